@@ -21,7 +21,7 @@ use throng::builtin;
 use throng::glam::{Affine3A, Quat, Vec3, vec3};
 use throng::gpu::MemoryAllocator;
 use throng::ik::{
-    Aim, AimTarget, FeetReport, FeetTarget, FootPlacement, GroundHit, Leg, Pole, TwoBone,
+    Aim, AimJoint, AimTarget, FeetReport, FeetTarget, FootPlacement, GroundHit, Leg, Pole, TwoBone,
     TwoBoneTarget,
 };
 use throng::skeleton::Skeleton;
@@ -92,9 +92,9 @@ impl Solvers {
             leg("RightUpperLeg", "RightLowerLeg", FEET[1])?,
         ];
         let looking = vec![
-            (joint("Chest")?, 0.2),
-            (joint("Neck")?, 0.3),
-            (joint("Head")?, 0.5),
+            AimJoint::new(joint("Chest")?, 0.2),
+            AimJoint::new(joint("Neck")?, 0.3),
+            AimJoint::new(joint("Head")?, 0.5),
         ];
         let feet = FootPlacement::new(joint("Hips")?, legs);
         let look = Aim {

@@ -205,7 +205,7 @@ impl Load {
                 let palettes = self.out.chunks_exact_mut(self.character.palette().len());
                 for (samples, out) in self.instances.iter().zip(palettes) {
                     let clip = Some((samples[0].clip, samples[0].time_s));
-                    let out = WriteOnly::over(out);
+                    let out = WriteOnly::from(out);
                     self.poser.palette(&self.character, clip, out)?;
                 }
             }
@@ -220,7 +220,7 @@ impl Load {
                 let Batch {
                     animator, actors, ..
                 } = batch.ok_or("no such SIMD level")?;
-                animator.palettes(actors, WriteOnly::over(&mut self.out))?;
+                animator.palettes(actors, WriteOnly::from(&mut self.out))?;
             }
         }
         black_box((&self.out, &self.copied));

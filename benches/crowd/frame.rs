@@ -120,7 +120,7 @@ impl Bench {
         } = &mut self.load;
         animator.update(now_s)?;
         // The caches afterwards hold the same data as after a frame.
-        let out = WriteOnly::over(&mut self.out);
+        let out = WriteOnly::from(&mut self.out);
         let start = Instant::now();
         animator.palettes(actors, out)?;
         let batch = ms(start);

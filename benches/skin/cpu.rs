@@ -76,12 +76,12 @@ impl Load {
                 }
             }
             Figure::Skinner => {
-                let out = WriteOnly::over(&mut self.words);
+                let out = WriteOnly::from(&mut self.words);
                 self.skinner.skin(palette, &[], out)?;
                 black_box(&self.words);
             }
             Figure::Portable => {
-                let out = WriteOnly::over(&mut self.words);
+                let out = WriteOnly::from(&mut self.words);
                 self.portable.skin(palette, &[], out)?;
                 black_box(&self.words);
             }
@@ -157,7 +157,7 @@ pub(crate) fn scaling(rounds: usize) -> Outcome<Scaling> {
         pools[pool].install(|| {
             let jobs = out.par_chunks_exact_mut(words).zip(&palettes);
             jobs.try_for_each(|(out, matrices)| {
-                load.skinner.skin(matrices, &[], WriteOnly::over(out))
+                load.skinner.skin(matrices, &[], WriteOnly::from(out))
             })
         })
     })?;

@@ -56,11 +56,12 @@ impl Animator {
     ///   an actor that is not alive.
     /// - [`Error::Argument`](crate::Error::Argument) if the length of `out` is not that of all
     ///   palettes together, or if it is not aligned for its elements.
-    pub fn palettes<E: PaletteEntry>(
+    pub fn palettes<'o, E: PaletteEntry>(
         &mut self,
         actors: &[ActorId],
-        mut out: WriteOnly<'_, E>,
+        out: impl Into<WriteOnly<'o, E>>,
     ) -> Result<()> {
+        let mut out = out.into();
         let entries = self.poser.entries();
         expect_len("palettes", out.len(), entries.saturating_mul(actors.len()))?;
         out.expect_aligned("palettes")?;

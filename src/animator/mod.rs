@@ -11,7 +11,7 @@
 //!
 //! ```
 //! use throng::animator::{Animator, Play};
-//! use throng::palette::{Mat3x4, WriteOnly};
+//! use throng::palette::Mat3x4;
 //!
 //! let character = throng::builtin::mannequin()?;
 //! let mut animator = Animator::new(&character)?;
@@ -26,7 +26,7 @@
 //! // Each frame:
 //! animator.update(1.0 / 60.0)?;
 //! let mut palettes = vec![Mat3x4::IDENTITY; guards.len() * character.palette().len()];
-//! animator.palettes(&guards, WriteOnly::over(&mut palettes))?;
+//! animator.palettes(&guards, &mut palettes)?;
 //! # Ok::<(), throng::Error>(())
 //! ```
 //!
@@ -105,7 +105,7 @@ pub(crate) const MOST_RESERVED: usize = 1 << 20;
 /// ```
 /// use throng::animator::{Animator, Play};
 /// use throng::builtin;
-/// use throng::palette::{Mat3x4, WriteOnly};
+/// use throng::palette::Mat3x4;
 ///
 /// let character = builtin::mannequin()?.character;
 /// let mut animator = Animator::new(&character)?;
@@ -115,7 +115,7 @@ pub(crate) const MOST_RESERVED: usize = 1 << 20;
 /// animator.update(0.6)?;
 ///
 /// let mut palettes = vec![Mat3x4::IDENTITY; actors.len() * character.palette().len()];
-/// animator.palettes(&actors, WriteOnly::over(&mut palettes))?;
+/// animator.palettes(&actors, &mut palettes)?;
 /// assert_ne!(palettes[0], palettes[character.palette().len()]);
 /// # Ok::<(), throng::Error>(())
 /// ```

@@ -65,8 +65,6 @@ pub use packed::{Clip, ClipOptions, ClipReport, VertexError};
 pub(crate) use probes::Probes;
 pub(crate) use timing::Place;
 
-// For the tests and benches of this crate: not part of the API.
+// Additive clips are described by `AdditiveDesc`. Tests also pack one by one.
 #[doc(hidden)]
-pub use additive::{AdditiveReference, difference};
-#[doc(hidden)]
-pub use near::{is_beside, is_long};
+pub use additive::AdditiveReference;

@@ -29,7 +29,7 @@ fn write_as<E: PaletteEntry>(
     out: &mut [Row],
 ) -> Result<()> {
     let out = bytemuck::try_cast_slice_mut::<Row, E>(out).unwrap_or_default();
-    let out = WriteOnly::over(out);
+    let out = WriteOnly::from(out);
     character.write_palette(model, out)
 }
 

@@ -53,8 +53,8 @@ mod rig;
 mod two_bone;
 mod two_bone_job;
 
-pub use aim::{Aim, AimReport, AimTarget};
-pub use chain::{ChainReport, ChainTarget, IkChain};
+pub use aim::{Aim, AimJoint, AimReport, AimTarget};
+pub use chain::{ChainJoint, ChainReport, ChainTarget, IkChain};
 pub use feet::{FeetReport, FeetTarget, FootPlacement, GroundHit, Leg};
 pub(crate) use job::IkJob;
 pub use job::IkPose;

@@ -41,11 +41,11 @@ fn nothing_is_allocated_after_the_first_call() {
                 animator.update(0.016 * number as f64).unwrap();
                 for threads in [Threads::Rayon, Threads::One] {
                     animator.set_threads(threads);
-                    let to = WriteOnly::over(&mut palettes);
+                    let to = WriteOnly::from(&mut palettes);
                     animator.palettes(&actors, to).unwrap();
                     animator.local_poses(&actors, &mut local).unwrap();
                     animator.model_poses(&actors, &mut models).unwrap();
-                    let to = WriteOnly::over(&mut duals);
+                    let to = WriteOnly::from(&mut duals);
                     animator.palettes(&actors, to).unwrap();
                 }
             };

@@ -19,7 +19,7 @@ fn nothing_is_allocated_after_the_first_calls() {
     let mut every = || {
         each_format!(all, |palette| {
             skinner
-                .skin(palette, &[], WriteOnly::over(&mut out))
+                .skin(palette, &[], WriteOnly::from(&mut out))
                 .unwrap();
             skinner.skin_primitive(0, palette, &[], &mut posed).unwrap();
             skinner.bounds(palette, &[]).unwrap();
@@ -37,7 +37,7 @@ fn nothing_is_allocated_after_the_first_calls() {
     let words = skinner.layout().words as usize;
     let mut out = vec![0.0; words * 2000];
     let mut skin_all = || {
-        let skin = |out| skinner.skin(&all.offsets, &[], WriteOnly::over(out));
+        let skin = |out| skinner.skin(&all.offsets, &[], WriteOnly::from(out));
         out.par_chunks_exact_mut(words).try_for_each(skin).unwrap();
     };
     let pool = rayon::ThreadPoolBuilder::new()

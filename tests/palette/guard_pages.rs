@@ -72,12 +72,12 @@ fn palettes<E: PaletteEntry>(animator: &mut Animator, actors: &[ActorId], entrie
     let len = actors.len() * entries;
     let mut out = Guarded::new(&vec![nothing::<E>(); len]);
     animator
-        .palettes(actors, WriteOnly::over(out.slice_mut()))
+        .palettes(actors, WriteOnly::from(out.slice_mut()))
         .unwrap();
     if len > 0 {
         let mut short = Guarded::new(&vec![nothing::<E>(); len - 1]);
         assert!(is_length(
-            animator.palettes(actors, WriteOnly::over(short.slice_mut()))
+            animator.palettes(actors, WriteOnly::from(short.slice_mut()))
         ));
     }
 }
@@ -181,10 +181,10 @@ fn palettes_of_a_model_pose_stay_within_their_slices() {
     fn one<E: PaletteEntry>(character: &Character, models: &[Affine3A]) {
         let len = character.palette().len();
         let mut out = Guarded::new(&vec![nothing::<E>(); len]);
-        let to = WriteOnly::over(out.slice_mut());
+        let to = WriteOnly::from(out.slice_mut());
         character.write_palette(models, to).unwrap();
         if len > 0 {
-            let short = WriteOnly::over(&mut out.slice_mut()[1..]);
+            let short = WriteOnly::from(&mut out.slice_mut()[1..]);
             assert!(is_length(character.write_palette(models, short)));
         }
     }

@@ -18,16 +18,16 @@ fn length(got: usize, need: usize) -> Error {
 #[test]
 fn writes_all_or_nothing() {
     let mut memory = [9_u32; 4];
-    let mut view = WriteOnly::over(&mut memory);
+    let mut view = WriteOnly::from(&mut memory);
     assert_eq!((view.len(), view.is_empty()), (4, false));
     assert_eq!(view.fill_with(0..3), Err(length(3, 4)));
     assert_eq!(view.fill_with(0..5), Err(length(5, 4)));
     assert_eq!(view.copy_from(&[1; 3]), Err(length(3, 4)));
     assert_eq!(view.copy_from(&[1; 5]), Err(length(5, 4)));
     assert_eq!(memory, [9; 4]);
-    WriteOnly::over(&mut memory).fill_with(0..4).unwrap();
+    WriteOnly::from(&mut memory).fill_with(0..4).unwrap();
     assert_eq!(memory, [0, 1, 2, 3]);
-    WriteOnly::over(&mut memory)
+    WriteOnly::from(&mut memory)
         .copy_from(&[7, 6, 5, 4])
         .unwrap();
     assert_eq!(memory, [7, 6, 5, 4]);
@@ -36,7 +36,7 @@ fn writes_all_or_nothing() {
 #[test]
 fn splits_and_reborrows() {
     let mut memory = [0_u32; 5];
-    let mut view = WriteOnly::over(&mut memory);
+    let mut view = WriteOnly::from(&mut memory);
     view.reborrow().copy_from(&[1; 5]).unwrap();
     let (mut head, tail) = view.split_at(2);
     assert_eq!((head.len(), tail.len()), (2, 3));
@@ -46,9 +46,9 @@ fn splits_and_reborrows() {
     past.copy_from(&[4, 4]).unwrap();
     assert_eq!(memory, [2, 2, 3, 4, 4]);
 
-    let (all, none) = WriteOnly::over(&mut memory).split_at(99);
+    let (all, none) = WriteOnly::from(&mut memory).split_at(99);
     assert_eq!((all.len(), none.len(), none.is_empty()), (5, 0, true));
-    let (none, all) = WriteOnly::over(&mut memory).split_at(0);
+    let (none, all) = WriteOnly::from(&mut memory).split_at(0);
     assert_eq!((none.len(), all.len()), (0, 5));
 }
 
@@ -68,7 +68,7 @@ fn nothing_is_a_length_as_well() {
 fn fills_in_ascending_order_item_by_item() {
     for stop in 0..8 {
         let mut memory = [u32::MAX; 8];
-        let mut view = WriteOnly::over(&mut memory);
+        let mut view = WriteOnly::from(&mut memory);
         let items = (0..8).inspect(|item| assert_ne!(*item, stop, "stop here"));
         let outcome = catch_unwind(AssertUnwindSafe(|| view.fill_with(items)));
         assert!(outcome.is_err());
@@ -102,7 +102,7 @@ impl ExactSizeIterator for Liar {}
 #[test]
 fn a_false_length_is_found_out() {
     let mut memory = [9_u32; 6];
-    let (mut view, _) = WriteOnly::over(&mut memory).split_at(4);
+    let (mut view, _) = WriteOnly::from(&mut memory).split_at(4);
     let short = Liar { says: 4, yields: 2 };
     assert_eq!(view.fill_with(short), Err(length(2, 4)));
     let long = Liar {

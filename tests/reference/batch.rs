@@ -104,7 +104,7 @@ impl Batch {
     /// The palettes, one after the other, over entries of `unwritten`.
     pub fn palettes<E: PaletteEntry>(&mut self, unwritten: E) -> Vec<E> {
         let mut out = vec![unwritten; self.actors.len() * self.entries];
-        let to = WriteOnly::over(&mut out);
+        let to = WriteOnly::from(&mut out);
         self.animator.palettes(&self.actors, to).unwrap();
         out
     }

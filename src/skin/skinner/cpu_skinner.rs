@@ -29,7 +29,7 @@ use glam::Vec3;
 /// that was ever in a call at the same time.
 ///
 /// ```
-/// use throng::palette::{Mat3x4, WriteOnly};
+/// use throng::palette::Mat3x4;
 /// use throng::skin::Skinner;
 ///
 /// let character = throng::builtin::mannequin()?.character;
@@ -37,7 +37,7 @@ use glam::Vec3;
 /// let palette = vec![Mat3x4::IDENTITY; character.palette().len()];
 /// let weights = vec![0.0; character.morph_weights().len()];
 /// let mut words = vec![0.0; skinner.layout().words as usize];
-/// skinner.skin(&palette, &weights, WriteOnly::over(&mut words))?;
+/// skinner.skin(&palette, &weights, &mut words)?;
 /// let x = words[skinner.layout().primitives[0].positions as usize];
 /// assert_eq!(x, character.primitives()[0].positions[0].x);
 /// # Ok::<(), throng::Error>(())
@@ -123,13 +123,13 @@ impl Skinner {
     /// [`Error::Argument`] if the length of `palette`, `weights` or `out` differs from the number
     /// of palette entries, morph weights or layout words, or if a weight is not finite. Nothing is
     /// written then.
-    pub fn skin<P: PaletteEntry>(
+    pub fn skin<'o, P: PaletteEntry>(
         &self,
         palette: &[P],
         weights: &[f32],
-        out: WriteOnly<'_, f32>,
+        out: impl Into<WriteOnly<'o, f32>>,
     ) -> Result<()> {
-        self.skin_any(palette.into(), weights, out)
+        self.skin_any(palette.into(), weights, out.into())
     }
 
     /// As [`Self::skin`], with a format that is known at run time only.

@@ -174,7 +174,7 @@ fn same<E: PaletteEntry + PartialEq + core::fmt::Debug>(
 ) {
     let want = batch.palettes(zero);
     let mut got = vec![zero; want.len()];
-    animator.palettes(ids, WriteOnly::over(&mut got)).unwrap();
+    animator.palettes(ids, WriteOnly::from(&mut got)).unwrap();
     assert!(got == want);
 }
 

@@ -6,13 +6,13 @@ use crate::reference::rng::Rng;
 use throng::Id;
 use throng::glam::{Quat, Vec3};
 use throng::ik::{
-    Aim, AimTarget, ChainTarget, FeetTarget, FootPlacement, GroundHit, IkChain, JointLimit, Leg,
+    Aim, AimJoint, AimTarget, ChainTarget, FeetTarget, FootPlacement, GroundHit, IkChain, JointLimit, Leg,
     Pole, TwoBone, TwoBoneReport, TwoBoneTarget,
 };
 use throng::skeleton::Transform;
 
 fn aim(joints: &[u16]) -> Aim {
-    let joint = |joint: &u16| (Id::new(*joint), 1.0);
+    let joint = |joint: &u16| AimJoint::new(Id::new(*joint), 1.0);
     Aim::new(joints.iter().map(joint).collect(), Vec3::Z)
 }
 

@@ -4,13 +4,13 @@ use super::bodies::{Body, Solve};
 use crate::reference::rig::chain;
 use throng::glam::{Quat, Vec3};
 use throng::ik::{
-    Aim, AimTarget, ChainTarget, FeetTarget, FootPlacement, GroundHit, IkChain, IkPose, IkRig,
+    Aim, AimJoint, AimTarget, ChainTarget, FeetTarget, FootPlacement, GroundHit, IkChain, IkPose, IkRig,
     JointLimit, Leg, Pole, TwoBone, TwoBoneTarget,
 };
 use throng::{Error, Id};
 
 fn aim(joints: &[u16]) -> Aim {
-    let joint = |joint: &u16| (Id::new(*joint), 1.0);
+    let joint = |joint: &u16| AimJoint::new(Id::new(*joint), 1.0);
     Aim::new(joints.iter().map(joint).collect(), Vec3::Z)
 }
 
@@ -115,7 +115,7 @@ fn aims_are_refused_by_name() {
     );
     for share in NOT_POSITIVE {
         let mut aim = aim(&[0, 1]);
-        aim.joints[1].1 = share;
+        aim.joints[1].share = share;
         let fault = refused(format_args!("share {share}"), &aim, &look);
         assert!(
             matches!(fault, Error::At { index: 1, .. }),

@@ -27,7 +27,7 @@ fn guard<E: PaletteEntry>() -> E {
 fn guarded<E: PaletteEntry>(batch: &mut Batch) -> Vec<E> {
     let count = batch.palettes(guard::<E>()).len();
     let mut direct = vec![guard::<E>(); count + 2];
-    let to = WriteOnly::over(&mut direct[1..=count]);
+    let to = WriteOnly::from(&mut direct[1..=count]);
     batch.animator.palettes(&batch.actors, to).unwrap();
     for end in [&direct[0], &direct[count + 1]] {
         assert!(bytemuck::bytes_of(end).iter().all(|byte| *byte == 0xA5));
@@ -169,7 +169,7 @@ fn degenerate_matrices_are_projected_as_the_plain_code_does() {
 fn same<E: PaletteEntry + Debug>(character: &Character, model: &[Affine3A]) {
     let mut want = vec![guard::<E>(); character.palette().len()];
     character
-        .write_palette(model, WriteOnly::over(&mut want))
+        .write_palette(model, WriteOnly::from(&mut want))
         .unwrap();
     for level in SimdLevel::available() {
         let mut batch = Batch::new(character, level, &[[]]);

@@ -20,7 +20,7 @@ const UNTOUCHED: u32 = 0x7FC0_BEEF;
 fn words<P: PaletteEntry>(skinner: &Skinner, palette: &[P], weights: &[f32]) -> Vec<u32> {
     let mut out = vec![f32::from_bits(UNTOUCHED); skinner.layout().words as usize];
     skinner
-        .skin(palette, weights, WriteOnly::over(&mut out))
+        .skin(palette, weights, WriteOnly::from(&mut out))
         .unwrap();
     out.into_iter().map(f32::to_bits).collect()
 }
@@ -125,7 +125,7 @@ fn wrong_lengths_are_refused_and_nothing_is_written() {
         ("skinned words", joints, none, words + 1, words + 1, words),
     ] {
         let palette = &matrices[..entries];
-        let result = skinner.skin(palette, weights, WriteOnly::over(&mut out[..len]));
+        let result = skinner.skin(palette, weights, WriteOnly::from(&mut out[..len]));
         let wanted = Err(length(what, got, need));
         assert_eq!(result, wanted, "{what}: {got} instead of {need}");
         assert!(
@@ -207,7 +207,7 @@ fn the_number_of_threads_changes_no_bit() {
             .unwrap();
         let skin = |(instance, out): (usize, &mut Vec<f32>)| {
             let (skinner, pose) = (skinner(instance), &poses[instance]);
-            let out = WriteOnly::over(out);
+            let out = WriteOnly::from(out);
             match instance / 2 % 4 {
                 0 => skinner.skin(&pose.matrices, &[], out),
                 1 => skinner.skin(&pose.duals, &[], out),

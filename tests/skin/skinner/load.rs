@@ -181,7 +181,7 @@ pub(crate) fn posed(character: &Character, clip: Option<(usize, f64)>) -> Palett
     fn all<E: PaletteEntry>(character: &Character, model: &[Affine3A], nothing: E) -> Vec<E> {
         let mut list = vec![nothing; character.palette().len()];
         character
-            .write_palette(model, WriteOnly::over(&mut list))
+            .write_palette(model, WriteOnly::from(&mut list))
             .unwrap();
         list
     }
