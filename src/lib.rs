@@ -163,8 +163,8 @@ pub use ash;
 pub use crowd::{
     Attachment, Capacity, CharacterDesc, CharacterId, CrowdDesc, CrowdMut, CrowdRef, DrawBindings,
     Frame, InCrowd, Instance, InstanceHit, InstanceId, InstanceMut, InstanceRef, Lighting, ListId,
-    MoreInstances, PassId, Shadow, SkinnedVertices, SkinningStage, Spawn, Stats, View, ViewId,
-    Views,
+    MoreInstances, PassId, Shadow, SkinnedVertices, SkinningStage, Spawn, SpawnAttachment, Stats,
+    View, ViewId, Views, WarmUp,
 };
 pub use error::{Error, Result};
 pub use glam;

@@ -226,13 +226,13 @@ impl<A: Deref<Target = Animator>> Actor<A> {
 
     /// The local pose that the caller set. `None` if it shows none.
     #[must_use]
-    pub fn pose(&self) -> Option<&[Transform]> {
+    pub fn shown_pose(&self) -> Option<&[Transform]> {
         self.own_pose().map(OwnPose::local)
     }
 
     /// The model pose that the caller set. `None` if it shows none, or one given as a local pose.
     #[must_use]
-    pub fn model_pose(&self) -> Option<&[Affine3A]> {
+    pub fn shown_model_pose(&self) -> Option<&[Affine3A]> {
         self.own_pose().and_then(OwnPose::model)
     }
 
@@ -319,6 +319,35 @@ impl<A: Deref<Target = Animator>> Actor<A> {
         let local_s = self.state().clock.local_s(time_s);
         let model = self.animator.model_of(self.state(), joint, local_s)?;
         Ok(model * socket.offset)
+    }
+
+    /// Writes its model pose: one matrix for each joint, from the joint's space to character space.
+    ///
+    /// The pose is that at the animator's `time_s`, as for [`Self::joint_model`]. Nothing is
+    /// allocated, except with inverse kinematics or spring bones. For many actors at the time of the
+    /// last update, [`Animator::model_poses`] is faster.
+    ///
+    /// ```
+    /// use throng::animator::Animator;
+    /// use throng::glam::Affine3A;
+    ///
+    /// let character = throng::builtin::mannequin()?;
+    /// let mut animator = Animator::new(&character)?;
+    /// let guard = animator.add("Walk")?;
+    /// let mut model = vec![Affine3A::IDENTITY; character.skeleton().len()];
+    /// let guard = animator.actor(guard)?;
+    /// guard.model_pose(0.3, &mut model)?;
+    /// let hand = character.skeleton().joint("hand.R")?;
+    /// assert!(model[hand.index()].abs_diff_eq(guard.joint_model(hand, 0.3)?, 1e-5));
+    /// # Ok::<(), throng::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if the length of `out` is not the number of joints.
+    pub fn model_pose(&self, time_s: f64, out: &mut [Affine3A]) -> Result<()> {
+        expect_len("model pose", out.len(), self.skeleton().len())?;
+        let local_s = self.state().clock.local_s(time_s);
+        self.animator.model_pose_of(self.state(), local_s, out)
     }
 
     /// Checks that the caller may play on the layer.
@@ -576,8 +605,8 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
     /// # Errors
     /// - [`Error::UnknownName`] or [`Error::NotFound`] for a parameter that the state machine does
     ///   not have.
-    /// - [`Error::Argument`] if no state machine drives the actor, the parameter is of another kind,
-    ///   or the value is not finite.
+    /// - [`Error::Argument`] if no state machine drives the actor, the parameter is of another
+    ///   kind, or the value is not finite.
     pub fn set_float<'n>(
         &mut self,
         parameter: impl Into<NameOrId<'n, Id<ParameterDesc>>>,
@@ -662,6 +691,24 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
         self.set(parameter.into(), |machine, state, id| {
             machine.reset_trigger(state, id)
         })
+    }
+
+    /// Sets a parameter of any kind. `Trigger(false)` clears a trigger.
+    ///
+    /// # Errors
+    /// The same as [`Self::set_float`].
+    pub fn set_parameter<'n>(
+        &mut self,
+        parameter: impl Into<NameOrId<'n, Id<ParameterDesc>>>,
+        value: Value,
+    ) -> Result<()> {
+        match value {
+            Value::Float(value) => self.set_float(parameter, value),
+            Value::Int(value) => self.set_int(parameter, value),
+            Value::Bool(value) => self.set_bool(parameter, value),
+            Value::Trigger(true) => self.set_trigger(parameter),
+            Value::Trigger(false) => self.reset_trigger(parameter),
+        }
     }
 
     fn set(
@@ -901,7 +948,8 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
 
     /// Overrides one of its morph weights, by name or id.
     ///
-    /// Of several weights with the same name, the first is meant. `None` removes the override, so that the clips and the rest pose decide again.
+    /// Of several weights with the same name, the first is meant. `None` removes the override, so
+    /// that the clips and the rest pose decide again.
     ///
     /// # Errors
     /// - [`Error::NotFound`] or [`Error::UnknownName`] for a weight that the character does not

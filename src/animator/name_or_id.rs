@@ -2,11 +2,12 @@
 
 use crate::error::{Error, Result};
 use crate::id::{Id, find};
+use crate::mesh::PartId;
 
 /// Selects something that a character has, by its id or its name.
 ///
-/// Clips, blend spaces, masks, expressions, morph weights and the parameters of a state machine are
-/// selected like this. A name is searched for in a list; an id costs nothing.
+/// Clips, blend spaces, masks, expressions, morph weights, parts and the parameters of a state machine
+/// are selected like this. A name is searched for in a list; an id costs nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum NameOrId<'a, I> {
     /// By its id.
@@ -43,5 +44,11 @@ impl<'a, I> From<&'a str> for NameOrId<'a, I> {
 impl<T> From<Id<T>> for NameOrId<'_, Id<T>> {
     fn from(id: Id<T>) -> Self {
         Self::Id(id)
+    }
+}
+
+impl From<PartId> for NameOrId<'_, PartId> {
+    fn from(part: PartId) -> Self {
+        Self::Id(part)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::curve::{CurveClip, Interpolation, Keys, Track, TrackValues, WeightTrack};
 use super::curve_weights::weight_range;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, expect_len};
 use crate::mesh::Model;
 use crate::skeleton::{Skeleton, Transform};
 use glam::{DQuat, DVec3, Quat, Vec3};

@@ -1,15 +1,16 @@
 //! The characters of a crowd: their data on the GPU, descriptor sets, and instances.
 
+use crate::animator::NameOrId;
 use crate::character::Character;
 use crate::crowd::memory::buffers::FrameBuffers;
 use crate::crowd::{CharacterDesc, CharacterId, SkinningStage};
 use crate::error::{Error, Result};
 use crate::gpu::palettes::Row;
 use crate::gpu::{
-    MeshSets,     Blending, Device, MemoryAllocator, Object, PrimitiveDraw, SetBuffers, SetLayout, SkinnedMesh,
-    Upload, palettes,
+    Blending, Device, MemoryAllocator, MeshSets, Object, PrimitiveDraw, SetBuffers, SetLayout,
+    SkinnedMesh, Upload, palettes,
 };
-use crate::mesh::{AlphaMode, part_bits};
+use crate::mesh::{AlphaMode, PartId, part_bits};
 use crate::palette::PaletteFormat;
 use crate::pass::pipelines::Variant;
 use crate::skin::Skinner;
@@ -175,6 +176,19 @@ impl LoadedCharacter {
         }
     }
 
+    /// The bits of a part's primitives.
+    ///
+    /// # Errors
+    /// - [`Error::NotFound`] or [`Error::UnknownName`] if there is no such part.
+    /// - [`Error::Capacity`] if it has primitives past [`PartId::MAX_HIDEABLE`].
+    pub(super) fn part_bits(&self, part: NameOrId<'_, PartId>) -> Result<u128> {
+        let part = match part {
+            NameOrId::Id(part) => part,
+            NameOrId::Name(name) => self.rig.part(name)?,
+        };
+        self.rig.part_bits(part)
+    }
+
     /// Returns true if it has blended primitives.
     pub(super) fn is_blended(&self) -> bool {
         self.solid < self.draws.len()
@@ -226,6 +240,10 @@ fn ordered_draws(mesh: &SkinnedMesh) -> Vec<PrimitiveDraw> {
     draws
 }
 
+/// The values of [`influences`]: all vertices follow one joint, at most four, or more. Few values
+/// keep pipelines few.
+pub(super) const INFLUENCES: [u32; 3] = [1, 4, 0];
+
 /// The pipeline variant that a draw uses.
 pub(super) fn variant(mesh: &SkinnedMesh, draw: &PrimitiveDraw) -> Variant {
     Variant {
@@ -235,7 +253,7 @@ pub(super) fn variant(mesh: &SkinnedMesh, draw: &PrimitiveDraw) -> Variant {
     }
 }
 
-/// The constant `THRONG_INFLUENCES` of a draw's pipeline. Few values keep pipelines few.
+/// The constant `THRONG_INFLUENCES` of a draw's pipeline, as [`INFLUENCES`] lists them.
 fn influences(draw: &PrimitiveDraw) -> u32 {
     match draw.influences {
         0 | 1 => 1,
@@ -254,7 +272,10 @@ fn make_sets(
     buffers: &FrameBuffers,
     mesh: &SkinnedMesh,
 ) -> Result<PoolAndSets> {
-    let MeshSets { count, textures: each } = mesh.sets();
+    let MeshSets {
+        count,
+        textures: each,
+    } = mesh.sets();
     let textures = vec![each; count as usize];
     let (pool, sets) = layout.with_pool(device, "throng character", &textures)?;
     for (number, set) in (0..).zip(&sets) {

@@ -16,9 +16,11 @@ use crate::error::Error;
 use crate::error::Result;
 use crate::gpu::{Device, MemoryAllocator, Profiler, SetLayout, Upload};
 use crate::pass::draw::DrawPass;
+use crate::pass::pipelines::Variant;
 use crate::pass::scatter::{MAX_CHANGES, ScatterPass};
 use crate::pass::shadow_map::ShadowInput;
 use crate::pass::skin::SkinPipeline;
+use std::collections::BTreeSet;
 
 /// Scopes that one frame can measure.
 pub(crate) const PROFILER_SCOPES: u32 = 64;
@@ -83,6 +85,8 @@ pub(super) struct Pipelines {
     pub(super) scatter: ScatterPass,
     pub(super) skin: SkinPipeline,
     pub(super) passes: Vec<Option<DrawPass>>,
+    /// The variants that every pass has, whatever the characters use.
+    pub(super) warm: BTreeSet<Variant>,
 }
 
 /// The buffers of a crowd, and what waits to be uploaded or freed.
@@ -142,6 +146,7 @@ impl Crowd {
                 scatter: ScatterPass::null(),
                 skin: SkinPipeline::null(),
                 passes: Vec::new(),
+                warm: BTreeSet::new(),
             },
             memory: Memory {
                 buffers: FrameBuffers::null(),

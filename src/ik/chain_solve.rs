@@ -171,7 +171,9 @@ impl<'a> Chain<'a> {
     /// Both are relative to the joint, in its parent's space.
     fn turn(&mut self, at: usize, from: Vec3, to: Vec3) {
         let rotation = &mut self.local[at].rotation;
-        *rotation = self.joints[at].limit.turned(self.rest[at], *rotation, from, to);
+        *rotation = self.joints[at]
+            .limit
+            .turned(self.rest[at], *rotation, from, to);
     }
 
     /// Turns joint `at` so that the next joint moves towards `point`, then places that joint.

@@ -5,8 +5,8 @@
 //! reads, and fills a [`RawCharacter`] with the contents of the file. [`RawCharacter::build`]
 //! checks it, repairs harmless faults, lists the repairs and makes a
 //! [`Character`](crate::character::Character). Code that generates characters starts from a
-//! [`RawCharacter`] too: [`RawPrimitive::build_rigid`] makes a character of a static mesh, and
-//! [`RawCharacter::from_skeleton`] one of a skeleton alone.
+//! [`RawCharacter`] too: [`RawPrimitive::build_rigid`] makes a character from a static mesh, and
+//! [`RawCharacter::from_skeleton`] one from a skeleton alone.
 //!
 //! [`Character::add_clips_file`](crate::character::Character::add_clips_file) adds clips from other
 //! files, of any format, to a character. It matches joints by name.
@@ -224,7 +224,8 @@
 
 mod add_clips;
 mod assemble;
-mod clip_files;
+#[cfg(any(feature = "fbx", feature = "ezm", feature = "wgl"))]
+mod budget;
 mod fault;
 #[cfg(feature = "fbx")]
 mod fbx;
@@ -242,12 +243,11 @@ mod json_list;
 mod json_text;
 mod options;
 mod raw;
+mod read;
 mod repair;
 mod resource_reader;
 mod rigid;
 mod shapes;
-mod sidecar;
-mod source;
 mod space;
 mod spawn_point;
 #[cfg(any(feature = "ezm", feature = "wgl"))]
@@ -260,11 +260,7 @@ mod weight_match;
 #[cfg(feature = "gltf")]
 pub(crate) const COMMON_ROOT: &str = "common root";
 
-// For the command line, which is outside of the crate.
-#[doc(hidden)]
-pub use clip_files::has_hierarchy;
-pub use file::{bytes, file};
-#[doc(hidden)]
+pub use file::{bytes, file, has_hierarchy};
 pub use format::has_known_extension;
 pub use imported::{Imported, InfluenceLoss};
 pub use options::{ImportOptions, UpAxis};

@@ -3,7 +3,7 @@
 use super::handle::{CrowdMut, InstanceMut};
 #[cfg(doc)]
 use crate::animator::Actor;
-use crate::animator::JointRef;
+use crate::animator::{JointRef, NameOrId};
 #[cfg(doc)]
 use crate::crowd::Crowd;
 use crate::crowd::{Attachment, InstanceId, SkinningStage};
@@ -117,7 +117,7 @@ impl InstanceMut<'_> {
     ///
     /// It applies to all views and passes.
     ///
-    /// A part is the primitives of a node, as
+    /// A part is the primitives of a node, by its name or as
     /// [`Character::part`](crate::character::Character::part) gives it.
     ///
     /// A hidden part costs nothing on the GPU, because its draws leave the instance out. Instances
@@ -129,13 +129,17 @@ impl InstanceMut<'_> {
     /// the same, so a part that is shown again has the right motion at once.
     ///
     /// # Errors
-    /// - [`Error::NotFound`] if its character lacks the part.
+    /// - [`Error::NotFound`] or [`Error::UnknownName`] if its character lacks the part.
     /// - [`Error::Capacity`] if the part has primitives past [`PartId::MAX_HIDEABLE`].
-    pub fn set_part_visible(&mut self, part: PartId, visible: bool) -> Result<()> {
+    pub fn set_part_visible<'n>(
+        &mut self,
+        part: impl Into<NameOrId<'n, PartId>>,
+        visible: bool,
+    ) -> Result<()> {
         let (index, character) = (self.id().index, self.character());
         let scene = &mut *self.actor.animator.scene;
         let loaded = scene.characters.get_mut(character)?;
-        let bits = loaded.rig.part_bits(part)?;
+        let bits = loaded.part_bits(part.into())?;
         let [before, after] = scene.visibility.hide(index, bits, !visible);
         if before != after {
             loaded.hiding = loaded.hiding + usize::from(after) - usize::from(before);
@@ -206,7 +210,7 @@ impl InstanceMut<'_> {
         let rig = &scene.characters.get(self.character())?.rig;
         let attachment = Attachment {
             parent,
-            socket: socket.into().find(rig.skeleton(), &rig.animations)?,
+            socket: socket.into().find(rig.skeleton(), rig.animation_set())?,
             socket_from_child: *socket_from_child,
             outlives_parent: false,
         };

@@ -1,6 +1,8 @@
 //! The handle of an instance: what a crowd adds to the actor of an animator.
 
-use crate::animator::{Actor, Animator, JointRef};
+use crate::animator::{Actor, Animator, JointRef, NameOrId};
+#[cfg(doc)]
+use crate::character::Character;
 use crate::crowd::crowd::Crowd;
 use crate::crowd::instances::state::InstanceState;
 use crate::crowd::scene::{Scene, animator_mut};
@@ -10,7 +12,7 @@ use crate::crowd::{Attachment, CharacterId, InstanceId, SkinningStage};
 use crate::error::Error;
 use crate::error::Result;
 use crate::gpu::GpuInstance;
-use crate::mesh::PartId;
+use crate::mesh::{Aabb, PartId};
 use core::ops::{Deref, DerefMut};
 use glam::Affine3A;
 
@@ -249,9 +251,9 @@ impl<C: InCrowd> Instance<C> {
     ///
     /// # Errors
     /// As [`InstanceMut::set_part_visible`].
-    pub fn is_part_visible(&self, part: PartId) -> Result<bool> {
-        let rig = &self.scene().characters.get(self.character())?.rig;
-        Ok(self.marks().hidden & rig.part_bits(part)? == 0)
+    pub fn is_part_visible<'n>(&self, part: impl Into<NameOrId<'n, PartId>>) -> Result<bool> {
+        let loaded = self.scene().characters.get(self.character())?;
+        Ok(self.marks().hidden & loaded.part_bits(part.into())? == 0)
     }
 
     /// Its parts that are hidden.
@@ -279,6 +281,31 @@ impl<C: InCrowd> Instance<C> {
         let (scene, id) = self.actor.animator.member();
         let children = scene.attachments.children(id.index);
         children.filter_map(|index| scene.instances.id(index))
+    }
+
+    /// The bounding box in world space at time `time_s`, for culling, cameras and health bars.
+    ///
+    /// It is the box of [`Character::posed_bounds`] in the pose that the instance shows then, under
+    /// its present transform. So it contains every vertex, up to the rounding of `f32`, usually with
+    /// some space around it.
+    ///
+    /// - Parts count even if they are hidden, and so does an instance that is not visible.
+    /// - With dual quaternions, vertices between strongly turned joints may lie slightly outside.
+    /// - What is attached to the instance has a box of its own.
+    ///
+    /// It is empty if the character has no vertices.
+    ///
+    /// # Errors
+    /// None for an instance of a character that an importer made.
+    #[doc(alias = "aabb")]
+    pub fn bounds(&self, time_s: f64) -> Result<Aabb> {
+        let rig = &self.scene().characters.get(self.character())?.rig;
+        let mut model = vec![Affine3A::IDENTITY; rig.skeleton().len()];
+        let mut weights = vec![0.0; rig.morph_weights().len()];
+        self.model_pose(time_s, &mut model)?;
+        self.morph_weights(&mut weights)?;
+        let bounds = rig.model_bounds(&model, &weights);
+        Ok(bounds.transformed(&self.transform()))
     }
 
     /// World space from a joint's or a socket's space, at time `time_s`.

@@ -1,7 +1,7 @@
 //! Spawning, moving and despawning instances.
 
 use super::control::check_tint;
-use crate::animator::{ActorId, Play, RootMotionMode};
+use crate::animator::{ActorId, JointRef, NameOrId, Play, RootMotionMode};
 use crate::crowd::crowd::Crowd;
 use crate::crowd::instances::state::{Allocation, InstanceState, morph_words};
 use crate::crowd::scene::{animator_mut, is_flipped};
@@ -10,11 +10,35 @@ use crate::crowd::{CharacterId, InstanceId, SkinningStage};
 use crate::error::Error;
 use crate::error::{Result, expect_transform};
 use crate::gpu::GpuInstance;
+use crate::mesh::PartId;
 use crate::palette::Mat3x4;
+use crate::state_machine::Value;
 use bytemuck::Zeroable;
 use glam::Affine3A;
 
 /// Options for spawning an instance.
+///
+/// The defaults are a character at the origin, in its rest pose, that every view shows.
+///
+/// ```
+/// use throng::glam::Affine3A;
+/// use throng::{InstanceId, Play, Spawn, SpawnAttachment};
+///
+/// # fn spawns(horse: InstanceId) {
+/// let knight = Spawn {
+///     play: Play::new("Ride").offset_s(0.3),
+///     layers: &[Play::new("Wave").layer(1).mask("upper body")],
+///     hidden_parts: &["helmet".into(), "cape".into()],
+///     tint: [1.0, 0.8, 0.8, 1.0],
+///     attachment: Some(SpawnAttachment::new(horse, "saddle")),
+///     ..Spawn::default()
+/// };
+/// # let _ = knight;
+/// # }
+/// ```
+///
+/// Inverse kinematics targets and poses set by the caller take calls on the
+/// [instance](crate::Instance).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spawn<'a> {
     /// World space from character space.
@@ -26,14 +50,42 @@ pub struct Spawn<'a> {
     pub user_data: u32,
     /// The clip that it plays. By default it stands in its rest pose.
     pub play: Play<'a>,
+    /// More that it plays, on further layers.
+    pub layers: &'a [Play<'a>],
     /// True if the character's state machine drives it.
     ///
-    /// Then `play` is for a layer above the machine's layers, or for nothing.
+    /// Then `play` and `layers` are for layers above the machine's.
     pub driven: bool,
+    /// Values of state machine parameters, by name. They choose the first states.
+    ///
+    /// A trigger is set with [`Value::Trigger`]`(true)`.
+    pub parameters: &'a [(&'a str, Value)],
     /// The root motion mode.
     pub root_motion: RootMotionMode,
     /// The stage that deforms its vertices.
     pub skinning_stage: SkinningStage,
+    /// False to hide it. See [`InstanceMut::set_visible`](crate::InstanceMut::set_visible).
+    pub visible: bool,
+    /// The views that show it. See [`InstanceMut::set_view_mask`](crate::InstanceMut::set_view_mask).
+    pub view_mask: u32,
+    /// The parts that it hides, by name or id.
+    pub hidden_parts: &'a [NameOrId<'a, PartId>],
+    /// The instance that it is attached to.
+    ///
+    /// From the next prepared frame on, its transform follows from that instance's.
+    pub attachment: Option<SpawnAttachment<'a>>,
+    /// Weights of expressions, by name.
+    pub expressions: &'a [(&'a str, f32)],
+    /// Overrides of all its morph weights, or empty for none.
+    ///
+    /// See [`Actor::set_morph_weights`](crate::Actor::set_morph_weights).
+    pub morph_weights: &'a [Option<f32>],
+    /// True to start with its time stopped. See [`Actor::pause`](crate::Actor::pause).
+    pub paused: bool,
+    /// The speed of its time. 1 is normal.
+    pub time_scale: f32,
+    /// False to start without spring bones.
+    pub springs: bool,
 }
 
 impl Default for Spawn<'_> {
@@ -43,9 +95,47 @@ impl Default for Spawn<'_> {
             tint: [1.0; 4],
             user_data: 0,
             play: Play::REST,
+            layers: &[],
             driven: false,
+            parameters: &[],
             root_motion: RootMotionMode::Ignore,
             skinning_stage: SkinningStage::Vertex,
+            visible: true,
+            view_mask: u32::MAX,
+            hidden_parts: &[],
+            attachment: None,
+            expressions: &[],
+            morph_weights: &[],
+            paused: false,
+            time_scale: 1.0,
+            springs: true,
+        }
+    }
+}
+
+/// The attachment of a spawned instance. See [`InstanceMut::attach`](crate::InstanceMut::attach).
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[doc(alias = "attach")]
+pub struct SpawnAttachment<'a> {
+    /// The instance that it follows.
+    pub parent: InstanceId,
+    /// The joint or socket of the parent.
+    pub socket: JointRef<'a>,
+    /// Transform from the child's character space to the socket's space.
+    pub socket_from_child: Affine3A,
+    /// If true, it is detached when its parent is despawned. If false, it is despawned, too.
+    pub outlives_parent: bool,
+}
+
+impl<'a> SpawnAttachment<'a> {
+    /// An attachment without an offset, which ends with the parent.
+    #[must_use]
+    pub fn new(parent: InstanceId, socket: impl Into<JointRef<'a>>) -> Self {
+        Self {
+            parent,
+            socket: socket.into(),
+            socket_from_child: Affine3A::IDENTITY,
+            outlives_parent: false,
         }
     }
 }
@@ -54,13 +144,18 @@ impl Crowd {
     /// Spawns an instance of `character`.
     ///
     /// # Errors
-    /// - [`Error::NotFound`] or [`Error::UnknownName`] if the character or clip does not exist.
+    /// - [`Error::NotFound`] or [`Error::UnknownName`] if the character does not exist, or something
+    ///   that [`Spawn`] names, such as a clip, a part, an expression or a parameter.
+    /// - [`Error::Stale`] if the instance that it is attached to is not alive.
     /// - [`Error::Capacity`] if there is no capacity for another instance, its palette, morph
     ///   weights or deformed vertices (see [`Crowd::reserve`]).
     /// - [`Error::Argument`] for values that are not finite, for a transform beyond
     ///   [`Character::MAX_EXTENT`](crate::character::Character::MAX_EXTENT), and for
     ///   [`SkinningStage::Cpu`] if the character was added without
     ///   [`CharacterDesc::cpu_skinning`](crate::CharacterDesc::cpu_skinning).
+    /// - As the methods of [`InstanceMut`](crate::InstanceMut) that set the same.
+    ///
+    /// If this fails, there is no new instance.
     pub fn spawn(&mut self, character: CharacterId, spawn: &Spawn<'_>) -> Result<InstanceId> {
         let loaded = self.scene.characters.get(character)?;
         let rows = loaded.palette_rows();
@@ -109,10 +204,74 @@ impl Crowd {
         self.scene.reserve_deformed();
         let mut instance = self.instance_mut(id)?;
         instance.put_first(&spawn.world_from_model);
-        if spawn.root_motion != RootMotionMode::Ignore {
-            instance.set_root_motion(spawn.root_motion);
+        if let Err(why) = self.equip(id, spawn) {
+            self.despawn(id)?;
+            return Err(why);
         }
         Ok(id)
+    }
+
+    /// Sets everything of a new instance that has a call of its own.
+    fn equip(&mut self, id: InstanceId, spawn: &Spawn<'_>) -> Result<()> {
+        if let Some(to) = &spawn.attachment {
+            let mut parent = self.instance_mut(to.parent)?;
+            parent.attach(id, to.socket, &to.socket_from_child)?;
+        }
+        let mut it = self.instance_mut(id)?;
+        if spawn.attachment.is_some_and(|to| to.outlives_parent) {
+            it.set_outlives_parent(true)?;
+        }
+        if spawn.root_motion != RootMotionMode::Ignore {
+            it.set_root_motion(spawn.root_motion);
+        }
+        for play in spawn.layers {
+            it.play(play.fade_s(0.0).inertial_s(0.0))?;
+        }
+        for (name, value) in spawn.parameters {
+            it.set_parameter(*name, *value)?;
+        }
+        it.set_visible(spawn.visible);
+        it.set_view_mask(spawn.view_mask);
+        for part in spawn.hidden_parts {
+            it.set_part_visible(*part, false)?;
+        }
+        for (name, weight) in spawn.expressions {
+            it.set_expression(*name, *weight)?;
+        }
+        if !spawn.morph_weights.is_empty() {
+            it.set_morph_weights(spawn.morph_weights)?;
+        }
+        if spawn.time_scale != 1.0 {
+            it.set_time_scale(spawn.time_scale)?;
+        }
+        if spawn.paused {
+            it.pause();
+        }
+        if !spawn.springs {
+            it.set_springs(false);
+        }
+        Ok(())
+    }
+
+    /// Moves many instances, as [`InstanceMut::set_transform`](crate::InstanceMut::set_transform).
+    ///
+    /// An instance that is listed twice gets the last transform.
+    ///
+    /// # Errors
+    /// - [`Error::Stale`] or [`Error::NotFound`] for an instance that is not alive.
+    /// - [`Error::At`] with an instance's [index](crate::Instance::table_index) and
+    ///   [`Error::Argument`], if its transform is not finite, or if it is attached.
+    ///
+    /// If this fails, no instance has moved.
+    pub fn set_transforms(&mut self, transforms: &[(InstanceId, Affine3A)]) -> Result<()> {
+        for (id, world_from_model) in transforms {
+            self.scene.instances.get(*id)?;
+            self.scene.check_move(*id, world_from_model)?;
+        }
+        for (id, world_from_model) in transforms {
+            self.access(*id)?.move_to(world_from_model, false);
+        }
+        Ok(())
     }
 
     /// Adds the actor of an instance to its character's animator.

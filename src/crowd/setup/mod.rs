@@ -2,4 +2,4 @@
 
 mod characters;
 pub(super) mod growth;
-mod passes;
+pub(super) mod passes;

@@ -1,13 +1,80 @@
 //! Adds and removes passes, and sets the shadow map that they sample.
 
 use crate::crowd::PassId;
+use crate::crowd::characters::INFLUENCES;
 use crate::crowd::crowd::Crowd;
 use crate::crowd::memory::retire::Retired;
 use crate::error::{Error, Result};
+use crate::gpu::Blending;
+use crate::palette::{PaletteFormat, SkinningMethod};
 use crate::pass::desc::PassDesc;
 use crate::pass::draw::{DrawPass, prepare};
+use crate::pass::pipelines::Variant;
 use crate::pass::shadow_map::{ShadowMap, bind};
 use ash::vk;
+
+/// Characters whose pipelines are created in advance. See [`Crowd::warm_up`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct WarmUp {
+    /// Their skinning method, as in [`CharacterDesc::method`](crate::CharacterDesc::method).
+    pub method: SkinningMethod,
+    /// True if they have vertices that follow more than four joints.
+    pub many_influences: bool,
+    /// True if they have masked materials.
+    pub masked: bool,
+    /// True if they have blended materials.
+    pub blended: bool,
+}
+
+impl WarmUp {
+    /// All characters of this method whose vertices follow at most four joints.
+    #[must_use]
+    pub const fn of(method: SkinningMethod) -> Self {
+        Self {
+            method,
+            many_influences: false,
+            masked: true,
+            blended: true,
+        }
+    }
+
+    fn variants(self) -> impl Iterator<Item = Variant> {
+        let formats = formats(self.method).iter();
+        let blendings = [
+            (Blending::Opaque, true),
+            (Blending::Mask, self.masked),
+            (Blending::Blend, self.blended),
+        ];
+        let blendings = blendings.into_iter().filter(|(_, wanted)| *wanted);
+        let influences = INFLUENCES.into_iter();
+        let influences = influences.filter(move |most| *most != 0 || self.many_influences);
+        formats.flat_map(move |format| {
+            let influences = influences.clone();
+            blendings.clone().flat_map(move |(blending, _)| {
+                influences.clone().map(move |influences| Variant {
+                    method: *format as u32,
+                    influences,
+                    blending,
+                })
+            })
+        })
+    }
+}
+
+/// The palette formats that characters of a method may have.
+fn formats(method: SkinningMethod) -> &'static [PaletteFormat] {
+    match method {
+        SkinningMethod::Linear => &[PaletteFormat::Mat3x4],
+        SkinningMethod::DualQuat => &[PaletteFormat::DualQuat, PaletteFormat::DualQuatStretch],
+        SkinningMethod::QuatOffset => &[PaletteFormat::QuatOffset],
+    }
+}
+
+impl Default for WarmUp {
+    fn default() -> Self {
+        Self::of(SkinningMethod::Linear)
+    }
+}
 
 impl Crowd {
     /// Creates a pass: the pipelines that draw the crowd's characters into the engine's
@@ -17,12 +84,12 @@ impl Crowd {
     ///
     /// # Pipelines
     /// A pass has one pipeline for each combination that the crowd's characters use: palette
-    /// format (4), vertices that all follow one joint or not (2), and kind of alpha (3; 2 in passes
-    /// without blended materials). These are at most 24, and typically 1 to 4. All of them are
+    /// format (4), influences of a vertex (1, up to 4, more: 3), and kind of alpha (3; 2 in passes
+    /// without blended materials). These are at most 36, and typically 1 to 4. All of them are
     /// created in one call of `vkCreateGraphicsPipelines`, with the
     /// [pipeline cache](crate::gpu::Device::with_pipeline_cache) of the device. A character that is
     /// added later adds its missing combinations to every pass, in one call, too.
-    /// [`Self::pipeline_count`] counts them.
+    /// [`Self::warm_up`] creates them in advance, and [`Self::pipeline_count`] counts them.
     ///
     /// # Errors
     /// - [`Error::Argument`] if the description is inconsistent.
@@ -44,7 +111,8 @@ impl Crowd {
         // SAFETY: both layouts are the crowd's. The rest is this function's contract.
         let mut pass = unsafe { DrawPass::new(&self.device, set_0, shadow, desc) }?;
         let characters = self.scene.characters.iter();
-        let variants = characters.flat_map(|(_, it)| it.variants()).collect();
+        let used = characters.flat_map(|(_, it)| it.variants());
+        let variants = used.chain(self.pipelines.warm.iter().copied()).collect();
         if let Err(error) = prepare(&self.device, core::iter::once(&mut pass), &variants) {
             // SAFETY: no command buffer has used the pass, because it was created above.
             unsafe { pass.destroy(&self.device) };
@@ -52,6 +120,35 @@ impl Crowd {
         }
         self.pipelines.passes.push(Some(pass));
         Ok(PassId(self.pipelines.passes.len() as u32 - 1))
+    }
+
+    /// Creates the pipelines of characters that are added later, in all passes.
+    ///
+    /// After this, [`Self::add_character`] compiles nothing for such characters, and neither does
+    /// [`Self::replace_character`]. It does not matter whether the passes were created before or
+    /// are created afterwards. Call it several times for more.
+    ///
+    /// ```no_run
+    /// # fn warm(crowd: &mut throng::Crowd) -> throng::Result<()> {
+    /// use throng::{WarmUp, palette::SkinningMethod};
+    ///
+    /// // Linear blending with up to four influences: 6 pipelines in a colour pass.
+    /// crowd.warm_up(&WarmUp::default())?;
+    /// // Dual quaternions for opaque materials only.
+    /// let desc = WarmUp { masked: false, blended: false, ..WarmUp::of(SkinningMethod::DualQuat) };
+    /// crowd.warm_up(&desc)
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Vulkan`] from the device. The pipelines are then as before.
+    pub fn warm_up(&mut self, desc: &WarmUp) -> Result<()> {
+        let mut variants = self.pipelines.warm.clone();
+        variants.extend(desc.variants());
+        let passes = self.pipelines.passes.iter_mut().flatten();
+        prepare(&self.device, passes, &variants)?;
+        self.pipelines.warm = variants;
+        Ok(())
     }
 
     /// The number of pipelines that the crowd has.

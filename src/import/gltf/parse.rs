@@ -132,7 +132,7 @@ impl<'de> Form<'de> for ProbeAsset {
     }
 }
 
-/// A value that is no list.
+/// A value that is not a list.
 enum Shape {
     Map,
     Text(String),

@@ -324,7 +324,11 @@ fn state(animator: &Animator, id: ActorId) -> String {
     };
     let playing: Vec<_> = actor.playing().collect();
     let rest = (actor.is_paused(), actor.time_scale(), actor.root_motion());
-    let shows = (actor.shows_pose(), actor.pose(), actor.has_state_machine());
+    let shows = (
+        actor.shows_pose(),
+        actor.shown_pose(),
+        actor.has_state_machine(),
+    );
     format!(
         "{playing:?} {rest:?} {:?} {shows:?}",
         actor.root_transform()

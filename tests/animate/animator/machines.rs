@@ -3,6 +3,7 @@
 use super::world::{made_machine, world};
 use crate::reference::rng::Rng;
 use throng::state_machine::Value;
+use throng::{Error, Id};
 
 /// A damped float parameter moves once per update, and reaches its value.
 #[test]

@@ -121,11 +121,7 @@ fn joints_take_their_shares() {
         let rng = &mut Rng::new(case);
         let mut aim = job(&body, rng);
         aim.forward = Vec3::Z;
-        let shares: Vec<f64> = aim
-            .joints
-            .iter()
-            .map(|own| own.share.into())
-            .collect();
+        let shares: Vec<f64> = aim.joints.iter().map(|own| own.share.into()).collect();
         let sum: f64 = shares.iter().sum();
         // So far away that it does not matter that the joints move: all turn about one axis, by
         // shares of one angle.

@@ -6,8 +6,8 @@ use crate::reference::rng::Rng;
 use throng::Id;
 use throng::glam::{Quat, Vec3};
 use throng::ik::{
-    Aim, AimJoint, AimTarget, ChainTarget, FeetTarget, FootPlacement, GroundHit, IkChain, JointLimit, Leg,
-    Pole, TwoBone, TwoBoneReport, TwoBoneTarget,
+    Aim, AimJoint, AimTarget, ChainTarget, FeetTarget, FootPlacement, GroundHit, IkChain,
+    JointLimit, Leg, Pole, TwoBone, TwoBoneReport, TwoBoneTarget,
 };
 use throng::skeleton::Transform;
 

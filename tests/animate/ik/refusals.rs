@@ -4,8 +4,8 @@ use super::bodies::{Body, Solve};
 use crate::reference::rig::chain;
 use throng::glam::{Quat, Vec3};
 use throng::ik::{
-    Aim, AimJoint, AimTarget, ChainTarget, FeetTarget, FootPlacement, GroundHit, IkChain, IkPose, IkRig,
-    JointLimit, Leg, Pole, TwoBone, TwoBoneTarget,
+    Aim, AimJoint, AimTarget, ChainTarget, FeetTarget, FootPlacement, GroundHit, IkChain, IkPose,
+    IkRig, JointLimit, Leg, Pole, TwoBone, TwoBoneTarget,
 };
 use throng::{Error, Id};
 
