@@ -4,6 +4,7 @@ use super::made::{self, CLIPS, Change, Driven, Input, Sample};
 use super::simulation::{self, Simulation};
 use crate::reference::rng::Rng;
 use throng::character::Character;
+use throng::state_machine::StateMachineDesc;
 
 /// The crate delivers at most 256 events in an update. The simulation has no limit.
 const MAX_STEPS: usize = 250;
@@ -69,9 +70,22 @@ fn frame(rng: &mut Rng, now_s: f64) -> f64 {
         })
 }
 
+/// Returns true if a state is at the time of an exit, to within rounding.
+///
+/// A state of speed 0 that was entered in step can stand there. Rounding then decides whether it
+/// has reached the exit.
+fn stands_at_exit(desc: &StateMachineDesc, at: &Simulation<'_>) -> bool {
+    let layers = desc.layers.iter().zip(at.status());
+    layers.into_iter().any(|(layer, (_, phase, _))| {
+        let exits = layer.transitions.iter().filter_map(|way| way.exit);
+        let off = |exit: f32| (phase - f64::from(exit)).abs();
+        exits.map(off).any(|off| off < 1e-12)
+    })
+}
+
 #[test]
 fn random_machines_do_what_a_plain_simulation_does() {
-    let (mut runs, mut events, mut busy) = (0, 0, 0);
+    let (mut runs, mut events, mut busy, mut ties) = (0, 0, 0, 0);
     for seed in 0..400 {
         let mut rng = Rng::new(seed);
         let desc = made::desc(&mut rng);
@@ -92,6 +106,10 @@ fn random_machines_do_what_a_plain_simulation_does() {
                 busy += 1;
                 break;
             }
+            if got.len() != want.events.len() && stands_at_exit(&desc, &want) {
+                ties += 1;
+                break;
+            }
             same_events(&got, &want.events, seed);
             for (layer, (number, phase, weight)) in want.status().into_iter().enumerate() {
                 let got = actor.status(layer as u8);
@@ -110,7 +128,8 @@ fn random_machines_do_what_a_plain_simulation_does() {
         }
         runs += 1;
     }
-    println!("{runs} machines, {events} states left and entered, {busy} too busy");
+    println!("{runs} machines, {events} states left and entered, {busy} too busy, {ties} ties");
+    assert!(ties < 4, "{ties}");
     // The test is about machines that do something.
     assert!(events > 5_000 && busy < runs / 10);
 }
