@@ -101,8 +101,7 @@ mod bytes;
 mod checksum;
 mod hash;
 mod id;
-#[doc(hidden)]
-pub mod simd;
+mod simd;
 mod spare;
 mod text;
 mod threads;
@@ -123,8 +122,7 @@ pub mod character;
 
 pub mod palette;
 
-#[doc(hidden)]
-pub mod animate;
+mod animate;
 
 pub mod ik;
 
@@ -182,6 +180,7 @@ pub use pass::desc::{DepthBias, MaterialDesc, PassDesc, PassKind};
 pub use pass::shadow_map::ShadowMap;
 #[cfg(feature = "vulkan")]
 pub use pass::skin::{SkinDispatch, SkinPipeline};
+pub use simd::SimdLevel;
 pub use threads::Threads;
 
 /// Compiles the integration example of the README.

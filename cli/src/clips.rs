@@ -308,8 +308,8 @@ fn retargeted(
         let roles = map
             .unmatched_roles()
             .iter()
-            .filter(|(_, of)| *of == in_source);
-        let roles: Vec<String> = roles.map(|(role, _)| role.to_string()).collect();
+            .filter(|unmatched| unmatched.in_source == in_source);
+        let roles: Vec<String> = roles.map(|unmatched| unmatched.role.to_string()).collect();
         if !roles.is_empty() {
             remarks.push(format!("only {whose} has joints for {}", some(&roles)));
         }

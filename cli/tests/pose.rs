@@ -157,7 +157,7 @@ fn check(obj: &Obj, character: &Character, moment: Option<(usize, f64)>) {
     let mut animator = Animator::new(character).unwrap();
     let actor = animator.add(play).unwrap();
     animator
-        .palettes(&[actor], WriteOnly::over(&mut palette))
+        .palettes(&[actor], WriteOnly::from(&mut palette))
         .unwrap();
     assert_eq!(obj.objects.len(), character.primitives().len());
     let mut weights = vec![0.0; character.morph_weights().len()];

@@ -68,7 +68,7 @@ pub(super) fn animate(
             frame += 1;
             let started = Instant::now();
             animator.update(f64::from(frame) * FRAME_S)?;
-            animator.palettes(&actors, WriteOnly::over(&mut palettes))?;
+            animator.palettes(&actors, WriteOnly::from(&mut palettes))?;
             // The first frame touches the memory.
             if number > 0 {
                 times.push(median::ms(started));

@@ -103,7 +103,7 @@ fn by<E: PaletteEntry>(
 ) -> Result<Vec<PosedVertices>, Failure> {
     let (mut animator, actor) = actor(model, moment)?;
     let mut entries = vec![E::project(&Affine3A::IDENTITY); model.palette().len()];
-    animator.palettes(&[actor], WriteOnly::over(&mut entries))?;
+    animator.palettes(&[actor], WriteOnly::from(&mut entries))?;
     let mut weights = vec![0.0; model.morph_weights().len()];
     animator.actor(actor)?.morph_weights(&mut weights)?;
     let primitives = model.primitives().iter();
@@ -129,7 +129,7 @@ pub(super) fn flipped(
     }
     let mut palette = vec![Mat3x4::IDENTITY; model.palette().len()];
     let (mut animator, actor) = actor(model, moment)?;
-    animator.palettes(&[actor], WriteOnly::over(&mut palette))?;
+    animator.palettes(&[actor], WriteOnly::from(&mut palette))?;
     let flipped = |part| Ok(model.flipped_triangles(part, &palette)?);
     parts.iter().map(flipped).collect()
 }

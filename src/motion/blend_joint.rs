@@ -1,65 +1,60 @@
-//! Blending of a single joint.
+//! Blending of a single joint, by the rule of [`ClipSample`](super::ClipSample).
 
+use super::clip_sample::full_weight;
 use crate::skeleton::Transform;
 use glam::{DQuat, DVec3};
 
-/// The contribution of one layer to a joint.
+/// The contribution of one sample to a joint.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct JointPart {
+pub(crate) struct Share {
     pub(crate) value: Transform,
-    /// The layer's weight times the mask's.
+    /// The sample's weight times the mask's.
     pub(crate) weight: f32,
     pub(crate) additive: bool,
-    pub(crate) level: u8,
+    pub(crate) layer: u8,
 }
 
-impl JointPart {
+impl Share {
     const NONE: Self = Self {
         value: Transform::IDENTITY,
         weight: 0.0,
         additive: false,
-        level: 0,
+        layer: 0,
     };
 }
 
-/// Up to this many parts are stored, so that each is computed only once.
+/// Up to this many shares are stored, so that each is computed only once.
 const FEW: usize = 8;
 
-/// [`blend`](crate::motion::blend()) for one joint.
+/// Blends one joint. Sums are computed in `f64`.
 ///
-/// `parts` must ascend in level, and their weights must be finite and not negative. If there are
+/// `shares` must ascend in layer, and their weights must be finite and not negative. If there are
 /// many, they are iterated over several times.
 pub(crate) fn blend_joint(
     rest: &Transform,
-    threshold: f32,
-    parts: impl Iterator<Item = JointPart> + Clone,
+    shares: impl Iterator<Item = Share> + Clone,
 ) -> Transform {
-    let (mut few, mut count) = ([JointPart::NONE; FEW], 0);
-    for part in parts.clone() {
-        let Some(place) = few.get_mut(count) else {
-            return blend_parts(rest, threshold, parts);
+    let (mut few, mut count) = ([Share::NONE; FEW], 0);
+    for share in shares.clone() {
+        let Some(free) = few.get_mut(count) else {
+            return blend_shares(rest, shares);
         };
-        (*place, count) = (part, count + 1);
+        (*free, count) = (share, count + 1);
     }
-    blend_parts(rest, threshold, few[..count].iter().copied())
+    blend_shares(rest, few[..count].iter().copied())
 }
 
-fn blend_parts(
-    rest: &Transform,
-    threshold: f32,
-    parts: impl Iterator<Item = JointPart> + Clone,
-) -> Transform {
+fn blend_shares(rest: &Transform, shares: impl Iterator<Item = Share> + Clone) -> Transform {
     let mut value = Value::from(rest);
-    let mut left = parts.filter(|part| part.weight > 0.0);
-    while let Some(JointPart { level: number, .. }) = left.clone().next() {
-        let level = left.clone().take_while(|part| part.level == number);
-        let threshold = if number == 0 { threshold.into() } else { 1.0 };
-        let means = level.clone().filter(|part| !part.additive);
-        value = value.covered(threshold, means);
-        for part in level.clone().filter(|part| part.additive) {
-            value.add(&Value::from(&part.value), part.weight.into());
+    let mut left = shares.filter(|share| share.weight > 0.0);
+    while let Some(Share { layer: number, .. }) = left.clone().next() {
+        let layer = left.clone().take_while(|share| share.layer == number);
+        let means = layer.clone().filter(|share| !share.additive);
+        value = value.covered(full_weight(number), means);
+        for share in layer.clone().filter(|share| share.additive) {
+            value.add(&Value::from(&share.value), share.weight.into());
         }
-        let last = level.count() - 1;
+        let last = layer.count() - 1;
         left.nth(last);
     }
     value.into()
@@ -88,20 +83,20 @@ impl Value {
         self.rotation += other.rotation * if away { -weight } else { weight };
     }
 
-    /// A level's weighted mean, applied over this value.
-    fn covered(self, threshold: f64, parts: impl Iterator<Item = JointPart> + Clone) -> Self {
-        let weight: f64 = parts.clone().map(|part| f64::from(part.weight)).sum();
+    /// A layer's weighted mean, applied over this value.
+    fn covered(self, full: f64, shares: impl Iterator<Item = Share> + Clone) -> Self {
+        let weight: f64 = shares.clone().map(|share| f64::from(share.weight)).sum();
         if weight <= 0.0 {
             return self;
         }
         let mut sum = Self::ZERO;
-        if weight < threshold {
-            sum.put(&self, threshold - weight);
+        if weight < full {
+            sum.put(&self, full - weight);
         }
-        for part in parts {
-            sum.put(&Self::from(&part.value), part.weight.into());
+        for share in shares {
+            sum.put(&Self::from(&share.value), share.weight.into());
         }
-        let whole = weight.max(threshold);
+        let whole = weight.max(full);
         Self {
             translation: sum.translation / whole,
             rotation: unit(sum.rotation),
@@ -117,8 +112,8 @@ impl Value {
         } else {
             1.0
         };
-        let part = DQuat::IDENTITY * (1.0 - weight) + difference.rotation * (sign * weight);
-        self.rotation *= unit(part);
+        let turn = DQuat::IDENTITY * (1.0 - weight) + difference.rotation * (sign * weight);
+        self.rotation *= unit(turn);
         self.scale *= (difference.scale - DVec3::ONE) * weight + DVec3::ONE;
     }
 }

@@ -1,4 +1,4 @@
-//! Blends instances with masks, levels or additive clips, with joints in the lanes.
+//! Blends instances with masks, layers or additive clips, with joints in the lanes.
 //!
 //! It follows the rule documented at [`ClipSample`](crate::motion::ClipSample) step by step.
 
@@ -6,29 +6,28 @@ use super::fetch::{fetch3, fetch4};
 use super::group::{Played, rests};
 use super::quaternion::{dot, inverse_length};
 use crate::clip::{COMPONENTS, Property};
+use crate::motion::FULL_WEIGHT;
 use crate::simd::{Eight, Row};
 
-/// The clips that an instance plays, sorted by level, and the current block.
-pub(super) struct Levels<'a> {
+/// The clips that an instance plays, sorted by layer, and the current block.
+pub(super) struct Layers<'a> {
     pub(super) played: &'a [Played<'a>],
     pub(super) masks: &'a [Vec<Row>],
     /// The rest pose `[block][component][lane]`.
     pub(super) rest: &'a [Row],
-    /// Threshold of the first level. For higher levels it is 1.
-    pub(super) threshold: f32,
     pub(super) block: usize,
 }
 
-/// The weights of a level's clips and of the pose below it.
+/// The weights of a layer's clips and of the pose below it.
 struct Weighing<L> {
-    /// True if the level has a clip that is not additive.
+    /// True if the layer has a clip that is not additive.
     covers: bool,
     below: L,
     /// Divisor of the sum.
     divisor: L,
 }
 
-impl Levels<'_> {
+impl Layers<'_> {
     /// Returns true if no sample moves the property away from the rest pose.
     fn rests(&self, property: Property) -> bool {
         self.played.iter().all(|one| self.rest_in(one, property))
@@ -69,18 +68,18 @@ impl Levels<'_> {
         }
     }
 
-    /// Computes the weights of a level.
+    /// Computes the weights of a layer.
     ///
     /// # Safety
     /// As for [`Self::weight`].
     #[inline(always)]
-    unsafe fn weighing<L: Eight>(&self, level: &[Played<'_>]) -> Weighing<L> {
-        // SAFETY: the caller guarantees the CPU features and all masks of the level.
+    unsafe fn weighing<L: Eight>(&self, layer: &[Played<'_>]) -> Weighing<L> {
+        // SAFETY: the caller guarantees the CPU features and all masks of the layer.
         unsafe {
-            let first = level.first().is_none_or(|played| played.level == 0);
-            let threshold = L::splat(if first { self.threshold } else { 1.0 });
+            let first = layer.first().is_none_or(|played| played.layer == 0);
+            let full = L::splat(if first { FULL_WEIGHT } else { 1.0 });
             let (mut sum, mut covers) = (L::splat(0.0), false);
-            for played in level {
+            for played in layer {
                 if !played.clip.additive {
                     sum = sum.add(self.weight(played));
                     covers = true;
@@ -88,17 +87,17 @@ impl Levels<'_> {
             }
             Weighing {
                 covers,
-                below: threshold.sub(sum).max(L::splat(0.0)),
-                divisor: sum.max(threshold),
+                below: full.sub(sum).max(L::splat(0.0)),
+                divisor: sum.max(full),
             }
         }
     }
 }
 
-/// Splits the samples of the first level from the rest.
-fn first_level<'a, 'b>(played: &'b [Played<'a>]) -> (&'b [Played<'a>], &'b [Played<'a>]) {
-    let level = played.first().map(|first| first.level);
-    let count = played.iter().take_while(|one| Some(one.level) == level);
+/// Splits the samples of the first layer from the rest.
+fn first_layer<'a, 'b>(played: &'b [Played<'a>]) -> (&'b [Played<'a>], &'b [Played<'a>]) {
+    let layer = played.first().map(|first| first.layer);
+    let count = played.iter().take_while(|one| Some(one.layer) == layer);
     played.split_at(count.count())
 }
 
@@ -107,30 +106,30 @@ fn first_level<'a, 'b>(played: &'b [Played<'a>]) -> (&'b [Played<'a>], &'b [Play
 /// # Safety
 /// The CPU has the instructions that `L` needs, and all clips and masks have this block.
 #[inline(always)]
-pub(super) unsafe fn rotation<L: Eight>(levels: &Levels<'_>) -> [L; 4] {
+pub(super) unsafe fn rotation<L: Eight>(layers: &Layers<'_>) -> [L; 4] {
     // SAFETY: the caller guarantees the CPU features, and that all clips and masks have this block.
     unsafe {
-        let rest = levels.rest(0);
+        let rest = layers.rest(0);
         let mut now = [
             L::load(rest.cast()),
             L::load(rest.add(1).cast()),
             L::load(rest.add(2).cast()),
             L::load(rest.add(3).cast()),
         ];
-        if levels.rests(Property::Rotation) {
+        if layers.rests(Property::Rotation) {
             return now;
         }
         now = unit(now);
-        let mut left = levels.played;
+        let mut left = layers.played;
         while !left.is_empty() {
-            let (level, others) = first_level(left);
-            now = covered4(levels, level, now);
-            for played in level
+            let (layer, others) = first_layer(left);
+            now = covered4(layers, layer, now);
+            for played in layer
                 .iter()
-                .filter(|one| levels.adds(one, Property::Rotation))
+                .filter(|one| layers.adds(one, Property::Rotation))
             {
-                let turn = fetch4::<L>(played, levels.block);
-                now = turned(now, part(unit(turn), levels.weight(played)));
+                let turn = fetch4::<L>(played, layers.block);
+                now = turned(now, part(unit(turn), layers.weight(played)));
             }
             left = others;
         }
@@ -138,15 +137,15 @@ pub(super) unsafe fn rotation<L: Eight>(levels: &Levels<'_>) -> [L; 4] {
     }
 }
 
-/// Blends a level's clips that are not additive over the pose below.
+/// Blends a layer's clips that are not additive over the pose below.
 ///
 /// # Safety
 /// As for [`rotation`].
 #[inline(always)]
-unsafe fn covered4<L: Eight>(levels: &Levels<'_>, level: &[Played<'_>], below: [L; 4]) -> [L; 4] {
+unsafe fn covered4<L: Eight>(layers: &Layers<'_>, layer: &[Played<'_>], below: [L; 4]) -> [L; 4] {
     // SAFETY: the caller guarantees the CPU features, and that all clips and masks have this block.
     unsafe {
-        let weighing = levels.weighing::<L>(level);
+        let weighing = layers.weighing::<L>(layer);
         if !weighing.covers {
             return below;
         }
@@ -154,9 +153,9 @@ unsafe fn covered4<L: Eight>(levels: &Levels<'_>, level: &[Played<'_>], below: [
         for component in &mut sum {
             *component = component.mul(weighing.below);
         }
-        for played in level.iter().filter(|played| !played.clip.additive) {
-            let next = fetch4::<L>(played, levels.block);
-            let weight = levels.weight::<L>(played).mul(inverse_length(next));
+        for played in layer.iter().filter(|played| !played.clip.additive) {
+            let next = fetch4::<L>(played, layers.block);
+            let weight = layers.weight::<L>(played).mul(inverse_length(next));
             let weight = weight.flipped_by(dot(sum, next));
             for (sum, component) in sum.iter_mut().zip(&next) {
                 *sum = component.mul_add(weight, *sum);
@@ -225,25 +224,25 @@ fn turned<L: Eight>([ax, ay, az, aw]: [L; 4], [bx, by, bz, bw]: [L; 4]) -> [L; 4
 /// # Safety
 /// As for [`rotation`].
 #[inline(always)]
-pub(super) unsafe fn vector<L: Eight>(levels: &Levels<'_>, property: Property) -> [L; 3] {
+pub(super) unsafe fn vector<L: Eight>(layers: &Layers<'_>, property: Property) -> [L; 3] {
     // SAFETY: the caller guarantees the CPU features, and that all clips and masks have this block.
     unsafe {
-        let rest = levels.rest(property.first());
+        let rest = layers.rest(property.first());
         let mut now = [
             L::load(rest.cast()),
             L::load(rest.add(1).cast()),
             L::load(rest.add(2).cast()),
         ];
-        if levels.rests(property) {
+        if layers.rests(property) {
             return now;
         }
-        let mut left = levels.played;
+        let mut left = layers.played;
         while !left.is_empty() {
-            let (level, others) = first_level(left);
-            now = covered3(levels, level, property, now);
-            for played in level.iter().filter(|one| levels.adds(one, property)) {
-                let change = fetch3::<L>(played, levels.block, property);
-                let weight = levels.weight::<L>(played);
+            let (layer, others) = first_layer(left);
+            now = covered3(layers, layer, property, now);
+            for played in layer.iter().filter(|one| layers.adds(one, property)) {
+                let change = fetch3::<L>(played, layers.block, property);
+                let weight = layers.weight::<L>(played);
                 for (now, change) in now.iter_mut().zip(&change) {
                     *now = match property {
                         Property::Scale => {
@@ -260,20 +259,20 @@ pub(super) unsafe fn vector<L: Eight>(levels: &Levels<'_>, property: Property) -
     }
 }
 
-/// Blends a level's clips that are not additive over the pose below.
+/// Blends a layer's clips that are not additive over the pose below.
 ///
 /// # Safety
 /// As for [`rotation`].
 #[inline(always)]
 unsafe fn covered3<L: Eight>(
-    levels: &Levels<'_>,
-    level: &[Played<'_>],
+    layers: &Layers<'_>,
+    layer: &[Played<'_>],
     property: Property,
     below: [L; 3],
 ) -> [L; 3] {
     // SAFETY: the caller guarantees the CPU features, and that all clips and masks have this block.
     unsafe {
-        let weighing = levels.weighing::<L>(level);
+        let weighing = layers.weighing::<L>(layer);
         if !weighing.covers {
             return below;
         }
@@ -281,9 +280,9 @@ unsafe fn covered3<L: Eight>(
         for component in &mut sum {
             *component = component.mul(weighing.below);
         }
-        for played in level.iter().filter(|played| !played.clip.additive) {
-            let next = fetch3::<L>(played, levels.block, property);
-            let weight = levels.weight::<L>(played);
+        for played in layer.iter().filter(|played| !played.clip.additive) {
+            let next = fetch3::<L>(played, layers.block, property);
+            let weight = layers.weight::<L>(played);
             for (sum, component) in sum.iter_mut().zip(&next) {
                 *sum = component.mul_add(weight, *sum);
             }
