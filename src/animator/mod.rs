@@ -11,7 +11,7 @@
 //!
 //! ```
 //! use throng::animator::{Animator, Play};
-//! use throng::palette::{Mat3x4, WriteOnly};
+//! use throng::palette::Mat3x4;
 //!
 //! let character = throng::builtin::mannequin()?;
 //! let mut animator = Animator::new(&character)?;
@@ -26,7 +26,7 @@
 //! // Each frame:
 //! animator.update(1.0 / 60.0)?;
 //! let mut palettes = vec![Mat3x4::IDENTITY; guards.len() * character.palette().len()];
-//! animator.palettes(&guards, WriteOnly::over(&mut palettes))?;
+//! animator.palettes(&guards, &mut palettes)?;
 //! # Ok::<(), throng::Error>(())
 //! ```
 //!
@@ -98,7 +98,7 @@ use actors::{ActorState, Actors};
 use event::EventQueue;
 use library::Library;
 use solvers::Solvers;
-use state::{Cut, Mix, Pools, THRESHOLD};
+use state::{Cut, Mix, Pools};
 use std::sync::Arc;
 use step::Schedule;
 use work::Work;
@@ -111,7 +111,7 @@ pub(crate) const MOST_RESERVED: usize = 1 << 20;
 /// ```
 /// use throng::animator::{Animator, Play};
 /// use throng::builtin;
-/// use throng::palette::{Mat3x4, WriteOnly};
+/// use throng::palette::Mat3x4;
 ///
 /// let character = builtin::mannequin()?.character;
 /// let mut animator = Animator::new(&character)?;
@@ -121,7 +121,7 @@ pub(crate) const MOST_RESERVED: usize = 1 << 20;
 /// animator.update(0.6)?;
 ///
 /// let mut palettes = vec![Mat3x4::IDENTITY; actors.len() * character.palette().len()];
-/// animator.palettes(&actors, WriteOnly::over(&mut palettes))?;
+/// animator.palettes(&actors, &mut palettes)?;
 /// assert_ne!(palettes[0], palettes[character.palette().len()]);
 /// # Ok::<(), throng::Error>(())
 /// ```
@@ -163,9 +163,7 @@ impl Animator {
     /// None for a character that an importer made.
     pub fn new(character: &Character) -> Result<Self> {
         let library = Library::new(character);
-        let poser = BatchPoser::new(character)?
-            .with_masks(&library.set.masks)?
-            .with_threshold(THRESHOLD)?;
+        let poser = BatchPoser::new(character, &library.set.masks)?;
         Ok(Self {
             library: Arc::new(library),
             poser: Arc::new(poser),
@@ -338,31 +336,42 @@ impl Animator {
         self.warm();
     }
 
-    /// Sets the instruction set that evaluates poses. The best that the CPU has is used otherwise.
+    /// The threads that evaluate poses.
+    #[must_use]
+    pub fn threads(&self) -> &Threads {
+        &self.threads
+    }
+
+    /// Evaluates poses with another SIMD level than the best of the CPU.
     ///
-    /// Poses of different levels differ by rounding. Set it if machines with different CPUs must
-    /// have the same bits. What actors play, events and root motion do not depend on it.
+    /// The bits of a pose depend on the level, but on nothing else of the machine. So that several
+    /// machines compute equal poses, choose a level that all of them have.
+    ///
+    /// ```
+    /// use throng::SimdLevel;
+    /// use throng::animator::Animator;
+    ///
+    /// let character = throng::builtin::mannequin()?;
+    /// let mut animator = Animator::new(&character)?;
+    /// animator.set_simd_level(SimdLevel::Portable)?;
+    /// assert_eq!(animator.simd_level(), SimdLevel::Portable);
+    /// # Ok::<(), throng::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// [`Error::Argument`](crate::Error::Argument) if the CPU cannot run it.
+    /// [`Error::Argument`](crate::Error::Argument) if this CPU cannot run it.
     pub fn set_simd_level(&mut self, level: SimdLevel) -> Result<()> {
-        let poser = BatchPoser::clone(&self.poser).with_simd_level(level)?;
-        self.poser = Arc::new(poser);
+        Arc::make_mut(&mut self.poser).set_simd_level(level)?;
+        // A clone of the poser has no memory of its own yet.
         self.schedule.warmed = 0;
         self.warm();
         Ok(())
     }
 
-    /// The instruction set that evaluates poses.
+    /// The SIMD level that evaluates poses.
     #[must_use]
     pub fn simd_level(&self) -> SimdLevel {
         self.poser.simd_level()
-    }
-
-    /// The threads that evaluate poses.
-    #[must_use]
-    pub fn threads(&self) -> &Threads {
-        &self.threads
     }
 
     /// The events of the last update, in order of time.

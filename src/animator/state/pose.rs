@@ -1,10 +1,8 @@
 //! The pose that the caller gave an actor, such as a ragdoll. It plays like a clip.
 
 use super::layers::Mix;
-use crate::animator::library::Library;
 use crate::animator::name_or_id::NameOrId;
 use crate::animator::record::PlayRecord;
-use crate::clip::Clip;
 use crate::clone::clone_fields;
 use crate::error::{Result, expect_len};
 use crate::id::Id;
@@ -109,19 +107,6 @@ impl OwnPose {
         mix.push(record);
         mix.drop_faded();
     }
-}
-
-/// The clip of a record. `own` is the pose that the caller gave, as a clip.
-#[inline]
-pub(crate) fn clip_of<'a>(
-    library: &'a Library,
-    own: Option<&'a Clip>,
-    record: &PlayRecord,
-) -> Option<&'a Clip> {
-    if record.has(PlayRecord::FLAG_POSE) {
-        return own;
-    }
-    library.clips.get(usize::from(record.clip))
 }
 
 /// The local pose closest to a model pose, with translation, rotation and scale.

@@ -1,16 +1,9 @@
 //! The morph weights of an actor: overrides, expressions, and what clips blend to.
 
-use super::pose::clip_of;
 use crate::animator::library::Library;
-use crate::animator::record::PlayRecord;
-use crate::clip::Clip;
 use crate::clone::clone_fields;
 use crate::error::{Result, expect_extent, expect_in, expect_len};
 use crate::mesh::add_expressions;
-use crate::motion::{WeightSample, blend_weights};
-
-/// The weight of layer 0 from which the rest pose is invisible: 1, with a margin for rounding.
-pub(crate) const THRESHOLD: f32 = 0.999;
 
 /// The morph weights and expressions that the caller set for an actor.
 #[derive(Debug, Default)]
@@ -79,25 +72,4 @@ impl Weights {
         let mut weights = self.expressions.iter();
         weights.try_for_each(|weight| expect_in("weight of an expression", *weight, 0.0, 1.0))
     }
-}
-
-/// Blends the morph weights of records at a time of their actor.
-pub(crate) fn blend_records(
-    library: &Library,
-    own: Option<&Clip>,
-    records: &[PlayRecord],
-    local_s: f64,
-    out: &mut [f32],
-) {
-    let samples = records.iter().filter_map(|record| {
-        let clip = clip_of(library, own, record)?;
-        Some(WeightSample {
-            clip,
-            time_s: record.clip_time_s(local_s, clip.duration_s()),
-            weight: record.weight_at(local_s),
-            level: record.layer,
-        })
-    });
-    // The lengths are equal, so there is no error.
-    let _ = blend_weights(&library.morph_weights, THRESHOLD, samples, out);
 }

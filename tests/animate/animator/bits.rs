@@ -48,7 +48,7 @@ fn palettes<E: PaletteEntry + Clone>(
 ) -> Vec<Vec<E>> {
     let entries = world().character.palette().len();
     let mut out = vec![zero; ids.len() * entries];
-    animator.palettes(ids, WriteOnly::over(&mut out)).unwrap();
+    animator.palettes(ids, WriteOnly::from(&mut out)).unwrap();
     out.chunks(entries).map(<[_]>::to_vec).collect()
 }
 
@@ -89,7 +89,7 @@ fn company_order_and_threads_change_no_bit() {
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn levels_with_the_same_arithmetic_give_the_same_bits() {
-    use throng::simd::SimdLevel;
+    use throng::SimdLevel;
     let (mut animator, ids) = crowd(world(), 61);
     assert_eq!(animator.simd_level(), SimdLevel::best());
     let mut groups: [Option<Vec<Vec<Mat3x4>>>; 2] = [None, None];
