@@ -34,7 +34,10 @@ const CLIPS: Section = Section {
     version: 2,
 };
 /// The animation data.
-const ANIMATIONS: Section = section("animations");
+const ANIMATIONS: Section = Section {
+    name: "animations",
+    version: 2,
+};
 
 /// The expressions.
 const EXPRESSIONS: Section = section("expressions");
