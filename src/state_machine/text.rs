@@ -110,29 +110,29 @@ impl Read for ParameterDesc {
 
 impl Write for ParameterDesc {
     fn write(&self, to: &mut Tree<'static>) {
-        let map = to.open(0, Kind::Map);
-        to.field("name", &self.name, None);
-        let mut kind = |name: &str| to.field("kind", &name.to_owned(), None);
-        match &self.kind {
-            ParameterKind::Float { default, min, max } => {
-                kind("float");
-                to.field("default", default, None);
-                to.field("min", min, None);
-                to.field("max", max, None);
+        to.map_of(|to| {
+            to.field("name", &self.name);
+            let kind = |kind: &str, to: &mut Tree<'static>| to.field("kind", &kind.to_owned());
+            match &self.kind {
+                ParameterKind::Float { default, min, max } => {
+                    kind("float", to);
+                    to.field("default", default);
+                    to.field("min", min);
+                    to.field("max", max);
+                }
+                ParameterKind::Int { default, min, max } => {
+                    kind("int", to);
+                    to.field("default", default);
+                    to.field("min", min);
+                    to.field("max", max);
+                }
+                ParameterKind::Bool { default } => {
+                    kind("bool", to);
+                    to.field("default", default);
+                }
+                ParameterKind::Trigger => kind("trigger", to),
             }
-            ParameterKind::Int { default, min, max } => {
-                kind("int");
-                to.field("default", default, None);
-                to.field("min", min, None);
-                to.field("max", max, None);
-            }
-            ParameterKind::Bool { default } => {
-                kind("bool");
-                to.field("default", default, None);
-            }
-            ParameterKind::Trigger => kind("trigger"),
-        }
-        to.close(map);
+        });
     }
 }
 
@@ -172,37 +172,22 @@ impl Read for MotionDesc {
 
 impl Write for MotionDesc {
     fn write(&self, to: &mut Tree<'static>) {
-        if matches!(self, Self::None) {
-            return to.add(0, Kind::Text, "none");
-        }
-        let map = to.open(0, Kind::Map);
-        let mut begin = |name: &str| {
-            to.add(0, Kind::Text, name);
-            to.open(0, Kind::Map)
-        };
         match self {
-            Self::None => {}
-            Self::Clip(clip) => to.field("clip", clip, None),
-            Self::Blend1 { parameter, points } => {
-                let blend = begin("blend_1d");
-                to.field("parameter", parameter, None);
-                to.field("points", points, None);
-                to.close(blend);
-            }
-            Self::Blend2 { parameters, points } => {
-                let blend = begin("blend_2d");
-                to.field("parameters", parameters, None);
-                to.field("points", points, None);
-                to.close(blend);
-            }
-            Self::BlendSpace { name, parameters } => {
-                let blend = begin("blend_space");
-                to.field("name", name, None);
-                to.field("parameters", parameters, None);
-                to.close(blend);
-            }
+            Self::None => to.add(0, Kind::Text, "none"),
+            Self::Clip(clip) => to.map_of(|to| to.field("clip", clip)),
+            Self::Blend1 { parameter, points } => to.variant("blend_1d", |to| {
+                to.field("parameter", parameter);
+                to.field("points", points);
+            }),
+            Self::Blend2 { parameters, points } => to.variant("blend_2d", |to| {
+                to.field("parameters", parameters);
+                to.field("points", points);
+            }),
+            Self::BlendSpace { name, parameters } => to.variant("blend_space", |to| {
+                to.field("name", name);
+                to.field("parameters", parameters);
+            }),
         }
-        to.close(map);
     }
 }
 

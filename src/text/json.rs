@@ -31,8 +31,10 @@ pub(crate) fn json(text: &str) -> Result<Tree<'_>, (JsonFault, Vec<Step<'static>
         .take(line - 1)
         .map(str::len)
         .sum();
-    let before = text.get(..start + column.saturating_sub(1));
-    let tree = scan(before.unwrap_or_default());
+    let before = text
+        .get(..start + column.saturating_sub(1))
+        .unwrap_or_default();
+    let tree = scan(before);
     let last = tree.nodes.len().saturating_sub(1);
     let path = match tree.nodes.is_empty() {
         true => Vec::new(),
@@ -52,6 +54,11 @@ pub(crate) fn json(text: &str) -> Result<Tree<'_>, (JsonFault, Vec<Step<'static>
     let what = words
         .rfind(" at line ")
         .map_or(&*words, |end| &words[..end]);
+    let closes = text[before.len()..].starts_with(['}', ']']);
+    let what = match what {
+        _ if closes && before.trim_end().ends_with(',') => "trailing comma",
+        other => other,
+    };
     let what = syntax(what).into();
     Err((JsonFault { what, line, column }, path))
 }

@@ -29,6 +29,7 @@ pub(crate) use pointer::{LFS_POINTER, is_lfs_pointer};
 pub(crate) use read::file_structs;
 pub(crate) use read::{
     Read, ReadFault, Write, field_name, read_field, text_enums, text_serde, text_structs,
+    write_field,
 };
 #[cfg(feature = "toml")]
 pub(crate) use toml::{DescText, MAX_TOML_BYTES, to_toml};

@@ -130,17 +130,40 @@ impl Tree<'static> {
         tree
     }
 
-    /// Writes a field of a map. Fields that are absent, or have their default, are left out.
-    pub(crate) fn field<T: Write + PartialEq>(
-        &mut self,
-        name: &str,
-        data: &T,
-        default: Option<&T>,
-    ) {
-        if !data.is_absent() && default != Some(data) {
+    /// Writes a map.
+    pub(crate) fn map_of(&mut self, fields: impl FnOnce(&mut Self)) {
+        let map = self.open(0, Kind::Map);
+        fields(self);
+        self.close(map);
+    }
+
+    /// Writes a map from one key to a map.
+    pub(crate) fn variant(&mut self, name: &str, fields: impl FnOnce(&mut Self)) {
+        self.map_of(|to| {
+            to.add(0, Kind::Text, name);
+            to.map_of(fields);
+        });
+    }
+
+    /// Writes a field of a map, unless it is absent.
+    pub(crate) fn field(&mut self, name: &str, data: &impl Write) {
+        if !data.is_absent() {
             self.add(0, Kind::Text, name);
             data.write(self);
         }
+    }
+
+    /// Writes a field of a map, unless it has its default.
+    pub(crate) fn field_or<T: Write + PartialEq>(&mut self, name: &str, data: &T, default: &T) {
+        if data != default {
+            self.field(name, data);
+        }
+    }
+
+    fn list_of<T: Write>(&mut self, list: &[T]) {
+        let index = self.open(0, Kind::List);
+        list.iter().for_each(|data| data.write(self));
+        self.close(index);
     }
 }
 
@@ -291,9 +314,7 @@ impl<T: Read> Read for Vec<T> {
 
 impl<T: Write> Write for Vec<T> {
     fn write(&self, to: &mut Tree<'static>) {
-        let list = to.open(0, Kind::List);
-        self.iter().for_each(|data| data.write(to));
-        to.close(list);
+        to.list_of(self);
     }
 }
 
@@ -322,9 +343,7 @@ impl<T: Read + Default, const N: usize> Read for [T; N] {
 
 impl<T: Write, const N: usize> Write for [T; N] {
     fn write(&self, to: &mut Tree<'static>) {
-        let list = to.open(0, Kind::List);
-        self.iter().for_each(|data| data.write(to));
-        to.close(list);
+        to.list_of(self);
     }
 }
 
@@ -338,12 +357,7 @@ impl<T: Read> Read for BTreeMap<String, T> {
 
 impl<T: Write> Write for BTreeMap<String, T> {
     fn write(&self, to: &mut Tree<'static>) {
-        let map = to.open(0, Kind::Map);
-        for (key, data) in self {
-            key.write(to);
-            data.write(to);
-        }
-        to.close(map);
+        to.map_of(|to| self.iter().for_each(|(key, data)| to.field(key, data)));
     }
 }
 
@@ -354,6 +368,16 @@ macro_rules! read_field {
     };
     ($from:ident, [$($name:expr),*], $default:expr) => {
         $from.or(&[$($name),*], $default)
+    };
+}
+
+/// Writes a field, unless it is absent or has its default.
+macro_rules! write_field {
+    ($to:ident, $name:expr, $data:expr) => {
+        $to.field($name, &$data)
+    };
+    ($to:ident, $name:expr, $data:expr, $default:expr) => {
+        $to.field_or($name, &$data, &$default)
     };
 }
 
@@ -407,13 +431,11 @@ macro_rules! text_structs {
 
         impl $crate::text::Write for $type {
             fn write(&self, to: &mut $crate::text::Tree<'static>) {
-                let map = to.open(0, $crate::text::Kind::Map);
-                $(to.field(
-                    $crate::text::field_name!($field $($name)?),
-                    &self.$field,
-                    [$(&$default)?].first().copied(),
-                );)*
-                to.close(map);
+                to.map_of(|to| {
+                    $($crate::text::write_field!(
+                        to, $crate::text::field_name!($field $($name)?), self.$field $(, $default)?
+                    );)*
+                });
             }
         }
 
@@ -483,4 +505,4 @@ macro_rules! text_serde {
 
 #[cfg(any(feature = "gltf", feature = "wgl"))]
 pub(crate) use file_structs;
-pub(crate) use {field_name, read_field, text_enums, text_serde, text_structs};
+pub(crate) use {field_name, read_field, text_enums, text_serde, text_structs, write_field};

@@ -161,11 +161,12 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The number of elements of the lists in the value, together.
+    /// The number of elements of the lists in the value, together. Numbers do not count.
     #[cfg(feature = "gltf")]
     pub(crate) fn element_count(self) -> usize {
         let contents = (self.index..self.after()).map(|index| Value { index, ..self });
-        contents.map(|value| value.items().count()).sum()
+        let items = contents.flat_map(Value::items);
+        items.filter(|item| item.kind() != Kind::Number).count()
     }
 
     /// The path to the value.

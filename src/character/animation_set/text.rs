@@ -65,15 +65,10 @@ impl Write for PoseReference {
         match self {
             Self::Rest => to.add(0, Kind::Text, "rest"),
             Self::Start => to.add(0, Kind::Text, "start"),
-            Self::Frame { clip, time_s } => {
-                let map = to.open(0, Kind::Map);
-                to.add(0, Kind::Text, "frame");
-                let frame = to.open(0, Kind::Map);
-                to.field("clip", clip, None);
-                to.field("time_s", time_s, None);
-                to.close(frame);
-                to.close(map);
-            }
+            Self::Frame { clip, time_s } => to.variant("frame", |to| {
+                to.field("clip", clip);
+                to.field("time_s", time_s);
+            }),
         }
     }
 }
