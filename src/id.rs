@@ -6,11 +6,11 @@ use core::fmt;
 use core::hash::{Hash, Hasher};
 use core::marker::PhantomData;
 
-/// The index of a `T`: of a joint, a clip or another part of a character.
+/// The index of a `T`, such as a joint or a clip of a character.
 ///
 /// The type keeps indices of different things apart. An id is valid for the object that gave it and
-/// for objects that have their parts in the same order. For an id that is out of range, functions
-/// return an error or an empty result.
+/// for objects that have the same items in the same order. For an id that is out of range,
+/// functions return an error or an empty result.
 ///
 /// | id of | found by name with |
 /// |---|---|
@@ -59,7 +59,7 @@ impl<T> Id<T> {
         Self(index, PhantomData)
     }
 
-    /// As an index into a slice.
+    /// Returns the number as an index into a slice.
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize

@@ -164,8 +164,9 @@ pub use ash;
 #[cfg(feature = "vulkan")]
 pub use crowd::{
     Attachment, Capacity, CharacterDesc, CharacterId, CrowdDesc, CrowdMut, CrowdRef, DrawBindings,
-    Frame, InCrowd, Instance, InstanceId, InstanceMut, InstanceRef, Lighting, ListId, PassId,
-    Shadow, ShadowMap, SkinnedVertices, SkinningStage, Spawn, Stats, View, ViewId,
+    Frame, InCrowd, Instance, InstanceHit, InstanceId, InstanceMut, InstanceRef, Lighting, ListId,
+    MoreInstances, PassId, Shadow, SkinnedVertices, SkinningStage, Spawn, SpawnAttachment, Stats,
+    View, ViewId, Views, WarmUp,
 };
 pub use error::{Error, Result};
 pub use glam;
@@ -175,7 +176,9 @@ pub use id::Id;
 #[cfg(feature = "vulkan")]
 pub use pass::desc::{DepthBias, MaterialDesc, PassDesc, PassKind};
 #[cfg(feature = "vulkan")]
-pub use pass::skin::SkinPipeline;
+pub use pass::shadow_map::ShadowMap;
+#[cfg(feature = "vulkan")]
+pub use pass::skin::{SkinDispatch, SkinPipeline};
 pub use threads::Threads;
 
 /// Compiles the integration example of the README.

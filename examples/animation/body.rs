@@ -80,13 +80,9 @@ pub(crate) fn direct(crowd: &mut Crowd, id: InstanceId, act: Act, solvers: &Solv
         Act::Walk => Ok(()),
         Act::Jog => {
             crowd.instance_mut(id)?.start_state_machine()?;
-            let machine = crowd
-                .animator(crowd.instance(id)?.character())?
-                .state_machine()?;
-            let speed = machine.parameter("speed")?;
             crowd
-                .instance_mut(id)
-                .and_then(|mut it| it.set_float(speed, 0.5 * (1.2 + 3.1)))
+                .instance_mut(id)?
+                .set_float("speed", 0.5 * (1.2 + 3.1))
         }
         Act::Wave => crowd
             .instance_mut(id)

@@ -20,8 +20,8 @@ const INSTANCES: u32 = 500;
 #[derive(Clone, Debug, Parser)]
 #[command(name = "crowd", after_help = KEYS)]
 pub(crate) struct Args {
-    /// A glTF file (.glb or .gltf), or `builtin`. Repeat the option to mix models. [default:
-    /// builtin]
+    /// A glTF file (.glb or .gltf), `builtin`, or `people` for variants of the built-in character.
+    /// Repeat the option to mix models. [default: builtin]
     #[arg(long = "model", value_name = "FILE")]
     pub(crate) models: Vec<PathBuf>,
 
@@ -58,6 +58,10 @@ pub(crate) struct Args {
     /// Samples per pixel for antialiasing: 1, 2, 4 or 8.
     #[arg(long, value_name = "N", default_value = "4", value_parser = samples)]
     pub(crate) samples: vk::SampleCountFlags,
+
+    /// Distance of the camera, as a fraction of the one from which everyone is visible.
+    #[arg(long, value_name = "FRACTION", default_value_t = 1.0, value_parser = positive)]
+    pub(crate) distance: f32,
 
     /// Random seed of the crowd. The same seed and fixed dt give the same picture.
     #[arg(long, value_name = "S", default_value_t = 1)]

@@ -22,7 +22,7 @@ pub(crate) struct Camera {
     /// Angle above the horizon, in radians.
     pitch: f32,
     /// Factor for the distance.
-    zoom: f32,
+    pub(crate) zoom: f32,
     /// The middle of the crowd, on the ground.
     center: Vec3,
     /// Points that must be visible.
@@ -32,14 +32,14 @@ pub(crate) struct Camera {
 }
 
 impl Camera {
-    /// Creates a camera that sees all of these points.
-    pub(crate) fn new(points: &[Vec3]) -> Self {
+    /// Creates a camera that sees all of these points, if the factor for its distance is 1.
+    pub(crate) fn new(points: &[Vec3], zoom: f32) -> Self {
         let low = points.iter().copied().reduce(Vec3::min).unwrap_or_default();
         let high = points.iter().copied().reduce(Vec3::max).unwrap_or_default();
         let mut camera = Self {
             yaw: YAW_RAD,
             pitch: 0.0,
-            zoom: 1.0,
+            zoom,
             center: (0.5 * (low + high)).with_y(0.0),
             points: points.to_vec(),
             fitted: None,

@@ -2,7 +2,6 @@
 
 use throng::animator::{AnimationEventKind, PlayRecord};
 use throng::clip::Clip;
-use throng::state_machine::ParameterDesc;
 use throng::{AnimationEvent, Crowd, Id, InstanceId, Play};
 
 use super::Result;
@@ -106,10 +105,8 @@ impl Director {
             Motion::Travels { .. } => Some(Way::new(model, person, self.fades)),
         };
         if model.roles.has_machine() {
-            let pace = parameter(crowd, instance, PACE)?;
-            crowd
-                .instance_mut(instance)?
-                .set_float(pace, person.speed as f32)?;
+            let mut guard = crowd.instance_mut(instance)?;
+            guard.set_float(PACE, person.speed as f32)?;
         }
         let waves_s = match model.roles.can_wave() {
             Some(_) => self.now_s + f64::from(rng.range(0.0, STILL_S[1])),
@@ -222,10 +219,9 @@ impl Mind {
         if aim != way.aim {
             way.aim = aim;
             let goes = matches!(aim, Aim::Goes { .. });
-            let speed = parameter(crowd, self.instance, SPEED)?;
             crowd
                 .instance_mut(self.instance)?
-                .set_float(speed, if goes { way.speed } else { 0.0 })?;
+                .set_float(SPEED, if goes { way.speed } else { 0.0 })?;
         }
         Ok(matches!(aim, Aim::Stands { .. }))
     }
@@ -305,9 +301,4 @@ pub(crate) fn ground(model: &Model, records: &[PlayRecord], time_s: f64) -> (f32
         true => (speed / weights.max(1.0), floor / weights),
         false => (0.0, model.acts[0].floor),
     }
-}
-
-fn parameter(crowd: &Crowd, id: InstanceId, name: &str) -> throng::Result<Id<ParameterDesc>> {
-    let animator = crowd.animator(crowd.instance(id)?.character())?;
-    animator.state_machine()?.parameter(name)
 }

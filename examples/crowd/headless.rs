@@ -116,7 +116,7 @@ fn draw_frames(
     show: &mut Show,
     frames: &mut Frames,
 ) -> Result<Log> {
-    let mut camera = Camera::new(&show.scene.outline());
+    let mut camera = Camera::new(&show.scene.outline(), args.distance);
     let view = camera.view(target.extent(), scenery::lighting());
     let count = args.frames.unwrap_or(FRAMES);
     let dt_s = args.fixed_dt.unwrap_or(DT_S);

@@ -21,6 +21,7 @@ mod outputs;
 #[path = "../../src/bin/throng/overwrite.rs"]
 mod overwrite;
 mod path;
+mod people;
 #[path = "../common/picture.rs"]
 mod picture;
 mod progress;

@@ -15,11 +15,14 @@ use throng::import::{self, ImportOptions};
 
 use super::args::Args;
 use super::measure::Measure;
+use super::people::{KINDS, Kind, PEOPLE};
 use super::roles::{Fades, Roles};
 use super::{Result, complain};
 
 /// The largest extent of a model in the crowd, in metres.
 const SIZE_M: f32 = 1.75;
+/// Strength of tints on the built-in character, whose shirt is nearly white.
+const BUILTIN_TINT: f32 = 0.75;
 
 /// A model and its acts.
 pub(crate) struct Model {
@@ -60,11 +63,25 @@ pub(crate) struct Act {
 }
 
 impl Model {
-    /// Reads the file, or creates the built-in character if the name is `builtin`.
-    pub(crate) fn load(path: &Path, args: &Args, fades: Fades) -> Result<Self> {
+    /// Reads the file, or creates the built-in character (`builtin`) or its variants (`people`).
+    pub(crate) fn load(path: &Path, args: &Args, fades: Fades) -> Result<Vec<Self>> {
         if path.as_os_str() == "builtin" {
             let character = builtin::mannequin()?.character;
-            return Self::new("builtin".into(), character, fades);
+            return Ok(vec![Self::new(
+                "builtin".into(),
+                character,
+                BUILTIN_TINT,
+                fades,
+            )?]);
+        }
+        if path.as_os_str() == PEOPLE {
+            let new = |kind: &Kind| {
+                let character = kind.character()?;
+                let mut model = Self::new(kind.name.into(), character, BUILTIN_TINT, fades)?;
+                model.scale *= kind.height;
+                Ok(model)
+            };
+            return KINDS.iter().map(new).collect();
         }
         let options = ImportOptions {
             up: args.up.map(Into::into),
@@ -84,11 +101,11 @@ impl Model {
         }
         let files = imported.files;
         let name = Escaped(name.to_string_lossy()).to_string();
-        let model = Self::new(name, imported.character, fades)?;
-        Ok(Self { files, ..model })
+        let model = Self::new(name, imported.character, 0.35, fades)?;
+        Ok(vec![Self { files, ..model }])
     }
 
-    fn new(name: String, character: Character, fades: Fades) -> Result<Self> {
+    fn new(name: String, character: Character, tint: f32, fades: Fades) -> Result<Self> {
         let roles = Roles::new(&character);
         let character = roles.apply(character, fades)?;
         let Roles {
@@ -111,7 +128,6 @@ impl Model {
         } else {
             1.0
         };
-        let tint = if name == "builtin" { 0.75 } else { 0.35 };
         Ok(Self {
             name,
             files: Vec::new(),

@@ -54,13 +54,16 @@ pub(crate) fn load(args: &Args, fades: Fades) -> Result<Vec<Model>> {
         false => &args.models,
     };
     let load = |path: &PathBuf| {
-        let model = Model::load(path, args, fades)?;
-        outputs::check_unread(&args.outputs(), path, &model.files)?;
-        let chosen = model.roles.describe(&model.character);
-        say(&format!("{}: {chosen}", model.name))?;
-        Ok(model)
+        let models = Model::load(path, args, fades)?;
+        for model in &models {
+            outputs::check_unread(&args.outputs(), path, &model.files)?;
+            let chosen = model.roles.describe(&model.character);
+            say(&format!("{}: {chosen}", model.name))?;
+        }
+        Ok(models)
     };
-    paths.iter().map(load).collect()
+    let models: Result<Vec<_>> = paths.iter().map(load).collect();
+    Ok(models?.into_iter().flatten().collect())
 }
 
 /// Creates the scene, with everyone in position.

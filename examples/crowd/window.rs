@@ -244,7 +244,7 @@ impl Stage {
                 return Err(error);
             }
         };
-        let camera = Camera::new(&show.scene.outline());
+        let camera = Camera::new(&show.scene.outline(), args.distance);
         let now = Instant::now();
         Ok(Self {
             window,
@@ -351,7 +351,7 @@ impl Stage {
              (--instances {all} shows all)"
         ))?;
         self.show.show_only(fewer)?;
-        self.camera = Camera::new(&self.show.scene.outline());
+        self.camera = Camera::new(&self.show.scene.outline(), self.camera.zoom);
         self.adapted_at = self.log.frames();
         Ok(())
     }

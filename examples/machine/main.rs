@@ -79,22 +79,11 @@ fn main() -> Result<(), Words> {
 
 /// Applies an input. Values that are set take effect in the next update.
 fn apply(animator: &mut Animator, hero: ActorId, input: Input) -> throng::Result<()> {
-    let name = match input {
-        Input::Speed(_) => "speed",
-        Input::Wave => "wave",
-        Input::Jump => "jump",
-        Input::Ground(_) => "grounded",
-    };
-    let parameter = animator.state_machine()?.parameter(name)?;
+    let mut hero = animator.actor_mut(hero)?;
     match input {
-        Input::Speed(speed) => animator
-            .actor_mut(hero)
-            .and_then(|mut it| it.set_float(parameter, speed)),
-        Input::Wave | Input::Jump => animator
-            .actor_mut(hero)
-            .and_then(|mut it| it.set_trigger(parameter)),
-        Input::Ground(is) => animator
-            .actor_mut(hero)
-            .and_then(|mut it| it.set_bool(parameter, is)),
+        Input::Speed(speed) => hero.set_float("speed", speed),
+        Input::Wave => hero.set_trigger("wave"),
+        Input::Jump => hero.set_trigger("jump"),
+        Input::Ground(is) => hero.set_bool("grounded", is),
     }
 }

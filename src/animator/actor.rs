@@ -14,7 +14,7 @@ use crate::error::{
     expect_transform,
 };
 use crate::id::Id;
-use crate::mesh::Expression;
+use crate::mesh::{Expression, MorphWeight};
 use crate::motion::{BlendSpace, RootTransform};
 use crate::skeleton::{Skeleton, Transform};
 use crate::state_machine::{LayerStatus, ParameterDesc, StateMachine, StateMachineInstance, Value};
@@ -54,7 +54,7 @@ pub type ActorRef<'a> = Actor<&'a Animator>;
 /// An actor, to read and control.
 pub type ActorMut<'a> = Actor<&'a mut Animator>;
 
-/// What can be read of an actor.
+/// Reads the state of an actor.
 impl<A: Deref<Target = Animator>> Actor<A> {
     /// The handle of an actor that is alive.
     pub(crate) fn new(animator: A, id: ActorId) -> Result<Self> {
@@ -135,13 +135,16 @@ impl<A: Deref<Target = Animator>> Actor<A> {
         self.state().driver.is_some()
     }
 
-    /// The value of a parameter of its state machine.
+    /// The value of a parameter of its state machine, by name or id.
     ///
     /// # Errors
     /// The same as [`Self::set_float`].
-    pub fn parameter(&self, parameter: Id<ParameterDesc>) -> Result<Value> {
+    pub fn parameter<'n>(
+        &self,
+        parameter: impl Into<NameOrId<'n, Id<ParameterDesc>>>,
+    ) -> Result<Value> {
         let (machine, driver) = self.driver()?;
-        driver.value(machine, parameter)
+        driver.value(machine, parameter_id(machine, parameter.into())?)
     }
 
     /// The current state and transition of a layer of its state machine.
@@ -223,13 +226,13 @@ impl<A: Deref<Target = Animator>> Actor<A> {
 
     /// The local pose that the caller set. `None` if it shows none.
     #[must_use]
-    pub fn pose(&self) -> Option<&[Transform]> {
+    pub fn shown_pose(&self) -> Option<&[Transform]> {
         self.own_pose().map(OwnPose::local)
     }
 
     /// The model pose that the caller set. `None` if it shows none, or one given as a local pose.
     #[must_use]
-    pub fn model_pose(&self) -> Option<&[Affine3A]> {
+    pub fn shown_model_pose(&self) -> Option<&[Affine3A]> {
         self.own_pose().and_then(OwnPose::model)
     }
 
@@ -296,6 +299,8 @@ impl<A: Deref<Target = Animator>> Actor<A> {
 
     /// The transform from a joint's or socket's space to character space.
     ///
+    /// For a number, name its type: `Id::<Joint>::new(3)` or `Id::<Socket>::new(3)`.
+    ///
     /// The result is that at the animator's `time_s`, which may lie before or after the last
     /// update. It is evaluated from what the actor plays now. The clips of a state machine are
     /// evaluated at that time too, but no transition fires. Only the joint and its ancestors are
@@ -314,6 +319,35 @@ impl<A: Deref<Target = Animator>> Actor<A> {
         let local_s = self.state().clock.local_s(time_s);
         let model = self.animator.model_of(self.state(), joint, local_s)?;
         Ok(model * socket.offset)
+    }
+
+    /// Writes its model pose: one matrix for each joint, from the joint's space to character space.
+    ///
+    /// The pose is that at the animator's `time_s`, as for [`Self::joint_model`]. Nothing is
+    /// allocated, except with inverse kinematics or spring bones. For many actors at the time of the
+    /// last update, [`Animator::model_poses`] is faster.
+    ///
+    /// ```
+    /// use throng::animator::Animator;
+    /// use throng::glam::Affine3A;
+    ///
+    /// let character = throng::builtin::mannequin()?;
+    /// let mut animator = Animator::new(&character)?;
+    /// let guard = animator.add("Walk")?;
+    /// let mut model = vec![Affine3A::IDENTITY; character.skeleton().len()];
+    /// let guard = animator.actor(guard)?;
+    /// guard.model_pose(0.3, &mut model)?;
+    /// let hand = character.skeleton().joint("hand.R")?;
+    /// assert!(model[hand.index()].abs_diff_eq(guard.joint_model(hand, 0.3)?, 1e-5));
+    /// # Ok::<(), throng::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if the length of `out` is not the number of joints.
+    pub fn model_pose(&self, time_s: f64, out: &mut [Affine3A]) -> Result<()> {
+        expect_len("model pose", out.len(), self.skeleton().len())?;
+        let local_s = self.state().clock.local_s(time_s);
+        self.animator.model_pose_of(self.state(), local_s, out)
     }
 
     /// Checks that the caller may play on the layer.
@@ -565,12 +599,21 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
 
     /// Sets a float parameter, clamped to its range. It takes effect from the last update on.
     ///
+    /// `parameter` is a name or an id. [`StateMachine::parameter`] looks an id up once, so that a
+    /// call for many actors searches for no name.
+    ///
     /// # Errors
-    /// [`Error::Argument`] if no state machine drives the actor, the parameter is of another kind,
-    /// or the value is not finite.
-    pub fn set_float(&mut self, parameter: Id<ParameterDesc>, value: f32) -> Result<()> {
-        self.set(parameter, |machine, state| {
-            machine.set_float(state, parameter, value)
+    /// - [`Error::UnknownName`] or [`Error::NotFound`] for a parameter that the state machine does
+    ///   not have.
+    /// - [`Error::Argument`] if no state machine drives the actor, the parameter is of another
+    ///   kind, or the value is not finite.
+    pub fn set_float<'n>(
+        &mut self,
+        parameter: impl Into<NameOrId<'n, Id<ParameterDesc>>>,
+        value: f32,
+    ) -> Result<()> {
+        self.set(parameter.into(), |machine, state, id| {
+            machine.set_float(state, id, value)
         })
     }
 
@@ -582,15 +625,17 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
     /// - The same as [`Self::set_float`].
     /// - [`Error::Argument`] for a duration that is negative or longer than an hour.
     #[doc(alias = "damping")]
-    pub fn set_float_over(
+    pub fn set_float_over<'n>(
         &mut self,
-        parameter: Id<ParameterDesc>,
+        parameter: impl Into<NameOrId<'n, Id<ParameterDesc>>>,
         value: f32,
         over_s: f32,
     ) -> Result<()> {
         check_fade("over_s", over_s)?;
+        let parameter = parameter.into();
         self.with_driver(|machine, driver, local_s| {
-            driver.set_over(machine, parameter, value, [local_s, over_s.into()])
+            let id = parameter_id(machine, parameter)?;
+            driver.set_over(machine, id, value, [local_s, over_s.into()])
         })
     }
 
@@ -598,9 +643,13 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
     ///
     /// # Errors
     /// The same as [`Self::set_float`].
-    pub fn set_int(&mut self, parameter: Id<ParameterDesc>, value: i32) -> Result<()> {
-        self.set(parameter, |machine, state| {
-            machine.set_int(state, parameter, value)
+    pub fn set_int<'n>(
+        &mut self,
+        parameter: impl Into<NameOrId<'n, Id<ParameterDesc>>>,
+        value: i32,
+    ) -> Result<()> {
+        self.set(parameter.into(), |machine, state, id| {
+            machine.set_int(state, id, value)
         })
     }
 
@@ -608,9 +657,13 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
     ///
     /// # Errors
     /// The same as [`Self::set_float`].
-    pub fn set_bool(&mut self, parameter: Id<ParameterDesc>, value: bool) -> Result<()> {
-        self.set(parameter, |machine, state| {
-            machine.set_bool(state, parameter, value)
+    pub fn set_bool<'n>(
+        &mut self,
+        parameter: impl Into<NameOrId<'n, Id<ParameterDesc>>>,
+        value: bool,
+    ) -> Result<()> {
+        self.set(parameter.into(), |machine, state, id| {
+            machine.set_bool(state, id, value)
         })
     }
 
@@ -618,9 +671,12 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
     ///
     /// # Errors
     /// The same as [`Self::set_float`].
-    pub fn set_trigger(&mut self, parameter: Id<ParameterDesc>) -> Result<()> {
-        self.set(parameter, |machine, state| {
-            machine.set_trigger(state, parameter)
+    pub fn set_trigger<'n>(
+        &mut self,
+        parameter: impl Into<NameOrId<'n, Id<ParameterDesc>>>,
+    ) -> Result<()> {
+        self.set(parameter.into(), |machine, state, id| {
+            machine.set_trigger(state, id)
         })
     }
 
@@ -628,18 +684,42 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
     ///
     /// # Errors
     /// The same as [`Self::set_float`].
-    pub fn reset_trigger(&mut self, parameter: Id<ParameterDesc>) -> Result<()> {
-        self.set(parameter, |machine, state| {
-            machine.reset_trigger(state, parameter)
+    pub fn reset_trigger<'n>(
+        &mut self,
+        parameter: impl Into<NameOrId<'n, Id<ParameterDesc>>>,
+    ) -> Result<()> {
+        self.set(parameter.into(), |machine, state, id| {
+            machine.reset_trigger(state, id)
         })
+    }
+
+    /// Sets a parameter of any kind. `Trigger(false)` clears a trigger.
+    ///
+    /// # Errors
+    /// The same as [`Self::set_float`].
+    pub fn set_parameter<'n>(
+        &mut self,
+        parameter: impl Into<NameOrId<'n, Id<ParameterDesc>>>,
+        value: Value,
+    ) -> Result<()> {
+        match value {
+            Value::Float(value) => self.set_float(parameter, value),
+            Value::Int(value) => self.set_int(parameter, value),
+            Value::Bool(value) => self.set_bool(parameter, value),
+            Value::Trigger(true) => self.set_trigger(parameter),
+            Value::Trigger(false) => self.reset_trigger(parameter),
+        }
     }
 
     fn set(
         &mut self,
-        parameter: Id<ParameterDesc>,
-        set: impl FnOnce(&StateMachine, &mut StateMachineInstance) -> Result<()>,
+        parameter: NameOrId<'_, Id<ParameterDesc>>,
+        set: impl FnOnce(&StateMachine, &mut StateMachineInstance, Id<ParameterDesc>) -> Result<()>,
     ) -> Result<()> {
-        self.with_driver(|machine, driver, _| driver.set(parameter, |state| set(machine, state)))
+        self.with_driver(|machine, driver, _| {
+            let id = parameter_id(machine, parameter)?;
+            driver.set(id, |state| set(machine, state, id))
+        })
     }
 
     fn with_driver(
@@ -866,26 +946,26 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
         Ok(())
     }
 
-    /// Overrides one of its morph weights.
+    /// Overrides one of its morph weights, by name or id.
     ///
-    /// `None` removes the override, so that the clips and the rest pose decide again.
+    /// Of several weights with the same name, the first is meant. `None` removes the override, so
+    /// that the clips and the rest pose decide again.
     ///
     /// # Errors
-    /// - [`Error::NotFound`] for a weight that the character does not have.
-    /// - [`Error::Argument`] for a weight that is not finite or beyond
+    /// - [`Error::NotFound`] or [`Error::UnknownName`] for a weight that the character does not
+    ///   have.
+    /// - [`Error::Argument`] for a value that is not finite or beyond
     ///   [`Character::MAX_EXTENT`](crate::character::Character::MAX_EXTENT).
-    pub fn set_morph_weight(&mut self, index: usize, weight: Option<f32>) -> Result<()> {
-        let count = self.library().morph_weights.len();
-        if index >= count {
-            return Err(Error::NotFound {
-                what: "morph weight",
-                index: index as u64,
-                count: count as u64,
-            });
-        }
-        weight.map_or(Ok(()), |weight| expect_extent("morph weight", [weight]))?;
+    pub fn set_morph_weight<'n>(
+        &mut self,
+        weight: impl Into<NameOrId<'n, Id<MorphWeight>>>,
+        value: Option<f32>,
+    ) -> Result<()> {
+        let index = self.library().morph_weight(weight.into())?;
+        value.map_or(Ok(()), |value| expect_extent("morph weight", [value]))?;
         let it = self.animator.parts(self.id.index);
-        it.actor.weights.set(count, index, weight);
+        let count = it.library.morph_weights.len();
+        it.actor.weights.set(count, index, value);
         Ok(())
     }
 
@@ -969,6 +1049,17 @@ impl ActorMut<'_> {
     }
 }
 
+fn parameter_id(
+    machine: &StateMachine,
+    parameter: NameOrId<'_, Id<ParameterDesc>>,
+) -> Result<Id<ParameterDesc>> {
+    match parameter {
+        NameOrId::Name(name) => machine.parameter(name),
+        NameOrId::Id(id) => Ok(id),
+    }
+}
+
 fn undriven() -> Error {
-    Error::invalid("actor", "is not driven by a state machine")
+    let why = "is not driven by a state machine: start it with start_state_machine";
+    Error::invalid("actor", why)
 }

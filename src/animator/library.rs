@@ -6,8 +6,8 @@ use super::state::{Resolved, What};
 use crate::character::{AnimationSet, BlendAt, Character};
 use crate::clip::Clip;
 use crate::error::{Error, Result, expect_finite, expect_in};
-use crate::id::{Id, find};
-use crate::mesh::Expression;
+use crate::id::Id;
+use crate::mesh::{Expression, MorphWeight};
 use crate::motion::{BlendSpace, ClipEvents, RootMotion};
 use crate::skeleton::{Mask, Skeleton};
 use crate::spring::SpringRig;
@@ -25,29 +25,26 @@ pub(crate) struct Library {
     pub(crate) expressions: Vec<Expression>,
     /// Morph weights of the rest pose.
     pub(crate) morph_weights: Vec<f32>,
+    morph_names: Vec<Box<str>>,
 }
 
 impl Library {
     pub(crate) fn new(character: &Character) -> Self {
-        let weights = character.morph_weights().iter();
+        let weights = character.morph_weights();
         Self {
             skeleton: character.skeleton().clone(),
-            clips: Arc::clone(&character.clips),
-            set: Arc::clone(&character.animations),
-            springs: Arc::clone(&character.springs),
+            clips: Arc::clone(character.shared_clips()),
+            set: Arc::clone(character.animation_set()),
+            springs: Arc::clone(character.spring_rig()),
             expressions: character.expressions().to_vec(),
-            morph_weights: weights.map(|weight| weight.rest).collect(),
+            morph_weights: weights.iter().map(|weight| weight.rest).collect(),
+            morph_names: weights.iter().map(|weight| weight.name.clone()).collect(),
         }
     }
 
     pub(crate) fn clip(&self, clip: NameOrId<'_, Id<Clip>>) -> Result<u16> {
-        let index = match clip {
-            NameOrId::Id(clip) => clip.index(),
-            NameOrId::Name(name) => {
-                find::<Clip>("clip", self.clips.iter().map(Clip::name), name)?.index()
-            }
-        };
-        in_list("clip", index, self.clips.len())
+        let names = self.clips.iter().map(Clip::name);
+        Ok(clip.find("clip", names)?.0)
     }
 
     /// The index of a blend space, and the position in it. The default is the origin.
@@ -56,11 +53,8 @@ impl Library {
         space: NameOrId<'_, Id<BlendSpace>>,
         at: Option<BlendAt>,
     ) -> Result<(u16, Vec2)> {
-        let index = match space {
-            NameOrId::Id(space) => space.index(),
-            NameOrId::Name(name) => self.set.blend_space(name)?.index(),
-        };
-        let index = in_list("blend space", index, self.blend_spaces().len())?;
+        let names = self.blend_spaces().iter().map(BlendSpace::name);
+        let index = space.find("blend space", names)?.0;
         let at = at.map_or(Ok(Vec2::ZERO), |at| self.blend_position(index, at))?;
         Ok((index, at))
     }
@@ -90,12 +84,8 @@ impl Library {
     }
 
     pub(crate) fn mask(&self, mask: Option<NameOrId<'_, Id<Mask>>>) -> Result<Option<u16>> {
-        let index = match mask {
-            None => return Ok(None),
-            Some(NameOrId::Id(mask)) => mask.index(),
-            Some(NameOrId::Name(name)) => self.set.mask(name)?.index(),
-        };
-        in_list("mask", index, self.set.masks.len()).map(Some)
+        let names = self.set.mask_names.iter().map(|name| &**name);
+        mask.map(|mask| Ok(mask.find("mask", names)?.0)).transpose()
     }
 
     pub(crate) fn duration_s(&self, clip: u16) -> f64 {
@@ -144,18 +134,14 @@ impl Library {
 
     /// The index of an expression.
     pub(crate) fn expression(&self, expression: NameOrId<'_, Id<Expression>>) -> Result<usize> {
-        let all = &self.expressions;
-        match expression {
-            NameOrId::Name(name) => {
-                find::<Expression>("expression", all.iter().map(|e| &*e.name), name).map(Id::index)
-            }
-            NameOrId::Id(id) if id.index() < all.len() => Ok(id.index()),
-            NameOrId::Id(id) => Err(Error::NotFound {
-                what: "expression",
-                index: id.into(),
-                count: all.len() as u64,
-            }),
-        }
+        let names = self.expressions.iter().map(|one| &*one.name);
+        Ok(expression.find("expression", names)?.index())
+    }
+
+    /// The index of a morph weight.
+    pub(crate) fn morph_weight(&self, weight: NameOrId<'_, Id<MorphWeight>>) -> Result<usize> {
+        let names = self.morph_names.iter().map(|name| &**name);
+        Ok(weight.find("morph weight", names)?.index())
     }
 
     /// The number of layers that the state machine reserves.
@@ -179,13 +165,4 @@ const MAX_FADE_S: f32 = 3600.0;
 
 pub(crate) fn check_fade(what: &'static str, fade_s: f32) -> Result<()> {
     expect_in(what, fade_s, 0.0, MAX_FADE_S)
-}
-
-fn in_list(what: &'static str, index: usize, count: usize) -> Result<u16> {
-    let fits = u16::try_from(index).ok().filter(|_| index < count);
-    fits.ok_or(Error::NotFound {
-        what,
-        index: index as u64,
-        count: count as u64,
-    })
 }

@@ -21,7 +21,9 @@ impl Animator {
         let joints = self.library.skeleton.joints();
         let swings = actor.springs.is_on() && self.library.springs.moves(wanted);
         if swings || !actor.goals.is_empty() {
-            return self.solved_joint(actor, wanted, local_s);
+            let mut model = vec![Affine3A::IDENTITY; joints.len()];
+            self.model_pose_of(actor, local_s, &mut model)?;
+            return Ok(model[wanted]);
         }
         if let Some(own) = alone(actor, &self.pools, local_s) {
             return Ok(own[wanted]);
@@ -65,21 +67,41 @@ impl Animator {
         local
     }
 
-    /// A joint's model matrix after inverse kinematics and spring bones.
+    /// Writes the model pose of an actor: one matrix for each joint.
     ///
-    /// They need the whole pose.
-    fn solved_joint(&self, actor: &ActorState, joint: usize, local_s: f64) -> Result<Affine3A> {
+    /// It allocates only for inverse kinematics and spring bones.
+    pub(super) fn model_pose_of(
+        &self,
+        actor: &ActorState,
+        local_s: f64,
+        out: &mut [Affine3A],
+    ) -> Result<()> {
         let skeleton = &self.library.skeleton;
+        let own = alone(actor, &self.pools, local_s);
+        if actor.goals.is_empty() && !actor.springs.is_on() {
+            if let Some(own) = own {
+                out.copy_from_slice(own);
+                return Ok(());
+            }
+            for (joint, bone) in skeleton.joints().iter().enumerate() {
+                let local = self.local_joint(actor, joint, local_s).to_affine();
+                let above = out.get(usize::from(bone.parent_index()));
+                out[joint] = above.map_or(local, |above| *above * local);
+            }
+            return Ok(());
+        }
         let joints = 0..skeleton.len();
-        let mut local: Vec<Transform> = joints
-            .map(|joint| self.local_joint(actor, joint, local_s))
-            .collect();
-        let mut model = vec![Affine3A::IDENTITY; local.len()];
-        skeleton.model_pose(&local, &mut model)?;
+        let local = joints.map(|joint| self.local_joint(actor, joint, local_s));
+        let mut local: Vec<Transform> = local.collect();
+        skeleton.model_pose(&local, out)?;
+        if let Some(own) = own.filter(|_| actor.goals.is_empty()) {
+            out.copy_from_slice(own);
+        }
         let mut goals = actor.goals.clone();
-        goals.solve(&self.solvers, local_s, (&mut local, &mut model));
-        let (rig, pose) = (&self.library.springs, (&mut *local, &mut *model));
-        actor.springs.peek(rig, local_s, pose);
-        Ok(model[joint])
+        goals.solve(&self.solvers, local_s, (&mut local, out));
+        actor
+            .springs
+            .peek(&self.library.springs, local_s, (&mut local, out));
+        Ok(())
     }
 }

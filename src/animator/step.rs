@@ -10,7 +10,7 @@ use super::wake::WakeHeap;
 use crate::error::{Result, expect_in};
 use crate::state_machine::StateMachine;
 
-/// When actors must be visited.
+/// The times at which actors must be visited.
 #[derive(Debug, Default)]
 pub(super) struct Schedule {
     pub(super) wake: WakeHeap,
@@ -41,7 +41,8 @@ impl Animator {
     /// Takes all actors to the time `now_s`.
     ///
     /// The time is in seconds from an origin of the caller's choice. The update finds what happened
-    /// since the last one: see [`Self::events`] and [`Actor::root_delta`](super::Actor::root_delta).
+    /// since the last one: see [`Self::events`] and
+    /// [`Actor::root_delta`](super::Actor::root_delta).
     ///
     /// It visits only actors to which something happens, and those that root motion moves. If the
     /// clock goes back, it visits all actors, but nothing happens to them.

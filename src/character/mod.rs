@@ -50,33 +50,26 @@
 //! section of another version, a missing one, and one that exists twice. Nothing is converted:
 //! import the original file again and save the result.
 //!
-//! The versions of `mesh`, `images` and `clips` are 2, those of all other sections are 1. An image is its
-//! name, its width and height as two 32-bit numbers, the number of its runs in 8 bytes, the runs,
-//! and the literals of all runs one after the other, 4 bytes each. This is run-length encoding of
-//! texels. A run has two bytes: the number of its literals, at least 1, and the number of times
-//! that its last literal is repeated. A loaded [`Image`](crate::mesh::Image) keeps its runs. Its
-//! texels are at most 171 times as large.
+//! The versions of `mesh`, `images` and `clips` are 2, those of all other sections are 1. An image
+//! is its name, its width and height as two 32-bit numbers, the number of its runs in 8 bytes, the
+//! runs, and the literals of all runs one after the other, 4 bytes each. This is run-length
+//! encoding of texels. A run has two bytes: the number of its literals, at least 1, and the number
+//! of times that its last literal is repeated. A loaded [`Image`](crate::mesh::Image) keeps its
+//! runs. Its texels are at most 171 times as large.
 //!
 //! Lists of numbers, such as vertex streams and packed keys, are stored as they are in memory, and
 //! loading copies them without a conversion.
 
-mod added_clips;
 mod animation_set;
 mod asset;
-mod clip_names;
-mod cut;
+mod avatar;
+mod clips;
+mod draft;
 mod extent;
-mod extras;
 mod flips;
 mod pack_clips;
-mod packing;
-mod pieces;
-mod ranges;
-mod reach;
-mod repack;
 mod root_motion;
 mod save;
-mod scale_ranges;
 mod split;
 mod state_machine;
 mod triangles;
@@ -89,15 +82,7 @@ pub use animation_set::{
 };
 pub(crate) use animation_set::{AnimationSet, AnimationSource, ClipDraft, NamedTimes};
 pub use asset::Character;
-pub(crate) use flips::mark_flips;
-pub(crate) use packing::Packing;
-pub(crate) use pieces::Bounds;
-pub(crate) use reach::reaches;
-pub(crate) use repack::{Offer, Policy, bound, repack};
-pub(crate) use scale_ranges::ScaleRanges;
+pub(crate) use clips::Packing;
+pub(crate) use draft::CharacterDraft;
 pub use split::SplitReport;
 pub(crate) use triangles::Facing;
-
-// For the tests and benches of this crate: not part of the API.
-#[doc(hidden)]
-pub use split::Split;

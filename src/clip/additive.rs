@@ -130,8 +130,8 @@ pub(crate) fn curves(
     Ok((curves.with_range_of(raw), reference))
 }
 
-/// Returns differences from the rest pose as a clip that replaces it, and the number of scale tracks
-/// that are left out, because the rest scale of their joint has a 0.
+/// Returns differences from the rest pose as a clip that replaces it, and the number of scale
+/// tracks that are left out, because the rest scale of their joint has a 0.
 ///
 /// It is the inverse of [`curves`] with [`AdditiveReference::Rest`].
 ///

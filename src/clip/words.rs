@@ -1,5 +1,5 @@
-//! A packed clip as 32-bit words, for shaders of engines. Nothing in the crate reads them: the tests
-//! decode them as documented, and compare the result with the clip.
+//! A packed clip as 32-bit words, for shaders of engines. Nothing in the crate reads them: the
+//! tests decode them as documented, and compare the result with the clip.
 
 use super::keys::{PackedRow, ROW_BYTES};
 use super::packed::{Block, BlockKeys, Clip, Property};

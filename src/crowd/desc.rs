@@ -1,5 +1,6 @@
-//! The descriptions of a crowd and of its characters, and the capacities.
+//! The descriptions of a crowd and of its characters.
 
+use super::Capacity;
 use crate::Threads;
 use crate::error::{Error, Result};
 use crate::gpu::{Enabled, limit};
@@ -13,73 +14,6 @@ pub(super) const MAX_FRAMES_IN_FLIGHT: u32 = 16;
 pub(super) const MAX_VIEWS: u32 = 32;
 /// The largest offset alignment that can be requested. Devices demand 256 at most.
 const MAX_ALIGNMENT: u64 = 1 << 16;
-
-/// The capacities of a crowd.
-///
-/// [`Crowd::reserve`](super::Crowd::reserve) grows them between frames.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Capacity {
-    /// Instances alive at the same time, at most
-    /// [`Crowd::MAX_INSTANCES`](super::Crowd::MAX_INSTANCES).
-    pub instances: u32,
-    /// Palette entries of all instances together.
-    ///
-    /// This is the sum of the [`Character::palette`](crate::character::Character::palette) lengths
-    /// of all instances. Each entry takes 48 bytes in every frame in flight.
-    pub palette_entries: u32,
-    /// Views of one frame, at most [`Crowd::MAX_VIEWS`](super::Crowd::MAX_VIEWS).
-    pub views: u32,
-    /// Morph weights of all instances together.
-    ///
-    /// This is the sum of the
-    /// [`Character::morph_weights`](crate::character::Character::morph_weights) lengths of all
-    /// instances. Each weight takes 12 bytes in every frame in flight.
-    pub morph_weights: u32,
-    /// Instances with blended materials, counted once for each view of a frame.
-    ///
-    /// Each takes 4 bytes in every frame in flight.
-    pub blended: u32,
-    /// Words (4 bytes each) of deformed vertices.
-    ///
-    /// This is the sum of [`SkinnedLayout::words`](crate::skin::SkinnedLayout::words) of all
-    /// instances that are skinned by compute or on the CPU.
-    pub skinned_words: u32,
-    /// The part of `skinned_words` that belongs to instances skinned on the CPU.
-    ///
-    /// These words exist in every frame in flight, too.
-    pub cpu_skinned_words: u32,
-    /// Views that keep a history for motion vectors ([`View::history`](super::View::history)).
-    ///
-    /// Each history holds all of the above twice.
-    pub histories: u32,
-}
-
-impl Capacity {
-    /// Capacity for a thousand instances of 64 joints.
-    ///
-    /// None of them is skinned to memory, and there is no history.
-    pub const DEFAULT: Self = Self {
-        instances: 1024,
-        palette_entries: 65_536,
-        views: 4,
-        morph_weights: 4096,
-        blended: 1024,
-        skinned_words: 0,
-        cpu_skinned_words: 0,
-        histories: 0,
-    };
-
-    /// Words of a frame's morph weights: one count for each instance, two words for each weight.
-    pub(super) fn morph_words(&self) -> u32 {
-        self.morph_weights.saturating_mul(3).max(4)
-    }
-}
-
-impl Default for Capacity {
-    fn default() -> Self {
-        Self::DEFAULT
-    }
-}
 
 /// Options for creating a [`Crowd`](super::Crowd).
 #[derive(Debug, Clone)]
@@ -168,18 +102,18 @@ pub(super) fn check_desc(desc: &CrowdDesc, enabled: &Enabled) -> Result<()> {
         }
     };
     least("CrowdDesc::frames_in_flight", desc.frames_in_flight)?;
-    limit(
-        "frames in flight",
-        desc.frames_in_flight.into(),
-        MAX_FRAMES_IN_FLIGHT.into(),
-    )?;
     least("Capacity::views", desc.capacity.views)?;
-    limit("views", desc.capacity.views.into(), MAX_VIEWS.into())?;
-    limit(
-        "instances",
-        desc.capacity.instances.into(),
-        MAX_CHANGES.into(),
-    )?;
+    for (what, asked, cap) in [
+        (
+            "CrowdDesc::frames_in_flight",
+            desc.frames_in_flight,
+            MAX_FRAMES_IN_FLIGHT,
+        ),
+        ("Capacity::views", desc.capacity.views, MAX_VIEWS),
+        ("Capacity::instances", desc.capacity.instances, MAX_CHANGES),
+    ] {
+        limit(what, asked.into(), cap.into())?;
+    }
     let alignment = desc.min_offset_alignment;
     if alignment > MAX_ALIGNMENT || alignment != 0 && !alignment.is_power_of_two() {
         return Err(Error::invalid(

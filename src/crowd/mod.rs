@@ -1,36 +1,56 @@
 //! The crowd: characters and their instances, which are spawned, played, prepared and drawn.
 //!
-//! Its types are public at the root of the crate.
+//! Its types are public at the root of the crate. The modules, each of which uses those above it:
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`ids`], [`capacity`], [`desc`], [`view`], [`stats`] | plain data of the interface |
+//! | [`memory`] | buffers, ranges of them, and what is freed later |
+//! | [`characters`] | the characters and their data on the GPU |
+//! | [`instances`] | the instance table, and who is attached to whom |
+//! | [`visibility`] | stage cull: what each view shows |
+//! | [`history`], [`view_record`] | what shaders read of a view |
+//! | [`producers`] | stages animate and skin: which palettes and vertices a frame writes |
+//! | [`scene`], [`crowd`] | all of these together |
+//! | [`setup`] | what changes between frames: characters, capacities, passes |
+//! | [`instance`] | spawning, the handles of instances, picking |
+//! | [`frame`] | begin, prepare, draw |
 
+mod capacity;
 mod characters;
+#[expect(
+    clippy::module_inception,
+    reason = "it has the type that the module is named after"
+)]
+mod crowd;
 mod desc;
-mod draw;
 mod frame;
 mod history;
 mod ids;
 mod instance;
 mod instances;
 mod memory;
-mod pick;
-mod prepare;
 mod producers;
 mod scene;
-mod spawn;
-mod state;
+mod setup;
 mod stats;
 mod view;
+mod view_record;
 mod visibility;
 
-pub use desc::{Capacity, CharacterDesc, CrowdDesc};
-pub use draw::bindings::DrawBindings;
-pub use draw::shadow_map::ShadowMap;
-pub use frame::Frame;
+pub use capacity::Capacity;
+pub use crowd::Crowd;
+pub use desc::{CharacterDesc, CrowdDesc};
+pub use frame::bindings::DrawBindings;
+pub use frame::skinned_vertices::SkinnedVertices;
+pub use frame::{Frame, Views};
 pub use ids::{CharacterId, InstanceId, ListId, PassId, ViewId};
-pub use instance::{CrowdMut, CrowdRef, InCrowd, Instance, InstanceMut, InstanceRef};
+pub use instance::handle::{CrowdMut, CrowdRef, InCrowd, Instance, InstanceMut, InstanceRef};
+pub use instance::pick::InstanceHit;
+pub use instance::spawn::{Spawn, SpawnAttachment};
 pub use instances::attachments::Attachment;
 pub use instances::state::SkinningStage;
-pub use producers::skinned_vertices::SkinnedVertices;
-pub use spawn::Spawn;
-pub use state::Crowd;
+pub use setup::growth::MoreInstances;
+pub use setup::passes::WarmUp;
 pub use stats::Stats;
 pub use view::{Lighting, Shadow, View};

@@ -1,22 +1,21 @@
 //! The characters and instances of a crowd, apart from their animators.
 
-use super::characters::entry::Entry;
-use super::instance::CrowdMut;
+use super::characters::{Characters, no_character};
 use super::instances::attachments::Attachments;
 use super::instances::table::Instances;
-use super::producers::animate::Animated;
-use super::producers::deform::Deforms;
+use super::producers::animated::Animated;
+use super::producers::deforms::Deforms;
 use super::visibility::marks::Visibility;
-use super::{Capacity, CharacterId};
+use super::{Capacity, CharacterId, InstanceId};
 use crate::animator::Animator;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, expect_transform};
 use crate::palette::Mat3x4;
 use glam::Affine3A;
 
 /// The characters and instances of a crowd, apart from their animators.
 #[derive(Debug)]
 pub struct Scene {
-    pub(super) characters: Vec<Option<Entry>>,
+    pub(super) characters: Characters,
     pub(super) instances: Instances,
     pub(super) attachments: Attachments,
     pub(super) visibility: Visibility,
@@ -27,25 +26,13 @@ pub struct Scene {
 impl Scene {
     pub(super) fn new(capacity: &Capacity, frames_in_flight: u32) -> Self {
         Self {
-            characters: Vec::new(),
+            characters: Characters::default(),
             instances: Instances::new(capacity),
             attachments: Attachments::default(),
             visibility: Visibility::default(),
             animated: Animated::new(frames_in_flight),
             deforms: Deforms::default(),
         }
-    }
-
-    pub(super) fn entry(&self, id: CharacterId) -> Result<&Entry> {
-        let entry = self.characters.get(id.0 as usize).and_then(Option::as_ref);
-        entry.ok_or_else(|| no_character(id, self.characters.len()))
-    }
-
-    pub(super) fn entry_mut(&mut self, id: CharacterId) -> Result<&mut Entry> {
-        let count = self.characters.len();
-        let entry = self.characters.get_mut(id.0 as usize);
-        let entry = entry.and_then(Option::as_mut);
-        entry.ok_or_else(|| no_character(id, count))
     }
 
     /// Reserves memory for the instances that are skinned on the CPU.
@@ -60,39 +47,61 @@ impl Scene {
         self.visibility.reserve(capacity, self.characters.len());
     }
 
+    /// The instance of an actor of a character's animator.
+    pub(super) fn instance_of(&self, character: u32, actor: u32) -> Option<InstanceId> {
+        let loaded = self.characters.at(character)?;
+        let index = loaded.instance_of_actor.get(actor as usize)?;
+        self.instances.id(*index)
+    }
+
     /// Rows of the palette ring that this frame may use: none if nothing plays.
     pub(super) fn rows_in_use(&self) -> u32 {
-        if self.animated.any_in_ring() {
+        if self.animated.any_in_ring {
             self.instances.rows_end()
         } else {
             0
         }
     }
-}
 
-impl CrowdMut<'_> {
-    /// Sets the transform of an instance, which must be finite. `jump` leaves motion vectors out.
-    pub(super) fn put(&mut self, world_from_model: &Affine3A, jump: bool) -> Result<()> {
-        let Self {
-            animator,
-            scene,
-            id,
-        } = self;
-        let instance = scene.instances.alive(*id);
+    /// Checks that a living instance can be moved to this transform.
+    pub(super) fn check_move(&self, id: InstanceId, world_from_model: &Affine3A) -> Result<()> {
+        let what = "world_from_model";
+        let finite = expect_transform(what, world_from_model);
+        let checked = finite.and_then(|()| match self.attachments.of(id.index) {
+            None => Ok(()),
+            Some(_) => Err(Error::invalid(
+                what,
+                "of an attached instance follows from its parent: see set_attach_offset and detach",
+            )),
+        });
+        checked.map_err(|why| why.at("instance", id.index as usize))
+    }
+
+    /// Sets the transform of an instance of this animator, which is alive.
+    ///
+    /// The transform must be finite. `jump` leaves motion vectors out.
+    pub(super) fn put(
+        &mut self,
+        animator: &mut Animator,
+        id: InstanceId,
+        world_from_model: &Affine3A,
+        jump: bool,
+    ) {
+        let instance = self.instances.alive(id);
         let (before, now) = (instance.flipped, is_flipped(world_from_model));
-        let character = CharacterId(instance.record.character);
+        let character = instance.record.character;
         animator.put(instance.actor, world_from_model, jump);
-        if before != now {
-            let entry = scene.entry_mut(character)?;
-            entry.flipped = entry.flipped + usize::from(now) - usize::from(before);
+        if before != now
+            && let Some(character) = self.characters.at_mut(character)
+        {
+            character.flipped = character.flipped + usize::from(now) - usize::from(before);
         }
-        let stamp = jump.then(|| scene.instances.new_stamp());
-        scene.instances.change(id.index, |instance| {
+        let stamp = jump.then(|| self.instances.new_stamp());
+        self.instances.change(id.index, |instance| {
             instance.record.world_from_model = Mat3x4::from_affine(world_from_model);
             instance.record.stamp = stamp.unwrap_or(instance.record.stamp);
             instance.flipped = now;
         });
-        Ok(())
     }
 }
 
@@ -104,14 +113,6 @@ pub(super) fn animator_mut(
     let count = animators.len();
     let animator = animators.get_mut(id.0 as usize).and_then(Option::as_mut);
     animator.ok_or_else(|| no_character(id, count))
-}
-
-pub(super) fn no_character(id: CharacterId, count: usize) -> Error {
-    Error::NotFound {
-        what: "character",
-        index: id.0.into(),
-        count: count as u64,
-    }
 }
 
 pub(super) fn is_flipped(transform: &Affine3A) -> bool {

@@ -5,10 +5,7 @@ use crate::error::{Error, Result};
 use crate::gpu::Limits;
 use crate::gpu::layout::GpuView;
 use ash::vk;
-use glam::{Mat3, Mat4, Vec2, Vec3};
-
-/// Bytes of a view's record.
-pub(super) const VIEW_BYTES: u64 = size_of::<GpuView>() as u64;
+use glam::{Mat4, Vec2, Vec3, Vec4};
 
 /// One directional light and a sky.
 ///
@@ -89,7 +86,8 @@ pub struct View {
     ///
     /// See [`InstanceMut::set_view_mask`](super::InstanceMut::set_view_mask).
     pub mask: u32,
-    /// The list of the only instances that it shows, from [`Frame::make_list`](super::Frame::make_list).
+    /// The list of the only instances that it shows, from
+    /// [`Frame::make_list`](super::Frame::make_list).
     ///
     /// With `None`, there is no such restriction.
     pub list: Option<ListId>,
@@ -211,140 +209,55 @@ impl View {
         }
     }
 
-    /// The GPU record of the view. `ring_palettes` is the address of the frame's palettes.
-    /// `shadow_edge` is the width of the crowd's shadow map in texels, or 0 if there is none.
-    pub(super) fn record(
-        &self,
-        past: &Past,
-        ring_palettes: vk::DeviceAddress,
-        shadow_edge: u32,
-    ) -> GpuView {
-        let light = &self.lighting;
-        let color = |color: Vec3| color.extend(0.0).to_array();
-        let steady = self.clip_from_world.to_cols_array_2d();
-        let jitter = Mat4::from_translation(self.jitter.extend(0.0));
-        let shadow = self.shadow.filter(|_| shadow_edge > 0).unwrap_or_default();
-        GpuView {
-            clip_from_world: (jitter * self.clip_from_world).to_cols_array_2d(),
-            steady_clip_from_world: steady,
-            previous_clip_from_world: past
-                .clip_from_world
-                .map_or(steady, |clip| clip.to_cols_array_2d()),
-            history: past.addresses,
-            ring_palettes,
-            history_instances: past.instances,
-            shadow_layers: shadow.layers,
-            shadow_texel: 1.0 / shadow_edge.max(1) as f32,
-            shadow_bias: shadow.bias_texels,
-            reserved: [0; 2],
-            shadow_from_world: shadow
-                .clip_from_world
-                .map(|clip| (map_from_clip(shadow.flipped) * clip).to_cols_array_2d()),
-            eye: self.eye_point().to_array(),
-            sun_direction: light
-                .sun_direction
-                .normalize_or(Vec3::Y)
-                .extend(0.0)
-                .to_array(),
-            sun_color: color(light.sun_color),
-            sky_color: color(light.sky_color),
-            ground_color: color(light.ground_color),
-        }
-    }
-}
+    // For the crowd, and for the tests of this crate: not part of the API.
 
-/// The state of a view's last frame.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Past {
-    /// Its clip space then, without jitter, or `None` if there was no such frame.
-    pub(super) clip_from_world: Option<Mat4>,
-    /// The number of records that the instance table had.
-    pub(super) instances: u32,
-    /// See [`GpuView::history`].
-    pub(super) addresses: [vk::DeviceAddress; 4],
-}
-
-/// Shadow map coordinates from clip space.
-fn map_from_clip(flipped: bool) -> Mat4 {
-    let y = if flipped { -0.5 } else { 0.5 };
-    Mat4::from_translation(Vec3::new(0.5, 0.5, 0.0)) * Mat4::from_scale(Vec3::new(0.5, y, 1.0))
-}
-
-/// The data of a view that draws need.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Prepared {
-    pub(super) viewport: vk::Viewport,
-    pub(super) scissor: vk::Rect2D,
-    /// True if triangles that are counter-clockwise in the world are clockwise in the framebuffer,
-    /// for depth that grows with distance.
-    flipped: bool,
-    /// True if the clip space's w is constant, so z alone says what lies in front.
-    pub(super) orthographic: bool,
-}
-
-impl Prepared {
-    pub(super) fn new(view: &View) -> Self {
-        // Handedness of (right, down, forward) in the framebuffer. The rows of the matrix are the
-        // gradients of clip x, y and of depth or w in world space.
-        let [right, down, depth, w] =
-            [0, 1, 2, 3].map(|row| view.clip_from_world.row(row).truncate());
-        let orthographic = view.is_orthographic();
-        let forward = if orthographic { depth } else { w };
-        let handedness = Mat3::from_cols(right, down, forward).determinant();
-        Self {
-            viewport: viewport(view),
-            scissor: scissor(view.viewport),
-            flipped: (handedness < 0.0) ^ view.flipped,
-            orthographic,
-        }
+    /// Returns true if the clip space's w is constant, so size does not depend on distance.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn is_orthographic(&self) -> bool {
+        let [right, down, w] = [0, 1, 3].map(|row| self.clip_from_world.row(row).truncate());
+        // Composed or inverted matrices leave a small w where it should be 0.
+        w.length() <= 1e-5 * right.length().max(down.length())
     }
 
-    /// The winding of front faces in this view's framebuffer. In glTF they are counter-clockwise.
-    pub(super) fn front_face(&self, reversed_z: bool, flipped: bool) -> vk::FrontFace {
-        if self.flipped ^ (self.orthographic && reversed_z) ^ flipped {
-            vk::FrontFace::CLOCKWISE
-        } else {
-            vk::FrontFace::COUNTER_CLOCKWISE
+    /// The direction towards the eye of an orthographic view.
+    ///
+    /// It is perpendicular to the view's right and down, and points to the eye's side of the middle
+    /// of the depth range. `None` for other views, and if there is no such direction.
+    fn eye_direction(&self) -> Option<Vec3> {
+        if !self.is_orthographic() {
+            return None;
         }
+        let clip = &self.clip_from_world;
+        let [right, down] = [0, 1].map(|row| clip.row(row).truncate().try_normalize());
+        let axis = right?.cross(down?).try_normalize()?;
+        let eye = *clip * self.eye.extend(1.0);
+        let side = (eye.z / eye.w - 0.5) * eye.w.signum() * clip.row(2).truncate().dot(axis);
+        (side != 0.0 && side.is_finite()).then(|| axis * side.signum())
+    }
+
+    /// The eye with w = 1, or the direction towards it with w = 0.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn eye_point(&self) -> Vec4 {
+        let towards = self.eye_direction().map(|towards| towards.extend(0.0));
+        towards.unwrap_or(self.eye.extend(1.0))
+    }
+
+    /// A linear function of points that grows with their distance.
+    ///
+    /// The distance is that from the eye, or along the direction of an orthographic view.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn distance(&self) -> Vec4 {
+        let along = self.eye_direction().map(|to_eye| -to_eye.extend(0.0));
+        along.unwrap_or(self.clip_from_world.row(3))
     }
 }
 
 /// The corners of a rectangle with the least and the greatest coordinates.
-fn corners(rect: vk::Rect2D) -> ([i64; 2], [i64; 2]) {
+pub(super) fn corners(rect: vk::Rect2D) -> ([i64; 2], [i64; 2]) {
     let min = [rect.offset.x, rect.offset.y].map(i64::from);
     let [width, height] = [rect.extent.width, rect.extent.height].map(i64::from);
     (min, [min[0] + width, min[1] + height])
-}
-
-/// Vulkan's viewport of a view.
-fn viewport(view: &View) -> vk::Viewport {
-    let ([left, top], [right, bottom]) = corners(view.viewport);
-    let (start, end) = match view.flipped {
-        false => (top, bottom),
-        true => (bottom, top),
-    };
-    vk::Viewport {
-        x: left as f32,
-        y: start as f32,
-        width: (right - left) as f32,
-        height: (end - start) as f32,
-        min_depth: 0.0,
-        max_depth: 1.0,
-    }
-}
-
-/// The rectangle, clipped at the origin.
-fn scissor(rect: vk::Rect2D) -> vk::Rect2D {
-    let (min, max) = corners(rect);
-    let ([left, top], [right, bottom]) = (min.map(|at| at.max(0)), max.map(|at| at.max(0)));
-    vk::Rect2D {
-        offset: vk::Offset2D {
-            x: left as i32,
-            y: top as i32,
-        },
-        extent: vk::Extent2D {
-            width: (right - left) as u32,
-            height: (bottom - top) as u32,
-        },
-    }
 }

@@ -171,7 +171,7 @@ pub enum AssetFault {
     UnknownName {
         /// The name in the file, cut after 200 characters.
         name: Box<str>,
-        /// What it should name, such as `a humanoid bone of VRM`.
+        /// The kind of thing that it should name, such as `a humanoid bone of VRM`.
         what: &'static str,
     },
     /// A number that is not finite, or outside its allowed range.

@@ -5,7 +5,7 @@ const LONGEST: usize = 64;
 /// The most names that are compared.
 const MOST: usize = 10_000;
 
-/// How much a name differs from the one that was asked for. `None` if they have little in common.
+/// Difference of a name from the one that was asked for. `None` if they have little in common.
 ///
 /// Less is nearer. Case, and what is neither a letter nor a number, count least; then names that
 /// begin with or contain the other one, and names with few other letters.

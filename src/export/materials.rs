@@ -172,7 +172,7 @@ fn transform(transform: &Affine2) -> Value {
         (true, true) => 0.0,
     };
     let across = DVec2::new(rotation.sin(), rotation.cos());
-    // Numbers that are not finite are no JSON.
+    // Numbers that are not finite are not JSON.
     let finite = |value: f64| value.clamp(f32::MIN.into(), f32::MAX.into()) as f32;
     json!({
         "offset": transform.translation.to_array(),

@@ -21,9 +21,9 @@
 //! - An additive clip is written on top of the rest pose, because glTF has no differences.
 //! - Events are in `extras.events` of an animation, where an import reads them.
 //! - A socket is a node below its joint.
-//! - Images are written as PNG, because a character holds decoded images.
+//! - Images are written as PNG, because a character has decoded images.
 //!
-//! glTF has no place for masks, blend spaces, state machines, gaits, roles of a humanoid and the
+//! glTF cannot store masks, blend spaces, state machines, gaits, roles of a humanoid and the
 //! fact that a clip is additive. [`Exported::description`] has them, and so has `extras.throng` of
 //! the scene, for other tools. To read them again, write the description as a TOML file of the same
 //! name beside the file, or set
@@ -34,7 +34,7 @@
 //! - `data`, `container`: the binary part with its accessors, and the file around it.
 //! - `nodes`, `skins`, `meshes`, `attributes`, `targets`, `materials`, `animations`: the parts of
 //!   the file.
-//! - `description`: the animation data without a place in the file.
+//! - `description`: the animation data that the file cannot store.
 //! - `posed`: a mesh in one pose.
 
 mod animations;
@@ -66,7 +66,7 @@ use materials::Materials;
 use omissions::Omissions;
 use serde_json::{Map, Value, json};
 
-/// A character as binary glTF, with what the format cannot hold.
+/// A character as binary glTF, with the data that the format cannot store.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Exported {

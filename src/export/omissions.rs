@@ -53,8 +53,8 @@ pub enum OmissionKind {
     /// Additive tracks on joints whose rest scale is 0, which have no difference.
     #[error("additive scale tracks of joints of scale 0 left out")]
     AdditiveScale,
-    /// Nodes that were added, because vertices of one mesh follow a joint in several ways. An import
-    /// makes them joints.
+    /// Nodes that were added, because vertices of one mesh follow a joint in several ways. An
+    /// import makes them joints.
     #[error("nodes added for skins")]
     NodesAdded,
     /// Additive clips and roles that the description cannot name, because names are missing or not

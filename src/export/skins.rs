@@ -12,7 +12,7 @@ use glam::{Affine3A, Mat4};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What moves the mesh of a group.
+/// The joints that move the mesh of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Carrier {
     /// The node of this joint, rigidly.

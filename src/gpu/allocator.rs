@@ -10,7 +10,7 @@ use core::ptr::NonNull;
 use gpu_allocator::MemoryLocation;
 use gpu_allocator::vulkan::{Allocation, AllocationCreateDesc, AllocationScheme, Allocator};
 
-/// What throng asks an allocator for.
+/// A request for memory.
 #[derive(Debug, Clone, Copy)]
 pub struct MemoryRequest<'a> {
     /// The name of the buffer or image, for reports.
@@ -38,7 +38,7 @@ pub struct MemoryBlock {
     /// The memory object that it is a part of. It may contain other blocks, so only the allocator
     /// frees, maps or unmaps it.
     pub memory: vk::DeviceMemory,
-    /// Where it starts in the memory object, in bytes.
+    /// Start in the memory object, in bytes.
     pub offset: u64,
     /// Its first byte, if it is mapped.
     pub mapped: Option<NonNull<u8>>,

@@ -113,7 +113,7 @@ impl Device {
         Ok(unsafe { Self::supported(instance, physical_device, device, enabled) })
     }
 
-    /// As [`Self::new`], without the check of what the physical device supports.
+    /// [`Self::new`] without checking the physical device.
     ///
     /// # Safety
     /// As [`Self::new`]. The physical device meets all requirements.

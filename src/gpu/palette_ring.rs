@@ -3,7 +3,7 @@
 use super::palettes::ROW_BYTES;
 use super::ring::{Ring, RingDesc};
 use super::{Device, MemoryAllocator, limit};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, expect_in};
 use crate::palette::{Mat3x4, PaletteEntry, WriteOnly};
 use ash::vk;
 
@@ -168,7 +168,7 @@ impl PaletteRing {
     /// The entries must be written in ascending order.
     ///
     /// # Errors
-    /// - [`Error::NotFound`] if the frame index does not exist.
+    /// - [`Error::Argument`] if the frame index does not exist.
     /// - [`Error::Capacity`] if the entries exceed the part of the frame.
     ///
     /// # Safety
@@ -233,14 +233,13 @@ impl PaletteRing {
     }
 
     fn check_frame_index(&self, frame_index: u32) -> Result<()> {
-        if frame_index < self.ring.frames_in_flight() {
-            return Ok(());
-        }
-        Err(Error::NotFound {
-            what: "frame index",
-            index: frame_index.into(),
-            count: self.ring.frames_in_flight().into(),
-        })
+        let what = "frame_index (see PaletteRingDesc::frames_in_flight)";
+        expect_in(
+            what,
+            frame_index,
+            0,
+            self.ring.frames_in_flight().saturating_sub(1),
+        )
     }
 
     /// Copies palettes into `frame_index`, starting at entry `first`.

@@ -176,7 +176,7 @@ impl Folder {
         }
     }
 
-    /// The path that is like this one but for its case.
+    /// The path that equals this one except for case.
     fn alike(&self, relative: &str) -> Option<String> {
         let mut found = PathBuf::new();
         for part in Path::new(relative).components() {

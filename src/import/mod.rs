@@ -5,8 +5,8 @@
 //! reads, and fills a [`RawCharacter`] with the contents of the file. [`RawCharacter::build`]
 //! checks it, repairs harmless faults, lists the repairs and makes a
 //! [`Character`](crate::character::Character). Code that generates characters starts from a
-//! [`RawCharacter`] too: [`RawPrimitive::build_rigid`] makes a character of a static mesh, and
-//! [`RawCharacter::from_skeleton`] one of a skeleton alone.
+//! [`RawCharacter`] too: [`RawPrimitive::build_rigid`] makes a character from a static mesh, and
+//! [`RawCharacter::from_skeleton`] one from a skeleton alone.
 //!
 //! [`Character::add_clips_file`](crate::character::Character::add_clips_file) adds clips from other
 //! files, of any format, to a character. It matches joints by name.
@@ -69,7 +69,7 @@
 //!   bones ([`Character::springs`](crate::character::Character::springs)). A character of version
 //!   0.x is turned so that it faces +Z.
 //! - A file may also require extensions without which the model can still be drawn, such as those
-//!   of other textures, finer shading and lights. The README lists them.
+//!   of other textures, finer shading and lights. `docs/formats.md` lists them.
 //! - Any other required extension is an error. Any other optional one is ignored.
 //!
 //! Indices, counts and ranges are checked in the whole file, values only in the parts that are
@@ -88,10 +88,9 @@
 //!   texture coordinates, and one primitive for each material. Geometric transforms are part of the
 //!   vertices.
 //! - Skins, with any number of influences. Vertices without weights follow the mesh's node. All
-//!   others stand where the joints carry them, as in glTF: the node's transform does not count. Maya
-//!   moves a skinned mesh by its node, too, if that has left the place where it was bound. So in
-//!   Maya, instances of a skinned mesh stand apart, and here all stand in the place of the first,
-//!   which is reported ([`RepairKind::SkinnedInstances`]).
+//!   others follow the joints alone, as in glTF, and ignore the node's transform. Maya also applies
+//!   the node's movement since binding. Instances of a skinned mesh are therefore apart in Maya,
+//!   but coincide here, which is reported ([`RepairKind::SkinnedInstances`]).
 //! - Blend shapes, including shapes in between. Each shape has a morph weight.
 //! - All takes, each as one animation, in the range of the take. Layers of a take are combined.
 //! - Materials, as far as [`Material`](crate::mesh::Material) goes, with their textures (PNG, JPEG)
@@ -105,15 +104,14 @@
 //! - Second skins of a mesh.
 //! - Textures for roughness, metalness and opacity.
 //!
-//! Cameras, lights and constraints are ignored, and so are [`ImportOptions::scene`] and a skin's
-//! wish for dual quaternions: the engine chooses the
-//! [`SkinningMethod`](crate::palette::SkinningMethod).
+//! Cameras, lights, constraints and [`ImportOptions::scene`] are ignored. So is the skinning method
+//! of a skin: the engine chooses the [`SkinningMethod`](crate::palette::SkinningMethod).
 //!
 //! Animation curves that are linear keep their keys, and so do curves with a key for each frame, as
-//! most exporters write them: keys at most 1/23.5 s apart. Between other keys, curves are sampled at
-//! the smallest multiple of the file's frame rate that is at least 60 per second. Keys that a
-//! straight line replaces are left out. Stepped keys stay steps. Curves that repeat or go on outside
-//! their keys fill the take.
+//! most exporters write them: keys at most 1/23.5 s apart. Between other keys, curves are sampled
+//! at the smallest multiple of the file's frame rate that is at least 60 per second. Keys that a
+//! straight line replaces are left out. Stepped keys stay steps. Curves that repeat or go on
+//! outside their keys fill the take.
 //!
 //! In 657 of 666 published files, posed vertices are at most 1.5 mm per metre of the scene's size
 //! from where ufbx evaluates them between frames. In the others, values overshoot within a frame,
@@ -164,14 +162,12 @@
 //! - `meshes` (or `models`) of `submeshes` (or `meshes`), each with its range of indices and bones.
 //! - `bones`, in any order. Bones without an inverse bind matrix take that of the rest pose, which
 //!   is reported if they are `skinned`.
-//!
-//! The format is left-handed. Everything is mirrored in x, as in other converters from that engine
-//! to glTF: a character that faces +Z still does, and its left hand is on its left.
-//!
 //! - `defaultTexture`, the texture of a mesh's base colour; see
 //!   [Textures without a path](#textures-without-a-path).
 //!
-//! Weights in a file without bones are left out.
+//! The format is left-handed. Everything is mirrored in x, as in other converters from that engine
+//! to glTF: a character that faces +Z still does, and its left hand is on its left. Weights in a
+//! file without bones are left out.
 //!
 //! The `.wglvert` has the name of the model's file, or of [`ImportOptions::name`] if only bytes are
 //! given. Its extension has the case of the model's extension, or lower case. It is an error to
@@ -228,7 +224,8 @@
 
 mod add_clips;
 mod assemble;
-mod clip_files;
+#[cfg(any(feature = "fbx", feature = "ezm", feature = "wgl"))]
+mod budget;
 mod fault;
 #[cfg(feature = "fbx")]
 mod fbx;
@@ -244,12 +241,11 @@ mod imported;
 mod json;
 mod options;
 mod raw;
+mod read;
 mod repair;
 mod resource_reader;
 mod rigid;
 mod shapes;
-mod sidecar;
-mod source;
 mod space;
 mod spawn_point;
 #[cfg(any(feature = "ezm", feature = "wgl"))]
@@ -262,11 +258,7 @@ mod weight_match;
 #[cfg(feature = "gltf")]
 pub(crate) const COMMON_ROOT: &str = "common root";
 
-// For the command line, which is outside of the crate.
-#[doc(hidden)]
-pub use clip_files::has_hierarchy;
-pub use file::{bytes, file};
-#[doc(hidden)]
+pub use file::{bytes, file, has_hierarchy};
 pub use format::has_known_extension;
 pub use imported::{Imported, InfluenceLoss};
 pub use options::{ImportOptions, UpAxis};

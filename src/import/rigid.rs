@@ -10,7 +10,7 @@ use crate::skeleton::{Skeleton, Transform};
 use glam::Vec3;
 
 impl RawCharacter {
-    /// A character with one named joint at the origin that carries these meshes.
+    /// A character with one named joint at the origin that moves these meshes.
     ///
     /// Meshes without a material take the first one, if there is one. Their nodes, skins and
     /// influences are ignored.

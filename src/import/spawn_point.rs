@@ -2,7 +2,7 @@
 
 use glam::Affine3A;
 
-/// A place where a file draws a copy of the character.
+/// A transform at which a file draws a copy of the character.
 ///
 /// Files list them with the glTF extension `EXT_mesh_gpu_instancing`. One instance per spawn point
 /// draws what the file shows:

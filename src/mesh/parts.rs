@@ -152,6 +152,14 @@ impl Parts {
         }
     }
 
+    /// The part with the fewest primitives among those that have the primitive of this bit.
+    #[cfg(feature = "vulkan")]
+    pub(crate) fn smallest(&self, bit: u128) -> Option<PartId> {
+        let with = (0..).zip(&self.0).filter(|(_, part)| part.bits & bit != 0);
+        let smallest = with.min_by_key(|(_, part)| part.bits.count_ones());
+        smallest.map(|(number, _)| PartId(number))
+    }
+
     /// Finds the part with this name, for `InstanceMut::set_part_visible` and
     /// `Posed::hiding`.
     ///

@@ -140,7 +140,8 @@ pub struct PassDesc<'a> {
     /// Formats of the colour attachments.
     ///
     /// Colour is written to the first. The others are not written, which requires
-    /// [`Enabled::independent_blend`](crate::gpu::Enabled::independent_blend).
+    /// [`Enabled::independent_blend`](crate::gpu::Enabled::independent_blend). They may be
+    /// `UNDEFINED`, for attachments without an image.
     pub color_formats: &'a [vk::Format],
     /// Format of the depth attachment, or `UNDEFINED` for none.
     pub depth_format: vk::Format,
@@ -212,6 +213,51 @@ pub(super) fn bias(desc: &PassDesc<'_>) -> DepthBias {
     }
 }
 
+/// Checks that each attachment has a format of its kind.
+fn check_formats(desc: &PassDesc<'_>) -> Result<()> {
+    use vk::Format as F;
+    const BOTH: [F; 3] = [
+        F::D16_UNORM_S8_UINT,
+        F::D24_UNORM_S8_UINT,
+        F::D32_SFLOAT_S8_UINT,
+    ];
+    let is_depth = |format| {
+        BOTH.contains(&format)
+            || [F::D16_UNORM, F::X8_D24_UNORM_PACK32, F::D32_SFLOAT].contains(&format)
+    };
+    let is_stencil = |format| format == F::S8_UINT || BOTH.contains(&format);
+    let (depth, stencil) = (desc.depth_format, desc.stencil_format);
+    let wrong = |format| is_depth(format) || is_stencil(format);
+    let fault = if desc.color_formats.iter().any(|format| wrong(*format)) {
+        (
+            "PassDesc::color_formats",
+            "has a format of depth or stencil attachments",
+        )
+    } else if desc.color_formats.first() == Some(&F::UNDEFINED) {
+        (
+            "PassDesc::color_formats",
+            "the first is UNDEFINED, but it is the one that is written",
+        )
+    } else if desc.kind == PassKind::Shadow && !desc.color_formats.is_empty() {
+        (
+            "PassDesc::color_formats",
+            "must be empty in a shadow pass, which writes depth alone",
+        )
+    } else if depth != F::UNDEFINED && !is_depth(depth) {
+        ("PassDesc::depth_format", "is not a format with depth")
+    } else if stencil != F::UNDEFINED && !is_stencil(stencil) {
+        ("PassDesc::stencil_format", "is not a format with stencil")
+    } else if ![depth, stencil].contains(&F::UNDEFINED) && depth != stencil {
+        (
+            "PassDesc::stencil_format",
+            "must be that of the depth attachment, if there are both",
+        )
+    } else {
+        return Ok(());
+    };
+    Err(Error::invalid(fault.0, fault.1))
+}
+
 /// Checks the description of a pass.
 pub(super) fn check(device: &Device, desc: &PassDesc<'_>) -> Result<()> {
     let invalid = |what, why| Err(Error::invalid(what, why));
@@ -223,6 +269,7 @@ pub(super) fn check(device: &Device, desc: &PassDesc<'_>) -> Result<()> {
             "a colour or motion pass needs at least one format",
         );
     }
+    check_formats(desc)?;
     if (!colorful || desc.after_prepass.is_some()) && !has_depth {
         return invalid(
             "PassDesc::depth_format",

@@ -6,7 +6,7 @@
 //! | animate | – | – | `src/animate` |
 //! | palette | – | – | `src/skeleton`, `src/palette`, and the kernel in `src/animate` |
 //! | skin | [`skin`] | `skin.comp` | `src/skin`, `src/skin/skinner` |
-//! | draw | [`draw`], [`desc`], [`pipelines`] | `crowd.*`, `depth.vert`, `motion.*` | – |
+//! | draw | [`draw`], [`desc`], [`pipelines`], [`shadow_map`] | `crowd.*`, `depth.vert`, `motion.*` | – |
 //!
 //! Masked materials use `mask.frag` and `motion_mask.*` where the others need no texture. Fragment
 //! shaders have variants with the suffixes `_bindless` and `_shadowed`.
@@ -15,4 +15,5 @@ pub(crate) mod desc;
 pub(crate) mod draw;
 pub(crate) mod pipelines;
 pub(crate) mod scatter;
+pub(crate) mod shadow_map;
 pub(crate) mod skin;

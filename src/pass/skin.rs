@@ -31,6 +31,24 @@ pub struct SkinPipeline {
     pipeline: Object<vk::Pipeline>,
 }
 
+/// The instances that one call of [`SkinPipeline::record`] deforms, and where their data is.
+#[derive(Debug, Clone)]
+pub struct SkinDispatch<'a> {
+    /// The mesh of all these instances.
+    pub mesh: &'a SkinnedMesh,
+    /// A descriptor set of the layout that the pipeline was made with.
+    pub set: vk::DescriptorSet,
+    /// The dynamic offsets of the set, in bytes: view and lists. That of the view is not read.
+    pub dynamic_offsets: [u32; 2],
+    /// A range of binding 3, the lists, whose elements are indices into the instance table.
+    pub list: Range<u32>,
+    /// The device address of the frame's palettes in the ring.
+    ///
+    /// See [`PaletteRing::address`](crate::gpu::PaletteRing::address). 0 if no instance has its
+    /// palette there.
+    pub ring_palettes: vk::DeviceAddress,
+}
+
 impl SkinPipeline {
     /// Creates the pipeline.
     ///
@@ -80,15 +98,9 @@ impl SkinPipeline {
         Ok(())
     }
 
-    /// Records the skinning of the instances of `mesh` that `listed` names.
+    /// Records the skinning of the instances that `dispatch` names.
     ///
-    /// `listed` is a range of binding 3, the lists, whose elements are indices into the instance
-    /// table. One dispatch is enough for up to 65,535 instances and 4 million vertices. `offsets`
-    /// are the dynamic offsets of the set; that of the view is not read. `ring_palettes` is the
-    /// address of the frame's palettes in the ring ([`PaletteRing::address`]), or 0 if no instance
-    /// has its palette there.
-    ///
-    /// [`PaletteRing::address`]: crate::gpu::PaletteRing::address
+    /// One dispatch of Vulkan is enough for up to 65,535 instances and 4 million vertices.
     ///
     /// No barrier is recorded. These are the caller's:
     ///
@@ -98,23 +110,28 @@ impl SkinPipeline {
     /// - After, the writes are `COMPUTE_SHADER`/`SHADER_STORAGE_WRITE`.
     ///
     /// # Safety
-    /// - `device` is the one that the stage and `mesh` were made with, and `cmd` is one of its
+    /// - `device` is the one that the stage and the mesh were made with, and `cmd` is one of its
     ///   command buffers.
     /// - `cmd` is recording, outside a render pass.
-    /// - `set` has the layout that the stage was made with. All of its storage buffers are written,
-    ///   binding 1 with [`SkinnedMesh::buffer`].
+    /// - The set has the layout that the stage was made with. All of its storage buffers are
+    ///   written, binding 1 with [`SkinnedMesh::buffer`].
     /// - The elements of the list and the offsets in the instances lie in their buffers, palettes
-    ///   are as [`GpuInstance::palette`](crate::gpu::GpuInstance::palette) demands, `ring_palettes`
-    ///   likewise, and binding 4 has space for each
-    ///   instance's [`SkinnedLayout::words`](crate::skin::SkinnedLayout::words).
+    ///   are as [`GpuInstance::palette`](crate::gpu::GpuInstance::palette) demands,
+    ///   `ring_palettes` likewise, and binding 4 has space for each instance's
+    ///   [`SkinnedLayout::words`](crate::skin::SkinnedLayout::words).
     pub unsafe fn record(
         &self,
         device: &Device,
         cmd: vk::CommandBuffer,
-        (set, offsets): (vk::DescriptorSet, [u32; 2]),
-        mesh: &SkinnedMesh,
-        (listed, ring_palettes): (Range<u32>, vk::DeviceAddress),
+        dispatch: &SkinDispatch<'_>,
     ) {
+        let SkinDispatch {
+            mesh,
+            set,
+            dynamic_offsets,
+            list,
+            ring_palettes,
+        } = dispatch;
         let raw = &device.raw;
         let (point, layout) = (vk::PipelineBindPoint::COMPUTE, self.layout.handle);
         let (chunks, count) = mesh.chunks();
@@ -122,16 +139,16 @@ impl SkinPipeline {
         // function's contract.
         unsafe {
             raw.cmd_bind_pipeline(cmd, point, self.pipeline.handle);
-            raw.cmd_bind_descriptor_sets(cmd, point, layout, 0, &[set], &offsets);
+            raw.cmd_bind_descriptor_sets(cmd, point, layout, 0, &[*set], dynamic_offsets);
             for chunk in (0..count).step_by(MAX_GROUPS as usize) {
-                for first in listed.clone().step_by(MAX_GROUPS as usize) {
-                    let ring = [ring_palettes as u32, (ring_palettes >> 32) as u32];
+                for first in list.clone().step_by(MAX_GROUPS as usize) {
+                    let ring = [*ring_palettes as u32, (ring_palettes >> 32) as u32];
                     let push = [first, chunks + chunk * 2, ring[0], ring[1]];
                     let bytes = bytemuck::cast_slice(&push);
                     let stages = vk::ShaderStageFlags::COMPUTE;
                     raw.cmd_push_constants(cmd, layout, stages, 0, bytes);
                     let x = (count - chunk).min(MAX_GROUPS);
-                    let y = (listed.end - first).min(MAX_GROUPS);
+                    let y = (list.end - first).min(MAX_GROUPS);
                     raw.cmd_dispatch(cmd, x, y, 1);
                 }
             }

@@ -57,7 +57,7 @@ impl Retarget {
         })
     }
 
-    /// How well the skeletons fit: the share of joints that found a partner.
+    /// The share of joints that found a partner, and how the spines differ.
     #[must_use]
     pub fn fit(&self) -> &RetargetFit {
         &self.plan.fit

@@ -18,7 +18,7 @@ pub(crate) trait Instructions {
     unsafe fn call<R>(phase: impl FnOnce() -> R) -> R;
 }
 
-/// What every CPU of the target has.
+/// The instructions that every CPU of the target has.
 pub(crate) enum Baseline {}
 
 impl Instructions for Baseline {

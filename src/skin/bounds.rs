@@ -5,6 +5,8 @@ use crate::character::Character;
 use crate::error::{Result, expect_len};
 use crate::mesh::Aabb;
 use crate::palette::Mat3x4;
+#[cfg(feature = "vulkan")]
+use glam::Affine3A;
 use glam::Vec3;
 
 impl Character {
@@ -26,26 +28,45 @@ impl Character {
     /// element per entry of the character's palette and per morph weight, or a weight is not
     /// finite.
     pub fn posed_bounds(&self, palette: &[Mat3x4], weights: Option<&[f32]>) -> Result<Aabb> {
+        expect_len("palette", palette.len(), self.palette().len())?;
         let rest = self.morph_weights();
         let Some(weights) = weights else {
-            return bounds(self, palette, |weight| rest[weight].rest);
+            return Ok(bounds(
+                self,
+                |entry| palette[entry],
+                |weight| rest[weight].rest,
+            ));
         };
         expect_len("morph weights", weights.len(), rest.len())?;
         expect_finite(weights)?;
-        bounds(self, palette, |weight| weights[weight])
+        Ok(bounds(
+            self,
+            |entry| palette[entry],
+            |weight| weights[weight],
+        ))
+    }
+
+    /// The bounding box in a model pose, as [`Self::posed_bounds`].
+    ///
+    /// There is one matrix for each joint, and one number for each morph weight.
+    #[cfg(feature = "vulkan")]
+    pub(crate) fn model_bounds(&self, model: &[Affine3A], weights: &[f32]) -> Aabb {
+        let matrix = |entry: usize| {
+            let entry = &self.palette()[entry];
+            Mat3x4::from_affine(&(model[entry.joint.index()] * entry.inverse_bind))
+        };
+        bounds(self, matrix, |weight| weights[weight])
     }
 }
 
 fn bounds(
     character: &Character,
-    palette: &[Mat3x4],
+    matrix: impl Fn(usize) -> Mat3x4,
     weight: impl Fn(usize) -> f32,
-) -> Result<Aabb> {
-    expect_len("palette", palette.len(), character.palette().len())?;
-    let mut reaches = character.model.morph_reaches.iter().peekable();
+) -> Aabb {
+    let mut reaches = character.model().morph_reaches.iter().peekable();
     let (mut all, mut slack) = (Aabb::EMPTY, Vec3::ZERO);
-    let boxes = character.palette().iter().zip(palette).enumerate();
-    for (index, (entry, matrix)) in boxes {
+    for (index, entry) in character.palette().iter().enumerate() {
         let (mut reach, mut active) = (Vec3::ZERO, 0_u32);
         while let Some(next) = reaches.next_if(|next| next.entry as usize == index) {
             let weight = weight(next.weight as usize);
@@ -55,15 +76,15 @@ fn bounds(
             }
         }
         if !entry.bounds.is_empty() {
-            let (posed, magnitude) = posed_box(entry.bounds, reach, active, matrix);
+            let (posed, magnitude) = posed_box(entry.bounds, reach, active, &matrix(index));
             all = all.union(posed);
             slack = slack.max(magnitude * ROUNDING);
         }
     }
-    Ok(Aabb {
+    Aabb {
         min: all.min - slack,
         max: all.max + slack,
-    })
+    }
 }
 
 /// The largest relative error of one rounding.

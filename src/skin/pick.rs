@@ -51,7 +51,7 @@ pub struct Hit {
     pub back_face: bool,
 }
 
-/// A character in a pose and at a place, for picking.
+/// A character in a pose and with a world transform, for picking.
 ///
 /// ```
 /// use throng::glam::{Affine3A, Vec3};
@@ -205,6 +205,20 @@ impl<'a> Posed<'a> {
         self.nearest(&DRay::new(ray)?, faces, f64::INFINITY)
     }
 
+    /// Finds all hits of a ray on the character, nearest first.
+    ///
+    /// Hits at the same distance are in the order of primitives and triangles. A ray through an
+    /// edge hits both triangles that share it. Each is tested as by [`Self::pick`].
+    ///
+    /// # Errors
+    /// As [`Self::pick`].
+    pub fn pick_all(&self, ray: &Ray, faces: Faces) -> Result<Vec<Hit>> {
+        let mut hits = Vec::new();
+        self.each_hit(&DRay::new(ray)?, faces, |hit| hits.push(hit))?;
+        hits.sort_by(|a: &Hit, b| a.distance.total_cmp(&b.distance));
+        Ok(hits)
+    }
+
     /// Finds the nearest hit of a ray on many characters.
     ///
     /// Also returns the index of the character that was hit. If several are hit at the same
@@ -228,6 +242,18 @@ impl<'a> Posed<'a> {
 
     /// The nearest hit before `limit`, with the ray in world space.
     pub(crate) fn nearest(&self, world: &DRay, faces: Faces, limit: f64) -> Result<Option<Hit>> {
+        let (mut nearest, mut limit) = (None, limit);
+        self.each_hit(world, faces, |hit| {
+            if hit.distance < limit {
+                (nearest, limit) = (Some(hit), hit.distance);
+            }
+        })?;
+        Ok(nearest)
+    }
+
+    /// Calls `each` with all hits, in the order of primitives and triangles. The ray is in world
+    /// space.
+    pub(crate) fn each_hit(&self, world: &DRay, faces: Faces, each: impl FnMut(Hit)) -> Result<()> {
         self.check()?;
         let affine = &self.world_from_model;
         let world_from_model = DAffine3 {
@@ -247,9 +273,9 @@ impl<'a> Posed<'a> {
             direction: model_from_world.transform_vector3(world.direction),
         };
         if self.missed_by(&ray.line())? {
-            return Ok(None);
+            return Ok(());
         }
-        self.nearest_in_model(&ray, faces, limit)
+        self.each_in_model(&ray, faces, each)
     }
 
     fn check(&self) -> Result<()> {
@@ -277,12 +303,9 @@ impl<'a> Posed<'a> {
         Ok(line.misses(bounds.min.as_dvec3(), bounds.max.as_dvec3()))
     }
 
-    /// The nearest hit before `limit`, with the ray in character space.
-    ///
-    /// The limit is measured in the ray's parameter.
-    fn nearest_in_model(&self, ray: &DRay, faces: Faces, limit: f64) -> Result<Option<Hit>> {
+    /// Calls `each` with all hits of a ray in character space.
+    fn each_in_model(&self, ray: &DRay, faces: Faces, mut each: impl FnMut(Hit)) -> Result<()> {
         let line = ray.line();
-        let (mut best, mut hit) = (limit, None);
         let character = self.character;
         let flips = self.skinner.flips(self.palette);
         let bits = match self.hidden {
@@ -318,13 +341,11 @@ impl<'a> Posed<'a> {
                         _ => strongest(primitive, first),
                     };
                     ray_hit.back_face ^= flips.get(entry).copied().unwrap_or(false);
-                    if ray_hit.distance < best && (both || !ray_hit.back_face) {
-                        best = ray_hit.distance;
-                        hit = Some(found(number, triangle, corners, &ray_hit));
+                    if both || !ray_hit.back_face {
+                        each(found(number, triangle, corners, &ray_hit));
                     }
                 }
-            })?;
-        Ok(hit)
+            })
     }
 }
 

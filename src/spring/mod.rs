@@ -22,16 +22,16 @@
 //!
 //! The formula depends on the length of a step, so steps always take [`SpringBones::STEP_S`],
 //! whatever the frame rate. Within a frame, joints above the chains move evenly from the last pose
-//! to the present one. What remains of a frame after its last full step is shown as a part of a
-//! step, and is not kept. Poses are therefore smooth at any frame rate. All multiples
-//! of 60 Hz give the same poses, up to rounding. Other frame rates give nearly the same.
+//! to the present one. What remains of a frame after its last full step is shown as a fraction of a
+//! step, and is not kept. Poses are therefore smooth at any frame rate. All multiples of 60 Hz give
+//! the same poses, up to rounding. Other frame rates give nearly the same.
 //!
 //! - A frame of more than [`SpringBones::MAX_STEPS`] steps takes only that many, for the whole
 //!   movement. After a second without evaluation, chains start anew in the animated pose.
 //! - Time that stands still, or goes back, takes no step.
 //! - A joint collides with a collider that swings after it, in the skeleton's order, where the last
 //!   step put that collider.
-//! - Tails move in world space, so chains lag behind a character that walks. A teleport carries
+//! - Tails move in world space, so chains lag behind a character that walks. A teleport moves
 //!   them along.
 //! - Results have the same bits on any number of threads.
 //! - The world transform may scale. Stiffness, gravity and radii scale with it.

@@ -1,8 +1,8 @@
-//! What to install or set if Vulkan or a display is missing.
+//! Advice for missing drivers, layers and displays, as the end of error messages.
 
 use std::env::var_os;
 
-/// Where the Vulkan loader comes from.
+/// Source of the Vulkan loader.
 pub(super) const LOADER: &str = if cfg!(target_os = "windows") {
     "install the current driver of the graphics card, which contains it"
 } else if cfg!(target_os = "macos") {
@@ -12,7 +12,7 @@ pub(super) const LOADER: &str = if cfg!(target_os = "windows") {
      Arch)"
 };
 
-/// Where the validation layer comes from.
+/// Source of the validation layer.
 pub(super) const LAYER: &str = if cfg!(target_os = "linux") {
     "install it (vulkan-validationlayers on Debian and Ubuntu, vulkan-validation-layers on Fedora \
      and Arch), set VK_ADD_LAYER_PATH to its folder, or switch validation off (unset \
@@ -25,7 +25,7 @@ pub(super) const LAYER: &str = if cfg!(target_os = "linux") {
 /// The environment variables that replace the list of drivers.
 const DRIVER_VARIABLES: [&str; 2] = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"];
 
-/// What to do if there is no driver, or none that works.
+/// Advice if there is no driver, or none that works.
 pub(super) fn driver() -> String {
     let set = |name: &&str| var_os(name).is_some_and(|value| !value.is_empty());
     if let Some(name) = DRIVER_VARIABLES.into_iter().find(set) {
@@ -59,7 +59,7 @@ pub fn has_display() -> bool {
     is_set("DISPLAY") || is_set("WAYLAND_DISPLAY")
 }
 
-/// What to do if a window cannot be opened, as the end of an error message.
+/// Advice if a window cannot be opened, as the end of an error message.
 #[must_use]
 pub fn display_advice() -> &'static str {
     if !cfg!(all(unix, not(target_os = "macos"))) {

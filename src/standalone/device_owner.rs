@@ -44,7 +44,7 @@ impl Idle<'_> {
 /// Destroys the Vulkan objects that it owns.
 pub(super) type Destroy = Box<dyn FnOnce(&mut Idle<'_>) + Send>;
 
-/// What happens to objects that are dropped without `destroy`.
+/// The fate of objects that are dropped without `destroy`.
 enum Dropped {
     /// The context is alive, so the device may be using them. They are kept until it is idle.
     Kept(Vec<Destroy>),

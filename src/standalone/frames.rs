@@ -26,7 +26,7 @@ pub struct FrameCommands {
     state: Arc<FrameState>,
 }
 
-/// What a frame in flight and its [`FrameCommands`] both need to know.
+/// State that a frame in flight shares with its [`FrameCommands`].
 #[derive(Debug)]
 struct FrameState {
     owner: ContextId,

@@ -119,9 +119,9 @@ pub enum Interruption {
     /// None: all transitions wait until the fade ends.
     #[default]
     None,
-    /// Those of the state that the fade leaves.
+    /// The transitions of the state that the fade leaves.
     Source,
-    /// Those of the state that the fade enters.
+    /// The transitions of the state that the fade enters.
     Target,
     /// Both, those of the source first.
     SourceThenTarget,

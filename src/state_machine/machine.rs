@@ -70,8 +70,7 @@ impl<'c> From<&'c Clip> for StateMachineClip<'c> {
 ///
 /// let mut animator = Animator::new(&character)?;
 /// let hero = animator.add_driven()?;
-/// let speed = animator.state_machine()?.parameter("speed")?;
-/// animator.actor_mut(hero)?.set_float(speed, 1.5)?;
+/// animator.actor_mut(hero)?.set_float("speed", 1.5)?;
 /// animator.update(0.25)?;
 /// let status = animator.actor(hero)?.layer_status(0)?;
 /// assert_eq!(animator.state_machine()?.state_name(0, status.state), "go");

@@ -1,8 +1,8 @@
 //! Tests of the command line: they run the program as a user does.
 //!
 //! Files are written by the tests, and those of `THRONG_ASSETS` are read if it is set. Tests that
-//! need some of these run with `--include-ignored`. `bench`, `--on gpu` and `--picture` need a Vulkan
-//! device.
+//! need some of these run with `--include-ignored`. `bench`, `--on gpu` and `--picture` need a
+//! Vulkan device.
 #![cfg(feature = "cli")]
 
 // Not the package `throng-reference`: all examples would wait for it.

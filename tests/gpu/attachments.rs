@@ -183,6 +183,10 @@ fn a_chain_is_where_exact_products_have_it() {
 fn refused<T: std::fmt::Debug>(result: Result<T>, wanted: &str) {
     match result {
         Err(Error::Argument { what, .. }) => assert_eq!(what, wanted),
+        Err(Error::At { what, why, .. }) => {
+            assert_eq!(what, "instance");
+            refused::<()>(Err(*why), wanted);
+        }
         other => panic!("{other:?} is no complaint about {wanted}"),
     }
 }

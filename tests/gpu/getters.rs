@@ -5,6 +5,7 @@ use crate::support::frames::{EXTENT, FramesInFlight};
 use crate::support::{SMALL, Setup, each, view};
 use std::collections::BTreeSet;
 use std::ops::DerefMut;
+use throng::Id;
 use throng::animator::Animator;
 use throng::character::Character;
 use throng::glam::{Affine3A, DVec3, Quat, Vec3};
@@ -13,8 +14,8 @@ use throng::mesh::AlphaMode;
 use throng::palette::SkinningMethod;
 use throng::skeleton::Transform;
 use throng::{
-    Actor, Capacity, CharacterDesc, CharacterId, Crowd, Error, Play, RootMotionMode, ShowPose,
-    SkinningStage, Spawn,
+    Actor, Capacity, CharacterDesc, CharacterId, Crowd, Error, MoreInstances, Play, RootMotionMode,
+    ShowPose, SkinningStage, Spawn,
 };
 
 const METHODS: [SkinningMethod; 3] = [
@@ -91,7 +92,7 @@ fn what_was_set_can_be_asked_for() {
         crowd
             .instance_mut(id)
             .unwrap()
-            .set_morph_weight(1, Some(0.5))
+            .set_morph_weight(Id::new(1), Some(0.5))
             .unwrap();
         assert_eq!(weights(&crowd), [None, Some(0.5)]);
         crowd
@@ -152,7 +153,7 @@ fn fill(setup: &mut Setup, crowd: &mut Crowd, kinds: &[(CharacterId, u32)], skin
         assert!(matches!(
             full,
             Err(Error::Capacity {
-                what: "instances",
+                what: "instances (Capacity::instances, raised by Crowd::reserve)",
                 ..
             })
         ));
@@ -211,7 +212,13 @@ fn room_for_known_characters_is_just_enough() {
             // And capacity for some more.
             let more: Vec<_> = kinds.iter().map(|(kind, _)| (*kind, 2)).collect();
             let allocator = &mut setup.context.allocator();
-            crowd.reserve_for(allocator, &more, skin).unwrap();
+            let wanted = more.iter().map(|(character, instances)| MoreInstances {
+                character: *character,
+                instances: *instances,
+                skinning_stage: skin,
+            });
+            let wanted: Vec<_> = wanted.collect();
+            crowd.reserve_for(allocator, &wanted).unwrap();
             assert_eq!(crowd.capacity().instances, 15);
             fill(setup, &mut crowd, &more, skin);
             setup.destroy(crowd);
@@ -228,11 +235,13 @@ fn a_crowd_without_instances_can_draw_and_grow() {
         let kind = add(setup, &mut crowd, &of);
         fill(setup, &mut crowd, &[(kind, 0)], SkinningStage::Vertex);
         let allocator = &mut setup.context.allocator();
-        let more = [(kind, 2)];
-        crowd
-            .reserve_for(allocator, &more, SkinningStage::Vertex)
-            .unwrap();
-        fill(setup, &mut crowd, &more, SkinningStage::Vertex);
+        let more = MoreInstances {
+            character: kind,
+            instances: 2,
+            skinning_stage: SkinningStage::Vertex,
+        };
+        crowd.reserve_for(allocator, &[more]).unwrap();
+        fill(setup, &mut crowd, &[(kind, 2)], SkinningStage::Vertex);
         setup.destroy(crowd);
     });
 }

@@ -24,6 +24,8 @@ enum Wanted {
     Fine,
     /// [`Error::Argument`] about this.
     Argument(&'static str),
+    /// The same, of an instance that is named by its index.
+    OfInstance(&'static str),
     /// [`Error::NotFound`] about this.
     Missing(&'static str),
     /// [`Error::Capacity`] about this.
@@ -31,14 +33,21 @@ enum Wanted {
     /// [`Error::Capacity`] about anything.
     TooMuch,
 }
-use Wanted::{Argument, Fine, Full, Missing, TooMuch};
+use Wanted::{Argument, Fine, Full, Missing, OfInstance, TooMuch};
 
 fn check<T: std::fmt::Debug>(row: &str, result: &Result<T>, wanted: Wanted) {
     let fits = match (result, wanted) {
         (Ok(_), Fine) | (Err(Error::Capacity { .. }), TooMuch) => true,
         (Err(Error::Argument { what, .. }), Argument(name))
         | (Err(Error::NotFound { what, .. }), Missing(name)) => *what == name,
-        (Err(Error::Capacity { what, asked, cap }), Full(name)) => *what == name && asked > cap,
+        (Err(Error::Capacity { what, asked, cap }), Full(name)) => {
+            let named = what.split(" (").next() == Some(name);
+            named && asked > cap
+        }
+        (Err(Error::At { what, why, .. }), OfInstance(name)) => {
+            let argument = matches!(&**why, Error::Argument { what, .. } if *what == name);
+            argument && *what == "instance"
+        }
         _ => false,
     };
     assert!(fits, "{row}: {result:?} is not {wanted:?}");
@@ -55,6 +64,9 @@ fn is_missing<T: std::fmt::Debug>(result: Result<T>, what: &'static str) {
 fn is_full<T: std::fmt::Debug>(result: Result<T>, what: &'static str) {
     check(what, &result, Full(what));
 }
+
+/// The argument that names a frame index that does not exist.
+const FRAME_INDEX: &str = "frame_index (see CrowdDesc::frames_in_flight)";
 
 /// The text of a row, a change to a valid description, and the outcome.
 type Row<T> = (&'static str, fn(&mut T), Wanted);
@@ -109,12 +121,12 @@ fn descriptions_that_make_no_sense_are_refused() {
         frames_in_flight = 2 => Fine;
         frames_in_flight = 0 => Argument("CrowdDesc::frames_in_flight");
         frames_in_flight = Crowd::MAX_FRAMES_IN_FLIGHT => Fine;
-        frames_in_flight = Crowd::MAX_FRAMES_IN_FLIGHT + 1 => Full("frames in flight");
-        frames_in_flight = u32::MAX => Full("frames in flight");
+        frames_in_flight = Crowd::MAX_FRAMES_IN_FLIGHT + 1 => Full("CrowdDesc::frames_in_flight");
+        frames_in_flight = u32::MAX => Full("CrowdDesc::frames_in_flight");
         capacity.instances = 0 => Fine;
-        capacity.instances = u32::MAX => Full("instances");
+        capacity.instances = u32::MAX => Full("Capacity::instances");
         capacity.views = 0 => Argument("Capacity::views");
-        capacity.views = Crowd::MAX_VIEWS + 1 => Full("views");
+        capacity.views = Crowd::MAX_VIEWS + 1 => Full("Capacity::views");
         capacity.palette_entries = 0 => Fine;
         capacity.palette_entries = u32::MAX => TooMuch;
         min_offset_alignment = 3 => ALIGNMENT;
@@ -176,7 +188,10 @@ fn a_ring_keeps_its_bounds() {
         assert!(step >= 480 && step.is_multiple_of(config.min_offset_alignment.max(16)));
         let entry = [Mat3x4::IDENTITY];
         unsafe {
-            is_missing(ring.write(2, 0, &entry), "frame index");
+            is_argument(
+                ring.write(2, 0, &entry),
+                "frame_index (see PaletteRingDesc::frames_in_flight)",
+            );
             is_full(ring.write(1, 10, &entry), "palette entries");
             is_full(ring.writer(0, u32::MAX, u32::MAX), "palette entries");
             ring.write(1, 9, &entry).unwrap();
@@ -193,6 +208,13 @@ fn passes_that_make_no_sense_are_refused() {
         color_formats = &[] => Argument("PassDesc::color_formats");
         kind = PassKind::Depth, depth_format = vk::Format::UNDEFINED
             => Argument("PassDesc::depth_format");
+        depth_format = vk::Format::R8G8B8A8_UNORM => Argument("PassDesc::depth_format");
+        depth_format = vk::Format::S8_UINT => Argument("PassDesc::depth_format");
+        stencil_format = vk::Format::D32_SFLOAT => Argument("PassDesc::stencil_format");
+        stencil_format = vk::Format::S8_UINT => Argument("PassDesc::stencil_format");
+        color_formats = &[vk::Format::UNDEFINED] => Argument("PassDesc::color_formats");
+        color_formats = &[vk::Format::D16_UNORM] => Argument("PassDesc::color_formats");
+        kind = PassKind::Shadow => Argument("PassDesc::color_formats");
         samples = vk::SampleCountFlags::from_raw(0) => Argument("PassDesc::samples");
         samples = vk::SampleCountFlags::from_raw(3) => Argument("PassDesc::samples");
     };
@@ -236,7 +258,8 @@ fn instances_take_only_what_makes_sense() {
         play = play().weight(f32::NAN) => Argument("Play::weight");
     };
     let calls: &[(&str, Call, Wanted)] = calls! {
-        set_transform(&nan()) => Argument("world_from_model");
+        set_transform(&nan()) => OfInstance("world_from_model");
+        teleport(&nan()) => OfInstance("world_from_model");
         set_tint([f32::NAN; 4]) => Argument("tint");
         play(Id::new(7)) => Missing("clip");
         play(play().fade_s(-0.1)) => Argument("Play::fade_s");
@@ -356,13 +379,10 @@ fn frames_are_used_in_their_order() {
         let context = &mut setup.context;
         unsafe {
             let allocator = &mut context.allocator();
-            is_missing(
-                crowd.begin_frame(allocator, 2, 0.0).map(drop),
-                "frame index",
-            );
-            is_missing(
+            is_argument(crowd.begin_frame(allocator, 2, 0.0).map(drop), FRAME_INDEX);
+            is_argument(
                 crowd.begin_frame(allocator, u32::MAX, 0.0).map(drop),
-                "frame index",
+                FRAME_INDEX,
             );
             for time_s in [f64::NAN, f64::INFINITY] {
                 is_argument(crowd.begin_frame(allocator, 0, time_s).map(drop), "time_s");

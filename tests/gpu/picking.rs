@@ -4,13 +4,14 @@ use crate::reference::ribbon::ribbon;
 use crate::reference::rng::Rng;
 use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, target};
 use crate::support::{SMALL, each, view};
+use throng::Id;
 use throng::character::Character;
 use throng::glam::{Affine3A, Quat, Vec3, vec3};
 use throng::import::{ImportOptions, RawMorph};
 use throng::mesh::MorphTarget;
 use throng::palette::SkinningMethod;
 use throng::skin::{Faces, Ray};
-use throng::{CharacterDesc, Crowd, Error, InstanceId, Spawn, View};
+use throng::{CharacterDesc, Crowd, Error, InstanceHit, InstanceId, Spawn, View};
 
 /// Distance between the texels that are compared, in both directions.
 const STEP: u32 = 2;
@@ -133,7 +134,7 @@ fn what_is_picked_is_what_is_drawn() {
                 it.set_visible(!rng.chance(6));
                 it.set_view_mask([u32::MAX, 1, 2][rng.below(3)]);
                 let weight = rng.range(0.0, 1.0);
-                it.set_morph_weight(0, Some(weight)).unwrap();
+                it.set_morph_weight(Id::new(0), Some(weight)).unwrap();
                 if rng.chance(9) && index != 0 {
                     crowd.despawn(*id).unwrap();
                     alive[index] = false;
@@ -167,8 +168,8 @@ fn what_is_picked_is_what_is_drawn() {
                         .map(move |x| (x, y))
                 })
             };
-            let index = |hit: Option<(InstanceId, _)>| {
-                let id = hit.map(|(id, _)| id);
+            let index = |hit: Option<InstanceHit>| {
+                let id = hit.map(|hit| hit.instance);
                 id.map(|id| all.iter().position(|other| *other == id).unwrap())
             };
             let of_view: Vec<_> = texels()
@@ -238,7 +239,7 @@ fn changes_between_frames_are_seen() {
         };
         let pick = |crowd: &mut Crowd| {
             let hit = crowd.pick(&ray, Faces::Drawn, 1).unwrap();
-            hit.map(|(id, _)| id)
+            hit.map(|hit| hit.instance)
         };
         assert_eq!(pick(&mut crowd), Some(near));
         let offset = Affine3A::from_translation(vec3(0.0, 0.0, 1.5));
@@ -258,7 +259,7 @@ fn changes_between_frames_are_seen() {
         it.set_part_visible(part, false).unwrap();
         assert_eq!(pick(&mut crowd), None);
         let both = crowd.pick(&ray, Faces::Both, 1).unwrap();
-        assert_eq!(both.map(|(id, _)| id), Some(far), "its back");
+        assert_eq!(both.map(|hit| hit.instance), Some(far), "its back");
         let mut it = crowd.instance_mut(far).unwrap();
         it.set_part_visible(part, true).unwrap();
         let flat = Affine3A::from_scale(vec3(1.0, 1.0, 0.0));

@@ -248,7 +248,7 @@ fn lists_name_what_a_view_shows_and_are_checked() {
         assert!(matches!(
             full,
             Err(Error::Capacity {
-                what: "lists",
+                what: "lists (Capacity::views, raised by Crowd::reserve)",
                 asked: 5,
                 cap: 4
             })

@@ -1,4 +1,4 @@
-//! The extensions that a file may require, as the README lists them.
+//! The extensions that a file may require, as `docs/formats.md` lists them.
 
 use crate::builder::*;
 use crate::help::*;
@@ -6,37 +6,34 @@ use serde_json::json;
 use std::collections::BTreeSet;
 use throng::import;
 
-/// The rows of the README's table of extensions: what happens, and the names.
+/// The page's list of extensions: what happens, and the names.
 fn rows() -> Vec<(String, Vec<String>)> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/formats.md");
     let text = std::fs::read_to_string(path).unwrap();
-    let table = text
+    let lines = text
         .lines()
-        .skip_while(|line| !line.starts_with("| glTF extensions |"));
-    let table = table.take_while(|line| line.starts_with('|')).skip(2);
-    let mut what = String::new();
-    let mut rows = Vec::new();
-    for line in table {
-        let mut cells = line.trim_matches('|').split('|').map(str::trim);
-        let first = cells.next().unwrap();
-        if !first.is_empty() {
-            what = first.into();
+        .skip_while(|line| *line != "## glTF extensions");
+    let lines = lines.skip(1).take_while(|line| !line.starts_with("## "));
+    let mut rows: Vec<(String, Vec<String>)> = Vec::new();
+    for line in lines {
+        if let Some(what) = line.strip_prefix("### ") {
+            rows.push((what.into(), Vec::new()));
         }
-        let quoted = cells.next().unwrap().split('`').skip(1).step_by(2);
+        let Some((_, names)) = rows.last_mut() else {
+            continue;
+        };
+        let quoted = line.split('`').skip(1).step_by(2);
         let is_name = |word: &&str| {
             let prefix = word.split('_').next().unwrap();
             word.contains('_') && prefix.bytes().all(|byte| byte.is_ascii_uppercase())
         };
-        rows.push((
-            what.clone(),
-            quoted.filter(is_name).map(Into::into).collect(),
-        ));
+        names.extend(quoted.filter(is_name).map(String::from));
     }
     rows
 }
 
 #[test]
-fn the_readme_tells_what_happens_to_required_extensions() {
+fn the_page_of_formats_tells_what_happens_to_required_extensions() {
     let mut seen = BTreeSet::new();
     for (what, names) in rows() {
         for name in names {
@@ -45,7 +42,7 @@ fn the_readme_tells_what_happens_to_required_extensions() {
             b.json["extensionsRequired"] = json!([name]);
             let has_decoder = (!name.contains("draco") || cfg!(feature = "draco"))
                 && (!name.contains("meshopt") || cfg!(feature = "meshopt"));
-            let expected = what != "refused" && has_decoder;
+            let expected = what != "Refused" && has_decoder;
             assert_eq!(
                 import::bytes(&b.glb(), &options()).is_ok(),
                 expected,

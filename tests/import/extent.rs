@@ -138,9 +138,9 @@ fn morph_targets_that_overflow_are_refused() {
     let mut animator = Animator::new(&small).unwrap();
     let actor = animator.add(Play::REST).unwrap();
     let mut it = animator.actor_mut(actor).unwrap();
-    assert!(it.set_morph_weight(0, Some(1e17)).is_ok());
+    assert!(it.set_morph_weight(Id::new(0), Some(1e17)).is_ok());
     for size in [1.1e18, f32::MAX, f32::NAN] {
-        let said = it.set_morph_weight(0, Some(size));
+        let said = it.set_morph_weight(Id::new(0), Some(size));
         assert!(matches!(said, Err(Error::Argument { .. })), "{said:?}");
         let said = it.set_morph_weights(&[Some(size)]);
         assert!(matches!(said, Err(Error::Argument { .. })), "{said:?}");

@@ -1,7 +1,7 @@
 //! Tests the swapchain in a real window.
 //!
-//! It is a single test, because a process can have only one event loop. It opens its window on Linux
-//! only.
+//! It is a single test, because a process can have only one event loop. It opens its window on
+//! Linux only.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};

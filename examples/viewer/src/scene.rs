@@ -9,7 +9,7 @@ use throng::mesh::{Aabb, Image, Material, TextureRef};
 use throng::standalone::{Context, Target};
 use throng::{
     AnimationEvent, Capacity, CharacterDesc, CharacterId, Crowd, CrowdDesc, InstanceId,
-    MaterialDesc, PassDesc, PassId, SkinningStage, Spawn, Stats, Threads, View,
+    MaterialDesc, MoreInstances, PassDesc, PassId, SkinningStage, Spawn, Stats, Threads, View,
 };
 
 use super::Result;
@@ -223,7 +223,7 @@ impl Scene {
         self.character = Some(added);
         // The ground may need a place, too.
         self.crowd
-            .reserve_for(allocator, &[(added, count + 1)], settings.stage)?;
+            .reserve_for(allocator, &[more(added, count + 1, settings.stage)])?;
         let places = places(subject.bounds, count);
         self.bounds = around(subject.bounds, &places);
         for at in &places {
@@ -271,7 +271,7 @@ impl Scene {
         let allocator = &mut context.allocator();
         let character = self.crowd.add_character(allocator, &ground)?;
         self.crowd
-            .reserve_for(allocator, &[(character, 1)], SkinningStage::Vertex)?;
+            .reserve_for(allocator, &[more(character, 1, SkinningStage::Vertex)])?;
         let id = self.crowd.spawn(character, &Spawn::default())?;
         self.ground = Some(Ground {
             character,
@@ -518,6 +518,14 @@ impl Scene {
         }
         self.target.destroy(context);
         Ok(idle?)
+    }
+}
+
+fn more(character: CharacterId, instances: u32, skinning_stage: SkinningStage) -> MoreInstances {
+    MoreInstances {
+        character,
+        instances,
+        skinning_stage,
     }
 }
 

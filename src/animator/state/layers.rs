@@ -1,4 +1,4 @@
-//! What an actor plays: the clips, blend spaces and fades of its layers.
+//! The layers of an actor: the clips, blend spaces and fades that it plays.
 
 use super::blend::BlendPlay;
 use super::blend_pool::{BlendPool, Blends};

@@ -30,7 +30,7 @@ pub(crate) struct Root {
     pub(crate) transform: RootTransform,
     /// Metres of the world per metre of the character.
     pub(crate) scale: f64,
-    /// What the world transform has besides position and heading: scale and tilt.
+    /// Scale and tilt of the world transform, which has position and heading besides.
     rest: Affine3A,
     /// The motion of the last update.
     pub(crate) delta: RootTransform,

@@ -68,7 +68,7 @@ impl Character {
 /// The bytes that tell a saved character from other files.
 const SIGNATURE: u64 = 8;
 
-/// The bytes of a plain file, or only its first ones if it is no saved character. The error is
+/// The bytes of a plain file, or only its first ones if it is not a saved character. The error is
 /// `None` for a device, a pipe and the like.
 fn read(path: &Path) -> Result<Vec<u8>, Option<io::Error>> {
     // Checked before opening, because opening a pipe waits for its other end.

@@ -1,9 +1,7 @@
 //! Attachments: instances that follow a joint of another instance, and the tree that they form.
 
 use crate::crowd::InstanceId;
-use crate::crowd::state::Crowd;
-use crate::error::{Error, Result, expect_transform};
-use crate::palette::Mat3x4;
+use crate::error::{Error, Result};
 use crate::skeleton::Socket;
 use glam::Affine3A;
 
@@ -163,15 +161,15 @@ impl Attachments {
         };
         let next = self.node(child).map_or(NO_INSTANCE, |node| node.next);
         let before = self.children(parent).take_while(|other| *other != child);
-        let place = match before.last() {
+        let link = match before.last() {
             Some(before) => self.nodes.get_mut(before as usize).map(|n| &mut n.next),
             None => self
                 .nodes
                 .get_mut(parent as usize)
                 .map(|node| &mut node.first_child),
         };
-        if let Some(place) = place {
-            *place = next;
+        if let Some(link) = link {
+            *link = next;
         }
         if let Some(node) = self.nodes.get_mut(child as usize) {
             (node.attachment, node.next, node.jumps) = (None, NO_INSTANCE, false);
@@ -179,8 +177,19 @@ impl Attachments {
         self.stale = true;
     }
 
-    /// Sorts the attached instances again if they have changed.
-    fn sort(&mut self) {
+    /// The attached instance at a position of the order that [`Self::sort`] made.
+    pub(in crate::crowd) fn ordered(&self, at: usize) -> Option<u32> {
+        self.order.get(at).map(|(_, index)| *index)
+    }
+
+    /// Returns true if an ancestor was teleported since the last call.
+    pub(in crate::crowd) fn take_jump(&mut self, index: u32) -> bool {
+        let node = self.nodes.get_mut(index as usize);
+        node.is_some_and(|node| core::mem::take(&mut node.jumps))
+    }
+
+    /// Sorts the attached instances again if they have changed: parents before their children.
+    pub(in crate::crowd) fn sort(&mut self) {
         if !core::mem::take(&mut self.stale) {
             return;
         }
@@ -223,66 +232,5 @@ impl Attachments {
             }
         }
         order.sort_unstable();
-    }
-}
-
-impl Crowd {
-    /// Moves attached instances to their transforms at the time of the frame begun last, and hides
-    /// those whose parents are hidden.
-    pub(in crate::crowd) fn follow_all(&mut self) -> Result<()> {
-        self.scene.attachments.sort();
-        for at in 0..self.scene.attachments.order.len() {
-            let child = self.scene.attachments.order.get(at).copied();
-            if let Some(child) = child.and_then(|(_, index)| self.scene.instances.id(index)) {
-                self.follow(child)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn follow(&mut self, child: InstanceId) -> Result<()> {
-        let Some(attachment) = self.scene.attachments.of(child.index).copied() else {
-            return Ok(());
-        };
-        let Attachment { parent, socket, .. } = attachment;
-        let above = self.scene.visibility.marks(parent.index);
-        let parent_hidden = above.parent_hidden || !above.visible;
-        let visibility = &mut self.scene.visibility;
-        visibility.change(child.index, |marks| marks.parent_hidden = parent_hidden);
-        let above = self.instance(parent)?;
-        let model = above.joint_model(socket.joint, self.time_s)? * socket.offset;
-        let world_from_child = above.transform() * model * attachment.socket_from_child;
-        let node = self.scene.attachments.nodes.get_mut(child.index as usize);
-        let jumps = node.is_some_and(|node| core::mem::take(&mut node.jumps));
-        let record = self.scene.instances.alive(child).record;
-        let same = record.world_from_model == Mat3x4::from_affine(&world_from_child);
-        if (same && !jumps) || expect_transform("", &world_from_child).is_err() {
-            return Ok(());
-        }
-        self.access(child)?.put(&world_from_child, jumps)
-    }
-
-    /// Detaches an instance that is about to be despawned. Returns the instances that are despawned
-    /// with it, parents first.
-    pub(in crate::crowd) fn release_family(&mut self, id: InstanceId) -> Result<Vec<InstanceId>> {
-        let mut despawned = Vec::new();
-        self.instance_mut(id)?.detach();
-        if self.scene.attachments.children(id.index).next().is_none() {
-            return Ok(despawned);
-        }
-        let mut open = vec![id];
-        while let Some(parent) = open.pop() {
-            let children: Vec<InstanceId> = self.instance(parent)?.attached().collect();
-            for id in children {
-                let mut child = self.instance_mut(id)?;
-                let outlives = child.attachment().is_some_and(|to| to.outlives_parent);
-                child.detach();
-                if !outlives {
-                    despawned.push(id);
-                    open.push(id);
-                }
-            }
-        }
-        Ok(despawned)
     }
 }

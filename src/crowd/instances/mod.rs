@@ -1,4 +1,4 @@
-//! Who there is: the instance table, its ranges of memory, attachments.
+//! The instance table, its ranges of memory, and attachments.
 
 pub(in crate::crowd) mod attachments;
 pub(in crate::crowd) mod state;

@@ -16,8 +16,8 @@ pub enum SkinningStage {
     /// The CPU skinning stage, into the same memory.
     ///
     /// It runs while the frame is prepared, on the threads of
-    /// [`CrowdDesc::threads`](crate::crowd::CrowdDesc::threads). The character must have been added with
-    /// [`CharacterDesc::cpu_skinning`](crate::crowd::CharacterDesc::cpu_skinning).
+    /// [`CrowdDesc::threads`](crate::crowd::CrowdDesc::threads). The character must have been added
+    /// with [`CharacterDesc::cpu_skinning`](crate::crowd::CharacterDesc::cpu_skinning).
     Cpu,
 }
 
@@ -43,7 +43,7 @@ pub(in crate::crowd) struct InstanceState {
     pub(in crate::crowd) dirty: bool,
     pub(in crate::crowd) flipped: bool,
     /// Its index among its character's members.
-    pub(in crate::crowd) place: u32,
+    pub(in crate::crowd) member: u32,
     pub(in crate::crowd) skin: SkinningStage,
     /// Rows of the palette ring, the same in every frame in flight.
     pub(in crate::crowd) rows: Allocation,

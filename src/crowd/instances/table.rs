@@ -1,9 +1,9 @@
 //! Instances: the CPU copy of their table, its changes, and their ranges of shared buffers.
 
+use crate::crowd::capacity::Need;
 use crate::crowd::instances::state::{
     Allocation, CpuSkinned, InstanceState, SkinningStage, weights_in,
 };
-use crate::crowd::memory::load::Need;
 use crate::crowd::memory::range_allocator::RangeAllocator;
 use crate::crowd::{Capacity, InstanceId};
 use crate::error::{Error, Result};
@@ -37,6 +37,15 @@ pub(in crate::crowd) struct Instances {
 
 /// Rows of a palette entry of the ring.
 const ENTRY_ROWS: u32 = 3;
+
+// The capacities, as errors name them.
+const INSTANCES: &str = "instances (Capacity::instances, raised by Crowd::reserve)";
+const PALETTES: &str = "palette entries (Capacity::palette_entries, raised by Crowd::reserve)";
+const MORPHS: &str = "morph weights (Capacity::morph_weights, raised by Crowd::reserve)";
+const SKINNED: &str =
+    "words of deformed vertices (Capacity::skinned_words, raised by Crowd::reserve)";
+const CPU_SKINNED: &str = "words of vertices deformed on the CPU (Capacity::cpu_skinned_words, \
+                           raised by Crowd::reserve)";
 
 impl Instances {
     pub(in crate::crowd) fn new(capacity: &Capacity) -> Self {
@@ -210,9 +219,9 @@ impl Instances {
     }
 
     /// Sets an instance's index among its character's members.
-    pub(in crate::crowd) fn set_place(&mut self, index: u32, place: u32) {
+    pub(in crate::crowd) fn set_member(&mut self, index: u32, member: u32) {
         if let Some(instance) = self.states.get_mut(index as usize) {
-            instance.place = place;
+            instance.member = member;
         }
     }
 
@@ -314,14 +323,14 @@ impl Instances {
         skinned: (SkinningStage, u32),
     ) -> Result<()> {
         let instances = self.capacity.instances;
-        limit("instances", self.len() as u64 + 1, instances.into())?;
+        limit(INSTANCES, self.len() as u64 + 1, instances.into())?;
         let asked = (u64::from(self.rows.used()) + u64::from(rows)).div_ceil(ENTRY_ROWS.into());
         let cap = self.capacity.palette_entries;
-        limit("palette entries", asked, cap.into())?;
+        limit(PALETTES, asked, cap.into())?;
         // If the number of weights fits, so does the number of words: each instance has at least
         // one weight.
         let asked = u64::from(self.weights) + u64::from(weights_in(morphs));
-        limit("morph weights", asked, self.capacity.morph_weights.into())?;
+        limit(MORPHS, asked, self.capacity.morph_weights.into())?;
         self.check_skinned(skinned, (SkinningStage::Vertex, 0))
     }
 
@@ -339,12 +348,12 @@ impl Instances {
         let more = |used: u32, before: u32| u64::from(used - before) + u64::from(words);
         let asked = more(self.skinned.used(), before.1);
         let cap = self.skinned.capacity();
-        limit("words of deformed vertices", asked, cap.into())?;
+        limit(SKINNED, asked, cap.into())?;
         if skin == SkinningStage::Cpu {
             let own = if before.0 == skin { before.1 } else { 0 };
             let asked = more(self.cpu_skinned.words, own);
             let cap = self.capacity.cpu_skinned_words;
-            limit("words of vertices deformed on the CPU", asked, cap.into())?;
+            limit(CPU_SKINNED, asked, cap.into())?;
         }
         Ok(())
     }
@@ -452,6 +461,6 @@ impl Instances {
             allocator.free(allocation.start, allocation.size);
         }
         self.free_indices.push(id.index);
-        Ok((instance.record.character, instance.place))
+        Ok((instance.record.character, instance.member))
     }
 }

@@ -1,10 +1,10 @@
 //! The buffers of a crowd: rings that are written every frame, and the persistent instance table.
 
 use crate::crowd::CrowdDesc;
-use crate::crowd::history::buffer::HistoryBuffer;
-use crate::crowd::view::VIEW_BYTES;
+use crate::crowd::memory::history_buffer::HistoryBuffer;
 use crate::error::Result;
 use crate::gpu::GpuInstance;
+use crate::gpu::layout::GpuView;
 use crate::gpu::ring::{Ring, RingDesc};
 use crate::gpu::{
     Buffer, Device, MAPPED_ALIGNMENT, MemoryAllocator, Object, PaletteRing, PaletteRingDesc, limit,
@@ -26,6 +26,9 @@ pub(in crate::crowd) const DEFORMS: Stage =
 /// The stages that read the views, too.
 pub(in crate::crowd) const SHADERS: Stage =
     Stage::from_raw(DEFORMS.as_raw() | Stage::FRAGMENT_SHADER.as_raw());
+
+/// Bytes of a view's record.
+pub(in crate::crowd) const VIEW_BYTES: u64 = size_of::<GpuView>() as u64;
 
 /// A section of one frame's part of the record ring: start and length in bytes.
 #[derive(Debug, Clone, Copy, Default)]
@@ -219,7 +222,7 @@ impl FrameBuffers {
             | vk::BufferUsageFlags::VERTEX_BUFFER
             | desc.skinned_usage;
         let bytes = limit(
-            "bytes of deformed vertices (maxStorageBufferRange)",
+            "bytes of Capacity::skinned_words (maxStorageBufferRange)",
             u64::from(desc.capacity.skinned_words.max(4)) * 4,
             device.limits.max_storage_range,
         )?;

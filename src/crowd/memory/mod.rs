@@ -1,6 +1,6 @@
-//! Buffers, ranges, growth, and what is freed later.
+//! Buffers, ranges of them, and what is freed later.
 
 pub(in crate::crowd) mod buffers;
-pub(in crate::crowd) mod load;
+pub(in crate::crowd) mod history_buffer;
 pub(in crate::crowd) mod range_allocator;
 pub(in crate::crowd) mod retire;

@@ -1,10 +1,10 @@
 //! The retire queue: keeps replaced objects until no frame in flight can use them.
 
-use crate::crowd::draw::shadow_map::BoundShadow;
-use crate::crowd::history::buffer::HistoryBuffer;
 use crate::crowd::memory::buffers::FrameBuffers;
+use crate::crowd::memory::history_buffer::HistoryBuffer;
 use crate::gpu::{Device, MemoryAllocator, Object, SkinnedMesh, Upload};
 use crate::pass::draw::DrawPass;
+use crate::pass::shadow_map::BoundShadow;
 use ash::vk;
 
 /// An object that new frames cannot reach any more.

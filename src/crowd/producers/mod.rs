@@ -1,6 +1,4 @@
-//! Who writes palettes, morph weights and deformed vertices of a frame.
+//! Who writes which palette and which vertices of a frame: data kept from frame to frame.
 
-pub(in crate::crowd) mod animate;
-pub(in crate::crowd) mod deform;
-pub(in crate::crowd) mod skin;
-pub(in crate::crowd) mod skinned_vertices;
+pub(in crate::crowd) mod animated;
+pub(in crate::crowd) mod deforms;

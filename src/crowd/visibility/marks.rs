@@ -5,17 +5,16 @@
 //! hide the same parts. A character without hidden parts has one run, and a second one if some
 //! instances are flipped.
 
-use crate::crowd::characters::entry::Entry;
+use crate::crowd::characters::{Characters, LoadedCharacter};
 use crate::crowd::desc::MAX_VIEWS;
 use crate::crowd::instances::table::Instances;
 use crate::crowd::view::View;
 use crate::crowd::visibility::runs::{Run, runs_of};
-use crate::crowd::{Capacity, Frame, InstanceId, ListId};
+use crate::crowd::{Capacity, InstanceId, ListId};
 use crate::error::{Error, Result};
-use crate::gpu::limit;
 
 /// The most lists of one frame: one for each view.
-const MAX_LISTS: u32 = MAX_VIEWS;
+pub(in crate::crowd) const MAX_LISTS: u32 = MAX_VIEWS;
 
 /// The state that decides the visibility of an instance. Indexed by table index.
 #[derive(Debug, Clone, Copy)]
@@ -63,7 +62,7 @@ pub(in crate::crowd) struct Visibility {
     /// By table index, a bit for each list of this frame that has the instance.
     listed: Vec<u32>,
     /// The number of lists of this frame.
-    lists: u32,
+    pub(in crate::crowd) lists: u32,
     /// By table index, a bit for each set that has the instance.
     shown: Vec<u32>,
     sets: Vec<Set>,
@@ -99,17 +98,21 @@ impl Visibility {
     ///
     /// # Errors
     /// [`Error::At`], with the index in the list.
-    fn make_list(&mut self, instances: &Instances, ids: &[InstanceId]) -> Result<u32> {
+    pub(in crate::crowd) fn make_list(
+        &mut self,
+        instances: &Instances,
+        ids: &[InstanceId],
+    ) -> Result<u32> {
         let number = self.lists;
         self.listed.resize(instances.table_len(), 0);
-        for (place, id) in ids.iter().enumerate() {
+        for (position, id) in ids.iter().enumerate() {
             let marked = instances.get(*id).and_then(|_| {
                 let listed = self.listed.get_mut(id.index as usize);
                 match listed.filter(|listed| **listed >> number & 1 == 0) {
                     Some(listed) => *listed |= 1 << number,
                     None => {
                         let of = ids.iter().position(|other| other == id);
-                        return Err(Error::duplicate("instance", of.unwrap_or(place)));
+                        return Err(Error::duplicate("instance", of.unwrap_or(position)));
                     }
                 }
                 Ok(())
@@ -119,7 +122,7 @@ impl Visibility {
                 for listed in &mut self.listed {
                     *listed &= !(1 << number);
                 }
-                return Err(why.at("instance", place));
+                return Err(why.at("instance", position));
             }
         }
         self.lists += 1;
@@ -318,7 +321,7 @@ impl Visibility {
     /// is flipped.
     pub(in crate::crowd) fn make_lists(
         &mut self,
-        characters: &[Option<Entry>],
+        characters: &Characters,
         is_flipped: impl Fn(u32) -> bool,
     ) {
         self.list.clear();
@@ -327,12 +330,11 @@ impl Visibility {
             if !self.set_of_view.contains(&set) {
                 continue;
             }
-            for (character, entry) in (0..).zip(characters) {
-                let Some(entry) = entry else { continue };
-                if entry.hiding > 0 {
-                    self.list_by_parts(set, character, entry, &is_flipped);
+            for (index, character) in characters.iter() {
+                if character.hiding > 0 {
+                    self.list_by_parts(set, index, character, &is_flipped);
                 } else {
-                    self.list_all(set, character, entry, &is_flipped);
+                    self.list_all(set, index, character, &is_flipped);
                 }
             }
         }
@@ -341,8 +343,8 @@ impl Visibility {
     fn list_all(
         &mut self,
         set: u32,
-        character: u32,
-        entry: &Entry,
+        number: u32,
+        character: &LoadedCharacter,
         is_flipped: impl Fn(u32) -> bool,
     ) {
         let shown = &self.shown;
@@ -351,18 +353,18 @@ impl Visibility {
             sets >> set & 1 != 0
         };
         for flipped in [false, true] {
-            if flipped && entry.flipped == 0 {
+            if flipped && character.flipped == 0 {
                 break;
             }
             let first = self.list.len();
-            let members = entry.members.iter().copied().filter(in_set);
+            let members = character.members.iter().copied().filter(in_set);
             self.list
                 .extend(members.filter(|index| is_flipped(*index) == flipped));
             let count = self.list.len() - first;
             if count > 0 {
                 self.runs.push(Run {
                     of: set,
-                    character,
+                    character: number,
                     first: first as u32,
                     count: count as u32,
                     flipped,
@@ -375,12 +377,12 @@ impl Visibility {
     fn list_by_parts(
         &mut self,
         set: u32,
-        character: u32,
-        entry: &Entry,
+        number: u32,
+        character: &LoadedCharacter,
         is_flipped: impl Fn(u32) -> bool,
     ) {
         self.order.clear();
-        for index in &entry.members {
+        for index in &character.members {
             let sets = self.shown.get(*index as usize).copied().unwrap_or(0);
             if sets >> set & 1 != 0 {
                 let hidden = self.hidden(*index);
@@ -394,7 +396,7 @@ impl Visibility {
             };
             self.runs.push(Run {
                 of: set,
-                character,
+                character: number,
                 first: self.list.len() as u32,
                 count: alike.len() as u32,
                 flipped,
@@ -402,32 +404,5 @@ impl Visibility {
             });
             self.list.extend(alike.iter().map(|(_, _, index)| *index));
         }
-    }
-}
-
-impl Frame<'_> {
-    /// Makes a list of instances for views of this frame.
-    ///
-    /// A view with this [`View::list`] shows only these instances, provided that they are visible
-    /// and its mask allows them. Several views can share a list. Use it if the engine does its own
-    /// culling.
-    ///
-    /// # Errors
-    /// - [`Error::Argument`] if the frame is prepared already.
-    /// - [`Error::Capacity`] for more lists than [`Capacity::views`](crate::crowd::Capacity::views).
-    /// - [`Error::At`], with the index in the list: [`Error::Stale`] or [`Error::NotFound`] if the
-    ///   instance is not alive, [`Error::Argument`] if it occurs twice.
-    #[doc(alias = "cull")]
-    pub fn make_list(&mut self, instances: &[InstanceId]) -> Result<ListId> {
-        if self.prepared {
-            return Err(Error::invalid("frame", "was already prepared"));
-        }
-        let crowd = &mut *self.crowd;
-        let visibility = &mut crowd.scene.visibility;
-        let cap = crowd.desc.capacity.views.min(MAX_LISTS);
-        limit("lists", u64::from(visibility.lists) + 1, cap.into())?;
-        let index = visibility.make_list(&crowd.scene.instances, instances)?;
-        let frame = crowd.memory.retire_queue.frame();
-        Ok(ListId { frame, index })
     }
 }

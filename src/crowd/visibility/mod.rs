@@ -1,6 +1,5 @@
-//! Which instances a view shows, and in which order.
+//! The instances that a view shows, and their order.
 
-pub(in crate::crowd) mod eye;
 pub(in crate::crowd) mod marks;
 pub(in crate::crowd) mod runs;
 pub(in crate::crowd) mod sorted;

@@ -1,6 +1,6 @@
 //! Sorts instances with blended materials for each view, far ones first.
 
-use crate::crowd::characters::entry::Entry;
+use crate::crowd::characters::{Characters, LoadedCharacter};
 use crate::crowd::instances::table::Instances;
 use crate::crowd::view::View;
 use crate::crowd::visibility::marks::Visibility;
@@ -36,46 +36,44 @@ impl Sorted {
     pub(in crate::crowd) fn sort(
         &mut self,
         views: &[View],
-        characters: &[Option<Entry>],
+        characters: &Characters,
         instances: &Instances,
         visibility: &Visibility,
         cap: u32,
     ) -> Result<()> {
         self.list.clear();
         self.runs.clear();
-        let is_blended = |entry: &&Entry| entry.solid < entry.draws.len();
-        if characters.iter().flatten().all(|entry| !is_blended(&entry)) {
+        let blended = || {
+            characters
+                .iter()
+                .filter(|(_, character)| character.is_blended())
+        };
+        if blended().next().is_none() {
             return Ok(());
         }
         let count = |view, character| -> u64 {
             let runs = visibility.runs(view, character).iter();
             runs.map(|run| u64::from(run.count)).sum()
         };
-        let each = (0..).zip(views).flat_map(|(view, _)| {
-            let blended = (0..).zip(characters).filter_map(move |(character, entry)| {
-                let wanted = entry.as_ref().filter(is_blended);
-                wanted.map(|_| (view, character))
-            });
-            blended.map(|(view, character)| count(view, character))
-        });
-        limit("blended instances", each.sum(), cap.into())?;
+        let each = (0..views.len() as u32)
+            .flat_map(|view| blended().map(move |(character, _)| (view, character)));
+        let each = each.map(|(view, character)| count(view, character));
+        let what = "blended instances (Capacity::blended, raised by Crowd::reserve)";
+        limit(what, each.sum(), cap.into())?;
         // The start of this list's runs in the visible list.
         let start = visibility.list().len();
         for (number, view) in (0..).zip(views) {
-            for (character, entry) in (0..).zip(characters) {
-                let Some(entry) = entry.as_ref().filter(is_blended) else {
-                    continue;
-                };
+            for (index, character) in blended() {
                 let shown = visibility
-                    .runs(number, character)
+                    .runs(number, index)
                     .iter()
                     .filter_map(|run| {
                         let range = run.first as usize..(run.first + run.count) as usize;
                         visibility.list().get(range)
                     })
                     .flatten();
-                self.gather(view, entry, instances, shown.copied());
-                self.add((number, character), start, instances, visibility);
+                self.gather(view, character, instances, shown.copied());
+                self.add((number, index), start, instances, visibility);
             }
         }
         Ok(())
@@ -85,20 +83,20 @@ impl Sorted {
     fn gather(
         &mut self,
         view: &View,
-        entry: &Entry,
+        character: &LoadedCharacter,
         instances: &Instances,
         shown: impl Iterator<Item = u32>,
     ) {
         self.depths.clear();
         let distance = view.distance();
         self.depths.extend(shown.map(|index| {
-            let place = instances.state(index).map_or(Vec3::ZERO, |instance| {
+            let center = instances.state(index).map_or(Vec3::ZERO, |instance| {
                 instance
                     .record
                     .world_from_model
-                    .transform_point(entry.center)
+                    .transform_point(character.center)
             });
-            (distance.dot(place.extend(1.0)), index)
+            (distance.dot(center.extend(1.0)), index)
         }));
         // Instances of equal depth are sorted by table index, so that nothing flickers.
         self.depths

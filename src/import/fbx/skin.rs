@@ -1,11 +1,10 @@
 //! Skins: clusters become joints with inverse bind matrices.
 
 use super::convert::matrix;
-use super::images::Decoded;
 use super::nodes::Nodes;
 use crate::error::{ObjectKind, Result};
+use crate::import::budget::Budget;
 use crate::import::fault::{cut, object};
-use crate::import::gltf::image::Budget as _;
 use crate::import::{RawPrimitive, RawSkin};
 use glam::Mat4;
 use std::collections::HashMap;
@@ -22,7 +21,7 @@ pub(super) struct Skins<'a> {
     known: HashMap<u32, Option<Rc<Clusters<'a>>>>,
 }
 
-/// What all nodes with the same deformer share.
+/// The clusters that all nodes with the same deformer share.
 struct Clusters<'a> {
     deformer: &'a ufbx::SkinDeformer,
     /// By cluster: the index of its joint.
@@ -51,7 +50,7 @@ impl<'a> Skins<'a> {
         mesh: &'a ufbx::Mesh,
         node: &ufbx::Node,
         nodes: &Nodes,
-        decoded: &mut Decoded<'_>,
+        budget: &mut Budget<'_>,
     ) -> Result<Option<Skin<'a>>> {
         let Some(deformer) = mesh.skin_deformers.first() else {
             return Ok(None);
@@ -60,7 +59,7 @@ impl<'a> Skins<'a> {
         let clusters = match self.known.get(&id) {
             Some(known) => known.clone(),
             None => {
-                let clusters = self.clusters(deformer, nodes, decoded)?.map(Rc::new);
+                let clusters = self.clusters(deformer, nodes, budget)?.map(Rc::new);
                 self.known.entry(id).or_insert(clusters).clone()
             }
         };
@@ -71,7 +70,7 @@ impl<'a> Skins<'a> {
         let node_joint = match own {
             Some(number) => {
                 let at = object(ObjectKind::Skin, id as usize, "joints");
-                decoded.charge(JOINT_BYTES as u64, &at)?;
+                budget.charge(JOINT_BYTES as u64, &at)?;
                 Some(add(
                     &mut self.raw[clusters.number],
                     number,
@@ -90,7 +89,7 @@ impl<'a> Skins<'a> {
         &mut self,
         deformer: &'a ufbx::SkinDeformer,
         nodes: &Nodes,
-        decoded: &mut Decoded<'_>,
+        budget: &mut Budget<'_>,
     ) -> Result<Option<Clusters<'a>>> {
         let at = object(
             ObjectKind::Skin,
@@ -98,7 +97,7 @@ impl<'a> Skins<'a> {
             "joints",
         );
         let bytes = (deformer.clusters.len() as u64).saturating_mul(JOINT_BYTES as u64);
-        decoded.charge(bytes, &at)?;
+        budget.charge(bytes, &at)?;
         let mut raw = RawSkin {
             name: cut(&deformer.element.name),
             ..RawSkin::default()
@@ -169,7 +168,7 @@ impl Skin<'_> {
                 sum += weight;
             }
             if sum == 0.0 && primitive.joints.len() == done * influences {
-                // The root is no joint. What follows it stays where it is.
+                // The root is not a joint. What follows it stays where it is.
                 primitive.joints.push(self.node_joint.unwrap_or_default());
                 primitive.weights.push(1.0);
             }

@@ -9,6 +9,9 @@ use crate::skeleton::{Skeleton, Transform};
 use glam::{Quat, Vec3};
 use std::collections::HashMap;
 
+/// The bytes of a key: a time and a rotation.
+pub(in crate::import) const KEY_BYTES: u64 = 20;
+
 /// A clip of frames. All lists of its tracks have as many elements as there are frames.
 #[derive(Debug)]
 pub(in crate::import) struct FrameClip {
@@ -78,7 +81,7 @@ pub(in crate::import) fn by_name(nodes: &[RawNode]) -> HashMap<Box<str>, usize> 
     of
 }
 
-/// One animation per clip. Tracks of joints that are no nodes are left out and reported.
+/// One animation per clip. Tracks of joints that are not nodes are left out and reported.
 pub(in crate::import) fn animations(
     clips: Vec<FrameClip>,
     nodes: &[RawNode],

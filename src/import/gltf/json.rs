@@ -47,7 +47,7 @@ impl Read for Attributes {
 /// The mark of a node that an export adds. Extras may have any form, so everything else is ignored.
 #[derive(Debug, Default)]
 pub(super) struct NodeExtras {
-    /// True for the node above the roots of a character, which is no joint.
+    /// True for the node above the roots of a character, which is not a joint.
     pub(super) is_common_root: bool,
 }
 

@@ -1,6 +1,6 @@
 //! Textures of materials: their images, each decoded once, and samplers.
 //!
-//! An image that cannot be had is no reason to reject a character: a checkerboard replaces it.
+//! A missing or broken image does not reject a character: a checkerboard replaces it.
 
 use super::fault::{lookup, not_allowed};
 use super::image;

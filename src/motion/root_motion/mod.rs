@@ -4,7 +4,7 @@
 //!   `chain` evaluates the joint and its ancestors, `extract` chooses the joint and the options,
 //!   `exact` rewrites keys, and `resample` makes new ones.
 //! - [`RootMotion::delta`] computes the movement in any span of time, a [`RootTransform`].
-//! - A place in the world is a [`RootTransform`] too. It sums up movements in `f64`.
+//! - A position and heading in the world is a [`RootTransform`] too. It sums up movements in `f64`.
 
 mod budget;
 mod chain;

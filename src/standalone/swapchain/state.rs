@@ -302,7 +302,7 @@ impl Swapchain {
     /// # Errors
     ///
     /// Returns an error if the swapchain was created with another context, or if waiting fails.
-    /// Then nothing is destroyed. A lost device is no error.
+    /// Then nothing is destroyed. A lost device is not an error.
     pub fn release_surface(&mut self, context: &mut Context) -> Result<()> {
         context.check_own(self.owner.id, OBJECT)?;
         context.settle()?;

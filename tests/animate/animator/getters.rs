@@ -49,15 +49,20 @@ fn what_plays_and_where_can_be_read() {
     assert_eq!(actor.target(solver), None);
 
     let pose = world.rest();
-    assert!(!actor.shows_pose() && actor.pose().is_none());
+    assert!(!actor.shows_pose() && actor.shown_pose().is_none());
     actor.show_pose(&pose, &ShowPose::default()).unwrap();
-    assert_eq!((actor.pose(), actor.model_pose()), (Some(&*pose), None));
+    assert_eq!(
+        (actor.shown_pose(), actor.shown_model_pose()),
+        (Some(&*pose), None)
+    );
     let model = vec![Affine3A::from_scale(Vec3::new(1.0, 2.0, 3.0)); world.joints()];
     actor.set_model_pose(&model).unwrap();
     assert!(actor.shows_pose());
-    assert_eq!(actor.model_pose(), Some(&*model));
+    assert_eq!(actor.shown_model_pose(), Some(&*model));
     actor.play(Play::REST).unwrap();
-    assert!(!actor.shows_pose() && actor.pose().is_none() && actor.model_pose().is_none());
+    assert!(
+        !actor.shows_pose() && actor.shown_pose().is_none() && actor.shown_model_pose().is_none()
+    );
 }
 
 /// Root motion starts at the actor's transform, and another root transform replaces it.

@@ -176,8 +176,7 @@ fn command(
         .collect();
     let actor = id(rng, ids, strange);
     let layer = one_of(rng, &[0, 1, 2, 3, 254]);
-    let parameters = animator.state_machine()?.clone();
-    let parameter = parameters.parameter(one_of(rng, &["x", "y", "z", "count", "flag", "tap"]))?;
+    let parameter = one_of(rng, &["x", "y", "z", "count", "flag", "tap", "nothing"]);
     match rng.below(33) {
         0 | 1 => {
             ids.push(animator.add(play(rng, &names))?);
@@ -292,7 +291,7 @@ fn command(
             .and_then(|mut it| it.set_blend_position_over(layer, place(rng), float(rng))),
         26 => animator
             .actor_mut(actor)
-            .and_then(|mut it| it.set_morph_weight(rng.below(3), Some(float(rng)))),
+            .and_then(|mut it| it.set_morph_weight(Id::new(rng.below(3) as u16), Some(float(rng)))),
         _ => animator
             .actor_mut(actor)
             .and_then(|mut it| it.play(play(rng, &names))),
@@ -325,7 +324,11 @@ fn state(animator: &Animator, id: ActorId) -> String {
     };
     let playing: Vec<_> = actor.playing().collect();
     let rest = (actor.is_paused(), actor.time_scale(), actor.root_motion());
-    let shows = (actor.shows_pose(), actor.pose(), actor.has_state_machine());
+    let shows = (
+        actor.shows_pose(),
+        actor.shown_pose(),
+        actor.has_state_machine(),
+    );
     format!(
         "{playing:?} {rest:?} {:?} {shows:?}",
         actor.root_transform()

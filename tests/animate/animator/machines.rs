@@ -6,10 +6,10 @@ use crate::reference::rng::Rng;
 use crate::state_machine::made;
 use crate::state_machine::made::{FLOATS, Input};
 use std::collections::BTreeMap;
-use throng::Id;
 use throng::animator::{ActorId, AnimationEventKind, Animator};
 use throng::motion::{ClipSample, SampleList};
 use throng::state_machine::{StateMachine, StateMachineInstance, StateMachineLog, Value};
+use throng::{Error, Id};
 
 /// The tolerance of weights between a record and a sample.
 ///
@@ -18,32 +18,12 @@ use throng::state_machine::{StateMachine, StateMachineInstance, StateMachineLog,
 const WEIGHT: f32 = 5e-7;
 
 fn apply(animator: &mut Animator, id: ActorId, input: Input) {
-    let parameter = |name: &str| animator.state_machine().unwrap().parameter(name).unwrap();
+    let mut actor = animator.actor_mut(id).unwrap();
     match input {
-        Input::Float(name, value) => {
-            let parameter = parameter(name);
-            animator
-                .actor_mut(id)
-                .and_then(|mut it| it.set_float(parameter, value))
-        }
-        Input::Count(value) => {
-            let parameter = parameter("count");
-            animator
-                .actor_mut(id)
-                .and_then(|mut it| it.set_int(parameter, value))
-        }
-        Input::Flag(value) => {
-            let parameter = parameter("flag");
-            animator
-                .actor_mut(id)
-                .and_then(|mut it| it.set_bool(parameter, value))
-        }
-        Input::Trigger(name) => {
-            let parameter = parameter(name);
-            animator
-                .actor_mut(id)
-                .and_then(|mut it| it.set_trigger(parameter))
-        }
+        Input::Float(name, value) => actor.set_float(name, value),
+        Input::Count(value) => actor.set_int("count", value),
+        Input::Flag(value) => actor.set_bool("flag", value),
+        Input::Trigger(name) => actor.set_trigger(name),
     }
     .unwrap();
 }
@@ -225,4 +205,38 @@ fn a_damped_parameter_arrives() {
         animator.actor(id).unwrap().parameter(x).unwrap(),
         Value::Float(2.0)
     );
+}
+
+/// A parameter is selected by its name or its id, and an unknown one changes nothing.
+#[test]
+fn parameters_have_names_and_ids() {
+    let mut animator = world().driven(made_machine(&mut Rng::new(3)));
+    let machine = animator.state_machine().unwrap().clone();
+    let id = animator.add_driven().unwrap();
+    let mut actor = animator.actor_mut(id).unwrap();
+    for (by_name, (by_id, name, _)) in [0.25_f32, 0.5].into_iter().zip(machine.parameters()) {
+        actor.set_float(name, by_name).unwrap();
+        assert_eq!(actor.parameter(by_id).unwrap(), Value::Float(by_name));
+        actor.set_float(by_id, by_name + 1.0).unwrap();
+        assert_eq!(actor.parameter(name).unwrap(), Value::Float(by_name + 1.0));
+    }
+    let before = actor.parameter("x").unwrap();
+    for said in [
+        actor.set_float("X", 1.0),
+        actor.set_float_over("X", 1.0, 1.0),
+        actor.set_trigger("X"),
+        actor.parameter("X").map(|_| ()),
+    ] {
+        let said = said.unwrap_err().to_string();
+        assert!(
+            said.starts_with("parameter \"X\" does not exist: there are x, "),
+            "{said}"
+        );
+    }
+    let beyond = Id::new(machine.parameters().len() as u16);
+    assert!(matches!(
+        actor.set_bool(beyond, true),
+        Err(Error::NotFound { .. })
+    ));
+    assert_eq!(actor.parameter("x").unwrap(), before);
 }

@@ -33,7 +33,7 @@ fn written(setup: &mut Setup, stage: &mut Stage, target: &Target, kind: PassKind
     };
     let desc = match kind {
         // All passes have the same attachments.
-        PassKind::Depth | PassKind::Shadow => PassDesc {
+        PassKind::Depth => PassDesc {
             color_formats: &[format],
             ..desc
         },
@@ -93,7 +93,7 @@ fn holes_are_holes_in_every_pass() {
         let colored: Vec<bool> = colored.collect();
         let count = colored.iter().filter(|on| **on).count();
         assert!(count > 1000 && count < 3500, "{count}");
-        for kind in [PassKind::Depth, PassKind::Shadow, PassKind::Motion] {
+        for kind in [PassKind::Depth, PassKind::Motion] {
             let other = written(setup, &mut stage, &target, kind);
             let differ = other.iter().zip(&colored).filter(|(a, b)| a != b).count();
             assert_eq!(differ, 0, "{kind:?}");

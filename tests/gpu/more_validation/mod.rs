@@ -86,7 +86,7 @@ fn best_practices() {
 
 /// Every access of every shader, while it runs.
 #[test]
-#[ignore = "takes minutes to compile shaders: see ARCHITECTURE.md"]
+#[ignore = "takes minutes to compile shaders: see CONTRIBUTING.md"]
 fn gpu_assisted() {
     if in_child("gpu_assisted", &[GPU_ASSISTED]) {
         check(CONFIGS[1]);

@@ -6,7 +6,6 @@ use crate::parts::own_set;
 use crate::reference::maths::distance;
 use crate::reference::rng::Rng;
 use crate::support::{Setup, each};
-use throng::SkinPipeline;
 use throng::ash::{self, vk};
 use throng::glam::Affine3A;
 use throng::gpu::{
@@ -16,6 +15,7 @@ use throng::gpu_allocator::MemoryLocation;
 use throng::palette::Mat3x4;
 use throng::skin::Skinner;
 use throng::standalone::{Buffer, BufferDesc};
+use throng::{SkinDispatch, SkinPipeline};
 
 fn buffer(setup: &mut Setup, words: &[u32]) -> Buffer {
     let desc = BufferDesc {
@@ -127,8 +127,14 @@ fn it_needs_no_crowd() {
             upload.record(&device, cmd);
             ring.record_upload(&device, cmd, 0, entries + 2);
             all_visible(raw, cmd);
-            let to = (set, [0, 0]);
-            stage.record(&device, cmd, to, &mesh, (1..4, ring.address(0)));
+            let dispatch = SkinDispatch {
+                mesh: &mesh,
+                set,
+                dynamic_offsets: [0, 0],
+                list: 1..4,
+                ring_palettes: ring.address(0),
+            };
+            stage.record(&device, cmd, &dispatch);
             all_visible(raw, cmd);
         };
         context.submit_and_wait(record).unwrap();

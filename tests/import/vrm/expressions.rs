@@ -80,7 +80,7 @@ fn an_actor_shows_expressions() {
     animator
         .actor_mut(actor)
         .unwrap()
-        .set_morph_weight(1, Some(0.1))
+        .set_morph_weight(Id::new(1), Some(0.1))
         .unwrap();
     let mut out = [0.0; 3];
     animator

@@ -1,8 +1,8 @@
 //! The JSON of models and clips. Only its form is checked here.
 
 use crate::error::{AssetFault, Object, ObjectKind, Result};
+use crate::import::budget::Budget;
 use crate::import::fault::{cut, fault, malformed};
-use crate::import::framed::budget::Budget;
 use crate::import::json::{self, none};
 use crate::text::{Read, Step, file_structs, path_text};
 

@@ -1,0 +1,245 @@
+//! Pieces of a primitive: their triangles and palette entries, and the primitives made of them.
+
+use super::partition::{JointSets, Part, partition};
+use crate::error::{Error, Result};
+use crate::mesh::{JointIndices, MorphTarget, Primitive};
+use std::ops::Range;
+
+/// One piece of a primitive: its triangles and the palette entries that they follow, both
+/// ascending.
+#[derive(Debug)]
+pub(super) struct Piece {
+    triangles: Vec<u32>,
+    /// Counted from the start of the character's palette.
+    pub(super) entries: Vec<u32>,
+}
+
+/// Cuts a primitive of a character into pieces that use at most `max` entries each.
+///
+/// # Errors
+/// [`Error::TriangleJoints`] if a single triangle follows more than `max` joints.
+pub(super) fn cut(primitive: &Primitive, max: usize) -> Result<Vec<Piece>> {
+    let used = used_joints(primitive);
+    let entry = |joint: u16| primitive.palette.start + u32::from(joint);
+    if used.len() <= max {
+        return Ok(vec![Piece {
+            triangles: (0..primitive.indices.len() as u32 / 3).collect(),
+            entries: used.into_iter().map(entry).collect(),
+        }]);
+    }
+    let sets = joint_sets(primitive, &used, max)?;
+    let parts = partition(sets, used.len(), max).into_iter();
+    let piece = |part: Part| Piece {
+        triangles: part.triangles,
+        entries: (part
+            .joints
+            .into_iter()
+            .map(|number| entry(used[usize::from(number)])))
+        .collect(),
+    };
+    Ok(parts.map(piece).collect())
+}
+
+/// The joints that a vertex follows: those with a weight, and always the strongest.
+fn joints_of(primitive: &Primitive, vertex: u32) -> impl Iterator<Item = u16> + '_ {
+    let per_vertex = primitive.influences_per_vertex as usize;
+    let start = vertex as usize * per_vertex;
+    let slots = (start..start + per_vertex)
+        .filter(move |slot| *slot == start || primitive.weights.get(*slot).is_none_or(|w| *w > 0));
+    slots.map(|slot| primitive.joints.get(slot) as u16)
+}
+
+/// All joints that the vertices of triangles follow, ascending.
+fn used_joints(primitive: &Primitive) -> Vec<u16> {
+    let mut vertices = vec![false; primitive.vertex_count()];
+    let mut joints = vec![false; primitive.palette.len()];
+    for index in &primitive.indices {
+        if !std::mem::replace(&mut vertices[*index as usize], true) {
+            for joint in joints_of(primitive, *index) {
+                joints[usize::from(joint)] = true;
+            }
+        }
+    }
+    let used = joints.iter().enumerate().filter(|(_, used)| **used);
+    used.map(|(joint, _)| joint as u16).collect()
+}
+
+/// The joints of each triangle, as indices into `used`.
+fn joint_sets(primitive: &Primitive, used: &[u16], max: usize) -> Result<JointSets> {
+    let mut numbers = vec![0_u16; primitive.palette.len()];
+    for (number, joint) in (0..).zip(used) {
+        numbers[usize::from(*joint)] = number;
+    }
+    let mut sets = JointSets::default();
+    let mut joints = Vec::new();
+    for (triangle, corners) in primitive.indices.as_chunks::<3>().0.iter().enumerate() {
+        joints.clear();
+        for vertex in corners {
+            let followed = joints_of(primitive, *vertex);
+            joints.extend(followed.map(|joint| numbers[usize::from(joint)]));
+        }
+        joints.sort_unstable();
+        joints.dedup();
+        if joints.len() > max {
+            return Err(Error::TriangleJoints {
+                primitive: primitive.name.clone(),
+                triangle,
+                joints: joints.len(),
+                cap: max,
+            });
+        }
+        sets.push(&joints);
+    }
+    Ok(sets)
+}
+
+/// Makes primitives of the pieces.
+///
+/// `ranges` gives for each piece the range of the palette `order` that contains its entries.
+pub(super) fn primitives(
+    whole: &Primitive,
+    pieces: &[Piece],
+    ranges: &[Range<u32>],
+    order: &[u32],
+) -> Vec<Primitive> {
+    let mut numbers = vec![u32::MAX; whole.vertex_count()];
+    let mut table = vec![0_u16; whole.palette.len()];
+    let (mut parts, mut vertices) = (Vec::new(), Vec::new());
+    for (piece, range) in pieces.iter().zip(ranges) {
+        for (at, entry) in order[range.start as usize..range.end as usize]
+            .iter()
+            .enumerate()
+            .rev()
+        {
+            // The range may contain other entries between those that the piece uses.
+            let joint = entry.checked_sub(whole.palette.start);
+            if let Some(number) = joint.and_then(|joint| table.get_mut(joint as usize)) {
+                *number = at as u16;
+            }
+        }
+        let (part, own) = primitive(whole, piece, range, &table, &mut numbers);
+        parts.push(part);
+        vertices.push(own);
+    }
+    deal_targets(whole, &mut parts, &vertices);
+    parts
+}
+
+/// One part without its morph targets, and its vertices. `numbers` is scratch memory with one
+/// element for each vertex of the whole primitive.
+fn primitive(
+    whole: &Primitive,
+    piece: &Piece,
+    range: &Range<u32>,
+    table: &[u16],
+    numbers: &mut [u32],
+) -> (Primitive, Vec<u32>) {
+    let triangles = whole.indices.as_chunks::<3>().0;
+    let corners = || {
+        piece
+            .triangles
+            .iter()
+            .flat_map(|at| triangles[*at as usize])
+    };
+    let mut vertices: Vec<u32> = corners().collect();
+    vertices.sort_unstable();
+    vertices.dedup();
+    for (number, vertex) in vertices.iter().enumerate() {
+        numbers[*vertex as usize] = number as u32;
+    }
+    let part = Primitive {
+        name: whole.name.clone(),
+        part: whole.part.clone(),
+        material: whole.material,
+        palette: range.clone(),
+        positions: pick(&whole.positions, &vertices),
+        normals: pick(&whole.normals, &vertices),
+        tangents: pick(&whole.tangents, &vertices),
+        uvs: pick(&whole.uvs, &vertices),
+        uvs1: pick(&whole.uvs1, &vertices),
+        colors: pick(&whole.colors, &vertices),
+        influences_per_vertex: whole.influences_per_vertex,
+        joints: joints(whole, &vertices, table, range.len()),
+        weights: weights(whole, &vertices),
+        targets: Vec::new(),
+        first_weight: whole.first_weight,
+        indices: corners().map(|vertex| numbers[vertex as usize]).collect(),
+    };
+    (part, vertices)
+}
+
+/// The chosen elements. Empty for an absent stream.
+fn pick<T: Copy>(all: &[T], chosen: &[u32]) -> Vec<T> {
+    let chosen = chosen.iter().filter_map(|at| all.get(*at as usize));
+    chosen.copied().collect()
+}
+
+/// The joints of the chosen vertices, mapped by `table`. A joint without weight is replaced by the
+/// strongest one.
+fn joints(whole: &Primitive, vertices: &[u32], table: &[u16], entries: usize) -> JointIndices {
+    let joint = |(start, slot): (usize, usize)| {
+        let counts = whole.weights.get(slot).is_none_or(|weight| *weight > 0);
+        table[whole.joints.get(if counts { slot } else { start })]
+    };
+    let joints = slots(whole, vertices).map(joint);
+    if entries <= 256 {
+        JointIndices::U8(joints.map(|joint| joint as u8).collect())
+    } else {
+        JointIndices::U16(joints.collect())
+    }
+}
+
+fn weights(whole: &Primitive, vertices: &[u32]) -> Vec<u16> {
+    if whole.weights.is_empty() {
+        return Vec::new();
+    }
+    let slots = slots(whole, vertices);
+    slots.map(|(_, slot)| whole.weights[slot]).collect()
+}
+
+/// The slots of the chosen vertices' influences, each with the first slot of its vertex.
+fn slots(whole: &Primitive, vertices: &[u32]) -> impl Iterator<Item = (usize, usize)> {
+    let per_vertex = whole.influences_per_vertex as usize;
+    vertices.iter().flat_map(move |vertex| {
+        let start = *vertex as usize * per_vertex;
+        (start..start + per_vertex).map(move |slot| (start, slot))
+    })
+}
+
+/// Distributes each morph target over the parts, in one iteration over the target.
+fn deal_targets(whole: &Primitive, parts: &mut [Primitive], vertices: &[Vec<u32>]) {
+    if whole.targets.is_empty() {
+        return;
+    }
+    // For each vertex of the whole primitive, the (part, vertex in the part) pairs, concatenated.
+    let mut starts = vec![0_usize; whole.vertex_count() + 1];
+    for vertex in vertices.iter().flatten() {
+        starts[*vertex as usize + 1] += 1;
+    }
+    for at in 1..starts.len() {
+        starts[at] += starts[at - 1];
+    }
+    let mut next = starts.clone();
+    let mut copies = vec![(0_u32, 0_u32); vertices.iter().map(Vec::len).sum()];
+    for (part, own) in vertices.iter().enumerate() {
+        for (number, vertex) in own.iter().enumerate() {
+            copies[next[*vertex as usize]] = (part as u32, number as u32);
+            next[*vertex as usize] += 1;
+        }
+    }
+    for (number, target) in whole.targets.iter().enumerate() {
+        for part in parts.iter_mut() {
+            part.targets.push(MorphTarget::default());
+        }
+        for (delta, vertex) in target.vertices.iter().enumerate() {
+            let vertex = *vertex as usize;
+            for (part, own) in &copies[starts[vertex]..starts[vertex + 1]] {
+                let to = &mut parts[*part as usize].targets[number];
+                to.vertices.push(*own);
+                to.positions.extend(target.positions.get(delta));
+                to.normals.extend(target.normals.get(delta));
+                to.tangents.extend(target.tangents.get(delta));
+            }
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! The capacities of a crowd, and what instances need of them.
+
+use crate::character::Character;
+use crate::crowd::{CharacterDesc, SkinningStage};
+use crate::error::Result;
+use crate::gpu::palettes;
+use crate::mesh::AlphaMode;
+use crate::palette::PaletteFormat;
+use crate::skin::SkinnedLayout;
+
+/// The capacities of a crowd.
+///
+/// [`Crowd::reserve`](super::Crowd::reserve) grows them between frames.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Capacity {
+    /// Instances alive at the same time, at most
+    /// [`Crowd::MAX_INSTANCES`](super::Crowd::MAX_INSTANCES).
+    pub instances: u32,
+    /// Palette entries of all instances together.
+    ///
+    /// This is the sum of the [`Character::palette`](crate::character::Character::palette) lengths
+    /// of all instances. Each entry takes 48 bytes in every frame in flight.
+    pub palette_entries: u32,
+    /// Views of one frame, at most [`Crowd::MAX_VIEWS`](super::Crowd::MAX_VIEWS).
+    pub views: u32,
+    /// Morph weights of all instances together.
+    ///
+    /// This is the sum of the
+    /// [`Character::morph_weights`](crate::character::Character::morph_weights) lengths of all
+    /// instances. Each weight takes 12 bytes in every frame in flight.
+    pub morph_weights: u32,
+    /// Instances with blended materials, counted once for each view of a frame.
+    ///
+    /// Each takes 4 bytes in every frame in flight.
+    pub blended: u32,
+    /// Words (4 bytes each) of deformed vertices.
+    ///
+    /// This is the sum of [`SkinnedLayout::words`](crate::skin::SkinnedLayout::words) of all
+    /// instances that are skinned by compute or on the CPU.
+    pub skinned_words: u32,
+    /// The part of `skinned_words` that belongs to instances skinned on the CPU.
+    ///
+    /// These words exist in every frame in flight, too.
+    pub cpu_skinned_words: u32,
+    /// Views that keep a history for motion vectors ([`View::history`](super::View::history)).
+    ///
+    /// Each history holds all of the above twice.
+    pub histories: u32,
+}
+
+impl Capacity {
+    /// Capacity for a thousand instances of 64 joints.
+    ///
+    /// None of them is skinned to memory, and there is no history.
+    pub const DEFAULT: Self = Self {
+        instances: 1024,
+        palette_entries: 65_536,
+        views: 4,
+        morph_weights: 4096,
+        blended: 1024,
+        skinned_words: 0,
+        cpu_skinned_words: 0,
+        histories: 0,
+    };
+
+    /// Words of a frame's morph weights: one count for each instance, two words for each weight.
+    pub(super) fn morph_words(&self) -> u32 {
+        self.morph_weights.saturating_mul(3).max(4)
+    }
+}
+
+impl Default for Capacity {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
+impl Capacity {
+    /// The capacity for `views` views in a frame, without instances and histories.
+    ///
+    /// Add the instances of each character with [`Self::with_character`].
+    ///
+    /// ```
+    /// use throng::{Capacity, CharacterDesc, SkinningStage};
+    ///
+    /// let mannequin = throng::builtin::mannequin()?;
+    /// let desc = CharacterDesc::default();
+    /// let capacity = Capacity { histories: 1, ..Capacity::of_views(2) }
+    ///     .with_character(&mannequin, &desc, 500, SkinningStage::Vertex)?;
+    /// assert_eq!(capacity.palette_entries as usize, 500 * mannequin.palette().len());
+    /// # Ok::<(), throng::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn of_views(views: u32) -> Self {
+        Self {
+            instances: 0,
+            palette_entries: 0,
+            views,
+            morph_weights: 0,
+            blended: 0,
+            skinned_words: 0,
+            cpu_skinned_words: 0,
+            histories: 0,
+        }
+    }
+
+    /// Adds capacity for instances of a character.
+    ///
+    /// All of them may be visible in each of [`Self::views`], so set that first.
+    ///
+    /// - `desc` has the options with which the character will be added.
+    /// - `instances` is the largest number of its instances alive at the same time.
+    /// - `skin` is the stage that deforms their vertices.
+    ///
+    /// Each call rounds the palettes up to whole entries of 48 bytes. Sums stop at `u32::MAX`,
+    /// which [`Crowd::new`] rejects if the device cannot hold it.
+    ///
+    /// # Errors
+    /// - [`Error::Unrepresentable`](crate::Error::Unrepresentable) if the method's palette format
+    ///   cannot represent the character's poses.
+    /// - [`Error::Capacity`](crate::Error::Capacity) if the character has 2³² words or more of
+    ///   deformed vertices.
+    pub fn with_character(
+        self,
+        character: &Character,
+        desc: &CharacterDesc,
+        instances: u32,
+        skin: SkinningStage,
+    ) -> Result<Self> {
+        let format = PaletteFormat::of(character, desc.method)?;
+        let words = match skin {
+            SkinningStage::Vertex => 0,
+            SkinningStage::Compute | SkinningStage::Cpu => {
+                SkinnedLayout::new(character)?.words.into()
+            }
+        };
+        let blends = character.primitives().iter().any(|primitive| {
+            let material = character.materials().get(primitive.material as usize);
+            material.is_some_and(|material| material.alpha == AlphaMode::Blend)
+        });
+        let one = Need {
+            instances: 1,
+            rows: character.palette().len() as u64 * u64::from(palettes::entry_rows(format)),
+            morph_weights: character.morph_weights().len() as u64,
+            blended: blends.into(),
+            skinned_words: words,
+            cpu_skinned_words: if skin == SkinningStage::Cpu { words } else { 0 },
+        };
+        let mut need = Need::default();
+        need.add(&one, instances);
+        let more = need.capacity(self.views);
+        Ok(Self {
+            instances: self.instances.saturating_add(more.instances),
+            palette_entries: self.palette_entries.saturating_add(more.palette_entries),
+            morph_weights: self.morph_weights.saturating_add(more.morph_weights),
+            blended: self.blended.saturating_add(more.blended),
+            skinned_words: self.skinned_words.saturating_add(more.skinned_words),
+            cpu_skinned_words: self
+                .cpu_skinned_words
+                .saturating_add(more.cpu_skinned_words),
+            ..self
+        })
+    }
+}
+
+/// The total needs of some instances.
+#[derive(Debug, Clone, Copy, Default)]
+pub(in crate::crowd) struct Need {
+    pub(in crate::crowd) instances: u64,
+    /// Rows of the palette ring.
+    pub(in crate::crowd) rows: u64,
+    pub(in crate::crowd) morph_weights: u64,
+    /// Instances with blended materials.
+    pub(in crate::crowd) blended: u64,
+    pub(in crate::crowd) skinned_words: u64,
+    pub(in crate::crowd) cpu_skinned_words: u64,
+}
+
+impl Need {
+    /// Adds the needs of `count` instances that each need `one`.
+    pub(in crate::crowd) fn add(&mut self, one: &Self, count: u32) {
+        for (all, one) in [
+            (&mut self.instances, one.instances),
+            (&mut self.rows, one.rows),
+            (&mut self.morph_weights, one.morph_weights),
+            (&mut self.blended, one.blended),
+            (&mut self.skinned_words, one.skinned_words),
+            (&mut self.cpu_skinned_words, one.cpu_skinned_words),
+        ] {
+            *all = all.saturating_add(one.saturating_mul(count.into()));
+        }
+    }
+
+    /// The capacity for it, in whole palette entries.
+    ///
+    /// Values that exceed 32 bits are clamped. The call that uses them rejects what the device
+    /// cannot hold.
+    pub(in crate::crowd) fn capacity(&self, views: u32) -> Capacity {
+        let cut = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
+        Capacity {
+            instances: cut(self.instances),
+            palette_entries: cut(self.rows.div_ceil(3)),
+            views,
+            morph_weights: cut(self.morph_weights),
+            blended: cut(self.blended.saturating_mul(views.into())),
+            skinned_words: cut(self.skinned_words),
+            cpu_skinned_words: cut(self.cpu_skinned_words),
+            histories: 0,
+        }
+    }
+}

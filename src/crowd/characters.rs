@@ -1,0 +1,375 @@
+//! The characters of a crowd: their data on the GPU, descriptor sets, and instances.
+
+use crate::animator::NameOrId;
+use crate::character::Character;
+use crate::crowd::memory::buffers::FrameBuffers;
+use crate::crowd::{CharacterDesc, CharacterId, SkinningStage};
+use crate::error::{Error, Result};
+use crate::gpu::palettes::Row;
+use crate::gpu::{
+    Blending, Device, MemoryAllocator, Object, PrimitiveDraw, SetBuffers, SetLayout, SkinnedMesh,
+    Upload, palettes,
+};
+use crate::mesh::{AlphaMode, PartId, part_bits};
+use crate::palette::PaletteFormat;
+use crate::pass::pipelines::Variant;
+use crate::skin::Skinner;
+use ash::vk;
+use std::ffi::CString;
+use std::sync::Arc;
+
+/// Drawing data of one primitive.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Drawn {
+    /// The bit that instances set to hide it, or 0 if it cannot be hidden.
+    pub(super) bit: u128,
+    vertices: u64,
+    blended: bool,
+}
+
+/// The CPU data for skinning a character's instances there.
+#[derive(Debug)]
+pub(super) struct CpuSkin {
+    pub(super) skinner: Skinner,
+    /// The rest pose's palette.
+    pub(super) rest: Vec<Row>,
+}
+
+impl CpuSkin {
+    pub(super) fn new(character: &Character, format: PaletteFormat) -> Result<Self> {
+        Ok(Self {
+            skinner: Skinner::new(character)?,
+            rest: palettes::rest(character, format)?,
+        })
+    }
+}
+
+/// A character and everything that belongs to it.
+#[derive(Debug)]
+pub(super) struct LoadedCharacter {
+    /// The character's name, for debuggers.
+    pub(super) label: CString,
+    /// Skeleton, palette and clips. It has meshes only with `cpu_skin`.
+    pub(super) rig: Arc<Character>,
+    pub(super) mesh: Box<SkinnedMesh>,
+    pub(super) pool: Object<vk::DescriptorPool>,
+    /// One set per material, or one for all.
+    pub(super) sets: Vec<vk::DescriptorSet>,
+    /// The mesh's draws in drawing order: draws that share state are neighbours, blended ones are
+    /// last.
+    pub(super) draws: Vec<PrimitiveDraw>,
+    /// The number of draws that are not blended.
+    pub(super) solid: usize,
+    /// For each actor of the animator, the table index of its instance.
+    pub(super) instance_of_actor: Vec<u32>,
+    /// The instances, as indices into the instance table.
+    pub(super) members: Vec<u32>,
+    /// The number of instances with a flipped transform.
+    pub(super) flipped: usize,
+    /// The number of instances that hide parts.
+    pub(super) hiding: usize,
+    /// Drawing data of each primitive.
+    pub(super) primitives: Vec<Drawn>,
+    /// For instances that are skinned on the CPU, and for picking.
+    pub(super) cpu_skin: Option<CpuSkin>,
+    /// The centre of the rest pose, by which blended instances are sorted.
+    pub(super) center: glam::Vec3,
+}
+
+impl LoadedCharacter {
+    /// Creates a character's data, and the upload that fills it.
+    ///
+    /// # Errors
+    /// As [`Crowd::add_character_with`](super::Crowd::add_character_with). Everything created until
+    /// then is destroyed.
+    pub(super) fn new(
+        device: &Device,
+        allocator: &mut dyn MemoryAllocator,
+        (layout, buffers): (&SetLayout, &FrameBuffers),
+        character: &Character,
+        desc: &CharacterDesc,
+    ) -> Result<(Self, Upload)> {
+        let mut upload = Upload::new();
+        let mesh = SkinnedMesh::new(device, allocator, &mut upload, character, desc.method);
+        let mut mesh = mesh.map(Box::new).inspect_err(|_| {
+            // SAFETY: no command buffer has used the upload, because it was created above.
+            unsafe { upload.free(device, allocator) };
+        })?;
+        let cpu_skin = desc
+            .cpu_skinning
+            .then(|| CpuSkin::new(character, mesh.format()));
+        let made = cpu_skin.transpose().and_then(|cpu_skin| {
+            make_sets(device, layout, buffers, &mesh).map(|sets| (cpu_skin, sets))
+        });
+        let (cpu_skin, (pool, sets)) = made.inspect_err(|_| {
+            // SAFETY: no command buffer has used mesh and upload, because they were created above.
+            unsafe {
+                mesh.destroy(device, allocator);
+                upload.free(device, allocator);
+            }
+        })?;
+        let draws = ordered_draws(&mesh);
+        let solid = draws.partition_point(|draw| draw.alpha != AlphaMode::Blend);
+        let drawn = character
+            .primitives()
+            .iter()
+            .zip(part_bits(character.primitives()));
+        let drawn = drawn.map(|(primitive, bit)| {
+            let material = character.materials().get(primitive.material as usize);
+            Drawn {
+                bit,
+                vertices: primitive.vertex_count() as u64,
+                blended: material.is_some_and(|m| m.alpha == AlphaMode::Blend),
+            }
+        });
+        let loaded = Self {
+            label: CString::new(character.name()).unwrap_or_default(),
+            rig: Arc::new(match desc.cpu_skinning {
+                true => character.without_images(),
+                false => character.rig(),
+            }),
+            mesh,
+            pool,
+            sets,
+            draws,
+            solid,
+            instance_of_actor: Vec::new(),
+            members: Vec::new(),
+            flipped: 0,
+            hiding: 0,
+            primitives: drawn.collect(),
+            cpu_skin,
+            center: character.rest_bounds().center(),
+        };
+        Ok((loaded, upload))
+    }
+
+    /// Destroys what the GPU has of it.
+    ///
+    /// # Safety
+    /// Not in use by the GPU.
+    pub(super) unsafe fn destroy(&mut self, device: &Device, allocator: &mut dyn MemoryAllocator) {
+        // SAFETY: the GPU does not use the objects, by this function's contract.
+        unsafe {
+            self.pool.destroy(device);
+            self.mesh.destroy(device, allocator);
+        }
+    }
+
+    /// Rows of the palette ring that an instance takes.
+    pub(super) fn palette_rows(&self) -> u32 {
+        self.rig.palette().len() as u32 * self.mesh.entry_rows()
+    }
+
+    /// Words of an instance's deformed vertices.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if the character does not support this stage.
+    pub(super) fn skinned_words(&self, stage: SkinningStage) -> Result<u32> {
+        match stage {
+            SkinningStage::Vertex => Ok(0),
+            SkinningStage::Cpu if self.cpu_skin.is_none() => Err(Error::invalid(
+                "skinning_stage",
+                "SkinningStage::Cpu needs a character added with CharacterDesc::cpu_skinning",
+            )),
+            SkinningStage::Compute | SkinningStage::Cpu => Ok(self.mesh.skinned_layout().words),
+        }
+    }
+
+    /// The bits of a part's primitives.
+    ///
+    /// # Errors
+    /// - [`Error::NotFound`] or [`Error::UnknownName`] if there is no such part.
+    /// - [`Error::Capacity`] if it has primitives past [`PartId::MAX_HIDEABLE`].
+    pub(super) fn part_bits(&self, part: NameOrId<'_, PartId>) -> Result<u128> {
+        let part = match part {
+            NameOrId::Id(part) => part,
+            NameOrId::Name(name) => self.rig.part(name)?,
+        };
+        self.rig.part_bits(part)
+    }
+
+    /// Returns true if it has blended primitives.
+    pub(super) fn is_blended(&self) -> bool {
+        self.solid < self.draws.len()
+    }
+
+    /// The bit that instances set to hide a primitive, or 0 if it cannot be hidden.
+    pub(super) fn bit(&self, primitive: u32) -> u128 {
+        let drawn = self.primitives.get(primitive as usize);
+        drawn.map_or(0, |drawn| drawn.bit)
+    }
+
+    /// The number of vertices of an instance that hides these parts, either of blended primitives
+    /// or of all others.
+    pub(super) fn vertices(&self, blended: bool, hidden: u128) -> u64 {
+        let of = |drawn: &&Drawn| drawn.blended == blended && drawn.bit & hidden == 0;
+        let drawn = self.primitives.iter().filter(of);
+        drawn.map(|drawn| drawn.vertices).sum()
+    }
+
+    /// The descriptor set for draws of a material.
+    pub(super) fn set(&self, material: u32) -> Option<vk::DescriptorSet> {
+        let own = self.sets.get(material as usize);
+        let shared = self.sets.first().filter(|_| self.sets.len() == 1);
+        own.or(shared).copied()
+    }
+
+    /// The pipeline variants that its draws use.
+    pub(super) fn variants(&self) -> impl Iterator<Item = Variant> + '_ {
+        self.draws.iter().map(|draw| variant(&self.mesh, draw))
+    }
+}
+
+/// The mesh's draws in drawing order. Blended primitives keep the order of the file.
+fn ordered_draws(mesh: &SkinnedMesh) -> Vec<PrimitiveDraw> {
+    let mut draws = mesh.draws().to_vec();
+    draws.sort_by_key(|draw| {
+        let blending = Blending::of(draw.alpha);
+        let blended = blending == Blending::Blend;
+        let state = (
+            blending,
+            influences(draw),
+            draw.double_sided,
+            (draw.flip_code.is_some(), draw.flipped),
+            draw.material,
+            draw.index_type.as_raw(),
+        );
+        (blended, (!blended).then_some(state), draw.primitive)
+    });
+    draws
+}
+
+/// The values of [`influences`]: all vertices follow one joint, at most four, or more. Few values
+/// keep pipelines few.
+pub(super) const INFLUENCES: [u32; 3] = [1, 4, 0];
+
+/// The pipeline variant that a draw uses.
+pub(super) fn variant(mesh: &SkinnedMesh, draw: &PrimitiveDraw) -> Variant {
+    Variant {
+        method: mesh.format() as u32,
+        influences: influences(draw),
+        blending: Blending::of(draw.alpha),
+    }
+}
+
+/// The constant `THRONG_INFLUENCES` of a draw's pipeline, as [`INFLUENCES`] lists them.
+fn influences(draw: &PrimitiveDraw) -> u32 {
+    match draw.influences {
+        0 | 1 => 1,
+        2..=4 => 4,
+        _ => 0,
+    }
+}
+
+/// A pool, and the sets that it has.
+pub(super) type PoolAndSets = (Object<vk::DescriptorPool>, Vec<vk::DescriptorSet>);
+
+/// Makes the sets of `mesh`: one for all materials, or one for each. They have a pool of their own.
+fn make_sets(
+    device: &Device,
+    layout: &SetLayout,
+    buffers: &FrameBuffers,
+    mesh: &SkinnedMesh,
+) -> Result<PoolAndSets> {
+    let (count, each) = mesh.sets();
+    let textures = vec![each; count as usize];
+    let (pool, sets) = layout.with_pool(device, "throng character", &textures)?;
+    for (number, set) in (0..).zip(&sets) {
+        let content = SetBuffers {
+            view: Some(buffers.view_range()),
+            mesh: Some(mesh.buffer()),
+            instances: Some(buffers.instances()),
+            lists: Some(buffers.record_range(buffers.sections.lists)),
+            skinned: Some(buffers.skinned()),
+            textures: Some(&mesh.textures(number)),
+        };
+        // SAFETY: the set is new. The buffers and images that it refers to live as long as the
+        // character and the crowd's buffers, which are retired together with the set.
+        unsafe { layout.write(device, *set, &content) };
+    }
+    Ok((pool, sets))
+}
+
+/// All characters of a crowd, by the index of their id.
+#[derive(Debug, Default)]
+pub(super) struct Characters(Vec<Option<LoadedCharacter>>);
+
+impl Characters {
+    /// The number of characters that were ever added.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(super) fn at(&self, index: u32) -> Option<&LoadedCharacter> {
+        self.0.get(index as usize)?.as_ref()
+    }
+
+    pub(super) fn at_mut(&mut self, index: u32) -> Option<&mut LoadedCharacter> {
+        self.0.get_mut(index as usize)?.as_mut()
+    }
+
+    /// All characters, with their indices.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &LoadedCharacter)> + Clone {
+        let all = (0..).zip(&self.0);
+        all.filter_map(|(index, character)| Some((index, character.as_ref()?)))
+    }
+
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut LoadedCharacter> {
+        self.0.iter_mut().flatten()
+    }
+
+    pub(super) fn get(&self, id: CharacterId) -> Result<&LoadedCharacter> {
+        self.at(id.0).ok_or_else(|| no_character(id, self.len()))
+    }
+
+    pub(super) fn get_mut(&mut self, id: CharacterId) -> Result<&mut LoadedCharacter> {
+        let count = self.len();
+        self.at_mut(id.0).ok_or_else(|| no_character(id, count))
+    }
+
+    pub(super) fn add(&mut self, character: LoadedCharacter) -> CharacterId {
+        self.0.push(Some(character));
+        CharacterId(self.0.len() as u32 - 1)
+    }
+
+    pub(super) fn take(&mut self, id: CharacterId) -> Option<LoadedCharacter> {
+        self.0.get_mut(id.0 as usize)?.take()
+    }
+
+    pub(super) fn drain(&mut self) -> impl Iterator<Item = LoadedCharacter> + '_ {
+        self.0.drain(..).flatten()
+    }
+
+    /// Makes new sets for all characters over new buffers. If one fails, none is kept.
+    pub(super) fn all_sets(
+        &self,
+        device: &Device,
+        layout: &SetLayout,
+        buffers: &FrameBuffers,
+    ) -> Result<Vec<PoolAndSets>> {
+        let mut made: Vec<PoolAndSets> = Vec::new();
+        for (_, character) in self.iter() {
+            match make_sets(device, layout, buffers, &character.mesh) {
+                Ok(sets) => made.push(sets),
+                Err(error) => {
+                    for (mut pool, _) in made {
+                        // SAFETY: no command buffer has used the pool's sets, because they were
+                        // created above.
+                        unsafe { pool.destroy(device) };
+                    }
+                    return Err(error);
+                }
+            }
+        }
+        Ok(made)
+    }
+}
+
+pub(super) fn no_character(id: CharacterId, count: usize) -> Error {
+    Error::NotFound {
+        what: "character",
+        index: id.0.into(),
+        count: count as u64,
+    }
+}

@@ -1,0 +1,307 @@
+//! The crowd: what it consists of, its construction and its end.
+
+use super::desc::{MAX_FRAMES_IN_FLIGHT, MAX_VIEWS, check_desc};
+use super::history::Histories;
+use super::memory::buffers::FrameBuffers;
+use super::memory::retire::RetireQueue;
+use super::producers::deforms::Listed;
+use super::scene::Scene;
+use super::stats::Counters;
+use super::view_record::Prepared;
+use super::visibility::sorted::Sorted;
+use super::{Capacity, CrowdDesc, Stats};
+use crate::animator::Animator;
+#[cfg(doc)]
+use crate::error::Error;
+use crate::error::Result;
+use crate::gpu::{Device, MemoryAllocator, Profiler, SetLayout, Upload};
+use crate::pass::draw::DrawPass;
+use crate::pass::pipelines::Variant;
+use crate::pass::scatter::{MAX_CHANGES, ScatterPass};
+use crate::pass::shadow_map::ShadowInput;
+use crate::pass::skin::SkinPipeline;
+use std::collections::BTreeSet;
+
+/// Scopes that one frame can measure.
+pub(crate) const PROFILER_SCOPES: u32 = 64;
+
+/// Characters and their instances, drawn with Vulkan.
+///
+/// A crowd records into the engine's command buffers. It never submits, never waits for the GPU and
+/// takes no locks. It works on the threads of [`CrowdDesc::threads`] alone: if these are several,
+/// the calling thread waits for those that share its work, and rayon's queues may lock or allocate.
+/// It takes its memory from the engine's [allocator](crate::gpu::MemoryAllocator), in the methods
+/// that receive one.
+///
+/// # Frames in flight
+/// [`CrowdDesc::frames_in_flight`] frames may be in flight. At [`Crowd::begin_frame`] the engine
+/// names the frame index that it begins. By that it promises that the work that it last submitted
+/// with this frame index has ended. All recorded work goes to one queue, in the order of the
+/// frames.
+///
+/// # Spaces
+/// Instance transforms and views are relative to a common origin that the engine chooses.
+///
+/// ```no_run
+/// use throng::ash::vk;
+/// use throng::gpu::{Device, MemoryAllocator};
+/// use throng::{Crowd, CrowdDesc, PassDesc, Play, Result, Spawn, builtin};
+///
+/// /// # Safety
+/// /// The device supports the two formats as attachments.
+/// unsafe fn one_walker(device: &Device, allocator: &mut dyn MemoryAllocator) -> Result<Crowd> {
+///     let mut crowd = Crowd::new(device, allocator, &CrowdDesc::default())?;
+///     let desc = PassDesc {
+///         color_formats: &[vk::Format::R8G8B8A8_SRGB],
+///         depth_format: vk::Format::D32_SFLOAT,
+///         ..Default::default()
+///     };
+///     unsafe { crowd.create_pass(&desc)? };
+///     let character = crowd.add_character(allocator, &builtin::mannequin()?.character)?;
+///     let walker = crowd.spawn(character, &Spawn::default())?;
+///     crowd.instance_mut(walker)?.play(Play::new("Walk").fade_s(0.2))?;
+///     Ok(crowd)
+/// }
+/// ```
+#[derive(Debug)]
+pub struct Crowd {
+    pub(crate) device: Device,
+    pub(crate) desc: CrowdDesc,
+    pub(super) pipelines: Pipelines,
+    pub(super) memory: Memory,
+    /// The animators of the characters, by index.
+    pub(super) animators: Vec<Option<Animator>>,
+    pub(super) scene: Scene,
+    pub(super) frame: FrameState,
+    pub(crate) time_s: f64,
+    destroyed: bool,
+}
+
+/// The pipelines of a crowd, and the layouts that they share.
+#[derive(Debug)]
+pub(super) struct Pipelines {
+    pub(super) set_layout: SetLayout,
+    pub(super) shadow: ShadowInput,
+    pub(super) scatter: ScatterPass,
+    pub(super) skin: SkinPipeline,
+    pub(super) passes: Vec<Option<DrawPass>>,
+    /// The variants that every pass has, whatever the characters use.
+    pub(super) warm: BTreeSet<Variant>,
+}
+
+/// The buffers of a crowd, and what waits to be uploaded or freed.
+#[derive(Debug)]
+pub(super) struct Memory {
+    pub(super) buffers: FrameBuffers,
+    /// Uploads for the next prepared frame, with the index of their character.
+    pub(super) uploads: Vec<(u32, Upload)>,
+    pub(super) retire_queue: RetireQueue,
+}
+
+/// Views, histories and figures of the last frame, kept so that frames allocate nothing.
+#[derive(Debug)]
+pub(super) struct FrameState {
+    pub(super) views: Vec<Prepared>,
+    pub(super) sorted: Sorted,
+    pub(super) listed: Vec<Listed>,
+    pub(super) histories: Histories,
+    /// The morph weights of an instance, while they are written.
+    pub(super) weights: Vec<f32>,
+    pub(super) counters: Counters,
+    pub(super) profiler: Option<Profiler>,
+}
+
+impl Crowd {
+    /// The largest number of frames in flight.
+    pub const MAX_FRAMES_IN_FLIGHT: u32 = MAX_FRAMES_IN_FLIGHT;
+    /// The largest number of views in one frame.
+    pub const MAX_VIEWS: u32 = MAX_VIEWS;
+    /// The largest number of instances ([`Capacity::instances`]).
+    ///
+    /// Fewer may fit, because the device limits the sizes of buffers.
+    pub const MAX_INSTANCES: u32 = MAX_CHANGES;
+
+    /// Creates an empty crowd on the engine's device.
+    ///
+    /// # Errors
+    /// - [`Error::Argument`] for no frames in flight, no views, an alignment that is not a power of
+    ///   two, a usage flag of an extension, or an allocator of another device.
+    /// - [`Error::Capacity`] for too many frames in flight or views, or if the device cannot bind
+    ///   buffers of the capacity.
+    /// - [`Error::Memory`] and [`Error::Vulkan`] from the device.
+    ///
+    /// If this fails, everything created until then is destroyed.
+    pub fn new(
+        device: &Device,
+        allocator: &mut dyn MemoryAllocator,
+        desc: &CrowdDesc,
+    ) -> Result<Self> {
+        check_desc(desc, &device.enabled)?;
+        let mut crowd = Self {
+            device: device.clone(),
+            desc: desc.clone(),
+            pipelines: Pipelines {
+                set_layout: SetLayout::null(),
+                shadow: ShadowInput::null(),
+                scatter: ScatterPass::null(),
+                skin: SkinPipeline::null(),
+                passes: Vec::new(),
+                warm: BTreeSet::new(),
+            },
+            memory: Memory {
+                buffers: FrameBuffers::null(),
+                uploads: Vec::new(),
+                retire_queue: RetireQueue::new(desc.frames_in_flight),
+            },
+            animators: Vec::new(),
+            scene: Scene::new(&desc.capacity, desc.frames_in_flight),
+            frame: FrameState {
+                views: Vec::with_capacity(desc.capacity.views as usize),
+                sorted: Sorted::default(),
+                listed: Vec::new(),
+                histories: Histories::new(),
+                weights: Vec::new(),
+                counters: Counters::default(),
+                profiler: None,
+            },
+            time_s: 0.0,
+            destroyed: false,
+        };
+        match crowd.build(allocator) {
+            Ok(()) => Ok(crowd),
+            Err(error) => {
+                // SAFETY: nothing was recorded with the crowd, so the GPU does not use it.
+                unsafe { crowd.destroy(allocator) };
+                Err(error)
+            }
+        }
+    }
+
+    pub(crate) fn build(&mut self, allocator: &mut dyn MemoryAllocator) -> Result<()> {
+        self.pipelines.set_layout = SetLayout::new(&self.device)?;
+        self.pipelines.shadow.build(&self.device)?;
+        self.pipelines.scatter.build(&self.device)?;
+        let set_0 = self.pipelines.set_layout.handle();
+        // SAFETY: `set_layout` was made with this device above, and lives as long as the crowd.
+        unsafe { self.pipelines.skin.build(&self.device, set_0) }?;
+        // This checks the capacities against the device, so CPU memory is reserved after it.
+        self.memory.buffers =
+            FrameBuffers::new(&self.device, allocator, &self.pipelines.scatter, &self.desc)?;
+        self.frame.histories.reserve(&self.desc.capacity);
+        self.frame
+            .sorted
+            .reserve(self.desc.capacity.blended as usize);
+        self.scene.reserve_visibility(&self.desc.capacity);
+        self.scene
+            .animated
+            .reserve(self.desc.capacity.instances as usize);
+        if self.desc.profile {
+            let frames = self.desc.frames_in_flight;
+            self.frame.profiler = Profiler::new(&self.device, frames, PROFILER_SCOPES)?;
+        }
+        Ok(())
+    }
+
+    /// The device, as the crowd uses it.
+    #[must_use]
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// The layout of descriptor set 0, for the engine's own pipelines.
+    #[must_use]
+    pub fn set_layout(&self) -> &SetLayout {
+        &self.pipelines.set_layout
+    }
+
+    /// The present capacities.
+    #[must_use]
+    pub fn capacity(&self) -> Capacity {
+        self.desc.capacity
+    }
+
+    /// Statistics of the frame begun last, so far.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        self.frame.counters.read(self.scene.instances.len() as u32)
+    }
+
+    /// GPU times of an earlier frame: the name of each scope, and milliseconds.
+    ///
+    /// The scopes are in the order in which they were opened. The frame is the last one that was
+    /// recorded with the frame index begun last. The times were read when this index began again.
+    ///
+    /// Empty without [`CrowdDesc::profile`], and on devices without timestamps.
+    #[must_use]
+    pub fn gpu_times_ms(&self) -> &[(&'static str, f64)] {
+        self.frame.profiler.as_ref().map_or(&[], Profiler::times_ms)
+    }
+
+    /// Overwrites the CPU-written data of `frame_index` in the rings with `byte`: its palettes, and
+    /// unless `only_palettes`, its records.
+    ///
+    /// This is for tests which prove that frames in flight are kept apart.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if the frame index does not exist.
+    ///
+    /// # Safety
+    /// The GPU may read any bytes from this frame index's palettes. Unless `only_palettes`, it
+    /// reads nothing of the frame index before it is prepared again, because records have
+    /// addresses.
+    #[doc(hidden)]
+    pub unsafe fn poison_frame(
+        &mut self,
+        frame_index: u32,
+        byte: u8,
+        only_palettes: bool,
+    ) -> Result<()> {
+        self.scene.animated.forget();
+        self.memory.buffers.poison(frame_index, byte, only_palettes)
+    }
+
+    /// Frees everything, in flight or not.
+    ///
+    /// # Safety
+    /// - The GPU has finished the crowd's recorded work, or the device is lost.
+    /// - `allocator` is for the crowd's device.
+    pub unsafe fn destroy(mut self, allocator: &mut dyn MemoryAllocator) {
+        self.destroyed = true;
+        // SAFETY: the GPU has finished the crowd's work and the allocator is the crowd's, by this
+        // function's contract.
+        unsafe {
+            for (_, mut upload) in self.memory.uploads.drain(..) {
+                upload.free(&self.device, allocator);
+            }
+            for mut character in self.scene.characters.drain() {
+                character.destroy(&self.device, allocator);
+            }
+            self.memory.retire_queue.destroy(&self.device, allocator);
+            for mut pass in self.pipelines.passes.drain(..).flatten() {
+                pass.destroy(&self.device);
+            }
+            if let Some(profiler) = &mut self.frame.profiler {
+                profiler.destroy(&self.device);
+            }
+            self.frame.histories.destroy(&self.device, allocator);
+            self.memory.buffers.destroy(&self.device, allocator);
+            self.pipelines.skin.destroy(&self.device);
+            self.pipelines.scatter.destroy(&self.device);
+            self.pipelines.shadow.destroy(&self.device);
+            self.pipelines.set_layout.destroy(&self.device);
+        }
+    }
+}
+
+impl Drop for Crowd {
+    fn drop(&mut self) {
+        if !self.destroyed {
+            let leak = "throng: a Crowd was dropped without destroy: its resources are leaked";
+            log::error!("{leak}");
+            // Without a logger, nobody would read that.
+            if cfg!(debug_assertions) && !log::log_enabled!(log::Level::Error) {
+                eprintln!("{leak}");
+            }
+        }
+    }
+}

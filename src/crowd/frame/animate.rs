@@ -1,0 +1,243 @@
+//! The animate and palette stages of a frame.
+//!
+//! The animators of all characters evaluate their instances straight into the ring.
+
+use super::Frame;
+use crate::animate::Starts;
+use crate::crowd::crowd::Crowd;
+use crate::crowd::memory::buffers::Written;
+use crate::crowd::producers::animated::{Animated, Destination};
+use crate::crowd::scene::animator_mut;
+use crate::crowd::{CharacterId, SkinningStage};
+use crate::error::Result;
+use crate::gpu::palettes::ROW_BYTES;
+use core::ptr::NonNull;
+use std::time::Instant;
+
+impl Frame<'_> {
+    /// Evaluates every instance that is shown and not at rest.
+    ///
+    /// Palettes go straight into the palette ring. Morph weights are written for the instances that
+    /// have them.
+    pub(in crate::crowd) fn write_poses(&mut self, written: &mut Written) -> Result<()> {
+        let started = Instant::now();
+        let crowd = &mut *self.crowd;
+        if crowd.scene.instances.take_moved() {
+            crowd.scene.animated.forget();
+        }
+        crowd.scene.deforms.clear();
+        crowd.scene.animated.any_in_ring = false;
+        for character in 0..crowd.scene.characters.len() as u32 {
+            crowd.animate(self.frame_index, character)?;
+        }
+        written.morphs = u64::from(crowd.scene.instances.morphs_end()) * 4;
+        crowd.frame.counters.animate_ms = started.elapsed().as_secs_f64() * 1e3;
+        Ok(())
+    }
+}
+
+impl Crowd {
+    /// Evaluates the instances of one character.
+    fn animate(&mut self, frame_index: u32, character: u32) -> Result<()> {
+        let (Some(loaded), Some(Some(animator))) = (
+            self.scene.characters.at(character),
+            self.animators.get(character as usize),
+        ) else {
+            return Ok(());
+        };
+        let animated = &mut self.scene.animated;
+        animated.actors.clear();
+        animated.destinations.clear();
+        animated.deformed.clear();
+        let rows = loaded.palette_rows();
+        for index in &loaded.members {
+            if !self.scene.visibility.is_shown(*index) {
+                continue;
+            }
+            let Some(instance) = self.scene.instances.state(*index) else {
+                continue;
+            };
+            let (actor, row) = (instance.actor, instance.rows.start);
+            let deform = instance.skin == SkinningStage::Cpu;
+            let rests = animator.is_resting(actor);
+            self.scene.instances.set_in_ring(*index, !rests);
+            animated.any_in_ring |= !rests;
+            let destination = match (rests, deform) {
+                (true, _) => None,
+                (false, false) => Some(Destination::Ring(row)),
+                (false, true) => Some(Destination::Deform(self.scene.deforms.take_rows(rows), row)),
+            };
+            if deform {
+                let start = destination.and_then(|to| match to {
+                    Destination::Deform(start, _) => Some(start),
+                    Destination::Ring(_) => None,
+                });
+                animated.deformed.push((*index, start));
+            }
+            let still = animator.still_pose(actor).filter(|_| !deform);
+            if let Some(destination) = destination
+                && animated.must_write(frame_index, *index, still)
+            {
+                animated.actors.push(actor.index);
+                animated.destinations.push(destination);
+            }
+        }
+        self.write_palettes(frame_index, character)?;
+        self.write_weights(frame_index, character)
+    }
+
+    /// Writes the palettes of the actors that [`Self::animate`] collected.
+    fn write_palettes(&mut self, frame_index: u32, character: u32) -> Result<()> {
+        let (Some(loaded), Some(Some(animator))) = (
+            self.scene.characters.at(character),
+            self.animators.get_mut(character as usize),
+        ) else {
+            return Ok(());
+        };
+        if self.scene.animated.actors.is_empty() {
+            return Ok(());
+        }
+        self.scene.animated.order();
+        let Animated {
+            ordered: (actors, destinations),
+            starts,
+            ..
+        } = &mut self.scene.animated;
+        let format = loaded.mesh.format();
+        let rows = loaded.palette_rows() as usize;
+        let ring = self.memory.buffers.palettes.mapped_start(frame_index);
+        let Some(ring) = ring.map(NonNull::as_ptr) else {
+            return Ok(());
+        };
+        let deform = self.scene.deforms.rows_start();
+        starts.0.clear();
+        starts.0.extend(destinations.iter().map(|to| match to {
+            Destination::Ring(row) => ring.wrapping_add(*row as usize * ROW_BYTES as usize),
+            Destination::Deform(row, _) => deform.wrapping_add(row * ROW_BYTES as usize),
+        }));
+        // SAFETY: each instance has rows of its own, in the ring or among those that are skinned on
+        // the CPU; the frame index's earlier work has ended, by the contract of `begin_frame`.
+        unsafe {
+            let starts = Starts::Each(&starts.0);
+            animator.write_palettes(actors, format, starts);
+        }
+        for destination in destinations.iter() {
+            if let Destination::Deform(start, row) = destination {
+                let rows = bytemuck::cast_slice::<_, u8>(self.scene.deforms.rows(*start, rows));
+                let to = ring.wrapping_add(*row as usize * ROW_BYTES as usize);
+                // SAFETY: the rows of this instance in the ring are its own, and the source is not
+                // in the ring.
+                unsafe { to.copy_from_nonoverlapping(rows.as_ptr(), rows.len()) };
+            }
+        }
+        let counters = &mut self.frame.counters;
+        counters.animated += actors.len() as u32;
+        counters.palette_entries += (actors.len() * loaded.rig.palette().len()) as u32;
+        counters.upload_bytes += actors.len() as u64 * rows as u64 * ROW_BYTES;
+        Ok(())
+    }
+
+    /// Writes the morph weights of a character's instances, and lists those that the CPU skins.
+    fn write_weights(&mut self, frame_index: u32, character: u32) -> Result<()> {
+        let (Some(loaded), Some(Some(animator))) = (
+            self.scene.characters.at(character),
+            self.animators.get(character as usize),
+        ) else {
+            return Ok(());
+        };
+        let count = loaded.rig.morph_weights().len();
+        if count == 0 && self.scene.animated.deformed.is_empty() {
+            return Ok(());
+        }
+        let mut deformed = self.scene.animated.deformed.iter().peekable();
+        for index in &loaded.members {
+            if !self.scene.visibility.is_shown(*index) {
+                continue;
+            }
+            let Some(instance) = self.scene.instances.state(*index) else {
+                continue;
+            };
+            self.frame.weights.resize(count, 0.0);
+            if count > 0 {
+                let actor = instance.actor.index;
+                animator.write_weights(actor, &mut self.frame.weights);
+                let at = u64::from(instance.morphs.start) * 4;
+                let active = active_count(&self.frame.weights);
+                let words = 1 + 2 * active as usize;
+                let section = self.memory.buffers.sections.morphs;
+                // SAFETY: the frame index's earlier work has ended, by the contract of
+                // `begin_frame`.
+                let out = unsafe {
+                    self.memory
+                        .buffers
+                        .write::<u32>(frame_index, section, at, words)
+                };
+                let listed = (0..)
+                    .zip(&self.frame.weights)
+                    .filter(|(_, weight)| **weight != 0.0);
+                let words =
+                    listed.flat_map(|(index, weight): (u32, &f32)| [index, weight.to_bits()]);
+                if let Some(mut out) = out {
+                    out.fill_from(core::iter::once(active).chain(words))?;
+                }
+            }
+            if let Some((_, start)) = deformed.next_if(|(of, _)| of == index) {
+                let rows = instance.rows.size as usize;
+                let rows = start.map(|start| start..start + rows);
+                let skinned = (instance.skinned.start, instance.skinned.size);
+                let character = instance.record.character;
+                self.scene
+                    .deforms
+                    .add(character, rows, skinned, &self.frame.weights);
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves the animators of all characters to the frame's time, and applies root motion.
+    pub(in crate::crowd) fn update_animators(&mut self, time_s: f64) -> Result<()> {
+        let started = Instant::now();
+        for character in 0..self.animators.len() {
+            let Some(Some(animator)) = self.animators.get_mut(character) else {
+                continue;
+            };
+            animator.update(time_s)?;
+            if animator.has_rooted() {
+                self.apply_root_motion(CharacterId(character as u32))?;
+            }
+        }
+        self.frame.counters.update_ms = started.elapsed().as_secs_f64() * 1e3;
+        Ok(())
+    }
+
+    /// Moves the instances of a character that follow their root motion.
+    fn apply_root_motion(&mut self, character: CharacterId) -> Result<()> {
+        let animator = animator_mut(&mut self.animators, character)?;
+        let scene = &mut self.scene;
+        for member in 0..scene.characters.get(character)?.members.len() {
+            let index = scene
+                .characters
+                .get(character)?
+                .members
+                .get(member)
+                .copied();
+            let Some(id) = index.and_then(|index| scene.instances.id(index)) else {
+                continue;
+            };
+            // The transform of an attached instance follows from its parent's.
+            if scene.attachments.of(id.index).is_some() {
+                continue;
+            }
+            let actor = scene.instances.alive(id).actor;
+            if let Some(world) = animator.root_moved_to(actor) {
+                scene.put(animator, id, &world, false);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The number of weights that are not 0. Only these cost anything.
+fn active_count(weights: &[f32]) -> u32 {
+    weights.iter().filter(|weight| **weight != 0.0).count() as u32
+}

@@ -1,0 +1,289 @@
+//! Drawing a prepared frame.
+
+use super::Frame;
+use crate::crowd::characters::{LoadedCharacter, variant};
+use crate::crowd::view_record::Prepared;
+use crate::crowd::visibility::runs::{DrawInstances, Run, shown};
+use crate::crowd::{PassId, ViewId};
+use crate::error::{Error, Result};
+use crate::gpu::GpuInstance;
+use crate::gpu::PrimitiveDraw;
+use crate::pass::desc::PassKind;
+use crate::pass::draw::{DrawPass, PUSH_STAGES};
+use ash::vk;
+
+impl Frame<'_> {
+    /// Draws the crowd as `view` sees it.
+    ///
+    /// May be called any number of times per frame, from several threads and into several command
+    /// buffers, including secondary ones. It binds the following and leaves it bound: its
+    /// pipelines, descriptor set 0 (and 1 in passes with
+    /// [`shadow_map`](crate::PassDesc::shadow_map)), the first 8 bytes of push constants, index
+    /// buffer, viewport, scissor, cull mode and front face.
+    ///
+    /// Blended primitives are drawn after everything else, character by character, far instances
+    /// first.
+    ///
+    /// # Errors
+    /// - [`Error::NotFound`] if the pass does not exist.
+    /// - [`Error::Argument`] if the view belongs to another frame, or if the pass uses a shadow map
+    ///   and the crowd has none.
+    ///
+    /// Nothing is recorded then.
+    ///
+    /// # Safety
+    /// - `cmd` is one of the crowd's device, for a queue family that has graphics. It is recording,
+    ///   inside a dynamic rendering whose attachments are those of the pass and whose view mask is
+    ///   0.
+    /// - It is submitted after the commands of this frame's [`Self::record_prepare`], and before
+    ///   this frame index begins again. With
+    ///   [`CrowdDesc::profile`](crate::crowd::CrowdDesc::profile), it runs at most once, as for
+    ///   [`Self::begin_scope`].
+    /// - If the pass has a [`MaterialDesc`](crate::MaterialDesc), its sets are bound and its push
+    ///   constants are pushed, with the layout of
+    ///   [`Crowd::pass_layout`](crate::crowd::Crowd::pass_layout).
+    pub unsafe fn record_draw(
+        &self,
+        cmd: vk::CommandBuffer,
+        view: ViewId,
+        pass: PassId,
+    ) -> Result<()> {
+        let crowd = &*self.crowd;
+        let pass = crowd.pass(pass)?;
+        let prepared = self.prepared_view(view)?;
+        let shadow = crowd.pipelines.shadow.set().filter(|_| pass.shadow_map);
+        if pass.shadow_map && shadow.is_none() {
+            return Err(Error::invalid(
+                "pass",
+                "needs a shadow map, but set_shadow_map was not called",
+            ));
+        }
+        let recorder = Recorder {
+            frame: self,
+            cmd,
+            view,
+            prepared,
+            pass,
+        };
+        // SAFETY: this function's contract is that of the calls inside: `cmd` is recording inside a
+        // rendering of this pass, after `record_prepare`, which `prepared_view` found. The scope
+        // is ended here.
+        unsafe {
+            crowd.device.begin_label(cmd, c"throng draw");
+            let scope = self.begin_scope(cmd, pass.target.kind.scope());
+            recorder.begin(shadow);
+            recorder.solid();
+            if pass.target.kind == PassKind::Color {
+                recorder.blended();
+            }
+            self.end_scope(cmd, scope);
+            crowd.device.end_label(cmd);
+        }
+        Ok(())
+    }
+
+    pub(in crate::crowd) fn prepared_view(&self, view: ViewId) -> Result<&Prepared> {
+        let prepared = self.crowd.frame.views.get(view.index as usize);
+        let current = self.prepared && view.frame == self.crowd.memory.retire_queue.frame();
+        let prepared = prepared.filter(|_| current);
+        prepared.ok_or(Error::invalid("view", "was not prepared in this frame"))
+    }
+
+    /// The dynamic offsets of set 0: where the frame's view and lists start.
+    pub(in crate::crowd) fn dynamic_offsets(&self, view: ViewId) -> [u32; 2] {
+        let buffers = &self.crowd.memory.buffers;
+        let sections = &buffers.sections;
+        let views = buffers.offset(self.frame_index, sections.views);
+        [
+            views + view.index * sections.view_stride as u32,
+            buffers.offset(self.frame_index, sections.lists),
+        ]
+    }
+
+    /// The index of the visible list's first element in the lists, as shaders see them.
+    pub(in crate::crowd) fn first_visible(&self) -> u32 {
+        let sections = &self.crowd.memory.buffers.sections;
+        sections.first_in_lists(sections.visible)
+    }
+}
+
+/// The data for recording one call of [`Frame::record_draw`].
+struct Recorder<'a> {
+    frame: &'a Frame<'a>,
+    cmd: vk::CommandBuffer,
+    view: ViewId,
+    prepared: &'a Prepared,
+    pass: &'a DrawPass,
+}
+
+/// The state that is bound already, so that it is not bound again.
+#[derive(Default)]
+struct Bound {
+    pipeline: Option<vk::Pipeline>,
+    set: Option<vk::DescriptorSet>,
+    index_type: Option<vk::IndexType>,
+    double_sided: Option<bool>,
+    front: Option<vk::FrontFace>,
+}
+
+impl Recorder<'_> {
+    /// Binds what all draws of the call use.
+    ///
+    /// `shadow` is the set that the pass uses in addition to set 0, if any.
+    ///
+    /// # Safety
+    /// As [`Frame::record_draw`].
+    unsafe fn begin(&self, shadow: Option<vk::DescriptorSet>) {
+        let raw = &self.frame.crowd.device.raw;
+        // SAFETY: `cmd` is recording inside a rendering, by this function's contract; the sets are
+        // the crowd's and alive.
+        unsafe {
+            raw.cmd_set_viewport(self.cmd, 0, &[self.prepared.viewport]);
+            raw.cmd_set_scissor(self.cmd, 0, &[self.prepared.scissor]);
+            if let Some(set) = shadow {
+                let (point, layout) = (vk::PipelineBindPoint::GRAPHICS, self.pass.layout.handle);
+                raw.cmd_bind_descriptor_sets(self.cmd, point, layout, 1, &[set], &[]);
+            }
+        }
+    }
+
+    /// Draws everything that is not blended. For each character, instances with a flipped transform
+    /// are drawn separately.
+    ///
+    /// # Safety
+    /// As [`Frame::record_draw`].
+    unsafe fn solid(&self) {
+        let crowd = &self.frame.crowd;
+        for (index, character) in crowd.scene.characters.iter() {
+            let runs = crowd.scene.visibility.runs(self.view.index, index);
+            let groups = runs.chunk_by(|a, b| a.flipped == b.flipped);
+            // SAFETY: this function has the same contract.
+            unsafe { self.character(character, false, groups) };
+        }
+    }
+
+    /// Draws everything that is blended, in the order in which the view sorted it.
+    ///
+    /// # Safety
+    /// As [`Frame::record_draw`].
+    unsafe fn blended(&self) {
+        let crowd = &self.frame.crowd;
+        for (index, character) in crowd.scene.characters.iter() {
+            let runs = crowd.frame.sorted.runs(self.view.index, index);
+            // SAFETY: this function has the same contract.
+            unsafe { self.character(character, true, runs.chunks(1)) };
+        }
+    }
+
+    /// Draws either the blended primitives of a character or all others, for one group of runs
+    /// after the other.
+    ///
+    /// The runs of a group are either all flipped or all not, and they are contiguous. So if
+    /// several of them show a primitive, one draw covers them. State that was bound for one group
+    /// stays bound for the next.
+    ///
+    /// # Safety
+    /// As [`Frame::record_draw`].
+    unsafe fn character<'r>(
+        &self,
+        character: &LoadedCharacter,
+        blended: bool,
+        groups: impl Iterator<Item = &'r [Run]>,
+    ) {
+        let device = &self.frame.crowd.device;
+        let range = if blended {
+            character.solid..character.draws.len()
+        } else {
+            0..character.solid
+        };
+        let draws = character.draws.get(range).unwrap_or_default();
+        let drawn = draws.iter().any(|draw| {
+            let pipeline = self.pass.pipeline(variant(&character.mesh, draw));
+            pipeline.is_some()
+        });
+        let mut groups = groups.peekable();
+        if !drawn || groups.peek().is_none() {
+            return;
+        }
+        let (mut bound, mut vertices) = (Bound::default(), 0);
+        // SAFETY: this function has the same contract.
+        unsafe {
+            device.begin_label(self.cmd, &character.label);
+            for group in groups {
+                for run in group {
+                    vertices += character.vertices(blended, run.hidden) * u64::from(run.count);
+                }
+                for draw in draws {
+                    for instances in shown(group, character.bit(draw.primitive)) {
+                        self.draw(character, draw, instances, &mut bound);
+                    }
+                }
+            }
+            device.end_label(self.cmd);
+        }
+        self.frame.crowd.frame.counters.fetched(vertices);
+    }
+
+    /// Records the draws of one primitive.
+    ///
+    /// # Safety
+    /// As [`Frame::record_draw`].
+    unsafe fn draw(
+        &self,
+        character: &LoadedCharacter,
+        draw: &PrimitiveDraw,
+        run: DrawInstances,
+        bound: &mut Bound,
+    ) {
+        let crowd = &self.frame.crowd;
+        let (raw, cmd, layout) = (&crowd.device.raw, self.cmd, self.pass.layout.handle);
+        let pipeline = self.pass.pipeline(variant(&character.mesh, draw));
+        let (Some(pipeline), Some(set)) = (pipeline, character.set(draw.material)) else {
+            return;
+        };
+        let point = vk::PipelineBindPoint::GRAPHICS;
+        let flipped = draw.flipped != run.flipped;
+        let front = self
+            .prepared
+            .front_face(self.pass.target.reversed_z, flipped);
+        // SAFETY: `cmd` is recording inside a rendering, by this function's contract; pipelines,
+        // sets, buffers and ranges are the crowd's own.
+        unsafe {
+            if bound.pipeline.replace(pipeline) != Some(pipeline) {
+                raw.cmd_bind_pipeline(cmd, point, pipeline);
+            }
+            if bound.set.replace(set) != Some(set) {
+                let offsets = self.frame.dynamic_offsets(self.view);
+                raw.cmd_bind_descriptor_sets(cmd, point, layout, 0, &[set], &offsets);
+            }
+            if bound.index_type.replace(draw.index_type) != Some(draw.index_type) {
+                raw.cmd_bind_index_buffer(cmd, character.mesh.index_buffer(), 0, draw.index_type);
+            }
+            if bound.double_sided.replace(draw.double_sided) != Some(draw.double_sided) {
+                let cull = if draw.double_sided {
+                    vk::CullModeFlags::NONE
+                } else {
+                    vk::CullModeFlags::BACK
+                };
+                raw.cmd_set_cull_mode(cmd, cull);
+            }
+            if bound.front.replace(front) != Some(front) {
+                raw.cmd_set_front_face(cmd, front);
+            }
+            let push = [draw.primitive, draw.flip_code.unwrap_or(GpuInstance::NONE)];
+            raw.cmd_push_constants(cmd, layout, PUSH_STAGES, 0, bytemuck::cast_slice(&push));
+            let (first, count) = (draw.first_index, draw.index_count);
+            let instance = self.frame.first_visible() + run.first;
+            raw.cmd_draw_indexed(cmd, count, run.count, first, 0, instance);
+        }
+        let instances = u64::from(run.count);
+        // Triangles that may flip have two draws. The vertex shader keeps one of them per instance,
+        // so they count once.
+        let triangles = if draw.flipped {
+            0
+        } else {
+            u64::from(draw.index_count / 3) * instances
+        };
+        crowd.frame.counters.drew(1, triangles);
+    }
+}

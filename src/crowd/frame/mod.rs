@@ -1,0 +1,299 @@
+//! One frame of a crowd, from its begin to the engine's submit.
+
+mod animate;
+pub(super) mod bindings;
+mod draw;
+mod prepare;
+mod skin;
+pub(super) mod skinned_vertices;
+
+use super::crowd::Crowd;
+use super::desc::MAX_VIEWS;
+use super::stats::Counters;
+use super::visibility::marks::MAX_LISTS;
+use super::{CharacterId, InstanceHit, InstanceId, ListId, Stats, ViewId};
+use crate::animator::{AnimationEvent, Animator};
+use crate::error::{Error, Result, expect_finite, expect_in};
+use crate::gpu::{MemoryAllocator, Scope, expect_own, limit};
+use crate::skin::{Faces, Ray};
+use ash::vk;
+use core::ops::Deref;
+
+/// The ids of a frame's views, in the order in which they were given.
+///
+/// [`Frame::record_prepare`] returns them. They dereference to a slice, so `views[0]` is the first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Views {
+    ids: [ViewId; MAX_VIEWS as usize],
+    count: usize,
+}
+
+impl Views {
+    fn new(frame: u64, count: usize) -> Self {
+        let ids = core::array::from_fn(|index| ViewId {
+            frame,
+            index: index as u32,
+        });
+        let count = count.min(ids.len());
+        Self { ids, count }
+    }
+}
+
+impl Deref for Views {
+    type Target = [ViewId];
+
+    fn deref(&self) -> &[ViewId] {
+        self.ids.get(..self.count).unwrap_or_default()
+    }
+}
+
+/// A frame between [`Crowd::begin_frame`] and the engine's submit.
+///
+/// Dropping an unprepared frame skips it: the next frame uploads its changes.
+///
+/// ```no_run
+/// use throng::ash::{self, vk};
+/// use throng::gpu::MemoryAllocator;
+/// use throng::{Crowd, PassId, Result, View};
+///
+/// /// # Safety
+/// /// `cmd` is being recorded, outside of rendering. The last work of frame index 0 has ended.
+/// unsafe fn draw(
+///     (device, allocator): (&ash::Device, &mut dyn MemoryAllocator),
+///     (crowd, pass): (&mut Crowd, PassId),
+///     (cmd, rendering): (vk::CommandBuffer, &vk::RenderingInfo),
+///     (view, time_s): (View, f64),
+/// ) -> Result<()> {
+///     unsafe {
+///         let mut frame = crowd.begin_frame(allocator, 0, time_s)?;
+///         let views = frame.record_prepare(cmd, &[view])?;
+///         device.cmd_begin_rendering(cmd, rendering);
+///         frame.record_draw(cmd, views[0], pass)?;
+///         device.cmd_end_rendering(cmd);
+///     }
+///     Ok(())
+/// }
+/// ```
+#[derive(Debug)]
+pub struct Frame<'a> {
+    pub(super) crowd: &'a mut Crowd,
+    pub(super) frame_index: u32,
+    pub(super) prepared: bool,
+}
+
+impl Crowd {
+    /// Begins a frame and frees what no frame in flight uses.
+    ///
+    /// `frame_index` is the index of the frame in flight. `time_s` is the engine's time in seconds,
+    /// from an origin of its choice.
+    ///
+    /// # Errors
+    /// - [`Error::Argument`] if the frame index is not below
+    ///   [`CrowdDesc::frames_in_flight`](super::CrowdDesc::frames_in_flight), if the time is not
+    ///   finite, or if the allocator belongs to another device.
+    /// - [`Error::Vulkan`] if GPU times cannot be read, for example because the device is lost.
+    ///
+    /// After an error, the frame can be begun again.
+    ///
+    /// # Safety
+    /// - All work that was submitted with this frame index has ended (its fence is signalled).
+    /// - What [`Frame::record_prepare`] recorded with it was submitted, or its frame was abandoned
+    ///   with [`Self::abandon_frame`].
+    /// - Draws that were not submitted will never be.
+    pub unsafe fn begin_frame(
+        &mut self,
+        allocator: &mut dyn MemoryAllocator,
+        frame_index: u32,
+        time_s: f64,
+    ) -> Result<Frame<'_>> {
+        let last = self.desc.frames_in_flight - 1;
+        let what = "frame_index (see CrowdDesc::frames_in_flight)";
+        expect_in(what, frame_index, 0, last)?;
+        expect_finite("time_s", time_s)?;
+        expect_own(&self.device, allocator)?;
+        self.time_s = time_s;
+        // SAFETY: the work of this frame index has ended, by this function's contract.
+        unsafe {
+            self.memory
+                .retire_queue
+                .begin(&self.device, allocator, frame_index)
+        };
+        // One more for the buffer of histories that growth left behind.
+        self.memory
+            .retire_queue
+            .reserve(self.memory.uploads.len() + 1);
+        if let Some(profiler) = &mut self.frame.profiler {
+            // SAFETY: the profiler is this device's; the work of this frame index has ended, by
+            // this function's contract.
+            unsafe { profiler.begin_frame(&self.device, frame_index) }?;
+        }
+        self.frame.counters = Counters::default();
+        self.frame.views.clear();
+        self.frame.histories.begin_frame();
+        self.update_animators(time_s)?;
+        self.scene.visibility.begin_frame();
+        Ok(Frame {
+            crowd: self,
+            frame_index,
+            prepared: false,
+        })
+    }
+
+    /// The events of the frame begun last.
+    ///
+    /// They are grouped by character. Each instance's events are in order of time. Events of
+    /// instances that have been despawned since are left out.
+    pub fn events(&self) -> impl Iterator<Item = AnimationEvent<InstanceId>> + '_ {
+        let scene = &self.scene;
+        let animators = (0..).zip(&self.animators);
+        animators.flat_map(move |(character, animator)| {
+            let events = animator.iter().flat_map(Animator::events);
+            events.filter_map(move |event| {
+                let instance = scene.instance_of(character, event.id.index)?;
+                let state = scene.instances.alive(instance);
+                let same = state.record.character == character && state.actor == event.id;
+                same.then(|| event.of_instance(instance, character))
+            })
+        })
+    }
+
+    /// The name of an event: a clip event's name, a finished clip's or a state's.
+    ///
+    /// It is empty if the character has been removed.
+    #[must_use]
+    pub fn event_name(&self, event: &AnimationEvent<InstanceId>) -> &str {
+        let animator = self.animator(CharacterId(event.character));
+        animator.map_or("", |animator| animator.event_name(event))
+    }
+
+    /// Abandons the frame begun last, whose commands will never be submitted.
+    ///
+    /// Use it if, for example, the swapchain was out of date. The frame may be prepared or not. The
+    /// next frame uploads what this one would have uploaded.
+    ///
+    /// # Safety
+    /// Nothing that was recorded in that frame is ever submitted.
+    pub unsafe fn abandon_frame(&mut self) {
+        self.scene.instances.unsettle();
+        self.scene.visibility.abandon_frame();
+        self.frame
+            .histories
+            .abandon_frame(&mut self.memory.retire_queue);
+        let alive = |index: u32| self.scene.characters.at(index).is_some();
+        let uploads = self.memory.retire_queue.restore_uploads(alive);
+        for (index, mut upload) in uploads {
+            upload.unrecord();
+            self.memory.uploads.push((index, upload));
+        }
+        if let Some(profiler) = &mut self.frame.profiler {
+            profiler.abandon_frame();
+        }
+        self.frame.views.clear();
+    }
+}
+
+impl Frame<'_> {
+    /// The crowd that the frame belongs to.
+    #[must_use]
+    pub fn crowd(&self) -> &Crowd {
+        self.crowd
+    }
+
+    /// Finds the nearest hit of a ray on the instances that a prepared view shows.
+    ///
+    /// Poses and transforms are those of this frame. Otherwise as [`Crowd::pick`].
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if the view was not prepared in this frame, or if the ray is not finite
+    /// or has no direction.
+    #[doc(alias = "raycast")]
+    pub fn pick(&mut self, view: ViewId, ray: &Ray, faces: Faces) -> Result<Option<InstanceHit>> {
+        self.prepared_view(view)?;
+        self.crowd.nearest(ray, faces, |visibility, index| {
+            visibility.view_shows(view.index, index)
+        })
+    }
+
+    /// Finds all hits of a ray on the instances that a prepared view shows, nearest first.
+    ///
+    /// As [`Self::pick`] and [`Crowd::pick_all`].
+    ///
+    /// # Errors
+    /// As [`Self::pick`].
+    pub fn pick_all(&mut self, view: ViewId, ray: &Ray, faces: Faces) -> Result<Vec<InstanceHit>> {
+        self.prepared_view(view)?;
+        self.crowd.all(ray, faces, |visibility, index| {
+            visibility.view_shows(view.index, index)
+        })
+    }
+
+    /// Begins a profiler scope of the engine's own, measured beside the crowd's.
+    ///
+    /// Returns `None` without [`CrowdDesc::profile`](super::CrowdDesc::profile), if the device has
+    /// no timestamps, before [`Self::record_prepare`], and if there are too many scopes.
+    ///
+    /// # Safety
+    /// - `cmd` is recording, for a queue family that has graphics.
+    /// - It is submitted at most once, after the commands of this frame's [`Self::record_prepare`].
+    ///   A secondary command buffer is executed at most once.
+    /// - It is not inside a rendering with a view mask (multiview), where a timestamp takes one
+    ///   query per view. Begin and end the scope outside of it.
+    pub unsafe fn begin_scope(&self, cmd: vk::CommandBuffer, name: &'static str) -> Option<Scope> {
+        let profiler = self.crowd.frame.profiler.as_ref()?;
+        // SAFETY: by this function's contract, `cmd` is recording outside of multiview, and runs
+        // once, after the reset that this frame's `record_prepare` recorded. Without one, `begin`
+        // records nothing.
+        unsafe { profiler.begin(&self.crowd.device, cmd, name) }
+    }
+
+    /// Ends a profiler scope.
+    ///
+    /// A scope of another frame or crowd is ignored.
+    ///
+    /// # Safety
+    /// As [`Self::begin_scope`]. `cmd` may be another command buffer of this frame.
+    pub unsafe fn end_scope(&self, cmd: vk::CommandBuffer, scope: Option<Scope>) {
+        if let (Some(profiler), Some(scope)) = (&self.crowd.frame.profiler, scope) {
+            // SAFETY: as in `begin_scope`. `end` ignores a scope that is not of this frame.
+            unsafe { profiler.end(&self.crowd.device, cmd, scope) };
+        }
+    }
+
+    /// The events since the frame before. See [`Crowd::events`].
+    pub fn events(&self) -> impl Iterator<Item = AnimationEvent<InstanceId>> + '_ {
+        self.crowd.events()
+    }
+
+    /// Statistics of this frame so far.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        self.crowd.stats()
+    }
+
+    /// Makes a list of instances for views of this frame.
+    ///
+    /// A view with this [`View::list`] shows only these instances, provided that they are visible
+    /// and its mask allows them. Several views can share a list. Use it if the engine does its own
+    /// culling.
+    ///
+    /// # Errors
+    /// - [`Error::Argument`] if the frame is prepared already.
+    /// - [`Error::Capacity`] for more lists than
+    ///   [`Capacity::views`](crate::crowd::Capacity::views).
+    /// - [`Error::At`], with the index in the list: [`Error::Stale`] or [`Error::NotFound`] if the
+    ///   instance is not alive, [`Error::Argument`] if it occurs twice.
+    #[doc(alias = "cull")]
+    pub fn make_list(&mut self, instances: &[InstanceId]) -> Result<ListId> {
+        if self.prepared {
+            return Err(Error::invalid("frame", "was already prepared"));
+        }
+        let crowd = &mut *self.crowd;
+        let visibility = &mut crowd.scene.visibility;
+        let cap = crowd.desc.capacity.views.min(MAX_LISTS);
+        let what = "lists (Capacity::views, raised by Crowd::reserve)";
+        limit(what, u64::from(visibility.lists) + 1, cap.into())?;
+        let index = visibility.make_list(&crowd.scene.instances, instances)?;
+        let frame = crowd.memory.retire_queue.frame();
+        Ok(ListId { frame, index })
+    }
+}

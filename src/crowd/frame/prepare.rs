@@ -1,0 +1,338 @@
+//! Prepares a frame: decides what views show, writes its data and records its uploads.
+
+use super::{Frame, Views};
+use crate::crowd::memory::buffers::{DEFORMS, SHADERS, VIEW_BYTES, Written};
+use crate::crowd::memory::history_buffer::words_in_use;
+use crate::crowd::memory::retire::Retired;
+use crate::crowd::view::View;
+use crate::crowd::view_record::Prepared;
+use crate::error::{Error, Result};
+use crate::gpu::{GpuInstance, limit};
+use ash::vk;
+use ash::vk::{AccessFlags2 as Access, PipelineStageFlags2 as Stage};
+use std::time::Instant;
+
+impl Frame<'_> {
+    /// Animates the crowd and records this frame's uploads.
+    ///
+    /// It evaluates what instances play, writes this frame's data, and records uploads of new
+    /// characters, changed records and barriers. All draws that are recorded later in this frame
+    /// see the result, in this command buffer or others of the same queue.
+    ///
+    /// Only instances that a view shows are evaluated. Without views, all visible instances are.
+    ///
+    /// The result has the ids of the views, in the order of `views`.
+    ///
+    /// With [`Threads::One`](crate::Threads::One), nothing waits, locks or, once warm, allocates.
+    /// With several threads, the calling thread waits for those that share its work, and rayon's
+    /// queues may lock or allocate.
+    ///
+    /// # Errors
+    /// - [`Error::Argument`] if the frame is prepared already.
+    /// - [`Error::Capacity`] if there are more views than the capacity, or more instances with
+    ///   blended materials, counted once for each view, than
+    ///   [`Capacity::blended`](crate::Capacity::blended).
+    /// - [`Error::At`], with the view's index and the reason: [`Error::Argument`] if the view is
+    ///   inconsistent, keeps the same history as an earlier one, or has a list that is not of this
+    ///   frame; [`Error::NotFound`] if its history does not exist.
+    ///
+    /// Nothing is recorded then.
+    ///
+    /// # Safety
+    /// - `cmd` is recording, outside a render pass, for the queue of all frames, which supports
+    ///   compute and graphics.
+    /// - It is submitted after the commands of earlier frames, and before the draws of this frame
+    ///   and everything recorded for later frames: from here on, the changes count as uploaded.
+    /// - If it is never submitted, [`Crowd::abandon_frame`](crate::Crowd::abandon_frame) is called
+    ///   before the next frame begins.
+    pub unsafe fn record_prepare(
+        &mut self,
+        cmd: vk::CommandBuffer,
+        views: &[View],
+    ) -> Result<Views> {
+        let start = Instant::now();
+        self.check(views)?;
+        self.crowd.follow_all()?;
+        self.decide_visibility(views);
+        let mut written = Written::default();
+        self.write_poses(&mut written)?;
+        self.write_records(views, &mut written)?;
+        self.write_skinned(&mut written)?;
+        // SAFETY: this function has the same contract.
+        unsafe { self.record_commands(cmd, &written, views) };
+        let crowd = &mut *self.crowd;
+        crowd.scene.instances.settle();
+        crowd.frame.counters.upload_bytes += written.total();
+        crowd.frame.counters.prepare_ms = start.elapsed().as_secs_f64() * 1e3;
+        self.prepared = true;
+        Ok(Views::new(
+            self.crowd.memory.retire_queue.frame(),
+            views.len(),
+        ))
+    }
+
+    fn check(&self, views: &[View]) -> Result<()> {
+        if self.prepared {
+            return Err(Error::invalid("frame", "was already prepared"));
+        }
+        let what = "views (Capacity::views, raised by Crowd::reserve)";
+        let cap = self.crowd.desc.capacity.views;
+        limit(what, views.len() as u64, cap.into())?;
+        let (limits, histories) = (&self.crowd.device.limits, &self.crowd.frame.histories);
+        views.iter().enumerate().try_for_each(|(index, view)| {
+            let checked = view.check(limits);
+            let checked = checked.and_then(|()| histories.check(views, index));
+            let frame = self.crowd.memory.retire_queue.frame();
+            let checked = checked.and_then(|()| self.crowd.scene.visibility.check(view, frame));
+            checked.map_err(|why| Error::At {
+                what: "view",
+                index: index as u64,
+                why: Box::new(why),
+            })
+        })
+    }
+
+    /// Decides what each view shows, and makes the visible lists.
+    fn decide_visibility(&mut self, views: &[View]) {
+        let crowd = &mut *self.crowd;
+        let (visibility, instances) = (&mut crowd.scene.visibility, &mut crowd.scene.instances);
+        visibility.decide(views);
+        visibility.mark_shown(crowd.memory.retire_queue.frame(), |index| {
+            instances.restamp(index)
+        });
+        visibility.make_lists(&crowd.scene.characters, |index| instances.is_flipped(index));
+    }
+
+    /// Writes views, visible lists and changed records in order, each into its section of this
+    /// frame index.
+    fn write_records(&mut self, views: &[View], written: &mut Written) -> Result<()> {
+        let (crowd, frame_index) = (&mut *self.crowd, self.frame_index);
+        let sections = crowd.memory.buffers.sections;
+        let full = || Error::Capacity {
+            what: "records",
+            asked: u64::MAX,
+            cap: sections.indices.bytes / 4,
+        };
+        crowd.frame.views.clear();
+        let palettes = crowd.memory.buffers.palettes.address(frame_index);
+        for (number, view) in (0..).zip(views) {
+            crowd.frame.views.push(Prepared::new(view));
+            let past = crowd
+                .frame
+                .histories
+                .past(view.history, &crowd.memory.buffers.history);
+            // SAFETY: the work of this frame index has ended, by the contract of `begin_frame`.
+            let out = unsafe {
+                crowd.memory.buffers.write(
+                    frame_index,
+                    sections.views,
+                    number * sections.view_stride,
+                    1,
+                )
+            };
+            let record = view.record(&past, palettes, crowd.pipelines.shadow.edge);
+            out.ok_or_else(full)?.fill_with([record].into_iter())?;
+        }
+        let blended = &mut crowd.frame.sorted;
+        let cap = crowd.desc.capacity.blended;
+        let (characters, instances) = (&crowd.scene.characters, &crowd.scene.instances);
+        blended.sort(views, characters, instances, &crowd.scene.visibility, cap)?;
+        let mut at = 0;
+        for list in [crowd.scene.visibility.list(), blended.list()] {
+            // SAFETY: the work of this frame index has ended, by the contract of `begin_frame`.
+            let out = unsafe {
+                let start = at * 4;
+                crowd
+                    .memory
+                    .buffers
+                    .write::<u32>(frame_index, sections.visible, start, list.len())
+            };
+            out.ok_or_else(full)?.copy_from(list)?;
+            at += list.len() as u64;
+        }
+        let changed = crowd.scene.instances.changed();
+        // SAFETY: the work of this frame index has ended, by the contract of `begin_frame`.
+        let out = unsafe {
+            crowd.memory.buffers.write::<GpuInstance>(
+                frame_index,
+                sections.changes,
+                0,
+                changed.len(),
+            )
+        };
+        out.ok_or_else(full)?.fill_with(
+            changed
+                .iter()
+                .map(|index| crowd.scene.instances.record(*index)),
+        )?;
+        // SAFETY: the work of this frame index has ended, by the contract of `begin_frame`.
+        let out = unsafe {
+            crowd
+                .memory
+                .buffers
+                .write::<u32>(frame_index, sections.indices, 0, changed.len())
+        };
+        out.ok_or_else(full)?.copy_from(changed)?;
+        crowd.frame.counters.changes = changed.len() as u32;
+        *written = Written {
+            views: if views.is_empty() {
+                0
+            } else {
+                (views.len() as u64 - 1) * sections.view_stride + VIEW_BYTES
+            },
+            visible: at * 4,
+            changes: changed.len() as u64 * size_of::<GpuInstance>() as u64,
+            indices: changed.len() as u64 * 4,
+            ..*written
+        };
+        Ok(())
+    }
+
+    /// Records all commands of [`Self::record_prepare`].
+    ///
+    /// # Safety
+    /// As [`Self::record_prepare`].
+    unsafe fn record_commands(
+        &mut self,
+        cmd: vk::CommandBuffer,
+        written: &Written,
+        views: &[View],
+    ) {
+        // SAFETY: this function has the contract of the calls inside.
+        unsafe {
+            self.crowd.device.begin_label(cmd, c"throng prepare");
+            if let Some(profiler) = &mut self.crowd.frame.profiler {
+                profiler.record_reset(&self.crowd.device, cmd);
+            }
+            let scope = self.begin_scope(cmd, "upload");
+            self.record_uploads(cmd, written);
+            self.end_scope(cmd, scope);
+            if written.changes > 0 {
+                let scope = self.begin_scope(cmd, "scatter");
+                self.record_scatter(cmd);
+                self.end_scope(cmd, scope);
+            }
+            self.record_skin(cmd);
+            if self.crowd.frame.histories.wants(views) {
+                let scope = self.begin_scope(cmd, "history");
+                self.record_histories(cmd, views);
+                self.end_scope(cmd, scope);
+            }
+            self.crowd.device.end_label(cmd);
+        }
+    }
+
+    /// Records the uploads of new characters, and of this frame's bytes if the rings are staged.
+    ///
+    /// # Safety
+    /// As [`Self::record_prepare`].
+    unsafe fn record_uploads(&mut self, cmd: vk::CommandBuffer, written: &Written) {
+        let (crowd, frame_index) = (&mut *self.crowd, self.frame_index);
+        let device = &crowd.device;
+        let parts = crowd.memory.buffers.sections.written(written);
+        let entries = crowd.scene.rows_in_use().div_ceil(3);
+        // SAFETY: `cmd` is recording outside a render pass, by this function's contract; the
+        // buffers are this crowd's and alive.
+        unsafe {
+            for (index, mut upload) in crowd.memory.uploads.drain(..) {
+                crowd.frame.counters.upload_bytes += upload.bytes();
+                upload.record(device, cmd);
+                crowd
+                    .memory
+                    .retire_queue
+                    .retire(Retired::Upload(index, upload));
+            }
+            if crowd.memory.buffers.palettes.is_staged() || crowd.memory.buffers.is_staged() {
+                // Each frame in flight has its own part of the copy. But a layer that ignores
+                // dynamic offsets assumes that every frame reads the part of the first frame index,
+                // and would report a hazard.
+                let (none, copy) = (Access::NONE, Stage::COPY);
+                device.barrier(cmd, (SHADERS, none), (copy, none));
+            }
+            let records = crowd
+                .memory
+                .buffers
+                .record_upload(device, cmd, frame_index, parts);
+            let palettes =
+                crowd
+                    .memory
+                    .buffers
+                    .palettes
+                    .record_upload(device, cmd, frame_index, entries);
+            if records || palettes {
+                let reads = Access::SHADER_STORAGE_READ | Access::UNIFORM_READ;
+                device.barrier(cmd, (Stage::COPY, Access::TRANSFER_WRITE), (SHADERS, reads));
+            }
+        }
+    }
+
+    /// Records the dispatch that scatters changed records into the table, between barriers.
+    ///
+    /// The barriers are needed because earlier frames have written the table and may still read it.
+    ///
+    /// # Safety
+    /// As [`Self::record_prepare`].
+    unsafe fn record_scatter(&self, cmd: vk::CommandBuffer) {
+        let (crowd, frame_index) = (&*self.crowd, self.frame_index);
+        let (device, sections) = (&crowd.device, &crowd.memory.buffers.sections);
+        let (stage, write) = (Stage::COMPUTE_SHADER, Access::SHADER_STORAGE_WRITE);
+        let offsets = [sections.changes, sections.indices]
+            .map(|part| crowd.memory.buffers.offset(frame_index, part));
+        let (set, count) = (
+            crowd.memory.buffers.scatter_set,
+            crowd.frame.counters.changes,
+        );
+        // SAFETY: `cmd` is recording outside a render pass, by this function's contract; set and
+        // buffers are this crowd's and alive.
+        unsafe {
+            device.barrier(
+                cmd,
+                (DEFORMS, write),
+                (stage, Access::SHADER_STORAGE_READ | write),
+            );
+            device.begin_label(cmd, c"throng scatter");
+            crowd
+                .pipelines
+                .scatter
+                .record(device, cmd, set, offsets, count);
+            device.end_label(cmd);
+            device.barrier(cmd, (stage, write), (DEFORMS, Access::SHADER_STORAGE_READ));
+        }
+    }
+
+    /// Copies this frame's state into the history of each view that has one, between barriers.
+    ///
+    /// Earlier stages of this frame have written the sources. Earlier frames read what is replaced,
+    /// and have written what growth moves. The barrier after the copies also makes the next frame's
+    /// scatter wait.
+    ///
+    /// # Safety
+    /// As [`Self::record_prepare`].
+    unsafe fn record_histories(&mut self, cmd: vk::CommandBuffer, views: &[View]) {
+        let crowd = &mut *self.crowd;
+        let (instances, rows) = (&crowd.scene.instances, crowd.scene.rows_in_use());
+        let words = words_in_use(
+            instances.table_len(),
+            rows,
+            instances.morphs_end(),
+            instances.skinned_end(),
+        );
+        let sources = (crowd.memory.buffers.present(self.frame_index), words);
+        let (device, buffer) = (&crowd.device, &crowd.memory.buffers.history);
+        let (copy, read, write) = (Stage::COPY, Access::TRANSFER_READ, Access::TRANSFER_WRITE);
+        // SAFETY: `cmd` is recording outside a render pass, by this function's contract; the
+        // buffers are this crowd's and alive.
+        unsafe {
+            let written = Access::SHADER_STORAGE_WRITE | write;
+            device.barrier(cmd, (DEFORMS | copy, written), (copy, read | write));
+            device.begin_label(cmd, c"throng history");
+            let (to, retire_queue) = ((device, cmd), &mut crowd.memory.retire_queue);
+            crowd
+                .frame
+                .histories
+                .record(to, buffer, retire_queue, sources, views);
+            device.end_label(cmd);
+            device.barrier(cmd, (copy, write), (DEFORMS, Access::SHADER_STORAGE_READ));
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! The skin stage of a frame, which deforms vertices before they are drawn.
+
+use super::Frame;
+use crate::crowd::SkinningStage;
+use crate::crowd::desc::BUILD_INPUT;
+use crate::crowd::memory::buffers::{DEFORMS, Section, Written};
+use crate::crowd::producers::deforms::Listed;
+use crate::error::{Error, Result};
+use crate::pass::skin::SkinDispatch;
+use ash::vk;
+use ash::vk::{AccessFlags2 as Access, PipelineStageFlags2 as Stage};
+use std::time::Instant;
+
+impl Frame<'_> {
+    /// Lists the instances that the GPU deforms, character by character, and skins those of the
+    /// CPU.
+    pub(in crate::crowd) fn write_skinned(&mut self, written: &mut Written) -> Result<()> {
+        let (crowd, frame_index) = (&mut *self.crowd, self.frame_index);
+        crowd.frame.listed.clear();
+        if crowd.scene.instances.skinned_end() == 0 {
+            return Ok(());
+        }
+        let sections = crowd.memory.buffers.sections;
+        let full = |section: Section| Error::Capacity {
+            what: "words of deformed vertices",
+            asked: u64::MAX,
+            cap: section.bytes / 4,
+        };
+        let mut at = 0_u32;
+        for (index, character) in crowd.scene.characters.iter() {
+            let instances = &crowd.scene.instances;
+            let visibility = &crowd.scene.visibility;
+            let wanted = |index: &u32| {
+                instances.skin(*index) == SkinningStage::Compute && visibility.is_shown(*index)
+            };
+            let members = || character.members.iter().copied().filter(wanted);
+            let count = members().count();
+            if count == 0 {
+                continue;
+            }
+            let start = u64::from(at) * 4;
+            // SAFETY: the work of this frame index has ended, by the contract of `begin_frame`.
+            let out = unsafe {
+                crowd
+                    .memory
+                    .buffers
+                    .write(frame_index, sections.listed, start, count)
+            };
+            let mut out = out.ok_or_else(|| full(sections.listed))?;
+            out.fill_from(members())?;
+            let range = at..at + count as u32;
+            at = range.end;
+            crowd.frame.listed.push(Listed {
+                character: index,
+                range,
+            });
+        }
+        let started = Instant::now();
+        let words = crowd.scene.deforms.words();
+        // SAFETY: the work of this frame index has ended, by the contract of `begin_frame`.
+        let out = unsafe {
+            crowd
+                .memory
+                .buffers
+                .write(frame_index, sections.deformed, 0, words)
+        };
+        let out = out.ok_or_else(|| full(sections.deformed))?;
+        let threads = &crowd.desc.threads;
+        let characters = &crowd.scene.characters;
+        crowd.scene.deforms.run(threads, characters, out)?;
+        crowd.frame.counters.skin_ms = started.elapsed().as_secs_f64() * 1e3;
+        crowd.frame.counters.skinned = at + crowd.scene.deforms.len() as u32;
+        written.listed = u64::from(at) * 4;
+        written.deformed = words as u64 * 4;
+        Ok(())
+    }
+
+    /// Copies what the CPU deformed to the buffer that draws read, and records the dispatches that
+    /// deform the rest.
+    ///
+    /// Barriers surround this, because earlier frames have written the buffer and may still read
+    /// it.
+    ///
+    /// # Safety
+    /// As [`Frame::record_prepare`].
+    pub(in crate::crowd) unsafe fn record_skin(&self, cmd: vk::CommandBuffer) {
+        let crowd = &*self.crowd;
+        let device = &crowd.device;
+        let regions = crowd.scene.deforms.regions();
+        if crowd.frame.listed.is_empty() && regions.is_empty() {
+            return;
+        }
+        let copied = (Stage::COPY, Access::TRANSFER_WRITE);
+        let written = (
+            Stage::COMPUTE_SHADER,
+            Access::SHADER_STORAGE_READ | Access::SHADER_STORAGE_WRITE,
+        );
+        let both = (copied.0 | written.0, copied.1 | written.1);
+        let (readers, reads) = self.readers();
+        // SAFETY: `cmd` is recording outside a render pass, by this function's contract; buffers
+        // and sets are this crowd's and alive.
+        unsafe {
+            device.begin_label(cmd, c"throng skin");
+            let scope = self.begin_scope(cmd, "skin");
+            device.barrier(cmd, (readers | both.0, both.1), both);
+            if !regions.is_empty() {
+                self.record_copies(cmd, regions);
+            }
+            for (number, listed) in crowd.frame.listed.iter().enumerate() {
+                if number == 0 && !regions.is_empty() {
+                    // Copies and dispatches write different words of one buffer.
+                    device.barrier(cmd, both, both);
+                }
+                self.record_dispatch(cmd, listed);
+            }
+            device.barrier(cmd, both, (readers, reads));
+            self.end_scope(cmd, scope);
+            device.end_label(cmd);
+        }
+    }
+
+    /// Records the copies of what the CPU deformed.
+    ///
+    /// # Safety
+    /// As [`Frame::record_prepare`].
+    unsafe fn record_copies(&self, cmd: vk::CommandBuffer, regions: &[vk::BufferCopy]) {
+        let buffers = &self.crowd.memory.buffers;
+        let (from, start) = buffers.host_source(self.frame_index, buffers.sections.deformed);
+        let to = buffers.skinned().buffer;
+        // The regions are relative to the section's start.
+        let mut some = [vk::BufferCopy::default(); 64];
+        for regions in regions.chunks(some.len()) {
+            for (moved, region) in some.iter_mut().zip(regions) {
+                *moved = vk::BufferCopy {
+                    src_offset: start + region.src_offset,
+                    ..*region
+                };
+            }
+            let some = some.get(..regions.len()).unwrap_or_default();
+            // SAFETY: `cmd` is recording outside a render pass, by this function's contract; the
+            // instances' ranges lie in the buffers and do not overlap.
+            unsafe { self.crowd.device.raw.cmd_copy_buffer(cmd, from, to, some) };
+        }
+    }
+
+    /// Records the dispatch for the instances of one character.
+    ///
+    /// # Safety
+    /// As [`Frame::record_prepare`].
+    unsafe fn record_dispatch(&self, cmd: vk::CommandBuffer, listed: &Listed) {
+        let crowd = &*self.crowd;
+        let Some(character) = crowd.scene.characters.at(listed.character) else {
+            return;
+        };
+        let Some(set) = character.set(0) else { return };
+        let (buffers, frame_index) = (&crowd.memory.buffers, self.frame_index);
+        let sections = &buffers.sections;
+        let first = sections.first_in_lists(sections.listed);
+        let dispatch = SkinDispatch {
+            mesh: &character.mesh,
+            set,
+            dynamic_offsets: [
+                buffers.offset(frame_index, sections.views),
+                buffers.offset(frame_index, sections.lists),
+            ],
+            list: listed.range.start + first..listed.range.end + first,
+            ring_palettes: buffers.palettes.address(frame_index),
+        };
+        // SAFETY: `cmd` is recording outside a render pass, by this function's contract; the listed
+        // indices lie in the table, and the set is written.
+        unsafe {
+            crowd.device.begin_label(cmd, &character.label);
+            crowd.pipelines.skin.record(&crowd.device, cmd, &dispatch);
+            crowd.device.end_label(cmd);
+        }
+    }
+
+    /// The stages and accesses that may read deformed vertices without another barrier.
+    fn readers(&self) -> (Stage, Access) {
+        let (stages, reads) = (
+            DEFORMS | Stage::VERTEX_ATTRIBUTE_INPUT | Stage::COPY,
+            Access::SHADER_STORAGE_READ | Access::VERTEX_ATTRIBUTE_READ | Access::TRANSFER_READ,
+        );
+        if self.crowd.desc.skinned_usage.contains(BUILD_INPUT) {
+            let build = Stage::ACCELERATION_STRUCTURE_BUILD_KHR;
+            return (stages | build, reads | Access::SHADER_READ);
+        }
+        (stages, reads)
+    }
+}

@@ -1,0 +1,330 @@
+//! The handle of an instance: what a crowd adds to the actor of an animator.
+
+use crate::animator::{Actor, Animator, JointRef, NameOrId};
+#[cfg(doc)]
+use crate::character::Character;
+use crate::crowd::crowd::Crowd;
+use crate::crowd::instances::state::InstanceState;
+use crate::crowd::scene::{Scene, animator_mut};
+use crate::crowd::visibility::marks::Marks;
+use crate::crowd::{Attachment, CharacterId, InstanceId, SkinningStage};
+#[cfg(doc)]
+use crate::error::Error;
+use crate::error::Result;
+use crate::gpu::GpuInstance;
+use crate::mesh::{Aabb, PartId};
+use core::ops::{Deref, DerefMut};
+use glam::Affine3A;
+
+/// An instance of a crowd, alive as long as this handle borrows the crowd.
+///
+/// [`Crowd::instance`] makes one that reads ([`InstanceRef`]), [`Crowd::instance_mut`] one that
+/// also controls ([`InstanceMut`]). It dereferences to the instance's [`Actor`], which plays clips,
+/// shows poses, sets parameters and so on.
+///
+/// ```no_run
+/// use throng::glam::Affine3A;
+/// use throng::{Crowd, InstanceId, Play, Result};
+///
+/// fn greet(crowd: &mut Crowd, guard: InstanceId, sword: InstanceId) -> Result<()> {
+///     let mut guard = crowd.instance_mut(guard)?;
+///     guard.set_tint([1.0, 0.8, 0.8, 1.0])?;
+///     guard.play(Play::new("Idle").fade_s(0.25))?;
+///     guard.play(Play::new("Wave").layer(1).once().fade_s(0.2))?;
+///     guard.attach(sword, "hand.R", &Affine3A::IDENTITY)
+/// }
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Instance<C> {
+    pub(super) actor: Actor<C>,
+}
+
+/// An instance, to read.
+pub type InstanceRef<'a> = Instance<CrowdRef<'a>>;
+
+/// An instance, to read and control.
+pub type InstanceMut<'a> = Instance<CrowdMut<'a>>;
+
+/// Access of an [`InstanceRef`] to its crowd.
+#[derive(Debug, Clone, Copy)]
+pub struct CrowdRef<'a> {
+    animator: &'a Animator,
+    scene: &'a Scene,
+    id: InstanceId,
+}
+
+/// Access of an [`InstanceMut`] to its crowd.
+#[derive(Debug)]
+pub struct CrowdMut<'a> {
+    pub(in crate::crowd) animator: &'a mut Animator,
+    pub(in crate::crowd) scene: &'a mut Scene,
+    pub(in crate::crowd) id: InstanceId,
+}
+
+impl Deref for CrowdRef<'_> {
+    type Target = Animator;
+
+    fn deref(&self) -> &Animator {
+        self.animator
+    }
+}
+
+impl Deref for CrowdMut<'_> {
+    type Target = Animator;
+
+    fn deref(&self) -> &Animator {
+        self.animator
+    }
+}
+
+impl DerefMut for CrowdMut<'_> {
+    fn deref_mut(&mut self) -> &mut Animator {
+        self.animator
+    }
+}
+
+/// Access of an [`Instance`] to its crowd: [`CrowdRef`] or [`CrowdMut`].
+pub trait InCrowd: Deref<Target = Animator> {
+    /// The instances, and the id of this one, which is alive.
+    #[doc(hidden)]
+    fn member(&self) -> (&Scene, InstanceId);
+}
+
+impl InCrowd for CrowdRef<'_> {
+    fn member(&self) -> (&Scene, InstanceId) {
+        (self.scene, self.id)
+    }
+}
+
+impl InCrowd for CrowdMut<'_> {
+    fn member(&self) -> (&Scene, InstanceId) {
+        (self.scene, self.id)
+    }
+}
+
+impl<C> Deref for Instance<C> {
+    type Target = Actor<C>;
+
+    fn deref(&self) -> &Actor<C> {
+        &self.actor
+    }
+}
+
+impl<C> DerefMut for Instance<C> {
+    fn deref_mut(&mut self) -> &mut Actor<C> {
+        &mut self.actor
+    }
+}
+
+impl CrowdMut<'_> {
+    /// Moves the instance, as the engine does. [`Scene::check_move`] has allowed it.
+    pub(super) fn move_to(&mut self, world_from_model: &Affine3A, jump: bool) {
+        self.put(world_from_model, jump);
+        let actor = self.scene.instances.alive(self.id).actor;
+        self.animator.continue_root(actor);
+    }
+
+    /// Sets the transform, which must be finite. `jump` leaves motion vectors out.
+    pub(in crate::crowd) fn put(&mut self, world_from_model: &Affine3A, jump: bool) {
+        let Self {
+            animator,
+            scene,
+            id,
+        } = self;
+        scene.put(animator, *id, world_from_model, jump);
+    }
+}
+
+impl Crowd {
+    /// An instance, to read.
+    ///
+    /// # Errors
+    /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
+    pub fn instance(&self, id: InstanceId) -> Result<InstanceRef<'_>> {
+        let state = self.scene.instances.get(id)?;
+        let access = CrowdRef {
+            animator: self.animator(CharacterId(state.record.character))?,
+            scene: &self.scene,
+            id,
+        };
+        let actor = Actor::new(access, state.actor)?;
+        Ok(Instance { actor })
+    }
+
+    /// An instance, to read and control.
+    ///
+    /// # Errors
+    /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
+    pub fn instance_mut(&mut self, id: InstanceId) -> Result<InstanceMut<'_>> {
+        let actor = self.scene.instances.get(id)?.actor;
+        let actor = Actor::new(self.access(id)?, actor)?;
+        Ok(Instance { actor })
+    }
+
+    pub(in crate::crowd) fn access(&mut self, id: InstanceId) -> Result<CrowdMut<'_>> {
+        let character = CharacterId(self.scene.instances.get(id)?.record.character);
+        Ok(CrowdMut {
+            animator: animator_mut(&mut self.animators, character)?,
+            scene: &mut self.scene,
+            id,
+        })
+    }
+}
+
+/// What a crowd knows of an instance.
+impl<C: InCrowd> Instance<C> {
+    pub(super) fn scene(&self) -> &Scene {
+        self.actor.animator.member().0
+    }
+
+    pub(super) fn state(&self) -> &InstanceState {
+        let (scene, id) = self.actor.animator.member();
+        scene.instances.alive(id)
+    }
+
+    pub(super) fn marks(&self) -> Marks {
+        self.scene().visibility.marks(self.id().index)
+    }
+
+    /// Its id.
+    #[must_use]
+    pub fn id(&self) -> InstanceId {
+        self.actor.animator.member().1
+    }
+
+    /// Its character.
+    #[must_use]
+    pub fn character(&self) -> CharacterId {
+        CharacterId(self.state().record.character)
+    }
+
+    /// Its index in the instance table, for the engine's own shaders.
+    ///
+    /// [`Crowd::instance_at`] is the inverse.
+    #[must_use]
+    pub fn table_index(&self) -> u32 {
+        self.id().index
+    }
+
+    /// Its record, as the next prepared frame has it.
+    #[must_use]
+    pub fn record(&self) -> GpuInstance {
+        let mut next = self.state().clone();
+        next.in_ring = !self.actor.animator.is_resting(next.actor);
+        next.write_offsets();
+        next.record
+    }
+
+    /// Its tint: linear RGBA that multiplies the base colour.
+    #[must_use]
+    pub fn tint(&self) -> [f32; 4] {
+        self.state().record.tint
+    }
+
+    /// The word that the engine's own shaders read.
+    #[must_use]
+    pub fn user_data(&self) -> u32 {
+        self.state().record.user
+    }
+
+    /// The stage that deforms its vertices.
+    #[must_use]
+    pub fn skinning_stage(&self) -> SkinningStage {
+        self.state().skin
+    }
+
+    /// The flag that [`InstanceMut::set_visible`] set.
+    ///
+    /// The instance may still be hidden, because something that it is attached to is.
+    #[must_use]
+    pub fn is_visible(&self) -> bool {
+        self.marks().visible
+    }
+
+    /// The mask that decides which views show it.
+    #[must_use]
+    pub fn view_mask(&self) -> u32 {
+        self.marks().mask
+    }
+
+    /// Returns true if it shows all primitives of a part.
+    ///
+    /// # Errors
+    /// As [`InstanceMut::set_part_visible`].
+    pub fn is_part_visible<'n>(&self, part: impl Into<NameOrId<'n, PartId>>) -> Result<bool> {
+        let loaded = self.scene().characters.get(self.character())?;
+        Ok(self.marks().hidden & loaded.part_bits(part.into())? == 0)
+    }
+
+    /// Its parts that are hidden.
+    pub fn hidden_parts(&self) -> impl Iterator<Item = PartId> + '_ {
+        let hidden = self.marks().hidden;
+        let loaded = self.scene().characters.get(self.character()).ok();
+        let rigs = loaded.into_iter().map(|loaded| &loaded.rig);
+        rigs.flat_map(move |rig| {
+            let parts = rig.parts().map(|(part, _)| part);
+            parts.filter(move |part| {
+                let bits = rig.part_bits(*part).unwrap_or(0);
+                bits != 0 && hidden & bits == bits
+            })
+        })
+    }
+
+    /// What it is attached to, with socket and offset. `None` if it is not attached.
+    #[must_use]
+    pub fn attachment(&self) -> Option<Attachment> {
+        self.scene().attachments.of(self.id().index).copied()
+    }
+
+    /// The instances that are attached to it.
+    pub fn attached(&self) -> impl Iterator<Item = InstanceId> + '_ {
+        let (scene, id) = self.actor.animator.member();
+        let children = scene.attachments.children(id.index);
+        children.filter_map(|index| scene.instances.id(index))
+    }
+
+    /// The bounding box in world space at time `time_s`, for culling, cameras and health bars.
+    ///
+    /// It is the box of [`Character::posed_bounds`] in the pose that the instance shows then, under
+    /// its present transform. So it contains every vertex, up to the rounding of `f32`, usually with
+    /// some space around it.
+    ///
+    /// - Parts count even if they are hidden, and so does an instance that is not visible.
+    /// - With dual quaternions, vertices between strongly turned joints may lie slightly outside.
+    /// - What is attached to the instance has a box of its own.
+    ///
+    /// It is empty if the character has no vertices.
+    ///
+    /// # Errors
+    /// None for an instance of a character that an importer made.
+    #[doc(alias = "aabb")]
+    pub fn bounds(&self, time_s: f64) -> Result<Aabb> {
+        let rig = &self.scene().characters.get(self.character())?.rig;
+        let mut model = vec![Affine3A::IDENTITY; rig.skeleton().len()];
+        let mut weights = vec![0.0; rig.morph_weights().len()];
+        self.model_pose(time_s, &mut model)?;
+        self.morph_weights(&mut weights)?;
+        let bounds = rig.model_bounds(&model, &weights);
+        Ok(bounds.transformed(&self.transform()))
+    }
+
+    /// World space from a joint's or a socket's space, at time `time_s`.
+    ///
+    /// The instance's present transform and what it plays now are used, as in
+    /// [`Actor::joint_model`]. `time_s` is the engine's time and may be before or after that of the
+    /// frame.
+    ///
+    /// For something attached to a joint, such as a sword:
+    /// `crowd.instance(id)?.joint_transform("RightHand", time_s)? * hand_from_sword`.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] or [`Error::UnknownName`] if its character lacks the joint or socket.
+    #[doc(alias = "bone")]
+    pub fn joint_transform<'j>(
+        &self,
+        joint: impl Into<JointRef<'j>>,
+        time_s: f64,
+    ) -> Result<Affine3A> {
+        Ok(self.transform() * self.joint_model(joint, time_s)?)
+    }
+}

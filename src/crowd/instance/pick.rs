@@ -1,0 +1,193 @@
+//! Picking: the hits of a ray on the instances of a crowd.
+
+use crate::animate::Starts;
+use crate::crowd::InstanceId;
+use crate::crowd::characters::LoadedCharacter;
+use crate::crowd::crowd::Crowd;
+use crate::crowd::visibility::marks::Visibility;
+use crate::error::Result;
+use crate::gpu::palettes::{self, Row};
+use crate::mesh::PartId;
+use crate::skin::{DRay, Faces, Hit, Posed, Ray};
+use bytemuck::Zeroable;
+use glam::Vec3;
+
+/// The number of instances whose palettes are evaluated together.
+const TOGETHER: usize = 64;
+
+/// The hit of a ray on an instance of a crowd.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct InstanceHit {
+    /// The instance.
+    pub instance: InstanceId,
+    /// The smallest part of its character that has the primitive.
+    ///
+    /// `None` for a primitive past [`PartId::MAX_HIDEABLE`].
+    pub part: Option<PartId>,
+    /// The hit in world space, in metres.
+    pub position: Vec3,
+    /// Primitive, triangle and distance.
+    pub hit: Hit,
+}
+
+impl Crowd {
+    /// Finds the nearest hit of a ray, which is in world space.
+    ///
+    /// It sees what a view with the mask `view_mask` draws: visible instances without their hidden
+    /// parts. The test itself is that of [`Posed::pick`].
+    ///
+    /// Only characters that were added with
+    /// [`CharacterDesc::cpu_skinning`](crate::CharacterDesc::cpu_skinning) are hit. All others,
+    /// and instances with a transform that has no inverse, are passed over.
+    ///
+    /// # Time
+    /// Poses, morph weights, attachments and root motion are those at the time of the frame begun
+    /// last, with the changes that were made since. So before the next
+    /// [`begin_frame`](Self::begin_frame), this is what the screen shows: instances that follow
+    /// their root motion have not taken the next frame's step yet. To see the frame that is about
+    /// to be drawn, use [`Frame::pick`](crate::Frame::pick), which respects a view's list, too.
+    ///
+    /// # Errors
+    /// [`Error::Argument`](crate::Error::Argument) if the ray is not finite or has no direction.
+    #[doc(alias = "raycast")]
+    pub fn pick(&mut self, ray: &Ray, faces: Faces, view_mask: u32) -> Result<Option<InstanceHit>> {
+        self.follow_all()?;
+        self.nearest(ray, faces, |visibility, index| {
+            visibility.mask_shows(view_mask, index)
+        })
+    }
+
+    /// Finds all hits of a ray, nearest first.
+    ///
+    /// Each triangle that the ray hits counts, so an instance may have several hits, and a ray
+    /// through an edge hits both triangles that share it. Otherwise as [`Self::pick`].
+    ///
+    /// # Errors
+    /// As [`Self::pick`].
+    pub fn pick_all(
+        &mut self,
+        ray: &Ray,
+        faces: Faces,
+        view_mask: u32,
+    ) -> Result<Vec<InstanceHit>> {
+        self.follow_all()?;
+        self.all(ray, faces, |visibility, index| {
+            visibility.mask_shows(view_mask, index)
+        })
+    }
+
+    /// The nearest hit on the instances that are shown.
+    pub(in crate::crowd) fn nearest(
+        &mut self,
+        ray: &Ray,
+        faces: Faces,
+        is_shown: impl Fn(&Visibility, u32) -> bool,
+    ) -> Result<Option<InstanceHit>> {
+        let ray = DRay::new(ray)?;
+        let (mut nearest, mut limit) = (None, f64::INFINITY);
+        self.each_posed(is_shown, |it, posed| {
+            if let Some(hit) = posed.nearest(&ray, faces, limit)? {
+                limit = hit.distance;
+                nearest = Some(it.hit(hit));
+            }
+            Ok(())
+        })?;
+        Ok(nearest)
+    }
+
+    /// All hits on the instances that are shown, nearest first.
+    pub(in crate::crowd) fn all(
+        &mut self,
+        ray: &Ray,
+        faces: Faces,
+        is_shown: impl Fn(&Visibility, u32) -> bool,
+    ) -> Result<Vec<InstanceHit>> {
+        let ray = DRay::new(ray)?;
+        let mut hits = Vec::new();
+        self.each_posed(is_shown, |it, posed| {
+            posed.each_hit(&ray, faces, |hit| hits.push(it.hit(hit)))
+        })?;
+        hits.sort_by(|a: &InstanceHit, b| a.hit.distance.total_cmp(&b.hit.distance));
+        Ok(hits)
+    }
+
+    /// Calls `each` with every shown instance of characters that can be picked.
+    fn each_posed(
+        &mut self,
+        is_shown: impl Fn(&Visibility, u32) -> bool,
+        mut each: impl FnMut(&Target<'_>, &Posed<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let Self {
+            animators, scene, ..
+        } = self;
+        let (mut rows, mut weights) = (Vec::new(), Vec::new());
+        for (number, loaded) in scene.characters.iter() {
+            let animator = animators.get_mut(number as usize).and_then(Option::as_mut);
+            let (Some(cpu_skin), Some(animator)) = (&loaded.cpu_skin, animator) else {
+                continue;
+            };
+            weights.resize(loaded.rig.morph_weights().len(), 0.0);
+            let (format, each_rows) = (loaded.mesh.format(), loaded.palette_rows() as usize);
+            let mut shown = loaded.members.clone();
+            shown.retain(|index| is_shown(&scene.visibility, *index));
+            shown.sort_unstable();
+            for shown in shown.chunks(TOGETHER) {
+                let states = shown
+                    .iter()
+                    .filter_map(|index| scene.instances.state(*index));
+                let actors: Vec<u32> = states.map(|state| state.actor.index).collect();
+                rows.clear();
+                rows.resize(each_rows * actors.len(), Row::zeroed());
+                let starts = Starts::Even(rows.as_mut_ptr().cast(), each_rows * size_of::<Row>());
+                // SAFETY: the actors of living instances are alive. There are rows of 16 bytes for
+                // each of them, which nothing else uses.
+                unsafe { animator.write_palettes(&actors, format, starts) };
+                let palettes = (0..).map(|number| {
+                    let rows = rows.get(number * each_rows..).unwrap_or_default();
+                    rows.get(..each_rows).unwrap_or_default()
+                });
+                for ((index, actor), rows) in shown.iter().zip(actors).zip(palettes) {
+                    let instance = scene.instances.any_id(*index);
+                    let world = scene.instances.alive(instance).record.world_from_model;
+                    let world = world.to_affine();
+                    if !world.inverse().is_finite() {
+                        continue;
+                    }
+                    animator.write_weights(actor, &mut weights);
+                    let palette = palettes::as_ref(format, rows);
+                    let posed = Posed::of((&loaded.rig, &cpu_skin.skinner), palette, &weights)
+                        .at(world)
+                        .hiding_bits(scene.visibility.hidden(*index));
+                    each(
+                        &Target {
+                            loaded,
+                            instance,
+                            world,
+                        },
+                        &posed,
+                    )?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// An instance that a ray may hit.
+struct Target<'a> {
+    loaded: &'a LoadedCharacter,
+    instance: InstanceId,
+    world: glam::Affine3A,
+}
+
+impl Target<'_> {
+    fn hit(&self, hit: Hit) -> InstanceHit {
+        let bit = self.loaded.bit(hit.primitive as u32);
+        InstanceHit {
+            instance: self.instance,
+            part: self.loaded.rig.smallest_part(bit),
+            position: self.world.transform_point3(hit.position),
+            hit,
+        }
+    }
+}

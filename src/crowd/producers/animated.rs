@@ -1,0 +1,145 @@
+//! Working memory of the animate stage, and which palettes the ring has already.
+
+/// Working memory of the animate stage, kept from frame to frame so that nothing is allocated.
+#[derive(Debug, Default)]
+pub(in crate::crowd) struct Animated {
+    /// The actors of one character whose palettes are written, and the destination of each.
+    pub(in crate::crowd) actors: Vec<u32>,
+    pub(in crate::crowd) destinations: Vec<Destination>,
+    /// The same in the order of writing.
+    pub(in crate::crowd) ordered: (Vec<u32>, Vec<Destination>),
+    pub(in crate::crowd) starts: Addresses,
+    /// The instances of one character that are skinned on the CPU.
+    ///
+    /// Each has its table index and the first of its rows among those of all such instances, or
+    /// `None` for the rest pose.
+    pub(in crate::crowd) deformed: Vec<(u32, Option<usize>)>,
+    /// By frame index and table index, the pose in the ring. 0: none that can be kept.
+    written: Vec<Vec<u64>>,
+    /// Counts the events that invalidate everything in the ring.
+    epoch: u32,
+    /// True if an instance of this frame has its palette in the ring.
+    pub(in crate::crowd) any_in_ring: bool,
+}
+
+/// The destination of a palette.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::crowd) enum Destination {
+    /// The ring, from this row on.
+    Ring(u32),
+    /// The rows of instances skinned on the CPU, from which it is copied to the ring.
+    Deform(usize, u32),
+}
+
+/// Addresses that palettes are written to.
+#[derive(Debug, Default)]
+pub(in crate::crowd) struct Addresses(pub(in crate::crowd) Vec<*mut u8>);
+
+// SAFETY: the addresses are used only during the call that computes them.
+unsafe impl Send for Addresses {}
+// SAFETY: the addresses are used only during the call that computes them.
+unsafe impl Sync for Addresses {}
+
+impl Animated {
+    pub(in crate::crowd) fn new(frames_in_flight: u32) -> Self {
+        Self {
+            written: vec![Vec::new(); frames_in_flight as usize],
+            ..Self::default()
+        }
+    }
+
+    /// Reserves memory for this many instances.
+    pub(in crate::crowd) fn reserve(&mut self, instances: usize) {
+        fn reserve<T>(list: &mut Vec<T>, all: usize) {
+            list.reserve(all.saturating_sub(list.len()));
+        }
+        reserve(&mut self.actors, instances);
+        reserve(&mut self.destinations, instances);
+        reserve(&mut self.ordered.0, instances);
+        reserve(&mut self.ordered.1, instances);
+        reserve(&mut self.starts.0, instances);
+        for written in &mut self.written {
+            reserve(written, instances);
+        }
+    }
+
+    /// Reserves memory for this many instances that are skinned on the CPU.
+    pub(in crate::crowd) fn reserve_deformed(&mut self, instances: usize) {
+        let more = instances.saturating_sub(self.deformed.len());
+        self.deformed.reserve(more);
+    }
+
+    /// Invalidates everything in the ring.
+    pub(in crate::crowd) fn forget(&mut self) {
+        self.epoch = self.epoch.wrapping_add(1);
+    }
+
+    /// Invalidates the palette in the ring at this table index, because a new instance has it.
+    pub(in crate::crowd) fn spawned(&mut self, index: u32) {
+        for written in &mut self.written {
+            if written.len() <= index as usize {
+                written.resize(index as usize + 1, 0);
+            }
+            written[index as usize] = 0;
+        }
+    }
+
+    /// Returns false if the pose is still and the ring has it already; otherwise it must be
+    /// written.
+    pub(in crate::crowd) fn must_write(
+        &mut self,
+        frame_index: u32,
+        index: u32,
+        still: Option<u32>,
+    ) -> bool {
+        let stamp = still.map_or(0, |pose| {
+            u64::from(self.epoch) << 32 | u64::from(pose.wrapping_add(1))
+        });
+        let written = self.written.get_mut(frame_index as usize);
+        let Some(written) = written.and_then(|list| list.get_mut(index as usize)) else {
+            return true;
+        };
+        let known = stamp != 0 && *written == stamp;
+        *written = stamp;
+        !known
+    }
+}
+
+impl Destination {
+    /// The palette's first row.
+    fn row(self) -> usize {
+        match self {
+            Self::Ring(row) => row as usize,
+            Self::Deform(row, _) => row,
+        }
+    }
+}
+
+/// Rows in a cache line of 64 bytes.
+const LINE_ROWS: usize = 4;
+
+impl Animated {
+    /// Groups palettes by their start within a cache line.
+    ///
+    /// The kernel evaluates neighbours together, and can store whole lines if they start equally
+    /// far into one.
+    pub(in crate::crowd) fn order(&mut self) {
+        let mut next = [0; LINE_ROWS + 1];
+        for to in &self.destinations {
+            next[to.row() % LINE_ROWS + 1] += 1;
+        }
+        for phase in 0..LINE_ROWS {
+            next[phase + 1] += next[phase];
+        }
+        let (actors, destinations) = &mut self.ordered;
+        // The loop below overwrites every element.
+        actors.resize(self.actors.len(), 0);
+        destinations.resize(self.destinations.len(), Destination::Ring(0));
+        for (actor, to) in self.actors.iter().zip(&self.destinations) {
+            let next = &mut next[to.row() % LINE_ROWS];
+            actors[*next] = *actor;
+            destinations[*next] = *to;
+            *next += 1;
+        }
+    }
+}

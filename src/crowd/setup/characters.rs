@@ -1,0 +1,209 @@
+//! Adds and removes characters, between frames.
+
+use crate::animator::{Animator, IkSolver};
+use crate::character::Character;
+use crate::crowd::characters::{LoadedCharacter, no_character};
+use crate::crowd::crowd::{Crowd, Memory};
+use crate::crowd::memory::retire::Retired;
+use crate::crowd::scene::animator_mut;
+use crate::crowd::{CharacterDesc, CharacterId};
+use crate::error::{Error, Result};
+use crate::gpu::{MemoryAllocator, SkinnedMesh, Upload, expect_own};
+use crate::id::{Id, unknown};
+use crate::pass::draw::prepare;
+use std::sync::Arc;
+
+impl Crowd {
+    /// Adds a character, skinned by linear blending.
+    ///
+    /// This stages its streams and textures. The next
+    /// [`Frame::record_prepare`](crate::Frame::record_prepare) uploads them. Instances can be
+    /// spawned at once. Use [`Self::add_character_with`] to choose another skinning method.
+    ///
+    /// # Errors
+    /// - [`Error::Argument`] if the allocator belongs to another device.
+    /// - [`Error::Capacity`] if its geometry exceeds what the device can bind.
+    /// - [`Error::Memory`] and [`Error::Vulkan`] from the device.
+    ///
+    /// If this fails, the crowd is unchanged.
+    pub fn add_character(
+        &mut self,
+        allocator: &mut dyn MemoryAllocator,
+        character: &Character,
+    ) -> Result<CharacterId> {
+        self.add_character_with(allocator, character, &CharacterDesc::default())
+    }
+
+    /// Adds a character with options for skinning. See [`Self::add_character`].
+    ///
+    /// Compiles shaders if a pass has not drawn such a character before: the missing pipelines of
+    /// all passes are created in one call. See [`Self::create_pass`] for their number.
+    ///
+    /// # Errors
+    /// - As [`Self::add_character`].
+    /// - [`Error::Unrepresentable`], with joint, clip and time, if the method's palette format
+    ///   cannot represent the character's poses.
+    pub fn add_character_with(
+        &mut self,
+        allocator: &mut dyn MemoryAllocator,
+        character: &Character,
+        desc: &CharacterDesc,
+    ) -> Result<CharacterId> {
+        expect_own(&self.device, allocator)?;
+        let mut animator = Animator::new(character)?;
+        animator.set_threads(self.desc.threads.clone());
+        let (loaded, upload) = self.load(allocator, character, desc)?;
+        animator.expect_fit(Arc::clone(&loaded.rig), loaded.mesh.format());
+        let id = self.scene.characters.add(loaded);
+        self.memory.uploads.push((id.0, upload));
+        self.animators.push(Some(animator));
+        // Allocate now, so that recording a frame allocates nothing.
+        self.reserve_frame_memory(character);
+        Ok(id)
+    }
+
+    /// Creates a character's data and the pipelines that it lacks.
+    pub(in crate::crowd) fn load(
+        &mut self,
+        allocator: &mut dyn MemoryAllocator,
+        character: &Character,
+        desc: &CharacterDesc,
+    ) -> Result<(LoadedCharacter, Upload)> {
+        let (device, layout) = (&self.device, &self.pipelines.set_layout);
+        let buffers = (layout, &self.memory.buffers);
+        let (mut loaded, mut upload) =
+            LoadedCharacter::new(device, allocator, buffers, character, desc)?;
+        let variants = loaded.variants().collect();
+        let passes = self.pipelines.passes.iter_mut().flatten();
+        prepare(device, passes, &variants).inspect_err(|_| {
+            // SAFETY: no command buffer has used these objects, because they were created above.
+            unsafe {
+                loaded.destroy(device, allocator);
+                upload.free(device, allocator);
+            }
+        })?;
+        Ok((loaded, upload))
+    }
+
+    /// Reserves the CPU memory that frames need for a character.
+    fn reserve_frame_memory(&mut self, character: &Character) {
+        let weights = character.morph_weights().len();
+        self.frame
+            .weights
+            .reserve(weights.saturating_sub(self.frame.weights.len()));
+        self.scene.reserve_visibility(&self.desc.capacity);
+        let listed = self
+            .scene
+            .characters
+            .len()
+            .saturating_sub(self.frame.listed.len());
+        self.frame.listed.reserve(listed);
+    }
+
+    /// Removes a character that has no instances.
+    ///
+    /// Its memory is freed when no frame in flight uses it any more.
+    ///
+    /// # Errors
+    /// - [`Error::NotFound`] if it was removed before.
+    /// - [`Error::Argument`] if instances of it are alive.
+    pub fn remove_character(&mut self, id: CharacterId) -> Result<()> {
+        if !self.scene.characters.get(id)?.members.is_empty() {
+            return Err(Error::invalid("character", "still has living instances"));
+        }
+        let animator = self.animators.get_mut(id.0 as usize);
+        drop(animator.and_then(Option::take));
+        if let Some(character) = self.scene.characters.take(id) {
+            self.retire(id, character);
+        }
+        Ok(())
+    }
+
+    /// Retires the data of a character that was removed or replaced.
+    pub(in crate::crowd) fn retire(&mut self, id: CharacterId, character: LoadedCharacter) {
+        let Memory {
+            uploads,
+            retire_queue,
+            ..
+        } = &mut self.memory;
+        // A pending upload must not be recorded any more: its targets would be destroyed by then.
+        for (index, upload) in uploads.extract_if(.., |(index, _)| *index == id.0) {
+            retire_queue.retire(Retired::Upload(index, upload));
+        }
+        retire_queue.retire(Retired::Pool(character.pool));
+        retire_queue.retire(Retired::Mesh(character.mesh));
+    }
+
+    /// The CPU data of a character that the crowd keeps: skeleton, palette and clips.
+    ///
+    /// It has no images, and meshes only with
+    /// [`CharacterDesc::cpu_skinning`](crate::crowd::CharacterDesc::cpu_skinning).
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] if the character does not exist.
+    pub fn character(&self, id: CharacterId) -> Result<&Character> {
+        Ok(&self.scene.characters.get(id)?.rig)
+    }
+
+    /// The animator of a character, which knows everything that its instances play.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] if the character does not exist.
+    pub fn animator(&self, character: CharacterId) -> Result<&Animator> {
+        let animator = self.animators.get(character.0 as usize);
+        let animator = animator.and_then(Option::as_ref);
+        animator.ok_or_else(|| no_character(character, self.animators.len()))
+    }
+
+    /// Adds an inverse kinematics solver to a character.
+    ///
+    /// Its instances can then be given targets for it.
+    ///
+    /// # Errors
+    /// - As [`Animator::add_solver`].
+    /// - [`Error::NotFound`] if the character does not exist.
+    pub fn add_solver(
+        &mut self,
+        character: CharacterId,
+        solver: impl Into<IkSolver>,
+    ) -> Result<Id<IkSolver>> {
+        animator_mut(&mut self.animators, character)?.add_solver(solver)
+    }
+
+    /// All characters, in the order in which they were added.
+    pub fn characters(&self) -> impl Iterator<Item = CharacterId> + '_ {
+        let all = self.scene.characters.iter();
+        all.map(|(index, _)| CharacterId(index))
+    }
+
+    /// The name of a character.
+    ///
+    /// It is the name that its importer was given, usually the file's.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] if the character does not exist.
+    pub fn character_name(&self, id: CharacterId) -> Result<&str> {
+        Ok(self.scene.characters.get(id)?.rig.name())
+    }
+
+    /// The first character with this name.
+    ///
+    /// # Errors
+    /// [`Error::UnknownName`], with the names that exist.
+    pub fn find_character(&self, name: &str) -> Result<CharacterId> {
+        let named = |id: &CharacterId| self.character_name(*id) == Ok(name);
+        let found = self.characters().find(named);
+        found.ok_or_else(|| {
+            let known = self.scene.characters.iter();
+            unknown("character", name, known.map(|(_, it)| it.rig.name()))
+        })
+    }
+
+    /// A character's data on the GPU.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] if the character does not exist.
+    pub fn mesh(&self, id: CharacterId) -> Result<&SkinnedMesh> {
+        Ok(&self.scene.characters.get(id)?.mesh)
+    }
+}

@@ -1,0 +1,138 @@
+//! Grows the capacities of a crowd, between frames.
+
+use crate::crowd::capacity::Need;
+use crate::crowd::crowd::Crowd;
+use crate::crowd::desc::check_desc;
+use crate::crowd::memory::buffers::FrameBuffers;
+use crate::crowd::memory::history_buffer::HistoryBuffer;
+use crate::crowd::memory::retire::Retired;
+use crate::crowd::{Capacity, CharacterId, CrowdDesc, SkinningStage};
+#[cfg(doc)]
+use crate::error::Error;
+use crate::error::Result;
+use crate::gpu::{MemoryAllocator, expect_own};
+
+/// Instances of a character to grow a crowd for. See [`Crowd::reserve_for`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct MoreInstances {
+    /// Their character.
+    pub character: CharacterId,
+    /// Their number.
+    pub instances: u32,
+    /// The stage that deforms their vertices.
+    pub skinning_stage: SkinningStage,
+}
+
+impl Crowd {
+    /// Grows the crowd to at least `capacity`. Call it between frames.
+    ///
+    /// Values that are smaller than the present capacity change nothing. Frames in flight keep the
+    /// old buffers, which are freed once every frame index in flight has begun again. The histories
+    /// of views are kept: the next prepared frame copies them.
+    ///
+    /// # Errors
+    /// - [`Error::Argument`] if the allocator belongs to another device.
+    /// - [`Error::Capacity`] if the device cannot bind that much.
+    /// - [`Error::Memory`] and [`Error::Vulkan`] from the device.
+    ///
+    /// If this fails, the crowd is unchanged.
+    pub fn reserve(
+        &mut self,
+        allocator: &mut dyn MemoryAllocator,
+        capacity: &Capacity,
+    ) -> Result<()> {
+        expect_own(&self.device, allocator)?;
+        let now = self.desc.capacity;
+        let wanted = Capacity {
+            instances: capacity.instances.max(now.instances),
+            palette_entries: capacity.palette_entries.max(now.palette_entries),
+            views: capacity.views.max(now.views),
+            morph_weights: capacity.morph_weights.max(now.morph_weights),
+            blended: capacity.blended.max(now.blended),
+            skinned_words: capacity.skinned_words.max(now.skinned_words),
+            cpu_skinned_words: capacity.cpu_skinned_words.max(now.cpu_skinned_words),
+            histories: capacity.histories.max(now.histories),
+        };
+        if wanted == now {
+            return Ok(());
+        }
+        let desc = CrowdDesc {
+            capacity: wanted,
+            ..self.desc.clone()
+        };
+        check_desc(&desc, &self.device.enabled)?;
+        let mut buffers =
+            FrameBuffers::new(&self.device, allocator, &self.pipelines.scatter, &desc)?;
+        let (device, layout) = (&self.device, &self.pipelines.set_layout);
+        let sets = self.scene.characters.all_sets(device, layout, &buffers);
+        let sets = sets.inspect_err(|_| {
+            // SAFETY: no command buffer has used these buffers, because they were created above.
+            unsafe { buffers.destroy(device, allocator) };
+        })?;
+        let mut replaced = core::mem::replace(&mut self.memory.buffers, buffers);
+        let histories = core::mem::replace(&mut replaced.history, HistoryBuffer::null());
+        if let Some(unneeded) = self.frame.histories.grow(histories, &wanted) {
+            replaced.history = unneeded;
+        }
+        let retire_queue = &mut self.memory.retire_queue;
+        retire_queue.retire(Retired::Buffers(replaced.into()));
+        for (character, (pool, sets)) in self.scene.characters.iter_mut().zip(sets) {
+            let replaced = core::mem::replace(&mut character.pool, pool);
+            retire_queue.retire(Retired::Pool(replaced));
+            character.sets = sets;
+        }
+        self.desc = desc;
+        self.frame
+            .views
+            .reserve((wanted.views as usize).saturating_sub(self.frame.views.len()));
+        // The new table is empty, so every record must be written again.
+        self.scene.instances.grow(&wanted);
+        self.scene.animated.reserve(wanted.instances as usize);
+        self.frame.sorted.reserve(wanted.blended as usize);
+        self.scene.reserve_visibility(&wanted);
+        Ok(())
+    }
+
+    /// Grows the capacity for more instances of each of these characters.
+    ///
+    /// They come in addition to the instances that are alive. See [`Self::reserve`].
+    ///
+    /// # Errors
+    /// - [`Error::NotFound`] if a character does not exist.
+    /// - As [`Self::reserve`].
+    ///
+    /// If this fails, the crowd is unchanged.
+    pub fn reserve_for(
+        &mut self,
+        allocator: &mut dyn MemoryAllocator,
+        more: &[MoreInstances],
+    ) -> Result<()> {
+        let mut need = self.scene.instances.need();
+        for (_, character) in self.scene.characters.iter() {
+            need.blended += u64::from(character.is_blended()) * character.members.len() as u64;
+        }
+        for more in more {
+            let character = self.scene.characters.get(more.character)?;
+            let words = match more.skinning_stage {
+                SkinningStage::Vertex => 0,
+                SkinningStage::Compute | SkinningStage::Cpu => {
+                    character.mesh.skinned_layout().words.into()
+                }
+            };
+            let one = Need {
+                instances: 1,
+                rows: character.palette_rows().into(),
+                morph_weights: character.rig.morph_weights().len() as u64,
+                blended: character.is_blended().into(),
+                skinned_words: words,
+                cpu_skinned_words: match more.skinning_stage {
+                    SkinningStage::Cpu => words,
+                    _ => 0,
+                },
+            };
+            need.add(&one, more.instances);
+        }
+        let capacity = need.capacity(self.desc.capacity.views);
+        self.reserve(allocator, &capacity)
+    }
+}

@@ -1,0 +1,5 @@
+//! What changes between frames: characters, capacities and passes.
+
+mod characters;
+pub(super) mod growth;
+pub(super) mod passes;

@@ -1,0 +1,151 @@
+//! The shadow map that the built-in shading samples: set 1 of its passes.
+
+use crate::error::Result;
+use crate::gpu::{Device, Object, VkCall, sets};
+use ash::vk;
+
+/// The engine's shadow map.
+///
+/// It is a depth image with one layer for each of a view's [shadow
+/// layers](crate::Shadow::clip_from_world).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ShadowMap {
+    /// A `2D_ARRAY` view of its depth aspect.
+    pub view: vk::ImageView,
+    /// Its layout when it is sampled.
+    pub layout: vk::ImageLayout,
+    /// Its width and height in texels.
+    pub edge: u32,
+    /// True if depth 1 is near.
+    pub reversed_z: bool,
+}
+
+/// Layout, sampler and set of the shadow map.
+#[derive(Debug)]
+pub(crate) struct ShadowInput {
+    layout: Object<vk::DescriptorSetLayout>,
+    pub(crate) bound: Option<BoundShadow>,
+    pub(crate) edge: u32,
+}
+
+/// A set that refers to a shadow map, in a pool of its own.
+#[derive(Debug)]
+pub(crate) struct BoundShadow {
+    pool: Object<vk::DescriptorPool>,
+    sampler: Object<vk::Sampler>,
+    set: vk::DescriptorSet,
+}
+
+impl BoundShadow {
+    /// Destroys the set's objects.
+    ///
+    /// # Safety
+    /// Not in use by the GPU.
+    pub(crate) unsafe fn destroy(&mut self, device: &Device) {
+        // SAFETY: the GPU does not use them, by this function's contract.
+        unsafe {
+            self.pool.destroy(device);
+            self.sampler.destroy(device);
+        }
+    }
+}
+
+impl ShadowInput {
+    pub(crate) fn null() -> Self {
+        Self {
+            layout: Object::null(),
+            bound: None,
+            edge: 0,
+        }
+    }
+
+    /// Creates the set layout of a null input.
+    pub(crate) fn build(&mut self, device: &Device) -> Result<()> {
+        let bindings = [vk::DescriptorSetLayoutBinding::default()
+            .binding(0)
+            .descriptor_type(vk::DescriptorType::COMBINED_IMAGE_SAMPLER)
+            .descriptor_count(1)
+            .stage_flags(vk::ShaderStageFlags::FRAGMENT)];
+        let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
+        // SAFETY: the info and the arrays that it points to are alive during the call.
+        let layout = unsafe { device.raw.create_descriptor_set_layout(&info, None) };
+        let layout = layout.call("vkCreateDescriptorSetLayout")?;
+        self.layout = Object::new(device, layout, "throng shadow map");
+        Ok(())
+    }
+
+    pub(crate) fn layout(&self) -> vk::DescriptorSetLayout {
+        self.layout.handle
+    }
+
+    pub(crate) fn set(&self) -> Option<vk::DescriptorSet> {
+        self.bound.as_ref().map(|bound| bound.set)
+    }
+
+    /// Destroys all objects.
+    ///
+    /// # Safety
+    /// Not in use by the GPU.
+    pub(crate) unsafe fn destroy(&mut self, device: &Device) {
+        // SAFETY: the GPU does not use them, by this function's contract.
+        unsafe {
+            if let Some(mut bound) = self.bound.take() {
+                bound.destroy(device);
+            }
+            self.layout.destroy(device);
+        }
+    }
+}
+
+fn sampler(device: &Device, map: &ShadowMap) -> Result<Object<vk::Sampler>> {
+    let compare = if map.reversed_z {
+        vk::CompareOp::GREATER_OR_EQUAL
+    } else {
+        vk::CompareOp::LESS_OR_EQUAL
+    };
+    // Shaders gather texels and filter them, so the format needs no linear filter.
+    let info = vk::SamplerCreateInfo::default()
+        .address_mode_u(vk::SamplerAddressMode::CLAMP_TO_EDGE)
+        .address_mode_v(vk::SamplerAddressMode::CLAMP_TO_EDGE)
+        .address_mode_w(vk::SamplerAddressMode::CLAMP_TO_EDGE)
+        .compare_enable(true)
+        .compare_op(compare);
+    // SAFETY: the info is alive during the call and asks for no feature.
+    let made = unsafe { device.raw.create_sampler(&info, None) }.call("vkCreateSampler")?;
+    Ok(Object::new(device, made, "throng shadow map"))
+}
+
+/// Makes a set that refers to the map.
+///
+/// # Safety
+/// `layout` and the view belong to `device` and are alive.
+pub(crate) unsafe fn bind(
+    device: &Device,
+    layout: vk::DescriptorSetLayout,
+    map: &ShadowMap,
+) -> Result<BoundShadow> {
+    let mut sampler = sampler(device, map)?;
+    let sizes = [vk::DescriptorPoolSize {
+        ty: vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
+        descriptor_count: 1,
+    }];
+    let made = sets::with_pool(device, "throng shadow map", &sizes, layout, 1, None);
+    let (pool, sets) = made.inspect_err(|_| {
+        // SAFETY: no set refers to the sampler yet.
+        unsafe { sampler.destroy(device) };
+    })?;
+    let set = sets.first().copied().unwrap_or_default();
+    let image = [vk::DescriptorImageInfo {
+        sampler: sampler.handle,
+        image_view: map.view,
+        image_layout: map.layout,
+    }];
+    let write = vk::WriteDescriptorSet::default()
+        .dst_set(set)
+        .descriptor_type(vk::DescriptorType::COMBINED_IMAGE_SAMPLER)
+        .image_info(&image);
+    // SAFETY: no command buffer has used the new set. The sampler was created above, and the view
+    // is alive, by this function's contract.
+    unsafe { device.raw.update_descriptor_sets(&[write], &[]) };
+    Ok(BoundShadow { pool, sampler, set })
+}
