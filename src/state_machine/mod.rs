@@ -47,14 +47,13 @@ mod drive;
 mod fault;
 mod fire;
 mod fits;
-mod log;
 mod machine;
 mod model;
 mod names;
 mod pace;
 mod parameters;
-mod play;
 mod state;
+mod status;
 mod text;
 #[cfg(feature = "toml")]
 mod toml;
@@ -70,16 +69,10 @@ pub use desc::{
 pub use desc_transition::{Interruption, Origin, TransitionDesc};
 pub(crate) use fire::Taken;
 pub use machine::StateMachine;
-pub use play::LayerStatus;
+pub(crate) use machine::StateMachineClip;
+pub(crate) use state::StateMachineInstance;
 pub use state::Value;
+pub use status::LayerStatus;
 #[cfg(feature = "toml")]
 pub(crate) use toml::{StateMachineText, list_element, part_of};
 pub(crate) use watch::{DrivenClip, Watch};
-
-// For the tests and benches of this crate: not part of the API.
-#[doc(hidden)]
-pub use log::{ClipCycle, StateMachineEvent, StateMachineLog};
-#[doc(hidden)]
-pub use machine::StateMachineClip;
-#[doc(hidden)]
-pub use state::StateMachineInstance;
