@@ -57,6 +57,7 @@
 //!   character, and what the CPU does with it: palettes, skinning, picking, retargeting.
 //! - [`gpu`] is for engines with their own pipelines: meshes, palette ring, descriptor set layout.
 //! - [`Crowd`] is the façade over all of them.
+//! - [`files`] writes files safely, for tools.
 //! - `standalone` (a feature) creates instance, device and swapchain for programs without an
 //!   engine.
 //!
@@ -93,6 +94,8 @@
 )]
 
 pub mod error;
+
+pub mod files;
 
 mod bytes;
 mod checksum;

@@ -2,7 +2,8 @@
 
 use crate::failure::Failure;
 use crate::model::{Space, is_builtin, load};
-use crate::words::{plural, shown};
+use crate::output;
+use crate::words::{note, plural, shown, warn};
 use clap::ValueEnum;
 use std::collections::HashSet;
 use std::fs::File;
@@ -35,6 +36,64 @@ impl Matching {
     pub(crate) fn name(self) -> String {
         let value = self.to_possible_value();
         value.map_or_else(String::new, |value| value.get_name().to_owned())
+    }
+}
+
+/// The arguments for adding clips.
+#[derive(Debug, clap::Args)]
+pub(crate) struct More {
+    /// Another file whose clips are added, after the file's own. May be repeated.
+    #[arg(long, value_name = "FILE")]
+    clips: Vec<PathBuf>,
+    /// Matching of the joints of --clips.
+    #[arg(long = "match", value_enum, default_value = "auto", value_name = "HOW")]
+    matching: Matching,
+}
+
+/// A character with the clips of several files.
+pub(crate) struct Extended {
+    pub(crate) character: Character,
+    /// What was repaired in all files.
+    pub(crate) repairs: Vec<Repair>,
+    /// Everything that did not match, one line each.
+    pub(crate) remarks: Vec<String>,
+}
+
+impl More {
+    /// The files that are read, with that of the character.
+    pub(crate) fn sources<'a>(&'a self, input: &'a Path) -> Vec<&'a Path> {
+        let clips = self.clips.iter().map(PathBuf::as_path);
+        clips.chain([input]).collect()
+    }
+
+    /// Adds the clips of all files to an import, and tells what happened on the error stream.
+    ///
+    /// Fails if an output would replace one of the files that were read.
+    pub(crate) fn add_to(
+        &self,
+        model: Imported,
+        space: Space,
+        outputs: &[&Path],
+    ) -> Result<Extended, Failure> {
+        let mut all = Extended {
+            character: model.character,
+            repairs: model.repairs,
+            remarks: Vec::new(),
+        };
+        for path in &self.clips {
+            let added = add(&all.character, path, self.matching, space)?;
+            output::check_unread(outputs, path, &added.files)?;
+            let clips = plural(added.clips.len(), "clip");
+            note(&format!("{}: {clips} added", shown(path)));
+            if let Some(warning) = &added.warning {
+                warn(warning);
+            }
+            added.remarks.iter().for_each(|line| note(line));
+            all.character = added.character;
+            all.repairs.extend(added.repairs);
+            all.remarks.extend(added.remarks);
+        }
+        Ok(all)
     }
 }
 

@@ -16,11 +16,8 @@ mod man;
 mod model;
 mod moment;
 mod output;
-mod overwrite;
 mod pose;
 mod progress;
-#[path = "../../character/save/replace.rs"]
-mod replace;
 mod report;
 mod retarget;
 mod table;
@@ -30,7 +27,6 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 use failure::{Failure, after_help};
 use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
-use std::sync::LazyLock;
 
 /// Inspects, checks, converts, poses and measures animated characters.
 ///
@@ -41,7 +37,7 @@ use std::sync::LazyLock;
 #[command(
     name = "throng",
     version = VERSION,
-    long_version = LONG_VERSION.as_str(),
+    long_version = LONG_VERSION,
     propagate_version = true,
     arg_required_else_help = true,
     max_term_width = 100,
@@ -59,25 +55,18 @@ struct Args {
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The version, with the Cargo features that the program was built with.
-static LONG_VERSION: LazyLock<String> = LazyLock::new(|| {
-    let features = [
-        ("draco", cfg!(feature = "draco")),
-        ("ezm", cfg!(feature = "ezm")),
-        ("fbx", cfg!(feature = "fbx")),
-        ("gltf", cfg!(feature = "gltf")),
-        ("meshopt", cfg!(feature = "meshopt")),
-        ("shaderc", cfg!(feature = "shaderc")),
-        ("standalone", cfg!(feature = "standalone")),
-        ("toml", cfg!(feature = "toml")),
-        ("vulkan", cfg!(feature = "vulkan")),
-        ("webp", cfg!(feature = "webp")),
-        ("wgl", cfg!(feature = "wgl")),
-    ];
-    let names = features.iter().filter(|(_, on)| *on).map(|(name, _)| *name);
-    let names: Vec<&str> = names.collect();
-    format!("{VERSION}\nfeatures: {}", names.join(", "))
-});
+/// The version, with the formats that the program was built to read.
+const LONG_VERSION: &str = if cfg!(feature = "fbx") {
+    concat!(
+        env!("CARGO_PKG_VERSION"),
+        "\nformats: glTF, VRM, EZMesh, WebGL, .throng, FBX"
+    )
+} else {
+    concat!(
+        env!("CARGO_PKG_VERSION"),
+        "\nformats: glTF, VRM, EZMesh, WebGL, .throng"
+    )
+};
 
 #[derive(Debug, Subcommand)]
 enum Command {

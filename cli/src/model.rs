@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::words::note;
+use crate::{output, progress};
 use clap::ValueEnum;
 use std::path::Path;
 use throng::character::Character;
@@ -57,6 +58,22 @@ pub(crate) fn load(path: &Path, options: &ImportOptions) -> Result<Imported, Fai
         return Ok(RawCharacter::mannequin().build(options)?);
     }
     import::file(path, options).map_err(|error| Failure::of_file(path, &error))
+}
+
+/// Imports a file that a subcommand converts, and tells its repairs.
+///
+/// Fails if an output would replace one of the files that were read.
+pub(crate) fn load_source(
+    path: &Path,
+    options: &ImportOptions,
+    outputs: &[&Path],
+) -> Result<Imported, Failure> {
+    let model = load(path, options);
+    progress::clear();
+    let model = model?;
+    note_repairs(&model);
+    output::check_unread(outputs, path, &model.files)?;
+    Ok(model)
 }
 
 /// True for the word that stands for the built-in character.

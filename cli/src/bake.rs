@@ -1,10 +1,10 @@
 //! `throng bake`: an imported character as a file that loads without importing.
 
-use crate::clips::{self, Matching};
+use crate::clips::{Extended, More};
 use crate::failure::{Failure, after_help};
-use crate::model::{Space, load, note_repairs, positive};
+use crate::model::{Space, load_source, positive};
 use crate::report::{self, Report};
-use crate::words::{bytes, grouped, millimetres, note, plural, shown, title, warn};
+use crate::words::{bytes, grouped, millimetres, note, plural, shown, title};
 use crate::{output, progress};
 use clap::ValueEnum;
 use std::io::Write;
@@ -32,12 +32,8 @@ pub(crate) struct Args {
     /// The file to write, usually with the extension .throng. It cannot be the standard output.
     #[arg(value_name = "OUT")]
     output: PathBuf,
-    /// Another file whose clips are added, after those of IN. May be repeated.
-    #[arg(long, value_name = "FILE")]
-    clips: Vec<PathBuf>,
-    /// Matching of the joints of --clips.
-    #[arg(long = "match", value_enum, default_value = "auto", value_name = "HOW")]
-    matching: Matching,
+    #[command(flatten)]
+    more: More,
     #[command(flatten)]
     options: Options,
     #[command(flatten)]
@@ -102,40 +98,21 @@ impl Options {
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
-    let mut sources: Vec<&Path> = args.clips.iter().map(PathBuf::as_path).collect();
-    sources.push(&args.input);
     output::check_not_stdout(&args.output)?;
-    output::check(&args.output, &sources, &["throng"])?;
-    let model = load(&args.input, &args.options.to_import());
-    progress::clear();
-    let model = model?;
-    note_repairs(&model);
+    output::check(&args.output, &args.more.sources(&args.input), &["throng"])?;
+    let outputs = [args.output.as_path()];
+    let model = load_source(&args.input, &args.options.to_import(), &outputs)?;
     if !model.spawn_points.is_empty() {
         let points = plural(model.spawn_points.len(), "spawn point");
         note(&format!(
             "{points} of the scene are not part of a character: left out"
         ));
     }
-    output::check_unread(&[&args.output], &args.input, &model.files)?;
-    let mut repairs = model.repairs;
-    let mut remarks = Vec::new();
-    let mut character = model.character;
-    for path in &args.clips {
-        let added = clips::add(&character, path, args.matching, args.options.space)?;
-        output::check_unread(&[&args.output], path, &added.files)?;
-        note(&format!(
-            "{}: {} added",
-            shown(path),
-            plural(added.clips.len(), "clip")
-        ));
-        if let Some(warning) = &added.warning {
-            warn(warning);
-        }
-        added.remarks.iter().for_each(|line| note(line));
-        repairs.extend(added.repairs);
-        remarks.extend(added.remarks);
-        character = added.character;
-    }
+    let Extended {
+        character,
+        repairs,
+        remarks,
+    } = args.more.add_to(model, args.options.space, &outputs)?;
     let size = save(&character, &args.output)?;
     if args.report.json {
         let mut document = report::of_file(&args.output, size, &character);

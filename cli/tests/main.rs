@@ -3,10 +3,9 @@
 //! Files are written by the tests, and those of `THRONG_ASSETS` are read if it is set. Tests that
 //! need some of these run with `--include-ignored`. `bench`, `--on gpu` and `--picture` need a
 //! Vulkan device.
-#![cfg(feature = "cli")]
 
 // Not the package `throng-reference`: all examples would wait for it.
-#[path = "../reference/assets.rs"]
+#[path = "../../tests/reference/assets.rs"]
 #[allow(dead_code, unreachable_pub, reason = "other tests use more of it")]
 mod assets;
 mod bake;
@@ -15,15 +14,15 @@ mod export;
 mod general;
 mod glb;
 mod inspect;
-#[path = "../reference/made.rs"]
+#[path = "../../tests/reference/made.rs"]
 #[allow(dead_code, unreachable_pub, reason = "other tests use more of it")]
 mod made;
 mod pose;
 mod retarget;
-#[path = "../reference/rng.rs"]
+#[path = "../../tests/reference/rng.rs"]
 #[allow(dead_code, unreachable_pub, reason = "other tests use more of it")]
 mod rng;
-#[path = "../import/samples.rs"]
+#[path = "../../tests/import/samples.rs"]
 #[allow(dead_code, reason = "the tests of the readers use more of it")]
 mod samples;
 mod words;

@@ -2,11 +2,10 @@
 
 use crate::failure::Failure;
 use crate::inputs::{folder, is_beside};
-use crate::overwrite::{given_twice, overwritten};
-use crate::replace::replace;
 use crate::words::shown;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use throng::files::{self, overwritten};
 
 /// True for `-`, the standard output.
 pub(crate) fn is_stdout(path: &Path) -> bool {
@@ -73,12 +72,13 @@ fn refusal(path: &Path, why: &str) -> Failure {
 
 /// Fails if two outputs are one file, or both the standard output.
 pub(crate) fn check_distinct(outputs: &[&Path]) -> Result<(), Failure> {
-    let Some(path) = given_twice(outputs) else {
+    let is_given = |index: &usize| overwritten(outputs[*index], &outputs[..*index]).is_some();
+    let Some(twice) = (0..outputs.len()).find(is_given) else {
         return Ok(());
     };
-    let path = match is_stdout(path) {
+    let path = match is_stdout(outputs[twice]) {
         true => "the standard output".into(),
-        false => shown(path),
+        false => shown(outputs[twice]),
     };
     Err(Failure::Usage(format!("{path} is given for two outputs")))
 }
@@ -90,5 +90,5 @@ pub(crate) fn save(path: &Path, bytes: &[u8], out: &mut dyn Write) -> Result<(),
     if is_stdout(path) {
         return Ok(out.write_all(bytes)?);
     }
-    replace(path, bytes).map_err(|error| refusal(path, &error.to_string()))
+    Ok(files::write(path, bytes)?)
 }

@@ -2,11 +2,11 @@
 
 use crate::clips::{self, Added, AddedClip, Matching};
 use crate::failure::{Failure, after_help};
-use crate::model::{load, note_repairs};
+use crate::model::load_source;
 use crate::report::{self, Report};
 use crate::table::section;
 use crate::words::{plural, shown, title, warn};
-use crate::{bake, output, progress};
+use crate::{bake, output};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::PathBuf;
@@ -45,11 +45,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
     output::check_not_stdout(&args.output)?;
     output::check(&args.output, &[&args.clips, &args.onto], &["throng"])?;
-    let onto = load(&args.onto, &args.options.to_import());
-    progress::clear();
-    let onto = onto?;
-    note_repairs(&onto);
-    output::check_unread(&[&args.output], &args.onto, &onto.files)?;
+    let onto = load_source(&args.onto, &args.options.to_import(), &[&args.output])?;
     let added = clips::add(&onto, &args.clips, args.matching, args.options.space)?;
     output::check_unread(&[&args.output], &args.clips, &added.files)?;
     if let Some(warning) = &added.warning {

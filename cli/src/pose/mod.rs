@@ -7,12 +7,12 @@ mod gpu;
 mod obj;
 mod picture;
 
-use crate::clips::{self, Matching};
+use crate::clips::More;
 use crate::failure::{Failure, after_help};
-use crate::model::{self, Space, load, note_repairs};
+use crate::model::{self, Space, load_source};
 use crate::moment::{self, Moment};
 use crate::output;
-use crate::words::{note, plural, seconds, shown, title, warn};
+use crate::words::{note, plural, seconds, shown, title};
 use clap::ValueEnum;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -45,12 +45,8 @@ pub(crate) struct Args {
     /// clip that moves if --clip names none. 0 if absent.
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     time: Option<f64>,
-    /// Another file whose clips are added to the character, after its own.
-    #[arg(long, value_name = "FILE")]
-    clips: Option<PathBuf>,
-    /// Matching of the joints of --clips.
-    #[arg(long = "match", value_enum, default_value = "auto", value_name = "HOW")]
-    matching: Matching,
+    #[command(flatten)]
+    more: More,
     /// Write the posed mesh as Wavefront OBJ, `-` for the standard output: positions and normals,
     /// one object per primitive.
     #[arg(long, value_name = "OUT.obj")]
@@ -129,8 +125,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
         .map(PathBuf::as_path)
         .collect();
     output::check_distinct(&outputs)?;
-    let mut sources = vec![args.file.as_path()];
-    sources.extend(args.clips.as_deref());
+    let sources = args.more.sources(&args.file);
     let of = [
         (&args.obj, "obj"),
         (&args.glb, "glb"),
@@ -141,19 +136,9 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
             output::check(path, &sources, &[extension])?;
         }
     }
-    let model = load(&args.file, &args.space.of(ImportOptions::default()))?;
-    note_repairs(&model);
-    output::check_unread(&outputs, &args.file, &model.files)?;
-    let mut model = model.character;
-    if let Some(path) = &args.clips {
-        let added = clips::add(&model, path, args.matching, args.space)?;
-        output::check_unread(&outputs, path, &added.files)?;
-        if let Some(warning) = &added.warning {
-            warn(warning);
-        }
-        added.remarks.iter().for_each(|line| note(line));
-        model = added.character;
-    }
+    let options = args.space.of(ImportOptions::default());
+    let model = load_source(&args.file, &options, &outputs)?;
+    let model = args.more.add_to(model, args.space, &outputs)?.character;
     let moment = moment::choose(&model, args.clip.as_deref(), args.time)?;
     let subject = gpu::Subject {
         model: &model,

@@ -1,11 +1,11 @@
 //! `throng export`: a character as binary glTF, for other tools.
 
-use crate::clips::{self, Matching};
+use crate::clips::{Extended, More};
 use crate::failure::{Failure, after_help};
 use crate::inputs::is_beside;
-use crate::model::{Space, load, note_repairs};
+use crate::model::{Space, load_source};
 use crate::report::{self, Report};
-use crate::words::{bytes, note, plural, shown, warn};
+use crate::words::{bytes, note, plural, shown};
 use crate::{output, progress};
 use serde_json::json;
 use std::io::Write;
@@ -33,12 +33,8 @@ pub(crate) struct Args {
     /// The file to write, usually with the extension .glb. `-` is the standard output.
     #[arg(value_name = "OUT")]
     output: PathBuf,
-    /// Another file whose clips are added, after those of IN. May be repeated.
-    #[arg(long, value_name = "FILE")]
-    clips: Vec<PathBuf>,
-    /// Matching of the joints of --clips.
-    #[arg(long = "match", value_enum, default_value = "auto", value_name = "HOW")]
-    matching: Matching,
+    #[command(flatten)]
+    more: More,
     /// Also write what glTF cannot store as TOML: OUT with the extension .toml, which an import of
     /// OUT reads.
     #[arg(long)]
@@ -53,38 +49,20 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
-    let mut sources: Vec<&Path> = args.clips.iter().map(PathBuf::as_path).collect();
-    sources.push(&args.input);
-    let sidecar = check_outputs(args, &sources)?;
+    let sidecar = check_outputs(args, &args.more.sources(&args.input))?;
+    let outputs = [Some(args.output.as_path()), sidecar.as_deref()];
+    let outputs: Vec<&Path> = outputs.into_iter().flatten().collect();
     let options = args.space.of(ImportOptions {
         images: !args.no_images,
         on_packed: progress::packing(),
         ..ImportOptions::with_curves()
     });
-    let model = load(&args.input, &options);
-    progress::clear();
-    let model = model?;
-    note_repairs(&model);
-    let outputs: Vec<&Path> = [Some(&args.output), sidecar.as_ref()]
-        .into_iter()
-        .flatten()
-        .map(PathBuf::as_path)
-        .collect();
-    output::check_unread(&outputs, &args.input, &model.files)?;
-    let mut repairs = model.repairs;
-    let mut remarks = Vec::new();
-    let mut character = model.character;
-    for path in &args.clips {
-        let added = clips::add(&character, path, args.matching, args.space)?;
-        output::check_unread(&outputs, path, &added.files)?;
-        if let Some(warning) = &added.warning {
-            warn(warning);
-        }
-        added.remarks.iter().for_each(|line| note(line));
-        repairs.extend(added.repairs);
-        remarks.extend(added.remarks);
-        character = added.character;
-    }
+    let model = load_source(&args.input, &options, &outputs)?;
+    let Extended {
+        character,
+        repairs,
+        remarks,
+    } = args.more.add_to(model, args.space, &outputs)?;
     let options = ExportOptions {
         images: !args.no_images,
         ..ExportOptions::default()
@@ -97,8 +75,9 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
     output::save(&args.output, &exported.bytes, out)?;
     match &sidecar {
         Some(sidecar) => {
-            let text = toml::to_string(&exported.description)
-                .map_err(|error| Failure::File(format!("{}: {error}", shown(sidecar))))?;
+            let text = exported.description.to_toml();
+            let text =
+                text.map_err(|error| Failure::File(format!("{}: {error}", shown(sidecar))))?;
             output::save(sidecar, text.as_bytes(), out)?;
         }
         None if !is_measured_only(&exported.description) => note(
