@@ -113,7 +113,7 @@ pub fn glb(character: &Character, options: &ExportOptions) -> Result<Exported> {
         &mut omissions,
     )?;
     let mut nodes = nodes::write(character, &groups, &skins, &mut omissions);
-    let written_skins = skins::write(character, &skins, &nodes, &mut data)?;
+    let written_skins = skins::write(character, &skins, &nodes.added, &mut data)?;
     let animations = animations::write(character, &nodes, &mut data, &mut omissions)?;
     let description = description::of(character, &mut omissions);
     omissions.rest_of(character);
