@@ -52,11 +52,9 @@ mod raw;
 mod read;
 mod repair;
 mod resource_reader;
-mod rigid;
 mod shapes;
 mod source;
 mod space;
-mod spawn_point;
 #[cfg(any(feature = "ezm", feature = "wgl"))]
 mod textures;
 #[cfg(feature = "gltf")]
@@ -69,11 +67,10 @@ pub(crate) const COMMON_ROOT: &str = "common root";
 
 pub use file::{bytes, file, has_hierarchy};
 pub use format::has_known_extension;
-pub use imported::{Imported, InfluenceLoss};
+pub use imported::{Imported, InfluenceLoss, SpawnPoint};
 pub use options::{ImportOptions, UpAxis};
 pub use raw::{
     RawAnimation, RawChannel, RawCharacter, RawKeys, RawMorph, RawNode, RawPrimitive, RawSkin,
 };
 pub use repair::{Repair, RepairKind};
 pub use resource_reader::ResourceReader;
-pub use spawn_point::SpawnPoint;
