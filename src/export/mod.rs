@@ -50,12 +50,11 @@ mod posed;
 mod skins;
 
 pub use omissions::{Omission, OmissionKind};
-// For the command line, which is outside of the crate.
-#[doc(hidden)]
 pub use posed::{PosedMesh, posed_glb};
 
 use crate::character::{AnimationDesc, Character};
 use crate::error::Result;
+use crate::text::{Tree, to_json};
 use data::Data;
 use materials::Materials;
 use omissions::Omissions;
@@ -168,8 +167,7 @@ fn scene(character: &Character, nodes: &nodes::Nodes, description: &AnimationDes
     let mut scene = named(character.name());
     scene["nodes"] = nodes.roots.clone().into();
     if *description != AnimationDesc::default() {
-        // Plain data of strings and finite numbers.
-        scene["extras"]["throng"] = serde_json::to_value(description).unwrap_or_default();
+        scene["extras"]["throng"] = to_json(Tree::of(description).root());
     }
     scene
 }

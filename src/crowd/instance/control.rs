@@ -1,4 +1,4 @@
-//! What an instance's handle changes.
+//! Methods of an instance's handle that change the instance.
 
 use super::handle::{CrowdMut, InstanceMut};
 #[cfg(doc)]
