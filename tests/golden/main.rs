@@ -44,6 +44,9 @@ mod own_pipeline;
 #[allow(dead_code, reason = "the example's command line is not used here")]
 #[path = "../../examples/own_shader.rs"]
 mod own_shader;
+#[allow(dead_code, reason = "the example's command line is not used here")]
+#[path = "../../examples/shadows.rs"]
+mod shadows;
 
 mod arguments;
 mod board;
@@ -183,6 +186,12 @@ fn models() {
 #[test]
 fn minimal() {
     example("minimal", minimal::main);
+}
+
+/// The character in the middle is painted, so a ray through its pixel must hit it.
+#[test]
+fn shadows() {
+    example("shadows", || shadows::picture(Some([320, 200])));
 }
 
 #[test]
