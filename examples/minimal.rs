@@ -18,6 +18,8 @@ const EXTENT: vk::Extent2D = vk::Extent2D {
     width: 640,
     height: 480,
 };
+/// Size of the picture.
+const BYTES: u32 = 4 * EXTENT.width * EXTENT.height;
 const COLOR: vk::Format = vk::Format::R8G8B8A8_SRGB;
 const DEPTH: vk::Format = vk::Format::D32_SFLOAT;
 
@@ -63,10 +65,9 @@ unsafe fn draw() -> Result<()> {
         let color = create_image(&device, &mut allocator, COLOR, usage)?;
         let usage = vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT;
         let depth = create_image(&device, &mut allocator, DEPTH, usage)?;
-        let info =
-            vk::BufferCreateInfo::default().size(u64::from(4 * EXTENT.width * EXTENT.height));
-        let info = info.usage(vk::BufferUsageFlags::TRANSFER_DST);
-        let readback = device.create_buffer(&info, None)?;
+        let info = vk::BufferCreateInfo::default().size(u64::from(BYTES));
+        let usage = vk::BufferUsageFlags::TRANSFER_DST;
+        let readback = device.create_buffer(&info.usage(usage), None)?;
         let requirements = device.get_buffer_memory_requirements(readback);
         let pixels = allocate(&mut allocator, requirements, MemoryLocation::GpuToCpu)?;
         device.bind_buffer_memory(readback, pixels.memory(), pixels.offset())?;
@@ -109,11 +110,8 @@ unsafe fn draw() -> Result<()> {
         let submit = [vk::SubmitInfo::default().command_buffers(std::slice::from_ref(&cmd))];
         device.queue_submit(queue, &submit, vk::Fence::null())?;
         device.device_wait_idle()?;
-        write_png(
-            pixels
-                .mapped_slice()
-                .ok_or("readback memory is not mapped")?,
-        )?;
+        let rgba = pixels.mapped_slice();
+        write_png(rgba.ok_or("readback memory is not mapped")?)?;
 
         // Once the device is idle.
         crowd.destroy(memory);
@@ -300,8 +298,8 @@ fn write_png(rgba: &[u8]) -> Result<()> {
     let mut bytes = Vec::new();
     let mut encoder = png::Encoder::new(&mut bytes, EXTENT.width, EXTENT.height);
     encoder.set_color(png::ColorType::Rgba);
-    encoder
-        .write_header()?
-        .write_image_data(&rgba[..(4 * EXTENT.width * EXTENT.height) as usize])?;
+    let mut writer = encoder.write_header()?;
+    writer.write_image_data(&rgba[..BYTES as usize])?;
+    writer.finish()?;
     Ok(throng::files::write("minimal.png", &bytes)?)
 }
