@@ -157,7 +157,7 @@ pub mod standalone;
 pub use crate::crowd::Crowd;
 pub use animator::{
     Actor, ActorMut, ActorRef, AnimationEvent, AnimationEventKind, IkReport, IkSolver, IkTarget,
-    JointRef, NameOrId, Play, Playing, RootMotionMode, ShowPose,
+    JointRef, Misfit, NameOrId, Play, Playing, RootMotionMode, ShowPose,
 };
 #[cfg(feature = "vulkan")]
 pub use ash;

@@ -25,7 +25,7 @@ pub(crate) struct Library {
     pub(crate) expressions: Vec<Expression>,
     /// Morph weights of the rest pose.
     pub(crate) morph_weights: Vec<f32>,
-    morph_names: Vec<Box<str>>,
+    pub(crate) morph_names: Vec<Box<str>>,
 }
 
 impl Library {

@@ -57,6 +57,7 @@ mod name_or_id;
 mod passing;
 mod play;
 mod record;
+mod replace;
 mod socket;
 mod solvers;
 mod state;
@@ -72,6 +73,9 @@ pub use joint_ref::JointRef;
 pub use name_or_id::NameOrId;
 pub use play::{Play, Playing};
 pub use record::PlayRecord;
+pub use replace::Misfit;
+#[cfg(feature = "vulkan")]
+pub(crate) use replace::{Misfits, joints_by_name, moved};
 pub use solvers::{IkReport, IkSolver, IkTarget};
 pub use state::{RootMotionMode, ShowPose};
 

@@ -45,6 +45,14 @@ unsafe impl Send for Places {}
 unsafe impl Sync for Places {}
 
 impl Work {
+    /// Frees the buffers whose sizes depend on the character.
+    pub(super) fn forget_character(&mut self) {
+        *self = Self {
+            specials: self.specials,
+            ..Self::default()
+        };
+    }
+
     /// Reserves memory for lists of actors, so that no frame allocates.
     ///
     /// Some of the `actors` need more than their records, with `joints` joints each.

@@ -60,6 +60,7 @@ mod pace;
 mod parameter_text;
 mod parameters;
 mod play;
+mod replace;
 mod save;
 mod state;
 #[cfg(feature = "toml")]

@@ -30,6 +30,21 @@ impl Driver {
         }
     }
 
+    /// Goes on in another state machine, by the names of both.
+    pub(crate) fn adopt(
+        &mut self,
+        old: &StateMachine,
+        new: &StateMachine,
+        lost: &mut dyn FnMut(&'static str, &str),
+    ) {
+        self.state = new.adopt(old, &self.state, lost);
+        self.damped.retain_mut(|(id, _)| {
+            let same = new.same_parameter(old, *id);
+            *id = same.unwrap_or(*id);
+            same.is_some()
+        });
+    }
+
     pub(crate) fn value(&self, machine: &StateMachine, id: Id<ParameterDesc>) -> Result<Value> {
         machine.value(&self.state, id)
     }

@@ -110,6 +110,18 @@ impl Goals {
         }
     }
 
+    /// Removes the targets for solvers that do not fit the character any more.
+    pub(crate) fn adopt(&mut self, solvers: &Solvers, lost: &mut dyn FnMut(&'static str, &str)) {
+        self.0.retain_mut(|goal| {
+            goal.report = None;
+            if solvers.get(goal.solver).is_err() {
+                lost("IK solver", solvers.kind(goal.solver));
+                return false;
+            }
+            true
+        });
+    }
+
     /// Removes what has faded out.
     pub(crate) fn advance(&mut self, local_s: f64) {
         self.0.retain(|goal| !goal.is_over(local_s));

@@ -3,6 +3,7 @@
 use super::pose::{OwnPose, clip_of};
 use crate::animator::library::Library;
 use crate::animator::record::PlayRecord;
+use crate::animator::replace::{Mapping, moved};
 use crate::mesh::add_expressions;
 use crate::motion::{WeightSample, blend_weights};
 
@@ -25,6 +26,32 @@ impl Weights {
         if weights.iter().any(Option::is_some) {
             let values = weights.iter().map(|weight| weight.unwrap_or(f32::NAN));
             self.set.extend(values);
+        }
+    }
+
+    /// Fits them to another character, which has these counts of expressions and morph weights.
+    pub(crate) fn adopt(
+        &mut self,
+        old: &Library,
+        map: &Mapping,
+        [expressions, weights]: [usize; 2],
+        lost: &mut dyn FnMut(&'static str, &str),
+    ) {
+        let before = core::mem::take(self);
+        for (index, weight) in (0..)
+            .zip(before.expressions)
+            .filter(|(_, weight)| *weight != 0.0)
+        {
+            match moved(&map.expressions, index) {
+                Some(new) => self.set_expression(expressions, new.into(), weight),
+                None => lost("expression", &old.expressions[usize::from(index)].name),
+            }
+        }
+        for (index, weight) in (0..).zip(before.set).filter(|(_, weight)| !weight.is_nan()) {
+            match moved(&map.morph_weights, index) {
+                Some(new) => self.set(weights, new.into(), Some(weight)),
+                None => lost("morph weight", &old.morph_names[usize::from(index)]),
+            }
         }
     }
 
