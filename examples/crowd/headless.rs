@@ -136,6 +136,11 @@ fn draw_frames(
         if ends.pending == FRAMES_IN_FLIGHT {
             ends.ended(waited);
         }
+        let last = number + 1 == count;
+        if let Some(pixel) = args.pick.filter(|_| last) {
+            progress.clear();
+            say(&show.pick(&view, pixel)?)?;
+        }
         let canvas = Canvas::Picture(target);
         let time_s = f64::from(number) * dt_s;
         // SAFETY: the frame was just begun, the target belongs to the context, and the submit

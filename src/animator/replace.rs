@@ -169,7 +169,7 @@ impl Animator {
     /// let guard = animator.add("Walk")?;
     /// let dancer = animator.add("Wave")?;
     ///
-    /// file.clips.retain(|clip| clip.name != "Wave");
+    /// file.animations.retain(|clip| &*clip.name != "Wave");
     /// let misfits = animator.replace(&file.build(&ImportOptions::default())?)?;
     /// assert_eq!(misfits[0].to_string(), "clip \"Wave\" is gone: 1 used it");
     /// assert_eq!(animator.actor(guard)?.playing().count(), 1);
