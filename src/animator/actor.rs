@@ -324,8 +324,8 @@ impl<A: Deref<Target = Animator>> Actor<A> {
     /// Writes its model pose: one matrix for each joint, from the joint's space to character space.
     ///
     /// The pose is that at the animator's `time_s`, as for [`Self::joint_model`]. Nothing is
-    /// allocated, except with inverse kinematics or spring bones. For many actors at the time of the
-    /// last update, [`Animator::model_poses`] is faster.
+    /// allocated, except with inverse kinematics or spring bones. For many actors at the time of
+    /// the last update, [`Animator::model_poses`] is faster.
     ///
     /// ```
     /// use throng::animator::Animator;

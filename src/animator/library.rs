@@ -33,9 +33,9 @@ impl Library {
         let weights = character.morph_weights();
         Self {
             skeleton: character.skeleton().clone(),
-            clips: Arc::clone(&character.clips),
-            set: Arc::clone(&character.animations),
-            springs: Arc::clone(&character.springs),
+            clips: Arc::clone(character.shared_clips()),
+            set: Arc::clone(character.animation_set()),
+            springs: Arc::clone(character.spring_rig()),
             expressions: character.expressions().to_vec(),
             morph_weights: weights.iter().map(|weight| weight.rest).collect(),
             morph_names: weights.iter().map(|weight| weight.name.clone()).collect(),

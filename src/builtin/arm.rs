@@ -43,87 +43,23 @@ const fn arm(
     }
 }
 
+#[rustfmt::skip]
 const ARM_LOOPS: [ArmLoop; 12] = [
-    arm(
-        0.050,
-        [0.066, 0.060],
-        [0.0, -0.004],
-        &[(CLAVICLE, 0.24), (UPPER_CHEST, 0.06), (UPPER_TWIST, 0.70)],
-        Shirt,
-    ),
-    arm(
-        0.110,
-        [0.060, 0.059],
-        [0.002, 0.0],
-        &[(CLAVICLE, 0.04), (UPPER_TWIST, 0.62), (UPPER_ARM, 0.34)],
-        Shirt,
-    ),
-    ArmLoop {
-        sharp: true,
-        ..arm(
-            0.178,
-            [0.059, 0.059],
-            [0.002, 0.002],
-            &[(UPPER_TWIST, 0.25), (UPPER_ARM, 0.75)],
-            Shirt,
-        )
-    },
-    arm(
-        0.174,
-        [0.050, 0.050],
-        [0.002, 0.002],
-        &[(UPPER_TWIST, 0.25), (UPPER_ARM, 0.75)],
-        Shirt,
-    ),
-    arm(
-        0.232,
-        [0.046, 0.044],
-        [0.000, 0.001],
-        &[(UPPER_ARM, 0.93), (LOWER_ARM, 0.07)],
-        Skin,
-    ),
-    arm(
-        0.282,
-        [0.045, 0.042],
-        [-0.003, 0.0],
-        &[(UPPER_ARM, 0.5), (LOWER_ARM, 0.5)],
-        Skin,
-    ),
-    arm(
-        0.330,
-        [0.047, 0.044],
-        [0.001, -0.001],
-        &[(UPPER_ARM, 0.07), (LOWER_ARM, 0.88), (LOWER_TWIST, 0.05)],
-        Skin,
-    ),
-    arm(
-        0.390,
-        [0.044, 0.040],
-        [0.003, -0.001],
-        &[(LOWER_ARM, 0.5), (LOWER_TWIST, 0.5)],
-        Skin,
-    ),
-    arm(
-        0.465,
-        [0.036, 0.031],
-        [0.002, 0.0],
-        &[(LOWER_TWIST, 1.0)],
-        Skin,
-    ),
-    arm(
-        0.520,
-        [0.031, 0.025],
-        [0.0, 0.0],
-        &[(LOWER_TWIST, 0.6), (HAND, 0.4)],
-        Skin,
-    ),
-    arm(
-        0.545,
-        [0.033, 0.024],
-        [0.0, 0.0],
-        &[(LOWER_TWIST, 0.08), (HAND, 0.92)],
-        Skin,
-    ),
+    arm(0.050, [0.066, 0.060], [0.0, -0.004],
+        &[(CLAVICLE, 0.24), (UPPER_CHEST, 0.06), (UPPER_TWIST, 0.70)], Shirt),
+    arm(0.110, [0.060, 0.059], [0.002, 0.0],
+        &[(CLAVICLE, 0.04), (UPPER_TWIST, 0.62), (UPPER_ARM, 0.34)], Shirt),
+    ArmLoop { sharp: true, ..arm(0.178, [0.059, 0.059], [0.002, 0.002],
+        &[(UPPER_TWIST, 0.25), (UPPER_ARM, 0.75)], Shirt) },
+    arm(0.174, [0.050, 0.050], [0.002, 0.002], &[(UPPER_TWIST, 0.25), (UPPER_ARM, 0.75)], Shirt),
+    arm(0.232, [0.046, 0.044], [0.000, 0.001], &[(UPPER_ARM, 0.93), (LOWER_ARM, 0.07)], Skin),
+    arm(0.282, [0.045, 0.042], [-0.003, 0.0], &[(UPPER_ARM, 0.5), (LOWER_ARM, 0.5)], Skin),
+    arm(0.330, [0.047, 0.044], [0.001, -0.001],
+        &[(UPPER_ARM, 0.07), (LOWER_ARM, 0.88), (LOWER_TWIST, 0.05)], Skin),
+    arm(0.390, [0.044, 0.040], [0.003, -0.001], &[(LOWER_ARM, 0.5), (LOWER_TWIST, 0.5)], Skin),
+    arm(0.465, [0.036, 0.031], [0.002, 0.0], &[(LOWER_TWIST, 1.0)], Skin),
+    arm(0.520, [0.031, 0.025], [0.0, 0.0], &[(LOWER_TWIST, 0.6), (HAND, 0.4)], Skin),
+    arm(0.545, [0.033, 0.024], [0.0, 0.0], &[(LOWER_TWIST, 0.08), (HAND, 0.92)], Skin),
     arm(0.585, [0.043, 0.021], [-0.001, 0.001], &[(HAND, 1.0)], Skin),
 ];
 

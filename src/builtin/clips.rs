@@ -15,31 +15,12 @@ struct Source {
     pose: fn(&[RestJoint], f32) -> Pose,
 }
 
+#[rustfmt::skip]
 const SOURCES: [Source; 4] = [
-    Source {
-        name: "Idle",
-        duration_s: 4.0,
-        keys: 80,
-        pose: idle,
-    },
-    Source {
-        name: "Walk",
-        duration_s: gait::WALK_S,
-        keys: 34,
-        pose: gait::walk,
-    },
-    Source {
-        name: "Run",
-        duration_s: gait::RUN_S,
-        keys: 28,
-        pose: gait::run,
-    },
-    Source {
-        name: "Wave",
-        duration_s: 2.0,
-        keys: 60,
-        pose: wave,
-    },
+    Source { name: "Idle", duration_s: 4.0, keys: 80, pose: idle },
+    Source { name: "Walk", duration_s: gait::WALK_S, keys: 34, pose: gait::walk },
+    Source { name: "Run", duration_s: gait::RUN_S, keys: 28, pose: gait::run },
+    Source { name: "Wave", duration_s: 2.0, keys: 60, pose: wave },
 ];
 
 pub(super) fn animations(rest: &[RestJoint]) -> Vec<RawAnimation> {

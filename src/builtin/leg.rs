@@ -32,86 +32,27 @@ const fn leg(center: [f32; 3], half: [f32; 2], bind: Bind<'static>, paint: Paint
     }
 }
 
+#[rustfmt::skip]
 const LEG_LOOPS: [LegLoop; 11] = [
-    leg(
-        [0.092, 0.775, -0.006],
-        [0.083, 0.096],
-        &[(HIPS, 0.08), (UPPER_LEG, 0.92)],
-        Trousers,
-    ),
-    leg(
-        [0.094, 0.660, -0.002],
-        [0.077, 0.086],
-        &[(UPPER_LEG, 1.0)],
-        Trousers,
-    ),
-    leg(
-        [0.096, 0.562, 0.003],
-        [0.068, 0.074],
-        &[(UPPER_LEG, 0.94), (LOWER_LEG, 0.06)],
-        Trousers,
-    ),
-    leg(
-        [0.096, 0.502, 0.006],
-        [0.064, 0.070],
-        &[(UPPER_LEG, 0.5), (LOWER_LEG, 0.5)],
-        Trousers,
-    ),
-    leg(
-        [0.097, 0.442, 0.001],
-        [0.062, 0.068],
-        &[(UPPER_LEG, 0.06), (LOWER_LEG, 0.94)],
-        Trousers,
-    ),
-    leg(
-        [0.098, 0.345, -0.012],
-        [0.063, 0.070],
-        &[(LOWER_LEG, 1.0)],
-        Trousers,
-    ),
-    leg(
-        [0.100, 0.210, -0.014],
-        [0.055, 0.060],
-        &[(LOWER_LEG, 1.0)],
-        Trousers,
-    ),
-    LegLoop {
-        sharp: true,
-        ..leg(
-            [0.100, 0.082, -0.016],
-            [0.053, 0.058],
-            &[(LOWER_LEG, 0.92), (FOOT, 0.08)],
-            Trousers,
-        )
-    },
-    leg(
-        [0.100, 0.094, -0.018],
-        [0.043, 0.052],
-        &[(LOWER_LEG, 0.8), (FOOT, 0.2)],
-        Trousers,
-    ),
-    leg(
-        [0.101, 0.074, -0.022],
-        [0.044, 0.056],
-        &[(LOWER_LEG, 0.25), (FOOT, 0.75)],
-        Shoe,
-    ),
-    LegLoop {
-        open: true,
-        ..leg([0.101, 0.046, -0.024], [0.044, 0.058], &[(FOOT, 1.0)], Shoe)
-    },
+    leg([0.092, 0.775, -0.006], [0.083, 0.096], &[(HIPS, 0.08), (UPPER_LEG, 0.92)], Trousers),
+    leg([0.094, 0.660, -0.002], [0.077, 0.086], &[(UPPER_LEG, 1.0)], Trousers),
+    leg([0.096, 0.562, 0.003], [0.068, 0.074], &[(UPPER_LEG, 0.94), (LOWER_LEG, 0.06)], Trousers),
+    leg([0.096, 0.502, 0.006], [0.064, 0.070], &[(UPPER_LEG, 0.5), (LOWER_LEG, 0.5)], Trousers),
+    leg([0.097, 0.442, 0.001], [0.062, 0.068], &[(UPPER_LEG, 0.06), (LOWER_LEG, 0.94)], Trousers),
+    leg([0.098, 0.345, -0.012], [0.063, 0.070], &[(LOWER_LEG, 1.0)], Trousers),
+    leg([0.100, 0.210, -0.014], [0.055, 0.060], &[(LOWER_LEG, 1.0)], Trousers),
+    LegLoop { sharp: true, ..leg([0.100, 0.082, -0.016], [0.053, 0.058],
+        &[(LOWER_LEG, 0.92), (FOOT, 0.08)], Trousers) },
+    leg([0.100, 0.094, -0.018], [0.043, 0.052], &[(LOWER_LEG, 0.8), (FOOT, 0.2)], Trousers),
+    leg([0.101, 0.074, -0.022], [0.044, 0.056], &[(LOWER_LEG, 0.25), (FOOT, 0.75)], Shoe),
+    LegLoop { open: true, ..leg([0.101, 0.046, -0.024], [0.044, 0.058], &[(FOOT, 1.0)], Shoe) },
 ];
 /// The last two loops of the heel: the upper edge of the sole, and the ground.
+#[rustfmt::skip]
 const HEEL_LOOPS: [LegLoop; 2] = [
-    LegLoop {
-        open: true,
-        ..leg([0.101, 0.020, -0.026], [0.046, 0.062], &[(FOOT, 1.0)], Shoe)
-    },
-    LegLoop {
-        open: true,
-        sharp: true,
-        ..leg([0.101, 0.000, -0.026], [0.045, 0.061], &[(FOOT, 1.0)], Sole)
-    },
+    LegLoop { open: true, ..leg([0.101, 0.020, -0.026], [0.046, 0.062], &[(FOOT, 1.0)], Shoe) },
+    LegLoop { open: true, sharp: true, ..leg([0.101, 0.000, -0.026], [0.045, 0.061],
+        &[(FOOT, 1.0)], Sole) },
 ];
 
 impl LegLoop {
@@ -197,35 +138,13 @@ struct FootLoop {
     bind: Bind<'static>,
 }
 
+#[rustfmt::skip]
 const FOOT_LOOPS: [FootLoop; 4] = [
-    FootLoop {
-        z: 0.055,
-        x: 0.103,
-        half: [0.024, 0.044],
-        y: [0.082, 0.048],
-        bind: &[(FOOT, 1.0)],
-    },
-    FootLoop {
-        z: 0.112,
-        x: 0.107,
-        half: [0.028, 0.051],
-        y: [0.060, 0.040],
-        bind: &[(FOOT, 0.5), (TOES, 0.5)],
-    },
-    FootLoop {
-        z: 0.160,
-        x: 0.108,
-        half: [0.026, 0.047],
-        y: [0.050, 0.036],
-        bind: &[(TOES, 1.0)],
-    },
-    FootLoop {
-        z: 0.196,
-        x: 0.105,
-        half: [0.020, 0.032],
-        y: [0.038, 0.030],
-        bind: &[(TOES, 1.0)],
-    },
+    FootLoop { z: 0.055, x: 0.103, half: [0.024, 0.044], y: [0.082, 0.048], bind: &[(FOOT, 1.0)] },
+    FootLoop { z: 0.112, x: 0.107, half: [0.028, 0.051], y: [0.060, 0.040],
+        bind: &[(FOOT, 0.5), (TOES, 0.5)] },
+    FootLoop { z: 0.160, x: 0.108, half: [0.026, 0.047], y: [0.050, 0.036], bind: &[(TOES, 1.0)] },
+    FootLoop { z: 0.196, x: 0.105, half: [0.020, 0.032], y: [0.038, 0.030], bind: &[(TOES, 1.0)] },
 ];
 
 fn add_foot(cage: &mut Cage, opening: Vec<usize>) {

@@ -137,42 +137,18 @@ pub(super) struct Finger {
     pub(super) radius_m: f32,
 }
 
+#[rustfmt::skip]
 pub(super) const FINGERS: [Finger; 5] = [
-    Finger {
-        name: "Thumb",
-        base: [0.026, 0.021, 0.010],
-        direction: [0.72, 0.58, 0.36],
-        lengths_m: [0.042, 0.031, 0.027],
-        radius_m: 0.0115,
-    },
-    Finger {
-        name: "Index",
-        base: [0.088, 0.0300, 0.0],
-        direction: [1.0, 0.07, 0.06],
-        lengths_m: [0.041, 0.025, 0.021],
-        radius_m: 0.0092,
-    },
-    Finger {
-        name: "Middle",
-        base: [0.092, 0.0098, 0.0],
-        direction: [1.0, 0.015, 0.06],
-        lengths_m: [0.045, 0.028, 0.022],
-        radius_m: 0.0094,
-    },
-    Finger {
-        name: "Ring",
-        base: [0.088, -0.0102, 0.0],
-        direction: [1.0, -0.045, 0.06],
-        lengths_m: [0.042, 0.026, 0.021],
-        radius_m: 0.0090,
-    },
-    Finger {
-        name: "Little",
-        base: [0.081, -0.0296, 0.0],
-        direction: [1.0, -0.115, 0.06],
-        lengths_m: [0.033, 0.020, 0.018],
-        radius_m: 0.0080,
-    },
+    Finger { name: "Thumb", base: [0.026, 0.021, 0.010], direction: [0.72, 0.58, 0.36],
+        lengths_m: [0.042, 0.031, 0.027], radius_m: 0.0115 },
+    Finger { name: "Index", base: [0.088, 0.0300, 0.0], direction: [1.0, 0.07, 0.06],
+        lengths_m: [0.041, 0.025, 0.021], radius_m: 0.0092 },
+    Finger { name: "Middle", base: [0.092, 0.0098, 0.0], direction: [1.0, 0.015, 0.06],
+        lengths_m: [0.045, 0.028, 0.022], radius_m: 0.0094 },
+    Finger { name: "Ring", base: [0.088, -0.0102, 0.0], direction: [1.0, -0.045, 0.06],
+        lengths_m: [0.042, 0.026, 0.021], radius_m: 0.0090 },
+    Finger { name: "Little", base: [0.081, -0.0296, 0.0], direction: [1.0, -0.115, 0.06],
+        lengths_m: [0.033, 0.020, 0.018], radius_m: 0.0080 },
 ];
 
 /// Converts a direction from hand coordinates to character space, on the left.

@@ -10,83 +10,26 @@ const UPPER_TWIST: usize = Side::Left.of(Part::UpperArmTwist);
 const UPPER_LEG: usize = Side::Left.of(Part::UpperLeg);
 
 /// The rows from the hips to the lower end of the arm's opening.
+#[rustfmt::skip]
 const WAIST: [Row; 7] = [
-    row(
-        [0.925; 3],
-        0.180,
-        [0.108, -0.128],
-        [0.72, 0.78],
-        &[(HIPS, 1.0)],
-        Trousers,
-    ),
-    row(
-        [0.978; 3],
-        0.170,
-        [0.108, -0.118],
-        [0.74, 0.76],
-        &[(HIPS, 1.0)],
-        Trousers,
-    ),
-    sharp(row(
-        [0.975; 3],
-        0.178,
-        [0.115, -0.124],
-        [0.74, 0.76],
-        &[(HIPS, 1.0)],
-        Shirt,
-    )),
-    row(
-        [1.045; 3],
-        0.160,
-        [0.112, -0.110],
-        [0.74, 0.76],
-        &[(HIPS, 0.6), (SPINE, 0.4)],
-        Shirt,
-    ),
-    row(
-        [1.125; 3],
-        0.150,
-        [0.108, -0.102],
-        [0.74, 0.76],
-        &[(SPINE, 0.75), (CHEST, 0.15), (HIPS, 0.1)],
-        Shirt,
-    ),
-    row(
-        [1.210; 3],
-        0.162,
-        [0.116, -0.116],
-        [0.74, 0.78],
-        &[(SPINE, 0.2), (CHEST, 0.7), (UPPER_CHEST, 0.1)],
-        Shirt,
-    ),
-    row(
-        [1.290, 1.285, 1.295],
-        0.172,
-        [0.126, -0.132],
-        [0.76, 0.80],
-        &[(CHEST, 0.45), (UPPER_CHEST, 0.55)],
-        Shirt,
-    ),
+    row([0.925; 3], 0.180, [0.108, -0.128], [0.72, 0.78], &[(HIPS, 1.0)], Trousers),
+    row([0.978; 3], 0.170, [0.108, -0.118], [0.74, 0.76], &[(HIPS, 1.0)], Trousers),
+    sharp(row([0.975; 3], 0.178, [0.115, -0.124], [0.74, 0.76], &[(HIPS, 1.0)], Shirt)),
+    row([1.045; 3], 0.160, [0.112, -0.110], [0.74, 0.76], &[(HIPS, 0.6), (SPINE, 0.4)], Shirt),
+    row([1.125; 3], 0.150, [0.108, -0.102], [0.74, 0.76],
+        &[(SPINE, 0.75), (CHEST, 0.15), (HIPS, 0.1)], Shirt),
+    row([1.210; 3], 0.162, [0.116, -0.116], [0.74, 0.78],
+        &[(SPINE, 0.2), (CHEST, 0.7), (UPPER_CHEST, 0.1)], Shirt),
+    row([1.290, 1.285, 1.295], 0.172, [0.126, -0.132], [0.76, 0.80],
+        &[(CHEST, 0.45), (UPPER_CHEST, 0.55)], Shirt),
 ];
 
 /// The rows beside the arm's opening. The lower one has no side points.
+#[rustfmt::skip]
 const BESIDE_ARM: [Row; 2] = [
-    row(
-        [1.365; 3],
-        0.186,
-        [0.120, -0.138],
-        [0.82, 0.76],
-        &[(UPPER_CHEST, 1.0)],
-        Shirt,
-    ),
-    row(
-        [1.428, 1.462, 1.455],
-        0.176,
-        [0.076, -0.112],
-        [0.82, 0.72],
-        &[(UPPER_CHEST, 0.9), (NECK, 0.1)],
-        Shirt,
-    ),
+    row([1.365; 3], 0.186, [0.120, -0.138], [0.82, 0.76], &[(UPPER_CHEST, 1.0)], Shirt),
+    row([1.428, 1.462, 1.455], 0.176, [0.076, -0.112], [0.82, 0.72],
+        &[(UPPER_CHEST, 0.9), (NECK, 0.1)], Shirt),
 ];
 
 /// The open edges of the left half of the trunk.

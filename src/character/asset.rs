@@ -1,8 +1,8 @@
 //! The character: data that is checked once and then only read.
 
 use super::animation_set::AnimationSet;
-use super::packing::Packing;
-use super::scale_ranges::ScaleRanges;
+use super::clips::Packing;
+use super::flips::ScaleRanges;
 use crate::clip::{Clip, CurveClip};
 use crate::error::Result;
 use crate::id::{Id, find};
@@ -34,21 +34,49 @@ use std::sync::Arc;
 ///   and the morph weight that drives them exists.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Character {
-    pub(crate) model: Model,
+    pub(super) model: Model,
     /// Shared with the animators of the character, as are curves and animations.
-    pub(crate) clips: Arc<Vec<Clip>>,
-    pub(crate) curves: Arc<Vec<CurveClip>>,
+    pub(super) clips: Arc<Vec<Clip>>,
+    pub(super) curves: Arc<Vec<CurveClip>>,
     /// The form of the clips, also of those that are added later.
-    pub(crate) packing: Packing,
-    pub(crate) scales: ScaleRanges,
-    pub(crate) animations: Arc<AnimationSet>,
-    pub(crate) springs: Arc<SpringRig>,
+    pub(super) packing: Packing,
+    pub(super) scales: ScaleRanges,
+    pub(super) animations: Arc<AnimationSet>,
+    pub(super) springs: Arc<SpringRig>,
 }
 
 impl Character {
     /// The parts that are posed and drawn, without the animation.
     pub(crate) fn model(&self) -> &Model {
         &self.model
+    }
+
+    /// A copy with another model of the same skeleton.
+    pub(super) fn with_model(&self, model: Model) -> Self {
+        Self {
+            model,
+            clips: Arc::clone(&self.clips),
+            curves: Arc::clone(&self.curves),
+            packing: self.packing,
+            scales: self.scales.clone(),
+            animations: Arc::clone(&self.animations),
+            springs: Arc::clone(&self.springs),
+        }
+    }
+
+    /// The packed clips, to share them.
+    pub(crate) fn shared_clips(&self) -> &Arc<Vec<Clip>> {
+        &self.clips
+    }
+
+    /// The animation data besides the clips, to share it.
+    pub(crate) fn animation_set(&self) -> &Arc<AnimationSet> {
+        &self.animations
+    }
+
+    /// The spring bones, ready to be simulated, to share them.
+    pub(crate) fn spring_rig(&self) -> &Arc<SpringRig> {
+        &self.springs
     }
 
     /// The name that the importer was given, usually the file's name.
@@ -150,27 +178,14 @@ impl Character {
     #[doc(hidden)]
     #[must_use]
     pub fn rig(&self) -> Self {
-        self.stripped(Vec::new())
+        self.with_model(self.model.with_meshes(Vec::new(), Vec::new()))
     }
 
     /// A copy without images.
     #[cfg(feature = "vulkan")]
     pub(crate) fn without_images(&self) -> Self {
-        self.stripped(self.model.primitives.clone())
-    }
-
-    /// A copy without images, and with these primitives.
-    #[cfg(feature = "vulkan")]
-    fn stripped(&self, primitives: Vec<Primitive>) -> Self {
-        let model = Model {
-            primitives,
-            images: Vec::new(),
-            ..self.model.clone()
-        };
-        Self {
-            model,
-            ..self.clone()
-        }
+        let primitives = self.model.primitives.clone();
+        self.with_model(self.model.with_meshes(primitives, Vec::new()))
     }
 
     /// The clip to play if nobody chooses one: the first that changes something over time.

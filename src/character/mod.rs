@@ -60,23 +60,16 @@
 //! Lists of numbers, such as vertex streams and packed keys, are stored as they are in memory, and
 //! loading copies them without a conversion.
 
-mod added_clips;
 mod animation_set;
 mod asset;
-mod clip_names;
-mod cut;
+mod avatar;
+mod clips;
+mod draft;
 mod extent;
-mod extras;
 mod flips;
 mod pack_clips;
-mod packing;
-mod pieces;
-mod ranges;
-mod reach;
-mod repack;
 mod root_motion;
 mod save;
-mod scale_ranges;
 mod split;
 mod state_machine;
 mod triangles;
@@ -89,15 +82,7 @@ pub use animation_set::{
 };
 pub(crate) use animation_set::{AnimationSet, AnimationSource, ClipDraft, NamedTimes};
 pub use asset::Character;
-pub(crate) use flips::mark_flips;
-pub(crate) use packing::Packing;
-pub(crate) use pieces::Bounds;
-pub(crate) use reach::reaches;
-pub(crate) use repack::{Offer, Policy, bound, repack};
-pub(crate) use scale_ranges::ScaleRanges;
+pub(crate) use clips::Packing;
+pub(crate) use draft::CharacterDraft;
 pub use split::SplitReport;
 pub(crate) use triangles::Facing;
-
-// For the tests and benches of this crate: not part of the API.
-#[doc(hidden)]
-pub use split::Split;

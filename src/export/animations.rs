@@ -20,7 +20,7 @@ pub(super) fn write(
     data: &mut Data,
     omissions: &mut Omissions,
 ) -> Result<Vec<Value>> {
-    let additive: Vec<bool> = character.animations.additive().collect();
+    let additive: Vec<bool> = character.animation_set().additive().collect();
     let mut animations = Vec::with_capacity(additive.len());
     for (index, additive) in additive.into_iter().enumerate() {
         let clip = match (character.curves().get(index), character.clips().get(index)) {

@@ -26,7 +26,7 @@ pub(super) fn of(character: &Character, omissions: &mut Omissions) -> AnimationD
     for name in &names {
         *count.entry(name).or_default() += 1;
     }
-    for ((index, name), additive) in (0..).zip(&names).zip(character.animations.additive()) {
+    for ((index, name), additive) in (0..).zip(&names).zip(character.animation_set().additive()) {
         let is_unique = !name.is_empty() && count.get(name) == Some(&1);
         let gait = character.gait(Id::new(index)).copied();
         match (additive, is_unique) {

@@ -10,9 +10,9 @@ use super::skins::{Carrier, Skin, Skins};
 use super::targets;
 use crate::character::Character;
 use crate::error::Result;
-use crate::mesh::Primitive;
+use crate::mesh::{Primitive, flip_triangles, flipped_vertices, linear};
 use crate::skeleton::rest_model_pose;
-use glam::{Affine3A, DMat3, Mat3};
+use glam::{Affine3A, DMat3};
 use serde_json::{Value, json};
 
 /// One mesh for each group.
@@ -86,28 +86,19 @@ fn primitive(
 
 /// The triangles as a file has them, before an import turns those that the rest pose flips.
 fn triangles(character: &Character, part: &Primitive, rest: &[Affine3A]) -> Vec<u32> {
-    let linear = |affine: &Affine3A| -> DMat3 { Mat3::from(affine.matrix3).as_dmat3() };
     let palette = &character.palette()[character.palette_range(part)];
     let at_rest = palette
         .iter()
         .map(|entry| linear(&rest[entry.joint.index()]) * linear(&entry.inverse_bind));
     let at_rest: Vec<DMat3> = at_rest.collect();
-    let is_flipped = |vertex: usize| {
-        let blend = part.influences(vertex).map(|(entry, weight)| {
-            // Of 65,535, as in an import.
-            let weight = f64::from((weight * 65_535.0).round()) / 65_535.0;
-            at_rest[entry] * weight
-        });
-        blend.fold(DMat3::ZERO, |sum, one| sum + one).determinant() < 0.0
-    };
-    let flipped: Vec<bool> = (0..part.vertex_count()).map(is_flipped).collect();
+    let weight = |at: usize| part.weights.get(at).copied().unwrap_or(u16::MAX);
+    let influences = (0..part.joints.len()).map(|at| (part.joints.get(at), weight(at)));
+    let per_vertex = part.influences_per_vertex as usize;
     let mut indices = part.indices.clone();
-    for triangle in indices.as_chunks_mut::<3>().0 {
-        let votes = triangle.iter().filter(|v| flipped[**v as usize]);
-        if votes.count() >= 2 {
-            triangle.swap(1, 2);
-        }
-    }
+    flip_triangles(
+        &mut indices,
+        &flipped_vertices(&at_rest, influences, per_vertex),
+    );
     indices
 }
 

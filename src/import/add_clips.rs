@@ -1,4 +1,4 @@
-//! Clips from other files.
+//! Clips of one file for the character of another, matched by names.
 
 use super::RawCharacter;
 use super::assemble::{Adopted, adopt, check_clip_joints};
@@ -49,42 +49,39 @@ impl RawCharacter {
     ///   animation, or none with tracks.
     /// - [`Error::NoCommonJoints`] if nothing that is animated is found in `character`.
     pub fn add_clips(self, character: &Character, options: &ImportOptions) -> Result<Imported> {
-        let weights = &character.model.morph_weights;
-        let name = if options.name.is_empty() {
-            self.name.clone()
-        } else {
-            options.name.clone()
+        self.added_to(character, options, Vec::new())
+    }
+
+    /// [`Self::add_clips`] after a reader made these repairs.
+    pub(super) fn added_to(
+        self,
+        character: &Character,
+        options: &ImportOptions,
+        mut repairs: Vec<Repair>,
+    ) -> Result<Imported> {
+        let name = match &*options.name {
+            "" => self.name.clone(),
+            name => name.into(),
         };
-        let mut fitted = fitted(self, &name, character.skeleton(), weights, options)?;
-        let clips = character.clip_count() + fitted.clips.len();
-        check_clip_joints(options, clips, character)?;
+        let (to, weights) = (character.skeleton(), character.morph_weights());
+        let fitted = fitted(self, &name, (to, weights), options, &mut repairs)?;
+        check_clip_joints(options, character.clip_count() + fitted.len(), to)?;
         let mut names = Names::of(character.clip_names());
-        let mut clips = Vec::with_capacity(fitted.clips.len());
-        for fit in fitted.clips {
+        let mut clips = Vec::with_capacity(fitted.len());
+        for fit in fitted {
             let name = names.free(fit.clip.name());
             if *name != *fit.clip.name() {
                 let object = object(ObjectKind::Animation, fit.index, fit.clip.name());
-                note(&mut fitted.repairs, &object, RepairKind::RenamedClip, 1);
+                note(&mut repairs, &object, RepairKind::RenamedClip, 1);
             }
             clips.push((fit.clip.with_name(&name), fit.events));
         }
-        Ok(Imported {
-            character: character.clone().with_clips_and_events(clips)?,
-            repairs: of_file(fitted.repairs, &name),
-            influence_loss: None,
-            narrowing: None,
-            spawn_points: Vec::new(),
-            files: Vec::new(),
-        })
+        let character = character.clone().with_clips_and_events(clips)?;
+        Ok(Imported::new(character, of_file(repairs, &name)))
     }
 }
 
-/// The clips of a file on another skeleton.
-struct Fitted {
-    clips: Vec<FittedClip>,
-    repairs: Vec<Repair>,
-}
-
+/// A clip of a file on another skeleton.
 struct FittedClip {
     /// The index of its animation in the file.
     index: usize,
@@ -95,15 +92,13 @@ struct FittedClip {
 fn fitted(
     raw: RawCharacter,
     name: &str,
-    to: &Skeleton,
-    weights: &[MorphWeight],
+    (to, weights): (&Skeleton, &[MorphWeight]),
     options: &ImportOptions,
-) -> Result<Fitted> {
-    let mut repairs = Vec::new();
+    repairs: &mut Vec<Repair>,
+) -> Result<Vec<FittedClip>> {
     let has_tracks = raw.animations.iter().any(|one| !one.channels.is_empty());
-    let adopted =
-        adopt(raw, to, options, &mut repairs).map_err(|error: Error| error.in_file(name))?;
-    note_joints(&adopted, to, &mut repairs);
+    let adopted = adopt(raw, to, options, repairs).map_err(|error: Error| error.in_file(name))?;
+    note_joints(&adopted, to, repairs);
     let of_weight = match_weights(&adopted.weights, weights);
     let mut driven = vec![0_u64; adopted.weights.len()];
     let (mut clips, mut empty) = (Vec::new(), Vec::new());
@@ -144,20 +139,17 @@ fn fitted(
             to: names(to),
         });
     }
-    note_weights(&adopted.weights, &of_weight, &driven, &mut repairs);
+    note_weights(&adopted.weights, &of_weight, &driven, repairs);
     for object in empty {
-        note(&mut repairs, &object, RepairKind::EmptyClip, 1);
+        note(repairs, &object, RepairKind::EmptyClip, 1);
     }
-    Ok(Fitted { clips, repairs })
+    Ok(clips)
 }
 
 /// A node of the file, by name.
 fn node(name: &str) -> Object {
-    Object {
-        kind: ObjectKind::Node,
-        index: None,
-        part: name.into(),
-    }
+    let (kind, index, part) = (ObjectKind::Node, None, name.into());
+    Object { kind, index, part }
 }
 
 /// Reports joints that are not matched, have ambiguous names, or differ at rest.

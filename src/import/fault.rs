@@ -1,6 +1,6 @@
 //! Errors about objects of the file that is imported.
 
-use crate::error::{AssetFault, Error, Object, ObjectKind};
+use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
 
 /// An error about an object of the current file. The file's name is filled in later.
 pub(super) fn fault(
@@ -9,12 +9,8 @@ pub(super) fn fault(
     part: impl Into<Box<str>>,
     why: AssetFault,
 ) -> Error {
-    let object = Object {
-        kind,
-        index: index.into(),
-        part: part.into(),
-    };
-    fault_of(object, why)
+    let (index, part) = (index.into(), part.into());
+    fault_of(Object { kind, index, part }, why)
 }
 
 /// An error about this object of the current file.
@@ -28,10 +24,48 @@ pub(super) fn fault_of(object: Object, why: AssetFault) -> Error {
 
 /// The object with this index in the file's list of such objects.
 pub(super) fn object(kind: ObjectKind, index: usize, part: impl Into<Box<str>>) -> Object {
-    Object {
-        kind,
-        index: Some(index),
-        part: part.into(),
+    let (index, part) = (Some(index), part.into());
+    Object { kind, index, part }
+}
+
+/// A part of the file as a whole.
+pub(super) fn file_part(part: impl Into<Box<str>>) -> Object {
+    let (kind, index, part) = (ObjectKind::File, None, part.into());
+    Object { kind, index, part }
+}
+
+/// Fails if a count exceeds its cap.
+pub(super) fn check_cap(
+    object: impl FnOnce() -> Object,
+    what: &'static str,
+    asked: u64,
+    cap: u64,
+) -> Result<()> {
+    if asked <= cap {
+        return Ok(());
+    }
+    Err(fault_of(object(), AssetFault::Cap { what, asked, cap }))
+}
+
+/// The fault of a list whose length is wrong.
+pub(super) fn wrong_count(what: &'static str, got: usize, need: usize) -> AssetFault {
+    let (got, need) = (got as u64, need as u64);
+    AssetFault::Count { what, got, need }
+}
+
+/// The fault of a number that is not allowed.
+pub(super) fn wrong_value(
+    what: &'static str,
+    index: usize,
+    value: impl Into<f64>,
+    allowed: &'static str,
+) -> AssetFault {
+    let (index, value) = (index as u64, value.into());
+    AssetFault::Value {
+        what,
+        index,
+        value,
+        allowed,
     }
 }
 
@@ -59,7 +93,6 @@ pub(super) fn message(text: &str) -> Box<str> {
     cut(&words.join(" "))
 }
 
-#[cfg(any(feature = "gltf", feature = "ezm", feature = "wgl"))]
 /// The fault of a value that is not one of the allowed ones.
 pub(super) fn not_allowed(what: &'static str, got: &str, allowed: &'static str) -> AssetFault {
     AssetFault::NotAllowed {

@@ -1,17 +1,14 @@
-//! Import of files of any format.
+//! Imports: from a file or its bytes to a character, step by step.
 
-use super::fault::fault;
+use super::fault::{check_cap, object};
 use super::folder::{Files, open};
 use super::format::Format;
 use super::imported::Imported;
-use super::options::{ImportOptions, UpAxis};
-use super::raw::RawCharacter;
-use super::repair::Repair;
-use super::sidecar;
-use super::source::Source;
+use super::options::ImportOptions;
+use super::read::read;
 use super::space;
 use crate::character::{AnimationSource, Character};
-use crate::error::{AssetFault, ObjectKind, Result};
+use crate::error::{ObjectKind, Result};
 use std::path::Path;
 
 /// Imports a file of any format that the crate reads.
@@ -47,17 +44,7 @@ use std::path::Path;
 ///   file, line and part.
 /// - The errors of [`bytes()`].
 pub fn file(path: impl AsRef<Path>, options: &ImportOptions) -> Result<Imported> {
-    let path = path.as_ref();
-    let options = options.clone().named(path);
-    let (bytes, folder) = open(path, &options)?;
-    let mut imported = import(Source {
-        bytes: &bytes,
-        path,
-        folder: Some(&folder),
-        options: &options,
-    })?;
-    imported.files = folder.into_listed();
-    Ok(imported)
+    import_path(path.as_ref(), options, None)
 }
 
 /// Imports the bytes of a file of any format that the crate reads.
@@ -94,93 +81,211 @@ pub fn file(path: impl AsRef<Path>, options: &ImportOptions) -> Result<Imported>
 /// - [`Error::Saved`](crate::Error::Saved) for a saved character that was truncated or altered, or
 ///   has another version.
 pub fn bytes(bytes: &[u8], options: &ImportOptions) -> Result<Imported> {
-    import(Source::of_bytes(bytes, options))
+    import(&Source::of_bytes(bytes, options), None)
 }
 
-fn import(source: Source<'_>) -> Result<Imported> {
-    let options = source.options;
-    source.import(|format, files, repairs| {
-        if format == Format::Saved {
-            space::check_none(
-                options,
-                "a saved character cannot be converted: import its file",
-            )?;
-            return saved(source.bytes, options);
-        }
-        let (mut raw, stated) = read_raw(format, source, files, repairs)?;
-        space::convert(&mut raw, stated, true, options, repairs)?;
-        let animation = match (&options.animation, source.folder) {
-            (Some(desc), _) => AnimationSource::of_desc(desc, Some(&mut |path| files.read(path)))?,
-            (None, Some(folder)) => {
-                sidecar::read(source.path, folder, options)?.unwrap_or_default()
-            }
-            (None, None) => AnimationSource::default(),
+impl Character {
+    /// Adds the clips of another file: glTF, FBX, EZMesh or a WebGL clip (`.wglanim`).
+    ///
+    /// The format is recognised as by [`import::file`](super::file()); each reader is a Cargo
+    /// feature. The file may refer to other files only if [`ImportOptions::resources`] provides
+    /// them. Joints and morph targets are matched by name, also between formats.
+    ///
+    /// Only nodes, skins, animations and names of morph targets are read, in all scenes of the
+    /// file. The file needs no mesh and no skin, and what it draws is not decoded. A file without a
+    /// hierarchy, such as a WebGL clip, takes that of the character. See
+    /// [`RawCharacter::add_clips`] for the matching, the names of clips and the repairs.
+    ///
+    /// The character itself is not changed: the result has the clips of both.
+    ///
+    /// ```no_run
+    /// use throng::import::{self, ImportOptions};
+    ///
+    /// let knight = import::file("knight.glb", &ImportOptions::default())?;
+    /// let options = ImportOptions { name: "dance".into(), ..Default::default() };
+    /// let added = knight.add_clips(&std::fs::read("dance.glb")?, &options)?;
+    /// for repair in &added.repairs {
+    ///     println!("{repair}");
+    /// }
+    /// let dance = added.clip("dance")?;
+    /// # let _ = dance;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// - [`Error::Asset`](crate::Error::Asset), naming the object at fault and the reason. Also if
+    ///   the file has no animation, or none with tracks.
+    /// - [`Error::NoCommonJoints`](crate::Error::NoCommonJoints) if nothing that the file animates
+    ///   is found in the character.
+    pub fn add_clips(&self, bytes: &[u8], options: &ImportOptions) -> Result<Imported> {
+        import(&Source::of_bytes(bytes, options), Some(self))
+    }
+
+    /// [`Self::add_clips`] for the path of a file.
+    ///
+    /// Files that it refers to are read as by [`import::file`](super::file()).
+    ///
+    /// # Errors
+    /// As [`Self::add_clips`], and [`Error::Io`](crate::Error::Io) if the file itself cannot be
+    /// read.
+    pub fn add_clips_file(
+        &self,
+        path: impl AsRef<Path>,
+        options: &ImportOptions,
+    ) -> Result<Imported> {
+        import_path(path.as_ref(), options, Some(self))
+    }
+}
+
+/// Returns true if the file at `path` has joints of its own, with their parents.
+///
+/// WebGL clips and EZMesh files without a skeleton have only tracks by joint name. Their keys are
+/// relative to parents that only the character has. Such clips are for
+/// [`Character::add_clips_file`]: they cannot be [retargeted](crate::retarget).
+///
+/// Returns true if the file cannot be read. Importing it reports the reason.
+pub fn has_hierarchy(path: impl AsRef<Path>) -> bool {
+    let path = path.as_ref();
+    let options = ImportOptions::curves_only().named(path);
+    let Ok((bytes, _)) = open(path, &options) else {
+        return true;
+    };
+    match Format::of(&bytes, &path.to_string_lossy()) {
+        Ok(Format::WglClip) => false,
+        #[cfg(feature = "ezm")]
+        Ok(Format::Ezm) => super::framed::ezm::has_skeleton(&bytes, &options).unwrap_or(true),
+        _ => true,
+    }
+}
+
+/// A file to import, or its bytes alone.
+pub(super) struct Source<'a> {
+    pub(super) bytes: &'a [u8],
+    /// Its name or path, which may be empty.
+    pub(super) path: &'a Path,
+    /// The files that it may refer to, and the options.
+    pub(super) files: Files<'a>,
+}
+
+impl<'a> Source<'a> {
+    fn of_bytes(bytes: &'a [u8], options: &'a ImportOptions) -> Self {
+        let files = Files {
+            folder: None,
+            options,
         };
-        raw.build_with(options, &animation)
+        Self {
+            bytes,
+            path: Path::new(&*options.name),
+            files,
+        }
+    }
+
+    /// The animation data: that of the options, or of the file beside this one.
+    fn animation(&self) -> Result<AnimationSource> {
+        match (&self.files.options.animation, self.files.folder) {
+            (Some(desc), _) => {
+                AnimationSource::of_desc(desc, Some(&mut |path| self.files.read(path)))
+            }
+            #[cfg(feature = "toml")]
+            (None, Some(folder)) if self.files.options.sidecar => self.sidecar(folder),
+            (None, _) => Ok(AnimationSource::default()),
+        }
+    }
+
+    /// Reads the file with the same name and the extension `toml`, if it exists.
+    #[cfg(feature = "toml")]
+    fn sidecar(&self, folder: &super::folder::Folder) -> Result<AnimationSource> {
+        use crate::character::AnimationText;
+        use crate::error::Error;
+        use crate::state_machine::StateMachineDesc;
+        use std::io::ErrorKind;
+
+        let beside = self.path.with_extension("toml");
+        let name = beside.file_name().and_then(|name| name.to_str());
+        let Some(name) = name.filter(|_| beside != self.path) else {
+            return Ok(AnimationSource::default());
+        };
+        // One byte more than a description may have, so that parsing reports the excess itself.
+        let most = StateMachineDesc::MAX_TOML_BYTES as u64 + 1;
+        let cap = self.files.options.max_resource_bytes.min(most);
+        let bytes = match folder.read(name, cap) {
+            Err(Error::Io {
+                kind: ErrorKind::NotFound,
+                ..
+            }) => {
+                return Ok(AnimationSource::default());
+            }
+            read => read.map_err(|error| error.in_file(name))?,
+        };
+        let text = AnimationText::decode(name, &bytes)?;
+        AnimationSource::of_text(text, Some(&mut |path| folder.read(path, cap)))
+    }
+}
+
+/// Imports the file at `path`. See [`import`].
+fn import_path(path: &Path, options: &ImportOptions, to: Option<&Character>) -> Result<Imported> {
+    let options = &options.clone().named(path);
+    let (bytes, folder) = open(path, options)?;
+    let files = Files {
+        folder: Some(&folder),
+        options,
+    };
+    let imported = import(
+        &Source {
+            bytes: &bytes,
+            path,
+            files,
+        },
+        to,
+    )?;
+    Ok(Imported {
+        files: folder.into_listed(),
+        ..imported
     })
 }
 
-#[cfg_attr(
-    not(all(feature = "fbx", feature = "ezm", feature = "wgl")),
-    allow(
-        unused_variables,
-        clippy::ptr_arg,
-        reason = "readers that are not compiled in use them"
-    )
-)]
-fn read_raw(
-    format: Format,
-    source: Source<'_>,
-    files: &Files<'_>,
-    repairs: &mut Vec<Repair>,
-) -> Result<(RawCharacter, Option<UpAxis>)> {
-    let (bytes, options) = (source.bytes, source.options);
-    let raw = match format {
-        #[cfg(feature = "gltf")]
-        Format::Gltf => {
-            let raw = super::gltf::read_raw(bytes, files, options, repairs)?;
-            // So says the format.
-            return Ok((raw, Some(UpAxis::Y)));
-        }
-        #[cfg(feature = "fbx")]
-        Format::Fbx => return super::fbx::read_raw(bytes, files, options, repairs),
-        #[cfg(feature = "ezm")]
-        Format::Ezm => super::framed::ezm::read_raw(bytes, files, options, repairs),
-        #[cfg(feature = "wgl")]
-        Format::WglModel => {
-            super::framed::wgl::read_model(bytes, source.path, files, options, repairs)
-        }
-        #[cfg(feature = "wgl")]
-        Format::WglVertices => Err(super::framed::wgl::vertices_alone()),
-        #[cfg(feature = "wgl")]
-        Format::WglClip => super::framed::wgl::read_clips(bytes, None, options, repairs),
-        other => Err(other.without_reader()),
-    };
-    Ok((raw?, None))
+/// Imports a file, or adds its clips to `to`. Errors and repairs get the file's name.
+fn import(source: &Source<'_>, to: Option<&Character>) -> Result<Imported> {
+    let name = &source.files.options.name;
+    steps(source, to).map_err(|error| error.in_file(name))
+}
+
+/// Bytes → format → raw data → metres and +Y up → character.
+fn steps(source: &Source<'_>, to: Option<&Character>) -> Result<Imported> {
+    let options = source.files.options;
+    let format = Format::of(source.bytes, &source.path.to_string_lossy())?;
+    if format == Format::Saved && to.is_none() {
+        return saved(source.bytes, options);
+    }
+    let mut repairs = Vec::new();
+    let mut read = read(format, source, to.map(Character::skeleton), &mut repairs)?;
+    space::convert(&mut read, options, &mut repairs)?;
+    match to {
+        Some(character) => read.raw.added_to(character, options, repairs),
+        None => read
+            .raw
+            .assemble(&options.name, options, &source.animation()?, repairs),
+    }
 }
 
 fn saved(bytes: &[u8], options: &ImportOptions) -> Result<Imported> {
+    space::check_none(
+        options,
+        "a saved character cannot be converted: import its file",
+    )?;
     let character = Character::from_bytes(bytes)?;
     let mut decoded = 0_u64;
     for (index, image) in character.images().iter().enumerate() {
+        let at = || object(ObjectKind::Image, index, "");
         let texels = u64::from(image.width) * u64::from(image.height);
         decoded = texels.saturating_mul(4).saturating_add(decoded);
-        for (what, asked, cap) in [
-            ("texels of one image", texels, options.max_image_texels),
-            ("bytes of decoded data", decoded, options.max_decoded_bytes),
-        ] {
-            if asked > cap {
-                let why = AssetFault::Cap { what, asked, cap };
-                return Err(fault(ObjectKind::Image, index, "", why));
-            }
-        }
+        check_cap(at, "texels of one image", texels, options.max_image_texels)?;
+        check_cap(
+            at,
+            "bytes of decoded data",
+            decoded,
+            options.max_decoded_bytes,
+        )?;
     }
-    Ok(Imported {
-        character,
-        repairs: Vec::new(),
-        influence_loss: None,
-        narrowing: None,
-        spawn_points: Vec::new(),
-        files: Vec::new(),
-    })
+    Ok(Imported::new(character, Vec::new()))
 }

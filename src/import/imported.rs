@@ -2,7 +2,7 @@
 
 use super::repair::Repair;
 use super::spawn_point::SpawnPoint;
-use crate::character::{Character, SplitReport};
+use crate::character::Character;
 use crate::clip::Clip;
 use crate::id::Id;
 use std::path::PathBuf;
@@ -23,11 +23,6 @@ pub struct Imported {
     /// [`ImportOptions::max_influences`](crate::import::ImportOptions::max_influences). `None` if
     /// no vertex lost a weight.
     pub influence_loss: Option<InfluenceLoss>,
-    /// The cuts that were made for 8-bit joint indices. `None` if none were made.
-    ///
-    /// Palette ranges of more than 256 entries need 16-bit indices. Such primitives were cut, or
-    /// just given a shorter range of their own. Each repeated entry takes 48 bytes per instance.
-    pub narrowing: Option<SplitReport>,
     /// The places where the file draws copies of the character. Empty in most files.
     pub spawn_points: Vec<SpawnPoint>,
     /// The files of the asset, in the order of their paths, which are absolute.
@@ -75,6 +70,16 @@ pub struct InfluenceLoss {
 }
 
 impl Imported {
+    pub(super) const fn new(character: Character, repairs: Vec<Repair>) -> Self {
+        Self {
+            character,
+            repairs,
+            influence_loss: None,
+            spawn_points: Vec::new(),
+            files: Vec::new(),
+        }
+    }
+
     /// The repairs as text, with one line for all repairs of one kind and file.
     ///
     /// A line names the first object, the number of other objects and the sum of the counts:

@@ -224,7 +224,8 @@
 
 mod add_clips;
 mod assemble;
-mod clip_files;
+#[cfg(any(feature = "fbx", feature = "ezm", feature = "wgl"))]
+mod budget;
 mod fault;
 #[cfg(feature = "fbx")]
 mod fbx;
@@ -242,12 +243,11 @@ mod json_list;
 mod json_text;
 mod options;
 mod raw;
+mod read;
 mod repair;
 mod resource_reader;
 mod rigid;
 mod shapes;
-mod sidecar;
-mod source;
 mod space;
 mod spawn_point;
 #[cfg(any(feature = "ezm", feature = "wgl"))]
@@ -260,11 +260,7 @@ mod weight_match;
 #[cfg(feature = "gltf")]
 pub(crate) const COMMON_ROOT: &str = "common root";
 
-// For the command line, which is outside of the crate.
-#[doc(hidden)]
-pub use clip_files::has_hierarchy;
-pub use file::{bytes, file};
-#[doc(hidden)]
+pub use file::{bytes, file, has_hierarchy};
 pub use format::has_known_extension;
 pub use imported::{Imported, InfluenceLoss};
 pub use options::{ImportOptions, UpAxis};

@@ -78,14 +78,6 @@ pub struct ImportOptions {
     /// [`Imported::influence_loss`](crate::import::Imported::influence_loss) reports the
     /// displacement that this causes. `None`: no weight is dropped.
     pub max_influences: Option<u32>,
-    /// The expected number of instances, for choosing 8-bit joint indices.
-    ///
-    /// A primitive whose palette range has more than 256 entries needs 16-bit joint indices, or
-    /// must be cut so that each part uses few enough entries for 8 bits. The cut repeats vertices
-    /// and palette entries. `Some`: import chooses the option that takes less memory if this many
-    /// instances have a palette each, of 48 bytes per entry; see
-    /// [`Imported::narrowing`](crate::import::Imported::narrowing). `None`: nothing is cut.
-    pub narrow_for_instances: Option<u32>,
     /// If true, the file's own curves are kept:
     /// [`Character::curves`](crate::character::Character::curves).
     ///
@@ -171,7 +163,6 @@ impl Default for ImportOptions {
             images: true,
             smooth_normals: false,
             max_influences: None,
-            narrow_for_instances: Some(100),
             curves: false,
             packing: Some(ClipOptions::default()),
             on_packed: None,

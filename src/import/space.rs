@@ -1,9 +1,11 @@
 //! Conversion of the axes and units that the import options state.
 
+use super::fault::file_part;
 use super::options::{ImportOptions, UpAxis};
+use super::read::Read;
 use super::repair::{Repair, RepairKind, note};
 use super::{RawCharacter, RawKeys, RawNode};
-use crate::error::{Error, Object, ObjectKind, Result};
+use crate::error::{Error, Result};
 use glam::{Affine3A, Mat4, Quat, Vec3};
 
 /// The rotation that turns this axis up.
@@ -17,20 +19,16 @@ fn upright(axis: UpAxis) -> Quat {
 }
 
 /// Fails if an option is out of range.
-pub(super) fn check(options: &ImportOptions) -> Result<()> {
+fn check(options: &ImportOptions) -> Result<()> {
     let scale = options.scale;
     if scale.is_normal() && scale > 0.0 {
         return Ok(());
     }
-    Err(Error::out_of_range(
-        "scale",
-        scale,
-        f32::MIN_POSITIVE,
-        f32::MAX,
-    ))
+    let (min, max) = (f32::MIN_POSITIVE, f32::MAX);
+    Err(Error::out_of_range("scale", scale, min, max))
 }
 
-/// Fails if the options ask for a conversion, which `what` cannot have.
+/// Fails if the options ask for a conversion, which is impossible for the reason `why`.
 pub(super) fn check_none(options: &ImportOptions, why: &'static str) -> Result<()> {
     check(options)?;
     if options.scale != 1.0 {
@@ -43,32 +41,21 @@ pub(super) fn check_none(options: &ImportOptions, why: &'static str) -> Result<(
 }
 
 /// Converts what a reader returned to +Y up and metres, as the options say.
-///
-/// `stated` is the axis that points up by the file or its format. The reader has converted it to Y.
-/// If `own_nodes` is false, the nodes are those of a character that is converted already.
 pub(super) fn convert(
-    raw: &mut RawCharacter,
-    stated: Option<UpAxis>,
-    own_nodes: bool,
+    read: &mut Read,
     options: &ImportOptions,
     repairs: &mut Vec<Repair>,
 ) -> Result<()> {
     check(options)?;
+    let (raw, own_nodes) = (&mut read.raw, read.has_own_nodes);
     if let Some(up) = options.up
-        && up != stated.unwrap_or(UpAxis::Y)
+        && up != read.up.unwrap_or(UpAxis::Y)
     {
-        turn(
-            raw,
-            upright(up) * upright(stated.unwrap_or(UpAxis::Y)).inverse(),
-            own_nodes,
-        );
-        if let Some(stated) = stated {
-            let file = Object {
-                kind: ObjectKind::File,
-                index: None,
-                part: Box::default(),
-            };
-            note(repairs, &file, RepairKind::UpReplaced { stated, up }, 1);
+        let stated = upright(read.up.unwrap_or(UpAxis::Y));
+        turn(raw, upright(up) * stated.inverse(), own_nodes);
+        if let Some(stated) = read.up {
+            let kind = RepairKind::UpReplaced { stated, up };
+            note(repairs, &file_part(""), kind, 1);
         }
     }
     if options.scale != 1.0 {

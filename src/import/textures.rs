@@ -1,9 +1,9 @@
 //! Textures of formats that have only the names of image files.
 
 use super::RawCharacter;
+use super::budget::Budget;
 use super::fault::{cut, object};
 use super::folder::Files;
-use super::framed::budget::Budget;
 use super::repair::{Repair, RepairKind, note};
 use crate::error::{ObjectKind, Result};
 use crate::mesh::{Material, TextureRef};
@@ -94,8 +94,8 @@ mod decoded {
     use super::{Images, Loaded};
     use crate::error::{AssetFault, Error, Object, Result};
     use crate::import::RawCharacter;
+    use crate::import::budget::Budget;
     use crate::import::folder::Files;
-    use crate::import::framed::budget::Budget;
     use crate::import::gltf::image;
     use crate::import::gltf::resources::load_path;
     use crate::import::repair::RepairKind;
@@ -108,16 +108,6 @@ mod decoded {
     /// The extensions of images that may stand in for one of another format.
     const DECODED: [&str; 4] = ["png", "jpg", "jpeg", "webp"];
 
-    impl image::Budget for Budget<'_> {
-        fn options(&self) -> &crate::import::ImportOptions {
-            self.options()
-        }
-
-        fn charge(&mut self, bytes: u64, object: &Object) -> Result<()> {
-            self.decoded(bytes, object)
-        }
-    }
-
     impl Images {
         pub(super) fn load(
             &mut self,
@@ -127,7 +117,7 @@ mod decoded {
             at: &Object,
             raw: &mut RawCharacter,
         ) -> Result<Loaded> {
-            if !budget.options().images {
+            if !budget.options.images {
                 candidates(name).iter().for_each(|path| files.list(path));
                 return Ok(Ok(None));
             }
@@ -156,7 +146,7 @@ mod decoded {
         files: &Files<'_>,
         at: &Object,
     ) -> Result<Result<Image, AssetFault>> {
-        let cap = budget.options().max_resource_bytes;
+        let cap = budget.options.max_resource_bytes;
         let mut failed: Option<AssetFault> = None;
         let is_missing = |why: &AssetFault| match why {
             AssetFault::Unreadable { kind, .. } => *kind == ErrorKind::NotFound,

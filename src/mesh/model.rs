@@ -56,6 +56,24 @@ impl Model {
         self.rest_bounds
     }
 
+    /// A copy with other primitives and images.
+    pub(crate) fn with_meshes(&self, primitives: Vec<Primitive>, images: Vec<Image>) -> Self {
+        Self {
+            name: self.name.clone(),
+            skeleton: self.skeleton.clone(),
+            palette: self.palette.clone(),
+            primitives,
+            materials: self.materials.clone(),
+            images,
+            morph_weights: self.morph_weights.clone(),
+            expressions: self.expressions.clone(),
+            skins: self.skins.clone(),
+            parts: self.parts.clone(),
+            rest_bounds: self.rest_bounds,
+            morph_reaches: self.morph_reaches.clone(),
+        }
+    }
+
     /// The palette range that `primitive` addresses.
     pub(crate) fn palette_range(&self, primitive: &Primitive) -> Range<usize> {
         primitive.palette.start as usize..primitive.palette.end as usize

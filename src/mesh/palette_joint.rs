@@ -1,6 +1,7 @@
 //! Palette entries: joints with inverse bind matrices.
 
 use super::aabb::Aabb;
+use super::primitive::Primitive;
 use crate::id::Id;
 use crate::skeleton::Joint;
 use glam::Affine3A;
@@ -29,4 +30,20 @@ pub struct PaletteJoint {
     /// transformed positions, so the union of these boxes, each transformed by its skinning matrix,
     /// bounds the posed character.
     pub bounds: Aabb,
+}
+
+/// Extends the bounds of every entry to the box around the vertices that it moves.
+pub(crate) fn bound_entries(palette: &mut [PaletteJoint], primitives: &[Primitive]) {
+    for primitive in primitives {
+        for (vertex, position) in primitive.positions.iter().enumerate() {
+            for (joint, weight) in primitive.influences(vertex) {
+                if let (true, Some(entry)) = (
+                    weight > 0.0,
+                    palette.get_mut(primitive.palette.start as usize + joint),
+                ) {
+                    entry.bounds = entry.bounds.with_point(*position);
+                }
+            }
+        }
+    }
 }

@@ -7,7 +7,7 @@ use super::mat3x4::Mat3x4;
 use super::write_only::WriteOnly;
 use crate::character::Character;
 use crate::error::{PoseAt, Result, expect_len};
-use crate::mesh::PaletteJoint;
+use crate::mesh::{Model, PaletteJoint};
 use crate::skeleton::rest_model_pose;
 use glam::Affine3A;
 
@@ -108,10 +108,10 @@ fn matrix(model: &[Affine3A], entry: &PaletteJoint) -> Affine3A {
 ///
 /// # Errors
 /// As [`Character::write_palette`].
-pub(crate) fn rest_palette(character: &Character) -> Result<Vec<Mat3x4>> {
-    let model = rest_model_pose(character.skeleton())?;
-    let mut rest = vec![Mat3x4::IDENTITY; character.palette().len()];
-    let out = WriteOnly::over(&mut rest);
-    character.write_palette(&model, out)?;
-    Ok(rest)
+pub(crate) fn rest_palette(model: &Model) -> Result<Vec<Mat3x4>> {
+    let pose = rest_model_pose(&model.skeleton)?;
+    let entries = model.palette.iter();
+    Ok(entries
+        .map(|entry| Mat3x4::project(&matrix(&pose, entry)))
+        .collect())
 }

@@ -43,8 +43,9 @@ impl PaletteFormat {
             // If there are more curves than packed clips, the rest is not packed.
             let curves = character.curves().iter().skip(packed.len());
             let curves = curves.map(|clip| (clip.name(), ClipForm::Curves(clip)));
-            for ((name, clip), is_additive) in
-                packed.chain(curves).zip(character.animations.additive())
+            for ((name, clip), is_additive) in packed
+                .chain(curves)
+                .zip(character.animation_set().additive())
             {
                 check.clip(name, clip, is_additive)?;
             }

@@ -48,161 +48,75 @@ pub(super) struct Named {
 }
 
 /// Words that do not describe the part: prefixes of programs and of their schemes.
-const NOISE: &[&str] = &[
-    "mixamorig",
-    "def",
-    "org",
-    "j",
-    "bip",
-    "c",
-    "b",
-    "m",
-    "cc",
-    "valve",
-    "biped",
-    "bone",
-    "joint",
-    "jnt",
-    "jt",
-    "skeleton",
-    "skel",
-    "armature",
-    "rig",
-    "character",
-    "char",
-    "sk",
-    "adj",
-    "face",
-    "facial",
-    "bend",
-    "human",
-];
+const NOISE: &str = "mixamorig def org j bip c b m cc valve biped bone joint jnt jt skeleton skel \
+    armature rig character char sk adj face facial bend human";
 
 /// Noise words that may be followed directly by a number, which is then noise, too: `Bip01`,
 /// `mixamorig1`.
-const NUMBERED_NOISE: &[&str] = &["bip", "mixamorig", "character", "biped"];
+const NUMBERED_NOISE: &str = "bip mixamorig character biped";
 
 /// Words for joints that are not in the body's own chain.
 ///
 /// These are twist joints and other helpers, controls, ends of chains, carried objects, and the
 /// bones of the palm.
-const OTHERS: &[&str] = &[
-    "twist",
-    "roll",
-    "ik",
-    "fk",
-    "pole",
-    "target",
-    "ctrl",
-    "control",
-    "end",
-    "nub",
-    "socket",
-    "slot",
-    "handslot",
-    "helper",
-    "corrective",
-    "bck",
-    "fwd",
-    "in",
-    "out",
-    "prop",
-    "weapon",
-    "palm",
-    "mch",
-    "wgt",
-    "vis",
-    "sec",
-    "tweak",
-    "master",
-    "parent",
-    "leaf",
-    "attach",
-    "dummy",
-    "effector",
-    "muscle",
-    "pocket",
-    "share",
-    "vb",
+const OTHERS: &str = "twist roll ik fk pole target ctrl control end nub socket slot handslot helper \
+    corrective bck fwd in out prop weapon palm mch wgt vis sec tweak master parent leaf attach \
+    dummy effector muscle pocket share vb";
+
+/// Parts on the middle line, with their names.
+const MIDDLE: &[(Part, &str)] = &[
+    (Part::Hips, "hips hip pelvis"),
+    (
+        Part::Spine,
+        "spine upperspine spineupper lowerspine spinelower",
+    ),
+    (
+        Part::Spine,
+        "chest upperchest chestupper chestlower ribcage",
+    ),
+    (Part::Spine, "abdomen abdomenlower abdomenupper waist torso"),
+    (Part::Neck, "neck necklower neckupper"),
+    (Part::Head, "head"),
+    (Part::Jaw, "jaw"),
 ];
 
-/// Parts on the middle line.
-const MIDDLE: &[(&str, Part)] = &[
-    ("hips", Part::Hips),
-    ("hip", Part::Hips),
-    ("pelvis", Part::Hips),
-    ("spine", Part::Spine),
-    ("chest", Part::Spine),
-    ("upperchest", Part::Spine),
-    ("chestupper", Part::Spine),
-    ("chestlower", Part::Spine),
-    ("abdomen", Part::Spine),
-    ("abdomenlower", Part::Spine),
-    ("abdomenupper", Part::Spine),
-    ("waist", Part::Spine),
-    ("torso", Part::Spine),
-    ("ribcage", Part::Spine),
-    ("upperspine", Part::Spine),
-    ("spineupper", Part::Spine),
-    ("lowerspine", Part::Spine),
-    ("spinelower", Part::Spine),
-    ("neck", Part::Neck),
-    ("necklower", Part::Neck),
-    ("neckupper", Part::Neck),
-    ("head", Part::Head),
-    ("jaw", Part::Jaw),
-];
-
-/// Parts that both sides have.
-const SIDED: &[(&str, Part)] = &[
-    ("eye", Part::Eye),
-    ("shoulder", Part::Shoulder),
-    ("clavicle", Part::Shoulder),
-    ("collar", Part::Shoulder),
-    ("collarbone", Part::Shoulder),
-    ("upperarm", Part::UpperArm),
-    ("armupper", Part::UpperArm),
-    ("uparm", Part::UpperArm),
-    ("shldr", Part::UpperArm),
-    ("arm", Part::ArmPiece),
-    ("forearm", Part::LowerArm),
-    ("lowerarm", Part::LowerArm),
-    ("armlower", Part::LowerArm),
-    ("elbow", Part::LowerArm),
-    ("hand", Part::Hand),
-    ("wrist", Part::Wrist),
-    ("upperleg", Part::UpperLeg),
-    ("legupper", Part::UpperLeg),
-    ("upleg", Part::UpperLeg),
-    ("thigh", Part::UpperLeg),
-    ("hip", Part::SideHip),
-    ("leg", Part::LegPiece),
-    ("lowerleg", Part::LowerLeg),
-    ("leglower", Part::LowerLeg),
-    ("calf", Part::LowerLeg),
-    ("shin", Part::LowerLeg),
-    ("knee", Part::LowerLeg),
-    ("foot", Part::Foot),
-    ("ankle", Part::Foot),
-    ("toe", Part::Toes),
-    ("toes", Part::Toes),
-    ("toebase", Part::Toes),
-    ("ball", Part::Toes),
+/// Parts that both sides have, with their names.
+const SIDED: &[(Part, &str)] = &[
+    (Part::Eye, "eye"),
+    (Part::Shoulder, "shoulder clavicle collar collarbone"),
+    (Part::UpperArm, "upperarm armupper uparm shldr"),
+    (Part::ArmPiece, "arm"),
+    (Part::LowerArm, "forearm lowerarm armlower elbow"),
+    (Part::Hand, "hand"),
+    (Part::Wrist, "wrist"),
+    (Part::UpperLeg, "upperleg legupper upleg thigh"),
+    (Part::SideHip, "hip"),
+    (Part::LegPiece, "leg"),
+    (Part::LowerLeg, "lowerleg leglower calf shin knee"),
+    (Part::Foot, "foot ankle"),
+    (Part::Toes, "toe toes toebase ball"),
 ];
 
 /// Finger names, alone or with one of the words for hand and finger before or after.
-const FINGERS: &[(&str, Finger)] = &[
-    ("thumb", Finger::Thumb),
-    ("index", Finger::Index),
-    ("point", Finger::Index),
-    ("middle", Finger::Middle),
-    ("mid", Finger::Middle),
-    ("ring", Finger::Ring),
-    ("little", Finger::Little),
-    ("pinky", Finger::Little),
-    ("pinkie", Finger::Little),
+const FINGERS: &[(Finger, &str)] = &[
+    (Finger::Thumb, "thumb"),
+    (Finger::Index, "index point"),
+    (Finger::Middle, "middle mid"),
+    (Finger::Ring, "ring"),
+    (Finger::Little, "little pinky pinkie"),
 ];
-const FINGER_WORDS: &[&str] = &["hand", "finger", "f"];
+const FINGER_WORDS: [&str; 3] = ["hand", "finger", "f"];
+
+/// True if a list, separated by spaces, has the word.
+fn has(list: &str, word: &str) -> bool {
+    list.split(' ').any(|one| one == word)
+}
+
+/// The element of a table that has the name.
+fn find<T: Clone>(table: &[(T, &str)], name: &str) -> Option<T> {
+    let found = table.iter().find(|(_, names)| has(names, name));
+    found.map(|(of, _)| of.clone())
+}
 
 /// The joints of a finger, in words.
 const PHALANGES: &[(&str, i32)] = &[
@@ -224,7 +138,7 @@ pub(super) fn named(name: &str) -> Option<Named> {
     let mut found = Found::default();
     let mut words = words.iter().peekable();
     while let Some(word) = words.next() {
-        if NUMBERED_NOISE.contains(&&*word.text) {
+        if has(NUMBERED_NOISE, &word.text) {
             words.next_if(|next| next.is_number && next.is_joined);
         }
         if word.text == "cc" {
@@ -259,7 +173,7 @@ impl Found {
             _ => None,
         };
         let phalanx = PHALANGES.iter().find(|(name, _)| *name == text);
-        if OTHERS.contains(&text) {
+        if has(OTHERS, text) {
             return None;
         } else if let Some(side) = side {
             if self.side.is_some_and(|known| known != side) {
@@ -270,7 +184,7 @@ impl Found {
             self.number.get_or_insert_with(|| text.into());
         } else if let Some((_, order)) = phalanx {
             self.phalanx = Some(*order);
-        } else if !NOISE.contains(&text) {
+        } else if !has(NOISE, text) {
             self.key.push_str(text);
         } else if self.key.is_empty() {
             match text {
@@ -288,10 +202,9 @@ impl Found {
         let copy = self.copy.unwrap_or(Copy::Plain);
         let side = self.side;
         let table = if side.is_some() { SIDED } else { MIDDLE };
-        let known = table.iter().find(|(key, _)| *key == self.key);
-        if let (Some((_, part)), None) = (known, self.phalanx) {
+        if let (Some(part), None) = (find(table, &self.key), self.phalanx) {
             return Some(Named {
-                part: *part,
+                part,
                 side,
                 number,
                 copy,
@@ -318,11 +231,11 @@ impl Found {
 }
 
 fn finger(key: &str) -> Option<Finger> {
-    let bare = |key: &str| FINGERS.iter().find(|(name, _)| *name == key).map(|f| f.1);
     let around = FINGER_WORDS
         .iter()
         .flat_map(|word| [key.strip_prefix(word), key.strip_suffix(word)]);
-    bare(key).or_else(|| around.flatten().find_map(bare))
+    let mut names = std::iter::once(key).chain(around.flatten());
+    names.find_map(|name| find(FINGERS, name))
 }
 
 /// Biped's `Finger0`, `Finger01`, `Finger02`: the number of the finger from the thumb on, then of

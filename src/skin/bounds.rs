@@ -64,7 +64,7 @@ fn bounds(
     matrix: impl Fn(usize) -> Mat3x4,
     weight: impl Fn(usize) -> f32,
 ) -> Aabb {
-    let mut reaches = character.model.morph_reaches.iter().peekable();
+    let mut reaches = character.model().morph_reaches.iter().peekable();
     let (mut all, mut slack) = (Aabb::EMPTY, Vec3::ZERO);
     for (index, entry) in character.palette().iter().enumerate() {
         let (mut reach, mut active) = (Vec3::ZERO, 0_u32);

@@ -41,7 +41,7 @@ impl Character {
         let PaletteRef::Mat3x4(now) = palette else {
             return Ok(vec![false; triangles.len()]);
         };
-        let rest = rest_palette(self)?;
+        let rest = rest_palette(self.model())?;
         let range = self.palette_range(primitive);
         let of_range = |list| <[Mat3x4]>::get(list, range.clone()).unwrap_or_default();
         let (rest, now) = (of_range(&rest), of_range(now));

@@ -22,6 +22,7 @@ pub use pick::{Faces, Hit, Posed, Ray};
 pub use posed_vertices::PosedVertices;
 pub use skinned_layout::{SkinnedLayout, SkinnedPart};
 pub use skinner::Skinner;
+pub(crate) use vertices::skin_linear;
 
 // For the tests and benches of this crate: not part of the API.
 #[doc(hidden)]

@@ -5,7 +5,7 @@ use super::posed_vertices::PosedVertices;
 use crate::character::Character;
 use crate::error::{Error, Result, expect_len};
 use crate::mesh::Primitive;
-use crate::palette::{PaletteEntry, PaletteRef};
+use crate::palette::{Mat3x4, PaletteEntry, PaletteRef};
 use glam::{Vec3, Vec4};
 
 impl Character {
@@ -72,10 +72,10 @@ impl Character {
         expect_len("morph weights", weights.len(), self.morph_weights().len())?;
         morph(primitive, weights, out)?;
         match palette {
-            PaletteRef::Mat3x4(list) => deform(self, primitive, list, out),
-            PaletteRef::DualQuat(list) => deform(self, primitive, list, out),
-            PaletteRef::DualQuatStretch(list) => deform(self, primitive, list, out),
-            PaletteRef::QuatOffset(list) => deform(self, primitive, list, out),
+            PaletteRef::Mat3x4(list) => deform(primitive, list, out),
+            PaletteRef::DualQuat(list) => deform(primitive, list, out),
+            PaletteRef::DualQuatStretch(list) => deform(primitive, list, out),
+            PaletteRef::QuatOffset(list) => deform(primitive, list, out),
         }
     }
 }
@@ -101,13 +101,26 @@ pub(crate) trait Deform {
     fn directions(&self, normal: Option<&mut Vec3>, tangent: Option<&mut Vec4>);
 }
 
+/// Morphs and skins a primitive with a whole palette of matrices.
+///
+/// # Errors
+/// As [`Character::skin_primitive`].
+pub(crate) fn skin_linear(
+    primitive: &Primitive,
+    palette: &[Mat3x4],
+    weights: &[f32],
+    out: &mut PosedVertices,
+) -> Result<()> {
+    morph(primitive, weights, out)?;
+    deform(primitive, palette, out)
+}
+
 fn deform<E: Blend>(
-    character: &Character,
     primitive: &Primitive,
     palette: &[E],
     streams: &mut PosedVertices,
 ) -> Result<()> {
-    let range = character.palette_range(primitive);
+    let range = primitive.palette.start as usize..primitive.palette.end as usize;
     let entries = palette.get(range.clone()).ok_or(Error::NotFound {
         what: "palette entry",
         index: range.end as u64,

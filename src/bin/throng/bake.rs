@@ -69,10 +69,6 @@ pub(crate) struct Options {
     /// The most joints that move a vertex. The strongest are kept.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     max_influences: Option<u32>,
-    /// The number of instances for which memory is to be saved, if primitives follow more than 256
-    /// joints.
-    #[arg(long, value_name = "N", default_value_t = 100)]
-    instances: u32,
     #[command(flatten)]
     pub(crate) space: Space,
 }
@@ -94,7 +90,6 @@ impl Options {
             sidecar: !self.no_sidecar,
             smooth_normals: self.smooth_normals,
             max_influences: self.max_influences,
-            narrow_for_instances: Some(self.instances),
             curves: self.keep_curves,
             packing: Some(ClipOptions {
                 quantise: self.packing == Packing::Quantised,

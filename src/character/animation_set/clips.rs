@@ -134,7 +134,7 @@ impl Character {
             curves.extend(curve);
         }
         set.event_names = names;
-        mark_flips(self);
+        mark_flips(&mut self.model, &self.scales);
         self.check_extent()
     }
 }

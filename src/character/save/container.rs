@@ -38,6 +38,12 @@ pub(super) struct Section {
     pub(super) version: u32,
 }
 
+impl Section {
+    pub(super) const fn new(name: &'static str, version: u32) -> Self {
+        Self { name, version }
+    }
+}
+
 /// Returns true for bytes that start with the signature.
 pub(super) fn is_container(bytes: &[u8]) -> bool {
     bytes.starts_with(&MAGIC)

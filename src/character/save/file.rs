@@ -1,10 +1,10 @@
 //! A character with its packed clips as bytes, and back.
 
+use super::avatar::{load_roles, save_roles};
 use super::container::{Container, Section, Writer, is_container};
-use super::extras::{load_roles, save_roles};
 use crate::bytes::{Reader, Save};
 use crate::character::asset::Character;
-use crate::character::packing::Packing;
+use crate::character::clips::Packing;
 use crate::clip::{Clip, CurveClip};
 use crate::error::{Error, Result, SavedFault};
 use crate::mesh::{Expression, Model, Parts};
@@ -12,36 +12,17 @@ use crate::skeleton::Skeleton;
 use crate::spring::SpringBones;
 use std::sync::Arc;
 
-/// The skeleton's joints, with their skins and the ranges of their scales.
-const SKELETON: Section = section("skeleton");
-/// The character's name and options, and its parts: palette, primitives, morph weights, bounds.
-const MESH: Section = Section {
-    name: "mesh",
-    version: 2,
-};
-/// The materials.
-const MATERIALS: Section = section("materials");
-/// The images, run-length encoded.
-const IMAGES: Section = Section {
-    name: "images",
-    version: 2,
-};
-/// The file's own curves, if they were kept.
-const CURVES: Section = section("curves");
-/// The packed clips.
-const CLIPS: Section = Section {
-    name: "clips",
-    version: 2,
-};
-/// The animation data.
-const ANIMATIONS: Section = section("animations");
-
-/// The expressions.
-const EXPRESSIONS: Section = section("expressions");
-/// The spring bones.
-const SPRINGS: Section = section("springs");
-/// The joints that are parts of a humanoid.
-const HUMANOID: Section = section("humanoid");
+// The contents are described at the module `character`.
+const SKELETON: Section = Section::new("skeleton", 1);
+const MESH: Section = Section::new("mesh", 2);
+const MATERIALS: Section = Section::new("materials", 1);
+const IMAGES: Section = Section::new("images", 2);
+const CURVES: Section = Section::new("curves", 1);
+const CLIPS: Section = Section::new("clips", 2);
+const ANIMATIONS: Section = Section::new("animations", 1);
+const EXPRESSIONS: Section = Section::new("expressions", 1);
+const SPRINGS: Section = Section::new("springs", 1);
+const HUMANOID: Section = Section::new("humanoid", 1);
 
 /// All sections, in the order in which they are written.
 const SECTIONS: [Section; 10] = [
@@ -56,10 +37,6 @@ const SECTIONS: [Section; 10] = [
     SPRINGS,
     HUMANOID,
 ];
-
-const fn section(name: &'static str) -> Section {
-    Section { name, version: 1 }
-}
 
 impl Character {
     /// Saves the whole character as bytes.

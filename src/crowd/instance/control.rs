@@ -1,4 +1,4 @@
-//! What an instance's handle changes.
+//! Methods of an instance's handle that change the instance.
 
 use super::handle::{CrowdMut, InstanceMut};
 #[cfg(doc)]
@@ -210,7 +210,7 @@ impl InstanceMut<'_> {
         let rig = &scene.characters.get(self.character())?.rig;
         let attachment = Attachment {
             parent,
-            socket: socket.into().find(rig.skeleton(), &rig.animations)?,
+            socket: socket.into().find(rig.skeleton(), rig.animation_set())?,
             socket_from_child: *socket_from_child,
             outlives_parent: false,
         };

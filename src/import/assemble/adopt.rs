@@ -1,8 +1,7 @@
 //! Clips of one file on the skeleton of another.
 
-use super::character::wanted_nodes;
 use super::morphs::Morphs;
-use super::{clips, skeleton};
+use super::{clips, skeleton, wanted};
 use crate::character::NamedTimes;
 use crate::clip::CurveClip;
 use crate::error::{AssetFault, ObjectKind, Result};
@@ -43,8 +42,8 @@ pub(in crate::import) fn adopt(
         let why = AssetFault::Missing("animations");
         return Err(fault(ObjectKind::File, None, "", why));
     }
-    let wanted = wanted_nodes(&raw)?;
-    let (skeleton, joint_of) = skeleton::build(&raw.nodes, wanted, options, repairs)?;
+    let nodes = wanted::posed(&raw)?;
+    let (skeleton, joint_of) = skeleton::build(&raw.nodes, nodes, options, repairs)?;
     let names = match_names(&skeleton, to);
     let own = |node: usize| joint_of.get(node).copied().flatten();
     let there: Vec<Option<u16>> = (0..raw.nodes.len())

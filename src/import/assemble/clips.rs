@@ -4,9 +4,9 @@ use super::morphs::Morphs;
 use super::skeleton;
 use crate::character::NamedTimes;
 use crate::clip::{CurveClip, Interpolation, Keys, Track, TrackValues, WeightTrack, align};
-use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
+use crate::error::{AssetFault, Error, ObjectKind, Result};
 use crate::id::Id;
-use crate::import::fault::{dangling, fault};
+use crate::import::fault::{dangling, fault, object, wrong_value};
 use crate::import::repair::{Repair, RepairKind, note};
 use crate::import::{RawAnimation, RawChannel, RawKeys};
 use crate::skeleton::Skeleton;
@@ -29,17 +29,13 @@ pub(super) fn build(
         let clip = CurveClip::of_aligned(&animation.name, tracks, skeleton)?;
         let clip = clip.with_weight_tracks(weights, morphs.len())?;
         // Channels that are left out still count for the clip's start and end.
-        let times_s = || {
-            animation
-                .channels
-                .iter()
-                .flat_map(|channel| &channel.times_s)
-        };
+        let times_s = animation
+            .channels
+            .iter()
+            .flat_map(|channel| &channel.times_s);
         let left_out = tally.outside + tally.undrawn > 0;
-        let range_s = times_s()
-            .copied()
-            .reduce(f32::min)
-            .zip(times_s().copied().reduce(f32::max));
+        let range_s =
+            (times_s.clone().copied().reduce(f32::min)).zip(times_s.copied().reduce(f32::max));
         let own_s = (clip.start_s(), clip.duration_s());
         match range_s.filter(|range_s| left_out && *range_s != own_s) {
             Some((start_s, end_s)) => clip.with_range(start_s, end_s),
@@ -65,12 +61,8 @@ pub(super) fn events(
         };
         let kept: NamedTimes = animation.events.iter().filter(is_inside).cloned().collect();
         let left_out = (animation.events.len() - kept.len()) as u64;
-        let object = Object {
-            kind: ObjectKind::Animation,
-            index: Some(index),
-            part: "events".into(),
-        };
-        note(repairs, &object, RepairKind::EventOutside, left_out);
+        let at = object(ObjectKind::Animation, index, "events");
+        note(repairs, &at, RepairKind::EventOutside, left_out);
         kept
     });
     events.collect()
@@ -88,23 +80,23 @@ struct Tally {
 
 impl Tally {
     fn note(&self, index: usize, repairs: &mut Vec<Repair>) {
-        let mut object = Object {
-            kind: ObjectKind::Animation,
-            index: Some(index),
-            part: Box::default(),
-        };
-        for (kind, count) in [
-            (RepairKind::EqualKeyTimes, self.equal_times),
-            (RepairKind::ZeroQuaternion, self.zero),
-            (RepairKind::QuaternionNormalised, self.normalised),
-            (RepairKind::AntipodalKey, self.flipped),
+        let outside = "channels on nodes that are not in the skeleton";
+        let undrawn = "channels of weights that drive nothing that is drawn";
+        for (part, kind, count) in [
+            ("", RepairKind::EqualKeyTimes, self.equal_times),
+            ("", RepairKind::ZeroQuaternion, self.zero),
+            ("", RepairKind::QuaternionNormalised, self.normalised),
+            ("", RepairKind::AntipodalKey, self.flipped),
+            (outside, RepairKind::LeftOut, self.outside),
+            (undrawn, RepairKind::LeftOut, self.undrawn),
         ] {
-            note(repairs, &object, kind, count);
+            note(
+                repairs,
+                &object(ObjectKind::Animation, index, part),
+                kind,
+                count,
+            );
         }
-        object.part = "channels on nodes that are not in the skeleton".into();
-        note(repairs, &object, RepairKind::LeftOut, self.outside);
-        object.part = "channels of weights that drive nothing that is drawn".into();
-        note(repairs, &object, RepairKind::LeftOut, self.undrawn);
     }
 }
 
@@ -180,12 +172,8 @@ fn check(channel: &RawChannel, width: usize, at: impl Fn(&str, AssetFault) -> Er
         RawKeys::Weights(list) => (list.len(), list.iter().position(|w| !w.is_finite())),
     };
     if got as u64 != need {
-        let why = AssetFault::Count {
-            what: "the list of values",
-            got: got as u64,
-            need,
-        };
-        return Err(at("", why));
+        let (what, got) = ("the list of values", got as u64);
+        return Err(at("", AssetFault::Count { what, got, need }));
     }
     if let Some(element) = broken {
         let why = AssetFault::Invalid("a value is not finite");
@@ -206,16 +194,13 @@ fn per_key(interpolation: Interpolation) -> usize {
 /// key. Equal times are resolved later.
 pub(crate) fn wrong_time(times_s: &[f32]) -> Option<AssetFault> {
     let mut before_s = 0.0;
-    for (key, time_s) in (0..).zip(times_s.iter().copied()) {
+    for (index, time_s) in times_s.iter().copied().enumerate() {
         if !(time_s.is_finite() && time_s >= 0.0) {
-            return Some(AssetFault::Value {
-                what: "the time of key",
-                index: key,
-                value: time_s.into(),
-                allowed: "finite and at least 0",
-            });
+            let what = "the time of key";
+            return Some(wrong_value(what, index, time_s, "finite and at least 0"));
         }
         if time_s < before_s {
+            let key = index as u64;
             return Some(AssetFault::UnsortedKeys {
                 key,
                 time_s,
@@ -233,38 +218,30 @@ fn equal_times(times_s: &[f32]) -> usize {
     pairs.filter(|(before, time_s)| before == time_s).count()
 }
 
-/// The keys that remain of a channel after equal times are resolved.
-struct Told {
-    times_s: Vec<f32>,
-    /// The index of each remaining key among all keys.
-    keys: Vec<usize>,
-}
-
 /// Resolves keys with equal times, which stand for a jump. The last key of a group is the end of
 /// the jump and keeps its time. The first is the start of the jump and moves to the next smaller
 /// number, if that is free. Keys between them never have an effect and are dropped.
-fn told_apart(times_s: &[f32]) -> Told {
-    let mut told = Told {
-        times_s: Vec::with_capacity(times_s.len()),
-        keys: Vec::with_capacity(times_s.len()),
-    };
+///
+/// Returns the times that remain, and the index of each among all keys.
+fn told_apart(all_s: &[f32]) -> (Vec<f32>, Vec<usize>) {
+    let (mut times_s, mut keys) = (Vec::<f32>::new(), Vec::new());
     let mut key = 0;
-    for run in times_s.chunk_by(|a, b| a == b) {
+    for run in all_s.chunk_by(|a, b| a == b) {
         if let [first, .., _] = run {
             let start = first.next_down();
-            let is_free = told.times_s.last().is_none_or(|last| *last < start);
+            let is_free = times_s.last().is_none_or(|last| *last < start);
             if is_free && start >= 0.0 {
-                told.times_s.push(start);
-                told.keys.push(key);
+                times_s.push(start);
+                keys.push(key);
             }
         }
         key += run.len();
         if let Some(last) = run.last() {
-            told.times_s.push(*last);
-            told.keys.push(key - 1);
+            times_s.push(*last);
+            keys.push(key - 1);
         }
     }
-    told
+    (times_s, keys)
 }
 
 /// The times of the remaining keys, and their indices if some were dropped.
@@ -274,8 +251,8 @@ fn kept(channel: &RawChannel, tally: &mut Tally) -> (Vec<f32>, Option<Vec<usize>
     if equal == 0 {
         (channel.times_s.clone(), None)
     } else {
-        let told = told_apart(&channel.times_s);
-        (told.times_s, Some(told.keys))
+        let (times_s, keys) = told_apart(&channel.times_s);
+        (times_s, Some(keys))
     }
 }
 
@@ -295,24 +272,33 @@ fn values(channel: &RawChannel, tally: &mut Tally) -> Option<TrackValues> {
     let interpolation = channel.interpolation;
     let (times_s, keys) = kept(channel, tally);
     let (keys, width) = (keys.as_deref(), per_key(interpolation));
-    Some(match &channel.values {
-        RawKeys::Translation(all) => TrackValues::Translation(Keys {
-            times_s,
-            values: of_keys(all, keys, width),
-            interpolation,
-        }),
-        RawKeys::Scale(all) => TrackValues::Scale(Keys {
-            times_s,
-            values: of_keys(all, keys, width),
-            interpolation,
-        }),
-        RawKeys::Rotation(all) => TrackValues::Rotation(Keys {
-            times_s,
-            values: rotations(of_keys(all, keys, width), interpolation, tally),
-            interpolation,
-        }),
-        RawKeys::Weights(_) => return None,
-    })
+    match &channel.values {
+        RawKeys::Translation(all) => {
+            let values = of_keys(all, keys, width);
+            Some(TrackValues::Translation(Keys {
+                times_s,
+                values,
+                interpolation,
+            }))
+        }
+        RawKeys::Scale(all) => {
+            let values = of_keys(all, keys, width);
+            Some(TrackValues::Scale(Keys {
+                times_s,
+                values,
+                interpolation,
+            }))
+        }
+        RawKeys::Rotation(all) => {
+            let values = rotations(of_keys(all, keys, width), interpolation, tally);
+            Some(TrackValues::Rotation(Keys {
+                times_s,
+                values,
+                interpolation,
+            }))
+        }
+        RawKeys::Weights(_) => None,
+    }
 }
 
 /// The values of these keys, or of all keys. Each has `width` values.
@@ -325,21 +311,17 @@ fn of_keys<T: Copy>(all: &[T], keys: Option<&[usize]>, width: usize) -> Vec<T> {
 }
 
 fn rotations(mut values: Vec<Quat>, interpolation: Interpolation, tally: &mut Tally) -> Vec<Quat> {
-    if interpolation == Interpolation::CubicSpline {
-        // Tangents depend on the exact values, so only an invalid value is replaced.
-        for value in values.iter_mut().skip(1).step_by(3) {
-            if *value == Quat::from_xyzw(0.0, 0.0, 0.0, 0.0) {
-                *value = Quat::IDENTITY;
-                tally.zero += 1;
-            }
-        }
-        return values;
-    }
-    for value in &mut values {
+    let is_spline = interpolation == Interpolation::CubicSpline;
+    let (first, step) = if is_spline { (1, 3) } else { (0, 1) };
+    for value in values.iter_mut().skip(first).step_by(step) {
         if *value == Quat::from_xyzw(0.0, 0.0, 0.0, 0.0) {
             *value = Quat::IDENTITY;
             tally.zero += 1;
         }
+    }
+    if is_spline {
+        // Tangents depend on the exact values, so only an invalid value is replaced.
+        return values;
     }
     if interpolation == Interpolation::Linear {
         tally.flipped += align(&mut values);

@@ -1,36 +1,44 @@
-//! Errors about primitives and joints.
+//! Errors and repairs of primitives, joints and parts of the file.
 
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
 use crate::import::RawPrimitive;
-use crate::import::fault::fault_of;
+use crate::import::fault::{cut, fault, fault_of, file_part};
+use crate::import::repair::{Repair, RepairKind, note};
 
 /// An error about a part of a primitive.
 pub(super) fn fault_at(primitive: &RawPrimitive, part: &str, why: AssetFault) -> Error {
-    let mut object = object(primitive);
-    if !part.is_empty() {
-        object.part = format!("{}, {part}", object.part).into();
-    }
-    fault_of(object, why)
+    fault_of(object(primitive, part), why)
 }
 
-/// The name of a primitive in errors and repairs.
-pub(super) fn object(primitive: &RawPrimitive) -> Object {
-    Object {
-        kind: ObjectKind::Mesh,
-        index: Some(primitive.mesh),
-        part: format!("primitives[{}]", primitive.number).into(),
-    }
+/// A part of a primitive, or all of it, in errors and repairs.
+pub(super) fn object(primitive: &RawPrimitive, part: &str) -> Object {
+    let comma = if part.is_empty() { "" } else { ", " };
+    let part = format!("primitives[{}]{comma}{part}", primitive.number);
+    crate::import::fault::object(ObjectKind::Mesh, primitive.mesh, part)
 }
 
 pub(super) fn joint_or_missing(joint: Option<u16>) -> Result<u16> {
     // The skeleton contains every requested node, so this error means a bug in this module.
-    joint.ok_or(Error::Asset {
-        file: Box::default(),
-        object: Object {
-            kind: ObjectKind::Node,
-            index: None,
-            part: Box::default(),
-        },
-        why: AssetFault::Invalid("is not in the skeleton"),
-    })
+    let why = AssetFault::Invalid("is not in the skeleton");
+    joint.ok_or_else(|| fault(ObjectKind::Node, None, "", why))
+}
+
+/// Reports values of a part of the file that were clamped.
+pub(super) fn clamped(repairs: &mut Vec<Repair>, part: String, count: u64) {
+    note(
+        repairs,
+        &file_part(cut(&part)),
+        RepairKind::FactorClamped,
+        count,
+    );
+}
+
+/// Reports a part of the file that is left out.
+pub(super) fn unusable(repairs: &mut Vec<Repair>, part: String, why: AssetFault) {
+    note(
+        repairs,
+        &file_part(cut(&part)),
+        RepairKind::Unusable(why.into()),
+        1,
+    );
 }

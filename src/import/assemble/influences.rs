@@ -1,10 +1,10 @@
 //! Vertex influences: merged, sorted and quantised.
 
-use super::fault::fault_at;
+use super::fault::{fault_at, object};
 use super::palette::Entries;
 use crate::error::{AssetFault, Error, Result};
 use crate::import::RawPrimitive;
-use crate::import::fault::dangling;
+use crate::import::fault::{check_cap, dangling, wrong_value};
 use crate::mesh::Primitive;
 
 /// The largest deviation from 1 of a vertex's weight sum that is not reported.
@@ -72,12 +72,10 @@ pub(super) fn limit(asked: Option<u32>) -> Result<usize> {
         Some(limit) if (1..=Primitive::MAX_INFLUENCES).contains(&(limit as usize)) => {
             Ok(limit as usize)
         }
-        Some(limit) => Err(Error::out_of_range(
-            "max_influences",
-            limit,
-            1.0,
-            Primitive::MAX_INFLUENCES as f64,
-        )),
+        Some(limit) => {
+            let most = Primitive::MAX_INFLUENCES as f64;
+            Err(Error::out_of_range("max_influences", limit, 1.0, most))
+        }
     }
 }
 
@@ -109,14 +107,13 @@ pub(super) fn read(
             let joint = joints.first().and_then(|j| entries.get(*j as usize));
             scratch.push((*joint.unwrap_or(first), 1.0));
         }
-        if scratch.len() > Primitive::MAX_INFLUENCES {
-            let why = AssetFault::Cap {
-                what: "influences",
-                asked: scratch.len() as u64,
-                cap: Primitive::MAX_INFLUENCES as u64,
-            };
-            return Err(fault_at(primitive, &format!("vertex {vertex}"), why));
-        }
+        let (asked, cap) = (scratch.len() as u64, Primitive::MAX_INFLUENCES as u64);
+        check_cap(
+            || object(primitive, &format!("vertex {vertex}")),
+            "influences",
+            asked,
+            cap,
+        )?;
         // Among equal weights, the lower joint comes first, and so the lower palette entry.
         scratch.sort_by(|a, b| b.1.total_cmp(&a.1).then(all_entries.order(a.0, b.0)));
         full.clear();
@@ -140,11 +137,8 @@ fn check_lists(primitive: &RawPrimitive) -> Result<()> {
     let vertices = primitive.positions.len();
     let per_vertex = primitive.influences_per_vertex;
     if per_vertex == 0 {
-        return Err(fault_at(
-            primitive,
-            "",
-            AssetFault::Missing("joints and weights"),
-        ));
+        let why = AssetFault::Missing("joints and weights");
+        return Err(fault_at(primitive, "", why));
     }
     let need = (vertices as u64).saturating_mul(per_vertex as u64);
     for (what, got) in [
@@ -152,12 +146,12 @@ fn check_lists(primitive: &RawPrimitive) -> Result<()> {
         ("the list of weights", primitive.weights.len()),
     ] {
         if got as u64 != need {
-            let why = AssetFault::Count {
-                what,
-                got: got as u64,
-                need,
-            };
-            return Err(fault_at(primitive, "", why));
+            let got = got as u64;
+            return Err(fault_at(
+                primitive,
+                "",
+                AssetFault::Count { what, got, need },
+            ));
         }
     }
     Ok(())
@@ -176,12 +170,7 @@ fn gather(
     let mut stray = false;
     for (slot, (joint, weight)) in joints.iter().zip(weights).enumerate() {
         if !(*weight >= 0.0 && weight.is_finite()) {
-            let why = AssetFault::Value {
-                what: "weight",
-                index: slot as u64,
-                value: (*weight).into(),
-                allowed: "finite and at least 0",
-            };
+            let why = wrong_value("weight", slot, *weight, "finite and at least 0");
             return Err(fault_at(primitive, &format!("vertex {vertex}"), why));
         }
         match (entries.get(*joint as usize), *weight > 0.0) {

@@ -2,11 +2,12 @@
 
 use super::palette::Entries;
 use super::primitive::Draft;
-use crate::character::Character;
 use crate::clip::CurveClip;
 use crate::error::Result;
 use crate::id::Id;
 use crate::import::imported::InfluenceLoss;
+use crate::mesh::linear;
+use crate::skeleton::Skeleton;
 use glam::{Affine3A, DMat3, DVec3};
 
 /// The most poses that are measured, besides the rest pose.
@@ -43,16 +44,16 @@ impl Losses {
             return all;
         }
         let pairs = entries.pairs();
-        let mut places = vec![u32::MAX; pairs.len()];
+        let mut indices = vec![u32::MAX; pairs.len()];
         for (primitive, draft) in drafts.iter_mut().enumerate() {
             for one in std::mem::take(&mut draft.dropped) {
                 for (entry, units) in one.change {
-                    let place = &mut places[entry as usize];
-                    if *place == u32::MAX {
-                        *place = all.pairs.len() as u32;
+                    let index = &mut indices[entry as usize];
+                    if *index == u32::MAX {
+                        *index = all.pairs.len() as u32;
                         all.pairs.push(pairs[entry as usize]);
                     }
-                    all.changes.push((*place, f64::from(units) / 65_535.0));
+                    all.changes.push((*index, f64::from(units) / 65_535.0));
                 }
                 all.vertices.push(Vertex {
                     primitive,
@@ -66,12 +67,15 @@ impl Losses {
     }
 
     /// The largest displacement of any of the vertices, in any pose that is measured.
-    pub(super) fn measure(&self, character: &Character) -> Result<Option<InfluenceLoss>> {
+    pub(super) fn measure(
+        &self,
+        skeleton: &Skeleton,
+        clips: &[CurveClip],
+    ) -> Result<Option<InfluenceLoss>> {
         let mut worst: Option<InfluenceLoss> = None;
         if self.vertices.is_empty() {
             return Ok(None);
         }
-        let skeleton = &character.model.skeleton;
         let rest = skeleton.rest_pose();
         let (mut local, mut model) = (rest.clone(), vec![Affine3A::IDENTITY; rest.len()]);
         let (mut matrices, mut poses) = (Vec::new(), 0);
@@ -79,7 +83,7 @@ impl Losses {
             poses += 1;
             local.copy_from_slice(&rest);
             if let Some((clip, time_s)) = clip {
-                character.curves[clip].sample(time_s, &mut local)?;
+                clips[clip].sample(time_s, &mut local)?;
             }
             skeleton.model_pose(&local, &mut model)?;
             matrices.clear();
@@ -102,9 +106,9 @@ impl Losses {
         };
         look(None)?;
         // A joint has up to three tracks.
-        let cost = self.changes.len() + self.pairs.len() + character.model.skeleton.len() * 4;
+        let cost = self.changes.len() + self.pairs.len() + skeleton.len() * 4;
         let budget = MAX_POSES.min((MAX_WORK / cost as u64).max(1));
-        for pose in chosen(&character.curves, budget) {
+        for pose in chosen(clips, budget) {
             look(Some(pose))?;
         }
         Ok(worst.map(|worst| InfluenceLoss { poses, ..worst }))
@@ -120,8 +124,8 @@ impl Losses {
             start = vertex.end;
             let moved: DVec3 = changes
                 .iter()
-                .map(|(place, weight)| {
-                    let (linear, offset) = &matrices[*place as usize];
+                .map(|(index, weight)| {
+                    let (linear, offset) = &matrices[*index as usize];
                     (*linear * vertex.position + *offset) * *weight
                 })
                 .sum();
@@ -141,13 +145,10 @@ impl Losses {
 
 /// The product in `f64`.
 fn wide(model: &Affine3A, inverse_bind: &Affine3A) -> (DMat3, DVec3) {
-    let linear = super::winding::linear(model);
+    let own = linear(model);
     let offset = glam::Vec3::from(inverse_bind.translation).as_dvec3();
     let origin = glam::Vec3::from(model.translation).as_dvec3();
-    (
-        linear * super::winding::linear(inverse_bind),
-        linear * offset + origin,
-    )
+    (own * linear(inverse_bind), own * offset + origin)
 }
 
 /// The poses to measure: all poses at and between the keys of the clips, or `budget` poses that are

@@ -1,9 +1,8 @@
 //! Checks of materials and images: indices, sizes and ranges of factors.
 
-use crate::error::{AssetFault, Object, ObjectKind, Result};
+use crate::error::{AssetFault, ObjectKind, Result};
 use crate::import::RawCharacter;
-use crate::import::fault::dangling;
-use crate::import::fault::fault;
+use crate::import::fault::{dangling, fault, not_allowed, object, wrong_value};
 use crate::import::repair::{Repair, RepairKind, note};
 use crate::mesh::{AlphaMode, Image, Material, TextureRef};
 use core::slice::from_mut;
@@ -42,11 +41,8 @@ fn check_image(index: usize, image: &Image) -> Result<()> {
         return Err(fault(ObjectKind::Image, index, "", why));
     }
     if image.rgba_bytes() != need {
-        let why = AssetFault::Count {
-            what: "the pixel data in bytes",
-            got: image.rgba_bytes(),
-            need,
-        };
+        let (what, got) = ("the pixel data in bytes", image.rgba_bytes());
+        let why = AssetFault::Count { what, got, need };
         return Err(fault(ObjectKind::Image, index, "", why));
     }
     Ok(())
@@ -55,17 +51,12 @@ fn check_image(index: usize, image: &Image) -> Result<()> {
 fn check_texture(material: usize, part: &str, texture: &TextureRef, images: usize) -> Result<()> {
     let at = |part: Box<str>, why| Err(fault(ObjectKind::Material, material, part, why));
     if texture.image as usize >= images {
-        return at(
-            part.into(),
-            dangling("image", texture.image as usize, images),
-        );
+        let why = dangling("image", texture.image as usize, images);
+        return at(part.into(), why);
     }
     if texture.uv_set > 1 {
-        let why = AssetFault::NotAllowed {
-            what: "the set of texture coordinates",
-            got: texture.uv_set.to_string().into(),
-            allowed: "0 or 1",
-        };
+        let what = "the set of texture coordinates";
+        let why = not_allowed(what, &texture.uv_set.to_string(), "0 or 1");
         return at(part.into(), why);
     }
     if !texture.transform.is_finite() {
@@ -83,12 +74,7 @@ fn hold_factors(index: usize, material: &mut Material, repairs: &mut Vec<Repair>
         let mut clamped = 0;
         for (at, value) in values.iter_mut().enumerate() {
             if !value.is_finite() {
-                let why = AssetFault::Value {
-                    what: "component",
-                    index: at as u64,
-                    value: (*value).into(),
-                    allowed: "finite",
-                };
+                let why = wrong_value("component", at, *value, "finite");
                 return Err(fault(ObjectKind::Material, index, part, why));
             }
             if *value < least || *value > most {
@@ -96,23 +82,15 @@ fn hold_factors(index: usize, material: &mut Material, repairs: &mut Vec<Repair>
                 clamped += 1;
             }
         }
-        let object = Object {
-            kind: ObjectKind::Material,
-            index: Some(index),
-            part: part.into(),
-        };
-        note(repairs, &object, RepairKind::FactorClamped, clamped);
+        let at = object(ObjectKind::Material, index, part);
+        note(repairs, &at, RepairKind::FactorClamped, clamped);
         Ok(())
     };
     let any = f32::MAX;
     hold("baseColorFactor", &mut material.base_color, 0.0, 1.0)?;
     hold("metallicFactor", from_mut(&mut material.metallic), 0.0, 1.0)?;
-    hold(
-        "roughnessFactor",
-        from_mut(&mut material.roughness),
-        0.0,
-        1.0,
-    )?;
+    let roughness = from_mut(&mut material.roughness);
+    hold("roughnessFactor", roughness, 0.0, 1.0)?;
     let scale = from_mut(&mut material.normal_scale);
     hold("normalTexture.scale", scale, -any, any)?;
     let strength = from_mut(&mut material.occlusion_strength);

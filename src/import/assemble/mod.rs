@@ -1,28 +1,235 @@
-//! Builds a [`Character`] from raw data and checks all of its invariants, once.
+//! The step from raw data to a [`Character`]. Every index, count and value is checked once.
+//!
+//! `RawCharacter::assemble` calls the files of this folder in this order:
+//!
+//! 1. `leave_out`, `materials`: what is left out, and the checks of what is shared.
+//! 2. `wanted`, `skeleton`: the nodes that become joints, and the joints.
+//! 3. `morphs`, `palette`: the numbers of morph weights and of palette entries.
+//! 4. `primitive` with `influences`, `directions`, `targets` and `weld`: vertices and triangles.
+//! 5. `clips`: tracks and events.
+//! 6. `roles`, `springs`, `expressions`: what moves besides.
+//! 7. `loss`: the error of dropped influences.
+//!
+//! `CharacterDraft::build` then packs the clips. `adopt` reads clips for another skeleton.
 
 mod adopt;
-mod character;
 mod clips;
-mod extras;
+mod directions;
+mod expressions;
 mod fault;
 mod influences;
 mod leave_out;
 mod loss;
 mod materials;
 mod morphs;
-mod narrow;
-mod normals;
 mod palette;
 mod primitive;
+mod roles;
 mod skeleton;
-mod tangents;
+mod springs;
 mod targets;
+mod wanted;
 mod weld;
-mod winding;
 
 pub(super) use adopt::{Adopted, adopt};
-pub(super) use character::check_clip_joints;
 #[cfg(feature = "gltf")]
 pub(super) use clips::wrong_time;
 #[cfg(any(feature = "ezm", feature = "wgl"))]
 pub(super) use skeleton::affine_part;
+
+use super::fault::{check_cap, fault, file_part};
+use super::imported::Imported;
+use super::options::ImportOptions;
+use super::repair::{Repair, of_file};
+use super::{RawCharacter, RawSkin};
+use crate::character::{AnimationSource, CharacterDraft, ClipDraft, Packing};
+use crate::error::{AssetFault, ObjectKind, Result};
+use crate::id::Id;
+use crate::mesh::{Aabb, Material, Model, Parts, Skin, morph_reaches};
+use crate::palette::rest_palette;
+use crate::skeleton::{Skeleton, rest_model_pose};
+use crate::skin::{PosedVertices, skin_linear};
+use loss::Losses;
+use morphs::Morphs;
+use palette::Entries;
+
+impl RawCharacter {
+    /// Checks the raw data and builds a [`Character`].
+    ///
+    /// This checks every index, count and value, repairs harmless faults and lists the repairs,
+    /// merges identical vertices, and builds the skeleton and the palette from the parts that are
+    /// used.
+    ///
+    /// The skeleton consists of the joints of the skins that a primitive uses, the nodes that carry
+    /// a primitive without a skin, and all of their ancestors. Without primitives, it consists of
+    /// the joints of all skins and the nodes that an animation drives. Without primitives and
+    /// skins, it consists of all nodes.
+    ///
+    /// # Errors
+    /// - [`Error::Asset`](crate::Error::Asset), naming the object at fault and the reason.
+    /// - [`Error::InFile`](crate::Error::InFile) if there is no node with a name of
+    ///   [`ImportOptions::leave_out`].
+    /// - [`Error::Description`](crate::Error::Description) for an [`ImportOptions::animation`] or
+    ///   [`RawCharacter::animation`] that does not fit.
+    pub fn build(mut self, options: &ImportOptions) -> Result<Imported> {
+        let name = match &*options.name {
+            "" => self.name.clone(),
+            name => name.into(),
+        };
+        let own = self.animation.take();
+        let animation = match options.animation.as_ref().or(own.as_ref()) {
+            Some(desc) => AnimationSource::of_desc(desc, None)?,
+            None => AnimationSource::default(),
+        };
+        let built = self.assemble(&name, options, &animation, Vec::new());
+        built.map_err(|error| error.in_file(&name))
+    }
+
+    /// [`Self::build`] after a reader made these repairs.
+    pub(super) fn assemble(
+        mut self,
+        name: &str,
+        options: &ImportOptions,
+        animation: &AnimationSource,
+        mut repairs: Vec<Repair>,
+    ) -> Result<Imported> {
+        influences::limit(options.max_influences)?;
+        leave_out::apply(&mut self, &options.leave_out)?;
+        materials::check(&mut self, &mut repairs)?;
+        let wanted = wanted::nodes(&self)?;
+        let (mut skeleton, joint_of) = skeleton::build(&self.nodes, wanted, options, &mut repairs)?;
+        let morphs = Morphs::new(&self)?;
+        let mut entries = Entries::new(&self, &joint_of, &mut repairs)?;
+        let mut drafts = Vec::with_capacity(self.primitives.len());
+        for primitive in &self.primitives {
+            let first_weight = morphs.first_weight(primitive);
+            let draft =
+                primitive::draft(primitive, &mut entries, &joint_of, options, &mut repairs)?;
+            drafts.extend(draft.map(|draft| draft.driven_from(first_weight)));
+        }
+        let rest = skeleton::rest_model(&skeleton, &joint_of)?;
+        let losses = Losses::new(&entries, &mut drafts);
+        let palette = entries.finish(&rest)?;
+        let mut curves = clips::build(
+            &self.animations,
+            &skeleton,
+            &joint_of,
+            &morphs,
+            &mut repairs,
+        )?;
+        let events = clips::events(&self.animations, &curves, &mut repairs);
+        let (kept, packed) = (options.curves, options.packing);
+        let mut packing = Packing {
+            curves: kept,
+            options: packed,
+        };
+        if packing == Packing::NEITHER {
+            curves.clear();
+            packing = Packing::default();
+        }
+        skeleton.roles = roles::roles(&self, &joint_of, &mut repairs);
+        let springs = springs::build(&self, &joint_of, &skeleton, &mut repairs)?;
+        let expressions = expressions::expressions(&self, &morphs, &mut repairs);
+        let mut materials = self.materials;
+        let default_material = materials.len();
+        if materials.is_empty() || drafts.iter().any(|d| d.material.is_none()) {
+            materials.push(Material::default());
+        }
+        let mut primitives = Vec::with_capacity(drafts.len());
+        for draft in drafts {
+            primitives.push(draft.finish(&palette, default_material)?);
+        }
+        let mut model = Model {
+            name: name.into(),
+            skeleton,
+            palette: palette.into_joints(&primitives),
+            materials,
+            images: self.images,
+            morph_weights: morphs.into_weights(),
+            expressions,
+            skins: skins(&self.skins, &joint_of),
+            parts: Parts::new(&primitives),
+            rest_bounds: Aabb::EMPTY,
+            morph_reaches: morph_reaches(&primitives),
+            primitives,
+        };
+        model.rest_bounds = rest_bounds(&model)?;
+        let influence_loss = losses.measure(&model.skeleton, &curves)?;
+        let clips = curves.into_iter().zip(events);
+        let clips: Vec<_> = clips
+            .map(|(curve, events)| ClipDraft::new(curve, events))
+            .collect();
+        check_clip_joints(
+            options,
+            clips.len() + animation.made_clips(),
+            &model.skeleton,
+        )?;
+        let draft = CharacterDraft::new(model, springs, packing);
+        let character = draft.build(clips, animation, options.on_packed.as_ref())?;
+        Ok(Imported {
+            influence_loss,
+            spawn_points: self.spawn_points,
+            ..Imported::new(character, of_file(repairs, name))
+        })
+    }
+}
+
+/// Checks the cap on the joints of packed clips.
+pub(super) fn check_clip_joints(
+    options: &ImportOptions,
+    clips: usize,
+    skeleton: &Skeleton,
+) -> Result<()> {
+    if options.packing.is_none() {
+        return Ok(());
+    }
+    let asked = clips as u64 * skeleton.len() as u64;
+    let (what, cap) = ("joints of all clips", options.max_clip_joints);
+    check_cap(|| file_part("animations"), what, asked, cap)
+}
+
+/// The skins whose joints are all in the skeleton. These are the skins in use, and unused skins
+/// that have no other joints.
+fn skins(skins: &[RawSkin], joint_of: &[Option<u16>]) -> Vec<Skin> {
+    let joint = |node: &usize| joint_of.get(*node).copied().flatten().map(Id::new);
+    let skin = |raw: &RawSkin| {
+        Some(Skin {
+            name: raw.name.clone(),
+            joints: raw.joints.iter().map(joint).collect::<Option<_>>()?,
+        })
+    };
+    skins.iter().filter_map(skin).collect()
+}
+
+/// Bounds of the morphed and skinned rest pose, or of the joints if nothing is drawn.
+fn rest_bounds(model: &Model) -> Result<Aabb> {
+    let mut bounds = Aabb::EMPTY;
+    if model.primitives.is_empty() {
+        for joint in rest_model_pose(&model.skeleton)? {
+            bounds = bounds.with_point(joint.translation.into());
+        }
+        return Ok(bounds);
+    }
+    let too_large = |part: &str| {
+        let why = AssetFault::Invalid("the rest pose is too large for 32-bit numbers");
+        fault(ObjectKind::File, None, part, why)
+    };
+    let palette = rest_palette(model)?;
+    let weights = model.morph_weights.iter().map(|weight| weight.rest);
+    let weights: Vec<f32> = weights.collect();
+    let mut posed = PosedVertices::default();
+    for primitive in &model.primitives {
+        skin_linear(primitive, &palette, &weights, &mut posed)?;
+        for point in &posed.positions {
+            if !point.is_finite() {
+                return Err(too_large(&primitive.name));
+            }
+            bounds = bounds.with_point(*point);
+        }
+    }
+    // Each point may be finite, but not their distance.
+    match bounds.size().is_finite() {
+        true => Ok(bounds),
+        false => Err(too_large("")),
+    }
+}

@@ -2,23 +2,21 @@
 
 use super::fault::fault_at;
 use crate::error::{AssetFault, ObjectKind, Result};
-use crate::import::fault::dangling;
-use crate::import::fault::fault;
+use crate::import::fault::{check_cap, dangling, fault, object, wrong_count, wrong_value};
 use crate::import::{RawCharacter, RawMorph, RawPrimitive};
 use crate::mesh::MorphWeight;
 use std::collections::HashMap;
 
-/// The morph weights that drive something drawn, with their positions for each node.
+/// The morph weights that drive something drawn, and those of each node.
 #[derive(Debug)]
 pub(super) struct Morphs {
     weights: Vec<MorphWeight>,
-    /// For each raw morph, its number of weights, and the index of the first if it drives
-    /// something.
-    places: Vec<(usize, Option<u32>)>,
+    /// By raw morph.
+    driven: Vec<Driven>,
     of_node: HashMap<usize, usize>,
 }
 
-/// The position of a channel's weights.
+/// The weights of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Driven {
     pub(super) count: usize,
@@ -35,18 +33,18 @@ impl Morphs {
                 *drawn |= !primitive.indices.is_empty();
             }
         }
-        Self::driven(raw, &drawn)
+        Self::of(raw, &drawn)
     }
 
     /// The weights of all nodes, including those that drive nothing drawn.
     pub(super) fn every(raw: &RawCharacter) -> Result<Self> {
-        Self::driven(raw, &vec![true; raw.morphs.len()])
+        Self::of(raw, &vec![true; raw.morphs.len()])
     }
 
-    fn driven(raw: &RawCharacter, drawn: &[bool]) -> Result<Self> {
+    fn of(raw: &RawCharacter, drawn: &[bool]) -> Result<Self> {
         let mut all = Self {
             weights: Vec::new(),
-            places: Vec::with_capacity(raw.morphs.len()),
+            driven: Vec::with_capacity(raw.morphs.len()),
             of_node: HashMap::new(),
         };
         for (index, morph) in raw.morphs.iter().enumerate() {
@@ -56,7 +54,8 @@ impl Morphs {
                 return Err(fault(ObjectKind::Node, morph.node, "weights", why));
             }
             let first = drawn[index].then(|| all.take(morph)).transpose()?;
-            all.places.push((morph.weights.len(), first));
+            let count = morph.weights.len();
+            all.driven.push(Driven { count, first });
         }
         Ok(all)
     }
@@ -64,37 +63,28 @@ impl Morphs {
     fn take(&mut self, morph: &RawMorph) -> Result<u32> {
         let first = self.weights.len();
         let asked = first as u64 + morph.weights.len() as u64;
-        let (Ok(first), Ok(_)) = (u32::try_from(first), u32::try_from(asked)) else {
-            let (what, cap) = ("morph weights", u64::from(u32::MAX));
-            let why = AssetFault::Cap { what, asked, cap };
-            return Err(fault(ObjectKind::Node, morph.node, "weights", why));
-        };
+        let at = || object(ObjectKind::Node, morph.node, "weights");
+        check_cap(at, "morph weights", asked, u32::MAX.into())?;
         let names = morph.names.iter().cloned();
         let names = names.chain(std::iter::repeat(Box::default()));
-        self.weights.extend(
-            morph
-                .weights
-                .iter()
-                .zip(names)
-                .map(|(rest, name)| MorphWeight {
-                    name,
-                    owner: morph.owner.clone(),
-                    rest: *rest,
-                }),
-        );
-        Ok(first)
+        let weights = morph.weights.iter().zip(names);
+        self.weights.extend(weights.map(|(rest, name)| MorphWeight {
+            name,
+            owner: morph.owner.clone(),
+            rest: *rest,
+        }));
+        Ok(first as u32)
     }
 
     /// The weights of a node, if it has some.
     pub(super) fn of_node(&self, node: usize) -> Option<Driven> {
-        let (count, first) = *self.places.get(*self.of_node.get(&node)?)?;
-        Some(Driven { count, first })
+        self.driven.get(*self.of_node.get(&node)?).copied()
     }
 
     /// The index of the weight that drives the first target of a primitive.
     pub(super) fn first_weight(&self, raw: &RawPrimitive) -> u32 {
-        let place = raw.morph.and_then(|morph| self.places.get(morph));
-        place.and_then(|(_, first)| *first).unwrap_or(0)
+        let driven = raw.morph.and_then(|morph| self.driven.get(morph));
+        driven.and_then(|driven| driven.first).unwrap_or(0)
     }
 
     /// The number of weights.
@@ -114,18 +104,15 @@ fn check(morph: &RawMorph, nodes: usize) -> Result<()> {
         return at("weights", dangling("node", morph.node, nodes));
     }
     if let Some(index) = morph.weights.iter().position(|w| !w.is_finite()) {
-        let why = AssetFault::Value {
-            what: "weight",
-            index: index as u64,
-            value: morph.weights[index].into(),
-            allowed: "finite",
-        };
-        return at("weights", why);
+        let value = morph.weights[index];
+        return at("weights", wrong_value("weight", index, value, "finite"));
     }
-    let (got, need) = (morph.names.len() as u64, morph.weights.len() as u64);
+    let (got, need) = (morph.names.len(), morph.weights.len());
     if got > need {
-        let what = "the list of morph targets' names";
-        return at("weights", AssetFault::Count { what, got, need });
+        return at(
+            "weights",
+            wrong_count("the list of morph targets' names", got, need),
+        );
     }
     Ok(())
 }
@@ -145,10 +132,7 @@ fn check_reference(raw: &RawPrimitive, morphs: &[RawMorph]) -> Result<()> {
     if raw.targets.len() == need {
         return Ok(());
     }
-    let why = AssetFault::Count {
-        what: "the list of morph targets (one for each weight)",
-        got: raw.targets.len() as u64,
-        need: need as u64,
-    };
+    let what = "the list of morph targets (one for each weight)";
+    let why = wrong_count(what, raw.targets.len(), need);
     Err(fault_at(raw, "targets", why))
 }

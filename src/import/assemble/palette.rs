@@ -1,14 +1,13 @@
 //! The palette: the distinct (joint, inverse bind) pairs that vertices use.
 
 use super::fault::joint_or_missing;
-use super::{skeleton, winding};
-use crate::character::bound;
+use super::skeleton;
 use crate::error::{AssetFault, ObjectKind, Result};
 use crate::id::Id;
 use crate::import::RawCharacter;
-use crate::import::fault::{fault, object};
+use crate::import::fault::{fault, object, wrong_count};
 use crate::import::repair::{Repair, RepairKind, note};
-use crate::mesh::{Aabb, PaletteJoint, Primitive};
+use crate::mesh::{Aabb, PaletteJoint, Primitive, bound_entries, flipped_vertices, linear};
 use glam::{Affine3A, DMat3};
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -49,11 +48,7 @@ impl Entries {
         for (index, skin) in raw.skins.iter().enumerate().filter(|(i, _)| used[*i]) {
             let (got, need) = (skin.inverse_bind.len(), skin.joints.len());
             if got != 0 && got < need {
-                let why = AssetFault::Count {
-                    what: "the list of inverse bind matrices",
-                    got: got as u64,
-                    need: need as u64,
-                };
+                let why = wrong_count("the list of inverse bind matrices", got, need);
                 return Err(fault(ObjectKind::Skin, index, "inverseBindMatrices", why));
             }
             // Numbered by joint, so the order of the skin does not matter.
@@ -136,13 +131,12 @@ impl Entries {
         order.sort_by_key(|at| self.list[*at].joint);
         let mut position = vec![0; self.list.len()];
         let mut joints = Vec::with_capacity(order.len());
-        let mut linear = Vec::with_capacity(order.len());
+        let mut linears = Vec::with_capacity(order.len());
         for (new, old) in order.into_iter().enumerate() {
             let entry = &self.list[old];
             position[old] = new as u32;
-            let at_rest = winding::linear(&rest[usize::from(entry.joint)])
-                * winding::linear(&entry.inverse_bind);
-            linear.push(at_rest);
+            let at_rest = linear(&rest[usize::from(entry.joint)]) * linear(&entry.inverse_bind);
+            linears.push(at_rest);
             joints.push(PaletteJoint {
                 joint: Id::new(entry.joint),
                 inverse_bind: entry.inverse_bind,
@@ -154,7 +148,7 @@ impl Entries {
         Ok(Palette {
             joints,
             position,
-            linear,
+            linear: linears,
         })
     }
 }
@@ -182,22 +176,17 @@ impl Palette {
         weights: &[u16],
         per_vertex: usize,
     ) -> Vec<bool> {
-        let vertices = positions.chunks_exact(per_vertex.max(1));
-        let vertices = vertices.zip(weights.chunks_exact(per_vertex.max(1)));
-        vertices
-            .map(|(positions, weights)| {
-                let blend = positions.iter().zip(weights);
-                let blend = blend.fold(DMat3::ZERO, |sum, (position, weight)| {
-                    sum + self.linear[*position as usize] * (f64::from(*weight) / 65_535.0)
-                });
-                blend.determinant() < 0.0
-            })
-            .collect()
+        let entries = positions.iter().map(|position| *position as usize);
+        flipped_vertices(
+            &self.linear,
+            entries.zip(weights.iter().copied()),
+            per_vertex,
+        )
     }
 
     /// The entries, each with the bounds of the vertices that it moves.
     pub(super) fn into_joints(mut self, primitives: &[Primitive]) -> Vec<PaletteJoint> {
-        bound(&mut self.joints, primitives);
+        bound_entries(&mut self.joints, primitives);
         self.joints
     }
 }

@@ -4,13 +4,13 @@ use super::fault::{fault_at, joint_or_missing, object};
 use super::influences::{Dropped, Tally, VertexInfluences};
 use super::palette::{Entries, Palette};
 use super::targets::Streams;
-use super::{influences, normals, tangents, targets, weld, winding};
+use super::{directions, influences, targets, weld};
 use crate::error::{AssetFault, Object, Result};
 use crate::import::RawPrimitive;
-use crate::import::fault::{dangling, fault_of};
+use crate::import::fault::{check_cap, dangling, wrong_count, wrong_value};
 use crate::import::options::ImportOptions;
 use crate::import::repair::{Repair, RepairKind, note};
-use crate::mesh::{JointIndices, Primitive};
+use crate::mesh::{JointIndices, Primitive, flip_triangles};
 use glam::{Affine3A, Vec3, Vec4};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -40,16 +40,16 @@ pub(super) fn draft(
     if raw.indices.is_empty() {
         return Ok(None);
     }
-    let object = object(raw);
+    let object = object(raw, "");
     let all = influences_of(raw, entries, joint_of, options, &object, repairs)?;
     let mut normals = Cow::Borrowed(&raw.normals);
     if !normals.is_empty() {
-        let count = normals::normalise(normals.to_mut(), &raw.positions, &raw.indices);
+        let count = directions::normalise_normals(normals.to_mut(), &raw.positions, &raw.indices);
         note(repairs, &object, RepairKind::NormalNormalised, count);
     } else if options.smooth_normals {
-        normals = Cow::Owned(normals::smooth(&raw.positions, &raw.indices));
+        normals = Cow::Owned(directions::smooth_normals(&raw.positions, &raw.indices));
     }
-    let tangents = tangents::read(raw, &normals, &object, repairs);
+    let tangents = directions::tangents(raw, &normals, &object, repairs);
     let per_vertex = per_vertex(raw, &all);
     let morphed = Streams {
         normals: !normals.is_empty(),
@@ -67,10 +67,9 @@ pub(super) fn draft(
             weights.push(weight);
         }
     }
-    let part = if raw.part.is_empty() {
-        &raw.name
-    } else {
-        &raw.part
+    let part = match &*raw.part {
+        "" => &raw.name,
+        _ => &raw.part,
     };
     let dropped = renumbered(all.dropped(), &raw.indices, &welded.indices);
     let primitive = Primitive {
@@ -131,22 +130,15 @@ fn check(raw: &RawPrimitive) -> Result<()> {
         ("COLOR_0", raw.colors.len()),
     ] {
         if len != 0 && len != count {
-            let why = AssetFault::Count {
-                what,
-                got: len as u64,
-                need: count as u64,
-            };
-            return Err(fault_at(raw, "attributes", why));
+            return Err(fault_at(raw, "attributes", wrong_count(what, len, count)));
         }
     }
-    if count >= u32::MAX as usize {
-        let why = AssetFault::Cap {
-            what: "vertices",
-            asked: count as u64,
-            cap: u64::from(u32::MAX) - 1,
-        };
-        return Err(fault_at(raw, "", why));
-    }
+    check_cap(
+        || object(raw, ""),
+        "vertices",
+        count as u64,
+        u64::from(u32::MAX) - 1,
+    )?;
     check_finite(raw, "POSITION", &raw.positions, |v| v.to_array())?;
     check_finite(raw, "NORMAL", &raw.normals, |v| v.to_array())?;
     check_finite(raw, "TANGENT", &raw.tangents, |v| v.to_array())?;
@@ -173,12 +165,7 @@ fn check_finite<T, const N: usize>(
 ) -> Result<()> {
     for (vertex, value) in values.iter().enumerate() {
         if let Some(value) = components(value).into_iter().find(|v| !v.is_finite()) {
-            let why = AssetFault::Value {
-                what: "vertex",
-                index: vertex as u64,
-                value: value.into(),
-                allowed: "finite",
-            };
+            let why = wrong_value("vertex", vertex, value, "finite");
             return Err(fault_at(raw, &format!("attributes.{what}"), why));
         }
     }
@@ -299,15 +286,9 @@ impl Draft {
         let end = positions.iter().copied().max().map_or(0, |last| last + 1);
         let weights = &finished.weights;
         let flipped = palette.flipped_vertices(&positions, weights, per_vertex);
-        winding::flip(&mut finished.indices, &flipped);
-        if end - start > 65_536 {
-            let why = AssetFault::Cap {
-                what: "palette entries of one primitive",
-                asked: (end - start).into(),
-                cap: 65_536,
-            };
-            return Err(fault_of(self.object, why));
-        }
+        flip_triangles(&mut finished.indices, &flipped);
+        let what = "palette entries of one primitive";
+        check_cap(|| self.object, what, (end - start).into(), 65_536)?;
         finished.material = self.material.unwrap_or(default_material) as u32;
         finished.palette = start..end;
         finished.joints = JointIndices::packed(&positions, &(start..end));

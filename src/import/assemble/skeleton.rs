@@ -1,10 +1,9 @@
 //! Conversion of nodes to joints: breadth first, every parent before its children.
 
-use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
+use crate::error::{AssetFault, Error, ObjectKind, Result};
 use crate::id::Id;
 use crate::import::RawNode;
-use crate::import::fault::dangling;
-use crate::import::fault::fault;
+use crate::import::fault::{check_cap, dangling, fault, file_part, object, wrong_value};
 use crate::import::options::ImportOptions;
 use crate::import::repair::{Repair, RepairKind, note};
 use crate::skeleton::{Joint, Skeleton, Transform, rest_model_pose};
@@ -31,7 +30,10 @@ pub(super) fn build(
     options: &ImportOptions,
     repairs: &mut Vec<Repair>,
 ) -> Result<(Skeleton, Vec<Option<u16>>)> {
-    check_cap("nodes", nodes.len(), options.max_nodes)?;
+    let cap = |what, asked: usize, cap: usize| {
+        check_cap(|| file_part(""), what, asked as u64, cap as u64)
+    };
+    cap("nodes", nodes.len(), options.max_nodes)?;
     let order = breadth_first(nodes)?;
     for (node, _) in order.iter().rev() {
         if let (true, Some(parent)) = (wanted[*node], nodes[*node].parent) {
@@ -39,7 +41,7 @@ pub(super) fn build(
         }
     }
     let count = wanted.iter().filter(|wanted| **wanted).count();
-    check_cap("joints", count, Skeleton::MAX_JOINTS)?;
+    cap("joints", count, Skeleton::MAX_JOINTS)?;
     let mut joint_of: Vec<Option<u16>> = vec![None; nodes.len()];
     let mut joints = Vec::with_capacity(count);
     let mut levels = Vec::new();
@@ -69,15 +71,6 @@ pub(super) fn build(
         roles: Arc::default(),
     };
     Ok((skeleton, joint_of))
-}
-
-fn check_cap(what: &'static str, asked: usize, cap: usize) -> Result<()> {
-    if asked <= cap {
-        return Ok(());
-    }
-    let (asked, cap) = (asked as u64, cap as u64);
-    let why = AssetFault::Cap { what, asked, cap };
-    Err(fault(ObjectKind::File, None, "", why))
 }
 
 /// All nodes with their depths, roots first. Within each depth, nodes are in the order of their
@@ -136,12 +129,7 @@ fn cycle(nodes: &[RawNode], reached: &[(usize, usize)]) -> Error {
 fn check_finite(node: usize, raw: &RawNode) -> Result<()> {
     let bad = |what: &'static str, values: &[f32]| {
         let at = values.iter().position(|v| !v.is_finite())?;
-        let why = AssetFault::Value {
-            what: "component",
-            index: at as u64,
-            value: values[at].into(),
-            allowed: "finite",
-        };
+        let why = wrong_value("component", at, values[at], "finite");
         Some(fault(ObjectKind::Node, node, what, why))
     };
     let t = &raw.transform;
@@ -159,12 +147,12 @@ fn transform(node: usize, raw: &RawNode, repairs: &mut Vec<Repair>) -> Result<Tr
         None => {
             let (rotation, repair) = unit(raw.transform.rotation);
             if let Some(kind) = repair {
-                let object = Object {
-                    kind: ObjectKind::Node,
-                    index: Some(node),
-                    part: "rotation".into(),
-                };
-                note(repairs, &object, kind, 1);
+                note(
+                    repairs,
+                    &object(ObjectKind::Node, node, "rotation"),
+                    kind,
+                    1,
+                );
             }
             Ok(Transform {
                 rotation,
@@ -179,12 +167,8 @@ fn transform(node: usize, raw: &RawNode, repairs: &mut Vec<Repair>) -> Result<Tr
             }
             let near = Transform::from_affine(&affine, SLIGHT_SHEAR)
                 .ok_or_else(|| at("is not a product of translation, rotation and scale"))?;
-            let object = Object {
-                kind: ObjectKind::Node,
-                index: Some(node),
-                part: "matrix".into(),
-            };
-            note(repairs, &object, RepairKind::ShearRemoved, 1);
+            let at = object(ObjectKind::Node, node, "matrix");
+            note(repairs, &at, RepairKind::ShearRemoved, 1);
             Ok(near)
         }
     }

@@ -3,7 +3,7 @@
 use super::fault::fault_at;
 use crate::error::{AssetFault, Result};
 use crate::import::RawPrimitive;
-use crate::import::fault::dangling;
+use crate::import::fault::{dangling, wrong_count, wrong_value};
 use crate::mesh::MorphTarget;
 use glam::Vec3;
 use std::collections::HashMap;
@@ -19,22 +19,15 @@ pub(super) fn check_targets(raw: &RawPrimitive) -> Result<()> {
             (".TANGENT", &target.tangents, true),
         ] {
             if list.len() != need && !(optional && list.is_empty()) {
-                let why = AssetFault::Count {
-                    what: "the list of deltas",
-                    got: list.len() as u64,
-                    need: need as u64,
-                };
-                return at(part, why);
+                return at(part, wrong_count("the list of deltas", list.len(), need));
             }
             if let Some(slot) = list.iter().position(|delta| !delta.is_finite()) {
                 let broken = list[slot].to_array().into_iter().find(|v| !v.is_finite());
-                let why = AssetFault::Value {
-                    what: "vertex",
-                    index: target.vertices[slot].into(),
-                    value: broken.unwrap_or(f32::NAN).into(),
-                    allowed: "finite",
-                };
-                return at(part, why);
+                let (vertex, value) = (target.vertices[slot], broken.unwrap_or(f32::NAN));
+                return at(
+                    part,
+                    wrong_value("vertex", vertex as usize, value, "finite"),
+                );
             }
         }
         if !target.vertices.is_sorted_by(|a, b| a < b) {

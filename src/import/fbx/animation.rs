@@ -1,15 +1,14 @@
 //! Takes: ufbx evaluates their curves, with layers, limits and pre-rotations, to local transforms.
 
 use super::convert::{quat, vec3};
-use super::fault::{check_cap, failed};
-use super::images::Decoded;
+use super::fault::failed;
 use super::keys::{Curve, Key, Range};
 use super::morph::{Channel, DrivenWeights, effective_weights};
 use super::nodes::Nodes;
 use crate::clip::Interpolation;
 use crate::error::{AssetFault, Object, ObjectKind, Result};
-use crate::import::fault::{cut, fault, object};
-use crate::import::gltf::image::Budget as _;
+use crate::import::budget::Budget;
+use crate::import::fault::{check_cap, cut, fault, object, wrong_value};
 use crate::import::options::ImportOptions;
 use crate::import::repair::{Repair, RepairKind, note};
 use crate::import::{RawAnimation, RawChannel, RawKeys};
@@ -38,13 +37,12 @@ pub(super) fn read(
     scene: &ufbx::Scene,
     nodes: &Nodes,
     morphs: &[DrivenWeights<'_>],
-    decoded: &mut Decoded<'_>,
+    budget: &mut Budget<'_>,
     repairs: &mut Vec<Repair>,
 ) -> Result<Vec<RawAnimation>> {
     check_key_times(scene)?;
-    let options = decoded.options;
+    let options = budget.options;
     let weights = WeightProps::new(scene);
-    let mut budget = Budget { keys: 0, decoded };
     let mut animations = Vec::with_capacity(scene.anim_stacks.len());
     for (index, stack) in scene.anim_stacks.iter().enumerate() {
         let baked = ufbx::bake_anim(scene, &stack.anim, bake_options(scene, options))
@@ -55,7 +53,7 @@ pub(super) fn read(
             range: range(&baked),
             inside: extrapolated(stack),
             rate: sampling_rate(scene.settings.frames_per_second),
-            budget: &mut budget,
+            budget,
         };
         let mut raw = RawAnimation {
             name: cut(&stack.element.name),
@@ -71,33 +69,12 @@ pub(super) fn read(
     Ok(animations)
 }
 
-/// Counts keys and bytes of all takes against their caps, before they are allocated.
-struct Budget<'a, 'b> {
-    keys: u64,
-    decoded: &'a mut Decoded<'b>,
-}
-
-impl Budget<'_, '_> {
-    /// Charges for keys of this size.
-    fn charge(&mut self, keys: u64, bytes_each: u64, at: &Object) -> Result<()> {
-        self.keys = self.keys.saturating_add(keys);
-        let cap = self.decoded.options.max_keys as u64;
-        check_cap(|| at.clone(), "keys", self.keys, cap)?;
-        self.decoded.charge(keys.saturating_mul(bytes_each), at)
-    }
-}
-
 /// Refuses keys at times that are not finite, with which ufbx would not come to an end.
 fn check_key_times(scene: &ufbx::Scene) -> Result<()> {
     for (index, curve) in scene.anim_curves.iter().enumerate() {
         for (key, frame) in curve.keyframes.iter().enumerate() {
             if !frame.time.is_finite() {
-                let why = AssetFault::Value {
-                    what: "the time of key",
-                    index: key as u64,
-                    value: frame.time,
-                    allowed: "finite",
-                };
+                let why = wrong_value("the time of key", key, frame.time, "finite");
                 return Err(fault(ObjectKind::File, None, format!("curve {index}"), why));
             }
         }
@@ -178,7 +155,7 @@ fn extrapolated(stack: &ufbx::AnimStack) -> Option<Range> {
 }
 
 /// A take that is read.
-struct Take<'a, 'b, 'c> {
+struct Take<'a, 'b> {
     index: usize,
     anim: &'a ufbx::Anim,
     range: Range,
@@ -186,10 +163,10 @@ struct Take<'a, 'b, 'c> {
     inside: Option<Range>,
     /// Samples per second.
     rate: f64,
-    budget: &'a mut Budget<'b, 'c>,
+    budget: &'a mut Budget<'b>,
 }
 
-impl Take<'_, '_, '_> {
+impl Take<'_, '_> {
     /// Charges for a curve with values of this size, and adds samples where some curves do not stay
     /// constant outside their keys.
     fn extend<V: Copy>(
@@ -215,7 +192,7 @@ impl Take<'_, '_, '_> {
         let samples = spans.iter().map(|span| span.1);
         let count = samples.fold(keys.len() as u64 + 2, u64::saturating_add);
         let bytes = size_of::<f32>() + size_of::<V>();
-        self.budget.charge(count, bytes as u64, &object())?;
+        self.budget.keys(count, bytes as u64, &object())?;
         let rate = self.rate;
         let mut added = Vec::new();
         for (start, count) in spans {
@@ -373,10 +350,10 @@ impl Take<'_, '_, '_> {
                 let part = format!("weights of node {node}");
                 object(ObjectKind::Animation, self.index, part)
             };
-            let times_s = times(&driven, self.budget.decoded.options, &at(last))?;
+            let times_s = times(&driven, self.budget.options, &at(last))?;
             let bytes = (count as u64 + 1).saturating_mul(size_of::<f32>() as u64);
             for node in &morph.nodes {
-                self.budget.charge(times_s.len() as u64, bytes, &at(node))?;
+                self.budget.keys(times_s.len() as u64, bytes, &at(node))?;
             }
             let values = sampled(&driven, &times_s, count);
             let channel = |node: &usize, times_s: Vec<f32>, values: Vec<f32>| RawChannel {

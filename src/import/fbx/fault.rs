@@ -1,7 +1,7 @@
 //! Errors of the FBX reader.
 
-use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
-use crate::import::fault::{fault, fault_of, message};
+use crate::error::{AssetFault, Error, ObjectKind};
+use crate::import::fault::{fault, message};
 use ufbx::ErrorType;
 
 /// The error for a fault that ufbx found.
@@ -23,17 +23,4 @@ pub(super) fn failed(error: &ufbx::Error, memory_cap: u64) -> Error {
 /// An error about the file as a whole.
 pub(super) fn of_file(why: AssetFault) -> Error {
     fault(ObjectKind::File, None, "", why)
-}
-
-/// Checks a count against its cap.
-pub(super) fn check_cap(
-    object: impl FnOnce() -> Object,
-    what: &'static str,
-    asked: u64,
-    cap: u64,
-) -> Result<()> {
-    if asked <= cap {
-        return Ok(());
-    }
-    Err(fault_of(object(), AssetFault::Cap { what, asked, cap }))
 }

@@ -1,47 +1,16 @@
 //! Images of textures: embedded in the file, or in its folder.
 
 use crate::error::{AssetFault, Object, ObjectKind, Result};
-use crate::import::fault::{fault_of, object};
+use crate::import::budget::Budget;
+use crate::import::fault::{check_cap, fault_of, object};
 use crate::import::folder::Files;
-use crate::import::gltf::image::{Budget, decode};
+use crate::import::gltf::image::decode;
 use crate::import::gltf::lost_images::LostImages;
 use crate::import::gltf::resources::{check_path, load_path};
 use crate::import::gltf::texture::checkerboard;
 use crate::import::options::ImportOptions;
 use crate::mesh::Image;
 use std::collections::HashMap;
-
-/// The bytes that an import has decoded so far.
-pub(super) struct Decoded<'a> {
-    pub(super) options: &'a ImportOptions,
-    bytes: u64,
-}
-
-impl<'a> Decoded<'a> {
-    pub(super) fn new(options: &'a ImportOptions) -> Self {
-        Self { options, bytes: 0 }
-    }
-}
-
-impl Budget for Decoded<'_> {
-    fn options(&self) -> &ImportOptions {
-        self.options
-    }
-
-    fn charge(&mut self, bytes: u64, object: &Object) -> Result<()> {
-        let asked = self.bytes.saturating_add(bytes);
-        let cap = self.options.max_decoded_bytes.min(isize::MAX as u64);
-        if asked > cap {
-            let what = "bytes of decoded data";
-            return Err(fault_of(
-                object.clone(),
-                AssetFault::Cap { what, asked, cap },
-            ));
-        }
-        self.bytes = asked;
-        Ok(())
-    }
-}
 
 /// The images that materials use so far.
 pub(super) struct Images<'a, 'b> {
@@ -50,18 +19,18 @@ pub(super) struct Images<'a, 'b> {
     numbers: HashMap<u32, Option<u32>>,
     placeholder: Option<u32>,
     pub(super) lost: LostImages,
-    decoded: &'a mut Decoded<'b>,
+    budget: &'a mut Budget<'b>,
     files: &'a Files<'a>,
 }
 
 impl<'a, 'b> Images<'a, 'b> {
-    pub(super) fn new(decoded: &'a mut Decoded<'b>, files: &'a Files<'a>) -> Self {
+    pub(super) fn new(budget: &'a mut Budget<'b>, files: &'a Files<'a>) -> Self {
         Self {
             all: Vec::new(),
             numbers: HashMap::new(),
             placeholder: None,
             lost: LostImages::default(),
-            decoded,
+            budget,
             files,
         }
     }
@@ -83,11 +52,11 @@ impl<'a, 'b> Images<'a, 'b> {
 
     fn decode(&mut self, texture: &ufbx::Texture, object: &Object) -> Result<Image> {
         let name = name(texture);
-        let cap = self.decoded.options.max_resource_bytes;
+        let cap = self.budget.options.max_resource_bytes;
         if !texture.content.is_empty() {
             let asked = texture.content.len() as u64;
-            super::fault::check_cap(|| object.clone(), "bytes of one resource", asked, cap)?;
-            return decode(&texture.content, name, self.decoded, object);
+            check_cap(|| object.clone(), "bytes of one resource", asked, cap)?;
+            return decode(&texture.content, name, self.budget, object);
         }
         let mut result = Err(fault_of(object.clone(), AssetFault::Missing("a file name")));
         for path in paths(texture) {
@@ -96,7 +65,7 @@ impl<'a, 'b> Images<'a, 'b> {
                 break;
             }
         }
-        decode(&result?, name, self.decoded, object)
+        decode(&result?, name, self.budget, object)
     }
 
     /// The image that all colours share whose own image was not read, here that of `texture`.

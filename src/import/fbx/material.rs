@@ -2,8 +2,7 @@
 
 use super::images::Images;
 use crate::error::{Object, ObjectKind, Result};
-use crate::import::fault::cut;
-use crate::import::fault::object;
+use crate::import::fault::{cut, object};
 use crate::import::repair::{Repair, RepairKind, note};
 use crate::mesh::{AlphaMode, Image, Material, TextureRef, Wrap};
 use glam::{Affine2, Mat2, Vec2};

@@ -1,15 +1,12 @@
 //! Meshes: polygons become triangles, and corners become vertices.
 
 use super::convert::{matrix, vec2, vec3};
-use super::fault::check_cap;
-use super::images::Decoded;
 use super::morph::{Counts, DrivenWeights, Shapes};
 use super::nodes::Nodes;
 use super::skin::{Skin, Skins};
 use crate::error::{Object, ObjectKind, Result};
-use crate::import::fault::cut;
-use crate::import::fault::object;
-use crate::import::gltf::image::Budget as _;
+use crate::import::budget::Budget;
+use crate::import::fault::{check_cap, cut, object};
 use crate::import::repair::{Repair, RepairKind, note};
 use crate::import::{RawMorph, RawPrimitive};
 use glam::Vec2;
@@ -40,7 +37,7 @@ impl<'a> Meshes<'a> {
     pub(super) fn read(
         scene: &'a ufbx::Scene,
         nodes: &Nodes,
-        decoded: &mut Decoded<'_>,
+        budget: &mut Budget<'_>,
         repairs: &mut Vec<Repair>,
     ) -> Result<Self> {
         let mut all = Self::default();
@@ -76,10 +73,10 @@ impl<'a> Meshes<'a> {
             let carried = Carried {
                 mesh,
                 parts: parts.filter(|part| part.num_triangles > 0).collect(),
-                shapes: all.counts.shapes(mesh, carriers.len(), decoded.options)?,
+                shapes: all.counts.shapes(mesh, carriers.len(), budget.options)?,
             };
             for (node, number) in &carriers {
-                all.carried(&carried, node, *number, nodes, decoded)?;
+                all.carried(&carried, node, *number, nodes, budget)?;
             }
             if carried.shapes.count() > 0 {
                 all.driven.push(DrivenWeights {
@@ -98,7 +95,7 @@ impl<'a> Meshes<'a> {
         node: &ufbx::Node,
         number: usize,
         nodes: &Nodes,
-        decoded: &mut Decoded<'_>,
+        budget: &mut Budget<'_>,
     ) -> Result<()> {
         let mesh = carried.mesh;
         let index = mesh.element.typed_id as usize;
@@ -113,27 +110,27 @@ impl<'a> Meshes<'a> {
             true => name.clone(),
             false => cut(node_name),
         };
-        let skin = self.skins.read(mesh, node, nodes, decoded)?;
-        let morph = carried.shapes.of_node(number, &part, &at, decoded)?;
+        let skin = self.skins.read(mesh, node, nodes, budget)?;
+        let morph = carried.shapes.of_node(number, &part, &at, budget)?;
         let morph = morph.map(|weights| {
             self.morphs.push(weights);
             self.morphs.len() - 1
         });
         for (number_in_mesh, source) in carried.parts.iter().enumerate() {
-            let cap = decoded.options.max_primitives as u64;
+            let cap = budget.options.max_primitives as u64;
             let count = self.primitives.len() as u64 + 1;
             check_cap(|| at.clone(), "primitives", count, cap)?;
             let corners = Corners::read(mesh, source);
             self.vertices += corners.vertices.len() as u64;
             self.indices += corners.indices.len() as u64;
-            let options = decoded.options;
+            let options = budget.options;
             let cap = options.max_vertices as u64;
             check_cap(|| at.clone(), "vertices", self.vertices, cap)?;
             let cap = options.max_indices as u64;
             check_cap(|| at.clone(), "indices", self.indices, cap)?;
             let influences = skin.as_ref().map_or(0, Skin::influences);
-            charge(decoded, &corners, influences, &at)?;
-            decoded.charge((name.len() + part.len()) as u64, &at)?;
+            charge(budget, &corners, influences, &at)?;
+            budget.charge((name.len() + part.len()) as u64, &at)?;
             let mut primitive = corners.streams(mesh);
             primitive.name = format!("{name}.{number_in_mesh}").into();
             primitive.part.clone_from(&part);
@@ -148,7 +145,7 @@ impl<'a> Meshes<'a> {
             if morph.is_some() {
                 primitive.morph = morph;
                 let shapes = &carried.shapes;
-                primitive.targets = self.counts.targets(shapes, &vertices, &at, decoded)?;
+                primitive.targets = self.counts.targets(shapes, &vertices, &at, budget)?;
             }
             self.primitives.push(primitive);
         }
@@ -190,7 +187,7 @@ fn instances_elsewhere(mesh: &ufbx::Mesh, carriers: &[(&ufbx::Node, usize)]) -> 
 
 /// Charges for the streams, joints and weights of a primitive.
 fn charge(
-    decoded: &mut Decoded<'_>,
+    budget: &mut Budget<'_>,
     corners: &Corners,
     influences: usize,
     object: &Object,
@@ -199,7 +196,7 @@ fn charge(
     let each = (influences as u64 * 8).saturating_add(streams);
     let vertices = (corners.vertices.len() as u64).saturating_mul(each);
     let indices = corners.indices.len() as u64 * 4;
-    decoded.charge(vertices.saturating_add(indices), object)
+    budget.charge(vertices.saturating_add(indices), object)
 }
 
 /// The material of a part: that of the node, which may differ from that of the mesh.

@@ -1,13 +1,10 @@
 //! Blend shapes: each shape of a channel becomes a morph target.
 
 use super::convert::vec3;
-use super::fault::check_cap;
-use super::images::Decoded;
 use crate::error::{Object, ObjectKind, Result};
 use crate::import::RawMorph;
-use crate::import::fault::cut;
-use crate::import::fault::object;
-use crate::import::gltf::image::Budget as _;
+use crate::import::budget::Budget;
+use crate::import::fault::{check_cap, cut, object};
 use crate::import::options::ImportOptions;
 use crate::mesh::{MorphTarget, MorphWeight};
 use glam::Vec3;
@@ -76,7 +73,7 @@ impl<'a> Shapes<'a> {
         node: usize,
         owner: &str,
         at: &Object,
-        decoded: &mut Decoded<'_>,
+        budget: &mut Budget<'_>,
     ) -> Result<Option<RawMorph>> {
         if self.rest.is_empty() {
             return Ok(None);
@@ -84,7 +81,7 @@ impl<'a> Shapes<'a> {
         // Every weight of the character also names its owner.
         let each = size_of::<MorphWeight>() + size_of::<Box<str>>() + size_of::<f32>();
         let bytes = (self.count() as u64).saturating_mul((each + owner.len()) as u64);
-        decoded.charge(bytes.saturating_add(self.name_bytes as u64), at)?;
+        budget.charge(bytes.saturating_add(self.name_bytes as u64), at)?;
         Ok(Some(RawMorph {
             node,
             owner: owner.into(),
@@ -174,17 +171,17 @@ impl Counts {
         shapes: &Shapes<'_>,
         vertices: &[u32],
         at: &Object,
-        decoded: &mut Decoded<'_>,
+        budget: &mut Budget<'_>,
     ) -> Result<Vec<MorphTarget>> {
         let count = shapes.count() as u64;
         self.targets = self.targets.saturating_add(count);
-        let cap = decoded.options.max_morph_targets as u64;
+        let cap = budget.options.max_morph_targets as u64;
         check_cap(|| at.clone(), "morph targets", self.targets, cap)?;
-        decoded.charge(count * size_of::<MorphTarget>() as u64, at)?;
+        budget.charge(count * size_of::<MorphTarget>() as u64, at)?;
         let copies = Copies::new(vertices);
         let channels = shapes.channels.iter();
         let keys = channels.flat_map(|channel| &channel.channel.keyframes);
-        keys.map(|key| self.target(&key.shape, &copies, at, decoded))
+        keys.map(|key| self.target(&key.shape, &copies, at, budget))
             .collect()
     }
 
@@ -193,7 +190,7 @@ impl Counts {
         shape: &ufbx::BlendShape,
         copies: &Copies,
         at: &Object,
-        decoded: &mut Decoded<'_>,
+        budget: &mut Budget<'_>,
     ) -> Result<MorphTarget> {
         let offsets = || shape.offset_vertices.iter().zip(&shape.position_offsets);
         let mut count = 0;
@@ -203,12 +200,12 @@ impl Counts {
             // Those of vertices outside the primitive take time too.
             self.elements = self.elements.saturating_add(copies.max(1) as u64);
         }
-        let cap = decoded.options.max_morph_elements;
+        let cap = budget.options.max_morph_elements;
         check_cap(|| at.clone(), "morph target elements", self.elements, cap)?;
         let has_normals = shape.normal_offsets.iter().any(|n| vec3(*n) != Vec3::ZERO);
         let vectors = 1 + usize::from(has_normals);
         let bytes = size_of::<u32>() + vectors * size_of::<Vec3>();
-        decoded.charge((count as u64).saturating_mul(bytes as u64), at)?;
+        budget.charge((count as u64).saturating_mul(bytes as u64), at)?;
         let mut changes: Vec<(u32, usize)> = Vec::with_capacity(count);
         for (index, (vertex, _)) in offsets().enumerate() {
             changes.extend(copies.of(*vertex).iter().map(|(_, copy)| (*copy, index)));

@@ -1,10 +1,10 @@
 //! The node hierarchy.
 
 use super::convert::transform;
-use super::fault::{check_cap, of_file};
-use crate::error::{AssetFault, Object, ObjectKind, Result};
+use super::fault::of_file;
+use crate::error::{AssetFault, Result};
 use crate::import::RawNode;
-use crate::import::fault::cut;
+use crate::import::fault::{check_cap, cut, file_part};
 use crate::import::options::ImportOptions;
 
 /// The nodes of a scene, and their numbers.
@@ -19,13 +19,8 @@ impl Nodes {
     ///
     /// The root, which ufbx adds above the nodes of the file, is left out unless a skin uses it.
     pub(super) fn read(scene: &ufbx::Scene, options: &ImportOptions) -> Result<Self> {
-        let file = || Object {
-            kind: ObjectKind::File,
-            index: None,
-            part: "Objects".into(),
-        };
-        let count = scene.nodes.len() as u64;
-        check_cap(file, "nodes", count, options.max_nodes as u64)?;
+        let (count, cap) = (scene.nodes.len() as u64, options.max_nodes as u64);
+        check_cap(|| file_part("Objects"), "nodes", count, cap)?;
         let mut numbers = vec![None; scene.nodes.len()];
         let mut bones = scene.skin_clusters.iter().map(|cluster| &cluster.bone_node);
         let has_root = bones.any(|bone| bone.as_ref().is_some_and(|bone| bone.is_root));

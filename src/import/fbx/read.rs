@@ -2,13 +2,14 @@
 
 use super::animation::{self, allocator};
 use super::fault::{failed, of_file};
-use super::images::{self, Decoded, Images};
+use super::images::{self, Images};
 use super::material;
 use super::mesh::Meshes;
 use super::nodes::Nodes;
 use crate::error::{AssetFault, ObjectKind, Result};
 use crate::import::RawCharacter;
-use crate::import::fault::{message, object};
+use crate::import::budget::Budget;
+use crate::import::fault::{file_part, message, object};
 use crate::import::folder::Files;
 use crate::import::format::is_fbx;
 use crate::import::options::{ImportOptions, UpAxis};
@@ -43,10 +44,10 @@ pub(in crate::import) fn read_raw(
     repairs: &mut Vec<Repair>,
 ) -> Result<(RawCharacter, Option<UpAxis>)> {
     let scene = load(bytes, options)?;
-    let mut decoded = Decoded::new(options);
+    let mut budget = Budget::new(options);
     note_unread(&scene, repairs);
     let nodes = Nodes::read(&scene, options)?;
-    let meshes = Meshes::read(&scene, &nodes, &mut decoded, repairs)?;
+    let meshes = Meshes::read(&scene, &nodes, &mut budget, repairs)?;
     let mut used = vec![false; scene.materials.len()];
     for material in meshes.primitives.iter().filter_map(|p| p.material) {
         if let Some(used) = used.get_mut(material) {
@@ -54,9 +55,9 @@ pub(in crate::import) fn read_raw(
         }
     }
     images::list(&scene.textures, files);
-    let images = Images::new(&mut decoded, files);
+    let images = Images::new(&mut budget, files);
     let (materials, images) = material::read(&scene, &used, images, options.images, repairs)?;
-    let animations = animation::read(&scene, &nodes, &meshes.driven, &mut decoded, repairs)?;
+    let animations = animation::read(&scene, &nodes, &meshes.driven, &mut budget, repairs)?;
     let raw = RawCharacter {
         name: options.name.clone(),
         nodes: nodes.raw,
@@ -112,11 +113,7 @@ fn load(bytes: &[u8], options: &ImportOptions) -> Result<SceneRoot> {
 
 /// Reports warnings of the parser and surfaces that are not read.
 fn note_unread(scene: &ufbx::Scene, repairs: &mut Vec<Repair>) {
-    let file = crate::error::Object {
-        kind: ObjectKind::File,
-        index: None,
-        part: Box::default(),
-    };
+    let file = file_part("");
     for warning in &scene.metadata.warnings {
         let kind = RepairKind::Fbx(message(&warning.description));
         note(repairs, &file, kind, warning.count as u64);

@@ -1,11 +1,10 @@
 //! Skins: clusters become joints with inverse bind matrices.
 
 use super::convert::matrix;
-use super::images::Decoded;
 use super::nodes::Nodes;
 use crate::error::{ObjectKind, Result};
+use crate::import::budget::Budget;
 use crate::import::fault::{cut, object};
-use crate::import::gltf::image::Budget as _;
 use crate::import::{RawPrimitive, RawSkin};
 use glam::Mat4;
 use std::collections::HashMap;
@@ -51,7 +50,7 @@ impl<'a> Skins<'a> {
         mesh: &'a ufbx::Mesh,
         node: &ufbx::Node,
         nodes: &Nodes,
-        decoded: &mut Decoded<'_>,
+        budget: &mut Budget<'_>,
     ) -> Result<Option<Skin<'a>>> {
         let Some(deformer) = mesh.skin_deformers.first() else {
             return Ok(None);
@@ -60,7 +59,7 @@ impl<'a> Skins<'a> {
         let clusters = match self.known.get(&id) {
             Some(known) => known.clone(),
             None => {
-                let clusters = self.clusters(deformer, nodes, decoded)?.map(Rc::new);
+                let clusters = self.clusters(deformer, nodes, budget)?.map(Rc::new);
                 self.known.entry(id).or_insert(clusters).clone()
             }
         };
@@ -71,7 +70,7 @@ impl<'a> Skins<'a> {
         let node_joint = match own {
             Some(number) => {
                 let at = object(ObjectKind::Skin, id as usize, "joints");
-                decoded.charge(JOINT_BYTES as u64, &at)?;
+                budget.charge(JOINT_BYTES as u64, &at)?;
                 Some(add(
                     &mut self.raw[clusters.number],
                     number,
@@ -90,7 +89,7 @@ impl<'a> Skins<'a> {
         &mut self,
         deformer: &'a ufbx::SkinDeformer,
         nodes: &Nodes,
-        decoded: &mut Decoded<'_>,
+        budget: &mut Budget<'_>,
     ) -> Result<Option<Clusters<'a>>> {
         let at = object(
             ObjectKind::Skin,
@@ -98,7 +97,7 @@ impl<'a> Skins<'a> {
             "joints",
         );
         let bytes = (deformer.clusters.len() as u64).saturating_mul(JOINT_BYTES as u64);
-        decoded.charge(bytes, &at)?;
+        budget.charge(bytes, &at)?;
         let mut raw = RawSkin {
             name: cut(&deformer.element.name),
             ..RawSkin::default()

@@ -9,6 +9,9 @@ use crate::skeleton::{Skeleton, Transform};
 use glam::{Quat, Vec3};
 use std::collections::HashMap;
 
+/// The bytes of a key: a time and a rotation.
+pub(in crate::import) const KEY_BYTES: u64 = 20;
+
 /// A clip of frames. All lists of its tracks have as many elements as there are frames.
 #[derive(Debug)]
 pub(in crate::import) struct FrameClip {

@@ -1,6 +1,5 @@
 //! Formats whose clips are lists of frames: EZMesh and WebGL models.
 
-pub(in crate::import) mod budget;
 #[cfg(feature = "ezm")]
 pub(in crate::import) mod ezm;
 mod frames;

@@ -69,7 +69,7 @@ impl Skinner {
     /// [`SkinnedLayout::new`].
     pub fn new(character: &Character) -> Result<Self> {
         let part = |primitive| Part::new(character, primitive);
-        let rest = rest_palette(character)?;
+        let rest = rest_palette(character.model())?;
         Ok(Self {
             layout: SkinnedLayout::new(character)?,
             parts: character

@@ -8,11 +8,12 @@ use std::collections::BTreeSet;
 use throng::character::Character;
 use throng::glam::Vec3;
 use throng::import::{self, ImportOptions};
+use throng::mesh::{JointIndices, Primitive};
 use throng::palette::{Mat3x4, WriteOnly};
 use throng::skin::PosedVertices;
 
 /// The skinned triangles of all primitives together, as sorted bits.
-pub(super) fn skinned(character: &Character, clip: Option<(usize, f64)>) -> Vec<Vec<u32>> {
+fn skinned(character: &Character, clip: Option<(usize, f64)>) -> Vec<Vec<u32>> {
     let mut palette = vec![Mat3x4::IDENTITY; character.palette().len()];
     let mut poser = Poser::new();
     poser
@@ -42,7 +43,7 @@ pub(super) fn skinned(character: &Character, clip: Option<(usize, f64)>) -> Vec<
 }
 
 /// Checks the invariants that a split could break.
-pub(super) fn is_sound(character: &Character, max: usize) {
+fn is_sound(character: &Character, max: usize) {
     let mut used = vec![false; character.palette().len()];
     for p in character.primitives() {
         assert!(p.palette.len() <= max && p.palette.end as usize <= used.len());
@@ -70,13 +71,14 @@ fn poses(character: &Character) -> Vec<Pose> {
     poses.map(|pose| (pose, skinned(character, pose))).collect()
 }
 
-fn check_character(name: &str, character: &Character, poses: &[Pose], max: usize) {
-    let (split, report) = character.split(max).unwrap();
+fn check_character(
+    name: &str,
+    (character, whole): (&Character, &Whole<'_>),
+    poses: &[Pose],
+    max: usize,
+) {
+    let (split, report) = check(name, whole, max);
     is_sound(&split, max);
-    assert_eq!(report.origins.len(), split.primitives().len());
-    for (part, origin) in split.primitives().iter().zip(&report.origins) {
-        assert_eq!(part.name, character.primitives()[*origin].name);
-    }
     let count = |c: &Character| c.vertex_count();
     assert_eq!(report.repeated_vertices, count(&split) - count(character));
     assert_eq!(
@@ -112,10 +114,11 @@ fn characters_split() {
             tube(8, 1, 3, None),
             tube(joints, 1, 6, Some(5)),
         ];
-        let imported = built(joints, parts, None);
-        let poses = poses(&imported);
+        let imported = built(joints, parts);
+        let (poses, whole) = (poses(&imported), Whole::new(&imported));
         for max in [16, 64, 256] {
-            check_character(&format!("{joints} joints"), &imported, &poses, max);
+            let name = format!("{joints} joints");
+            check_character(&name, (&imported, &whole), &poses, max);
         }
     }
 }
@@ -126,13 +129,57 @@ fn every_asset_splits() {
     for path in assets::files() {
         let name = path.file_name().unwrap().to_string_lossy();
         let imported = import::file(&path, &ImportOptions::curves_only()).unwrap();
-        let poses = poses(&imported);
-        let wholes: Vec<_> = imported.primitives().iter().map(Whole::new).collect();
+        let (poses, whole) = (poses(&imported), Whole::new(&imported));
         for max in [12, 16, 24] {
-            for whole in &wholes {
-                check(&name, whole, max);
-            }
-            check_character(&name, &imported, &poses, max);
+            check_character(&name, (&imported, &whole), &poses, max);
         }
     }
+}
+
+/// Joint indices of 8 bits take a byte less for each influence.
+#[test]
+fn bytes_are_counted() {
+    let whole = built(700, vec![tube(700, 3, 16, None)]);
+    assert!(matches!(whole.primitives()[0].joints, JointIndices::U16(_)));
+    let (split, report) = whole.split(256).unwrap();
+    assert_eq!((report.primitives, report.repeated_entries), (1, 0));
+    assert!(report.parts <= 4, "{report:?}");
+    // 33,600 vertices of four bytes. A seam of a ring has 16 vertices of 12 + 4 + 8 + 8 + 4 bytes.
+    let seams = report.repeated_vertices as u64 * 36;
+    assert_eq!(report.bytes_saved, 33_600 * 4 - seams);
+    let narrow = |p: &Primitive| matches!(p.joints, JointIndices::U8(_));
+    assert!(split.primitives().iter().all(narrow));
+}
+
+/// Joints at both ends of a long chain need no cut, only a range of their own.
+#[test]
+fn few_joints_far_apart_get_a_range_of_their_own() {
+    let mut ends = tube(300, 8, 8, None);
+    let far = |joint: &mut u32| {
+        *joint = if *joint < 100 {
+            *joint
+        } else {
+            299 - *joint % 50
+        }
+    };
+    ends.joints.iter_mut().for_each(far);
+    // A primitive between them needs the range, so their own entries follow it.
+    let mut middle = tube(300, 1, 3, None);
+    middle
+        .joints
+        .iter_mut()
+        .for_each(|joint| *joint = 100 + *joint % 150);
+    let both = built(300, vec![ends, middle]);
+    let (split, report) = both.split(256).unwrap();
+    assert_eq!(
+        (report.primitives, report.parts, report.repeated_entries),
+        (1, 1, 0)
+    );
+    assert_eq!(
+        (report.repeated_vertices, report.bytes_saved),
+        (0, 300 * 8 * 8 * 4)
+    );
+    assert_eq!(split.palette().len(), 300);
+    is_sound(&split, 256);
+    assert_eq!(skinned(&split, None), skinned(&both, None));
 }

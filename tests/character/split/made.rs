@@ -1,13 +1,15 @@
-//! Characters and primitives to split.
+//! Characters to split.
 
 use crate::reference::rng::Rng;
 use throng::glam::{Mat4, Vec2, Vec3, Vec4};
-use throng::import::{ImportOptions, Imported, RawCharacter, RawNode, RawPrimitive, RawSkin};
-use throng::mesh::{MorphTarget, Primitive};
+use throng::import::{
+    ImportOptions, Imported, RawCharacter, RawMorph, RawNode, RawPrimitive, RawSkin,
+};
+use throng::mesh::MorphTarget;
 use throng::skeleton::Transform;
 
 /// A chain of joints 1 cm apart, and no mesh yet.
-pub(super) fn chain(joints: usize) -> RawCharacter {
+fn chain(joints: usize) -> RawCharacter {
     let node = |joint: usize| RawNode {
         name: format!("joint {joint}").into(),
         parent: joint.checked_sub(1),
@@ -99,50 +101,46 @@ pub(super) fn rags(joints: usize, triangles: usize) -> RawPrimitive {
     }
 }
 
-/// A character of the primitives along a chain, narrowed for so many instances.
-pub(super) fn built(
-    joints: usize,
-    primitives: Vec<RawPrimitive>,
-    instances: impl Into<Option<u32>>,
-) -> Imported {
-    let options = ImportOptions {
-        narrow_for_instances: instances.into(),
-        ..ImportOptions::curves_only()
+/// A character of the primitives along a chain. Their targets share three morph weights.
+pub(super) fn built(joints: usize, primitives: Vec<RawPrimitive>) -> Imported {
+    let weights = RawMorph {
+        weights: vec![0.0; 3],
+        ..RawMorph::default()
     };
     let raw = RawCharacter {
+        morphs: vec![weights],
         primitives,
         ..chain(joints)
     };
-    raw.build(&options).unwrap()
+    raw.build(&ImportOptions::curves_only()).unwrap()
 }
 
-/// Adds the streams that the importer may leave out.
-pub(super) fn dressed(mut primitive: Primitive) -> Primitive {
-    let count = primitive.vertex_count();
+/// Adds all other streams, and three targets.
+pub(super) fn dressed(mut primitive: RawPrimitive) -> RawPrimitive {
+    let count = primitive.positions.len();
     let mut rng = Rng::new(count as u64);
-    primitive.tangents = (0..count).map(|v| Vec4::splat(v as f32)).collect();
+    primitive.tangents = vec![Vec4::new(1.0, 0.0, 0.0, -1.0); count];
     primitive.uvs1 = (0..count).map(|v| Vec2::splat(-(v as f32))).collect();
     primitive.colors = (0..count).map(|v| [v as f32; 4]).collect();
+    primitive.morph = Some(0);
     for target in 0..3 {
         let vertices: Vec<u32> = (0..count as u32)
             .filter(|_| rng.chance(3 + target))
             .collect();
         let positions: Vec<Vec3> = vertices.iter().map(|_| rng.vector(-1.0, 1.0)).collect();
+        let of = |number| {
+            if target == number {
+                positions.clone()
+            } else {
+                Vec::new()
+            }
+        };
         primitive.targets.push(MorphTarget {
-            normals: if target == 1 {
-                positions.clone()
-            } else {
-                Vec::new()
-            },
-            tangents: if target == 2 {
-                positions.clone()
-            } else {
-                Vec::new()
-            },
-            positions,
+            normals: of(1),
+            tangents: of(2),
+            positions: positions.clone(),
             vertices,
         });
     }
-    primitive.first_weight = 7;
     primitive
 }

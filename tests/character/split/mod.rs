@@ -2,5 +2,4 @@
 
 mod characters;
 mod made;
-mod narrowing;
 mod primitives;

@@ -2,21 +2,16 @@
 
 use super::xml::{check_count, children, count, elements, name, number, parse, words, wrong_count};
 use crate::error::{AssetFault, Object, ObjectKind, Result};
-use crate::import::fault::{fault_of, object};
-use crate::import::framed::budget::Budget;
-use crate::import::framed::frames::{FrameClip, FrameTrack};
+use crate::import::budget::Budget;
+use crate::import::fault::{fault_of, file_part, object, wrong_value};
+use crate::import::framed::frames::{FrameClip, FrameTrack, KEY_BYTES};
 use glam::{Quat, Vec3};
 use roxmltree::Node;
 
 pub(super) fn read(root: Node<'_, '_>, budget: &mut Budget<'_>) -> Result<Vec<FrameClip>> {
     for list in elements(root, "Animations") {
-        let at = Object {
-            kind: ObjectKind::File,
-            index: None,
-            part: "Animations".into(),
-        };
         let got = children(list, "Animation").count();
-        check_count(list, "count", got as u64, &at)?;
+        check_count(list, "count", got as u64, &file_part("Animations"))?;
     }
     let animations = elements(root, "Animation").enumerate();
     let clips = animations.map(|(index, animation)| clip(index, animation, budget));
@@ -69,12 +64,7 @@ fn frame_s(dtime_s: Option<f64>, duration_s: Option<f64>, frames: u64, at: &Obje
     if frame_s.is_finite() && frame_s > 0.0 {
         return Ok(frame_s);
     }
-    let why = AssetFault::Value {
-        what: "frame time",
-        index: 0,
-        value: frame_s,
-        allowed: "finite and greater than 0",
-    };
+    let why = wrong_value("frame time", 0, frame_s, "finite and greater than 0");
     Err(fault_of(at.clone(), why))
 }
 
@@ -94,7 +84,7 @@ fn track(
         return Err(wrong_count("the list of numbers", got, need, at));
     }
     let keys = frames.saturating_mul(if width == 10 { 3 } else { 2 });
-    budget.keys(keys, at)?;
+    budget.keys(keys, KEY_BYTES, at)?;
     // There are more words than frames, so this allocates less than the text takes.
     let capacity = frames as usize;
     let mut read = FrameTrack {

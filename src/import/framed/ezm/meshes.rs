@@ -4,8 +4,8 @@ use super::skeletons::Skeletons;
 use super::vertices::{self, Vertices};
 use super::xml::{check_count, children, elements, is, name};
 use crate::error::{AssetFault, Object, ObjectKind, Result};
-use crate::import::fault::{fault_of, object};
-use crate::import::framed::budget::Budget;
+use crate::import::budget::Budget;
+use crate::import::fault::{fault_of, file_part, object};
 use crate::import::repair::{Repair, RepairKind, note};
 use crate::import::{RawCharacter, RawNode, RawPrimitive};
 use crate::mesh::Material;
@@ -25,13 +25,8 @@ pub(super) fn read(
     repairs: &mut Vec<Repair>,
 ) -> Result<Vec<(usize, Box<str>)>> {
     for list in elements(root, "Meshes") {
-        let at = Object {
-            kind: ObjectKind::File,
-            index: None,
-            part: "Meshes".into(),
-        };
         let got = children(list, "Mesh").count();
-        check_count(list, "count", got as u64, &at)?;
+        check_count(list, "count", got as u64, &file_part("Meshes"))?;
     }
     let mut materials = Materials::default();
     for material in elements(root, "Material") {
@@ -90,7 +85,7 @@ pub(super) fn read(
                 }
             };
             budget.primitive(&at(""))?;
-            budget.decoded(name(mesh, "name").len() as u64, &at(""))?;
+            budget.charge(name(mesh, "name").len() as u64, &at(""))?;
             let mut indices = Vec::new();
             for buffer in children(section, "indexbuffer") {
                 indices.extend(vertices::indices(buffer, budget, &at(".indexbuffer"))?);

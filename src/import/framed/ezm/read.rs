@@ -3,8 +3,8 @@
 use super::{clips, meshes, skeletons, xml};
 use crate::error::Result;
 use crate::import::RawCharacter;
+use crate::import::budget::Budget;
 use crate::import::folder::Files;
-use crate::import::framed::budget::Budget;
 use crate::import::framed::frames;
 use crate::import::framed::inverse_rest::{check_origin, unusable_inverse};
 use crate::import::options::ImportOptions;
@@ -38,7 +38,7 @@ pub(in crate::import) fn read_raw(
 /// Reads only skeletons and animations. A file without a skeleton takes `skeleton`.
 pub(in crate::import) fn read_clips(
     bytes: &[u8],
-    skeleton: Option<&Skeleton>,
+    skeleton: &Skeleton,
     options: &ImportOptions,
     repairs: &mut Vec<Repair>,
 ) -> Result<RawCharacter> {
@@ -46,7 +46,7 @@ pub(in crate::import) fn read_clips(
     let document = xml::document(bytes, &budget)?;
     let root = xml::root(&document)?;
     let skeletons = skeletons::read(root, &budget)?;
-    let mut raw = with_clips(root, &skeletons, skeleton, &mut budget, repairs)?;
+    let mut raw = with_clips(root, &skeletons, Some(skeleton), &mut budget, repairs)?;
     raw.name = options.name.clone();
     Ok(raw)
 }

@@ -2,8 +2,8 @@
 
 use super::xml::{attribute, check_count, children, elements, name, numbers};
 use crate::error::{AssetFault, ObjectKind, Result};
-use crate::import::fault::{fault_of, object};
-use crate::import::framed::budget::Budget;
+use crate::import::budget::Budget;
+use crate::import::fault::{fault_of, file_part, object};
 use crate::import::framed::inverse_rest::inverse_rest;
 use crate::import::{RawNode, RawSkin};
 use crate::skeleton::Transform;
@@ -55,13 +55,8 @@ pub(super) fn read(root: Node<'_, '_>, budget: &Budget<'_>) -> Result<Skeletons>
         });
     }
     for list in elements(root, "Skeletons") {
-        let at = crate::error::Object {
-            kind: ObjectKind::File,
-            index: None,
-            part: "Skeletons".into(),
-        };
         let got = children(list, "Skeleton").count();
-        check_count(list, "count", got as u64, &at)?;
+        check_count(list, "count", got as u64, &file_part("Skeletons"))?;
     }
     let inverse = inverse_rest(&all.nodes);
     for skin in &mut all.skins {

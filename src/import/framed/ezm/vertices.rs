@@ -3,8 +3,8 @@
 use super::layout::{self, Code, Field, Semantic};
 use super::xml::{count, parse, words, wrong_count};
 use crate::error::{AssetFault, Object, Result};
-use crate::import::fault::{fault_of, not_allowed};
-use crate::import::framed::budget::Budget;
+use crate::import::budget::Budget;
+use crate::import::fault::{fault_of, not_allowed, wrong_value};
 use crate::import::framed::srgb::linear;
 use crate::import::repair::{Repair, RepairKind, note};
 use glam::{Vec2, Vec3, Vec4};
@@ -113,12 +113,8 @@ fn value(code: Code, word: &str, at: &Object, index: u64) -> Result<f64> {
             if value.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&value) {
                 return Ok(value);
             }
-            let why = AssetFault::Value {
-                what: "number",
-                index,
-                value,
-                allowed: "a whole number of at most 32 bits",
-            };
+            let allowed = "a whole number of at most 32 bits";
+            let why = wrong_value("number", index as usize, value, allowed);
             Err(fault_of(at.clone(), why))
         }
         Code::Hex => Ok(f64::from(hex(word, at, index)?)),

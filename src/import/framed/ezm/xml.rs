@@ -1,8 +1,10 @@
 //! The XML of EZMesh: parsing within bounds, and access to elements and numbers.
 
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
-use crate::import::fault::{fault, fault_of, malformed, message, not_allowed};
-use crate::import::framed::budget::Budget;
+use crate::import::budget::Budget;
+use crate::import::fault::{
+    check_cap, fault, fault_of, file_part, malformed, message, not_allowed,
+};
 use crate::import::repair::{Repair, RepairKind, note};
 use core::str::FromStr;
 use roxmltree::{Document, Node, ParsingOptions};
@@ -44,8 +46,13 @@ fn xml_fault(error: &roxmltree::Error, end: usize) -> Error {
         }
         roxmltree::Error::UnexpectedEndOfStream => return malformed("the XML ends early", end),
         roxmltree::Error::NodesLimitReached => {
-            let cap = MAX_NODES as usize;
-            return over_cap("XML nodes", cap + 1, cap);
+            let (what, cap) = ("XML nodes", MAX_NODES.into());
+            let why = AssetFault::Cap {
+                what,
+                asked: cap + 1,
+                cap,
+            };
+            return fault(ObjectKind::File, None, "", why);
         }
         _ => {}
     }
@@ -61,10 +68,8 @@ fn xml_fault(error: &roxmltree::Error, end: usize) -> Error {
     fault(ObjectKind::File, None, "", why)
 }
 
-fn over_cap(what: &'static str, asked: usize, cap: usize) -> Error {
-    let (asked, cap) = (asked as u64, cap as u64);
-    let why = AssetFault::Cap { what, asked, cap };
-    fault(ObjectKind::File, None, "", why)
+fn cap(what: &'static str, asked: usize, cap: usize) -> Result<()> {
+    check_cap(|| file_part(""), what, asked as u64, cap as u64)
 }
 
 /// Checks the length and the attributes of each tag, the number of namespaces, and that there is
@@ -84,16 +89,8 @@ fn check_tags(text: &str, first: usize) -> Result<()> {
             }
             tag => {
                 let (length, attributes) = measure_tag(tag);
-                if length > MAX_TAG_BYTES {
-                    return Err(over_cap("bytes of one tag", length, MAX_TAG_BYTES));
-                }
-                if attributes > MAX_ATTRIBUTES {
-                    return Err(over_cap(
-                        "attributes of one tag",
-                        attributes,
-                        MAX_ATTRIBUTES,
-                    ));
-                }
+                cap("bytes of one tag", length, MAX_TAG_BYTES)?;
+                cap("attributes of one tag", attributes, MAX_ATTRIBUTES)?;
                 namespaces += tag[..length].matches("xmlns").count();
                 Some(length)
             }
@@ -101,10 +98,7 @@ fn check_tags(text: &str, first: usize) -> Result<()> {
         // The parser reports what does not end.
         rest = end.and_then(|end| rest.get(end..)).unwrap_or_default();
     }
-    match namespaces > MAX_NAMESPACES {
-        true => Err(over_cap("namespaces", namespaces, MAX_NAMESPACES)),
-        false => Ok(()),
-    }
+    cap("namespaces", namespaces, MAX_NAMESPACES)
 }
 
 /// The length of a tag and the number of its attributes.
@@ -153,13 +147,8 @@ pub(super) fn note_left_out(root: Node<'_, '_>, repairs: &mut Vec<Repair>) {
         "NodeInstance",
         "MeshCollisionRepresentation",
     ] {
-        let object = Object {
-            kind: ObjectKind::File,
-            index: None,
-            part: name.into(),
-        };
         let count = elements(root, name).count() as u64;
-        note(repairs, &object, RepairKind::LeftOut, count);
+        note(repairs, &file_part(name), RepairKind::LeftOut, count);
     }
 }
 

@@ -3,9 +3,9 @@
 use super::json::{self, Clip};
 use super::model::{mirrored_position, mirrored_rotation};
 use crate::error::{AssetFault, ObjectKind, Result};
-use crate::import::fault::{fault_of, object};
-use crate::import::framed::budget::Budget;
-use crate::import::framed::frames::{FrameClip, FrameTrack};
+use crate::import::budget::Budget;
+use crate::import::fault::{fault_of, object, wrong_value};
+use crate::import::framed::frames::{FrameClip, FrameTrack, KEY_BYTES};
 
 /// Reads the clip of a `.wglanim` file.
 pub(super) fn read(bytes: &[u8], budget: &mut Budget<'_>) -> Result<FrameClip> {
@@ -29,21 +29,13 @@ pub(super) fn read(bytes: &[u8], budget: &mut Budget<'_>) -> Result<FrameClip> {
         }
     }
     if !(clip.frame_rate.is_finite() && clip.frame_rate > 0.0) {
-        let why = AssetFault::Value {
-            what: "frame rate",
-            index: 0,
-            value: clip.frame_rate,
-            allowed: "finite and greater than 0",
-        };
+        let allowed = "finite and greater than 0";
+        let why = wrong_value("frame rate", 0, clip.frame_rate, allowed);
         return Err(fault_of(at("frameRate"), why));
     }
     budget.nodes(bones)?;
-    budget.keys(
-        (frames as u64)
-            .saturating_mul(bones as u64)
-            .saturating_mul(2),
-        &at(""),
-    )?;
+    let keys = (frames as u64).saturating_mul(bones as u64);
+    budget.keys(keys.saturating_mul(2), KEY_BYTES, &at(""))?;
     let mut tracks = Vec::with_capacity(bones);
     for (index, joint) in clip.bones.0.into_iter().enumerate() {
         let keys = || {

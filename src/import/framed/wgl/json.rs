@@ -1,8 +1,8 @@
 //! The JSON of models and clips. Only its form is checked here.
 
 use crate::error::{AssetFault, ObjectKind, Result};
+use crate::import::budget::Budget;
 use crate::import::fault::{cut, fault, malformed};
-use crate::import::framed::budget::Budget;
 use crate::import::json_text::{json_end, json_fault};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;

@@ -3,8 +3,8 @@
 use super::json::{self, Bone, Model, Submesh};
 use super::vertices::{INFLUENCES, Vertices};
 use crate::error::{AssetFault, Object, ObjectKind, Result};
-use crate::import::fault::{fault_of, not_allowed, object};
-use crate::import::framed::budget::Budget;
+use crate::import::budget::Budget;
+use crate::import::fault::{fault_of, file_part, not_allowed, object, wrong_count};
 use crate::import::framed::inverse_rest::{check_origin, inverse_rest, unusable_inverse};
 use crate::import::repair::{Repair, RepairKind, note};
 use crate::import::{RawCharacter, RawNode, RawPrimitive, RawSkin};
@@ -80,7 +80,7 @@ pub(super) fn read(
         for (number, submesh) in mesh.submeshes.0.iter().enumerate() {
             let at = object(ObjectKind::Mesh, index, format!("primitives[{number}]"));
             budget.primitive(&at)?;
-            budget.decoded(model.name.len() as u64, &at)?;
+            budget.charge(model.name.len() as u64, &at)?;
             let mut primitive = RawPrimitive {
                 name: model.name.as_str().into(),
                 mesh: index,
@@ -107,7 +107,7 @@ pub(super) fn read(
                     Entry::Vacant(new) => {
                         let each = size_of::<usize>() + size_of::<Mat4>();
                         let bytes = (range.1 - range.0) * each + model.name.len();
-                        budget.decoded(bytes as u64, &at)?;
+                        budget.charge(bytes as u64, &at)?;
                         raw.skins.push(RawSkin {
                             name: model.name.as_str().into(),
                             joints: (range.0..range.1).collect(),
@@ -192,24 +192,13 @@ fn inverse_bind(bones: &[Bone], nodes: &[RawNode], repairs: &mut Vec<Repair>) ->
                 of_rest.get_or_insert_with(|| inverse_rest(nodes))[index]
             }
             Err(_) => {
-                let why = AssetFault::Count {
-                    what: "the matrix",
-                    got: columns.len() as u64,
-                    need: 16,
-                };
-                return Err(fault_of(
-                    object(ObjectKind::Node, index, "bindPoseMat"),
-                    why,
-                ));
+                let at = object(ObjectKind::Node, index, "bindPoseMat");
+                return Err(fault_of(at, wrong_count("the matrix", columns.len(), 16)));
             }
         });
     }
-    let at = Object {
-        kind: ObjectKind::File,
-        index: None,
-        part: "bones".into(),
-    };
-    note(repairs, &at, RepairKind::InverseBindComputed, computed);
+    let kind = RepairKind::InverseBindComputed;
+    note(repairs, &file_part("bones"), kind, computed);
     Ok(all)
 }
 

@@ -1,11 +1,11 @@
 //! Models and clips of the "Building the Game" WebGL format.
 
 use super::{clips, model, vertices};
-use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
+use crate::error::{AssetFault, Error, ObjectKind, Result};
 use crate::import::RawCharacter;
-use crate::import::fault::{fault, fault_of};
+use crate::import::budget::Budget;
+use crate::import::fault::{fault, fault_of, file_part};
 use crate::import::folder::{self, Files};
-use crate::import::framed::budget::Budget;
 use crate::import::framed::frames;
 use crate::import::options::ImportOptions;
 use crate::import::repair::Repair;
@@ -60,11 +60,7 @@ fn is_missing(file: &Result<Vec<u8>>) -> bool {
 }
 
 fn with_extension(path: &Path, extension: &str, cap: u64, files: &Files<'_>) -> Result<Vec<u8>> {
-    let vertices = Object {
-        kind: ObjectKind::File,
-        index: None,
-        part: "vertices".into(),
-    };
+    let vertices = file_part("vertices");
     let at = |why| fault_of(vertices.clone(), AssetFault::Invalid(why));
     let name = path.with_extension(extension);
     let Some(name) = name.file_name() else {

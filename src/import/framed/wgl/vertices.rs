@@ -1,8 +1,8 @@
 //! The binary file: a table of lumps. One has vertices, and one has indices.
 
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
-use crate::import::fault::{fault, fault_of, malformed, not_allowed};
-use crate::import::framed::budget::Budget;
+use crate::import::budget::Budget;
+use crate::import::fault::{fault, fault_of, malformed, not_allowed, object, wrong_value};
 use crate::import::framed::srgb::linear;
 use glam::{Vec2, Vec3, Vec4};
 
@@ -114,11 +114,7 @@ fn range(bytes: &[u8], start: u32, length: u32) -> Result<&[u8], AssetFault> {
 
 /// A lump, by its index in the table.
 fn buffer(lump: usize, part: &str) -> Object {
-    Object {
-        kind: ObjectKind::Buffer,
-        index: Some(lump),
-        part: part.into(),
-    }
+    object(ObjectKind::Buffer, lump, part)
 }
 
 fn of_lump(lump: usize, data: &[u8], budget: &mut Budget<'_>) -> Result<Vertices> {
@@ -160,12 +156,8 @@ fn of_lump(lump: usize, data: &[u8], budget: &mut Budget<'_>) -> Result<Vertices
         for (vertex, row) in rows.chunks_exact(stride).enumerate() {
             for value in floats::<INFLUENCES>(row, size - 12) {
                 if value.fract() != 0.0 || !(0.0..=65_535.0).contains(&value) {
-                    return Err(at(AssetFault::Value {
-                        what: "the joint of vertex",
-                        index: vertex as u64,
-                        value: value.into(),
-                        allowed: "a whole number from 0 to 65535",
-                    }));
+                    let (what, allowed) = ("the joint of vertex", "a whole number from 0 to 65535");
+                    return Err(at(wrong_value(what, vertex, value, allowed)));
                 }
                 joints.push(value as u32);
             }

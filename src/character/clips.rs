@@ -1,11 +1,52 @@
-//! Adding clips to a character.
+//! The clips of a character: their form, their number and names, and adding more.
 
 use super::animation_set::{ClipDraft, NamedTimes};
 use super::asset::Character;
-use crate::clip::CurveClip;
+use crate::clip::{Clip, ClipOptions, CurveClip};
 use crate::error::{Error, Result};
 
+/// The forms in which a character keeps its clips, also those that are added later.
+///
+/// It keeps at least one of the two.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Packing {
+    /// True if it keeps the file's own curves.
+    pub(crate) curves: bool,
+    /// The options for packed clips. `None`: it has only curves.
+    pub(crate) options: Option<ClipOptions>,
+}
+
+impl Packing {
+    /// Keeps no clips. A character never has it.
+    pub(crate) const NEITHER: Self = Self {
+        curves: false,
+        options: None,
+    };
+}
+
+impl Default for Packing {
+    fn default() -> Self {
+        Self {
+            curves: false,
+            options: Some(ClipOptions::default()),
+        }
+    }
+}
+
 impl Character {
+    /// The number of clips.
+    pub(crate) fn clip_count(&self) -> usize {
+        self.clips.len().max(self.curves.len())
+    }
+
+    /// The names of the clips, in order.
+    pub(crate) fn clip_names(&self) -> impl Iterator<Item = &str> + Clone {
+        let packed = self.clips.iter().map(Clip::name);
+        // If clips and curves are both kept, they have the same names.
+        let curves = self.curves.iter().skip(self.clips.len());
+        packed.chain(curves.map(CurveClip::name))
+    }
+
     /// The same character with these clips appended, in order.
     ///
     /// The clips are packed as the character's own were at import, on rayon's current pool, and
@@ -44,15 +85,10 @@ impl Character {
     #[doc(hidden)]
     pub fn with_clips_and_events(mut self, clips: Vec<(CurveClip, NamedTimes)>) -> Result<Self> {
         for (index, (clip, _)) in clips.iter().enumerate() {
-            self.check_clip(clip).map_err(|why| Error::At {
-                what: "clip",
-                index: index as u64,
-                why: Box::new(why),
-            })?;
+            self.check_clip(clip).map_err(|why| why.at("clip", index))?;
         }
-        let drafts = clips
-            .into_iter()
-            .map(|(clip, events)| ClipDraft::new(clip, events));
+        let drafts = clips.into_iter();
+        let drafts = drafts.map(|(clip, events)| ClipDraft::new(clip, events));
         self.push_clips(drafts.collect(), None)?;
         Ok(self)
     }

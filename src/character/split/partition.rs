@@ -34,11 +34,6 @@ impl JointSets {
         self.group_of.push(group);
     }
 
-    /// The number of joints in all groups together.
-    pub(super) fn len(&self) -> usize {
-        self.list.len()
-    }
-
     fn of(&self, group: u32) -> &[u16] {
         let group = group as usize;
         let start = group.checked_sub(1).map_or(0, |before| self.ends[before]);
@@ -53,8 +48,7 @@ pub(super) struct Part {
     pub(super) joints: Vec<u16>,
 }
 
-/// Cuts into parts of at most `max_joints` joints, or returns `None` if that takes more than
-/// `max_parts`.
+/// Cuts into parts of at most `max_joints` joints.
 ///
 /// `joints` is the number of joints that exist. No triangle may follow more than `max_joints`.
 ///
@@ -66,23 +60,14 @@ pub(super) struct Part {
 /// near-linear as long as there are few parts. A budget of [`PATIENCE`] steps keeps it linear in
 /// every case. If the triangles are already in a good order, filling one part after the other in
 /// that order may give a better cut, which is then used.
-pub(super) fn cut(
-    sets: JointSets,
-    joints: usize,
-    max_joints: usize,
-    max_parts: usize,
-) -> Option<Vec<Part>> {
+pub(super) fn partition(sets: JointSets, joints: usize, max_joints: usize) -> Vec<Part> {
     let filled = fill(&sets, joints, max_joints);
-    let most = max_parts.min(filled.joints.len());
     let grown = Grower::new(sets, joints, max_joints);
-    let (sets, grown) = grown.run(most);
+    let (sets, grown) = grown.run(filled.joints.len());
     let better = match grown {
         Some(grown) if grown.cost() <= filled.cost() => grown,
         _ => filled,
     };
-    if better.joints.len() > max_parts {
-        return None;
-    }
     let part = |joints| Part {
         joints,
         triangles: Vec::new(),
@@ -92,7 +77,7 @@ pub(super) fn cut(
         let part = better.part_of[*group as usize] as usize;
         parts[part].triangles.push(triangle as u32);
     }
-    Some(parts)
+    parts
 }
 
 /// One candidate cut: the part of each group, and the joints of each part, ascending.

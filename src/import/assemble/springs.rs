@@ -1,165 +1,18 @@
-//! Humanoid roles, expressions and spring bones: from nodes to joints.
+//! Spring bones: from nodes to joints. Parts that do not follow the rules are left out.
 
-use super::morphs::Morphs;
-use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
+use super::fault::{clamped, unusable};
+use crate::error::{AssetFault, Error, ObjectKind, Result};
 use crate::id::Id;
 use crate::import::RawCharacter;
 use crate::import::fault::{cut, dangling, fault};
-use crate::import::repair::{Repair, RepairKind, note};
-use crate::mesh::Expression;
-use crate::skeleton::role::Role;
+use crate::import::repair::Repair;
 use crate::skeleton::{Joint, Skeleton};
 use crate::spring::{SpringBones, SpringChain, SpringCollider, SpringJoint, SpringRig};
 use glam::Vec3;
 use std::collections::HashSet;
 
-/// Marks the nodes of a humanoid, and those of chains that move something.
-pub(super) fn want(raw: &RawCharacter, wanted: &mut [bool]) {
-    let mut matters = wanted.to_vec();
-    for start in (0..wanted.len()).filter(|node| wanted[*node]) {
-        let mut at = start;
-        // An index that does not exist, and a cycle, are errors later.
-        while let Some(parent) = raw.nodes[at].parent
-            && matters.get(parent) == Some(&false)
-        {
-            matters[parent] = true;
-            at = parent;
-        }
-    }
-    let moves = |chain: &&SpringChain<usize>| {
-        let first = chain.joints.first();
-        first.is_some_and(|first| matters.get(first.joint) == Some(&true))
-    };
-    let mut used: Vec<usize> = raw.roles.iter().map(|(_, node)| *node).collect();
-    for chain in raw.springs.chains.iter().filter(moves) {
-        used.extend(chain.joints.iter().map(|joint| joint.joint));
-        used.extend(chain.center);
-        for collider in &chain.colliders {
-            used.extend(raw.springs.colliders.get(*collider).map(|of| of.joint));
-        }
-    }
-    for node in used {
-        if let Some(wanted) = wanted.get_mut(node) {
-            *wanted = true;
-        }
-    }
-}
-
-fn object(part: String) -> Object {
-    Object {
-        kind: ObjectKind::File,
-        index: None,
-        part: cut(&part),
-    }
-}
-
-fn clamped(repairs: &mut Vec<Repair>, part: String, count: u64) {
-    note(repairs, &object(part), RepairKind::FactorClamped, count);
-}
-
-fn unusable(repairs: &mut Vec<Repair>, part: String, why: AssetFault) {
-    note(repairs, &object(part), RepairKind::Unusable(why.into()), 1);
-}
-
-/// Gives the skeleton its humanoid roles.
-pub(super) fn roles(
-    raw: &RawCharacter,
-    joint_of: &[Option<u16>],
-    skeleton: &mut Skeleton,
-    repairs: &mut Vec<Repair>,
-) {
-    let mut roles: Vec<(Role, Id<Joint>)> = Vec::new();
-    for (role, node) in &raw.roles {
-        let why = match joint_of.get(*node) {
-            None => dangling("node", *node, joint_of.len()),
-            Some(None) => continue,
-            Some(Some(joint)) => {
-                let joint = Id::new(*joint);
-                if roles.iter().any(|(other, _)| other == role) {
-                    AssetFault::Invalid("has a node already")
-                } else if roles.iter().any(|(_, of)| *of == joint) {
-                    AssetFault::Invalid("the node is that of another bone")
-                } else {
-                    roles.push((*role, joint));
-                    continue;
-                }
-            }
-        };
-        unusable(repairs, format!("humanoid bone {role}"), why);
-    }
-    roles.sort_unstable();
-    skeleton.roles = roles.into();
-}
-
-/// The most expressions of a character.
-const MAX_EXPRESSIONS: usize = u16::MAX as usize;
-
-/// The expressions, with the weights that drive something.
-pub(super) fn expressions(
-    raw: &RawCharacter,
-    morphs: &Morphs,
-    repairs: &mut Vec<Repair>,
-) -> Vec<Expression> {
-    let mut all: Vec<Expression> = Vec::new();
-    let mut names = HashSet::new();
-    for expression in &raw.expressions {
-        let part = || format!("expression {:?}", cut(&expression.name));
-        if !names.insert(&*expression.name) {
-            let why = AssetFault::Invalid("has the name of another one");
-            unusable(repairs, part(), why);
-            continue;
-        }
-        if all.len() == MAX_EXPRESSIONS {
-            let (what, asked) = ("expressions", names.len() as u64);
-            let cap = MAX_EXPRESSIONS as u64;
-            unusable(repairs, part(), AssetFault::Cap { what, asked, cap });
-            continue;
-        }
-        let mut found = Vec::new();
-        let mut driven_before = HashSet::new();
-        for ((node, index), weight) in &expression.morphs {
-            let part = || part() + &format!(", weight {index} of node {node}");
-            let Some(driven) = morphs.of_node(*node) else {
-                let why = AssetFault::Invalid("the node has no morph weights");
-                unusable(repairs, part(), why);
-                continue;
-            };
-            if *index >= driven.count {
-                unusable(repairs, part(), dangling("target", *index, driven.count));
-                continue;
-            }
-            if !driven_before.insert((node, index)) {
-                let why = AssetFault::Invalid("the weight occurs twice");
-                unusable(repairs, part(), why);
-                continue;
-            }
-            if !weight.is_finite() {
-                unusable(
-                    repairs,
-                    part(),
-                    AssetFault::Invalid("the weight is not finite"),
-                );
-                continue;
-            }
-            let id = driven.first.map(|first| first as usize + index);
-            if let Some(Ok(id)) = id.map(u16::try_from) {
-                found.push((Id::new(id), *weight));
-            }
-        }
-        all.push(Expression {
-            morphs: found,
-            name: expression.name.clone(),
-            binary: expression.binary,
-            blink: expression.blink,
-            look: expression.look,
-            mouth: expression.mouth,
-        });
-    }
-    all
-}
-
-/// The spring bones. Chains and colliders that do not follow the rules are left out.
-pub(super) fn springs(
+/// The spring bones of the file.
+pub(super) fn build(
     raw: &RawCharacter,
     joint_of: &[Option<u16>],
     skeleton: &Skeleton,
@@ -170,11 +23,11 @@ pub(super) fn springs(
         clamped: 0,
     };
     let mut bones = SpringBones::default();
-    let mut places = Vec::with_capacity(raw.springs.colliders.len());
+    let mut colliders = Vec::with_capacity(raw.springs.colliders.len());
     for (index, collider) in raw.springs.colliders.iter().enumerate() {
         nodes.clamped = 0;
         let checked = nodes.collider(collider);
-        places.push(match checked {
+        colliders.push(match checked {
             Ok(Some(collider)) => {
                 bones.colliders.push(collider);
                 if nodes.clamped > 0 {
@@ -195,7 +48,7 @@ pub(super) fn springs(
     let mut of_chains: Vec<(usize, String, Result<u64, AssetFault>)> = Vec::new();
     for (index, chain) in raw.springs.chains.iter().enumerate() {
         nodes.clamped = 0;
-        let checked = nodes.chain(chain, &places);
+        let checked = nodes.chain(chain, &colliders);
         let checked = checked.and_then(|chain| match chain {
             Some(chain) => checked_chain(skeleton, chain, &mut swings).map(Some),
             None => Ok(None),
@@ -345,7 +198,7 @@ impl Nodes<'_> {
     fn chain(
         &mut self,
         raw: &SpringChain<usize>,
-        places: &[Option<usize>],
+        all_colliders: &[Option<usize>],
     ) -> Result<Option<SpringChain>, AssetFault> {
         check_point(raw.tail_m.unwrap_or_default())?;
         let mut joints = Vec::with_capacity(raw.joints.len());
@@ -365,9 +218,9 @@ impl Nodes<'_> {
         }
         let mut colliders = Vec::new();
         for index in &raw.colliders {
-            let place = places.get(*index);
-            let place = place.ok_or_else(|| dangling("collider", *index, places.len()))?;
-            colliders.extend(*place);
+            let collider = all_colliders.get(*index);
+            let count = all_colliders.len();
+            colliders.extend(*collider.ok_or_else(|| dangling("collider", *index, count))?);
         }
         let center = raw.center.map(|center| self.joint(center)).transpose()?;
         Ok(Some(SpringChain {

@@ -1,65 +1,43 @@
 //! Pieces of a primitive: their triangles and palette entries, and the primitives made of them.
 
-use super::cut;
-use super::cut::JointSets;
+use super::partition::{JointSets, Part, partition};
 use crate::error::{Error, Result};
 use crate::mesh::{JointIndices, MorphTarget, Primitive};
 use std::ops::Range;
 
-/// The most entries that a primitive's palette range can have, because indices have 16 bits.
-pub(crate) const MAX_RANGE: usize = 65_536;
-
-/// The limits of a cut.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Bounds {
-    /// The most palette entries that a piece may use, 1 to 65,536.
-    pub(crate) max_joints: usize,
-    /// The most pieces.
-    pub(crate) max_parts: usize,
-    /// The most joints in total, over all distinct sets that triangles follow.
-    pub(crate) max_listed: usize,
-    /// If true, a triangle that fits no piece is not an error: the primitive is then not cut.
-    pub(crate) is_optional: bool,
-}
-
 /// One piece of a primitive: its triangles and the palette entries that they follow, both
 /// ascending.
 #[derive(Debug)]
-pub(crate) struct Piece {
-    pub(crate) triangles: Vec<u32>,
-    pub(crate) entries: Vec<u32>,
+pub(super) struct Piece {
+    triangles: Vec<u32>,
+    /// Counted from the start of the character's palette.
+    pub(super) entries: Vec<u32>,
 }
 
-/// Cuts the primitive. Entries count from the start of its palette range.
-///
-/// Returns `None` if that takes more pieces, or longer lists, than `bounds` allows.
+/// Cuts a primitive of a character into pieces that use at most `max` entries each.
 ///
 /// # Errors
-/// - [`Error::TriangleJoints`] if a single triangle follows more than `bounds.max_joints`.
-/// - [`Error::Argument`], [`Error::NotFound`] or [`Error::Capacity`] for a primitive that is no
-///   part of a [`Character`](crate::character::Character) and breaks its invariants.
-pub(crate) fn cut(primitive: &Primitive, bounds: Bounds) -> Result<Option<Vec<Piece>>> {
-    check(primitive)?;
+/// [`Error::TriangleJoints`] if a single triangle follows more than `max` joints.
+pub(super) fn cut(primitive: &Primitive, max: usize) -> Result<Vec<Piece>> {
     let used = used_joints(primitive);
-    if used.len() <= bounds.max_joints {
-        return Ok(Some(vec![Piece {
+    let entry = |joint: u16| primitive.palette.start + u32::from(joint);
+    if used.len() <= max {
+        return Ok(vec![Piece {
             triangles: (0..primitive.indices.len() as u32 / 3).collect(),
-            entries: used.into_iter().map(u32::from).collect(),
-        }]));
+            entries: used.into_iter().map(entry).collect(),
+        }]);
     }
-    if used.len().div_ceil(bounds.max_joints) > bounds.max_parts {
-        return Ok(None);
-    }
-    let Some(sets) = joint_sets(primitive, &used, bounds)? else {
-        return Ok(None);
-    };
-    let parts = cut::cut(sets, used.len(), bounds.max_joints, bounds.max_parts);
-    let entry = |number: u16| u32::from(used[usize::from(number)]);
-    let piece = |part: cut::Part| Piece {
+    let sets = joint_sets(primitive, &used, max)?;
+    let parts = partition(sets, used.len(), max).into_iter();
+    let piece = |part: Part| Piece {
         triangles: part.triangles,
-        entries: part.joints.into_iter().map(entry).collect(),
+        entries: (part
+            .joints
+            .into_iter()
+            .map(|number| entry(used[usize::from(number)])))
+        .collect(),
     };
-    Ok(parts.map(|parts| parts.into_iter().map(piece).collect()))
+    Ok(parts.map(piece).collect())
 }
 
 /// The joints that a vertex follows: those with a weight, and always the strongest.
@@ -87,10 +65,10 @@ fn used_joints(primitive: &Primitive) -> Vec<u16> {
 }
 
 /// The joints of each triangle, as indices into `used`.
-fn joint_sets(primitive: &Primitive, used: &[u16], bounds: Bounds) -> Result<Option<JointSets>> {
-    let mut places = vec![0_u16; primitive.palette.len()];
-    for (place, joint) in used.iter().enumerate() {
-        places[usize::from(*joint)] = place as u16;
+fn joint_sets(primitive: &Primitive, used: &[u16], max: usize) -> Result<JointSets> {
+    let mut numbers = vec![0_u16; primitive.palette.len()];
+    for (number, joint) in (0..).zip(used) {
+        numbers[usize::from(*joint)] = number;
     }
     let mut sets = JointSets::default();
     let mut joints = Vec::new();
@@ -98,101 +76,32 @@ fn joint_sets(primitive: &Primitive, used: &[u16], bounds: Bounds) -> Result<Opt
         joints.clear();
         for vertex in corners {
             let followed = joints_of(primitive, *vertex);
-            joints.extend(followed.map(|joint| places[usize::from(joint)]));
+            joints.extend(followed.map(|joint| numbers[usize::from(joint)]));
         }
         joints.sort_unstable();
         joints.dedup();
-        if joints.len() > bounds.max_joints {
-            if bounds.is_optional {
-                return Ok(None);
-            }
+        if joints.len() > max {
             return Err(Error::TriangleJoints {
                 primitive: primitive.name.clone(),
                 triangle,
                 joints: joints.len(),
-                cap: bounds.max_joints,
+                cap: max,
             });
         }
         sets.push(&joints);
-        if sets.len() > bounds.max_listed {
-            return Ok(None);
-        }
     }
-    Ok(Some(sets))
-}
-
-/// Checks the invariants of a character's primitives, because the caller may have built this one.
-fn check(primitive: &Primitive) -> Result<()> {
-    let count = primitive.vertex_count();
-    let slots = count.saturating_mul(primitive.influences_per_vertex as usize);
-    let has_weights = primitive.influences_per_vertex != 1 || !primitive.weights.is_empty();
-    let per_vertex = |len: usize| (len, if len == 0 { 0 } else { count });
-    let mut lengths = vec![
-        ("joints", primitive.joints.len(), slots),
-        (
-            "weights",
-            primitive.weights.len(),
-            if has_weights { slots } else { 0 },
-        ),
-    ];
-    for (what, len) in primitive.optional_streams() {
-        let (got, need) = per_vertex(len);
-        lengths.push((what, got, need));
-    }
-    for target in &primitive.targets {
-        let moved = target.vertices.len();
-        lengths.push(("positions of a morph target", target.positions.len(), moved));
-        for (what, len) in [
-            ("normals of a morph target", target.normals.len()),
-            ("tangents of a morph target", target.tangents.len()),
-        ] {
-            lengths.push((what, len, if len == 0 { 0 } else { moved }));
-        }
-    }
-    if let Some((what, got, need)) = lengths.into_iter().find(|(_, got, need)| got != need) {
-        return Err(Error::length(what, got, need));
-    }
-    if primitive.influences_per_vertex == 0 || !primitive.indices.len().is_multiple_of(3) {
-        return Err(Error::invalid(
-            "primitive",
-            "needs influences, and three indices per triangle",
-        ));
-    }
-    if primitive.palette.len() > MAX_RANGE {
-        let what = "palette entries of one primitive";
-        let (asked, cap) = (primitive.palette.len() as u64, MAX_RANGE as u64);
-        return Err(Error::Capacity { what, asked, cap });
-    }
-    let named = primitive.targets.iter().flat_map(|target| &target.vertices);
-    let vertices = primitive.indices.iter().chain(named).copied();
-    below("vertex", vertices.map(|v| v as usize), count)?;
-    let joints = (0..primitive.joints.len()).map(|slot| primitive.joints.get(slot));
-    below("palette entry", joints, primitive.palette.len())
-}
-
-fn below(what: &'static str, mut indices: impl Iterator<Item = usize>, count: usize) -> Result<()> {
-    match indices.find(|index| *index >= count) {
-        None => Ok(()),
-        Some(index) => Err(Error::NotFound {
-            what,
-            index: index as u64,
-            count: count as u64,
-        }),
-    }
+    Ok(sets)
 }
 
 /// Makes primitives of the pieces.
 ///
-/// `ranges` gives for each piece the range of the palette `order` that contains its entries. The
-/// primitive's own entries start at `base` there. Also returns, for each piece, its vertices as
-/// indices into the primitive's.
-pub(crate) fn primitives(
+/// `ranges` gives for each piece the range of the palette `order` that contains its entries.
+pub(super) fn primitives(
     whole: &Primitive,
     pieces: &[Piece],
     ranges: &[Range<u32>],
     order: &[u32],
-    base: u32,
-) -> (Vec<Primitive>, Vec<Vec<u32>>) {
+) -> Vec<Primitive> {
     let mut numbers = vec![u32::MAX; whole.vertex_count()];
     let mut table = vec![0_u16; whole.palette.len()];
     let (mut parts, mut vertices) = (Vec::new(), Vec::new());
@@ -203,9 +112,9 @@ pub(crate) fn primitives(
             .rev()
         {
             // The range may contain other entries between those that the piece uses.
-            let joint = entry.checked_sub(base);
-            if let Some(place) = joint.and_then(|joint| table.get_mut(joint as usize)) {
-                *place = at as u16;
+            let joint = entry.checked_sub(whole.palette.start);
+            if let Some(number) = joint.and_then(|joint| table.get_mut(joint as usize)) {
+                *number = at as u16;
             }
         }
         let (part, own) = primitive(whole, piece, range, &table, &mut numbers);
@@ -213,7 +122,7 @@ pub(crate) fn primitives(
         vertices.push(own);
     }
     deal_targets(whole, &mut parts, &vertices);
-    (parts, vertices)
+    parts
 }
 
 /// One part without its morph targets, and its vertices. `numbers` is scratch memory with one
@@ -311,10 +220,10 @@ fn deal_targets(whole: &Primitive, parts: &mut [Primitive], vertices: &[Vec<u32>
         starts[at] += starts[at - 1];
     }
     let mut next = starts.clone();
-    let mut places = vec![(0_u32, 0_u32); vertices.iter().map(Vec::len).sum()];
+    let mut copies = vec![(0_u32, 0_u32); vertices.iter().map(Vec::len).sum()];
     for (part, own) in vertices.iter().enumerate() {
         for (number, vertex) in own.iter().enumerate() {
-            places[next[*vertex as usize]] = (part as u32, number as u32);
+            copies[next[*vertex as usize]] = (part as u32, number as u32);
             next[*vertex as usize] += 1;
         }
     }
@@ -324,7 +233,7 @@ fn deal_targets(whole: &Primitive, parts: &mut [Primitive], vertices: &[Vec<u32>
         }
         for (delta, vertex) in target.vertices.iter().enumerate() {
             let vertex = *vertex as usize;
-            for (part, own) in &places[starts[vertex]..starts[vertex + 1]] {
+            for (part, own) in &copies[starts[vertex]..starts[vertex + 1]] {
                 let to = &mut parts[*part as usize].targets[number];
                 to.vertices.push(*own);
                 to.positions.extend(target.positions.get(delta));

@@ -1,4 +1,4 @@
-//! Expressions, spring bones and humanoid roles of a character.
+//! Data of avatar formats such as VRM: expressions, spring bones and humanoid roles.
 
 use super::asset::Character;
 use crate::error::{Error, Result, expect_finite};
@@ -21,11 +21,8 @@ impl Character {
     /// # Errors
     /// [`Error::UnknownName`] with the names that exist.
     pub fn expression(&self, name: &str) -> Result<Id<Expression>> {
-        find(
-            "expression",
-            self.model.expressions.iter().map(|e| &*e.name),
-            name,
-        )
+        let names = self.model.expressions.iter().map(|e| &*e.name);
+        find("expression", names, name)
     }
 
     /// The same character with other expressions.

@@ -10,7 +10,7 @@ const LOOKED_AT: usize = 8;
 pub(super) struct Ranges {
     pub(super) order: Vec<u32>,
     /// The positions of each entry in `order`.
-    places: Vec<Vec<u32>>,
+    positions: Vec<Vec<u32>>,
 }
 
 impl Ranges {
@@ -18,32 +18,24 @@ impl Ranges {
     pub(super) fn new(entries: usize) -> Self {
         Self {
             order: Vec::new(),
-            places: vec![Vec::new(); entries],
+            positions: vec![Vec::new(); entries],
         }
     }
 
-    /// The number of these entries that are in the palette already.
-    pub(super) fn known(&self, entries: &[u32]) -> usize {
-        let is_known = |entry: &&u32| !self.places[**entry as usize].is_empty();
-        entries.iter().filter(is_known).count()
+    /// The number of entries, each counted once.
+    pub(super) fn distinct(&self) -> usize {
+        self.positions.iter().filter(|of| !of.is_empty()).count()
     }
 
-    /// The first position of an entry.
-    pub(super) fn first(&self, entry: u32) -> Option<u32> {
-        self.places[entry as usize].first().copied()
+    /// The first position of an entry, which must be in the palette.
+    pub(super) fn first(&self, entry: u32) -> u32 {
+        self.positions[entry as usize][0]
     }
 
     /// Appends one entry.
     pub(super) fn push(&mut self, entry: u32) {
-        self.places[entry as usize].push(self.order.len() as u32);
+        self.positions[entry as usize].push(self.order.len() as u32);
         self.order.push(entry);
-    }
-
-    /// Removes the entries that were appended after the length was `len`.
-    pub(super) fn truncate(&mut self, len: usize) {
-        for entry in self.order.drain(len..) {
-            self.places[entry as usize].pop();
-        }
     }
 
     /// Finds or appends a range of at most `max` entries that contains all of `set`.
@@ -77,12 +69,12 @@ impl Ranges {
     /// The shortest range of at most `max` entries that contains all of `set`, near one of the
     /// first positions of its rarest entry.
     fn find(&self, set: &[u32], max: usize) -> Option<Range<u32>> {
-        let rarest = set.iter().map(|entry| &self.places[*entry as usize]);
-        let rarest = rarest.min_by_key(|places| places.len())?;
-        let near = rarest.iter().take(LOOKED_AT).filter_map(|place| {
-            let place = *place as usize;
-            let end = place.saturating_add(max).min(self.order.len());
-            self.shortest(set, place.saturating_sub(max - 1)..end)
+        let rarest = set.iter().map(|entry| &self.positions[*entry as usize]);
+        let rarest = rarest.min_by_key(|positions| positions.len())?;
+        let near = rarest.iter().take(LOOKED_AT).filter_map(|position| {
+            let at = *position as usize;
+            let end = at.saturating_add(max).min(self.order.len());
+            self.shortest(set, at.saturating_sub(max - 1)..end)
         });
         near.filter(|found| found.len() <= max)
             .min_by_key(|found| (found.len(), found.start))
@@ -91,17 +83,17 @@ impl Ranges {
     /// The shortest range in `within` that contains all of `set`. The end advances first; the start
     /// follows as long as the range still contains the set.
     fn shortest(&self, set: &[u32], within: Range<usize>) -> Option<Range<u32>> {
-        let place_in_set = |at: usize| set.binary_search(&self.order[at]).ok();
+        let index_in_set = |at: usize| set.binary_search(&self.order[at]).ok();
         let mut counts = vec![0_u32; set.len()];
         let (mut held, mut start) = (0, within.start);
         let mut best: Option<Range<u32>> = None;
         for end in within {
-            if let Some(at) = place_in_set(end) {
+            if let Some(at) = index_in_set(end) {
                 held += usize::from(counts[at] == 0);
                 counts[at] += 1;
             }
             while held == set.len() {
-                match place_in_set(start) {
+                match index_in_set(start) {
                     Some(at) if counts[at] == 1 => break,
                     Some(at) => counts[at] -= 1,
                     None => {}

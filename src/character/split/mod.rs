@@ -1,0 +1,157 @@
+//! Splitting of primitives so that each part uses few joints.
+
+mod partition;
+mod pieces;
+mod ranges;
+
+use super::asset::Character;
+use crate::error::{Error, Result};
+use crate::mesh::{
+    Aabb, JointIndices, PaletteJoint, Parts, Primitive, bound_entries, morph_reaches,
+};
+use pieces::Piece;
+use ranges::Ranges;
+use std::ops::Range;
+
+/// The most entries that a primitive's palette range can have, because indices have 16 bits.
+const MAX_RANGE: usize = 65_536;
+
+/// The result of splitting the primitives of a character, in numbers.
+///
+/// [`Character::split`] returns it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SplitReport {
+    /// The number of primitives that were replaced, because their palette range was too long.
+    pub primitives: usize,
+    /// The number of parts that replace them.
+    pub parts: usize,
+    /// The number of vertices added because several parts of a primitive use them.
+    pub repeated_vertices: usize,
+    /// The number of palette entries that repeat an earlier one.
+    pub repeated_entries: usize,
+    /// The number of vertex bytes saved by shorter joint indices, after the cost of repeated
+    /// vertices. 0 if the vertices take more bytes.
+    pub bytes_saved: u64,
+    /// For each primitive of the new character, the index of the original primitive.
+    pub origins: Vec<usize>,
+}
+
+impl Character {
+    /// Splits every primitive whose palette range is longer than `max_joints`.
+    ///
+    /// This is for devices or formats with such a limit. With 256, joint indices have 8 bits, which
+    /// saves memory of vertices, but takes more draws and 48 bytes per instance for each repeated
+    /// palette entry. The result is the same character with these primitives replaced by parts, and
+    /// with a new palette. Every triangle is in exactly one part, every vertex keeps all its
+    /// influences, and [skinned](Character::skin_primitive) positions stay the same bit for bit.
+    ///
+    /// The palette begins with the entries that the other primitives use. The entries of a part are
+    /// a contiguous range of it. The ranges of neighbouring parts overlap in entries that both use.
+    /// Other entries that several parts use are repeated.
+    ///
+    /// A part grows from a triangle by adding the triangles that add the fewest joints, so the
+    /// number of parts is close to the minimum. Triangles that follow the same joints count as one
+    /// group. The time is linear in the triangles and, if there are few parts, in the groups. In
+    /// the worst case it is linear in the joints of all groups. The memory is linear in vertices,
+    /// triangles and the joints of all groups.
+    ///
+    /// # Errors
+    /// - [`Error::TriangleJoints`] if a single triangle follows more than `max_joints`.
+    /// - [`Error::Argument`] if `max_joints` is 0.
+    pub fn split(&self, max_joints: usize) -> Result<(Self, SplitReport)> {
+        if max_joints == 0 {
+            let max = MAX_RANGE as f64;
+            return Err(Error::out_of_range("max_joints", 0.0, 1.0, max));
+        }
+        let max = max_joints.min(MAX_RANGE);
+        let all = self.primitives();
+        let is_long = |primitive: &&Primitive| primitive.palette.len() > max;
+        let mut report = SplitReport::default();
+        if !all.iter().any(|primitive| is_long(&primitive)) {
+            report.origins = (0..all.len()).collect();
+            return Ok((self.clone(), report));
+        }
+        let mut ranges = Ranges::new(self.palette().len());
+        for entry in self.used_entries(|primitive| !is_long(&primitive)) {
+            ranges.push(entry);
+        }
+        let mut plans: Vec<Option<Plan>> = Vec::with_capacity(all.len());
+        for primitive in all {
+            let plan = is_long(&primitive).then(|| plan(primitive, max, &mut ranges));
+            plans.push(plan.transpose()?);
+        }
+        let mut primitives = Vec::new();
+        for (origin, (primitive, plan)) in all.iter().zip(plans).enumerate() {
+            match plan {
+                None => primitives.push(moved(primitive, &ranges)),
+                Some((pieces, placed)) => {
+                    let parts = pieces::primitives(primitive, &pieces, &placed, &ranges.order);
+                    report.primitives += 1;
+                    report.parts += parts.len();
+                    primitives.extend(parts);
+                }
+            }
+            report.origins.resize(primitives.len(), origin);
+        }
+        let bare = |entry: &u32| PaletteJoint {
+            bounds: Aabb::EMPTY,
+            ..self.palette()[*entry as usize]
+        };
+        let mut palette: Vec<PaletteJoint> = ranges.order.iter().map(bare).collect();
+        bound_entries(&mut palette, &primitives);
+        let vertices = |all: &[Primitive]| all.iter().map(Primitive::vertex_count).sum::<usize>();
+        let bytes = |all: &[Primitive]| all.iter().map(Primitive::stream_bytes).sum::<u64>();
+        report.repeated_vertices = vertices(&primitives).saturating_sub(vertices(all));
+        report.repeated_entries = palette.len() - ranges.distinct();
+        report.bytes_saved = bytes(all).saturating_sub(bytes(&primitives));
+        let model = crate::mesh::Model {
+            palette,
+            morph_reaches: morph_reaches(&primitives),
+            parts: Parts::new(&primitives),
+            ..self
+                .model
+                .with_meshes(primitives, self.model.images.clone())
+        };
+        Ok((self.with_model(model), report))
+    }
+
+    /// The entries that vertices of these primitives address, ascending.
+    fn used_entries(&self, is_one: impl Fn(&Primitive) -> bool) -> Vec<u32> {
+        let mut used = vec![false; self.palette().len()];
+        for primitive in self.primitives().iter().filter(|one| is_one(one)) {
+            let start = primitive.palette.start as usize;
+            for slot in 0..primitive.joints.len() {
+                used[start + primitive.joints.get(slot)] = true;
+            }
+        }
+        let used = (0..).zip(used).filter(|(_, used)| *used);
+        used.map(|(entry, _)| entry).collect()
+    }
+}
+
+/// The pieces of a primitive, and their ranges.
+type Plan = (Vec<Piece>, Vec<Range<u32>>);
+
+/// Cuts a primitive, and finds a range for each piece, one after the other.
+fn plan(primitive: &Primitive, max: usize, ranges: &mut Ranges) -> Result<Plan> {
+    let pieces = pieces::cut(primitive, max)?;
+    let next = pieces.iter().skip(1).map(|piece| piece.entries.as_slice());
+    let next = next.chain([[].as_slice()]);
+    let placed = pieces.iter().zip(next);
+    let placed = placed.map(|(piece, next)| ranges.place(&piece.entries, next, max));
+    let placed = placed.collect();
+    Ok((pieces, placed))
+}
+
+/// The primitive with its entries at their first positions, which are in their old order.
+fn moved(primitive: &Primitive, ranges: &Ranges) -> Primitive {
+    let joints = (0..primitive.joints.len()).map(|slot| primitive.joints.get(slot) as u32);
+    let first = |joint| ranges.first(primitive.palette.start + joint);
+    let positions: Vec<u32> = joints.map(first).collect();
+    let start = positions.iter().copied().min().unwrap_or(0);
+    let end = positions.iter().copied().max().map_or(0, |last| last + 1);
+    let mut primitive = primitive.clone();
+    primitive.joints = JointIndices::packed(&positions, &(start..end));
+    primitive.palette = start..end;
+    primitive
+}

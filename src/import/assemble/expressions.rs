@@ -1,0 +1,75 @@
+//! Expressions: from the weights of nodes to those of the character.
+
+use super::fault::unusable;
+use super::morphs::Morphs;
+use crate::error::AssetFault;
+use crate::id::Id;
+use crate::import::RawCharacter;
+use crate::import::fault::{cut, dangling};
+use crate::import::repair::Repair;
+use crate::mesh::Expression;
+use std::collections::HashSet;
+
+/// The most expressions of a character.
+const MAX_EXPRESSIONS: usize = u16::MAX as usize;
+
+/// The expressions, with the weights that drive something.
+pub(super) fn expressions(
+    raw: &RawCharacter,
+    morphs: &Morphs,
+    repairs: &mut Vec<Repair>,
+) -> Vec<Expression> {
+    let mut all: Vec<Expression> = Vec::new();
+    let mut names = HashSet::new();
+    for expression in &raw.expressions {
+        let part = || format!("expression {:?}", cut(&expression.name));
+        if !names.insert(&*expression.name) {
+            let why = AssetFault::Invalid("has the name of another one");
+            unusable(repairs, part(), why);
+            continue;
+        }
+        if all.len() == MAX_EXPRESSIONS {
+            let (what, asked) = ("expressions", names.len() as u64);
+            let cap = MAX_EXPRESSIONS as u64;
+            unusable(repairs, part(), AssetFault::Cap { what, asked, cap });
+            continue;
+        }
+        let mut found = Vec::new();
+        let mut driven_before = HashSet::new();
+        for ((node, index), weight) in &expression.morphs {
+            let part = || part() + &format!(", weight {index} of node {node}");
+            let Some(driven) = morphs.of_node(*node) else {
+                let why = AssetFault::Invalid("the node has no morph weights");
+                unusable(repairs, part(), why);
+                continue;
+            };
+            if *index >= driven.count {
+                unusable(repairs, part(), dangling("target", *index, driven.count));
+                continue;
+            }
+            if !driven_before.insert((node, index)) {
+                let why = AssetFault::Invalid("the weight occurs twice");
+                unusable(repairs, part(), why);
+                continue;
+            }
+            if !weight.is_finite() {
+                let why = AssetFault::Invalid("the weight is not finite");
+                unusable(repairs, part(), why);
+                continue;
+            }
+            let id = driven.first.map(|first| first as usize + index);
+            if let Some(Ok(id)) = id.map(u16::try_from) {
+                found.push((Id::new(id), *weight));
+            }
+        }
+        all.push(Expression {
+            morphs: found,
+            name: expression.name.clone(),
+            binary: expression.binary,
+            blink: expression.blink,
+            look: expression.look,
+            mouth: expression.mouth,
+        });
+    }
+    all
+}
