@@ -92,11 +92,12 @@ impl Crowd {
         let scene = &mut self.scene;
         let new = scene.characters.get(id)?;
         let joints = joints_by_name(old.rig.skeleton(), new.rig.skeleton());
-        let (before, now) = (&old.rig.animations, &new.rig.animations);
+        let (before, now) = (&old.rig, &new.rig);
         let find = |socket: &Socket| {
-            let named = before.sockets.iter().position(|other| other == socket);
-            let named = named.and_then(|at| now.socket(before.socket_names.get(at)?).ok());
-            let named = named.and_then(|at| now.sockets.get(at.index()).copied());
+            let named = before.sockets().iter().position(|other| other == socket);
+            let named = named.map(|at| before.socket_name(Id::new(at as u16)));
+            let named = named.and_then(|name| now.sockets().get(now.socket(name).ok()?.index()));
+            let named = named.copied();
             named.or_else(|| {
                 let joint = Id::new(moved(&joints, socket.joint.0)?);
                 Some(Socket { joint, ..*socket })
