@@ -19,6 +19,12 @@ use throng::{
 };
 
 const TIME_S: f64 = 0.3;
+/// Capacity for three instances, two of which are deformed to memory.
+const ROOM: Capacity = Capacity {
+    skinned_words: 1024,
+    cpu_skinned_words: 512,
+    ..SMALL
+};
 
 fn camera() -> View {
     view(Vec3::new(0.4, 2.0, 7.0), Vec3::new(0.0, 1.5, 0.0), EXTENT)
@@ -110,19 +116,26 @@ impl Stage {
     }
 }
 
+/// The picture of a crowd that had the character from the start.
+fn drawn(setup: &mut Setup, character: &Character) -> Vec<u8> {
+    let mut stage = Stage::new(setup, ROOM);
+    let kind = stage.add(setup, character);
+    stage.populate(kind);
+    let picture = stage.picture(setup);
+    stage.destroy(setup);
+    picture
+}
+
 /// After a replacement, the picture is that of a crowd which had the new character from the start.
 #[test]
 fn a_replaced_character_is_drawn_like_a_new_one() {
     each(|setup| {
         let (small, large) = (built(raw(3)).character, built(raw(7)).character);
-        let mut stage = Stage::new(setup, SMALL);
+        let wanted = drawn(setup, &large);
+        let mut stage = Stage::new(setup, ROOM);
         let kind = stage.add(setup, &small);
         let ids = stage.populate(kind);
         let before = stage.picture(setup);
-        let mut fresh = Stage::new(setup, SMALL);
-        let new_kind = fresh.add(setup, &large);
-        fresh.populate(new_kind);
-        let wanted = fresh.picture(setup);
         assert!(different(&before, &wanted, 0) > 300);
         // Twice in a row, without a frame between, and with frames in flight.
         for character in [&small, &large] {
@@ -133,8 +146,6 @@ fn a_replaced_character_is_drawn_like_a_new_one() {
         for _ in 0..3 {
             assert_eq!(different(&stage.picture(setup), &wanted, 0), 0);
         }
-        let count = |id: CharacterId, crowd: &Crowd| crowd.mesh(id).unwrap().draws().len();
-        assert_eq!(count(kind, &stage.crowd), count(new_kind, &fresh.crowd));
         assert!(
             stage
                 .crowd
@@ -149,7 +160,6 @@ fn a_replaced_character_is_drawn_like_a_new_one() {
             .replace_character(allocator, kind, &small)
             .unwrap();
         assert_eq!(different(&stage.picture(setup), &before, 0), 0);
-        fresh.destroy(setup);
         stage.destroy(setup);
     });
 }
@@ -159,7 +169,8 @@ fn a_replaced_character_is_drawn_like_a_new_one() {
 fn an_abandoned_frame_does_not_bring_the_old_character_back() {
     each(|setup| {
         let (small, large) = (built(raw(3)).character, built(raw(7)).character);
-        let mut stage = Stage::new(setup, SMALL);
+        let wanted = drawn(setup, &large);
+        let mut stage = Stage::new(setup, ROOM);
         let kind = stage.add(setup, &small);
         stage.populate(kind);
         let cmd = stage.frames_in_flight.begin(&setup.context, 0);
@@ -173,15 +184,10 @@ fn an_abandoned_frame_does_not_bring_the_old_character_back() {
                 .unwrap();
             stage.crowd.abandon_frame();
         }
-        let mut fresh = Stage::new(setup, SMALL);
-        let new_kind = fresh.add(setup, &large);
-        fresh.populate(new_kind);
-        let wanted = fresh.picture(setup);
         let again = FramesInFlight::new(&setup.context, 2);
         let unused = std::mem::replace(&mut stage.frames_in_flight, again);
         assert_eq!(different(&stage.picture(setup), &wanted, 0), 0);
         unused.destroy(&setup.context);
-        fresh.destroy(setup);
         stage.destroy(setup);
     });
 }
@@ -195,7 +201,7 @@ fn what_no_longer_fits_is_listed_or_refused() {
             setup,
             Capacity {
                 palette_entries: entries,
-                ..SMALL
+                ..ROOM
             },
         );
         let kind = stage.add(setup, &character);
@@ -257,7 +263,7 @@ fn what_no_longer_fits_is_listed_or_refused() {
 #[test]
 fn what_was_warmed_up_compiles_nothing() {
     each(|setup| {
-        let mut stage = Stage::new(setup, SMALL);
+        let mut stage = Stage::new(setup, ROOM);
         let methods = [
             SkinningMethod::Linear,
             SkinningMethod::DualQuat,
@@ -297,7 +303,7 @@ fn what_was_warmed_up_compiles_nothing() {
 #[test]
 fn spawning_is_the_same_as_calling() {
     each(|setup| {
-        let mut stage = Stage::new(setup, SMALL);
+        let mut stage = Stage::new(setup, ROOM);
         let kind = stage.add(setup, &built(raw(4)).character);
         let parent = stage.crowd.spawn(kind, &Spawn::default()).unwrap();
         let spawn = Spawn {
@@ -369,7 +375,7 @@ fn spawning_is_the_same_as_calling() {
 #[test]
 fn many_are_moved_at_once_or_not_at_all() {
     each(|setup| {
-        let mut stage = Stage::new(setup, SMALL);
+        let mut stage = Stage::new(setup, ROOM);
         let kind = stage.add(setup, &built(raw(4)).character);
         let ids: Vec<_> = (0..3)
             .map(|_| stage.crowd.spawn(kind, &Spawn::default()).unwrap())
@@ -399,7 +405,7 @@ fn many_are_moved_at_once_or_not_at_all() {
 #[test]
 fn all_hits_are_found_and_lie_in_the_bounds() {
     each(|setup| {
-        let mut stage = Stage::new(setup, SMALL);
+        let mut stage = Stage::new(setup, ROOM);
         let kind = stage.add(setup, &built(raw(4)).character);
         let ids = stage.populate(kind);
         assert!(covered(&stage.picture(setup)) > 300);
