@@ -57,6 +57,7 @@
 //!   character, and what the CPU does with it: palettes, skinning, picking, retargeting.
 //! - [`gpu`] is for engines with their own pipelines: meshes, palette ring, descriptor set layout.
 //! - [`Crowd`] is the façade over all of them.
+//! - [`files`] writes files safely, for tools.
 //! - `standalone` (a feature) creates instance, device and swapchain for programs without an
 //!   engine.
 //!
@@ -94,12 +95,13 @@
 
 pub mod error;
 
+pub mod files;
+
 mod bytes;
 mod checksum;
 mod hash;
 mod id;
-#[doc(hidden)]
-pub mod simd;
+mod simd;
 mod spare;
 mod text;
 mod threads;
@@ -120,8 +122,7 @@ pub mod character;
 
 pub mod palette;
 
-#[doc(hidden)]
-pub mod animate;
+mod animate;
 
 pub mod ik;
 
@@ -179,6 +180,7 @@ pub use pass::desc::{DepthBias, MaterialDesc, PassDesc, PassKind};
 pub use pass::shadow_map::ShadowMap;
 #[cfg(feature = "vulkan")]
 pub use pass::skin::{SkinDispatch, SkinPipeline};
+pub use simd::SimdLevel;
 pub use threads::Threads;
 
 /// Compiles the integration example of the README.

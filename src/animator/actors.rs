@@ -2,7 +2,8 @@
 
 use super::library::Library;
 use super::state::{
-    Carry, Clock, Driver, Goals, Layers, OwnPose, Root, RootMotionMode, Springs, Weights,
+    Carry, Clock, Driver, Goals, Layers, OwnPose, Playback, Pools, Root, RootMotionMode, Springs,
+    Weights,
 };
 use crate::error::{Error, Result};
 use core::ops::{Index, IndexMut};
@@ -77,6 +78,23 @@ impl ActorState {
     pub(super) fn carry_at(&self, local_s: f64) -> Option<&Carry> {
         let carry = self.carry.as_deref();
         carry.filter(|carry| !carry.is_over(local_s))
+    }
+
+    /// What it plays at a time of its own.
+    #[inline]
+    pub(super) fn playback<'a>(
+        &'a self,
+        library: &'a Library,
+        pools: &'a Pools,
+        local_s: f64,
+    ) -> Playback<'a> {
+        let (own, records) = (self.own_pose.as_deref(), self.layers.records(pools));
+        Playback {
+            library,
+            own,
+            records,
+            local_s,
+        }
     }
 
     /// Returns true if its pose needs more than its records.

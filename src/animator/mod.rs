@@ -11,7 +11,7 @@
 //!
 //! ```
 //! use throng::animator::{Animator, Play};
-//! use throng::palette::{Mat3x4, WriteOnly};
+//! use throng::palette::Mat3x4;
 //!
 //! let character = throng::builtin::mannequin()?;
 //! let mut animator = Animator::new(&character)?;
@@ -26,7 +26,7 @@
 //! // Each frame:
 //! animator.update(1.0 / 60.0)?;
 //! let mut palettes = vec![Mat3x4::IDENTITY; guards.len() * character.palette().len()];
-//! animator.palettes(&guards, WriteOnly::over(&mut palettes))?;
+//! animator.palettes(&guards, &mut palettes)?;
 //! # Ok::<(), throng::Error>(())
 //! ```
 //!
@@ -90,12 +90,13 @@ use crate::clip::Clip;
 use crate::error::Result;
 use crate::id::Id;
 use crate::palette::PaletteFormat;
+use crate::simd::SimdLevel;
 use crate::state_machine::StateMachine;
 use actors::{ActorState, Actors};
 use event::EventQueue;
 use library::Library;
 use solvers::Solvers;
-use state::{Cut, Mix, Pools, THRESHOLD};
+use state::{Cut, Mix, Pools};
 use std::sync::Arc;
 use step::Schedule;
 use work::Work;
@@ -108,7 +109,7 @@ pub(crate) const MOST_RESERVED: usize = 1 << 20;
 /// ```
 /// use throng::animator::{Animator, Play};
 /// use throng::builtin;
-/// use throng::palette::{Mat3x4, WriteOnly};
+/// use throng::palette::Mat3x4;
 ///
 /// let character = builtin::mannequin()?.character;
 /// let mut animator = Animator::new(&character)?;
@@ -118,7 +119,7 @@ pub(crate) const MOST_RESERVED: usize = 1 << 20;
 /// animator.update(0.6)?;
 ///
 /// let mut palettes = vec![Mat3x4::IDENTITY; actors.len() * character.palette().len()];
-/// animator.palettes(&actors, WriteOnly::over(&mut palettes))?;
+/// animator.palettes(&actors, &mut palettes)?;
 /// assert_ne!(palettes[0], palettes[character.palette().len()]);
 /// # Ok::<(), throng::Error>(())
 /// ```
@@ -153,9 +154,7 @@ impl Animator {
     /// None for a character that an importer made.
     pub fn new(character: &Character) -> Result<Self> {
         let library = Library::new(character);
-        let poser = BatchPoser::new(character)?
-            .with_masks(&library.set.masks)?
-            .with_threshold(THRESHOLD)?;
+        let poser = BatchPoser::new(character, &library.set.masks)?;
         Ok(Self {
             library,
             poser,
@@ -332,6 +331,34 @@ impl Animator {
     #[must_use]
     pub fn threads(&self) -> &Threads {
         &self.threads
+    }
+
+    /// Evaluates poses with another SIMD level than the best of the CPU.
+    ///
+    /// The bits of a pose depend on the level, but on nothing else of the machine. So that several
+    /// machines compute equal poses, choose a level that all of them have.
+    ///
+    /// ```
+    /// use throng::SimdLevel;
+    /// use throng::animator::Animator;
+    ///
+    /// let character = throng::builtin::mannequin()?;
+    /// let mut animator = Animator::new(&character)?;
+    /// animator.set_simd_level(SimdLevel::Portable)?;
+    /// assert_eq!(animator.simd_level(), SimdLevel::Portable);
+    /// # Ok::<(), throng::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Argument`](crate::Error::Argument) if this CPU cannot run it.
+    pub fn set_simd_level(&mut self, level: SimdLevel) -> Result<()> {
+        self.poser.set_simd_level(level)
+    }
+
+    /// The SIMD level that evaluates poses.
+    #[must_use]
+    pub fn simd_level(&self) -> SimdLevel {
+        self.poser.simd_level()
     }
 
     /// The events of the last update, in order of time.

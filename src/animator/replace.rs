@@ -191,7 +191,8 @@ impl Animator {
         character: &Character,
         misfits: &mut Misfits,
     ) -> Result<()> {
-        let fresh = Self::new(character)?;
+        let mut fresh = Self::new(character)?;
+        fresh.set_simd_level(self.simd_level())?;
         let actors: Vec<u32> = self.actors.ids().map(|id| id.index).collect();
         for index in &actors {
             self.touch(*index);

@@ -8,8 +8,8 @@ use crate::crowd::{CharacterDesc, CharacterId, SkinningStage};
 use crate::error::{Error, Result};
 use crate::gpu::palettes::Row;
 use crate::gpu::{
-    Blending, Device, MemoryAllocator, Object, PrimitiveDraw, SetBuffers, SetLayout, SkinnedMesh,
-    Upload, palettes,
+    Blending, Device, MemoryAllocator, MeshSets, Object, PrimitiveDraw, SetBuffers, SetLayout,
+    SkinnedMesh, Upload, palettes,
 };
 use crate::mesh::{AlphaMode, PartId, part_bits};
 use crate::palette::PaletteFormat;
@@ -288,7 +288,10 @@ fn make_sets(
     buffers: &FrameBuffers,
     mesh: &SkinnedMesh,
 ) -> Result<PoolAndSets> {
-    let (count, each) = mesh.sets();
+    let MeshSets {
+        count,
+        textures: each,
+    } = mesh.sets();
     let textures = vec![each; count as usize];
     let (pool, sets) = layout.with_pool(device, "throng character", &textures)?;
     for (number, set) in (0..).zip(&sets) {

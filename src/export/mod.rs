@@ -54,8 +54,6 @@ mod targets;
 
 pub use omissions::{Omission, OmissionKind};
 pub use options::ExportOptions;
-// For the command line, which is outside of the crate.
-#[doc(hidden)]
 pub use posed::{PosedMesh, posed_glb};
 
 use crate::character::{AnimationDesc, Character};

@@ -51,7 +51,6 @@ mod fire;
 mod fits;
 #[cfg(feature = "toml")]
 mod lines;
-mod log;
 mod machine;
 mod model;
 mod names;
@@ -59,10 +58,10 @@ mod pace;
 #[cfg(feature = "serde")]
 mod parameter_text;
 mod parameters;
-mod play;
 mod replace;
 mod save;
 mod state;
+mod status;
 #[cfg(feature = "toml")]
 mod text;
 mod update;
@@ -79,16 +78,10 @@ pub(crate) use fire::Taken;
 #[cfg(feature = "toml")]
 pub(crate) use lines::Lines;
 pub use machine::StateMachine;
-pub use play::LayerStatus;
+pub(crate) use machine::StateMachineClip;
+pub(crate) use state::StateMachineInstance;
 pub use state::Value;
+pub use status::LayerStatus;
 #[cfg(feature = "toml")]
 pub(crate) use text::StateMachineText;
 pub(crate) use watch::{DrivenClip, Watch};
-
-// For the tests and benches of this crate: not part of the API.
-#[doc(hidden)]
-pub use log::{ClipCycle, StateMachineEvent, StateMachineLog};
-#[doc(hidden)]
-pub use machine::StateMachineClip;
-#[doc(hidden)]
-pub use state::StateMachineInstance;

@@ -18,7 +18,7 @@ pub(super) const MAX_FADING: usize = 4;
     derive(serde::Serialize, serde::Deserialize),
     serde(deny_unknown_fields)
 )]
-pub struct StateMachineInstance {
+pub(crate) struct StateMachineInstance {
     pub(crate) machine: u64,
     /// The time in seconds up to which the instance has been updated.
     pub(crate) now_s: f64,
@@ -256,8 +256,7 @@ impl StateMachineInstance {
     }
 
     /// The time in seconds up to which the instance has been updated.
-    #[must_use]
-    pub fn now_s(&self) -> f64 {
+    pub(crate) fn now_s(&self) -> f64 {
         self.now_s
     }
 }

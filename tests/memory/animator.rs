@@ -200,9 +200,9 @@ impl Crowd {
     fn evaluate(&mut self) {
         let entries = self.palettes.len() / ACTORS;
         let (plain, driven) = self.palettes.split_at_mut(self.plain.len() * entries);
-        let plain = WriteOnly::over(plain);
+        let plain = WriteOnly::from(plain);
         self.animator.palettes(&self.plain, plain).unwrap();
-        let driven = WriteOnly::over(driven);
+        let driven = WriteOnly::from(driven);
         self.animator.palettes(&self.driven, driven).unwrap();
     }
 }
@@ -250,7 +250,7 @@ fn the_first_frame_allocates_nothing(character: &Character) {
         }
         let before = allocations();
         animator.update(0.1 * frame as f64).unwrap();
-        let out = WriteOnly::over(&mut palettes);
+        let out = WriteOnly::from(&mut palettes);
         animator.palettes(&ids, out).unwrap();
         assert_eq!(allocations() - before, 0, "frame {frame}");
     }

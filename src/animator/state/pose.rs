@@ -2,7 +2,6 @@
 
 use super::layers::Mix;
 use crate::animate::BatchPoser;
-use crate::animator::library::Library;
 use crate::animator::name_or_id::NameOrId;
 use crate::animator::record::PlayRecord;
 use crate::clip::Clip;
@@ -58,6 +57,12 @@ impl OwnPose {
             model: Vec::new(),
             local: Vec::new(),
         }
+    }
+
+    /// The pose as a clip of a single frame.
+    #[inline]
+    pub(crate) fn clip(&self) -> &Clip {
+        &self.clip
     }
 
     /// The local pose.
@@ -132,19 +137,6 @@ impl OwnPose {
         mix.push(record);
         mix.drop_faded();
     }
-}
-
-/// The clip of a record of an actor that has this pose of its own.
-#[inline]
-pub(crate) fn clip_of<'a>(
-    library: &'a Library,
-    own: Option<&'a OwnPose>,
-    record: &PlayRecord,
-) -> Option<&'a Clip> {
-    if record.has(PlayRecord::FLAG_POSE) {
-        return own.map(|own| &own.clip);
-    }
-    library.clips.get(usize::from(record.clip))
 }
 
 /// The local pose closest to a model pose, with translation, rotation and scale.

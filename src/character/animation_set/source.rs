@@ -151,7 +151,7 @@ impl AnimationSource {
         };
         let mut whole = desc.clone();
         whole.masks.extend(self.masks_for(desc));
-        let machine = StateMachine::with_spaces(&whole, skeleton, clips, spaces)?;
+        let machine = StateMachine::new(&whole, skeleton, clips, spaces)?;
         Ok(Some((machine, desc.clone(), whole.masks)))
     }
 

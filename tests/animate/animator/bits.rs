@@ -48,7 +48,7 @@ fn palettes<E: PaletteEntry + Clone>(
 ) -> Vec<Vec<E>> {
     let entries = world().character.palette().len();
     let mut out = vec![zero; ids.len() * entries];
-    animator.palettes(ids, WriteOnly::over(&mut out)).unwrap();
+    animator.palettes(ids, WriteOnly::from(&mut out)).unwrap();
     out.chunks(entries).map(<[_]>::to_vec).collect()
 }
 

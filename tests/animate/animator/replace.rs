@@ -3,7 +3,7 @@
 use throng::animator::{Animator, Misfit, Play, ShowPose};
 use throng::character::{AnimationDesc, BlendSpaceDesc, Character};
 use throng::glam::{Affine3A, Vec3};
-use throng::ik::{Aim, AimTarget, TwoBone, TwoBoneTarget};
+use throng::ik::{Aim, AimJoint, AimTarget, TwoBone, TwoBoneTarget};
 use throng::import::{ImportOptions, RawCharacter};
 use throng::state_machine::{
     BlendPointDesc, LayerDesc, MaskDesc, MaskPartDesc, Origin, ParameterDesc, ParameterKind,
@@ -224,7 +224,10 @@ fn what_is_gone_is_listed_and_ends() {
     };
     let arm = animator.add_solver(arm).unwrap();
     let looks = Aim {
-        joints: vec![(joint("Head"), 1.0)],
+        joints: vec![AimJoint {
+            joint: joint("Head"),
+            share: 1.0,
+        }],
         forward: Vec3::Z,
         up: Vec3::Y,
         offset_m: Vec3::ZERO,
