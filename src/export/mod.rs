@@ -58,6 +58,7 @@ pub use posed::{PosedMesh, posed_glb};
 
 use crate::character::{AnimationDesc, Character};
 use crate::error::Result;
+use crate::text::{Tree, to_json};
 use data::Data;
 use materials::Materials;
 use omissions::Omissions;
@@ -149,8 +150,7 @@ fn scene(character: &Character, nodes: &nodes::Nodes, description: &AnimationDes
     let mut scene = named(character.name());
     scene["nodes"] = nodes.roots.clone().into();
     if *description != AnimationDesc::default() {
-        // Plain data of strings and finite numbers.
-        scene["extras"]["throng"] = serde_json::to_value(description).unwrap_or_default();
+        scene["extras"]["throng"] = to_json(Tree::of(description).root());
     }
     scene
 }

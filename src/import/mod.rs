@@ -238,9 +238,7 @@ mod framed;
 mod gltf;
 mod imported;
 #[cfg(any(feature = "gltf", feature = "wgl"))]
-mod json_list;
-#[cfg(any(feature = "gltf", feature = "wgl"))]
-mod json_text;
+mod json;
 mod options;
 mod raw;
 mod read;
