@@ -872,10 +872,8 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
             poser,
             ..
         } = self.animator.parts(self.id.index);
-        let own = actor
-            .own_pose
-            .get_or_insert_with(|| Box::new(OwnPose::new(poser)));
-        set(own, &library.skeleton);
+        set(actor.own_pose.get_or_insert_default(), &library.skeleton);
+        actor.update_own_clip(poser);
     }
 
     fn show(

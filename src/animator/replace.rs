@@ -221,7 +221,6 @@ impl Animator {
             library,
             pools,
             actors,
-            poser,
             solvers,
             ..
         } = self;
@@ -254,7 +253,7 @@ impl Animator {
         }
         actor.carry = None;
         if let Some(own) = &mut actor.own_pose {
-            own.adopt(poser, (&old.skeleton, &library.skeleton), &map.joints);
+            own.adopt((&old.skeleton, &library.skeleton), &map.joints);
         }
         let counts = [library.expressions.len(), library.morph_weights.len()];
         actor.weights.adopt(old, map, counts, &mut lost);

@@ -14,6 +14,7 @@
 //! - [`rest`]: actors that do not change cost nothing.
 //! - [`records`]: the plain data that an actor plays, and its own time.
 //! - [`replace`]: the character is replaced by another.
+//! - [`snapshot`]: save and restore.
 //! - [`wake`]: the order in which actors wake.
 //! - [`bits`]: changes that must not affect a palette.
 //! - [`getters`]: everything that can be set can be read.
@@ -36,5 +37,6 @@ mod records;
 mod replace;
 mod rest;
 mod script;
+mod snapshot;
 mod wake;
 mod world;
