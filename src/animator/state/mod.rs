@@ -23,6 +23,6 @@ pub(super) use layers::{Layers, Mix, Pools, Resolved, What, no_blend};
 pub use pose::ShowPose;
 pub(super) use pose::{OwnPose, clip_of};
 pub use root::RootMotionMode;
-pub(super) use root::{Root, Step};
+pub(super) use root::{Root, Step, ground_velocity};
 pub(super) use springs::Springs;
 pub(super) use weights::{THRESHOLD, Weights, blend_records};

@@ -85,6 +85,7 @@ impl Character {
         set.desc.sockets.save(to);
         set.desc.blend_spaces.save(to);
         set.desc.state_machine.save(to);
+        set.desc.gait_motion.save(to);
         set.event_names.to_vec().save(to);
         set.clips.len().save(to);
         set.clips.iter().for_each(|clip| clip.save(to));
@@ -101,6 +102,7 @@ impl Character {
             sockets: Save::load(from)?,
             blend_spaces: Save::load(from)?,
             state_machine: Save::load(from)?,
+            gait_motion: Save::load(from)?,
             ..AnimationDesc::default()
         };
         let names: Vec<Box<str>> = Save::load(from)?;
