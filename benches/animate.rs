@@ -1,7 +1,7 @@
 //! The CPU cost of posing a crowd, from clips and times to palettes.
 //!
-//! Compares simple staged code, the functions for one pose, `BatchPoser`, and `memcpy` of the
-//! result. It uses one thread, and every character has its own time in the clip.
+//! Compares simple staged code, the functions for one pose, `Animator::palettes`, and `memcpy` of
+//! the result. It uses one thread, and every character has its own time in the clip.
 //!
 //! All variants are timed in turn, so their ratios are reliable. `benches/README.md` explains how
 //! to read them.
@@ -10,6 +10,9 @@
 //! - `animate/staged.rs`: simple glam code to compare with;
 //! - `animate/report.rs`: the tables.
 
+#[path = "../tests/reference/batch.rs"]
+#[allow(dead_code, unreachable_pub, reason = "shared with tests")]
+mod batch;
 #[path = "animate/load.rs"]
 mod load;
 #[path = "common/machine.rs"]

@@ -8,8 +8,6 @@
 
 #[path = "common/picture.rs"]
 mod picture;
-#[path = "../src/character/save/replace.rs"]
-mod replace;
 #[path = "common/say.rs"]
 mod say;
 
@@ -112,7 +110,7 @@ unsafe fn run(context: &mut Context, target: &Target) -> Result<(), Box<dyn Erro
         // The engine's parts: the instances, a descriptor set, a pipeline.
         let palettes = (ring.address(FRAME_INDEX), ground.rest_palette());
         let instances = instances(context, entries, palettes)?;
-        let textures = [mesh.sets().1, ground.sets().1];
+        let textures = [mesh.sets().textures, ground.sets().textures];
         let (pool, sets) = own_sets(&device, &context.device, &set_layout, &textures)?;
         for (set, mesh) in sets.iter().zip([&mesh, &ground]) {
             let content = SetBuffers {

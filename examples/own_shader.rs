@@ -8,8 +8,6 @@
 
 #[path = "common/picture.rs"]
 mod picture;
-#[path = "../src/character/save/replace.rs"]
-mod replace;
 #[path = "common/say.rs"]
 mod say;
 #[path = "common/shadow.rs"]

@@ -57,6 +57,7 @@
 //!   character, and what the CPU does with it: palettes, skinning, picking, retargeting.
 //! - [`gpu`] is for engines with their own pipelines: meshes, palette ring, descriptor set layout.
 //! - [`Crowd`] is the façade over all of them.
+//! - [`files`] writes files safely, for tools.
 //! - `standalone` (a feature) creates instance, device and swapchain for programs without an
 //!   engine.
 //!
@@ -94,12 +95,14 @@
 
 pub mod error;
 
+pub mod files;
+
 mod bytes;
 mod checksum;
+mod clone;
 mod hash;
 mod id;
-#[doc(hidden)]
-pub mod simd;
+mod simd;
 mod spare;
 mod text;
 mod threads;
@@ -120,8 +123,7 @@ pub mod character;
 
 pub mod palette;
 
-#[doc(hidden)]
-pub mod animate;
+mod animate;
 
 pub mod ik;
 
@@ -156,17 +158,17 @@ pub mod standalone;
 #[cfg(feature = "vulkan")]
 pub use crate::crowd::Crowd;
 pub use animator::{
-    Actor, ActorMut, ActorRef, AnimationEvent, AnimationEventKind, IkReport, IkSolver, IkTarget,
-    JointRef, NameOrId, Play, Playing, RootMotionMode, ShowPose,
+    Actor, ActorMut, ActorRef, ActorSnapshot, AnimationEvent, AnimationEventKind, AnimatorSnapshot,
+    IkReport, IkSolver, IkTarget, JointRef, NameOrId, Play, Playing, RootMotionMode, ShowPose,
 };
 #[cfg(feature = "vulkan")]
 pub use ash;
 #[cfg(feature = "vulkan")]
 pub use crowd::{
-    Attachment, Capacity, CharacterDesc, CharacterId, CrowdDesc, CrowdMut, CrowdRef, DrawBindings,
-    Frame, InCrowd, Instance, InstanceHit, InstanceId, InstanceMut, InstanceRef, Lighting, ListId,
-    MoreInstances, PassId, Shadow, SkinnedVertices, SkinningStage, Spawn, SpawnAttachment, Stats,
-    View, ViewId, Views, WarmUp,
+    Attachment, Capacity, CharacterDesc, CharacterId, CrowdDesc, CrowdMut, CrowdRef, CrowdSnapshot,
+    DrawBindings, Frame, InCrowd, Instance, InstanceHit, InstanceId, InstanceMut, InstanceRef,
+    InstanceSnapshot, Lighting, ListId, MoreInstances, PassId, Shadow, SkinnedVertices,
+    SkinningStage, Spawn, SpawnAttachment, Stats, View, ViewId, Views, WarmUp,
 };
 pub use error::{Error, Result};
 pub use glam;
@@ -179,6 +181,7 @@ pub use pass::desc::{DepthBias, MaterialDesc, PassDesc, PassKind};
 pub use pass::shadow_map::ShadowMap;
 #[cfg(feature = "vulkan")]
 pub use pass::skin::{SkinDispatch, SkinPipeline};
+pub use simd::SimdLevel;
 pub use threads::Threads;
 
 /// Compiles the integration example of the README.

@@ -1,6 +1,5 @@
 //! The threads on which work on many instances runs.
 
-use crate::error::Result;
 use rayon::ThreadPool;
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -87,22 +86,6 @@ impl Threads {
         }
     }
 
-    /// Runs `each` for all of `all`.
-    ///
-    /// # Errors
-    /// One of the errors of `each`.
-    pub(crate) fn try_for_each<T: Send>(
-        &self,
-        all: &mut [T],
-        each: impl Fn(&mut T) -> Result<()> + Sync + Send,
-    ) -> Result<()> {
-        match self {
-            Self::One => all.iter_mut().try_for_each(each),
-            Self::Rayon => all.par_iter_mut().try_for_each(each),
-            Self::Pool(pool) => pool.install(|| all.par_iter_mut().try_for_each(each)),
-        }
-    }
-
     /// Runs `work` where [`Self::join`] finds these threads.
     #[cfg(feature = "vulkan")]
     pub(crate) fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
@@ -131,24 +114,6 @@ impl Threads {
             Self::One => 1,
             Self::Rayon => rayon::current_num_threads(),
             Self::Pool(pool) => pool.current_num_threads(),
-        }
-    }
-
-    /// Combines the results of `each` for all numbers below `count` with `merge`, which must be
-    /// associative. Starts from `identity`.
-    pub(crate) fn reduce<T: Send>(
-        &self,
-        count: usize,
-        identity: impl Fn() -> T + Sync + Send,
-        each: impl Fn(usize) -> T + Sync + Send,
-        merge: impl Fn(T, T) -> T + Sync + Send,
-    ) -> T {
-        match self {
-            Self::One => (0..count).map(each).fold(identity(), merge),
-            Self::Rayon => (0..count).into_par_iter().map(each).reduce(identity, merge),
-            Self::Pool(pool) => {
-                pool.install(|| (0..count).into_par_iter().map(each).reduce(identity, merge))
-            }
         }
     }
 }

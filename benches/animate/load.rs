@@ -1,22 +1,19 @@
 //! A crowd of one character, and the ways to pose it.
 
+use crate::batch::{Batch, Sample};
 use crate::poser::Poser;
 use crate::staged::Staged;
 use crate::{Outcome, skeleton};
 use std::f32::consts::TAU;
 use std::hint::black_box;
-use throng::Id;
-use throng::animate::BatchPoser;
+use throng::SimdLevel;
 use throng::character::Character;
-use throng::clip::Interpolation;
-use throng::clip::{Clip, ClipOptions};
+use throng::clip::{ClipOptions, Interpolation};
 use throng::glam::{Mat4, Quat, Vec3};
 use throng::import::{
     ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode, RawPrimitive, RawSkin,
 };
-use throng::motion::{ClipSample, SampleList};
 use throng::palette::{Mat3x4, WriteOnly};
-use throng::simd::SimdLevel;
 use throng::skeleton::Transform;
 
 /// Keys per second of the clips, as most exporters bake them.
@@ -50,14 +47,22 @@ impl Who {
         }
     }
 
-    fn character(self) -> Outcome<Character> {
-        match self {
-            Self::BuiltIn => Ok(RawCharacter::mannequin()
-                .build(&ImportOptions::curves_only())?
-                .character),
+    fn character(self, quantise: bool) -> Outcome<Character> {
+        let raw = match self {
+            Self::BuiltIn => RawCharacter::mannequin(),
             Self::Rotations(joints) => made(false, joints),
             Self::All(joints) => made(true, joints),
-        }
+        };
+        let packing = ClipOptions {
+            quantise,
+            ..ClipOptions::default()
+        };
+        let options = ImportOptions {
+            curves: true,
+            packing: Some(packing),
+            ..ImportOptions::default()
+        };
+        Ok(raw.build(&options)?.character)
     }
 }
 
@@ -68,15 +73,17 @@ pub(crate) enum Figure {
     Staged,
     /// The functions for one pose, on the file's curves. For a single clip only.
     OneByOne,
-    /// [`BatchPoser`] on packed clips, with the best code that the CPU has.
+    /// [`Animator::palettes`] on packed clips, with the best code that the CPU has.
+    ///
+    /// [`Animator::palettes`]: throng::animator::Animator::palettes
     Batch,
-    /// [`BatchPoser`] on clips that are not packed.
+    /// The same on clips that are not quantised.
     Unpacked,
-    /// [`BatchPoser`] on packed clips, with AVX2.
+    /// The same as `Batch`, with AVX2.
     Avx2,
-    /// [`BatchPoser`] on packed clips, with the instructions that every x86-64 CPU has.
+    /// The same as `Batch`, with the instructions that every x86-64 CPU has.
     Sse2,
-    /// [`BatchPoser`] on packed clips, in portable code.
+    /// The same as `Batch`, in portable code.
     Portable,
     /// A copy of the output of the others.
     Memcpy,
@@ -98,7 +105,7 @@ impl Figure {
         match self {
             Self::Staged => "staged",
             Self::OneByOne => "one by one",
-            Self::Batch => "BatchPoser",
+            Self::Batch => "Animator",
             Self::Unpacked => "unpacked",
             Self::Avx2 => "AVX2",
             Self::Sse2 => "SSE2",
@@ -110,7 +117,7 @@ impl Figure {
     /// The SIMD level of a batch variant, if the CPU supports it.
     fn code(self) -> Option<SimdLevel> {
         let code = match self {
-            Self::Batch | Self::Unpacked => return SimdLevel::available().next(),
+            Self::Batch | Self::Unpacked => return Some(SimdLevel::best()),
             Self::Avx2 => SimdLevel::Avx2,
             Self::Sse2 => SimdLevel::Sse2,
             Self::Portable => SimdLevel::Portable,
@@ -124,11 +131,11 @@ pub(crate) struct Load {
     pub(crate) who: Who,
     pub(crate) joints: usize,
     pub(crate) blended: usize,
-    pub(crate) list: SampleList,
-    pub(crate) clips: Vec<Clip>,
-    unpacked: Vec<Clip>,
-    character: Character,
-    posers: Vec<BatchPoser>,
+    pub(crate) instances: Vec<Vec<Sample>>,
+    pub(crate) character: Character,
+    /// One for each SIMD level, best first.
+    batches: Vec<Batch>,
+    unpacked: Batch,
     poser: Poser,
     staged: Staged,
     out: Vec<Mat3x4>,
@@ -140,41 +147,31 @@ impl Load {
     ///
     /// Neighbouring instances start with different clips.
     pub(crate) fn new(who: Who, instances: usize, blended: usize) -> Outcome<Self> {
-        let character = who.character()?;
-        let made = |quantise| {
-            let clips = character.curves().iter().take(3);
-            let options = ClipOptions {
-                quantise,
-                ..ClipOptions::default()
-            };
-            let clips = clips.map(|clip| Clip::new(&character, clip, &options));
-            clips.collect::<Result<Vec<_>, _>>()
-        };
-        let clips = made(true)?;
+        let character = who.character(true)?;
+        let clips = &character.clips()[..3];
         let mut random = Random(9);
-        let mut list = SampleList::new();
-        for instance in 0..instances {
-            list.push((0..blended).map(|number| {
+        let samples = |instance: usize| {
+            let sample = |number: usize| {
                 let clip = (instance + number) % clips.len();
                 let time_s = f64::from(random.unit()) * clips[clip].duration_s();
-                ClipSample::new(Id::new(clip as u16), time_s).weighted(0.2 + random.unit())
-            }));
-        }
-        let posers =
-            SimdLevel::available().map(|level| BatchPoser::new(&character)?.with_simd_level(level));
-        let out = vec![Mat3x4::IDENTITY; instances * character.palette().len()];
+                Sample::new(clip, time_s).weighted(0.4 + random.unit())
+            };
+            (0..blended).map(sample).collect()
+        };
+        let instances: Vec<Vec<Sample>> = (0..instances).map(samples).collect();
+        let batch = |level| Batch::new(&character, level, &instances);
+        let out = vec![Mat3x4::IDENTITY; instances.len() * character.palette().len()];
         Ok(Self {
             who,
             joints: character.skeleton().len(),
             blended,
-            list,
-            unpacked: made(false)?,
-            posers: posers.collect::<Result<_, _>>()?,
+            batches: SimdLevel::available().map(batch).collect(),
+            unpacked: Batch::new(&who.character(false)?, SimdLevel::best(), &instances),
             poser: Poser::new(),
             staged: Staged::new(&character)?,
             copied: out.clone(),
             out,
-            clips,
+            instances,
             character,
         })
     }
@@ -190,7 +187,7 @@ impl Load {
 
     /// The SIMD level that runs by default.
     pub(crate) fn code(&self) -> SimdLevel {
-        self.posers[0].simd_level()
+        self.batches[0].animator.simd_level()
     }
 
     pub(crate) fn run(&mut self, figure: Figure) -> Outcome {
@@ -200,33 +197,30 @@ impl Load {
         match figure {
             Figure::Staged => {
                 let palettes = self.out.chunks_exact_mut(self.character.palette().len());
-                for (instance, out) in palettes.enumerate() {
-                    let samples = self.list.samples(instance);
+                for (samples, out) in self.instances.iter().zip(palettes) {
                     self.staged.palette(&self.character, samples, out);
                 }
             }
             Figure::OneByOne => {
                 let palettes = self.out.chunks_exact_mut(self.character.palette().len());
-                for (instance, out) in palettes.enumerate() {
-                    let sample = &self.list.samples(instance)[0];
-                    let clip = Some((sample.clip.index(), sample.time_s));
-                    let out = WriteOnly::over(out);
+                for (samples, out) in self.instances.iter().zip(palettes) {
+                    let clip = Some((samples[0].clip, samples[0].time_s));
+                    let out = WriteOnly::from(out);
                     self.poser.palette(&self.character, clip, out)?;
                 }
             }
             Figure::Memcpy => self.copied.copy_from_slice(black_box(&self.out)),
             Figure::Batch | Figure::Unpacked | Figure::Avx2 | Figure::Sse2 | Figure::Portable => {
-                let code = figure.code();
-                let poser = self
-                    .posers
-                    .iter()
-                    .find(|one| Some(one.simd_level()) == code);
-                let poser = poser.ok_or("no such code")?;
-                let clips = match figure {
-                    Figure::Unpacked => &self.unpacked,
-                    _ => &self.clips,
+                let level = figure.code();
+                let mut batches = self.batches.iter_mut();
+                let batch = match figure {
+                    Figure::Unpacked => Some(&mut self.unpacked),
+                    _ => batches.find(|batch| Some(batch.animator.simd_level()) == level),
                 };
-                poser.palettes(clips, &self.list, WriteOnly::over(&mut self.out))?;
+                let Batch {
+                    animator, actors, ..
+                } = batch.ok_or("no such SIMD level")?;
+                animator.palettes(actors, WriteOnly::from(&mut self.out))?;
             }
         }
         black_box((&self.out, &self.copied));
@@ -235,7 +229,7 @@ impl Load {
 }
 
 /// A character with three clips.
-fn made(all: bool, joints: usize) -> Outcome<Character> {
+fn made(all: bool, joints: usize) -> RawCharacter {
     let places = skeleton::joints(joints);
     let node = |place: &skeleton::Place| RawNode {
         name: place.name.clone().into(),
@@ -251,7 +245,7 @@ fn made(all: bool, joints: usize) -> Outcome<Character> {
     let corners = |place: &skeleton::Place| {
         [Vec3::X, Vec3::Y, Vec3::Z].map(|axis| place.position + axis * 0.02)
     };
-    let raw = RawCharacter {
+    RawCharacter {
         nodes: places.iter().map(node).collect(),
         skins: vec![RawSkin {
             joints: (0..joints).collect(),
@@ -269,8 +263,7 @@ fn made(all: bool, joints: usize) -> Outcome<Character> {
         }],
         animations: (0..3).map(|seed| animation(all, &places, seed)).collect(),
         ..RawCharacter::default()
-    };
-    Ok(raw.build(&ImportOptions::curves_only())?.character)
+    }
 }
 
 fn animation(all: bool, places: &[skeleton::Place], seed: usize) -> RawAnimation {

@@ -3,7 +3,7 @@
 use crate::load::{Figure, Load};
 use crate::timing::Time;
 use crate::{NAME, machine};
-use throng::simd::SimdLevel;
+use throng::SimdLevel;
 
 /// The timings of one load.
 pub(crate) struct Row {
@@ -17,8 +17,8 @@ pub(crate) struct Row {
 
 impl Row {
     pub(crate) fn new(load: &Load, times: [Time; Figure::ALL.len()]) -> Self {
-        let instances = load.list.len();
-        let report = load.clips[0].report();
+        let instances = load.instances.len();
+        let report = load.character.clips()[0].report();
         Self {
             head: format!(
                 "| {} | {} | {instances} | {} |",
@@ -54,7 +54,7 @@ pub(crate) fn print(rounds: usize, rows: &[Row]) {
         machine::cpu(),
         machine::vectors()
     );
-    println!("BatchPoser's code: {}", rows[0].code);
+    println!("Animator's SIMD level: {}", rows[0].code);
     println!("Command: {}", machine::command(NAME));
     println!("Rounds, each with all figures in turn: {rounds}.");
     println!("\nNanoseconds a joint, one thread, median (minimum):\n");
@@ -77,7 +77,7 @@ pub(crate) fn print(rounds: usize, rows: &[Row]) {
     }
     println!("\nRatios, of medians (of minima):\n");
     println!(
-        "| who | joints | instances | clips | speed of BatchPoser / staged | speed of AVX2 / staged (aim: 2.5, of three clips 3) | / one by one | / SSE2 | / portable | time of BatchPoser / memcpy | clip |"
+        "| who | joints | instances | clips | speed of Animator / staged | speed of AVX2 / staged (aim: 2.5, of three clips 3) | / one by one | / SSE2 | / portable | time of Animator / memcpy | clip |"
     );
     println!("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|");
     for row in rows {

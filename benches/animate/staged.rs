@@ -1,10 +1,10 @@
 //! Simple hand-written code: glam, raw keys at even times, one stage after another over all joints.
 
 use crate::Outcome;
+use crate::batch::Sample;
 use crate::load::KEYS_HZ;
 use throng::character::Character;
 use throng::glam::Affine3A;
-use throng::motion::ClipSample;
 use throng::palette::Mat3x4;
 use throng::skeleton::Transform;
 
@@ -40,7 +40,7 @@ impl Staged {
     pub(crate) fn palette(
         &mut self,
         character: &Character,
-        samples: &[ClipSample],
+        samples: &[Sample],
         out: &mut [Mat3x4],
     ) {
         let total: f32 = samples.iter().map(|sample| sample.weight).sum();
@@ -66,8 +66,8 @@ impl Staged {
     }
 
     /// Overwrites the local pose with that of a clip, or adds to it.
-    fn sample(&mut self, sample: &ClipSample, weight: f32, first: bool) {
-        let (joints, keys) = (self.local.len(), &self.clips[sample.clip.index()]);
+    fn sample(&mut self, sample: &Sample, weight: f32, first: bool) {
+        let (joints, keys) = (self.local.len(), &self.clips[sample.clip]);
         let at = sample.time_s as f32 * KEYS_HZ as f32;
         let frame = (at as usize).min(keys.len() / joints - 2);
         let u = at - frame as f32;

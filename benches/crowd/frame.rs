@@ -1,13 +1,11 @@
-//! Times one frame of the crowd, and the batch kernel alone for the same poses.
+//! Times one frame of the crowd, and an animator alone for the same poses.
 
 use crate::Outcome;
 use crate::load::{Kind, Load};
 use std::hint::black_box;
 use std::time::Instant;
-use throng::animate::BatchPoser;
 use throng::ash::vk;
 use throng::glam::{Mat4, Vec3};
-use throng::motion::{ClipSample, SampleList};
 use throng::palette::{Mat3x4, WriteOnly};
 use throng::standalone::Context;
 use throng::{Stats, View};
@@ -23,15 +21,13 @@ pub(crate) struct Times {
     pub(crate) prepare: f64,
     /// The statistics of the frame, with the time of `record_prepare` by stage.
     pub(crate) stats: Stats,
-    /// The batch kernel alone.
+    /// An animator's palettes alone.
     pub(crate) batch: f64,
 }
 
-/// A crowd, and the inputs of the batch kernel for the same poses.
+/// A crowd, and an animator for the same poses.
 pub(crate) struct Bench {
     load: Load,
-    poser: BatchPoser,
-    list: SampleList,
     out: Vec<Mat3x4>,
     frame: usize,
 }
@@ -42,8 +38,6 @@ impl Bench {
         let device = unsafe { context.gpu_device() };
         let load = Load::new(&device, &mut context.allocator(), kind, instances)?;
         Ok(Self {
-            poser: BatchPoser::new(&load.character)?,
-            list: SampleList::new(),
             out: vec![Mat3x4::IDENTITY; instances as usize * load.character.palette().len()],
             load,
             frame: 0,
@@ -82,7 +76,7 @@ impl Bench {
         let batch_first = self.frame.is_multiple_of(2);
         let mut batch = 0.0;
         if batch_first {
-            batch = self.batch()?;
+            batch = self.batch(now_s)?;
         }
         let view = View::new(
             Mat4::IDENTITY,
@@ -109,7 +103,7 @@ impl Bench {
         })??;
         let stats = frame.stats();
         if !batch_first {
-            batch = self.batch()?;
+            batch = self.batch(now_s)?;
         }
         Ok(Times {
             begin,
@@ -119,25 +113,16 @@ impl Bench {
         })
     }
 
-    /// Milliseconds that the batch kernel takes for the clips that the instances play.
-    fn batch(&mut self) -> Outcome<f64> {
-        self.list.clear();
-        for id in &self.load.instances {
-            let instance = self.load.crowd.instance(*id)?;
-            self.list.push(instance.playing().filter_map(|one| {
-                let sample = ClipSample::new(one.clip?, one.time_s);
-                Some(sample.weighted(one.weight))
-            }));
-        }
-        let rests = (0..self.list.len()).all(|index| self.list.samples(index).is_empty());
-        if rests {
-            return Ok(0.0);
-        }
+    /// Milliseconds that an animator takes for the palettes of all instances.
+    fn batch(&mut self, now_s: f64) -> Outcome<f64> {
+        let Load {
+            animator, actors, ..
+        } = &mut self.load;
+        animator.update(now_s)?;
         // The caches afterwards hold the same data as after a frame.
-        let (clips, out) = (self.load.character.clips(), &mut self.out);
+        let out = WriteOnly::from(&mut self.out);
         let start = Instant::now();
-        self.poser
-            .palettes(clips, &self.list, WriteOnly::over(out))?;
+        animator.palettes(actors, out)?;
         let batch = ms(start);
         black_box(&self.out);
         Ok(batch)

@@ -1,6 +1,7 @@
 //! The character, the crowd, and the activities of its instances.
 
 use crate::Outcome;
+use throng::animator::{ActorId, Animator};
 use throng::character::Character;
 use throng::glam::Vec3;
 use throng::gpu::{Device, MemoryAllocator};
@@ -62,6 +63,9 @@ pub(crate) struct Load {
     pub(crate) character: Character,
     pub(crate) crowd: Crowd,
     pub(crate) instances: Vec<InstanceId>,
+    /// Actors that play the same, without inverse kinematics.
+    pub(crate) animator: Animator,
+    pub(crate) actors: Vec<ActorId>,
     kind: Kind,
     speed: Id<ParameterDesc>,
 }
@@ -97,6 +101,8 @@ impl Load {
         let id = crowd.add_character(allocator, &character)?;
         let mut load = Self {
             instances: Vec::new(),
+            animator: Animator::new(&character)?,
+            actors: Vec::new(),
             character,
             crowd,
             kind,
@@ -133,9 +139,15 @@ impl Load {
                 ..Spawn::default()
             };
             let instance = self.crowd.spawn(id, &spawn)?;
+            let actor = if driven {
+                self.animator.add_driven()?
+            } else {
+                self.animator.add(play)?
+            };
             if self.kind == Kind::Fade {
                 let play = clip(1).offset_s(0.7 * offset_s).fade_s(FADE_S);
                 self.crowd.instance_mut(instance)?.play(play)?;
+                self.animator.actor_mut(actor)?.play(play)?;
             }
             if self.kind == Kind::Reach && number % REACH == 0 {
                 let target = TwoBoneTarget::at(Vec3::new(0.3, 1.2, 0.4));
@@ -149,8 +161,12 @@ impl Load {
                 self.crowd
                     .instance_mut(instance)?
                     .set_float(self.speed, speed)?;
+                self.animator
+                    .actor_mut(actor)?
+                    .set_float(self.speed, speed)?;
             }
             self.instances.push(instance);
+            self.actors.push(actor);
         }
         Ok(())
     }
@@ -161,8 +177,12 @@ impl Load {
             return Ok(());
         }
         let speed = [1.4, 0.0][frame / CHANGE % 2];
-        for id in self.instances.iter().skip(frame % CHANGE).step_by(CHANGE) {
+        let both = self.instances.iter().zip(&self.actors);
+        for (id, actor) in both.skip(frame % CHANGE).step_by(CHANGE) {
             self.crowd.instance_mut(*id)?.set_float(self.speed, speed)?;
+            self.animator
+                .actor_mut(*actor)?
+                .set_float(self.speed, speed)?;
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use crate::frame::Times;
 use crate::load::Kind;
 use crate::{NAME, Outcome, machine};
-use throng::animate::BatchPoser;
+use throng::animator::Animator;
 use throng::standalone::Context;
 
 /// Median and minimum, in milliseconds.
@@ -75,7 +75,7 @@ impl Row {
 
 pub(crate) fn print(context: &Context, rows: &[Row]) -> Outcome {
     let character = throng::builtin::mannequin()?.character;
-    let level = BatchPoser::new(&character)?.simd_level();
+    let level = Animator::new(&character)?.simd_level();
     let joints = character.skeleton().len();
     println!("\nDevice: {}", context.info);
     println!(

@@ -168,7 +168,7 @@ impl<'a> Load<'a> {
         for (instance, part) in parts {
             let clip = Some((0, time_s(instance)));
             self.poser
-                .palette(self.character, clip, WriteOnly::over(part))?;
+                .palette(self.character, clip, WriteOnly::from(part))?;
         }
         black_box(&mut self.finished);
         Ok(())

@@ -4,11 +4,10 @@ use crate::Outcome;
 use crate::load::{Format, Load, Palettes};
 use crate::scalar;
 use crate::timing::{Time, in_turn};
+use rayon::prelude::*;
 use std::hint::black_box;
 use std::rc::Rc;
-use throng::Threads;
 use throng::palette::{PaletteEntry, PaletteFormat, WriteOnly};
-use throng::skin::{SkinJob, skin_many};
 
 /// The operation that is timed, for one instance's positions and normals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,12 +76,12 @@ impl Load {
                 }
             }
             Figure::Skinner => {
-                let out = WriteOnly::over(&mut self.words);
+                let out = WriteOnly::from(&mut self.words);
                 self.skinner.skin(palette, &[], out)?;
                 black_box(&self.words);
             }
             Figure::Portable => {
-                let out = WriteOnly::over(&mut self.words);
+                let out = WriteOnly::from(&mut self.words);
                 self.portable.skin(palette, &[], out)?;
                 black_box(&self.words);
             }
@@ -129,7 +128,8 @@ pub(crate) const INSTANCES: usize = 64;
 /// Influences per vertex of that crowd.
 pub(crate) const INFLUENCES: usize = 4;
 
-/// The times of `skin_many` on one thread and on more.
+/// The times of [`Skinner::skin`](throng::skin::Skinner::skin) for many instances, on one thread
+/// and on more.
 pub(crate) struct Scaling {
     pub(crate) threads: [usize; 4],
     pub(crate) vertices: usize,
@@ -149,19 +149,17 @@ pub(crate) fn scaling(rounds: usize) -> Outcome<Scaling> {
                 .build()?,
         );
     }
-    let palettes: Vec<_> = (1..=INSTANCES as u64).map(Palettes::new).collect();
+    let palettes = (1..=INSTANCES as u64).map(|seed| Palettes::new(seed).matrices);
+    let palettes: Vec<_> = palettes.collect();
     let words = load.skinner.layout().words as usize;
     let mut out = vec![0.0; words * INSTANCES];
-    let mut jobs: Vec<_> = out
-        .chunks_exact_mut(words)
-        .zip(&palettes)
-        .map(|(out, palettes)| {
-            let out = WriteOnly::over(out);
-            SkinJob::new(&load.skinner, &palettes.matrices, &[], out)
-        })
-        .collect();
     let times = in_turn(rounds, |pool| {
-        pools[pool].install(|| skin_many(&mut jobs, &Threads::Rayon))
+        pools[pool].install(|| {
+            let jobs = out.par_chunks_exact_mut(words).zip(&palettes);
+            jobs.try_for_each(|(out, matrices)| {
+                load.skinner.skin(matrices, &[], WriteOnly::from(out))
+            })
+        })
     })?;
     Ok(Scaling {
         threads,

@@ -2,6 +2,7 @@
 
 use crate::Outcome;
 use std::rc::Rc;
+use throng::SimdLevel;
 use throng::character::Character;
 use throng::clip::Interpolation;
 use throng::glam::{Affine3A, Quat, Vec3};
@@ -9,7 +10,6 @@ use throng::import::{
     ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode, RawPrimitive, RawSkin,
 };
 use throng::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, QuatOffset};
-use throng::simd::SimdLevel;
 use throng::skeleton::Transform;
 use throng::skin::{PosedVertices, Skinner};
 

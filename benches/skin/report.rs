@@ -69,7 +69,7 @@ fn head(row: &Row) -> String {
 }
 
 fn print_scaling(scaling: &Scaling) {
-    println!("\n`skin_many`, {INSTANCES} instances, Mat3x4, {INFLUENCES} influences:\n");
+    println!("\n`Skinner::skin`, {INSTANCES} instances, Mat3x4, {INFLUENCES} influences:\n");
     println!("| threads | ns a vertex, median (minimum) | speed by that of one thread |");
     println!("|---:|---:|---:|");
     for (number, (threads, time)) in scaling.threads.iter().zip(scaling.times).enumerate() {

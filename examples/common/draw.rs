@@ -6,8 +6,6 @@
 mod shadow;
 
 mod picture;
-#[path = "../../src/character/save/replace.rs"]
-mod replace;
 
 use picture::write_rgba;
 use std::error::Error;

@@ -8,7 +8,6 @@ use png::{BitDepth, BlendOp, ColorType, Compression, DisposeOp, Encoder, Filter,
 use throng::ash::vk;
 
 use super::Result;
-use super::replace::Replacement;
 
 /// Channel changes up to this are left out. This halves the file, and the difference is invisible.
 const TOLERANCE: u8 = 10;
@@ -18,7 +17,6 @@ const STEP: u8 = 8;
 /// Writes frames one by one. A frame stores only the pixels that differ from the previous frame.
 pub(crate) struct MovingPicture {
     writer: Writer<BufWriter<File>>,
-    file: Replacement,
     /// The picture that a viewer shows so far.
     shown: Vec<u8>,
 }
@@ -26,10 +24,8 @@ pub(crate) struct MovingPicture {
 impl MovingPicture {
     /// Creates a file for `frames` frames. Each is shown for `dt_s` seconds.
     pub(crate) fn new(path: &Path, extent: vk::Extent2D, frames: u32, dt_s: f64) -> Result<Self> {
-        let named = |error| format!("{}: {error}", path.display());
-        let file = Replacement::create(path).map_err(named)?;
-        let own = file.file.try_clone().map_err(named)?;
-        let mut encoder = Encoder::new(BufWriter::new(own), extent.width, extent.height);
+        let file = File::create(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let mut encoder = Encoder::new(BufWriter::new(file), extent.width, extent.height);
         encoder.set_color(ColorType::Rgba);
         encoder.set_depth(BitDepth::Eight);
         encoder.set_compression(Compression::High);
@@ -40,7 +36,6 @@ impl MovingPicture {
         encoder.set_blend_op(BlendOp::Over)?;
         Ok(Self {
             writer: encoder.write_header()?,
-            file,
             shown: Vec::new(),
         })
     }
@@ -77,9 +72,8 @@ impl MovingPicture {
         rgba
     }
 
-    /// Finishes the file, which has its name from now on.
+    /// Finishes the file.
     pub(crate) fn finish(self) -> Result<()> {
-        self.writer.finish()?;
-        Ok(self.file.finish()?)
+        Ok(self.writer.finish()?)
     }
 }

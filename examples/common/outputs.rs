@@ -2,18 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
-use super::overwrite::{given_twice, overwritten};
-use super::replace::Replacement;
+use throng::files::overwritten;
 
 /// Fails before the work begins if a file cannot be written, or is given twice.
 pub(crate) fn check(outputs: &[&Path]) -> Result<(), String> {
-    if let Some(path) = given_twice(outputs) {
-        return Err(format!("{} is given for two outputs", path.display()));
-    }
-    for path in outputs {
-        // It is removed at once.
-        let made = Replacement::create(path);
-        made.map_err(|error| format!("{}: cannot be written: {error}", path.display()))?;
+    for (index, path) in outputs.iter().enumerate() {
+        if overwritten(path, &outputs[..index]).is_some() {
+            return Err(format!("{} is given for two outputs", path.display()));
+        }
+        let folder = path.parent().unwrap_or(Path::new(""));
+        if path.is_dir() || !Path::new(".").join(folder).is_dir() {
+            let why = "it is a folder, or its folder does not exist";
+            return Err(format!("{}: cannot be written: {why}", path.display()));
+        }
     }
     Ok(())
 }
@@ -25,10 +26,10 @@ pub(crate) fn check_unread(
     source: &Path,
     files: &[PathBuf],
 ) -> Result<(), String> {
-    let mut replacing = outputs
+    match outputs
         .iter()
-        .filter(|path| overwritten(path, files).is_some());
-    match replacing.next() {
+        .find(|path| overwritten(path, files).is_some())
+    {
         Some(path) => Err(format!(
             "{}: cannot be written: it belongs to {}",
             path.display(),

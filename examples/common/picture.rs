@@ -2,8 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use super::replace::replace;
-
 /// Returns the path of a picture from the command line.
 ///
 /// # Errors
@@ -39,5 +37,5 @@ pub(crate) fn write_rgba(
     let mut writer = encoder.write_header()?;
     writer.write_image_data(rgba)?;
     writer.finish()?;
-    Ok(replace(path.as_ref(), &bytes)?)
+    throng::files::write(path, &bytes).map_err(|error| std::io::Error::other(error).into())
 }

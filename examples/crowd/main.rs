@@ -18,15 +18,11 @@ mod model;
 mod moving_picture;
 #[path = "../common/outputs.rs"]
 mod outputs;
-#[path = "../../src/bin/throng/overwrite.rs"]
-mod overwrite;
 mod path;
 mod people;
 #[path = "../common/picture.rs"]
 mod picture;
 mod progress;
-#[path = "../../src/character/save/replace.rs"]
-mod replace;
 mod rng;
 pub(crate) mod roles;
 mod scene;

@@ -92,7 +92,7 @@ impl<'a> Measure<'a> {
         }
         let entries = self.character.palette().len();
         let palettes = &mut self.palettes[..count * entries];
-        self.animator.palettes(&actors, WriteOnly::over(palettes))?;
+        self.animator.palettes(&actors, WriteOnly::from(palettes))?;
         for actor in actors {
             self.animator.remove(actor)?;
         }

@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 use throng::Stats;
 use throng::standalone::DeviceInfo;
 
-use super::replace::replace;
 use super::scene::Scene;
 use super::{Result, say};
 
@@ -243,7 +242,7 @@ impl Log {
 /// Writes the figures to a file.
 pub(crate) fn write(path: &Path, figures: &Value) -> Result<()> {
     let text = serde_json::to_string_pretty(figures)? + "\n";
-    replace(path, text.as_bytes()).map_err(|error| format!("{}: {error}", path.display()).into())
+    Ok(throng::files::write(path, text.as_bytes())?)
 }
 
 /// An integer if all characters have the same number of joints, otherwise the mean.

@@ -1,10 +1,10 @@
 //! Computes palettes from model poses, with palette entries in the lanes.
 
-use super::output::Starts;
+use super::group::Starts;
 use super::palette_lanes::{LaneFormat, Rows, entries, product_row};
 use super::poser::BatchPoser;
 use super::rig::Entry;
-use crate::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteFormat, QuatOffset};
+use crate::palette::{Mat3x4, PaletteFormat, with_entry};
 use crate::simd::{Baseline, Instructions, Plain, Row, Unit, WIDTH, Wide, phase};
 use crate::threads::Threads;
 use glam::Affine3A;
@@ -25,7 +25,7 @@ impl BatchPoser {
     /// # Safety
     /// There is a start for each instance. It is aligned to 16 bytes and valid for writing a
     /// palette of the format during the call, by any thread. The palettes do not overlap.
-    pub unsafe fn finish_to(
+    pub(crate) unsafe fn finish_to(
         &self,
         models: &[Affine3A],
         format: PaletteFormat,
@@ -103,16 +103,7 @@ unsafe fn write_palette<K: Instructions, W: Wide>(
     to: *mut u8,
 ) {
     // SAFETY: `write_as` has the same contract.
-    unsafe {
-        match format {
-            PaletteFormat::Mat3x4 => phase!(K, write_as::<W, Mat3x4>(list, model, to)),
-            PaletteFormat::DualQuat => phase!(K, write_as::<W, DualQuat>(list, model, to)),
-            PaletteFormat::DualQuatStretch => {
-                phase!(K, write_as::<W, DualQuatStretch>(list, model, to))
-            }
-            PaletteFormat::QuatOffset => phase!(K, write_as::<W, QuatOffset>(list, model, to)),
-        }
-    }
+    unsafe { with_entry!(format, E => phase!(K, write_as::<W, E>(list, model, to))) }
 }
 
 /// Memory that lanes without an entry write to.

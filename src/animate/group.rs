@@ -4,8 +4,6 @@ use super::rig::Rig;
 use crate::clip::{Block, Clip, Place, Property};
 use crate::palette::PaletteFormat;
 use crate::simd::Row;
-use crate::skeleton::Transform;
-use glam::Affine3A;
 
 /// Most instances that are evaluated together: two AVX2 registers or one AVX-512 register.
 pub(crate) const GROUP: usize = 16;
@@ -18,7 +16,7 @@ pub(crate) struct Played<'a> {
     pub(super) rig: &'a Rig,
     pub(crate) weight: f32,
     pub(crate) mask: Option<u16>,
-    pub(crate) level: u8,
+    pub(crate) layer: u8,
 }
 
 /// The range of the group's played clips that belongs to an instance. It is not empty.
@@ -26,19 +24,40 @@ pub(crate) struct Played<'a> {
 pub(crate) struct Instance {
     pub(crate) start: u32,
     pub(crate) end: u32,
-    /// True with masks, levels or additive clips. Otherwise the weights sum to 1.
+    /// True with masks, layers or additive clips. Otherwise the weights sum to 1.
     pub(crate) layered: bool,
 }
 
 /// The kind of output that is computed from the poses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Product {
+pub(crate) enum Product {
     /// Local poses: one `Transform` per joint.
     Local,
-    /// Model poses: one `Affine3A` per joint.
-    Model,
     /// Palettes in this format: one element per palette entry.
     Palette(PaletteFormat),
+}
+
+/// The output addresses of the instances.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Starts<'a> {
+    /// Contiguous outputs: the address of the first, and the size of each in bytes.
+    Even(*mut u8, usize),
+    /// A separate address for each instance.
+    Each(&'a [*mut u8]),
+}
+
+// SAFETY: these are only addresses. The functions that write to them require that no two threads
+// write to the same output.
+unsafe impl Sync for Starts<'_> {}
+
+impl Starts<'_> {
+    #[inline]
+    pub(crate) fn at(&self, index: usize) -> *mut u8 {
+        match self {
+            Self::Even(start, bytes) => start.wrapping_add(index * bytes),
+            Self::Each(starts) => starts[index],
+        }
+    }
 }
 
 /// Up to [`GROUP`] instances, and the addresses of their output.
@@ -50,7 +69,6 @@ pub(crate) struct Group<'a> {
     pub(crate) count: usize,
     /// Masks `[mask][block]`, joints in the lanes.
     pub(crate) masks: &'a [Vec<Row>],
-    pub(crate) threshold: f32,
     pub(crate) product: Product,
     /// Output addresses, aligned to 16 bytes. Those from number `count` on point to the scratch's
     /// spill memory.
@@ -70,17 +88,6 @@ impl<'a> Group<'a> {
         // SAFETY: the caller guarantees that the instance belongs to the group, so its range is
         // valid.
         unsafe { self.played.get_unchecked(range) }
-    }
-}
-
-impl Product {
-    /// Output size of one instance of a rig, in bytes.
-    pub(super) fn bytes(self, rig: &Rig) -> usize {
-        match self {
-            Self::Local => rig.joints.len() * size_of::<Transform>(),
-            Self::Model => rig.joints.len() * size_of::<Affine3A>(),
-            Self::Palette(format) => rig.entries.len() * format.entry_bytes(),
-        }
     }
 }
 

@@ -5,7 +5,7 @@ use super::group::{GROUP, Group, Product};
 use super::rig::Rig;
 use super::sample::{local_blocks, sample_block};
 use super::scratch::Scratch;
-use super::write::{write_entries, write_model};
+use super::write::write_entries;
 use crate::simd::{Baseline, Eight, Instructions, Plain, SimdLevel, Unit, WIDTH, Wide, phase};
 
 #[cfg(target_arch = "x86_64")]
@@ -153,14 +153,6 @@ unsafe fn run_blocks<K: Instructions, L: Eight, W: Wide, const ROW: usize>(
             let joints = rig.joints.get_unchecked(first..end);
             for part in (0..group.count).step_by(W::WIDTH) {
                 phase!(K, compose_block::<W, ROW>(joints, part, resting, scratch));
-            }
-            if group.product == Product::Model {
-                phase!(K, {
-                    for (index, joint) in joints.iter().enumerate() {
-                        write_model::<W, ROW>(group, joint, first + index, scratch);
-                    }
-                });
-                continue;
             }
             let left = rig.entries.get_unchecked(written..);
             let ready = left

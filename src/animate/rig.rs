@@ -33,7 +33,7 @@ pub(super) struct Entry {
     pub(super) inverse_bind: Mat3x4,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Rig {
     pub(super) joints: Vec<Joint>,
     pub(super) entries: Vec<Entry>,
@@ -43,7 +43,6 @@ pub(super) struct Rig {
     pub(super) rest: Clip,
     /// The rest pose `[block][component][lane]`.
     pub(super) rest_rows: Vec<Row>,
-    pub(super) skeleton: u64,
 }
 
 impl Rig {
@@ -69,7 +68,6 @@ impl Rig {
             slots,
             rest: crate::clip::rest_clip(character.model())?,
             rest_rows: crate::clip::rest_rows(skeleton),
-            skeleton: crate::clip::fingerprint(skeleton),
         })
     }
 }

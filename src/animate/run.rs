@@ -1,14 +1,10 @@
-//! Evaluates a whole list, group by group, on one thread or on all.
+//! Evaluates a whole batch, group by group, on one thread or on all.
 
-use super::group::{Distinct, GROUP, Group, Instance, Played, Product};
+use super::group::{Distinct, GROUP, Group, Instance, Played, Product, Starts};
 use super::kernel;
-use super::output::{Output, Starts};
-use super::plan::{Library, Listed, PlanSource, Planner};
+use super::plan::{PlanSource, Planner};
 use super::poser::BatchPoser;
 use super::scratch::Scratch;
-use crate::clip::Clip;
-use crate::error::{Result, expect_len};
-use crate::motion::SampleList;
 use crate::simd::Unit;
 use crate::spare::Lent;
 use crate::threads::Threads;
@@ -85,8 +81,7 @@ impl<S: PlanSource> Job<'_, S> {
         let mut played: Vec<Played<'_>> = mem::take(&mut scratch.played);
         let mut instances = [Instance::default(); GROUP];
         for (lane, instance) in instances.iter_mut().enumerate().take(count) {
-            let (rig, threshold) = (&self.poser.rig, self.poser.threshold);
-            let mut planner = Planner::new(rig, threshold, &mut played);
+            let mut planner = Planner::new(&self.poser.rig, &mut played);
             self.source.plan(self.instance(number, lane), &mut planner);
             *instance = planner.finish();
         }
@@ -96,13 +91,12 @@ impl<S: PlanSource> Job<'_, S> {
             instances,
             count,
             masks: &self.poser.masks,
-            threshold: self.poser.threshold,
             product: self.product,
             out,
             phase,
         };
         // SAFETY: `Unit::best` or `Unit::of` detected the unit. Clips and masks fit the poser, by
-        // the contract of `PlanSource`, and `with_masks` gave each mask as many blocks as the rig.
+        // the contract of `PlanSource`, and `BatchPoser::new` gave each mask as many blocks as the rig.
         // `Spare::take` made the scratch for the rig. The caller guarantees the output.
         unsafe { kernel::run(self.unit(), &self.poser.rig, &group, scratch) };
         scratch.played = emptied(played);
@@ -119,67 +113,6 @@ fn emptied<'a>(mut played: Vec<Played<'_>>) -> Vec<Played<'a>> {
 }
 
 impl BatchPoser {
-    /// Evaluates a list.
-    ///
-    /// # Safety
-    /// The output is valid for writing as many elements as it says, and aligned for them.
-    pub(crate) unsafe fn run(
-        &self,
-        library: Library<'_>,
-        list: &SampleList,
-        output: Output,
-    ) -> Result<()> {
-        let (what, each) = match output.product {
-            Product::Local => ("local poses", self.rig.joints.len()),
-            Product::Model => ("model poses", self.rig.joints.len()),
-            Product::Palette(_) => ("palettes", self.rig.entries.len()),
-        };
-        expect_len(what, output.len, each.saturating_mul(list.len()))?;
-        let samples = self.check(&library, list)?;
-        // SAFETY: `self.check` has passed every instance to `check_all`.
-        let source = unsafe { Listed::new(library, list) };
-        let starts = Starts::Even(output.start, output.product.bytes(&self.rig));
-        // SAFETY: `library` is one of this poser. `expect_len` has compared the length of the
-        // output, which the caller guarantees, with all instances, which follow each other.
-        unsafe { self.run_planned(&source, samples, output.product, starts, &self.threads) };
-        Ok(())
-    }
-
-    /// Checks a list, and returns the most samples of a group.
-    fn check(&self, library: &Library<'_>, list: &SampleList) -> Result<usize> {
-        let size_of_group = kernel::group_size(self.unit);
-        let groups = list.len().div_ceil(size_of_group);
-        let check = |number: usize| {
-            let first = number * size_of_group;
-            library.check_all(list, first, size_of_group.min(list.len() - first))
-        };
-        self.threads.reduce(groups, || Ok(0), check, most)
-    }
-
-    /// Evaluates a list, with the output of each instance at its own address.
-    ///
-    /// # Errors
-    /// The errors of [`Self::palettes`] for the list.
-    ///
-    /// # Safety
-    /// There is a start for each instance. It is aligned to 16 bytes and valid for writing the
-    /// product during the call, by any thread. The outputs do not overlap.
-    pub unsafe fn write_to(
-        &self,
-        clips: &[Clip],
-        list: &SampleList,
-        product: Product,
-        starts: Starts<'_>,
-    ) -> Result<()> {
-        let library = self.library(clips);
-        let samples = self.check(&library, list)?;
-        // SAFETY: `self.check` has passed every instance to `check_all`.
-        let source = unsafe { Listed::new(library, list) };
-        // SAFETY: `library` is one of this poser, and the caller guarantees the starts.
-        unsafe { self.run_planned(&source, samples, product, starts, &self.threads) };
-        Ok(())
-    }
-
     /// Evaluates a source.
     ///
     /// If a group has more than `samples` samples in total, memory is allocated. Each instance's
@@ -188,7 +121,7 @@ impl BatchPoser {
     /// # Safety
     /// - The source is one for this poser, see [`PlanSource`].
     /// - There is a start for each instance. It is aligned to 16 bytes (for local poses, to their
-    ///   elements) and valid for writing [`Product::bytes`] during the call, by any thread.
+    ///   elements) and valid for writing the product during the call, by any thread.
     /// - The outputs do not overlap.
     pub(crate) unsafe fn run_planned<S: PlanSource>(
         &self,
@@ -237,9 +170,4 @@ impl BatchPoser {
         scratch.reserve(samples);
         scratch
     }
-}
-
-/// The larger number, or the first error.
-fn most(a: Result<usize>, b: Result<usize>) -> Result<usize> {
-    Ok(a?.max(b?))
 }

@@ -2,8 +2,8 @@
 
 use super::fetch::{fetch3, fetch4};
 use super::group::{Group, Played, rests};
-use super::levels;
-use super::levels::Levels;
+use super::layers;
+use super::layers::Layers;
 use super::quaternion::{dot, inverse_length};
 use super::rig::Rig;
 use super::scratch::Scratch;
@@ -92,8 +92,8 @@ unsafe fn rotations<K: Instructions, L: Eight>(
             for (number, instance) in group.instances.iter().enumerate().take(group.count) {
                 let all = group.played_by(instance);
                 let values = if instance.layered {
-                    let levels = layers(rig, group, all, block);
-                    phase!(K, levels::rotation::<L>(&levels))
+                    let layers = layers_of(rig, group, all, block);
+                    phase!(K, layers::rotation::<L>(&layers))
                 } else {
                     let all = moving(all, (block, any), Property::Rotation);
                     rotation::<L>(all, block, all_near || is_near(all, block))
@@ -122,8 +122,8 @@ unsafe fn vectors<K: Instructions, L: Eight>(
             for (number, instance) in group.instances.iter().enumerate().take(group.count) {
                 let all = group.played_by(instance);
                 let values = if instance.layered {
-                    let levels = layers(rig, group, all, block);
-                    phase!(K, levels::vector::<L>(&levels, property))
+                    let layers = layers_of(rig, group, all, block);
+                    phase!(K, layers::vector::<L>(&layers, property))
                 } else {
                     vector::<L>(moving(all, (block, any), property), block, property)
                 };
@@ -133,19 +133,18 @@ unsafe fn vectors<K: Instructions, L: Eight>(
     }
 }
 
-/// The clips of an instance with masks, levels or additive clips.
+/// The clips of an instance with masks, layers or additive clips.
 #[inline(always)]
-fn layers<'a>(
+fn layers_of<'a>(
     rig: &'a Rig,
     group: &Group<'a>,
     played: &'a [Played<'a>],
     block: usize,
-) -> Levels<'a> {
-    Levels {
+) -> Layers<'a> {
+    Layers {
         played,
         masks: group.masks,
         rest: &rig.rest_rows,
-        threshold: group.threshold,
         block,
     }
 }

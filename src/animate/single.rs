@@ -18,11 +18,6 @@ impl BatchPoser {
         clip.constants.clone_from(&self.rig.rest_rows);
         clip
     }
-
-    /// The number of entries in a palette.
-    pub(crate) fn entries(&self) -> usize {
-        self.rig.entries.len()
-    }
 }
 
 impl Clip {

@@ -1,13 +1,12 @@
-//! Writes palettes and model poses from the lanes, each instance's in ascending order.
+//! Writes palettes from the lanes, each instance's in ascending order.
 
-use super::compose::{at, rows};
+use super::compose::at;
 use super::group::{Group, Product};
 use super::palette_lanes::{LaneFormat, Rows, entries, skinning, skinning_row};
-use super::rig::{Entry, Joint};
+use super::rig::Entry;
 use super::scratch::Scratch;
-use crate::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteFormat, QuatOffset};
+use crate::palette::{Mat3x4, with_entry};
 use crate::simd::{Instructions, Wide, phase};
-use glam::Affine3A;
 
 /// Writes some entries of every instance's palette, starting with number `first`.
 ///
@@ -24,16 +23,7 @@ pub(super) unsafe fn write_entries<K: Instructions, W: Wide, const ROW: usize>(
     };
     let list = (list, first);
     // SAFETY: `write_as` has the same contract.
-    unsafe {
-        match format {
-            PaletteFormat::Mat3x4 => write_as::<K, W, Mat3x4, ROW>(group, list, scratch),
-            PaletteFormat::DualQuat => write_as::<K, W, DualQuat, ROW>(group, list, scratch),
-            PaletteFormat::DualQuatStretch => {
-                write_as::<K, W, DualQuatStretch, ROW>(group, list, scratch);
-            }
-            PaletteFormat::QuatOffset => write_as::<K, W, QuatOffset, ROW>(group, list, scratch),
-        }
-    }
+    unsafe { with_entry!(format, E => write_as::<K, W, E, ROW>(group, list, scratch)) }
 }
 
 /// Writes entries in one format: rows of 16 bytes in order, several per store if the unit can.
@@ -232,33 +222,5 @@ pub(super) const fn live<W: Wide>(count: usize) -> u32 {
         u32::MAX >> (u32::BITS as usize - W::WIDTH)
     } else {
         (1 << count) - 1
-    }
-}
-
-/// Writes joint number `index` of every instance's model pose.
-///
-/// # Safety
-/// As for [`super::kernel::run`], for this joint, whose matrix has been computed.
-#[inline(always)]
-pub(super) unsafe fn write_model<W: Wide, const ROW: usize>(
-    group: &Group<'_>,
-    joint: &Joint,
-    index: usize,
-    scratch: &Scratch,
-) {
-    // Four columns of three numbers, each padded to 16 bytes.
-    const { assert!(size_of::<Affine3A>() == 64 && align_of::<Affine3A>() == 16) };
-    let models: *const f32 = scratch.model.as_ptr().cast();
-    for part in (0..group.count).step_by(W::WIDTH) {
-        // SAFETY: the caller guarantees the joint's matrix and outputs with memory for all joints.
-        unsafe {
-            let [x, y, z] = rows::<W, ROW>(at::<ROW>(models, joint.slot, part));
-            let to = group.out.as_ptr().add(part);
-            for column in 0..4 {
-                let column_of = [x[column], y[column], z[column], z[column]];
-                let offset = index * size_of::<Affine3A>() + column * size_of::<[f32; 4]>();
-                W::write4(column_of, to, offset);
-            }
-        }
     }
 }

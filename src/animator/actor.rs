@@ -356,8 +356,8 @@ impl<A: Deref<Target = Animator>> Actor<A> {
     /// Writes its model pose: one matrix for each joint, from the joint's space to character space.
     ///
     /// The pose is that at the animator's `time_s`, as for [`Self::joint_model`]. Nothing is
-    /// allocated, except with inverse kinematics or spring bones. For many actors at the time of the
-    /// last update, [`Animator::model_poses`] is faster.
+    /// allocated, except with inverse kinematics or spring bones. For many actors at the time of
+    /// the last update, [`Animator::model_poses`] is faster.
     ///
     /// ```
     /// use throng::animator::Animator;
@@ -369,7 +369,7 @@ impl<A: Deref<Target = Animator>> Actor<A> {
     /// let mut model = vec![Affine3A::IDENTITY; character.skeleton().len()];
     /// let guard = animator.actor(guard)?;
     /// guard.model_pose(0.3, &mut model)?;
-    /// let hand = character.skeleton().joint("hand.R")?;
+    /// let hand = character.skeleton().joint("RightHand")?;
     /// assert!(model[hand.index()].abs_diff_eq(guard.joint_model(hand, 0.3)?, 1e-5));
     /// # Ok::<(), throng::Error>(())
     /// ```
@@ -904,10 +904,8 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
             poser,
             ..
         } = self.animator.parts(self.id.index);
-        let own = actor
-            .own_pose
-            .get_or_insert_with(|| Box::new(OwnPose::new(poser)));
-        set(own, &library.skeleton);
+        set(actor.own_pose.get_or_insert_default(), &library.skeleton);
+        actor.update_own_clip(poser);
     }
 
     fn show(

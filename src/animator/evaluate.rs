@@ -5,10 +5,9 @@ use super::Animator;
 use super::actors::{ActorState, Actors};
 use super::library::Library;
 use super::record::PlayRecord;
-use super::state::{OwnPose, Pools, blend_records, clip_of};
+use super::state::{OwnPose, Pools};
 use super::work::Swing;
 use crate::animate::{PlanSource, Planner, Product, Starts};
-use crate::clip::Clip;
 use crate::error::{Result, expect_len, expect_transform};
 use crate::palette::{PaletteEntry, PaletteFormat, WriteOnly};
 use crate::skeleton::Transform;
@@ -23,11 +22,8 @@ struct Plan<'a> {
     now_s: f64,
 }
 
-// SAFETY: `Animator::plan` took everything from the animator whose poser evaluates it.
-// - The clips are those of the library, or a pose that `BatchPoser::single_clip` made. The library
-//   and the poser's rig are of the same character, whose clips have the joints of its skeleton.
-// - The records' masks come from `Library::mask` or the set's `machine_masks`, so they are among
-//   the masks of the set, which `Animator::new` gave the poser. Neither changes afterwards.
+// SAFETY: `Animator::plan` took everything from the animator whose poser evaluates it, so the
+// playback of each actor fits that poser: see its own implementation.
 unsafe impl PlanSource for Plan<'_> {
     fn len(&self) -> usize {
         self.list.len()
@@ -37,27 +33,9 @@ unsafe impl PlanSource for Plan<'_> {
     fn plan<'a>(&'a self, index: usize, planner: &mut Planner<'_, 'a>) {
         let actor = &self.actors[self.list[index]];
         let local_s = actor.clock.local_s(self.now_s);
-        for record in actor.layers.records(self.pools) {
-            let weight = record.weight_at(local_s);
-            if weight > 0.0
-                && let Some(clip) = clip(self.library, actor, record)
-            {
-                let time_s = record.clip_time_s(local_s, clip.duration_s());
-                let mask = record.mask().map(u16::from);
-                planner.push(clip, time_s, weight, mask, record.layer);
-            }
-        }
+        let played = actor.playback(self.library, self.pools, local_s);
+        played.samples().for_each(|sample| planner.push(sample));
     }
-}
-
-/// The clip of a record.
-#[inline]
-pub(super) fn clip<'a>(
-    library: &'a Library,
-    actor: &'a ActorState,
-    record: &PlayRecord,
-) -> Option<&'a Clip> {
-    clip_of(library, actor.own_pose.as_deref(), record)
 }
 
 impl Animator {
@@ -78,11 +56,12 @@ impl Animator {
     ///   an actor that is not alive.
     /// - [`Error::Argument`](crate::Error::Argument) if the length of `out` is not that of all
     ///   palettes together, or if it is not aligned for its elements.
-    pub fn palettes<E: PaletteEntry>(
+    pub fn palettes<'o, E: PaletteEntry>(
         &mut self,
         actors: &[ActorId],
-        mut out: WriteOnly<'_, E>,
+        out: impl Into<WriteOnly<'o, E>>,
     ) -> Result<()> {
+        let mut out = out.into();
         let entries = self.poser.entries();
         expect_len("palettes", out.len(), entries.saturating_mul(actors.len()))?;
         out.expect_aligned("palettes")?;
@@ -301,12 +280,10 @@ impl Animator {
 
     /// Writes the morph weights of a living actor. The length of `out` must be correct.
     pub(crate) fn write_weights(&self, index: u32, out: &mut [f32]) {
-        out.copy_from_slice(&self.library.morph_weights);
         let actor = &self.actors[index];
         let local_s = actor.clock.local_s(self.now_s);
-        let records = actor.layers.records(&self.pools);
-        let own = actor.own_pose.as_deref();
-        blend_records(&self.library, own, records, local_s, out);
+        let played = actor.playback(&self.library, &self.pools, local_s);
+        played.morph_weights(out);
         if let Some(carry) = actor.carry_at(local_s) {
             carry.apply_weights(local_s, out);
         }

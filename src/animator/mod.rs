@@ -11,7 +11,7 @@
 //!
 //! ```
 //! use throng::animator::{Animator, Play};
-//! use throng::palette::{Mat3x4, WriteOnly};
+//! use throng::palette::Mat3x4;
 //!
 //! let character = throng::builtin::mannequin()?;
 //! let mut animator = Animator::new(&character)?;
@@ -26,7 +26,7 @@
 //! // Each frame:
 //! animator.update(1.0 / 60.0)?;
 //! let mut palettes = vec![Mat3x4::IDENTITY; guards.len() * character.palette().len()];
-//! animator.palettes(&guards, WriteOnly::over(&mut palettes))?;
+//! animator.palettes(&guards, &mut palettes)?;
 //! # Ok::<(), throng::Error>(())
 //! ```
 //!
@@ -51,12 +51,14 @@ mod actors;
 mod deliver;
 mod evaluate;
 mod event;
+mod identity;
 mod joint_ref;
 mod library;
 mod name_or_id;
 mod passing;
 mod play;
 mod record;
+mod snapshot;
 mod socket;
 mod solvers;
 mod state;
@@ -69,9 +71,12 @@ pub use actor::{Actor, ActorMut, ActorRef};
 pub use actors::ActorId;
 pub use event::{AnimationEvent, AnimationEventKind};
 pub use joint_ref::JointRef;
+#[cfg(feature = "vulkan")]
+pub(crate) use library::in_list;
 pub use name_or_id::NameOrId;
 pub use play::{Play, Playing};
 pub use record::PlayRecord;
+pub use snapshot::{ActorSnapshot, AnimatorSnapshot};
 pub use solvers::{IkReport, IkSolver, IkTarget};
 pub use state::{RootMotionMode, ShowPose};
 
@@ -83,15 +88,17 @@ use crate::Threads;
 use crate::animate::BatchPoser;
 use crate::character::Character;
 use crate::clip::Clip;
+use crate::clone::clone_fields;
 use crate::error::Result;
 use crate::id::Id;
 use crate::palette::PaletteFormat;
+use crate::simd::SimdLevel;
 use crate::state_machine::StateMachine;
 use actors::{ActorState, Actors};
 use event::EventQueue;
 use library::Library;
 use solvers::Solvers;
-use state::{Cut, Mix, Pools, THRESHOLD};
+use state::{Cut, Mix, Pools};
 use std::sync::Arc;
 use step::Schedule;
 use work::Work;
@@ -104,7 +111,7 @@ pub(crate) const MOST_RESERVED: usize = 1 << 20;
 /// ```
 /// use throng::animator::{Animator, Play};
 /// use throng::builtin;
-/// use throng::palette::{Mat3x4, WriteOnly};
+/// use throng::palette::Mat3x4;
 ///
 /// let character = builtin::mannequin()?.character;
 /// let mut animator = Animator::new(&character)?;
@@ -114,7 +121,7 @@ pub(crate) const MOST_RESERVED: usize = 1 << 20;
 /// animator.update(0.6)?;
 ///
 /// let mut palettes = vec![Mat3x4::IDENTITY; actors.len() * character.palette().len()];
-/// animator.palettes(&actors, WriteOnly::over(&mut palettes))?;
+/// animator.palettes(&actors, &mut palettes)?;
 /// assert_ne!(palettes[0], palettes[character.palette().len()]);
 /// # Ok::<(), throng::Error>(())
 /// ```
@@ -123,8 +130,8 @@ pub(crate) const MOST_RESERVED: usize = 1 << 20;
 #[doc(alias = "AnimationMixer")]
 #[doc(alias = "AnimationPlayer")]
 pub struct Animator {
-    library: Library,
-    poser: BatchPoser,
+    library: Arc<Library>,
+    poser: Arc<BatchPoser>,
     threads: Threads,
     /// The palette format that poses set by the caller must fit, with its character.
     fits: Option<(Arc<Character>, PaletteFormat)>,
@@ -139,6 +146,13 @@ pub struct Animator {
     now_s: f64,
 }
 
+// A clone shares the character's data, and does everything that the original does from then on.
+clone_fields! {
+    Animator {
+        library, poser, threads, fits, solvers, actors, pools, schedule, queue, work, rooted, now_s,
+    }
+}
+
 impl Animator {
     /// Creates an animator without actors.
     ///
@@ -149,12 +163,10 @@ impl Animator {
     /// None for a character that an importer made.
     pub fn new(character: &Character) -> Result<Self> {
         let library = Library::new(character);
-        let poser = BatchPoser::new(character)?
-            .with_masks(&library.set.masks)?
-            .with_threshold(THRESHOLD)?;
+        let poser = BatchPoser::new(character, &library.set.masks)?;
         Ok(Self {
-            library,
-            poser,
+            library: Arc::new(library),
+            poser: Arc::new(poser),
             threads: Threads::default(),
             fits: None,
             solvers: Solvers::default(),
@@ -330,6 +342,38 @@ impl Animator {
         &self.threads
     }
 
+    /// Evaluates poses with another SIMD level than the best of the CPU.
+    ///
+    /// The bits of a pose depend on the level, but on nothing else of the machine. So that several
+    /// machines compute equal poses, choose a level that all of them have.
+    ///
+    /// ```
+    /// use throng::SimdLevel;
+    /// use throng::animator::Animator;
+    ///
+    /// let character = throng::builtin::mannequin()?;
+    /// let mut animator = Animator::new(&character)?;
+    /// animator.set_simd_level(SimdLevel::Portable)?;
+    /// assert_eq!(animator.simd_level(), SimdLevel::Portable);
+    /// # Ok::<(), throng::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Argument`](crate::Error::Argument) if this CPU cannot run it.
+    pub fn set_simd_level(&mut self, level: SimdLevel) -> Result<()> {
+        Arc::make_mut(&mut self.poser).set_simd_level(level)?;
+        // A clone of the poser has no memory of its own yet.
+        self.schedule.warmed = 0;
+        self.warm();
+        Ok(())
+    }
+
+    /// The SIMD level that evaluates poses.
+    #[must_use]
+    pub fn simd_level(&self) -> SimdLevel {
+        self.poser.simd_level()
+    }
+
     /// The events of the last update, in order of time.
     #[must_use]
     pub fn events(&self) -> &[AnimationEvent] {
@@ -416,7 +460,7 @@ impl Change<'_> {
             library: self.library,
             poser: self.poser,
             threads: self.threads,
-            own: self.actor.own_pose.as_deref(),
+            own: self.actor.own_clip.as_deref(),
             carry: &mut self.actor.carry,
             work: &mut self.work.cut,
         };
@@ -455,6 +499,10 @@ impl Animator {
         *may_be_special = true;
         let joints = self.library.skeleton.len();
         self.work.make_room(self.actors.len(), joints);
+        if !self.library.springs.is_empty() {
+            let swings = &mut self.work.swings;
+            swings.reserve(self.actors.len().saturating_sub(swings.len()));
+        }
     }
 
     /// Starts an actor's spring bones, if the character has any.
@@ -465,8 +513,6 @@ impl Animator {
         let actor = &mut self.actors[index];
         actor.springs.start(&self.library.springs, &actor.world);
         self.expect_special(index);
-        let swings = &mut self.work.swings;
-        swings.reserve(self.actors.len().saturating_sub(swings.len()));
     }
 }
 

@@ -6,8 +6,8 @@ use crate::mesh::PartId;
 
 /// Selects something that a character has, by its id or its name.
 ///
-/// Clips, blend spaces, masks, expressions, morph weights, parts and the parameters of a state machine
-/// are selected like this. A name is searched for in a list; an id costs nothing.
+/// Clips, blend spaces, masks, expressions, morph weights, parts and the parameters of a state
+/// machine are selected like this. A name is searched for in a list; an id costs nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum NameOrId<'a, I> {
     /// By its id.

@@ -2,11 +2,10 @@
 
 use super::Animator;
 use super::actors::ActorState;
-use super::evaluate::{alone, clip};
-use super::state::THRESHOLD;
+use super::evaluate::alone;
 use crate::error::Result;
 use crate::id::Id;
-use crate::motion::{JointPart, blend_joint};
+use crate::motion::{Share, blend_joint};
 use crate::skeleton::Transform;
 use glam::Affine3A;
 
@@ -40,29 +39,23 @@ impl Animator {
     /// A joint's local transform, blended from everything that the actor plays.
     fn local_joint(&self, actor: &ActorState, joint: usize, local_s: f64) -> Transform {
         let rest = &self.library.skeleton.joints()[joint].rest;
-        let records = actor.layers.records(&self.pools).iter();
-        let parts = records.filter_map(|record| {
-            let clip = clip(&self.library, actor, record)?;
-            let weight = record.weight_at(local_s);
-            if weight <= 0.0 {
-                return None;
-            }
-            let mask = record.mask();
+        let id = Id::new(joint as u16);
+        let shares = actor
+            .playback(&self.library, &self.pools, local_s)
+            .samples();
+        let shares = shares.map(|sample| {
+            let mask = sample.mask;
             let mask = mask.and_then(|mask| self.library.set.masks.get(usize::from(mask)));
-            let of_joint = mask.map_or(1.0, |mask| mask.weights()[joint]);
-            Some(JointPart {
-                value: clip.sample_joint(
-                    Id::new(joint as u16),
-                    record.clip_time_s(local_s, clip.duration_s()),
-                ),
-                weight: weight * of_joint,
-                additive: clip.is_additive(),
-                level: record.layer,
-            })
+            Share {
+                value: sample.clip.sample_joint(id, sample.time_s),
+                weight: sample.weight * mask.map_or(1.0, |mask| mask.weights()[joint]),
+                additive: sample.clip.is_additive(),
+                layer: sample.layer,
+            }
         });
-        let mut local = blend_joint(rest, THRESHOLD, parts);
+        let mut local = blend_joint(rest, shares);
         if let Some(carry) = actor.carry_at(local_s) {
-            carry.apply_joint(local_s, Id::new(joint as u16), &mut local);
+            carry.apply_joint(local_s, id, &mut local);
         }
         local
     }

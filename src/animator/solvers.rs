@@ -25,6 +25,7 @@ pub enum IkSolver {
 
 /// The target of an actor for a solver, in character space.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum IkTarget {
     /// For [`IkSolver::TwoBone`].
@@ -37,57 +38,20 @@ pub enum IkTarget {
     Feet(FeetTarget),
 }
 
-/// The result of a solver for an actor's target.
+/// The result of a solver for a target.
 ///
 /// Distances are in metres of character space. They are infinite if there was no solution.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum IkReport {
     /// Of [`IkSolver::TwoBone`].
-    TwoBone {
-        /// True if the limb's end is at the target, to within 10⁻⁴ of the limb's length.
-        reached: bool,
-        /// The remaining distance to the target, after weight and softening.
-        distance_m: f32,
-    },
+    TwoBone(TwoBoneReport),
     /// Of [`IkSolver::Aim`].
-    Aim {
-        /// True if the forward axis points at the target.
-        ///
-        /// The tolerance is a thousandth of a radian or, very near to the target, the rounding
-        /// error of the direction.
-        reached: bool,
-        /// The remaining miss angle in radians, after limit and weight.
-        ///
-        /// 0 if the target coincides with the offset, to within 10⁻⁵ of the coordinates. There is
-        /// then no direction, and the target counts as reached.
-        angle_rad: f32,
-        /// The weight that was used.
-        ///
-        /// It is less than the target's weight if that would miss by more than the animated pose
-        /// does. It is 0 if the pose is unchanged.
-        weight: f32,
-    },
+    Aim(AimReport),
     /// Of [`IkSolver::Chain`].
-    Chain {
-        /// True if the last joint has reached the target.
-        ///
-        /// It must be within the tolerance, plus the distance that the weight leaves.
-        reached: bool,
-        /// The remaining distance to the target, after the weight.
-        distance_m: f32,
-        /// The number of iterations used.
-        iterations: u16,
-    },
-    /// Of [`IkSolver::Feet`]. Arrays have one element per leg.
-    Feet {
-        /// True if the ankle is where the ground puts it. False for a leg that was not solved.
-        reached: [bool; FootPlacement::MAX_LEGS],
-        /// The remaining distance of the ankle. Infinite for a leg that was not solved.
-        distance_m: [f32; FootPlacement::MAX_LEGS],
-        /// The distance that the pelvis moved up, in metres.
-        pelvis_m: f32,
-    },
+    Chain(ChainReport),
+    /// Of [`IkSolver::Feet`].
+    Feet(FeetReport),
 }
 
 /// Wraps each kind of solver and target, so that callers need not name the enums.
@@ -121,50 +85,14 @@ impl IkReport {
     #[must_use]
     pub fn reached(&self) -> bool {
         match self {
-            Self::TwoBone { reached, .. }
-            | Self::Aim { reached, .. }
-            | Self::Chain { reached, .. } => *reached,
-            Self::Feet {
-                reached,
-                distance_m,
-                ..
-            } => {
-                let legs = reached.iter().zip(distance_m);
-                let mut solved = legs.filter(|(_, distance_m)| distance_m.is_finite());
-                let first = solved.next().is_some_and(|(reached, _)| *reached);
-                first && solved.all(|(reached, _)| *reached)
+            Self::TwoBone(report) => report.reached,
+            Self::Aim(report) => report.reached,
+            Self::Chain(report) => report.reached,
+            Self::Feet(report) => {
+                let mut solved = report.legs.iter().filter(|leg| leg.distance_m.is_finite());
+                let first = solved.next().is_some_and(|leg| leg.reached);
+                first && solved.all(|leg| leg.reached)
             }
-        }
-    }
-
-    fn of_two_bone(report: TwoBoneReport) -> Self {
-        Self::TwoBone {
-            reached: report.reached,
-            distance_m: report.distance_m,
-        }
-    }
-
-    fn of_aim(report: AimReport) -> Self {
-        Self::Aim {
-            reached: report.reached,
-            angle_rad: report.angle_rad,
-            weight: report.weight,
-        }
-    }
-
-    fn of_chain(report: ChainReport) -> Self {
-        Self::Chain {
-            reached: report.reached,
-            distance_m: report.distance_m,
-            iterations: report.iterations,
-        }
-    }
-
-    fn of_feet(report: FeetReport) -> Self {
-        Self::Feet {
-            reached: report.legs.map(|leg| leg.reached),
-            distance_m: report.legs.map(|leg| leg.distance_m),
-            pelvis_m: report.pelvis_m,
         }
     }
 }
@@ -190,43 +118,78 @@ impl IkSolver {
         }
     }
 
-    /// Applies the solver to a pose. The arguments must have been checked.
-    fn solve(
+    /// Applies the solver to a pose that no animator evaluated.
+    ///
+    /// ```
+    /// use throng::IkSolver;
+    /// use throng::glam::{Affine3A, Vec3};
+    /// use throng::ik::{IkPose, IkRig, TwoBone, TwoBoneTarget};
+    ///
+    /// let character = throng::builtin::mannequin()?.character;
+    /// let skeleton = character.skeleton();
+    /// let joint = |name| skeleton.joint(name).unwrap_or_default();
+    /// let arm = TwoBone::new(joint("LeftUpperArm"), joint("LeftLowerArm"), joint("LeftHand"));
+    /// let rig = IkRig::new(skeleton);
+    ///
+    /// let mut local = skeleton.rest_pose();
+    /// let mut model = vec![Affine3A::IDENTITY; skeleton.len()];
+    /// skeleton.model_pose(&local, &mut model)?;
+    /// let pose = IkPose { local: &mut local, model: &mut model };
+    /// let target = TwoBoneTarget::at(Vec3::new(0.3, 1.3, 0.3));
+    /// let report = IkSolver::from(arm).solve(&rig, &target.into(), pose)?;
+    /// assert!(report.reached());
+    /// # Ok::<(), throng::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The pose is unchanged then.
+    ///
+    /// - [`Error::NotFound`], [`Error::Argument`] or [`Error::At`] if the solver does not fit the
+    ///   rig. The error names the joint or the field.
+    /// - [`Error::Argument`] for a target of another kind of solver or an invalid target, and for a
+    ///   pose that does not have one element per joint.
+    pub fn solve(&self, rig: &IkRig, target: &IkTarget, pose: IkPose<'_>) -> Result<IkReport> {
+        rig.expect_pose(&pose)?;
+        self.validate(rig)?;
+        self.check(target)?;
+        let report = self.run(rig, target, 1.0, pose);
+        report.ok_or(Error::invalid("IkTarget", "is for another kind of solver"))
+    }
+
+    /// Applies the solver to a pose, with `weight` times the target's weight.
+    ///
+    /// The arguments have been checked.
+    fn run(
         &self,
         rig: &IkRig,
         target: &IkTarget,
         weight: f32,
         pose: IkPose<'_>,
     ) -> Option<IkReport> {
-        let report = match (self, target) {
-            (Self::TwoBone(job), IkTarget::TwoBone(target)) => {
-                let weight = target.weight * weight;
-                let target = TwoBoneTarget { weight, ..*target };
-                job.solve(rig, &target, pose).map(IkReport::of_two_bone)
+        Some(match (self, *target) {
+            (Self::TwoBone(job), IkTarget::TwoBone(mut target)) => {
+                target.weight *= weight;
+                IkReport::TwoBone(job.run(rig, &target, pose))
             }
-            (Self::Aim(job), IkTarget::Aim(target)) => {
-                let weight = target.weight * weight;
-                let target = AimTarget { weight, ..*target };
-                job.solve(rig, &target, pose).map(IkReport::of_aim)
+            (Self::Aim(job), IkTarget::Aim(mut target)) => {
+                target.weight *= weight;
+                IkReport::Aim(job.run(rig, &target, pose))
             }
-            (Self::Chain(job), IkTarget::Chain(target)) => {
-                let weight = target.weight * weight;
-                let target = ChainTarget { weight, ..*target };
-                job.solve(rig, &target, pose).map(IkReport::of_chain)
+            (Self::Chain(job), IkTarget::Chain(mut target)) => {
+                target.weight *= weight;
+                IkReport::Chain(job.run(rig, &target, pose))
             }
-            (Self::Feet(job), IkTarget::Feet(target)) => {
-                let weight = target.weight * weight;
-                let target = FeetTarget { weight, ..*target };
-                job.solve(rig, &target, pose).map(IkReport::of_feet)
+            (Self::Feet(job), IkTarget::Feet(mut target)) => {
+                target.weight *= weight;
+                IkReport::Feet(job.run(rig, &target, pose))
             }
             _ => return None,
-        };
-        report.ok()
+        })
     }
 }
 
 /// The solvers that the actors of a character can have targets for.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Solvers {
     list: Vec<IkSolver>,
     /// `None` until a solver needs it.
@@ -266,6 +229,8 @@ impl Solvers {
         (local, model): (&mut [Transform], &mut [Affine3A]),
     ) -> Option<IkReport> {
         let (rig, solver) = (self.rig.as_ref()?, self.get(solver).ok()?);
-        solver.solve(rig, target, weight, IkPose { local, model })
+        let pose = IkPose { local, model };
+        rig.expect_pose(&pose).ok()?;
+        solver.run(rig, target, weight, pose)
     }
 }

@@ -1,4 +1,4 @@
-//! What avatar formats such as VRM add: expressions, spring bones and humanoid roles.
+//! Data of avatar formats such as VRM: expressions, spring bones and humanoid roles.
 
 use super::asset::Character;
 use crate::error::{Error, Result, expect_finite};

@@ -1,37 +1,9 @@
-//! The clips of a character: their form, their number and names, and adding more.
+//! The clips of a character: their number and names, and adding more.
 
-use super::animation_set::{ClipDraft, NamedTimes};
+use super::animation_set::ClipDraft;
 use super::asset::Character;
-use crate::clip::{Clip, ClipOptions, CurveClip};
+use crate::clip::{Clip, CurveClip};
 use crate::error::{Error, Result};
-
-/// The forms in which a character keeps its clips, also those that are added later.
-///
-/// It keeps at least one of the two.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Packing {
-    /// True if it keeps the file's own curves.
-    pub(crate) curves: bool,
-    /// The options for packed clips. `None`: it has only curves.
-    pub(crate) options: Option<ClipOptions>,
-}
-
-impl Packing {
-    /// Keeps no clips. A character never has it.
-    pub(crate) const NEITHER: Self = Self {
-        curves: false,
-        options: None,
-    };
-}
-
-impl Default for Packing {
-    fn default() -> Self {
-        Self {
-            curves: false,
-            options: Some(ClipOptions::default()),
-        }
-    }
-}
 
 impl Character {
     /// The number of clips.
@@ -78,12 +50,14 @@ impl Character {
         self.with_clips_and_events(clips.collect())
     }
 
-    /// [`Self::with_clips`], with the events of each clip.
+    /// [`Self::with_clips`], with the events of each clip: names, and times in seconds.
     ///
     /// # Errors
     /// As [`Self::with_clips`]. The events must lie within their clips.
-    #[doc(hidden)]
-    pub fn with_clips_and_events(mut self, clips: Vec<(CurveClip, NamedTimes)>) -> Result<Self> {
+    pub fn with_clips_and_events(
+        mut self,
+        clips: Vec<(CurveClip, Vec<(Box<str>, f64)>)>,
+    ) -> Result<Self> {
         for (index, (clip, _)) in clips.iter().enumerate() {
             self.check_clip(clip).map_err(|why| why.at("clip", index))?;
         }

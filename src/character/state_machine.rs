@@ -33,7 +33,7 @@ impl StateMachine {
     pub fn of(desc: &StateMachineDesc, character: &Character) -> Result<Self> {
         let clips = StateMachineClip::all_of(character);
         let spaces = character.blend_spaces();
-        Self::with_spaces(desc, character.skeleton(), &clips, spaces)
+        Self::new(desc, character.skeleton(), &clips, spaces)
     }
 
     /// [`Self::of`] for the text form. Errors also name `file` and the line.
@@ -73,6 +73,6 @@ impl StateMachine {
     pub fn from_toml(file: &str, text: &str, character: &Character) -> Result<Self> {
         let clips = StateMachineClip::all_of(character);
         let spaces = character.blend_spaces();
-        StateMachineText::parse(file, text)?.build(character.skeleton(), &clips, spaces)
+        StateMachineText::of(file, text)?.build(character.skeleton(), &clips, spaces)
     }
 }

@@ -22,62 +22,7 @@ pub enum AdditiveReference {
     Pose(Vec<Transform>),
 }
 
-/// Computes the additive difference of a local pose from a reference pose.
-///
-/// The result is meant for the additive layers of [`blend`](crate::motion::blend()). It has one
-/// transform per joint:
-///
-/// - translation: the pose's translation minus the reference's;
-/// - rotation: the rotation `d` for which `reference * d` is the pose's rotation;
-/// - scale: the pose's scale divided by the reference's.
-///
-/// ```
-/// use throng::skeleton::Transform;
-/// use throng::glam::Vec3;
-/// use throng::clip::difference;
-/// use throng::motion::{BLEND_THRESHOLD, PoseLayer, blend};
-///
-/// let at = |x| [Transform { translation: Vec3::X * x, ..Transform::IDENTITY }];
-/// let mut recoil = at(0.0);
-/// difference(&at(2.0), &at(2.5), &mut recoil)?;
-/// let mut out = at(0.0);
-/// let (rest, aim) = (at(0.0), at(1.0));
-/// let layers = [PoseLayer::new(&aim), PoseLayer::new(&recoil).added()];
-/// blend(&rest, &layers, BLEND_THRESHOLD, &mut out)?;
-/// assert_eq!(out, at(1.5));
-/// # Ok::<(), throng::Error>(())
-/// ```
-///
-/// # Errors
-/// - [`Error::Argument`] if the slices differ in length. Nothing is written then.
-/// - [`Error::At`] with the first joint whose reference has a scale of 0 or is not finite, or whose
-///   difference is not finite.
-pub fn difference(
-    reference: &[Transform],
-    pose: &[Transform],
-    out: &mut [Transform],
-) -> Result<()> {
-    expect_len("pose", pose.len(), reference.len())?;
-    expect_len("differences", out.len(), reference.len())?;
-    for (joint, (out, (reference, pose))) in
-        out.iter_mut().zip(reference.iter().zip(pose)).enumerate()
-    {
-        let origin = Origin::new(reference, joint, true)?;
-        let found = Transform {
-            translation: origin.translation(pose.translation),
-            rotation: origin.rotation(pose.rotation).normalize(),
-            scale: origin.scale(pose.scale),
-        };
-        if !(found.translation.is_finite() && found.rotation.is_finite() && found.scale.is_finite())
-        {
-            return Err(at_joint(joint, "difference", "is not finite"));
-        }
-        *out = found;
-    }
-    Ok(())
-}
-
-/// Applies a difference to a reference transform: the inverse of [`difference`].
+/// Applies a difference to a reference transform.
 pub(crate) fn put_onto(reference: &Transform, difference: &Transform) -> Transform {
     Transform {
         translation: reference.translation + difference.translation,

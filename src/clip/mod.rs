@@ -60,15 +60,11 @@ pub(crate) use frames::driven;
 pub(crate) use hull::Hull;
 pub(crate) use pack_clips::PackCount;
 pub use pack_clips::PackObserver;
-pub(crate) use packed::{
-    Block, BlockKeys, COMPONENTS, Property, components, fingerprint, rest_rows,
-};
+pub(crate) use packed::{Block, BlockKeys, COMPONENTS, Property, components, rest_rows};
 pub use packed::{Clip, ClipOptions, ClipReport, VertexError};
 pub(crate) use probes::Probes;
 pub(crate) use timing::Place;
 
-// For the tests and benches of this crate: not part of the API.
+// Additive clips are described by `AdditiveDesc`. Tests also pack one by one.
 #[doc(hidden)]
-pub use additive::{AdditiveReference, difference};
-#[doc(hidden)]
-pub use near::{is_beside, is_long};
+pub use additive::AdditiveReference;

@@ -29,27 +29,6 @@ impl Clip {
         }
     }
 
-    /// The numbers of marked blocks, and of all blocks.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn near_blocks(&self) -> (usize, usize) {
-        let marked = self
-            .blocks
-            .iter()
-            .filter(|block| block.flags & Block::NEAR != 0);
-        (marked.count(), self.blocks.len())
-    }
-
-    /// The same clip without a mark on any block.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn without_marks(mut self) -> Self {
-        for block in &mut self.blocks {
-            block.flags &= !Block::NEAR;
-        }
-        self
-    }
-
     fn is_near(&self, number: usize) -> bool {
         let block = &self.blocks[number];
         if block.rests(Property::Rotation) {
@@ -106,15 +85,13 @@ fn dot(a: Key, b: Key) -> f32 {
 }
 
 /// Returns true if a key is within 45° of the rest pose, measured between quaternions.
-#[must_use]
-pub fn is_beside(key: Key, rest: Key) -> bool {
+fn is_beside(key: Key, rest: Key) -> bool {
     let along = dot(key, rest);
     (along > 0.0) & (along * along >= LEAST_COSINE_SQUARED * dot(key, key) * dot(rest, rest))
 }
 
 /// Returns true if the midpoint of two keys has a length close to 1.
-#[must_use]
-pub fn is_long(a: Key, b: Key) -> bool {
+fn is_long(a: Key, b: Key) -> bool {
     let middle: Key = core::array::from_fn(|part| 0.5 * (a[part] + b[part]));
     let missing = 1.0 - dot(middle, middle);
     (LEAST_MISSING..=MOST_MISSING).contains(&missing)

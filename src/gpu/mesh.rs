@@ -49,6 +49,15 @@ pub struct PrimitiveDraw {
     pub flipped: bool,
 }
 
+/// The descriptor sets that the materials of a [`SkinnedMesh`] need.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MeshSets {
+    /// The number of sets.
+    pub count: u32,
+    /// The number of textures in each set.
+    pub textures: u32,
+}
+
 /// A character on the GPU: primitives, materials, streams, rest palette and textures.
 ///
 /// It is immutable. Any number of instances and frames can use it.
@@ -255,23 +264,29 @@ impl SkinnedMesh {
         self.rest.address
     }
 
-    /// The number of sets that its materials need, and the number of textures in each.
+    /// The sets that its materials need.
     ///
     /// One set serves all materials if the layout is [bindless](super::SetLayout::is_bindless) and
     /// has space for all of the character's textures. Otherwise each material has a set of its own.
-    /// [`super::SetLayout::allocate`] takes this number of textures for each set.
+    /// [`super::SetLayout::allocate`] takes [`MeshSets::textures`] for each set.
     #[must_use]
-    pub fn sets(&self) -> (u32, u32) {
+    pub fn sets(&self) -> MeshSets {
         if self.textures.are_shared() {
-            (1, self.textures.all().len() as u32)
+            MeshSets {
+                count: 1,
+                textures: self.textures.all().len() as u32,
+            }
         } else {
-            (self.material_count(), Material::TEXTURES as u32)
+            MeshSets {
+                count: self.material_count(),
+                textures: Material::TEXTURES as u32,
+            }
         }
     }
 
     /// The textures of a set, for combined image samplers.
     ///
-    /// `set` is an index below the number of [`Self::sets`]. The textures of one material are in
+    /// `set` is an index below [`MeshSets::count`]. The textures of one material are in
     /// the order of [`Material::textures`]. If the material lacks a texture, a white texel takes
     /// its place. For an index that does not exist, they are those of material 0.
     #[must_use]

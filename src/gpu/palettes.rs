@@ -2,10 +2,7 @@
 
 use crate::character::Character;
 use crate::error::Result;
-use crate::palette::{
-    DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteFormat, PaletteRef, QuatOffset,
-    WriteOnly,
-};
+use crate::palette::{PaletteEntry, PaletteFormat, PaletteRef, WriteOnly, with_entry};
 use crate::skeleton::rest_model_pose;
 use bytemuck::{Pod, Zeroable};
 use glam::Affine3A;
@@ -26,38 +23,19 @@ pub(crate) const fn entry_rows(format: PaletteFormat) -> u32 {
 }
 
 /// Writes the palette of a model pose into exactly as many rows as it has.
-fn write(
-    character: &Character,
-    format: PaletteFormat,
-    model: &[Affine3A],
-    out: &mut [Row],
-) -> Result<()> {
-    match format {
-        PaletteFormat::Mat3x4 => write_as::<Mat3x4>(character, model, out),
-        PaletteFormat::DualQuat => write_as::<DualQuat>(character, model, out),
-        PaletteFormat::DualQuatStretch => write_as::<DualQuatStretch>(character, model, out),
-        PaletteFormat::QuatOffset => write_as::<QuatOffset>(character, model, out),
-    }
-}
-
 fn write_as<E: PaletteEntry>(
     character: &Character,
     model: &[Affine3A],
     out: &mut [Row],
 ) -> Result<()> {
     let out = bytemuck::try_cast_slice_mut::<Row, E>(out).unwrap_or_default();
-    let out = WriteOnly::over(out);
+    let out = WriteOnly::from(out);
     character.write_palette(model, out)
 }
 
 /// Views the rows of a palette as its entries.
 pub(crate) fn as_ref(format: PaletteFormat, rows: &[Row]) -> PaletteRef<'_> {
-    match format {
-        PaletteFormat::Mat3x4 => PaletteRef::Mat3x4(entries(rows)),
-        PaletteFormat::DualQuat => PaletteRef::DualQuat(entries(rows)),
-        PaletteFormat::DualQuatStretch => PaletteRef::DualQuatStretch(entries(rows)),
-        PaletteFormat::QuatOffset => PaletteRef::QuatOffset(entries(rows)),
-    }
+    with_entry!(format, E => entries::<E>(rows).into())
 }
 
 /// The rows as entries. Empty if they are not whole entries.
@@ -70,6 +48,6 @@ pub(crate) fn rest(character: &Character, format: PaletteFormat) -> Result<Vec<R
     let model = rest_model_pose(character.skeleton())?;
     let rows = character.palette().len() * entry_rows(format) as usize;
     let mut palette = vec![Row::zeroed(); rows];
-    write(character, format, &model, &mut palette)?;
+    with_entry!(format, E => write_as::<E>(character, &model, &mut palette))?;
     Ok(palette)
 }

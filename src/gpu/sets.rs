@@ -89,19 +89,24 @@ const TEXTURE_BINDING: u32 = BUFFERS.len() as u32;
 impl SetLayout {
     /// The text of `shaders/include/throng.glsl` with all files that it includes.
     ///
-    /// It declares set 0 and the functions that deform a vertex, for engines that compile their own
-    /// shaders. The compiler must know `GL_EXT_buffer_reference` and
-    /// `GL_EXT_buffer_reference_uvec2`; the text enables them.
-    pub const GLSL: &str = concat!(
-        "#ifndef THRONG_GLSL\n#define THRONG_GLSL\n",
-        include_str!("../../shaders/include/throng_data.glsl"),
-        include_str!("../../shaders/include/throng_streams.glsl"),
-        include_str!("../../shaders/include/throng_palette.glsl"),
-        include_str!("../../shaders/include/throng_transform.glsl"),
-        include_str!("../../shaders/include/throng_deform.glsl"),
-        include_str!("../../shaders/include/throng_history.glsl"),
-        "#endif\n",
-    );
+    /// It is for engines whose shader compiler reads no files. The compiler must know
+    /// `GL_EXT_buffer_reference` and `GL_EXT_buffer_reference_uvec2`; the text enables them. The
+    /// file without what it includes is:
+    ///
+    #[doc = concat!("```glsl\n", include_str!("../../shaders/include/throng.glsl"), "```")]
+    #[must_use]
+    pub const fn glsl() -> &'static str {
+        concat!(
+            "#ifndef THRONG_GLSL\n#define THRONG_GLSL\n",
+            include_str!("../../shaders/include/throng_data.glsl"),
+            include_str!("../../shaders/include/throng_streams.glsl"),
+            include_str!("../../shaders/include/throng_palette.glsl"),
+            include_str!("../../shaders/include/throng_transform.glsl"),
+            include_str!("../../shaders/include/throng_deform.glsl"),
+            include_str!("../../shaders/include/throng_history.glsl"),
+            "#endif\n",
+        )
+    }
 
     /// Creates the layout.
     ///

@@ -18,16 +18,19 @@ use glam::Vec3;
 /// ```
 /// use throng::animator::Animator;
 /// use throng::glam::{Affine3A, Vec3};
-/// use throng::ik::{Aim, AimTarget};
+/// use throng::ik::{Aim, AimJoint, AimTarget};
 ///
 /// let character = throng::builtin::mannequin()?.character;
 /// let skeleton = character.skeleton();
-/// let (chest, neck) = (skeleton.joint("Chest")?, skeleton.joint("Neck")?);
-/// let head = skeleton.joint("Head")?;
+/// let joints = vec![
+///     AimJoint::new(skeleton.joint("Chest")?, 0.2),
+///     AimJoint::new(skeleton.joint("Neck")?, 0.3),
+///     AimJoint::new(skeleton.joint("Head")?, 0.5),
+/// ];
 /// let aim = Aim {
 ///     offset_m: Vec3::new(0.0, 0.1, 0.08), // the eyes
 ///     limit_rad: 1.2,
-///     ..Aim::new(vec![(chest, 0.2), (neck, 0.3), (head, 0.5)], Vec3::Z)
+///     ..Aim::new(joints, Vec3::Z)
 /// };
 ///
 /// let mut animator = Animator::new(&character)?;
@@ -43,11 +46,10 @@ use glam::Vec3;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Aim {
-    /// The joints, from the first on, 1 to [`Self::MAX_JOINTS`], each with its share of the turn.
+    /// The joints, from the first on, 1 to [`Self::MAX_JOINTS`].
     ///
-    /// Each joint lies below the one before it. Shares are relative, above 0 and at most 1e6: a
-    /// joint's part of the turn is its share divided by the sum of all shares.
-    pub joints: Vec<(Id<Joint>, f32)>,
+    /// Each joint lies below the one before it.
+    pub joints: Vec<AimJoint>,
     /// The axis that points at the target, in the last joint's space.
     pub forward: Vec3,
     /// The axis that [`AimTarget::up`] turns upright, in the last joint's space.
@@ -67,8 +69,28 @@ pub struct Aim {
     pub limit_rad: f32,
 }
 
+/// A joint that an [`Aim`] turns.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct AimJoint {
+    /// The joint.
+    pub joint: Id<Joint>,
+    /// Its share of the turn, above 0 and at most 1e6.
+    ///
+    /// Shares are relative: the joint turns by its share divided by the sum of all shares.
+    pub share: f32,
+}
+
+impl AimJoint {
+    /// A joint with a share of the turn.
+    #[must_use]
+    pub const fn new(joint: Id<Joint>, share: f32) -> Self {
+        Self { joint, share }
+    }
+}
+
 /// The target of an [`Aim`] for one instance in one frame.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct AimTarget {
     /// The point to look at, in metres of character space.
     pub position: Vec3,
@@ -135,7 +157,7 @@ impl Aim {
     ///
     /// The axis starts at the last joint's origin.
     #[must_use]
-    pub const fn new(joints: Vec<(Id<Joint>, f32)>, forward: Vec3) -> Self {
+    pub const fn new(joints: Vec<AimJoint>, forward: Vec3) -> Self {
         Self {
             joints,
             forward,

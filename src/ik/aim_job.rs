@@ -1,15 +1,15 @@
 //! The aim job: checks an aim, solves it and reports the result.
 
-use super::aim::{Aim, AimReport, AimTarget};
+use super::aim::{Aim, AimJoint, AimReport, AimTarget};
 use super::aim_solve::Rotations;
-use super::job::{Checked, IkJob, IkPose, expect_axis, expect_finite};
+use super::job::{IkJob, IkPose, expect_axis, expect_finite};
 use super::rig::IkRig;
 use crate::error::{Error, Result, expect_in};
 use glam::Vec3;
 
 impl Aim {
     fn report(&self, target: Vec3, weight: f32, pose: &IkPose<'_>) -> AimReport {
-        let last = self.joints.last().map(|(joint, _)| usize::from(*joint));
+        let last = self.joints.last().map(|last| last.joint.index());
         let miss = last.and_then(|last| self.miss(target, &pose.model[last]));
         miss.map_or(AimReport::NONE, |miss| AimReport {
             reached: miss.is_none(),
@@ -41,7 +41,7 @@ impl IkJob for Aim {
     /// There must be 1 to [`Aim::MAX_JOINTS`] joints, each below the one before it, with positive
     /// shares. The axes must have directions, and the limit must be in 0..=π.
     fn validate(&self, rig: &IkRig) -> Result<()> {
-        let Some((first, _)) = self.joints.first() else {
+        let Some(first) = self.joints.first() else {
             return Err(Error::length("Aim::joints", 0, 1));
         };
         if self.joints.len() > Aim::MAX_JOINTS {
@@ -51,11 +51,11 @@ impl IkJob for Aim {
                 cap: Aim::MAX_JOINTS as u64,
             });
         }
-        rig.expect_joint(*first)?;
+        rig.expect_joint(first.joint)?;
         for pair in self.joints.windows(2) {
-            rig.expect_below("Aim::joints", pair[1].0, pair[0].0)?;
+            rig.expect_below("Aim::joints", pair[1].joint, pair[0].joint)?;
         }
-        for (joint, share) in &self.joints {
+        for AimJoint { joint, share } in &self.joints {
             // At most 1e6, so that the sum neither overflows nor loses the small shares.
             expect_in("share in Aim::joints", *share, f32::MIN_POSITIVE, 1e6)
                 .map_err(|why| why.at("joint", usize::from(*joint)))?;
@@ -75,8 +75,8 @@ impl IkJob for Aim {
             .map_or(Ok(()), |up| expect_finite("AimTarget::up", &up.to_array()))
     }
 
-    fn run(&self, rig: &IkRig, target: &AimTarget, pose: IkPose<'_>, _: Checked) -> AimReport {
-        let Some((first, _)) = self.joints.first() else {
+    fn run(&self, rig: &IkRig, target: &AimTarget, pose: IkPose<'_>) -> AimReport {
+        let Some(first) = self.joints.first() else {
             return AimReport::NONE;
         };
         if target.weight <= 0.0 {
@@ -86,10 +86,10 @@ impl IkJob for Aim {
             return AimReport::NONE;
         };
         if weight > 0.0 {
-            for ((joint, _), solved) in self.joints.iter().zip(solved) {
-                pose.local[usize::from(*joint)].rotation = solved;
+            for (own, solved) in self.joints.iter().zip(solved) {
+                pose.local[own.joint.index()].rotation = solved;
             }
-            rig.recompute(*first, pose.local, pose.model);
+            rig.recompute(first.joint, pose.local, pose.model);
         }
         self.report(target.position, weight, &pose)
     }

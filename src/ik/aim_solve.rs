@@ -9,7 +9,7 @@
 //!   which the target lies. Otherwise the least possible miss is the angle between the ray and the
 //!   cone from the eye that touches that sphere.
 
-use super::aim::{Aim, AimTarget};
+use super::aim::{Aim, AimJoint, AimTarget};
 use super::job::IkPose;
 use super::maths::{
     angle_about, angle_between, arc, blend, direction, inverse, length, part_of, sense, turn_about,
@@ -137,13 +137,13 @@ impl Aim {
         target: &AimTarget,
         pose: &IkPose<'_>,
     ) -> Option<Rotations> {
-        let (first, last) = (self.joints.first()?.0, self.joints.last()?.0);
+        let (first, last) = (self.joints.first()?.joint, self.joints.last()?.joint);
         let goal = self.held(target.position, &pose.model[usize::from(last)])?;
         let mut solved = [Quat::IDENTITY; Aim::MAX_JOINTS];
         let mut parent = rig.parent_model(first, pose.model);
-        let mut left: f32 = self.joints.iter().map(|(_, share)| share).sum();
+        let mut left: f32 = self.joints.iter().map(|own| own.share).sum();
         let mut twist_left = target.twist_rad;
-        for (at, (joint, share)) in self.joints.iter().enumerate() {
+        for (at, AimJoint { joint, share }) in self.joints.iter().enumerate() {
             let local = &pose.local[usize::from(*joint)];
             let to_parent = inverse(&parent)?;
             let below = if *joint == last {
@@ -170,7 +170,7 @@ impl Aim {
             };
             left -= share;
             solved[at] = (turn * local.rotation).normalize();
-            if let Some((next, _)) = self.joints.get(at + 1) {
+            if let Some(AimJoint { joint: next, .. }) = self.joints.get(at + 1) {
                 parent =
                     parent * turned(local, solved[at]) * rig.between(pose.local, *joint, *next);
             }
@@ -213,7 +213,7 @@ impl Aim {
     /// Blends from the pose's own rotations to the solved ones by a weight.
     pub(super) fn weighted(&self, solved: &Rotations, weight: f32, pose: &IkPose<'_>) -> Rotations {
         let mut rotations = *solved;
-        for ((joint, _), rotation) in self.joints.iter().zip(&mut rotations) {
+        for (AimJoint { joint, .. }, rotation) in self.joints.iter().zip(&mut rotations) {
             let animated = pose.local[usize::from(*joint)].rotation;
             *rotation = blend(animated, *rotation, weight);
         }
@@ -230,7 +230,7 @@ impl Aim {
         solved: &Rotations,
         pose: &IkPose<'_>,
     ) -> Option<f32> {
-        let last = usize::from(self.joints.last()?.0);
+        let last = self.joints.last()?.joint.index();
         let before = self.miss(target, &pose.model[last])?;
         let is_worse = |weight: f32| {
             let last = self.last_model(rig, &self.weighted(solved, weight, pose), pose)?;
@@ -258,9 +258,9 @@ impl Aim {
         rotations: &Rotations,
         pose: &IkPose<'_>,
     ) -> Option<Affine3A> {
-        let mut model = rig.parent_model(self.joints.first()?.0, pose.model);
+        let mut model = rig.parent_model(self.joints.first()?.joint, pose.model);
         let mut above = None;
-        for ((joint, _), rotation) in self.joints.iter().zip(rotations) {
+        for (AimJoint { joint, .. }, rotation) in self.joints.iter().zip(rotations) {
             if let Some(above) = above {
                 model *= rig.between(pose.local, above, *joint);
             }

@@ -51,11 +51,11 @@ use glam::Vec3;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct IkChain {
-    /// The joints, from the root on, 2 to [`Self::MAX_JOINTS`], each with its rotation limit.
+    /// The joints, from the root on, 2 to [`Self::MAX_JOINTS`].
     ///
     /// Each joint lies below the one before it. The last joint does not turn. Joints of the
     /// skeleton that lie between listed joints do not turn either.
-    pub joints: Vec<(Id<Joint>, JointLimit)>,
+    pub joints: Vec<ChainJoint>,
     /// The distance at which the target counts as reached.
     ///
     /// In metres of character space.
@@ -64,8 +64,18 @@ pub struct IkChain {
     pub iterations: u16,
 }
 
+/// A joint of an [`IkChain`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ChainJoint {
+    /// The joint.
+    pub joint: Id<Joint>,
+    /// The limit of its rotation.
+    pub limit: JointLimit,
+}
+
 /// The target of an [`IkChain`] for one instance in one frame.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ChainTarget {
     /// The goal for the last joint, in metres of character space.
     pub position: Vec3,
@@ -121,20 +131,19 @@ impl IkChain {
     /// - [`Error::At`] if `tip` is not below `root`.
     /// - [`Error::Capacity`] if there are more than [`Self::MAX_JOINTS`] joints.
     pub fn between(skeleton: &Skeleton, root: Id<Joint>, tip: Id<Joint>) -> Result<Self> {
-        Self::of_rig(&IkRig::new(skeleton), root, tip)
-    }
-
-    /// [`Self::between`] for a skeleton that is prepared already.
-    #[doc(hidden)]
-    pub fn of_rig(rig: &IkRig, root: Id<Joint>, tip: Id<Joint>) -> Result<Self> {
+        let rig = &IkRig::new(skeleton);
         rig.expect_below("IkChain tip", tip, root)?;
-        let mut joints = vec![(tip, JointLimit::Free)];
+        let free = |joint| ChainJoint {
+            joint,
+            limit: JointLimit::Free,
+        };
+        let mut joints = vec![free(tip)];
         let mut above = tip;
         while above != root
             && let Some(parent) = rig.parent(above)
         {
             above = parent;
-            joints.push((above, JointLimit::Free));
+            joints.push(free(above));
         }
         joints.reverse();
         let chain = Self {
@@ -152,13 +161,13 @@ impl IkChain {
     /// [`Error::NotFound`] if the joint is not part of the chain.
     pub fn with_limit(mut self, joint: Id<Joint>, limit: JointLimit) -> Result<Self> {
         let count = self.joints.len() as u64;
-        let own = self.joints.iter_mut().find(|(own, _)| *own == joint);
-        own.ok_or(Error::NotFound {
+        let own = self.joints.iter_mut().find(|own| own.joint == joint);
+        let own = own.ok_or(Error::NotFound {
             what: "joint of the chain",
             index: joint.into(),
             count,
-        })?
-        .1 = limit;
+        })?;
+        own.limit = limit;
         Ok(self)
     }
 }

@@ -1,8 +1,8 @@
 //! The chain job: checks a chain, solves it and reports the result.
 
-use super::chain::{ChainReport, ChainTarget, IkChain};
+use super::chain::{ChainJoint, ChainReport, ChainTarget, IkChain};
 use super::chain_solve::Chain;
-use super::job::{Checked, IkJob, IkPose, expect_finite};
+use super::job::{IkJob, IkPose, expect_finite};
 use super::maths::{blend, length};
 use super::rig::IkRig;
 use crate::error::{Error, Result, expect_in};
@@ -28,9 +28,9 @@ impl IkJob for IkChain {
             });
         }
         for pair in self.joints.windows(2) {
-            rig.expect_below("IkChain::joints", pair[1].0, pair[0].0)?;
+            rig.expect_below("IkChain::joints", pair[1].joint, pair[0].joint)?;
         }
-        for (joint, limit) in &self.joints {
+        for ChainJoint { joint, limit } in &self.joints {
             limit
                 .validate()
                 .map_err(|why| why.at("joint", usize::from(*joint)))?;
@@ -49,8 +49,8 @@ impl IkJob for IkChain {
         expect_finite("ChainTarget::position", &target.position.to_array())
     }
 
-    fn run(&self, rig: &IkRig, target: &ChainTarget, pose: IkPose<'_>, _: Checked) -> ChainReport {
-        let [(first, _), .., (last, _)] = self.joints.as_slice() else {
+    fn run(&self, rig: &IkRig, target: &ChainTarget, pose: IkPose<'_>) -> ChainReport {
+        let [first, .., last] = self.joints.as_slice() else {
             return ChainReport::NONE;
         };
         let mut iterations = 0;
@@ -62,13 +62,13 @@ impl IkJob for IkChain {
             let Some(solved) = chain.best() else {
                 return ChainReport::NONE;
             };
-            for ((joint, _), solved) in self.joints.iter().zip(solved) {
-                let rotation = &mut pose.local[usize::from(*joint)].rotation;
+            for (own, solved) in self.joints.iter().zip(solved) {
+                let rotation = &mut pose.local[own.joint.index()].rotation;
                 *rotation = blend(*rotation, *solved, target.weight);
             }
-            rig.recompute(*first, pose.local, pose.model);
+            rig.recompute(first.joint, pose.local, pose.model);
         }
-        let tip = Vec3::from(pose.model[usize::from(*last)].translation);
+        let tip = Vec3::from(pose.model[last.joint.index()].translation);
         let distance = length(tip - target.position);
         ChainReport {
             // Adds a margin for the rounding of the model pose.

@@ -1,19 +1,18 @@
 //! The iteration of a chain with limits, in the space of the first joint's parent.
 
-use super::chain::IkChain;
+use super::chain::{ChainJoint, IkChain};
 use super::job::IkPose;
 use super::limit::JointLimit;
 use super::maths::{direction, inverse, length, unit};
 use super::rig::IkRig;
-use crate::id::Id;
-use crate::skeleton::{Joint, Transform};
+use crate::skeleton::Transform;
 use glam::{Affine3A, DMat3, DVec3, Quat, Vec3};
 
 const MAX: usize = IkChain::MAX_JOINTS;
 
 /// A chain in a pose. It lives on the stack, so that nothing is allocated.
 pub(super) struct Chain<'a> {
-    joints: &'a [(Id<Joint>, JointLimit)],
+    joints: &'a [ChainJoint],
     /// The number of joints that turn: all but the tip.
     turning: usize,
     rest: [Quat; MAX],
@@ -44,12 +43,12 @@ const LEAST_GAIN: f64 = 0.01;
 impl<'a> Chain<'a> {
     /// `None` if the pose is not finite or has no inverse.
     pub(super) fn of(
-        joints: &'a [(Id<Joint>, JointLimit)],
+        joints: &'a [ChainJoint],
         rig: &IkRig,
         pose: &IkPose<'_>,
         target: Vec3,
     ) -> Option<Self> {
-        let model = rig.parent_model(joints.first()?.0, pose.model);
+        let model = rig.parent_model(joints.first()?.joint, pose.model);
         let mut chain = Self {
             joints,
             turning: joints.len() - 1,
@@ -63,12 +62,12 @@ impl<'a> Chain<'a> {
             best: [Quat::IDENTITY; MAX],
             best_m: f64::INFINITY,
         };
-        for (at, (joint, limit)) in joints.iter().enumerate() {
+        for (at, ChainJoint { joint, limit }) in joints.iter().enumerate() {
             chain.local[at] = pose.local[usize::from(*joint)];
             chain.rest[at] = rig.rest(*joint);
             chain.best[at] = chain.local[at].rotation;
-            if let Some((next, _)) = joints.get(at + 1) {
-                chain.gap[at] = rig.between(pose.local, *joint, *next);
+            if let Some(next) = joints.get(at + 1) {
+                chain.gap[at] = rig.between(pose.local, *joint, next.joint);
                 let rotation = &mut chain.local[at].rotation;
                 *rotation = limit.held(chain.rest[at], *rotation);
             }
@@ -142,7 +141,7 @@ impl<'a> Chain<'a> {
 
     fn free(&self) -> bool {
         let mut limits = self.joints[..self.turning].iter();
-        limits.all(|(_, limit)| *limit == JointLimit::Free)
+        limits.all(|own| own.limit == JointLimit::Free)
     }
 
     fn bone(&self, at: usize) -> f64 {
@@ -172,7 +171,9 @@ impl<'a> Chain<'a> {
     /// Both are relative to the joint, in its parent's space.
     fn turn(&mut self, at: usize, from: Vec3, to: Vec3) {
         let rotation = &mut self.local[at].rotation;
-        *rotation = self.joints[at].1.turned(self.rest[at], *rotation, from, to);
+        *rotation = self.joints[at]
+            .limit
+            .turned(self.rest[at], *rotation, from, to);
     }
 
     /// Turns joint `at` so that the next joint moves towards `point`, then places that joint.
@@ -224,7 +225,7 @@ impl<'a> Chain<'a> {
             };
             let local = &self.local[at];
             let arm = (inverse.transform_point3(tip) - local.translation).as_dvec3();
-            let axes = self.joints[at].1.axes(self.rest[at]).as_dmat3();
+            let axes = self.joints[at].limit.axes(self.rest[at]).as_dmat3();
             let to_here =
                 DMat3::from_cols_array(&self.parent[at].matrix3.to_cols_array().map(f64::from));
             let moved = |axis: DVec3| to_here * axis.cross(arm);
@@ -237,7 +238,7 @@ impl<'a> Chain<'a> {
             return;
         }
         for (at, column) in columns.iter().enumerate().take(self.turning) {
-            let limit = self.joints[at].1;
+            let limit = self.joints[at].limit;
             let axes = limit.axes(self.rest[at]);
             let turn = axes * (column.transpose() * share).as_vec3();
             // A larger turn is not a small turn any more.
@@ -261,7 +262,7 @@ impl<'a> Chain<'a> {
             let local = &mut self.local[at];
             let bone = local.rotation * (local.scale * next);
             let angle = sign * 0.3 * time as f32;
-            let limit = &self.joints[at].1;
+            let limit = &self.joints[at].limit;
             local.rotation = limit.nudged(self.rest[at], local.rotation, bone, angle);
         }
         self.place();

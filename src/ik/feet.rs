@@ -1,6 +1,6 @@
 //! The foot placement job: pelvis, legs and soles on uneven ground.
 
-use super::job::{Checked, IkJob, IkPose, expect_axis, expect_finite};
+use super::job::{IkJob, IkPose, expect_axis, expect_finite};
 use super::maths::{angle_between, arc, blend, direction, inverse, part_of, rotation_of, unit};
 use super::rig::IkRig;
 use super::two_bone::{Pole, TwoBone, TwoBoneReport, TwoBoneTarget};
@@ -63,8 +63,8 @@ pub struct Leg {
 /// let mut pose = vec![Affine3A::IDENTITY; skeleton.len()];
 /// animator.model_poses(&[actor], &mut pose)?;
 /// let report = animator.actor(actor)?.target_report(stand);
-/// let Some(IkReport::Feet { pelvis_m, .. }) = report else { panic!("no report") };
-/// assert!((pelvis_m + 0.2).abs() < 1e-6);
+/// let Some(IkReport::Feet(report)) = report else { panic!("no report") };
+/// assert!((report.pelvis_m + 0.2).abs() < 1e-6);
 /// # Ok::<(), throng::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
@@ -89,6 +89,7 @@ pub struct FootPlacement {
 
 /// The ground under a foot.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct GroundHit {
     /// A point of the ground straight below or above the animated ankle.
     ///
@@ -113,6 +114,7 @@ impl GroundHit {
 
 /// The target of a [`FootPlacement`] for one instance in one frame.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct FeetTarget {
     /// The ground under each leg.
     ///
@@ -279,13 +281,7 @@ impl IkJob for FootPlacement {
         Ok(())
     }
 
-    fn run(
-        &self,
-        rig: &IkRig,
-        target: &FeetTarget,
-        mut pose: IkPose<'_>,
-        checked: Checked,
-    ) -> FeetReport {
+    fn run(&self, rig: &IkRig, target: &FeetTarget, mut pose: IkPose<'_>) -> FeetReport {
         let up = unit(self.up).unwrap_or(Vec3::Y);
         let mut placed = [None; FootPlacement::MAX_LEGS];
         for ((placed, leg), hit) in placed.iter_mut().zip(&self.legs).zip(&target.hits) {
@@ -313,9 +309,7 @@ impl IkJob for FootPlacement {
                 ..TwoBoneTarget::at(placed.ankle + up * (placed.rise * target.weight))
             };
             let (local, model) = (&mut *pose.local, &mut *pose.model);
-            *report = leg
-                .bones
-                .run(rig, &target, IkPose { local, model }, checked);
+            *report = leg.bones.run(rig, &target, IkPose { local, model });
         }
         report
     }

@@ -13,7 +13,8 @@
 //! frame. [`Animator::add_solver`](crate::animator::Animator::add_solver) takes solvers, and
 //! [`Actor::set_target`](crate::animator::Actor::set_target) gives targets to actors. A pose
 //! from elsewhere can be shown on an actor first, see
-//! [`Actor::show_pose`](crate::animator::Actor::show_pose).
+//! [`Actor::show_pose`](crate::animator::Actor::show_pose), or be solved without an animator by
+//! [`IkSolver::solve`](crate::IkSolver::solve).
 //!
 //! A solver changes local rotations; [`FootPlacement`] also changes the translation of the pelvis.
 //! It then recomputes the model pose of those joints and of all joints below them, and of no
@@ -52,22 +53,11 @@ mod rig;
 mod two_bone;
 mod two_bone_job;
 
-pub use aim::{Aim, AimTarget};
-pub use chain::{ChainTarget, IkChain};
-pub use feet::{FeetTarget, FootPlacement, GroundHit, Leg};
+pub use aim::{Aim, AimJoint, AimReport, AimTarget};
+pub use chain::{ChainJoint, ChainReport, ChainTarget, IkChain};
+pub use feet::{FeetReport, FeetTarget, FootPlacement, GroundHit, Leg};
+pub(crate) use job::IkJob;
+pub use job::IkPose;
 pub use limit::JointLimit;
-pub use two_bone::{Pole, TwoBone, TwoBoneTarget};
-
-// For the tests and benches of this crate: not part of the API.
-#[doc(hidden)]
-pub use aim::AimReport;
-#[doc(hidden)]
-pub use chain::ChainReport;
-#[doc(hidden)]
-pub use feet::FeetReport;
-#[doc(hidden)]
-pub use job::{IkJob, IkPose, solve_many};
-#[doc(hidden)]
 pub use rig::IkRig;
-#[doc(hidden)]
-pub use two_bone::TwoBoneReport;
+pub use two_bone::{Pole, TwoBone, TwoBoneReport, TwoBoneTarget};

@@ -1,24 +1,15 @@
 //! The joint hierarchy prepared for inverse kinematics.
 
-use crate::error::{Error, Result};
+use super::job::IkPose;
+use crate::error::{Error, Result, expect_len};
 use crate::id::Id;
 use crate::skeleton::{Joint, Skeleton, Transform};
 use glam::{Affine3A, Quat};
 
 /// A skeleton in depth-first order, prepared for inverse kinematics.
 ///
-/// The joints below any joint form one contiguous list, parents first. Build it once per character.
-/// All of the character's [`IkJob`](crate::ik::IkJob)s can use it, from any number of threads.
-///
-/// ```
-/// use throng::ik::IkRig;
-///
-/// let character = throng::builtin::mannequin()?.character;
-/// let rig = IkRig::new(character.skeleton());
-/// let hand = character.skeleton().joint("LeftHand").unwrap_or_default();
-/// assert_eq!(rig.descendants(hand).len(), 15); // five fingers of three joints
-/// # Ok::<(), throng::Error>(())
-/// ```
+/// Build it once per character, for [`IkSolver::solve`](crate::IkSolver::solve). An
+/// [`Animator`](crate::animator::Animator) has its own.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IkRig {
     joints: Box<[RigJoint]>,
@@ -67,27 +58,9 @@ impl IkRig {
         Self { joints, order }
     }
 
-    /// The number of joints.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.joints.len()
-    }
-
-    /// True if there are no joints.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.joints.is_empty()
-    }
-
-    /// The joints below `joint`, without it, every parent before its children.
+    /// The joint and the joints below it, every parent before its children.
     ///
     /// Empty for a joint that does not exist.
-    #[must_use]
-    pub fn descendants(&self, joint: Id<Joint>) -> &[Id<Joint>] {
-        self.subtree(joint).get(1..).unwrap_or(&[])
-    }
-
-    /// [`Self::descendants`] including the joint itself.
     fn subtree(&self, joint: Id<Joint>) -> &[Id<Joint>] {
         let Some(joint) = self.joints.get(usize::from(joint)) else {
             return &[];
@@ -97,14 +70,12 @@ impl IkRig {
     }
 
     /// The parent of a joint. `None` for a root and for a joint that does not exist.
-    #[must_use]
-    pub fn parent(&self, joint: Id<Joint>) -> Option<Id<Joint>> {
+    pub(crate) fn parent(&self, joint: Id<Joint>) -> Option<Id<Joint>> {
         self.joints.get(joint.index())?.parent
     }
 
     /// True if `joint` is a descendant of `above`.
-    #[must_use]
-    pub fn is_below(&self, joint: Id<Joint>, above: Id<Joint>) -> bool {
+    fn is_below(&self, joint: Id<Joint>, above: Id<Joint>) -> bool {
         let get = |joint: Id<Joint>| self.joints.get(usize::from(joint));
         let (Some(joint), Some(above)) = (get(joint), get(above)) else {
             return false;
@@ -112,27 +83,11 @@ impl IkRig {
         joint.place > above.place && joint.place - above.place < above.size
     }
 
-    /// Recomputes the model pose of `joint` and of all joints below it.
+    /// Recomputes the model pose of `joint` and of all joints below it from the local pose.
     ///
-    /// It computes them from the local pose. The bits are the same as those that
-    /// [`Skeleton::model_pose`](crate::skeleton::Skeleton::model_pose) computes for all joints.
-    ///
-    /// # Errors
-    /// - [`Error::NotFound`] if the joint does not exist.
-    /// - [`Error::Argument`] if a slice does not have one element per joint.
-    pub fn update(
-        &self,
-        joint: Id<Joint>,
-        local: &[Transform],
-        model: &mut [Affine3A],
-    ) -> Result<()> {
-        self.expect_joint(joint)?;
-        self.expect_poses(1, local.len(), model.len())?;
-        self.recompute(joint, local, model);
-        Ok(())
-    }
-
-    /// [`Self::update`] for arguments that were already checked.
+    /// The bits are the same as those that
+    /// [`Skeleton::model_pose`](crate::skeleton::Skeleton::model_pose) computes for all joints. The
+    /// poses have one element per joint.
     pub(crate) fn recompute(&self, joint: Id<Joint>, local: &[Transform], model: &mut [Affine3A]) {
         for joint in self.subtree(joint) {
             let parent_from_local = local[usize::from(*joint)].to_affine();
@@ -202,10 +157,9 @@ impl IkRig {
             .at("joint", usize::from(joint)))
     }
 
-    /// Checks that both poses have as many elements as `instances` need.
-    pub(crate) fn expect_poses(&self, instances: usize, local: usize, model: usize) -> Result<()> {
-        let need = self.joints.len().saturating_mul(instances);
-        crate::error::expect_len("local pose", local, need)?;
-        crate::error::expect_len("model pose", model, need)
+    /// Checks that both poses have one element per joint.
+    pub(crate) fn expect_pose(&self, pose: &IkPose<'_>) -> Result<()> {
+        expect_len("local pose", pose.local.len(), self.joints.len())?;
+        expect_len("model pose", pose.model.len(), self.joints.len())
     }
 }

@@ -1,6 +1,6 @@
 //! The two-bone job: checks a limb, solves it in closed form and reports the result.
 
-use super::job::{Checked, IkJob, IkPose, expect_axis, expect_finite, expect_rotation};
+use super::job::{IkJob, IkPose, expect_axis, expect_finite, expect_rotation};
 use super::limb::{Limb, Wanted};
 use super::maths::{blend, inverse, length, rotation_of, sense};
 use super::rig::IkRig;
@@ -86,13 +86,7 @@ impl IkJob for TwoBone {
         }
     }
 
-    fn run(
-        &self,
-        rig: &IkRig,
-        target: &TwoBoneTarget,
-        pose: IkPose<'_>,
-        _: Checked,
-    ) -> TwoBoneReport {
+    fn run(&self, rig: &IkRig, target: &TwoBoneTarget, pose: IkPose<'_>) -> TwoBoneReport {
         if target.weight > 0.0 {
             let Some(solved) = self.rotations(rig, target, &pose) else {
                 return TwoBoneReport::NONE;

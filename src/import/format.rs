@@ -75,10 +75,20 @@ impl Format {
     }
 }
 
-/// True if the name of a file has the extension of a format that can be imported by itself, whether
-/// or not its reader is compiled in.
+/// True if a file has the extension of a format that can be imported, for the lists of tools.
+///
+/// Its reader need not be compiled in. Files that only belong to another one, such as `.wglvert`,
+/// do not count.
+///
+/// ```
+/// use throng::import::has_known_extension;
+///
+/// let names = ["knight.glb", "knight.png", "knight.throng"];
+/// assert_eq!(names.map(has_known_extension), [true, false, true]);
+/// ```
 #[must_use]
-pub fn has_known_extension(path: &Path) -> bool {
+pub fn has_known_extension(path: impl AsRef<Path>) -> bool {
+    let path = path.as_ref();
     let name = path.file_name().and_then(|name| name.to_str());
     let format = name.and_then(of_name);
     format.is_some_and(|format| format != Format::WglVertices)

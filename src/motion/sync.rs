@@ -9,22 +9,7 @@
 ///
 /// Pairs whose weight or duration is not positive and finite are ignored. The result is 0 if no
 /// pair is left.
-///
-/// ```
-/// use throng::motion::{BlendSpace1, cycle_duration_s};
-///
-/// let speeds = BlendSpace1::new(&[1.5, 4.0])?; // walk, run
-/// let durations_s = [1.2, 0.8];
-/// let both = speeds.at(2.75);
-/// let cycle_s = cycle_duration_s(both.map(|(clip, weight)| (weight, durations_s[clip])));
-/// assert_eq!(cycle_s, 1.0);
-///
-/// // A quarter of a cycle after the start, each clip is at a quarter of its own duration.
-/// let phase = 0.25 / cycle_s;
-/// assert_eq!(durations_s.map(|duration_s| phase * duration_s), [0.3, 0.2]);
-/// # Ok::<(), throng::Error>(())
-/// ```
-pub fn cycle_duration_s(parts: impl IntoIterator<Item = (f32, f64)>) -> f64 {
+pub(crate) fn cycle_duration_s(parts: impl IntoIterator<Item = (f32, f64)>) -> f64 {
     let counts = |value: f64| value > 0.0 && value.is_finite();
     let (mut sum, mut total) = (0.0, 0.0);
     for (weight, duration_s) in parts {

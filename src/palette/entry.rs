@@ -61,11 +61,9 @@ pub(crate) mod sealed {
 
     pub trait Entry: Sized {
         /// Wraps a slice of entries as a palette.
-        #[doc(hidden)]
         fn palette(list: &[Self]) -> PaletteRef<'_>;
 
         /// The limit of the format that `matrix` exceeds most, if by more than `tolerance`.
-        #[doc(hidden)]
         fn limit(matrix: &Affine3A, tolerance: f32) -> Option<Unrepresentable>;
     }
 }

@@ -3,6 +3,45 @@
 use super::mat3x4::Mat3x4;
 use bytemuck::{Pod, Zeroable};
 
+/// Evaluates an expression for the entry type of a [`PaletteFormat`] that is known at run time.
+macro_rules! with_entry {
+    ($format:expr, $entry:ident => $run:expr) => {{
+        use crate::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteFormat, QuatOffset};
+        match $format {
+            PaletteFormat::Mat3x4 => {
+                type $entry = Mat3x4;
+                $run
+            }
+            PaletteFormat::DualQuat => {
+                type $entry = DualQuat;
+                $run
+            }
+            PaletteFormat::DualQuatStretch => {
+                type $entry = DualQuatStretch;
+                $run
+            }
+            PaletteFormat::QuatOffset => {
+                type $entry = QuatOffset;
+                $run
+            }
+        }
+    }};
+}
+pub(crate) use with_entry;
+
+/// Evaluates an expression for the entries of a [`PaletteRef`].
+macro_rules! with_entries {
+    ($palette:expr, $list:ident => $run:expr) => {
+        match $palette {
+            crate::palette::PaletteRef::Mat3x4($list) => $run,
+            crate::palette::PaletteRef::DualQuat($list) => $run,
+            crate::palette::PaletteRef::DualQuatStretch($list) => $run,
+            crate::palette::PaletteRef::QuatOffset($list) => $run,
+        }
+    };
+}
+pub(crate) use with_entries;
+
 /// The way vertices blend several joints, chosen for each character.
 ///
 /// The method determines which palette formats can be used.
@@ -71,12 +110,7 @@ impl PaletteFormat {
     /// Both are multiples of 16.
     #[must_use]
     pub const fn entry_bytes(self) -> usize {
-        match self {
-            Self::Mat3x4 => size_of::<Mat3x4>(),
-            Self::DualQuat => size_of::<DualQuat>(),
-            Self::DualQuatStretch => size_of::<DualQuatStretch>(),
-            Self::QuatOffset => size_of::<QuatOffset>(),
-        }
+        with_entry!(self, E => size_of::<E>())
     }
 
     /// The smallest format that a skinning method reads.
@@ -165,15 +199,15 @@ pub enum PaletteRef<'a> {
     QuatOffset(&'a [QuatOffset]),
 }
 
-impl PaletteRef<'_> {
+impl<'a> PaletteRef<'a> {
     /// The number of entries.
-    pub(crate) fn len(&self) -> usize {
-        match self {
-            Self::Mat3x4(list) => list.len(),
-            Self::DualQuat(list) => list.len(),
-            Self::DualQuatStretch(list) => list.len(),
-            Self::QuatOffset(list) => list.len(),
-        }
+    pub(crate) fn len(self) -> usize {
+        with_entries!(self, list => list.len())
+    }
+
+    /// The numbers of all entries.
+    pub(crate) fn numbers(self) -> &'a [f32] {
+        with_entries!(self, list => bytemuck::cast_slice(list))
     }
 }
 

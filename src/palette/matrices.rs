@@ -14,8 +14,21 @@ use glam::Affine3A;
 impl Character {
     /// Computes the palette of a model pose.
     ///
+    /// ```
+    /// use throng::glam::Affine3A;
+    /// use throng::palette::Mat3x4;
+    ///
+    /// let character = throng::builtin::mannequin()?.character;
+    /// let skeleton = character.skeleton();
+    /// let mut model = vec![Affine3A::IDENTITY; skeleton.len()];
+    /// skeleton.model_pose(&skeleton.rest_pose(), &mut model)?;
+    /// let mut palette = vec![Mat3x4::IDENTITY; character.palette().len()];
+    /// character.write_palette(&model, &mut palette)?;
+    /// # Ok::<(), throng::Error>(())
+    /// ```
+    ///
     /// Entry `i` is `model[joint(i)] × inverse_bind(i)`. The format is that of the elements of
-    /// `out`, which [`WriteOnly::over`] makes of a slice. A matrix that the format cannot represent
+    /// `out`, which [`WriteOnly::from`] makes of a slice. A matrix that the format cannot represent
     /// becomes the nearest entry, see [`PaletteEntry::project`]. [`Mat3x4`] represents every
     /// matrix.
     ///
@@ -23,11 +36,12 @@ impl Character {
     /// [`Error::Argument`](crate::Error::Argument) if `model` does not have one element per joint,
     /// or `out` one per palette entry, or if `out` is not aligned for its elements. Nothing is
     /// written then.
-    pub fn write_palette<E: PaletteEntry>(
+    pub fn write_palette<'o, E: PaletteEntry>(
         &self,
         model: &[Affine3A],
-        mut out: WriteOnly<'_, E>,
+        out: impl Into<WriteOnly<'o, E>>,
     ) -> Result<()> {
+        let mut out = out.into();
         expect_fitting(self, model, &out)?;
         let entries = self.palette().iter();
         out.fill_with(entries.map(|entry| E::project(&matrix(model, entry))))
@@ -40,11 +54,12 @@ impl Character {
     /// # Errors
     /// As [`Self::write_palette`], and [`Error::Unrepresentable`](crate::Error::Unrepresentable)
     /// with the joint. The entries before it have then been written.
-    pub fn write_exact_palette<E: PaletteEntry>(
+    pub fn write_exact_palette<'o, E: PaletteEntry>(
         &self,
         model: &[Affine3A],
-        mut out: WriteOnly<'_, E>,
+        out: impl Into<WriteOnly<'o, E>>,
     ) -> Result<()> {
+        let mut out = out.into();
         expect_fitting(self, model, &out)?;
         let tolerance = Tolerance::of(self);
         let mut fault = None;

@@ -6,7 +6,8 @@ use core::mem::MaybeUninit;
 
 /// A slice that can only be written.
 ///
-/// It is meant for mapped device memory and for uninitialised memory. It offers no way to read,
+/// Functions that write palettes take anything that converts to it, such as `&mut Vec`. It is meant
+/// for mapped device memory and for uninitialised memory. It offers no way to read,
 /// because reading write-combined memory is orders of magnitude slower. Write in ascending order:
 /// such memory combines neighbouring writes into whole bus transactions.
 ///
@@ -59,6 +60,29 @@ pub struct WriteOnly<'a, T: Copy> {
 // SAFETY: it is an exclusive borrow of memory, like `&mut [MaybeUninit<T>]`, and `T` is `Send`.
 unsafe impl<T: Copy + Send> Send for WriteOnly<'_, T> {}
 
+/// Over initialised memory.
+impl<'a, T: Copy> From<&'a mut [T]> for WriteOnly<'a, T> {
+    fn from(slice: &'a mut [T]) -> Self {
+        Self {
+            start: slice.as_mut_ptr(),
+            len: slice.len(),
+            owner: PhantomData,
+        }
+    }
+}
+
+impl<'a, T: Copy> From<&'a mut Vec<T>> for WriteOnly<'a, T> {
+    fn from(list: &'a mut Vec<T>) -> Self {
+        list.as_mut_slice().into()
+    }
+}
+
+impl<'a, T: Copy, const N: usize> From<&'a mut [T; N]> for WriteOnly<'a, T> {
+    fn from(array: &'a mut [T; N]) -> Self {
+        array.as_mut_slice().into()
+    }
+}
+
 impl<'a, T: Copy> WriteOnly<'a, T> {
     /// Creates a slice of `len` elements at `start`.
     ///
@@ -79,16 +103,6 @@ impl<'a, T: Copy> WriteOnly<'a, T> {
     pub const fn new(slice: &'a mut [MaybeUninit<T>]) -> Self {
         Self {
             start: slice.as_mut_ptr().cast(),
-            len: slice.len(),
-            owner: PhantomData,
-        }
-    }
-
-    /// Creates a slice over initialised memory.
-    #[must_use]
-    pub const fn over(slice: &'a mut [T]) -> Self {
-        Self {
-            start: slice.as_mut_ptr(),
             len: slice.len(),
             owner: PhantomData,
         }

@@ -106,9 +106,11 @@ impl MaterialDesc<'_> {
     /// The text of `shaders/include/throng_surface.glsl`, which includes `throng.glsl`.
     ///
     /// It declares the surface that the fragment shader receives. `throng.glsl` is
-    /// [`SetLayout::GLSL`](crate::gpu::SetLayout::GLSL).
-    pub const SURFACE_GLSL: &'static str =
-        include_str!("../../shaders/include/throng_surface.glsl");
+    /// [`SetLayout::glsl`](crate::gpu::SetLayout::glsl).
+    #[must_use]
+    pub const fn surface_glsl() -> &'static str {
+        include_str!("../../shaders/include/throng_surface.glsl")
+    }
 }
 
 /// The attachments and options of a pass.

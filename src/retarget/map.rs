@@ -35,7 +35,7 @@ pub(super) struct JointLink {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct JointMap {
     links: Vec<JointLink>,
-    unmatched_roles: Vec<(Role, bool)>,
+    unmatched_roles: Vec<UnmatchedRole>,
     /// The numbers of joints in the two skeletons.
     pub(super) joints: [usize; 2],
 }
@@ -166,7 +166,7 @@ impl JointMap {
         for role in Role::all() {
             let in_source = from.joint(role).is_some();
             if in_source != to.joint(role).is_some() {
-                map.unmatched_roles.push((role, in_source));
+                map.unmatched_roles.push(UnmatchedRole { role, in_source });
             }
         }
         Ok(map)
@@ -268,13 +268,20 @@ impl JointMap {
 
     /// The roles that only one of two humanoids has.
     ///
-    /// Each comes with true if the source has it, and false if the target has it.
-    ///
     /// Empty if the map was not made by [`humanoid`](Self::humanoid).
     #[must_use]
-    pub fn unmatched_roles(&self) -> &[(Role, bool)] {
+    pub fn unmatched_roles(&self) -> &[UnmatchedRole] {
         &self.unmatched_roles
     }
+}
+
+/// A role that only one of two humanoids has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnmatchedRole {
+    /// The role.
+    pub role: Role,
+    /// True if the source has it, and false if the target has it.
+    pub in_source: bool,
 }
 
 fn find(skeleton: &Skeleton, what: &'static str, name: &str) -> Result<Id<Joint>> {
@@ -288,16 +295,16 @@ fn find(skeleton: &Skeleton, what: &'static str, name: &str) -> Result<Id<Joint>
 /// Joint `k` of `m` follows position `k · n / m`. Position 0 is the joint before the chain.
 fn shared(base: Option<Id<Joint>>, chain: &[Id<Joint>], targets: &[Id<Joint>]) -> Vec<JointLink> {
     let (n, m) = (chain.len(), targets.len());
-    let source = |place: usize| match place.checked_sub(1) {
+    let source = |position: usize| match position.checked_sub(1) {
         None => base,
         Some(at) => chain.get(at).copied(),
     };
     let link = |(at, target): (usize, &Id<Joint>)| {
         let along = (at + 1) * n;
-        let (place, rest) = (along / m, along % m);
-        let toward = (rest > 0).then(|| Some((source(place + 1)?, rest as f32 / m as f32)));
+        let (position, rest) = (along / m, along % m);
+        let toward = (rest > 0).then(|| Some((source(position + 1)?, rest as f32 / m as f32)));
         let toward = toward.flatten();
-        let (source, toward) = match source(place) {
+        let (source, toward) = match source(position) {
             Some(source) => (source, toward),
             None => (toward?.0, None),
         };

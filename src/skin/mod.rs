@@ -32,4 +32,4 @@ pub use ray::{Line, RayHit};
 #[doc(hidden)]
 pub use skinned_layout::StreamCounts;
 #[doc(hidden)]
-pub use skinner::{PackedPart, SkinJob, skin_many};
+pub use skinner::PackedPart;

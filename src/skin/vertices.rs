@@ -5,7 +5,7 @@ use super::posed_vertices::PosedVertices;
 use crate::character::Character;
 use crate::error::{Error, Result, expect_len};
 use crate::mesh::Primitive;
-use crate::palette::{Mat3x4, PaletteEntry, PaletteRef};
+use crate::palette::{Mat3x4, PaletteEntry, PaletteRef, with_entries};
 use glam::{Vec3, Vec4};
 
 impl Character {
@@ -71,12 +71,7 @@ impl Character {
         expect_len("palette", palette.len(), self.palette().len())?;
         expect_len("morph weights", weights.len(), self.morph_weights().len())?;
         morph(primitive, weights, out)?;
-        match palette {
-            PaletteRef::Mat3x4(list) => deform(primitive, list, out),
-            PaletteRef::DualQuat(list) => deform(primitive, list, out),
-            PaletteRef::DualQuatStretch(list) => deform(primitive, list, out),
-            PaletteRef::QuatOffset(list) => deform(primitive, list, out),
-        }
+        with_entries!(palette, list => deform(primitive, list, out))
     }
 }
 

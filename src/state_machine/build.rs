@@ -26,29 +26,15 @@ pub(crate) struct Known<'d> {
 }
 
 impl StateMachine {
-    /// Validates `desc` against a skeleton and a list of clips.
+    /// Validates `desc` against a skeleton, a list of clips, and blend spaces of these clips.
     ///
     /// Masks apply to the skeleton's joints. Clips are found by name; if several have the same
-    /// name, the first is used. The samples of [`Self::play`] hold indices into `clips`. Blend
-    /// spaces belong to a character, so a motion that names one needs [`Self::of`].
+    /// name, the first is used.
     ///
     /// # Errors
     /// [`Error::Description`](error::Error::Description) with the part of the state machine, its
     /// field and the fault.
-    #[doc(hidden)]
-    pub fn new(
-        desc: &StateMachineDesc,
-        skeleton: &Skeleton,
-        clips: &[StateMachineClip<'_>],
-    ) -> error::Result<Self> {
-        Self::with_spaces(desc, skeleton, clips, &[])
-    }
-
-    /// [`Self::new`] with blend spaces, whose clips are indices into `clips`.
-    ///
-    /// # Errors
-    /// As [`Self::new`].
-    pub(crate) fn with_spaces(
+    pub(crate) fn new(
         desc: &StateMachineDesc,
         skeleton: &Skeleton,
         clips: &[StateMachineClip<'_>],

@@ -7,10 +7,15 @@ use super::model::Layer;
 use super::pace::clips;
 use super::state::{LayerState, Play, StateMachineInstance, Value};
 use super::watch::{DrivenClip, Watch};
-use crate::id::Id;
 use crate::motion::Ramp;
 
 impl Layer {
+    /// The weight of the layer over the layers below.
+    fn weight_of(&self, values: &[Value]) -> f64 {
+        let most = if self.additive { f32::MAX } else { 1.0 };
+        self.weight.value(values).clamp(0.0, most.into())
+    }
+
     /// Calls `each` for every clip that the layer plays: states that fade out first, oldest first.
     pub(crate) fn driven(
         &self,
@@ -65,7 +70,6 @@ impl Layer {
             };
             each(&DrivenClip {
                 layer,
-                state: Id::new(play.state),
                 mask: self.mask,
                 clip: clip.clip,
                 anchor_s: play.anchor_s,

@@ -10,13 +10,13 @@ use crate::skeleton::Mask;
 
 /// The facts about a clip that a state machine needs.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct StateMachineClip<'c> {
+pub(crate) struct StateMachineClip<'c> {
     /// The name of the clip.
-    pub name: &'c str,
+    pub(crate) name: &'c str,
     /// Duration in seconds, from 0 to [`StateMachine::MAX_TIME_S`].
-    pub duration_s: f64,
+    pub(crate) duration_s: f64,
     /// `Some(true)` if the clip is additive. `None` if unknown: then it is accepted on any layer.
-    pub additive: Option<bool>,
+    pub(crate) additive: Option<bool>,
 }
 
 impl<'c> From<&'c CurveClip> for StateMachineClip<'c> {

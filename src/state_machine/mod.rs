@@ -41,29 +41,22 @@ mod advance;
 mod build;
 mod build_motion;
 mod condition;
-#[cfg(feature = "serde")]
-mod defaults;
 mod desc;
 mod desc_transition;
 mod drive;
 mod fault;
 mod fire;
 mod fits;
-#[cfg(feature = "toml")]
-mod lines;
-mod log;
 mod machine;
 mod model;
 mod names;
 mod pace;
-#[cfg(feature = "serde")]
-mod parameter_text;
 mod parameters;
-mod play;
-mod save;
 mod state;
-#[cfg(feature = "toml")]
+mod status;
 mod text;
+#[cfg(feature = "toml")]
+mod toml;
 mod update;
 mod watch;
 
@@ -75,19 +68,11 @@ pub use desc::{
 };
 pub use desc_transition::{Interruption, Origin, TransitionDesc};
 pub(crate) use fire::Taken;
-#[cfg(feature = "toml")]
-pub(crate) use lines::Lines;
 pub use machine::StateMachine;
-pub use play::LayerStatus;
+pub(crate) use machine::StateMachineClip;
+pub(crate) use state::StateMachineInstance;
 pub use state::Value;
+pub use status::LayerStatus;
 #[cfg(feature = "toml")]
-pub(crate) use text::StateMachineText;
+pub(crate) use toml::{StateMachineText, list_element, part_of};
 pub(crate) use watch::{DrivenClip, Watch};
-
-// For the tests and benches of this crate: not part of the API.
-#[doc(hidden)]
-pub use log::{ClipCycle, StateMachineEvent, StateMachineLog};
-#[doc(hidden)]
-pub use machine::StateMachineClip;
-#[doc(hidden)]
-pub use state::StateMachineInstance;

@@ -15,10 +15,7 @@ impl StateMachine {
         let names = self.parameters.iter().map(|parameter| &*parameter.name);
         find("parameter", names, name)
     }
-}
 
-#[doc(hidden)]
-impl StateMachine {
     /// Sets a float, clamped to its range.
     ///
     /// The change takes effect at the time up to which the instance has been updated.
@@ -27,7 +24,7 @@ impl StateMachine {
     /// - [`Error::Argument`] if the value is not finite, the parameter is not a float, or the
     ///   instance belongs to another state machine.
     /// - [`Error::NotFound`] if the parameter belongs to another state machine.
-    pub fn set_float(
+    pub(crate) fn set_float(
         &self,
         state: &mut StateMachineInstance,
         id: Id<ParameterDesc>,
@@ -52,7 +49,7 @@ impl StateMachine {
     /// - [`Error::Argument`] if the parameter is not an int, or the instance belongs to another
     ///   state machine.
     /// - [`Error::NotFound`] if the parameter belongs to another state machine.
-    pub fn set_int(
+    pub(crate) fn set_int(
         &self,
         state: &mut StateMachineInstance,
         id: Id<ParameterDesc>,
@@ -74,7 +71,7 @@ impl StateMachine {
     /// - [`Error::Argument`] if the parameter is not a bool, or the instance belongs to another
     ///   state machine.
     /// - [`Error::NotFound`] if the parameter belongs to another state machine.
-    pub fn set_bool(
+    pub(crate) fn set_bool(
         &self,
         state: &mut StateMachineInstance,
         id: Id<ParameterDesc>,
@@ -94,7 +91,7 @@ impl StateMachine {
     /// - [`Error::Argument`] if the parameter is not a trigger, or the instance belongs to another
     ///   state machine.
     /// - [`Error::NotFound`] if the parameter belongs to another state machine.
-    pub fn set_trigger(
+    pub(crate) fn set_trigger(
         &self,
         state: &mut StateMachineInstance,
         id: Id<ParameterDesc>,
@@ -108,7 +105,7 @@ impl StateMachine {
     /// - [`Error::Argument`] if the parameter is not a trigger, or the instance belongs to another
     ///   state machine.
     /// - [`Error::NotFound`] if the parameter belongs to another state machine.
-    pub fn reset_trigger(
+    pub(crate) fn reset_trigger(
         &self,
         state: &mut StateMachineInstance,
         id: Id<ParameterDesc>,
@@ -121,7 +118,11 @@ impl StateMachine {
     /// # Errors
     /// - [`Error::NotFound`] if the parameter belongs to another state machine.
     /// - [`Error::Argument`] if the instance belongs to another state machine.
-    pub fn value(&self, state: &StateMachineInstance, id: Id<ParameterDesc>) -> Result<Value> {
+    pub(crate) fn value(
+        &self,
+        state: &StateMachineInstance,
+        id: Id<ParameterDesc>,
+    ) -> Result<Value> {
         self.check(state)?;
         let value = state.values.get(usize::from(id.0)).copied();
         value.ok_or_else(|| self.no_parameter(id))

@@ -12,7 +12,6 @@ use crate::motion::{LoopMode, Ramp};
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DrivenClip {
     pub(crate) layer: u8,
-    pub(crate) state: Id<StateDesc>,
     /// Index into the state machine's masks.
     pub(crate) mask: Option<u16>,
     pub(crate) clip: Id<Clip>,
@@ -26,13 +25,6 @@ pub(crate) struct DrivenClip {
     pub(crate) weight: Ramp,
     /// True if time has passed since its state was entered.
     pub(crate) begun: bool,
-}
-
-impl DrivenClip {
-    /// Unwrapped clip time at `time_s`.
-    pub(crate) fn unwrapped_s(&self, time_s: f64) -> f64 {
-        self.offset_s + (time_s - self.anchor_s) * self.speed
-    }
 }
 
 /// Receives the events of an instance during an update, in time order within each layer.

@@ -4,12 +4,42 @@ use crate::reference::rng::Rng;
 use bytemuck::Zeroable;
 use throng::Error;
 use throng::animator::PlayRecord;
-use throng::motion::{ClipEvents, EventCursor, EventHit, LoopMode};
+use throng::motion::{ClipEvents, EventHit, LoopMode, Passed};
 
 const LOOPINGS: [LoopMode; 3] = [LoopMode::Loop, LoopMode::Once, LoopMode::PingPong];
 const DAY_S: f64 = 86_400.0;
 /// Whole numbers of this many seconds are exact in `f64` and in their sums and products.
 const TICK_S: f64 = 1.0 / 1024.0;
+
+/// The unwrapped time of a play that moves step by step.
+struct Cursor {
+    at_s: f64,
+    started: bool,
+}
+
+impl Cursor {
+    fn new(at_s: f64) -> Self {
+        let started = false;
+        Self { at_s, started }
+    }
+
+    /// The events up to a time. The first step that has a length includes those at its start.
+    fn advance<'a>(
+        &mut self,
+        events: &'a ClipEvents,
+        to_s: f64,
+        loop_mode: LoopMode,
+    ) -> Passed<'a> {
+        let passed = if self.started {
+            events.passed(self.at_s, to_s, loop_mode)
+        } else {
+            events.passed_from_start(self.at_s, to_s, loop_mode)
+        };
+        self.started |= to_s != self.at_s;
+        self.at_s = to_s;
+        passed
+    }
+}
 
 /// Event, pass, and where it lies in ticks.
 type Met = (usize, i64, i64);
@@ -144,7 +174,7 @@ fn each_is_delivered_once_however_time_is_cut() {
         for loop_mode in LOOPINGS {
             let near_s = [0.0, DAY_S, 30.0 * DAY_S, -DAY_S][round % 4];
             let sign = if round % 3 == 0 { -1.0 } else { 1.0 };
-            let mut cursor = EventCursor::new(near_s);
+            let mut cursor = Cursor::new(near_s);
             let mut at = near_s;
             let mut got = Vec::new();
             for _ in 0..60 {
@@ -157,7 +187,7 @@ fn each_is_delivered_once_however_time_is_cut() {
                     }
                     _ => at + sign * f64::from(rng.range(0.0, 0.3)),
                 };
-                got.extend(cursor.advance(&events, at, loop_mode, usize::MAX));
+                got.extend(cursor.advance(&events, at, loop_mode));
             }
             let whole: Vec<_> = events.passed_from_start(near_s, at, loop_mode).collect();
             assert_eq!(got, whole, "round {round}, {loop_mode:?}");
@@ -247,72 +277,57 @@ fn unwrapped_time_is_within_a_nanosecond_after_thirty_days() {
 #[test]
 fn a_start_and_a_seek_deliver_what_they_should() {
     let events = ClipEvents::new(2.0, [("zero", 0.0), ("one", 1.0), ("two", 2.0)]).unwrap();
-    let names = |hits: throng::motion::Passed<'_>| -> Vec<_> {
-        hits.map(|hit| hit.name.to_string()).collect()
-    };
-    let mut cursor = EventCursor::new(0.0);
+    let names = |hits: Passed<'_>| -> Vec<_> { hits.map(|hit| hit.name.to_string()).collect() };
+    let mut cursor = Cursor::new(0.0);
     // A frame of no length at the start does not use the start up.
-    assert!(names(cursor.advance(&events, 0.0, LoopMode::Loop, 9)).is_empty());
+    assert!(names(cursor.advance(&events, 0.0, LoopMode::Loop)).is_empty());
     assert_eq!(
-        names(cursor.advance(&events, 0.5, LoopMode::Loop, 9)),
+        names(cursor.advance(&events, 0.5, LoopMode::Loop)),
         ["zero"]
     );
-    assert_eq!(
-        names(cursor.advance(&events, 1.0, LoopMode::Loop, 9)),
-        ["one"]
-    );
+    assert_eq!(names(cursor.advance(&events, 1.0, LoopMode::Loop)), ["one"]);
     // Turning around on an event does not deliver it again, but passing it again does.
-    assert!(names(cursor.advance(&events, 0.5, LoopMode::Loop, 9)).is_empty());
+    assert!(names(cursor.advance(&events, 0.5, LoopMode::Loop)).is_empty());
+    assert_eq!(names(cursor.advance(&events, 1.5, LoopMode::Loop)), ["one"]);
+    let mut cursor = Cursor::new(3.5);
+    assert!(names(cursor.advance(&events, 3.75, LoopMode::Loop)).is_empty());
     assert_eq!(
-        names(cursor.advance(&events, 1.5, LoopMode::Loop, 9)),
-        ["one"]
-    );
-    cursor.seek(3.5);
-    assert_eq!(cursor.unwrapped_s(), 3.5);
-    assert!(names(cursor.advance(&events, 3.75, LoopMode::Loop, 9)).is_empty());
-    assert_eq!(
-        names(cursor.seek_delivering(&events, 1.5, LoopMode::Loop, 9)),
+        names(cursor.advance(&events, 1.5, LoopMode::Loop)),
         ["one", "zero", "two"]
     );
-    cursor.seek(3.0);
-    assert_eq!(
-        names(cursor.advance(&events, 3.5, LoopMode::Loop, 9)),
-        ["one"]
-    );
+    let mut cursor = Cursor::new(3.0);
+    assert_eq!(names(cursor.advance(&events, 3.5, LoopMode::Loop)), ["one"]);
 
     // A backward play of a loop from its end, and from its seam.
-    let mut back = EventCursor::new(2.0);
+    let mut back = Cursor::new(2.0);
     assert_eq!(
-        names(back.advance(&events, 0.5, LoopMode::Loop, 9)),
+        names(back.advance(&events, 0.5, LoopMode::Loop)),
         ["two", "one"]
     );
     // Reaching the seam gives both of its events, leaving it none.
     assert_eq!(
-        names(back.advance(&events, 0.0, LoopMode::Loop, 9)),
+        names(back.advance(&events, 0.0, LoopMode::Loop)),
         ["zero", "two"]
     );
-    assert!(names(back.advance(&events, -0.5, LoopMode::Loop, 9)).is_empty());
+    assert!(names(back.advance(&events, -0.5, LoopMode::Loop)).is_empty());
 
     // Once: delivered when passed, silent while held, also by a play that starts late.
-    let mut once = EventCursor::new(-1.0);
+    let mut once = Cursor::new(-1.0);
     assert_eq!(
-        names(once.advance(&events, 1.5, LoopMode::Once, 9)),
+        names(once.advance(&events, 1.5, LoopMode::Once)),
         ["zero", "one"]
     );
+    assert_eq!(names(once.advance(&events, 7.0, LoopMode::Once)), ["two"]);
+    assert!(names(once.advance(&events, 9.0, LoopMode::Once)).is_empty());
     assert_eq!(
-        names(once.advance(&events, 7.0, LoopMode::Once, 9)),
-        ["two"]
-    );
-    assert!(names(once.advance(&events, 9.0, LoopMode::Once, 9)).is_empty());
-    assert_eq!(
-        names(once.advance(&events, -5.0, LoopMode::Once, 9)),
+        names(once.advance(&events, -5.0, LoopMode::Once)),
         ["two", "one", "zero"]
     );
 
     // There and back: turning points once.
-    let mut pong = EventCursor::new(0.0);
+    let mut pong = Cursor::new(0.0);
     assert_eq!(
-        names(pong.advance(&events, 6.0, LoopMode::PingPong, 99)),
+        names(pong.advance(&events, 6.0, LoopMode::PingPong)),
         ["zero", "one", "two", "one", "zero", "one", "two"]
     );
 }
@@ -328,11 +343,9 @@ fn a_billion_passes_cost_nothing() {
     let ping = events.count_passed(0.0, month_s, LoopMode::PingPong);
     assert!(ping.abs_diff(2 * 2_592_000_000) <= 2, "{ping}");
     for (from, to) in [(0.0, month_s), (month_s, 0.0)] {
-        let mut cursor = EventCursor::new(from);
-        let passed = cursor.advance(&events, to, LoopMode::Loop, 5);
+        let passed = events.passed(from, to, LoopMode::Loop).limited(5);
         assert!(passed.left_out().abs_diff(whole - 5) <= 3);
         assert_eq!(passed.count(), 5);
-        assert_eq!(cursor.unwrapped_s(), to);
         let far = events
             .passed(from, to, LoopMode::Loop)
             .nth(7_000_000_000)
@@ -387,9 +400,6 @@ fn nothing_breaks_it() {
                     assert!(some.iter().all(|hit| !hit.unwrapped_s.is_nan()));
                 }
             }
-            let mut cursor = EventCursor::new(from);
-            let _ = cursor.advance(&events, to, LoopMode::Loop, 3).count();
-            assert!(!cursor.unwrapped_s().is_nan());
         }
     }
     // A clip without duration has one pass, whatever is asked.

@@ -4,16 +4,15 @@
 
 mod additive;
 mod animator;
-mod blend;
 mod blend_space;
 mod clip_packing;
-mod cycle;
 mod events;
 mod fades;
 mod half_turn;
 mod ik;
 mod inertia;
 mod loop_mode;
+mod masks;
 mod models;
 mod morph_clips;
 mod moving_clips;

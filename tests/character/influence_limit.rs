@@ -192,7 +192,7 @@ fn positions(character: &Character, clip: Option<(usize, f64)>) -> Vec<Vec<V3>> 
     let mut palette = vec![Mat3x4::IDENTITY; character.palette().len()];
     let mut poser = Poser::new();
     poser
-        .palette(character, clip, WriteOnly::over(&mut palette))
+        .palette(character, clip, WriteOnly::from(&mut palette))
         .unwrap();
     let weights: Vec<f32> = character.morph_weights().iter().map(|w| w.rest).collect();
     let posed = |primitive| {

@@ -2,26 +2,25 @@
 //!
 //! Bytes that were cut or altered give an error, or a sound character.
 
+use crate::reference::batch::{Batch, Sample};
 use crate::reference::rng::Rng;
 use crate::reference::signed::{ENTRY, HEADER, Section, file, sections, sign};
 use crate::reference::{assets, random};
 use std::ops::Range;
 use std::sync::LazyLock;
-use throng::animate::BatchPoser;
 use throng::character::{
     AdditiveDesc, AnimationDesc, BlendAt, BlendSpaceDesc, Character, ClipDesc, EventDesc, Gait,
     RootMotionDesc, SocketDesc,
 };
 use throng::error::SavedFault;
 use throng::import::{self, ImportOptions, RawCharacter};
-use throng::motion::{ClipSample, SampleList};
-use throng::palette::{Mat3x4, WriteOnly};
+use throng::palette::Mat3x4;
 use throng::skeleton::Transform;
 use throng::state_machine::{
     BlendPointDesc, Condition, LayerDesc, MaskDesc, MaskPartDesc, Origin, ParameterDesc,
     ParameterKind, StateDesc, StateMachineDesc, Test, TransitionDesc,
 };
-use throng::{Error, Id};
+use throng::{Error, SimdLevel};
 
 /// The built-in character and random ones.
 fn made(options: &ImportOptions, seeds: Range<u64>) -> Vec<(String, Character)> {
@@ -182,8 +181,7 @@ fn fault(bytes: &[u8]) -> SavedFault {
 
 /// Plays a character with all functions that trust its data.
 fn play(character: &Character) {
-    let poser = BatchPoser::new(character).unwrap();
-    let mut list = SampleList::new();
+    let mut instances = Vec::new();
     for (index, clip) in character.clips().iter().enumerate() {
         for time_s in [
             -1.0,
@@ -192,7 +190,7 @@ fn play(character: &Character) {
             clip.duration_s(),
             f64::NAN,
         ] {
-            list.push([ClipSample::new(Id::new(index as u16), time_s)]);
+            instances.push([Sample::new(index, time_s)]);
             let mut local = vec![Transform::IDENTITY; character.skeleton().len()];
             clip.sample(time_s, &mut local).unwrap();
             let mut sum = 0.0;
@@ -203,9 +201,7 @@ fn play(character: &Character) {
             let _ = clip.packed_words();
         }
     }
-    let mut palettes = vec![Mat3x4::IDENTITY; list.len() * character.palette().len()];
-    let out = WriteOnly::over(&mut palettes);
-    poser.palettes(character.clips(), &list, out).unwrap();
+    Batch::new(character, SimdLevel::best(), &instances).palettes(Mat3x4::IDENTITY);
 }
 
 #[test]

@@ -7,12 +7,10 @@ use crate::support::{CONFIGS, SMALL, Setup};
 use std::ffi::{CStr, c_void};
 use std::mem::transmute;
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
-use throng::animate::BatchPoser;
 use throng::animator::Animator;
 use throng::ash::{self, vk};
 use throng::gpu::{MemoryAllocator, MemoryBlock, MemoryRequest, PaletteRing, PaletteRingDesc};
 use throng::gpu_allocator::MemoryLocation;
-use throng::motion::{ClipSample, SampleList};
 use throng::{Crowd, Spawn};
 
 static REQUIREMENTS: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
@@ -119,12 +117,6 @@ fn take_20_bytes(setup: &Setup, allocator: &mut dyn MemoryAllocator) -> Vec<Memo
 fn palettes_are_written_to_memory_of_a_driver_with_an_alignment_of_4() {
     let character = built(ribbon(5)).character;
     let entries = character.palette().len() as u32;
-    let poser = BatchPoser::new(&character).unwrap();
-    let mut list = SampleList::new();
-    for number in 0..20 {
-        let clip = character.clip("sway").unwrap();
-        list.push([ClipSample::new(clip, 0.01 * f64::from(number))]);
-    }
     let mut animator = Animator::new(&character).unwrap();
     let actors: Vec<_> = (0..20)
         .map(|_| animator.add(standing(Some((0, 0.3)))).unwrap())
@@ -145,10 +137,7 @@ fn palettes_are_written_to_memory_of_a_driver_with_an_alignment_of_4() {
         };
         let mut ring = PaletteRing::new(&device, allocator, &desc).unwrap();
         for frame_index in 0..3 {
-            let mut out = unsafe { ring.writer(frame_index, 0, entries * 20) }.unwrap();
-            poser
-                .palettes(character.clips(), &list, out.reborrow())
-                .unwrap();
+            let out = unsafe { ring.writer(frame_index, 0, entries * 20) }.unwrap();
             animator.palettes(&actors, out).unwrap();
             let start = ring.mapped_start(frame_index).unwrap();
             assert_eq!(start.addr().get() % 64, 0, "frame index {frame_index}");

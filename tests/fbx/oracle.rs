@@ -22,13 +22,13 @@ pub(crate) fn posed(character: &Character, clip: Option<(usize, f64)>) -> Vec<Ve
     let mut poser = Poser::new();
     let mut palette = vec![Mat3x4::IDENTITY; character.palette().len()];
     poser
-        .palette(character, clip, WriteOnly::over(&mut palette))
+        .palette(character, clip, WriteOnly::from(&mut palette))
         .unwrap();
     let skinner = Skinner::new(character).unwrap();
     let mut words = vec![0.0; skinner.layout().words as usize];
     let palette = &palette[..];
     skinner
-        .skin(palette, poser.weights(), WriteOnly::over(&mut words))
+        .skin(palette, poser.weights(), WriteOnly::from(&mut words))
         .unwrap();
     let parts = skinner.layout().primitives.iter();
     let points = parts.flat_map(|part| {

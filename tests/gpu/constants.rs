@@ -56,7 +56,7 @@ fn constants(glsl: &str) -> impl Iterator<Item = (&str, u32)> {
 
 #[test]
 fn shaders_and_rust_agree() {
-    let found: BTreeMap<&str, u32> = [SetLayout::GLSL, MaterialDesc::SURFACE_GLSL]
+    let found: BTreeMap<&str, u32> = [SetLayout::glsl(), MaterialDesc::surface_glsl()]
         .into_iter()
         .flat_map(constants)
         .collect();
@@ -67,7 +67,7 @@ fn shaders_and_rust_agree() {
 /// The test above is not blind: its reader finds each line that declares a constant.
 #[test]
 fn every_constant_is_read() {
-    for glsl in [SetLayout::GLSL, MaterialDesc::SURFACE_GLSL] {
+    for glsl in [SetLayout::glsl(), MaterialDesc::surface_glsl()] {
         let declared = glsl.lines().filter(|line| line.starts_with("const uint "));
         assert_eq!(constants(glsl).count(), declared.count());
         assert!(constants(glsl).count() > 5);
@@ -87,8 +87,8 @@ fn the_text_for_engines_is_that_of_the_files() {
     assert!(parts.len() > 3);
     let guard = "#ifndef THRONG_GLSL\n#define THRONG_GLSL\n";
     assert_eq!(
-        SetLayout::GLSL,
+        SetLayout::glsl(),
         format!("{guard}{}#endif\n", parts.concat())
     );
-    assert!(!SetLayout::GLSL.contains("#include"));
+    assert!(!SetLayout::glsl().contains("#include"));
 }

@@ -199,7 +199,7 @@ fn check_skinned(
     let got = floats(context, &to);
     let matrices = palette(&character, Some((0, 0.4)));
     let mut want = vec![0.0; words];
-    let out = WriteOnly::over(&mut want);
+    let out = WriteOnly::from(&mut want);
     skinner.skin(&matrices, &[], out).unwrap();
     for part in &skinner.layout().primitives {
         let range = part.positions as usize..(part.positions + part.vertex_count * 3) as usize;

@@ -80,7 +80,7 @@ fn words<T: Copy>(items: &[T]) -> Vec<u8> {
 /// The palette of the file's own curves, which the reference evaluates too.
 fn of_curves(poser: &mut Poser, character: &Character, clip: Option<(usize, f64)>) -> Vec<Mat3x4> {
     let mut out = vec![Mat3x4::IDENTITY; character.palette().len()];
-    let to = WriteOnly::over(&mut out);
+    let to = WriteOnly::from(&mut out);
     poser.palette(character, clip, to).unwrap();
     out
 }

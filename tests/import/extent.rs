@@ -226,7 +226,7 @@ fn numbers<E: PaletteEntry>(animator: &mut Animator, character: &Character) -> V
     let actors: Vec<_> = animator.actors().collect();
     let zero = <E as bytemuck::Zeroable>::zeroed();
     let mut palettes = vec![zero; actors.len() * character.palette().len()];
-    let out = WriteOnly::over(&mut palettes);
+    let out = WriteOnly::from(&mut palettes);
     animator.palettes(&actors, out).unwrap();
     bytemuck::cast_slice(&palettes).to_vec()
 }
@@ -263,7 +263,7 @@ fn expect_finite(character: &Character, what: &str) {
         let length = character.palette().len() * 12;
         for palette in all[0].chunks_exact(length.max(1)) {
             let palette: &[Mat3x4] = bytemuck::cast_slice(palette);
-            let out = WriteOnly::over(&mut words);
+            let out = WriteOnly::from(&mut words);
             skinner.skin(palette, &weights, out).unwrap();
             let bounds = skinner.bounds(palette, &weights).unwrap();
             assert!(bounds.size().is_finite(), "{what}");

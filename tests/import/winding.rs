@@ -225,7 +225,7 @@ fn a_pose_tells_which_triangles_it_turned_over() {
         (0.8, [false, true, false, false, true, false]),
     ] {
         let mut palette = vec![Mat3x4::IDENTITY; c.palette().len()];
-        let out = WriteOnly::over(&mut palette);
+        let out = WriteOnly::from(&mut palette);
         Poser::new().palette(&c, Some((0, time_s)), out).unwrap();
         let palette = &palette;
         let turned = c.flipped_triangles(&c.primitives()[0], palette).unwrap();

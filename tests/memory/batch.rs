@@ -1,15 +1,12 @@
-//! The batch allocates nothing once it has run, on one thread or on a thread pool.
+//! Evaluation allocates nothing once it has run, on one thread or on a thread pool.
 
 use crate::counting::{allocations, measure};
-use throng::animate::BatchPoser;
-use throng::clip::{Clip, ClipOptions};
+use throng::animator::{ActorId, Animator, Play};
+use throng::builtin;
 use throng::glam::Affine3A;
-use throng::motion::{ClipSample, SampleList};
 use throng::palette::{DualQuat, Mat3x4, WriteOnly};
-use throng::simd::SimdLevel;
-use throng::skeleton::Mask;
 use throng::skeleton::Transform;
-use throng::{Id, Threads};
+use throng::{SimdLevel, Threads};
 
 /// Number of instances in each frame.
 const INSTANCES: usize = 203;
@@ -17,32 +14,7 @@ const INSTANCES: usize = 203;
 #[test]
 fn nothing_is_allocated_after_the_first_call() {
     let _measurement = measure();
-    let character = throng::import::RawCharacter::mannequin()
-        .build(&throng::import::ImportOptions::curves_only())
-        .unwrap()
-        .character;
-    let raw = character.curves().iter();
-    let clips: Vec<Clip> = raw
-        .map(|clip| Clip::new(&character, clip, &ClipOptions::default()).unwrap())
-        .collect();
-    let last = clips.len() - 1;
-    let mask = [Mask::all(character.skeleton())];
-    let fill = |list: &mut SampleList, frame: usize| {
-        list.clear();
-        for number in 0..INSTANCES {
-            let time_s = 0.02 * number as f64 + 0.016 * frame as f64;
-            let all = [
-                ClipSample::new(Id::new(0), time_s).weighted(0.5),
-                ClipSample::new(Id::new(last as u16), 2.0 * time_s),
-                ClipSample::new(Id::new(1), 0.3).masked(Id::new(0)),
-                ClipSample::new(Id::new(0), 0.3).on_level(1).weighted(0.2),
-                ClipSample::new(Id::new(1), time_s).on_level(1),
-            ];
-            list.push(all.into_iter().take(number % 6));
-        }
-    };
-    let mut list = SampleList::new();
-    fill(&mut list, 0);
+    let character = builtin::mannequin().unwrap().character;
     let joints = INSTANCES * character.skeleton().len();
     let mut palettes = vec![Mat3x4::IDENTITY; INSTANCES * character.palette().len()];
     let mut duals = vec![DualQuat::IDENTITY; palettes.len()];
@@ -50,23 +22,31 @@ fn nothing_is_allocated_after_the_first_call() {
     let mut models = vec![Affine3A::IDENTITY; joints];
     let pool = rayon::ThreadPoolBuilder::new().num_threads(4).build();
     pool.unwrap().install(|| {
-        for code in SimdLevel::available() {
-            let poser = BatchPoser::new(&character).unwrap();
-            let poser = poser.with_simd_level(code).unwrap();
-            let poser = poser.with_masks(&mask).unwrap();
-            let mut poser = poser;
+        for level in SimdLevel::available() {
+            let mut animator = Animator::new(&character).unwrap();
+            animator.set_simd_level(level).unwrap();
+            let actors: Vec<ActorId> = (0..INSTANCES)
+                .map(|number| {
+                    let walk = Play::new("Walk").offset_s(0.02 * number as f64);
+                    let id = animator.add(walk).unwrap();
+                    let mut actor = animator.actor_mut(id).unwrap();
+                    for layer in 0..number % 4 {
+                        let play = Play::new("Run").weight(0.5).fade_s(20.0);
+                        actor.play(play.layer(layer as u8)).unwrap();
+                    }
+                    id
+                })
+                .collect();
             let mut frame = |number: usize| {
-                fill(&mut list, number);
+                animator.update(0.016 * number as f64).unwrap();
                 for threads in [Threads::Rayon, Threads::One] {
-                    poser.set_threads(threads);
-                    let to = WriteOnly::over(&mut palettes);
-                    poser.palettes(&clips, &list, to).unwrap();
-                    poser.local_poses(&clips, &list, &mut local).unwrap();
-                    poser.model_poses(&clips, &list, &mut models).unwrap();
-                    let to = WriteOnly::over(&mut duals);
-                    poser.palettes(&clips, &list, to).unwrap();
-                    let to = WriteOnly::over(&mut palettes);
-                    poser.finish(&models, to).unwrap();
+                    animator.set_threads(threads);
+                    let to = WriteOnly::from(&mut palettes);
+                    animator.palettes(&actors, to).unwrap();
+                    animator.local_poses(&actors, &mut local).unwrap();
+                    animator.model_poses(&actors, &mut models).unwrap();
+                    let to = WriteOnly::from(&mut duals);
+                    animator.palettes(&actors, to).unwrap();
                 }
             };
             // Rayon's threads allocate their own memory when they first take work from each other.
@@ -77,7 +57,7 @@ fn nothing_is_allocated_after_the_first_call() {
             for number in 20..35 {
                 frame(number);
             }
-            assert_eq!(allocations() - before, 0, "{code}");
+            assert_eq!(allocations() - before, 0, "{level}");
         }
     });
 }

@@ -11,7 +11,6 @@ mod load;
 
 mod animator;
 mod batch;
-mod blend;
 mod import;
 mod skinner;
 mod springs;

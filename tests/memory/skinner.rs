@@ -3,9 +3,9 @@
 use crate::counting::{allocated_bytes, allocations, measure, measure_pool};
 use crate::load::{Streams, each_format, made, palettes};
 use crate::reference::rng::Rng;
-use throng::Threads;
+use rayon::prelude::*;
 use throng::palette::WriteOnly;
-use throng::skin::{PosedVertices, SkinJob, Skinner, skin_many};
+use throng::skin::{PosedVertices, Skinner};
 
 #[test]
 fn nothing_is_allocated_after_the_first_calls() {
@@ -19,7 +19,7 @@ fn nothing_is_allocated_after_the_first_calls() {
     let mut every = || {
         each_format!(all, |palette| {
             skinner
-                .skin(palette, &[], WriteOnly::over(&mut out))
+                .skin(palette, &[], WriteOnly::from(&mut out))
                 .unwrap();
             skinner.skin_primitive(0, palette, &[], &mut posed).unwrap();
             skinner.bounds(palette, &[]).unwrap();
@@ -33,23 +33,22 @@ fn nothing_is_allocated_after_the_first_calls() {
     assert_eq!(allocations() - before, 0);
 
     // On several threads, the queues of the pool may occasionally grow by a block. Nothing
-    // allocates for every job.
-    let jobs = 2000;
+    // allocates for every instance.
     let words = skinner.layout().words as usize;
-    let mut out = vec![0.0; words * jobs];
-    let job = |out| SkinJob::new(&skinner, &all.offsets, &[], WriteOnly::over(out));
-    let mut jobs: Vec<_> = out.chunks_exact_mut(words).map(job).collect();
+    let mut out = vec![0.0; words * 2000];
+    let mut skin_all = || {
+        let skin = |out| skinner.skin(&all.offsets, &[], WriteOnly::from(out));
+        out.par_chunks_exact_mut(words).try_for_each(skin).unwrap();
+    };
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(4)
         .build()
         .unwrap();
     measure_pool(&pool);
-    pool.install(|| skin_many(&mut jobs, &Threads::Rayon))
-        .unwrap();
+    pool.install(&mut skin_all);
     let (count, bytes) = (allocations(), allocated_bytes());
     measure_pool(&pool);
-    pool.install(|| skin_many(&mut jobs, &Threads::Rayon))
-        .unwrap();
+    pool.install(&mut skin_all);
     let (count, bytes) = (allocations() - count, allocated_bytes() - bytes);
     assert!(
         count < 100 && bytes < 100_000,

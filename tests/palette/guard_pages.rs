@@ -1,17 +1,15 @@
 //! Nothing is read or written past the end of a slice: each ends before an inaccessible page.
 
 use crate::guarded::Guarded;
+use crate::reference::batch::{Batch, Sample};
 use crate::reference::random;
-use throng::animate::BatchPoser;
 use throng::animator::{ActorId, Animator, Play, ShowPose};
 use throng::character::Character;
 use throng::glam::Affine3A;
 use throng::import::{ImportOptions, RawCharacter};
-use throng::motion::{ClipSample, SampleList};
 use throng::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, QuatOffset, WriteOnly};
-use throng::simd::SimdLevel;
 use throng::skeleton::Transform;
-use throng::{Error, Id};
+use throng::{Error, Id, SimdLevel};
 
 /// Instances: less than, exactly and more than one and two groups of any level.
 const COUNTS: [usize; 10] = [0, 1, 2, 3, 4, 7, 8, 9, 16, 33];
@@ -23,18 +21,18 @@ fn characters() -> Vec<Character> {
     std::iter::once(built_in).chain(made).collect()
 }
 
-fn list(character: &Character, count: usize) -> SampleList {
+fn batch(character: &Character, level: SimdLevel, count: usize) -> Batch {
     let clips = character.clips().len();
-    let mut list = SampleList::new();
-    for instance in 0..count {
-        let clip = |number: usize| Id::new(((instance + number) % clips.max(1)) as u16);
-        let sample = |number| {
-            let time_s = 0.13 * instance as f64;
-            ClipSample::new(clip(number), time_s).weighted(0.5)
-        };
-        list.push((0..(instance % 3).min(clips)).map(sample));
-    }
-    list
+    let instance = |instance: usize| {
+        let clip = |number: usize| (instance + number) % clips.max(1);
+        let time_s = 0.13 * instance as f64;
+        let sample = |number| Sample::new(clip(number), time_s).weighted(0.5);
+        (0..(instance % 3).min(clips))
+            .map(sample)
+            .collect::<Vec<_>>()
+    };
+    let instances: Vec<_> = (0..count).map(instance).collect();
+    Batch::new(character, level, &instances)
 }
 
 fn is_length<T>(result: Result<T, Error>) -> bool {
@@ -45,58 +43,26 @@ fn nothing<E: PaletteEntry>() -> E {
     E::project(&Affine3A::IDENTITY)
 }
 
-/// The palettes of a list and of its model poses, in one format.
-fn batch<E: PaletteEntry + PartialEq>(
-    poser: &BatchPoser,
-    character: &Character,
-    list: &SampleList,
-    models: &Guarded<Affine3A>,
-) {
-    let len = list.len() * character.palette().len();
-    let mut out = Guarded::new(&vec![nothing::<E>(); len]);
-    let to = WriteOnly::over(out.slice_mut());
-    poser.palettes(character.clips(), list, to).unwrap();
-    let mut finished = Guarded::new(&vec![nothing::<E>(); len]);
-    let to = WriteOnly::over(finished.slice_mut());
-    poser.finish(models.slice(), to).unwrap();
-    assert!(out.slice() == finished.slice());
-    if len > 0 {
-        let mut short = Guarded::new(&vec![nothing::<E>(); len - 1]);
-        let to = WriteOnly::over(short.slice_mut());
-        assert!(is_length(poser.palettes(character.clips(), list, to)));
-        let to = WriteOnly::over(short.slice_mut());
-        assert!(is_length(poser.finish(models.slice(), to)));
-        let cut = &models.slice()[1..];
-        let to = WriteOnly::over(finished.slice_mut());
-        assert!(is_length(poser.finish(cut, to)));
-    }
-}
-
 #[test]
 fn batches_stay_within_their_slices_on_every_level() {
     for character in characters() {
         let joints = character.skeleton().len();
+        let entries = character.palette().len();
         for level in SimdLevel::available() {
-            let poser = BatchPoser::new(&character).unwrap();
-            let poser = poser.with_simd_level(level).unwrap();
             for count in COUNTS {
-                let list = list(&character, count);
+                let Batch {
+                    mut animator,
+                    actors,
+                    ..
+                } = batch(&character, level, count);
                 let mut local = Guarded::new(&vec![Transform::IDENTITY; count * joints]);
                 let mut models = Guarded::new(&vec![Affine3A::IDENTITY; count * joints]);
-                let clips = character.clips();
-                poser.local_poses(clips, &list, local.slice_mut()).unwrap();
-                poser.model_poses(clips, &list, models.slice_mut()).unwrap();
-                if count > 0 && joints > 0 {
-                    let short = &mut local.slice_mut()[1..];
-                    assert!(is_length(poser.local_poses(clips, &list, short)));
-                    let mut short = Guarded::new(&models.slice()[1..]);
-                    let short = short.slice_mut();
-                    assert!(is_length(poser.model_poses(clips, &list, short)));
-                }
-                batch::<Mat3x4>(&poser, &character, &list, &models);
-                batch::<DualQuatStretch>(&poser, &character, &list, &models);
-                batch::<DualQuat>(&poser, &character, &list, &models);
-                batch::<QuatOffset>(&poser, &character, &list, &models);
+                animator.local_poses(&actors, local.slice_mut()).unwrap();
+                animator.model_poses(&actors, models.slice_mut()).unwrap();
+                palettes::<Mat3x4>(&mut animator, &actors, entries);
+                palettes::<DualQuatStretch>(&mut animator, &actors, entries);
+                palettes::<DualQuat>(&mut animator, &actors, entries);
+                palettes::<QuatOffset>(&mut animator, &actors, entries);
             }
         }
     }
@@ -106,12 +72,12 @@ fn palettes<E: PaletteEntry>(animator: &mut Animator, actors: &[ActorId], entrie
     let len = actors.len() * entries;
     let mut out = Guarded::new(&vec![nothing::<E>(); len]);
     animator
-        .palettes(actors, WriteOnly::over(out.slice_mut()))
+        .palettes(actors, WriteOnly::from(out.slice_mut()))
         .unwrap();
     if len > 0 {
         let mut short = Guarded::new(&vec![nothing::<E>(); len - 1]);
         assert!(is_length(
-            animator.palettes(actors, WriteOnly::over(short.slice_mut()))
+            animator.palettes(actors, WriteOnly::from(short.slice_mut()))
         ));
     }
 }
@@ -215,10 +181,10 @@ fn palettes_of_a_model_pose_stay_within_their_slices() {
     fn one<E: PaletteEntry>(character: &Character, models: &[Affine3A]) {
         let len = character.palette().len();
         let mut out = Guarded::new(&vec![nothing::<E>(); len]);
-        let to = WriteOnly::over(out.slice_mut());
+        let to = WriteOnly::from(out.slice_mut());
         character.write_palette(models, to).unwrap();
         if len > 0 {
-            let short = WriteOnly::over(&mut out.slice_mut()[1..]);
+            let short = WriteOnly::from(&mut out.slice_mut()[1..]);
             assert!(is_length(character.write_palette(models, short)));
         }
     }

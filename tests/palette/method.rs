@@ -233,12 +233,12 @@ fn poses_that_callers_give_are_checked_or_projected() {
     let mut poser = Poser::new();
     let mut model = poser.pose(&character, None).unwrap().to_vec();
     let mut out = [DualQuat::IDENTITY; 3];
-    let to = WriteOnly::over(&mut out);
+    let to = WriteOnly::from(&mut out);
     character.write_exact_palette(&model, to).unwrap();
     assert_eq!(out, [DualQuat::IDENTITY; 3]);
 
     model[1] *= Affine3A::from_scale(Vec3::new(1.0, 1.0, -1.0));
-    let to = WriteOnly::over(&mut out);
+    let to = WriteOnly::from(&mut out);
     let error = character.write_exact_palette(&model, to).unwrap_err();
     let Error::Unrepresentable {
         method,
@@ -255,7 +255,7 @@ fn poses_that_callers_give_are_checked_or_projected() {
         ("DualQuat", 1, "middle", &PoseAt::Given, "flip")
     );
     assert!(error.to_string().contains("\"middle\""), "{error}");
-    let to = WriteOnly::over(&mut out);
+    let to = WriteOnly::from(&mut out);
     character.write_palette(&model, to).unwrap();
     let mut numbers = out.iter().flat_map(|entry| entry.real);
     assert!(numbers.all(f32::is_finite));
@@ -275,7 +275,7 @@ fn palettes_and_poses_of_another_length_are_refused() {
         (2, 3, false, "model pose"),
     ] {
         let mut out = vec![QuatOffset::IDENTITY; entries];
-        let to = WriteOnly::over(&mut out);
+        let to = WriteOnly::from(&mut out);
         let written = if exact {
             character.write_exact_palette(&model[..joints], to)
         } else {

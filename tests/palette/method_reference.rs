@@ -97,7 +97,7 @@ impl<'a> Subject<'a> {
     /// The mesh under a palette of this format.
     fn posed<E: PaletteEntry>(&self, poser: &Poser) -> Vec<PosedVertices> {
         let mut memory = vec![E::zeroed(); self.character.palette().len()];
-        let out = WriteOnly::over(&mut memory);
+        let out = WriteOnly::from(&mut memory);
         self.character
             .write_exact_palette::<E>(poser.model(), out)
             .unwrap();

@@ -47,11 +47,11 @@ fn lengths_must_match_and_nothing_is_written_otherwise() {
 
     let mut out = [Mat3x4::IDENTITY; 4];
     let error = character
-        .write_palette(&model[..2], WriteOnly::over(&mut out[..3]))
+        .write_palette(&model[..2], WriteOnly::from(&mut out[..3]))
         .unwrap_err();
     assert_eq!(error, length("model pose", 2, 3));
     for count in [2, 4] {
-        let view = WriteOnly::over(&mut out[..count]);
+        let view = WriteOnly::from(&mut out[..count]);
         let error = character.write_palette(&model, view).unwrap_err();
         assert_eq!(error, length("palette", count, 3));
     }
@@ -100,7 +100,7 @@ fn rest_pose_gives_the_identity() {
     let mut entries = [nothing; 5];
     let mut poser = Poser::new();
     poser
-        .palette(&character, None, WriteOnly::over(&mut entries))
+        .palette(&character, None, WriteOnly::from(&mut entries))
         .unwrap();
     assert_eq!(entries, [Mat3x4::IDENTITY; 5]);
     assert_eq!(poser.local().len(), 5);

@@ -1,15 +1,12 @@
 //! The write-only view.
 
+use crate::reference::batch::{Batch, Sample};
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use throng::Error;
-use throng::animate::BatchPoser;
 use throng::animator::{Animator, Play};
 use throng::error::ArgumentFault;
-use throng::glam::Affine3A;
-use throng::motion::{ClipSample, SampleList};
 use throng::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, QuatOffset, WriteOnly};
-use throng::simd::SimdLevel;
+use throng::{Error, SimdLevel};
 
 fn length(got: usize, need: usize) -> Error {
     Error::Argument {
@@ -21,16 +18,16 @@ fn length(got: usize, need: usize) -> Error {
 #[test]
 fn writes_all_or_nothing() {
     let mut memory = [9_u32; 4];
-    let mut view = WriteOnly::over(&mut memory);
+    let mut view = WriteOnly::from(&mut memory);
     assert_eq!((view.len(), view.is_empty()), (4, false));
     assert_eq!(view.fill_with(0..3), Err(length(3, 4)));
     assert_eq!(view.fill_with(0..5), Err(length(5, 4)));
     assert_eq!(view.copy_from(&[1; 3]), Err(length(3, 4)));
     assert_eq!(view.copy_from(&[1; 5]), Err(length(5, 4)));
     assert_eq!(memory, [9; 4]);
-    WriteOnly::over(&mut memory).fill_with(0..4).unwrap();
+    WriteOnly::from(&mut memory).fill_with(0..4).unwrap();
     assert_eq!(memory, [0, 1, 2, 3]);
-    WriteOnly::over(&mut memory)
+    WriteOnly::from(&mut memory)
         .copy_from(&[7, 6, 5, 4])
         .unwrap();
     assert_eq!(memory, [7, 6, 5, 4]);
@@ -39,7 +36,7 @@ fn writes_all_or_nothing() {
 #[test]
 fn splits_and_reborrows() {
     let mut memory = [0_u32; 5];
-    let mut view = WriteOnly::over(&mut memory);
+    let mut view = WriteOnly::from(&mut memory);
     view.reborrow().copy_from(&[1; 5]).unwrap();
     let (mut head, tail) = view.split_at(2);
     assert_eq!((head.len(), tail.len()), (2, 3));
@@ -49,9 +46,9 @@ fn splits_and_reborrows() {
     past.copy_from(&[4, 4]).unwrap();
     assert_eq!(memory, [2, 2, 3, 4, 4]);
 
-    let (all, none) = WriteOnly::over(&mut memory).split_at(99);
+    let (all, none) = WriteOnly::from(&mut memory).split_at(99);
     assert_eq!((all.len(), none.len(), none.is_empty()), (5, 0, true));
-    let (none, all) = WriteOnly::over(&mut memory).split_at(0);
+    let (none, all) = WriteOnly::from(&mut memory).split_at(0);
     assert_eq!((none.len(), all.len()), (0, 5));
 }
 
@@ -71,7 +68,7 @@ fn nothing_is_a_length_as_well() {
 fn fills_in_ascending_order_item_by_item() {
     for stop in 0..8 {
         let mut memory = [u32::MAX; 8];
-        let mut view = WriteOnly::over(&mut memory);
+        let mut view = WriteOnly::from(&mut memory);
         let items = (0..8).inspect(|item| assert_ne!(*item, stop, "stop here"));
         let outcome = catch_unwind(AssertUnwindSafe(|| view.fill_with(items)));
         assert!(outcome.is_err());
@@ -105,7 +102,7 @@ impl ExactSizeIterator for Liar {}
 #[test]
 fn a_false_length_is_found_out() {
     let mut memory = [9_u32; 6];
-    let (mut view, _) = WriteOnly::over(&mut memory).split_at(4);
+    let (mut view, _) = WriteOnly::from(&mut memory).split_at(4);
     let short = Liar { says: 4, yields: 2 };
     assert_eq!(view.fill_with(short), Err(length(2, 4)));
     let long = Liar {
@@ -139,27 +136,21 @@ fn goes_to_another_thread() {
 #[test]
 fn palettes_are_not_written_to_memory_that_is_not_aligned() {
     let character = throng::builtin::mannequin().unwrap().character;
-    let poser = BatchPoser::new(&character).unwrap();
     let mut animator = Animator::new(&character).unwrap();
     let actor = animator.add(Play::REST).unwrap();
     let entries = character.palette().len();
     let mut memory = vec![Mat3x4::IDENTITY; entries + 1];
     let before = memory.clone();
-    let mut list = SampleList::new();
-    list.push([]);
-    let models = vec![Affine3A::IDENTITY; character.skeleton().len()];
     for offset in [4, 8, 12] {
         let start = memory.as_mut_ptr().wrapping_byte_add(offset);
         // SAFETY: the memory is valid; no function writes to it, as the test proves.
-        let mut out = unsafe { WriteOnly::<Mat3x4>::from_raw(start, entries) };
+        let out = unsafe { WriteOnly::<Mat3x4>::from_raw(start, entries) };
         let wrong = Err(Error::Argument {
             what: "palettes",
             why: ArgumentFault::Invalid(
                 "is not aligned for its elements (16 bytes for palette entries)",
             ),
         });
-        assert_eq!(poser.palettes(&[], &list, out.reborrow()), wrong);
-        assert_eq!(poser.finish(&models, out.reborrow()), wrong);
         assert_eq!(animator.palettes(&[actor], out), wrong);
     }
     assert_eq!(memory, before);
@@ -171,24 +162,19 @@ fn nothing_needs_more_than_the_alignment_of_an_entry() {
     fn check<E: PaletteEntry + std::fmt::Debug + PartialEq>() {
         let character = throng::builtin::mannequin().unwrap().character;
         let entries = character.palette().len();
-        let walk = character.clip("Walk").unwrap();
-        let mut list = SampleList::new();
-        for number in 0..37 {
-            list.push([ClipSample::new(walk, 0.02 * f64::from(number))]);
-        }
-        let rows = entries * list.len() * size_of::<E>() / 16;
+        let walk = character.clip("Walk").unwrap().index();
+        let instance = |number| [Sample::new(walk, 0.02 * f64::from(number))];
+        let instances: Vec<_> = (0..37).map(instance).collect();
+        let rows = entries * instances.len() * size_of::<E>() / 16;
         for level in SimdLevel::available() {
-            let poser = BatchPoser::new(&character).unwrap();
-            let poser = poser.with_simd_level(level).unwrap();
-            let mut wanted = vec![E::zeroed(); entries * list.len()];
-            let out = WriteOnly::over(&mut wanted);
-            poser.palettes(character.clips(), &list, out).unwrap();
+            let mut batch = Batch::new(&character, level, &instances);
+            let wanted = batch.palettes(E::zeroed());
             let mut memory = vec![Mat3x4::IDENTITY; rows / 3 + 4];
             for row in 0..4 {
                 let start = memory.as_mut_ptr().wrapping_byte_add(16 * row).cast();
                 // SAFETY: the memory is long enough, and aligned to 16 bytes.
                 let out = unsafe { WriteOnly::<E>::from_raw(start, wanted.len()) };
-                poser.palettes(character.clips(), &list, out).unwrap();
+                batch.animator.palettes(&batch.actors, out).unwrap();
                 // SAFETY: all entries were just written.
                 let got = unsafe { std::slice::from_raw_parts(start.cast_const(), wanted.len()) };
                 assert!(got == wanted, "{level:?}, {:?}, row {row}", E::FORMAT);

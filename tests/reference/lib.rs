@@ -14,6 +14,7 @@
 //! - [`blend`]: characters and palettes for tests of blending;
 //! - [`methods`]: the skinning methods;
 //! - [`vertices`]: all vertices of a character in two poses;
+//! - [`batch`]: poses of many instances by an `Animator`;
 //! - [`poser`]: poses by the crate's own per-pose functions, one after the other.
 //!
 //! Drawing and picking:
@@ -41,6 +42,7 @@
 )]
 
 pub mod assets;
+pub mod batch;
 pub mod blend;
 pub mod compare;
 pub mod gltf;

@@ -6,9 +6,6 @@ use std::path::Path;
 
 #[path = "../../examples/common/picture.rs"]
 mod file;
-#[allow(dead_code, reason = "shared with the library")]
-#[path = "../../src/character/save/replace.rs"]
-mod replace;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Picture {

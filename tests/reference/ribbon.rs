@@ -122,7 +122,7 @@ pub fn palette_as<E: PaletteEntry>(character: &Character, moment: Option<(usize,
     let mut animator = Animator::new(character).unwrap();
     let actor = animator.add(standing(moment)).unwrap();
     let mut out = vec![E::zeroed(); character.palette().len()];
-    let written = animator.palettes(&[actor], WriteOnly::over(&mut out));
+    let written = animator.palettes(&[actor], WriteOnly::from(&mut out));
     written.unwrap();
     out
 }
@@ -144,7 +144,7 @@ pub fn rest_model(character: &Character) -> Vec<Affine3A> {
 /// The palette of the rest pose by the CPU stages, as stored beside a mesh on the GPU.
 pub fn rest_palette<E: PaletteEntry>(character: &Character) -> Vec<E> {
     let mut out = vec![E::zeroed(); character.palette().len()];
-    let to = WriteOnly::over(&mut out);
+    let to = WriteOnly::from(&mut out);
     character.write_palette(&rest_model(character), to).unwrap();
     out
 }

@@ -54,7 +54,7 @@ pub fn chain(joints: usize) -> Character {
         }],
         ..RawCharacter::default()
     };
-    raw.build(&ImportOptions::curves_only()).unwrap().character
+    raw.build(&ImportOptions::with_curves()).unwrap().character
 }
 
 /// A clip for [`chain`] with one track, on its first joint.

@@ -4,9 +4,9 @@ use crate::guarded::Guarded;
 use crate::reference::{random, rng::Rng};
 use crate::skinner::load::{COUNTS, Streams, each_format, made, palettes, rest_weights};
 use throng::Error;
+use throng::SimdLevel;
 use throng::import::ImportOptions;
 use throng::palette::{PaletteEntry, WriteOnly};
-use throng::simd::SimdLevel;
 use throng::skin::Skinner;
 
 fn is_length<T>(result: Result<T, Error>) -> bool {
@@ -20,18 +20,18 @@ fn skin<P: PaletteEntry>(skinner: &Skinner, palette: &[P], weights: &[f32]) {
     let short = &palette[1..];
     let words = skinner.layout().words as usize;
     let mut out = Guarded::new(&vec![f32::NAN; words]);
-    let to = WriteOnly::over(out.slice_mut());
+    let to = WriteOnly::from(out.slice_mut());
     skinner.skin(palette, weights.slice(), to).unwrap();
     let bounds = skinner.bounds(palette, weights.slice()).unwrap();
     assert!(bounds.min.is_finite() && bounds.max.is_finite());
 
-    let to = WriteOnly::over(&mut out.slice_mut()[1..]);
+    let to = WriteOnly::from(&mut out.slice_mut()[1..]);
     assert!(is_length(skinner.skin(palette, weights.slice(), to)));
-    let to = WriteOnly::over(out.slice_mut());
+    let to = WriteOnly::from(out.slice_mut());
     assert!(is_length(skinner.skin(short, weights.slice(), to)));
     assert!(is_length(skinner.bounds(short, weights.slice())));
     if let [_, short @ ..] = weights.slice() {
-        let to = WriteOnly::over(out.slice_mut());
+        let to = WriteOnly::from(out.slice_mut());
         assert!(is_length(skinner.skin(palette, short, to)));
         assert!(is_length(skinner.bounds(palette, short)));
     }

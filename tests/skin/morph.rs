@@ -348,7 +348,7 @@ fn bounds_hold_what_is_morphed() {
             .unwrap();
         let mut palette = vec![Mat3x4::IDENTITY; character.palette().len()];
         let mut poser = Poser::new();
-        let out = WriteOnly::over(&mut palette);
+        let out = WriteOnly::from(&mut palette);
         poser.palette(&character, None, out).unwrap();
         let same = character
             .posed_bounds(&palette, Some(poser.weights()))
@@ -414,7 +414,7 @@ fn bounds_grow_where_something_moves() {
     let character = raw.build(&ImportOptions::curves_only()).unwrap().character;
     assert_eq!(character.rest_bounds().max, Vec3::new(11.0, 2.0, 0.0));
     let mut palette = vec![Mat3x4::IDENTITY; 2];
-    let out = WriteOnly::over(&mut palette);
+    let out = WriteOnly::from(&mut palette);
     Poser::new().palette(&character, None, out).unwrap();
     for (weight, min, max) in [
         (0.0, 0.0, 1.0),

@@ -130,7 +130,7 @@ fn positions<E: PaletteEntry>(
     weights: &[f32],
 ) -> throng::Result<Vec<Vec3>> {
     let mut palette = vec![E::project(&Affine3A::IDENTITY); character.palette().len()];
-    character.write_palette(model, WriteOnly::over(&mut palette))?;
+    character.write_palette(model, WriteOnly::from(&mut palette))?;
     let mut all = Vec::with_capacity(character.vertex_count());
     let mut posed = PosedVertices::default();
     for primitive in character.primitives() {

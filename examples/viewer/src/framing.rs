@@ -234,7 +234,7 @@ fn clip_boxes(character: &Character, clip: Id<Clip>, anchor: &Anchor) -> Option<
         clip.sample(time_s, &mut local).ok()?;
         clip.sample_weights(time_s, |index, weight| weights[index] = weight);
         character.skeleton().model_pose(&local, &mut model).ok()?;
-        let over = WriteOnly::over(&mut palette);
+        let over = WriteOnly::from(&mut palette);
         character.write_palette(&model, over).ok()?;
         let posed = character.posed_bounds(&palette, Some(&weights)).ok()?;
         if posed.is_empty() || !posed.min.is_finite() || !posed.max.is_finite() {

@@ -31,8 +31,6 @@ mod moving_picture;
 #[path = "../../common/outputs.rs"]
 mod outputs;
 pub(crate) mod overlay;
-#[path = "../../../src/bin/throng/overwrite.rs"]
-mod overwrite;
 pub(crate) mod paint;
 pub(crate) mod panels;
 #[path = "../../common/picture.rs"]
@@ -41,8 +39,6 @@ pub(crate) mod playback;
 mod record;
 #[cfg(feature = "shaderc")]
 mod reload;
-#[path = "../../../src/character/save/replace.rs"]
-mod replace;
 pub(crate) mod scene;
 pub(crate) mod settings;
 #[path = "../../common/shadow.rs"]

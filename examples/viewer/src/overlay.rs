@@ -186,7 +186,7 @@ fn bounds(canvas: &Canvas, posed: Posed<'_>) -> throng::Result<()> {
     let mut palette = vec![Mat3x4::IDENTITY; posed.character.palette().len()];
     posed
         .character
-        .write_palette(&model, WriteOnly::over(&mut palette))?;
+        .write_palette(&model, WriteOnly::from(&mut palette))?;
     let mut weights = vec![0.0; posed.character.morph_weights().len()];
     crowd.instance(id)?.morph_weights(&mut weights)?;
     let Aabb { min, max } = posed.character.posed_bounds(&palette, Some(&weights))?;

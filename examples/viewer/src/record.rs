@@ -9,7 +9,6 @@ use throng::ash::vk;
 
 use super::Result;
 use super::moving_picture::MovingPicture;
-use super::replace::Replacement;
 
 /// The speed of the search for 256 colours, 1 to 30. Higher is faster and worse.
 const QUANTISER: i32 = 10;
@@ -23,7 +22,6 @@ pub(crate) enum Recording {
 /// A GIF, with a palette for each frame.
 pub(crate) struct Gif {
     encoder: gif::Encoder<BufWriter<File>>,
-    file: Replacement,
     fps: f64,
     /// The number of pictures so far.
     count: u32,
@@ -46,14 +44,11 @@ impl Recording {
             return Ok(Self::Apng(Box::new(picture)));
         }
         let size = [extent.width.try_into()?, extent.height.try_into()?];
-        let named = |error| format!("{}: {error}", path.display());
-        let file = Replacement::create(path).map_err(named)?;
-        let own = file.file.try_clone().map_err(named)?;
-        let mut encoder = gif::Encoder::new(BufWriter::new(own), size[0], size[1], &[])?;
+        let file = File::create(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let mut encoder = gif::Encoder::new(BufWriter::new(file), size[0], size[1], &[])?;
         encoder.set_repeat(gif::Repeat::Infinite)?;
         Ok(Self::Gif(Box::new(Gif {
             encoder,
-            file,
             fps,
             count: 0,
             delayed: 0,
@@ -85,14 +80,14 @@ impl Recording {
         }
     }
 
-    /// Finishes the file, which has its name from now on.
+    /// Finishes the file.
     pub(crate) fn finish(self) -> Result<()> {
         match self {
             Self::Apng(picture) => picture.finish(),
             Self::Gif(gif) => {
                 let written = gif.encoder.into_inner()?.into_inner();
                 written.map_err(|error| error.to_string())?;
-                Ok(gif.file.finish()?)
+                Ok(())
             }
         }
     }

@@ -1,13 +1,15 @@
 //! Inertialised transitions of actors: offsets after a cut, which decay.
 
 use super::driver::driven_record;
-use super::pose::{OwnPose, clip_of};
+use super::playback::Playback;
 use super::record_pool::MOST;
-use super::weights::blend_records;
 use crate::Threads;
-use crate::animate::{BatchPoser, PlanSource, Planner, Product, Starts};
+use crate::animate::{BatchPoser, Product, Starts};
 use crate::animator::library::Library;
 use crate::animator::record::PlayRecord;
+use crate::clip::Clip;
+use crate::clone::clone_fields;
+use crate::error::{Result, expect_finite, expect_in, expect_len};
 use crate::id::Id;
 use crate::motion::{Inertia, Moving, decayed_by};
 use crate::skeleton::{Joint, Transform};
@@ -20,14 +22,18 @@ use crate::state_machine::{StateMachine, StateMachineInstance};
 pub(crate) const VELOCITY_S: f64 = 1.0 / 512.0;
 
 /// Differences to the motion before a cut: decaying offsets of joints and morph weights.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Carry {
     joints: Inertia,
     /// For each morph weight, its offset and the change of the offset per second.
     weights: Vec<[f32; 2]>,
     start_s: f64,
     duration_s: f64,
-    end_s: f64,
+}
+
+clone_fields! {
+    Carry { joints, weights, start_s, duration_s }
 }
 
 impl Carry {
@@ -36,18 +42,31 @@ impl Carry {
         Self {
             joints: Inertia::with_capacity(joints),
             weights: Vec::with_capacity(weights),
-            end_s: f64::NEG_INFINITY,
+            start_s: f64::MIN,
             ..Self::default()
         }
     }
 
     /// The time from which no offset remains.
     pub(crate) fn end_s(&self) -> f64 {
-        self.end_s
+        self.start_s + self.duration_s
     }
 
     pub(crate) fn is_over(&self, local_s: f64) -> bool {
-        local_s >= self.end_s
+        local_s >= self.end_s()
+    }
+
+    /// Checks data that was saved.
+    pub(crate) fn check(&self, library: &Library) -> Result<()> {
+        let most = Inertia::MAX_DURATION_S;
+        expect_in("inertialised transition", self.duration_s, 0.0, most)?;
+        self.joints.check(library.skeleton.len())?;
+        if !self.weights.is_empty() {
+            let weights = library.morph_weights.len();
+            expect_len("inertialised morph weights", self.weights.len(), weights)?;
+        }
+        let mut numbers = self.weights.iter().flatten();
+        numbers.try_for_each(|number| expect_finite("inertialised morph weight", *number))
     }
 
     /// Adds the remaining offsets to a local pose.
@@ -114,7 +133,6 @@ impl Carry {
                 [at - new, (velocity / VELOCITY_S) as f32]
             }));
         (self.start_s, self.duration_s) = (now_s, duration_s);
-        self.end_s = now_s + duration_s;
     }
 }
 
@@ -151,41 +169,12 @@ impl CutWork {
     }
 }
 
-/// The records that one actor plays, at a time of its own. Only [`Cut::note`] makes it.
-struct One<'a> {
-    library: &'a Library,
-    own: Option<&'a OwnPose>,
-    records: &'a [PlayRecord],
-    local_s: f64,
-}
-
-// SAFETY: `Cut::note` took everything from one animator, whose poser evaluates it. As for `Plan`,
-// clips and pose have the joints of its skeleton, and masks are from its set.
-unsafe impl PlanSource for One<'_> {
-    fn len(&self) -> usize {
-        1
-    }
-
-    fn plan<'a>(&'a self, _: usize, planner: &mut Planner<'_, 'a>) {
-        for record in self.records {
-            let weight = record.weight_at(self.local_s);
-            if weight > 0.0
-                && let Some(clip) = clip_of(self.library, self.own, record)
-            {
-                let time_s = record.clip_time_s(self.local_s, clip.duration_s());
-                let mask = record.mask().map(u16::from);
-                planner.push(clip, time_s, weight, mask, record.layer);
-            }
-        }
-    }
-}
-
 /// Everything that is needed to cut an actor.
 pub(crate) struct Cut<'a> {
     pub(crate) library: &'a Library,
     pub(crate) poser: &'a BatchPoser,
     pub(crate) threads: &'a Threads,
-    pub(crate) own: Option<&'a OwnPose>,
+    pub(crate) own: Option<&'a Clip>,
     pub(crate) carry: &'a mut Option<Box<Carry>>,
     pub(crate) work: &'a mut CutWork,
 }
@@ -198,32 +187,33 @@ impl Cut<'_> {
             Moment::Old => [local_s - VELOCITY_S, local_s],
             Moment::New => [local_s, local_s + VELOCITY_S],
         };
-        for (place, time_s) in times_s.into_iter().enumerate() {
-            let place = match moment {
-                Moment::Old => place,
-                Moment::New => place + 2,
-            };
-            let one = One {
-                library: self.library,
-                own: self.own,
+        let first = match moment {
+            Moment::Old => 0,
+            Moment::New => 2,
+        };
+        for (index, local_s) in (first..).zip(times_s) {
+            let (library, own) = (self.library, self.own);
+            let played = Playback {
+                library,
+                own,
                 records,
-                local_s: time_s,
+                local_s,
             };
-            let pose = &mut self.work.poses[place];
+            let pose = &mut self.work.poses[index];
             let starts = Starts::Even(pose.as_mut_ptr().cast(), size_of_val(pose.as_slice()));
-            // SAFETY: `one` is for this poser: every `Cut` has library, poser and own pose of the
+            // SAFETY: `played` is for this poser: every `Cut` has library, poser and own pose of the
             // same animator, and `records` are the actor's or from `driven_record`. `pose` is
             // borrowed for writing, and `make_room` gave it one transform for each joint.
             unsafe {
                 let samples = records.len() * 16;
                 self.poser
-                    .run_planned(&one, samples, Product::Local, starts, self.threads);
+                    .run_planned(&played, samples, Product::Local, starts, self.threads);
             }
-            let weights = &mut self.work.weights[place];
-            blend_records(self.library, self.own, records, time_s, weights);
+            let weights = &mut self.work.weights[index];
+            played.morph_weights(weights);
             if let (Moment::Old, Some(carry)) = (moment, self.carry.as_deref()) {
-                carry.apply(time_s, pose);
-                carry.apply_weights(time_s, weights);
+                carry.apply(local_s, pose);
+                carry.apply_weights(local_s, weights);
             }
         }
     }

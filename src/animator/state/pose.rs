@@ -1,11 +1,10 @@
 //! The pose that the caller gave an actor, such as a ragdoll. It plays like a clip.
 
 use super::layers::Mix;
-use crate::animate::BatchPoser;
-use crate::animator::library::Library;
 use crate::animator::name_or_id::NameOrId;
 use crate::animator::record::PlayRecord;
-use crate::clip::Clip;
+use crate::clone::clone_fields;
+use crate::error::{Result, expect_len};
 use crate::id::Id;
 use crate::motion::Ease;
 use crate::skeleton::{Mask, NO_PARENT, Skeleton, Transform};
@@ -39,10 +38,9 @@ impl Default for ShowPose<'_> {
 }
 
 /// A pose that the caller gave an actor.
-#[derive(Debug, Clone)]
+#[derive(Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct OwnPose {
-    /// The pose as a clip of a single frame.
-    clip: Clip,
     /// The model pose as the caller gave it. Empty if a local pose was given.
     ///
     /// It can hold shear and other things that a local pose cannot. It is used unchanged if nothing
@@ -51,13 +49,17 @@ pub(crate) struct OwnPose {
     local: Vec<Transform>,
 }
 
+clone_fields! {
+    OwnPose { model, local }
+}
+
 impl OwnPose {
-    pub(crate) fn new(poser: &BatchPoser) -> Self {
-        Self {
-            clip: poser.single_clip(),
-            model: Vec::new(),
-            local: Vec::new(),
+    /// Checks data that was saved, except for the size of its numbers.
+    pub(crate) fn check(&self, joints: usize) -> Result<()> {
+        if !self.model.is_empty() {
+            expect_len("model pose", self.model.len(), joints)?;
         }
+        expect_len("local pose", self.local.len(), joints)
     }
 
     /// The local pose.
@@ -75,7 +77,6 @@ impl OwnPose {
         self.model.clear();
         self.local.clear();
         self.local.extend_from_slice(local);
-        self.clip.set_single(&self.local);
     }
 
     /// Stores a model pose. Its length is correct.
@@ -84,7 +85,6 @@ impl OwnPose {
         self.model.extend_from_slice(model);
         self.local.clear();
         self.local.extend(local_of(skeleton, model));
-        self.clip.set_single(&self.local);
     }
 
     /// Shows the pose on a layer of the actor, in a cross-fade from what the layer plays.
@@ -107,19 +107,6 @@ impl OwnPose {
         mix.push(record);
         mix.drop_faded();
     }
-}
-
-/// The clip of a record of an actor that has this pose of its own.
-#[inline]
-pub(crate) fn clip_of<'a>(
-    library: &'a Library,
-    own: Option<&'a OwnPose>,
-    record: &PlayRecord,
-) -> Option<&'a Clip> {
-    if record.has(PlayRecord::FLAG_POSE) {
-        return own.map(|own| &own.clip);
-    }
-    library.clips.get(usize::from(record.clip))
 }
 
 /// The local pose closest to a model pose, with translation, rotation and scale.

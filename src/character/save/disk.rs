@@ -1,6 +1,5 @@
 //! Saved characters as files.
 
-use super::replace::replace;
 use crate::character::asset::Character;
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
 use std::fs::{self, File};
@@ -10,9 +9,7 @@ use std::path::Path;
 impl Character {
     /// Saves the character to a file, conventionally with the extension `.throng`.
     ///
-    /// The file is complete or does not change: the bytes go to a new file in the same folder,
-    /// which then takes the place of an existing one, with its permissions. A symbolic link stays:
-    /// the file that it leads to is written. Devices and pipes are written to directly.
+    /// The file is complete or does not change, as [`files::write`](crate::files::write()) says.
     /// [`import::file`](crate::import::file()) recognises such files like any other format.
     ///
     /// ```no_run
@@ -29,11 +26,7 @@ impl Character {
     /// # Errors
     /// [`Error::Write`] with the path, also if it is a folder.
     pub fn save_file(&self, path: impl AsRef<Path>) -> Result<()> {
-        let path = path.as_ref();
-        replace(path, &self.to_bytes()).map_err(|error| Error::Write {
-            path: path.to_string_lossy().into(),
-            kind: error.kind(),
-        })
+        crate::files::write(path, &self.to_bytes())
     }
 
     /// Loads a file that [`Self::save_file`] wrote.

@@ -3,8 +3,7 @@
 use super::avatar::{load_roles, save_roles};
 use super::container::{Container, Section, Writer, is_container};
 use crate::bytes::{Reader, Save};
-use crate::character::asset::Character;
-use crate::character::clips::Packing;
+use crate::character::asset::{Character, Packing};
 use crate::clip::{Clip, CurveClip};
 use crate::error::{Error, Result, SavedFault};
 use crate::mesh::{Expression, Model, Parts};

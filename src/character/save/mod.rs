@@ -9,5 +9,4 @@ mod container;
 mod disk;
 mod file;
 mod parts;
-mod replace;
 mod texels;

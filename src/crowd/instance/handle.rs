@@ -171,7 +171,7 @@ impl Crowd {
     }
 }
 
-/// What a crowd knows of an instance.
+/// Reads the state of an instance.
 impl<C: InCrowd> Instance<C> {
     pub(super) fn scene(&self) -> &Scene {
         self.actor.animator.member().0
@@ -270,7 +270,7 @@ impl<C: InCrowd> Instance<C> {
         })
     }
 
-    /// What it is attached to, with socket and offset. `None` if it is not attached.
+    /// The attachment: parent, socket and offset. `None` if it is not attached.
     #[must_use]
     pub fn attachment(&self) -> Option<Attachment> {
         self.scene().attachments.of(self.id().index).copied()
@@ -286,8 +286,8 @@ impl<C: InCrowd> Instance<C> {
     /// The bounding box in world space at time `time_s`, for culling, cameras and health bars.
     ///
     /// It is the box of [`Character::posed_bounds`] in the pose that the instance shows then, under
-    /// its present transform. So it contains every vertex, up to the rounding of `f32`, usually with
-    /// some space around it.
+    /// its present transform. So it contains every vertex, up to the rounding of `f32`, usually
+    /// with some space around it.
     ///
     /// - Parts count even if they are hidden, and so does an instance that is not visible.
     /// - With dual quaternions, vertices between strongly turned joints may lie slightly outside.

@@ -66,7 +66,8 @@ pub struct Spawn<'a> {
     pub skinning_stage: SkinningStage,
     /// False to hide it. See [`InstanceMut::set_visible`](crate::InstanceMut::set_visible).
     pub visible: bool,
-    /// The views that show it. See [`InstanceMut::set_view_mask`](crate::InstanceMut::set_view_mask).
+    /// The views that show it. See
+    /// [`InstanceMut::set_view_mask`](crate::InstanceMut::set_view_mask).
     pub view_mask: u32,
     /// The parts that it hides, by name or id.
     pub hidden_parts: &'a [NameOrId<'a, PartId>],
@@ -144,8 +145,8 @@ impl Crowd {
     /// Spawns an instance of `character`.
     ///
     /// # Errors
-    /// - [`Error::NotFound`] or [`Error::UnknownName`] if the character does not exist, or something
-    ///   that [`Spawn`] names, such as a clip, a part, an expression or a parameter.
+    /// - [`Error::NotFound`] or [`Error::UnknownName`] if the character does not exist, or
+    ///   something that [`Spawn`] names, such as a clip, a part, an expression or a parameter.
     /// - [`Error::Stale`] if the instance that it is attached to is not alive.
     /// - [`Error::Capacity`] if there is no capacity for another instance, its palette, morph
     ///   weights or deformed vertices (see [`Crowd::reserve`]).
@@ -194,11 +195,7 @@ impl Crowd {
         let loaded = self.scene.characters.get_mut(character)?;
         loaded.members.push(id.index);
         loaded.flipped += usize::from(flipped);
-        let actor = actor.index as usize;
-        if loaded.instance_of_actor.len() <= actor {
-            loaded.instance_of_actor.resize(actor + 1, u32::MAX);
-        }
-        loaded.instance_of_actor[actor] = id.index;
+        loaded.set_instance_of(actor, id.index);
         self.scene.animated.spawned(id.index);
         self.scene.visibility.spawned(id.index);
         self.scene.reserve_deformed();

@@ -1,4 +1,4 @@
-//! Who writes which palette and which vertices of a frame: data kept from frame to frame.
+//! Data of the animate and skin stages that is kept from frame to frame.
 
 pub(in crate::crowd) mod animated;
 pub(in crate::crowd) mod deforms;

@@ -1,4 +1,4 @@
-//! What changes between frames: characters, capacities and passes.
+//! Changes between frames: characters, capacities and passes.
 
 mod characters;
 pub(super) mod growth;

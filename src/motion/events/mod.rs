@@ -2,14 +2,11 @@
 //!
 //! - [`ClipEvents`] is the list of events of a clip. `line` holds the events of all cycles, in
 //!   order, with consecutive numbers.
-//! - [`Passed`] iterates over the events in a span of time. [`EventCursor`] remembers the time that
-//!   was reached.
+//! - [`Passed`] iterates over the events in a span of time.
 
 mod clip_events;
-mod cursor;
 mod line;
 mod passed;
 
 pub use clip_events::ClipEvents;
-pub use cursor::EventCursor;
 pub use passed::{EventHit, Passed};

@@ -29,7 +29,7 @@ use glam::Vec3;
 /// that was ever in a call at the same time.
 ///
 /// ```
-/// use throng::palette::{Mat3x4, WriteOnly};
+/// use throng::palette::Mat3x4;
 /// use throng::skin::Skinner;
 ///
 /// let character = throng::builtin::mannequin()?.character;
@@ -37,7 +37,7 @@ use glam::Vec3;
 /// let palette = vec![Mat3x4::IDENTITY; character.palette().len()];
 /// let weights = vec![0.0; character.morph_weights().len()];
 /// let mut words = vec![0.0; skinner.layout().words as usize];
-/// skinner.skin(&palette, &weights, WriteOnly::over(&mut words))?;
+/// skinner.skin(&palette, &weights, &mut words)?;
 /// let x = words[skinner.layout().primitives[0].positions as usize];
 /// assert_eq!(x, character.primitives()[0].positions[0].x);
 /// # Ok::<(), throng::Error>(())
@@ -86,11 +86,12 @@ impl Skinner {
         })
     }
 
-    /// Selects a SIMD level other than the best, for tests and comparisons.
+    /// Selects a SIMD level other than the best.
+    ///
+    /// The bits of the vertices depend on the level, but on nothing else of the machine.
     ///
     /// # Errors
     /// [`Error::Argument`] if this CPU cannot run it.
-    #[doc(hidden)]
     pub fn with_simd_level(self, level: SimdLevel) -> Result<Self> {
         let unit = Unit::of(level)?;
         Ok(Self { unit, ..self })
@@ -100,7 +101,6 @@ impl Skinner {
     ///
     /// Other levels use the better of these two that they include.
     #[must_use]
-    #[doc(hidden)]
     pub const fn simd_level(&self) -> SimdLevel {
         super::kernel::level(self.unit)
     }
@@ -123,13 +123,13 @@ impl Skinner {
     /// [`Error::Argument`] if the length of `palette`, `weights` or `out` differs from the number
     /// of palette entries, morph weights or layout words, or if a weight is not finite. Nothing is
     /// written then.
-    pub fn skin<P: PaletteEntry>(
+    pub fn skin<'o, P: PaletteEntry>(
         &self,
         palette: &[P],
         weights: &[f32],
-        out: WriteOnly<'_, f32>,
+        out: impl Into<WriteOnly<'o, f32>>,
     ) -> Result<()> {
-        self.skin_any(palette.into(), weights, out)
+        self.skin_any(palette.into(), weights, out.into())
     }
 
     /// As [`Self::skin`], with a format that is known at run time only.
@@ -353,13 +353,7 @@ impl Skinner {
     /// palette is not finite.
     pub(crate) fn check(&self, palette: PaletteRef<'_>, weights: &[f32]) -> Result<()> {
         self.check_lengths(palette, weights)?;
-        let numbers: &[f32] = match palette {
-            PaletteRef::Mat3x4(list) => bytemuck::cast_slice(list),
-            PaletteRef::DualQuat(list) => bytemuck::cast_slice(list),
-            PaletteRef::DualQuatStretch(list) => bytemuck::cast_slice(list),
-            PaletteRef::QuatOffset(list) => bytemuck::cast_slice(list),
-        };
-        match numbers.iter().find(|number| !number.is_finite()) {
+        match palette.numbers().iter().find(|number| !number.is_finite()) {
             None => Ok(()),
             Some(number) => Err(Error::not_finite("palette", *number)),
         }

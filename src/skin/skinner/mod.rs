@@ -11,7 +11,6 @@
 //! - `matrix`, `dual`: the transform of a block of vertices by matrices and by dual quaternions.
 //! - `kernel`: the loop over the blocks.
 //! - `scratch`: palettes and morphed streams, built for one call.
-//! - `many`: many instances, on one thread or on many.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -20,12 +19,10 @@ mod deformer;
 mod dual;
 mod kernel;
 mod lanes;
-mod many;
 mod matrix;
 mod pack;
 mod scratch;
 mod vector;
 
 pub use cpu_skinner::Skinner;
-pub use many::{SkinJob, skin_many};
 pub use pack::Part as PackedPart;

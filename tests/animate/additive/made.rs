@@ -16,7 +16,6 @@ use throng::skeleton::Transform;
 pub(super) struct Difference {
     /// The number of the clip in the model.
     pub(super) number: usize,
-    pub(super) reference: AdditiveReference,
     /// The pose of the reference.
     pub(super) from: Vec<Transform>,
     pub(super) made: throng::Result<Clip>,
@@ -61,7 +60,6 @@ fn difference(character: &Character, number: usize, reference: AdditiveReference
     Difference {
         number,
         made: Clip::additive(character, curves, &reference, &ClipOptions::default()),
-        reference,
         from,
     }
 }

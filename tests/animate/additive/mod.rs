@@ -4,9 +4,7 @@
 //! - [`curves`]: put back onto their reference, they are the curves of the file, by `f64` code that
 //!   shares nothing with the crate.
 //! - [`refusals`]: references that are refused.
-//! - [`batch`]: in the batch, they are added as `blend` adds them.
 
-mod batch;
 mod curves;
 mod made;
 mod refusals;

@@ -1,14 +1,13 @@
 //! The animator in use: a character with events, masks, root motion and a state machine.
 
-use throng::Id;
-use throng::animate::BatchPoser;
-use throng::animator::{AnimationEventKind, Animator, Play, PlayRecord, RootMotionMode};
+use crate::reference::batch::{Batch, Sample};
+use throng::animator::{ActorId, AnimationEventKind, Animator, Play, PlayRecord, RootMotionMode};
 use throng::character::{AnimationDesc, Character};
 use throng::glam::{DQuat, DVec3};
-use throng::motion::{ClipSample, SampleList};
 use throng::palette::{DualQuat, Mat3x4, PaletteEntry, WriteOnly};
 use throng::skeleton::Transform;
 use throng::state_machine::StateMachineDesc;
+use throng::{Id, SimdLevel};
 
 const TEXT: &str = r#"
 [[mask]]
@@ -110,7 +109,7 @@ fn a_machine_drives_actors_and_layers_lie_above_it() {
     assert_eq!(animator.actor(id).unwrap().playing().count(), 1);
 }
 
-/// Palettes are those of the batch for what `playing` says, bit for bit.
+/// Palettes are those of the same clips at the same times and weights, bit for bit.
 #[test]
 fn palettes_are_those_of_what_plays() {
     let character = character(true);
@@ -141,57 +140,41 @@ fn palettes_are_those_of_what_plays() {
         ids.push(id);
     }
     ids.push(animator.add_driven().unwrap());
-    let poser = BatchPoser::new(&character).unwrap();
-    let poser = poser.with_masks(character.masks()).unwrap();
-    let poser = poser.with_threshold(0.999).unwrap();
     for frame in 1..30 {
         let now_s = 0.04 * f64::from(frame);
         animator.update(now_s).unwrap();
-        let mut list = SampleList::new();
-        for id in &ids {
+        let samples = |id: &ActorId| {
             let actor = animator.actor(*id).unwrap();
             let records = actor.records().iter();
             let sample = |record: &PlayRecord| {
-                let clip = &character.clips()[usize::from(record.clip)];
-                ClipSample {
-                    clip: record.clip.into(),
-                    time_s: record.clip_time_s(now_s, clip.duration_s()),
+                let clip = usize::from(record.clip);
+                let duration_s = character.clips()[clip].duration_s();
+                Sample {
+                    clip,
+                    time_s: record.clip_time_s(now_s, duration_s),
                     weight: record.weight_at(now_s),
                     mask: record.mask(),
-                    level: record.layer,
+                    layer: record.layer,
                 }
             };
-            list.push(records.map(sample));
-        }
-        same(
-            &character,
-            &mut animator,
-            &ids,
-            (&poser, &list),
-            Mat3x4::IDENTITY,
-        );
-        same(
-            &character,
-            &mut animator,
-            &ids,
-            (&poser, &list),
-            DualQuat::IDENTITY,
-        );
+            records.map(sample).collect::<Vec<_>>()
+        };
+        let samples: Vec<_> = ids.iter().map(samples).collect();
+        let mut batch = Batch::new(&character, SimdLevel::best(), &samples);
+        same(&mut animator, &ids, &mut batch, Mat3x4::IDENTITY);
+        same(&mut animator, &ids, &mut batch, DualQuat::IDENTITY);
     }
 }
 
 fn same<E: PaletteEntry + PartialEq + core::fmt::Debug>(
-    character: &Character,
     animator: &mut Animator,
-    ids: &[throng::animator::ActorId],
-    (poser, list): (&BatchPoser, &SampleList),
+    ids: &[ActorId],
+    batch: &mut Batch,
     zero: E,
 ) {
-    let len = ids.len() * character.palette().len();
-    let (mut got, mut want) = (vec![zero; len], vec![zero; len]);
-    animator.palettes(ids, WriteOnly::over(&mut got)).unwrap();
-    let out = WriteOnly::over(&mut want);
-    poser.palettes(character.clips(), list, out).unwrap();
+    let want = batch.palettes(zero);
+    let mut got = vec![zero; want.len()];
+    animator.palettes(ids, WriteOnly::from(&mut got)).unwrap();
     assert!(got == want);
 }
 

@@ -369,7 +369,7 @@ fn nothing_breaks() {
             if step % 50 == 0 && animator.is_alive(watched) {
                 animator.local_poses(&[watched], &mut local).unwrap();
                 animator
-                    .palettes(&[watched], WriteOnly::over(&mut palette))
+                    .palettes(&[watched], WriteOnly::from(&mut palette))
                     .unwrap();
                 assert!(
                     animator

@@ -2,11 +2,12 @@
 
 use super::script;
 use super::world::{World, world};
+use crate::ik::bodies::Solve;
 use crate::reference::rng::Rng;
 use throng::Id;
 use throng::animator::{ActorId, Animator, IkSolver, IkTarget, Play, ShowPose};
 use throng::glam::{Affine3A, Vec3};
-use throng::ik::{Aim, AimTarget, IkJob, IkPose, IkRig, TwoBone, TwoBoneTarget};
+use throng::ik::{Aim, AimJoint, AimTarget, IkPose, IkRig, TwoBone, TwoBoneTarget};
 use throng::skeleton::{Joint, Transform};
 
 fn poses(animator: &mut Animator, id: ActorId) -> (Vec<Transform>, Vec<Affine3A>) {
@@ -33,7 +34,7 @@ fn arm(world: &World) -> TwoBone {
 
 fn head(world: &World) -> Aim {
     let skeleton = world.character.skeleton();
-    let joint = |name| (Id::new(u16::from(skeleton.joint(name).unwrap())), 0.5);
+    let joint = |name| AimJoint::new(skeleton.joint(name).unwrap(), 0.5);
     Aim {
         joints: vec![joint("Neck"), joint("Head")],
         forward: Vec3::Z,

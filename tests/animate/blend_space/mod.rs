@@ -2,7 +2,7 @@
 //!
 //! - [`plain`]: weights, sums of them, and random points.
 //! - [`triangles`]: planes, by their triangles.
-//! - [`weights`]: lines, gradient bands, and any positions.
+//! - [`weights`]: lines, and any positions.
 //! - [`refusals`]: points that make no blend space.
 
 mod plain;

@@ -2,7 +2,7 @@
 
 use crate::reference::rng::Rng;
 use throng::glam::{DVec2, Vec2};
-use throng::motion::{BlendSpace1, BlendSpace2, GradientBands};
+use throng::motion::{BlendSpace1, BlendSpace2};
 
 /// Weights are rounded to `f32` once, and there are three at most.
 pub(super) const ROUNDING: f64 = 3.0 / 16_777_216.0;
@@ -14,12 +14,6 @@ pub(super) fn weights1(space: &BlendSpace1, x: f32) -> Vec<f32> {
 }
 
 pub(super) fn weights2(space: &BlendSpace2, at: Vec2) -> Vec<f32> {
-    let mut out = vec![f32::NAN; space.points().len()];
-    space.weights(at, &mut out).unwrap();
-    out
-}
-
-pub(super) fn bands(space: &GradientBands, at: Vec2) -> Vec<f32> {
     let mut out = vec![f32::NAN; space.points().len()];
     space.weights(at, &mut out).unwrap();
     out

@@ -3,7 +3,7 @@
 use throng::Error;
 use throng::error::ArgumentFault;
 use throng::glam::Vec2;
-use throng::motion::{BlendSpace, BlendSpace1, BlendSpace2, GradientBands};
+use throng::motion::{BlendSpace, BlendSpace1, BlendSpace2};
 
 /// Why points are refused.
 #[derive(Debug, PartialEq)]
@@ -87,7 +87,6 @@ fn points_in_a_plane_are_refused() {
     ];
     for (row, points, wanted) in rows.into_iter().chain(infinite.into_iter().flatten()) {
         assert_eq!(refused(row, BlendSpace2::new(&points)), wanted, "{row}");
-        assert_eq!(refused(row, GradientBands::new(&points)), wanted, "{row}");
     }
     let text = BlendSpace2::new(&twice).unwrap_err().to_string();
     assert_eq!(text, "point 3: position: is equal to that of element 1");
@@ -107,11 +106,9 @@ fn short_outputs_are_refused() {
         BlendSpace1::new(&line(4)).unwrap(),
         BlendSpace2::new(&curve(4)).unwrap(),
     );
-    let bands = GradientBands::new(&curve(4)).unwrap();
     for (row, result) in [
         ("line", of_line.weights(0.0, &mut out)),
         ("plane", of_plane.weights(Vec2::ZERO, &mut out)),
-        ("bands", bands.weights(Vec2::ZERO, &mut out)),
     ] {
         let short = Error::Argument {
             what: "weights",

@@ -1,9 +1,9 @@
 //! Planes: points of the hull, triangles, and continuous weights.
 
-use super::plain::{ROUNDING, bands, blend, check_parts, random_points, weights2};
+use super::plain::{ROUNDING, blend, check_parts, random_points, weights2};
 use crate::reference::rng::Rng;
 use throng::glam::{DVec2, Vec2};
-use throng::motion::{BlendSpace2, GradientBands};
+use throng::motion::BlendSpace2;
 
 /// The point of a triangle (or segment, or point) nearest to `at`: by corners, edges and the
 /// inside, each on its own.
@@ -78,12 +78,10 @@ fn weights_are_exact_at_the_points_and_do_not_depend_on_their_order() {
         let count = 1 + rng.below(40).min(17);
         let points = random_points(&mut rng, count);
         let space = BlendSpace2::new(&points).unwrap();
-        let spread = GradientBands::new(&points).unwrap();
         for (index, point) in points.iter().enumerate() {
             let mut only = vec![0.0; points.len()];
             only[index] = 1.0;
             assert_eq!(weights2(&space, *point), only, "{points:?}");
-            assert_eq!(bands(&spread, *point), only, "{points:?}");
         }
         let mut order: Vec<usize> = (0..count).collect();
         for at in 0..count {
@@ -202,7 +200,6 @@ fn weights_are_continuous_across_edges_and_outside() {
             .map(|_| rng.vector(-2.0, 2.0).truncate())
             .collect();
         let space = BlendSpace2::new(&points).unwrap();
-        let spread = GradientBands::new(&points).unwrap();
         let nearest = |p: &Vec2| {
             points
                 .iter()
@@ -219,22 +216,17 @@ fn weights_are_continuous_across_edges_and_outside() {
             rng.vector(-4.0, 4.0).truncate(),
         );
         let at = |step: u32| from.lerp(to, step as f32 / 2000.0);
-        let mut before = (weights2(&space, from), bands(&spread, from));
+        let mut before = weights2(&space, from);
         for step in 1..=2000 {
             let moved = f64::from(at(step).distance(at(step - 1))) + 1e-6;
-            let now = (weights2(&space, at(step)), bands(&spread, at(step)));
+            let now = weights2(&space, at(step));
             for index in 0..points.len() {
-                let off = f64::from((now.0[index] - before.0[index]).abs());
+                let off = f64::from((now[index] - before[index]).abs());
                 assert!(
                     off <= moved * slope + ROUNDING,
                     "{points:?} at {}: {off}",
                     at(step)
                 );
-                // An influence falls by 1 over a distance, and the sum of influences is a half at
-                // least: by the quotient rule, a weight changes by (1 + n) / gap / ½.
-                let off = f64::from((now.1[index] - before.1[index]).abs());
-                let most = moved * 2.0 * (1.0 + points.len() as f64) / gap;
-                assert!(off <= most + ROUNDING, "{points:?} at {}: {off}", at(step));
             }
             before = now;
         }

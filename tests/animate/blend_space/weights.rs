@@ -1,9 +1,9 @@
-//! Weights on lines, of gradient bands, and at any positions.
+//! Weights on lines, and at any positions.
 
-use super::plain::{ROUNDING, bands, check_parts, random_points, sum, weights1, weights2};
+use super::plain::{ROUNDING, check_parts, weights1, weights2};
 use crate::reference::rng::Rng;
 use throng::glam::Vec2;
-use throng::motion::{BlendSpace1, BlendSpace2, GradientBands};
+use throng::motion::{BlendSpace1, BlendSpace2};
 
 #[test]
 fn on_a_line_neighbours_share_linearly() {
@@ -47,39 +47,6 @@ fn on_a_line_neighbours_share_linearly() {
             let mut only = vec![0.0; points.len()];
             only[index] = 1.0;
             assert_eq!(weights1(&space, *point), only);
-        }
-    }
-}
-
-#[test]
-fn gradient_bands_are_as_johansen_has_them() {
-    let mut rng = Rng::new(6);
-    for _ in 0..200 {
-        let count = 1 + rng.below(9);
-        let points = random_points(&mut rng, count);
-        let space = GradientBands::new(&points).unwrap();
-        for _ in 0..20 {
-            let at = rng.vector(-6.0, 6.0).truncate();
-            let p = at.as_dvec2();
-            let mut wants = Vec::new();
-            for a in points.iter().map(|a| a.as_dvec2()) {
-                let others = points.iter().map(|b| b.as_dvec2()).filter(|b| *b != a);
-                // By the distance along the unit vector to the other.
-                let left = others.map(|b| {
-                    let apart = b.distance(a);
-                    (apart - (p - a).dot((b - a) / apart)) / apart
-                });
-                wants.push(left.fold(1.0, f64::min).max(0.0));
-            }
-            let total: f64 = wants.iter().sum();
-            let weights = bands(&space, at);
-            assert!((sum(&weights) - 1.0).abs() <= count as f64 * ROUNDING);
-            for (want, weight) in wants.iter().zip(&weights) {
-                assert!(
-                    (want / total - f64::from(*weight)).abs() <= 2.0 * ROUNDING,
-                    "{points:?} at {at}"
-                );
-            }
         }
     }
 }
@@ -150,9 +117,6 @@ fn any_numbers_give_weights_that_sum_to_one() {
         let at = Vec2::new(any(&mut rng), any(&mut rng));
         if let Ok(space) = BlendSpace2::new(&points) {
             check_parts(&weights2(&space, at), 3, "odd");
-        }
-        if let Ok(space) = GradientBands::new(&points) {
-            check_parts(&bands(&space, at), 7, "odd");
         }
         let xs: Vec<f32> = points.iter().map(|p| p.x).collect();
         if let Ok(space) = BlendSpace1::new(&xs) {

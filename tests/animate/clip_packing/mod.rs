@@ -7,7 +7,6 @@ mod bound;
 mod curves;
 mod loops;
 mod many;
-mod near;
 mod odd;
 mod vertices;
 mod words;

@@ -4,9 +4,50 @@ use crate::reference::maths::{self, M4, Q, V3};
 use crate::reference::rng::Rng;
 use throng::character::Character;
 use throng::glam::{Affine3A, Quat, Vec3};
-use throng::ik::{IkPose, IkRig};
+use throng::ik::{
+    Aim, AimReport, AimTarget, ChainReport, ChainTarget, FeetReport, FeetTarget, FootPlacement,
+    IkChain, IkPose, IkRig, TwoBone, TwoBoneReport, TwoBoneTarget,
+};
 use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin};
 use throng::skeleton::{Skeleton, Transform};
+use throng::{IkReport, IkSolver, IkTarget, Result};
+
+/// Solves with one kind of solver.
+pub(crate) trait Solve: Clone + Into<IkSolver> {
+    type Target: Copy + Into<IkTarget>;
+    type Report;
+
+    fn of(report: IkReport) -> Option<Self::Report>;
+
+    fn solve(&self, rig: &IkRig, target: &Self::Target, pose: IkPose<'_>) -> Result<Self::Report> {
+        let solver: IkSolver = self.clone().into();
+        let report = solver.solve(rig, &(*target).into(), pose)?;
+        Ok(Self::of(report).expect("a report of its own kind"))
+    }
+}
+
+macro_rules! solve {
+    ($($kind:ident: $solver:ty, $target:ty, $report:ty;)*) => {$(
+        impl Solve for $solver {
+            type Target = $target;
+            type Report = $report;
+
+            fn of(report: IkReport) -> Option<$report> {
+                match report {
+                    IkReport::$kind(report) => Some(report),
+                    _ => None,
+                }
+            }
+        }
+    )*};
+}
+
+solve! {
+    TwoBone: TwoBone, TwoBoneTarget, TwoBoneReport;
+    Aim: Aim, AimTarget, AimReport;
+    Chain: IkChain, ChainTarget, ChainReport;
+    Feet: FootPlacement, FeetTarget, FeetReport;
+}
 
 /// The scales of a body.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,18 +1,18 @@
-//! Odd input, and many instances at once.
+//! Odd input.
 
-use super::bodies::{Body, Scales, body, narrow};
+use super::bodies::{Body, Scales, Solve, body};
 use crate::reference::rig::chain;
 use crate::reference::rng::Rng;
-use throng::glam::{Affine3A, Quat, Vec3};
+use throng::Id;
+use throng::glam::{Quat, Vec3};
 use throng::ik::{
-    Aim, AimTarget, ChainTarget, FeetTarget, FootPlacement, GroundHit, IkChain, IkJob, IkPose,
-    IkRig, JointLimit, Leg, Pole, TwoBone, TwoBoneReport, TwoBoneTarget, solve_many,
+    Aim, AimJoint, AimTarget, ChainTarget, FeetTarget, FootPlacement, GroundHit, IkChain,
+    JointLimit, Leg, Pole, TwoBone, TwoBoneReport, TwoBoneTarget,
 };
 use throng::skeleton::Transform;
-use throng::{Error, Id};
 
 fn aim(joints: &[u16]) -> Aim {
-    let joint = |joint: &u16| (Id::new(*joint), 1.0);
+    let joint = |joint: &u16| AimJoint::new(Id::new(*joint), 1.0);
     Aim::new(joints.iter().map(joint).collect(), Vec3::Z)
 }
 
@@ -116,7 +116,8 @@ fn no_input_makes_a_pose_that_is_not_finite() {
                 .is_nan()
         );
         assert_finite(&body, case);
-        let chain = IkChain::of_rig(&rig, Id::new(first), Id::new(last)).unwrap();
+        let chain =
+            IkChain::between(body.character.skeleton(), Id::new(first), Id::new(last)).unwrap();
         let hinge = JointLimit::Hinge {
             axis: rng.direction(),
             angle_rad: (-1.0, 1.0),
@@ -164,7 +165,7 @@ fn poses_that_are_not_finite_stay_as_they_are() {
         if joint < 2 {
             assert_eq!(report.unwrap(), TwoBoneReport::NONE);
         }
-        let chain = IkChain::of_rig(&rig, Id::new(0), Id::new(3)).unwrap();
+        let chain = IkChain::between(body.character.skeleton(), Id::new(0), Id::new(3)).unwrap();
         let report = chain
             .solve(&rig, &ChainTarget::at(Vec3::Y), body.pose())
             .unwrap();
@@ -173,131 +174,4 @@ fn poses_that_are_not_finite_stay_as_they_are() {
         assert!(!report.unwrap().reached);
         assert_eq!(bits(&body.local), before);
     }
-}
-
-#[test]
-fn many_are_as_one() {
-    let one = body(3, 2, true, Scales::Uniform);
-    let joints = one.local.len();
-    let rig = &one.rig;
-    let job = TwoBone::new(
-        Id::new(one.limb[0]),
-        Id::new(one.limb[1]),
-        Id::new(one.limb[2]),
-    );
-    let rng = &mut Rng::new(4);
-    let (mut local, mut model) = (Vec::<Transform>::new(), Vec::<Affine3A>::new());
-    let (mut targets, mut single) = (Vec::new(), Vec::new());
-    for instance in 0..300 {
-        let mut other = body(3, 2, true, Scales::Uniform);
-        for joint in &mut other.local {
-            joint.rotation = rng.rotation();
-        }
-        other.compose();
-        local.extend(&other.local);
-        model.extend(&other.model);
-        let target = TwoBoneTarget::at(narrow(other.reachable(rng)));
-        let target = target.weighted([0.0, 0.3, 1.0][instance % 3]);
-        let report = job.solve(rig, &target, other.pose()).unwrap();
-        targets.push(target);
-        single.push((report, other.local, other.model));
-    }
-    let mut reports = vec![TwoBoneReport::NONE; 300];
-    let (mut local, mut model) = (local.clone(), model.clone());
-    let poses = IkPose {
-        local: &mut local,
-        model: &mut model,
-    };
-    solve_many(&job, rig, &targets, poses, &mut reports).unwrap();
-    for (instance, (report, own, own_model)) in single.iter().enumerate() {
-        assert_eq!(reports[instance], *report);
-        assert_eq!(local[instance * joints..][..joints], **own);
-        assert_eq!(model[instance * joints..][..joints], **own_model);
-    }
-    // One wrong target of many: nothing is touched.
-    let mut bad = targets.clone();
-    bad[77].position.x = f32::NAN;
-    let (before, poses) = (
-        local.clone(),
-        IkPose {
-            local: &mut local,
-            model: &mut model,
-        },
-    );
-    let fault = solve_many(&job, rig, &bad, poses, &mut reports);
-    assert!(matches!(
-        fault,
-        Err(Error::At {
-            what: "target",
-            index: 77,
-            ..
-        })
-    ));
-    assert_eq!(local, before);
-    let poses = IkPose {
-        local: &mut local[1..],
-        model: &mut model,
-    };
-    assert!(solve_many(&job, rig, &targets, poses, &mut reports).is_err());
-    let poses = IkPose {
-        local: &mut local,
-        model: &mut model,
-    };
-    assert!(solve_many(&job, rig, &targets, poses, &mut reports[1..]).is_err());
-    let none = IkPose {
-        local: &mut [],
-        model: &mut [],
-    };
-    solve_many(&job, rig, &[], none, &mut []).unwrap();
-}
-
-#[test]
-fn rigs_know_what_hangs_below() {
-    for seed in 0..40 {
-        let mut body = body(seed, 4, true, Scales::One);
-        let joints = body.character.skeleton().joints().to_vec();
-        let mut other = Body::of(body.character.clone(), vec![]);
-        for top in 0..joints.len() as u16 {
-            let below = |mut joint: u16| loop {
-                match joints[usize::from(joint)].parent {
-                    Some(parent) if parent.0 != top => joint = parent.0,
-                    parent => return parent.is_some(),
-                }
-            };
-            let wanted = (0..joints.len() as u16).filter(|joint| below(*joint));
-            let mut wanted: Vec<_> = wanted.map(Id::new).collect();
-            let mut got = body.rig.descendants(Id::new(top)).to_vec();
-            for pair in &got {
-                assert!(
-                    body.rig.is_below(*pair, Id::new(top))
-                        && !body.rig.is_below(Id::new(top), *pair)
-                );
-            }
-            got.sort_unstable();
-            wanted.sort_unstable();
-            assert_eq!(got, wanted);
-            // Recomputing from there on is the same as recomputing all.
-            other.local.clone_from(&body.local);
-            other.local[usize::from(top)].rotation = Quat::from_rotation_x(0.5);
-            body.local.clone_from(&other.local);
-            let rig = body.rig.clone();
-            rig.update(Id::new(top), &body.local, &mut body.model)
-                .unwrap();
-            other.compose();
-            assert_eq!(body.model, other.model);
-        }
-        assert!(
-            body.rig
-                .update(Id::new(u16::MAX), &body.local, &mut body.model)
-                .is_err()
-        );
-        assert!(body.rig.descendants(Id::new(u16::MAX)).is_empty());
-    }
-    let empty = IkRig::new(&throng::skeleton::Skeleton::default());
-    assert!(
-        empty.is_empty()
-            && TwoBone::new(Id::new(0), Id::new(1), Id::new(2))
-                .validate(&empty)
-                .is_err()
-    );
 }

@@ -1,12 +1,12 @@
 //! Feet stand on uneven ground, and the pelvis is as low as the lowest foot needs.
 
-use super::bodies::{Body, across, added, place, scaled, unit, wide};
+use super::bodies::{Body, Solve, across, added, place, scaled, unit, wide};
 use crate::reference::maths::{self, V3, angle, distance};
 use crate::reference::poser::Poser;
 use crate::reference::rng::Rng;
 use throng::Id;
 use throng::glam::Vec3;
-use throng::ik::{FeetReport, FeetTarget, FootPlacement, GroundHit, IkJob, Leg, TwoBone};
+use throng::ik::{FeetReport, FeetTarget, FootPlacement, GroundHit, Leg, TwoBone};
 
 const ANKLE_M: f32 = 0.08;
 const LEGS: [[&str; 3]; 2] = [

@@ -2,7 +2,7 @@
 
 mod aim;
 mod aim_near;
-mod bodies;
+pub(crate) mod bodies;
 mod chain;
 mod contract;
 mod feet;

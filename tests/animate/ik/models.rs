@@ -1,13 +1,13 @@
 //! The legs and arms of every model, in its own clips.
 
-use super::bodies::{Body, added, narrow, scaled, wide};
+use super::bodies::{Body, Solve, added, narrow, scaled, wide};
 use crate::reference::assets;
 use crate::reference::maths::{distance, sub};
 use crate::reference::poser::Poser;
 use crate::reference::rng::Rng;
 use throng::Id;
 use throng::character::Character;
-use throng::ik::{ChainTarget, IkChain, IkJob, TwoBone, TwoBoneTarget};
+use throng::ik::{ChainTarget, IkChain, TwoBone, TwoBoneTarget};
 use throng::import::{self, ImportOptions};
 
 const LIMBS: &[[&str; 3]] = &[
@@ -81,7 +81,8 @@ fn check(character: &Character) -> usize {
             // The same by a chain of all joints, from the animated pose.
             body.local.clone_from(&before);
             body.compose();
-            let mut chain = IkChain::of_rig(&rig, Id::new(start), Id::new(end)).unwrap();
+            let mut chain =
+                IkChain::between(body.character.skeleton(), Id::new(start), Id::new(end)).unwrap();
             chain.tolerance_m = 1e-3 * limb as f32;
             let report = chain.solve(&rig, &ChainTarget::at(narrow(target)), body.pose());
             assert!(report.unwrap().reached, "{names:?} {pose}");

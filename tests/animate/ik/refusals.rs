@@ -1,16 +1,16 @@
 //! Jobs and targets that are refused, and the errors that say so.
 
-use super::bodies::Body;
+use super::bodies::{Body, Solve};
 use crate::reference::rig::chain;
 use throng::glam::{Quat, Vec3};
 use throng::ik::{
-    Aim, AimTarget, ChainTarget, FeetTarget, FootPlacement, GroundHit, IkChain, IkJob, IkPose,
+    Aim, AimJoint, AimTarget, ChainTarget, FeetTarget, FootPlacement, GroundHit, IkChain, IkPose,
     IkRig, JointLimit, Leg, Pole, TwoBone, TwoBoneTarget,
 };
 use throng::{Error, Id};
 
 fn aim(joints: &[u16]) -> Aim {
-    let joint = |joint: &u16| (Id::new(*joint), 1.0);
+    let joint = |joint: &u16| AimJoint::new(Id::new(*joint), 1.0);
     Aim::new(joints.iter().map(joint).collect(), Vec3::Z)
 }
 
@@ -26,20 +26,13 @@ fn feet() -> FootPlacement {
 ///
 /// `row` names the case if it is not refused.
 #[track_caller]
-fn refused<J: IkJob>(row: impl std::fmt::Display, job: &J, target: &J::Target) -> Error {
+fn refused<J: Solve>(row: impl std::fmt::Display, job: &J, target: &J::Target) -> Error {
     let mut body = Body::of(chain(4), vec![]);
     let rig = IkRig::new(body.character.skeleton());
     let before = (body.local.clone(), body.model.clone());
     let Err(fault) = job.solve(&rig, target, body.pose()) else {
         panic!("{row}: not refused");
     };
-    let checked = job.validate(&rig).and_then(|()| job.check(target));
-    // The texts are compared, because an error that holds a NaN is not equal to itself.
-    assert_eq!(
-        checked.err().map(|fault| fault.to_string()),
-        Some(fault.to_string()),
-        "{row}"
-    );
     assert_eq!(before, (body.local, body.model), "{row}");
     fault
 }
@@ -122,7 +115,7 @@ fn aims_are_refused_by_name() {
     );
     for share in NOT_POSITIVE {
         let mut aim = aim(&[0, 1]);
-        aim.joints[1].1 = share;
+        aim.joints[1].share = share;
         let fault = refused(format_args!("share {share}"), &aim, &look);
         assert!(
             matches!(fault, Error::At { index: 1, .. }),
@@ -133,14 +126,13 @@ fn aims_are_refused_by_name() {
 
 #[test]
 fn chains_are_refused_by_name() {
-    let rig = IkRig::new(chain(4).skeleton());
+    let skeleton = chain(4).skeleton().clone();
     let reach = ChainTarget::at(Vec3::Y);
     for (root, tip) in [(2, 1), (0, 9)] {
-        let chain = IkChain::of_rig(&rig, Id::new(root), Id::new(tip));
+        let chain = IkChain::between(&skeleton, Id::new(root), Id::new(tip));
         assert!(chain.is_err(), "from {root} to {tip}");
     }
-    let long = IkRig::new(chain(70).skeleton());
-    let fault = IkChain::of_rig(&long, Id::new(0), Id::new(69)).unwrap_err();
+    let fault = IkChain::between(chain(70).skeleton(), Id::new(0), Id::new(69)).unwrap_err();
     assert!(
         matches!(
             fault,
@@ -152,7 +144,7 @@ fn chains_are_refused_by_name() {
         ),
         "{fault}"
     );
-    let good = IkChain::of_rig(&rig, Id::new(0), Id::new(3)).unwrap();
+    let good = IkChain::between(&skeleton, Id::new(0), Id::new(3)).unwrap();
     let missing = good.clone().with_limit(Id::new(9), JointLimit::Free);
     assert!(missing.is_err(), "a limit of a missing joint");
     let joints = [vec![], good.joints[..1].to_vec()].map(|joints| IkChain {
@@ -174,9 +166,9 @@ fn chains_are_refused_by_name() {
 
 #[test]
 fn limits_are_refused_by_the_index_of_their_joint() {
-    let rig = IkRig::new(chain(4).skeleton());
+    let skeleton = chain(4).skeleton().clone();
     let reach = ChainTarget::at(Vec3::Y);
-    let good = IkChain::of_rig(&rig, Id::new(0), Id::new(3)).unwrap();
+    let good = IkChain::between(&skeleton, Id::new(0), Id::new(3)).unwrap();
     let hinge = |axis, angle_rad| JointLimit::Hinge { axis, angle_rad };
     let cone = |axis, swing_rad, twist_rad| JointLimit::Cone {
         axis,
@@ -247,8 +239,8 @@ fn feet_are_refused_by_name() {
 #[test]
 fn weights_of_targets_are_refused() {
     let bone = TwoBone::new(Id::new(0), Id::new(1), Id::new(2));
-    let rig = IkRig::new(chain(4).skeleton());
-    let chain = IkChain::of_rig(&rig, Id::new(0), Id::new(3)).unwrap();
+    let skeleton = chain(4).skeleton().clone();
+    let chain = IkChain::between(&skeleton, Id::new(0), Id::new(3)).unwrap();
     for weight in NOT_A_PART {
         let target = TwoBoneTarget::at(Vec3::Y).weighted(weight);
         let said = refused(format_args!("two bones: {weight}"), &bone, &target).to_string();

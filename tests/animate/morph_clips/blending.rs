@@ -1,54 +1,94 @@
 //! Blends of morph weights.
 
-use super::made::{
-    MOST_OFF, ROUNDING, baked, character_of, curves, exact, morphing, pack, sampled,
-};
+use super::made::{MOST_OFF, ROUNDING, baked, character_of, curves, exact, morphing, sampled};
+use crate::reference::batch::{Batch, FULL_WEIGHT, Sample};
 use crate::reference::rig::keys;
 use crate::reference::rng::Rng;
+use throng::SimdLevel;
 use throng::animator::{Animator, Play};
-use throng::clip::{AdditiveReference, Clip, ClipOptions, CurveClip, Interpolation, WeightTrack};
+use throng::character::{AdditiveDesc, AnimationDesc, Character, PoseReference};
+use throng::clip::{CurveClip, Interpolation, WeightTrack};
 use throng::import::ImportOptions;
-use throng::motion::{BLEND_THRESHOLD, Ease, WeightSample, blend_weights};
+use throng::motion::Ease;
 
-/// The blend as its documentation defines it, in `f64`.
-fn blended(rest: &[f32], threshold: f64, samples: &[WeightSample<'_>]) -> Vec<f64> {
-    let mut below: Vec<f64> = rest.iter().map(|weight| f64::from(*weight)).collect();
-    for level in 0..=u8::MAX {
-        let own = || samples.iter().filter(move |sample| sample.level == level);
-        let means = || own().filter(|sample| !sample.clip.is_additive());
-        let weight = |sample: &WeightSample<'_>| f64::from(sample.weight);
-        let whole: f64 = means().map(weight).sum();
+/// The blend as documented, in `f64`.
+fn blended(character: &Character, samples: &[Sample]) -> Vec<f64> {
+    let rest = character.morph_weights().iter();
+    let mut below: Vec<f64> = rest.map(|weight| f64::from(weight.rest)).collect();
+    let is_additive = |sample: &&Sample| character.clips()[sample.clip].is_additive();
+    let driven = |sample: &Sample| sampled(&character.clips()[sample.clip], sample.time_s);
+    for layer in samples.chunk_by(|a, b| a.layer == b.layer) {
+        let means = || layer.iter().filter(|sample| !is_additive(sample));
+        let whole: f64 = means().map(|sample| f64::from(sample.weight)).sum();
         if whole > 0.0 {
-            let least = if level == 0 { threshold } else { 1.0 };
-            let mut sums: Vec<f64> = below
-                .iter()
-                .map(|below| below * (least - whole).max(0.0))
-                .collect();
+            let full = if layer[0].layer == 0 {
+                f64::from(FULL_WEIGHT)
+            } else {
+                1.0
+            };
+            let missing = (full - whole).max(0.0);
+            let mut sums: Vec<f64> = below.iter().map(|below| below * missing).collect();
             for sample in means() {
                 let mut values = below.clone();
-                for (index, value) in sampled(sample.clip, sample.time_s) {
+                for (index, value) in driven(sample) {
                     values[index] = f64::from(value);
                 }
                 for (sum, value) in sums.iter_mut().zip(values) {
-                    *sum += value * weight(sample);
+                    *sum += value * f64::from(sample.weight);
                 }
             }
-            below = sums.iter().map(|sum| sum / whole.max(least)).collect();
+            below = sums.iter().map(|sum| sum / whole.max(full)).collect();
         }
-        for sample in own().filter(|sample| sample.clip.is_additive()) {
-            for (index, value) in sampled(sample.clip, sample.time_s) {
-                below[index] += f64::from(value) * weight(sample);
+        for sample in layer.iter().filter(is_additive) {
+            for (index, value) in driven(sample) {
+                below[index] += f64::from(value) * f64::from(sample.weight);
             }
         }
     }
     below
 }
 
+/// The morph weights of an actor that plays the samples.
+fn weights(character: &Character, samples: &[Sample]) -> Vec<f32> {
+    let batch = Batch::new(character, SimdLevel::best(), &[samples]);
+    let mut out = vec![f32::NAN; character.morph_weights().len()];
+    let actor = batch.animator.actor(batch.actors[0]).unwrap();
+    actor.morph_weights(&mut out).unwrap();
+    out
+}
+
+/// A character of so many targets with these clips, which `additive` makes additive by name.
+fn playing(
+    targets: usize,
+    clips: Vec<Vec<WeightTrack>>,
+    additive: impl Iterator<Item = usize>,
+) -> Character {
+    let raw = character_of(targets, 0.01);
+    let character = raw.build(&ImportOptions::with_curves()).unwrap().character;
+    let clips = clips.into_iter().enumerate().map(|(number, tracks)| {
+        let name = format!("clip {number}");
+        curves(&character, tracks).with_name(&name)
+    });
+    let clips = clips.collect();
+    let additive = additive.map(|number| AdditiveDesc {
+        name: None,
+        clip: format!("clip {number}"),
+        reference: PoseReference::Rest,
+    });
+    let desc = AnimationDesc {
+        additive: additive.collect(),
+        ..AnimationDesc::default()
+    };
+    character
+        .with_clips(clips)
+        .unwrap()
+        .with_animation(&desc)
+        .unwrap()
+}
+
 #[test]
 fn blends_agree_with_plain_code() {
     let mut rng = Rng::new(8);
-    // More than are blended at a time, in tracks that cross from one part to the next.
-    let character = morphing(75, 0.01);
     let track = |rng: &mut Rng, first_weight: u32, count: u32| {
         let values: Vec<f32> = (0..count * 4).map(|_| rng.range(-0.5, 1.5)).collect();
         let times = [0.0, 0.3, 0.7, 1.0];
@@ -59,38 +99,28 @@ fn blends_agree_with_plain_code() {
             keys: keys(interpolation, &times, &values),
         }
     };
-    let mut clips = Vec::new();
-    for number in 0..8 {
+    let clips = (0..8).map(|number| {
         let first = rng.below(24) as u32;
         let second = 30 + rng.below(20) as u32;
-        let tracks = match number {
+        match number {
             0 => Vec::new(),
             _ => vec![track(&mut rng, first, 6), track(&mut rng, second, 25)],
-        };
-        let raw = curves(&character, tracks);
-        let (rest, options) = (AdditiveReference::Rest, ClipOptions::default());
-        clips.push(if number > 5 {
-            Clip::additive(&character, &raw, &rest, &options).unwrap()
-        } else {
-            pack(&character, &raw)
-        });
-    }
-    let rest: Vec<f32> = (0..75).map(|_| rng.range(0.0, 1.0)).collect();
-    let mut out = rest.clone();
+        }
+    });
+    // More than are blended at a time, in tracks that cross from one part to the next.
+    let character = playing(75, clips.collect(), 6..8);
     for _ in 0..400 {
-        let mut samples: Vec<WeightSample<'_>> = (0..rng.below(7))
+        let mut samples: Vec<Sample> = (0..rng.below(7))
             .map(|_| {
-                let clip = &clips[rng.below(clips.len())];
                 let weight = [0.0, 0.03, 0.5, 1.0, rng.range(0.0, 1.0)][rng.below(5)];
-                WeightSample::new(clip, rng.range(-0.1, 1.1).into())
+                Sample::new(rng.below(8), rng.range(-0.1, 1.1).into())
                     .weighted(weight)
-                    .on_level(rng.below(3) as u8)
+                    .on_layer(rng.below(3) as u8)
             })
             .collect();
-        samples.sort_by_key(|sample| sample.level);
-        let threshold = BLEND_THRESHOLD;
-        blend_weights(&rest, threshold, samples.iter().copied(), &mut out).unwrap();
-        let want = blended(&rest, threshold.into(), &samples);
+        samples.sort_by_key(|sample| sample.layer);
+        let out = weights(&character, &samples);
+        let want = blended(&character, &samples);
         for (index, (got, want)) in out.iter().zip(want).enumerate() {
             let off = (f64::from(*got) - want).abs();
             // One rounding to `f32`, of values below 8.
@@ -101,34 +131,23 @@ fn blends_agree_with_plain_code() {
 
 #[test]
 fn fades_between_clips_with_and_without_weights_are_even() {
-    let character = morphing(4, 0.01);
-    let talk = pack(&character, &baked(&character, 2));
-    let walk = pack(&character, &curves(&character, Vec::new()));
-    let rest = [0.25; 4];
-    let mut out = [0.0; 4];
+    let talk = baked(&morphing(4, 0.01), 2).weight_tracks().to_vec();
+    let character = playing(4, vec![Vec::new(), talk], 0..0);
     for step in 0..=10 {
         let part = step as f32 / 10.0;
-        let samples = [
-            WeightSample::new(&walk, 0.0).weighted(1.0 - part),
-            WeightSample::new(&talk, 1.0).weighted(part),
-        ];
-        blend_weights(&rest, BLEND_THRESHOLD, samples.into_iter(), &mut out).unwrap();
+        let walk = Sample::new(0, 0.0).weighted(1.0 - part);
+        let talk = Sample::new(1, 1.0).weighted(part);
+        let out = weights(&character, &[walk, talk]);
         assert!((out[3] - (0.25 + 0.5 * part)).abs() < 1e-6, "{out:?}");
         assert_eq!(out[0], 0.25, "not driven");
     }
     // Alone, or twice, it is itself, to the bit.
-    let mut own = rest;
-    talk.sample_weights(0.77, |index, value| own[index] = value);
-    let one = WeightSample::new(&talk, 0.77);
-    for samples in [vec![one], vec![one.weighted(0.3), one.weighted(0.4)]] {
-        blend_weights(&rest, BLEND_THRESHOLD, samples.into_iter(), &mut out).unwrap();
-        assert_eq!(out, own);
+    let mut own = [0.25; 4];
+    character.clips()[1].sample_weights(0.77, |index, value| own[index] = value);
+    let one = Sample::new(1, 0.77);
+    for samples in [vec![one], vec![one.weighted(0.6), one.weighted(0.4)]] {
+        assert_eq!(weights(&character, &samples), own);
     }
-    // Samples that take no part are not examined.
-    let odd = [f32::NAN, f32::INFINITY, -1.0, 0.0].map(|weight| one.weighted(weight));
-    blend_weights(&rest, BLEND_THRESHOLD, odd.into_iter(), &mut out).unwrap();
-    assert_eq!(out, rest);
-    assert!(blend_weights(&rest, BLEND_THRESHOLD, [].into_iter(), &mut out[..3]).is_err());
 }
 
 /// A fade from rest, a cross-fade, a layer over it and a cut with inertia, on an actor: against

@@ -1,16 +1,16 @@
 //! The samples of an actor, and its joints by the rule of blending, in `f64`.
 
+use crate::reference::batch::Sample;
 use crate::reference::maths::{self, M4};
 use crate::reference::random;
 use crate::reference::rng::Rng;
 use std::sync::LazyLock;
-use throng::Id;
 use throng::animator::{ActorId, Animator, Play};
 use throng::character::{AdditiveDesc, AnimationDesc, Character, PoseReference};
 use throng::clip::Clip;
 use throng::glam::Vec3;
 use throng::import::{ImportOptions, RawCharacter};
-use throng::motion::{ClipSample, LoopMode};
+use throng::motion::LoopMode;
 use throng::skeleton::Mask;
 use throng::skeleton::Transform;
 use throng::state_machine::{MaskDesc, MaskPartDesc};
@@ -114,17 +114,17 @@ impl Load {
     }
 
     /// The samples of the actor at a time, for the batch.
-    pub(crate) fn samples(&self, animator: &Animator, id: ActorId, time_s: f64) -> Vec<ClipSample> {
+    pub(crate) fn samples(&self, animator: &Animator, id: ActorId, time_s: f64) -> Vec<Sample> {
         let actor = animator.actor(id).unwrap();
         let records = actor.records().iter();
         let samples = records.map(|record| {
             let clip = usize::from(record.clip);
-            ClipSample {
-                clip: Id::new(clip as u16),
+            Sample {
+                clip,
                 time_s: record.clip_time_s(time_s, self.clips()[clip].duration_s()),
                 weight: record.weight_at(time_s),
                 mask: record.mask(),
-                level: record.layer,
+                layer: record.layer,
             }
         });
         samples.collect()
@@ -135,10 +135,10 @@ impl Load {
     }
 
     /// The local poses of the samples.
-    pub(crate) fn sampled(&self, samples: &[ClipSample]) -> Vec<Vec<Transform>> {
+    pub(crate) fn sampled(&self, samples: &[Sample]) -> Vec<Vec<Transform>> {
         let sampled = samples.iter().map(|sample| {
             let mut pose = self.rest();
-            self.clips()[sample.clip.index()]
+            self.clips()[sample.clip]
                 .sample(sample.time_s, &mut pose)
                 .unwrap();
             pose
@@ -147,7 +147,7 @@ impl Load {
     }
 
     /// A joint by the rule of blending, in `f64`.
-    pub(crate) fn exact(&self, samples: &[ClipSample], poses: &[Vec<Transform>], joint: u16) -> M4 {
+    pub(crate) fn exact(&self, samples: &[Sample], poses: &[Vec<Transform>], joint: u16) -> M4 {
         let index = usize::from(joint);
         let of = |t: &Transform| {
             let wide = |v: Vec3| v.to_array().map(f64::from);
@@ -155,20 +155,20 @@ impl Load {
             (wide(t.translation), r, wide(t.scale))
         };
         let (mut t, mut r, mut s) = of(&self.rest()[index]);
-        for level in 0..LAYERS {
-            let own = samples.iter().zip(poses).filter(|(k, _)| k.level == level);
+        for layer in 0..LAYERS {
+            let own = samples.iter().zip(poses).filter(|(k, _)| k.layer == layer);
             let own = own.map(|(k, pose)| {
                 let mask = k
                     .mask
                     .map_or(1.0, |m| self.masks()[usize::from(m)].weights()[index]);
-                let additive = self.clips()[k.clip.index()].is_additive();
+                let additive = self.clips()[k.clip].is_additive();
                 (f64::from(k.weight * mask), of(&pose[index]), additive)
             });
             let own: Vec<_> = own.filter(|own| own.0 > 0.0).collect();
             let plain: Vec<_> = own.iter().filter(|own| !own.2).collect();
             let sum: f64 = plain.iter().map(|own| own.0).sum();
             if !plain.is_empty() {
-                let threshold = if level == 0 {
+                let threshold = if layer == 0 {
                     f64::from(THRESHOLD)
                 } else {
                     1.0

@@ -1,36 +1,173 @@
-//! Random machines.
+//! Random machines, and actors that machines drive.
 
+use crate::reference::rig::chain;
 use crate::reference::rng::Rng;
+use std::sync::LazyLock;
+use throng::animator::{ActorId, ActorMut, AnimationEventKind, Animator, PlayRecord};
+use throng::character::{AnimationDesc, Character, ClipDesc};
+use throng::clip::{CurveClip, Interpolation, Keys, Track, TrackValues};
+use throng::glam::Vec3;
 use throng::motion::{Ease, LoopMode};
-use throng::skeleton::Skeleton;
 use throng::state_machine::{
-    BlendPointDesc, Condition, Interruption, LayerDesc, MotionDesc, Origin, ParameterDesc,
-    ParameterKind, StateDesc, StateMachine, StateMachineClip, StateMachineDesc, Test,
-    TransitionDesc,
+    BlendPointDesc, Condition, Interruption, LayerDesc, LayerStatus, MotionDesc, Origin,
+    ParameterDesc, ParameterKind, StateDesc, StateMachineDesc, Test, TransitionDesc,
 };
+use throng::{Id, Result};
 
 /// Names and durations. One clip is a pose.
 pub(crate) const CLIPS: [(&str, f64); 6] = [
-    ("a", 1.213),
-    ("b", 0.771),
-    ("c", 2.039),
+    ("a", 1.213_f32 as f64),
+    ("b", 0.771_f32 as f64),
+    ("c", 2.039_f32 as f64),
     ("d", 0.0),
-    ("e", 0.457),
-    ("f", 1.117),
+    ("e", 0.457_f32 as f64),
+    ("f", 1.117_f32 as f64),
 ];
 pub(crate) const FLOATS: [&str; 3] = ["x", "y", "z"];
 
-pub(crate) fn clips() -> Vec<StateMachineClip<'static>> {
-    let clip = |&(name, duration_s): &(&'static str, f64)| StateMachineClip {
-        name,
-        duration_s,
-        additive: None,
+/// A joint with clips of these names and durations.
+pub(crate) fn character(clips: &[(&str, f64)]) -> Character {
+    let character = chain(1);
+    let clip = |(name, duration_s): &(&str, f64)| {
+        let duration_s = *duration_s as f32;
+        let ends = if duration_s > 0.0 { 2 } else { 1 };
+        let values = TrackValues::Translation(Keys {
+            times_s: [0.0, duration_s][..ends].to_vec(),
+            values: [Vec3::ZERO, Vec3::X][..ends].to_vec(),
+            interpolation: Interpolation::Linear,
+        });
+        let joint = Id::new(0);
+        let track = vec![Track { joint, values }];
+        CurveClip::new(name, track, character.skeleton()).unwrap()
     };
-    CLIPS.iter().map(clip).collect()
+    let clips = clips.iter().map(clip).collect();
+    character.with_clips(clips).unwrap()
 }
 
-pub(crate) fn machine(desc: &StateMachineDesc) -> StateMachine {
-    StateMachine::new(desc, &Skeleton::default(), &clips()).unwrap()
+/// The character of [`CLIPS`].
+pub(crate) fn bare() -> &'static Character {
+    static BARE: LazyLock<Character> = LazyLock::new(|| character(&CLIPS));
+    &BARE
+}
+
+/// The character of [`CLIPS`] with a state machine.
+pub(crate) fn driven(desc: &StateMachineDesc) -> Result<Character> {
+    with_machine(bare(), desc, Vec::new())
+}
+
+pub(crate) fn with_machine(
+    character: &Character,
+    desc: &StateMachineDesc,
+    clips: Vec<ClipDesc>,
+) -> Result<Character> {
+    character.clone().with_animation(&AnimationDesc {
+        clips,
+        state_machine: Some(desc.clone()),
+        ..AnimationDesc::default()
+    })
+}
+
+/// A clip that plays: its index, its layer, its own time and its weight.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Sample {
+    pub(crate) clip: usize,
+    pub(crate) layer: u8,
+    pub(crate) time_s: f64,
+    pub(crate) weight: f32,
+}
+
+/// A state that was left or entered.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Change {
+    pub(crate) layer: u8,
+    pub(crate) entered: bool,
+    pub(crate) state: Id<StateDesc>,
+    pub(crate) time_s: f64,
+}
+
+/// An actor that a state machine drives.
+pub(crate) struct Driven {
+    pub(crate) animator: Animator,
+    pub(crate) id: ActorId,
+    durations_s: Vec<f64>,
+}
+
+impl Driven {
+    pub(crate) fn new(character: &Character, now_s: f64) -> Self {
+        let mut animator = Animator::new(character).unwrap();
+        animator.update(now_s).unwrap();
+        let clips = character.clips().iter();
+        Self {
+            id: animator.add_driven().unwrap(),
+            animator,
+            durations_s: clips.map(|clip| clip.duration_s()).collect(),
+        }
+    }
+
+    /// The states that were left and entered.
+    pub(crate) fn update(&mut self, now_s: f64) -> Vec<Change> {
+        self.animator.update(now_s).unwrap();
+        let changes = self.animator.events().iter().filter_map(|event| {
+            let (entered, state) = match event.kind {
+                AnimationEventKind::Left { state } => (false, state),
+                AnimationEventKind::Entered { state } => (true, state),
+                _ => return None,
+            };
+            let (layer, time_s) = (event.layer, event.time_s);
+            Some(Change {
+                layer,
+                entered,
+                state,
+                time_s,
+            })
+        });
+        changes.collect()
+    }
+
+    pub(crate) fn actor(&mut self) -> ActorMut<'_> {
+        self.animator.actor_mut(self.id).unwrap()
+    }
+
+    pub(crate) fn status(&self, layer: u8) -> LayerStatus {
+        let actor = self.animator.actor(self.id).unwrap();
+        actor.layer_status(layer).unwrap()
+    }
+
+    /// What it plays, of more than no weight.
+    pub(crate) fn samples(&self) -> Vec<Sample> {
+        let actor = self.animator.actor(self.id).unwrap();
+        let now_s = actor.time_s();
+        let sample = |record: &PlayRecord| Sample {
+            clip: record.clip.into(),
+            layer: record.layer,
+            time_s: record.clip_time_s(now_s, self.durations_s[usize::from(record.clip)]),
+            weight: record.weight_at(now_s),
+        };
+        let samples = actor.records().iter().map(sample);
+        samples.filter(|sample| sample.weight > 0.0).collect()
+    }
+
+    pub(crate) fn parameter(&self, name: &str) -> Id<ParameterDesc> {
+        let machine = self.animator.state_machine().unwrap();
+        machine.parameter(name).unwrap()
+    }
+
+    pub(crate) fn apply(&mut self, input: Input) {
+        let name = match input {
+            Input::Float(name, _) | Input::Trigger(name) => name,
+            Input::Count(_) => "count",
+            Input::Flag(_) => "flag",
+        };
+        let id = self.parameter(name);
+        let mut actor = self.actor();
+        match input {
+            Input::Float(_, value) => actor.set_float(id, value),
+            Input::Count(value) => actor.set_int(id, value),
+            Input::Flag(value) => actor.set_bool(id, value),
+            Input::Trigger(_) => actor.set_trigger(id),
+        }
+        .unwrap();
+    }
 }
 
 pub(crate) fn parameters() -> Vec<ParameterDesc> {
@@ -182,7 +319,6 @@ pub(crate) fn desc(rng: &mut Rng) -> StateMachineDesc {
             mask: None,
             weight: rng.range(0.1, 1.0),
             weight_parameter: rng.chance(4).then(|| "z".into()),
-            additive: rng.chance(4),
             states: (0..states).map(|index| state(rng, index)).collect(),
             transitions: (0..rng.below(9)).map(|_| transition(rng, states)).collect(),
             ..LayerDesc::new(
@@ -215,19 +351,4 @@ pub(crate) fn input(rng: &mut Rng) -> Input {
         3 => Input::Trigger("hit"),
         _ => Input::Float(one_of(rng, &FLOATS), rng.range(-1.5, 2.5)),
     }
-}
-
-pub(crate) fn apply(
-    machine: &StateMachine,
-    state: &mut throng::state_machine::StateMachineInstance,
-    input: Input,
-) {
-    let id = |name: &str| machine.parameter(name).unwrap();
-    match input {
-        Input::Float(name, value) => machine.set_float(state, id(name), value),
-        Input::Count(value) => machine.set_int(state, id("count"), value),
-        Input::Flag(value) => machine.set_bool(state, id("flag"), value),
-        Input::Trigger(name) => machine.set_trigger(state, id(name)),
-    }
-    .unwrap();
 }

@@ -44,8 +44,6 @@ pub(crate) struct Simulation<'d> {
     pub(crate) events: Vec<(usize, bool, usize, f64)>,
     /// Events and transitions of the last update.
     pub(crate) steps: usize,
-    /// For each clip, the unwrapped seconds that passed, times their weight.
-    pub(crate) passed: Vec<f64>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -117,7 +115,6 @@ impl<'d> Simulation<'d> {
             fresh: true,
             events: Vec::new(),
             steps: 0,
-            passed: vec![0.0; CLIPS.len()],
         }
     }
 
@@ -193,7 +190,6 @@ impl<'d> Simulation<'d> {
     pub(crate) fn update(&mut self, now_s: f64) {
         self.events.clear();
         self.steps = 0;
-        self.passed.fill(0.0);
         let mut left_s = if now_s > self.now_s {
             now_s - self.now_s
         } else {

@@ -144,29 +144,6 @@ impl Simulation<'_> {
     }
 
     pub(super) fn step(&mut self, layer: usize, by_s: f64) {
-        let done = [0.0, 0.5 * by_s, by_s].map(|ahead| self.done(layer, ahead));
-        let desc = &self.desc.layers[layer];
-        let scale = desc
-            .weight_parameter
-            .as_ref()
-            .map_or(1.0, |n| self.floats[n]);
-        let most = if desc.additive { f64::MAX } else { 1.0 };
-        let level_weight = (f64::from(desc.weight) * scale).min(most).max(0.0);
-        let mean = (done[0] + 4.0 * done[1] + done[2]) / 6.0;
-        let level = &self.levels[layer];
-        let mut all: Vec<_> = level
-            .fading
-            .iter()
-            .map(|p| (p.clone(), p.weight * (1.0 - mean)))
-            .collect();
-        all.push((level.playing.clone(), mean));
-        for (playing, share) in all {
-            let state = &desc.states[playing.state];
-            let gone = playing.rate * by_s;
-            for (clip, weight) in self.weights(&state.motion) {
-                self.passed[clip] += gone * CLIPS[clip].1 * weight * share * level_weight;
-            }
-        }
         let level = &mut self.levels[layer];
         level.playing.phase += level.playing.rate * by_s;
         for playing in &mut level.fading {

@@ -6,7 +6,6 @@ use crate::reference::rng::Rng;
 use throng::Error;
 use throng::character::Character;
 use throng::error::{DescFault, DescPart};
-use throng::skeleton::Skeleton;
 use throng::state_machine::{StateMachine, StateMachineDesc};
 
 pub(crate) const HERO: &str = include_str!("../../../examples/machine/hero.toml");
@@ -27,8 +26,8 @@ fn data_comes_back_from_its_text() {
         let text = desc.to_toml().unwrap();
         let back = StateMachineDesc::from_toml("random", &text).unwrap();
         assert_eq!(back, desc, "{text}");
-        let machine = StateMachine::new(&back, &Skeleton::default(), &made::clips());
-        assert_eq!(machine.unwrap(), made::machine(&desc));
+        let machine = |desc| StateMachine::of(desc, made::bare()).unwrap();
+        assert_eq!(machine(&back), machine(&desc));
     }
     let hero = StateMachineDesc::from_toml("hero.toml", HERO).unwrap();
     let again = StateMachineDesc::from_toml("again", &hero.to_toml().unwrap()).unwrap();

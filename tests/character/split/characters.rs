@@ -17,7 +17,7 @@ fn skinned(character: &Character, clip: Option<(usize, f64)>) -> Vec<Vec<u32>> {
     let mut palette = vec![Mat3x4::IDENTITY; character.palette().len()];
     let mut poser = Poser::new();
     poser
-        .palette(character, clip, WriteOnly::over(&mut palette))
+        .palette(character, clip, WriteOnly::from(&mut palette))
         .unwrap();
     let mut all = Vec::new();
     let weights = poser.weights().to_vec();

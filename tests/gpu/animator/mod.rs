@@ -3,6 +3,7 @@
 //! The comparison is bit for bit, in every format.
 
 mod random;
+mod restore;
 mod springs;
 mod still;
 mod told;
@@ -126,7 +127,7 @@ fn bits<E: PaletteEntry>(palette: &[E]) -> Vec<u32> {
 
 fn of_actor<E: PaletteEntry>(animator: &mut Animator, actor: ActorId) -> Vec<u32> {
     let mut out = vec![E::zeroed(); JOINTS];
-    let to = WriteOnly::over(&mut out);
+    let to = WriteOnly::from(&mut out);
     animator.palettes(&[actor], to).unwrap();
     bits(&out)
 }

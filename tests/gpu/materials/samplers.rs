@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 use throng::Crowd;
 use throng::ash::{self, vk};
 use throng::glam::Vec3;
+use throng::gpu::MeshSets;
 use throng::import::Imported;
 use throng::mesh::Material;
 
@@ -96,7 +97,10 @@ fn textures_that_do_not_fit_one_set_are_drawn_from_several() {
         let instance = instance(setup);
         let mut few = stage(setup, &instance);
         let id = few.add(setup, &made);
-        let (sets, textures) = few.crowd.mesh(id).unwrap().sets();
+        let MeshSets {
+            count: sets,
+            textures,
+        } = few.crowd.mesh(id).unwrap().sets();
         // 16 textures and the white one; half of 16 samplers are for other sets.
         assert_eq!((sets, textures), (4, 5));
         let drawn = few.alone(setup, &made, &HERE, &camera());

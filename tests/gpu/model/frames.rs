@@ -30,7 +30,7 @@ impl Model {
         for member in of_kind {
             let mut cpu = rest.clone();
             if let Some(wanted) = member.scalar(character, self.now_s) {
-                let to = WriteOnly::over(&mut cpu);
+                let to = WriteOnly::from(&mut cpu);
                 animator.palettes(&[member.actor], to).unwrap();
                 self.worst = self.worst.max(apart(&cpu, &wanted));
             }

@@ -213,7 +213,7 @@ impl Palette {
     /// The words of an instance from the CPU implementation.
     pub(super) fn skin(&self, skinner: &Skinner, weights: &[f32]) -> Vec<f32> {
         let mut words = vec![0.0; skinner.layout().words as usize];
-        let out = WriteOnly::over(&mut words);
+        let out = WriteOnly::from(&mut words);
         let skinned = match self {
             Self::Linear(list) => skinner.skin(list, weights, out),
             Self::Dual(list) => skinner.skin(list, weights, out),

@@ -71,7 +71,7 @@ pub(super) fn digest_by(
     let mut posed = PosedVertices::default();
     for clip in 0..imported.curves().len().min(3) {
         let time_s = imported.curves()[clip].duration_s() * 0.6;
-        let out = WriteOnly::over(&mut palette);
+        let out = WriteOnly::from(&mut palette);
         poser
             .palette(&imported, Some((clip, f64::from(time_s))), out)
             .unwrap();

@@ -1,56 +1,63 @@
-//! Blends of any number of clips, with masks and levels, in batches of any size, at every SIMD
+//! Blends of any number of clips, with masks and layers, in batches of any size, at every SIMD
 //! level.
 
-use super::load::{self, ROUNDING, affine, codes, image, models, palettes, size};
+use super::load::{Model, ROUNDING, affine, image, models, palettes, size, with_clip};
+use crate::reference::batch::{Batch, FULL_WEIGHT, Sample};
 use crate::reference::rig::{chain, keys};
 use crate::reference::rng::Rng;
-use throng::Id;
-use throng::animate::BatchPoser;
-use throng::character::Character;
-use throng::clip::{AdditiveReference, Clip, ClipOptions};
-use throng::clip::{CurveClip, Interpolation, Track, TrackValues};
+use throng::character::{AdditiveDesc, AnimationDesc, Character, PoseReference};
+use throng::clip::{Interpolation, Track, TrackValues};
 use throng::glam::{DMat4, DQuat, DVec3, Quat};
-use throng::motion::{ClipSample, SampleList};
 use throng::palette::Mat3x4;
-use throng::skeleton::Mask;
-use throng::skeleton::Transform;
+use throng::skeleton::{Mask, Transform};
+use throng::state_machine::{MaskDesc, MaskPartDesc};
+use throng::{Id, SimdLevel};
 
 /// The number of masks.
 const MASKS: usize = 3;
 
-/// Masks of no joints, of all joints, and of parts of them.
-fn masks(rng: &mut Rng, joints: usize) -> Vec<Mask> {
-    let mask = |_| {
-        let weight = |_| match rng.below(4) {
-            0 => 0.0,
-            1 => 1.0,
-            _ => rng.range(0.0, 1.0),
-        };
-        Mask::from_weights((0..joints).map(weight).collect()).unwrap()
+/// The model with masks of joints and those below them, and an additive version of its first clip.
+fn layered(rng: &mut Rng, model: &Model) -> Character {
+    let joints = model.character.skeleton().joints();
+    let mut mask = |number: usize| MaskDesc {
+        name: format!("mask {number}"),
+        parts: (0..number * joints.len().min(4))
+            .map(|_| MaskPartDesc {
+                joint: joints[rng.below(joints.len())].name.to_string(),
+                weight: [0.0, 1.0, rng.range(0.0, 1.0)][rng.below(3)],
+                feather: 0,
+            })
+            .collect(),
     };
-    (0..MASKS).map(mask).collect()
-}
-
-/// The character's clips, and an additive version of each.
-fn clips(character: &Character) -> Vec<Clip> {
-    let mut all = load::clips(character);
-    let reference = AdditiveReference::Frame { time_s: 0.1 };
-    for raw in character.curves() {
-        let options = ClipOptions::default();
-        all.extend(Clip::additive(character, raw, &reference, &options));
-    }
-    all
+    let masks: Vec<_> = (0..MASKS).map(&mut mask).collect();
+    let clips = model.character.clips().iter();
+    let named = clips.map(|clip| clip.name()).find(|name| !name.is_empty());
+    let additive = named.map(|clip| AdditiveDesc {
+        name: Some("the difference".into()),
+        clip: clip.into(),
+        reference: PoseReference::Start,
+    });
+    let desc = |additive: Option<AdditiveDesc>| AnimationDesc {
+        masks: masks.clone(),
+        additive: additive.into_iter().collect(),
+        ..AnimationDesc::default()
+    };
+    // A scale of 0 cannot be the reference of a difference.
+    let made = model.character.clone().with_animation(&desc(additive));
+    made.or_else(|_| model.character.clone().with_animation(&desc(None)))
+        .unwrap()
 }
 
 /// Random clips at random times and weights, and now and then the rest pose.
 ///
-/// Half of the samples have masks and levels.
-fn instance(rng: &mut Rng, clips: &[Clip]) -> Vec<ClipSample> {
+/// Half of the samples have masks and layers.
+fn instance(rng: &mut Rng, character: &Character) -> Vec<Sample> {
+    let clips = character.clips();
     if clips.is_empty() || rng.chance(9) {
         return Vec::new();
     }
     let count = 1 + rng.below(5);
-    let (layered, mut level) = (rng.chance(2), 0);
+    let (layered, mut layer) = (rng.chance(2), 0);
     let sample = |_| {
         let clip = rng.below(clips.len());
         let time_s = f64::from(rng.range(-0.2, 1.2)) * clips[clip].duration_s();
@@ -59,13 +66,13 @@ fn instance(rng: &mut Rng, clips: &[Clip]) -> Vec<ClipSample> {
             1 => rng.range(0.001, 0.04),
             _ => rng.range(0.05, 3.0),
         };
-        level += u8::from(layered && rng.chance(3));
-        let sample = ClipSample::new(Id::new(clip as u16), time_s).weighted(weight);
+        layer += u8::from(layered && rng.chance(3));
+        let sample = Sample::new(clip, time_s).weighted(weight).on_layer(layer);
         let mask = rng.below(2 * MASKS) as u16;
-        if layered && usize::from(mask) < MASKS {
-            sample.masked(Id::new(mask)).on_level(level)
+        if layered && usize::from(mask) < character.masks().len() {
+            sample.masked(mask)
         } else {
-            sample.on_level(level)
+            sample
         }
     };
     (0..count).map(sample).collect()
@@ -106,32 +113,32 @@ impl Local {
 
 /// A clip's transform of a joint, its weight there, and true if it is additive.
 struct Part {
-    level: u8,
+    layer: u8,
     weight: f64,
     pose: Local,
     additive: bool,
 }
 
-/// The rule in the documentation of `ClipSample`, for one joint.
+/// The rule of layers, for one joint.
 fn joint(rest: Local, parts: &[Part]) -> Local {
     let mut below = rest;
-    for level in parts.chunk_by(|a, b| a.level == b.level) {
-        let threshold = if level[0].level == 0 {
-            f64::from(0.1_f32)
+    for layer in parts.chunk_by(|a, b| a.layer == b.layer) {
+        let full = if layer[0].layer == 0 {
+            f64::from(FULL_WEIGHT)
         } else {
             1.0
         };
-        let own = || level.iter().filter(|part| !part.additive);
+        let own = || layer.iter().filter(|part| !part.additive);
         if own().count() > 0 {
             let sum: f64 = own().map(|part| part.weight).sum();
-            let mut blend = below.times((threshold - sum).max(0.0));
+            let mut blend = below.times((full - sum).max(0.0));
             for part in own() {
                 blend.add(part.pose, part.weight);
             }
-            below = blend.times(1.0 / sum.max(threshold));
+            below = blend.times(1.0 / sum.max(full));
             below.q = below.q.normalize();
         }
-        for Part { weight, pose, .. } in level.iter().filter(|part| part.additive) {
+        for Part { weight, pose, .. } in layer.iter().filter(|part| part.additive) {
             let turn = if pose.q.w < 0.0 { -pose.q } else { pose.q };
             let turn = (DQuat::IDENTITY * (1.0 - weight) + turn * *weight).normalize();
             below.q *= turn;
@@ -143,31 +150,25 @@ fn joint(rest: Local, parts: &[Part]) -> Local {
 }
 
 /// The model pose of an instance, in `f64`.
-fn blended(
-    character: &Character,
-    clips: &[Clip],
-    masks: &[Mask],
-    samples: &[ClipSample],
-) -> Vec<DMat4> {
+fn blended(character: &Character, samples: &[Sample]) -> Vec<DMat4> {
+    let (clips, masks) = (character.clips(), character.masks());
     let joints = character.skeleton().joints();
     let rest: Vec<Transform> = joints.iter().map(|joint| joint.rest).collect();
     let mut poses = Vec::new();
     for sample in samples.iter().filter(|s| s.weight > 0.0) {
         let mut pose = rest.clone();
-        clips[sample.clip.index()]
-            .sample(sample.time_s, &mut pose)
-            .unwrap();
+        clips[sample.clip].sample(sample.time_s, &mut pose).unwrap();
         poses.push((*sample, pose));
     }
     let mut models: Vec<DMat4> = Vec::new();
     for (index, info) in joints.iter().enumerate() {
-        let one = |(sample, pose): &(ClipSample, Vec<Transform>)| {
+        let one = |(sample, pose): &(Sample, Vec<Transform>)| {
             let mask = |mask: Id<Mask>| masks[usize::from(mask)].weights()[index];
             Part {
-                level: sample.level,
+                layer: sample.layer,
                 weight: f64::from(sample.weight) * f64::from(sample.mask.map_or(1.0, mask)),
                 pose: Local::new(&pose[index]),
-                additive: clips[sample.clip.index()].is_additive(),
+                additive: clips[sample.clip].is_additive(),
             }
         };
         let all: Vec<_> = poses.iter().map(one).collect();
@@ -202,22 +203,20 @@ fn over(character: &Character, got: &[Mat3x4], want: impl Fn(usize, DVec3) -> DV
 }
 
 #[test]
-fn blends_are_what_they_are_said_to_be_by_every_code() {
+fn blends_are_what_they_are_said_to_be_at_every_level() {
     let mut rng = Rng::new(17);
     for model in models() {
-        let character = &model.character;
-        let (clips, entries) = (clips(character), character.palette());
-        let masks = masks(&mut rng, character.skeleton().len());
-        let posers = codes(character).into_iter();
-        let posers: Vec<BatchPoser> = posers.map(|p| p.with_masks(&masks).unwrap()).collect();
-        let mut worst = vec![[0.0_f64; 2]; posers.len()];
+        let character = &layered(&mut rng, model);
+        let entries = character.palette();
+        let levels: Vec<SimdLevel> = SimdLevel::available().collect();
+        let mut worst = vec![[0.0_f64; 2]; levels.len()];
         for count in [0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33] {
-            let instances: Vec<_> = (0..count).map(|_| instance(&mut rng, &clips)).collect();
-            let made = |poser: &BatchPoser| palettes(poser, character, &clips, &instances);
-            let all: Vec<_> = posers.iter().map(made).collect();
+            let instances: Vec<_> = (0..count).map(|_| instance(&mut rng, character)).collect();
+            let made = |level: &SimdLevel| palettes(character, *level, &instances);
+            let all: Vec<_> = levels.iter().map(made).collect();
             for (number, samples) in instances.iter().enumerate() {
                 let mine = number * entries.len()..(number + 1) * entries.len();
-                let models = blended(character, &clips, &masks, samples);
+                let models = blended(character, samples);
                 let other = &all[0][mine.clone()];
                 for (got, worst) in all.iter().zip(&mut worst) {
                     let got = &got[mine.clone()];
@@ -238,32 +237,28 @@ fn blends_are_what_they_are_said_to_be_by_every_code() {
     }
 }
 
+/// The built-in character, with masks and an additive clip.
+fn mannequin(rng: &mut Rng) -> Character {
+    let built_in = models().iter().find(|model| model.name == "built-in");
+    layered(rng, built_in.unwrap())
+}
+
 #[test]
 fn an_instance_has_the_same_bits_in_any_company() {
     let mut rng = Rng::new(23);
-    let character = throng::import::RawCharacter::mannequin()
-        .build(&throng::import::ImportOptions::curves_only())
-        .unwrap()
-        .character;
-    let clips = clips(&character);
-    let masks = masks(&mut rng, character.skeleton().len());
+    let character = mannequin(&mut rng);
     let entries = character.palette().len();
-    let all: Vec<_> = (0..43).map(|_| instance(&mut rng, &clips)).collect();
-    for poser in codes(&character) {
-        let poser = poser.with_masks(&masks).unwrap();
-        let together = palettes(&poser, &character, &clips, &all);
+    let all: Vec<_> = (0..43).map(|_| instance(&mut rng, &character)).collect();
+    for level in SimdLevel::available() {
+        let together = palettes(&character, level, &all);
         for (number, instance) in all.iter().enumerate() {
-            let alone = palettes(&poser, &character, &clips, &[instance]);
-            assert_eq!(
-                alone,
-                together[number * entries..][..entries],
-                "instance {number}, {}",
-                poser.simd_level()
-            );
+            let alone = palettes(&character, level, &[instance]);
+            let mine = &together[number * entries..][..entries];
+            assert_eq!(alone, mine, "instance {number}, {level}");
         }
         let mut backwards = all.clone();
         backwards.reverse();
-        let backwards = palettes(&poser, &character, &clips, &backwards);
+        let backwards = palettes(&character, level, &backwards);
         let turned: Vec<_> = backwards.chunks(entries).rev().flatten().copied().collect();
         assert_eq!(turned, together);
     }
@@ -271,61 +266,54 @@ fn an_instance_has_the_same_bits_in_any_company() {
 
 #[test]
 fn a_blend_of_a_pose_with_itself_is_the_pose_and_order_does_not_matter() {
-    let character = throng::import::RawCharacter::mannequin()
-        .build(&throng::import::ImportOptions::curves_only())
-        .unwrap()
-        .character;
-    let clips = load::clips(&character);
-    let sample = |clip: usize, time_s, weight| {
-        ClipSample::new(Id::new(clip as u16), time_s).weighted(weight)
-    };
-    let last = clips.len() - 1;
+    let character = mannequin(&mut Rng::new(1));
+    let sample = |clip, time_s, weight| Sample::new(clip, time_s).weighted(weight);
     let (a, b, c) = (
         sample(0, 0.3, 0.7),
-        sample(last, 0.9, 1.1),
+        sample(1, 0.9, 1.1),
         sample(0, 0.55, 0.4),
     );
-    let ones = Mask::all(character.skeleton());
-    let pairs: [(&[ClipSample], &[ClipSample]); 7] = [
-        (&[a, a, a], &[sample(0, 0.3, 1.0)]),
-        (&[a; 9], &[sample(0, 0.3, 1.0)]),
+    let whole = sample(0, 0.3, 1.0);
+    let pairs: [(&[Sample], &[Sample]); 6] = [
+        (&[a, a, a], &[whole]),
+        (&[a; 9], &[whole]),
         (&[a, b, c], &[c, a, b]),
         (&[a, b], &[b, a]),
-        (&[a, sample(usize::MAX, f64::NAN, 0.0), b], &[a, b]),
-        // A mask of ones and a level that covers those below change nothing.
-        (&[a, b, c], &[a.masked(Id::new(0)), b, c.masked(Id::new(0))]),
-        (
-            &[sample(0, 0.3, 1.0)],
-            &[b, sample(0, 0.3, 1.0).on_level(3)],
-        ),
+        (&[a, sample(2, f64::NAN, 0.0), b], &[a, b]),
+        // A layer that covers those below changes nothing.
+        (&[whole], &[b, whole.on_layer(3)]),
     ];
-    for poser in codes(&character) {
-        let poser = poser.with_masks(std::slice::from_ref(&ones)).unwrap();
+    for level in SimdLevel::available() {
         for (one, other) in pairs {
-            let [one, other] =
-                [one, other].map(|samples| palettes(&poser, &character, &clips, &[samples]));
+            let [one, other] = [one, other].map(|one| palettes(&character, level, &[one]));
             let off = over(&character, &one, |entry, point| {
                 image(&other[entry], point).0
             });
-            assert!(off <= 1.0, "{off}, {}", poser.simd_level());
+            assert!(off <= 1.0, "{off}, {level}");
         }
     }
 }
 
 #[test]
 fn no_turn_added_by_any_weight_is_no_turn() {
-    let character = chain(5);
     let turn = [0.0, 0.4].map(Quat::from_rotation_z);
     // One joint of the block rotates, so that the others are added too.
     let track = Track {
         joint: Id::new(2),
         values: TrackValues::Rotation(keys(Interpolation::Linear, &[0.0, 1.0], &turn)),
     };
-    let raw = CurveClip::new("nod", vec![track], character.skeleton()).unwrap();
-    let reference = AdditiveReference::Rest;
-    let nod = Clip::additive(&character, &raw, &reference, &ClipOptions::default()).unwrap();
-    let joints = character.skeleton().len();
-    for poser in codes(&character) {
+    let (_, character) = with_clip(chain(5), vec![track]);
+    let nod = AdditiveDesc {
+        name: None,
+        clip: "made".into(),
+        reference: PoseReference::Rest,
+    };
+    let desc = AnimationDesc {
+        additive: vec![nod],
+        ..AnimationDesc::default()
+    };
+    let character = character.with_animation(&desc).unwrap();
+    for level in SimdLevel::available() {
         for weight in [
             0.0,
             1e-45,
@@ -339,11 +327,8 @@ fn no_turn_added_by_any_weight_is_no_turn() {
             1e30,
             f32::MAX,
         ] {
-            let mut list = SampleList::new();
-            list.push([ClipSample::new(Id::new(0), 0.7).weighted(weight)]);
-            let mut local = vec![Transform::IDENTITY; joints];
-            let clips = std::slice::from_ref(&nod);
-            poser.local_poses(clips, &list, &mut local).unwrap();
+            let nod = [Sample::new(0, 0.7).weighted(weight)];
+            let local = Batch::new(&character, level, &[nod]).local_poses();
             for (joint, local) in local.iter().enumerate() {
                 let w = local.rotation.w.abs();
                 assert!(

@@ -1,22 +1,24 @@
 //! Errors, odd times and odd clips.
 
-use super::load::{clips, codes, list, palettes};
+use super::load::palettes;
+use crate::reference::batch::Sample;
 use crate::reference::rig::{chain, keys};
-use throng::animate::BatchPoser;
-use throng::character::Character;
-use throng::clip::{Clip, ClipOptions};
-use throng::clip::{CurveClip, Interpolation, Track, TrackValues};
+use throng::animator::Animator;
+use throng::character::{AnimationDesc, Character};
+use throng::clip::{Clip, ClipOptions, CurveClip, Interpolation, Track, TrackValues};
 use throng::glam::{Quat, Vec3};
-use throng::motion::ClipSample;
-use throng::palette::{Mat3x4, WriteOnly};
-use throng::simd::SimdLevel;
-use throng::skeleton::Mask;
-use throng::{Error, Id, Threads};
+use throng::state_machine::{MaskDesc, MaskPartDesc};
+use throng::{Error, Id, SimdLevel};
 
 fn made(character: &Character, tracks: Vec<Track>) -> (CurveClip, Clip) {
     let raw = CurveClip::new("made", tracks, character.skeleton()).unwrap();
     let clip = Clip::new(character, &raw, &ClipOptions::default()).unwrap();
     (raw, clip)
+}
+
+/// The character with these clips.
+fn with(character: Character, clips: Vec<CurveClip>) -> Character {
+    character.with_clips(clips).unwrap()
 }
 
 fn track(joint: u16, values: TrackValues) -> Track {
@@ -78,18 +80,18 @@ fn steps_stay_steps() {
         assert_eq!(exact, got, "at {time_s}");
     }
     // The same in a batch, beside instances without steps.
-    let (_, turning) = turning(&character);
-    let clips = [clip, turning];
+    let (turning, _) = turning(&character);
+    let character = with(character, vec![raw, turning]);
     let before = f64::from(0.777_f32.next_down());
-    let at = |clip, time_s| [ClipSample::new(clip, time_s)];
+    let at = |clip, time_s| [Sample::new(clip, time_s)];
     let instances = [
-        at(Id::new(0), before),
-        at(Id::new(1), 0.4),
-        at(Id::new(0), 0.777_f32.into()),
-        at(Id::new(0), 0.2),
+        at(0, before),
+        at(1, 0.4),
+        at(0, 0.777_f32.into()),
+        at(0, 0.2),
     ];
-    for poser in codes(&character) {
-        let got = palettes(&poser, &character, &clips, &instances);
+    for level in SimdLevel::available() {
+        let got = palettes(&character, level, &instances);
         let of = |instance: usize| &got[instance * 11..][..11];
         assert_eq!(of(0), of(3), "the same step");
         assert_ne!(of(0), of(2), "the next");
@@ -125,7 +127,7 @@ fn what_no_even_sampling_follows_is_kept() {
 #[test]
 fn loops_close_and_ends_hold() {
     let character = chain(2);
-    let (raw, clip) = turning(&character);
+    let (raw, _) = turning(&character);
     let options = ClipOptions {
         quantise: false,
         ..ClipOptions::default()
@@ -138,16 +140,9 @@ fn loops_close_and_ends_hold() {
             assert!((exact - got).abs() <= 1.2e-7, "{exact} {got}");
         }
     }
-    let at = |time_s| [ClipSample::new(Id::new(0), time_s)];
-    for poser in codes(&character) {
-        let pose = |time_s| {
-            palettes(
-                &poser,
-                &character,
-                std::slice::from_ref(&clip),
-                &[at(time_s)],
-            )
-        };
+    let character = with(character, vec![raw]);
+    for level in SimdLevel::available() {
+        let pose = |time_s| palettes(&character, level, &[[Sample::new(0, time_s)]]);
         let (start, end) = (pose(0.0), pose(1.0));
         assert_eq!(start, end, "a loop closes");
         for time_s in [
@@ -227,122 +222,47 @@ fn clips_are_refused_by_name() {
 }
 
 #[test]
-fn instances_are_refused_by_number_and_nothing_is_written() {
-    let character = chain(2);
-    let clips_here = vec![turning(&character).1, turning(&chain(3)).1];
-    let mask = Mask::from_weights(vec![1.0, 0.5]).unwrap();
-    let poser = BatchPoser::new(&character).unwrap();
-    let poser = poser.with_masks(&[mask.clone(), mask.clone()]).unwrap();
-    let rayon = BatchPoser::new(&character).unwrap();
-    let rayon = rayon.with_masks(&[mask.clone(), mask]).unwrap();
-    let rayon = rayon.with_threads(Threads::Rayon);
-    let one = |clip, weight| ClipSample::new(clip, 0.0).weighted(weight);
-    let good = one(Id::new(0), 1.0);
-    let cases = [
-        (
-            vec![one(Id::new(2), 1.0)],
-            "instance 1: clip 2 does not exist: there are 2",
-        ),
-        (
-            vec![one(Id::new(1), 1.0)],
-            "instance 1: clip: was made for another skeleton",
-        ),
-        (
-            vec![good, one(Id::new(0), -1.0)],
-            "instance 1: weight: -1 must be at least 0",
-        ),
-        (
-            vec![one(Id::new(0), f32::NAN)],
-            "instance 1: weight: NaN is not finite",
-        ),
-        (
-            vec![one(Id::new(0), f32::INFINITY)],
-            "instance 1: weight: inf is not finite",
-        ),
-        (
-            vec![good, good, good.masked(Id::new(2))],
-            "instance 1: mask 2 does not exist: there are 2",
-        ),
-        (
-            vec![good.on_level(2), good.on_level(1)],
-            "instance 1: level: must not be less than that of the previous sample",
-        ),
-    ];
-    for (bad, words) in cases {
-        let mut out = vec![Mat3x4::IDENTITY; 6];
-        out[0].rows[0][3] = 7.0;
-        let before = out.clone();
-        // The error names the first of two.
-        let crowd = list(&[vec![good], bad.clone(), bad]);
-        let to = WriteOnly::over(&mut out);
-        let refused = poser.palettes(&clips_here, &crowd, to).unwrap_err();
-        assert!(refused.to_string().starts_with(words), "{refused}");
-        let to = WriteOnly::over(&mut out);
-        let refused = rayon.palettes(&clips_here, &crowd, to).unwrap_err();
-        assert!(refused.to_string().starts_with(words), "{refused}");
-        assert_eq!(out, before);
-    }
-    let mut short = vec![Mat3x4::IDENTITY; 3];
-    let to = WriteOnly::over(&mut short);
-    let refused = poser.palettes(&clips_here, &list(&[[good]; 2]), to);
-    assert_eq!(
-        refused.unwrap_err().to_string(),
-        "palettes: has 3 elements, needs 4"
-    );
-}
-
-#[test]
 fn weights_of_any_size_give_finite_poses() {
     let character = chain(9);
-    let clips = [turning(&character).1];
-    let one = |weight| ClipSample::new(Id::new(0), 0.3).weighted(weight);
-    let mask = (0_u8..9).map(|joint| f32::from(joint) / 8.0).collect();
-    let mask = Mask::from_weights(mask).unwrap();
+    let (raw, _) = turning(&character);
+    let parts = (0_u8..9).map(|joint| MaskPartDesc {
+        joint: format!("joint {joint}"),
+        weight: f32::from(joint) / 8.0,
+        feather: 0,
+    });
+    let mask = MaskDesc {
+        name: "ramp".into(),
+        parts: parts.collect(),
+    };
+    let desc = AnimationDesc {
+        masks: vec![mask],
+        ..AnimationDesc::default()
+    };
+    let character = with(character, vec![raw]).with_animation(&desc).unwrap();
+    let one = |weight| Sample::new(0, 0.3).weighted(weight);
+    // The most that two halvings leave.
+    let most = f32::MAX / 4.0;
     let instances = [
-        vec![one(f32::MAX); 3],
-        vec![one(f32::MAX).masked(Id::new(0)); 3],
+        vec![one(most); 3],
+        vec![one(most).masked(0); 3],
         vec![one(f32::from_bits(1))],
-        vec![one(f32::from_bits(1)).masked(Id::new(0)).on_level(255)],
-        vec![one(f32::MAX), one(f32::MAX).on_level(1)],
+        vec![one(f32::from_bits(1)).masked(0).on_layer(255)],
+        vec![one(f32::MAX), one(f32::MAX).on_layer(1)],
         vec![],
     ];
-    for poser in codes(&character) {
-        let poser = poser.with_masks(std::slice::from_ref(&mask)).unwrap();
-        let all = palettes(&poser, &character, &clips, &instances);
+    for level in SimdLevel::available() {
+        let all = palettes(&character, level, &instances);
         let mut numbers = all.iter().flat_map(|m| m.rows.as_flattened());
-        assert!(numbers.all(|v| v.is_finite()), "{}", poser.simd_level());
+        assert!(numbers.all(|v| v.is_finite()), "{level}");
     }
 }
 
 #[test]
-fn masks_thresholds_codes_and_model_poses_are_refused() {
-    let character = chain(3);
-    let poser = || BatchPoser::new(&character).unwrap();
-    let masks = [3, 2].map(|joints| Mask::from_weights(vec![1.0; joints]).unwrap());
-    let refused = poser().with_masks(&masks).unwrap_err();
-    assert_eq!(
-        refused.to_string(),
-        "mask 1: weights: has 2 elements, needs 3"
-    );
-    for threshold in [0.0, -1.0, f32::NAN, f32::INFINITY] {
-        assert!(poser().with_threshold(threshold).is_err());
-    }
+fn levels_that_the_cpu_lacks_are_refused() {
+    let mut animator = Animator::new(&chain(3)).unwrap();
     let can_neither = [SimdLevel::Neon, SimdLevel::Sse2];
-    let refused = can_neither.map(|code| poser().with_simd_level(code).is_err());
+    let refused = can_neither.map(|level| animator.set_simd_level(level).is_err());
     let is_either = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
     let refused = refused.iter().filter(|one| **one).count();
     assert_eq!(refused, 2 - usize::from(is_either));
-    let models = vec![throng::glam::Affine3A::IDENTITY; 5];
-    let mut out = vec![Mat3x4::IDENTITY; 6];
-    let refused = poser().finish(&models, WriteOnly::over(&mut out));
-    assert_eq!(
-        refused.unwrap_err().to_string(),
-        "model poses: has 5 elements, needs 3"
-    );
-    let refused = poser().finish(&models[..3], WriteOnly::over(&mut out));
-    assert_eq!(
-        refused.unwrap_err().to_string(),
-        "palettes: has 6 elements, needs 3"
-    );
-    assert!(clips(&character).is_empty());
 }

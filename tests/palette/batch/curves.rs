@@ -1,15 +1,15 @@
 //! Clips, compared with the file's own curves in `f64` code that is independent of the crate.
 
 use super::load::{
-    ERROR_M, HUMAN_M, Model, POINT_M, ROUNDING, clips, codes, image, matrix, models, palettes, size,
+    ERROR_M, HUMAN_M, Model, POINT_M, ROUNDING, image, matrix, models, palettes, size,
 };
+use crate::reference::batch::Sample;
 use crate::reference::compare::pairings;
 use crate::reference::maths::M4;
 use crate::reference::rng::Rng;
 use std::collections::BTreeMap;
-use throng::Id;
+use throng::SimdLevel;
 use throng::glam::{DMat4, DVec3};
-use throng::motion::ClipSample;
 
 /// The node of a palette entry, and the points at which the entry is compared.
 ///
@@ -65,7 +65,7 @@ fn clips_follow_the_curves_of_every_model() {
     let mut faults = Vec::new();
     for model in models() {
         let character = &model.character;
-        let (clips, probes) = (clips(character), probes(&model));
+        let (clips, probes) = (character.clips(), probes(model));
         let entries = character.palette().len();
         let bound = ERROR_M * size(character) / HUMAN_M;
         let mut worst: f64 = 0.0;
@@ -78,12 +78,9 @@ fn clips_follow_the_curves_of_every_model() {
             );
             let reference = &model.scene.clips[number];
             let times = times(&mut rng, reference.end(), reference.times());
-            let instances: Vec<_> = times
-                .iter()
-                .map(|t| [ClipSample::new(Id::new(number as u16), *t)])
-                .collect();
-            for poser in codes(character) {
-                let got = palettes(&poser, character, &clips, &instances);
+            let instances: Vec<_> = times.iter().map(|t| [Sample::new(number, *t)]).collect();
+            for level in SimdLevel::available() {
+                let got = palettes(character, level, &instances);
                 for (time, palette) in times.iter().zip(got.chunks(entries.max(1))) {
                     let globals = model.scene.globals(Some((number, *time)));
                     for probe in &probes {
@@ -105,7 +102,7 @@ fn clips_follow_the_curves_of_every_model() {
                 }
             }
         }
-        for clip in &clips {
+        for clip in clips {
             let report = clip.report();
             println!(
                 "{:22} {:6.2} Hz {:5} frames {:8} bytes, {:?} 1:{:.1} of 30 Hz, {:.1e} of the \

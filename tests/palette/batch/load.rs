@@ -1,16 +1,16 @@
 //! Characters, crowds and bounds of the batch tests.
 
+use crate::reference::batch::{Batch, Sample};
 use crate::reference::maths::M4;
 use crate::reference::scene::Scene;
 use crate::reference::{assets, gltf, random, raw};
-use throng::animate::BatchPoser;
+use std::sync::LazyLock;
+use throng::SimdLevel;
 use throng::character::Character;
-use throng::clip::{Clip, ClipOptions};
+use throng::clip::{CurveClip, Track};
 use throng::glam::{Affine3A, DMat4, DVec3, Mat4};
 use throng::import::{self, ImportOptions, RawCharacter};
-use throng::motion::{ClipSample, SampleList};
-use throng::palette::{Mat3x4, WriteOnly};
-use throng::simd::SimdLevel;
+use throng::palette::Mat3x4;
 
 /// The bound of a clip's error in metres, for a character of 1.8 m, and the distance of the
 /// measured points from their joint.
@@ -30,10 +30,15 @@ pub(crate) struct Model {
 }
 
 /// All models of the folder, the built-in character and some random ones.
-pub(crate) fn models() -> Vec<Model> {
+pub(crate) fn models() -> &'static [Model] {
+    static MODELS: LazyLock<Vec<Model>> = LazyLock::new(read);
+    &MODELS
+}
+
+fn read() -> Vec<Model> {
     let file = |path: std::path::PathBuf| Model {
         name: path.file_name().unwrap().to_string_lossy().into_owned(),
-        character: import::file(&path, &ImportOptions::curves_only())
+        character: import::file(&path, &ImportOptions::with_curves())
             .unwrap()
             .character,
         scene: gltf::load(&path),
@@ -42,7 +47,7 @@ pub(crate) fn models() -> Vec<Model> {
     all.push(Model {
         name: "built-in".into(),
         character: RawCharacter::mannequin()
-            .build(&ImportOptions::curves_only())
+            .build(&ImportOptions::with_curves())
             .unwrap()
             .character,
         scene: raw::scene(&RawCharacter::mannequin()),
@@ -52,37 +57,10 @@ pub(crate) fn models() -> Vec<Model> {
         Model {
             name: format!("random {seed}"),
             scene: raw::scene(&made),
-            character: made.build(&ImportOptions::curves_only()).unwrap().character,
+            character: made.build(&ImportOptions::with_curves()).unwrap().character,
         }
     }));
     all
-}
-
-pub(crate) fn clips(character: &Character) -> Vec<Clip> {
-    let clips = character.curves().iter();
-    clips
-        .map(|clip| Clip::new(character, clip, &ClipOptions::default()).unwrap())
-        .collect()
-}
-
-/// One for every SIMD level that this CPU can run.
-pub(crate) fn codes(character: &Character) -> Vec<BatchPoser> {
-    let one = |level| {
-        BatchPoser::new(character)
-            .unwrap()
-            .with_simd_level(level)
-            .unwrap()
-    };
-    SimdLevel::available().map(one).collect()
-}
-
-/// The samples that each instance plays.
-pub(crate) fn list<S: AsRef<[ClipSample]>>(instances: &[S]) -> SampleList {
-    let mut list = SampleList::new();
-    for samples in instances {
-        list.push(samples.as_ref().iter().copied());
-    }
-    list
 }
 
 /// A value that shows if an entry is not written.
@@ -90,16 +68,19 @@ pub(crate) const UNWRITTEN: Mat3x4 = Mat3x4 {
     rows: [[f32::NAN; 4]; 3],
 };
 
-pub(crate) fn palettes<S: AsRef<[ClipSample]>>(
-    poser: &BatchPoser,
+pub(crate) fn palettes<S: AsRef<[Sample]>>(
     character: &Character,
-    clips: &[Clip],
+    level: SimdLevel,
     instances: &[S],
 ) -> Vec<Mat3x4> {
-    let mut out = vec![UNWRITTEN; instances.len() * character.palette().len()];
-    let to = WriteOnly::over(&mut out);
-    poser.palettes(clips, &list(instances), to).unwrap();
-    out
+    Batch::new(character, level, instances).palettes(UNWRITTEN)
+}
+
+/// The character with one more clip of these tracks, and its curves.
+pub(crate) fn with_clip(character: Character, tracks: Vec<Track>) -> (CurveClip, Character) {
+    let raw = CurveClip::new("made", tracks, character.skeleton()).unwrap();
+    let character = character.with_clips(vec![raw.clone()]).unwrap();
+    (raw, character)
 }
 
 /// A character's largest edge, by the crate's definition.

@@ -16,7 +16,7 @@ use throng::skin::{Faces, Hit, Posed, PosedVertices, Ray, Skinner};
 fn matrices(character: &Character, clip: Option<(usize, f64)>) -> Vec<Mat3x4> {
     let mut palette = vec![Mat3x4::IDENTITY; character.palette().len()];
     Poser::new()
-        .palette(character, clip, WriteOnly::over(&mut palette))
+        .palette(character, clip, WriteOnly::from(&mut palette))
         .unwrap();
     palette
 }
@@ -39,7 +39,7 @@ fn the_nearest_hit_is_that_of_all_triangles() {
         let model = poser.pose(&character, clip).unwrap();
         let mut duals = vec![DualQuat::IDENTITY; character.palette().len()];
         character
-            .write_palette(model, WriteOnly::over(&mut duals))
+            .write_palette(model, WriteOnly::from(&mut duals))
             .unwrap();
         let entries = matrices(&character, clip);
         let hits = nearest_hits(&mut rng, &character, &entries)

@@ -6,12 +6,13 @@
 
 use super::load::{Streams, both, each_format, made, models, palettes, posed, rest_weights};
 use crate::reference::rng::Rng;
+use rayon::prelude::*;
+use throng::Error;
 use throng::error::ArgumentFault;
 use throng::glam::Vec3;
 use throng::import::ImportOptions;
 use throng::palette::{DualQuat, Mat3x4, PaletteEntry, WriteOnly};
-use throng::skin::{PosedVertices, SkinJob, Skinner, skin_many};
-use throng::{Error, Threads};
+use throng::skin::{PosedVertices, Skinner};
 
 /// A bit pattern that no word of a stream has after skinning.
 const UNTOUCHED: u32 = 0x7FC0_BEEF;
@@ -19,7 +20,7 @@ const UNTOUCHED: u32 = 0x7FC0_BEEF;
 fn words<P: PaletteEntry>(skinner: &Skinner, palette: &[P], weights: &[f32]) -> Vec<u32> {
     let mut out = vec![f32::from_bits(UNTOUCHED); skinner.layout().words as usize];
     skinner
-        .skin(palette, weights, WriteOnly::over(&mut out))
+        .skin(palette, weights, WriteOnly::from(&mut out))
         .unwrap();
     out.into_iter().map(f32::to_bits).collect()
 }
@@ -124,7 +125,7 @@ fn wrong_lengths_are_refused_and_nothing_is_written() {
         ("skinned words", joints, none, words + 1, words + 1, words),
     ] {
         let palette = &matrices[..entries];
-        let result = skinner.skin(palette, weights, WriteOnly::over(&mut out[..len]));
+        let result = skinner.skin(palette, weights, WriteOnly::from(&mut out[..len]));
         let wanted = Err(length(what, got, need));
         assert_eq!(result, wanted, "{what}: {got} instead of {need}");
         assert!(
@@ -169,33 +170,6 @@ fn bounds_want_a_finite_palette() {
     }
 }
 
-#[test]
-fn many_say_which_job_is_wrong() {
-    let mut rng = Rng::new(71);
-    let character = made(&mut rng, 9, 2, Streams::ALL[1]);
-    let skinner = Skinner::new(&character).unwrap();
-    let joints = character.palette().len();
-    let matrices = vec![Mat3x4::IDENTITY; joints];
-    let size = skinner.layout().words as usize;
-    let mut out = vec![f32::from_bits(UNTOUCHED); size * 5];
-    let mut jobs: Vec<_> = out
-        .chunks_exact_mut(size)
-        .enumerate()
-        .map(|(number, out)| {
-            let palette = &matrices[..joints - usize::from(number >= 3)];
-            SkinJob::new(&skinner, palette, &[], WriteOnly::over(out))
-        })
-        .collect();
-    let wrong = Error::At {
-        what: "skin job",
-        index: 3,
-        why: Box::new(length("palette", joints - 1, joints)),
-    };
-    assert_eq!(skin_many(&mut jobs, &Threads::Rayon), Err(wrong));
-    drop(jobs);
-    assert!(out.iter().all(|word| word.to_bits() == UNTOUCHED));
-}
-
 /// One, three and eight threads give the same bits as single calls.
 ///
 /// The instances are of two characters, and in all formats.
@@ -227,27 +201,22 @@ fn the_number_of_threads_changes_no_bit() {
             .iter()
             .map(|words| vec![f32::from_bits(UNTOUCHED); words.len()])
             .collect();
-        let mut jobs: Vec<_> = out
-            .iter_mut()
-            .enumerate()
-            .map(|(instance, out)| {
-                let (skinner, pose) = (skinner(instance), &poses[instance]);
-                let out = WriteOnly::over(out);
-                match instance / 2 % 4 {
-                    0 => SkinJob::new(skinner, &pose.matrices, &[], out),
-                    1 => SkinJob::new(skinner, &pose.duals, &[], out),
-                    2 => SkinJob::new(skinner, &pose.stretched, &[], out),
-                    _ => SkinJob::new(skinner, &pose.offsets, &[], out),
-                }
-            })
-            .collect();
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
             .build()
             .unwrap();
-        pool.install(|| skin_many(&mut jobs, &Threads::Rayon))
+        let skin = |(instance, out): (usize, &mut Vec<f32>)| {
+            let (skinner, pose) = (skinner(instance), &poses[instance]);
+            let out = WriteOnly::from(out);
+            match instance / 2 % 4 {
+                0 => skinner.skin(&pose.matrices, &[], out),
+                1 => skinner.skin(&pose.duals, &[], out),
+                2 => skinner.skin(&pose.stretched, &[], out),
+                _ => skinner.skin(&pose.offsets, &[], out),
+            }
+        };
+        pool.install(|| out.par_iter_mut().enumerate().try_for_each(skin))
             .unwrap();
-        drop(jobs);
         let got: Vec<Vec<u32>> = out
             .into_iter()
             .map(|words| words.into_iter().map(f32::to_bits).collect())

@@ -4,11 +4,11 @@
 
 use crate::reference::poser::Poser;
 use crate::reference::rng::Rng;
+use throng::SimdLevel;
 use throng::character::Character;
 use throng::glam::{Affine3A, Quat, Vec3};
 use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin};
 use throng::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, QuatOffset, WriteOnly};
-use throng::simd::SimdLevel;
 use throng::skeleton::Transform;
 use throng::skin::Skinner;
 
@@ -181,7 +181,7 @@ pub(crate) fn posed(character: &Character, clip: Option<(usize, f64)>) -> Palett
     fn all<E: PaletteEntry>(character: &Character, model: &[Affine3A], nothing: E) -> Vec<E> {
         let mut list = vec![nothing; character.palette().len()];
         character
-            .write_palette(model, WriteOnly::over(&mut list))
+            .write_palette(model, WriteOnly::from(&mut list))
             .unwrap();
         list
     }

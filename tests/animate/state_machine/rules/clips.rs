@@ -1,11 +1,12 @@
 //! Blends, events and masks of what plays.
 
 use super::played::{CLIPS, Played, desc, way};
-use throng::Id;
-use throng::motion::{ClipEvents, LoopMode, SampleList};
+use crate::state_machine::made::{self, Driven};
+use throng::animator::AnimationEventKind;
+use throng::character::{ClipDesc, EventDesc};
+use throng::motion::LoopMode;
 use throng::state_machine::{
-    BlendPointDesc, Interruption, MotionDesc, StateMachine, StateMachineDesc, StateMachineLog,
-    TransitionDesc,
+    BlendPointDesc, Interruption, MotionDesc, StateMachineDesc, TransitionDesc,
 };
 
 #[test]
@@ -35,76 +36,32 @@ fn a_blend_plays_at_one_phase_and_a_change_goes_on_from_it() {
     assert_eq!(played.samples(), [(0, 0.5, 0.5), (2, 1.0, 0.5)]);
 }
 
-#[test]
-fn clip_time_that_passed_is_told_without_a_gap() {
-    let sync = TransitionDesc {
-        exit: Some(0.5),
-        fade_s: 0.25,
-        ..way("a", "b", &["flag"])
-    };
-    let mut played = Played::of(&desc(vec![sync]));
-    played.to(2.75);
-    played.set("flag", 1.0);
-    let mut passes = Vec::new();
-    for now_s in [3.0, 3.625, 4.0] {
-        played.to(now_s);
-        let got = played.log.passes();
-        passes.extend(got.iter().map(|p| {
-            (
-                p.clip.index(),
-                p.from_s,
-                p.to_s,
-                (p.weight * 1e4).round() / 1e4,
-            )
-        }));
-    }
-    let want = [
-        (0, 2.75, 3.0, 1.0),
-        (0, 3.0, 3.5, 1.0),
-        (0, 3.5, 3.625, 0.75),
-        (1, 0.0, 0.125, 0.25),
-        (0, 3.625, 3.75, 0.25),
-        (1, 0.125, 0.25, 0.75),
-        (1, 0.25, 0.5, 1.0),
-    ];
-    assert_eq!(passes, want);
-    let starts: Vec<_> = {
-        let mut played = Played::of(&desc(Vec::new()));
-        let mut starts = |now_s: f64| {
-            played.to(now_s);
-            played
-                .log
-                .passes()
-                .iter()
-                .map(|pass| pass.starts)
-                .collect::<Vec<_>>()
+/// The clips and names of the events, sorted.
+fn heard(desc: &StateMachineDesc, steps: usize) -> Vec<(usize, String)> {
+    let clips = CLIPS.map(|(name, duration_s)| {
+        let event = |name: &str, time_s| EventDesc {
+            name: name.into(),
+            time_s,
         };
-        [0.0, 0.5, 0.75].map(&mut starts).into()
-    };
-    assert_eq!(starts, [vec![], vec![true], vec![false]]);
-}
-
-/// The names of the events that passes go over: sorted, as those of a frame come by layer and by
-/// state.
-fn heard(desc: &StateMachineDesc, steps: usize) -> Vec<(usize, i64, u32)> {
-    let events = CLIPS.map(|(_, duration_s)| {
-        ClipEvents::new(duration_s, [("start", 0.0), ("foot", 0.37 * duration_s)]).unwrap()
+        ClipDesc {
+            name: name.into(),
+            events: vec![event("start", 0.0), event("foot", 0.37 * duration_s)],
+            ..ClipDesc::default()
+        }
     });
-    let mut played = Played::of(desc);
+    let character = made::with_machine(&made::character(&CLIPS), desc, clips.into());
+    let mut played = Played(Driven::new(&character.unwrap(), 0.0));
     let mut heard = Vec::new();
     for (end, input) in [("tap", 1.0), ("tap", 3.3), ("hit", 4.75), ("none", 9.1)] {
-        let start_s = played.state.now_s();
+        let start_s = played.0.animator.now_s();
         for step in 1..=steps {
             let part = step as f64 / steps as f64;
             played.to(start_s + part * (input - start_s));
-            for pass in played.log.passes() {
-                let events = &events[pass.clip.index()];
-                let hits = if pass.starts {
-                    events.passed_from_start(pass.from_s, pass.to_s, pass.loop_mode)
-                } else {
-                    events.passed(pass.from_s, pass.to_s, pass.loop_mode)
-                };
-                heard.extend(hits.map(|hit| (pass.clip.index(), hit.pass, hit.name_id)));
+            for event in played.0.animator.events() {
+                if let AnimationEventKind::Clip { clip, .. } = event.kind {
+                    let name = played.0.animator.event_name(event);
+                    heard.push((clip.index(), name.to_owned()));
+                }
             }
         }
         if end != "none" {
@@ -139,27 +96,21 @@ fn events_of_clips_are_heard_once_in_any_steps() {
 }
 
 #[test]
-fn masks_and_levels_reach_the_samples() {
-    let character = crate::models::mannequin();
+fn masks_and_layers_reach_the_samples() {
     let text = crate::state_machine::text::HERO;
-    let machine = StateMachine::from_toml("hero.toml", text, character).unwrap();
-    let mut state = machine.start(0.0);
-    let wave = machine.parameter("wave").unwrap();
-    machine.set_trigger(&mut state, wave).unwrap();
-    machine
-        .update(0.5, &mut state, &mut StateMachineLog::new())
-        .unwrap();
-    let mut list = SampleList::new();
-    machine.play(0.5, &state, &mut list).unwrap();
-    let [idle, waving] = list.samples(0) else {
-        panic!("{list:?}");
+    let hero = StateMachineDesc::from_toml("hero.toml", text).unwrap();
+    let character = crate::models::packed_mannequin();
+    let character = made::with_machine(&character, &hero, Vec::new()).unwrap();
+    let mut actor = Driven::new(&character, 0.0);
+    actor.apply(made::Input::Trigger("wave"));
+    actor.update(0.5);
+    let handle = actor.actor();
+    let [idle, waving] = handle.records() else {
+        panic!("{:?}", handle.records());
     };
-    assert_eq!((idle.clip, idle.mask, idle.level), (Id::new(0), None, 0));
-    assert_eq!(
-        (waving.clip, waving.mask, waving.level),
-        (Id::new(3), Some(Id::new(0)), 1)
-    );
-    let weights = machine.masks()[0].weights();
+    assert_eq!((idle.clip, idle.mask(), idle.layer), (0, None, 0));
+    assert_eq!((waving.clip, waving.layer), (3, 1));
+    let weights = character.masks()[waving.mask().unwrap().index()].weights();
     let of = |name| weights[usize::from(character.skeleton().joint(name).unwrap().0)];
     assert_eq!(
         [of("Hips"), of("LeftFoot"), of("Head"), of("RightHand")],

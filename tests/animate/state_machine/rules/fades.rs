@@ -24,7 +24,7 @@ fn interruptions_are_those_of_source_and_target_in_order() {
         played.to(0.5);
         played
     };
-    let entered = |mut played: Played, sets: &[&str]| {
+    let entered = |mut played: Played, sets: &[&'static str]| {
         for set in sets {
             played.set(set, 2.0);
         }
@@ -147,7 +147,7 @@ fn a_phase_that_is_taken_over_at_an_exit_is_not_met_again() {
     // Each leads on where the other one was left: once a loop, and not both at once.
     let mut played = Played::of(&desc(vec![way("a", "b", 0.3), way("b", "a", 0.3)]));
     played.to(1e6 / 3.0);
-    let start_s = played.state.now_s();
+    let start_s = played.0.animator.now_s();
     let entered = played.to(start_s + 50.0);
     assert_eq!(entered.len(), 50, "{entered:?}");
     assert!(

@@ -54,9 +54,9 @@ fn the_first_transition_goes_first_and_takes_its_triggers_back() {
     assert_eq!(played.to(3.0), named(&[("a", 2.0)]));
     played.set("tap", 1.0);
     assert_eq!(played.to(4.0), named(&[("c", 3.0)]));
-    let id = played.machine.parameter("tap").unwrap();
-    played.machine.set_trigger(&mut played.state, id).unwrap();
-    played.machine.reset_trigger(&mut played.state, id).unwrap();
+    let id = played.0.parameter("tap");
+    played.0.actor().set_trigger(id).unwrap();
+    played.0.actor().reset_trigger(id).unwrap();
     assert_eq!(played.to(5.0), named(&[]));
 }
 

@@ -1,0 +1,200 @@
+//! `throng bake`: an imported character as a file that loads without importing.
+
+use crate::clips::{Extended, More};
+use crate::failure::{Failure, after_help};
+use crate::model::{Space, load_source, positive};
+use crate::report::{self, Report};
+use crate::words::{bytes, grouped, millimetres, note, plural, shown, title};
+use crate::{output, progress};
+use clap::ValueEnum;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use throng::character::Character;
+use throng::clip::{ClipOptions, ClipReport};
+use throng::import::ImportOptions;
+
+/// Import a character, pack its clips, and save it.
+///
+/// The saved file (.throng) has everything that the character needs, with packed clips and lossless
+/// images, and the description beside the file (knight.toml beside knight.glb). It loads without
+/// decoding and packing. It depends on the version of throng: keep the original.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = after_help!("Examples:
+  throng bake knight.glb knight.throng
+  throng bake knight.glb knight.throng --clips walk.glb --clips dance.fbx
+  throng bake knight.glb server.throng --no-images --error 1.0")
+)]
+pub(crate) struct Args {
+    /// The file to import.
+    #[arg(value_name = "IN")]
+    input: PathBuf,
+    /// The file to write, usually with the extension .throng. It cannot be the standard output.
+    #[arg(value_name = "OUT")]
+    output: PathBuf,
+    #[command(flatten)]
+    more: More,
+    #[command(flatten)]
+    options: Options,
+    #[command(flatten)]
+    pub(crate) report: Report,
+}
+
+/// The options of import and packing.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Options {
+    /// The largest error of a packed clip in millimetres, at every vertex and 3 cm from each joint.
+    /// By default 0.1 mm for a character of 1.8 m, and in proportion for others.
+    #[arg(long, value_name = "MM", value_parser = positive)]
+    error: Option<f32>,
+    /// The storage of keys.
+    #[arg(long, value_enum, default_value = "quantised", value_name = "HOW")]
+    packing: Packing,
+    /// Keep the file's own curves too, for retargeting.
+    #[arg(long)]
+    keep_curves: bool,
+    /// Leave images out. Materials have no textures then.
+    #[arg(long)]
+    no_images: bool,
+    /// Ignore the description beside the file.
+    #[arg(long)]
+    no_sidecar: bool,
+    /// Compute normals where the file has none.
+    #[arg(long)]
+    smooth_normals: bool,
+    /// The most joints that move a vertex. The strongest are kept.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
+    max_influences: Option<u32>,
+    #[command(flatten)]
+    pub(crate) space: Space,
+}
+
+/// The storage of keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Packing {
+    /// Integers of as few bits as the error allows.
+    Quantised,
+    /// 32-bit numbers: larger, and the fastest to read.
+    None,
+}
+
+impl Options {
+    /// The options for the importer.
+    pub(crate) fn to_import(&self) -> ImportOptions {
+        self.space.of(ImportOptions {
+            images: !self.no_images,
+            sidecar: !self.no_sidecar,
+            smooth_normals: self.smooth_normals,
+            max_influences: self.max_influences,
+            curves: self.keep_curves,
+            packing: Some(ClipOptions {
+                quantise: self.packing == Packing::Quantised,
+                error_m: self.error.map(|error_mm| error_mm / 1000.0),
+            }),
+            on_packed: progress::packing(),
+            ..ImportOptions::default()
+        })
+    }
+}
+
+pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
+    output::check_not_stdout(&args.output)?;
+    output::check(&args.output, &args.more.sources(&args.input), &["throng"])?;
+    let outputs = [args.output.as_path()];
+    let model = load_source(&args.input, &args.options.to_import(), &outputs)?;
+    if !model.spawn_points.is_empty() {
+        let points = plural(model.spawn_points.len(), "spawn point");
+        note(&format!(
+            "{points} of the scene are not part of a character: left out"
+        ));
+    }
+    let Extended {
+        character,
+        repairs,
+        remarks,
+    } = args.more.add_to(model, args.options.space, &outputs)?;
+    let size = save(&character, &args.output)?;
+    if args.report.json {
+        let mut document = report::of_file(&args.output, size, &character);
+        document["repairs"] = report::repairs(&repairs);
+        document["remarks"] = remarks.into();
+        return report::print(&document, out);
+    }
+    if args.report.quiet {
+        return Ok(());
+    }
+    tell(&character, &args.output, size, out)
+}
+
+/// The joint, the vertex if it is one, and the time of a clip's largest error.
+fn place(character: &Character, report: &ClipReport) -> String {
+    let joint = report.error_joint;
+    let joint = character.skeleton().joints().get(joint.index());
+    let joint = title(joint.map_or("", |joint| &joint.name));
+    let worst = report.vertex_error;
+    let worst = worst.filter(|at| at.error_m >= report.error_m);
+    let primitive = worst.and_then(|at| character.primitives().get(at.primitive as usize));
+    let vertex = worst
+        .zip(primitive)
+        .map(|(at, primitive)| format!("vertex {} of {}, ", at.vertex, title(&primitive.name)));
+    let vertex = vertex.unwrap_or_default();
+    format!("at {vertex}joint {joint}, {:.3} s", report.error_time_s)
+}
+
+/// Writes the character, and returns the size of the file in bytes.
+pub(crate) fn save(character: &Character, path: &Path) -> Result<u64, Failure> {
+    character.save_file(path)?;
+    Ok(std::fs::metadata(path).map_or(0, |metadata| metadata.len()))
+}
+
+/// Tells the size and the error of a character that was written.
+pub(crate) fn tell(
+    character: &Character,
+    path: &Path,
+    size: u64,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    writeln!(out, "wrote {}: {}", shown(path), bytes(size))?;
+    writeln!(
+        out,
+        "  {}, {}, {}",
+        plural(character.skeleton().len(), "joint"),
+        plural(character.vertex_count(), "vertex"),
+        plural(character.triangle_count(), "triangle")
+    )?;
+    let clips = character.clips();
+    let worst = clips
+        .iter()
+        .max_by(|a, b| a.report().error_m.total_cmp(&b.report().error_m));
+    if let Some(worst) = worst {
+        // The reports of a saved character may be altered.
+        let packed = clips.iter().map(|clip| clip.report().bytes);
+        let packed = packed.fold(0, usize::saturating_add);
+        let raw: f64 = clips.iter().map(|clip| clip.report().raw_bytes).sum();
+        writeln!(
+            out,
+            "  {}: {}, {:.1} times smaller than 32-bit transforms at 30 Hz",
+            plural(clips.len(), "clip"),
+            bytes(packed as u64),
+            raw / packed.max(1) as f64
+        )?;
+        writeln!(
+            out,
+            "  largest error {}, {} of clip {}",
+            millimetres(worst.report().error_m),
+            place(character, worst.report()),
+            title(worst.name())
+        )?;
+    }
+    let images = character.images();
+    if !images.is_empty() {
+        let texels = |image: &throng::mesh::Image| u64::from(image.width) * u64::from(image.height);
+        writeln!(
+            out,
+            "  {}: {} bytes of texels",
+            plural(images.len(), "image"),
+            grouped(images.iter().map(texels).sum::<u64>() * 4)
+        )?;
+    }
+    Ok(())
+}

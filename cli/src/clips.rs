@@ -1,0 +1,409 @@
+//! Adds the clips of one file to the character of another.
+
+use crate::failure::Failure;
+use crate::model::{Space, is_builtin, load};
+use crate::output;
+use crate::words::{note, plural, shown, warn};
+use clap::ValueEnum;
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use throng::character::Character;
+use throng::clip::CurveClip;
+use throng::error::ObjectKind;
+use throng::import::{self, ImportOptions, Imported, Repair, RepairKind};
+use throng::retarget::{JointMap, Retarget, RetargetOptions};
+use throng::skeleton::{Joint, Skeleton};
+use throng::{Error, Id};
+
+/// The ways to match the joints of two skeletons.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Matching {
+    /// `copy` if the skeletons are alike or the clips have none, otherwise `names` or `humanoid`,
+    /// whichever matches more joints.
+    Auto,
+    /// By exact names, with the keys as they are. For skeletons with the same rest pose.
+    Copy,
+    /// By names, also if case, separators or prefixes differ. The motion is retargeted.
+    Names,
+    /// By parts of the body. The motion is retargeted.
+    Humanoid,
+}
+
+impl Matching {
+    /// The value of `--match`.
+    pub(crate) fn name(self) -> String {
+        let value = self.to_possible_value();
+        value.map_or_else(String::new, |value| value.get_name().to_owned())
+    }
+}
+
+/// The arguments for adding clips.
+#[derive(Debug, clap::Args)]
+pub(crate) struct More {
+    /// Another file whose clips are added, after the file's own. May be repeated.
+    #[arg(long, value_name = "FILE")]
+    clips: Vec<PathBuf>,
+    /// Matching of the joints of --clips.
+    #[arg(long = "match", value_enum, default_value = "auto", value_name = "HOW")]
+    matching: Matching,
+}
+
+/// A character with the clips of several files.
+pub(crate) struct Extended {
+    pub(crate) character: Character,
+    /// What was repaired in all files.
+    pub(crate) repairs: Vec<Repair>,
+    /// Everything that did not match, one line each.
+    pub(crate) remarks: Vec<String>,
+}
+
+impl More {
+    /// The files that are read, with that of the character.
+    pub(crate) fn sources<'a>(&'a self, input: &'a Path) -> Vec<&'a Path> {
+        let clips = self.clips.iter().map(PathBuf::as_path);
+        clips.chain([input]).collect()
+    }
+
+    /// Adds the clips of all files to an import, and tells what happened on the error stream.
+    ///
+    /// Fails if an output would replace one of the files that were read.
+    pub(crate) fn add_to(
+        &self,
+        model: Imported,
+        space: Space,
+        outputs: &[&Path],
+    ) -> Result<Extended, Failure> {
+        let mut all = Extended {
+            character: model.character,
+            repairs: model.repairs,
+            remarks: Vec::new(),
+        };
+        for path in &self.clips {
+            let added = add(&all.character, path, self.matching, space)?;
+            output::check_unread(outputs, path, &added.files)?;
+            let clips = plural(added.clips.len(), "clip");
+            note(&format!("{}: {clips} added", shown(path)));
+            if let Some(warning) = &added.warning {
+                warn(warning);
+            }
+            added.remarks.iter().for_each(|line| note(line));
+            all.character = added.character;
+            all.repairs.extend(added.repairs);
+            all.remarks.extend(added.remarks);
+        }
+        Ok(all)
+    }
+}
+
+/// A character with added clips, and what happened to them.
+pub(crate) struct Added {
+    pub(crate) character: Character,
+    /// The joints were matched like this. Never [`Matching::Auto`].
+    pub(crate) matching: Matching,
+    pub(crate) clips: Vec<AddedClip>,
+    /// The reason that the retargeted motion may look wrong.
+    pub(crate) warning: Option<String>,
+    /// Everything that did not match, one line each, and a summary of the repairs.
+    pub(crate) remarks: Vec<String>,
+    /// What was repaired in the file with the clips.
+    pub(crate) repairs: Vec<Repair>,
+    /// The files that were read.
+    pub(crate) files: Vec<PathBuf>,
+}
+
+/// A clip that was added.
+pub(crate) struct AddedClip {
+    pub(crate) name: String,
+    pub(crate) duration_s: f32,
+    pub(crate) tracks: usize,
+    /// The largest error between the keys, if the clip was retargeted, in metres.
+    pub(crate) error_m: Option<f64>,
+}
+
+/// Adds the clips of a file to a character.
+///
+/// `space` is that of the file, as far as the file does not state it.
+pub(crate) fn add(
+    onto: &Character,
+    path: &Path,
+    matching: Matching,
+    space: Space,
+) -> Result<Added, Failure> {
+    let fault = |error: Error| Failure::of_file(path, &error);
+    let is_character = is_builtin(path) || is_saved(path);
+    let has_hierarchy = is_character || import::has_hierarchy(path);
+    let matching = match matching {
+        Matching::Copy => Matching::Copy,
+        _ if has_hierarchy => matching,
+        // Keys without the parents of their joints cannot be retargeted.
+        Matching::Auto => Matching::Copy,
+        Matching::Names | Matching::Humanoid => {
+            return Err(Failure::Usage(format!(
+                "{}: --match {} needs the skeleton of the clips, and the file has none: \
+                 use --match copy",
+                shown(path),
+                matching.name()
+            )));
+        }
+    };
+    match matching {
+        Matching::Auto | Matching::Copy if !is_character => {
+            let options = space.of(ImportOptions::curves_only());
+            match onto.add_clips_file(path, &options) {
+                Ok(added) if matching == Matching::Copy || is_alike(&added) => {
+                    Ok(copied(onto, added))
+                }
+                Ok(_) | Err(Error::NoCommonJoints { .. }) if matching == Matching::Auto => {
+                    match load(path, &options) {
+                        Ok(from) => retargeted(onto, &from, path, matching),
+                        Err(_) => add(onto, path, Matching::Copy, space),
+                    }
+                }
+                Ok(added) => Ok(copied(onto, added)),
+                Err(Error::NoCommonJoints { .. }) if !has_hierarchy => {
+                    Err(unknown_tracks(onto, path)?)
+                }
+                Err(error) => Err(fault(error)),
+            }
+        }
+        Matching::Copy => Err(Failure::Usage(format!(
+            "{}: --match copy needs a file that is imported, not a character",
+            shown(path)
+        ))),
+        _ => {
+            let from = load(path, &space.of(ImportOptions::curves_only()))?;
+            retargeted(onto, &from, path, matching)
+        }
+    }
+}
+
+/// The error for a file without a skeleton whose tracks have no name of a joint.
+fn unknown_tracks(onto: &Character, path: &Path) -> Result<Failure, Failure> {
+    let names = |character: &Character| {
+        let joints = character.skeleton().joints().iter();
+        let names: Vec<&str> = joints.map(|joint| &*joint.name).collect();
+        some(&names)
+    };
+    let tracks = load(path, &ImportOptions::curves_only())?;
+    Ok(Failure::File(format!(
+        "{}: no track has exactly the name of a joint: the tracks are for {}; the joints are {}",
+        shown(path),
+        names(&tracks),
+        names(onto)
+    )))
+}
+
+/// True for a saved character, whose clips can only be retargeted.
+fn is_saved(path: &Path) -> bool {
+    // Opening a pipe would wait for its other end. The import refuses it.
+    if !path.is_file() {
+        return false;
+    }
+    let mut start = [0; 8];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
+    read.is_ok() && &start == b"throng\r\n"
+}
+
+/// True if every joint that moves was found, with the same rest pose.
+fn is_alike(added: &Imported) -> bool {
+    let differs = |kind: &RepairKind| {
+        matches!(
+            kind,
+            RepairKind::RestDiffers { .. } | RepairKind::UnmatchedJoint
+        )
+    };
+    !added.repairs.iter().any(|repair| differs(&repair.kind))
+}
+
+fn copied(onto: &Character, mut added: Imported) -> Added {
+    let is_unmatched = |repair: &mut Repair| {
+        repair.kind == RepairKind::UnmatchedJoint && repair.object.kind == ObjectKind::Node
+    };
+    let strangers: Vec<Repair> = added.repairs.extract_if(.., is_unmatched).collect();
+    let strangers: Vec<&str> = strangers.iter().map(|one| &*one.object.part).collect();
+    let mut remarks = added.repair_summary();
+    remarks.extend(listed("no joint follows", &strangers));
+    let first = crate::model::clips(onto).len();
+    let curves = added.curves().iter().skip(onto.curves().len());
+    let mut clips: Vec<AddedClip> = curves.map(|clip| of_curve(clip, None)).collect();
+    if clips.is_empty() {
+        // The curves are not kept.
+        let packed = added.clips().iter().skip(first);
+        clips.extend(packed.map(|clip| AddedClip {
+            name: clip.name().into(),
+            duration_s: clip.duration_s() as f32,
+            tracks: 0,
+            error_m: None,
+        }));
+    }
+    Added {
+        matching: Matching::Copy,
+        clips,
+        warning: None,
+        remarks,
+        repairs: added.repairs,
+        character: added.character,
+        files: added.files,
+    }
+}
+
+fn of_curve(clip: &CurveClip, error_m: Option<f64>) -> AddedClip {
+    AddedClip {
+        name: clip.name().into(),
+        duration_s: clip.duration_s(),
+        tracks: clip.tracks().len() + clip.weight_tracks().len(),
+        error_m,
+    }
+}
+
+fn retargeted(
+    onto: &Character,
+    from: &Imported,
+    path: &Path,
+    matching: Matching,
+) -> Result<Added, Failure> {
+    if from.curves().is_empty() {
+        let words = match from.clips().is_empty() {
+            true => "has no clips",
+            false => "has packed clips only: bake it again with --keep-curves",
+        };
+        return Err(Failure::File(format!("{}: {words}", shown(path))));
+    }
+    let (matching, map) =
+        map(from, onto.skeleton(), matching).map_err(|error| Failure::of_file(path, &error))?;
+    let options = RetargetOptions::default();
+    let mut retarget = Retarget::new(from.skeleton(), onto.skeleton(), &map, &options)?;
+    let fit = retarget.fit();
+    let is_good = fit.is_good();
+    let warning = (!is_good).then(|| format!("the skeletons are of different builds: {fit}"));
+    let mut taken: HashSet<String> = crate::model::clips(onto)
+        .iter()
+        .map(|(name, _)| (*name).to_owned())
+        .collect();
+    let (mut clips, mut curves) = (Vec::new(), Vec::new());
+    let (mut morphs, mut moving) = (0, 0);
+    for (index, clip) in (0..).zip(from.curves()) {
+        let (made, report) = retarget.clip(clip)?;
+        let made = made.with_name(&free_name(clip.name(), &mut taken));
+        morphs += report.weight_tracks;
+        clips.push(of_curve(&made, Some(report.max_error_m)));
+        let end_s = f64::from(made.duration_s());
+        let events = from.events(Id::new(index));
+        let events = events.map(|(name, time_s)| (name.into(), time_s.min(end_s)));
+        let events = events.collect();
+        moving += usize::from(from.root_motion(Id::new(index)).is_some());
+        curves.push((made, events));
+    }
+    let mut remarks = from.repair_summary();
+    remarks.push(format!(
+        "{} of {} follow {} of {}",
+        map.pairs().len(),
+        plural(onto.skeleton().len(), "joint"),
+        from.skeleton().len() - map.unmatched_source().count(),
+        from.skeleton().len()
+    ));
+    for (in_source, whose) in [(true, "the file with the clips"), (false, "the target")] {
+        let roles = map
+            .unmatched_roles()
+            .iter()
+            .filter(|unmatched| unmatched.in_source == in_source);
+        let roles: Vec<String> = roles.map(|unmatched| unmatched.role.to_string()).collect();
+        if !roles.is_empty() {
+            remarks.push(format!("only {whose} has joints for {}", some(&roles)));
+        }
+    }
+    remarks.extend(unmatched("no joint follows", from, map.unmatched_source()));
+    remarks.extend(unmatched("nothing moves", onto, map.unmatched_target()));
+    if morphs > 0 {
+        let tracks = plural(morphs, "track");
+        remarks.push(format!("{tracks} of morph weights left out"));
+    }
+    if moving > 0 {
+        let clips = plural(moving, "clip");
+        remarks.push(format!("root motion of {clips} left out"));
+    }
+    let character = onto.clone().with_clips_and_events(curves)?;
+    Ok(Added {
+        character,
+        matching,
+        clips,
+        warning,
+        remarks,
+        repairs: from.repairs.clone(),
+        files: from.files.clone(),
+    })
+}
+
+/// The map for retargeting, and the matching that it is from.
+fn map(
+    from: &Character,
+    onto: &Skeleton,
+    matching: Matching,
+) -> throng::Result<(Matching, JointMap)> {
+    let names = || JointMap::by_names(from.skeleton(), onto).map(|map| (Matching::Names, map));
+    let humanoid = || JointMap::humanoid(from.skeleton(), onto);
+    let humanoid = || humanoid().map(|map| (Matching::Humanoid, map));
+    match matching {
+        Matching::Names => names(),
+        Matching::Humanoid => humanoid(),
+        Matching::Auto | Matching::Copy => match (names(), humanoid()) {
+            (Ok(names), Ok(humanoid)) => {
+                let more = names.1.pairs().len() >= humanoid.1.pairs().len();
+                Ok(if more { names } else { humanoid })
+            }
+            // A few names that are alike by chance are no match.
+            (Ok(names), Err(error)) => match matches_most(from, &names.1) {
+                true => Ok(names),
+                false => Err(error),
+            },
+            (Err(_), humanoid) => humanoid,
+        },
+    }
+}
+
+/// True if at least half of the joints that the clips move are matched.
+fn matches_most(from: &Character, map: &JointMap) -> bool {
+    let tracks = from.curves().iter().flat_map(CurveClip::tracks);
+    let moved: HashSet<Id<Joint>> = tracks.map(|track| track.joint).collect();
+    let unmatched: HashSet<Id<Joint>> = map.unmatched_source().collect();
+    2 * moved.intersection(&unmatched).count() <= moved.len()
+}
+
+/// The name, with the first free number after it if another clip has it.
+fn free_name(name: &str, taken: &mut HashSet<String>) -> String {
+    let numbered = (2..).map(|number| format!("{name} ({number})"));
+    let mut names = std::iter::once(name.to_owned()).chain(numbered);
+    // The list has no end, so there is a free name.
+    let free = names.find(|name| name.is_empty() || taken.insert(name.clone()));
+    free.unwrap_or_default()
+}
+
+/// The names of joints that did not match, some of them if there are many.
+fn unmatched(
+    what: &str,
+    character: &Character,
+    joints: impl Iterator<Item = Id<Joint>>,
+) -> Option<String> {
+    let all = character.skeleton().joints();
+    let names: Vec<&str> = joints.map(|joint| &*all[joint.index()].name).collect();
+    listed(what, &names)
+}
+
+/// A number of joints and their names. `None` if there are none.
+fn listed(what: &str, names: &[&str]) -> Option<String> {
+    let joints = plural(names.len(), "joint");
+    (!names.is_empty()).then(|| format!("{what} {joints}: {}", some(names)))
+}
+
+/// The first names of a list, and the number of the others.
+fn some<T: AsRef<str>>(names: &[T]) -> String {
+    const SHOWN: usize = 12;
+    let shown = names.iter().take(SHOWN).map(AsRef::as_ref);
+    let shown: Vec<&str> = shown.collect();
+    match names.len().saturating_sub(SHOWN) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}

@@ -1,0 +1,295 @@
+//! Blends instances with masks, layers or additive clips, with joints in the lanes.
+//!
+//! It follows the rule documented at [`ClipSample`](crate::motion::ClipSample) step by step.
+
+use super::fetch::{fetch3, fetch4};
+use super::group::{Played, rests};
+use super::quaternion::{dot, inverse_length};
+use crate::clip::{COMPONENTS, Property};
+use crate::motion::FULL_WEIGHT;
+use crate::simd::{Eight, Row};
+
+/// The clips that an instance plays, sorted by layer, and the current block.
+pub(super) struct Layers<'a> {
+    pub(super) played: &'a [Played<'a>],
+    pub(super) masks: &'a [Vec<Row>],
+    /// The rest pose `[block][component][lane]`.
+    pub(super) rest: &'a [Row],
+    pub(super) block: usize,
+}
+
+/// The weights of a layer's clips and of the pose below it.
+struct Weighing<L> {
+    /// True if the layer has a clip that is not additive.
+    covers: bool,
+    below: L,
+    /// Divisor of the sum.
+    divisor: L,
+}
+
+impl Layers<'_> {
+    /// Returns true if no sample moves the property away from the rest pose.
+    fn rests(&self, property: Property) -> bool {
+        self.played.iter().all(|one| self.rest_in(one, property))
+    }
+
+    /// Returns true if a sample has the rest pose here, or no difference if it is additive.
+    fn rest_in(&self, played: &Played<'_>, property: Property) -> bool {
+        rests(played.clip.blocks[self.block].flags, property)
+    }
+
+    /// Returns true if a sample adds a difference here.
+    fn adds(&self, played: &Played<'_>, property: Property) -> bool {
+        played.clip.additive && !self.rest_in(played, property)
+    }
+
+    /// The rest pose, from component `first` on.
+    fn rest(&self, first: usize) -> *const Row {
+        self.rest[self.block * COMPONENTS + first..].as_ptr()
+    }
+
+    /// Computes a sample's weights for the block's joints.
+    ///
+    /// # Safety
+    /// The CPU has the instructions that `L` needs, and the mask exists.
+    #[inline(always)]
+    unsafe fn weight<L: Eight>(&self, played: &Played<'_>) -> L {
+        // SAFETY: the caller guarantees the CPU features and the mask, which has as many blocks as
+        // the rig.
+        unsafe {
+            let weight = L::splat(played.weight);
+            match played.mask {
+                None => weight,
+                Some(mask) => {
+                    let rows = self.masks.get_unchecked(usize::from(mask));
+                    weight.mul(L::load(rows.as_ptr().add(self.block).cast()))
+                }
+            }
+        }
+    }
+
+    /// Computes the weights of a layer.
+    ///
+    /// # Safety
+    /// As for [`Self::weight`].
+    #[inline(always)]
+    unsafe fn weighing<L: Eight>(&self, layer: &[Played<'_>]) -> Weighing<L> {
+        // SAFETY: the caller guarantees the CPU features and all masks of the layer.
+        unsafe {
+            let first = layer.first().is_none_or(|played| played.layer == 0);
+            let full = L::splat(if first { FULL_WEIGHT } else { 1.0 });
+            let (mut sum, mut covers) = (L::splat(0.0), false);
+            for played in layer {
+                if !played.clip.additive {
+                    sum = sum.add(self.weight(played));
+                    covers = true;
+                }
+            }
+            Weighing {
+                covers,
+                below: full.sub(sum).max(L::splat(0.0)),
+                divisor: sum.max(full),
+            }
+        }
+    }
+}
+
+/// Splits the samples of the first layer from the rest.
+fn first_layer<'a, 'b>(played: &'b [Played<'a>]) -> (&'b [Played<'a>], &'b [Played<'a>]) {
+    let layer = played.first().map(|first| first.layer);
+    let count = played.iter().take_while(|one| Some(one.layer) == layer);
+    played.split_at(count.count())
+}
+
+/// Computes the rotations of a block's joints, normalised.
+///
+/// # Safety
+/// The CPU has the instructions that `L` needs, and all clips and masks have this block.
+#[inline(always)]
+pub(super) unsafe fn rotation<L: Eight>(layers: &Layers<'_>) -> [L; 4] {
+    // SAFETY: the caller guarantees the CPU features, and that all clips and masks have this block.
+    unsafe {
+        let rest = layers.rest(0);
+        let mut now = [
+            L::load(rest.cast()),
+            L::load(rest.add(1).cast()),
+            L::load(rest.add(2).cast()),
+            L::load(rest.add(3).cast()),
+        ];
+        if layers.rests(Property::Rotation) {
+            return now;
+        }
+        now = unit(now);
+        let mut left = layers.played;
+        while !left.is_empty() {
+            let (layer, others) = first_layer(left);
+            now = covered4(layers, layer, now);
+            for played in layer
+                .iter()
+                .filter(|one| layers.adds(one, Property::Rotation))
+            {
+                let turn = fetch4::<L>(played, layers.block);
+                now = turned(now, part(unit(turn), layers.weight(played)));
+            }
+            left = others;
+        }
+        now
+    }
+}
+
+/// Blends a layer's clips that are not additive over the pose below.
+///
+/// # Safety
+/// As for [`rotation`].
+#[inline(always)]
+unsafe fn covered4<L: Eight>(layers: &Layers<'_>, layer: &[Played<'_>], below: [L; 4]) -> [L; 4] {
+    // SAFETY: the caller guarantees the CPU features, and that all clips and masks have this block.
+    unsafe {
+        let weighing = layers.weighing::<L>(layer);
+        if !weighing.covers {
+            return below;
+        }
+        let mut sum = below;
+        for component in &mut sum {
+            *component = component.mul(weighing.below);
+        }
+        for played in layer.iter().filter(|played| !played.clip.additive) {
+            let next = fetch4::<L>(played, layers.block);
+            let weight = layers.weight::<L>(played).mul(inverse_length(next));
+            let weight = weight.flipped_by(dot(sum, next));
+            for (sum, component) in sum.iter_mut().zip(&next) {
+                *sum = component.mul_add(weight, *sum);
+            }
+        }
+        // Divided first, so that squares of huge or tiny weights neither overflow nor underflow.
+        for component in &mut sum {
+            *component = component.div(weighing.divisor);
+        }
+        unit(sum)
+    }
+}
+
+/// Normalises a quaternion.
+///
+/// # Safety
+/// The CPU has the instructions that `L` needs.
+#[inline(always)]
+unsafe fn unit<L: Eight>(mut q: [L; 4]) -> [L; 4] {
+    // SAFETY: the caller guarantees the CPU features.
+    let inverse = unsafe { L::splat(1.0) }.div(dot(q, q).sqrt());
+    for component in &mut q {
+        *component = component.mul(inverse);
+    }
+    q
+}
+
+/// Scales a rotation by `weight`: 0 gives no rotation, 1 all of it. The result is normalised.
+///
+/// The rotation takes the shorter arc. The sum is 1 − w plus w times the rotation, divided by the
+/// larger of w and 1, so it does not overflow. The real part is computed as 1 + w times the
+/// difference of the rotation's real part from 1. Otherwise, for large w, cancellation would lose
+/// the result of an identity rotation.
+///
+/// # Safety
+/// The CPU has the instructions that `L` needs.
+#[inline(always)]
+unsafe fn part<L: Eight>([x, y, z, w]: [L; 4], weight: L) -> [L; 4] {
+    // SAFETY: the caller guarantees the CPU features.
+    unsafe {
+        let one = L::splat(1.0);
+        let over = one.div(weight.max(one).min(L::splat(1e12)));
+        let weight = weight.min(one);
+        let short = weight.flipped_by(w);
+        let real = w.flipped_by(w).sub(one).mul_add(weight, over);
+        unit([x.mul(short), y.mul(short), z.mul(short), real])
+    }
+}
+
+/// The product of rotations: `b` is applied first, then `a`.
+#[inline(always)]
+fn turned<L: Eight>([ax, ay, az, aw]: [L; 4], [bx, by, bz, bw]: [L; 4]) -> [L; 4] {
+    let x = ax.mul_add(bw, aw.mul(bx));
+    let x = az.neg_mul_add(by, ay.mul_add(bz, x));
+    let y = ay.mul_add(bw, aw.mul(by));
+    let y = ax.neg_mul_add(bz, az.mul_add(bx, y));
+    let z = az.mul_add(bw, aw.mul(bz));
+    let z = ay.neg_mul_add(bx, ax.mul_add(by, z));
+    let w = ax.neg_mul_add(bx, aw.mul(bw));
+    let w = az.neg_mul_add(bz, ay.neg_mul_add(by, w));
+    [x, y, z, w]
+}
+
+/// Computes the translations or scales of a block's joints.
+///
+/// # Safety
+/// As for [`rotation`].
+#[inline(always)]
+pub(super) unsafe fn vector<L: Eight>(layers: &Layers<'_>, property: Property) -> [L; 3] {
+    // SAFETY: the caller guarantees the CPU features, and that all clips and masks have this block.
+    unsafe {
+        let rest = layers.rest(property.first());
+        let mut now = [
+            L::load(rest.cast()),
+            L::load(rest.add(1).cast()),
+            L::load(rest.add(2).cast()),
+        ];
+        if layers.rests(property) {
+            return now;
+        }
+        let mut left = layers.played;
+        while !left.is_empty() {
+            let (layer, others) = first_layer(left);
+            now = covered3(layers, layer, property, now);
+            for played in layer.iter().filter(|one| layers.adds(one, property)) {
+                let change = fetch3::<L>(played, layers.block, property);
+                let weight = layers.weight::<L>(played);
+                for (now, change) in now.iter_mut().zip(&change) {
+                    *now = match property {
+                        Property::Scale => {
+                            let one = L::splat(1.0);
+                            now.mul(change.sub(one).mul_add(weight, one))
+                        }
+                        _ => change.mul_add(weight, *now),
+                    };
+                }
+            }
+            left = others;
+        }
+        now
+    }
+}
+
+/// Blends a layer's clips that are not additive over the pose below.
+///
+/// # Safety
+/// As for [`rotation`].
+#[inline(always)]
+unsafe fn covered3<L: Eight>(
+    layers: &Layers<'_>,
+    layer: &[Played<'_>],
+    property: Property,
+    below: [L; 3],
+) -> [L; 3] {
+    // SAFETY: the caller guarantees the CPU features, and that all clips and masks have this block.
+    unsafe {
+        let weighing = layers.weighing::<L>(layer);
+        if !weighing.covers {
+            return below;
+        }
+        let mut sum = below;
+        for component in &mut sum {
+            *component = component.mul(weighing.below);
+        }
+        for played in layer.iter().filter(|played| !played.clip.additive) {
+            let next = fetch3::<L>(played, layers.block, property);
+            let weight = layers.weight::<L>(played);
+            for (sum, component) in sum.iter_mut().zip(&next) {
+                *sum = component.mul_add(weight, *sum);
+            }
+        }
+        for component in &mut sum {
+            *component = component.div(weighing.divisor);
+        }
+        sum
+    }
+}
