@@ -1,7 +1,7 @@
 //! Shadows, multisampling and picking: a shadow map from the sun, four samples per pixel, and the
 //! character under a pixel.
 //!
-//! Writes `shadows.png`. `--pick X,Y` prints what is at this pixel, and paints the character red.
+//! Writes `shadows.png`. `--pick X,Y` prints what is at this pixel, and tints the character red.
 
 #[path = "common/picture.rs"]
 mod picture;
@@ -93,7 +93,7 @@ pub(crate) fn picture(pixel: Option<[u32; 2]>) -> Result<(), Box<dyn Error>> {
     populate(&mut context, &mut crowd)?;
     draw(&mut context, &mut crowd, &target, &passes, &shadow)?;
     if let Some(pixel) = pixel {
-        // As after a click: the ray meets what the last frame shows, and the next one is painted.
+        // As after a click: the ray meets what the last frame shows, and the next one shows the tint.
         pick(&mut crowd, pixel)?;
         draw(&mut context, &mut crowd, &target, &passes, &shadow)?;
     }
@@ -194,7 +194,7 @@ fn draw(
     Ok(())
 }
 
-/// Prints which character is at the centre of a pixel, and paints it.
+/// Prints which character is at the centre of a pixel, and tints it.
 fn pick(crowd: &mut Crowd, [x, y]: [u32; 2]) -> Result<(), Box<dyn Error>> {
     let view = view();
     let ndc = |pixel: u32, pixels: u32| 2.0 * (pixel as f32 + 0.5) / pixels as f32 - 1.0;

@@ -188,7 +188,7 @@ fn minimal() {
     example("minimal", minimal::main);
 }
 
-/// The character in the middle is painted, so a ray through its pixel must hit it.
+/// The character in the middle is tinted, so a ray through its pixel must hit it.
 #[test]
 fn shadows() {
     example("shadows", || shadows::picture(Some([320, 200])));
