@@ -18,7 +18,7 @@ const EXTENT: vk::Extent2D = vk::Extent2D {
     width: 640,
     height: 480,
 };
-/// Size of the picture.
+/// Size of the picture in bytes: 4 per pixel.
 const BYTES: u32 = 4 * EXTENT.width * EXTENT.height;
 const COLOR: vk::Format = vk::Format::R8G8B8A8_SRGB;
 const DEPTH: vk::Format = vk::Format::D32_SFLOAT;
@@ -105,7 +105,7 @@ unsafe fn draw() -> Result<()> {
         begin_rendering(&device, cmd, &color, &depth);
         frame.record_draw(cmd, views[0], pass)?;
         device.cmd_end_rendering(cmd);
-        copy_image(&device, cmd, color.handle, readback);
+        copy_image(&device, cmd, &color, readback);
         device.end_command_buffer(cmd)?;
         let submit = [vk::SubmitInfo::default().command_buffers(std::slice::from_ref(&cmd))];
         device.queue_submit(queue, &submit, vk::Fence::null())?;
@@ -245,7 +245,7 @@ unsafe fn begin_rendering(
         .layer_count(1)
         .color_attachments(&colors)
         .depth_attachment(&depths);
-    // GENERAL suits every use. An engine may choose a layout for each.
+    // GENERAL suits both. An engine may choose a layout for each.
     let images = [color, depth].map(|image| {
         vk::ImageMemoryBarrier2::default()
             .image(image.handle)
@@ -263,33 +263,33 @@ unsafe fn begin_rendering(
 }
 
 /// Copies the picture into a buffer and makes it visible to the CPU.
-unsafe fn copy_image(
-    device: &ash::Device,
-    cmd: vk::CommandBuffer,
-    from: vk::Image,
-    to: vk::Buffer,
-) {
+unsafe fn copy_image(device: &ash::Device, cmd: vk::CommandBuffer, from: &Image, to: vk::Buffer) {
     let layers = vk::ImageSubresourceLayers::default()
         .aspect_mask(vk::ImageAspectFlags::COLOR)
         .layer_count(1);
     let region = vk::BufferImageCopy::default()
         .image_subresource(layers)
         .image_extent(EXTENT.into());
-    let barrier = |from, to| {
-        [vk::MemoryBarrier2::default()
-            .src_stage_mask(from)
-            .src_access_mask(vk::AccessFlags2::MEMORY_WRITE)
-            .dst_stage_mask(to)
-            .dst_access_mask(vk::AccessFlags2::MEMORY_READ)]
-    };
-    use vk::PipelineStageFlags2 as Stage;
-    let drawn = barrier(Stage::COLOR_ATTACHMENT_OUTPUT, Stage::COPY);
-    let copied = barrier(Stage::COPY, Stage::HOST);
+    let source = vk::ImageLayout::TRANSFER_SRC_OPTIMAL;
+    let drawn = [vk::ImageMemoryBarrier2::default()
+        .image(from.handle)
+        .old_layout(vk::ImageLayout::GENERAL)
+        .new_layout(source)
+        .src_stage_mask(vk::PipelineStageFlags2::COLOR_ATTACHMENT_OUTPUT)
+        .src_access_mask(vk::AccessFlags2::COLOR_ATTACHMENT_WRITE)
+        .dst_stage_mask(vk::PipelineStageFlags2::COPY)
+        .dst_access_mask(vk::AccessFlags2::TRANSFER_READ)
+        .subresource_range(from.range)];
+    let copied = [vk::MemoryBarrier2::default()
+        .src_stage_mask(vk::PipelineStageFlags2::COPY)
+        .src_access_mask(vk::AccessFlags2::TRANSFER_WRITE)
+        .dst_stage_mask(vk::PipelineStageFlags2::HOST)
+        .dst_access_mask(vk::AccessFlags2::HOST_READ)];
     let info = vk::DependencyInfo::default();
     // SAFETY: the caller guarantees that `cmd` is recording outside of rendering.
     unsafe {
-        device.cmd_pipeline_barrier2(cmd, &info.memory_barriers(&drawn));
-        device.cmd_copy_image_to_buffer(cmd, from, vk::ImageLayout::GENERAL, to, &[region]);
+        device.cmd_pipeline_barrier2(cmd, &info.image_memory_barriers(&drawn));
+        device.cmd_copy_image_to_buffer(cmd, from.handle, source, to, &[region]);
         device.cmd_pipeline_barrier2(cmd, &info.memory_barriers(&copied));
     }
 }
