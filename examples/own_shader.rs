@@ -227,7 +227,7 @@ fn draw(
         frame.record_draw(cmd, views[0], passes.people)?;
         frame.record_draw(cmd, views[1], passes.ground)?;
         target.end(&device, cmd);
-        frames.submit(context, frame_index, None)?;
+        frame_index.submit(context, None)?;
     }
     context.wait_idle()?;
     frames.destroy(context);

@@ -170,7 +170,7 @@ fn frame(
         target.begin(&device, cmd, &begin);
         frame.record_draw(cmd, views[0], drawn.pass)?;
         target.end(&device, cmd);
-        frames.submit(context, frame_index, None)?;
+        frame_index.submit(context, None)?;
     }
     context.wait_idle()?;
     frames.destroy(context);

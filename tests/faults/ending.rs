@@ -68,8 +68,7 @@ pub(crate) fn check(error: &StandaloneError, failed: &str, answer: vk::Result) {
         }
         StandaloneError::Allocator { .. } => OF_MEMORY.contains(&failed),
         StandaloneError::NoDevice { devices, .. } => {
-            let mut reasons = devices.iter().flat_map(|device| &device.missing);
-            reasons.any(|missing| format!("{missing:?}").contains(failed))
+            devices.iter().any(|device| device.why.contains(failed))
         }
         _ => false,
     };

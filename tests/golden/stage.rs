@@ -75,8 +75,8 @@ pub(super) fn picture(
             .record_draw(frame_index.cmd, views[0], pass)
             .expect("draws");
         target.end(&device, frame_index.cmd);
-        frames
-            .submit(&mut context, frame_index, None)
+        frame_index
+            .submit(&mut context, None)
             .expect("a submission");
     }
     context.wait_idle().expect("an end");

@@ -84,7 +84,7 @@ fn refuses_buffers_that_cannot_be() {
     for size in [0, 1 << 60, u64::MAX] {
         let error = refused(size, Usage::STORAGE_BUFFER);
         assert!(
-            matches!(error, StandaloneError::BufferSize { size: s, .. } if s == size),
+            matches!(error, StandaloneError::Buffer { size: s, .. } if s == size),
             "{error:?}"
         );
     }
@@ -97,7 +97,7 @@ fn refuses_buffers_that_cannot_be() {
     ] {
         let error = refused(16, wrong | Usage::STORAGE_BUFFER);
         assert!(
-            matches!(error, StandaloneError::BufferUsage { usage, .. } if usage == wrong),
+            matches!(error, StandaloneError::Buffer { usage, .. } if usage == wrong),
             "{error:?}"
         );
     }

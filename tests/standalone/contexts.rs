@@ -26,12 +26,12 @@ fn another_context_is_refused() {
     assert_foreign(frames.begin(&mut other), "the set of frames in flight");
     let frame = frames.begin(&mut context).expect("a frame");
     // SAFETY: `frame` was begun last, and the other context is rejected.
-    let refused = unsafe { frames.submit(&mut other, frame, None) };
+    let refused = unsafe { frame.submit(&mut other, None) };
     assert_foreign(refused, "the set of frames in flight");
     // The rejected frame is begun again.
     let frame = frames.begin(&mut context).expect("a frame");
     // SAFETY: as above, with the right context.
-    unsafe { frames.submit(&mut context, frame, None) }.expect("a submission");
+    unsafe { frame.submit(&mut context, None) }.expect("a submission");
     frames.destroy(&mut context);
     target.destroy(&mut context);
     near.destroy(&mut context);
