@@ -50,6 +50,11 @@ use core::marker::PhantomData;
 /// # Ok::<(), throng::Error>(())
 /// ```
 #[doc(alias("JointId", "ClipId", "handle"))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(transparent, bound = "")
+)]
 pub struct Id<T>(pub u16, PhantomData<fn() -> T>);
 
 impl<T> Id<T> {

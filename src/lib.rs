@@ -99,6 +99,7 @@ pub mod files;
 
 mod bytes;
 mod checksum;
+mod clone;
 mod hash;
 mod id;
 mod simd;
@@ -157,17 +158,17 @@ pub mod standalone;
 #[cfg(feature = "vulkan")]
 pub use crate::crowd::Crowd;
 pub use animator::{
-    Actor, ActorMut, ActorRef, AnimationEvent, AnimationEventKind, IkReport, IkSolver, IkTarget,
-    JointRef, NameOrId, Play, Playing, RootMotionMode, ShowPose,
+    Actor, ActorMut, ActorRef, ActorSnapshot, AnimationEvent, AnimationEventKind, AnimatorSnapshot,
+    IkReport, IkSolver, IkTarget, JointRef, NameOrId, Play, Playing, RootMotionMode, ShowPose,
 };
 #[cfg(feature = "vulkan")]
 pub use ash;
 #[cfg(feature = "vulkan")]
 pub use crowd::{
-    Attachment, Capacity, CharacterDesc, CharacterId, CrowdDesc, CrowdMut, CrowdRef, DrawBindings,
-    Frame, InCrowd, Instance, InstanceHit, InstanceId, InstanceMut, InstanceRef, Lighting, ListId,
-    MoreInstances, PassId, Shadow, SkinnedVertices, SkinningStage, Spawn, SpawnAttachment, Stats,
-    View, ViewId, Views, WarmUp,
+    Attachment, Capacity, CharacterDesc, CharacterId, CrowdDesc, CrowdMut, CrowdRef, CrowdSnapshot,
+    DrawBindings, Frame, InCrowd, Instance, InstanceHit, InstanceId, InstanceMut, InstanceRef,
+    InstanceSnapshot, Lighting, ListId, MoreInstances, PassId, Shadow, SkinnedVertices,
+    SkinningStage, Spawn, SpawnAttachment, Stats, View, ViewId, Views, WarmUp,
 };
 pub use error::{Error, Result};
 pub use glam;

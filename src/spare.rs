@@ -31,6 +31,13 @@ impl<T: Send> Default for Spare<T> {
     }
 }
 
+/// Without objects: the clone makes its own.
+impl<T: Send> Clone for Spare<T> {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
 impl<T: Send> fmt::Debug for Spare<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let made = self.made.load(Ordering::Relaxed);

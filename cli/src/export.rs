@@ -75,8 +75,9 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
     output::save(&args.output, &exported.bytes, out)?;
     match &sidecar {
         Some(sidecar) => {
-            let text = toml::to_string(&exported.description)
-                .map_err(|error| Failure::File(format!("{}: {error}", shown(sidecar))))?;
+            let text = exported.description.to_toml();
+            let text =
+                text.map_err(|error| Failure::File(format!("{}: {error}", shown(sidecar))))?;
             output::save(sidecar, text.as_bytes(), out)?;
         }
         None if !is_measured_only(&exported.description) => note(

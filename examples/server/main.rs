@@ -7,7 +7,7 @@ mod say;
 
 use say::{Words, say};
 use std::time::Instant;
-use throng::animator::{AnimationEventKind, Animator, RootMotionMode};
+use throng::animator::{ActorId, AnimationEventKind, Animator, RootMotionMode};
 use throng::character::Character;
 use throng::clip::{CurveClip, TrackValues};
 use throng::import::{ImportOptions, RawCharacter};
@@ -59,6 +59,18 @@ fn main() -> Result<(), Words> {
     let farthest_m = walkers.iter().flat_map(|id| way(*id)).fold(0.0, f64::max);
     say!("{CHARACTERS} characters, {TICKS} ticks: {ms:.3} ms a tick");
     say!("{steps} steps, {stops} times someone stood still, at most {farthest_m:.1} m walked");
+
+    // Another server takes over. With the feature `serde`, a snapshot can also go to a file.
+    let saved = animator.snapshot();
+    let mut other = Animator::new(&character)?;
+    other.restore(&saved)?;
+    for server in [&mut animator, &mut other] {
+        server.update(f64::from(TICKS + 30) * TICK_S)?;
+    }
+    let position = |server: &Animator, id| server.actor(id).map(|it| it.root_transform());
+    let same = |id: &&ActorId| position(&animator, **id) == position(&other, **id);
+    let same = walkers.iter().filter(same).count();
+    say!("{same} of them are at the same position on a server that goes on from a snapshot");
     Ok(())
 }
 

@@ -17,7 +17,7 @@ use crate::spare::Spare;
 ///
 /// After the first calls nothing is allocated: working memory is kept, once for each thread that
 /// was ever in a call at the same time.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct BatchPoser {
     pub(super) rig: Rig,
     pub(super) unit: Unit,

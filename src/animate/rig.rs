@@ -33,7 +33,7 @@ pub(super) struct Entry {
     pub(super) inverse_bind: Mat3x4,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Rig {
     pub(super) joints: Vec<Joint>,
     pub(super) entries: Vec<Entry>,

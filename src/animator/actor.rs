@@ -337,7 +337,7 @@ impl<A: Deref<Target = Animator>> Actor<A> {
     /// let mut model = vec![Affine3A::IDENTITY; character.skeleton().len()];
     /// let guard = animator.actor(guard)?;
     /// guard.model_pose(0.3, &mut model)?;
-    /// let hand = character.skeleton().joint("hand.R")?;
+    /// let hand = character.skeleton().joint("RightHand")?;
     /// assert!(model[hand.index()].abs_diff_eq(guard.joint_model(hand, 0.3)?, 1e-5));
     /// # Ok::<(), throng::Error>(())
     /// ```
@@ -872,10 +872,8 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
             poser,
             ..
         } = self.animator.parts(self.id.index);
-        let own = actor
-            .own_pose
-            .get_or_insert_with(|| Box::new(OwnPose::new(poser)));
-        set(own, &library.skeleton);
+        set(actor.own_pose.get_or_insert_default(), &library.skeleton);
+        actor.update_own_clip(poser);
     }
 
     fn show(

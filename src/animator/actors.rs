@@ -5,6 +5,9 @@ use super::state::{
     Carry, Clock, Driver, Goals, Layers, OwnPose, Playback, Pools, Root, RootMotionMode, Springs,
     Weights,
 };
+use crate::animate::BatchPoser;
+use crate::clip::Clip;
+use crate::clone::clone_fields;
 use crate::error::{Error, Result};
 use core::ops::{Index, IndexMut};
 use glam::Affine3A;
@@ -13,6 +16,7 @@ use glam::Affine3A;
 ///
 /// The id of a removed actor is detected as stale, even if a new actor reuses its index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ActorId {
     pub(crate) index: u32,
     pub(crate) generation: u32,
@@ -20,23 +24,33 @@ pub struct ActorId {
 
 /// The state of an actor, by owner.
 #[derive(Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct ActorState {
     generation: u32,
     alive: bool,
     pub(super) clock: Clock,
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub(super) layers: Layers,
     /// The actor's time up to which events were delivered and root motion was applied.
     pub(super) passed_s: f64,
+    /// True if it was changed since its last visit, so that the next update visits it.
+    pub(super) changed: bool,
     /// The actor's time from which its pose no longer changes. Infinite while it changes.
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub(super) still_from_s: f64,
-    /// Counts changes of its pose other than those caused by time.
+    /// Counts changes of its pose other than those caused by time. It never goes back.
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub(super) version: u32,
     pub(super) root: Option<Box<Root>>,
     pub(super) driver: Option<Box<Driver>>,
     pub(super) own_pose: Option<Box<OwnPose>>,
+    /// Its own pose as a clip of a single frame.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub(super) own_clip: Option<Box<Clip>>,
     /// True once it had inverse kinematics, its own pose or an inertialised transition.
     ///
     /// It may have them again.
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub(super) may_be_special: bool,
     /// The decaying offsets from the motion before a cut.
     pub(super) carry: Option<Box<Carry>>,
@@ -47,7 +61,63 @@ pub(crate) struct ActorState {
     pub(super) world: Affine3A,
 }
 
+clone_fields! {
+    ActorState {
+        generation, alive, clock, layers, passed_s, changed, still_from_s, version, root, driver,
+        own_pose, own_clip, may_be_special, carry, goals, weights, springs, world,
+    }
+    Actors { list, free }
+}
+
+impl Default for ActorState {
+    fn default() -> Self {
+        Self::new(0, 0.0)
+    }
+}
+
 impl ActorState {
+    /// Takes over everything that a snapshot has, apart from what it plays.
+    ///
+    /// The rest depends on where it is: memory of records, versions, and what is derived.
+    pub(super) fn take_over(&mut self, from: &Self) {
+        macro_rules! take_over {
+            ($($field:ident)*) => { $(self.$field.clone_from(&from.$field);)* };
+        }
+        take_over!(clock passed_s changed root driver own_pose carry goals weights springs world);
+    }
+
+    /// Takes over the id, too.
+    pub(super) fn take_over_all(&mut self, from: &Self) {
+        (self.generation, self.alive) = (from.generation, from.alive);
+        self.take_over(from);
+    }
+
+    /// Makes the clip of its own pose, if it has one.
+    pub(super) fn update_own_clip(&mut self, poser: &BatchPoser) {
+        if let Some(own) = &self.own_pose {
+            let clip = || Box::new(poser.single_clip());
+            self.own_clip
+                .get_or_insert_with(clip)
+                .set_single(own.local());
+        }
+    }
+
+    /// The id at this index, if it is alive.
+    pub(super) fn id(&self, index: u32) -> Option<ActorId> {
+        let generation = self.generation;
+        self.alive.then_some(ActorId { index, generation })
+    }
+
+    pub(super) fn is_alive(&self) -> bool {
+        self.alive
+    }
+
+    /// Returns true if its pose may need more than its records.
+    pub(super) fn needs_more(&self) -> bool {
+        let transition = self.carry.is_some() || self.own_pose.is_some();
+        transition || !self.goals.is_empty() || self.springs.is_on()
+    }
+
     fn new(generation: u32, now_s: f64) -> Self {
         Self {
             generation,
@@ -55,11 +125,13 @@ impl ActorState {
             clock: Clock::SAME,
             layers: Layers::default(),
             passed_s: now_s,
+            changed: false,
             still_from_s: f64::INFINITY,
             version: 0,
             root: None,
             driver: None,
             own_pose: None,
+            own_clip: None,
             may_be_special: false,
             carry: None,
             goals: Goals::default(),
@@ -67,6 +139,14 @@ impl ActorState {
             springs: Springs::default(),
             world: Affine3A::IDENTITY,
         }
+    }
+
+    fn renew(&mut self, generation: u32, now_s: f64) {
+        let version = self.version.wrapping_add(1);
+        *self = Self {
+            version,
+            ..Self::new(generation, now_s)
+        };
     }
 
     /// Notes a change of its pose other than by time.
@@ -88,7 +168,7 @@ impl ActorState {
         pools: &'a Pools,
         local_s: f64,
     ) -> Playback<'a> {
-        let (own, records) = (self.own_pose.as_deref(), self.layers.records(pools));
+        let (own, records) = (self.own_clip.as_deref(), self.layers.records(pools));
         Playback {
             library,
             own,
@@ -149,7 +229,7 @@ impl ActorState {
 #[derive(Debug, Default)]
 pub(crate) struct Actors {
     pub(super) list: Vec<ActorState>,
-    free: Vec<u32>,
+    pub(super) free: Vec<u32>,
 }
 
 impl Actors {
@@ -165,7 +245,7 @@ impl Actors {
     pub(super) fn add(&mut self, now_s: f64) -> ActorId {
         let index = self.free.pop().unwrap_or(self.list.len() as u32);
         match self.list.get_mut(index as usize) {
-            Some(actor) => *actor = ActorState::new(actor.generation, now_s),
+            Some(actor) => actor.renew(actor.generation, now_s),
             None => self.list.push(ActorState::new(0, now_s)),
         }
         let generation = self[index].generation;
@@ -175,8 +255,7 @@ impl Actors {
     /// Removes a living actor.
     pub(super) fn remove(&mut self, index: u32) {
         let actor = &mut self[index];
-        let generation = actor.generation.wrapping_add(1);
-        *actor = ActorState::new(generation, 0.0);
+        actor.renew(actor.generation.wrapping_add(1), 0.0);
         actor.alive = false;
         self.free.push(index);
     }
@@ -204,9 +283,7 @@ impl Actors {
 
     /// The id of a living actor.
     pub(super) fn id(&self, index: u32) -> Option<ActorId> {
-        let actor = self.list.get(index as usize).filter(|actor| actor.alive)?;
-        let generation = actor.generation;
-        Some(ActorId { index, generation })
+        self.list.get(index as usize)?.id(index)
     }
 
     pub(super) fn ids(&self) -> impl Iterator<Item = ActorId> + '_ {

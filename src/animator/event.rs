@@ -3,6 +3,7 @@
 use super::actors::ActorId;
 use crate::character::EventDesc;
 use crate::clip::Clip;
+use crate::clone::clone_fields;
 use crate::id::Id;
 use crate::state_machine::StateDesc;
 
@@ -11,6 +12,7 @@ use crate::state_machine::StateDesc;
 /// `Id` is [`ActorId`] in events of an [`Animator`](super::Animator), and `InstanceId`
 /// in events of a `Crowd`.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct AnimationEvent<Id = ActorId> {
     /// The actor or instance that it happened to.
     pub id: Id,
@@ -22,10 +24,12 @@ pub struct AnimationEvent<Id = ActorId> {
     pub layer: u8,
     /// The kind of event.
     pub kind: AnimationEventKind,
-    /// Its position in the order in which the update found the events.
+    /// Its position in the order in which the update found the events, later among all of them.
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) order: u32,
     /// In events of a crowd, the index of the character, so that the event has a name even if its
     /// instance has been despawned since.
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) character: u32,
 }
 
@@ -47,6 +51,7 @@ impl AnimationEvent {
 
 /// The kind of an animation event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum AnimationEventKind {
     /// A clip's time passed one of its events.
@@ -101,12 +106,17 @@ pub enum AnimationEventKind {
 
 /// The events of an update, and those already found for the next one.
 #[derive(Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct EventQueue {
     events: Vec<AnimationEvent>,
     /// Events that were found between updates.
     early: Vec<AnimationEvent>,
     left_out: u64,
     early_left_out: u64,
+}
+
+clone_fields! {
+    EventQueue { events, early, left_out, early_left_out }
 }
 
 /// The most events that one record delivers in one update.
@@ -142,6 +152,46 @@ impl EventQueue {
                 .total_cmp(&b.time_s)
                 .then_with(|| key(a).cmp(&key(b)))
         });
+        self.number();
+    }
+
+    /// Numbers the sorted events, so that they do not depend on the order of visits.
+    fn number(&mut self) {
+        for (order, event) in (0..).zip(&mut self.events) {
+            event.order = order;
+        }
+    }
+
+    /// Takes over the events of a snapshot.
+    pub(crate) fn restore(&mut self, from: &Self) {
+        self.clone_from(from);
+        self.number();
+    }
+
+    /// Copies the events of an actor that the next update delivers.
+    pub(crate) fn copy_early(&self, of: ActorId, to: &mut Self) {
+        let early = self.early.iter().filter(|event| event.id == of);
+        to.early.clear();
+        to.early.extend(early);
+    }
+
+    /// Replaces the events of an actor that the next update delivers, by those of a snapshot that
+    /// was taken at `then_s`.
+    pub(crate) fn replace_early(&mut self, of: ActorId, from: &Self, [then_s, now_s]: [f64; 2]) {
+        self.early.retain(|event| event.id != of);
+        self.early.extend(from.early.iter().map(|event| {
+            let time_s = (event.time_s + (now_s - then_s)).min(now_s);
+            AnimationEvent {
+                id: of,
+                time_s,
+                ..*event
+            }
+        }));
+    }
+
+    /// All events, for checks.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &AnimationEvent> {
+        self.events.iter().chain(&self.early)
     }
 
     /// Moves events found between updates to the next update.

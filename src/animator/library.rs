@@ -1,7 +1,9 @@
 //! Everything that the actors of a character can play.
 
+use super::identity::Identity;
 use super::name_or_id::NameOrId;
 use super::play::Play;
+use super::record::PlayRecord;
 use super::state::{Resolved, What};
 use crate::character::{AnimationSet, BlendAt, Character};
 use crate::clip::Clip;
@@ -25,6 +27,8 @@ pub(crate) struct Library {
     pub(crate) expressions: Vec<Expression>,
     /// Morph weights of the rest pose.
     pub(crate) morph_weights: Vec<f32>,
+    /// What the indices in snapshots stand for.
+    pub(crate) identity: Identity,
     morph_names: Vec<Box<str>>,
 }
 
@@ -38,6 +42,7 @@ impl Library {
             springs: Arc::clone(character.spring_rig()),
             expressions: character.expressions().to_vec(),
             morph_weights: weights.iter().map(|weight| weight.rest).collect(),
+            identity: Identity::new(character),
             morph_names: weights.iter().map(|weight| weight.name.clone()).collect(),
         }
     }
@@ -144,6 +149,30 @@ impl Library {
         Ok(weight.find("morph weight", names)?.index())
     }
 
+    /// Checks a record that was saved.
+    ///
+    /// Times, offsets and speeds may have any value: extreme ones can come from valid calls, and
+    /// only the pose depends on them.
+    pub(crate) fn check_record(&self, record: &PlayRecord) -> Result<()> {
+        if !record.has(PlayRecord::FLAG_POSE) {
+            in_list("clip", record.clip.into(), self.clips.len())?;
+        }
+        self.check_mask(record.mask)?;
+        for weight in [record.from_weight, record.to_weight] {
+            expect_in("PlayRecord::weight", weight, 0.0, f32::MAX)?;
+        }
+        expect_in("PlayRecord::loop_mode", record.loop_mode, 0, 2)?;
+        expect_in("PlayRecord::ease", record.ease, 0, 1)
+    }
+
+    /// Checks the mask of a record that was saved.
+    pub(crate) fn check_mask(&self, mask: u16) -> Result<()> {
+        match mask {
+            PlayRecord::NO_MASK => Ok(()),
+            mask => in_list("mask", mask.into(), self.set.masks.len()),
+        }
+    }
+
     /// The number of layers that the state machine reserves.
     pub(crate) fn machine_layers(&self) -> usize {
         self.state_machine().map_or(0, StateMachine::layer_count)
@@ -165,4 +194,15 @@ const MAX_FADE_S: f32 = 3600.0;
 
 pub(crate) fn check_fade(what: &'static str, fade_s: f32) -> Result<()> {
     expect_in(what, fade_s, 0.0, MAX_FADE_S)
+}
+
+/// Checks an index that was saved.
+pub(crate) fn in_list(what: &'static str, index: usize, count: usize) -> Result<()> {
+    let (at, all) = (index as u64, count as u64);
+    let missing = Error::NotFound {
+        what,
+        index: at,
+        count: all,
+    };
+    if index < count { Ok(()) } else { Err(missing) }
 }

@@ -51,12 +51,14 @@ mod actors;
 mod deliver;
 mod evaluate;
 mod event;
+mod identity;
 mod joint_ref;
 mod library;
 mod name_or_id;
 mod passing;
 mod play;
 mod record;
+mod snapshot;
 mod socket;
 mod solvers;
 mod state;
@@ -69,9 +71,12 @@ pub use actor::{Actor, ActorMut, ActorRef};
 pub use actors::ActorId;
 pub use event::{AnimationEvent, AnimationEventKind};
 pub use joint_ref::JointRef;
+#[cfg(feature = "vulkan")]
+pub(crate) use library::in_list;
 pub use name_or_id::NameOrId;
 pub use play::{Play, Playing};
 pub use record::PlayRecord;
+pub use snapshot::{ActorSnapshot, AnimatorSnapshot};
 pub use solvers::{IkReport, IkSolver, IkTarget};
 pub use state::{RootMotionMode, ShowPose};
 
@@ -83,6 +88,7 @@ use crate::Threads;
 use crate::animate::BatchPoser;
 use crate::character::Character;
 use crate::clip::Clip;
+use crate::clone::clone_fields;
 use crate::error::Result;
 use crate::id::Id;
 use crate::palette::PaletteFormat;
@@ -124,8 +130,8 @@ pub(crate) const MOST_RESERVED: usize = 1 << 20;
 #[doc(alias = "AnimationMixer")]
 #[doc(alias = "AnimationPlayer")]
 pub struct Animator {
-    library: Library,
-    poser: BatchPoser,
+    library: Arc<Library>,
+    poser: Arc<BatchPoser>,
     threads: Threads,
     /// The palette format that poses set by the caller must fit, with its character.
     fits: Option<(Arc<Character>, PaletteFormat)>,
@@ -140,6 +146,13 @@ pub struct Animator {
     now_s: f64,
 }
 
+// A clone shares the character's data, and does everything that the original does from then on.
+clone_fields! {
+    Animator {
+        library, poser, threads, fits, solvers, actors, pools, schedule, queue, work, rooted, now_s,
+    }
+}
+
 impl Animator {
     /// Creates an animator without actors.
     ///
@@ -152,8 +165,8 @@ impl Animator {
         let library = Library::new(character);
         let poser = BatchPoser::new(character, &library.set.masks)?;
         Ok(Self {
-            library,
-            poser,
+            library: Arc::new(library),
+            poser: Arc::new(poser),
             threads: Threads::default(),
             fits: None,
             solvers: Solvers::default(),
@@ -348,7 +361,11 @@ impl Animator {
     /// # Errors
     /// [`Error::Argument`](crate::Error::Argument) if this CPU cannot run it.
     pub fn set_simd_level(&mut self, level: SimdLevel) -> Result<()> {
-        self.poser.set_simd_level(level)
+        Arc::make_mut(&mut self.poser).set_simd_level(level)?;
+        // A clone of the poser has no memory of its own yet.
+        self.schedule.warmed = 0;
+        self.warm();
+        Ok(())
     }
 
     /// The SIMD level that evaluates poses.
@@ -443,7 +460,7 @@ impl Change<'_> {
             library: self.library,
             poser: self.poser,
             threads: self.threads,
-            own: self.actor.own_pose.as_deref(),
+            own: self.actor.own_clip.as_deref(),
             carry: &mut self.actor.carry,
             work: &mut self.work.cut,
         };
@@ -482,6 +499,10 @@ impl Animator {
         *may_be_special = true;
         let joints = self.library.skeleton.len();
         self.work.make_room(self.actors.len(), joints);
+        if !self.library.springs.is_empty() {
+            let swings = &mut self.work.swings;
+            swings.reserve(self.actors.len().saturating_sub(swings.len()));
+        }
     }
 
     /// Starts an actor's spring bones, if the character has any.
@@ -492,8 +513,6 @@ impl Animator {
         let actor = &mut self.actors[index];
         actor.springs.start(&self.library.springs, &actor.world);
         self.expect_special(index);
-        let swings = &mut self.work.swings;
-        swings.reserve(self.actors.len().saturating_sub(swings.len()));
     }
 }
 

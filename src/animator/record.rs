@@ -15,6 +15,7 @@ use bytemuck::{Pod, Zeroable};
 /// paused or has its own time scale.
 #[repr(C, align(8))]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct PlayRecord {
     /// The time at which the clip is at `offset_s`.
     pub anchor_s: f64,

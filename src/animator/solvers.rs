@@ -25,6 +25,7 @@ pub enum IkSolver {
 
 /// The target of an actor for a solver, in character space.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum IkTarget {
     /// For [`IkSolver::TwoBone`].
@@ -188,7 +189,7 @@ impl IkSolver {
 }
 
 /// The solvers that the actors of a character can have targets for.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Solvers {
     list: Vec<IkSolver>,
     /// `None` until a solver needs it.

@@ -7,6 +7,7 @@ use super::passing::Passing;
 use super::record::PlayRecord;
 use super::state::{Cut, Mix, Step};
 use super::wake::WakeHeap;
+use crate::clone::clone_fields;
 use crate::error::{Result, expect_in};
 use crate::state_machine::StateMachine;
 
@@ -15,11 +16,15 @@ use crate::state_machine::StateMachine;
 pub(super) struct Schedule {
     pub(super) wake: WakeHeap,
     /// Actors that the current update visits.
-    due: Vec<u32>,
+    pub(super) due: Vec<u32>,
     /// The number of visits to actors since creation.
     pub(super) visits: u64,
     /// The largest number of records per actor that evaluation buffers were allocated for.
     pub(super) warmed: usize,
+}
+
+clone_fields! {
+    Schedule { wake, due, visits, warmed }
 }
 
 impl Schedule {
@@ -95,9 +100,21 @@ impl Animator {
     pub(super) fn changed(&mut self, index: u32) {
         let actor = &mut self.actors[index];
         actor.note_change();
+        actor.changed = true;
         actor.still_from_s = f64::INFINITY;
         self.schedule.wake.set(index, self.now_s);
         self.warm();
+    }
+
+    /// Computes what follows from the state of an actor that was restored: see [`Self::plan_wake`].
+    pub(super) fn resume(&mut self, index: u32) {
+        let actor = &self.actors[index];
+        if actor.changed {
+            self.changed(index);
+        } else {
+            self.plan_wake(index, actor.passed_s);
+            self.actors[index].note_change();
+        }
     }
 
     fn visit(&mut self, index: u32) {
@@ -160,7 +177,7 @@ impl Animator {
                 library,
                 poser,
                 threads,
-                own: actor.own_pose.as_deref(),
+                own: actor.own_clip.as_deref(),
                 carry: &mut actor.carry,
                 work: &mut work.cut,
             };
@@ -183,6 +200,7 @@ impl Animator {
     fn plan_wake(&mut self, index: u32, local_s: f64) {
         let (library, pools) = (&self.library, &self.pools);
         let actor = &mut self.actors[index];
+        actor.changed = false;
         let records = actor.layers.records(pools);
         let [goals_still_s, mut wakes_s] = actor.goals.times_s();
         actor.still_from_s = still_from_s(library, records).max(goals_still_s);
@@ -220,7 +238,7 @@ impl Animator {
     }
 }
 
-fn check_time(now_s: f64) -> Result<()> {
+pub(super) fn check_time(now_s: f64) -> Result<()> {
     expect_in(
         "now_s",
         now_s,

@@ -1,5 +1,7 @@
 //! The wake times of actors, in a heap with an index by actor.
 
+use crate::clone::clone_fields;
+
 /// Marks an actor that is not in the heap.
 const NOWHERE: u32 = u32::MAX;
 
@@ -16,12 +18,22 @@ pub struct WakeHeap {
     places: Vec<u32>,
 }
 
+clone_fields! {
+    WakeHeap { heap, places }
+}
+
 impl WakeHeap {
     /// Reserves memory for this many actors in all.
     pub fn reserve(&mut self, actors: usize) {
         self.heap.reserve(actors.saturating_sub(self.heap.len()));
         self.places
             .reserve(actors.saturating_sub(self.places.len()));
+    }
+
+    /// Removes all actors.
+    pub(super) fn clear(&mut self) {
+        self.heap.clear();
+        self.places.clear();
     }
 
     /// Sets the time at which an actor wakes. An infinite time removes it.

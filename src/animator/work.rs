@@ -44,6 +44,23 @@ unsafe impl Send for Places {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for Places {}
 
+/// Without content, but with as much memory as the original can need.
+impl Clone for Work {
+    fn clone(&self) -> Self {
+        let mut work = Self::default();
+        work.clone_from(self);
+        work
+    }
+
+    fn clone_from(&mut self, from: &Self) {
+        self.specials = from.specials;
+        self.swings.reserve(from.swings.capacity());
+        let buffers = &from.buffers;
+        let joints = buffers.local.capacity() / from.specials.next_power_of_two();
+        self.make_room(buffers.list.capacity(), joints);
+    }
+}
+
 impl Work {
     /// Reserves memory for lists of actors, so that no frame allocates.
     ///

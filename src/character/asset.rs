@@ -1,9 +1,8 @@
 //! The character: data that is checked once and then only read.
 
 use super::animation_set::AnimationSet;
-use super::clips::Packing;
 use super::flips::ScaleRanges;
-use crate::clip::{Clip, CurveClip};
+use crate::clip::{Clip, ClipOptions, CurveClip};
 use crate::error::Result;
 use crate::id::{Id, find};
 use crate::mesh::{Aabb, Image, Material, Model, MorphWeight, PaletteJoint, PartId, Primitive};
@@ -11,6 +10,34 @@ use crate::skeleton::{Joint, Skeleton};
 use crate::spring::SpringRig;
 use std::ops::Range;
 use std::sync::Arc;
+
+/// The forms in which a character keeps its clips, also those that are added later.
+///
+/// It keeps at least one of the two.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Packing {
+    /// True if it keeps the file's own curves.
+    pub(crate) curves: bool,
+    /// The options for packed clips. `None`: it has only curves.
+    pub(crate) options: Option<ClipOptions>,
+}
+
+impl Packing {
+    /// Keeps no clips. A character never has it.
+    pub(crate) const NEITHER: Self = Self {
+        curves: false,
+        options: None,
+    };
+}
+
+impl Default for Packing {
+    fn default() -> Self {
+        Self {
+            curves: false,
+            options: Some(ClipOptions::default()),
+        }
+    }
+}
 
 /// An animated, skinned character: the checked contents of one file.
 ///

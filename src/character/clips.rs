@@ -1,37 +1,9 @@
-//! The clips of a character: their form, their number and names, and adding more.
+//! The clips of a character: their number and names, and adding more.
 
 use super::animation_set::ClipDraft;
 use super::asset::Character;
-use crate::clip::{Clip, ClipOptions, CurveClip};
+use crate::clip::{Clip, CurveClip};
 use crate::error::{Error, Result};
-
-/// The forms in which a character keeps its clips, also those that are added later.
-///
-/// It keeps at least one of the two.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Packing {
-    /// True if it keeps the file's own curves.
-    pub(crate) curves: bool,
-    /// The options for packed clips. `None`: it has only curves.
-    pub(crate) options: Option<ClipOptions>,
-}
-
-impl Packing {
-    /// Keeps no clips. A character never has it.
-    pub(crate) const NEITHER: Self = Self {
-        curves: false,
-        options: None,
-    };
-}
-
-impl Default for Packing {
-    fn default() -> Self {
-        Self {
-            curves: false,
-            options: Some(ClipOptions::default()),
-        }
-    }
-}
 
 impl Character {
     /// The number of clips.

@@ -1,8 +1,7 @@
 //! A character before its clips are added.
 
 use super::animation_set::{AnimationSource, ClipDraft};
-use super::asset::Character;
-use super::clips::Packing;
+use super::asset::{Character, Packing};
 use super::flips::ScaleRanges;
 use crate::clip::PackObserver;
 use crate::error::Result;

@@ -82,7 +82,7 @@ pub use animation_set::{
 };
 pub(crate) use animation_set::{AnimationSet, AnimationSource, ClipDraft, NamedTimes};
 pub use asset::Character;
-pub(crate) use clips::Packing;
+pub(crate) use asset::Packing;
 pub(crate) use draft::CharacterDraft;
 pub use split::SplitReport;
 pub(crate) use triangles::Facing;

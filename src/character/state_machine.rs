@@ -73,6 +73,6 @@ impl StateMachine {
     pub fn from_toml(file: &str, text: &str, character: &Character) -> Result<Self> {
         let clips = StateMachineClip::all_of(character);
         let spaces = character.blend_spaces();
-        StateMachineText::parse(file, text)?.build(character.skeleton(), &clips, spaces)
+        StateMachineText::of(file, text)?.build(character.skeleton(), &clips, spaces)
     }
 }

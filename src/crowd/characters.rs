@@ -1,7 +1,8 @@
 //! The characters of a crowd: their data on the GPU, descriptor sets, and instances.
 
-use crate::animator::NameOrId;
+use crate::animator::{ActorId, NameOrId};
 use crate::character::Character;
+use crate::crowd::capacity::Need;
 use crate::crowd::memory::buffers::FrameBuffers;
 use crate::crowd::{CharacterDesc, CharacterId, SkinningStage};
 use crate::error::{Error, Result};
@@ -174,6 +175,35 @@ impl LoadedCharacter {
             )),
             SkinningStage::Compute | SkinningStage::Cpu => Ok(self.mesh.skinned_layout().words),
         }
+    }
+
+    /// What one instance needs in a skinning stage.
+    pub(super) fn need(&self, stage: SkinningStage) -> Need {
+        let words = match stage {
+            SkinningStage::Vertex => 0,
+            SkinningStage::Compute | SkinningStage::Cpu => self.mesh.skinned_layout().words.into(),
+        };
+        Need {
+            instances: 1,
+            rows: self.palette_rows().into(),
+            morph_weights: self.rig.morph_weights().len() as u64,
+            blended: self.is_blended().into(),
+            skinned_words: words,
+            cpu_skinned_words: if stage == SkinningStage::Cpu {
+                words
+            } else {
+                0
+            },
+        }
+    }
+
+    /// Notes the table index of the instance of an actor.
+    pub(super) fn set_instance_of(&mut self, actor: ActorId, index: u32) {
+        let actor = actor.index as usize;
+        if self.instance_of_actor.len() <= actor {
+            self.instance_of_actor.resize(actor + 1, u32::MAX);
+        }
+        self.instance_of_actor[actor] = index;
     }
 
     /// The bits of a part's primitives.

@@ -8,6 +8,7 @@ pub struct CharacterId(pub(super) u32);
 ///
 /// The id of a despawned instance is never reused for a later one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct InstanceId {
     pub(super) index: u32,
     pub(super) generation: u32,

@@ -47,6 +47,7 @@ pub use frame::{Frame, Views};
 pub use ids::{CharacterId, InstanceId, ListId, PassId, ViewId};
 pub use instance::handle::{CrowdMut, CrowdRef, InCrowd, Instance, InstanceMut, InstanceRef};
 pub use instance::pick::InstanceHit;
+pub use instance::snapshot::{CrowdSnapshot, InstanceSnapshot};
 pub use instance::spawn::{Spawn, SpawnAttachment};
 pub use instances::attachments::Attachment;
 pub use instances::state::SkinningStage;

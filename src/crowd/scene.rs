@@ -21,6 +21,8 @@ pub struct Scene {
     pub(super) visibility: Visibility,
     pub(super) animated: Animated,
     pub(super) deforms: Deforms,
+    /// Flags by index, while a snapshot is checked.
+    pub(super) flags: Vec<u8>,
 }
 
 impl Scene {
@@ -32,6 +34,7 @@ impl Scene {
             visibility: Visibility::default(),
             animated: Animated::new(frames_in_flight),
             deforms: Deforms::default(),
+            flags: Vec::new(),
         }
     }
 
@@ -63,6 +66,19 @@ impl Scene {
         }
     }
 
+    /// Hides or shows the primitives of these bits of a living instance.
+    pub(super) fn hide(&mut self, id: InstanceId, bits: u128, hide: bool) {
+        let [before, after] = self.visibility.hide(id.index, bits, hide);
+        let character = self.instances.alive(id).record.character;
+        if before != after
+            && let Some(character) = self.characters.at_mut(character)
+        {
+            character.hiding = character.hiding + usize::from(after) - usize::from(before);
+            let capacity = *self.instances.capacity();
+            self.reserve_visibility(&capacity);
+        }
+    }
+
     /// Checks that a living instance can be moved to this transform.
     pub(super) fn check_move(&self, id: InstanceId, world_from_model: &Affine3A) -> Result<()> {
         let what = "world_from_model";
@@ -87,10 +103,15 @@ impl Scene {
         world_from_model: &Affine3A,
         jump: bool,
     ) {
+        animator.put(self.instances.alive(id).actor, world_from_model, jump);
+        self.put_record(id, world_from_model, jump);
+    }
+
+    /// Writes the transform of an instance to its record. `jump` leaves motion vectors out.
+    pub(super) fn put_record(&mut self, id: InstanceId, world_from_model: &Affine3A, jump: bool) {
         let instance = self.instances.alive(id);
         let (before, now) = (instance.flipped, is_flipped(world_from_model));
         let character = instance.record.character;
-        animator.put(instance.actor, world_from_model, jump);
         if before != now
             && let Some(character) = self.characters.at_mut(character)
         {

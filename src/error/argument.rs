@@ -34,7 +34,25 @@ pub enum ArgumentFault {
         /// The index of the other one.
         of: usize,
     },
+    /// A snapshot of a character with other joints, clips or whatever `kind` says.
+    #[error("{}", other_character(kind, *got, *need))]
+    OtherCharacter {
+        /// The kind of things that differ, such as `clips`.
+        kind: &'static str,
+        /// How many the character of the snapshot had.
+        got: u32,
+        /// How many this character has.
+        need: u32,
+    },
     /// A value or combination that makes no sense. The text says which.
     #[error("{0}")]
     Invalid(&'static str),
+}
+
+fn other_character(kind: &str, got: u32, need: u32) -> String {
+    if got == need {
+        format!("is of another character: its {got} {kind} have other names, or another order")
+    } else {
+        format!("is of another character: that has {got} {kind}, this one has {need}")
+    }
 }

@@ -1,10 +1,10 @@
-//! Vertex attributes besides influences.
+//! Vertex attributes besides influences, and morph targets.
 
 use super::data::Data;
 use super::omissions::{OmissionKind, Omissions};
 use crate::character::Character;
 use crate::error::Result;
-use crate::mesh::{Material, Primitive};
+use crate::mesh::{Material, MorphTarget, Primitive};
 use glam::{Vec2, Vec3, Vec4};
 use serde_json::{Value, json};
 
@@ -80,4 +80,38 @@ fn unit(vector: Vec3, instead: Vec3) -> Vec3 {
         true => vector,
         false => vector.normalize_or(instead),
     }
+}
+
+/// The targets of a primitive. All have the same attributes, because readers expect that.
+pub(super) fn write_targets(part: &Primitive, data: &mut Data) -> Result<Vec<Value>> {
+    let has = |stream: fn(&MorphTarget) -> bool| part.targets.iter().any(stream);
+    let normals = !part.normals.is_empty() && has(|target| !target.normals.is_empty());
+    let tangents = !part.normals.is_empty()
+        && !part.tangents.is_empty()
+        && has(|target| !target.tangents.is_empty());
+    let count = part.vertex_count();
+    let mut targets = Vec::with_capacity(part.targets.len());
+    for target in &part.targets {
+        // A stream without offsets changes no vertex.
+        let moved = |list: &[_]| {
+            if list.is_empty() {
+                0
+            } else {
+                target.vertices.len()
+            }
+        };
+        let mut one = json!({});
+        for (name, list, is_there, bounds) in [
+            ("POSITION", &target.positions, true, true),
+            ("NORMAL", &target.normals, normals, false),
+            ("TANGENT", &target.tangents, tangents, false),
+        ] {
+            if is_there {
+                let vertices = &target.vertices[..moved(list)];
+                one[name] = data.sparse(count, vertices, list, bounds)?.into();
+            }
+        }
+        targets.push(one);
+    }
+    Ok(targets)
 }

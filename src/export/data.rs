@@ -1,5 +1,6 @@
-//! The binary part of a glTF file, with its views and accessors.
+//! The binary part of a glTF file, with its views and accessors, and the file around it.
 
+use super::put_lists;
 use crate::error::{Error, Result};
 use glam::Vec3;
 use serde_json::{Value, json};
@@ -13,6 +14,10 @@ const FLOAT: u32 = 5126;
 /// The targets of buffer views.
 const VERTICES: u32 = 34962;
 const INDICES: u32 = 34963;
+
+/// The bytes of the header of the file, and of the header of each chunk.
+const HEADER: usize = 12;
+const CHUNK_HEADER: usize = 8;
 
 /// The binary part, with the objects that describe it.
 pub(super) struct Data {
@@ -228,5 +233,37 @@ impl Data {
         self.times.clear();
         self.view(keys, None)?;
         Ok(())
+    }
+
+    /// The file: header, JSON padded with spaces, binary part padded with zeros.
+    ///
+    /// # Errors
+    /// [`Error::Capacity`](crate::Error::Capacity) if it would be too large.
+    pub(super) fn into_file(mut self, mut root: Value) -> Result<Vec<u8>> {
+        let accessors = std::mem::take(&mut self.accessors);
+        let views = std::mem::take(&mut self.views);
+        put_lists(
+            &mut root,
+            [("accessors", accessors), ("bufferViews", views)],
+        );
+        self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
+        if !self.bytes.is_empty() {
+            root["buffers"] = json!([{ "byteLength": self.bytes.len() }]);
+        }
+        let mut json = root.to_string().into_bytes();
+        json.resize(json.len().next_multiple_of(4), b' ');
+        self.expect_space(HEADER + 2 * CHUNK_HEADER + json.len())?;
+        let chunks = [(*b"JSON", json), (*b"BIN\0", self.bytes)];
+        let chunks = chunks.into_iter().filter(|(_, chunk)| !chunk.is_empty());
+        let mut file = [*b"glTF", 2_u32.to_le_bytes(), [0; 4]].concat();
+        for (kind, chunk) in chunks {
+            // The whole file has fewer than 4 GiB.
+            file.extend((chunk.len() as u32).to_le_bytes());
+            file.extend(kind);
+            file.extend(chunk);
+        }
+        let length = (file.len() as u32).to_le_bytes();
+        file[8..HEADER].copy_from_slice(&length);
+        Ok(file)
     }
 }

@@ -7,7 +7,6 @@ use super::materials::Materials;
 use super::named;
 use super::omissions::Omissions;
 use super::skins::{Carrier, Skin, Skins};
-use super::targets;
 use crate::character::Character;
 use crate::error::Result;
 use crate::mesh::{Primitive, flip_triangles, flipped_vertices, linear};
@@ -79,7 +78,7 @@ fn primitive(
         "material": materials.index_of(part.material as usize),
     });
     if !part.targets.is_empty() {
-        primitive["targets"] = targets::write(part, data)?.into();
+        primitive["targets"] = attributes::write_targets(part, data)?.into();
     }
     Ok(primitive)
 }

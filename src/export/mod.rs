@@ -31,15 +31,14 @@
 //!
 //! [`Exported::omissions`] lists what is lost or changed.
 //!
-//! - `data`, `container`: the binary part with its accessors, and the file around it.
-//! - `nodes`, `skins`, `meshes`, `attributes`, `targets`, `materials`, `animations`: the parts of
+//! - `data`: the binary part with its accessors, and the file around it.
+//! - `nodes`, `skins`, `meshes`, `attributes`, `materials`, `animations`: the parts of
 //!   the file.
 //! - `description`: the animation data that the file cannot store.
 //! - `posed`: a mesh in one pose.
 
 mod animations;
 mod attributes;
-mod container;
 mod data;
 mod description;
 mod groups;
@@ -47,21 +46,40 @@ mod materials;
 mod meshes;
 mod nodes;
 mod omissions;
-mod options;
 mod posed;
 mod skins;
-mod targets;
 
 pub use omissions::{Omission, OmissionKind};
-pub use options::ExportOptions;
 pub use posed::{PosedMesh, posed_glb};
 
 use crate::character::{AnimationDesc, Character};
 use crate::error::Result;
+use crate::text::{Tree, to_json};
 use data::Data;
 use materials::Materials;
 use omissions::Omissions;
 use serde_json::{Map, Value, json};
+
+/// Options of an export.
+///
+/// Minor versions may add fields, so name the fields that you set and take the defaults for others.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ExportOptions {
+    /// If false, images are not written, and materials have no textures.
+    pub images: bool,
+    /// The largest file in bytes. The default is the most that binary glTF can have, 4 GiB less one
+    /// byte. Larger values count as the default.
+    pub max_bytes: u64,
+}
+
+impl Default for ExportOptions {
+    fn default() -> Self {
+        Self {
+            images: true,
+            max_bytes: u32::MAX.into(),
+        }
+    }
+}
 
 /// A character as binary glTF, with the data that the format cannot store.
 #[derive(Debug, Clone, PartialEq)]
@@ -111,7 +129,7 @@ pub fn glb(character: &Character, options: &ExportOptions) -> Result<Exported> {
         &mut omissions,
     )?;
     let mut nodes = nodes::write(character, &groups, &skins, &mut omissions);
-    let written_skins = skins::write(character, &skins, &nodes, &mut data)?;
+    let written_skins = skins::write(character, &skins, &nodes.added, &mut data)?;
     let animations = animations::write(character, &nodes, &mut data, &mut omissions)?;
     let description = description::of(character, &mut omissions);
     omissions.rest_of(character);
@@ -132,7 +150,7 @@ pub fn glb(character: &Character, options: &ExportOptions) -> Result<Exported> {
             ("animations", animations),
         ],
     );
-    let bytes = container::file(root, data)?;
+    let bytes = data.into_file(root)?;
     Ok(Exported {
         bytes,
         description,
@@ -149,8 +167,7 @@ fn scene(character: &Character, nodes: &nodes::Nodes, description: &AnimationDes
     let mut scene = named(character.name());
     scene["nodes"] = nodes.roots.clone().into();
     if *description != AnimationDesc::default() {
-        // Plain data of strings and finite numbers.
-        scene["extras"]["throng"] = serde_json::to_value(description).unwrap_or_default();
+        scene["extras"]["throng"] = to_json(Tree::of(description).root());
     }
     scene
 }

@@ -4,7 +4,7 @@ use super::attributes::{self, Streams};
 use super::data::Data;
 use super::materials::Materials;
 use super::omissions::Omissions;
-use super::{ExportOptions, asset, container, named, put_lists};
+use super::{ExportOptions, asset, named, put_lists};
 use crate::character::Character;
 use crate::error::Result;
 use crate::skin::PosedVertices;
@@ -71,5 +71,5 @@ pub fn posed_glb(mesh: PosedMesh<'_>, options: &ExportOptions) -> Result<Vec<u8>
     for (key, value) in materials.write(&mut data)? {
         root[key] = value;
     }
-    container::file(root, data)
+    data.into_file(root)
 }

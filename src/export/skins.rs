@@ -3,7 +3,6 @@
 use super::data::Data;
 use super::groups::Group;
 use super::named;
-use super::nodes::Nodes;
 use crate::character::Character;
 use crate::error::Result;
 use crate::mesh::PaletteJoint;
@@ -231,16 +230,17 @@ fn rigid(
     rigid
 }
 
-/// The skins, whose joints without vertices are bound in the rest pose.
+/// The skins, whose joints without vertices are bound in the rest pose. `added` has the nodes of
+/// [`Skin::added`] for each skin.
 pub(super) fn write(
     character: &Character,
     skins: &Skins,
-    nodes: &Nodes,
+    added: &[Vec<usize>],
     data: &mut Data,
 ) -> Result<Vec<Value>> {
     let rest = rest_model_pose(character.skeleton())?;
     let mut written = Vec::with_capacity(skins.list.len());
-    for (index, (skin, added)) in skins.list.iter().zip(&nodes.added).enumerate() {
+    for (index, (skin, added)) in skins.list.iter().zip(added).enumerate() {
         let bind = |joint: &u16| {
             let own = skin.binds.get(joint).copied();
             let at_rest = rest[usize::from(*joint)].inverse();

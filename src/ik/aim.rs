@@ -90,6 +90,7 @@ impl AimJoint {
 
 /// The target of an [`Aim`] for one instance in one frame.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct AimTarget {
     /// The point to look at, in metres of character space.
     pub position: Vec3,

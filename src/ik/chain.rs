@@ -75,6 +75,7 @@ pub struct ChainJoint {
 
 /// The target of an [`IkChain`] for one instance in one frame.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ChainTarget {
     /// The goal for the last joint, in metres of character space.
     pub position: Vec3,

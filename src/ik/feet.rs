@@ -89,6 +89,7 @@ pub struct FootPlacement {
 
 /// The ground under a foot.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct GroundHit {
     /// A point of the ground straight below or above the animated ankle.
     ///
@@ -113,6 +114,7 @@ impl GroundHit {
 
 /// The target of a [`FootPlacement`] for one instance in one frame.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct FeetTarget {
     /// The ground under each leg.
     ///

@@ -64,6 +64,7 @@ pub struct TwoBone {
 
 /// The direction of `mid` on the circle that start and target leave free.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Pole {
     /// The direction in the pose, carried along as the end moves.
     #[default]
@@ -76,6 +77,7 @@ pub enum Pole {
 
 /// The target of a [`TwoBone`] for one instance in one frame.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct TwoBoneTarget {
     /// The goal for `end`, in metres of character space.
     pub position: Vec3,

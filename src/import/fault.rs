@@ -1,5 +1,6 @@
 //! Errors about objects of the file that is imported.
 
+pub(super) use crate::error::cut;
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
 
 /// An error about an object of the current file. The file's name is filled in later.
@@ -75,14 +76,6 @@ pub(super) fn dangling(what: &'static str, index: usize, count: usize) -> AssetF
         what,
         index: index as u64,
         count: count as u64,
-    }
-}
-
-/// Text from a file, cut to a length that fits an error message or a listing.
-pub(super) fn cut(text: &str) -> Box<str> {
-    match text.char_indices().nth(200) {
-        None => text.into(),
-        Some((end, _)) => format!("{}…", &text[..end]).into(),
     }
 }
 

@@ -1,10 +1,10 @@
 //! The result of an import.
 
 use super::repair::Repair;
-use super::spawn_point::SpawnPoint;
 use crate::character::Character;
 use crate::clip::Clip;
 use crate::id::Id;
+use glam::Affine3A;
 use std::path::PathBuf;
 
 /// A character, and a list of the repairs that were made to import it or its added clips.
@@ -96,4 +96,33 @@ impl core::ops::Deref for Imported {
     fn deref(&self) -> &Character {
         &self.character
     }
+}
+
+/// A transform at which a file draws a copy of the character.
+///
+/// Files list them with the glTF extension `EXT_mesh_gpu_instancing`. One instance per spawn point
+/// draws what the file shows:
+///
+/// ```
+/// use throng::import::SpawnPoint;
+/// use throng::{CharacterId, Crowd, Result, Spawn};
+///
+/// fn populate(crowd: &mut Crowd, knight: CharacterId, points: &[SpawnPoint]) -> Result<()> {
+///     for point in points {
+///         let world_from_model = point.world_from_model;
+///         crowd.spawn(knight, &Spawn { world_from_model, ..Default::default() })?;
+///     }
+///     Ok(())
+/// }
+/// ```
+#[doc(alias = "EXT_mesh_gpu_instancing")]
+#[derive(Debug, Clone, PartialEq)]
+pub struct SpawnPoint {
+    /// The name of the node that carries the instances, or empty.
+    pub node: Box<str>,
+    /// World space from character space, in metres.
+    ///
+    /// It moves the character such that the node's mesh stands where the instance is. The node is
+    /// in its rest pose.
+    pub world_from_model: Affine3A,
 }

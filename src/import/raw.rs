@@ -1,6 +1,6 @@
 //! The contents of a file, before they are checked.
 
-use super::spawn_point::SpawnPoint;
+use super::imported::SpawnPoint;
 use crate::character::AnimationDesc;
 use crate::clip::Interpolation;
 use crate::mesh::{Expression, Image, Material, MorphTarget};

@@ -2,10 +2,10 @@
 
 use super::RawCharacter;
 use super::fault::fault;
-use super::file::Source;
 use super::format::Format;
 use super::options::UpAxis;
 use super::repair::Repair;
+use super::source::Source;
 use crate::error::{AssetFault, ObjectKind, Result};
 use crate::skeleton::Skeleton;
 

@@ -6,7 +6,8 @@
 //! fifth degree, which starts with that value and velocity, and ends with a value, velocity and
 //! acceleration of 0.
 
-use crate::error::{Error, Result, expect_len};
+use crate::clone::clone_fields;
+use crate::error::{Error, Result, expect_finite, expect_in, expect_len};
 use crate::skeleton::Transform;
 use glam::{DQuat, DVec3, Vec3};
 
@@ -54,17 +55,23 @@ pub struct Moving<'a> {
 /// }
 /// # Ok::<(), throng::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Inertia {
     start_s: f64,
     duration_s: f64,
     offsets: Vec<Offset>,
 }
 
+clone_fields! {
+    Inertia { start_s, duration_s, offsets }
+}
+
 /// A joint's offset at the transition, and its change per second.
 ///
 /// The three vectors are translation, rotation (axis times angle) and scale.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Offset {
     values: [Vec3; 3],
     velocities: [Vec3; 3],
@@ -164,6 +171,25 @@ impl Inertia {
             offset.add(since, self.duration_s, joint);
         }
         Ok(())
+    }
+
+    /// Checks data that was saved for a skeleton of this many joints.
+    pub(crate) fn check(&self, joints: usize) -> Result<()> {
+        expect_in(
+            "Inertia::duration_s",
+            self.duration_s,
+            0.0,
+            Self::MAX_DURATION_S,
+        )?;
+        if !self.offsets.is_empty() {
+            expect_len("inertialised joints", self.offsets.len(), joints)?;
+        }
+        let offsets = self
+            .offsets
+            .iter()
+            .flat_map(|of| [of.values, of.velocities]);
+        let mut numbers = offsets.flatten().flat_map(|vector| vector.to_array());
+        numbers.try_for_each(|number| expect_finite("inertialised offset", number))
     }
 
     /// [`Self::apply`] for a single joint.

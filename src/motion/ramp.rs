@@ -1,5 +1,7 @@
 //! Transitions between two values, closed-form in time.
 
+use crate::error::{Result, expect_finite, expect_in};
+
 /// The curve of a transition from one value to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(
@@ -39,6 +41,7 @@ impl Ease {
 
 /// A weight that changes from one value to another, closed-form in time.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Ramp {
     /// The value until `start_s`.
     pub(crate) from: f32,
@@ -67,6 +70,16 @@ impl Ramp {
             duration_s,
             ease,
         }
+    }
+
+    /// Checks a ramp that was saved. Its values lie in `-most..=most`.
+    pub(crate) fn check(&self, what: &'static str, most: f32) -> Result<()> {
+        for value in [self.from, self.to] {
+            expect_in(what, value, -most, most)?;
+        }
+        [self.start_s, self.duration_s]
+            .into_iter()
+            .try_for_each(|time_s| expect_finite(what, time_s))
     }
 
     /// The value at the engine's time `now_s`. NaN counts as 0.
@@ -115,6 +128,7 @@ fn part(now_s: f64, start_s: f64, duration_s: f64) -> f64 {
 
 /// A speed that changes from one value to another. The distance is closed-form in time.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct SpeedRamp {
     /// The speed until `start_s`.
     pub(crate) from: f64,

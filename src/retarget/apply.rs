@@ -1,7 +1,7 @@
 //! Applies a retarget to poses.
 
 use super::fit::RetargetFit;
-use super::frame::{Placed, is_finite, place};
+use super::frame::{ModelJoint, is_finite, model_pose};
 use super::map::JointMap;
 use super::options::RetargetOptions;
 use super::plan::{Link, Plan};
@@ -31,8 +31,8 @@ pub struct Retarget {
     pub(super) source: Skeleton,
     pub(super) target: Skeleton,
     pub(super) plan: Plan,
-    pub(super) source_placed: Vec<Placed>,
-    pub(super) target_placed: Vec<Placed>,
+    pub(super) source_pose: Vec<ModelJoint>,
+    pub(super) target_pose: Vec<ModelJoint>,
 }
 
 impl Retarget {
@@ -52,8 +52,8 @@ impl Retarget {
             plan: Plan::new(source, target, map, options)?,
             source: source.clone(),
             target: target.clone(),
-            source_placed: Vec::with_capacity(source.len()),
-            target_placed: Vec::with_capacity(target.len()),
+            source_pose: Vec::with_capacity(source.len()),
+            target_pose: Vec::with_capacity(target.len()),
         })
     }
 
@@ -87,22 +87,22 @@ impl Retarget {
     pub fn pose(&mut self, source: &[Transform], target: &mut [Transform]) -> Result<()> {
         expect_len("source pose", source.len(), self.source.len())?;
         expect_len("target pose", target.len(), self.target.len())?;
-        place(&self.source, source, &mut self.source_placed);
-        self.target_placed.clear();
+        model_pose(&self.source, source, &mut self.source_pose);
+        self.target_pose.clear();
         let mut links = self.plan.links.iter().peekable();
         for (index, (joint, out)) in self.target.joints().iter().zip(target).enumerate() {
             let parent = match joint.parent_index() {
-                NO_PARENT => Placed::ORIGIN,
-                parent => self.target_placed[usize::from(parent)],
+                NO_PARENT => ModelJoint::ORIGIN,
+                parent => self.target_pose[usize::from(parent)],
             };
             *out = joint.rest;
             if let Some(link) = links.next_if(|link| usize::from(link.target) == index) {
-                let moved = self.plan.local(link, &self.source_placed, source, &parent);
+                let moved = self.plan.local(link, &self.source_pose, source, &parent);
                 if is_finite(&moved) {
                     *out = moved;
                 }
             }
-            self.target_placed.push(parent.child(out));
+            self.target_pose.push(parent.child(out));
         }
         Ok(())
     }
@@ -113,9 +113,9 @@ impl Plan {
     pub(super) fn local(
         &self,
         link: &Link,
-        placed: &[Placed],
+        placed: &[ModelJoint],
         local: &[Transform],
-        parent: &Placed,
+        parent: &ModelJoint,
     ) -> Transform {
         let mut rotation = self.turn * placed[link.source].rotation * link.behind;
         let mut scale = self.scale(link.source, &link.axes, local);

@@ -1,7 +1,7 @@
 //! Measures a clip's error between keys, and adds keys if it is too large.
 
 use super::apply::Retarget;
-use super::frame::{Placed, place};
+use super::frame::{ModelJoint, model_pose};
 use crate::clip::CurveClip;
 use crate::error::Result;
 use crate::skeleton::Transform;
@@ -22,7 +22,7 @@ pub(super) struct Work<'a> {
     spare: usize,
     /// The largest remaining error so far.
     pub(super) worst: f64,
-    placed: [Vec<Placed>; 2],
+    placed: [Vec<ModelJoint>; 2],
 }
 
 impl<'a> Work<'a> {
@@ -99,8 +99,8 @@ impl<'a> Work<'a> {
                 .map(|(from, to)| between(from, to, part as f32))
                 .collect();
             let [a, b] = &mut self.placed;
-            place(&self.retarget.target, &exact, a);
-            place(&self.retarget.target, &way, b);
+            model_pose(&self.retarget.target, &exact, a);
+            model_pose(&self.retarget.target, &way, b);
             let lengths = &self.retarget.plan.axis_lengths;
             for ((a, b), length) in a.iter().zip(b.iter()).zip(lengths) {
                 let off = a.position().distance(b.position()) + beside(a, b, *length) * reach;
@@ -118,7 +118,7 @@ impl<'a> Work<'a> {
 /// The distance that a point beside a joint moves between two poses, relative to its offset.
 ///
 /// The point lies on one of the joint's axes, which has length `length` at rest.
-fn beside(a: &Placed, b: &Placed, length: f64) -> f64 {
+fn beside(a: &ModelJoint, b: &ModelJoint, length: f64) -> f64 {
     let (a, b) = (a.affine.matrix3, b.affine.matrix3);
     let axes = [
         (a.x_axis, b.x_axis),

@@ -1,6 +1,6 @@
 //! The share of joints that a map covers, and the postures of the two bodies.
 
-use super::frame::Placed;
+use super::frame::ModelJoint;
 use super::humanoid::Humanoid;
 use super::map::JointMap;
 use crate::skeleton::role::{Role, Side};
@@ -49,7 +49,7 @@ pub struct RetargetFit {
 }
 
 impl RetargetFit {
-    pub(super) fn new(map: &JointMap, bodies: &[Humanoid; 2], placed: [&[Placed]; 2]) -> Self {
+    pub(super) fn new(map: &JointMap, bodies: &[Humanoid; 2], placed: [&[ModelJoint]; 2]) -> Self {
         let [source_joints, target_joints] = map.joints;
         let arms = [Role::LeftUpperArm, Role::LeftLowerArm, Role::LeftHand];
         let legs = [Role::LeftUpperLeg, Role::LeftLowerLeg, Role::LeftFoot];
@@ -131,7 +131,7 @@ fn share(matched: usize, joints: usize) -> f64 {
 }
 
 /// The angle between the direction from the hips to the head and that from the feet to the hips.
-fn posture_rad(body: &Humanoid, placed: &[Placed]) -> Option<f64> {
+fn posture_rad(body: &Humanoid, placed: &[ModelJoint]) -> Option<f64> {
     let at = |role| Some(placed.get(usize::from(body.joint(role)?))?.position());
     let hips = at(Role::Hips)?;
     let head = at(Role::Head).or_else(|| at(Role::Neck))?;

@@ -7,14 +7,14 @@ use glam::{DAffine3, DMat3, DQuat, DVec3};
 
 /// A joint in a model pose.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Placed {
+pub(super) struct ModelJoint {
     /// The product of the rotations from the root on, flips included; see [`turn`].
     pub(super) rotation: DQuat,
     /// Maps the joint's space to model space.
     pub(super) affine: DAffine3,
 }
 
-impl Placed {
+impl ModelJoint {
     pub(super) const ORIGIN: Self = Self {
         rotation: DQuat::IDENTITY,
         affine: DAffine3::IDENTITY,
@@ -56,11 +56,11 @@ pub(super) fn turn(local: &Transform) -> DQuat {
 }
 
 /// Computes the model pose of a local pose, for as many joints as both have.
-pub(super) fn place(skeleton: &Skeleton, local: &[Transform], out: &mut Vec<Placed>) {
+pub(super) fn model_pose(skeleton: &Skeleton, local: &[Transform], out: &mut Vec<ModelJoint>) {
     out.clear();
     for (joint, local) in skeleton.joints().iter().zip(local) {
         let parent = match joint.parent_index() {
-            NO_PARENT => Placed::ORIGIN,
+            NO_PARENT => ModelJoint::ORIGIN,
             parent => out[usize::from(parent)],
         };
         out.push(parent.child(local));
@@ -103,7 +103,7 @@ fn nearest_quarters(turn: &DMat3) -> (DMat3, f64) {
 }
 
 /// The left, up and front directions of a humanoid, as columns.
-pub(super) fn body(humanoid: &Humanoid, placed: &[Placed]) -> Option<DMat3> {
+pub(super) fn body(humanoid: &Humanoid, placed: &[ModelJoint]) -> Option<DMat3> {
     let at = |role| Some(placed.get(usize::from(humanoid.joint(role)?))?.position());
     let pair = |left: Role| Some(at(left)? - at(left.mirrored())?);
     let middle = |left: Role| Some((at(left)? + at(left.mirrored())?) * 0.5);
@@ -117,7 +117,7 @@ pub(super) fn body(humanoid: &Humanoid, placed: &[Placed]) -> Option<DMat3> {
 }
 
 /// The length of the legs from hip to ankle, the mean of both sides.
-pub(super) fn leg_length(humanoid: &Humanoid, placed: &[Placed]) -> Option<f64> {
+pub(super) fn leg_length(humanoid: &Humanoid, placed: &[ModelJoint]) -> Option<f64> {
     let at = |role| Some(placed.get(usize::from(humanoid.joint(role)?))?.position());
     let leg = |side| {
         let [hip, knee, ankle] = [Role::LeftUpperLeg, Role::LeftLowerLeg, Role::LeftFoot];

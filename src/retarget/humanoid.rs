@@ -357,7 +357,7 @@ fn walk(skeleton: &Skeleton) -> Vec<Range<usize>> {
     }
     // The index for the next child of each joint; the last one is for roots.
     let mut next = vec![0; joints.len() + 1];
-    let mut places = Vec::with_capacity(joints.len());
+    let mut ranges = Vec::with_capacity(joints.len());
     for (index, joint) in joints.iter().enumerate() {
         let parent = match joint.parent_index() {
             NO_PARENT => joints.len(),
@@ -366,7 +366,7 @@ fn walk(skeleton: &Skeleton) -> Vec<Range<usize>> {
         let start = next[parent];
         next[parent] += sizes[index];
         next[index] = start + 1;
-        places.push(start..start + sizes[index]);
+        ranges.push(start..start + sizes[index]);
     }
-    places
+    ranges
 }

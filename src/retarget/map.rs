@@ -295,16 +295,16 @@ fn find(skeleton: &Skeleton, what: &'static str, name: &str) -> Result<Id<Joint>
 /// Joint `k` of `m` follows position `k · n / m`. Position 0 is the joint before the chain.
 fn shared(base: Option<Id<Joint>>, chain: &[Id<Joint>], targets: &[Id<Joint>]) -> Vec<JointLink> {
     let (n, m) = (chain.len(), targets.len());
-    let source = |place: usize| match place.checked_sub(1) {
+    let source = |position: usize| match position.checked_sub(1) {
         None => base,
         Some(at) => chain.get(at).copied(),
     };
     let link = |(at, target): (usize, &Id<Joint>)| {
         let along = (at + 1) * n;
-        let (place, rest) = (along / m, along % m);
-        let toward = (rest > 0).then(|| Some((source(place + 1)?, rest as f32 / m as f32)));
+        let (position, rest) = (along / m, along % m);
+        let toward = (rest > 0).then(|| Some((source(position + 1)?, rest as f32 / m as f32)));
         let toward = toward.flatten();
-        let (source, toward) = match source(place) {
+        let (source, toward) = match source(position) {
             Some(source) => (source, toward),
             None => (toward?.0, None),
         };

@@ -1,7 +1,7 @@
 //! The data of a retarget that is the same for all poses.
 
 use super::fit::RetargetFit;
-use super::frame::{Placed, body, is_finite, leg_length, place, turn, turn_between};
+use super::frame::{ModelJoint, body, is_finite, leg_length, model_pose, turn, turn_between};
 use super::humanoid::Humanoid;
 use super::map::{JointLink, JointMap};
 use super::options::RetargetOptions;
@@ -63,8 +63,8 @@ pub(super) struct Toward {
 /// The two rest poses and data derived from them.
 struct Rests<'a> {
     map: &'a JointMap,
-    source: Vec<Placed>,
-    target: Vec<Placed>,
+    source: Vec<ModelJoint>,
+    target: Vec<ModelJoint>,
     turn: DQuat,
     /// For each link, the link of the nearest joint above that follows one.
     above: Vec<Option<usize>>,
@@ -85,8 +85,8 @@ impl Plan {
         let source_rest = rest("source_rest", source, &options.source_rest)?;
         let target_rest = rest("target_rest", target, &options.target_rest)?;
         let (mut from, mut to) = (Vec::new(), Vec::new());
-        place(source, &source_rest, &mut from);
-        place(target, &target_rest, &mut to);
+        model_pose(source, &source_rest, &mut from);
+        model_pose(target, &target_rest, &mut to);
         let bodies = [Humanoid::find(source), Humanoid::find(target)];
         let found = || turn_between(body(&bodies[0], &from), body(&bodies[1], &to));
         let turn = options
@@ -218,7 +218,7 @@ fn moves(map: &JointMap, above: &[Option<usize>]) -> Vec<bool> {
     moves
 }
 
-fn size(placed: &[Placed]) -> f64 {
+fn size(placed: &[ModelJoint]) -> f64 {
     let (mut least, mut greatest) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
     for joint in placed {
         least = least.min(joint.position());
@@ -228,7 +228,7 @@ fn size(placed: &[Placed]) -> f64 {
     if size.is_finite() { size } else { 0.0 }
 }
 
-fn axis_length(placed: &Placed) -> f64 {
+fn axis_length(placed: &ModelJoint) -> f64 {
     let axes = placed.affine.matrix3;
     let squared = [axes.x_axis, axes.y_axis, axes.z_axis].map(DVec3::length_squared);
     squared.into_iter().fold(0.0, f64::max).sqrt()

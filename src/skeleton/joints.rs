@@ -14,6 +14,7 @@ pub(crate) const NO_PARENT: u16 = u16::MAX;
 ///
 /// Scale is applied first, then rotation, then translation.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Transform {
     /// In metres, in the parent's space.
     pub translation: Vec3,

@@ -134,13 +134,13 @@ impl<'a> Children<'a> {
     pub(crate) fn new(skeleton: &'a Skeleton) -> Self {
         let count = skeleton.len();
         // Index 0 is for the roots, index j + 1 for the children of joint j.
-        let slot = |parent: u16| match parent {
+        let row = |parent: u16| match parent {
             NO_PARENT => 0,
             parent => usize::from(parent) + 1,
         };
         let mut start = vec![0; count + 2];
         for joint in skeleton.joints() {
-            start[slot(joint.parent_index()) + 1] += 1;
+            start[row(joint.parent_index()) + 1] += 1;
         }
         for at in 0..=count {
             start[at + 1] += start[at];
@@ -148,9 +148,9 @@ impl<'a> Children<'a> {
         let mut order = vec![0; count];
         let mut next = start.clone();
         for (index, joint) in skeleton.joints().iter().enumerate() {
-            let place = &mut next[slot(joint.parent_index())];
-            order[*place] = index as u16;
-            *place += 1;
+            let position = &mut next[row(joint.parent_index())];
+            order[*position] = index as u16;
+            *position += 1;
         }
         Self {
             skeleton,
@@ -166,7 +166,7 @@ impl<'a> Children<'a> {
             return &self.order[..self.roots];
         }
         debug_assert!(usize::from(parent) < self.skeleton.len());
-        let slot = usize::from(parent) + 1;
-        &self.order[self.start[slot]..self.start[slot + 1]]
+        let row = usize::from(parent) + 1;
+        &self.order[self.start[row]..self.start[row + 1]]
     }
 }

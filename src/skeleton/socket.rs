@@ -30,6 +30,7 @@ use glam::Affine3A;
 /// ```
 #[doc(alias = "attachment point")]
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Socket {
     /// The joint.
     pub joint: Id<Joint>,

@@ -2,6 +2,7 @@
 
 use super::bones::{SpringBones, SpringChain, SpringCollider, SpringJoint};
 use crate::error::{Error, Result, expect_in};
+use crate::hash;
 use crate::id::Id;
 use crate::skeleton::{Joint, NO_PARENT, Skeleton};
 use glam::Vec3;
@@ -94,6 +95,17 @@ impl SpringRig {
             swings[usize::from(*joint)] = link as u32;
         }
         Builder::new(skeleton, &swings).build(bones, &heads)
+    }
+
+    /// The number of joints that swing, and a hash of what a saved state depends on.
+    pub(crate) fn identity(&self) -> (u32, u64) {
+        let counts = [self.anchors.len() as u64, self.late.len() as u64];
+        let joints = self.links.iter().map(|link| u64::from(link.joint.joint.0));
+        let hash = counts
+            .into_iter()
+            .chain(joints)
+            .fold(hash::EMPTY, hash::add);
+        (self.links.len() as u32, hash >> 1)
     }
 
     /// The plain data.

@@ -4,14 +4,20 @@ use super::bones::SpringBones;
 use super::rig::{NONE, SpringRig};
 use super::scratch::SpringScratch;
 use super::step::{Motion, Step, mix};
+use crate::clone::clone_fields;
+use crate::error::{Result, expect_finite, expect_in, expect_len};
 use crate::skeleton::Transform;
 use glam::{Affine3A, Vec3};
 
 /// The time without evaluation after which chains start anew, in seconds.
 const FORGET_S: f64 = 1.0;
 
+/// More steps than any clock can take.
+const MAX_STEPS: f64 = 1e18;
+
 /// The simulation state of one instance.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct SpringState {
     /// World space from character space, from the next evaluation on.
     world: Affine3A,
@@ -36,6 +42,12 @@ pub(crate) struct SpringState {
     is_ready: bool,
 }
 
+clone_fields! {
+    SpringState {
+        world, placed, now, before, anchors, late, time_s, start_s, steps, is_ready,
+    }
+}
+
 impl SpringState {
     /// A state that starts in the pose of the first evaluation.
     pub(crate) fn new(rig: &SpringRig) -> Self {
@@ -51,6 +63,29 @@ impl SpringState {
             steps: 0,
             is_ready: false,
         }
+    }
+
+    /// Checks data that was saved.
+    pub(crate) fn check(&self, rig: &SpringRig) -> Result<()> {
+        let tails = [
+            ("spring tails", &self.now),
+            ("earlier spring tails", &self.before),
+        ];
+        for (what, tails) in tails {
+            expect_len(what, tails.len(), rig.links.len())?;
+            let mut numbers = tails.iter().flat_map(|tail| tail.to_array());
+            numbers.try_for_each(|number| expect_finite(what, number))?;
+        }
+        expect_len("spring anchors", self.anchors.len(), rig.anchors.len())?;
+        expect_len("spring colliders", self.late.len(), rig.late.len())?;
+        let matrices = [&self.world, &self.placed].into_iter();
+        for matrix in matrices.chain(&self.anchors).chain(&self.late) {
+            let mut numbers = matrix.to_cols_array().into_iter();
+            numbers.try_for_each(|number| expect_finite("matrix of a spring", number))?;
+        }
+        expect_finite("time of springs", self.time_s)?;
+        expect_finite("start of springs", self.start_s)?;
+        expect_in("steps of springs", self.steps as f64, 0.0, MAX_STEPS)
     }
 
     /// Moves the character through the world.

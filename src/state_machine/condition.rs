@@ -18,7 +18,6 @@ use core::str::FromStr;
 /// # Ok::<(), throng::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(into = "String"))]
 pub struct Condition {
     /// The name of the parameter.
     pub parameter: String,
@@ -125,31 +124,5 @@ impl fmt::Display for Condition {
             Test::True => f.write_str(name),
             Test::False => write!(f, "!{name}"),
         }
-    }
-}
-
-impl From<Condition> for String {
-    fn from(condition: Condition) -> Self {
-        condition.to_string()
-    }
-}
-
-/// Written by hand so that an error points at the text itself.
-#[cfg(feature = "serde")]
-impl<'de> serde::Deserialize<'de> for Condition {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Text;
-        impl serde::de::Visitor<'_> for Text {
-            type Value = Condition;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a condition such as \"speed > 0.1\"")
-            }
-
-            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Condition, E> {
-                text.parse().map_err(E::custom)
-            }
-        }
-        deserializer.deserialize_str(Text)
     }
 }

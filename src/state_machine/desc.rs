@@ -1,7 +1,5 @@
 //! The plain-data description of a state machine.
 
-#[cfg(feature = "serde")]
-use super::defaults::{is_default, is_one, one};
 use super::desc_transition::TransitionDesc;
 use crate::motion::LoopMode;
 
@@ -10,23 +8,12 @@ use crate::motion::LoopMode;
 /// [`StateMachine::of`](crate::state_machine::StateMachine::of) validates it. Names must not be
 /// empty and must be unique within their list.
 #[derive(Debug, Clone, PartialEq, Default)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(deny_unknown_fields)
-)]
 pub struct StateMachineDesc {
     /// Values that the game sets. The key in text is `parameter`.
-    #[cfg_attr(feature = "serde", serde(rename = "parameter", default))]
     pub parameters: Vec<ParameterDesc>,
     /// Sets of joints for layers. The key in text is `mask`.
-    #[cfg_attr(
-        feature = "serde",
-        serde(rename = "mask", default, skip_serializing_if = "Vec::is_empty")
-    )]
     pub masks: Vec<MaskDesc>,
     /// Layers with their own states, bottom layer first. The key in text is `layer`.
-    #[cfg_attr(feature = "serde", serde(rename = "layer", default))]
     pub layers: Vec<LayerDesc>,
 }
 
@@ -76,11 +63,6 @@ pub enum ParameterKind {
 ///
 /// Joints that no part names have weight 0.
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(deny_unknown_fields)
-)]
 pub struct MaskDesc {
     /// The name of the mask.
     pub name: String,
@@ -90,70 +72,37 @@ pub struct MaskDesc {
 
 /// A joint and all joints below it.
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(deny_unknown_fields)
-)]
 pub struct MaskPartDesc {
     /// The joint's name in the skeleton.
     pub joint: String,
     /// The weight of the layer for these joints, in 0..=1.
-    #[cfg_attr(
-        feature = "serde",
-        serde(default = "one", skip_serializing_if = "is_one")
-    )]
     pub weight: f32,
     /// The number of joints over which the weight is feathered.
     ///
     /// From `joint` down, the weight changes to `weight` in even steps.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_default"))]
     pub feather: u16,
 }
 
 /// A layer of states, which plays one state, or several during a fade.
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(deny_unknown_fields)
-)]
 pub struct LayerDesc {
     /// The name of the layer.
     pub name: String,
     /// The name of the initial state.
     pub entry: String,
     /// The name of the mask. `None` means all joints.
-    #[cfg_attr(
-        feature = "serde",
-        serde(default, skip_serializing_if = "Option::is_none")
-    )]
     pub mask: Option<String>,
     /// The weight of the layer over the layers below.
     ///
     /// 0..=1 for an override layer. An additive layer accepts any weight that is not negative.
-    #[cfg_attr(
-        feature = "serde",
-        serde(default = "one", skip_serializing_if = "is_one")
-    )]
     pub weight: f32,
     /// A float parameter that multiplies the weight. The product is clamped.
-    #[cfg_attr(
-        feature = "serde",
-        serde(default, skip_serializing_if = "Option::is_none")
-    )]
     pub weight_parameter: Option<String>,
     /// True if the clips of the layer are additive.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_default"))]
     pub additive: bool,
     /// The states, at least one. The key in text is `state`.
-    #[cfg_attr(feature = "serde", serde(rename = "state", default))]
     pub states: Vec<StateDesc>,
     /// The transitions. If several can fire, the first one does. The key in text is `transition`.
-    #[cfg_attr(
-        feature = "serde",
-        serde(rename = "transition", default, skip_serializing_if = "Vec::is_empty")
-    )]
     pub transitions: Vec<TransitionDesc>,
 }
 
@@ -176,40 +125,20 @@ impl LayerDesc {
 
 /// A state: a motion and how it is played.
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(deny_unknown_fields)
-)]
 pub struct StateDesc {
     /// The name, which must not start with `(`.
     pub name: String,
     /// A label for the game, such as `airborne`. Several states can have the same tag.
-    #[cfg_attr(
-        feature = "serde",
-        serde(default, skip_serializing_if = "Option::is_none")
-    )]
     pub tag: Option<String>,
     /// The playback speed: 1 is the authored speed, negative plays backwards.
-    #[cfg_attr(
-        feature = "serde",
-        serde(default = "one", skip_serializing_if = "is_one")
-    )]
     pub speed: f32,
     /// A float parameter that multiplies the speed.
-    #[cfg_attr(
-        feature = "serde",
-        serde(default, skip_serializing_if = "Option::is_none")
-    )]
     pub speed_parameter: Option<String>,
     /// Playback past the end of the motion. In text: `"loop"`, `"once"` or `"ping_pong"`.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_default"))]
     pub loop_mode: LoopMode,
     /// The phase at which the state starts: 0 is the start of the motion, 1 its end.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_default"))]
     pub start: f32,
     /// The motion that the state plays.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_default"))]
     pub motion: MotionDesc,
 }
 
@@ -234,11 +163,6 @@ impl StateDesc {
 /// The clips of a blend play at one common phase. One cycle lasts as long as the weighted mean of
 /// their durations.
 #[derive(Debug, Clone, PartialEq, Default)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "snake_case", deny_unknown_fields)
-)]
 pub enum MotionDesc {
     /// No motion: the layers below show.
     #[default]
@@ -246,7 +170,6 @@ pub enum MotionDesc {
     /// A clip, by name.
     Clip(String),
     /// Clips blended along one parameter.
-    #[cfg_attr(feature = "serde", serde(rename = "blend_1d"))]
     Blend1 {
         /// The name of a float parameter.
         parameter: String,
@@ -254,7 +177,6 @@ pub enum MotionDesc {
         points: Vec<BlendPointDesc<f32>>,
     },
     /// Clips blended in the plane of two parameters.
-    #[cfg_attr(feature = "serde", serde(rename = "blend_2d"))]
     Blend2 {
         /// The names of the two float parameters.
         parameters: [String; 2],
@@ -276,11 +198,6 @@ pub enum MotionDesc {
 /// The position `at` is a value of one parameter (`f32`), of two parameters (`[f32; 2]`), or
 /// either of them ([`BlendAt`](crate::character::BlendAt)).
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(deny_unknown_fields)
-)]
 pub struct BlendPointDesc<A> {
     /// The position at which this clip plays alone.
     pub at: A,

@@ -1,17 +1,10 @@
 //! The plain-data description of transitions.
 
 use super::condition::Condition;
-#[cfg(feature = "serde")]
-use super::defaults::{is_default, is_yes, yes};
 use crate::motion::Ease;
 
 /// A transition from one state to another.
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(deny_unknown_fields)
-)]
 pub struct TransitionDesc {
     /// The state that the transition leaves, or any state, or the entry.
     pub from: Origin,
@@ -20,10 +13,6 @@ pub struct TransitionDesc {
     /// Conditions that must all hold, such as `when = ["speed > 0.1", "grounded", "!crouched"]`.
     ///
     /// A transition with neither a condition nor an exit time fires at once.
-    #[cfg_attr(
-        feature = "serde",
-        serde(default, skip_serializing_if = "Vec::is_empty")
-    )]
     pub when: Vec<Condition>,
     /// The exit time: the phase that the state must have reached.
     ///
@@ -33,13 +22,8 @@ pub struct TransitionDesc {
     ///   transition can fire at any time after that phase.
     /// - Where the second rule applies and the state plays backwards, the exit time counts back
     ///   from the end of the motion, which is 0.
-    #[cfg_attr(
-        feature = "serde",
-        serde(default, skip_serializing_if = "Option::is_none")
-    )]
     pub exit: Option<f32>,
     /// Duration of the cross-fade in seconds; 0 cuts.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_default"))]
     pub fade_s: f32,
     /// Duration of an inertialised transition in seconds, instead of a fade; 0 for none.
     ///
@@ -47,34 +31,21 @@ pub struct TransitionDesc {
     /// [`Play::inertial_s`](crate::animator::Play::inertial_s). Only the
     /// [`Animator`](crate::animator::Animator) supports this. Everywhere else the transition is a
     /// cut.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_default"))]
     pub inertial_s: f32,
     /// The easing curve of the weights.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_default"))]
     pub ease: Ease,
     /// If true, the new state starts at the phase of the old one.
     ///
     /// The old state then advances in step with the new one until it has faded out, as at
     /// [`Play::synced`](crate::animator::Play::synced).
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_default"))]
     pub synced: bool,
     /// The phase at which the new state starts, which replaces the state's own.
-    #[cfg_attr(
-        feature = "serde",
-        serde(default, skip_serializing_if = "Option::is_none")
-    )]
     pub start: Option<f32>,
     /// The transitions that can interrupt the fade of this one.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_default"))]
     pub interruption: Interruption,
     /// If true, only the source's transitions listed before this one can interrupt it.
-    #[cfg_attr(
-        feature = "serde",
-        serde(default = "yes", skip_serializing_if = "is_yes")
-    )]
     pub ordered: bool,
     /// If true, a transition from any state can lead from a state to itself.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_default"))]
     pub to_self: bool,
 }
 
@@ -101,11 +72,6 @@ impl TransitionDesc {
 
 /// The start of a transition.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(from = "String", into = "String")
-)]
 pub enum Origin {
     /// The state with this name.
     State(String),
@@ -149,11 +115,6 @@ impl Origin {
 ///
 /// The states of an interrupted fade fade out from the weights reached so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "snake_case")
-)]
 pub enum Interruption {
     /// None: all transitions wait until the fade ends.
     #[default]

@@ -37,7 +37,7 @@ impl StateMachine {
     }
 
     /// Checks that an instance belongs to this state machine.
-    pub(super) fn check(&self, state: &StateMachineInstance) -> Result<()> {
+    pub(crate) fn check(&self, state: &StateMachineInstance) -> Result<()> {
         let invalid = |why| Error::invalid("state machine instance", why);
         if state.machine != self.fingerprint {
             return Err(invalid("belongs to another state machine"));

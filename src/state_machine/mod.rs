@@ -41,28 +41,22 @@ mod advance;
 mod build;
 mod build_motion;
 mod condition;
-#[cfg(feature = "serde")]
-mod defaults;
 mod desc;
 mod desc_transition;
 mod drive;
 mod fault;
 mod fire;
 mod fits;
-#[cfg(feature = "toml")]
-mod lines;
 mod machine;
 mod model;
 mod names;
 mod pace;
-#[cfg(feature = "serde")]
-mod parameter_text;
 mod parameters;
-mod save;
 mod state;
 mod status;
-#[cfg(feature = "toml")]
 mod text;
+#[cfg(feature = "toml")]
+mod toml;
 mod update;
 mod watch;
 
@@ -74,13 +68,11 @@ pub use desc::{
 };
 pub use desc_transition::{Interruption, Origin, TransitionDesc};
 pub(crate) use fire::Taken;
-#[cfg(feature = "toml")]
-pub(crate) use lines::Lines;
 pub use machine::StateMachine;
 pub(crate) use machine::StateMachineClip;
 pub(crate) use state::StateMachineInstance;
 pub use state::Value;
 pub use status::LayerStatus;
 #[cfg(feature = "toml")]
-pub(crate) use text::StateMachineText;
+pub(crate) use toml::{StateMachineText, list_element, part_of};
 pub(crate) use watch::{DrivenClip, Watch};

@@ -1,5 +1,7 @@
 //! The state of one instance of a state machine.
 
+use crate::clone::clone_fields;
+
 /// The most states that can fade out at once on one layer.
 pub(super) const MAX_FADING: usize = 4;
 
@@ -12,7 +14,7 @@ pub(super) const MAX_FADING: usize = 4;
 /// An instance belongs to the state machine that started it. It also fits any state machine that
 /// has the same parameters, layers, states and transitions by number and name. A saved game
 /// therefore stays valid when speeds, clips or fades change.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, PartialEq)]
 #[cfg_attr(
     feature = "serde",
     derive(serde::Serialize, serde::Deserialize),
@@ -30,6 +32,10 @@ pub(crate) struct StateMachineInstance {
     pub(crate) layers: Vec<LayerState>,
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) proven: Proven,
+}
+
+clone_fields! {
+    StateMachineInstance { machine, now_s, fresh, changed, values, layers, proven }
 }
 
 /// True if the contents are known to fit the state machine.
@@ -240,6 +246,11 @@ impl LayerState {
 }
 
 impl StateMachineInstance {
+    /// Notes that it was checked.
+    pub(crate) fn trust(&mut self) {
+        self.proven = Proven(true);
+    }
+
     /// Moves the state to another time: from `now_s` on, it continues as it would have from the old
     /// time.
     pub(crate) fn move_to(&mut self, now_s: f64) {

@@ -1,161 +1,220 @@
-//! The text form of state machines, in TOML.
+//! The form of state machines in text: TOML, serde, and the state machine of a saved character.
 
-use super::desc::StateMachineDesc;
-use super::fault::Fault;
-use super::lines::Lines;
-use super::machine::{StateMachine, StateMachineClip};
-use crate::error::{DescError, DescFault, DescPart, Error, Result, cut};
-use crate::motion::BlendSpace;
-use crate::skeleton::Skeleton;
-use crate::text::{Format, LFS_POINTER, is_lfs_pointer, plain};
+use super::condition::Condition;
+use super::desc::{
+    BlendPointDesc, LayerDesc, MaskDesc, MaskPartDesc, MotionDesc, ParameterDesc, ParameterKind,
+    StateDesc, StateMachineDesc,
+};
+use super::desc_transition::{Interruption, Origin, TransitionDesc};
+use crate::motion::{Ease, LoopMode};
+use crate::text::{
+    Kind, Read, ReadFault, Tree, Value, Write, text_enums, text_serde, text_structs,
+};
 
-/// A state machine read from text, with the line numbers for errors.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct StateMachineText {
-    file: Box<str>,
-    desc: StateMachineDesc,
-    lines: Lines,
+text_structs! {
+    StateMachineDesc {
+        parameters as "parameter" = Vec::new(),
+        masks as "mask" = Vec::new(),
+        layers as "layer" = Vec::new(),
+    }
+    MaskDesc { name, parts }
+    MaskPartDesc { joint, weight = 1.0, feather = 0 }
+    LayerDesc {
+        name,
+        entry,
+        mask,
+        weight = 1.0,
+        weight_parameter,
+        additive = false,
+        states as "state" = Vec::new(),
+        transitions as "transition" = Vec::new(),
+    }
+    StateDesc {
+        name,
+        tag,
+        speed = 1.0,
+        speed_parameter,
+        loop_mode = LoopMode::Loop,
+        start = 0.0,
+        motion = MotionDesc::None,
+    }
+    BlendPointDesc<f32> { at, clip }
+    BlendPointDesc<[f32; 2]> { at, clip }
+    TransitionDesc {
+        from,
+        to,
+        when = Vec::new(),
+        exit,
+        fade_s = 0.0,
+        inertial_s = 0.0,
+        ease = Ease::Smooth,
+        synced = false,
+        start,
+        interruption = Interruption::None,
+        ordered = true,
+        to_self = false,
+    }
 }
 
-impl StateMachineText {
-    /// Parses `text`. Errors use `file` as the file name.
-    ///
-    /// # Errors
-    /// As [`StateMachineDesc::from_toml`].
-    pub(crate) fn parse(file: &str, text: &str) -> Result<Self> {
-        if text.len() > StateMachineDesc::MAX_TOML_BYTES {
-            return Err(DescError {
-                file: file.into(),
-                line: None,
-                part: DescPart::StateMachine,
-                field: Box::default(),
-                why: DescFault::Cap {
-                    what: "bytes",
-                    asked: text.len(),
-                    cap: StateMachineDesc::MAX_TOML_BYTES,
+text_enums! {
+    LoopMode { Loop "loop", Once "once", PingPong "ping_pong" }
+    Ease { Linear "linear", Smooth "smooth" }
+    Interruption {
+        None "none",
+        Source "source",
+        Target "target",
+        SourceThenTarget "source_then_target",
+        TargetThenSource "target_then_source",
+    }
+}
+
+text_serde!(Interruption, ParameterDesc, MotionDesc, Origin, Condition);
+
+impl Read for ParameterDesc {
+    fn read(from: Value<'_>) -> Result<Self, ReadFault> {
+        let from = from.only(&["name", "kind", "default", "min", "max"])?;
+        let index = from
+            .needed("kind")?
+            .choice(&["float", "int", "bool", "trigger"])?;
+        let without = |fields: &[&str], what: &str| {
+            let given = fields.iter().find_map(|field| from.get(field));
+            given.map_or(Ok(()), |given| Err(given.fault(what)))
+        };
+        Ok(Self {
+            name: from.required(&["name"])?,
+            kind: match index {
+                0 => ParameterKind::Float {
+                    default: from.or(&["default"], 0.0)?,
+                    min: from.required(&["min"])?,
+                    max: from.required(&["max"])?,
                 },
-            }
-            .into_error());
-        }
-        if is_lfs_pointer(text.as_bytes()) {
-            return Err(DescError {
-                file: file.into(),
-                line: None,
-                part: DescPart::StateMachine,
-                field: Box::default(),
-                why: DescFault::Invalid(LFS_POINTER),
-            }
-            .into_error());
-        }
-        let lines = Lines::of(text);
-        match toml::from_str(text) {
-            Ok(desc) => Ok(Self {
-                file: file.into(),
-                desc,
-                lines,
-            }),
-            Err(error) => {
-                let start = error.span().map(|span| span.start);
-                let found = start.and_then(|at| lines.places.part_at(at));
-                let (at, field) = found.map_or_else(Default::default, |(at, field, _)| (at, field));
-                Err(DescError {
-                    file: file.into(),
-                    line: start.map(|at| lines.places.line_of(at)),
-                    part: lines.part(at),
-                    field: field.into(),
-                    why: DescFault::Text(cut(&plain(error.message(), Format::Toml))),
+                1 => ParameterKind::Int {
+                    default: from.or(&["default"], 0)?,
+                    min: from.required(&["min"])?,
+                    max: from.required(&["max"])?,
+                },
+                2 => {
+                    without(&["min", "max"], "a bool parameter must not have a range")?;
+                    let default = from.or(&["default"], false)?;
+                    ParameterKind::Bool { default }
                 }
-                .into_error())
-            }
-        }
-    }
-
-    /// Wraps a state machine that is part of a larger text and whose lines are known.
-    pub(crate) fn inside(file: &str, desc: &StateMachineDesc, lines: Lines) -> Self {
-        Self {
-            file: file.into(),
-            desc: desc.clone(),
-            lines,
-        }
-    }
-
-    /// Adds masks that are defined elsewhere and are known to fit.
-    pub(crate) fn add_masks(&mut self, masks: Vec<super::desc::MaskDesc>) {
-        self.desc.masks.extend(masks);
-    }
-
-    /// The parsed description.
-    pub(crate) fn desc(&self) -> &StateMachineDesc {
-        &self.desc
-    }
-
-    /// [`StateMachine::new`] with blend spaces, whose clips are indices into `clips`.
-    ///
-    /// Errors name the file and the line.
-    ///
-    /// # Errors
-    /// As [`StateMachine::new`].
-    pub(crate) fn build(
-        &self,
-        skeleton: &Skeleton,
-        clips: &[StateMachineClip<'_>],
-        spaces: &[BlendSpace],
-    ) -> Result<StateMachine> {
-        let built = super::build::build(&self.desc, skeleton, clips, spaces);
-        built.map_err(|fault| self.error(fault))
-    }
-
-    fn error(&self, fault: Fault) -> Error {
-        let error = DescError {
-            line: self.lines.places.line(fault.at, &fault.field),
-            file: self.file.clone(),
-            ..fault.named(&self.desc)
-        };
-        error.into_error()
+                _ => {
+                    let what = "a trigger parameter must not have a default or a range";
+                    without(&["default", "min", "max"], what)?;
+                    ParameterKind::Trigger
+                }
+            },
+        })
     }
 }
 
-impl StateMachineDesc {
-    /// The largest size of the text form, in bytes.
-    pub const MAX_TOML_BYTES: usize = 1 << 20;
-
-    /// Reads the text form. Errors use `file` as the file name.
-    ///
-    /// [`StateMachine::from_toml`] also validates the state machine, with errors that name lines.
-    ///
-    /// # Errors
-    /// [`Error::Description`] in these cases:
-    ///
-    /// - The text is not TOML, or does not have the form of a state machine. The error names the
-    ///   line, and the part of the state machine if it is known.
-    /// - The text is longer than [`Self::MAX_TOML_BYTES`].
-    #[cfg_attr(docsrs, doc(cfg(feature = "toml")))]
-    pub fn from_toml(file: &str, text: &str) -> Result<Self> {
-        Ok(StateMachineText::parse(file, text)?.desc)
-    }
-
-    /// The text form, which [`Self::from_toml`] reads back as the same data.
-    ///
-    /// # Errors
-    /// [`Error::Description`] for data that has no text form, such as a condition on a parameter
-    /// with white space in its name. [`StateMachine::of`] rejects all such data.
-    #[cfg_attr(docsrs, doc(cfg(feature = "toml")))]
-    pub fn to_toml(&self) -> Result<String> {
-        let fault = |why: &dyn core::fmt::Display| -> Error {
-            DescError {
-                file: Box::default(),
-                line: None,
-                part: DescPart::StateMachine,
-                field: Box::default(),
-                why: DescFault::Text(cut(&why.to_string())),
+impl Write for ParameterDesc {
+    fn write(&self, to: &mut Tree<'static>) {
+        to.map_of(|to| {
+            to.field("name", &self.name);
+            let kind = |kind: &str, to: &mut Tree<'static>| to.field("kind", &kind.to_owned());
+            match &self.kind {
+                ParameterKind::Float { default, min, max } => {
+                    kind("float", to);
+                    to.field("default", default);
+                    to.field("min", min);
+                    to.field("max", max);
+                }
+                ParameterKind::Int { default, min, max } => {
+                    kind("int", to);
+                    to.field("default", default);
+                    to.field("min", min);
+                    to.field("max", max);
+                }
+                ParameterKind::Bool { default } => {
+                    kind("bool", to);
+                    to.field("default", default);
+                }
+                ParameterKind::Trigger => kind("trigger", to),
             }
-            .into_error()
-        };
-        let text = toml::to_string(self).map_err(|why| fault(&why))?;
-        if Self::from_toml("", &text)? == *self {
-            Ok(text)
-        } else {
-            Err(fault(&"the text would read back as different data"))
+        });
+    }
+}
+
+const MOTIONS: [&str; 5] = ["none", "clip", "blend_1d", "blend_2d", "blend_space"];
+
+impl Read for MotionDesc {
+    fn read(from: Value<'_>) -> Result<Self, ReadFault> {
+        let (name, value) = from.variant(&MOTIONS)?;
+        Ok(match (name, value) {
+            ("none", None) => Self::None,
+            ("clip", Some(clip)) => Self::Clip(String::read(clip)?),
+            ("blend_1d", Some(blend)) => {
+                let blend = blend.only(&["parameter", "points"])?;
+                Self::Blend1 {
+                    parameter: blend.required(&["parameter"])?,
+                    points: blend.required(&["points"])?,
+                }
+            }
+            ("blend_2d", Some(blend)) => {
+                let blend = blend.only(&["parameters", "points"])?;
+                Self::Blend2 {
+                    parameters: blend.required(&["parameters"])?,
+                    points: blend.required(&["points"])?,
+                }
+            }
+            ("blend_space", Some(blend)) => {
+                let blend = blend.only(&["name", "parameters"])?;
+                Self::BlendSpace {
+                    name: blend.required(&["name"])?,
+                    parameters: blend.required(&["parameters"])?,
+                }
+            }
+            _ => return Err(from.expected("\"none\", or a motion with its fields")),
+        })
+    }
+}
+
+impl Write for MotionDesc {
+    fn write(&self, to: &mut Tree<'static>) {
+        match self {
+            Self::None => to.add(0, Kind::Text, "none"),
+            Self::Clip(clip) => to.map_of(|to| to.field("clip", clip)),
+            Self::Blend1 { parameter, points } => to.variant("blend_1d", |to| {
+                to.field("parameter", parameter);
+                to.field("points", points);
+            }),
+            Self::Blend2 { parameters, points } => to.variant("blend_2d", |to| {
+                to.field("parameters", parameters);
+                to.field("points", points);
+            }),
+            Self::BlendSpace { name, parameters } => to.variant("blend_space", |to| {
+                to.field("name", name);
+                to.field("parameters", parameters);
+            }),
         }
+    }
+}
+
+impl Read for Origin {
+    fn read(from: Value<'_>) -> Result<Self, ReadFault> {
+        String::read(from).map(Into::into)
+    }
+}
+
+impl Write for Origin {
+    fn write(&self, to: &mut Tree<'static>) {
+        to.add(0, Kind::Text, self.name());
+    }
+}
+
+impl Read for Condition {
+    fn read(from: Value<'_>) -> Result<Self, ReadFault> {
+        let Some(text) = from.text() else {
+            return Err(from.expected("a condition such as \"speed > 0.1\""));
+        };
+        text.parse()
+            .map_err(|why: crate::error::Error| from.fault(why.to_string()))
+    }
+}
+
+impl Write for Condition {
+    fn write(&self, to: &mut Tree<'static>) {
+        to.add(0, Kind::Text, &self.to_string());
     }
 }

@@ -1,15 +1,40 @@
-//! Text of descriptions: line numbers for errors, and checks of names and numbers.
+//! Text of descriptions and files: trees of plain values, and checks of names and numbers.
 
 mod check;
-#[cfg(feature = "toml")]
-mod lines;
-#[cfg(any(feature = "gltf", feature = "wgl", feature = "toml"))]
-mod parser_words;
+#[cfg(any(feature = "gltf", feature = "wgl"))]
+mod json;
 mod pointer;
+#[cfg_attr(
+    not(all(feature = "gltf", feature = "serde", feature = "toml")),
+    allow(dead_code, reason = "each format uses some of it")
+)]
+mod read;
+#[cfg(feature = "serde")]
+mod serde;
+#[cfg(feature = "toml")]
+mod toml;
+#[cfg_attr(
+    not(all(feature = "gltf", feature = "serde", feature = "toml")),
+    allow(dead_code, reason = "each format uses some of it")
+)]
+mod tree;
 
 pub(crate) use check::{Fault, bad_name, check_cap, check_names, check_value, find, unknown};
-#[cfg(feature = "toml")]
-pub(crate) use lines::{TextLines, elements, text_of};
-#[cfg(any(feature = "gltf", feature = "wgl", feature = "toml"))]
-pub(crate) use parser_words::{Format, plain};
+#[cfg(feature = "gltf")]
+pub(crate) use json::to_json;
+#[cfg(any(feature = "gltf", feature = "wgl"))]
+pub(crate) use json::{JsonFault, json};
 pub(crate) use pointer::{LFS_POINTER, is_lfs_pointer};
+#[cfg(any(feature = "gltf", feature = "wgl"))]
+pub(crate) use read::file_structs;
+pub(crate) use read::{
+    Read, ReadFault, Write, field_name, read_field, text_enums, text_serde, text_structs,
+    write_field,
+};
+#[cfg(feature = "toml")]
+pub(crate) use toml::{DescText, MAX_TOML_BYTES, to_toml};
+#[cfg(any(feature = "gltf", feature = "toml", feature = "wgl"))]
+pub(crate) use tree::Step;
+#[cfg(any(feature = "gltf", feature = "wgl"))]
+pub(crate) use tree::path_text;
+pub(crate) use tree::{Kind, Tree, Value};

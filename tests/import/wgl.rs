@@ -313,7 +313,8 @@ fn wrong_models_are_refused() {
     for end in 0..WGL_MODEL.len() {
         refused(&WGL_MODEL[..end], &wgl_triangle());
     }
-    let many = format!("{{\"meshes\":[{}]}}", "{\"submeshes\":[]},".repeat(65_537));
+    let many = ["{\"submeshes\":[]}"; 65_537].join(",");
+    let many = format!("{{\"meshes\":[{many}]}}");
     assert!(refused(&many, &wgl_triangle()).contains("more than 65536 elements"));
 }
 

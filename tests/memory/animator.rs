@@ -2,7 +2,9 @@
 
 use crate::counting::{allocated_bytes, allocations, measure};
 use crate::reference::rng::Rng;
-use throng::animator::{ActorId, Animator, IkSolver, IkTarget, Play, RootMotionMode, ShowPose};
+use throng::animator::{
+    ActorId, Animator, AnimatorSnapshot, IkSolver, IkTarget, Play, RootMotionMode, ShowPose,
+};
 use throng::character::{AnimationDesc, BlendSpaceDesc, Character, ClipDesc, EventDesc};
 use throng::glam::{Affine3A, Vec3};
 use throng::ik::{TwoBone, TwoBoneTarget};
@@ -99,21 +101,41 @@ impl Crowd {
 
     /// Runs a round of random commands, which are the same in each round.
     fn round(&mut self, number: u32) {
-        let mut rng = Rng::new(1);
         for frame in 0..ROUND {
-            for _ in 0..300 {
-                let id = self.plain[rng.below(self.plain.len())];
-                self.say(&mut rng, id);
+            self.frame(number, frame);
+        }
+    }
+
+    fn frame(&mut self, number: u32, frame: u32) {
+        let mut rng = Rng::new(u64::from(frame) + 1);
+        for _ in 0..300 {
+            let id = self.plain[rng.below(self.plain.len())];
+            self.say(&mut rng, id);
+        }
+        for _ in 0..50 {
+            let id = self.driven[rng.below(self.driven.len())];
+            self.drive(&mut rng, id);
+        }
+        let now_s = f64::from(number * ROUND + frame) / 60.0;
+        self.animator.update(now_s).unwrap();
+        self.events += self.animator.events().len();
+        if frame % 10 == 0 {
+            self.evaluate();
+        }
+    }
+
+    /// The same with a snapshot of each frame, and a rollback of eight frames in every 25th.
+    fn round_with_rollback(&mut self, number: u32, ring: &mut [AnimatorSnapshot; 8]) {
+        for frame in 0..ROUND {
+            let back = if frame % 25 == 24 { 7 } else { 0 };
+            if back > 0 {
+                self.animator
+                    .restore(&ring[(frame - back) as usize % 8])
+                    .unwrap();
             }
-            for _ in 0..50 {
-                let id = self.driven[rng.below(self.driven.len())];
-                self.drive(&mut rng, id);
-            }
-            let now_s = f64::from(number * ROUND + frame) / 60.0;
-            self.animator.update(now_s).unwrap();
-            self.events += self.animator.events().len();
-            if frame % 10 == 0 {
-                self.evaluate();
+            for frame in frame - back..=frame {
+                self.animator.snapshot_into(&mut ring[frame as usize % 8]);
+                self.frame(number, frame);
             }
         }
     }
@@ -359,4 +381,18 @@ fn nothing_is_allocated_once_it_is_warm() {
     assert_eq!(allocations() - before, 0);
     assert!(crowd.events > 10_000, "{}", crowd.events);
     the_first_frame_allocates_nothing(&character());
+}
+
+#[test]
+fn snapshots_and_rollbacks_allocate_nothing_once_they_are_warm() {
+    let _measurement = measure();
+    let mut crowd = Crowd::new(&character());
+    let mut ring: [AnimatorSnapshot; 8] = Default::default();
+    for number in 0..3 {
+        crowd.round_with_rollback(number, &mut ring);
+    }
+    let before = allocations();
+    crowd.round_with_rollback(3, &mut ring);
+    assert_eq!(allocations() - before, 0);
+    assert_eq!(ring[0].len(), ACTORS);
 }

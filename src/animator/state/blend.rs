@@ -1,7 +1,8 @@
 //! Playing blend spaces: one phase and one position for up to three clips.
 
-use crate::animator::library::Library;
+use crate::animator::library::{Library, in_list};
 use crate::animator::record::PlayRecord;
+use crate::error::{Error, Result, expect_finite};
 use crate::motion::{BlendShape, Ease, LoopMode, Ramp, SpeedRamp, cycle_duration_s};
 use glam::Vec2;
 
@@ -21,6 +22,7 @@ pub(super) const NONE: u32 = u32::MAX;
 /// Its clips are records with its number in their flags. They are rewritten when its position
 /// moves.
 #[derive(Debug, Clone, Copy)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct BlendPlay {
     pub(crate) space: u16,
     /// 1 to [`MOST_BLENDS`].
@@ -46,6 +48,7 @@ pub(crate) struct BlendPlay {
     pub(crate) rate: SpeedRamp,
     pub(crate) weight: Ramp,
     /// Index of the one that was played after it.
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub(super) next: u32,
 }
 
@@ -107,6 +110,23 @@ impl BlendPlay {
             weight: Ramp::constant(1.0),
             next: NONE,
         }
+    }
+
+    /// Checks data that was saved.
+    pub(crate) fn check(&self, library: &Library) -> Result<()> {
+        let (space, spaces) = (usize::from(self.space), library.blend_spaces().len());
+        in_list("blend space", space, spaces)?;
+        if !(1..=MOST_BLENDS).contains(&self.number) {
+            return Err(Error::invalid("number of a blend space", "must be 1 to 7"));
+        }
+        library.check_mask(self.mask)?;
+        for ramp in &self.place {
+            ramp.check("position in a blend space", f32::MAX)?;
+        }
+        for at in self.at.to_array() {
+            expect_finite("position in a blend space", at)?;
+        }
+        self.weight.check("weight of a blend space", f32::MAX)
     }
 
     /// Duration of a cycle at the present position, in seconds.

@@ -4,6 +4,7 @@ use super::blend::{BlendPlay, MOST_BLENDS, NONE};
 use super::record_pool::{Block, RecordPool};
 use crate::animator::library::Library;
 use crate::animator::record::PlayRecord;
+use crate::clone::clone_fields;
 use crate::motion::Ease;
 
 /// The blend spaces of an actor, in the order in which they were played.
@@ -21,6 +22,10 @@ impl Default for Blends {
 pub(crate) struct BlendPool {
     list: Vec<BlendPlay>,
     free: Vec<u32>,
+}
+
+clone_fields! {
+    BlendPool { list, free }
 }
 
 impl BlendPool {
@@ -53,10 +58,24 @@ impl BlendPool {
         };
         let free = (1..=MOST_BLENDS).find(|number| !taken(self, *blends, *number));
         play.number = free.unwrap_or_else(|| self.least(*blends, now_s));
-        play.next = NONE;
         if free.is_none() {
             self.retain(blends, |other| other.number != play.number);
         }
+        self.push(blends, play);
+        play.number
+    }
+
+    /// Replaces an actor's blend spaces.
+    pub(crate) fn set(&mut self, blends: &mut Blends, plays: &[BlendPlay]) {
+        self.retain(blends, |_| false);
+        for play in plays {
+            self.push(blends, *play);
+        }
+    }
+
+    /// Adds a blend space after the others.
+    fn push(&mut self, blends: &mut Blends, mut play: BlendPlay) {
+        play.next = NONE;
         let at = match self.free.pop() {
             Some(at) => {
                 self.list[at as usize] = play;
@@ -71,7 +90,6 @@ impl BlendPool {
             Some(last) => self.list[last as usize].next = at,
             None => blends.0 = at,
         }
-        play.number
     }
 
     fn last(&self, blends: Blends) -> Option<u32> {

@@ -2,12 +2,14 @@
 
 use super::driver::driven_record;
 use super::playback::Playback;
-use super::pose::OwnPose;
 use super::record_pool::MOST;
 use crate::Threads;
 use crate::animate::{BatchPoser, Product, Starts};
 use crate::animator::library::Library;
 use crate::animator::record::PlayRecord;
+use crate::clip::Clip;
+use crate::clone::clone_fields;
+use crate::error::{Result, expect_finite, expect_in, expect_len};
 use crate::id::Id;
 use crate::motion::{Inertia, Moving, decayed_by};
 use crate::skeleton::{Joint, Transform};
@@ -20,14 +22,18 @@ use crate::state_machine::{StateMachine, StateMachineInstance};
 pub(crate) const VELOCITY_S: f64 = 1.0 / 512.0;
 
 /// Differences to the motion before a cut: decaying offsets of joints and morph weights.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Carry {
     joints: Inertia,
     /// For each morph weight, its offset and the change of the offset per second.
     weights: Vec<[f32; 2]>,
     start_s: f64,
     duration_s: f64,
-    end_s: f64,
+}
+
+clone_fields! {
+    Carry { joints, weights, start_s, duration_s }
 }
 
 impl Carry {
@@ -36,18 +42,31 @@ impl Carry {
         Self {
             joints: Inertia::with_capacity(joints),
             weights: Vec::with_capacity(weights),
-            end_s: f64::NEG_INFINITY,
+            start_s: f64::MIN,
             ..Self::default()
         }
     }
 
     /// The time from which no offset remains.
     pub(crate) fn end_s(&self) -> f64 {
-        self.end_s
+        self.start_s + self.duration_s
     }
 
     pub(crate) fn is_over(&self, local_s: f64) -> bool {
-        local_s >= self.end_s
+        local_s >= self.end_s()
+    }
+
+    /// Checks data that was saved.
+    pub(crate) fn check(&self, library: &Library) -> Result<()> {
+        let most = Inertia::MAX_DURATION_S;
+        expect_in("inertialised transition", self.duration_s, 0.0, most)?;
+        self.joints.check(library.skeleton.len())?;
+        if !self.weights.is_empty() {
+            let weights = library.morph_weights.len();
+            expect_len("inertialised morph weights", self.weights.len(), weights)?;
+        }
+        let mut numbers = self.weights.iter().flatten();
+        numbers.try_for_each(|number| expect_finite("inertialised morph weight", *number))
     }
 
     /// Adds the remaining offsets to a local pose.
@@ -114,7 +133,6 @@ impl Carry {
                 [at - new, (velocity / VELOCITY_S) as f32]
             }));
         (self.start_s, self.duration_s) = (now_s, duration_s);
-        self.end_s = now_s + duration_s;
     }
 }
 
@@ -156,7 +174,7 @@ pub(crate) struct Cut<'a> {
     pub(crate) library: &'a Library,
     pub(crate) poser: &'a BatchPoser,
     pub(crate) threads: &'a Threads,
-    pub(crate) own: Option<&'a OwnPose>,
+    pub(crate) own: Option<&'a Clip>,
     pub(crate) carry: &'a mut Option<Box<Carry>>,
     pub(crate) work: &'a mut CutWork,
 }

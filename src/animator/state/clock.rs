@@ -1,7 +1,10 @@
 //! An actor's own time, which can be paused and scaled.
 
+use crate::error::{Result, expect_finite, expect_in};
+
 /// An actor's time, as a function of the animator's: `local = local_s + (now − anchor) · scale`.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Clock {
     anchor_s: f64,
     local_s: f64,
@@ -50,6 +53,21 @@ impl Clock {
             return f64::INFINITY;
         }
         self.anchor_s + (local_s - self.local_s) / self.rate()
+    }
+
+    /// Goes on at `now_s` of an animator from where it was at `then_s`, of another or earlier one.
+    pub(crate) fn go_on(&mut self, then_s: f64, now_s: f64) {
+        if then_s != now_s {
+            self.local_s = self.local_s(then_s);
+            self.anchor_s = now_s;
+        }
+    }
+
+    /// Checks data that was saved.
+    pub(crate) fn check(&self) -> Result<()> {
+        expect_finite("anchor of the clock", self.anchor_s)?;
+        expect_finite("time of the clock", self.local_s)?;
+        expect_in("time scale", self.scale, 0.0, f32::MAX)
     }
 
     fn re_anchor(&mut self, now_s: f64) {

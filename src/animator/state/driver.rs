@@ -6,7 +6,8 @@ use crate::animator::deliver::Sink;
 use crate::animator::library::Library;
 use crate::animator::passing::Passing;
 use crate::animator::record::PlayRecord;
-use crate::error::Result;
+use crate::clone::clone_fields;
+use crate::error::{Error, Result};
 use crate::id::Id;
 use crate::motion::{Ease, Ramp};
 use crate::state_machine::{
@@ -15,11 +16,16 @@ use crate::state_machine::{
 };
 
 /// The state machine of an actor.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Driver {
     state: StateMachineInstance,
     /// Float parameters that are moving to a value.
     damped: Vec<(Id<ParameterDesc>, Ramp)>,
+}
+
+clone_fields! {
+    Driver { state, damped }
 }
 
 impl Driver {
@@ -28,6 +34,23 @@ impl Driver {
             state: machine.start(local_s),
             damped: Vec::new(),
         }
+    }
+
+    /// Checks data that was saved, so that it can be used like data of this state machine.
+    pub(crate) fn check(&self, machine: &StateMachine) -> Result<()> {
+        machine.check(&self.state)?;
+        self.damped.iter().try_for_each(|(id, ramp)| {
+            ramp.check("moving parameter", f32::MAX)?;
+            match self.value(machine, *id)? {
+                Value::Float(_) => Ok(()),
+                _ => Err(Error::invalid("moving parameter", "is not a float")),
+            }
+        })
+    }
+
+    /// Notes that [`Self::check`] has accepted it, so that no call checks it again.
+    pub(crate) fn trust(&mut self) {
+        self.state.trust();
     }
 
     pub(crate) fn value(&self, machine: &StateMachine, id: Id<ParameterDesc>) -> Result<Value> {

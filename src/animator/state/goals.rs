@@ -1,19 +1,23 @@
 //! The inverse kinematics targets of an actor.
 
 use crate::animator::solvers::{IkReport, IkSolver, IkTarget, Solvers};
+use crate::clone::clone_fields;
+use crate::error::{Error, Result};
 use crate::id::Id;
 use crate::motion::{Ease, Ramp};
 use crate::skeleton::Transform;
 use glam::Affine3A;
 
 /// A target that an actor has for a solver, with the state of its fade.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Goal {
     solver: Id<IkSolver>,
     target: IkTarget,
     /// Multiplies the target's weight.
     weight: Ramp,
     /// The report of the last evaluation.
+    #[cfg_attr(feature = "serde", serde(skip))]
     report: Option<IkReport>,
 }
 
@@ -58,8 +62,13 @@ impl Goal {
 }
 
 /// The targets of an actor, ascending by solver.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Goals(Vec<Goal>);
+
+clone_fields! {
+    Goals { 0 }
+}
 
 impl Goals {
     pub(crate) fn is_empty(&self) -> bool {
@@ -108,6 +117,19 @@ impl Goals {
             let fade_s = fade_s.into();
             goal.weight = goal.weight.turned(local_s, 0.0, fade_s, Ease::Smooth);
         }
+    }
+
+    /// Checks data that was saved.
+    pub(crate) fn check(&self, solvers: &Solvers) -> Result<()> {
+        for goal in &self.0 {
+            solvers.get(goal.solver)?.check(&goal.target)?;
+            goal.weight.check("weight of an IK target", 1.0)?;
+        }
+        let mut pairs = self.0.iter().zip(self.0.iter().skip(1));
+        if pairs.any(|(before, after)| before.solver >= after.solver) {
+            return Err(Error::invalid("IK targets", "must ascend by solver"));
+        }
+        Ok(())
     }
 
     /// Removes what has faded out.

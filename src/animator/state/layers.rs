@@ -7,6 +7,7 @@ use crate::animator::library::Library;
 use crate::animator::play::{Play, Playing};
 use crate::animator::record::PlayRecord;
 use crate::animator::sync::Layer;
+use crate::clone::clone_fields;
 use crate::error::{Error, Result};
 use crate::id::Id;
 use crate::motion::{Ease, Ramp};
@@ -24,6 +25,10 @@ pub(crate) struct Layers {
 pub(crate) struct Pools {
     records: RecordPool,
     blends: BlendPool,
+}
+
+clone_fields! {
+    Pools { records, blends }
 }
 
 impl Pools {
@@ -66,6 +71,17 @@ impl Layers {
     #[inline]
     pub(crate) fn records<'a>(&self, pools: &'a Pools) -> &'a [PlayRecord] {
         pools.records.get(self.block)
+    }
+
+    /// The blend spaces, in the order in which they were played.
+    pub(crate) fn blends<'a>(&self, pools: &'a Pools) -> impl Iterator<Item = &'a BlendPlay> {
+        pools.blends.iter(self.blends)
+    }
+
+    /// Replaces everything that plays by data that was checked.
+    pub(crate) fn set(&mut self, pools: &mut Pools, records: &[PlayRecord], blends: &[BlendPlay]) {
+        pools.records.set(&mut self.block, records);
+        pools.blends.set(&mut self.blends, blends);
     }
 
     /// Gives the memory back.

@@ -24,6 +24,7 @@ pub(super) use layers::{Layers, Mix, Pools, Resolved, What, no_blend};
 pub(super) use playback::Playback;
 pub(super) use pose::OwnPose;
 pub use pose::ShowPose;
+pub(super) use record_pool::MOST;
 pub use root::RootMotionMode;
 pub(super) use root::{Root, Step};
 pub(super) use springs::Springs;

@@ -1,6 +1,5 @@
 //! What an actor plays at a moment, as samples of clips.
 
-use super::pose::OwnPose;
 use crate::animate::{PlanSource, Planner};
 use crate::animator::library::Library;
 use crate::animator::record::PlayRecord;
@@ -13,7 +12,8 @@ use crate::motion::{ClipSample, blend_weights};
 #[derive(Clone, Copy)]
 pub(crate) struct Playback<'a> {
     pub(crate) library: &'a Library,
-    pub(crate) own: Option<&'a OwnPose>,
+    /// The pose that the caller gave, as a clip.
+    pub(crate) own: Option<&'a Clip>,
     pub(crate) records: &'a [PlayRecord],
     pub(crate) local_s: f64,
 }
@@ -34,7 +34,7 @@ impl<'a> Playback<'a> {
                 return None;
             }
             let clip: &Clip = if record.has(PlayRecord::FLAG_POSE) {
-                own?.clip()
+                own?
             } else {
                 library.clips.get(usize::from(record.clip))?
             };
@@ -59,7 +59,8 @@ impl<'a> Playback<'a> {
 // - The clips are those of the library, or a pose that `BatchPoser::single_clip` made. The library
 //   and the poser's rig are of the same character, whose clips have the joints of its skeleton.
 // - The records' masks come from `Library::mask` or the set's `machine_masks`, so they are among
-//   the masks of the set, which `Animator::new` gave the poser. Neither changes afterwards.
+//   the masks of the set, which `Animator::new` gave the poser. Neither changes afterwards. Those of
+//   a snapshot were checked by `Library::check_mask`.
 unsafe impl PlanSource for Playback<'_> {
     fn len(&self) -> usize {
         1

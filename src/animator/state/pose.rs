@@ -1,10 +1,10 @@
 //! The pose that the caller gave an actor, such as a ragdoll. It plays like a clip.
 
 use super::layers::Mix;
-use crate::animate::BatchPoser;
 use crate::animator::name_or_id::NameOrId;
 use crate::animator::record::PlayRecord;
-use crate::clip::Clip;
+use crate::clone::clone_fields;
+use crate::error::{Result, expect_len};
 use crate::id::Id;
 use crate::motion::Ease;
 use crate::skeleton::{Mask, NO_PARENT, Skeleton, Transform};
@@ -38,10 +38,9 @@ impl Default for ShowPose<'_> {
 }
 
 /// A pose that the caller gave an actor.
-#[derive(Debug, Clone)]
+#[derive(Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct OwnPose {
-    /// The pose as a clip of a single frame.
-    clip: Clip,
     /// The model pose as the caller gave it. Empty if a local pose was given.
     ///
     /// It can hold shear and other things that a local pose cannot. It is used unchanged if nothing
@@ -50,19 +49,17 @@ pub(crate) struct OwnPose {
     local: Vec<Transform>,
 }
 
-impl OwnPose {
-    pub(crate) fn new(poser: &BatchPoser) -> Self {
-        Self {
-            clip: poser.single_clip(),
-            model: Vec::new(),
-            local: Vec::new(),
-        }
-    }
+clone_fields! {
+    OwnPose { model, local }
+}
 
-    /// The pose as a clip of a single frame.
-    #[inline]
-    pub(crate) fn clip(&self) -> &Clip {
-        &self.clip
+impl OwnPose {
+    /// Checks data that was saved, except for the size of its numbers.
+    pub(crate) fn check(&self, joints: usize) -> Result<()> {
+        if !self.model.is_empty() {
+            expect_len("model pose", self.model.len(), joints)?;
+        }
+        expect_len("local pose", self.local.len(), joints)
     }
 
     /// The local pose.
@@ -80,7 +77,6 @@ impl OwnPose {
         self.model.clear();
         self.local.clear();
         self.local.extend_from_slice(local);
-        self.clip.set_single(&self.local);
     }
 
     /// Stores a model pose. Its length is correct.
@@ -89,7 +85,6 @@ impl OwnPose {
         self.model.extend_from_slice(model);
         self.local.clear();
         self.local.extend(local_of(skeleton, model));
-        self.clip.set_single(&self.local);
     }
 
     /// Shows the pose on a layer of the actor, in a cross-fade from what the layer plays.

@@ -1,6 +1,7 @@
 //! Memory of the play records of all actors: one list, in which each actor has a block.
 
 use crate::animator::record::PlayRecord;
+use crate::clone::clone_fields;
 use bytemuck::Zeroable;
 
 /// The smallest block, in records.
@@ -42,6 +43,10 @@ pub(crate) struct RecordPool {
     free: [Vec<u32>; SIZES],
     /// The most records that an actor ever had.
     most: u16,
+}
+
+clone_fields! {
+    RecordPool { records, free, most }
 }
 
 impl RecordPool {
@@ -120,6 +125,17 @@ impl RecordPool {
                 number - 1 != least
             });
         }
+    }
+
+    /// Replaces an actor's records. There are at most [`MOST`].
+    pub(crate) fn set(&mut self, block: &mut Block, records: &[PlayRecord]) {
+        block.len = 0;
+        while (block.capacity() as usize) < records.len() {
+            self.grow(block);
+        }
+        block.len = records.len() as u16;
+        self.most = self.most.max(block.len);
+        self.get_mut(*block).copy_from_slice(records);
     }
 
     /// Moves the records into a block of twice the size.

@@ -4,11 +4,13 @@ use crate::animator::library::Library;
 use crate::animator::passing::Passing;
 #[cfg(feature = "vulkan")]
 use crate::error::expect_transform;
+use crate::error::{Result, expect_finite};
 use crate::motion::RootTransform;
 use glam::{Affine3A, DVec3, Vec3};
 
 /// The use of the root motion of an actor's clips.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum RootMotionMode {
     /// It is discarded: clips whose motion was extracted play on the spot.
     #[default]
@@ -25,6 +27,7 @@ pub enum RootMotionMode {
 
 /// The root motion of an actor that does not ignore it.
 #[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Root {
     pub(crate) mode: RootMotionMode,
     pub(crate) transform: RootTransform,
@@ -62,6 +65,19 @@ impl Root {
         let upright = self.transform.world_from_model(DVec3::ZERO, Vec3::ONE);
         self.rest = upright.inverse() * *world;
         self.scale = f64::from(self.rest.matrix3.determinant().abs().cbrt());
+    }
+
+    /// Checks data that was saved.
+    pub(crate) fn check(&self) -> Result<()> {
+        expect_finite("scale of root motion", self.scale)?;
+        for transform in [&self.transform, &self.delta] {
+            expect_finite("yaw of root motion", transform.yaw_rad)?;
+            for number in transform.translation.to_array() {
+                expect_finite("translation of root motion", number)?;
+            }
+        }
+        let mut rest = self.rest.to_cols_array().into_iter();
+        rest.try_for_each(|number| expect_finite("matrix of root motion", number))
     }
 
     /// Returns true if the last update did not move it.

@@ -1,12 +1,19 @@
 //! The spring bones of an actor.
 
+use crate::clone::clone_fields;
+use crate::error::{Error, Result};
 use crate::skeleton::Transform;
 use crate::spring::{SpringRig, SpringState};
 use glam::Affine3A;
 
 /// The spring bones of an actor: on, or off and without state.
 #[derive(Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Springs(Option<Box<SpringState>>);
+
+clone_fields! {
+    Springs { 0 }
+}
 
 impl Springs {
     pub(crate) fn is_on(&self) -> bool {
@@ -39,6 +46,17 @@ impl Springs {
             Some(state) if jump => state.teleport(rig, world),
             Some(state) => state.set_world(world),
             None => {}
+        }
+    }
+
+    /// Checks data that was saved.
+    pub(crate) fn check(&self, rig: &SpringRig) -> Result<()> {
+        match &self.0 {
+            Some(_) if rig.is_empty() => {
+                Err(Error::invalid("spring bones", "the character has none"))
+            }
+            Some(state) => state.check(rig),
+            None => Ok(()),
         }
     }
 

@@ -1,15 +1,22 @@
 //! The morph weights of an actor: overrides, expressions, and what clips blend to.
 
 use crate::animator::library::Library;
+use crate::clone::clone_fields;
+use crate::error::{Result, expect_extent, expect_in, expect_len};
 use crate::mesh::add_expressions;
 
 /// The morph weights and expressions that the caller set for an actor.
 #[derive(Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Weights {
-    /// NaN leaves a weight to the clips. Empty if none is set.
-    set: Vec<f32>,
+    /// `None` leaves a weight to the clips. Empty if none is set.
+    set: Vec<Option<f32>>,
     /// The weights of expressions. Empty if none was set.
     expressions: Vec<f32>,
+}
+
+clone_fields! {
+    Weights { set, expressions }
 }
 
 impl Weights {
@@ -17,20 +24,19 @@ impl Weights {
     pub(crate) fn set_all(&mut self, weights: &[Option<f32>]) {
         self.set.clear();
         if weights.iter().any(Option::is_some) {
-            let values = weights.iter().map(|weight| weight.unwrap_or(f32::NAN));
-            self.set.extend(values);
+            self.set.extend_from_slice(weights);
         }
     }
 
     /// Overrides one of `count` weights.
     pub(crate) fn set(&mut self, count: usize, index: usize, weight: Option<f32>) {
-        self.set.resize(count, f32::NAN);
-        self.set[index] = weight.unwrap_or(f32::NAN);
+        self.set.resize(count, None);
+        self.set[index] = weight;
     }
 
     /// The override of a weight.
     pub(crate) fn overridden(&self, index: usize) -> Option<f32> {
-        self.set.get(index).copied().filter(|set| !set.is_nan())
+        self.set.get(index).copied().flatten()
     }
 
     /// Sets the weight of one of `count` expressions.
@@ -49,9 +55,21 @@ impl Weights {
             add_expressions(&library.expressions, &self.expressions, out);
         }
         for (out, set) in out.iter_mut().zip(&self.set) {
-            if !set.is_nan() {
-                *out = *set;
-            }
+            *out = set.unwrap_or(*out);
         }
+    }
+
+    /// Checks data that was saved.
+    pub(crate) fn check(&self, library: &Library) -> Result<()> {
+        if !self.set.is_empty() {
+            expect_len("morph weights", self.set.len(), library.morph_weights.len())?;
+        }
+        expect_extent("morph weight", self.set.iter().copied().flatten())?;
+        if !self.expressions.is_empty() {
+            let count = library.expressions.len();
+            expect_len("expressions", self.expressions.len(), count)?;
+        }
+        let mut weights = self.expressions.iter();
+        weights.try_for_each(|weight| expect_in("weight of an expression", *weight, 0.0, 1.0))
     }
 }

@@ -7,7 +7,7 @@ use super::gait::GaitMeasure;
 use super::set::{AnimationSet, MAX_EVENT_NAMES, OfClip};
 use super::source::AnimationSource;
 #[cfg(feature = "toml")]
-use super::text::AnimationText;
+use super::toml::AnimationText;
 use crate::character::asset::Character;
 use crate::character::flips::mark_flips;
 use crate::clip::{PackCount, PackObserver};
@@ -58,7 +58,7 @@ impl Character {
     #[cfg(feature = "toml")]
     #[cfg_attr(docsrs, doc(cfg(feature = "toml")))]
     pub fn with_animation_toml(mut self, file: &str, text: &str) -> Result<Self> {
-        let source = AnimationSource::of_text(AnimationText::parse(file, text)?, None)?;
+        let source = AnimationSource::of_text(AnimationText::of(file, text)?, None)?;
         let drafts = ClipDraft::all_of(&mut self);
         self.set_clips(drafts, &source, None)?;
         Ok(self)

@@ -44,94 +44,47 @@ use std::collections::BTreeMap;
 ///
 /// Names must differ within their list and must not be empty.
 #[derive(Debug, Clone, PartialEq, Default)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(deny_unknown_fields, default)
-)]
 pub struct AnimationDesc {
     /// A file with the state machine's text, used instead of [`Self::state_machine`].
     ///
     /// It is beside the model or in a folder there.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub state_machine_file: Option<String>,
     /// The joints that are parts of a humanoid: names of VRM 1.0, and names of joints.
     ///
     /// If empty, the character keeps those that it has. See
     /// [`Skeleton::roles`](crate::skeleton::Skeleton::roles).
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "BTreeMap::is_empty"))]
     pub humanoid: BTreeMap<String, String>,
     /// Sets of joints, `mask` in text. Layers of the state machine may name them too.
-    #[cfg_attr(
-        feature = "serde",
-        serde(rename = "mask", skip_serializing_if = "Vec::is_empty")
-    )]
     pub masks: Vec<MaskDesc>,
     /// Data for individual clips, `clip` in text.
-    #[cfg_attr(
-        feature = "serde",
-        serde(rename = "clip", skip_serializing_if = "Vec::is_empty")
-    )]
     pub clips: Vec<ClipDesc>,
     /// Clips that are added onto others.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
     pub additive: Vec<AdditiveDesc>,
     /// Clips that are blended by one or two numbers, `blend_space` in text.
-    #[cfg_attr(
-        feature = "serde",
-        serde(rename = "blend_space", skip_serializing_if = "Vec::is_empty")
-    )]
     pub blend_spaces: Vec<BlendSpaceDesc>,
     /// Positions on joints at which things are attached, `socket` in text.
-    #[cfg_attr(
-        feature = "serde",
-        serde(rename = "socket", skip_serializing_if = "Vec::is_empty")
-    )]
     pub sockets: Vec<SocketDesc>,
     /// The state machine that selects the clips to play.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub state_machine: Option<StateMachineDesc>,
 }
 
 /// Data for one clip, found by its name.
 #[derive(Debug, Clone, PartialEq, Default)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(deny_unknown_fields)
-)]
 pub struct ClipDesc {
     /// The clip's name: one of the file's, or of an additive clip that this description makes.
     pub name: String,
     /// Events, in addition to those of the file.
-    #[cfg_attr(
-        feature = "serde",
-        serde(default, skip_serializing_if = "Vec::is_empty")
-    )]
     pub events: Vec<EventDesc>,
     /// Options for extracting root motion from the clip, `{}` for the defaults.
     ///
     /// The clip then stays in place. `None` extracts nothing.
-    #[cfg_attr(
-        feature = "serde",
-        serde(default, skip_serializing_if = "Option::is_none")
-    )]
     pub root_motion: Option<RootMotionDesc>,
     /// The gait, instead of the measured one.
-    #[cfg_attr(
-        feature = "serde",
-        serde(default, skip_serializing_if = "Option::is_none")
-    )]
     pub gait: Option<Gait>,
 }
 
 /// A named time of a clip.
 #[derive(Debug, Clone, PartialEq, Default)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(deny_unknown_fields)
-)]
 pub struct EventDesc {
     /// Its name. Several events of several clips may have the same name.
     pub name: String,
@@ -143,14 +96,8 @@ pub struct EventDesc {
 ///
 /// The result is a [`RootMotion`](crate::motion::RootMotion).
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(deny_unknown_fields, default)
-)]
 pub struct RootMotionDesc {
     /// The joint whose motion is extracted. `None`: the topmost joint that the clip moves or turns.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub joint: Option<String>,
     /// The axes of character space along which motion is extracted: some of `x`, `y` and `z`.
     pub axes: String,
@@ -163,7 +110,6 @@ pub struct RootMotionDesc {
     /// should share one pose: the rest pose, or a frame of one clip.
     pub reference: PoseReference,
     /// The error bound in metres, if the joint needs new keys. `None`: the default.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub error_m: Option<f32>,
 }
 
@@ -184,23 +130,13 @@ impl Default for RootMotionDesc {
 /// It is added to the pose that other clips produce: a recoil, a breath, a lean. Joints and morph
 /// weights that the clip does not drive have no difference.
 #[derive(Debug, Clone, PartialEq, Default)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(deny_unknown_fields)
-)]
 pub struct AdditiveDesc {
     /// The name of the new clip, which is placed after the file's clips. `None`: the clip itself
     /// becomes additive.
-    #[cfg_attr(
-        feature = "serde",
-        serde(default, skip_serializing_if = "Option::is_none")
-    )]
     pub name: Option<String>,
     /// The name of one of the file's clips.
     pub clip: String,
     /// The reference pose.
-    #[cfg_attr(feature = "serde", serde(default))]
     pub reference: PoseReference,
 }
 
@@ -208,11 +144,6 @@ pub struct AdditiveDesc {
 ///
 /// In text: `"rest"`, `"start"` or `{ frame = { clip = "Idle", time_s = 0.5 } }`.
 #[derive(Debug, Clone, PartialEq, Default)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "snake_case", deny_unknown_fields)
-)]
 pub enum PoseReference {
     /// The rest pose.
     Rest,
@@ -233,11 +164,6 @@ pub enum PoseReference {
 
 /// Clips blended by one number, such as a speed, or two, such as a velocity.
 #[derive(Debug, Clone, PartialEq, Default)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(deny_unknown_fields)
-)]
 pub struct BlendSpaceDesc {
     /// Its name.
     pub name: String,
@@ -247,11 +173,6 @@ pub struct BlendSpaceDesc {
 
 /// A position in a blend space: in text a number, or a list of two.
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(untagged, expecting = "must be a number, or an array of two numbers")
-)]
 pub enum BlendAt {
     /// A position on a line.
     Line(f32),
@@ -299,24 +220,16 @@ impl From<Vec2> for BlendAt {
 
 /// A position on a joint at which something is attached.
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(deny_unknown_fields)
-)]
 pub struct SocketDesc {
     /// Its name.
     pub name: String,
     /// The joint's name in the skeleton.
     pub joint: String,
     /// Offset from the joint's origin, in metres of the joint's space.
-    #[cfg_attr(feature = "serde", serde(default))]
     pub translation: [f32; 3],
     /// A quaternion, xyzw. It is normalised.
-    #[cfg_attr(feature = "serde", serde(default = "unturned"))]
     pub rotation: [f32; 4],
     /// The scale of the attached object. Positive.
-    #[cfg_attr(feature = "serde", serde(default = "one"))]
     pub scale: f32,
 }
 
@@ -338,25 +251,9 @@ impl SocketDesc {
 ///
 /// An instance that plays the in-place clip at speed 1 must move at this velocity.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(deny_unknown_fields)
-)]
 pub struct Gait {
     /// Speed, in metres of character space per second.
     pub speed_m_s: f32,
     /// Direction, in radians about +Y from +Z.
-    #[cfg_attr(feature = "serde", serde(default))]
     pub heading_rad: f32,
-}
-
-#[cfg(feature = "serde")]
-fn unturned() -> [f32; 4] {
-    [0.0, 0.0, 0.0, 1.0]
-}
-
-#[cfg(feature = "serde")]
-fn one() -> f32 {
-    1.0
 }

@@ -14,6 +14,27 @@ pub(crate) enum AnimationList {
 }
 
 impl AnimationList {
+    #[cfg(feature = "toml")]
+    pub(super) const ALL: [Self; 5] = [
+        Self::Mask,
+        Self::Clip,
+        Self::Additive,
+        Self::BlendSpace,
+        Self::Socket,
+    ];
+
+    /// The key of the list in text.
+    #[cfg(feature = "toml")]
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Mask => "mask",
+            Self::Clip => "clip",
+            Self::Additive => "additive",
+            Self::BlendSpace => "blend_space",
+            Self::Socket => "socket",
+        }
+    }
+
     /// An element of the list, as errors name it.
     pub(crate) const fn part(self, index: usize, name: Box<str>) -> DescPart {
         match self {
@@ -53,6 +74,15 @@ impl At {
 
     pub(crate) const fn socket(index: usize) -> Self {
         Self::In(AnimationList::Socket, index)
+    }
+
+    /// The path in text.
+    #[cfg(feature = "toml")]
+    pub(super) fn path(self) -> String {
+        match self {
+            Self::Whole => String::new(),
+            Self::In(list, index) => format!("{}[{index}]", list.name()),
+        }
     }
 
     /// The part, with its name in `desc`.

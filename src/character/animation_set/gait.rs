@@ -54,7 +54,7 @@ struct Vertex {
 impl<'a> GaitMeasure<'a> {
     pub(super) fn new(character: &'a Character) -> Self {
         let stride = character.vertex_count().div_ceil(VERTICES).max(1);
-        let mut places = vec![u32::MAX; character.palette().len()];
+        let mut indices = vec![u32::MAX; character.palette().len()];
         let (mut vertices, mut influences, mut entries) = (Vec::new(), Vec::new(), Vec::new());
         let mut next = 0;
         for primitive in character.primitives() {
@@ -66,17 +66,17 @@ impl<'a> GaitMeasure<'a> {
                 };
                 let start = influences.len();
                 for (joint, weight) in primitive.influences(next) {
-                    let (Some(place), Some(entry)) = (
-                        places.get_mut(first + joint),
+                    let (Some(index), Some(entry)) = (
+                        indices.get_mut(first + joint),
                         character.palette().get(first + joint),
                     ) else {
                         continue;
                     };
-                    if *place == u32::MAX {
-                        *place = entries.len() as u32;
+                    if *index == u32::MAX {
+                        *index = entries.len() as u32;
                         entries.push((entry.joint, entry.inverse_bind));
                     }
-                    influences.push((*place, weight));
+                    influences.push((*index, weight));
                 }
                 vertices.push(Vertex {
                     position: *position,

@@ -3,7 +3,7 @@
 //! This is masks, events, root motion, gaits, blend spaces, sockets and a state machine.
 //!
 //! - `desc`: all of it as plain data.
-//! - `text`: reading it from TOML.
+//! - `text`: its form in text. `toml`: reading and writing TOML.
 //! - `fault`: the parts that errors name.
 //! - `draft`: clips that will be added to a character, with the data of each.
 //! - `lookups`: the methods of a character that read the checked data.
@@ -24,8 +24,9 @@ mod roles;
 mod save;
 mod set;
 mod source;
-#[cfg(feature = "toml")]
 mod text;
+#[cfg(feature = "toml")]
+mod toml;
 
 pub use desc::{
     AdditiveDesc, AnimationDesc, BlendAt, BlendSpaceDesc, ClipDesc, EventDesc, Gait, PoseReference,
@@ -35,4 +36,4 @@ pub(crate) use draft::{ClipDraft, NamedTimes};
 pub(crate) use set::AnimationSet;
 pub(crate) use source::AnimationSource;
 #[cfg(feature = "toml")]
-pub(crate) use text::AnimationText;
+pub(crate) use toml::AnimationText;

@@ -1,9 +1,9 @@
 //! Saving and loading of animation data.
 //!
-//! Masks, sockets, blend spaces and the state machine are saved as the plain data they were made
-//! from. Loading makes them from it again, so everything is checked as at an import.
+//! Masks, sockets, blend spaces and the state machine are saved as the plain values of their text.
+//! Loading makes them from it again, so everything is checked as at an import.
 
-use super::desc::{AnimationDesc, BlendAt, BlendSpaceDesc, Gait, SocketDesc};
+use super::desc::{AnimationDesc, Gait};
 use super::draft::{ClipDraft, NamedTimes};
 use super::set::{MAX_EVENT_NAMES, OfClip};
 use super::source::AnimationSource;
@@ -12,31 +12,11 @@ use crate::character::asset::Character;
 use crate::clip::Clip;
 use crate::error::Result;
 use crate::motion::{ClipEvents, RootMotion};
-use crate::state_machine::BlendPointDesc;
+use crate::text::{Read, Tree};
 use std::sync::Arc;
 
 save_structs! {
-    BlendSpaceDesc { name, points }
-    BlendPointDesc<BlendAt> { at, clip }
-    SocketDesc { name, joint, translation, rotation, scale }
     Gait { speed_m_s, heading_rad }
-}
-
-impl Save for BlendAt {
-    fn save(&self, to: &mut Vec<u8>) {
-        match self {
-            Self::Line(at) => (1_u8, *at).save(to),
-            Self::Plane(at) => (2_u8, *at).save(to),
-        }
-    }
-
-    fn load(from: &mut Reader<'_>) -> Result<Self> {
-        Ok(match u8::load(from)? {
-            1 => Self::Line(Save::load(from)?),
-            2 => Self::Plane(Save::load(from)?),
-            _ => return Err(invalid("blend space", "has neither one dimension nor two")),
-        })
-    }
 }
 
 impl OfClip {
@@ -81,10 +61,7 @@ impl Character {
     /// Writes the animation data.
     pub(in crate::character) fn save_animations(&self, to: &mut Vec<u8>) {
         let set = &self.animations;
-        set.desc.masks.save(to);
-        set.desc.sockets.save(to);
-        set.desc.blend_spaces.save(to);
-        set.desc.state_machine.save(to);
+        Tree::of(&set.desc).save(to);
         set.event_names.to_vec().save(to);
         set.clips.len().save(to);
         set.clips.iter().for_each(|clip| clip.save(to));
@@ -96,13 +73,8 @@ impl Character {
     /// [`Error::Saved`](crate::Error::Saved), and those of
     /// [`with_animation`](Self::with_animation).
     pub(in crate::character) fn load_animations(&mut self, from: &mut Reader<'_>) -> Result<()> {
-        let desc = AnimationDesc {
-            masks: Save::load(from)?,
-            sockets: Save::load(from)?,
-            blend_spaces: Save::load(from)?,
-            state_machine: Save::load(from)?,
-            ..AnimationDesc::default()
-        };
+        let desc = AnimationDesc::read(Tree::load(from)?.root());
+        let desc = desc.map_err(|_| invalid("description", "does not have its form"))?;
         let names: Vec<Box<str>> = Save::load(from)?;
         if names.len() > MAX_EVENT_NAMES {
             return Err(invalid("events", "have too many names"));

@@ -3,7 +3,7 @@
 use super::desc::AnimationDesc;
 use super::fault::{At, Fault};
 #[cfg(feature = "toml")]
-use super::text::AnimationText;
+use super::toml::AnimationText;
 use crate::error::DescError;
 use crate::error::{DescFault, Error, Result};
 use crate::motion::BlendSpace;
@@ -50,7 +50,7 @@ impl AnimationSource {
     #[cfg(feature = "toml")]
     pub(crate) fn of_text(text: AnimationText, read: Option<Read<'_>>) -> Result<Self> {
         let source = Self {
-            desc: text.desc().clone(),
+            desc: text.desc.clone(),
             text: Some(text),
             machine: None,
         };
@@ -86,7 +86,7 @@ impl AnimationSource {
         let Ok(text) = core::str::from_utf8(&bytes) else {
             return Err(self.wrong_file(DescFault::Invalid("the file is not UTF-8")));
         };
-        self.machine = Some(StateMachineText::parse(path, text)?);
+        self.machine = Some(StateMachineText::of(path, text)?);
         Ok(self)
     }
 
@@ -108,7 +108,7 @@ impl AnimationSource {
     pub(crate) fn error(&self, fault: Fault) -> Error {
         #[cfg(feature = "toml")]
         let (file, line) = self.text.as_ref().map_or_else(Default::default, |text| {
-            (text.file().into(), text.line(fault.at, &fault.field))
+            (text.file.clone(), text.line(&fault.at.path(), &fault.field))
         });
         #[cfg(not(feature = "toml"))]
         let (file, line) = Default::default();
@@ -140,10 +140,10 @@ impl AnimationSource {
                 Some(self.text.as_ref()?.machine(machine))
             };
             if let Some(mut text) = self.machine.clone().or_else(inline) {
-                let desc = text.desc().clone();
+                let desc = text.desc.clone();
                 text.add_masks(self.masks_for(&desc));
                 let machine = text.build(skeleton, clips, spaces)?;
-                return Ok(Some((machine, desc, text.desc().masks.clone())));
+                return Ok(Some((machine, desc, text.desc.masks.clone())));
             }
         }
         let Some(desc) = &self.desc.state_machine else {

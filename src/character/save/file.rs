@@ -3,8 +3,7 @@
 use super::avatar::{load_roles, save_roles};
 use super::container::{Container, Section, Writer, is_container};
 use crate::bytes::{Reader, Save};
-use crate::character::asset::Character;
-use crate::character::clips::Packing;
+use crate::character::asset::{Character, Packing};
 use crate::clip::{Clip, CurveClip};
 use crate::error::{Error, Result, SavedFault};
 use crate::mesh::{Expression, Model, Parts};
@@ -19,7 +18,7 @@ const MATERIALS: Section = Section::new("materials", 1);
 const IMAGES: Section = Section::new("images", 2);
 const CURVES: Section = Section::new("curves", 1);
 const CLIPS: Section = Section::new("clips", 2);
-const ANIMATIONS: Section = Section::new("animations", 1);
+const ANIMATIONS: Section = Section::new("animations", 2);
 const EXPRESSIONS: Section = Section::new("expressions", 1);
 const SPRINGS: Section = Section::new("springs", 1);
 const HUMANOID: Section = Section::new("humanoid", 1);

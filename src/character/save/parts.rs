@@ -1,7 +1,7 @@
 //! The parts of a character as bytes.
 
 use crate::bytes::{Reader, Save, invalid, save_enums, save_structs};
-use crate::character::clips::Packing;
+use crate::character::asset::Packing;
 use crate::clip::{ClipOptions, Interpolation, Keys, Track, TrackValues, WeightTrack};
 use crate::error::Result;
 use crate::mesh::{

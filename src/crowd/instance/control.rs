@@ -136,16 +136,10 @@ impl InstanceMut<'_> {
         part: impl Into<NameOrId<'n, PartId>>,
         visible: bool,
     ) -> Result<()> {
-        let (index, character) = (self.id().index, self.character());
-        let scene = &mut *self.actor.animator.scene;
-        let loaded = scene.characters.get_mut(character)?;
+        let id = self.id();
+        let loaded = self.scene().characters.get(self.character())?;
         let bits = loaded.part_bits(part.into())?;
-        let [before, after] = scene.visibility.hide(index, bits, !visible);
-        if before != after {
-            loaded.hiding = loaded.hiding + usize::from(after) - usize::from(before);
-            let capacity = *scene.instances.capacity();
-            scene.reserve_visibility(&capacity);
-        }
+        self.actor.animator.scene.hide(id, bits, !visible);
         Ok(())
     }
 

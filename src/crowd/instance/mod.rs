@@ -4,4 +4,5 @@ pub(super) mod control;
 pub(super) mod follow;
 pub(super) mod handle;
 pub(super) mod pick;
+pub(super) mod snapshot;
 pub(super) mod spawn;

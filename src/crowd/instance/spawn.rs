@@ -195,11 +195,7 @@ impl Crowd {
         let loaded = self.scene.characters.get_mut(character)?;
         loaded.members.push(id.index);
         loaded.flipped += usize::from(flipped);
-        let actor = actor.index as usize;
-        if loaded.instance_of_actor.len() <= actor {
-            loaded.instance_of_actor.resize(actor + 1, u32::MAX);
-        }
-        loaded.instance_of_actor[actor] = id.index;
+        loaded.set_instance_of(actor, id.index);
         self.scene.animated.spawned(id.index);
         self.scene.visibility.spawned(id.index);
         self.scene.reserve_deformed();

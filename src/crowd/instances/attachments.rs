@@ -7,6 +7,7 @@ use glam::Affine3A;
 
 /// The parent, the socket and the offset of an attached instance.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[doc(alias = "attach")]
 pub struct Attachment {
     /// The instance that it follows.
@@ -232,5 +233,60 @@ impl Attachments {
             }
         }
         order.sort_unstable();
+    }
+}
+
+/// An attachment in a snapshot.
+#[derive(Debug, Clone, Copy)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(in crate::crowd) struct Tie {
+    /// Table index of the attached instance.
+    pub(in crate::crowd) child: u32,
+    pub(in crate::crowd) attachment: Attachment,
+    /// True if an ancestor was teleported since the last prepared frame.
+    jumps: bool,
+}
+
+impl Attachments {
+    /// Copies all attachments. Those of a parent come before those of its children, and the order
+    /// is such that [`Self::restore`] lists children as they are listed now.
+    pub(in crate::crowd) fn save(&self, to: &mut Vec<Tie>) {
+        to.clear();
+        let mut done = 0;
+        for root in 0..self.nodes.len() as u32 {
+            if self.of(root).is_some() {
+                continue;
+            }
+            let mut parent = Some(root);
+            while let Some(index) = parent {
+                let first = to.len();
+                to.extend(self.children(index).filter_map(|child| {
+                    let Node {
+                        attachment, jumps, ..
+                    } = *self.node(child)?;
+                    let attachment = attachment?;
+                    Some(Tie {
+                        child,
+                        attachment,
+                        jumps,
+                    })
+                }));
+                to.get_mut(first..).unwrap_or_default().reverse();
+                parent = to.get(done).map(|tie| tie.child);
+                done += usize::from(parent.is_some());
+            }
+        }
+    }
+
+    /// Replaces all attachments. The caller has checked that they form trees.
+    pub(in crate::crowd) fn restore(&mut self, ties: &[Tie]) {
+        self.nodes.clear();
+        self.order.clear();
+        for tie in ties {
+            self.link(tie.child, tie.attachment);
+            if let Some(node) = self.nodes.get_mut(tie.child as usize) {
+                node.jumps = tie.jumps;
+            }
+        }
     }
 }

@@ -4,9 +4,11 @@ use crate::animator::ActorId;
 use crate::gpu::GpuInstance;
 use crate::gpu::palettes::ROW_BYTES;
 use ash::vk;
+use bytemuck::Zeroable;
 
 /// The stage that deforms an instance's vertices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum SkinningStage {
     /// The vertex shader of every draw. Nothing is stored.
     #[default]
@@ -85,6 +87,29 @@ impl CpuSkinned {
 }
 
 impl InstanceState {
+    /// The state of an index without an instance.
+    pub(in crate::crowd) fn dead(generation: u32) -> Self {
+        let none = Allocation { start: 0, size: 0 };
+        Self {
+            record: GpuInstance::zeroed(),
+            actor: ActorId {
+                index: 0,
+                generation: 0,
+            },
+            in_ring: false,
+            rest_palette: 0,
+            generation,
+            alive: false,
+            dirty: false,
+            flipped: false,
+            member: 0,
+            skin: SkinningStage::Vertex,
+            rows: none,
+            morphs: none,
+            skinned: none,
+        }
+    }
+
     /// Writes the offsets of palette, morph weights and deformed vertices to the record.
     ///
     /// The palette is that in the ring or the character's rest palette.

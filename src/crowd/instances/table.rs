@@ -324,14 +324,33 @@ impl Instances {
     ) -> Result<()> {
         let instances = self.capacity.instances;
         limit(INSTANCES, self.len() as u64 + 1, instances.into())?;
-        let asked = (u64::from(self.rows.used()) + u64::from(rows)).div_ceil(ENTRY_ROWS.into());
+        let rows = u64::from(self.rows.used()) + u64::from(rows);
+        let weights = u64::from(self.weights) + u64::from(weights_in(morphs));
+        self.check_totals(rows, weights)?;
+        self.check_skinned(skinned, (SkinningStage::Vertex, 0))
+    }
+
+    fn check_totals(&self, rows: u64, weights: u64) -> Result<()> {
         let cap = self.capacity.palette_entries;
-        limit(PALETTES, asked, cap.into())?;
+        limit(PALETTES, rows.div_ceil(ENTRY_ROWS.into()), cap.into())?;
         // If the number of weights fits, so does the number of words: each instance has at least
         // one weight.
-        let asked = u64::from(self.weights) + u64::from(weights_in(morphs));
-        limit(MORPHS, asked, self.capacity.morph_weights.into())?;
-        self.check_skinned(skinned, (SkinningStage::Vertex, 0))
+        limit(MORPHS, weights, self.capacity.morph_weights.into())?;
+        Ok(())
+    }
+
+    /// Checks that a table of this length, with instances of these needs, fits in place of this
+    /// one.
+    ///
+    /// # Errors
+    /// [`Error::Capacity`], with the name of what ran out.
+    pub(in crate::crowd) fn check_need(&self, table_len: usize, need: &Need) -> Result<()> {
+        limit(INSTANCES, table_len as u64, self.capacity.instances.into())?;
+        self.check_totals(need.rows, need.morph_weights)?;
+        limit(SKINNED, need.skinned_words, self.skinned.capacity().into())?;
+        let cap = self.capacity.cpu_skinned_words;
+        limit(CPU_SKINNED, need.cpu_skinned_words, cap.into())?;
+        Ok(())
     }
 
     /// Checks that the deformed vertices of an instance fit if they replace those of `before`.
@@ -437,6 +456,47 @@ impl Instances {
             self.allocate_ranges(id.index, [false, false, true]);
             self.touch(id.index);
         }
+    }
+
+    /// Removes all instances, to put others back. The table has one index for each generation.
+    pub(in crate::crowd) fn begin_restore(
+        &mut self,
+        generations: impl Iterator<Item = u32>,
+        free_indices: &[u32],
+    ) {
+        self.changed.clear();
+        (self.weights, self.cpu_skinned) = (0, CpuSkinned::default());
+        self.states.clear();
+        self.states.extend(generations.map(InstanceState::dead));
+        self.free_indices.clear();
+        self.free_indices.extend_from_slice(free_indices);
+    }
+
+    /// Puts an instance back at an index. The caller has checked that it fits.
+    pub(in crate::crowd) fn put_back(&mut self, index: u32, instance: InstanceState) {
+        self.cpu_skinned.count(&instance, true);
+        self.weights += weights_in(instance.morphs.size);
+        if let Some(state) = self.states.get_mut(index as usize) {
+            let generation = state.generation;
+            *state = InstanceState {
+                generation,
+                ..instance
+            };
+        }
+    }
+
+    /// Assigns the ranges of all instances that were put back. No motion connects them with earlier
+    /// frames.
+    pub(in crate::crowd) fn end_restore(&mut self) {
+        self.compact();
+        for index in 0..self.states.len() as u32 {
+            self.restamp(index);
+        }
+    }
+
+    /// The state of every index of the table, and the indices of the next instances, last first.
+    pub(in crate::crowd) fn all(&self) -> (&[InstanceState], &[u32]) {
+        (&self.states, &self.free_indices)
     }
 
     /// Removes an instance. Returns its character and its index among the members.

@@ -1,6 +1,5 @@
 //! Grows the capacities of a crowd, between frames.
 
-use crate::crowd::capacity::Need;
 use crate::crowd::crowd::Crowd;
 use crate::crowd::desc::check_desc;
 use crate::crowd::memory::buffers::FrameBuffers;
@@ -113,23 +112,7 @@ impl Crowd {
         }
         for more in more {
             let character = self.scene.characters.get(more.character)?;
-            let words = match more.skinning_stage {
-                SkinningStage::Vertex => 0,
-                SkinningStage::Compute | SkinningStage::Cpu => {
-                    character.mesh.skinned_layout().words.into()
-                }
-            };
-            let one = Need {
-                instances: 1,
-                rows: character.palette_rows().into(),
-                morph_weights: character.rig.morph_weights().len() as u64,
-                blended: character.is_blended().into(),
-                skinned_words: words,
-                cpu_skinned_words: match more.skinning_stage {
-                    SkinningStage::Cpu => words,
-                    _ => 0,
-                },
-            };
+            let one = character.need(more.skinning_stage);
             need.add(&one, more.instances);
         }
         let capacity = need.capacity(self.desc.capacity.views);

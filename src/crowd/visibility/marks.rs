@@ -32,7 +32,7 @@ pub(in crate::crowd) struct Marks {
 }
 
 impl Marks {
-    const NEW: Self = Self {
+    pub(in crate::crowd) const NEW: Self = Self {
         mask: u32::MAX,
         visible: true,
         parent_hidden: false,
@@ -156,6 +156,17 @@ impl Visibility {
         if let Some(marks) = self.marks.get_mut(index) {
             *marks = Marks::NEW;
         }
+    }
+
+    /// Replaces the state of all instances: `None` for one that is not alive.
+    pub(in crate::crowd) fn restore(&mut self, all: impl Iterator<Item = Option<Marks>>) {
+        let dead = Marks {
+            mask: 0,
+            ..Marks::NEW
+        };
+        self.marks.clear();
+        self.marks.extend(all.map(|marks| marks.unwrap_or(dead)));
+        self.hiding = self.marks.iter().filter(|marks| marks.hidden != 0).count();
     }
 
     /// Clears the state of an instance that was despawned. Returns true if it hid parts.

@@ -435,8 +435,8 @@ impl Driven<'_> {
         for at in 1..curve.times_s.len() {
             let (a, b) = (curve.values[at - 1], curve.values[at]);
             let (start, end) = (curve.times_s[at - 1], curve.times_s[at]);
-            let place = |weight: f64| targets.partition_point(|target| *target <= weight);
-            let passed = &targets[place(a.min(b))..place(a.max(b))];
+            let below = |weight: f64| targets.partition_point(|target| *target <= weight);
+            let passed = &targets[below(a.min(b))..below(a.max(b))];
             let mut times = passed.iter().map(|target| {
                 let t = (target - a) / (b - a);
                 let time = f64::from(start) + f64::from(end - start) * t;

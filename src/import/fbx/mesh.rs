@@ -169,19 +169,21 @@ fn of_file(node: &ufbx::Node) -> &ufbx::Node {
     up_to_file(node).last().unwrap_or(node)
 }
 
-/// The number of nodes on which a skinned mesh does not stand in the place of the first node.
+/// The number of nodes with another transform than the first, if the mesh is skinned.
 fn instances_elsewhere(mesh: &ufbx::Mesh, carriers: &[(&ufbx::Node, usize)]) -> u64 {
     /// The largest difference of a number that is due to rounding.
     const ROUNDING: f32 = 1e-5;
-    let mut places = carriers
+    let mut transforms = carriers
         .iter()
         .map(|(node, _)| matrix(&node.geometry_to_world));
-    let first = places.next().filter(|_| !mesh.skin_deformers.is_empty());
+    let first = transforms
+        .next()
+        .filter(|_| !mesh.skin_deformers.is_empty());
     let Some(first) = first else {
         return 0;
     };
-    places
-        .filter(|place| !place.abs_diff_eq(first, ROUNDING))
+    transforms
+        .filter(|other| !other.abs_diff_eq(first, ROUNDING))
         .count() as u64
 }
 

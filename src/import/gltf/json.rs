@@ -1,253 +1,216 @@
 //! The JSON of glTF 2.0, as far as it is used. Only its form is checked here.
 
 use super::events::Events;
-use super::json_attributes::Attributes;
 use super::json_extensions::{
     BufferExtensions, NodeExtensions, PrimitiveExtensions, TargetExtensions, ViewExtensions,
 };
 use super::json_material::{Image, Material, Sampler, Texture};
 use super::json_morph::{MeshExtras, Target as MorphTarget};
-use super::json_node::NodeExtras;
-use super::json_values::{List, Weights, whole, whole_if_any, wholes};
-use crate::import::vrm::{self, SpringBone1, Vrm0, Vrm1, VrmAnimation};
-use serde::Deserialize;
-use serde::de::Deserializer;
+use crate::import::COMMON_ROOT;
+use crate::import::json::{self, none};
+use crate::import::vrm::{SpringBone1, Vrm0, Vrm1, VrmAnimation, extension};
+use crate::text::{Read, ReadFault, Value, file_structs};
+use core::ops::Deref;
+use std::collections::BTreeMap;
 
-/// A stride. Older formats and some writers use 0 for "no stride".
-fn stride<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
-    Ok(whole_if_any(deserializer)?.filter(|stride| *stride != 0))
+/// The most elements of any list. Otherwise a file with a few bytes per element could take a
+/// hundred times its size in memory.
+pub(super) const MAX_LIST: usize = 1 << 18;
+
+/// The most attributes of one primitive. They are visited once for each node that carries it.
+pub(super) const MAX_ATTRIBUTES: usize = 1 << 12;
+
+/// A list of at most [`MAX_LIST`] elements.
+pub(super) type List<T> = json::List<T, MAX_LIST>;
+
+/// The accessors of a primitive's attributes by name, at most [`MAX_ATTRIBUTES`] of them.
+#[derive(Debug)]
+pub(super) struct Attributes(BTreeMap<String, u64>);
+
+impl Deref for Attributes {
+    type Target = BTreeMap<String, u64>;
+
+    fn deref(&self) -> &BTreeMap<String, u64> {
+        &self.0
+    }
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Document {
-    pub(super) asset: Asset,
-    #[serde(default)]
-    pub(super) extensions_used: List<String>,
-    #[serde(default)]
-    pub(super) extensions_required: List<String>,
-    #[serde(default, deserialize_with = "whole_if_any")]
-    pub(super) scene: Option<u64>,
-    #[serde(default)]
-    pub(super) scenes: List<Scene>,
-    #[serde(default)]
-    pub(super) nodes: List<Node>,
-    #[serde(default)]
-    pub(super) meshes: List<Mesh>,
-    #[serde(default)]
-    pub(super) skins: List<Skin>,
-    #[serde(default)]
-    pub(super) animations: List<Animation>,
-    #[serde(default)]
-    pub(super) materials: List<Material>,
-    #[serde(default)]
-    pub(super) textures: List<Texture>,
-    #[serde(default)]
-    pub(super) samplers: List<Sampler>,
-    #[serde(default)]
-    pub(super) images: List<Image>,
-    #[serde(default)]
-    pub(super) accessors: List<Accessor>,
-    #[serde(default)]
-    pub(super) buffer_views: List<BufferView>,
-    #[serde(default)]
-    pub(super) buffers: List<Buffer>,
-    #[serde(default)]
-    pub(super) extensions: Extensions,
+impl Read for Attributes {
+    fn read(from: Value<'_>) -> Result<Self, ReadFault> {
+        if from.entries().nth(MAX_ATTRIBUTES).is_some() {
+            return Err(from.fault("more than 4096 attributes"));
+        }
+        Read::read(from).map(Self)
+    }
+}
+
+/// The mark of a node that an export adds. Extras may have any form, so everything else is ignored.
+#[derive(Debug, Default)]
+pub(super) struct NodeExtras {
+    /// True for the node above the roots of a character, which is not a joint.
+    pub(super) is_common_root: bool,
+}
+
+impl Read for NodeExtras {
+    fn read(from: Value<'_>) -> Result<Self, ReadFault> {
+        let mark = from.get("throng").and_then(Value::text);
+        let is_common_root = mark.is_some_and(|mark| mark == COMMON_ROOT);
+        Ok(Self { is_common_root })
+    }
 }
 
 /// The extensions of the whole file.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default)]
 pub(super) struct Extensions {
-    #[serde(default, rename = "VRM", deserialize_with = "vrm::extension")]
     pub(super) vrm0: Option<Vrm0>,
-    #[serde(default, rename = "VRMC_vrm", deserialize_with = "vrm::extension")]
     pub(super) vrm1: Option<Vrm1>,
-    #[serde(
-        default,
-        rename = "VRMC_vrm_animation",
-        deserialize_with = "vrm::extension"
-    )]
     pub(super) vrm_animation: Option<VrmAnimation>,
-    #[serde(
-        default,
-        rename = "VRMC_springBone",
-        deserialize_with = "vrm::extension"
-    )]
     pub(super) springs: Option<SpringBone1>,
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Asset {
-    pub(super) version: String,
-    pub(super) min_version: Option<String>,
+impl Read for Extensions {
+    fn read(from: Value<'_>) -> Result<Self, ReadFault> {
+        let from = from.map()?;
+        Ok(Self {
+            vrm0: extension(from, "VRM")?,
+            vrm1: extension(from, "VRMC_vrm")?,
+            vrm_animation: extension(from, "VRMC_vrm_animation")?,
+            springs: extension(from, "VRMC_springBone")?,
+        })
+    }
 }
 
-#[derive(Debug, Deserialize)]
-pub(super) struct Scene {
-    #[serde(default, deserialize_with = "wholes")]
-    pub(super) nodes: List<u64>,
-}
+file_structs! {
+    pub(super) struct Document {
+        "asset" => asset: Asset,
+        "extensionsUsed" => extensions_used: List<String> = none(),
+        "extensionsRequired" => extensions_required: List<String> = none(),
+        "scene" => scene: Option<u64>,
+        "scenes" => scenes: List<Scene> = none(),
+        "nodes" => nodes: List<Node> = none(),
+        "meshes" => meshes: List<Mesh> = none(),
+        "skins" => skins: List<Skin> = none(),
+        "animations" => animations: List<Animation> = none(),
+        "materials" => materials: List<Material> = none(),
+        "textures" => textures: List<Texture> = none(),
+        "samplers" => samplers: List<Sampler> = none(),
+        "images" => images: List<Image> = none(),
+        "accessors" => accessors: List<Accessor> = none(),
+        "bufferViews" => buffer_views: List<BufferView> = none(),
+        "buffers" => buffers: List<Buffer> = none(),
+        "extensions" => extensions: Extensions = none(),
+    }
 
-#[derive(Debug, Deserialize)]
-pub(super) struct Node {
-    pub(super) name: Option<String>,
-    #[serde(default, deserialize_with = "wholes")]
-    pub(super) children: List<u64>,
-    #[serde(default, deserialize_with = "whole_if_any")]
-    pub(super) mesh: Option<u64>,
-    #[serde(default, deserialize_with = "whole_if_any")]
-    pub(super) skin: Option<u64>,
-    pub(super) matrix: Option<[f32; 16]>,
-    pub(super) translation: Option<[f32; 3]>,
-    pub(super) rotation: Option<[f32; 4]>,
-    pub(super) scale: Option<[f32; 3]>,
-    #[serde(default)]
-    pub(super) weights: Weights,
-    pub(super) extensions: Option<Box<NodeExtensions>>,
-    #[serde(default)]
-    pub(super) extras: NodeExtras,
-}
+    pub(super) struct Asset {
+        "version" => version: String,
+        "minVersion" => min_version: Option<String>,
+    }
 
-#[derive(Debug, Deserialize)]
-pub(super) struct Mesh {
-    pub(super) name: Option<String>,
-    #[serde(default)]
-    pub(super) weights: Weights,
-    #[serde(default)]
-    pub(super) extras: MeshExtras,
-    pub(super) primitives: List<Primitive>,
-}
+    pub(super) struct Scene {
+        "nodes" => nodes: List<u64> = none(),
+    }
 
-#[derive(Debug, Deserialize)]
-pub(super) struct Primitive {
-    pub(super) attributes: Attributes,
-    #[serde(default, deserialize_with = "whole_if_any")]
-    pub(super) indices: Option<u64>,
-    #[serde(default, deserialize_with = "whole_if_any")]
-    pub(super) material: Option<u64>,
-    #[serde(default, deserialize_with = "whole_if_any")]
-    pub(super) mode: Option<u64>,
-    #[serde(default)]
-    pub(super) targets: List<MorphTarget>,
-    pub(super) extensions: Option<Box<PrimitiveExtensions>>,
-}
+    pub(super) struct Node {
+        "name" => name: Option<String>,
+        "children" => children: List<u64> = none(),
+        "mesh" => mesh: Option<u64>,
+        "skin" => skin: Option<u64>,
+        "matrix" => matrix: Option<[f32; 16]>,
+        "translation" => translation: Option<[f32; 3]>,
+        "rotation" => rotation: Option<[f32; 4]>,
+        "scale" => scale: Option<[f32; 3]>,
+        "weights" => weights: List<f32> = none(),
+        "extensions" => extensions: Option<Box<NodeExtensions>>,
+        "extras" => extras: NodeExtras = none(),
+    }
 
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Skin {
-    pub(super) name: Option<String>,
-    #[serde(deserialize_with = "wholes")]
-    pub(super) joints: List<u64>,
-    #[serde(default, deserialize_with = "whole_if_any")]
-    pub(super) inverse_bind_matrices: Option<u64>,
-    #[serde(default, deserialize_with = "whole_if_any")]
-    pub(super) skeleton: Option<u64>,
-}
+    pub(super) struct Mesh {
+        "name" => name: Option<String>,
+        "weights" => weights: List<f32> = none(),
+        "extras" => extras: MeshExtras = none(),
+        "primitives" => primitives: List<Primitive>,
+    }
 
-#[derive(Debug, Deserialize)]
-pub(super) struct Animation {
-    pub(super) name: Option<String>,
-    #[serde(default)]
-    pub(super) channels: List<Channel>,
-    #[serde(default)]
-    pub(super) samplers: List<AnimationSampler>,
-    #[serde(default)]
-    pub(super) extras: Events,
-}
+    pub(super) struct Primitive {
+        "attributes" => attributes: Attributes,
+        "indices" => indices: Option<u64>,
+        "material" => material: Option<u64>,
+        "mode" => mode: Option<u64>,
+        "targets" => targets: List<MorphTarget> = none(),
+        "extensions" => extensions: Option<Box<PrimitiveExtensions>>,
+    }
 
-#[derive(Debug, Deserialize)]
-pub(super) struct Channel {
-    #[serde(deserialize_with = "whole")]
-    pub(super) sampler: u64,
-    pub(super) target: Target,
-}
+    pub(super) struct Skin {
+        "name" => name: Option<String>,
+        "joints" => joints: List<u64>,
+        "inverseBindMatrices" => inverse_bind_matrices: Option<u64>,
+        "skeleton" => skeleton: Option<u64>,
+    }
 
-#[derive(Debug, Deserialize)]
-pub(super) struct Target {
-    #[serde(default, deserialize_with = "whole_if_any")]
-    pub(super) node: Option<u64>,
-    pub(super) path: String,
-    pub(super) extensions: Option<Box<TargetExtensions>>,
-}
+    pub(super) struct Animation {
+        "name" => name: Option<String>,
+        "channels" => channels: List<Channel> = none(),
+        "samplers" => samplers: List<AnimationSampler> = none(),
+        "extras" => extras: Events = none(),
+    }
 
-#[derive(Debug, Deserialize)]
-pub(super) struct AnimationSampler {
-    #[serde(deserialize_with = "whole")]
-    pub(super) input: u64,
-    #[serde(deserialize_with = "whole")]
-    pub(super) output: u64,
-    pub(super) interpolation: Option<String>,
-}
+    pub(super) struct Channel {
+        "sampler" => sampler: u64,
+        "target" => target: Target,
+    }
 
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Accessor {
-    #[serde(default, deserialize_with = "whole_if_any")]
-    pub(super) buffer_view: Option<u64>,
-    #[serde(default, deserialize_with = "whole")]
-    pub(super) byte_offset: u64,
-    #[serde(deserialize_with = "whole")]
-    pub(super) component_type: u64,
-    #[serde(default)]
-    pub(super) normalized: bool,
-    #[serde(deserialize_with = "whole")]
-    pub(super) count: u64,
-    #[serde(rename = "type")]
-    pub(super) kind: String,
-    pub(super) sparse: Option<Sparse>,
-}
+    pub(super) struct Target {
+        "node" => node: Option<u64>,
+        "path" => path: String,
+        "extensions" => extensions: Option<Box<TargetExtensions>>,
+    }
 
-#[derive(Debug, Deserialize)]
-pub(super) struct Sparse {
-    #[serde(deserialize_with = "whole")]
-    pub(super) count: u64,
-    pub(super) indices: SparseIndices,
-    pub(super) values: SparseValues,
-}
+    pub(super) struct AnimationSampler {
+        "input" => input: u64,
+        "output" => output: u64,
+        "interpolation" => interpolation: Option<String>,
+    }
 
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct SparseIndices {
-    #[serde(deserialize_with = "whole")]
-    pub(super) buffer_view: u64,
-    #[serde(default, deserialize_with = "whole")]
-    pub(super) byte_offset: u64,
-    #[serde(deserialize_with = "whole")]
-    pub(super) component_type: u64,
-}
+    pub(super) struct Accessor {
+        "bufferView" => buffer_view: Option<u64>,
+        "byteOffset" => byte_offset: u64 = 0,
+        "componentType" => component_type: u64,
+        "normalized" => normalized: bool = false,
+        "count" => count: u64,
+        "type" => kind: String,
+        "sparse" => sparse: Option<Sparse>,
+    }
 
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct SparseValues {
-    #[serde(deserialize_with = "whole")]
-    pub(super) buffer_view: u64,
-    #[serde(default, deserialize_with = "whole")]
-    pub(super) byte_offset: u64,
-}
+    pub(super) struct Sparse {
+        "count" => count: u64,
+        "indices" => indices: SparseIndices,
+        "values" => values: SparseValues,
+    }
 
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct BufferView {
-    #[serde(deserialize_with = "whole")]
-    pub(super) buffer: u64,
-    #[serde(default, deserialize_with = "whole")]
-    pub(super) byte_offset: u64,
-    #[serde(deserialize_with = "whole")]
-    pub(super) byte_length: u64,
-    #[serde(default, deserialize_with = "stride")]
-    pub(super) byte_stride: Option<u64>,
-    pub(super) extensions: Option<Box<ViewExtensions>>,
-}
+    pub(super) struct SparseIndices {
+        "bufferView" => buffer_view: u64,
+        "byteOffset" => byte_offset: u64 = 0,
+        "componentType" => component_type: u64,
+    }
 
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Buffer {
-    pub(super) uri: Option<String>,
-    #[serde(deserialize_with = "whole")]
-    pub(super) byte_length: u64,
-    pub(super) extensions: Option<BufferExtensions>,
+    pub(super) struct SparseValues {
+        "bufferView" => buffer_view: u64,
+        "byteOffset" => byte_offset: u64 = 0,
+    }
+
+    pub(super) struct BufferView {
+        "buffer" => buffer: u64,
+        "byteOffset" => byte_offset: u64 = 0,
+        "byteLength" => byte_length: u64,
+        "byteStride" => byte_stride: Option<u64>,
+        "extensions" => extensions: Option<Box<ViewExtensions>>,
+    }
+
+    pub(super) struct Buffer {
+        "uri" => uri: Option<String>,
+        "byteLength" => byte_length: u64,
+        "extensions" => extensions: Option<BufferExtensions>,
+    }
 }
 
 impl Buffer {

@@ -1,16 +1,81 @@
 //! The JSON of extensions that describe data: compressed views, instances, pointers.
 
-use super::json_attributes::Attributes;
-use super::json_values::whole;
-use serde::Deserialize;
+use super::json::Attributes;
+use crate::import::json::none;
+use crate::text::file_structs;
 
-/// The extensions of a buffer view.
-#[derive(Debug, Deserialize)]
-pub(super) struct ViewExtensions {
-    #[serde(rename = "EXT_meshopt_compression")]
-    ext_meshopt: Option<Meshopt>,
-    #[serde(rename = "KHR_meshopt_compression")]
-    khr_meshopt: Option<Meshopt>,
+file_structs! {
+    /// The extensions of a buffer view.
+    pub(super) struct ViewExtensions {
+        "EXT_meshopt_compression" => ext_meshopt: Option<Meshopt>,
+        "KHR_meshopt_compression" => khr_meshopt: Option<Meshopt>,
+    }
+
+    /// The compressed bytes of a view, and how they are encoded.
+    #[cfg_attr(
+        not(feature = "meshopt"),
+        allow(dead_code, reason = "only the decoder reads it")
+    )]
+    pub(super) struct Meshopt {
+        "buffer" => buffer: u64,
+        "byteOffset" => byte_offset: u64 = 0,
+        "byteLength" => byte_length: u64,
+        "byteStride" => byte_stride: u64,
+        "count" => count: u64,
+        "mode" => mode: String,
+        "filter" => filter: Option<String>,
+    }
+
+    /// The extensions of a buffer.
+    #[derive(Default)]
+    pub(super) struct BufferExtensions {
+        "EXT_meshopt_compression" => ext_meshopt: Option<Fallback>,
+        "KHR_meshopt_compression" => khr_meshopt: Option<Fallback>,
+    }
+
+    pub(super) struct Fallback {
+        "fallback" => fallback: bool = false,
+    }
+
+    /// The extensions of a primitive.
+    pub(super) struct PrimitiveExtensions {
+        "KHR_draco_mesh_compression" => draco: Option<Draco>,
+    }
+
+    /// A compressed primitive: its bytes, and the identifiers of its attributes.
+    #[cfg_attr(
+        not(feature = "draco"),
+        allow(dead_code, reason = "only the decoder reads it")
+    )]
+    pub(super) struct Draco {
+        "bufferView" => buffer_view: u64,
+        "attributes" => attributes: Attributes,
+    }
+
+    /// The extensions of a node.
+    pub(super) struct NodeExtensions {
+        "EXT_mesh_gpu_instancing" => instancing: Option<Instancing>,
+        "KHR_node_visibility" => visibility: Option<Visibility>,
+    }
+
+    /// The transforms of instances: accessors by name.
+    pub(super) struct Instancing {
+        "attributes" => attributes: Attributes,
+    }
+
+    pub(super) struct Visibility {
+        "visible" => visible: Option<bool>,
+    }
+
+    /// The extensions of a channel's target.
+    pub(super) struct TargetExtensions {
+        "KHR_animation_pointer" => pointer: Option<Pointer>,
+    }
+
+    /// The path of the property that a channel drives.
+    pub(super) struct Pointer {
+        "pointer" => pointer: String = none(),
+    }
 }
 
 impl ViewExtensions {
@@ -25,43 +90,6 @@ impl ViewExtensions {
 pub(super) const EXT_MESHOPT: &str = "EXT_meshopt_compression";
 pub(super) const KHR_MESHOPT: &str = "KHR_meshopt_compression";
 
-/// The compressed bytes of a view, and how they are encoded.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[cfg_attr(
-    not(feature = "meshopt"),
-    allow(dead_code, reason = "only the decoder reads it")
-)]
-pub(super) struct Meshopt {
-    #[serde(deserialize_with = "whole")]
-    pub(super) buffer: u64,
-    #[serde(default, deserialize_with = "whole")]
-    pub(super) byte_offset: u64,
-    #[serde(deserialize_with = "whole")]
-    pub(super) byte_length: u64,
-    #[serde(deserialize_with = "whole")]
-    pub(super) byte_stride: u64,
-    #[serde(deserialize_with = "whole")]
-    pub(super) count: u64,
-    pub(super) mode: String,
-    pub(super) filter: Option<String>,
-}
-
-/// The extensions of a buffer.
-#[derive(Debug, Default, Deserialize)]
-pub(super) struct BufferExtensions {
-    #[serde(rename = "EXT_meshopt_compression")]
-    ext_meshopt: Option<Fallback>,
-    #[serde(rename = "KHR_meshopt_compression")]
-    khr_meshopt: Option<Fallback>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Fallback {
-    #[serde(default)]
-    fallback: bool,
-}
-
 impl BufferExtensions {
     /// True if the buffer is only read by programs that cannot decompress. It may have no data.
     pub(super) fn is_fallback(&self) -> bool {
@@ -70,64 +98,10 @@ impl BufferExtensions {
     }
 }
 
-/// The extensions of a primitive.
-#[derive(Debug, Deserialize)]
-pub(super) struct PrimitiveExtensions {
-    #[serde(rename = "KHR_draco_mesh_compression")]
-    pub(super) draco: Option<Draco>,
-}
-
-/// A compressed primitive: its bytes, and the identifiers of its attributes.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[cfg_attr(
-    not(feature = "draco"),
-    allow(dead_code, reason = "only the decoder reads it")
-)]
-pub(super) struct Draco {
-    #[serde(deserialize_with = "whole")]
-    pub(super) buffer_view: u64,
-    pub(super) attributes: Attributes,
-}
-
-/// The extensions of a node.
-#[derive(Debug, Deserialize)]
-pub(super) struct NodeExtensions {
-    #[serde(rename = "EXT_mesh_gpu_instancing")]
-    pub(super) instancing: Option<Instancing>,
-    #[serde(rename = "KHR_node_visibility")]
-    visibility: Option<Visibility>,
-}
-
-/// The transforms of instances: accessors by name.
-#[derive(Debug, Deserialize)]
-pub(super) struct Instancing {
-    pub(super) attributes: Attributes,
-}
-
-#[derive(Debug, Deserialize)]
-struct Visibility {
-    visible: Option<bool>,
-}
-
 impl NodeExtensions {
     /// True if the node and all nodes below it are invisible.
     pub(super) fn is_hidden(&self) -> bool {
         let visibility = self.visibility.as_ref();
         visibility.is_some_and(|visibility| visibility.visible == Some(false))
     }
-}
-
-/// The extensions of a channel's target.
-#[derive(Debug, Deserialize)]
-pub(super) struct TargetExtensions {
-    #[serde(rename = "KHR_animation_pointer")]
-    pub(super) pointer: Option<Pointer>,
-}
-
-/// The path of the property that a channel drives.
-#[derive(Debug, Deserialize)]
-pub(super) struct Pointer {
-    #[serde(default)]
-    pub(super) pointer: String,
 }

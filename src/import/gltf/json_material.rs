@@ -3,23 +3,95 @@
 //! Large members that are often absent are boxed, because a list of empty materials must not take
 //! much more memory than its text.
 
-use super::json_values::{whole, whole_if_any};
-use serde::Deserialize;
-use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
+use crate::text::{Kind, Read, ReadFault, Value, file_structs};
 
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Material {
-    pub(super) name: Option<String>,
-    pub(super) pbr_metallic_roughness: Option<Box<Pbr>>,
-    pub(super) normal_texture: Option<Box<TextureInfo>>,
-    pub(super) occlusion_texture: Option<Box<TextureInfo>>,
-    pub(super) emissive_texture: Option<Box<TextureInfo>>,
-    pub(super) emissive_factor: Option<[f32; 3]>,
-    pub(super) alpha_mode: Option<String>,
-    pub(super) alpha_cutoff: Option<f32>,
-    pub(super) double_sided: Option<bool>,
-    pub(super) extensions: Option<Box<MaterialExtensions>>,
+file_structs! {
+    pub(super) struct Material {
+        "name" => name: Option<String>,
+        "pbrMetallicRoughness" => pbr_metallic_roughness: Option<Box<Pbr>>,
+        "normalTexture" => normal_texture: Option<Box<TextureInfo>>,
+        "occlusionTexture" => occlusion_texture: Option<Box<TextureInfo>>,
+        "emissiveTexture" => emissive_texture: Option<Box<TextureInfo>>,
+        "emissiveFactor" => emissive_factor: Option<[f32; 3]>,
+        "alphaMode" => alpha_mode: Option<String>,
+        "alphaCutoff" => alpha_cutoff: Option<f32>,
+        "doubleSided" => double_sided: Option<bool>,
+        "extensions" => extensions: Option<Box<MaterialExtensions>>,
+    }
+
+    /// `KHR_materials_pbrSpecularGlossiness`.
+    #[derive(Default)]
+    pub(super) struct SpecularGlossiness {
+        "diffuseFactor" => diffuse_factor: Option<[f32; 4]>,
+        "diffuseTexture" => diffuse_texture: Option<TextureInfo>,
+        "specularFactor" => specular_factor: Option<[f32; 3]>,
+        "glossinessFactor" => glossiness_factor: Option<f32>,
+        "specularGlossinessTexture" => specular_glossiness_texture: Option<TextureInfo>,
+    }
+
+    pub(super) struct EmissiveStrength {
+        "emissiveStrength" => emissive_strength: Option<f32>,
+    }
+
+    pub(super) struct Pbr {
+        "baseColorFactor" => base_color_factor: Option<[f32; 4]>,
+        "baseColorTexture" => base_color_texture: Option<TextureInfo>,
+        "metallicFactor" => metallic_factor: Option<f32>,
+        "roughnessFactor" => roughness_factor: Option<f32>,
+        "metallicRoughnessTexture" => metallic_roughness_texture: Option<TextureInfo>,
+    }
+
+    /// A reference to a texture. `scale` applies to normal textures, `strength` to occlusion textures.
+    pub(super) struct TextureInfo {
+        "index" => index: u64,
+        "texCoord" => tex_coord: Option<u64>,
+        "scale" => scale: Option<f32>,
+        "strength" => strength: Option<f32>,
+        "extensions" => extensions: Option<TextureInfoExtensions>,
+    }
+
+    pub(super) struct TextureInfoExtensions {
+        "KHR_texture_transform" => transform: Option<TextureTransform>,
+    }
+
+    pub(super) struct TextureTransform {
+        "offset" => offset: Option<[f32; 2]>,
+        "rotation" => rotation: Option<f32>,
+        "scale" => scale: Option<[f32; 2]>,
+        "texCoord" => tex_coord: Option<u64>,
+    }
+
+    pub(super) struct Texture {
+        "sampler" => sampler: Option<u64>,
+        "source" => source: Option<u64>,
+        "extensions" => extensions: Option<Box<TextureExtensions>>,
+    }
+
+    /// Images in other formats than PNG and JPEG.
+    pub(super) struct TextureExtensions {
+        "EXT_texture_webp" => webp: Option<OtherImage>,
+        "KHR_texture_basisu" => basisu: Option<OtherImage>,
+        "EXT_texture_avif" => avif: Option<OtherImage>,
+        "MSFT_texture_dds" => dds: Option<OtherImage>,
+        "GOOGLE_texture_basis" => basis: Option<OtherImage>,
+    }
+
+    pub(super) struct OtherImage {
+        "source" => source: Option<u64>,
+    }
+
+    pub(super) struct Sampler {
+        "magFilter" => mag_filter: Option<u64>,
+        "minFilter" => min_filter: Option<u64>,
+        "wrapS" => wrap_s: Option<u64>,
+        "wrapT" => wrap_t: Option<u64>,
+    }
+
+    pub(super) struct Image {
+        "name" => name: Option<String>,
+        "uri" => uri: Option<String>,
+        "bufferView" => buffer_view: Option<u64>,
+    }
 }
 
 /// Extensions of materials that are not read but change how a surface looks.
@@ -54,131 +126,30 @@ pub(super) struct MaterialExtensions {
     pub(super) left_out: Vec<&'static str>,
 }
 
-/// `KHR_materials_pbrSpecularGlossiness`.
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct SpecularGlossiness {
-    pub(super) diffuse_factor: Option<[f32; 4]>,
-    pub(super) diffuse_texture: Option<TextureInfo>,
-    pub(super) specular_factor: Option<[f32; 3]>,
-    pub(super) glossiness_factor: Option<f32>,
-    pub(super) specular_glossiness_texture: Option<TextureInfo>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct EmissiveStrength {
-    emissive_strength: Option<f32>,
-}
-
-impl<'de> Deserialize<'de> for MaterialExtensions {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Entries;
-        impl<'de> Visitor<'de> for Entries {
-            type Value = MaterialExtensions;
-
-            fn expecting(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                f.write_str("a map")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(
-                self,
-                mut map: A,
-            ) -> Result<MaterialExtensions, A::Error> {
-                let mut read = MaterialExtensions::default();
-                while let Some(name) = map.next_key::<String>()? {
-                    if name == "KHR_materials_emissive_strength" {
-                        let strength: Option<EmissiveStrength> = map.next_value()?;
-                        read.emissive_strength = strength.and_then(|s| s.emissive_strength);
-                        continue;
-                    }
-                    if name == "KHR_materials_pbrSpecularGlossiness" {
-                        read.specular_glossiness = map.next_value()?;
-                        continue;
-                    }
-                    let is_there = map.next_value::<Option<IgnoredAny>>()?.is_some();
-                    read.unlit |= is_there && name == "KHR_materials_unlit";
-                    if let Some(known) = NOT_READ.iter().find(|known| **known == name)
-                        && is_there
-                        && !read.left_out.contains(known)
-                    {
-                        read.left_out.push(known);
-                    }
-                }
-                Ok(read)
+impl Read for MaterialExtensions {
+    fn read(from: Value<'_>) -> Result<Self, ReadFault> {
+        let from = from.map()?;
+        let mut read = Self {
+            specular_glossiness: from.required(&["KHR_materials_pbrSpecularGlossiness"])?,
+            ..Self::default()
+        };
+        let strength: Option<EmissiveStrength> =
+            from.required(&["KHR_materials_emissive_strength"])?;
+        read.emissive_strength = strength.and_then(|s| s.emissive_strength);
+        for (name, _) in from
+            .entries()
+            .filter(|(_, value)| value.kind() != Kind::Null)
+        {
+            let name = name.text().unwrap_or_default();
+            read.unlit |= name == "KHR_materials_unlit";
+            if let Some(known) = NOT_READ.iter().find(|known| **known == name)
+                && !read.left_out.contains(known)
+            {
+                read.left_out.push(known);
             }
         }
-        deserializer.deserialize_map(Entries)
+        Ok(read)
     }
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Pbr {
-    pub(super) base_color_factor: Option<[f32; 4]>,
-    pub(super) base_color_texture: Option<TextureInfo>,
-    pub(super) metallic_factor: Option<f32>,
-    pub(super) roughness_factor: Option<f32>,
-    pub(super) metallic_roughness_texture: Option<TextureInfo>,
-}
-
-/// A reference to a texture. `scale` applies to normal textures, `strength` to occlusion textures.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct TextureInfo {
-    #[serde(deserialize_with = "whole")]
-    pub(super) index: u64,
-    #[serde(default, deserialize_with = "whole_if_any")]
-    pub(super) tex_coord: Option<u64>,
-    pub(super) scale: Option<f32>,
-    pub(super) strength: Option<f32>,
-    pub(super) extensions: Option<TextureInfoExtensions>,
-}
-
-#[derive(Debug, Deserialize)]
-pub(super) struct TextureInfoExtensions {
-    #[serde(rename = "KHR_texture_transform")]
-    pub(super) transform: Option<TextureTransform>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct TextureTransform {
-    pub(super) offset: Option<[f32; 2]>,
-    pub(super) rotation: Option<f32>,
-    pub(super) scale: Option<[f32; 2]>,
-    #[serde(default, deserialize_with = "whole_if_any")]
-    pub(super) tex_coord: Option<u64>,
-}
-
-#[derive(Debug, Deserialize)]
-pub(super) struct Texture {
-    #[serde(default, deserialize_with = "whole_if_any")]
-    pub(super) sampler: Option<u64>,
-    #[serde(default, deserialize_with = "whole_if_any")]
-    source: Option<u64>,
-    extensions: Option<Box<TextureExtensions>>,
-}
-
-/// Images in other formats than PNG and JPEG.
-#[derive(Debug, Deserialize)]
-struct TextureExtensions {
-    #[serde(rename = "EXT_texture_webp")]
-    webp: Option<OtherImage>,
-    #[serde(rename = "KHR_texture_basisu")]
-    basisu: Option<OtherImage>,
-    #[serde(rename = "EXT_texture_avif")]
-    avif: Option<OtherImage>,
-    #[serde(rename = "MSFT_texture_dds")]
-    dds: Option<OtherImage>,
-    #[serde(rename = "GOOGLE_texture_basis")]
-    basis: Option<OtherImage>,
-}
-
-#[derive(Debug, Deserialize)]
-struct OtherImage {
-    #[serde(default, deserialize_with = "whole_if_any")]
-    source: Option<u64>,
 }
 
 impl Texture {
@@ -192,26 +163,4 @@ impl Texture {
         });
         self.source.or(others.flatten())
     }
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Sampler {
-    #[serde(default, deserialize_with = "whole_if_any")]
-    pub(super) mag_filter: Option<u64>,
-    #[serde(default, deserialize_with = "whole_if_any")]
-    pub(super) min_filter: Option<u64>,
-    #[serde(default, deserialize_with = "whole_if_any")]
-    pub(super) wrap_s: Option<u64>,
-    #[serde(default, deserialize_with = "whole_if_any")]
-    pub(super) wrap_t: Option<u64>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Image {
-    pub(super) name: Option<String>,
-    pub(super) uri: Option<String>,
-    #[serde(default, deserialize_with = "whole_if_any")]
-    pub(super) buffer_view: Option<u64>,
 }

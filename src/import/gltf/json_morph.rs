@@ -1,11 +1,8 @@
 //! The JSON of morph targets: their attributes in compact form, and their names.
 
-use super::json_lenient::{Form, Lenient, Text};
-use super::json_values::{MAX_ATTRIBUTES, MAX_LIST, Whole};
-use core::fmt::Formatter;
+use super::json::{MAX_ATTRIBUTES, MAX_LIST};
+use crate::text::{Read, ReadFault, Value};
 use core::num::NonZeroU32;
-use serde::Deserialize;
-use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 /// The accessors of one morph target. Text can define a target in a few bytes, so each is stored
 /// compactly, as the accessor's index plus 1.
@@ -39,40 +36,29 @@ impl Target {
     }
 }
 
-impl<'de> Deserialize<'de> for Target {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Entries;
-        impl<'de> Visitor<'de> for Entries {
-            type Value = Target;
-
-            fn expecting(&self, f: &mut Formatter<'_>) -> core::fmt::Result {
-                f.write_str("a map")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Target, A::Error> {
-                let mut target = Target::default();
-                while let Some((name, Whole(index))) = map.next_entry::<String, _>()? {
-                    let after = u32::try_from(index).ok().and_then(|i| i.checked_add(1));
-                    let Some(number) = after.and_then(NonZeroU32::new) else {
-                        return Err(A::Error::custom("an index of more than 4294967294"));
-                    };
-                    match name.as_str() {
-                        "POSITION" => target.position = Some(number),
-                        "NORMAL" => target.normal = Some(number),
-                        "TANGENT" => target.tangent = Some(number),
-                        _ if usize::from(target.others) == MAX_ATTRIBUTES => {
-                            return Err(A::Error::custom("more than 4096 attributes"));
-                        }
-                        _ => {
-                            target.others += 1;
-                            target.last_other = target.last_other.max(Some(number));
-                        }
-                    }
+impl Read for Target {
+    fn read(from: Value<'_>) -> Result<Self, ReadFault> {
+        let mut target = Self::default();
+        for (name, value) in from.map()?.entries() {
+            let after = u32::try_from(u64::read(value)?).ok();
+            let after = after.and_then(|index| index.checked_add(1));
+            let Some(number) = after.and_then(NonZeroU32::new) else {
+                return Err(value.fault("an index of more than 4294967294"));
+            };
+            match name.raw() {
+                "POSITION" => target.position = Some(number),
+                "NORMAL" => target.normal = Some(number),
+                "TANGENT" => target.tangent = Some(number),
+                _ if usize::from(target.others) == MAX_ATTRIBUTES => {
+                    return Err(from.fault("more than 4096 attributes"));
                 }
-                Ok(target)
+                _ => {
+                    target.others += 1;
+                    target.last_other = target.last_other.max(Some(number));
+                }
             }
         }
-        deserializer.deserialize_map(Entries)
+        Ok(target)
     }
 }
 
@@ -83,43 +69,12 @@ pub(super) struct MeshExtras {
     pub(super) target_names: Vec<String>,
 }
 
-impl<'de> Deserialize<'de> for MeshExtras {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Lenient(all) = Lenient::<Extras>::deserialize(deserializer)?;
-        let names = all.and_then(|Extras(names)| names).unwrap_or_default();
-        Ok(Self {
-            target_names: names.0,
-        })
-    }
-}
-
-struct Extras(Option<Names>);
-#[derive(Default)]
-struct Names(Vec<String>);
-
-impl<'de> Form<'de> for Extras {
-    fn map<A: MapAccess<'de>>(mut map: A) -> Result<Option<Self>, A::Error> {
-        let mut names = None;
-        while let Some(key) = map.next_key::<String>()? {
-            if key == "targetNames" {
-                names = map.next_value::<Lenient<Names>>()?.0;
-            } else {
-                map.next_value::<IgnoredAny>()?;
-            }
-        }
-        Ok(Some(Self(names)))
-    }
-}
-
-impl<'de> Form<'de> for Names {
-    fn list<A: SeqAccess<'de>>(mut list: A) -> Result<Option<Self>, A::Error> {
-        let mut names = Vec::new();
-        while let Some(Lenient(name)) = list.next_element::<Lenient<Text>>()? {
-            // There are no more targets than this.
-            if names.len() < MAX_LIST {
-                names.push(name.map_or_else(String::new, |Text(name)| name));
-            }
-        }
-        Ok(Some(Self(names)))
+impl Read for MeshExtras {
+    fn read(from: Value<'_>) -> Result<Self, ReadFault> {
+        let names = from.get("targetNames").into_iter().flat_map(Value::items);
+        let names = names.map(|name| name.text().unwrap_or_default().into_owned());
+        // There are no more targets than this.
+        let target_names = names.take(MAX_LIST).collect();
+        Ok(Self { target_names })
     }
 }

@@ -1,55 +1,39 @@
 //! The JSON of the VRM extensions, as far as it is used. Only its form is checked here.
 //!
-//! `null` stands for a value that is left out, in every place.
+//! `null` stands for a value that is left out, everywhere.
 
-use core::cell::Cell;
-use core::fmt::Formatter;
-use core::marker::PhantomData;
+use crate::import::json::none;
+use crate::text::{Kind, Read, ReadFault, Value, file_structs};
 use glam::Vec3;
-use serde::Deserialize;
-use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-/// The most elements in all lists and maps of an extension together.
+/// The most elements in all lists of an extension together.
 ///
 /// So a file with a few bytes per element cannot take a hundred times its size in memory.
 const MAX_ELEMENTS: usize = 1 << 17;
 
-thread_local! {
-    /// The number of elements that the extension being read may still have.
-    static SPARE: Cell<usize> = const { Cell::new(MAX_ELEMENTS) };
-}
-
-/// Reads an extension, which may be `null`.
-pub(in crate::import) fn extension<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
-where
-    D: Deserializer<'de>,
-    T: Deserialize<'de>,
-{
-    SPARE.set(MAX_ELEMENTS);
-    Option::deserialize(deserializer)
-}
-
-/// Counts an element of the extension.
-fn count<E: Error>() -> Result<(), E> {
-    let too_many = || {
-        E::custom(format_args!(
-            "more than {MAX_ELEMENTS} elements in all lists"
-        ))
-    };
-    SPARE.set(SPARE.get().checked_sub(1).ok_or_else(too_many)?);
-    Ok(())
+/// Reads an extension of the file, which may be `null`.
+pub(in crate::import) fn extension<T: Read>(
+    from: Value<'_>,
+    name: &str,
+) -> Result<Option<T>, ReadFault> {
+    let lists = from.get(name).map_or(0, Value::element_count);
+    if lists > MAX_ELEMENTS {
+        return Err(from.fault(format!(
+            "{name} has more than {MAX_ELEMENTS} elements in all lists"
+        )));
+    }
+    from.required(&[name])
 }
 
 /// Reads a value, or its default for `null`.
-fn or_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
-where
-    D: Deserializer<'de>,
-    T: Deserialize<'de> + Default,
-{
-    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+fn or_default<T: Read + Default>(from: Value<'_>) -> Result<T, ReadFault> {
+    match from.kind() {
+        Kind::Null => Ok(T::default()),
+        _ => T::read(from),
+    }
 }
 
-/// A list. It and its elements may be `null`.
+/// A list, whose elements may be `null`.
 #[derive(Debug)]
 pub(in crate::import) struct List<T>(pub(super) Vec<T>);
 
@@ -59,34 +43,19 @@ impl<T> Default for List<T> {
     }
 }
 
-impl<'de, T: Deserialize<'de> + Default> Deserialize<'de> for List<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Elements<T>(PhantomData<T>);
-        impl<'de, T: Deserialize<'de> + Default> Visitor<'de> for Elements<T> {
-            type Value = List<T>;
-
-            fn expecting(&self, f: &mut Formatter<'_>) -> core::fmt::Result {
-                f.write_str("a list")
-            }
-
-            fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
-                Ok(List::default())
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut from: A) -> Result<Self::Value, A::Error> {
-                let mut list = Vec::new();
-                while let Some(element) = from.next_element::<Option<T>>()? {
-                    count()?;
-                    list.push(element.unwrap_or_default());
-                }
-                Ok(List(list))
-            }
+impl<T: Read + Default> Read for List<T> {
+    fn read(from: Value<'_>) -> Result<Self, ReadFault> {
+        if from.kind() != Kind::List {
+            return Err(from.expected("an array"));
         }
-        deserializer.deserialize_any(Elements(PhantomData))
+        from.items()
+            .map(or_default)
+            .collect::<Result<_, _>>()
+            .map(Self)
     }
 }
 
-/// A map in the order of the file. It and its values may be `null`.
+/// A map in the order of the file, whose values may be `null`.
 #[derive(Debug)]
 pub(in crate::import) struct Named<T>(pub(super) Vec<(Box<str>, T)>);
 
@@ -96,30 +65,21 @@ impl<T> Default for Named<T> {
     }
 }
 
-impl<'de, T: Deserialize<'de> + Default> Deserialize<'de> for Named<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Entries<T>(PhantomData<T>);
-        impl<'de, T: Deserialize<'de> + Default> Visitor<'de> for Entries<T> {
-            type Value = Named<T>;
+impl<T: Read + Default> Read for Named<T> {
+    fn read(from: Value<'_>) -> Result<Self, ReadFault> {
+        let entries = from.map()?.entries();
+        let entries = entries.map(|(name, value)| Ok((Read::read(name)?, or_default(value)?)));
+        entries.collect::<Result<_, _>>().map(Self)
+    }
+}
 
-            fn expecting(&self, f: &mut Formatter<'_>) -> core::fmt::Result {
-                f.write_str("a map")
-            }
+/// An element that only counts.
+#[derive(Debug, Clone, Copy, Default)]
+pub(in crate::import) struct Ignored;
 
-            fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
-                Ok(Named::default())
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut entries = Vec::new();
-                while let Some((name, value)) = map.next_entry::<_, Option<T>>()? {
-                    count()?;
-                    entries.push((name, value.unwrap_or_default()));
-                }
-                Ok(Named(entries))
-            }
-        }
-        deserializer.deserialize_any(Entries(PhantomData))
+impl Read for Ignored {
+    fn read(_: Value<'_>) -> Result<Self, ReadFault> {
+        Ok(Self)
     }
 }
 
@@ -127,10 +87,19 @@ impl<'de, T: Deserialize<'de> + Default> Deserialize<'de> for Named<T> {
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::import) struct Three(pub(super) [f32; 3]);
 
-impl<'de> Deserialize<'de> for Three {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let three = <[Option<f32>; 3]>::deserialize(deserializer)?;
-        Ok(Self(three.map(Option::unwrap_or_default)))
+impl Read for Three {
+    fn read(from: Value<'_>) -> Result<Self, ReadFault> {
+        let three = <[OrZero; 3]>::read(from)?;
+        Ok(Self(three.map(|OrZero(number)| number)))
+    }
+}
+
+#[derive(Default)]
+struct OrZero(f32);
+
+impl Read for OrZero {
+    fn read(from: Value<'_>) -> Result<Self, ReadFault> {
+        or_default(from).map(Self)
     }
 }
 
@@ -144,246 +113,203 @@ impl From<Three> for Vec3 {
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::import) struct Index(pub(super) Option<usize>);
 
-impl<'de> Deserialize<'de> for Index {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let number = Option::<f64>::deserialize(deserializer)?;
-        let whole = number.filter(|number| *number >= 0.0 && number.fract() == 0.0);
-        Ok(Self(whole.map(|number| number as usize)))
+impl Read for Index {
+    fn read(from: Value<'_>) -> Result<Self, ReadFault> {
+        let number = f64::read(from)?;
+        let whole = number >= 0.0 && number.fract() == 0.0;
+        Ok(Self(whole.then_some(number as usize)))
     }
 }
 
-/// A vector as an object.
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
-#[serde(default)]
-pub(in crate::import) struct Xyz {
-    #[serde(deserialize_with = "or_default")]
-    x: f32,
-    #[serde(deserialize_with = "or_default")]
-    y: f32,
-    #[serde(deserialize_with = "or_default")]
-    z: f32,
+file_structs! {
+    /// A vector as an object.
+    #[derive(Clone, Copy, Default)]
+    pub(in crate::import) struct Xyz {
+        "x" => x: f32 = 0.0,
+        "y" => y: f32 = 0.0,
+        "z" => z: f32 = 0.0,
+    }
+
+    /// `VRMC_vrm`.
+    #[derive(Default)]
+    pub(in crate::import) struct Vrm1 {
+        "humanoid" => humanoid: Humanoid1 = none(),
+        "expressions" => expressions: Expressions1 = none(),
+    }
+
+    /// `VRMC_vrm_animation`: a clip for any humanoid.
+    #[derive(Default)]
+    pub(in crate::import) struct VrmAnimation {
+        "humanoid" => humanoid: Humanoid1 = none(),
+    }
+
+    #[derive(Default)]
+    pub(in crate::import) struct Humanoid1 {
+        "humanBones" => human_bones: Named<HumanBone1> = none(),
+    }
+
+    #[derive(Default)]
+    pub(in crate::import) struct HumanBone1 {
+        "node" => node: Index = none(),
+    }
+
+    #[derive(Default)]
+    pub(in crate::import) struct Expressions1 {
+        "preset" => preset: Named<Expression1> = none(),
+        "custom" => custom: Named<Expression1> = none(),
+    }
+
+    #[derive(Default)]
+    pub(in crate::import) struct Expression1 {
+        "morphTargetBinds" => morph_target_binds: List<MorphBind1> = none(),
+        "materialColorBinds" => material_color_binds: List<Ignored> = none(),
+        "textureTransformBinds" => texture_transform_binds: List<Ignored> = none(),
+        "isBinary" => is_binary: bool = false,
+        "overrideBlink" => override_blink: Option<Box<str>>,
+        "overrideLookAt" => override_look_at: Option<Box<str>>,
+        "overrideMouth" => override_mouth: Option<Box<str>>,
+    }
+
+    #[derive(Default)]
+    pub(in crate::import) struct MorphBind1 {
+        "node" => node: Index = none(),
+        "index" => index: Index = none(),
+        "weight" => weight: f32 = 0.0,
+    }
+
+    /// `VRMC_springBone`.
+    #[derive(Default)]
+    pub(in crate::import) struct SpringBone1 {
+        "colliders" => colliders: List<Collider1> = none(),
+        "colliderGroups" => collider_groups: List<ColliderGroup1> = none(),
+        "springs" => springs: List<Spring1> = none(),
+    }
+
+    #[derive(Default)]
+    pub(in crate::import) struct Collider1 {
+        "node" => node: Index = none(),
+        "shape" => shape: Shape1 = none(),
+    }
+
+    #[derive(Default)]
+    pub(in crate::import) struct Shape1 {
+        "sphere" => sphere: Option<Round1>,
+        "capsule" => capsule: Option<Round1>,
+    }
+
+    /// A sphere, or a capsule.
+    #[derive(Default)]
+    pub(in crate::import) struct Round1 {
+        "offset" => offset: Three = none(),
+        "radius" => radius: f32 = 0.0,
+        "tail" => tail: Three = none(),
+    }
+
+    #[derive(Default)]
+    pub(in crate::import) struct ColliderGroup1 {
+        "colliders" => colliders: List<Index> = none(),
+    }
+
+    #[derive(Default)]
+    pub(in crate::import) struct Spring1 {
+        "name" => name: Option<Box<str>>,
+        "joints" => joints: List<Joint1> = none(),
+        "colliderGroups" => collider_groups: List<Index> = none(),
+        "center" => center: Index = none(),
+    }
+
+    #[derive(Default)]
+    pub(in crate::import) struct Joint1 {
+        "node" => node: Index = none(),
+        "hitRadius" => hit_radius: Option<f32>,
+        "stiffness" => stiffness: Option<f32>,
+        "gravityPower" => gravity_power: Option<f32>,
+        "gravityDir" => gravity_dir: Option<Three>,
+        "dragForce" => drag_force: Option<f32>,
+    }
+
+    /// `VRM`, of version 0.x.
+    #[derive(Default)]
+    pub(in crate::import) struct Vrm0 {
+        "humanoid" => humanoid: Humanoid0 = none(),
+        "blendShapeMaster" => blend_shape_master: Expressions0 = none(),
+        "secondaryAnimation" => secondary_animation: Springs0 = none(),
+        "materialProperties" => material_properties: List<Material0> = none(),
+    }
+
+    #[derive(Default)]
+    pub(in crate::import) struct Humanoid0 {
+        "humanBones" => human_bones: List<HumanBone0> = none(),
+    }
+
+    #[derive(Default)]
+    pub(in crate::import) struct HumanBone0 {
+        "bone" => bone: Option<Box<str>>,
+        "node" => node: Index = none(),
+    }
+
+    #[derive(Default)]
+    pub(in crate::import) struct Expressions0 {
+        "blendShapeGroups" => blend_shape_groups: List<Expression0> = none(),
+    }
+
+    #[derive(Default)]
+    pub(in crate::import) struct Expression0 {
+        "name" => name: Option<Box<str>>,
+        "presetName" => preset_name: Option<Box<str>>,
+        "binds" => binds: List<MorphBind0> = none(),
+        "materialValues" => material_values: List<Ignored> = none(),
+        "isBinary" => is_binary: Option<bool>,
+    }
+
+    #[derive(Default)]
+    pub(in crate::import) struct MorphBind0 {
+        "mesh" => mesh: Index = none(),
+        "index" => index: Index = none(),
+        /// 0 to 100.
+        "weight" => weight: f32 = 0.0,
+    }
+
+    #[derive(Default)]
+    pub(in crate::import) struct Springs0 {
+        "boneGroups" => bone_groups: List<Spring0> = none(),
+        "colliderGroups" => collider_groups: List<ColliderGroup0> = none(),
+    }
+
+    #[derive(Default)]
+    pub(in crate::import) struct Spring0 {
+        "comment" => comment: Option<Box<str>>,
+        /// The format spells it so.
+        "stiffiness" => stiffness: Option<f32>,
+        "gravityPower" => gravity_power: Option<f32>,
+        "gravityDir" => gravity_dir: Option<Xyz>,
+        "dragForce" => drag_force: Option<f32>,
+        "center" => center: Index = none(),
+        "hitRadius" => hit_radius: Option<f32>,
+        "bones" => bones: List<Index> = none(),
+        "colliderGroups" => collider_groups: List<Index> = none(),
+    }
+
+    #[derive(Default)]
+    pub(in crate::import) struct ColliderGroup0 {
+        "node" => node: Index = none(),
+        "colliders" => colliders: List<Collider0> = none(),
+    }
+
+    #[derive(Default)]
+    pub(in crate::import) struct Collider0 {
+        "offset" => offset: Xyz = none(),
+        "radius" => radius: f32 = 0.0,
+    }
+
+    #[derive(Default)]
+    pub(in crate::import) struct Material0 {
+        "shader" => shader: Option<Box<str>>,
+    }
 }
 
 impl From<Xyz> for Vec3 {
     fn from(Xyz { x, y, z }: Xyz) -> Self {
         Self::new(x, y, z)
     }
-}
-
-/// `VRMC_vrm`.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(in crate::import) struct Vrm1 {
-    #[serde(deserialize_with = "or_default")]
-    pub(super) humanoid: Humanoid1,
-    #[serde(deserialize_with = "or_default")]
-    pub(super) expressions: Expressions1,
-}
-
-/// `VRMC_vrm_animation`: a clip for any humanoid.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(in crate::import) struct VrmAnimation {
-    #[serde(deserialize_with = "or_default")]
-    pub(super) humanoid: Humanoid1,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub(in crate::import) struct Humanoid1 {
-    pub(super) human_bones: Named<HumanBone1>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(in crate::import) struct HumanBone1 {
-    pub(super) node: Index,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(in crate::import) struct Expressions1 {
-    pub(super) preset: Named<Expression1>,
-    pub(super) custom: Named<Expression1>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub(in crate::import) struct Expression1 {
-    pub(super) morph_target_binds: List<MorphBind1>,
-    pub(super) material_color_binds: List<IgnoredAny>,
-    pub(super) texture_transform_binds: List<IgnoredAny>,
-    #[serde(deserialize_with = "or_default")]
-    pub(super) is_binary: bool,
-    pub(super) override_blink: Option<Box<str>>,
-    pub(super) override_look_at: Option<Box<str>>,
-    pub(super) override_mouth: Option<Box<str>>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(in crate::import) struct MorphBind1 {
-    pub(super) node: Index,
-    pub(super) index: Index,
-    #[serde(deserialize_with = "or_default")]
-    pub(super) weight: f32,
-}
-
-/// `VRMC_springBone`.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub(in crate::import) struct SpringBone1 {
-    pub(super) colliders: List<Collider1>,
-    pub(super) collider_groups: List<ColliderGroup1>,
-    pub(super) springs: List<Spring1>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(in crate::import) struct Collider1 {
-    pub(super) node: Index,
-    #[serde(deserialize_with = "or_default")]
-    pub(super) shape: Shape1,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(in crate::import) struct Shape1 {
-    pub(super) sphere: Option<Round1>,
-    pub(super) capsule: Option<Round1>,
-}
-
-/// A sphere, or a capsule.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(in crate::import) struct Round1 {
-    #[serde(deserialize_with = "or_default")]
-    pub(super) offset: Three,
-    #[serde(deserialize_with = "or_default")]
-    pub(super) radius: f32,
-    #[serde(deserialize_with = "or_default")]
-    pub(super) tail: Three,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(in crate::import) struct ColliderGroup1 {
-    pub(super) colliders: List<Index>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub(in crate::import) struct Spring1 {
-    pub(super) name: Option<Box<str>>,
-    pub(super) joints: List<Joint1>,
-    pub(super) collider_groups: List<Index>,
-    pub(super) center: Index,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub(in crate::import) struct Joint1 {
-    pub(super) node: Index,
-    pub(super) hit_radius: Option<f32>,
-    pub(super) stiffness: Option<f32>,
-    pub(super) gravity_power: Option<f32>,
-    pub(super) gravity_dir: Option<Three>,
-    pub(super) drag_force: Option<f32>,
-}
-
-/// `VRM`, of version 0.x.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub(in crate::import) struct Vrm0 {
-    #[serde(deserialize_with = "or_default")]
-    pub(super) humanoid: Humanoid0,
-    #[serde(deserialize_with = "or_default")]
-    pub(super) blend_shape_master: Expressions0,
-    #[serde(deserialize_with = "or_default")]
-    pub(super) secondary_animation: Springs0,
-    pub(super) material_properties: List<Material0>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub(in crate::import) struct Humanoid0 {
-    pub(super) human_bones: List<HumanBone0>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(in crate::import) struct HumanBone0 {
-    pub(super) bone: Option<Box<str>>,
-    pub(super) node: Index,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub(in crate::import) struct Expressions0 {
-    pub(super) blend_shape_groups: List<Expression0>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub(in crate::import) struct Expression0 {
-    pub(super) name: Option<Box<str>>,
-    pub(super) preset_name: Option<Box<str>>,
-    pub(super) binds: List<MorphBind0>,
-    pub(super) material_values: List<IgnoredAny>,
-    pub(super) is_binary: Option<bool>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(in crate::import) struct MorphBind0 {
-    pub(super) mesh: Index,
-    pub(super) index: Index,
-    /// 0 to 100.
-    #[serde(deserialize_with = "or_default")]
-    pub(super) weight: f32,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub(in crate::import) struct Springs0 {
-    pub(super) bone_groups: List<Spring0>,
-    pub(super) collider_groups: List<ColliderGroup0>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub(in crate::import) struct Spring0 {
-    pub(super) comment: Option<Box<str>>,
-    /// The format spells it so.
-    #[serde(rename = "stiffiness")]
-    pub(super) stiffness: Option<f32>,
-    pub(super) gravity_power: Option<f32>,
-    pub(super) gravity_dir: Option<Xyz>,
-    pub(super) drag_force: Option<f32>,
-    pub(super) center: Index,
-    pub(super) hit_radius: Option<f32>,
-    pub(super) bones: List<Index>,
-    pub(super) collider_groups: List<Index>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(in crate::import) struct ColliderGroup0 {
-    pub(super) node: Index,
-    pub(super) colliders: List<Collider0>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(in crate::import) struct Collider0 {
-    #[serde(deserialize_with = "or_default")]
-    pub(super) offset: Xyz,
-    #[serde(deserialize_with = "or_default")]
-    pub(super) radius: f32,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(in crate::import) struct Material0 {
-    pub(super) shader: Option<Box<str>>,
 }

@@ -32,6 +32,7 @@ use glam::{Affine3A, DAffine3, DMat3, DQuat, DVec3, Vec3, Vec3A};
 /// ```
 #[doc(alias = "RootMotionDelta")]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct RootTransform {
     /// Translation in metres.
     ///

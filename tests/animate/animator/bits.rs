@@ -84,6 +84,42 @@ fn company_order_and_threads_change_no_bit() {
     }
 }
 
+/// AVX2 and AVX-512 give the same bits, and so do SSE2 and portable code, which do not fuse
+/// multiplications and additions. The two groups differ by rounding.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn levels_with_the_same_arithmetic_give_the_same_bits() {
+    use throng::SimdLevel;
+    let (mut animator, ids) = crowd(world(), 61);
+    assert_eq!(animator.simd_level(), SimdLevel::best());
+    let mut groups: [Option<Vec<Vec<Mat3x4>>>; 2] = [None, None];
+    for level in SimdLevel::available() {
+        animator.set_simd_level(level).unwrap();
+        let got = palettes(&mut animator, &ids, Mat3x4::IDENTITY);
+        let fused = matches!(level, SimdLevel::Avx512 | SimdLevel::Avx2);
+        match &groups[usize::from(fused)] {
+            Some(want) => assert!(got == *want, "{level}"),
+            None => groups[usize::from(fused)] = Some(got),
+        }
+    }
+    let [Some(plain), Some(fused)] = groups else {
+        return;
+    };
+    let numbers = |all: &[Vec<Mat3x4>]| -> Vec<f32> {
+        let rows = all.iter().flatten().flat_map(|entry| entry.rows);
+        rows.flatten().collect()
+    };
+    let (plain, fused) = (numbers(&plain), numbers(&fused));
+    let pairs = || plain.iter().zip(&fused);
+    let equal = pairs().filter(|(a, b)| a.to_bits() == b.to_bits()).count();
+    let worst = pairs().fold(0.0, |worst: f32, (a, b)| worst.max((a - b).abs()));
+    println!(
+        "{equal} of {} numbers are equal, the others by {worst:e} apart",
+        plain.len()
+    );
+    assert!(equal < plain.len() && worst < 4e-6, "{worst:e}");
+}
+
 /// An actor's pose does not depend on other actors, on their removal, or on an earlier actor with
 /// its index.
 #[test]

@@ -13,6 +13,7 @@
 //! - [`reach`]: inverse kinematics, and joints at any time.
 //! - [`rest`]: actors that do not change cost nothing.
 //! - [`records`]: the plain data that an actor plays, and its own time.
+//! - [`snapshot`]: save and restore.
 //! - [`wake`]: the order in which actors wake.
 //! - [`bits`]: changes that must not affect a palette.
 //! - [`getters`]: everything that can be set can be read.
@@ -34,5 +35,6 @@ mod reach;
 mod records;
 mod rest;
 mod script;
+mod snapshot;
 mod wake;
 mod world;

@@ -284,14 +284,18 @@ impl World {
 
     /// An animator whose actors a state machine can drive.
     pub(super) fn driven(&self, machine: StateMachineDesc) -> Animator {
+        Animator::new(&self.with_machine(machine)).unwrap()
+    }
+
+    /// The character with a state machine.
+    pub(super) fn with_machine(&self, machine: StateMachineDesc) -> Character {
         let desc = AnimationDesc {
             state_machine: Some(machine),
             masks: self.mask_descs.clone(),
             blend_spaces: self.space_descs(),
             ..AnimationDesc::default()
         };
-        let character = self.character.clone().with_animation(&desc).unwrap();
-        Animator::new(&character).unwrap()
+        self.character.clone().with_animation(&desc).unwrap()
     }
 
     /// A character whose clips have only these events, with their times in seconds.

@@ -3,6 +3,7 @@
 //! The comparison is bit for bit, in every format.
 
 mod random;
+mod restore;
 mod springs;
 mod still;
 mod told;

@@ -263,7 +263,7 @@ fn change(world: &mut World, rng: &mut Rng) {
     }
 }
 
-fn operate(setup: &mut Setup, world: &mut World, rng: &mut Rng) {
+pub(super) fn operate(setup: &mut Setup, world: &mut World, rng: &mut Rng) {
     let (alive, kinds) = (world.members.len(), world.kinds.len());
     match rng.below(20) {
         0..4 if alive < MOST => {

@@ -298,7 +298,7 @@ fn a_description_is_in_the_scene() {
     assert_eq!(is.skeleton().roles(), mannequin.skeleton().roles());
     assert_eq!(is.masks(), mannequin.masks());
     assert_eq!(is.blend_spaces(), mannequin.blend_spaces());
-    let text = toml::to_string(&exported.description).unwrap();
+    let text = exported.description.to_toml().unwrap();
     let read = AnimationDesc::from_toml("knight.toml", &text).unwrap();
     assert_eq!(read, exported.description);
 }

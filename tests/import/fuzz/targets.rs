@@ -9,7 +9,10 @@ use crate::builder::arm;
 use crate::reference::signed::{HEADER, sign};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
+use throng::animator::{Animator, AnimatorSnapshot, Play, RootMotionMode};
 use throng::character::Character;
+use throng::glam::Vec3;
+use throng::ik::{TwoBone, TwoBoneTarget};
 use throng::import::{self, ImportOptions, RawCharacter};
 use throng::skeleton::Transform;
 
@@ -71,6 +74,11 @@ pub(crate) static TARGETS: &[Target] = &[
         name: "serde",
         read: serde,
         seeds: serde_seeds,
+    },
+    Target {
+        name: "snapshot",
+        read: snapshot,
+        seeds: snapshot_seeds,
     },
 ];
 
@@ -228,6 +236,65 @@ fn serde_seeds() -> Vec<Vec<u8>> {
     descs
         .map(|desc| serde_json::to_vec(&desc).unwrap())
         .collect()
+}
+
+/// Three actors of the built-in character, of which one fades, one reaches and one was removed.
+fn actors() -> Animator {
+    let mut animator = Animator::new(character()).unwrap();
+    let joint = |name| character().skeleton().joint(name).unwrap();
+    let arm = TwoBone {
+        start: joint("LeftUpperArm"),
+        mid: joint("LeftLowerArm"),
+        end: joint("LeftHand"),
+        hinge: None,
+        soften: 1.0,
+    };
+    let solver = animator.add_solver(arm).unwrap();
+    let ids = [0.0, 0.3, 0.6].map(|offset_s| animator.add(Play::new("Walk").offset_s(offset_s)));
+    let ids = ids.map(Result::unwrap);
+    animator.update(0.5).unwrap();
+    let mut play = |id, play| animator.actor_mut(id).unwrap().play(play).unwrap();
+    play(ids[0], Play::new("Run").fade_s(0.5));
+    play(ids[1], Play::new("Wave").inertial_s(0.5));
+    let target = TwoBoneTarget::at(Vec3::ONE);
+    let mut reaching = animator.actor_mut(ids[0]).unwrap();
+    reaching.set_target(solver, target, 0.3).unwrap();
+    reaching.set_root_motion(RootMotionMode::Apply);
+    animator.remove(ids[2]).unwrap();
+    animator
+}
+
+/// Reads a snapshot from JSON, and goes on with it.
+fn snapshot(bytes: &[u8]) -> bool {
+    let Ok(snapshot) = serde_json::from_slice::<AnimatorSnapshot>(bytes) else {
+        return false;
+    };
+    let mut animator = actors();
+    let before = format!("{:?}", animator.snapshot());
+    if animator.restore(&snapshot).is_err() {
+        assert_eq!(format!("{:?}", animator.snapshot()), before);
+        return false;
+    }
+    let ids: Vec<_> = animator.actors().collect();
+    let mut pose = vec![Transform::IDENTITY; ids.len() * character().skeleton().len()];
+    for _ in 0..3 {
+        let _ = animator.update(animator.now_s() + 0.1);
+        animator.local_poses(&ids, &mut pose).unwrap();
+    }
+    for id in ids {
+        animator
+            .actor_mut(id)
+            .unwrap()
+            .play(Play::new("Idle").inertial_s(0.2))
+            .unwrap();
+        animator.remove(id).unwrap();
+    }
+    animator.add("Walk").unwrap();
+    true
+}
+
+fn snapshot_seeds() -> Vec<Vec<u8>> {
+    vec![serde_json::to_vec(&actors().snapshot()).unwrap()]
 }
 
 /// The stored inputs of a target, ordered by their names.

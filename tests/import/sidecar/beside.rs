@@ -361,7 +361,7 @@ fn added_clips_bring_their_events() {
 #[test]
 fn text_and_data_are_the_same() {
     let desc = AnimationDesc::from_toml("doll.toml", WHOLE).unwrap();
-    let text = toml::to_string(&desc).unwrap();
+    let text = desc.to_toml().unwrap();
     let again = AnimationDesc::from_toml("again.toml", &text).unwrap();
     assert_eq!(again, desc, "{text}");
 }

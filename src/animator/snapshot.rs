@@ -1,0 +1,464 @@
+//! Snapshots: everything that decides the future of actors, as plain data.
+
+#[cfg(feature = "vulkan")]
+use super::ActorId;
+use super::actors::ActorState;
+use super::event::{AnimationEventKind, EventQueue};
+use super::identity::Identity;
+use super::library::in_list;
+use super::state::{BlendPlay, MOST};
+use super::step::check_time;
+use super::{Actor, ActorMut, Animator, PlayRecord};
+use crate::clip::components;
+use crate::error::{Error, Result, expect_extent, expect_finite, expect_len, expect_transform};
+use crate::state_machine::StateMachine;
+use core::ops::Deref;
+use std::sync::Arc;
+
+/// All actors of an [`Animator`] at a moment: ids, what they play, and everything else that decides
+/// their future.
+///
+/// It is plain data, which serde can read and write with the feature `serde`. Use it for saved
+/// games, for replays, and for rollback: [`Animator::snapshot_into`] and [`Animator::restore`]
+/// reuse memory, so a ring of snapshots allocates nothing once it has held all that it will hold.
+///
+/// After a restore, the same calls have the same results, bit for bit: poses, events, root motion,
+/// states and ids. A snapshot fits every animator of the same character. Joints, clips, masks, blend
+/// spaces, event names, expressions, morph weights, spring bones and the state machine must have the
+/// same names in the same order. Durations, curves and meshes may differ.
+///
+/// It does not have the solvers of the animator, only the targets of actors for them. Add the same
+/// solvers in the same order before a restore.
+///
+/// With `serde_json`, enable its feature `float_roundtrip`, or the last bits of numbers change.
+/// Numbers that are not finite cannot be written as JSON. They occur only after calls with extreme
+/// values, such as a speed of 10³⁰⁰.
+///
+/// ```
+/// use throng::animator::{Animator, AnimatorSnapshot, Play};
+///
+/// let character = throng::builtin::mannequin()?;
+/// let mut animator = Animator::new(&character)?;
+/// let guard = animator.add("Walk")?;
+/// let mut ring: [AnimatorSnapshot; 8] = Default::default();
+/// for frame in 0..60 {
+///     animator.snapshot_into(&mut ring[frame % 8]);
+///     animator.update(frame as f64 / 60.0)?;
+/// }
+/// // A message from eight frames ago arrives: go back, and run these frames again.
+/// animator.restore(&ring[52 % 8])?;
+/// animator.actor_mut(guard)?.play(Play::new("Run").fade_s(0.2))?;
+/// for frame in 52..60 {
+///     animator.update(frame as f64 / 60.0)?;
+/// }
+/// assert_eq!(animator.actor(guard)?.playing().count(), 2);
+/// # Ok::<(), throng::Error>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[doc(alias("save", "saved game", "rollback", "replay"))]
+pub struct AnimatorSnapshot {
+    rows: Rows,
+    /// The indices of the next actors, last first.
+    free: Vec<u32>,
+}
+
+/// One actor of an [`Animator`] at a moment. See [`AnimatorSnapshot`].
+///
+/// It can be restored to any actor of any animator of the same character. The actor goes on from
+/// where it was, whatever the animator's time is then.
+///
+/// ```
+/// use throng::animator::{Animator, Play};
+///
+/// let character = throng::builtin::mannequin()?;
+/// let mut animator = Animator::new(&character)?;
+/// let guard = animator.add("Walk")?;
+/// animator.update(0.4)?;
+/// let saved = animator.actor(guard)?.snapshot();
+///
+/// let mut other = Animator::new(&character)?;
+/// other.update(1000.0)?;
+/// let guard = other.add(Play::REST)?;
+/// other.actor_mut(guard)?.restore(&saved)?;
+/// assert_eq!(other.actor(guard)?.playing().next().unwrap().time_s, 0.4);
+/// # Ok::<(), throng::Error>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct ActorSnapshot {
+    rows: Rows,
+}
+
+/// Actors with what they play.
+#[derive(Debug, Clone, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+struct Rows {
+    identity: Identity,
+    now_s: f64,
+    list: Vec<Row>,
+    /// The records of all actors, one after the other.
+    records: Vec<PlayRecord>,
+    /// The blend spaces of all actors, one after the other.
+    blends: Vec<BlendPlay>,
+    queue: EventQueue,
+}
+
+/// An actor, without its memory.
+#[derive(Debug, Clone, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+struct Row {
+    /// How many of the records and blend spaces are its own.
+    counts: [u16; 2],
+    state: ActorState,
+}
+
+impl Rows {
+    /// Empties it for so many actors of an animator, and keeps the memory.
+    fn begin(&mut self, of: &Animator, count: usize) {
+        (self.identity, self.now_s) = (of.library.identity, of.now_s);
+        self.list.resize_with(count, Row::default);
+        self.records.clear();
+        self.blends.clear();
+    }
+
+    fn set(&mut self, at: usize, of: &Animator, index: u32) {
+        let (Some(row), state) = (self.list.get_mut(at), &of.actors[index]) else {
+            return;
+        };
+        let before = [self.records.len(), self.blends.len()];
+        self.records
+            .extend_from_slice(state.layers.records(&of.pools));
+        self.blends.extend(state.layers.blends(&of.pools));
+        let after = [self.records.len(), self.blends.len()];
+        row.counts = [0, 1].map(|kind| (after[kind] - before[kind]) as u16);
+        row.state.take_over_all(state);
+    }
+
+    /// Calls `each` with each row, its number, its records and its blend spaces.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if the counts of the rows are not those of the lists, and what `each`
+    /// returns, with the number of the row.
+    fn for_each(
+        &self,
+        mut each: impl FnMut(usize, &ActorState, &[PlayRecord], &[BlendPlay]) -> Result<()>,
+    ) -> Result<()> {
+        let (mut records, mut blends) = (&*self.records, &*self.blends);
+        let missing = || Error::invalid("snapshot", "has not as many records as its actors play");
+        for (number, row) in self.list.iter().enumerate() {
+            let counts = row.counts.map(usize::from);
+            let (own, others) = records.split_at_checked(counts[0]).ok_or_else(missing)?;
+            let (plays, rest) = blends.split_at_checked(counts[1]).ok_or_else(missing)?;
+            (records, blends) = (others, rest);
+            each(number, &row.state, own, plays).map_err(|why| why.at("actor", number))?;
+        }
+        if records.is_empty() && blends.is_empty() {
+            Ok(())
+        } else {
+            Err(missing())
+        }
+    }
+}
+
+impl AnimatorSnapshot {
+    /// The time of the animator, in seconds.
+    #[must_use]
+    pub fn now_s(&self) -> f64 {
+        self.rows.now_s
+    }
+
+    /// A snapshot without actors at a time.
+    #[cfg(feature = "vulkan")]
+    pub(crate) fn empty(now_s: f64) -> Self {
+        let mut empty = Self::default();
+        empty.rows.now_s = now_s;
+        empty
+    }
+
+    /// The id of the living actor at an index.
+    #[cfg(feature = "vulkan")]
+    pub(crate) fn actor(&self, index: u32) -> Option<ActorId> {
+        self.rows.list.get(index as usize)?.state.id(index)
+    }
+
+    /// The number of actors.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.rows.list.len().saturating_sub(self.free.len())
+    }
+
+    /// Returns true if it has no actors.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// Save and restore.
+impl Animator {
+    /// Saves all actors. See [`AnimatorSnapshot`].
+    #[must_use]
+    pub fn snapshot(&self) -> AnimatorSnapshot {
+        let mut snapshot = AnimatorSnapshot::default();
+        self.snapshot_into(&mut snapshot);
+        snapshot
+    }
+
+    /// Saves all actors, and reuses the memory of an earlier snapshot.
+    pub fn snapshot_into(&self, to: &mut AnimatorSnapshot) {
+        to.rows.begin(self, self.actors.list.len());
+        for index in 0..self.actors.list.len() {
+            to.rows.set(index, self, index as u32);
+        }
+        to.rows.queue.clone_from(&self.queue);
+        to.free.clone_from(&self.actors.free);
+    }
+
+    /// Brings all actors back to a snapshot, of this or another animator of the same character.
+    ///
+    /// Ids, time and the events of the last update are then those of the snapshot. An actor that was
+    /// added since is gone. The next actors get the ids that they would have got then, so ids of the
+    /// time that was undone can name others.
+    ///
+    /// Threads and solvers stay. The next [`Self::update`] may have any time, as always.
+    ///
+    /// # Errors
+    /// If there is an error, nothing changes.
+    ///
+    /// - [`Error::Argument`] with [`OtherCharacter`](crate::error::ArgumentFault::OtherCharacter) if
+    ///   the snapshot is of another character.
+    /// - [`Error::At`] with the actor and what it has that does not fit: data that was altered, a
+    ///   target for a solver that does not exist, or a pose that this crowd's palettes cannot
+    ///   represent.
+    pub fn restore(&mut self, from: &AnimatorSnapshot) -> Result<()> {
+        self.check(from)?;
+        self.restore_checked(from);
+        Ok(())
+    }
+
+    /// Checks everything about a snapshot.
+    pub(crate) fn check(&mut self, from: &AnimatorSnapshot) -> Result<()> {
+        self.check_rows(&from.rows)?;
+        let list = &from.rows.list;
+        let is_dead = |at: &u32| {
+            list.get(*at as usize)
+                .is_some_and(|row| !row.state.is_alive())
+        };
+        let dead = list.iter().filter(|row| !row.state.is_alive()).count();
+        // The next update fills this list anew.
+        let free = &mut self.schedule.due;
+        free.clone_from(&from.free);
+        free.sort_unstable();
+        free.dedup();
+        if from.free.len() == dead && free.len() == dead && free.iter().all(is_dead) {
+            Ok(())
+        } else {
+            Err(Error::invalid(
+                "snapshot",
+                "has a wrong list of free indices",
+            ))
+        }
+    }
+
+    /// Brings all actors back to a snapshot that [`Self::check`] has accepted.
+    pub(crate) fn restore_checked(&mut self, from: &AnimatorSnapshot) {
+        let rows = &from.rows;
+        self.now_s = rows.now_s;
+        self.queue.restore(&rows.queue);
+        let Self { actors, pools, .. } = self;
+        for actor in actors.list.iter_mut().skip(rows.list.len()) {
+            actor.layers.release(pools);
+        }
+        actors
+            .list
+            .resize_with(rows.list.len(), ActorState::default);
+        actors.free.clone_from(&from.free);
+        self.schedule.wake.clear();
+        (self.work.specials, self.rooted) = (0, 0);
+        // The counts were checked, so there is no error.
+        let _ = rows.for_each(|index, state, records, blends| {
+            let index = index as u32;
+            self.actors[index].may_be_special = false;
+            self.actors[index].take_over_all(state);
+            self.take(index, records, blends);
+            Ok(())
+        });
+    }
+
+    /// Completes the restored state of an actor.
+    fn take(&mut self, index: u32, records: &[PlayRecord], blends: &[BlendPlay]) {
+        let actor = &mut self.actors[index];
+        if !actor.is_alive() {
+            actor.layers.release(&mut self.pools);
+            return;
+        }
+        actor.layers.set(&mut self.pools, records, blends);
+        actor.update_own_clip(&self.poser);
+        if let Some(driver) = &mut actor.driver {
+            driver.trust();
+        }
+        self.rooted += usize::from(actor.is_rooted());
+        let machine = self
+            .library
+            .state_machine()
+            .filter(|_| actor.driver.is_some());
+        if actor.needs_more() || machine.is_some_and(StateMachine::has_inertia) {
+            self.expect_special(index);
+        }
+        self.resume(index);
+        self.warm();
+    }
+
+    fn check_rows(&mut self, rows: &Rows) -> Result<()> {
+        rows.identity.check(&self.library.identity)?;
+        check_time(rows.now_s)?;
+        for event in rows.queue.all() {
+            self.check_event(event.kind, event.layer)
+                .map_err(|why| why.at("event of actor", event.id.index as usize))?;
+            expect_finite("time of an event", event.time_s)?;
+            expect_finite("weight of an event", event.weight)?;
+        }
+        rows.for_each(|_, state, records, blends| self.check_actor(state, records, blends))
+    }
+
+    fn check_event(&self, kind: AnimationEventKind, layer: u8) -> Result<()> {
+        let (clips, names) = (self.library.clips.len(), self.library.set.event_names.len());
+        match kind {
+            AnimationEventKind::Clip { clip, event } => {
+                in_list("clip", clip.index(), clips)?;
+                in_list("event", event.index(), names)?;
+            }
+            AnimationEventKind::Finished { clip } => _ = in_list("clip", clip.index(), clips)?,
+            AnimationEventKind::Left { state } | AnimationEventKind::Entered { state } => {
+                let states = self.library.expect_state_machine()?.states(layer).count();
+                in_list("state", state.index(), states)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn check_actor(
+        &mut self,
+        state: &ActorState,
+        records: &[PlayRecord],
+        blends: &[BlendPlay],
+    ) -> Result<()> {
+        let library = Arc::clone(&self.library);
+        let library = &*library;
+        state.clock.check()?;
+        expect_finite("time of the actor", state.passed_s)?;
+        if records.len() > MOST as usize {
+            let (what, asked, cap) = ("play records", records.len() as u64, MOST.into());
+            return Err(Error::Capacity { what, asked, cap });
+        }
+        for (number, record) in records.iter().enumerate() {
+            library
+                .check_record(record)
+                .map_err(|why| why.at("play record", number))?;
+        }
+        if !records.is_sorted_by_key(|record| record.layer) {
+            return Err(Error::invalid("play records", "must ascend by layer"));
+        }
+        let shows = records
+            .iter()
+            .any(|record| record.has(PlayRecord::FLAG_POSE));
+        if shows && state.own_pose.is_none() {
+            return Err(Error::invalid(
+                "play records",
+                "show a pose that the actor does not have",
+            ));
+        }
+        let mut numbers = 0_u8;
+        for (number, play) in blends.iter().enumerate() {
+            play.check(library)
+                .map_err(|why| why.at("playing blend space", number))?;
+            if numbers >> play.number & 1 != 0 {
+                return Err(Error::invalid("numbers of blend spaces", "must differ"));
+            }
+            numbers |= 1 << play.number;
+        }
+        if let Some(root) = &state.root {
+            root.check()?;
+        }
+        if let Some(driver) = &state.driver {
+            driver.check(library.expect_state_machine()?)?;
+        }
+        if let Some(own) = &state.own_pose {
+            own.check(library.skeleton.len())?;
+            for joint in own.local() {
+                expect_extent("local pose", components(joint))?;
+            }
+            if let Some(model) = own.model() {
+                self.check_fit(model)?;
+            } else {
+                self.check_fit_of_local(own.local())?;
+            }
+        }
+        if let Some(carry) = &state.carry {
+            carry.check(library)?;
+        }
+        state.goals.check(&self.solvers)?;
+        state.weights.check(library)?;
+        state.springs.check(&library.springs)?;
+        expect_transform("world_from_model", &state.world)
+    }
+}
+
+impl<A: Deref<Target = Animator>> Actor<A> {
+    /// Saves the actor. See [`ActorSnapshot`].
+    #[must_use]
+    pub fn snapshot(&self) -> ActorSnapshot {
+        let mut snapshot = ActorSnapshot::default();
+        self.snapshot_into(&mut snapshot);
+        snapshot
+    }
+
+    /// Saves the actor, and reuses the memory of an earlier snapshot.
+    pub fn snapshot_into(&self, to: &mut ActorSnapshot) {
+        let animator = &*self.animator;
+        to.rows.begin(animator, 1);
+        to.rows.set(0, animator, self.id().index);
+        animator.queue.copy_early(self.id(), &mut to.rows.queue);
+    }
+}
+
+impl ActorMut<'_> {
+    /// Brings the actor to a snapshot of this or another actor of the same character.
+    ///
+    /// It keeps its id. Its own time, and with it everything that it plays, goes on from the moment
+    /// of the snapshot.
+    ///
+    /// # Errors
+    /// The same as [`Animator::restore`]. The actor is unchanged then.
+    pub fn restore(&mut self, from: &ActorSnapshot) -> Result<()> {
+        self.animator.check_one(from)?;
+        self.animator.restore_one(self.id().index, from);
+        Ok(())
+    }
+}
+
+/// For a crowd, too.
+impl Animator {
+    /// Checks everything about a snapshot of one actor.
+    pub(crate) fn check_one(&mut self, from: &ActorSnapshot) -> Result<()> {
+        self.check_rows(&from.rows)?;
+        expect_len("actors", from.rows.list.len(), 1)
+    }
+
+    /// Brings an actor back to a snapshot that [`Self::check_one`] has accepted.
+    pub(crate) fn restore_one(&mut self, index: u32, from: &ActorSnapshot) {
+        let times_s = [from.rows.now_s, self.now_s];
+        if let Some(id) = self.actors.id(index) {
+            self.queue.replace_early(id, &from.rows.queue, times_s);
+        }
+        let _ = from.rows.for_each(|_, state, records, blends| {
+            let actor = &mut self.actors[index];
+            self.rooted -= usize::from(actor.is_rooted());
+            actor.take_over(state);
+            actor.clock.go_on(times_s[0], times_s[1]);
+            self.take(index, records, blends);
+            Ok(())
+        });
+    }
+}

@@ -1,0 +1,116 @@
+//! Descriptions as TOML.
+
+use super::desc::AnimationDesc;
+use super::fault::AnimationList;
+use crate::error::{DescError, DescFault, DescPart, Result, cut};
+use crate::state_machine::{StateMachineDesc, list_element, part_of as part_of_machine};
+use crate::text::{DescText, Step, Tree, Value, to_toml};
+
+/// A description of a character's animation, read from text, with the line numbers for errors.
+pub(crate) type AnimationText = DescText<AnimationDesc>;
+
+impl AnimationText {
+    /// Reads `text`. Errors name `file`.
+    ///
+    /// # Errors
+    /// As [`AnimationDesc::from_toml`].
+    pub(crate) fn of(file: &str, text: &str) -> Result<Self> {
+        Self::parse(file, text, part_of)
+    }
+
+    /// [`Self::of`] for bytes.
+    ///
+    /// # Errors
+    /// As [`Self::of`], and for bytes that are not UTF-8.
+    pub(crate) fn decode(file: &str, bytes: &[u8]) -> Result<Self> {
+        match core::str::from_utf8(bytes) {
+            Ok(text) => Self::of(file, text),
+            Err(why) => {
+                let before = bytes.get(..why.valid_up_to()).unwrap_or_default();
+                let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+                Err(whole(file, u32::try_from(line).ok(), "is not UTF-8"))
+            }
+        }
+    }
+
+    /// The state machine inside the text.
+    pub(crate) fn machine(&self, desc: &StateMachineDesc) -> DescText<StateMachineDesc> {
+        self.inner(desc.clone(), "state_machine")
+    }
+}
+
+fn whole(file: &str, line: Option<u32>, why: &'static str) -> crate::error::Error {
+    let error = DescError {
+        file: file.into(),
+        line,
+        part: DescPart::Animation,
+        field: Box::default(),
+        why: DescFault::Invalid(why),
+    };
+    error.into_error()
+}
+
+/// The part of a description at a path, and the number of steps that lead to it.
+fn part_of(root: Value<'_>, path: &[Step<'_>]) -> (DescPart, usize) {
+    if let [Step::Key(key), inner @ ..] = path
+        && key == "state_machine"
+        && let Some(machine) = root.get(key)
+        && let (part, steps @ 1..) = part_of_machine(machine, inner)
+    {
+        return (part, steps + 1);
+    }
+    let element = list_element(path);
+    let found = element.and_then(|(list, index)| {
+        let kind = AnimationList::ALL
+            .into_iter()
+            .find(|kind| kind.name() == list)?;
+        let value = root.get(list)?.items().nth(index)?;
+        let name = |key| value.get(key).and_then(Value::text);
+        let name = name("name").or_else(|| name("clip"));
+        Some(kind.part(index, cut(&name.unwrap_or_default())))
+    });
+    found.map_or((DescPart::Animation, 0), |part| (part, 2))
+}
+
+impl AnimationDesc {
+    /// Reads the text form. Errors use `file` as the file name.
+    ///
+    /// An import of a file reads the text beside it automatically. Use this function in tools, and
+    /// for text from elsewhere.
+    ///
+    /// ```
+    /// use throng::character::AnimationDesc;
+    ///
+    /// let text = "[[clip]]\nname = 'Walk'\nevents = [{ name = 'step', time = 0.1 }]";
+    /// let error = AnimationDesc::from_toml("knight.toml", text).unwrap_err();
+    /// let start = "knight.toml:3: clip 0 \"Walk\", events[0].time: unknown field";
+    /// assert!(error.to_string().starts_with(start));
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Description`](crate::Error::Description) for text that is not TOML or does not have
+    /// the form of a description, with the line and, if known, the part. Also for text longer than
+    /// [`StateMachineDesc::MAX_TOML_BYTES`].
+    #[cfg_attr(docsrs, doc(cfg(feature = "toml")))]
+    pub fn from_toml(file: &str, text: &str) -> Result<Self> {
+        Ok(AnimationText::of(file, text)?.desc)
+    }
+
+    /// The text form, which [`Self::from_toml`] reads back as the same data.
+    ///
+    /// # Errors
+    /// [`Error::Description`](crate::Error::Description) for a state machine that has no text form,
+    /// as at [`StateMachineDesc::to_toml`].
+    #[cfg_attr(docsrs, doc(cfg(feature = "toml")))]
+    pub fn to_toml(&self) -> Result<String> {
+        let text = to_toml(Tree::of(self).root());
+        match Self::from_toml("", &text)? == *self {
+            true => Ok(text),
+            false => Err(whole(
+                "",
+                None,
+                "the text would read back as different data",
+            )),
+        }
+    }
+}

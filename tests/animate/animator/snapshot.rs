@@ -1,0 +1,546 @@
+//! Save and restore: equal bits afterwards, and nothing changes if a snapshot does not fit.
+
+use super::script;
+use super::world::{made_machine, world};
+use crate::reference::rng::Rng;
+use serde_json::Value;
+use std::fmt::Write as _;
+use std::sync::OnceLock;
+use throng::animator::{
+    ActorId, ActorSnapshot, Animator, AnimatorSnapshot, IkSolver, Play, RootMotionMode, ShowPose,
+};
+use throng::character::Character;
+use throng::error::ArgumentFault;
+use throng::glam::{Affine3A, DVec3, Quat, Vec3};
+use throng::ik::{Aim, AimJoint, TwoBone, TwoBoneTarget};
+use throng::import::{ImportOptions, RawCharacter};
+use throng::motion::RootTransform;
+use throng::skeleton::Transform;
+use throng::spring::{SpringBones, SpringChain, SpringJoint};
+use throng::state_machine::ParameterKind;
+use throng::{Error, Id};
+
+const FRAMES: u32 = 90;
+/// How far back a rollback goes.
+const BACK: u32 = 8;
+
+/// A character with everything that actors can have.
+fn character() -> &'static Character {
+    static CHARACTER: OnceLock<Character> = OnceLock::new();
+    CHARACTER.get_or_init(|| {
+        let mut machine = made_machine(&mut Rng::new(3));
+        // Some transitions are inertialised.
+        let transitions = machine
+            .layers
+            .iter_mut()
+            .flat_map(|layer| &mut layer.transitions);
+        for transition in transitions.step_by(2) {
+            (transition.fade_s, transition.inertial_s) = (0.0, 0.3);
+        }
+        let character = world().with_machine(machine);
+        let joint = |name| SpringJoint {
+            gravity: Vec3::new(0.0, -1.0, 0.0),
+            ..SpringJoint::new(character.skeleton().joint(name).unwrap())
+        };
+        let chains = vec![SpringChain::new(vec![
+            joint("RightLowerArm"),
+            joint("RightHand"),
+        ])];
+        let bones = SpringBones {
+            chains,
+            ..SpringBones::default()
+        };
+        character.with_springs(bones).unwrap()
+    })
+}
+
+fn solver() -> IkSolver {
+    let joint = |name| character().skeleton().joint(name).unwrap();
+    IkSolver::TwoBone(TwoBone {
+        start: joint("LeftUpperArm"),
+        mid: joint("LeftLowerArm"),
+        end: joint("LeftHand"),
+        hinge: None,
+        soften: 1.0,
+    })
+}
+
+/// An animator without actors.
+fn empty() -> Animator {
+    let mut animator = Animator::new(character()).unwrap();
+    animator.add_solver(solver()).unwrap();
+    animator
+}
+
+fn transform(rng: &mut Rng) -> Affine3A {
+    Affine3A::from_rotation_translation(
+        Quat::from_rotation_y(rng.range(-3.0, 3.0)),
+        rng.vector(-2.0, 2.0),
+    )
+}
+
+/// Gives a random command.
+fn act(animator: &mut Animator, rng: &mut Rng) {
+    let ids: Vec<ActorId> = animator.actors().collect();
+    if ids.is_empty() || rng.chance(8) {
+        match rng.below(3) {
+            0 => animator.add_driven().unwrap(),
+            _ => animator.add("Walk").unwrap(),
+        };
+        return;
+    }
+    let id = ids[rng.below(ids.len())];
+    if rng.chance(20) {
+        animator.remove(id).unwrap();
+        return;
+    }
+    let limb = Id::new(0);
+    let parameters: Vec<_> = {
+        let machine = animator.state_machine().unwrap();
+        machine
+            .parameters()
+            .map(|(id, _, kind)| (id, kind))
+            .collect()
+    };
+    let (parameter, kind) = parameters[rng.below(parameters.len())];
+    let mut actor = animator.actor_mut(id).unwrap();
+    match rng.below(18) {
+        0 => _ = actor.play(Play::new("Run").layer(6).inertial_s(rng.range(0.1, 0.6))),
+        1 => {
+            let at = [rng.range(-1.0, 1.0), rng.range(-1.0, 1.0)];
+            _ = actor.play(Play::blend_space("plane").at(at).layer(7).fade_s(0.2));
+        }
+        2 => _ = actor.play(Play::blend_space("line").at(2.0).layer(7).synced()),
+        3 => _ = actor.set_blend_position_over(7, rng.range(0.0, 3.0), 0.4),
+        4 if actor.has_state_machine() => actor.stop_state_machine(0.3).unwrap(),
+        4 => actor.start_state_machine().unwrap(),
+        5 | 6 => {
+            _ = match kind {
+                ParameterKind::Float { .. } => {
+                    actor.set_float_over(parameter, rng.range(-1.0, 2.0), 0.5)
+                }
+                ParameterKind::Int { .. } => actor.set_int(parameter, rng.below(5) as i32),
+                ParameterKind::Bool { .. } => actor.set_bool(parameter, rng.chance(2)),
+                ParameterKind::Trigger => actor.set_trigger(parameter),
+            };
+        }
+        7 => {
+            let target = TwoBoneTarget::at(rng.vector(-1.0, 1.0));
+            actor.set_target(limb, target, 0.3).unwrap();
+        }
+        8 => actor.clear_target(limb, 0.2).unwrap(),
+        9 => {
+            let modes = [
+                RootMotionMode::Ignore,
+                RootMotionMode::Report,
+                RootMotionMode::Apply,
+            ];
+            actor.set_root_motion(modes[rng.below(3)]);
+        }
+        10 => actor.set_transform(&transform(rng)).unwrap(),
+        11 => actor.teleport(&transform(rng)).unwrap(),
+        12 if rng.chance(3) => actor.set_springs(rng.chance(2)),
+        12 => actor.reset_springs(),
+        13 => {
+            let mut model = vec![Affine3A::IDENTITY; character().skeleton().len()];
+            model.fill_with(|| transform(rng));
+            let show = ShowPose {
+                layer: 9,
+                fade_s: 0.2,
+                ..ShowPose::default()
+            };
+            actor.show_model_pose(&model, &show).unwrap();
+        }
+        14 => {
+            let at = RootTransform {
+                translation: DVec3::X,
+                yaw_rad: 0.3,
+            };
+            _ = actor.set_root_transform(at, 1.5);
+        }
+        _ => {
+            let command = script::command(rng, world(), actor.time_s());
+            let free = !actor.has_state_machine();
+            if free {
+                script::say(animator, id, world(), &command);
+            }
+        }
+    }
+}
+
+/// Everything that can be read of an animator, with every bit of its numbers.
+fn look(animator: &mut Animator) -> String {
+    let mut all = format!("{:?} {:?} ", animator.now_s(), animator.events());
+    let ids: Vec<ActorId> = animator.actors().collect();
+    let mut pose = vec![Transform::IDENTITY; ids.len() * character().skeleton().len()];
+    animator.local_poses(&ids, &mut pose).unwrap();
+    write!(all, "{pose:?}").unwrap();
+    for id in ids {
+        let actor = animator.actor(id).unwrap();
+        let (delta, root) = (actor.root_delta(), actor.root_transform());
+        write!(all, "{id:?} {:?} {delta:?} {root:?}", actor.records()).unwrap();
+        write!(
+            all,
+            "{:?} {:?}",
+            actor.layer_status(0),
+            actor.target_report(Id::new(0))
+        )
+        .unwrap();
+        let hand = actor.joint_model("RightHand", animator.now_s() + 0.1);
+        write!(
+            all,
+            "{hand:?} {:?} {:?}",
+            actor.transform(),
+            actor.blend_position(7)
+        )
+        .unwrap();
+    }
+    all
+}
+
+/// The commands and the update of a frame, which depend on its number alone.
+fn frame(animator: &mut Animator, seed: u64, number: u32) -> String {
+    let mut rng = Rng::new(1000 * seed + u64::from(number));
+    for _ in 0..rng.below(12) {
+        act(animator, &mut rng);
+    }
+    let back = if number % 31 == 30 { 0.4 } else { 0.0 };
+    animator.update(0.041 * f64::from(number) - back).unwrap();
+    look(animator)
+}
+
+fn run(seed: u64) -> Vec<String> {
+    let mut animator = empty();
+    (0..FRAMES)
+        .map(|number| frame(&mut animator, seed, number))
+        .collect()
+}
+
+/// A snapshot written and read by serde, in a form that keeps all bits.
+fn by_serde(snapshot: &AnimatorSnapshot) -> AnimatorSnapshot {
+    serde_json::from_value(serde_json::to_value(snapshot).unwrap()).unwrap()
+}
+
+#[test]
+fn a_restored_animator_goes_on_bit_for_bit() {
+    for seed in 0..4 {
+        let want = run(seed);
+        let mut rng = Rng::new(seed);
+        let mut animator = empty();
+        // Another animator of the character, with a past of its own.
+        let mut other = empty();
+        frame(&mut other, 77, 3);
+        let mut snapshot = AnimatorSnapshot::default();
+        for (number, want) in (0..).zip(&want) {
+            animator.snapshot_into(&mut snapshot);
+            match rng.below(6) {
+                0 => {
+                    animator = empty();
+                    animator.restore(&snapshot).unwrap();
+                }
+                1 => {
+                    other.restore(&snapshot).unwrap();
+                    std::mem::swap(&mut animator, &mut other);
+                }
+                2 => animator = animator.clone(),
+                3 => {
+                    other.clone_from(&animator);
+                    std::mem::swap(&mut animator, &mut other);
+                }
+                4 => animator.restore(&by_serde(&snapshot)).unwrap(),
+                _ => {}
+            }
+            let got = frame(&mut animator, seed, number);
+            assert!(got == *want, "seed {seed}, frame {number}");
+        }
+        assert!(want.iter().any(|frame| frame.contains("Entered")));
+    }
+}
+
+#[test]
+fn a_rollback_and_a_second_run_are_a_straight_run() {
+    for seed in 10..13 {
+        let want = run(seed);
+        let mut animator = empty();
+        let mut ring: [AnimatorSnapshot; BACK as usize] = Default::default();
+        for number in 0..FRAMES {
+            let back = if number % 3 == 0 {
+                number.min(BACK - 1)
+            } else {
+                0
+            };
+            if back > 0 {
+                animator
+                    .restore(&ring[((number - back) % BACK) as usize])
+                    .unwrap();
+            }
+            for again in number - back..=number {
+                animator.snapshot_into(&mut ring[(again % BACK) as usize]);
+                let got = frame(&mut animator, seed, again);
+                assert!(got == want[again as usize], "seed {seed}, frame {again}");
+            }
+        }
+    }
+}
+
+/// One actor, in another animator at another time.
+#[test]
+fn an_actor_goes_on_in_another_animator() {
+    let world = world();
+    let mut animator = empty();
+    let id = animator.add("Walk").unwrap();
+    let mut rng = Rng::new(5);
+    for number in 1..40 {
+        let command = script::command(&mut rng, world, animator.actor(id).unwrap().time_s());
+        script::say(&mut animator, id, world, &command);
+        animator.update(0.05 * f64::from(number)).unwrap();
+    }
+    let target = TwoBoneTarget::at(Vec3::new(0.3, 1.2, 0.4));
+    animator
+        .actor_mut(id)
+        .unwrap()
+        .set_target(Id::new(0), target, 0.5)
+        .unwrap();
+    let saved = animator.actor(id).unwrap().snapshot();
+    let saved: ActorSnapshot =
+        serde_json::from_value(serde_json::to_value(&saved).unwrap()).unwrap();
+    // A power of two keeps the bits of differences of times.
+    let later_s = 1024.0;
+    let mut other = empty();
+    other.update(animator.now_s() + later_s).unwrap();
+    other.add("Run").unwrap();
+    let twin = other.add("Run").unwrap();
+    other.actor_mut(twin).unwrap().restore(&saved).unwrap();
+    let pose = |animator: &mut Animator, id| {
+        let mut pose = vec![Transform::IDENTITY; world.joints()];
+        animator.local_poses(&[id], &mut pose).unwrap();
+        pose
+    };
+    for number in 0..60 {
+        let now_s = 2.0 + 0.0625 * f64::from(number);
+        animator.update(now_s).unwrap();
+        other.update(now_s + later_s).unwrap();
+        // The clock of the second was set anew, so times differ by their rounding at 1026 s.
+        for (a, b) in pose(&mut animator, id).iter().zip(pose(&mut other, twin)) {
+            assert!((a.translation - b.translation).length() < 1e-6);
+            assert!((a.rotation.dot(b.rotation).abs() - 1.0).abs() < 1e-6);
+        }
+        let kinds = |animator: &Animator, id| {
+            let events = animator.events().iter().filter(move |event| event.id == id);
+            events.map(|event| event.kind).collect::<Vec<_>>()
+        };
+        assert_eq!(kinds(&animator, id), kinds(&other, twin), "{number}");
+    }
+    // The same again at the same time, bit for bit.
+    let saved = animator.actor(id).unwrap().snapshot();
+    let before = pose(&mut animator, id);
+    animator.actor_mut(id).unwrap().play("Wave").unwrap();
+    animator.actor_mut(id).unwrap().restore(&saved).unwrap();
+    assert_eq!(pose(&mut animator, id), before);
+}
+
+fn kind(error: &Error) -> &'static str {
+    match error {
+        Error::Argument {
+            why: ArgumentFault::OtherCharacter { kind, .. },
+            ..
+        } => kind,
+        _ => panic!("{error}"),
+    }
+}
+
+#[test]
+fn a_snapshot_of_another_character_names_what_differs() {
+    let mut animator = empty();
+    frame(&mut animator, 1, 1);
+    let snapshot = animator.snapshot();
+    let mannequin = || {
+        RawCharacter::mannequin()
+            .build(&ImportOptions::default())
+            .unwrap()
+            .character
+    };
+    let refuse = |character: &Character| {
+        let mut animator = Animator::new(character).unwrap();
+        animator.add(Play::REST).unwrap();
+        let before = format!("{:?}", animator.snapshot());
+        let error = animator.restore(&snapshot).unwrap_err();
+        assert_eq!(format!("{:?}", animator.snapshot()), before);
+        error
+    };
+    assert_eq!(kind(&refuse(&mannequin())), "clips");
+    assert_eq!(kind(&refuse(&world().character)), "event names");
+    let machine = world().with_machine(made_machine(&mut Rng::new(4)));
+    let joint = |name| SpringJoint::new(machine.skeleton().joint(name).unwrap());
+    let chains = vec![SpringChain::new(vec![
+        joint("RightLowerArm"),
+        joint("RightHand"),
+    ])];
+    let bones = SpringBones {
+        chains,
+        ..SpringBones::default()
+    };
+    let machine = machine.with_springs(bones).unwrap();
+    assert_eq!(kind(&refuse(&machine)), "layers of the state machine");
+    let text = refuse(&mannequin()).to_string();
+    assert!(
+        text.starts_with("snapshot: is of another character: that has "),
+        "{text}"
+    );
+    // Names alone decide.
+    let mut same = Animator::new(&mannequin()).unwrap();
+    let id = same.add("Walk").unwrap();
+    let other = throng::builtin::mannequin().unwrap().character;
+    let mut other = Animator::new(&other).unwrap();
+    other.restore(&same.snapshot()).unwrap();
+    assert!(other.is_alive(id));
+}
+
+/// Changes a number, a text or a list somewhere in a snapshot.
+fn tamper(value: &mut Value, rng: &mut Rng) {
+    match value {
+        Value::Array(list) if !list.is_empty() && !rng.chance(12) => {
+            let at = rng.below(list.len());
+            tamper(&mut list[at], rng);
+        }
+        Value::Object(map) if !map.is_empty() && !rng.chance(60) => {
+            let at = rng.below(map.len());
+            tamper(map.values_mut().nth(at).unwrap(), rng);
+        }
+        Value::Array(list) => match rng.below(3) {
+            0 => list.clear(),
+            1 => drop(list.pop()),
+            _ => {
+                let again = list.clone();
+                list.extend(again);
+            }
+        },
+        other => {
+            let odd = [
+                Value::from(0),
+                Value::from(1),
+                Value::from(-1),
+                Value::from(7),
+                Value::from(255),
+                Value::from(65535),
+                Value::from(u32::MAX),
+                Value::from(1_u64 << 62),
+                Value::from(1e300),
+                Value::from(-1e18),
+                Value::from(1e-40),
+                Value::from(0.5),
+                Value::from(true),
+                Value::Null,
+            ];
+            *other = odd[rng.below(odd.len())].clone();
+        }
+    }
+}
+
+#[test]
+fn a_snapshot_that_was_altered_is_refused_or_harmless() {
+    let mut animator = empty();
+    for number in 0..30 {
+        frame(&mut animator, 21, number);
+    }
+    let snapshot = animator.snapshot();
+    let saved = serde_json::to_value(&snapshot).unwrap();
+    let mut rng = Rng::new(6);
+    let (mut unread, mut refused, mut taken) = (0, 0, 0);
+    for _ in 0..600 {
+        let mut value = saved.clone();
+        for _ in 0..=rng.below(2) {
+            tamper(&mut value, &mut rng);
+        }
+        let Ok(read) = serde_json::from_value::<AnimatorSnapshot>(value) else {
+            unread += 1;
+            continue;
+        };
+        if animator.restore(&read).is_err() {
+            refused += 1;
+            continue;
+        }
+        taken += 1;
+        for step in 1..4 {
+            let now_s = (animator.now_s() + 0.1 * f64::from(step)).min(1e12);
+            animator.update(now_s).unwrap();
+            look(&mut animator);
+        }
+        for id in animator.actors().collect::<Vec<_>>() {
+            let mut actor = animator.actor_mut(id).unwrap();
+            let _ = actor.play(Play::new("Run").inertial_s(0.2).layer(6));
+            animator.remove(id).unwrap();
+        }
+        animator.add("Walk").unwrap();
+        animator.restore(&snapshot).unwrap();
+    }
+    println!("{unread} not read, {refused} refused, {taken} taken");
+    assert!(unread > 50 && refused > 20 && taken > 50);
+    // A refusal changes nothing.
+    assert_eq!(
+        format!("{:?}", animator.snapshot()),
+        format!("{snapshot:?}")
+    );
+}
+
+#[test]
+fn what_does_not_fit_is_named() {
+    let mut animator = empty();
+    let id = animator.add("Walk").unwrap();
+    let target = TwoBoneTarget::at(Vec3::ONE);
+    animator
+        .actor_mut(id)
+        .unwrap()
+        .set_target(Id::new(0), target, 0.0)
+        .unwrap();
+    let saved = serde_json::to_value(animator.snapshot()).unwrap();
+    let mut refuse = |at: &str, value: Value| {
+        let mut altered = saved.clone();
+        *altered.pointer_mut(at).unwrap() = value;
+        let read: AnimatorSnapshot = serde_json::from_value(altered).unwrap();
+        animator.restore(&read).unwrap_err().to_string()
+    };
+    let clips = character().clips().len();
+    assert_eq!(
+        refuse("/rows/records/0/clip", 999.into()),
+        format!("actor 0: play record 0: clip 999 does not exist: there are {clips}")
+    );
+    assert!(refuse("/rows/records/0/mask", 9.into()).contains("mask 9 does not exist"));
+    let (at, needs) = (
+        "/rows/list/0/state/goals/0/solver",
+        "IK solver 3 does not exist",
+    );
+    assert!(refuse(at, 3.into()).contains(needs));
+    assert!(refuse("/free", vec![0].into()).contains("free indices"));
+    assert!(refuse("/rows/records", Value::Array(Vec::new())).contains("records"));
+    assert!(refuse("/rows/now_s", 1e13.into()).contains("now_s"));
+    // A target for a solver of another kind.
+    let snapshot = animator.snapshot();
+    let mut other = Animator::new(character()).unwrap();
+    assert!(
+        other
+            .restore(&snapshot)
+            .unwrap_err()
+            .to_string()
+            .contains("IK solver 0")
+    );
+    let head = character().skeleton().joint("Head").unwrap();
+    let aim = Aim {
+        joints: vec![AimJoint {
+            joint: head,
+            share: 1.0,
+        }],
+        forward: Vec3::Z,
+        up: Vec3::Y,
+        offset_m: Vec3::ZERO,
+        limit_rad: 1.0,
+    };
+    other.add_solver(aim).unwrap();
+    assert!(
+        other
+            .restore(&snapshot)
+            .unwrap_err()
+            .to_string()
+            .contains("another kind of solver")
+    );
+}
