@@ -4,7 +4,7 @@ use crate::driver::{failing_with, reset, revive, stuck, traced};
 use crate::ending::{LOST, MEMORY_ERRORS, OF_MEMORY, alone, check, context, finish};
 use crate::objects::{KINDS, changes, objects};
 use crate::reference::sweep::is_thorough;
-use crate::screen::{UPRIGHT, Window};
+use crate::screen::{EXTENT, Window};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use throng::ash::vk;
@@ -31,7 +31,7 @@ impl Shown {
     pub(crate) fn open(&mut self, context: &mut Context) -> Result<()> {
         if self.swapchain.is_none() {
             let surface = context.surface(Arc::new(Window(1)))?;
-            self.swapchain = Some(Swapchain::new(context, surface, UPRIGHT, &desc())?);
+            self.swapchain = Some(Swapchain::new(context, surface, EXTENT, &desc())?);
         }
         if self.frames.is_none() {
             self.frames = Some(Frames::new(context, 2)?);
@@ -76,11 +76,11 @@ impl Shown {
         self.open(context)?;
         let wide = vk::Extent2D {
             width: 100,
-            ..UPRIGHT
+            ..EXTENT
         };
         for (extent, presents) in [
-            (UPRIGHT, true),
-            (UPRIGHT, true),
+            (EXTENT, true),
+            (EXTENT, true),
             (wide, true),
             (wide, false),
             (wide, true),
@@ -89,7 +89,7 @@ impl Shown {
         }
         self.renew_surface(context)?;
         for _ in 0..3 {
-            self.frame(context, UPRIGHT, true)?;
+            self.frame(context, EXTENT, true)?;
         }
         Ok(())
     }
@@ -164,7 +164,7 @@ fn fail(
         }
         let again = shown.live(context);
         again.unwrap_or_else(|error| panic!("{error} after {answer:?} of {call}"));
-        assert!(shown.frame(context, UPRIGHT, true).unwrap());
+        assert!(shown.frame(context, EXTENT, true).unwrap());
     }
     shown.close(context);
     assert_eq!(objects(), before, "left over after {answer:?} of {call}");
