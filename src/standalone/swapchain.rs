@@ -100,6 +100,9 @@ pub enum Acquire<'a> {
 pub struct SwapchainImage<'a> {
     swapchain: &'a mut Swapchain,
     index: u32,
+    /// True if the driver called the swapchain suboptimal. Some say so only here, others only when
+    /// the image is presented.
+    suboptimal: bool,
     pub(super) submitted: bool,
 }
 
@@ -211,14 +214,13 @@ impl Swapchain {
                 self.loader
                     .acquire_next_image(built.handle, timeout, semaphore, no_fence)
             };
-            let index = match next {
+            let (index, suboptimal) = match next {
                 Err(result) if is_outdated(result) => {
                     self.stale = true;
                     continue;
                 }
                 Err(vk::Result::TIMEOUT | vk::Result::NOT_READY) => return Ok(Acquire::NotReady),
-                // Presenting says again that it is suboptimal.
-                next => next.check("vkAcquireNextImageKHR")?.0,
+                next => next.check("vkAcquireNextImageKHR")?,
             };
             frame.image_acquired();
             // Until it is presented.
@@ -226,6 +228,7 @@ impl Swapchain {
             return Ok(Acquire::Image(SwapchainImage {
                 swapchain: self,
                 index,
+                suboptimal,
                 submitted: false,
             }));
         }
@@ -343,7 +346,7 @@ impl SwapchainImage<'_> {
         let result = unsafe { swapchain.loader.queue_present(context.queue, &info) };
         swapchain.stale = match (result, &swapchain.surface) {
             // Some window systems report a swapchain as suboptimal for as long as it lives.
-            (Ok(true), Some(surface)) => {
+            (Ok(suboptimal), Some(surface)) if suboptimal || self.suboptimal => {
                 let capabilities = surface.capabilities(context.physical_device)?;
                 fit(&capabilities, swapchain.asked) != built.extent()
             }
