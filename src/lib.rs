@@ -159,7 +159,8 @@ pub mod standalone;
 pub use crate::crowd::Crowd;
 pub use animator::{
     Actor, ActorMut, ActorRef, ActorSnapshot, AnimationEvent, AnimationEventKind, AnimatorSnapshot,
-    IkReport, IkSolver, IkTarget, JointRef, NameOrId, Play, Playing, RootMotionMode, ShowPose,
+    IkReport, IkSolver, IkTarget, JointRef, Misfit, NameOrId, Play, Playing, RootMotionMode,
+    ShowPose,
 };
 #[cfg(feature = "vulkan")]
 pub use ash;

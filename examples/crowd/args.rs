@@ -6,6 +6,7 @@ use std::str::FromStr;
 use super::picture::png_path;
 use clap::{Parser, ValueEnum};
 use throng::ash::vk;
+use throng::glam::Vec2;
 use throng::import::UpAxis;
 use throng::palette::SkinningMethod;
 use throng::{Crowd, SkinningStage};
@@ -67,6 +68,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub(crate) seed: u64,
 
+    /// Picks the character at this pixel of the last frame, describes it and shows it in red.
+    /// Without a window.
+    #[arg(long, value_name = "X,Y")]
+    pub(crate) pick: Option<Pixel>,
+
     /// Writes the last frame to this file. [default: crowd.png without a window, else none]
     #[arg(long, value_name = "FILE.png", value_parser = png_path)]
     pub(crate) out: Option<PathBuf>,
@@ -113,7 +119,7 @@ impl Args {
 
     /// Returns true if no window is wanted, even if there is a display.
     pub(crate) fn is_headless(&self) -> bool {
-        self.headless || self.apng.is_some()
+        self.headless || self.apng.is_some() || self.pick.is_some()
     }
 }
 
@@ -198,6 +204,24 @@ impl FromStr for Size {
             width: side(width)?,
             height: side(height)?,
         }))
+    }
+}
+
+/// A pixel of the picture, as `640,360`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pixel(pub(crate) Vec2);
+
+impl FromStr for Pixel {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let expected = "expected X,Y in pixels from the upper left corner, such as 640,360";
+        let (x, y) = text.split_once(',').ok_or(expected)?;
+        let middle = |text: &str| text.parse::<u32>().map(|at| at as f32 + 0.5);
+        match (middle(x), middle(y)) {
+            (Ok(x), Ok(y)) => Ok(Self(Vec2::new(x, y))),
+            _ => Err(expected),
+        }
     }
 }
 

@@ -121,6 +121,7 @@ fn draw_frames(
     let count = args.frames.unwrap_or(FRAMES);
     let dt_s = args.fixed_dt.unwrap_or(DT_S);
     let mut progress = Progress::new(count);
+    let mut picked = None;
     let moving = args.apng.as_deref();
     let moving = moving.map(|path| MovingPicture::new(path, target.extent(), count, dt_s));
     let mut moving = moving.transpose()?;
@@ -135,6 +136,10 @@ fn draw_frames(
         let waited = Instant::now();
         if ends.pending == FRAMES_IN_FLIGHT {
             ends.ended(waited);
+        }
+        let last = number + 1 == count;
+        if let Some(pixel) = args.pick.filter(|_| last) {
+            picked = Some(show.pick(&view, pixel)?);
         }
         let canvas = Canvas::Picture(target);
         let time_s = f64::from(number) * dt_s;
@@ -167,6 +172,7 @@ fn draw_frames(
         }
     }
     progress.clear();
+    picked.map_or(Ok(()), |text| say(&text))?;
     ends.drain(context, frames)?;
     log.set_frame_ms(ends.times_ms);
     moving.map_or(Ok(()), MovingPicture::finish)?;

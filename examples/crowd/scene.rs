@@ -47,6 +47,8 @@ pub(crate) struct Skinning {
     pub(crate) mode: SkinningStage,
     /// The skinning method.
     pub(crate) method: SkinningMethod,
+    /// True if characters can be picked.
+    pub(crate) picks: bool,
 }
 
 impl Scene {
@@ -188,7 +190,7 @@ impl Scene {
     ) -> Result<()> {
         let desc = CharacterDesc {
             method: self.skinning.method,
-            cpu_skinning: self.skinning.mode == SkinningStage::Cpu,
+            cpu_skinning: self.skinning.mode == SkinningStage::Cpu || self.skinning.picks,
         };
         for model in &self.models {
             let added = crowd.add_character_with(allocator, &model.character, &desc);

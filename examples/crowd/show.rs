@@ -4,12 +4,13 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use throng::ash::{self, vk};
+use throng::skin::Faces;
 use throng::standalone::{
     Begin, Context, ContextDesc, Formats, FrameCommands, SwapchainImage, Target, Validation,
 };
 use throng::{Crowd, CrowdDesc, PassDesc, PassId, View};
 
-use super::args::{Args, Shadows};
+use super::args::{Args, Pixel, Shadows};
 use super::layout::Layout;
 use super::model::Model;
 use super::roles::Fades;
@@ -77,6 +78,7 @@ pub(crate) fn scene_with(args: &Args, fades: Fades) -> Result<Scene> {
     let skinning = Skinning {
         mode: args.skin.into(),
         method: args.method.into(),
+        picks: args.pick.is_some(),
     };
     Ok(Scene::new(models, layout, skinning, fades))
 }
@@ -291,6 +293,25 @@ impl Show {
                 frame_ms: 0.0,
             })
         }
+    }
+
+    /// Finds the character at a pixel, shows it in red from the next frame on, and describes it.
+    pub(crate) fn pick(&mut self, view: &View, Pixel(pixel): Pixel) -> Result<String> {
+        let hit = self.crowd.pick(&view.ray(pixel), Faces::Drawn, view.mask)?;
+        let Some(hit) = hit else {
+            return Ok(format!("picked       nobody at {pixel}"));
+        };
+        let mut it = self.crowd.instance_mut(hit.instance)?;
+        it.set_tint([1.0, 0.15, 0.1, 1.0])?;
+        let (number, kind) = (it.table_index(), it.character());
+        let rig = self.crowd.character(kind)?;
+        let part = rig.parts().find(|(part, _)| Some(*part) == hit.part);
+        let (part, name) = (part.map_or("", |(_, name)| name), rig.name());
+        let (metres, triangle) = (hit.hit.distance, hit.hit.triangle);
+        Ok(format!(
+            "picked       instance {number} of {name}: part {part}, triangle {triangle}, \
+             {metres:.2} m away"
+        ))
     }
 
     /// The GPU times of the frames that were still in flight. The device must be idle.

@@ -2,7 +2,7 @@
 
 use super::actors::ActorState;
 use super::library::{Library, check_fade};
-use super::state::{Driver, Moment, OwnPose, Root, no_blend};
+use super::state::{Driver, Moment, OwnPose, Root, ground_velocity, no_blend};
 use super::{
     ActorId, Animator, Change, IkReport, IkSolver, IkTarget, JointRef, NameOrId, Play, PlayRecord,
     Playing, RootMotionMode, ShowPose,
@@ -19,7 +19,7 @@ use crate::motion::{BlendSpace, RootTransform};
 use crate::skeleton::{Skeleton, Transform};
 use crate::state_machine::{LayerStatus, ParameterDesc, StateMachine, StateMachineInstance, Value};
 use core::ops::{Deref, DerefMut};
-use glam::Affine3A;
+use glam::{Affine3A, Vec3};
 
 /// An actor of an animator, alive as long as this handle borrows the animator.
 ///
@@ -203,6 +203,38 @@ impl<A: Deref<Target = Animator>> Actor<A> {
     pub fn root_transform(&self) -> RootTransform {
         let root = self.state().root.as_ref();
         root.map_or(RootTransform::IDENTITY, |root| root.transform)
+    }
+
+    /// Its velocity over the ground in what it plays, in metres of character space per second.
+    ///
+    /// It counts whether root motion is used or not, for clips with root motion and for clips with
+    /// a [gait](crate::character::Character::gait), as the mean over a cycle. The weights and
+    /// speeds of the present time are included, and so are pause and time scale. Only layer 0 moves
+    /// an actor.
+    #[must_use]
+    pub fn ground_velocity(&self) -> Vec3 {
+        let state = self.state();
+        let velocity = ground_velocity(self.library(), self.records(), self.time_s());
+        (velocity * state.clock.rate()).as_vec3()
+    }
+
+    /// The length of [`Self::ground_velocity`], in metres of character space per second.
+    ///
+    /// A character that keeps up with a moving target divides the target's speed by this one:
+    ///
+    /// ```
+    /// use throng::animator::Animator;
+    ///
+    /// let mut animator = Animator::new(&throng::builtin::mannequin()?)?;
+    /// let guard = animator.add("Walk")?;
+    /// let mut guard = animator.actor_mut(guard)?;
+    /// guard.set_speed(0, 1.5 / f64::from(guard.ground_speed()))?;
+    /// assert!((guard.ground_speed() - 1.5).abs() < 1e-6);
+    /// # Ok::<(), throng::Error>(())
+    /// ```
+    #[must_use]
+    pub fn ground_speed(&self) -> f32 {
+        self.ground_velocity().length()
     }
 
     /// The size that root motion is scaled by: metres of the world per metre of the character.
@@ -772,8 +804,8 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
 
     /// Sets how the root motion of its clips is used.
     ///
-    /// The motion of a clip is the motion that was extracted from it at import. It continues from
-    /// the actor's transform in the world, which is the origin at first. With
+    /// The motion of a clip is the motion that was extracted from it at import, or that of its
+    /// [gait](crate::character::AnimationDesc::gait_motion). It continues from the actor's transform in the world, which is the origin at first. With
     /// [`RootMotionMode::Apply`], the instance of a crowd moves with it.
     pub fn set_root_motion(&mut self, mode: RootMotionMode) {
         let was = self.state().is_rooted();

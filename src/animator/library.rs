@@ -29,7 +29,7 @@ pub(crate) struct Library {
     pub(crate) morph_weights: Vec<f32>,
     /// What the indices in snapshots stand for.
     pub(crate) identity: Identity,
-    morph_names: Vec<Box<str>>,
+    pub(crate) morph_names: Vec<Box<str>>,
 }
 
 impl Library {

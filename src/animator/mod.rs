@@ -58,6 +58,7 @@ mod name_or_id;
 mod passing;
 mod play;
 mod record;
+mod replace;
 mod snapshot;
 mod socket;
 mod solvers;
@@ -76,6 +77,9 @@ pub(crate) use library::in_list;
 pub use name_or_id::NameOrId;
 pub use play::{Play, Playing};
 pub use record::PlayRecord;
+pub use replace::Misfit;
+#[cfg(feature = "vulkan")]
+pub(crate) use replace::{Misfits, joints_by_name, moved};
 pub use snapshot::{ActorSnapshot, AnimatorSnapshot};
 pub use solvers::{IkReport, IkSolver, IkTarget};
 pub use state::{RootMotionMode, ShowPose};

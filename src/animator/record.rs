@@ -288,6 +288,21 @@ impl PlayRecord {
         }
     }
 
+    /// Keeps the phase of a clip whose duration has changed, unless it plays once.
+    ///
+    /// Clips that keep step keep their rate, too.
+    pub(crate) fn stretch(&mut self, now_s: f64, [old_s, new_s]: [f64; 2]) {
+        if old_s == new_s || old_s <= 0.0 || self.loop_mode() == LoopMode::Once {
+            return;
+        }
+        let by = new_s / old_s;
+        let synced = if self.has(Self::FLAG_SYNCED) { by } else { 1.0 };
+        let speeds = [self.speed_at(now_s), self.to_speed].map(|speed| speed * synced);
+        let left_s = self.anchor_s + f64::from(self.speed_ramp_s) - now_s;
+        let unwrapped_s = self.unwrapped_s(now_s) * by;
+        self.re_anchor(now_s, unwrapped_s, speeds, left_s.max(0.0) as f32);
+    }
+
     /// Stops the change of speed, and keeps the speed of `now_s`.
     fn hold_speed(&mut self, now_s: f64) {
         let speed = self.speed_at(now_s);

@@ -1,12 +1,13 @@
 //! Inverse kinematics: the solvers of a character, and the kinds of targets and reports.
 
+use super::replace::moved;
 use crate::error::{Error, Result};
 use crate::id::Id;
 use crate::ik::{
     Aim, AimReport, AimTarget, ChainReport, ChainTarget, FeetReport, FeetTarget, FootPlacement,
     IkChain, IkJob, IkPose, IkRig, TwoBone, TwoBoneReport, TwoBoneTarget,
 };
-use crate::skeleton::{Skeleton, Transform};
+use crate::skeleton::{Joint, Skeleton, Transform};
 use glam::Affine3A;
 
 /// An inverse kinematics solver, for which actors can be given targets.
@@ -98,6 +99,49 @@ impl IkReport {
 }
 
 impl IkSolver {
+    /// The same solver with other joints. `None` if one of them does not exist.
+    fn with_joints(&self, joint: impl Fn(Id<Joint>) -> Option<Id<Joint>>) -> Option<Self> {
+        let bones = |it: &TwoBone| {
+            Some(TwoBone {
+                start: joint(it.start)?,
+                mid: joint(it.mid)?,
+                end: joint(it.end)?,
+                ..it.clone()
+            })
+        };
+        let mut moved = self.clone();
+        match &mut moved {
+            Self::TwoBone(it) => *it = bones(it)?,
+            Self::Aim(it) => {
+                for at in &mut it.joints {
+                    at.joint = joint(at.joint)?;
+                }
+            }
+            Self::Chain(it) => {
+                for at in &mut it.joints {
+                    at.joint = joint(at.joint)?;
+                }
+            }
+            Self::Feet(it) => {
+                it.pelvis = joint(it.pelvis)?;
+                for leg in &mut it.legs {
+                    leg.bones = bones(&leg.bones)?;
+                }
+            }
+        }
+        Some(moved)
+    }
+
+    /// The name of its kind.
+    pub(super) fn kind(&self) -> &'static str {
+        match self {
+            Self::TwoBone(_) => "TwoBone",
+            Self::Aim(_) => "Aim",
+            Self::Chain(_) => "IkChain",
+            Self::Feet(_) => "FootPlacement",
+        }
+    }
+
     fn validate(&self, rig: &IkRig) -> Result<()> {
         match self {
             Self::TwoBone(job) => job.validate(rig),
@@ -192,6 +236,8 @@ impl IkSolver {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Solvers {
     list: Vec<IkSolver>,
+    /// The solvers that do not fit the character that replaced theirs.
+    unfit: Vec<u16>,
     /// `None` until a solver needs it.
     rig: Option<IkRig>,
 }
@@ -211,7 +257,33 @@ impl Solvers {
         Ok(Id::new(asked as u16 - 1))
     }
 
+    /// The name of a solver's kind.
+    pub(super) fn kind(&self, id: Id<IkSolver>) -> &'static str {
+        self.list.get(id.index()).map_or("", IkSolver::kind)
+    }
+
+    /// Fits the solvers to another skeleton, by the names of joints.
+    pub(super) fn adopt(&mut self, old: &Skeleton, new: &Skeleton, joints: &[Option<u16>]) {
+        if self.list.is_empty() {
+            return;
+        }
+        debug_assert_eq!(joints.len(), old.len());
+        let rig = self.rig.insert(IkRig::new(new));
+        for (number, solver) in (0..).zip(&mut self.list) {
+            let found = solver.with_joints(|joint| Some(Id::new(moved(joints, joint.0)?)));
+            match found.filter(|solver| solver.validate(rig).is_ok()) {
+                Some(found) if !self.unfit.contains(&number) => *solver = found,
+                _ if self.unfit.contains(&number) => {}
+                _ => self.unfit.push(number),
+            }
+        }
+    }
+
     pub(super) fn get(&self, id: Id<IkSolver>) -> Result<&IkSolver> {
+        if self.unfit.contains(&id.0) {
+            let why = "does not fit the character that replaced its own";
+            return Err(Error::invalid("IK solver", why));
+        }
         let solver = self.list.get(usize::from(id.0));
         solver.ok_or(Error::NotFound {
             what: "IK solver",

@@ -62,6 +62,14 @@ impl Clone for Work {
 }
 
 impl Work {
+    /// Frees the buffers whose sizes depend on the character.
+    pub(super) fn forget_character(&mut self) {
+        *self = Self {
+            specials: self.specials,
+            ..Self::default()
+        };
+    }
+
     /// Reserves memory for lists of actors, so that no frame allocates.
     ///
     /// Some of the `actors` need more than their records, with `joints` joints each.

@@ -1,6 +1,6 @@
 //! The clips of a character: their number and names, and adding more.
 
-use super::animation_set::ClipDraft;
+use super::animation_set::{ClipDraft, NamedTimes};
 use super::asset::Character;
 use crate::clip::{Clip, CurveClip};
 use crate::error::{Error, Result};
@@ -54,10 +54,7 @@ impl Character {
     ///
     /// # Errors
     /// As [`Self::with_clips`]. The events must lie within their clips.
-    pub fn with_clips_and_events(
-        mut self,
-        clips: Vec<(CurveClip, Vec<(Box<str>, f64)>)>,
-    ) -> Result<Self> {
+    pub fn with_clips_and_events(mut self, clips: Vec<(CurveClip, NamedTimes)>) -> Result<Self> {
         for (index, (clip, _)) in clips.iter().enumerate() {
             self.check_clip(clip).map_err(|why| why.at("clip", index))?;
         }

@@ -3,6 +3,7 @@
 use crate::animator::{ActorId, NameOrId};
 use crate::character::Character;
 use crate::crowd::capacity::Need;
+use crate::crowd::instances::state::{Sizes, morph_words};
 use crate::crowd::memory::buffers::FrameBuffers;
 use crate::crowd::{CharacterDesc, CharacterId, SkinningStage};
 use crate::error::{Error, Result};
@@ -48,6 +49,10 @@ impl CpuSkin {
 /// A character and everything that belongs to it.
 #[derive(Debug)]
 pub(super) struct LoadedCharacter {
+    /// Tells it apart from all characters that were ever loaded.
+    pub(super) load: u32,
+    /// The options that it was added with.
+    pub(super) desc: CharacterDesc,
     /// The character's name, for debuggers.
     pub(super) label: CString,
     /// Skeleton, palette and clips. It has meshes only with `cpu_skin`.
@@ -78,7 +83,7 @@ pub(super) struct LoadedCharacter {
 }
 
 impl LoadedCharacter {
-    /// Creates a character's data, and the upload that fills it.
+    /// Creates a character's data, and the upload that fills it. `load` is a new number.
     ///
     /// # Errors
     /// As [`Crowd::add_character_with`](super::Crowd::add_character_with). Everything created until
@@ -87,7 +92,7 @@ impl LoadedCharacter {
         device: &Device,
         allocator: &mut dyn MemoryAllocator,
         (layout, buffers): (&SetLayout, &FrameBuffers),
-        character: &Character,
+        (character, load): (&Character, u32),
         desc: &CharacterDesc,
     ) -> Result<(Self, Upload)> {
         let mut upload = Upload::new();
@@ -124,6 +129,8 @@ impl LoadedCharacter {
             }
         });
         let loaded = Self {
+            load,
+            desc: *desc,
             label: CString::new(character.name()).unwrap_or_default(),
             rig: Arc::new(match desc.cpu_skinning {
                 true => character.without_images(),
@@ -154,6 +161,15 @@ impl LoadedCharacter {
         unsafe {
             self.pool.destroy(device);
             self.mesh.destroy(device, allocator);
+        }
+    }
+
+    /// The memory that an instance takes.
+    pub(super) fn sizes(&self) -> Sizes {
+        Sizes {
+            rows: self.palette_rows(),
+            morphs: morph_words(self.rig.morph_weights().len()),
+            skinned: self.mesh.skinned_layout().words,
         }
     }
 
@@ -326,30 +342,34 @@ fn make_sets(
 
 /// All characters of a crowd, by the index of their id.
 #[derive(Debug, Default)]
-pub(super) struct Characters(Vec<Option<LoadedCharacter>>);
+pub(super) struct Characters {
+    list: Vec<Option<LoadedCharacter>>,
+    /// The number of loads so far.
+    loads: u32,
+}
 
 impl Characters {
     /// The number of characters that were ever added.
     pub(super) fn len(&self) -> usize {
-        self.0.len()
+        self.list.len()
     }
 
     pub(super) fn at(&self, index: u32) -> Option<&LoadedCharacter> {
-        self.0.get(index as usize)?.as_ref()
+        self.list.get(index as usize)?.as_ref()
     }
 
     pub(super) fn at_mut(&mut self, index: u32) -> Option<&mut LoadedCharacter> {
-        self.0.get_mut(index as usize)?.as_mut()
+        self.list.get_mut(index as usize)?.as_mut()
     }
 
     /// All characters, with their indices.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &LoadedCharacter)> + Clone {
-        let all = (0..).zip(&self.0);
+        let all = (0..).zip(&self.list);
         all.filter_map(|(index, character)| Some((index, character.as_ref()?)))
     }
 
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut LoadedCharacter> {
-        self.0.iter_mut().flatten()
+        self.list.iter_mut().flatten()
     }
 
     pub(super) fn get(&self, id: CharacterId) -> Result<&LoadedCharacter> {
@@ -362,16 +382,40 @@ impl Characters {
     }
 
     pub(super) fn add(&mut self, character: LoadedCharacter) -> CharacterId {
-        self.0.push(Some(character));
-        CharacterId(self.0.len() as u32 - 1)
+        self.list.push(Some(character));
+        CharacterId(self.list.len() as u32 - 1)
+    }
+
+    /// A number for a character that is about to be loaded.
+    pub(super) fn next_load(&mut self) -> u32 {
+        self.loads = self.loads.wrapping_add(1);
+        self.loads
+    }
+
+    /// Returns true if the character of this load is still there.
+    pub(super) fn has_load(&self, load: u32) -> bool {
+        self.iter().any(|(_, character)| character.load == load)
+    }
+
+    /// Replaces a character, and moves its instances to the new one. Returns the old one.
+    pub(super) fn replace(
+        &mut self,
+        id: CharacterId,
+        mut new: LoadedCharacter,
+    ) -> Option<LoadedCharacter> {
+        let old = self.at_mut(id.0)?;
+        new.members = core::mem::take(&mut old.members);
+        new.instance_of_actor = core::mem::take(&mut old.instance_of_actor);
+        (new.flipped, new.hiding) = (old.flipped, old.hiding);
+        Some(core::mem::replace(old, new))
     }
 
     pub(super) fn take(&mut self, id: CharacterId) -> Option<LoadedCharacter> {
-        self.0.get_mut(id.0 as usize)?.take()
+        self.list.get_mut(id.0 as usize)?.take()
     }
 
     pub(super) fn drain(&mut self) -> impl Iterator<Item = LoadedCharacter> + '_ {
-        self.0.drain(..).flatten()
+        self.list.drain(..).flatten()
     }
 
     /// Makes new sets for all characters over new buffers. If one fails, none is kept.

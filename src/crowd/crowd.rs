@@ -93,7 +93,7 @@ pub(super) struct Pipelines {
 #[derive(Debug)]
 pub(super) struct Memory {
     pub(super) buffers: FrameBuffers,
-    /// Uploads for the next prepared frame, with the index of their character.
+    /// Uploads for the next prepared frame, with the load of their character.
     pub(super) uploads: Vec<(u32, Upload)>,
     pub(super) retire_queue: RetireQueue,
 }

@@ -4,6 +4,7 @@ use super::ListId;
 use crate::error::{Error, Result};
 use crate::gpu::Limits;
 use crate::gpu::layout::GpuView;
+use crate::skin::Ray;
 use ash::vk;
 use glam::{Mat4, Vec2, Vec3, Vec4};
 
@@ -147,6 +148,56 @@ impl View {
             shadow: None,
             mask: u32::MAX,
             list: None,
+        }
+    }
+
+    /// The ray from the eye through a point of the picture, in world space.
+    ///
+    /// `pixel` is in pixels of the attachments, from their upper left corner. The middle of the
+    /// first pixel is at (0.5, 0.5). Use it with [`Crowd::pick`](super::Crowd::pick).
+    ///
+    /// ```
+    /// use throng::View;
+    /// use throng::ash::vk::Extent2D;
+    /// use throng::glam::{Mat4, Vec2, Vec3};
+    ///
+    /// // Orthographic: the picture shows x and y in −1..1, from z = 1 on.
+    /// let extent = Extent2D { width: 200, height: 100 };
+    /// let clip_from_world = Mat4::from_scale_rotation_translation(
+    ///     Vec3::new(1.0, -1.0, -0.1), Default::default(), Vec3::Z * 0.1);
+    /// let view = View::new(clip_from_world, Vec3::Z * 9.0, extent);
+    /// let ray = view.ray(Vec2::new(150.0, 25.0));
+    /// assert!(ray.origin.abs_diff_eq(Vec3::new(0.5, 0.5, 1.0), 1e-5));
+    /// assert!(ray.direction.normalize().abs_diff_eq(Vec3::NEG_Z, 1e-5));
+    /// ```
+    #[must_use]
+    pub fn ray(&self, pixel: Vec2) -> Ray {
+        let ([left, top], [right, bottom]) = corners(self.viewport);
+        let [left, top, right, bottom] = [left, top, right, bottom].map(|edge| edge as f32);
+        let x = (pixel.x - left) / (right - left) * 2.0 - 1.0;
+        let y = (pixel.y - top) / (bottom - top) * 2.0 - 1.0;
+        let y = if self.flipped { -y } else { y };
+        let world_from_clip = self.clip_from_world.inverse();
+        let at = |depth| world_from_clip.project_point3(Vec3::new(x, y, depth));
+        let eye = self.eye_point();
+        if eye.w != 0.0 {
+            let origin = eye.truncate();
+            return Ray {
+                origin,
+                direction: at(0.5) - origin,
+            };
+        }
+        // The end of the depth range that is nearer to the eye.
+        let (first, second) = (at(0.0), at(1.0));
+        let towards = eye.truncate();
+        let origin = if towards.dot(first - second) > 0.0 {
+            first
+        } else {
+            second
+        };
+        Ray {
+            origin,
+            direction: -towards,
         }
     }
 

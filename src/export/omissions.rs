@@ -88,7 +88,8 @@ impl Omissions {
         let clips = character.clips().len().max(character.curves().len());
         let moving = (0..clips).filter(|clip| {
             let clip = Id::new(*clip as u16);
-            character.root_motion(clip).is_some()
+            let motion = character.root_motion(clip);
+            motion.is_some_and(|motion| !motion.is_of_gait())
         });
         self.add(OmissionKind::RootMotion, moving.count());
         let chains = character.springs().chains.len();

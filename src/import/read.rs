@@ -27,6 +27,14 @@ pub(super) struct Read {
         reason = "readers that are not compiled in use them"
     )
 )]
+#[cfg_attr(
+    not(any(feature = "gltf", feature = "ezm", feature = "wgl")),
+    allow(
+        unreachable_code,
+        unused_mut,
+        reason = "without a reader, every format is an error"
+    )
+)]
 pub(super) fn read(
     format: Format,
     source: &Source<'_>,
@@ -34,7 +42,7 @@ pub(super) fn read(
     repairs: &mut Vec<Repair>,
 ) -> Result<Read> {
     let (bytes, files, options) = (source.bytes, &source.files, source.files.options);
-    let (raw, up) = match (format, clips_for) {
+    let (raw, up): (RawCharacter, Option<UpAxis>) = match (format, clips_for) {
         #[cfg(feature = "gltf")]
         (Format::Gltf, None) => {
             let raw = super::gltf::read_raw(bytes, files, options, repairs)?;

@@ -52,6 +52,7 @@ mod model;
 mod names;
 mod pace;
 mod parameters;
+mod replace;
 mod state;
 mod status;
 mod text;

@@ -156,7 +156,11 @@ impl<'a> Value<'a> {
     /// The index of the node after the value and its contents.
     fn after(self) -> usize {
         match self.node() {
-            Node { kind, end, .. } if matches!(kind, Kind::List | Kind::Map) => end as usize,
+            Node {
+                kind: Kind::List | Kind::Map,
+                end,
+                ..
+            } => end as usize,
             _ => self.index + 1,
         }
     }

@@ -36,6 +36,7 @@ mod passes;
 mod picking;
 mod pictures;
 mod recording;
+mod replacing;
 mod skin_stage;
 mod sockets;
 mod spirv_rules;

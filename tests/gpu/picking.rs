@@ -6,7 +6,7 @@ use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, target};
 use crate::support::{SMALL, each, view};
 use throng::Id;
 use throng::character::Character;
-use throng::glam::{Affine3A, Quat, Vec3, vec3};
+use throng::glam::{Affine3A, Quat, Vec3, vec2, vec3};
 use throng::import::{ImportOptions, RawMorph};
 use throng::mesh::MorphTarget;
 use throng::palette::SkinningMethod;
@@ -48,14 +48,7 @@ fn camera() -> View {
 
 /// The ray through the middle of a texel.
 fn ray(x: u32, y: u32) -> Ray {
-    let at = |texel: u32, size: u32| (texel as f32 + 0.5) / size as f32 * 2.0 - 1.0;
-    let (x, y) = (at(x, EXTENT.width), at(y, EXTENT.height));
-    let world = camera().clip_from_world.inverse();
-    let near = world.project_point3(vec3(x, y, 0.0));
-    Ray {
-        origin: near,
-        direction: world.project_point3(vec3(x, y, 0.9)) - near,
-    }
+    camera().ray(vec2(x as f32 + 0.5, y as f32 + 0.5))
 }
 
 /// The colours by which instances are told apart.

@@ -30,7 +30,8 @@ impl Clock {
         self.scale
     }
 
-    fn rate(&self) -> f64 {
+    /// Seconds of the actor's time per second of the animator's.
+    pub(crate) fn rate(&self) -> f64 {
         if self.paused { 0.0 } else { self.scale }
     }
 

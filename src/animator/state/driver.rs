@@ -36,6 +36,21 @@ impl Driver {
         }
     }
 
+    /// Goes on in another state machine, by the names of both.
+    pub(crate) fn adopt(
+        &mut self,
+        old: &StateMachine,
+        new: &StateMachine,
+        lost: &mut dyn FnMut(&'static str, &str),
+    ) {
+        self.state = new.adopt(old, &self.state, lost);
+        self.damped.retain_mut(|(id, _)| {
+            let same = new.same_parameter(old, *id);
+            *id = same.unwrap_or(*id);
+            same.is_some()
+        });
+    }
+
     /// Checks data that was saved, so that it can be used like data of this state machine.
     pub(crate) fn check(&self, machine: &StateMachine) -> Result<()> {
         machine.check(&self.state)?;

@@ -119,6 +119,18 @@ impl Goals {
         }
     }
 
+    /// Removes the targets for solvers that do not fit the character any more.
+    pub(crate) fn adopt(&mut self, solvers: &Solvers, lost: &mut dyn FnMut(&'static str, &str)) {
+        self.0.retain_mut(|goal| {
+            goal.report = None;
+            if solvers.get(goal.solver).is_err() {
+                lost("IK solver", solvers.kind(goal.solver));
+                return false;
+            }
+            true
+        });
+    }
+
     /// Checks data that was saved.
     pub(crate) fn check(&self, solvers: &Solvers) -> Result<()> {
         for goal in &self.0 {

@@ -6,6 +6,7 @@ use super::record_pool::{Block, RecordPool};
 use crate::animator::library::Library;
 use crate::animator::play::{Play, Playing};
 use crate::animator::record::PlayRecord;
+use crate::animator::replace::{Mapping, moved};
 use crate::animator::sync::Layer;
 use crate::clone::clone_fields;
 use crate::error::{Error, Result};
@@ -183,6 +184,71 @@ impl Mix<'_> {
         let blends = &mut self.layers.blends;
         let keep = |play: &BlendPlay| usize::from(play.layer) >= layers;
         self.pools.blends.retain(blends, keep);
+    }
+
+    /// Goes on with the clips, blend spaces and masks of another character.
+    ///
+    /// What is gone ends, and `lost` is called with it. So do the records of a state machine, which
+    /// writes new ones.
+    pub(crate) fn adopt(
+        &mut self,
+        old: &Library,
+        map: &Mapping,
+        lost: &mut dyn FnMut(&'static str, &str),
+    ) {
+        let (library, local_s) = (self.library, self.local_s);
+        let mask_of = |mask: u16, lost: &mut dyn FnMut(&'static str, &str)| {
+            if mask == PlayRecord::NO_MASK {
+                return Some(mask);
+            }
+            let new = moved(&map.masks, mask);
+            if new.is_none() {
+                lost("mask", &old.set.mask_names[usize::from(mask)]);
+            }
+            new
+        };
+        self.pools.blends.for_each(self.layers.blends, |play| {
+            let space = moved(&map.blend_spaces, play.space);
+            if space.is_none() {
+                lost(
+                    "blend space",
+                    old.blend_spaces()[usize::from(play.space)].name(),
+                );
+            }
+            match (space, mask_of(play.mask, lost)) {
+                (Some(space), Some(mask)) => {
+                    (play.space, play.mask) = (space, mask);
+                    play.set_rate(library, local_s);
+                }
+                _ => play.weight = Ramp::constant(0.0),
+            }
+        });
+        self.drop_faded_blends();
+        self.retain_records(|record| {
+            record.blend() == 0 && !record.has(PlayRecord::FLAG_STATE_MACHINE)
+        });
+        for record in self.records_mut() {
+            let is_pose = record.has(PlayRecord::FLAG_POSE);
+            let clip = if is_pose {
+                Some(record.clip)
+            } else {
+                moved(&map.clips, record.clip)
+            };
+            if clip.is_none() {
+                lost("clip", old.clips[usize::from(record.clip)].name());
+            }
+            match (clip, mask_of(record.mask, lost)) {
+                (Some(clip), Some(mask)) => {
+                    if !is_pose {
+                        let durations_s = [old.duration_s(record.clip), library.duration_s(clip)];
+                        record.stretch(local_s, durations_s);
+                    }
+                    (record.clip, record.mask) = (clip, mask);
+                }
+                _ => (record.from_weight, record.to_weight) = (0.0, 0.0),
+            }
+        }
+        self.write_blends();
     }
 
     /// Hands the records of a state machine to the caller, and fades them out.

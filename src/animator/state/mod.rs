@@ -26,6 +26,6 @@ pub(super) use pose::OwnPose;
 pub use pose::ShowPose;
 pub(super) use record_pool::MOST;
 pub use root::RootMotionMode;
-pub(super) use root::{Root, Step};
+pub(super) use root::{Root, Step, ground_velocity};
 pub(super) use springs::Springs;
 pub(super) use weights::Weights;

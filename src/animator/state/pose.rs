@@ -87,6 +87,21 @@ impl OwnPose {
         self.local.extend(local_of(skeleton, model));
     }
 
+    /// Fits the pose to another skeleton. Joints that the old one lacks get their rest pose.
+    pub(crate) fn adopt(&mut self, (old, new): (&Skeleton, &Skeleton), joints: &[Option<u16>]) {
+        let mut pairs = (0..).zip(joints);
+        if old.len() == new.len() && pairs.all(|(at, joint): (u16, _)| *joint == Some(at)) {
+            return;
+        }
+        let mut local: Vec<Transform> = new.joints().iter().map(|joint| joint.rest).collect();
+        for (transform, joint) in self.local.iter().zip(joints) {
+            if let Some(joint) = joint {
+                local[usize::from(*joint)] = *transform;
+            }
+        }
+        self.set_local(&local);
+    }
+
     /// Shows the pose on a layer of the actor, in a cross-fade from what the layer plays.
     pub(crate) fn show(mix: &mut Mix<'_>, show: &ShowPose<'_>, mask: Option<u16>) {
         // The actor has only one pose, so a record that already shows it is replaced and keeps

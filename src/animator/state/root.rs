@@ -2,10 +2,12 @@
 
 use crate::animator::library::Library;
 use crate::animator::passing::Passing;
+use crate::animator::record::PlayRecord;
 #[cfg(feature = "vulkan")]
 use crate::error::expect_transform;
 use crate::error::{Result, expect_finite};
-use crate::motion::RootTransform;
+use crate::id::Id;
+use crate::motion::{LoopMode, RootTransform};
 use glam::{Affine3A, DVec3, Vec3};
 
 /// The use of the root motion of an actor's clips.
@@ -103,6 +105,40 @@ impl Root {
     }
 }
 
+/// The velocity over the ground of the records that play at an actor's time, in metres of
+/// character space per second of its time.
+///
+/// Each clip counts with its mean velocity, its speed and its weight, as in [`Step`].
+pub(crate) fn ground_velocity(library: &Library, records: &[PlayRecord], local_s: f64) -> DVec3 {
+    let (mut sum, mut weights) = (DVec3::ZERO, 0.0);
+    for record in records.iter().filter(|record| moves_actor(library, record)) {
+        let weight = f64::from(record.weight_at(local_s));
+        let (duration_s, at_s) = (library.duration_s(record.clip), record.unwrapped_s(local_s));
+        let speed = record.speed_at(local_s);
+        let direction = match record.loop_mode() {
+            _ if duration_s <= 0.0 => 0.0,
+            LoopMode::Loop => 1.0,
+            // At an end it stands, unless it is about to leave it.
+            LoopMode::Once if speed > 0.0 && at_s >= duration_s => 0.0,
+            LoopMode::Once if speed < 0.0 && at_s <= 0.0 => 0.0,
+            LoopMode::Once if !(0.0..=duration_s).contains(&at_s) => 0.0,
+            mode @ LoopMode::PingPong if mode.cycle_time_s(at_s, duration_s) > duration_s => -1.0,
+            LoopMode::Once | LoopMode::PingPong => 1.0,
+        };
+        let velocity = library.set.of(Id::new(record.clip)).ground_velocity();
+        sum += velocity * (weight * speed * direction);
+        weights += weight;
+    }
+    sum / weights.max(1.0)
+}
+
+/// Returns true if the clip of a record moves the actor: only layer 0 does, and no difference.
+fn moves_actor(library: &Library, record: &PlayRecord) -> bool {
+    let clip = library.clips.get(usize::from(record.clip));
+    let is_additive = clip.is_some_and(|clip| clip.is_additive());
+    record.layer == 0 && !record.has(PlayRecord::FLAG_POSE) && !is_additive
+}
+
 /// The root motion of an actor in one update: the weighted sum of its clips' motion.
 ///
 /// Only layer 0 moves the actor; layers above only change its pose. If the weights sum to less than
@@ -127,11 +163,7 @@ impl Step {
     pub(crate) fn add(&mut self, library: &Library, passing: &Passing, [from, to]: [f64; 2]) {
         let record = &passing.record;
         let span_s = passing.to_s - passing.from_s;
-        if record.layer > 0 || span_s <= 0.0 {
-            return;
-        }
-        let additive = library.clips.get(usize::from(record.clip));
-        if additive.is_some_and(|clip| clip.is_additive()) {
+        if span_s <= 0.0 || !moves_actor(library, record) {
             return;
         }
         // Simpson's rule, which is exact for the curves that weights follow.

@@ -1,6 +1,7 @@
 //! The morph weights of an actor: overrides, expressions, and what clips blend to.
 
 use crate::animator::library::Library;
+use crate::animator::replace::{Mapping, moved};
 use crate::clone::clone_fields;
 use crate::error::{Result, expect_extent, expect_in, expect_len};
 use crate::mesh::add_expressions;
@@ -25,6 +26,32 @@ impl Weights {
         self.set.clear();
         if weights.iter().any(Option::is_some) {
             self.set.extend_from_slice(weights);
+        }
+    }
+
+    /// Fits them to another character, which has these counts of expressions and morph weights.
+    pub(crate) fn adopt(
+        &mut self,
+        old: &Library,
+        map: &Mapping,
+        [expressions, weights]: [usize; 2],
+        lost: &mut dyn FnMut(&'static str, &str),
+    ) {
+        let before = core::mem::take(self);
+        for (index, weight) in (0..)
+            .zip(before.expressions)
+            .filter(|(_, weight)| *weight != 0.0)
+        {
+            match moved(&map.expressions, index) {
+                Some(new) => self.set_expression(expressions, new.into(), weight),
+                None => lost("expression", &old.expressions[usize::from(index)].name),
+            }
+        }
+        for (index, weight) in (0..).zip(before.set).filter(|(_, weight)| weight.is_some()) {
+            match moved(&map.morph_weights, index) {
+                Some(new) => self.set(weights, new.into(), weight),
+                None => lost("morph weight", &old.morph_names[usize::from(index)]),
+            }
         }
     }
 

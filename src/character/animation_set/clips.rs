@@ -117,12 +117,13 @@ impl Character {
         }
         let names: Arc<[Box<str>]> = names.list.into();
         let set = Arc::make_mut(&mut self.animations);
+        let gait_motion = set.desc.gait_motion;
         let (packed_clips, curves) = (&mut self.clips, &mut self.curves);
         let (packed_clips, curves) = (Arc::make_mut(packed_clips), Arc::make_mut(curves));
         for (clip, events) in clips.into_iter().zip(events) {
             set.clips.push(OfClip {
                 events: ClipEvents::shared(clip.duration_s(), &names, events)?,
-                root_motion: clip.root_motion.clone(),
+                root_motion: clip.motion(gait_motion),
                 gait: clip.gait,
                 additive: clip.is_additive(),
             });

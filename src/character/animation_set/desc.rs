@@ -1,7 +1,7 @@
 //! The animation data of a character, as plain data.
 
 use crate::state_machine::{BlendPointDesc, MaskDesc, StateMachineDesc};
-use glam::Vec2;
+use glam::{DVec3, Vec2};
 use std::collections::BTreeMap;
 
 /// Animation data of a character that no file format can store.
@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 ///
 /// ```toml
 /// state_machine_file = "knight.machine.toml"  # or a table: [state_machine]
+/// gait_motion = true                          # clips in place move by their gaits
 ///
 /// [humanoid]                                  # roles of joints, for retargeting
 /// hips = "Bip01 Pelvis"
@@ -49,6 +50,13 @@ pub struct AnimationDesc {
     ///
     /// It is beside the model or in a folder there.
     pub state_machine_file: Option<String>,
+    /// If true, clips with a gait have root motion: they move their instance at that velocity.
+    ///
+    /// It makes a clip that walks in place walk over the ground, so that its feet do not slide,
+    /// for actors that [use root motion](crate::animator::Actor::set_root_motion). Clips whose
+    /// root motion was extracted keep that. To leave out a clip, give it a
+    /// [`ClipDesc::gait`] of 0 m/s. Clips that are added later move, too.
+    pub gait_motion: bool,
     /// The joints that are parts of a humanoid: names of VRM 1.0, and names of joints.
     ///
     /// If empty, the character keeps those that it has. See
@@ -249,11 +257,21 @@ impl SocketDesc {
 
 /// The velocity over the ground at which a clip's feet do not slide.
 ///
-/// An instance that plays the in-place clip at speed 1 must move at this velocity.
+/// An instance that plays the in-place clip at speed 1 must move at this velocity. It does so by
+/// itself with [`AnimationDesc::gait_motion`].
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Gait {
     /// Speed, in metres of character space per second.
     pub speed_m_s: f32,
     /// Direction, in radians about +Y from +Z.
     pub heading_rad: f32,
+}
+
+impl Gait {
+    /// The velocity, in metres of character space per second.
+    #[must_use]
+    pub fn velocity(&self) -> DVec3 {
+        let (x, z) = f64::from(self.heading_rad).sin_cos();
+        DVec3::new(x, 0.0, z) * f64::from(self.speed_m_s)
+    }
 }

@@ -75,7 +75,7 @@ impl ClipDraft {
                     .iter()
                     .map(|(name, at)| (name.into(), at))
                     .collect(),
-                root_motion: of.root_motion,
+                root_motion: of.root_motion.filter(|motion| !motion.is_of_gait()),
                 gait: of.gait,
                 gait_known: true,
                 curve,
@@ -165,6 +165,18 @@ impl ClipDraft {
             });
         }
         Ok(())
+    }
+
+    /// Its root motion. With `gait_motion`, that is the motion of its gait unless another one was
+    /// extracted.
+    pub(crate) fn motion(&self, gait_motion: bool) -> Option<RootMotion> {
+        let moves = gait_motion && self.duration_s > 0.0;
+        let gait = self.gait.filter(|gait| moves && gait.speed_m_s > 0.0);
+        let extracted = self.root_motion.as_ref();
+        match (gait, extracted.is_some_and(|motion| !motion.is_still())) {
+            (Some(gait), false) => Some(RootMotion::steady(self.duration_s, gait.velocity())),
+            _ => extracted.cloned(),
+        }
     }
 
     /// The packed clip, on which gaits are measured.

@@ -38,7 +38,7 @@ use crate::state_machine::StateMachine;
 /// # Ok::<(), throng::Error>(())
 /// ```
 impl Character {
-    /// The masks, blend spaces, sockets and state machine as plain data.
+    /// The masks, blend spaces, sockets, state machine and `gait_motion` as plain data.
     ///
     /// These are the parts that [`Self::with_animation`] replaces. The data of individual clips,
     /// such as events and gaits, stays with the clips and is not in it. So this changes one part
@@ -171,7 +171,8 @@ impl Character {
         &self.animations.of(clip).events
     }
 
-    /// The root motion that was extracted from a clip, if any.
+    /// The root motion of a clip, if any: extracted from it, or that of its
+    /// [gait](AnimationDesc::gait_motion).
     #[must_use]
     pub fn root_motion(&self, clip: Id<Clip>) -> Option<&RootMotion> {
         self.animations.of(clip).root_motion.as_ref()

@@ -25,6 +25,7 @@ impl Draft<'_> {
         self.lists(desc, &mut set)
             .map_err(|fault| source.error(fault))?;
         set.desc = AnimationDesc {
+            gait_motion: desc.gait_motion,
             masks: desc.masks.clone(),
             sockets: desc.sockets.clone(),
             blend_spaces: desc.blend_spaces.clone(),

@@ -7,6 +7,7 @@ use crate::id::{Id, find};
 use crate::motion::{BlendSpace, ClipEvents, RootMotion};
 use crate::skeleton::{Mask, Socket};
 use crate::state_machine::StateMachine;
+use glam::DVec3;
 use std::sync::Arc;
 
 /// The most masks, and the most blend spaces.
@@ -48,6 +49,22 @@ pub(crate) struct OfClip {
     pub(crate) gait: Option<Gait>,
     /// True if the clip is a difference from a reference pose.
     pub(crate) additive: bool,
+}
+
+impl OfClip {
+    /// The mean velocity over the ground at speed 1, in metres of character space per second.
+    ///
+    /// It is that of the root motion, or else of the gait.
+    pub(crate) fn ground_velocity(&self) -> DVec3 {
+        let motion = self
+            .root_motion
+            .as_ref()
+            .filter(|motion| !motion.is_still());
+        let velocity = motion.map(|motion| motion.pass().translation / motion.duration_s());
+        let velocity = velocity.or(self.gait.map(|gait| gait.velocity()));
+        let velocity = velocity.filter(|velocity| velocity.is_finite());
+        velocity.unwrap_or_default() * DVec3::new(1.0, 0.0, 1.0)
+    }
 }
 
 impl AnimationSet {

@@ -12,6 +12,7 @@ text_structs! {
     AnimationDesc {
         state_machine_file,
         humanoid = BTreeMap::new(),
+        gait_motion = false,
         masks as "mask" = Vec::new(),
         clips as "clip" = Vec::new(),
         additive = Vec::new(),

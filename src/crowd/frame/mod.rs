@@ -179,11 +179,11 @@ impl Crowd {
         self.frame
             .histories
             .abandon_frame(&mut self.memory.retire_queue);
-        let alive = |index: u32| self.scene.characters.at(index).is_some();
+        let alive = |load: u32| self.scene.characters.has_load(load);
         let uploads = self.memory.retire_queue.restore_uploads(alive);
-        for (index, mut upload) in uploads {
+        for (load, mut upload) in uploads {
             upload.unrecord();
-            self.memory.uploads.push((index, upload));
+            self.memory.uploads.push((load, upload));
         }
         if let Some(profiler) = &mut self.frame.profiler {
             profiler.abandon_frame();

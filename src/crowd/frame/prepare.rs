@@ -234,13 +234,13 @@ impl Frame<'_> {
         // SAFETY: `cmd` is recording outside a render pass, by this function's contract; the
         // buffers are this crowd's and alive.
         unsafe {
-            for (index, mut upload) in crowd.memory.uploads.drain(..) {
+            for (load, mut upload) in crowd.memory.uploads.drain(..) {
                 crowd.frame.counters.upload_bytes += upload.bytes();
                 upload.record(device, cmd);
                 crowd
                     .memory
                     .retire_queue
-                    .retire(Retired::Upload(index, upload));
+                    .retire(Retired::Upload(load, upload));
             }
             if crowd.memory.buffers.palettes.is_staged() || crowd.memory.buffers.is_staged() {
                 // Each frame in flight has its own part of the copy. But a layer that ignores

@@ -23,6 +23,27 @@ pub enum SkinningStage {
     Cpu,
 }
 
+/// The memory that an instance of a character takes.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::crowd) struct Sizes {
+    /// Rows of the palette ring.
+    pub(in crate::crowd) rows: u32,
+    /// Words of a frame's morph weights.
+    pub(in crate::crowd) morphs: u32,
+    /// Words of deformed vertices, unless the vertex shader deforms them.
+    pub(in crate::crowd) skinned: u32,
+}
+
+impl Sizes {
+    /// Words of deformed vertices at this stage.
+    pub(in crate::crowd) fn words(&self, stage: SkinningStage) -> u32 {
+        match stage {
+            SkinningStage::Vertex => 0,
+            SkinningStage::Compute | SkinningStage::Cpu => self.skinned,
+        }
+    }
+}
+
 /// An instance's range of one of the shared buffers.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::crowd) struct Allocation {

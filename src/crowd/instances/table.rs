@@ -2,13 +2,14 @@
 
 use crate::crowd::capacity::Need;
 use crate::crowd::instances::state::{
-    Allocation, CpuSkinned, InstanceState, SkinningStage, weights_in,
+    Allocation, CpuSkinned, InstanceState, Sizes, SkinningStage, weights_in,
 };
 use crate::crowd::memory::range_allocator::RangeAllocator;
 use crate::crowd::{Capacity, InstanceId};
 use crate::error::{Error, Result};
 use crate::gpu::GpuInstance;
 use crate::gpu::limit;
+use ash::vk;
 use bytemuck::Zeroable;
 
 /// The CPU copy of the instance table.
@@ -375,6 +376,71 @@ impl Instances {
             limit(CPU_SKINNED, asked, cap.into())?;
         }
         Ok(())
+    }
+
+    /// Checks that these instances fit if each takes so much.
+    ///
+    /// # Errors
+    /// [`Error::Capacity`], with the name of what ran out.
+    pub(in crate::crowd) fn check_resize(&self, members: &[u32], sizes: &Sizes) -> Result<()> {
+        // Each pair is what the instances take now, and what they will take.
+        let [mut rows, mut weights, mut skinned, mut on_cpu] = [[0_u64; 2]; 4];
+        let add = |sum: &mut [u64; 2], values: [u32; 2]| {
+            *sum = [0, 1].map(|at: usize| sum[at] + u64::from(values[at]));
+        };
+        for state in members.iter().filter_map(|index| self.state(*index)) {
+            let words = [state.skinned.size, sizes.words(state.skin)];
+            add(&mut rows, [state.rows.size, sizes.rows]);
+            add(
+                &mut weights,
+                [state.morphs.size, sizes.morphs].map(weights_in),
+            );
+            add(&mut skinned, words);
+            if state.skin == SkinningStage::Cpu {
+                add(&mut on_cpu, words);
+            }
+        }
+        let asked = |used: u32, [now, then]: [u64; 2]| u64::from(used) - now + then;
+        let entries = asked(self.rows.used(), rows).div_ceil(ENTRY_ROWS.into());
+        let cap = &self.capacity;
+        limit(PALETTES, entries, cap.palette_entries.into())?;
+        limit(
+            MORPHS,
+            asked(self.weights, weights),
+            cap.morph_weights.into(),
+        )?;
+        limit(
+            SKINNED,
+            asked(self.skinned.used(), skinned),
+            cap.skinned_words.into(),
+        )?;
+        let words = asked(self.cpu_skinned.words, on_cpu);
+        limit(CPU_SKINNED, words, cap.cpu_skinned_words.into())?;
+        Ok(())
+    }
+
+    /// Gives instances of a replaced character memory of these sizes. It has been checked to fit.
+    pub(in crate::crowd) fn resize(
+        &mut self,
+        members: &[u32],
+        sizes: &Sizes,
+        rest_palette: vk::DeviceAddress,
+    ) {
+        for index in members {
+            let Some(state) = self.states.get_mut(*index as usize) else {
+                continue;
+            };
+            self.cpu_skinned.count(state, false);
+            self.weights -= weights_in(state.morphs.size);
+            state.rows.size = sizes.rows;
+            state.morphs.size = sizes.morphs;
+            state.skinned.size = sizes.words(state.skin);
+            state.rest_palette = rest_palette;
+            self.cpu_skinned.count(state, true);
+            self.weights += weights_in(state.morphs.size);
+            self.restamp(*index);
+        }
+        self.compact();
     }
 
     /// Totals of the instances that are skinned on the CPU.

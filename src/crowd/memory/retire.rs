@@ -16,7 +16,7 @@ pub(in crate::crowd) enum Retired {
     Pass(Box<DrawPass>),
     Shadow(BoundShadow),
     History(HistoryBuffer),
-    /// The upload of the character with this index.
+    /// The upload of the character of this load.
     Upload(u32, Upload),
 }
 
@@ -76,7 +76,7 @@ impl RetireQueue {
         self.retired.push((self.frame, retired));
     }
 
-    /// Takes back the uploads retired in this frame for whose character's index `wanted` returns
+    /// Takes back the uploads retired in this frame for whose character's load `wanted` returns
     /// true.
     pub(in crate::crowd) fn restore_uploads(
         &mut self,
@@ -84,12 +84,12 @@ impl RetireQueue {
     ) -> Vec<(u32, Upload)> {
         let frame = self.frame;
         let ours = |item: &mut (u64, Retired)| {
-            item.0 == frame && matches!(item.1, Retired::Upload(index, _) if wanted(index))
+            item.0 == frame && matches!(item.1, Retired::Upload(load, _) if wanted(load))
         };
         let found = self.retired.extract_if(.., ours);
         found
             .filter_map(|(_, retired)| match retired {
-                Retired::Upload(index, upload) => Some((index, upload)),
+                Retired::Upload(load, upload) => Some((load, upload)),
                 _ => None,
             })
             .collect()

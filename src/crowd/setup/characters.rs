@@ -54,8 +54,9 @@ impl Crowd {
         animator.set_threads(self.desc.threads.clone());
         let (loaded, upload) = self.load(allocator, character, desc)?;
         animator.expect_fit(Arc::clone(&loaded.rig), loaded.mesh.format());
+        let load = loaded.load;
         let id = self.scene.characters.add(loaded);
-        self.memory.uploads.push((id.0, upload));
+        self.memory.uploads.push((load, upload));
         self.animators.push(Some(animator));
         // Allocate now, so that recording a frame allocates nothing.
         self.reserve_frame_memory(character);
@@ -69,6 +70,7 @@ impl Crowd {
         character: &Character,
         desc: &CharacterDesc,
     ) -> Result<(LoadedCharacter, Upload)> {
+        let character = (character, self.scene.characters.next_load());
         let (device, layout) = (&self.device, &self.pipelines.set_layout);
         let buffers = (layout, &self.memory.buffers);
         let (mut loaded, mut upload) =
@@ -86,7 +88,7 @@ impl Crowd {
     }
 
     /// Reserves the CPU memory that frames need for a character.
-    fn reserve_frame_memory(&mut self, character: &Character) {
+    pub(super) fn reserve_frame_memory(&mut self, character: &Character) {
         let weights = character.morph_weights().len();
         self.frame
             .weights
@@ -114,21 +116,21 @@ impl Crowd {
         let animator = self.animators.get_mut(id.0 as usize);
         drop(animator.and_then(Option::take));
         if let Some(character) = self.scene.characters.take(id) {
-            self.retire(id, character);
+            self.retire(character);
         }
         Ok(())
     }
 
     /// Retires the data of a character that was removed or replaced.
-    pub(in crate::crowd) fn retire(&mut self, id: CharacterId, character: LoadedCharacter) {
+    pub(in crate::crowd) fn retire(&mut self, character: LoadedCharacter) {
         let Memory {
             uploads,
             retire_queue,
             ..
         } = &mut self.memory;
         // A pending upload must not be recorded any more: its targets would be destroyed by then.
-        for (index, upload) in uploads.extract_if(.., |(index, _)| *index == id.0) {
-            retire_queue.retire(Retired::Upload(index, upload));
+        for (load, upload) in uploads.extract_if(.., |(load, _)| *load == character.load) {
+            retire_queue.retire(Retired::Upload(load, upload));
         }
         retire_queue.retire(Retired::Pool(character.pool));
         retire_queue.retire(Retired::Mesh(character.mesh));

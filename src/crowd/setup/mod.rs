@@ -3,3 +3,4 @@
 mod characters;
 pub(super) mod growth;
 pub(super) mod passes;
+mod replace;

@@ -3,16 +3,20 @@
 use super::curve::Curve;
 use super::options::RootMotionReport;
 use super::root_transform::RootTransform;
-use crate::clip::CurveClip;
+use crate::clip::{CurveClip, Interpolation};
 use crate::id::Id;
 use crate::motion::loop_mode::{LoopMode, fold, has_passes};
 use crate::skeleton::Joint;
+use glam::DVec3;
 
 /// The movement over the ground that was extracted from a clip.
 ///
 /// At every time of the clip, `motion × pose of the clip in place = pose of the original clip`, in
 /// character space. This holds for the joint that the motion was extracted from and all joints
 /// below it. Other joints keep their tracks, and now move with the instance.
+///
+/// The motion of a [gait](crate::character::AnimationDesc::gait_motion) is a constant velocity. It
+/// was not extracted, so the clip in place is the original.
 ///
 /// ```
 /// use throng::character::{AnimationDesc, ClipDesc, RootMotionDesc};
@@ -67,7 +71,35 @@ impl RootMotion {
         }
     }
 
-    /// The joint that it was extracted from. `None` if nothing moves.
+    /// A constant velocity in metres per second, for a clip that stays in place.
+    pub(crate) fn steady(duration_s: f64, velocity: DVec3) -> Self {
+        let ends_s = [0.0, duration_s as f32];
+        let curve = Curve {
+            times_s: ends_s.to_vec(),
+            values: ends_s
+                .map(|s| (velocity * f64::from(s)).extend(0.0))
+                .to_vec(),
+            interpolation: Interpolation::Linear,
+        };
+        Self {
+            joint: None,
+            duration_s,
+            pass: curve.at(duration_s),
+            report: RootMotionReport {
+                keys: 2,
+                exact: true,
+                error_m: 0.0,
+            },
+            curve,
+        }
+    }
+
+    /// Returns true if it is the motion of a gait, and not extracted from a joint.
+    pub(crate) fn is_of_gait(&self) -> bool {
+        self.joint.is_none() && !self.is_still()
+    }
+
+    /// The joint that it was extracted from. `None` if nothing moves, and for the motion of a gait.
     #[must_use]
     pub fn joint(&self) -> Option<Id<Joint>> {
         self.joint

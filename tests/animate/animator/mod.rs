@@ -13,6 +13,7 @@
 //! - [`reach`]: inverse kinematics, and joints at any time.
 //! - [`rest`]: actors that do not change cost nothing.
 //! - [`records`]: the plain data that an actor plays, and its own time.
+//! - [`replace`]: the character is replaced by another.
 //! - [`snapshot`]: save and restore.
 //! - [`wake`]: the order in which actors wake.
 //! - [`bits`]: changes that must not affect a palette.
@@ -33,6 +34,7 @@ mod inertia;
 mod machines;
 mod reach;
 mod records;
+mod replace;
 mod rest;
 mod script;
 mod snapshot;

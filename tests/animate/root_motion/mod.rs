@@ -5,5 +5,6 @@ mod budget;
 mod deltas;
 mod durations;
 mod faults;
+mod gait;
 mod made;
 mod splits;

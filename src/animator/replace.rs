@@ -1,0 +1,270 @@
+//! Replaces the character of an animator while its actors go on playing.
+
+use super::library::Library;
+use super::{Animator, EventQueue};
+use crate::character::Character;
+use crate::clip::Clip;
+use crate::error::Result;
+use crate::motion::BlendSpace;
+use crate::skeleton::Skeleton;
+use core::fmt::{Display, Formatter};
+use std::collections::BTreeMap;
+
+/// Something that a replaced character had, and that the new one lacks.
+///
+/// See [`Animator::replace`] and `Crowd::replace_character`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Misfit {
+    /// The kind of thing, such as `clip`, `mask`, `state` or `part`.
+    pub what: &'static str,
+    /// Its name in the old character.
+    pub name: Box<str>,
+    /// The number of actors or instances that used it.
+    pub affected: usize,
+}
+
+impl Display for Misfit {
+    fn fmt(&self, f: &mut Formatter<'_>) -> core::fmt::Result {
+        let Self {
+            what,
+            name,
+            affected,
+        } = self;
+        write!(
+            f,
+            "{what} \"{}\" is gone: {affected} used it",
+            name.escape_debug()
+        )
+    }
+}
+
+/// The misfits that were found so far, and the actor that had each last.
+#[derive(Debug, Default)]
+pub(crate) struct Misfits(BTreeMap<(&'static str, Box<str>), (usize, Option<u32>)>);
+
+impl Misfits {
+    /// Counts an actor once for each thing. Without an actor, nobody uses the thing.
+    pub(crate) fn note(&mut self, actor: Option<u32>, what: &'static str, name: &str) {
+        let (count, last) = self.0.entry((what, name.into())).or_default();
+        if actor.is_some() && *last != actor {
+            (*count, *last) = (*count + 1, actor);
+        }
+    }
+
+    pub(crate) fn list(self) -> Vec<Misfit> {
+        let all = self.0.into_iter();
+        let misfit = |((what, name), (affected, _))| Misfit {
+            what,
+            name,
+            affected,
+        };
+        all.map(misfit).collect()
+    }
+}
+
+/// For each index of something in the old character, that of the same name in the new one.
+///
+/// Of several with equal names, the first belongs to the first, and so on.
+pub(crate) fn by_name<'a>(
+    old: impl Iterator<Item = &'a str>,
+    new: impl Iterator<Item = &'a str>,
+) -> Vec<Option<u16>> {
+    let mut known: BTreeMap<&str, Vec<u16>> = BTreeMap::new();
+    for (index, name) in (0..).zip(new) {
+        known.entry(name).or_default().push(index);
+    }
+    let mut met: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut find = |name| {
+        let rank = met.entry(name).or_default();
+        *rank += 1;
+        known.get(name)?.get(*rank - 1).copied()
+    };
+    old.map(|name| find(name)).collect()
+}
+
+/// The new indices of everything that actors refer to, by old index.
+#[derive(Debug)]
+pub(crate) struct Mapping {
+    pub(crate) joints: Vec<Option<u16>>,
+    pub(crate) clips: Vec<Option<u16>>,
+    pub(crate) masks: Vec<Option<u16>>,
+    pub(crate) blend_spaces: Vec<Option<u16>>,
+    pub(crate) expressions: Vec<Option<u16>>,
+    pub(crate) morph_weights: Vec<Option<u16>>,
+}
+
+impl Mapping {
+    fn new(old: &Library, new: &Library) -> Self {
+        let boxed = |old: &[Box<str>], new: &[Box<str>]| {
+            let [old, new] = [old, new].map(|names| names.to_vec());
+            by_name(
+                old.iter().map(|name| &**name),
+                new.iter().map(|name| &**name),
+            )
+        };
+        let [old_spaces, new_spaces] = [old, new].map(|library| library.blend_spaces());
+        let mut blend_spaces = by_name(
+            old_spaces.iter().map(BlendSpace::name),
+            new_spaces.iter().map(BlendSpace::name),
+        );
+        // A position fits only as many coordinates as it has.
+        for (space, mapped) in old_spaces.iter().zip(&mut blend_spaces) {
+            let dimensions = |index: u16| new_spaces[usize::from(index)].dimensions();
+            *mapped = mapped.filter(|index| dimensions(*index) == space.dimensions());
+        }
+        Self {
+            joints: joints_by_name(&old.skeleton, &new.skeleton),
+            clips: by_name(
+                old.clips.iter().map(Clip::name),
+                new.clips.iter().map(Clip::name),
+            ),
+            masks: boxed(&old.set.mask_names, &new.set.mask_names),
+            blend_spaces,
+            expressions: by_name(
+                old.expressions.iter().map(|it| &*it.name),
+                new.expressions.iter().map(|it| &*it.name),
+            ),
+            morph_weights: boxed(&old.morph_names, &new.morph_names),
+        }
+    }
+}
+
+/// For each joint of the old skeleton, that of the same name in the new one.
+pub(crate) fn joints_by_name(old: &Skeleton, new: &Skeleton) -> Vec<Option<u16>> {
+    let [old, new] = [old, new].map(|skeleton| skeleton.joints().iter().map(|it| &*it.name));
+    by_name(old, new)
+}
+
+/// The new index of something, if it still exists.
+pub(crate) fn moved(map: &[Option<u16>], index: u16) -> Option<u16> {
+    map.get(usize::from(index)).copied().flatten()
+}
+
+impl Animator {
+    /// Replaces the character, while the actors go on playing.
+    ///
+    /// Use it if an artist has saved a file again. Ids of actors stay valid. Everything that an
+    /// actor has is found by its name in the new character: clips, masks, blend spaces, the state
+    /// machine's parameters, layers and states, expressions, morph weights, and the joints of
+    /// inverse kinematics solvers and of poses that the caller set.
+    ///
+    /// - A looping clip keeps its phase if its duration has changed, and a clip that plays once keeps
+    ///   its time.
+    /// - A fade between states goes on if its transition still exists. A state that is gone is
+    ///   replaced by the state in which its layer starts.
+    /// - What is gone ends at once, and is listed in the result with the number of actors that it
+    ///   affects. The list is empty if everything fits.
+    /// - Spring bones start anew, and inertialised transitions end.
+    /// - Events that were not delivered yet are lost, and so are those of the last update.
+    ///
+    /// Ids of clips, joints and so on that the caller keeps are those of the old character: look
+    /// them up again.
+    ///
+    /// ```
+    /// use throng::animator::Animator;
+    /// use throng::import::{ImportOptions, RawCharacter};
+    ///
+    /// let mut file = RawCharacter::mannequin();
+    /// let mut animator = Animator::new(&file.build(&ImportOptions::default())?)?;
+    /// let guard = animator.add("Walk")?;
+    /// let dancer = animator.add("Wave")?;
+    ///
+    /// file.animations.retain(|clip| &*clip.name != "Wave");
+    /// let misfits = animator.replace(&file.build(&ImportOptions::default())?)?;
+    /// assert_eq!(misfits[0].to_string(), "clip \"Wave\" is gone: 1 used it");
+    /// assert_eq!(animator.actor(guard)?.playing().count(), 1);
+    /// assert_eq!(animator.actor(dancer)?.playing().count(), 0);
+    /// # Ok::<(), throng::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// None for a character that an importer made. The animator is unchanged then.
+    #[doc(alias("reload", "hot reload"))]
+    pub fn replace(&mut self, character: &Character) -> Result<Vec<Misfit>> {
+        let mut misfits = Misfits::default();
+        self.replace_noting(character, &mut misfits)?;
+        Ok(misfits.list())
+    }
+
+    pub(crate) fn replace_noting(
+        &mut self,
+        character: &Character,
+        misfits: &mut Misfits,
+    ) -> Result<()> {
+        let mut fresh = Self::new(character)?;
+        fresh.set_simd_level(self.simd_level())?;
+        let actors: Vec<u32> = self.actors.ids().map(|id| id.index).collect();
+        for index in &actors {
+            self.touch(*index);
+        }
+        let old = core::mem::replace(&mut self.library, fresh.library);
+        self.poser = fresh.poser;
+        let map = Mapping::new(&old, &self.library);
+        self.queue = EventQueue::default();
+        self.queue.reserve(self.actors.len());
+        self.work.forget_character();
+        self.schedule.warmed = 0;
+        self.solvers
+            .adopt(&old.skeleton, &self.library.skeleton, &map.joints);
+        for index in actors {
+            self.adopt(index, (&old, &map), misfits);
+            self.changed(index);
+        }
+        Ok(())
+    }
+
+    /// Fits one actor to the new character.
+    fn adopt(&mut self, index: u32, (old, map): (&Library, &Mapping), misfits: &mut Misfits) {
+        let mut lost = |what, name: &str| misfits.note(Some(index), what, name);
+        let now_s = self.now_s;
+        let Self {
+            library,
+            pools,
+            actors,
+            solvers,
+            ..
+        } = self;
+        let actor = &mut actors[index];
+        let local_s = actor.clock.local_s(now_s);
+        let mut mix = super::Mix {
+            library,
+            pools,
+            layers: &mut actor.layers,
+            local_s,
+        };
+        mix.adopt(old, map, &mut lost);
+        let machines = (old.state_machine(), library.state_machine());
+        let mut inertia = false;
+        match (&mut actor.driver, machines) {
+            (Some(driver), (Some(before), Some(machine))) => {
+                driver.adopt(before, machine, &mut lost);
+                mix.clear_below(machine.layer_count());
+                driver.write(machine, &mut mix);
+                inertia = machine.has_inertia();
+            }
+            (Some(_), _) => {
+                lost(
+                    "state machine",
+                    old.state_machine().map_or("", |it| it.layer_name(0)),
+                );
+                actor.driver = None;
+            }
+            (None, _) => {}
+        }
+        actor.carry = None;
+        if let Some(own) = &mut actor.own_pose {
+            own.adopt((&old.skeleton, &library.skeleton), &map.joints);
+        }
+        let counts = [library.expressions.len(), library.morph_weights.len()];
+        actor.weights.adopt(old, map, counts, &mut lost);
+        actor.goals.adopt(solvers, &mut lost);
+        let springs = old.springs.is_empty() || actor.springs.is_on();
+        actor.springs.stop();
+        if springs {
+            self.start_springs(index);
+        }
+        if inertia || self.actors[index].may_be_special {
+            self.expect_special(index);
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Replaces a character while its instances go on playing.
+
+use crate::animator::{Misfit, Misfits, joints_by_name, moved};
+use crate::character::Character;
+use crate::crowd::CharacterId;
+use crate::crowd::characters::LoadedCharacter;
+use crate::crowd::crowd::Crowd;
+use crate::crowd::scene::animator_mut;
+#[cfg(doc)]
+use crate::error::Error;
+use crate::error::Result;
+use crate::gpu::{MemoryAllocator, expect_own};
+use crate::id::Id;
+use crate::skeleton::Socket;
+use std::sync::Arc;
+
+impl Crowd {
+    /// Replaces a character in place, for example because an artist has saved its file again.
+    ///
+    /// Its instances stay alive and go on playing what they play, as
+    /// [`Animator::replace`](crate::animator::Animator::replace) describes. Hidden parts, and the
+    /// joints and sockets that others are attached to, are found by their names, too. An instance
+    /// that is attached to a joint that is gone is detached. The id of the character stays valid,
+    /// and the options of [`CharacterDesc`](crate::CharacterDesc) stay those with which it was
+    /// added.
+    ///
+    /// Returns what no longer fits, with the number of instances that used it. The next
+    /// [`Frame::record_prepare`](crate::Frame::record_prepare) uploads the new data. Frames in
+    /// flight keep the old data until they have ended. For motion vectors, the next frame has no
+    /// motion.
+    ///
+    /// Call it between frames.
+    ///
+    /// # Errors
+    /// - [`Error::NotFound`] if the character does not exist.
+    /// - [`Error::Capacity`] if the instances do not fit any more, with larger palettes, more morph
+    ///   weights or more vertices (see [`Self::reserve`]).
+    /// - As [`Self::add_character_with`].
+    ///
+    /// If this fails, the old character stays as it is.
+    #[doc(alias("reload", "hot reload"))]
+    pub fn replace_character(
+        &mut self,
+        allocator: &mut dyn MemoryAllocator,
+        id: CharacterId,
+        character: &Character,
+    ) -> Result<Vec<Misfit>> {
+        expect_own(&self.device, allocator)?;
+        let desc = self.scene.characters.get(id)?.desc;
+        let (mut loaded, mut upload) = self.load(allocator, character, &desc)?;
+        let mut misfits = Misfits::default();
+        let members = &self.scene.characters.get(id)?.members;
+        let fits = self.scene.instances.check_resize(members, &loaded.sizes());
+        let animator = fits.and_then(|()| {
+            let animator = animator_mut(&mut self.animators, id)?;
+            animator.replace_noting(character, &mut misfits)?;
+            Ok(animator)
+        });
+        let animator = animator.inspect_err(|_| {
+            // SAFETY: no command buffer has used these objects, because they were created above.
+            unsafe {
+                loaded.destroy(&self.device, allocator);
+                upload.free(&self.device, allocator);
+            }
+        })?;
+        animator.expect_fit(Arc::clone(&loaded.rig), loaded.mesh.format());
+        let load = loaded.load;
+        let Some(old) = self.scene.characters.replace(id, loaded) else {
+            return Ok(Vec::new());
+        };
+        self.fit_attachments(id, &old, &mut misfits)?;
+        self.fit_parts(id, &old, &mut misfits)?;
+        let scene = &mut self.scene;
+        let new = scene.characters.get(id)?;
+        let (sizes, rest_palette) = (new.sizes(), new.mesh.rest_palette());
+        scene.instances.resize(&new.members, &sizes, rest_palette);
+        scene.animated.forget();
+        scene.reserve_deformed();
+        self.retire(old);
+        self.memory.uploads.push((load, upload));
+        self.reserve_frame_memory(character);
+        Ok(misfits.list())
+    }
+
+    /// Lets what is attached to instances of a replaced character follow the joints of its names.
+    fn fit_attachments(
+        &mut self,
+        id: CharacterId,
+        old: &LoadedCharacter,
+        misfits: &mut Misfits,
+    ) -> Result<()> {
+        let scene = &mut self.scene;
+        let new = scene.characters.get(id)?;
+        let joints = joints_by_name(old.rig.skeleton(), new.rig.skeleton());
+        let (before, now) = (&old.rig, &new.rig);
+        let find = |socket: &Socket| {
+            let named = before.sockets().iter().position(|other| other == socket);
+            let named = named.map(|at| before.socket_name(Id::new(at as u16)));
+            let named = named.and_then(|name| now.sockets().get(now.socket(name).ok()?.index()));
+            let named = named.copied();
+            named.or_else(|| {
+                let joint = Id::new(moved(&joints, socket.joint.0)?);
+                Some(Socket { joint, ..*socket })
+            })
+        };
+        let mut gone = Vec::new();
+        for member in &new.members {
+            let children: Vec<u32> = scene.attachments.children(*member).collect();
+            for child in children {
+                let Some(attachment) = scene.attachments.of_mut(child) else {
+                    continue;
+                };
+                if let Some(socket) = find(&attachment.socket) {
+                    attachment.socket = socket;
+                    continue;
+                }
+                let joint = old
+                    .rig
+                    .skeleton()
+                    .joints()
+                    .get(attachment.socket.joint.index());
+                misfits.note(Some(child), "joint", joint.map_or("", |joint| &joint.name));
+                gone.extend(scene.instances.id(child));
+            }
+        }
+        for child in gone {
+            self.instance_mut(child)?.detach();
+        }
+        Ok(())
+    }
+
+    /// Hides the parts of the new character that have the names of the hidden parts of the old one.
+    fn fit_parts(
+        &mut self,
+        id: CharacterId,
+        old: &LoadedCharacter,
+        misfits: &mut Misfits,
+    ) -> Result<()> {
+        let scene = &mut self.scene;
+        let new = scene.characters.get_mut(id)?;
+        new.hiding = 0;
+        for member in &new.members {
+            let hidden = scene.visibility.hidden(*member);
+            scene.visibility.hide(*member, u128::MAX, false);
+            let actor = scene
+                .instances
+                .state(*member)
+                .map(|state| state.actor.index);
+            let mut bits = 0;
+            for (part, name) in old.rig.parts().filter(|_| hidden != 0) {
+                let before = old.rig.part_bits(part).unwrap_or(0);
+                if before == 0 || before & hidden != before {
+                    continue;
+                }
+                match new.rig.part(name).and_then(|part| new.rig.part_bits(part)) {
+                    Ok(now) => bits |= now,
+                    Err(_) => misfits.note(actor, "part", name),
+                }
+            }
+            let [_, hides] = scene.visibility.hide(*member, bits, true);
+            new.hiding += usize::from(hides);
+        }
+        Ok(())
+    }
+}

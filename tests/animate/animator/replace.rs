@@ -1,0 +1,287 @@
+//! Replacing the character of an animator: what fits goes on, and what does not is listed.
+
+use throng::animator::{Animator, Misfit, Play, ShowPose};
+use throng::character::{AnimationDesc, BlendSpaceDesc, Character};
+use throng::glam::{Affine3A, Vec3};
+use throng::ik::{Aim, AimJoint, AimTarget, TwoBone, TwoBoneTarget};
+use throng::import::{ImportOptions, RawCharacter};
+use throng::state_machine::{
+    BlendPointDesc, LayerDesc, MaskDesc, MaskPartDesc, Origin, ParameterDesc, ParameterKind,
+    StateDesc, StateMachineDesc, TransitionDesc,
+};
+
+/// Walks and runs by a state machine, with a mask and a blend space.
+fn desc() -> AnimationDesc {
+    let point = |at: f32, clip: &str| BlendPointDesc {
+        at: at.into(),
+        clip: clip.into(),
+    };
+    let speed = ParameterKind::Float {
+        default: 0.0,
+        min: Some(0.0),
+        max: None,
+    };
+    let go = TransitionDesc {
+        when: vec!["speed > 1".parse().unwrap()],
+        fade_s: 0.5,
+        ..TransitionDesc::new(Origin::State("stand".into()), "go")
+    };
+    let machine = StateMachineDesc {
+        parameters: vec![ParameterDesc {
+            name: "speed".into(),
+            kind: speed,
+        }],
+        masks: Vec::new(),
+        layers: vec![LayerDesc {
+            states: vec![
+                StateDesc::clip("stand", "Idle"),
+                StateDesc::clip("go", "Walk"),
+            ],
+            transitions: vec![go],
+            ..LayerDesc::new("body", "stand")
+        }],
+    };
+    let arm = MaskPartDesc {
+        joint: "RightUpperArm".into(),
+        weight: 1.0,
+        feather: 0,
+    };
+    AnimationDesc {
+        masks: vec![MaskDesc {
+            name: "arm".into(),
+            parts: vec![arm],
+        }],
+        blend_spaces: vec![BlendSpaceDesc {
+            name: "pace".into(),
+            points: vec![point(0.0, "Idle"), point(1.0, "Walk"), point(2.0, "Run")],
+        }],
+        state_machine: Some(machine),
+        ..AnimationDesc::default()
+    }
+}
+
+fn build(change: impl FnOnce(&mut RawCharacter, &mut AnimationDesc)) -> Character {
+    let (mut raw, mut animation) = (RawCharacter::mannequin(), desc());
+    change(&mut raw, &mut animation);
+    let options = ImportOptions {
+        animation: Some(animation),
+        ..ImportOptions::default()
+    };
+    raw.build(&options).unwrap().character
+}
+
+/// The model poses of all actors, with equal bits for equal poses.
+fn poses(animator: &mut Animator, joints: usize) -> Vec<[u32; 12]> {
+    let actors: Vec<_> = animator.actors().collect();
+    let mut out = vec![Affine3A::IDENTITY; actors.len() * joints];
+    animator.model_poses(&actors, &mut out).unwrap();
+    let bits = |affine: &Affine3A| affine.to_cols_array().map(f32::to_bits);
+    out.iter().map(bits).collect()
+}
+
+fn misfit(what: &'static str, name: &str, affected: usize) -> Misfit {
+    Misfit {
+        what,
+        name: name.into(),
+        affected,
+    }
+}
+
+/// One actor for each way to play.
+fn populated(character: &Character) -> Animator {
+    let mut animator = Animator::new(character).unwrap();
+    animator.update(5.0).unwrap();
+    let fading = animator.add("Walk").unwrap();
+    let waving = animator.add("Idle").unwrap();
+    let pacing = animator.add(Play::blend_space("pace").at(1.3)).unwrap();
+    let driven = animator.add_driven().unwrap();
+    let posed = animator.add("Idle").unwrap();
+    animator.update(5.1).unwrap();
+    let run = Play::new("Run").fade_s(0.4).synced();
+    animator.actor_mut(fading).unwrap().play(run).unwrap();
+    let wave = Play::new("Wave").layer(1).mask("arm").fade_s(0.2);
+    animator.actor_mut(waving).unwrap().play(wave).unwrap();
+    let mut pace = animator.actor_mut(pacing).unwrap();
+    pace.set_blend_position_over(0, 1.8, 1.0).unwrap();
+    let mut driven = animator.actor_mut(driven).unwrap();
+    driven.set_float("speed", 2.0).unwrap();
+    let pose: Vec<_> = character
+        .skeleton()
+        .joints()
+        .iter()
+        .map(|joint| joint.rest)
+        .collect();
+    let mut posed = animator.actor_mut(posed).unwrap();
+    let show = ShowPose {
+        fade_s: 0.5,
+        ..ShowPose::default()
+    };
+    posed.show_pose(&pose, &show).unwrap();
+    animator.update(5.25).unwrap();
+    animator
+}
+
+/// The same file again changes no bit, now and later.
+#[test]
+fn the_same_character_changes_nothing() {
+    let character = build(|_, _| {});
+    let joints = character.skeleton().len();
+    let (mut plain, mut replaced) = (populated(&character), populated(&character));
+    assert!(replaced.replace(&character).unwrap().is_empty());
+    for step in 0..60 {
+        let now_s = 5.25 + f64::from(step) / 30.0;
+        plain.update(now_s).unwrap();
+        replaced.update(now_s).unwrap();
+        let same = poses(&mut plain, joints) == poses(&mut replaced, joints);
+        assert!(same, "at {now_s} s");
+    }
+}
+
+/// Clips in another order, with others between them, are found by name.
+#[test]
+fn everything_is_found_by_its_name() {
+    let before = build(|_, _| {});
+    let after = build(|raw, desc| {
+        raw.animations.reverse();
+        let layer = &mut desc.state_machine.as_mut().unwrap().layers[0];
+        layer.states.insert(0, StateDesc::clip("fall", "Idle"));
+        layer.transitions.insert(
+            0,
+            TransitionDesc::new(Origin::State("fall".into()), "stand"),
+        );
+        let arm = desc.masks[0].clone();
+        desc.masks.insert(
+            0,
+            MaskDesc {
+                name: "other".into(),
+                ..arm
+            },
+        );
+        let machine = desc.state_machine.as_mut().unwrap();
+        machine.parameters.insert(
+            0,
+            ParameterDesc {
+                name: "armed".into(),
+                kind: ParameterKind::Bool { default: false },
+            },
+        );
+    });
+    let joints = before.skeleton().len();
+    let (mut plain, mut replaced) = (populated(&before), populated(&before));
+    assert_eq!(replaced.replace(&after).unwrap(), []);
+    let driven = replaced.actors().nth(3).unwrap();
+    for step in 0..60 {
+        let now_s = 5.25 + f64::from(step) / 30.0;
+        plain.update(now_s).unwrap();
+        replaced.update(now_s).unwrap();
+        let same = poses(&mut plain, joints) == poses(&mut replaced, joints);
+        assert!(same, "at {now_s} s");
+    }
+    let machine = replaced.state_machine().unwrap();
+    let status = replaced.actor(driven).unwrap().layer_status(0).unwrap();
+    assert_eq!(machine.state_name(0, status.state), "go");
+}
+
+/// A looping clip that got twice as long is in the same phase.
+#[test]
+fn a_longer_clip_keeps_its_phase() {
+    let before = build(|_, _| {});
+    let after = build(|raw, _| {
+        for channel in raw
+            .animations
+            .iter_mut()
+            .flat_map(|clip| &mut clip.channels)
+        {
+            channel.times_s.iter_mut().for_each(|time| *time *= 2.0);
+        }
+    });
+    let mut animator = populated(&before);
+    let id = animator.add(Play::new("Walk").offset_s(0.3)).unwrap();
+    let duration_s = |character: &Character| {
+        let walk = character.clip("Walk").unwrap();
+        character.clips()[walk.index()].duration_s()
+    };
+    let time_s = |animator: &Animator| animator.actor(id).unwrap().playing().next().unwrap().time_s;
+    let phase = time_s(&animator) / duration_s(&before);
+    assert!(animator.replace(&after).unwrap().is_empty());
+    let got = time_s(&animator) / duration_s(&after);
+    // The phase goes through a product and a quotient.
+    assert!((got - phase).abs() < 1e-12, "{got} is not {phase}");
+    assert!((duration_s(&after) / duration_s(&before) - 2.0).abs() < 1e-6);
+}
+
+#[test]
+fn what_is_gone_is_listed_and_ends() {
+    let before = build(|_, _| {});
+    let mut animator = populated(&before);
+    let joint = |name: &str| before.skeleton().joint(name).unwrap();
+    let arm = TwoBone {
+        start: joint("RightUpperArm"),
+        mid: joint("RightLowerArm"),
+        end: joint("RightHand"),
+        hinge: Some(Vec3::X),
+        soften: 0.0,
+    };
+    let arm = animator.add_solver(arm).unwrap();
+    let looks = Aim {
+        joints: vec![AimJoint {
+            joint: joint("Head"),
+            share: 1.0,
+        }],
+        forward: Vec3::Z,
+        up: Vec3::Y,
+        offset_m: Vec3::ZERO,
+        limit_rad: 1.0,
+    };
+    let looks = animator.add_solver(looks).unwrap();
+    let second = animator.actors().nth(1).unwrap();
+    let mut actor = animator.actor_mut(second).unwrap();
+    actor
+        .set_target(arm, TwoBoneTarget::at(Vec3::ONE), 0.0)
+        .unwrap();
+    actor
+        .set_target(looks, AimTarget::at(Vec3::ONE), 0.0)
+        .unwrap();
+    animator.add("Wave").unwrap();
+
+    let after = build(|raw, desc| {
+        raw.animations.retain(|clip| &*clip.name != "Wave");
+        for node in &mut raw.nodes {
+            if &*node.name == "RightHand" {
+                node.name = "RightPaw".into();
+            }
+        }
+        desc.blend_spaces.clear();
+        let machine = desc.state_machine.as_mut().unwrap();
+        machine.parameters[0].name = "pace".into();
+        let layer = &mut machine.layers[0];
+        layer.transitions.clear();
+        layer.states.pop();
+    });
+    let misfits = animator.replace(&after).unwrap();
+    let wanted = [
+        misfit("IK solver", "TwoBone", 1),
+        misfit("blend space", "pace", 1),
+        misfit("clip", "Wave", 2),
+        misfit("parameter", "speed", 1),
+        misfit("state", "go", 1),
+    ];
+    assert_eq!(misfits, wanted);
+    let refused =
+        animator
+            .actor_mut(second)
+            .unwrap()
+            .set_target(arm, TwoBoneTarget::at(Vec3::ONE), 0.0);
+    assert!(refused.unwrap_err().to_string().contains("does not fit"));
+    let actor = animator.actor(second).unwrap();
+    assert!(actor.target(arm).is_none() && actor.target(looks).is_some());
+    let layers: Vec<u8> = actor.playing().map(|clip| clip.layer).collect();
+    assert_eq!(layers, [0], "the idle clip goes on, the wave has ended");
+    let driven = animator.actors().nth(3).unwrap();
+    let machine = animator.state_machine().unwrap();
+    let status = animator.actor(driven).unwrap().layer_status(0).unwrap();
+    assert_eq!(machine.state_name(0, status.state), "stand");
+    animator.update(6.0).unwrap();
+    let count = after.skeleton().len() * animator.len();
+    assert_eq!(poses(&mut animator, after.skeleton().len()).len(), count);
+}
