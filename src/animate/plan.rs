@@ -86,8 +86,8 @@ impl<'p, 'a> Planner<'p, 'a> {
         }
     }
 
-    /// Normalises the weights of one layer to a sum of 1. If they are less than the full weight, the
-    /// rest pose fills the difference.
+    /// Normalises the weights of one layer to a sum of 1. If they are less than the full weight,
+    /// the rest pose fills the difference.
     #[inline(always)]
     fn normalize(&mut self) {
         let full = f64::from(FULL_WEIGHT);

@@ -155,8 +155,8 @@ impl Animator {
     /// machine's parameters, layers and states, expressions, morph weights, and the joints of
     /// inverse kinematics solvers and of poses that the caller set.
     ///
-    /// - A looping clip keeps its phase if its duration has changed, and a clip that plays once keeps
-    ///   its time.
+    /// - A looping clip keeps its phase if its duration has changed, and a clip that plays once
+    ///   keeps its time.
     /// - A fade between states goes on if its transition still exists. A state that is gone is
     ///   replaced by the state in which its layer starts.
     /// - What is gone ends at once, and is listed in the result with the number of actors that it

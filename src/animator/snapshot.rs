@@ -23,9 +23,9 @@ use std::sync::Arc;
 /// reuse memory, so a ring of snapshots allocates nothing once it has held all that it will hold.
 ///
 /// After a restore, the same calls have the same results, bit for bit: poses, events, root motion,
-/// states and ids. A snapshot fits every animator of the same character. Joints, clips, masks, blend
-/// spaces, event names, expressions, morph weights, spring bones and the state machine must have the
-/// same names in the same order. Durations, curves and meshes may differ.
+/// states and ids. A snapshot fits every animator of the same character. Joints, clips, masks,
+/// blend spaces, event names, expressions, morph weights, spring bones and the state machine must
+/// have the same names in the same order. Durations, curves and meshes may differ.
 ///
 /// It does not have the solvers of the animator, only the targets of actors for them. Add the same
 /// solvers in the same order before a restore.
@@ -217,17 +217,17 @@ impl Animator {
 
     /// Brings all actors back to a snapshot, of this or another animator of the same character.
     ///
-    /// Ids, time and the events of the last update are then those of the snapshot. An actor that was
-    /// added since is gone. The next actors get the ids that they would have got then, so ids of the
-    /// time that was undone can name others.
+    /// Ids, time and the events of the last update are then those of the snapshot. An actor that
+    /// was added since is gone. The next actors get the ids that they would have got then, so ids
+    /// of the time that was undone can name others.
     ///
     /// Threads and solvers stay. The next [`Self::update`] may have any time, as always.
     ///
     /// # Errors
     /// If there is an error, nothing changes.
     ///
-    /// - [`Error::Argument`] with [`OtherCharacter`](crate::error::ArgumentFault::OtherCharacter) if
-    ///   the snapshot is of another character.
+    /// - [`Error::Argument`] with [`OtherCharacter`](crate::error::ArgumentFault::OtherCharacter)
+    ///   if the snapshot is of another character.
     /// - [`Error::At`] with the actor and what it has that does not fit: data that was altered, a
     ///   target for a solver that does not exist, or a pose that this crowd's palettes cannot
     ///   represent.

@@ -127,10 +127,10 @@
 //! # Your own shaders
 //! The folder `shaders/include` of this crate has the files to include:
 //!
-//! - `throng.glsl` declares set 0 and has the functions that deform a vertex, for vertex and compute
-//!   shaders. Its first lines list what a shader may define before it includes the file.
-//! - `throng_surface.glsl` is for fragment shaders: what a vertex shader of the crowd passes on, and
-//!   the materials of the mesh.
+//! - `throng.glsl` declares set 0 and has the functions that deform a vertex, for vertex and
+//!   compute shaders. Its first lines list what a shader may define before it includes the file.
+//! - `throng_surface.glsl` is for fragment shaders: what a vertex shader of the crowd passes on,
+//!   and the materials of the mesh.
 //!
 //! A vertex shader of one's own, `shaders/example/own.vert`:
 #![doc = concat!("```glsl\n", include_str!("../../shaders/example/own.vert"), "```")]

@@ -5,8 +5,8 @@
 //! reads, and fills a [`RawCharacter`] with the contents of the file. [`RawCharacter::build`]
 //! checks it, repairs harmless faults, lists the repairs and makes a
 //! [`Character`](crate::character::Character). Code that generates characters starts from a
-//! [`RawCharacter`] too: [`RawPrimitive::build_rigid`] makes a character of a static mesh, and
-//! [`RawCharacter::from_skeleton`] one of a skeleton alone.
+//! [`RawCharacter`] too: [`RawPrimitive::build_rigid`] makes a character from a static mesh, and
+//! [`RawCharacter::from_skeleton`] one from a skeleton alone.
 //!
 //! [`Character::add_clips_file`](crate::character::Character::add_clips_file) adds clips from other
 //! files, of any format, to a character. It matches joints by name.

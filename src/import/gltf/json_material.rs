@@ -41,7 +41,8 @@ file_structs! {
         "metallicRoughnessTexture" => metallic_roughness_texture: Option<TextureInfo>,
     }
 
-    /// A reference to a texture. `scale` applies to normal textures, `strength` to occlusion textures.
+    /// A reference to a texture. `scale` applies to normal textures, `strength` to occlusion
+    /// textures.
     pub(super) struct TextureInfo {
         "index" => index: u64,
         "texCoord" => tex_coord: Option<u64>,
