@@ -211,8 +211,8 @@ fn draw(
     };
     let layout = crowd.pass_layout(passes.people)?;
     let mut frames = Frames::new(context, 1)?;
-    let frame_index = frames.begin(context)?;
-    let (device, cmd) = (context.device.clone(), frame_index.cmd);
+    let in_flight = frames.begin(context)?;
+    let (device, cmd) = (context.device.clone(), in_flight.cmd);
     // SAFETY: the frame in flight was just begun, and the recording is submitted below.
     unsafe {
         let mut frame = crowd.begin_frame(&mut context.allocator(), 0, 0.25)?;
@@ -227,7 +227,7 @@ fn draw(
         frame.record_draw(cmd, views[0], passes.people)?;
         frame.record_draw(cmd, views[1], passes.ground)?;
         target.end(&device, cmd);
-        frames.submit(context, frame_index, None)?;
+        in_flight.submit(context, None)?;
     }
     context.wait_idle()?;
     frames.destroy(context);

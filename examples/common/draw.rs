@@ -158,8 +158,8 @@ fn frame(
         ..Begin::default()
     };
     let mut frames = Frames::new(context, 1)?;
-    let frame_index = frames.begin(context)?;
-    let (device, cmd) = (context.device.clone(), frame_index.cmd);
+    let in_flight = frames.begin(context)?;
+    let (device, cmd) = (context.device.clone(), in_flight.cmd);
     // SAFETY: the frame in flight was just begun, and the recording is submitted below.
     unsafe {
         let mut frame = crowd.begin_frame(&mut context.allocator(), 0, shot.time_s)?;
@@ -170,7 +170,7 @@ fn frame(
         target.begin(&device, cmd, &begin);
         frame.record_draw(cmd, views[0], drawn.pass)?;
         target.end(&device, cmd);
-        frames.submit(context, frame_index, None)?;
+        in_flight.submit(context, None)?;
     }
     context.wait_idle()?;
     frames.destroy(context);

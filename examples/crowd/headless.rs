@@ -149,7 +149,7 @@ fn draw_frames(
         let recorded = Instant::now();
         let frame_index = frame.frame_index as u32;
         // SAFETY: `frame` is the one begun last, and its recording is complete.
-        unsafe { frames.submit(context, frame, None)? };
+        unsafe { frame.submit(context, None)? };
         entry.cpu.wait = show::ms(started, waited);
         entry.cpu.submit = show::ms(recorded, Instant::now());
         ends.pending += 1;
@@ -221,7 +221,7 @@ impl Ends {
                 self.ended(Instant::now());
             }
             // SAFETY: the frame was just begun, and nothing is recorded in it.
-            unsafe { frames.submit(context, frame, None)? };
+            unsafe { frame.submit(context, None)? };
         }
         context.wait_idle()?;
         Ok(())

@@ -6,8 +6,7 @@ use std::time::Instant;
 use throng::ash::{self, vk};
 use throng::skin::Faces;
 use throng::standalone::{
-    Begin, Context, ContextDesc, Formats, FrameCommands, Swapchain, SwapchainImage, Target,
-    Validation,
+    Begin, Context, ContextDesc, Formats, FrameCommands, SwapchainImage, Target, Validation,
 };
 use throng::{Crowd, CrowdDesc, PassDesc, PassId, View};
 
@@ -27,7 +26,7 @@ pub(crate) const DEPTH: vk::Format = vk::Format::D32_SFLOAT;
 /// The images to draw into.
 pub(crate) enum Canvas<'a> {
     Picture(&'a Target),
-    Window(&'a Swapchain, &'a SwapchainImage),
+    Window(&'a SwapchainImage<'a>),
 }
 
 /// The crowd and its surroundings on a device.
@@ -237,7 +236,7 @@ impl Show {
     pub(crate) unsafe fn record(
         &mut self,
         context: &mut Context,
-        frame: &FrameCommands,
+        frame: &FrameCommands<'_>,
         canvas: &Canvas<'_>,
         view: View,
         time_s: f64,
@@ -363,7 +362,7 @@ impl Canvas<'_> {
         unsafe {
             match self {
                 Self::Picture(target) => target.begin(device, cmd, &begin),
-                Self::Window(swapchain, image) => swapchain.begin(device, cmd, image, &begin),
+                Self::Window(image) => image.begin(device, cmd, &begin),
             }
         }
     }
@@ -377,7 +376,7 @@ impl Canvas<'_> {
         unsafe {
             match self {
                 Self::Picture(target) => target.end(device, cmd),
-                Self::Window(swapchain, image) => swapchain.end(device, cmd, image),
+                Self::Window(image) => image.end(device, cmd),
             }
         }
     }

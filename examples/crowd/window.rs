@@ -292,20 +292,18 @@ impl Stage {
         let started = Instant::now();
         let frame_ms = ms(self.started, started);
         self.started = started;
-        let frame = self.frames.begin(&mut self.context)?;
-        let image = match self
+        let mut frame = self.frames.begin(&mut self.context)?;
+        let mut image = match self
             .swapchain
-            .acquire(&mut self.context, &frame, self.extent)?
+            .acquire(&mut self.context, &mut frame, self.extent)?
         {
             Acquire::Image(image) => image,
             Acquire::Minimised | Acquire::OutOfDate | Acquire::NotReady => return Ok(false),
         };
         let waited = Instant::now();
-        let view = self
-            .camera
-            .view(self.swapchain.extent(), scenery::lighting());
+        let view = self.camera.view(image.extent(), scenery::lighting());
         let time_s = self.clock.tick();
-        let canvas = Canvas::Window(&self.swapchain, &image);
+        let canvas = Canvas::Window(&image);
         // SAFETY: the frame was begun and has acquired the image, and the submit follows.
         let mut entry = unsafe {
             self.show
@@ -314,10 +312,10 @@ impl Stage {
         let recorded = Instant::now();
         // SAFETY: `frame` is the one begun last, its recording is complete, and it acquired the
         // image.
-        unsafe { self.frames.submit(&mut self.context, frame, Some(&image))? };
+        unsafe { frame.submit(&mut self.context, Some(&mut image))? };
         let submitted = Instant::now();
         // SAFETY: the image was acquired last, and is submitted.
-        unsafe { self.swapchain.present(&mut self.context, image)? };
+        unsafe { image.present(&mut self.context)? };
         entry.cpu.wait = ms(started, waited);
         entry.cpu.submit = ms(recorded, submitted);
         entry.cpu.present = ms(submitted, Instant::now());
@@ -413,7 +411,7 @@ impl Stage {
         unsafe {
             self.show
                 .record(&mut self.context, &frame, &canvas, view, time_s)?;
-            self.frames.submit(&mut self.context, frame, None)?;
+            frame.submit(&mut self.context, None)?;
         }
         Ok(())
     }
@@ -426,9 +424,9 @@ fn sky(
     swapchain: &mut Swapchain,
     extent: vk::Extent2D,
 ) -> Result<()> {
-    let frame = frames.begin(context)?;
+    let mut frame = frames.begin(context)?;
     // SAFETY: the frame was just begun, and the image is submitted and presented below.
-    let Acquire::Image(image) = swapchain.acquire(context, &frame, extent)? else {
+    let Acquire::Image(mut image) = swapchain.acquire(context, &mut frame, extent)? else {
         return Ok(());
     };
     let begin = Begin {
@@ -437,10 +435,10 @@ fn sky(
     };
     // SAFETY: the command buffer is recording, and the image was acquired with this frame.
     unsafe {
-        swapchain.begin(&context.device, frame.cmd, &image, &begin);
-        swapchain.end(&context.device, frame.cmd, &image);
-        frames.submit(context, frame, Some(&image))?;
-        swapchain.present(context, image)?;
+        image.begin(&context.device, frame.cmd, &begin);
+        image.end(&context.device, frame.cmd);
+        frame.submit(context, Some(&mut image))?;
+        image.present(context)?;
     }
     Ok(())
 }

@@ -38,25 +38,32 @@ impl Display for Misfit {
     }
 }
 
-/// The misfits that were found so far, and the actor that had each last.
+/// The misfits that were found so far, by kind and name.
 #[derive(Debug, Default)]
-pub(crate) struct Misfits(BTreeMap<(&'static str, Box<str>), (usize, Option<u32>)>);
+pub(crate) struct Misfits(BTreeMap<(&'static str, Box<str>), Users>);
+
+/// The number of actors that used something, and the last of them.
+#[derive(Debug, Default)]
+struct Users {
+    count: usize,
+    last: Option<u32>,
+}
 
 impl Misfits {
     /// Counts an actor once for each thing. Without an actor, nobody uses the thing.
     pub(crate) fn note(&mut self, actor: Option<u32>, what: &'static str, name: &str) {
-        let (count, last) = self.0.entry((what, name.into())).or_default();
-        if actor.is_some() && *last != actor {
-            (*count, *last) = (*count + 1, actor);
+        let users = self.0.entry((what, name.into())).or_default();
+        if actor.is_some() && users.last != actor {
+            (users.count, users.last) = (users.count + 1, actor);
         }
     }
 
     pub(crate) fn list(self) -> Vec<Misfit> {
         let all = self.0.into_iter();
-        let misfit = |((what, name), (affected, _))| Misfit {
+        let misfit = |((what, name), users): (_, Users)| Misfit {
             what,
             name,
-            affected,
+            affected: users.count,
         };
         all.map(misfit).collect()
     }
@@ -74,12 +81,12 @@ pub(crate) fn by_name<'a>(
         known.entry(name).or_default().push(index);
     }
     let mut met: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut find = |name| {
+    let find = |name| {
         let rank = met.entry(name).or_default();
         *rank += 1;
         known.get(name)?.get(*rank - 1).copied()
     };
-    old.map(|name| find(name)).collect()
+    old.map(find).collect()
 }
 
 /// The new indices of everything that actors refer to, by old index.

@@ -327,15 +327,14 @@ impl Animator {
         match kind {
             AnimationEventKind::Clip { clip, event } => {
                 in_list("clip", clip.index(), clips)?;
-                in_list("event", event.index(), names)?;
+                in_list("event", event.index(), names)
             }
-            AnimationEventKind::Finished { clip } => _ = in_list("clip", clip.index(), clips)?,
+            AnimationEventKind::Finished { clip } => in_list("clip", clip.index(), clips),
             AnimationEventKind::Left { state } | AnimationEventKind::Entered { state } => {
                 let states = self.library.expect_state_machine()?.states(layer).count();
-                in_list("state", state.index(), states)?;
+                in_list("state", state.index(), states)
             }
         }
-        Ok(())
     }
 
     fn check_actor(

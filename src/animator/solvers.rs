@@ -106,7 +106,7 @@ impl IkSolver {
                 start: joint(it.start)?,
                 mid: joint(it.mid)?,
                 end: joint(it.end)?,
-                ..it.clone()
+                ..*it
             })
         };
         let mut moved = self.clone();

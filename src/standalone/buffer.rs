@@ -1,8 +1,8 @@
 //! A buffer with its memory.
 
-use super::device_owner::{Destroy, DeviceOwner, Idle};
 use super::error::Check;
-use super::{Context, Result, StandaloneError, memory_rules};
+use super::owner::{Destroy, DeviceOwner, Idle};
+use super::{Context, Result, StandaloneError};
 use ash::vk;
 use gpu_allocator::MemoryLocation;
 use gpu_allocator::vulkan::{Allocation, AllocationCreateDesc, AllocationScheme};
@@ -52,8 +52,8 @@ impl Buffer {
     ///
     /// Returns an error if:
     ///
-    /// - the size is zero, or exceeds the device's `maxBufferSize` or every suitable memory heap,
-    /// - the usage needs a feature that is not enabled, or an extension,
+    /// - the size is zero, or exceeds the device's limit or every suitable memory heap,
+    /// - the usage needs an extension,
     /// - the allocator or a Vulkan call fails.
     pub fn new(context: &mut Context, desc: &BufferDesc<'_>) -> Result<Self> {
         let mut buffer = Self {
@@ -73,7 +73,15 @@ impl Buffer {
     }
 
     fn build(&mut self, context: &mut Context, desc: &BufferDesc<'_>) -> Result<()> {
-        memory_rules::check_buffer(context, desc.name, desc.size, desc.usage)?;
+        let max = context.gpu.limits.max_buffer_bytes;
+        if !(1..=max).contains(&desc.size) || !CORE.contains(desc.usage) {
+            return Err(StandaloneError::Buffer {
+                name: desc.name.to_owned(),
+                size: desc.size,
+                usage: desc.usage,
+                max,
+            });
+        }
         let usage =
             desc.usage | vk::BufferUsageFlags::TRANSFER_SRC | vk::BufferUsageFlags::TRANSFER_DST;
         let info = vk::BufferCreateInfo::default().size(desc.size).usage(usage);
@@ -84,7 +92,6 @@ impl Buffer {
         unsafe { context.set_name(self.handle, desc.name) }?;
         // SAFETY: the buffer is of this device.
         let requirements = unsafe { context.device.get_buffer_memory_requirements(self.handle) };
-        memory_rules::check_heap(context, desc.name, &requirements, desc.location)?;
         let allocation = allocate(context, desc.name, requirements, desc.location, true)?;
         // Stored before it is bound, so that an error frees it.
         let allocation = self.allocation.insert(allocation);
@@ -144,7 +151,7 @@ impl Buffer {
 
     /// The start of a range of the mapped memory.
     fn mapped(&self, context: &Context, offset: u64, len: usize) -> Result<NonNull<u8>> {
-        context.check_own(self.owner.id, &self.object())?;
+        context.check_own(&self.owner, &self.object())?;
         let mapped = self.allocation.as_ref().and_then(Allocation::mapped_ptr);
         let mapped = mapped.ok_or_else(|| StandaloneError::NotMapped {
             name: self.name.clone(),
@@ -162,9 +169,9 @@ impl Buffer {
     /// Waits for the device, then destroys the buffer.
     ///
     /// `context` must be the one that the buffer was created with. If it is another, an error is
-    /// logged, and the buffer is destroyed when its own context is dropped.
+    /// logged, and the buffer is destroyed with its own context.
     pub fn destroy(mut self, context: &mut Context) {
-        if context.may_destroy(self.owner.id, &self.object()) {
+        if context.may_destroy(&self.owner, &self.object()) {
             self.release(&mut context.idle());
         }
     }
@@ -210,6 +217,12 @@ impl Drop for Buffer {
     }
 }
 
+/// Usage that needs no extension.
+const CORE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
+    // The nine flags of Vulkan 1.0.
+    0x1ff | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS.as_raw(),
+);
+
 /// Allocates memory for a buffer (`linear`) or an image.
 pub(super) fn allocate(
     context: &mut Context,
@@ -218,17 +231,35 @@ pub(super) fn allocate(
     location: MemoryLocation,
     linear: bool,
 ) -> Result<Allocation> {
-    context
-        .allocator
-        .allocate(&AllocationCreateDesc {
-            name,
-            requirements,
-            location,
-            linear,
-            allocation_scheme: AllocationScheme::GpuAllocatorManaged,
-        })
-        .map_err(|source| StandaloneError::Allocator {
+    let wanted = match location {
+        MemoryLocation::GpuOnly => vk::MemoryPropertyFlags::DEVICE_LOCAL,
+        MemoryLocation::Unknown => vk::MemoryPropertyFlags::empty(),
+        _ => vk::MemoryPropertyFlags::HOST_VISIBLE,
+    };
+    let memory = &context.gpu.memory;
+    let kinds = (0..).zip(memory.memory_types_as_slice());
+    let kinds = kinds.filter(|(index, kind)| {
+        requirements.memory_type_bits >> index & 1 == 1 && kind.property_flags.contains(wanted)
+    });
+    let heaps = kinds.filter_map(|(_, kind)| memory.memory_heaps.get(kind.heap_index as usize));
+    let max = heaps.map(|heap| heap.size).max().unwrap_or(0);
+    if requirements.size > max {
+        return Err(StandaloneError::MemorySize {
             name: name.to_owned(),
-            source,
-        })
+            size: requirements.size,
+            max,
+        });
+    }
+    let desc = AllocationCreateDesc {
+        name,
+        requirements,
+        location,
+        linear,
+        allocation_scheme: AllocationScheme::GpuAllocatorManaged,
+    };
+    let allocated = context.allocator.allocate(&desc);
+    allocated.map_err(|source| StandaloneError::Allocator {
+        name: name.to_owned(),
+        source,
+    })
 }

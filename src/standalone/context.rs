@@ -1,17 +1,13 @@
 //! The Vulkan objects that a program needs before it can draw.
 
-use super::device::Candidate;
-use super::device_owner::{ContextId, DeviceOwner, Idle};
 use super::error::Check;
-use super::idle::settle;
 use super::instance::InstanceOwner;
-use super::one_off::OneOff;
+use super::owner::{DeviceOwner, Idle, settle};
 use super::{
-    ContextDesc, FeatureSet, Handles, Message, Messages, Result, StandaloneError, Surface, Window,
-    device, surface,
+    DeviceInfo, Messages, Result, StandaloneError, Surface, Validation, Window, device, surface,
 };
-use crate::gpu::{self, Enabled, GpuAllocator};
-use ash::{ext, vk};
+use crate::gpu::{self, GpuAllocator};
+use ash::vk;
 use gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
 use std::ffi::CString;
 use std::fmt;
@@ -19,13 +15,97 @@ use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::sync::Arc;
 
+/// Settings for a new [`Context`].
+#[derive(Clone, Copy)]
+pub struct ContextDesc<'a> {
+    /// The application's name, for drivers and tools.
+    pub app_name: &'a str,
+    /// The Vulkan entry points to use. `None` loads the system's Vulkan loader.
+    pub entry: Option<&'a ash::Entry>,
+    /// Switches the validation layer on or off.
+    pub validation: Validation,
+}
+
+impl Default for ContextDesc<'_> {
+    fn default() -> Self {
+        Self {
+            app_name: "throng",
+            entry: None,
+            validation: Validation::Off,
+        }
+    }
+}
+
+impl fmt::Debug for ContextDesc<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ContextDesc")
+            .field("app_name", &self.app_name)
+            .field("own_entry", &self.entry.is_some())
+            .field("validation", &self.validation)
+            .finish()
+    }
+}
+
+/// Read-only handles and properties of a [`Context`].
+///
+/// They cannot be changed through the context, because every object created with it relies on them.
+///
+/// ```compile_fail,E0594
+/// # use throng::{ash::vk, standalone::Context};
+/// fn not_possible(context: &mut Context) {
+///     context.queue = vk::Queue::null();
+/// }
+/// ```
+#[non_exhaustive]
+pub struct Handles {
+    /// The device.
+    ///
+    /// A clone costs some kilobytes of function pointers and borrows nothing. Clone it to keep
+    /// using the device while the context is borrowed mutably. Destroy what you create with it
+    /// before the context is dropped.
+    pub device: ash::Device,
+    /// The device's one queue, for graphics, compute and, if there is a window, presenting.
+    pub queue: vk::Queue,
+    /// Index of the family of `queue`.
+    pub queue_family: u32,
+    /// Valid bits of a timestamp on `queue`. It is 0 if timestamps are not supported.
+    pub timestamp_bits: u32,
+    /// The Vulkan entry points.
+    pub entry: ash::Entry,
+    /// The instance.
+    pub instance: ash::Instance,
+    /// The physical device.
+    pub physical_device: vk::PhysicalDevice,
+    /// Limits and identifiers of the device.
+    pub properties: vk::PhysicalDeviceProperties,
+    /// Names of the device and its driver.
+    pub info: DeviceInfo,
+    /// True if validation is on and checks for hazards across submissions.
+    pub across_submits: bool,
+    /// Transient command pool of `queue_family`, for one-off work.
+    pub command_pool: vk::CommandPool,
+    /// The device as throng takes it.
+    pub(super) gpu: gpu::Device,
+}
+
+impl fmt::Debug for Handles {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Handles")
+            .field("info", &self.info)
+            .field("queue_family", &self.queue_family)
+            .finish_non_exhaustive()
+    }
+}
+
 /// An instance, a device, its one queue and an allocator.
 ///
-/// The read-only fields, such as `context.device`, come from [`Handles`].
+/// The read-only fields, such as `context.device`, come from [`Handles`]. The device is the best
+/// that meets throng's requirements, or the one that the environment variable
+/// [`THRONG_DEVICE`](super::DEVICE_VARIABLE) names.
 ///
-/// Dropping the context waits for the device. It destroys all objects that were dropped without
-/// `destroy`. Objects that are still alive keep the device and their memory until they are dropped.
-/// If the driver cannot wait, the device and all objects are leaked.
+/// Objects that are still alive when the context is dropped keep the device and their memory. When
+/// the last of them is dropped, everything that was dropped without `destroy` is destroyed, and then
+/// the device. If the driver cannot wait for the device, it and all objects are leaked.
 ///
 /// # Lost devices
 ///
@@ -37,8 +117,6 @@ pub struct Context {
     // could swap it for another device's.
     pub(super) allocator: ManuallyDrop<Allocator>,
     handles: Handles,
-    names: Option<ext::debug_utils::Device>,
-    useful: Enabled,
     device_owner: Arc<DeviceOwner>,
     instance_owner: Arc<InstanceOwner>,
 }
@@ -73,7 +151,7 @@ impl Context {
     /// - a Vulkan call fails.
     pub fn new(desc: &ContextDesc<'_>) -> Result<Self> {
         let owner = Arc::new(InstanceOwner::new(desc, &[])?);
-        Self::with_instance(desc, owner, None)
+        Self::with_instance(owner, None)
     }
 
     /// Creates a context whose queue can present to a window, and the window's surface.
@@ -86,7 +164,7 @@ impl Context {
         let owner = InstanceOwner::new(desc, &extensions)?;
         let owner = Arc::new(owner);
         let surface = Surface::new(Arc::clone(&owner), window)?;
-        let context = Self::with_instance(desc, owner, Some(&surface))?;
+        let context = Self::with_instance(owner, Some(&surface))?;
         Ok((context, surface))
     }
 
@@ -118,24 +196,29 @@ impl Context {
 
     // Objects created first are dropped last, also if a later step fails.
     fn with_instance(
-        desc: &ContextDesc<'_>,
         instance_owner: Arc<InstanceOwner>,
         surface: Option<&Surface>,
     ) -> Result<Self> {
-        let candidates = device::choose(&instance_owner, desc, surface)?;
-        let (owner, candidate) = DeviceOwner::first(&instance_owner, candidates)?;
+        let candidate = device::choose(&instance_owner, surface)?;
+        let owner = DeviceOwner::new(&instance_owner, &candidate)?;
         let instance = instance_owner.instance.clone();
-        let allocator = allocator(&instance, &owner.device, &candidate)?;
+        let physical_device = candidate.physical_device;
+        let allocator = allocator(&instance, &owner.device, physical_device)?;
         log::info!("vulkan device {}: {}", candidate.info.index, candidate.info);
         // Not on software drivers, for two reasons. They take several times as long for a picture
         // that is anisotropically filtered throughout. And Mesa 25's lavapipe samples black where
         // texture coordinates have no gradient, which is the case for models that take the colour
         // of a whole triangle from one texel.
-        let anisotropy = candidate.enabled.v10.sampler_anisotropy == vk::TRUE
-            && candidate.info.kind != vk::PhysicalDeviceType::CPU;
-        let names = instance_owner
-            .debug_utils
-            .then(|| ext::debug_utils::Device::new(&instance, &owner.device));
+        let is_software = candidate.info.kind == vk::PhysicalDeviceType::CPU;
+        let enabled = candidate.enabled;
+        let enabled = enabled
+            .with_sampler_anisotropy(enabled.sampler_anisotropy && !is_software)
+            .with_debug_utils(instance_owner.debug_utils);
+        // SAFETY: the handles are from each other, and `device_owner` keeps them alive until the
+        // context is dropped. The device was selected and created with the required features and
+        // those of `enabled`. `gpu_device` demands that copies are not used afterwards.
+        let gpu =
+            unsafe { gpu::Device::supported(&instance, physical_device, &owner.device, &enabled) };
         let handles = Handles {
             device: owner.device.clone(),
             // SAFETY: the device was made with one queue of this family.
@@ -144,24 +227,16 @@ impl Context {
             timestamp_bits: candidate.timestamp_bits,
             entry: instance_owner.entry.clone(),
             instance,
-            physical_device: candidate.physical_device,
+            physical_device,
             properties: candidate.properties,
             info: candidate.info,
-            enabled: candidate.enabled,
-            extensions: candidate.extensions,
-            debug_utils: instance_owner.debug_utils,
             across_submits: instance_owner.across_submits,
             command_pool: owner.pool,
+            gpu,
         };
         Ok(Self {
             allocator: ManuallyDrop::new(allocator),
-            useful: Enabled::NONE
-                .with_sampler_anisotropy(anisotropy)
-                .with_independent_blend(handles.enabled.v10.independent_blend == vk::TRUE)
-                .with_descriptor_indexing(indexes_descriptors(&handles.enabled))
-                .with_debug_utils(handles.debug_utils),
             handles,
-            names,
             device_owner: Arc::new(owner),
             instance_owner,
         })
@@ -181,8 +256,8 @@ impl Context {
     }
 
     /// Fails if `object` was created with another context.
-    pub(super) fn check_own(&self, id: ContextId, object: &str) -> Result<()> {
-        if id == self.device_owner.id {
+    pub(super) fn check_own(&self, owner: &Arc<DeviceOwner>, object: &str) -> Result<()> {
+        if Arc::ptr_eq(owner, &self.device_owner) {
             return Ok(());
         }
         Err(StandaloneError::ForeignContext {
@@ -194,8 +269,8 @@ impl Context {
     ///
     /// If the object is of another context, or if the driver cannot wait, this logs an error, and
     /// the caller must drop the object instead.
-    pub(super) fn may_destroy(&mut self, id: ContextId, object: &str) -> bool {
-        if let Err(error) = self.check_own(id, object) {
+    pub(super) fn may_destroy(&mut self, owner: &Arc<DeviceOwner>, object: &str) -> bool {
+        if let Err(error) = self.check_own(owner, object) {
             log::error!("{object} is not destroyed: {error}");
             return false;
         }
@@ -207,7 +282,7 @@ impl Context {
     }
 
     /// Waits until the device uses nothing any more. A lost device does not use anything.
-    pub(super) fn settle(&mut self) -> Result<()> {
+    fn settle(&mut self) -> Result<()> {
         // SAFETY: `device_owner` keeps the device alive. This method takes `&mut self`, and every
         // safe function that uses the queue takes the context mutably, too. Calls with the raw
         // handle are unsafe, and their callers synchronise the queue.
@@ -228,8 +303,8 @@ impl Context {
 
     /// The device in the form that throng takes.
     ///
-    /// [`gpu::Device::enabled`] of the result are the features of [`FeatureSet::useful`] that this
-    /// context enabled. On software drivers, textures are never sampled anisotropically.
+    /// Its [`gpu::Device::enabled`] are all optional features that the device supports. On software
+    /// drivers, textures are never sampled anisotropically.
     ///
     /// ```no_run
     /// use throng::standalone::{Context, ContextDesc};
@@ -254,44 +329,22 @@ impl Context {
     /// was dropped.
     #[must_use]
     pub unsafe fn gpu_device(&self) -> gpu::Device {
-        let Handles {
-            instance,
-            physical_device,
-            device,
-            ..
-        } = &self.handles;
-        // SAFETY: `with_instance` got the handles from each other. `device_owner` keeps them alive
-        // until the context is dropped, and the result is not used afterwards by this function's
-        // contract. The device was selected and created with the required features and those of
-        // `useful`.
-        unsafe { gpu::Device::supported(instance, *physical_device, device, &self.useful) }
+        self.gpu.clone()
     }
 
-    /// All messages of the validation layer so far. Empty if validation is off.
-    #[must_use]
-    pub fn validation_messages(&self) -> Vec<Message> {
-        self.instance_owner.messages.all()
-    }
-
-    /// The shared message list itself, which outlives the context.
+    /// The messages of the validation layer, in a list that outlives the context.
     #[must_use]
     pub fn messages(&self) -> Messages {
         self.instance_owner.messages.clone()
     }
 
-    /// Sets the name of an object that tools and messages show.
-    ///
-    /// Does nothing without debug utils.
-    ///
-    /// # Errors
-    ///
-    /// Returns the error of `vkSetDebugUtilsObjectNameEXT`.
+    /// Sets the name of an object that tools and messages show, if debug utils are there.
     ///
     /// # Safety
     ///
     /// `object` is a live object of this device, and no other thread uses it.
-    pub unsafe fn set_name(&self, object: impl vk::Handle, name: &str) -> Result<()> {
-        let Some(loader) = &self.names else {
+    pub(super) unsafe fn set_name(&self, object: impl vk::Handle, name: &str) -> Result<()> {
+        let Some(loader) = &self.gpu.debug else {
             return Ok(());
         };
         let name = CString::new(name.replace('\0', "")).unwrap_or_default();
@@ -321,7 +374,13 @@ impl Context {
         &mut self,
         record: impl FnOnce(&ash::Device, vk::CommandBuffer) -> T,
     ) -> Result<T> {
-        let mut work = OneOff::new(&self.device, self.command_pool)?;
+        let mut work = OneOff {
+            device: &self.device,
+            pool: self.command_pool,
+            cmd: vk::CommandBuffer::null(),
+            fence: vk::Fence::null(),
+            submitted: false,
+        };
         work.begin()?;
         let value = record(&self.device, work.cmd);
         work.run(self.queue)?;
@@ -331,38 +390,21 @@ impl Context {
 
 impl Drop for Context {
     fn drop(&mut self) {
-        if let Err(error) = self.settle() {
-            log::error!("the device is not destroyed: {error}");
-            // The device may still use everything that was created with it.
-            std::mem::forget(self.owner());
-            return;
-        }
         // SAFETY: nothing uses `self.allocator` after this.
         let allocator = unsafe { ManuallyDrop::take(&mut self.allocator) };
-        self.device_owner.close(allocator);
+        self.device_owner.keep(allocator);
     }
-}
-
-/// Returns true if all features of [`Enabled::descriptor_indexing`] are enabled.
-fn indexes_descriptors(enabled: &FeatureSet) -> bool {
-    [
-        enabled.v12.runtime_descriptor_array,
-        enabled.v12.shader_sampled_image_array_non_uniform_indexing,
-        enabled.v12.descriptor_binding_variable_descriptor_count,
-    ]
-    .iter()
-    .all(|on| *on == vk::TRUE)
 }
 
 fn allocator(
     instance: &ash::Instance,
     device: &ash::Device,
-    candidate: &Candidate,
+    physical_device: vk::PhysicalDevice,
 ) -> Result<Allocator> {
     Allocator::new(&AllocatorCreateDesc {
         instance: instance.clone(),
         device: device.clone(),
-        physical_device: candidate.physical_device,
+        physical_device,
         debug_settings: Default::default(),
         buffer_device_address: true,
         allocation_sizes: Default::default(),
@@ -371,4 +413,74 @@ fn allocator(
         name: "allocator".to_owned(),
         source,
     })
+}
+
+/// One command buffer and its fence, freed on drop.
+struct OneOff<'a> {
+    device: &'a ash::Device,
+    pool: vk::CommandPool,
+    cmd: vk::CommandBuffer,
+    fence: vk::Fence,
+    /// True while the device may be working on it.
+    submitted: bool,
+}
+
+impl OneOff<'_> {
+    fn begin(&mut self) -> Result<()> {
+        let info = vk::CommandBufferAllocateInfo::default()
+            .command_pool(self.pool)
+            .command_buffer_count(1);
+        let begin = vk::CommandBufferBeginInfo::default()
+            .flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
+        // SAFETY: the pool belongs to this device, and is borrowed through the context.
+        unsafe {
+            let cmds = self.device.allocate_command_buffers(&info);
+            let cmds = cmds.check("vkAllocateCommandBuffers")?;
+            self.cmd = cmds.first().copied().unwrap_or_default();
+            let fence = self.device.create_fence(&Default::default(), None);
+            self.fence = fence.check("vkCreateFence")?;
+            let begun = self.device.begin_command_buffer(self.cmd, &begin);
+            begun.check("vkBeginCommandBuffer")
+        }
+    }
+
+    fn run(&mut self, queue: vk::Queue) -> Result<()> {
+        let cmds = [vk::CommandBufferSubmitInfo::default().command_buffer(self.cmd)];
+        let submit = [vk::SubmitInfo2::default().command_buffer_infos(&cmds)];
+        // SAFETY: the command buffer is recording, the fence is new, and the queue belongs to the
+        // context, which is borrowed mutably.
+        unsafe {
+            let device = self.device;
+            let ended = device.end_command_buffer(self.cmd);
+            ended.check("vkEndCommandBuffer")?;
+            let submitted = device.queue_submit2(queue, &submit, self.fence);
+            submitted.check("vkQueueSubmit2")?;
+            self.submitted = true;
+            let waited = device.wait_for_fences(&[self.fence], true, u64::MAX);
+            waited.check("vkWaitForFences")?;
+        }
+        self.submitted = false;
+        Ok(())
+    }
+}
+
+impl Drop for OneOff<'_> {
+    fn drop(&mut self) {
+        if self.submitted {
+            // The wait failed. Another one is enough.
+            // SAFETY: the device is alive, and the context, which owns the queue, is borrowed.
+            if let Err(error) = unsafe { settle(self.device) } {
+                log::error!("a fence and a command buffer are leaked: {error}");
+                return;
+            }
+        }
+        // SAFETY: the work was never submitted, has finished, or was lost with the device, so the
+        // device does not use these objects. Null is ignored.
+        unsafe {
+            self.device.destroy_fence(self.fence, None);
+            if self.cmd != vk::CommandBuffer::null() {
+                self.device.free_command_buffers(self.pool, &[self.cmd]);
+            }
+        }
+    }
 }

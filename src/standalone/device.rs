@@ -2,119 +2,157 @@
 
 use super::error::Check;
 use super::instance::{InstanceOwner, names};
-use super::{
-    ContextDesc, DEVICE_VARIABLE, DeviceInfo, FeatureSet, Missing, Result, StandaloneError,
-    Surface, select,
-};
+use super::{Result, StandaloneError, Surface};
+use crate::error::Error;
+use crate::gpu::Enabled;
 use ash::{khr, vk};
-use std::ffi::{CStr, CString};
+use std::ffi::CStr;
+use std::fmt;
 
-/// A physical device under consideration.
+/// The environment variable that selects a device, by its index or a part of its name in any case.
+pub const DEVICE_VARIABLE: &str = "THRONG_DEVICE";
+
+/// A device and its driver, for display and for the header of a benchmark table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DeviceInfo {
+    /// Position in the instance's list of devices.
+    pub index: usize,
+    /// The device's name.
+    pub name: String,
+    /// The driver's name, such as `llvmpipe`.
+    pub driver: String,
+    /// The driver's own description of itself, such as its version.
+    pub driver_info: String,
+    /// The Vulkan version that the device supports.
+    pub api_version: u32,
+    /// Discrete, integrated, virtual or CPU.
+    pub kind: vk::PhysicalDeviceType,
+}
+
+impl fmt::Display for DeviceInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let version = self.api_version;
+        write!(
+            f,
+            "{} ({} {}, Vulkan {}.{}.{})",
+            self.name,
+            self.driver,
+            self.driver_info,
+            vk::api_version_major(version),
+            vk::api_version_minor(version),
+            vk::api_version_patch(version)
+        )
+    }
+}
+
+/// A rejected device, and the reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Rejected {
+    /// The device.
+    pub info: DeviceInfo,
+    /// What it lacks, or the error of its driver.
+    pub why: String,
+}
+
+impl fmt::Display for Rejected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}: {}", self.info.index, self.info, self.why)
+    }
+}
+
+/// A physical device that meets all requirements.
 pub(super) struct Candidate {
     pub(super) physical_device: vk::PhysicalDevice,
     pub(super) info: DeviceInfo,
     pub(super) properties: vk::PhysicalDeviceProperties,
     pub(super) queue_family: u32,
     pub(super) timestamp_bits: u32,
-    pub(super) enabled: FeatureSet,
-    pub(super) extensions: Vec<CString>,
+    /// The optional features that it supports.
+    pub(super) enabled: Enabled,
+    pub(super) extensions: Vec<&'static CStr>,
 }
 
-/// The devices that meet all requirements, best first.
-pub(super) fn choose(
-    owner: &InstanceOwner,
-    desc: &ContextDesc<'_>,
-    surface: Option<&Surface>,
-) -> Result<Vec<Candidate>> {
+/// The best device that meets all requirements.
+///
+/// A device that cannot be inspected is rejected, so that a failing driver does not hide the devices
+/// of the others.
+pub(super) fn choose(owner: &InstanceOwner, surface: Option<&Surface>) -> Result<Candidate> {
     // SAFETY: the instance is alive.
     let found = match unsafe { owner.instance.enumerate_physical_devices() } {
-        // The loader's word for drivers that cannot be used.
+        // The loader's name for drivers that cannot be used.
         Err(vk::Result::ERROR_INITIALIZATION_FAILED) => return Err(StandaloneError::NoDriver),
         found => found.check("vkEnumeratePhysicalDevices")?,
     };
-    let asked = std::env::var(DEVICE_VARIABLE)
-        .ok()
-        .or_else(|| desc.device.map(str::to_owned));
-    let inspected = found.into_iter().enumerate().map(|(index, device)| {
-        let candidate = describe(owner, index, device);
-        let info = candidate.info.clone();
-        (info, inspect(owner, desc, surface, candidate))
-    });
-    select(asked.as_deref(), inspected)
+    let asked = std::env::var(DEVICE_VARIABLE).ok();
+    let (mut fit, mut devices) = (Vec::new(), Vec::new());
+    for (index, physical_device) in found.into_iter().enumerate() {
+        let (info, properties) = describe(owner, index, physical_device);
+        let is_asked = asked.as_deref().is_none_or(|asked| is_it(asked, &info));
+        let inspected = match is_asked {
+            true => inspect(owner, surface, physical_device, info.clone(), properties),
+            false => Err("is not the requested device".to_owned()),
+        };
+        match inspected {
+            Ok(candidate) => fit.push(candidate),
+            Err(why) => devices.push(Rejected { info, why }),
+        }
+    }
+    let best = fit.into_iter().min_by_key(|found| rank(found.info.kind));
+    best.ok_or(StandaloneError::NoDevice { asked, devices })
 }
 
 fn inspect(
     owner: &InstanceOwner,
-    desc: &ContextDesc<'_>,
     surface: Option<&Surface>,
-    mut candidate: Candidate,
-) -> Result<(Candidate, Vec<Missing>)> {
-    let physical_device = candidate.physical_device;
-    if candidate.info.api_version < vk::API_VERSION_1_3 {
-        let found = candidate.info.api_version;
-        return Ok((candidate, vec![Missing::Version { found }]));
-    }
-    let mut missing = Vec::new();
-    match queue_family(owner, physical_device, surface)? {
-        Some((family, bits)) => {
-            candidate.queue_family = family;
-            candidate.timestamp_bits = bits;
+    physical_device: vk::PhysicalDevice,
+    info: DeviceInfo,
+    properties: vk::PhysicalDeviceProperties,
+) -> Result<Candidate, String> {
+    let instance = &owner.instance;
+    // SAFETY: the physical device belongs to this instance, which was created for Vulkan 1.3.
+    let enabled = unsafe { Enabled::supported(instance, physical_device) };
+    let enabled = enabled.map_err(|error| match error {
+        Error::Unsupported { missing, .. } => format!("lacks {}", missing.join(", ")),
+        error => error.to_string(),
+    })?;
+    let family =
+        queue_family(owner, physical_device, surface).map_err(|error| error.to_string())?;
+    let (queue_family, timestamp_bits) = family.ok_or("has no suitable queue family")?;
+    // SAFETY: the device belongs to this instance.
+    let offered = unsafe { instance.enumerate_device_extension_properties(physical_device) }
+        .check("vkEnumerateDeviceExtensionProperties")
+        .map_err(|error| error.to_string())?;
+    let offered = names(&offered);
+    let has = |name: &CStr| offered.iter().any(|offered| offered.as_c_str() == name);
+    let mut extensions = Vec::new();
+    if surface.is_some() {
+        if !has(khr::swapchain::NAME) {
+            return Err("lacks VK_KHR_swapchain".into());
         }
-        None => missing.push(Missing::Queue),
+        extensions.push(khr::swapchain::NAME);
     }
-    // SAFETY: the physical device belongs to this instance, and both support Vulkan 1.3.
-    let supported = unsafe { FeatureSet::supported(&owner.instance, physical_device) };
-    let required = FeatureSet::base().or(&desc.required);
-    missing.extend(supported.lacks(&required).into_iter().map(Missing::Feature));
-    candidate.enabled = required.or(&desc.optional).and(&supported);
-    missing.extend(candidate.take_extensions(owner, desc, surface.is_some())?);
-    Ok((candidate, missing))
+    // The specification requires the application to enable it if it is offered.
+    if has(khr::portability_subset::NAME) {
+        extensions.push(khr::portability_subset::NAME);
+    }
+    Ok(Candidate {
+        physical_device,
+        info,
+        properties,
+        queue_family,
+        timestamp_bits,
+        enabled,
+        extensions,
+    })
 }
 
-impl Candidate {
-    /// Records the extensions to enable, and returns the missing ones.
-    fn take_extensions(
-        &mut self,
-        owner: &InstanceOwner,
-        desc: &ContextDesc<'_>,
-        presents: bool,
-    ) -> Result<Vec<Missing>> {
-        // SAFETY: the device belongs to this instance.
-        let offered = unsafe {
-            owner
-                .instance
-                .enumerate_device_extension_properties(self.physical_device)
-        }
-        .check("vkEnumerateDeviceExtensionProperties")?;
-        let offered = names(&offered);
-        let has = |name: &CStr| offered.iter().any(|e| e.as_c_str() == name);
-        let swapchain = presents.then_some(khr::swapchain::NAME);
-        let required = swapchain
-            .into_iter()
-            .chain(desc.required_extensions.iter().copied());
-        let (here, gone): (Vec<&CStr>, Vec<&CStr>) = required.partition(|&name| has(name));
-        // If a driver offers this extension, the specification requires the application to enable
-        // it.
-        let optional = [khr::portability_subset::NAME];
-        let optional = optional
-            .into_iter()
-            .chain(desc.optional_extensions.iter().copied())
-            .filter(|&name| has(name));
-        self.extensions = here
-            .into_iter()
-            .chain(optional)
-            .map(CStr::to_owned)
-            .collect();
-        self.extensions.sort();
-        self.extensions.dedup();
-        Ok(gone
-            .into_iter()
-            .map(|name| Missing::Extension(name.to_string_lossy().into_owned()))
-            .collect())
-    }
-}
-
-fn describe(owner: &InstanceOwner, index: usize, physical_device: vk::PhysicalDevice) -> Candidate {
+fn describe(
+    owner: &InstanceOwner,
+    index: usize,
+    physical_device: vk::PhysicalDevice,
+) -> (DeviceInfo, vk::PhysicalDeviceProperties) {
     let mut driver = vk::PhysicalDeviceDriverProperties::default();
     let mut all = vk::PhysicalDeviceProperties2::default().push_next(&mut driver);
     // SAFETY: the device belongs to this instance. A driver that is too old to know the chained
@@ -137,32 +175,20 @@ fn describe(owner: &InstanceOwner, index: usize, physical_device: vk::PhysicalDe
         api_version: properties.api_version,
         kind: properties.device_type,
     };
-    Candidate {
-        physical_device,
-        info,
-        properties,
-        queue_family: 0,
-        timestamp_bits: 0,
-        enabled: FeatureSet::default(),
-        extensions: Vec::new(),
-    }
+    (info, properties)
 }
 
-/// The first queue family that has graphics and compute and can present.
-///
-/// Returned with the number of valid timestamp bits.
+/// The first queue family that has graphics and compute and can present, with its valid timestamp
+/// bits.
 fn queue_family(
     owner: &InstanceOwner,
     physical_device: vk::PhysicalDevice,
     surface: Option<&Surface>,
 ) -> Result<Option<(u32, u32)>> {
     let wanted = vk::QueueFlags::GRAPHICS | vk::QueueFlags::COMPUTE;
+    let instance = &owner.instance;
     // SAFETY: the device belongs to this instance.
-    let families = unsafe {
-        owner
-            .instance
-            .get_physical_device_queue_family_properties(physical_device)
-    };
+    let families = unsafe { instance.get_physical_device_queue_family_properties(physical_device) };
     for (family, properties) in (0..).zip(&families) {
         let fit = properties.queue_flags.contains(wanted);
         if fit && surface.map_or(Ok(true), |s| s.presents(physical_device, family))? {
@@ -170,4 +196,22 @@ fn queue_family(
         }
     }
     Ok(None)
+}
+
+fn is_it(asked: &str, info: &DeviceInfo) -> bool {
+    let asked = asked.trim().to_lowercase();
+    match asked.parse::<usize>() {
+        Ok(index) => index == info.index,
+        Err(_) => info.name.to_lowercase().contains(&asked),
+    }
+}
+
+fn rank(kind: vk::PhysicalDeviceType) -> u32 {
+    match kind {
+        vk::PhysicalDeviceType::DISCRETE_GPU => 0,
+        vk::PhysicalDeviceType::INTEGRATED_GPU => 1,
+        vk::PhysicalDeviceType::VIRTUAL_GPU => 2,
+        vk::PhysicalDeviceType::CPU => 3,
+        _ => 4,
+    }
 }

@@ -1,6 +1,6 @@
 //! Errors of the standalone module, with the numbers and names that locate the cause.
 
-use super::{DeviceReport, advice};
+use super::{Rejected, advice};
 use ash::vk;
 
 /// An error of the standalone module.
@@ -23,9 +23,8 @@ pub enum StandaloneError {
     },
     /// The window's surface can no longer be used.
     ///
-    /// Give the swapchain a new one with
-    /// [`Swapchain::release_surface`](super::Swapchain::release_surface) and
-    /// [`Swapchain::set_surface`](super::Swapchain::set_surface).
+    /// Destroy the swapchain, and create another one with a new
+    /// [`Context::surface`](super::Context::surface).
     #[error("{call}: the window's surface is lost")]
     SurfaceLost {
         /// The name of the call that reported it.
@@ -77,8 +76,8 @@ pub enum StandaloneError {
     NoDevice {
         /// The index or part of a name that was asked for.
         asked: Option<String>,
-        /// Every device that was found, with everything that is missing.
-        devices: Vec<DeviceReport>,
+        /// Every device that was found, with the reason against it.
+        devices: Vec<Rejected>,
     },
     /// Device memory could not be allocated or freed.
     #[error("cannot allocate memory for `{name}`")]
@@ -101,76 +100,26 @@ pub enum StandaloneError {
         /// Index of the context's queue family.
         queue_family: u32,
     },
-    /// A swapchain cannot draw to a surface that mirrors its images.
+    /// An image of a target or swapchain cannot be created.
     #[error(
-        "the surface shows images with the transform {current:?} and supports {supported:?}: it \
-         must support IDENTITY, or its transform must be a rotation"
+        "image `{name}` of {format:?} with {} × {} texels, samples {samples:?} and usage {usage:?}: \
+         {rule}",
+        extent.width,
+        extent.height
     )]
-    SurfaceTransform {
-        /// The surface's transform.
-        current: vk::SurfaceTransformFlagsKHR,
-        /// The transforms that it supports.
-        supported: vk::SurfaceTransformFlagsKHR,
-    },
-    /// A swapchain's new surface does not support its format, which pipelines rely on.
-    #[error(
-        "the new surface does not support {format:?}, which the swapchain draws in: create a new \
-         swapchain and new pipelines"
-    )]
-    SurfaceFormat {
-        /// The format of the swapchain.
-        format: vk::Format,
-    },
-    /// A format is of the wrong kind for this field.
-    #[error("{object}: `{field}` is {format:?}: {rule}")]
-    FormatKind {
-        /// The kind of object, with its debug name if it has one.
-        object: String,
-        /// The field of the description.
-        field: &'static str,
-        /// The format.
-        format: vk::Format,
-        /// The rule that the format breaks.
-        rule: &'static str,
-    },
-    /// The device does not support this use of a format.
-    #[error("{object}: `{field}` is {format:?}, which does not support {missing:?} on this device")]
-    Format {
-        /// The kind of object, with its debug name if it has one.
-        object: String,
-        /// The field of the description.
-        field: &'static str,
-        /// The format.
-        format: vk::Format,
-        /// The format features that were asked for and are missing.
-        missing: vk::FormatFeatureFlags,
-    },
-    /// An image cannot have this usage.
-    #[error("{object}: `{field}` contains {usage:?}: {rule}")]
-    ImageUsage {
-        /// The kind of object, with its debug name if it has one.
-        object: String,
-        /// The field of the description.
-        field: &'static str,
-        /// The flags that are not allowed.
-        usage: vk::ImageUsageFlags,
-        /// The rule that they break.
-        rule: &'static str,
-    },
-    /// The device does not support this combination of format, usage and samples.
-    #[error(
-        "image `{name}`: the device does not support {format:?} with usage {usage:?} and samples \
-         {samples:?}"
-    )]
-    ImageUnsupported {
+    Image {
         /// The image's debug name.
         name: String,
         /// The format.
         format: vk::Format,
-        /// The usage, with the flags that throng adds.
-        usage: vk::ImageUsageFlags,
+        /// Width and height in texels.
+        extent: vk::Extent2D,
         /// The samples.
         samples: vk::SampleCountFlags,
+        /// The usage, with the flags that this module adds.
+        usage: vk::ImageUsageFlags,
+        /// The rule that it breaks.
+        rule: &'static str,
     },
     /// The format cannot be converted to RGBA bytes.
     #[error("format {format:?} does not have four 8-bit channels")]
@@ -178,49 +127,20 @@ pub enum StandaloneError {
         /// The format.
         format: vk::Format,
     },
-    /// The device cannot draw with this number of samples.
-    #[error("{object}: `samples` is {asked:?}: it must be one of {supported:?} on this device")]
-    Samples {
-        /// The kind of object, with its debug name if it has one.
-        object: String,
-        /// The sample count that was asked for.
-        asked: vk::SampleCountFlags,
-        /// The sample counts that both colour and depth attachments support.
-        supported: vk::SampleCountFlags,
-    },
-    /// An image would be empty or too large.
+    /// A buffer is empty or too large, or its usage needs an extension.
     #[error(
-        "image `{name}`: size {width} × {height} is not supported: each side must be 1 to {max}"
+        "buffer `{name}`: {size} bytes with usage {usage:?}: the size must be 1 to {max}, and the \
+         usage must need no extension"
     )]
-    Extent {
-        /// The image's debug name.
-        name: String,
-        /// Width in texels.
-        width: u32,
-        /// Height in texels.
-        height: u32,
-        /// The largest width or height that is supported.
-        max: u32,
-    },
-    /// A buffer would be empty or too large.
-    #[error("buffer `{name}`: size {size} is not supported: it must be 1 to {max} bytes")]
-    BufferSize {
+    Buffer {
         /// The buffer's debug name.
         name: String,
         /// The size in bytes.
         size: u64,
-        /// The largest size that the device supports, `maxBufferSize`.
-        max: u64,
-    },
-    /// A buffer's usage needs a feature or an extension that is not enabled.
-    #[error("buffer `{name}`: `usage` contains {usage:?}, which {rule}")]
-    BufferUsage {
-        /// The buffer's debug name.
-        name: String,
-        /// The flags that are not allowed.
+        /// The usage that was asked for.
         usage: vk::BufferUsageFlags,
-        /// The rule that they break.
-        rule: &'static str,
+        /// The largest size that the device supports.
+        max: u64,
     },
     /// A buffer or image is larger than the memory that it could be in.
     #[error("`{name}` needs {size} bytes of memory: the largest suitable heap has {max}")]
@@ -253,34 +173,17 @@ pub enum StandaloneError {
         /// The kind of object, with its debug name if it has one.
         object: String,
     },
-    /// A frame is not the one that is being recorded.
-    #[error(
-        "frame {frame_index} is not being recorded: it was submitted, begun again or destroyed, \
-         or it belongs to other frames in flight"
-    )]
-    StaleFrame {
-        /// Index of the frame in flight.
-        frame_index: usize,
-    },
     /// A frame can acquire only one image.
     #[error("frame {frame_index} has already acquired an image")]
     FrameHasImage {
         /// Index of the frame in flight.
         frame_index: usize,
     },
-    /// A swapchain cannot be recreated while images of it are acquired.
-    #[error("{count} images of the swapchain are acquired: present or drop them first")]
-    ImagesAcquired {
-        /// The number of images that are acquired and neither presented nor dropped.
-        count: usize,
-    },
-    /// An acquired image cannot be used in this place.
-    #[error("swapchain image {index} {rule}")]
-    WrongImage {
+    /// An image was presented before it was submitted with its frame.
+    #[error("swapchain image {index} must be submitted before it is presented")]
+    NotSubmitted {
         /// The image's index in its swapchain.
         index: u32,
-        /// The rule that it breaks.
-        rule: &'static str,
     },
     /// The buffer's memory is not accessible from the CPU.
     #[error("buffer `{name}` is not mapped")]
@@ -322,7 +225,7 @@ fn asked_for(asked: Option<&str>) -> String {
     asked.map_or_else(String::new, |asked| format!(" matches `{asked}`"))
 }
 
-fn listed(devices: &[DeviceReport]) -> String {
+fn listed(devices: &[Rejected]) -> String {
     if devices.is_empty() {
         return format!(": there are no devices: {}", advice::driver());
     }

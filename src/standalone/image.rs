@@ -1,13 +1,28 @@
-//! A two-dimensional image with its memory and one view, used for attachments.
+//! Two-dimensional images with their memory and one view, used for attachments.
 
-use super::device_owner::{Destroy, DeviceOwner, Idle};
+use super::buffer::allocate;
 use super::error::Check;
-use super::image_rules::{ImageDesc, aspect, check_image};
-use super::{Context, Result, buffer, memory_rules};
+use super::owner::{Destroy, DeviceOwner, Idle};
+use super::{Context, Result, StandaloneError};
 use ash::vk;
 use gpu_allocator::MemoryLocation;
 use gpu_allocator::vulkan::Allocation;
+use std::mem::take;
 use std::sync::Arc;
+
+type Usage = vk::ImageUsageFlags;
+
+/// Settings for a new [`Image`].
+pub(super) struct ImageDesc<'a> {
+    pub(super) name: &'a str,
+    pub(super) extent: vk::Extent2D,
+    pub(super) format: vk::Format,
+    pub(super) samples: vk::SampleCountFlags,
+    /// What it is attached as.
+    pub(super) attachment: Usage,
+    /// Additional usage.
+    pub(super) usage: Usage,
+}
 
 /// An image with one mip level and one layer, in device-local memory.
 #[derive(Debug)]
@@ -17,8 +32,6 @@ pub(super) struct Image {
     pub(super) handle: vk::Image,
     pub(super) view: vk::ImageView,
     allocation: Option<Allocation>,
-    /// Memory of a transient image that never leaves the chip. Null if the device has none.
-    lazy: vk::DeviceMemory,
 }
 
 impl Image {
@@ -29,7 +42,6 @@ impl Image {
             handle: vk::Image::null(),
             view: vk::ImageView::null(),
             allocation: None,
-            lazy: vk::DeviceMemory::null(),
         };
         match image.build(context, desc) {
             Ok(()) => Ok(image),
@@ -41,7 +53,7 @@ impl Image {
     }
 
     fn build(&mut self, context: &mut Context, desc: &ImageDesc<'_>) -> Result<()> {
-        check_image(context, desc)?;
+        check(context, desc)?;
         let info = vk::ImageCreateInfo::default()
             .image_type(vk::ImageType::TYPE_2D)
             .format(desc.format)
@@ -50,60 +62,34 @@ impl Image {
             .array_layers(1)
             .samples(desc.samples)
             .tiling(vk::ImageTiling::OPTIMAL)
-            .usage(desc.usage);
+            .usage(desc.attachment | desc.usage);
         // SAFETY: the device is alive, and supports this image, as was just checked.
         self.handle = unsafe { context.device.create_image(&info, None) }.check("vkCreateImage")?;
         // SAFETY: the image is new.
         unsafe { context.set_name(self.handle, desc.name) }?;
-        self.bind(context, desc.usage)?;
+        // SAFETY: the image is of this device.
+        let requirements = unsafe { context.device.get_image_memory_requirements(self.handle) };
+        let location = MemoryLocation::GpuOnly;
+        let allocation = allocate(context, &self.name, requirements, location, false)?;
+        // Stored before it is bound, so that an error frees it.
+        let allocation = self.allocation.insert(allocation);
+        // SAFETY: the allocation is alive.
+        let (memory, offset) = (unsafe { allocation.memory() }, allocation.offset());
         let info = vk::ImageViewCreateInfo::default()
             .image(self.handle)
             .view_type(vk::ImageViewType::TYPE_2D)
             .format(desc.format)
             .subresource_range(whole(aspect(desc.format)));
-        // SAFETY: the image is bound to memory.
-        self.view =
-            unsafe { context.device.create_image_view(&info, None) }.check("vkCreateImageView")?;
-        // SAFETY: the view is new.
-        unsafe { context.set_name(self.view, desc.name) }
-    }
-
-    fn bind(&mut self, context: &mut Context, usage: vk::ImageUsageFlags) -> Result<()> {
-        // SAFETY: the image is of this device.
-        let requirements = unsafe { context.device.get_image_memory_requirements(self.handle) };
-        if usage.contains(vk::ImageUsageFlags::TRANSIENT_ATTACHMENT)
-            && let Some(kind) = memory_rules::lazy_type(context, requirements.memory_type_bits)
-        {
-            return self.bind_lazy(context, requirements.size, kind);
-        }
-        let location = MemoryLocation::GpuOnly;
-        memory_rules::check_heap(context, &self.name, &requirements, location)?;
-        let allocation = buffer::allocate(context, &self.name, requirements, location, false)?;
-        // Stored before it is bound, so that an error frees it.
-        let allocation = self.allocation.insert(allocation);
         // SAFETY: the memory was allocated for this image, and lives as long as the image.
         unsafe {
-            context
-                .device
-                .bind_image_memory(self.handle, allocation.memory(), allocation.offset())
-        }
-        .check("vkBindImageMemory")
-    }
-
-    fn bind_lazy(&mut self, context: &Context, size: vk::DeviceSize, kind: u32) -> Result<()> {
-        let info = vk::MemoryAllocateInfo::default()
-            .allocation_size(size)
-            .memory_type_index(kind);
-        // SAFETY: the image allows this memory type, and the memory lives as long as the image.
-        unsafe {
-            self.lazy = context
-                .device
-                .allocate_memory(&info, None)
-                .check("vkAllocateMemory")?;
-            context
-                .device
-                .bind_image_memory(self.handle, self.lazy, 0)
-                .check("vkBindImageMemory")
+            let device = &context.device;
+            device
+                .bind_image_memory(self.handle, memory, offset)
+                .check("vkBindImageMemory")?;
+            self.view = device
+                .create_image_view(&info, None)
+                .check("vkCreateImageView")?;
+            context.set_name(self.view, desc.name)
         }
     }
 
@@ -114,19 +100,14 @@ impl Image {
 
     /// Takes all handles out of the image.
     fn take(&mut self) -> Destroy {
-        let (view, handle) = (
-            std::mem::take(&mut self.view),
-            std::mem::take(&mut self.handle),
-        );
-        let (lazy, allocation) = (std::mem::take(&mut self.lazy), self.allocation.take());
-        let name = self.name.clone();
+        let (view, handle) = (take(&mut self.view), take(&mut self.handle));
+        let (allocation, name) = (self.allocation.take(), self.name.clone());
         Box::new(move |idle| {
             // SAFETY: `build` created the handles with this device, which is idle. No one else has
             // their ownership. Null is ignored.
             unsafe {
                 idle.device.destroy_image_view(view, None);
                 idle.device.destroy_image(handle, None);
-                idle.device.free_memory(lazy, None);
             }
             idle.free(&name, allocation);
         })
@@ -143,10 +124,142 @@ impl Drop for Image {
     }
 }
 
+/// Fails if Vulkan or the device does not allow the image.
+fn check(context: &Context, desc: &ImageDesc<'_>) -> Result<()> {
+    let refuse = |rule| {
+        Err(StandaloneError::Image {
+            name: desc.name.to_owned(),
+            format: desc.format,
+            extent: desc.extent,
+            samples: desc.samples,
+            usage: desc.attachment | desc.usage,
+            rule,
+        })
+    };
+    let is_depth = desc.attachment == Usage::DEPTH_STENCIL_ATTACHMENT;
+    let fits = match is_depth {
+        true => aspect(desc.format).contains(vk::ImageAspectFlags::DEPTH),
+        false => is_color(desc.format),
+    };
+    if !fits {
+        return refuse("the format is not one for colour, or for depth");
+    }
+    let mut allowed = Usage::TRANSFER_SRC | Usage::TRANSFER_DST | Usage::SAMPLED;
+    allowed |= Usage::INPUT_ATTACHMENT | desc.attachment;
+    if !is_depth {
+        allowed |= Usage::STORAGE;
+    }
+    if !allowed.contains(desc.usage) {
+        return refuse("the usage is not allowed for this attachment");
+    }
+    let (instance, device) = (&context.instance, context.physical_device);
+    // SAFETY: the device belongs to this instance. Format and usage are those of core Vulkan.
+    let found = unsafe {
+        instance.get_physical_device_image_format_properties(
+            device,
+            desc.format,
+            vk::ImageType::TYPE_2D,
+            vk::ImageTiling::OPTIMAL,
+            desc.attachment | desc.usage,
+            vk::ImageCreateFlags::empty(),
+        )
+    };
+    let found = match found {
+        Err(vk::Result::ERROR_FORMAT_NOT_SUPPORTED) => {
+            return refuse("the device does not support the format with this usage");
+        }
+        found => found.check("vkGetPhysicalDeviceImageFormatProperties")?,
+    };
+    let limits = &context.properties.limits;
+    let sides = [
+        found.max_extent.width,
+        found.max_extent.height,
+        limits.max_framebuffer_width,
+        limits.max_framebuffer_height,
+    ];
+    let sides = 1..=sides.into_iter().min().unwrap_or(0);
+    if !sides.contains(&desc.extent.width) || !sides.contains(&desc.extent.height) {
+        return refuse("the device does not support the size");
+    }
+    let samples = found.sample_counts
+        & limits.framebuffer_color_sample_counts
+        & limits.framebuffer_depth_sample_counts;
+    if desc.samples.as_raw().count_ones() != 1 || !samples.contains(desc.samples) {
+        return refuse("the device does not support the samples");
+    }
+    // SAFETY: the device belongs to this instance, and the format is one of core Vulkan.
+    let found = unsafe { instance.get_physical_device_format_properties(device, desc.format) };
+    // Integer formats can be neither blended nor resolved.
+    let blends = found
+        .optimal_tiling_features
+        .contains(vk::FormatFeatureFlags::COLOR_ATTACHMENT_BLEND);
+    if !is_depth && desc.samples != vk::SampleCountFlags::TYPE_1 && !blends {
+        return refuse("the format cannot be resolved, so there must be one sample");
+    }
+    Ok(())
+}
+
+/// Returns true for colour formats of core Vulkan that are not compressed and have one plane.
+fn is_color(format: vk::Format) -> bool {
+    let range = vk::Format::R4G4_UNORM_PACK8..=vk::Format::E5B9G9R9_UFLOAT_PACK32;
+    range.contains(&format)
+}
+
+/// The aspects of a format.
+pub(super) fn aspect(format: vk::Format) -> vk::ImageAspectFlags {
+    use vk::ImageAspectFlags as Aspect;
+    match format {
+        vk::Format::D16_UNORM | vk::Format::X8_D24_UNORM_PACK32 | vk::Format::D32_SFLOAT => {
+            Aspect::DEPTH
+        }
+        vk::Format::D16_UNORM_S8_UINT
+        | vk::Format::D24_UNORM_S8_UINT
+        | vk::Format::D32_SFLOAT_S8_UINT => Aspect::DEPTH | Aspect::STENCIL,
+        vk::Format::S8_UINT => Aspect::STENCIL,
+        _ => Aspect::COLOR,
+    }
+}
+
 /// The range of the only mip level and layer.
 pub(super) fn whole(aspect: vk::ImageAspectFlags) -> vk::ImageSubresourceRange {
     vk::ImageSubresourceRange::default()
         .aspect_mask(aspect)
         .level_count(1)
         .layer_count(1)
+}
+
+/// Stages, their access to an image, and its layout for them.
+pub(super) type Use = (vk::PipelineStageFlags2, vk::AccessFlags2, vk::ImageLayout);
+
+/// A barrier between two uses of a whole image.
+pub(super) fn transition(
+    image: vk::Image,
+    aspect: vk::ImageAspectFlags,
+    before: Use,
+    after: Use,
+) -> vk::ImageMemoryBarrier2<'static> {
+    vk::ImageMemoryBarrier2::default()
+        .image(image)
+        .subresource_range(whole(aspect))
+        .src_stage_mask(before.0)
+        .src_access_mask(before.1)
+        .old_layout(before.2)
+        .dst_stage_mask(after.0)
+        .dst_access_mask(after.1)
+        .new_layout(after.2)
+}
+
+/// Records image barriers.
+///
+/// # Safety
+///
+/// `cmd` is recording outside of rendering, and the images are in their old layouts.
+pub(super) unsafe fn barrier(
+    device: &ash::Device,
+    cmd: vk::CommandBuffer,
+    barriers: &[vk::ImageMemoryBarrier2<'_>],
+) {
+    let info = vk::DependencyInfo::default().image_memory_barriers(barriers);
+    // SAFETY: the caller guarantees that `cmd` is recording outside of rendering.
+    unsafe { device.cmd_pipeline_barrier2(cmd, &info) };
 }

@@ -34,16 +34,15 @@
 //!
 //! Destroy every object with the context that it was created with, by its own `destroy`. Another
 //! context is rejected with [`StandaloneError::ForeignContext`]. An object that is dropped instead
-//! is logged, and destroyed when its context is dropped. Objects may outlive their context: the
-//! device is destroyed when the context and all of its objects are.
+//! is logged, and destroyed with the device. Objects may outlive their context: the device is
+//! destroyed when the context and all of its objects are.
 //!
 //! # Errors
 //!
 //! A call that fails ends in a [`StandaloneError`] with the call's name and result. Afterwards:
 //!
 //! - [`StandaloneError::DeviceLost`]: destroy everything and start again with a new [`Context`].
-//! - [`StandaloneError::SurfaceLost`]: give the [`Swapchain`] a new surface. Its documentation says
-//!   how, and what an app for Android does.
+//! - [`StandaloneError::SurfaceLost`]: create a new [`Surface`] and a new [`Swapchain`].
 //! - Other errors: the objects can still be used. A frame whose submission failed must be begun
 //!   again.
 //!
@@ -60,44 +59,27 @@ mod advice;
 mod attachments;
 mod buffer;
 mod context;
-mod context_desc;
 mod device;
-mod device_info;
-mod device_owner;
 mod error;
-mod features;
-mod formats;
 mod frames;
-mod handles;
-mod idle;
 mod image;
-mod image_rules;
 mod instance;
-mod memory_rules;
-mod one_off;
+mod owner;
 mod readback;
-mod select;
 mod surface;
 mod swapchain;
 mod target;
 mod validation;
 
 pub use advice::{display_advice, has_display};
-pub use attachments::Begin;
+pub use attachments::{Begin, Formats};
 pub use buffer::{Buffer, BufferDesc};
-pub use context::Context;
-pub use context_desc::{ContextDesc, DEVICE_VARIABLE};
-pub use device_info::{DeviceInfo, DeviceReport, Missing};
+pub use context::{Context, ContextDesc, Handles};
+pub use device::{DEVICE_VARIABLE, DeviceInfo, Rejected};
 pub use error::{Result, StandaloneError};
-pub use features::FeatureSet;
-pub use formats::Formats;
 pub use frames::{FrameCommands, Frames};
-pub use handles::Handles;
 pub use readback::{ImageRead, read_buffer, read_image};
-// For the tests and benches of this crate: not part of the API.
-#[doc(hidden)]
-pub use select::select;
 pub use surface::{Surface, Window};
-pub use swapchain::{Acquire, PATIENCE, Rotation, Swapchain, SwapchainDesc, SwapchainImage};
+pub use swapchain::{Acquire, Swapchain, SwapchainDesc, SwapchainImage};
 pub use target::{Target, TargetDesc};
 pub use validation::{Message, Messages, Severity, Validation};

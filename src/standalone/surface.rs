@@ -1,6 +1,5 @@
 //! The surface of a window.
 
-use super::device_owner::DeviceOwner;
 use super::error::Check;
 use super::instance::InstanceOwner;
 use super::{Result, StandaloneError};
@@ -63,13 +62,12 @@ impl Surface {
         &self.owned.loader
     }
 
-    /// Leaves the surface to a device whose swapchain may still use it, and leaks the window.
+    /// Leaks the window, and returns what destroys the surface.
     ///
     /// The surface needs the window until it is destroyed, which may happen on another thread.
-    pub(super) fn drop_later(self, device: &DeviceOwner) {
-        let Self { owned, window } = self;
-        std::mem::forget(window);
-        device.drop_later(Box::new(|_| drop(owned)));
+    pub(super) fn into_owned(self) -> impl Send + 'static {
+        std::mem::forget(self.window);
+        self.owned
     }
 
     /// The Vulkan handle, which lives as long as this object.
@@ -82,7 +80,7 @@ impl Surface {
         Arc::ptr_eq(&self.owned.instance, owner)
     }
 
-    /// The extents and transforms that this surface supports now.
+    /// The extents that this surface supports now.
     pub(super) fn capabilities(
         &self,
         device: vk::PhysicalDevice,

@@ -1,9 +1,8 @@
 //! Images to draw into without a window.
 
-use super::attachments::{Attachments, AttachmentsDesc, Begin, Final, barrier};
-use super::device_owner::Idle;
-use super::image::{Image, whole};
-use super::image_rules::{ImageDesc, check_color_usage};
+use super::attachments::{Attachments, Begin, DRAWN, Final};
+use super::image::{Image, ImageDesc, Use, barrier, transition, whole};
+use super::owner::Idle;
 use super::readback::{ImageRead, read_image};
 use super::{Context, Formats, Result, StandaloneError};
 use ash::vk;
@@ -27,9 +26,7 @@ pub struct TargetDesc<'a> {
     pub color_usage: vk::ImageUsageFlags,
     /// Usage of the depth image besides drawing, such as `SAMPLED` or `TRANSFER_SRC`.
     ///
-    /// If this is empty or contains `TRANSIENT_ATTACHMENT`, depth is discarded after rendering, and
-    /// may need no memory at all. To load depth into another rendering, set
-    /// `DEPTH_STENCIL_ATTACHMENT`.
+    /// If this is empty, depth is discarded after rendering.
     pub depth_usage: vk::ImageUsageFlags,
 }
 
@@ -62,54 +59,41 @@ pub struct Target {
     attachments: Attachments,
 }
 
-/// The name of a target in errors.
-fn object(name: &str) -> String {
-    format!("target `{name}`")
-}
-
-const RESTING: vk::ImageLayout = vk::ImageLayout::TRANSFER_SRC_OPTIMAL;
+/// The colour image between frames.
+const RESTING: Use = (
+    vk::PipelineStageFlags2::ALL_TRANSFER,
+    vk::AccessFlags2::TRANSFER_READ,
+    vk::ImageLayout::TRANSFER_SRC_OPTIMAL,
+);
 
 impl Target {
     /// Creates a target.
     ///
     /// # Errors
     ///
-    /// Returns an error if:
-    ///
-    /// - the formats are not a colour format and a format with a depth aspect,
-    /// - Vulkan does not allow a usage flag, or the flag needs a feature or extension that is not
-    ///   enabled,
-    /// - the device does not support the combination of format, usage, samples and extent,
-    /// - the allocator or a Vulkan call fails.
+    /// Returns an error if the device does not support the combination of format, usage, samples
+    /// and extent, or if the allocator or a Vulkan call fails.
     pub fn new(context: &mut Context, desc: &TargetDesc<'_>) -> Result<Self> {
-        let copied = vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST;
-        let color_usage = desc.color_usage | vk::ImageUsageFlags::COLOR_ATTACHMENT | copied;
         let formats = Formats {
             color: desc.color_format,
             depth: desc.depth_format,
             samples: desc.samples,
         };
-        let object = object(desc.name);
-        check_color_usage(&object, desc.color_usage)?;
-        let mut attachments = Attachments::new(
+        let usage = (desc.color_usage, desc.depth_usage);
+        let mut attachments = Attachments::new(context, desc.name, (desc.extent, formats), usage)?;
+        let copied = vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST;
+        let color = Image::new(
             context,
-            &AttachmentsDesc {
-                object: &object,
-                name: desc.name,
+            &ImageDesc {
+                name: &format!("{} colour", desc.name),
                 extent: desc.extent,
-                formats,
-                color_usage,
-                depth_usage: desc.depth_usage,
+                format: desc.color_format,
+                samples: vk::SampleCountFlags::TYPE_1,
+                attachment: vk::ImageUsageFlags::COLOR_ATTACHMENT,
+                usage: desc.color_usage | copied,
             },
-        )?;
-        let color = ImageDesc {
-            name: &format!("{} colour", desc.name),
-            extent: desc.extent,
-            format: desc.color_format,
-            samples: vk::SampleCountFlags::TYPE_1,
-            usage: color_usage,
-        };
-        let color = match Image::new(context, &color) {
+        );
+        let color = match color {
             Ok(color) => color,
             Err(error) => {
                 attachments.release(&mut context.idle());
@@ -163,51 +147,22 @@ impl Target {
     /// `cmd` belongs to this target's device and is recording outside of rendering. [`Target::end`]
     /// is recorded before `cmd` is submitted.
     pub unsafe fn begin(&self, device: &ash::Device, cmd: vk::CommandBuffer, begin: &Begin) {
+        let target = Final {
+            image: self.color.handle,
+            view: self.color.view,
+        };
         // SAFETY: the caller guarantees that `cmd` is recording outside of rendering.
-        unsafe { self.attachments.begin(device, cmd, self.target(), begin) };
-    }
-
-    /// Suspends rendering. The images stay in their attachment layouts.
-    ///
-    /// # Safety
-    ///
-    /// `cmd` is inside of the rendering that `begin`, with [`Begin::suspends`], or `resume` began.
-    pub unsafe fn suspend(&self, device: &ash::Device, cmd: vk::CommandBuffer) {
-        // SAFETY: the caller guarantees that `cmd` is inside the rendering begun before.
-        unsafe { device.cmd_end_rendering(cmd) };
-    }
-
-    /// Begins rendering again and keeps the existing contents.
-    ///
-    /// # Safety
-    ///
-    /// As [`Target::begin`], after [`Target::suspend`]. If depth was read in between, it is back in
-    /// its attachment layout.
-    pub unsafe fn resume(
-        &self,
-        device: &ash::Device,
-        cmd: vk::CommandBuffer,
-        flags: vk::RenderingFlags,
-    ) {
-        // SAFETY: the caller guarantees that `cmd` is recording outside of rendering.
-        unsafe { self.attachments.resume(device, cmd, self.target(), flags) };
+        unsafe { self.attachments.begin(device, cmd, target, begin) };
     }
 
     /// Ends rendering and returns colour to `TRANSFER_SRC_OPTIMAL`.
     ///
     /// # Safety
     ///
-    /// `cmd` is inside of the rendering that `begin` or `resume` began.
+    /// `cmd` is inside of the rendering that `begin` began.
     pub unsafe fn end(&self, device: &ash::Device, cmd: vk::CommandBuffer) {
-        let rest = vk::ImageMemoryBarrier2::default()
-            .image(self.color.handle)
-            .subresource_range(whole(vk::ImageAspectFlags::COLOR))
-            .src_stage_mask(vk::PipelineStageFlags2::COLOR_ATTACHMENT_OUTPUT)
-            .src_access_mask(vk::AccessFlags2::COLOR_ATTACHMENT_WRITE)
-            .dst_stage_mask(vk::PipelineStageFlags2::ALL_TRANSFER)
-            .dst_access_mask(vk::AccessFlags2::TRANSFER_READ)
-            .old_layout(vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL)
-            .new_layout(RESTING);
+        let color = vk::ImageAspectFlags::COLOR;
+        let rest = transition(self.color.handle, color, DRAWN, RESTING);
         // SAFETY: the caller guarantees that `cmd` is inside the rendering begun before.
         unsafe {
             device.cmd_end_rendering(cmd);
@@ -225,7 +180,7 @@ impl Target {
     /// Returns an error if the format is not four 8-bit channels, or if the target was created with
     /// another context. Errors of the allocator and of the Vulkan calls are returned too.
     pub fn read_rgba(&self, context: &mut Context) -> Result<Vec<u8>> {
-        context.check_own(self.color.owner.id, &self.object())?;
+        context.check_own(&self.color.owner, &self.object())?;
         let format = self.formats().color;
         let swapped = match format {
             vk::Format::R8G8B8A8_SRGB | vk::Format::R8G8B8A8_UNORM => false,
@@ -235,7 +190,7 @@ impl Target {
         let read = ImageRead {
             image: self.color.handle,
             aspect: vk::ImageAspectFlags::COLOR,
-            layout: RESTING,
+            layout: RESTING.2,
             mip_level: 0,
             layer: 0,
             extent: self.extent(),
@@ -252,62 +207,36 @@ impl Target {
     /// Waits for the device, then destroys the images.
     ///
     /// `context` must be the one that the target was created with. If it is another, an error is
-    /// logged, and the target is destroyed when its own context is dropped.
+    /// logged, and the target is destroyed with its own context.
     pub fn destroy(mut self, context: &mut Context) {
-        if context.may_destroy(self.color.owner.id, &self.object()) {
-            self.release(&mut context.idle());
+        if context.may_destroy(&self.color.owner, &self.object()) {
+            let idle: &mut Idle<'_> = &mut context.idle();
+            self.color.release(idle);
+            self.attachments.release(idle);
         }
     }
 
     fn object(&self) -> String {
-        object(&self.name)
-    }
-
-    fn release(&mut self, idle: &mut Idle<'_>) {
-        self.color.release(idle);
-        self.attachments.release(idle);
-    }
-
-    fn target(&self) -> Final {
-        Final {
-            image: self.color.handle,
-            view: self.color.view,
-        }
+        format!("target `{}`", self.name)
     }
 
     /// Clears a new target and puts it in the layout that it has between frames.
     fn clear(&self, context: &mut Context) -> Result<()> {
-        let range = whole(vk::ImageAspectFlags::COLOR);
-        let to = |stage, access, old, new| {
-            vk::ImageMemoryBarrier2::default()
-                .image(self.color.handle)
-                .subresource_range(range)
-                .src_stage_mask(vk::PipelineStageFlags2::CLEAR)
-                .src_access_mask(vk::AccessFlags2::TRANSFER_WRITE)
-                .dst_stage_mask(stage)
-                .dst_access_mask(access)
-                .old_layout(old)
-                .new_layout(new)
-        };
-        let dst = vk::ImageLayout::TRANSFER_DST_OPTIMAL;
-        let before = to(
+        let (image, color) = (self.color.handle, vk::ImageAspectFlags::COLOR);
+        let cleared: Use = (
             vk::PipelineStageFlags2::CLEAR,
             vk::AccessFlags2::TRANSFER_WRITE,
-            vk::ImageLayout::UNDEFINED,
-            dst,
+            vk::ImageLayout::TRANSFER_DST_OPTIMAL,
         );
-        let after = to(
-            vk::PipelineStageFlags2::ALL_TRANSFER,
-            vk::AccessFlags2::TRANSFER_READ,
-            dst,
-            RESTING,
-        );
+        let new = (cleared.0, cleared.1, vk::ImageLayout::UNDEFINED);
+        let before = transition(image, color, new, cleared);
+        let after = transition(image, color, cleared, RESTING);
         context.submit_and_wait(|device, cmd| {
             let black = vk::ClearColorValue { float32: [0.0; 4] };
             // SAFETY: the command buffer is recording, and the image is new.
             unsafe {
                 barrier(device, cmd, &[before]);
-                device.cmd_clear_color_image(cmd, self.color.handle, dst, &black, &[range]);
+                device.cmd_clear_color_image(cmd, image, cleared.2, &black, &[whole(color)]);
                 barrier(device, cmd, &[after]);
             }
         })

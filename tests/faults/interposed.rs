@@ -1,4 +1,5 @@
-//! Vulkan entry points whose functions are those of the counting driver and the simulated screen.
+//! Vulkan entry points whose functions are those of the counting driver and the simulated
+//! window system.
 
 use crate::driver::{answer, can_fail, intercepted, set_device};
 use crate::objects::{INSTANCES, count};
@@ -139,12 +140,12 @@ unsafe extern "system" fn extensions(
     let name = (!layer.is_null()).then(|| unsafe { CStr::from_ptr(layer) });
     let mut all = unsafe { real().enumerate_instance_extension_properties(name) }.unwrap();
     if layer.is_null() {
-        let mut android = vk::ExtensionProperties::default();
+        let mut simulated = vk::ExtensionProperties::default();
         let name = khr::android_surface::NAME.to_bytes_with_nul();
-        for (to, from) in android.extension_name.iter_mut().zip(name) {
+        for (to, from) in simulated.extension_name.iter_mut().zip(name) {
             *to = *from as c_char;
         }
-        all.push(android);
+        all.push(simulated);
     }
     unsafe {
         *number = all.len() as u32;

@@ -205,9 +205,7 @@ impl Life {
                 drawn
             };
             let result = match record() {
-                Ok(()) => frames
-                    .submit(context, in_flight, None)
-                    .map_err(Failure::from),
+                Ok(()) => in_flight.submit(context, None).map_err(Failure::from),
                 Err(error) => Err(error.into()),
             };
             if result.is_err() {

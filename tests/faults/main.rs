@@ -30,7 +30,6 @@ mod pipelines;
 mod presenting;
 mod recording;
 mod retirement;
-mod rotation;
 mod timestamps;
 mod unwinding;
 

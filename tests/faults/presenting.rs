@@ -4,7 +4,7 @@ use crate::driver::{failing_with, reset, revive, stuck, traced};
 use crate::ending::{LOST, MEMORY_ERRORS, OF_MEMORY, alone, check, context, finish};
 use crate::objects::{KINDS, changes, objects};
 use crate::reference::sweep::is_thorough;
-use crate::screen::{UPRIGHT, Window};
+use crate::screen::{EXTENT, Window};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use throng::ash::vk;
@@ -28,19 +28,15 @@ pub(crate) fn desc() -> SwapchainDesc {
 
 impl Shown {
     /// Creates what is missing.
-    pub(crate) fn open(&mut self, context: &mut Context, desc: &SwapchainDesc) -> Result<()> {
+    pub(crate) fn open(&mut self, context: &mut Context) -> Result<()> {
         if self.swapchain.is_none() {
             let surface = context.surface(Arc::new(Window(1)))?;
-            self.swapchain = Some(Swapchain::new(context, surface, UPRIGHT, desc)?);
+            self.swapchain = Some(Swapchain::new(context, surface, EXTENT, &desc())?);
         }
         if self.frames.is_none() {
             self.frames = Some(Frames::new(context, 2)?);
         }
         Ok(())
-    }
-
-    pub(crate) fn swapchain(&mut self) -> &mut Swapchain {
-        self.swapchain.as_mut().unwrap()
     }
 
     /// Draws a frame, and presents it or drops its image. Returns false if there was no image.
@@ -52,38 +48,39 @@ impl Shown {
     ) -> Result<bool> {
         let swapchain = self.swapchain.as_mut().unwrap();
         let frames = self.frames.as_mut().unwrap();
-        let frame = frames.begin(context)?;
-        let Acquire::Image(image) = swapchain.acquire(context, &frame, extent)? else {
+        let mut frame = frames.begin(context)?;
+        let Acquire::Image(mut image) = swapchain.acquire(context, &mut frame, extent)? else {
             return Ok(false);
         };
         if presents {
             unsafe {
-                swapchain.begin(&context.device, frame.cmd, &image, &Begin::default());
-                swapchain.end(&context.device, frame.cmd, &image);
-                frames.submit(context, frame, Some(&image))?;
-                swapchain.present(context, image)?;
+                image.begin(&context.device, frame.cmd, &Begin::default());
+                image.end(&context.device, frame.cmd);
+                frame.submit(context, Some(&mut image))?;
+                image.present(context)?;
             }
         }
         Ok(true)
     }
 
-    /// Gives the swapchain a new surface of the same window.
+    /// Replaces the swapchain by one with a new surface of the same window.
     pub(crate) fn renew_surface(&mut self, context: &mut Context) -> Result<()> {
-        self.swapchain().release_surface(context)?;
-        let surface = context.surface(Arc::new(Window(1)))?;
-        self.swapchain().set_surface(context, surface, UPRIGHT)
+        if let Some(swapchain) = self.swapchain.take() {
+            swapchain.destroy(context);
+        }
+        self.open(context)
     }
 
     /// The whole life of the window: frames, another extent, a dropped image, another surface.
     fn live(&mut self, context: &mut Context) -> Result<()> {
-        self.open(context, &desc())?;
+        self.open(context)?;
         let wide = vk::Extent2D {
             width: 100,
-            ..UPRIGHT
+            ..EXTENT
         };
         for (extent, presents) in [
-            (UPRIGHT, true),
-            (UPRIGHT, true),
+            (EXTENT, true),
+            (EXTENT, true),
             (wide, true),
             (wide, false),
             (wide, true),
@@ -92,7 +89,7 @@ impl Shown {
         }
         self.renew_surface(context)?;
         for _ in 0..3 {
-            self.frame(context, UPRIGHT, true)?;
+            self.frame(context, EXTENT, true)?;
         }
         Ok(())
     }
@@ -167,7 +164,7 @@ fn fail(
         }
         let again = shown.live(context);
         again.unwrap_or_else(|error| panic!("{error} after {answer:?} of {call}"));
-        assert!(shown.frame(context, UPRIGHT, true).unwrap());
+        assert!(shown.frame(context, EXTENT, true).unwrap());
     }
     shown.close(context);
     assert_eq!(objects(), before, "left over after {answer:?} of {call}");
@@ -307,11 +304,6 @@ fn what_may_be_in_use_is_leaked() {
     shown.live(&mut context).unwrap();
     let before = objects();
     let report = stuck(|| {
-        let kept = shown.swapchain().release_surface(&mut context);
-        assert!(
-            matches!(kept, Err(StandaloneError::Vulkan { .. })),
-            "{kept:?}"
-        );
         shown.close(&mut context);
         let messages = context.messages();
         drop(context);

@@ -1,4 +1,7 @@
-//! A simulated window system that behaves as Android's: one screen, which rotates.
+//! A simulated window system.
+//!
+//! Its windows have the handles of Android, because no driver that runs the tests offers the
+//! extension for their surfaces.
 
 use crate::driver::answer;
 use crate::objects::{SURFACES, count};
@@ -12,13 +15,14 @@ use winit::raw_window_handle::{
     RawWindowHandle, WindowHandle,
 };
 
-pub(crate) const UPRIGHT: vk::Extent2D = vk::Extent2D {
+/// Width and height of every window.
+pub(crate) const EXTENT: vk::Extent2D = vk::Extent2D {
     width: 64,
     height: 128,
 };
 pub(crate) const FORMAT: vk::Format = vk::Format::R8G8B8A8_SRGB;
 
-/// A window of the simulated screen, with its number. It can have one surface at a time.
+/// A window, with its number. It can have one surface at a time.
 #[derive(Debug)]
 pub(crate) struct Window(pub(crate) usize);
 
@@ -26,7 +30,7 @@ impl HasWindowHandle for Window {
     fn window_handle(&self) -> Result<WindowHandle<'_>, HandleError> {
         let number = std::ptr::without_provenance_mut(self.0);
         let raw = AndroidNdkWindowHandle::new(NonNull::new(number).unwrap());
-        // SAFETY: the simulated screen takes the handle for a number.
+        // SAFETY: the simulated window system takes the handle for a number.
         Ok(unsafe { WindowHandle::borrow_raw(RawWindowHandle::AndroidNdk(raw)) })
     }
 }
@@ -37,23 +41,6 @@ impl HasDisplayHandle for Window {
     }
 }
 
-/// What the screen is like.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Screen {
-    /// The extent of its window. All ones if the images decide.
-    pub(crate) window: vk::Extent2D,
-    pub(crate) transform: vk::SurfaceTransformFlagsKHR,
-    pub(crate) transforms: vk::SurfaceTransformFlagsKHR,
-    pub(crate) format: vk::Format,
-}
-
-const FIRST: Screen = Screen {
-    window: UPRIGHT,
-    transform: vk::SurfaceTransformFlagsKHR::IDENTITY,
-    transforms: vk::SurfaceTransformFlagsKHR::from_raw(0x1ff),
-    format: FORMAT,
-};
-
 pub(crate) struct Surface {
     window: usize,
     lost: bool,
@@ -63,29 +50,23 @@ pub(crate) struct Surface {
 
 pub(crate) struct Swapchain {
     pub(crate) surface: u64,
-    pub(crate) transform: vk::SurfaceTransformFlagsKHR,
     pub(crate) images: Vec<(vk::Image, vk::DeviceMemory)>,
     pub(crate) acquired: Vec<bool>,
     pub(crate) next: usize,
 }
 
 pub(crate) struct State {
-    pub(crate) screen: Screen,
     pub(crate) handles: u64,
     pub(crate) surfaces: BTreeMap<u64, Surface>,
     pub(crate) swapchains: BTreeMap<u64, Swapchain>,
-    /// The transform and the extent of every swapchain that was created.
-    pub(crate) created: Vec<(vk::SurfaceTransformFlagsKHR, vk::Extent2D)>,
 }
 
 thread_local! {
     /// Leaked, so that what borrows it needs no closure.
     static STATE: &'static RefCell<State> = Box::leak(Box::new(RefCell::new(State {
-        screen: FIRST,
         handles: 0x5000,
         surfaces: BTreeMap::new(),
         swapchains: BTreeMap::new(),
-        created: Vec::new(),
     })));
 }
 
@@ -94,35 +75,11 @@ pub(crate) fn state() -> RefMut<'static, State> {
     STATE.with(|state| *state).borrow_mut()
 }
 
-/// Makes the screen as it is at first, without surfaces.
+/// Forgets all surfaces and swapchains.
 pub(crate) fn reset() {
-    set(FIRST);
     let mut state = state();
     state.surfaces.clear();
     state.swapchains.clear();
-    state.created.clear();
-}
-
-pub(crate) fn set(screen: Screen) {
-    state().screen = screen;
-}
-
-/// Turns the screen. Its window gets this extent.
-pub(crate) fn turn(transform: vk::SurfaceTransformFlagsKHR, window: vk::Extent2D) {
-    let screen = &mut state().screen;
-    (screen.transform, screen.window) = (transform, window);
-}
-
-/// Takes all surfaces away.
-pub(crate) fn lose() {
-    for surface in state().surfaces.values_mut() {
-        surface.lost = true;
-    }
-}
-
-/// The transform and extent of the swapchains that were created since this was called last.
-pub(crate) fn created() -> Vec<(vk::SurfaceTransformFlagsKHR, vk::Extent2D)> {
-    std::mem::take(&mut state().created)
 }
 
 pub(crate) type Device = *mut c_void;
@@ -197,7 +154,6 @@ pub(crate) unsafe extern "system" fn capabilities(
     if let Some(answer) = about("vkGetPhysicalDeviceSurfaceCapabilitiesKHR", surface) {
         return answer;
     }
-    let screen = state().screen;
     let side = |width| vk::Extent2D {
         width,
         height: width,
@@ -205,12 +161,12 @@ pub(crate) unsafe extern "system" fn capabilities(
     let capabilities = vk::SurfaceCapabilitiesKHR {
         min_image_count: 2,
         max_image_count: 3,
-        current_extent: screen.window,
+        current_extent: EXTENT,
         min_image_extent: side(1),
         max_image_extent: side(4096),
         max_image_array_layers: 1,
-        supported_transforms: screen.transforms,
-        current_transform: screen.transform,
+        supported_transforms: vk::SurfaceTransformFlagsKHR::from_raw(0x1ff),
+        current_transform: vk::SurfaceTransformFlagsKHR::ROTATE_90,
         supported_composite_alpha: vk::CompositeAlphaFlagsKHR::INHERIT,
         supported_usage_flags: vk::ImageUsageFlags::COLOR_ATTACHMENT,
     };
@@ -239,11 +195,9 @@ pub(crate) unsafe extern "system" fn formats(
     if let Some(answer) = about("vkGetPhysicalDeviceSurfaceFormatsKHR", surface) {
         return answer;
     }
-    let format = state().screen.format;
-    let color_space = vk::ColorSpaceKHR::SRGB_NONLINEAR;
     let format = vk::SurfaceFormatKHR {
-        format,
-        color_space,
+        format: FORMAT,
+        color_space: vk::ColorSpaceKHR::SRGB_NONLINEAR,
     };
     unsafe { list(&[format], number, out) }
 }

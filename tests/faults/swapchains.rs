@@ -1,11 +1,11 @@
-//! Swapchains of the simulated screen.
+//! Swapchains of the simulated window system.
 //!
 //! Their images are plain images. Acquiring and presenting signal semaphores and wait for them by
 //! submissions, so that the validation layer checks their use.
 
 use crate::driver::{answer, with_device};
 use crate::objects::{SWAPCHAINS, count};
-use crate::screen::{Device, Swapchain, about, list, state};
+use crate::screen::{Device, FORMAT, Swapchain, about, list, state};
 use std::ffi::c_void;
 use throng::ash::{self, vk};
 
@@ -20,7 +20,6 @@ pub(crate) unsafe extern "system" fn create_swapchain(
     let (surface, old) = (info.surface.as_raw(), info.old_swapchain.as_raw());
     let answer = about("vkCreateSwapchainKHR", surface);
     let mut state = state();
-    let screen = state.screen;
     let shown = state.surfaces.get_mut(&surface).expect("a live surface");
     if shown.swapchain != 0 && shown.swapchain != old {
         return vk::Result::ERROR_NATIVE_WINDOW_IN_USE_KHR;
@@ -30,20 +29,16 @@ pub(crate) unsafe extern "system" fn create_swapchain(
     if let Some(answer) = answer {
         return answer;
     }
-    assert!(screen.transforms.contains(info.pre_transform));
-    assert_eq!(info.pre_transform.as_raw().count_ones(), 1);
+    // The window system rotates the images.
+    let identity = vk::SurfaceTransformFlagsKHR::IDENTITY;
+    assert_eq!(info.pre_transform, identity);
     assert_eq!(info.composite_alpha, vk::CompositeAlphaFlagsKHR::INHERIT);
-    assert_eq!(
-        (info.min_image_count, info.image_format),
-        (3, screen.format)
-    );
-    state.created.push((info.pre_transform, info.image_extent));
+    assert_eq!((info.min_image_count, info.image_format), (3, FORMAT));
     let images: Vec<_> = (0..info.min_image_count).map(|_| image(info)).collect();
     state.handles += 1;
     let handle = state.handles;
     let swapchain = Swapchain {
         surface,
-        transform: info.pre_transform,
         acquired: vec![false; images.len()],
         images,
         next: 0,
@@ -196,13 +191,8 @@ pub(crate) unsafe extern "system" fn present(
     }
     submit(vk::SubmitInfo2::default().wait_semaphore_infos(&[semaphore(waits)]));
     let mut state = state();
-    let screen = state.screen;
     let swapchain = state.swapchains.get_mut(&swapchain).unwrap();
     assert!(swapchain.acquired[index], "it is not acquired");
     swapchain.acquired[index] = false;
-    answer.unwrap_or(if swapchain.transform == screen.transform {
-        vk::Result::SUCCESS
-    } else {
-        vk::Result::SUBOPTIMAL_KHR
-    })
+    answer.unwrap_or(vk::Result::SUCCESS)
 }

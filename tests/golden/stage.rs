@@ -61,23 +61,21 @@ pub(super) fn picture(
         ..Begin::default()
     };
     let mut frames = Frames::new(&context, 1).expect("a frame");
-    let frame_index = frames.begin(&mut context).expect("a frame");
+    let in_flight = frames.begin(&mut context).expect("a frame");
     let device = context.device.clone();
     // SAFETY: the frame in flight was just begun, and its complete recording is submitted.
     unsafe {
         let frame = crowd.begin_frame(&mut context.allocator(), 0, 0.25);
         let mut frame = frame.expect("a frame");
         let views = frame
-            .record_prepare(frame_index.cmd, &[view])
+            .record_prepare(in_flight.cmd, &[view])
             .expect("a view");
-        target.begin(&device, frame_index.cmd, &begin);
+        target.begin(&device, in_flight.cmd, &begin);
         frame
-            .record_draw(frame_index.cmd, views[0], pass)
+            .record_draw(in_flight.cmd, views[0], pass)
             .expect("draws");
-        target.end(&device, frame_index.cmd);
-        frames
-            .submit(&mut context, frame_index, None)
-            .expect("a submission");
+        target.end(&device, in_flight.cmd);
+        in_flight.submit(&mut context, None).expect("a submission");
     }
     context.wait_idle().expect("an end");
     let rgba = target.read_rgba(&mut context).expect("pixels");

@@ -96,8 +96,11 @@ fn the_optional_features_of_a_device_are_found() {
     let setup = Setup::new(CONFIGS[0]);
     let context = &setup.context;
     let found = unsafe { Enabled::supported(&context.instance, context.physical_device) };
-    // The setup enables all of them that the device has.
-    let (v10, v12) = (&context.enabled.v10, &context.enabled.v12);
+    let mut v12 = vk::PhysicalDeviceVulkan12Features::default();
+    let mut v10 = vk::PhysicalDeviceFeatures2::default().push_next(&mut v12);
+    let instance = &context.instance;
+    unsafe { instance.get_physical_device_features2(context.physical_device, &mut v10) };
+    let v10 = v10.features;
     let indexing = v12.runtime_descriptor_array
         & v12.shader_sampled_image_array_non_uniform_indexing
         & v12.descriptor_binding_variable_descriptor_count;

@@ -119,7 +119,7 @@ impl Crowd {
         let now_s = f64::from(number * ROUND + frame) / 60.0;
         self.animator.update(now_s).unwrap();
         self.events += self.animator.events().len();
-        if frame % 10 == 0 {
+        if frame.is_multiple_of(10) {
             self.evaluate();
         }
     }

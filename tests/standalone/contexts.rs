@@ -4,7 +4,7 @@ use crate::setup::{Alone, buffer, context, desc, finish, finish_second, second};
 use throng::ash::vk;
 use throng::gpu::{PaletteRing, PaletteRingDesc};
 use throng::gpu_allocator::MemoryLocation;
-use throng::standalone::{Buffer, Context, Frames, StandaloneError, Target, TargetDesc};
+use throng::standalone::{Begin, Buffer, Context, Frames, StandaloneError, Target, TargetDesc};
 use throng::{Capacity, Crowd, CrowdDesc, Spawn};
 
 fn assert_foreign<T: std::fmt::Debug>(result: Result<T, StandaloneError>, wanted: &str) {
@@ -26,12 +26,12 @@ fn another_context_is_refused() {
     assert_foreign(frames.begin(&mut other), "the set of frames in flight");
     let frame = frames.begin(&mut context).expect("a frame");
     // SAFETY: `frame` was begun last, and the other context is rejected.
-    let refused = unsafe { frames.submit(&mut other, frame, None) };
+    let refused = unsafe { frame.submit(&mut other, None) };
     assert_foreign(refused, "the set of frames in flight");
     // The rejected frame is begun again.
     let frame = frames.begin(&mut context).expect("a frame");
     // SAFETY: as above, with the right context.
-    unsafe { frames.submit(&mut context, frame, None) }.expect("a submission");
+    unsafe { frame.submit(&mut context, None) }.expect("a submission");
     frames.destroy(&mut context);
     target.destroy(&mut context);
     near.destroy(&mut context);
@@ -65,12 +65,29 @@ fn what_is_destroyed_with_another_context_waits_for_its_own() {
     finish(context);
 }
 
-/// The layer reports every object that is alive when its device is destroyed.
+/// Submits a frame that fills the buffer and draws to the target, and does not wait for it.
+fn submit(context: &mut Context, (buffer, target, frames): &mut (Buffer, Target, Frames)) {
+    let device = context.device.clone();
+    let frame = frames.begin(context).expect("a frame");
+    // SAFETY: the frame is recording, and the device is waited for before the objects are destroyed.
+    unsafe {
+        device.cmd_fill_buffer(frame.cmd, buffer.handle(), 0, vk::WHOLE_SIZE, 7);
+        target.begin(&device, frame.cmd, &Begin::default());
+        target.end(&device, frame.cmd);
+        frame.submit(context, None).expect("a submission");
+    }
+}
+
+/// The layer reports every object that is alive when its device is destroyed, and every object that
+/// is destroyed while the device uses it.
 #[test]
 fn objects_are_dropped_before_or_after_their_context() {
     let mut context = context();
-    drop(objects(&mut context));
-    let after = objects(&mut context);
+    let mut before = objects(&mut context);
+    submit(&mut context, &mut before);
+    drop(before);
+    let mut after = objects(&mut context);
+    submit(&mut context, &mut after);
     let messages = context.messages();
     let Alone { context, _turn } = context;
     drop(context);

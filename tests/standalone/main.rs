@@ -5,7 +5,6 @@
 mod buffers;
 mod contexts;
 mod devices;
-mod features;
 mod frames;
 mod messages;
 mod setup;

@@ -39,7 +39,7 @@ fn two_fills(submissions: usize, barrier: bool) -> Vec<String> {
             fill(&context.device, frame.cmd, target.handle(), 7);
         }
         // SAFETY: `frame` was begun last.
-        unsafe { frames.submit(&mut context, frame, None) }.expect("a submission");
+        unsafe { frame.submit(&mut context, None) }.expect("a submission");
     }
     frames.destroy(&mut context);
     target.destroy(&mut context);
@@ -62,15 +62,6 @@ fn a_hazard_across_two_submissions_is_caught() {
 fn barriers_silence_the_layer() {
     assert_eq!(two_fills(1, true), [""; 0]);
     assert_eq!(two_fills(2, true), [""; 0]);
-}
-
-#[test]
-fn names_are_given() {
-    let context = context();
-    assert!(context.debug_utils);
-    // SAFETY: the pool belongs to the context.
-    unsafe { context.set_name(context.command_pool, "a name\0 and more") }.expect("a name");
-    finish(context);
 }
 
 #[test]
@@ -102,7 +93,7 @@ fn a_leaked_handle_is_reported_after_the_context() {
     // SAFETY: the device is alive. The fence is leaked on purpose.
     unsafe { context.device.create_fence(&info, None) }.expect("a fence");
     let messages = context.messages();
-    assert!(context.validation_messages().is_empty());
+    assert!(messages.is_empty());
     drop(context);
     let said = messages.report();
     assert!(said.contains("VkFence"), "{said}");

@@ -41,7 +41,6 @@ fn assert_all(bytes: &[u8], wanted: [u8; 4]) {
 const ORANGE: Begin = Begin {
     color: [1.0, 0.5, 0.0, 1.0],
     depth: 0.0,
-    suspends: false,
     flags: vk::RenderingFlags::empty(),
 };
 
@@ -83,30 +82,6 @@ fn reads_rgba_of_a_bgra_target_without_depth() {
 #[test]
 fn a_new_target_is_transparent_black() {
     assert_all(&draw(&TargetDesc::default(), |_, _, _| ()), [0; 4]);
-}
-
-#[test]
-fn resuming_keeps_what_was_drawn() {
-    for samples in [vk::SampleCountFlags::TYPE_1, vk::SampleCountFlags::TYPE_4] {
-        let desc = TargetDesc {
-            samples,
-            ..TargetDesc::default()
-        };
-        let bytes = draw(&desc, |device, cmd, target| {
-            // SAFETY: `cmd` is recording, and the calls are in their required order.
-            unsafe {
-                let begin = Begin {
-                    suspends: true,
-                    ..ORANGE
-                };
-                target.begin(device, cmd, &begin);
-                target.suspend(device, cmd);
-                target.resume(device, cmd, vk::RenderingFlags::empty());
-                target.end(device, cmd);
-            }
-        });
-        assert_all(&bytes, ORANGE_BYTES);
-    }
 }
 
 #[test]
@@ -168,7 +143,7 @@ fn a_target_is_drawn_to_again_and_again() {
         assert_eq!(frame.frame_index, number % 2);
         clear(&context.device, frame.cmd, &target);
         // SAFETY: `frame` was begun last.
-        unsafe { frames.submit(&mut context, frame, None) }.expect("a submission");
+        unsafe { frame.submit(&mut context, None) }.expect("a submission");
     }
     assert_all(
         &target.read_rgba(&mut context).expect("bytes"),
@@ -182,17 +157,6 @@ fn a_target_is_drawn_to_again_and_again() {
 #[test]
 fn refuses_targets_that_cannot_be() {
     type Usage = vk::ImageUsageFlags;
-    type Is = fn(&StandaloneError) -> bool;
-    let is_extent: Is = |error| matches!(error, StandaloneError::Extent { .. });
-    let is_samples: Is = |error| matches!(error, StandaloneError::Samples { .. });
-    let is_kind: Is = |error| matches!(error, StandaloneError::FormatKind { .. });
-    let is_usage: Is = |error| matches!(error, StandaloneError::ImageUsage { .. });
-    let is_unsupported: Is = |error| {
-        matches!(
-            error,
-            StandaloneError::ImageUnsupported { .. } | StandaloneError::Format { .. }
-        )
-    };
     let extent = |width| TargetDesc {
         extent: vk::Extent2D { width, height: 4 },
         ..TargetDesc::default()
@@ -229,75 +193,45 @@ fn refuses_targets_that_cannot_be() {
     let shading = Usage::FRAGMENT_SHADING_RATE_ATTACHMENT_KHR;
     let transient = Usage::TRANSIENT_ATTACHMENT;
     let mut context = context();
-    for (row, desc, is_wanted) in [
-        ("no texels", extent(0), is_extent),
-        ("too many texels", extent(u32::MAX), is_extent),
-        ("no samples", samples(0), is_samples),
-        ("64 samples", samples(1 << 6), is_samples),
-        ("depth as colour", color(vk::Format::D32_SFLOAT), is_kind),
-        ("stencil as colour", color(vk::Format::S8_UINT), is_kind),
-        ("no colour format", color(vk::Format::UNDEFINED), is_kind),
-        (
-            "compressed colour",
-            color(vk::Format::BC7_SRGB_BLOCK),
-            is_kind,
-        ),
-        (
-            "two planes",
-            color(vk::Format::G8_B8R8_2PLANE_420_UNORM),
-            is_kind,
-        ),
-        (
-            "unknown format",
-            color(vk::Format::from_raw(77_777)),
-            is_kind,
-        ),
-        (
-            "exponent",
-            color(vk::Format::E5B9G9R9_UFLOAT_PACK32),
-            is_unsupported,
-        ),
-        ("integers with samples", multisampled_integer, is_kind),
-        ("stencil as depth", depth(vk::Format::S8_UINT), is_kind),
-        ("colour as depth", depth(vk::Format::R32_SFLOAT), is_kind),
-        ("transient colour", color_usage(transient), is_usage),
+    for (row, desc) in [
+        ("no texels", extent(0)),
+        ("too many texels", extent(u32::MAX)),
+        ("no samples", samples(0)),
+        ("64 samples", samples(1 << 6)),
+        ("depth as colour", color(vk::Format::D32_SFLOAT)),
+        ("stencil as colour", color(vk::Format::S8_UINT)),
+        ("no colour format", color(vk::Format::UNDEFINED)),
+        ("compressed colour", color(vk::Format::BC7_SRGB_BLOCK)),
+        ("two planes", color(vk::Format::G8_B8R8_2PLANE_420_UNORM)),
+        ("unknown format", color(vk::Format::from_raw(77_777))),
+        ("exponent", color(vk::Format::E5B9G9R9_UFLOAT_PACK32)),
+        ("integers with samples", multisampled_integer),
+        ("stencil as depth", depth(vk::Format::S8_UINT)),
+        ("colour as depth", depth(vk::Format::R32_SFLOAT)),
+        ("transient colour", color_usage(transient)),
         (
             "colour as depth attachment",
             color_usage(Usage::DEPTH_STENCIL_ATTACHMENT),
-            is_usage,
         ),
-        ("colour for density", color_usage(density), is_usage),
-        ("colour for shading rates", color_usage(shading), is_usage),
-        (
-            "unknown usage",
-            color_usage(Usage::from_raw(1 << 30)),
-            is_usage,
-        ),
+        ("colour for density", color_usage(density)),
+        ("colour for shading rates", color_usage(shading)),
+        ("unknown usage", color_usage(Usage::from_raw(1 << 30))),
         (
             "transient depth to sample",
             depth_usage(transient | Usage::SAMPLED),
-            is_usage,
         ),
         (
             "depth as colour attachment",
             depth_usage(Usage::COLOR_ATTACHMENT),
-            is_usage,
         ),
-        ("depth for density", depth_usage(density), is_usage),
-        ("samples to store to", multisampled_storage, is_usage),
-        (
-            "depth to store to",
-            depth_usage(Usage::STORAGE),
-            is_unsupported,
-        ),
-        (
-            "sRGB to store to",
-            color_usage(Usage::STORAGE),
-            is_unsupported,
-        ),
+        ("depth for density", depth_usage(density)),
+        ("samples to store to", multisampled_storage),
+        ("depth to store to", depth_usage(Usage::STORAGE)),
+        ("sRGB to store to", color_usage(Usage::STORAGE)),
     ] {
         match Target::new(&mut context, &desc) {
-            Err(error) => assert!(is_wanted(&error), "{row}: {error:?}"),
+            Err(StandaloneError::Image { .. }) => {}
+            Err(error) => panic!("{row}: {error:?}"),
             Ok(target) => panic!("{row}: {target:?}"),
         }
     }
@@ -308,17 +242,11 @@ fn refuses_targets_that_cannot_be() {
 #[test]
 fn targets_take_the_usage_that_the_device_supports() {
     type Usage = vk::ImageUsageFlags;
-    let transient = Usage::TRANSIENT_ATTACHMENT;
     let mut context = context();
     for (samples, color_usage, depth_usage) in [
         (1, Usage::SAMPLED, Usage::SAMPLED),
         (4, Usage::SAMPLED | Usage::INPUT_ATTACHMENT, Usage::SAMPLED),
-        (
-            1,
-            Usage::INPUT_ATTACHMENT,
-            Usage::INPUT_ATTACHMENT | transient,
-        ),
-        (4, Usage::empty(), transient),
+        (1, Usage::INPUT_ATTACHMENT, Usage::INPUT_ATTACHMENT),
     ] {
         for depth_format in [
             None,
@@ -380,24 +308,18 @@ fn recorder() -> ash::Device {
 /// Depth and multisampled colour are stored only if something reads them afterwards.
 #[test]
 fn only_what_is_read_afterwards_is_stored() {
-    const LOAD: vk::AttachmentLoadOp = vk::AttachmentLoadOp::LOAD;
     const CLEAR: vk::AttachmentLoadOp = vk::AttachmentLoadOp::CLEAR;
     const KEEP: vk::AttachmentStoreOp = vk::AttachmentStoreOp::STORE;
     const DROP: vk::AttachmentStoreOp = vk::AttachmentStoreOp::DONT_CARE;
     type Usage = vk::ImageUsageFlags;
     let mut context = context();
     let device = recorder();
-    for (samples, depth_usage, suspends, color, depth) in [
-        (1, Usage::empty(), false, KEEP, DROP),
-        (1, Usage::empty(), true, KEEP, KEEP),
-        (1, Usage::INPUT_ATTACHMENT, false, KEEP, KEEP),
-        (1, Usage::DEPTH_STENCIL_ATTACHMENT, false, KEEP, KEEP),
-        (1, Usage::TRANSIENT_ATTACHMENT, false, KEEP, DROP),
-        (4, Usage::TRANSIENT_ATTACHMENT, true, KEEP, KEEP),
-        (1, Usage::SAMPLED, false, KEEP, KEEP),
-        (4, Usage::empty(), false, DROP, DROP),
-        (4, Usage::TRANSFER_SRC, false, DROP, KEEP),
-        (4, Usage::empty(), true, KEEP, KEEP),
+    for (samples, depth_usage, color, depth) in [
+        (1, Usage::empty(), KEEP, DROP),
+        (1, Usage::INPUT_ATTACHMENT, KEEP, KEEP),
+        (1, Usage::SAMPLED, KEEP, KEEP),
+        (4, Usage::empty(), DROP, DROP),
+        (4, Usage::TRANSFER_SRC, DROP, KEEP),
     ] {
         let desc = TargetDesc {
             samples: vk::SampleCountFlags::from_raw(samples),
@@ -405,22 +327,14 @@ fn only_what_is_read_afterwards_is_stored() {
             ..TargetDesc::default()
         };
         let target = Target::new(&mut context, &desc).expect("a target");
-        let begin = Begin { suspends, ..ORANGE };
-        let (cmd, flags) = (vk::CommandBuffer::null(), vk::RenderingFlags::empty());
+        let cmd = vk::CommandBuffer::null();
         // SAFETY: the functions of this device do nothing.
         unsafe {
-            target.begin(&device, cmd, &begin);
-            if suspends {
-                target.suspend(&device, cmd);
-                target.resume(&device, cmd, flags);
-            }
+            target.begin(&device, cmd, &ORANGE);
             target.end(&device, cmd);
         }
-        let mut wanted = vec![[Some((CLEAR, color)), Some((CLEAR, depth))]];
-        if suspends {
-            wanted.push([Some((LOAD, KEEP)), Some((LOAD, KEEP))]);
-        }
         let recorded = std::mem::take(&mut *RECORDED.lock().expect("no panic"));
+        let wanted = [[Some((CLEAR, color)), Some((CLEAR, depth))]];
         assert_eq!(recorded, wanted, "{desc:?}");
         target.destroy(&mut context);
     }

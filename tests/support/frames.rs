@@ -150,7 +150,6 @@ pub fn pass(crowd: &mut Crowd, target: &Target, reversed_z: bool) -> PassId {
 pub const NORMAL_Z: Begin = Begin {
     color: [0.1, 0.2, 0.3, 1.0],
     depth: 1.0,
-    suspends: false,
     flags: vk::RenderingFlags::empty(),
 };
 pub const REVERSED_Z: Begin = Begin {

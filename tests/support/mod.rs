@@ -22,7 +22,7 @@ use throng::ash::{self, vk};
 use throng::glam::camera::rh;
 use throng::glam::{Mat4, Vec3};
 use throng::gpu::{Device, Enabled};
-use throng::standalone::{Context, ContextDesc, FeatureSet, Messages, Validation};
+use throng::standalone::{Context, ContextDesc, Messages, Validation};
 use throng::{Capacity, Crowd, CrowdDesc, Threads, View};
 use throng_reference::sweep::is_thorough;
 
@@ -107,17 +107,9 @@ pub fn keep_loaded() {
 impl Setup {
     pub fn new(config: Config) -> Self {
         let change = Change::begin();
-        let mut required = FeatureSet::default();
-        required.v12.timeline_semaphore = vk::TRUE;
         let desc = ContextDesc {
             app_name: "throng's tests",
             validation: Validation::On,
-            required,
-            optional: if config.bare {
-                FeatureSet::default()
-            } else {
-                FeatureSet::useful()
-            },
             ..ContextDesc::default()
         };
         let context = Context::new(&desc).unwrap_or_else(|error| {

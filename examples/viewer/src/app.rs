@@ -363,7 +363,7 @@ impl App {
     pub(crate) unsafe fn record(
         &mut self,
         context: &mut Context,
-        frame: &FrameCommands,
+        frame: &FrameCommands<'_>,
     ) -> Result<()> {
         let shot = self.shot(frame.frame_index as u32);
         // SAFETY: as the caller guarantees.
@@ -383,7 +383,7 @@ impl App {
     ///
     /// # Safety
     /// `frame` was begun, and is submitted next.
-    pub(crate) unsafe fn record_empty(&self, context: &Context, frame: &FrameCommands) {
+    pub(crate) unsafe fn record_empty(&self, context: &Context, frame: &FrameCommands<'_>) {
         // SAFETY: as the caller guarantees.
         unsafe {
             self.scene

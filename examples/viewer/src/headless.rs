@@ -258,7 +258,7 @@ impl Studio<'_> {
             self.target.begin(&device, frame.cmd, &Begin::default());
             self.app.record_panels(frame.cmd, extent, &painted)?;
             self.target.end(&device, frame.cmd);
-            self.frames.submit(context, frame, None)?;
+            frame.submit(context, None)?;
         }
         Ok(())
     }

@@ -282,7 +282,7 @@ impl Stage {
             // SAFETY: the frame was just begun, and is submitted.
             unsafe { self.app.record_empty(context, &frame) };
         }
-        let image = match self.swapchain.acquire(context, &frame, self.extent)? {
+        let mut image = match self.swapchain.acquire(context, &mut frame, self.extent)? {
             Acquire::Image(image) => image,
             Acquire::Minimised | Acquire::OutOfDate | Acquire::NotReady => {
                 // SAFETY: the next frame begins the commands again.
@@ -293,13 +293,12 @@ impl Stage {
         // SAFETY: the frame was begun, has acquired the image, and is submitted and presented.
         unsafe {
             let device = context.device.clone();
-            let (cmd, extent) = (frame.cmd, self.swapchain.extent());
-            self.swapchain
-                .begin(&device, cmd, &image, &Begin::default());
+            let (cmd, extent) = (frame.cmd, image.extent());
+            image.begin(&device, cmd, &Begin::default());
             self.app.record_panels(cmd, extent, &painted)?;
-            self.swapchain.end(&device, cmd, &image);
-            self.frames.submit(context, frame, Some(&image))?;
-            self.swapchain.present(context, image)?;
+            image.end(&device, cmd);
+            frame.submit(context, Some(&mut image))?;
+            image.present(context)?;
         }
         self.app.adapt(&mut self.context, passed_s * 1e3);
         let title = self.app.title();

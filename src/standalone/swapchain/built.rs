@@ -1,129 +1,128 @@
 //! One Vulkan swapchain, with all objects that depend on its extent and number of images.
 
-use super::super::attachments::{Attachments, AttachmentsDesc};
-use super::super::device_owner::{Destroy, Idle};
+use super::super::attachments::{Attachments, Final};
 use super::super::error::Check;
 use super::super::image::whole;
+use super::super::owner::{Destroy, Idle};
 use super::super::{Context, Formats, Result, Surface};
-use super::image::{Generation, OBJECT};
-use super::rotation::Rotation;
 use ash::{khr, vk};
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
-
-/// Settings for a new [`Built`].
-pub(super) struct BuiltDesc<'a> {
-    pub(super) loader: &'a khr::swapchain::Device,
-    pub(super) surface: &'a Surface,
-    pub(super) capabilities: vk::SurfaceCapabilitiesKHR,
-    /// Width and height of the images, within the surface's capabilities and not empty.
-    pub(super) extent: vk::Extent2D,
-    pub(super) transform: vk::SurfaceTransformFlagsKHR,
-    pub(super) rotation: Rotation,
-    pub(super) color_space: vk::ColorSpaceKHR,
-    pub(super) present_mode: vk::PresentModeKHR,
-    pub(super) formats: Formats,
-    pub(super) depth_usage: vk::ImageUsageFlags,
-    /// The swapchain that this one replaces. Null if there is none.
-    pub(super) old: vk::SwapchainKHR,
-}
 
 /// A swapchain, its images and its attachments.
-#[derive(Debug)]
 pub(super) struct Built {
     pub(super) handle: vk::SwapchainKHR,
-    pub(super) extent: vk::Extent2D,
-    pub(super) transform: vk::SurfaceTransformFlagsKHR,
-    pub(super) rotation: Rotation,
-    pub(super) images: Vec<Presentable>,
-    pub(super) attachments: Option<Attachments>,
-    pub(super) generation: Arc<Generation>,
-    /// The number of images that were acquired and not presented.
-    pub(super) acquired: usize,
+    pub(super) attachments: Attachments,
+    images: Vec<Presentable>,
 }
 
 /// An image of the swapchain, and the semaphore that its present waits for.
-#[derive(Debug)]
+#[derive(Clone, Copy)]
 pub(super) struct Presentable {
-    pub(super) image: vk::Image,
-    pub(super) view: vk::ImageView,
+    pub(super) target: Final,
     pub(super) rendered: vk::Semaphore,
 }
 
 impl Built {
-    pub(super) fn new(context: &mut Context, desc: &BuiltDesc<'_>) -> Result<Self> {
+    /// `extent` is within the surface's capabilities and not empty. `old` may be null.
+    pub(super) fn new(
+        context: &mut Context,
+        (loader, surface): (&khr::swapchain::Device, &Surface),
+        capabilities: &vk::SurfaceCapabilitiesKHR,
+        (format, formats, extent): (vk::SurfaceFormatKHR, Formats, vk::Extent2D),
+        old: vk::SwapchainKHR,
+    ) -> Result<Self> {
+        let none = vk::ImageUsageFlags::empty();
+        let kind = (extent, formats);
+        let attachments = Attachments::new(context, "swapchain", kind, (none, none))?;
         let mut built = Self {
-            handle: create(desc)?,
-            extent: desc.extent,
-            transform: desc.transform,
-            rotation: desc.rotation,
+            handle: vk::SwapchainKHR::null(),
+            attachments,
             images: Vec::new(),
-            attachments: None,
-            generation: Arc::default(),
-            acquired: 0,
         };
-        match built.build(context, desc) {
+        let info = vk::SwapchainCreateInfoKHR::default()
+            .surface(surface.handle())
+            .min_image_count(image_count(capabilities))
+            .image_format(format.format)
+            .image_color_space(format.color_space)
+            .image_extent(extent)
+            .image_array_layers(1)
+            .image_usage(vk::ImageUsageFlags::COLOR_ATTACHMENT)
+            .image_sharing_mode(vk::SharingMode::EXCLUSIVE)
+            .pre_transform(choose_transform(capabilities))
+            .composite_alpha(choose_alpha(capabilities.supported_composite_alpha))
+            // Always supported.
+            .present_mode(vk::PresentModeKHR::FIFO)
+            .clipped(true)
+            .old_swapchain(old);
+        match built.build(context, loader, &info) {
             Ok(()) => Ok(built),
             Err(error) => {
-                built.release(desc.loader, &mut context.idle());
+                built.release(loader, &mut context.idle());
                 Err(error)
             }
         }
     }
 
-    fn build(&mut self, context: &mut Context, desc: &BuiltDesc<'_>) -> Result<()> {
-        // SAFETY: the swapchain is new.
-        let images = unsafe { desc.loader.get_swapchain_images(self.handle) }
-            .check("vkGetSwapchainImagesKHR")?;
-        for image in images {
-            // Stored before it is complete, so that an error frees it.
-            self.images.push(Presentable {
-                image,
-                view: vk::ImageView::null(),
-                rendered: vk::Semaphore::null(),
-            });
-            if let Some(last) = self.images.last_mut() {
-                last.build(context, desc.formats.color)?;
+    fn build(
+        &mut self,
+        context: &Context,
+        loader: &khr::swapchain::Device,
+        info: &vk::SwapchainCreateInfoKHR<'_>,
+    ) -> Result<()> {
+        let device = &context.device;
+        // SAFETY: the surface is alive, and all parameters are within its capabilities. The images
+        // belong to the new swapchain.
+        unsafe {
+            let handle = loader.create_swapchain(info, None);
+            self.handle = handle.check("vkCreateSwapchainKHR")?;
+            let images = loader.get_swapchain_images(self.handle);
+            for image in images.check("vkGetSwapchainImagesKHR")? {
+                context.set_name(image, "swapchain colour")?;
+                let semaphore = device.create_semaphore(&Default::default(), None);
+                let rendered = semaphore.check("vkCreateSemaphore")?;
+                let view = vk::ImageView::null();
+                // Stored before it is complete, so that an error frees it.
+                let target = Final { image, view };
+                self.images.push(Presentable { target, rendered });
+                context.set_name(rendered, "image rendered")?;
+                let view = vk::ImageViewCreateInfo::default()
+                    .image(image)
+                    .view_type(vk::ImageViewType::TYPE_2D)
+                    .format(info.image_format)
+                    .subresource_range(whole(vk::ImageAspectFlags::COLOR));
+                let view = device.create_image_view(&view, None);
+                let view = view.check("vkCreateImageView")?;
+                if let Some(last) = self.images.last_mut() {
+                    last.target.view = view;
+                }
             }
         }
-        self.attachments = Some(Attachments::new(
-            context,
-            &AttachmentsDesc {
-                object: OBJECT,
-                name: "swapchain",
-                extent: desc.extent,
-                formats: desc.formats,
-                color_usage: vk::ImageUsageFlags::empty(),
-                depth_usage: desc.depth_usage,
-            },
-        )?);
         Ok(())
     }
 
-    /// The number of acquired images that are neither presented nor dropped.
-    pub(super) fn images_held(&self) -> usize {
-        Arc::strong_count(&self.generation) - 1
+    pub(super) fn extent(&self) -> vk::Extent2D {
+        self.attachments.extent
+    }
+
+    /// An image by its index, which the swapchain has returned.
+    pub(super) fn image(&self, index: u32) -> Presentable {
+        self.images[index as usize]
     }
 
     /// Destroys everything. The device must no longer use it.
     pub(super) fn release(mut self, loader: &khr::swapchain::Device, idle: &mut Idle<'_>) {
-        if let Some(mut attachments) = self.attachments.take() {
-            attachments.release(idle);
-        }
+        self.attachments.release(idle);
         self.into_destroy(loader.clone())(idle);
     }
 
     /// Takes everything apart from the attachments, which are dropped.
     pub(super) fn into_destroy(self, loader: khr::swapchain::Device) -> Destroy {
-        self.generation.destroyed.store(true, Ordering::Relaxed);
         let (handle, images) = (self.handle, self.images);
         Box::new(move |idle| {
-            // SAFETY: `create` and `build` created the objects with this device, which is idle.
-            // `destroyed` is set, so no `SwapchainImage` refers to them. Null is ignored. The
-            // images are destroyed with the swapchain.
+            // SAFETY: `build` created the objects with this device, which is idle. Null is ignored.
+            // The images are destroyed with the swapchain.
             unsafe {
                 for image in images {
-                    idle.device.destroy_image_view(image.view, None);
+                    idle.device.destroy_image_view(image.target.view, None);
                     idle.device.destroy_semaphore(image.rendered, None);
                 }
                 loader.destroy_swapchain(handle, None);
@@ -132,51 +131,22 @@ impl Built {
     }
 }
 
-impl Presentable {
-    fn build(&mut self, context: &Context, format: vk::Format) -> Result<()> {
-        let info = vk::ImageViewCreateInfo::default()
-            .image(self.image)
-            .view_type(vk::ImageViewType::TYPE_2D)
-            .format(format)
-            .subresource_range(whole(vk::ImageAspectFlags::COLOR));
-        let device = &context.device;
-        // SAFETY: the image belongs to a live swapchain of this device.
-        unsafe {
-            context.set_name(self.image, "swapchain colour")?;
-            self.view = device
-                .create_image_view(&info, None)
-                .check("vkCreateImageView")?;
-            self.rendered = device
-                .create_semaphore(&vk::SemaphoreCreateInfo::default(), None)
-                .check("vkCreateSemaphore")?;
-            context.set_name(self.rendered, "image rendered")
-        }
-    }
-}
-
-fn create(desc: &BuiltDesc<'_>) -> Result<vk::SwapchainKHR> {
-    let capabilities = &desc.capabilities;
-    // One more than the minimum, so that acquiring rarely waits. A maximum of 0 means no limit.
+/// One more than the minimum, so that acquiring rarely waits. A maximum of 0 means no limit.
+fn image_count(capabilities: &vk::SurfaceCapabilitiesKHR) -> u32 {
     let most = match capabilities.max_image_count {
         0 => u32::MAX,
         most => most,
     };
-    let info = vk::SwapchainCreateInfoKHR::default()
-        .surface(desc.surface.handle())
-        .min_image_count(capabilities.min_image_count.saturating_add(1).min(most))
-        .image_format(desc.formats.color)
-        .image_color_space(desc.color_space)
-        .image_extent(desc.extent)
-        .image_array_layers(1)
-        .image_usage(vk::ImageUsageFlags::COLOR_ATTACHMENT)
-        .image_sharing_mode(vk::SharingMode::EXCLUSIVE)
-        .pre_transform(desc.transform)
-        .composite_alpha(choose_alpha(capabilities.supported_composite_alpha))
-        .present_mode(desc.present_mode)
-        .clipped(true)
-        .old_swapchain(desc.old);
-    // SAFETY: the surface is alive, and all parameters are within its capabilities.
-    unsafe { desc.loader.create_swapchain(&info, None) }.check("vkCreateSwapchainKHR")
+    capabilities.min_image_count.saturating_add(1).min(most)
+}
+
+/// No transform: the window system rotates the images of a turned screen, where it can.
+fn choose_transform(capabilities: &vk::SurfaceCapabilitiesKHR) -> vk::SurfaceTransformFlagsKHR {
+    let identity = vk::SurfaceTransformFlagsKHR::IDENTITY;
+    match capabilities.supported_transforms.contains(identity) {
+        true => identity,
+        false => capabilities.current_transform,
+    }
 }
 
 /// Opaque if supported, otherwise the first supported mode.
@@ -189,78 +159,32 @@ fn choose_alpha(supported: vk::CompositeAlphaFlagsKHR) -> vk::CompositeAlphaFlag
     vk::CompositeAlphaFlagsKHR::from_raw(raw & raw.wrapping_neg())
 }
 
-/// Selects the requested format, otherwise an sRGB format, otherwise the first.
-pub(super) fn choose_format(
-    context: &Context,
-    surface: &Surface,
-    asked: vk::Format,
-) -> Result<vk::SurfaceFormatKHR> {
+/// An 8-bit sRGB format, otherwise the first.
+pub(super) fn choose_format(context: &Context, surface: &Surface) -> Result<vk::SurfaceFormatKHR> {
+    let (device, loader) = (context.physical_device, surface.loader());
     // SAFETY: the surface is alive, and belongs to the same instance as the device.
-    let formats = unsafe {
-        surface
-            .loader()
-            .get_physical_device_surface_formats(context.physical_device, surface.handle())
-    }
-    .check("vkGetPhysicalDeviceSurfaceFormatsKHR")?;
+    let formats = unsafe { loader.get_physical_device_surface_formats(device, surface.handle()) }
+        .check("vkGetPhysicalDeviceSurfaceFormatsKHR")?;
     let find = |format| {
         let space = vk::ColorSpaceKHR::SRGB_NONLINEAR;
-        formats
-            .iter()
-            .find(|f| f.format == format && f.color_space == space)
+        let mut formats = formats.iter();
+        formats.find(|f| f.format == format && f.color_space == space)
     };
-    let chosen = find(asked)
-        .or_else(|| find(vk::Format::B8G8R8A8_SRGB))
+    let chosen = find(vk::Format::B8G8R8A8_SRGB)
         .or_else(|| find(vk::Format::R8G8B8A8_SRGB))
         .or_else(|| formats.first());
     Ok(chosen.copied().unwrap_or_default())
 }
 
-/// Selects the requested mode, otherwise FIFO, which is always supported.
-pub(super) fn choose_mode(
-    context: &Context,
-    surface: &Surface,
-    asked: vk::PresentModeKHR,
-) -> Result<vk::PresentModeKHR> {
-    // SAFETY: the surface is alive, and belongs to the same instance as the device.
-    let modes = unsafe {
-        surface
-            .loader()
-            .get_physical_device_surface_present_modes(context.physical_device, surface.handle())
-    }
-    .check("vkGetPhysicalDeviceSurfacePresentModesKHR")?;
-    if modes.contains(&asked) {
-        return Ok(asked);
-    }
-    Ok(vk::PresentModeKHR::FIFO)
-}
-
-/// The supported extent of images that is nearest to the requested one of the window.
-pub(super) fn fit(
-    capabilities: &vk::SurfaceCapabilitiesKHR,
-    asked: vk::Extent2D,
-    rotation: Rotation,
-) -> vk::Extent2D {
+/// The supported extent of images that is nearest to the requested one.
+pub(super) fn fit(capabilities: &vk::SurfaceCapabilitiesKHR, asked: vk::Extent2D) -> vk::Extent2D {
     let (min, max) = (capabilities.min_image_extent, capabilities.max_image_extent);
-    let clamped = |extent: vk::Extent2D| vk::Extent2D {
-        width: extent.width.min(max.width).max(min.width),
-        height: extent.height.min(max.height).max(min.height),
-    };
-    let current = capabilities.current_extent;
     // If the surface leaves the extent open, its current extent is all ones.
-    if current.width == u32::MAX {
-        return clamped(rotation.turned(asked));
+    if capabilities.current_extent.width != u32::MAX {
+        return capabilities.current_extent;
     }
-    // Android reports the window's extent, and allows the turned one. A surface with one extent
-    // reports that of its images.
-    let turned = rotation.turned(current);
-    if clamped(turned) == turned {
-        turned
-    } else {
-        current
+    vk::Extent2D {
+        width: asked.width.min(max.width).max(min.width),
+        height: asked.height.min(max.height).max(min.height),
     }
-}
-
-/// Returns true if the extent has no area.
-pub(super) fn is_empty(extent: vk::Extent2D) -> bool {
-    extent.width == 0 || extent.height == 0
 }

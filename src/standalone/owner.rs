@@ -1,0 +1,168 @@
+//! The device, which a context shares with everything that was created with it.
+
+use super::Result;
+use super::device::Candidate;
+use super::error::Check;
+use super::instance::InstanceOwner;
+use ash::vk;
+use gpu_allocator::vulkan::{Allocation, Allocator};
+use std::fmt;
+use std::mem::{forget, take};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// A device that uses none of the objects that are about to be destroyed.
+pub(super) struct Idle<'a> {
+    pub(super) device: &'a ash::Device,
+    pub(super) allocator: &'a mut Allocator,
+}
+
+impl Idle<'_> {
+    /// Frees memory, and logs an error if the allocator does not know it.
+    pub(super) fn free(&mut self, name: &str, allocation: Option<Allocation>) {
+        if let Some(allocation) = allocation
+            && let Err(error) = self.allocator.free(allocation)
+        {
+            log::error!("cannot free the memory of `{name}`: {error}");
+        }
+    }
+}
+
+/// Destroys the Vulkan objects that it owns.
+pub(super) type Destroy = Box<dyn FnOnce(&mut Idle<'_>) + Send>;
+
+/// The device, the command pool for one-off work, and their instance.
+///
+/// The context and each of its objects hold one reference. The last one destroys the device.
+pub(super) struct DeviceOwner {
+    pub(super) device: ash::Device,
+    pub(super) pool: vk::CommandPool,
+    left: Mutex<Left>,
+    // Declared after `device`, because the instance must be destroyed last.
+    instance: Arc<InstanceOwner>,
+}
+
+/// What is destroyed with the device.
+#[derive(Default)]
+struct Left {
+    /// Objects that were dropped without `destroy`. The device may be using them.
+    objects: Vec<Destroy>,
+    /// The allocator, once the context was dropped.
+    allocator: Option<Allocator>,
+}
+
+impl fmt::Debug for DeviceOwner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DeviceOwner").finish_non_exhaustive()
+    }
+}
+
+impl DeviceOwner {
+    pub(super) fn new(instance: &Arc<InstanceOwner>, candidate: &Candidate) -> Result<Self> {
+        let queues = [vk::DeviceQueueCreateInfo::default()
+            .queue_family_index(candidate.queue_family)
+            .queue_priorities(&[1.0])];
+        let extensions: Vec<_> = candidate.extensions.iter().map(|e| e.as_ptr()).collect();
+        let enabled = &candidate.enabled;
+        let features = vk::PhysicalDeviceFeatures::default()
+            .sampler_anisotropy(enabled.sampler_anisotropy)
+            .independent_blend(enabled.independent_blend);
+        let (of_12, mut of_13) = crate::gpu::Device::required_features();
+        let indexes = enabled.descriptor_indexing;
+        // Every device of Vulkan 1.2 has timeline semaphores.
+        let mut of_12 = of_12
+            .timeline_semaphore(true)
+            .runtime_descriptor_array(indexes)
+            .shader_sampled_image_array_non_uniform_indexing(indexes)
+            .descriptor_binding_variable_descriptor_count(indexes);
+        let info = vk::DeviceCreateInfo::default()
+            .queue_create_infos(&queues)
+            .enabled_extension_names(&extensions)
+            .enabled_features(&features)
+            .push_next(&mut of_12)
+            .push_next(&mut of_13);
+        // SAFETY: everything enabled is supported, and `info` lives until the call returns.
+        let device = unsafe {
+            let physical_device = candidate.physical_device;
+            instance
+                .instance
+                .create_device(physical_device, &info, None)
+        }
+        .check("vkCreateDevice")?;
+        let mut owner = Self {
+            device,
+            pool: vk::CommandPool::null(),
+            left: Mutex::default(),
+            instance: Arc::clone(instance),
+        };
+        let info = vk::CommandPoolCreateInfo::default()
+            .flags(vk::CommandPoolCreateFlags::TRANSIENT)
+            .queue_family_index(candidate.queue_family);
+        // SAFETY: the device was created with this queue family.
+        owner.pool = unsafe { owner.device.create_command_pool(&info, None) }
+            .check("vkCreateCommandPool")?;
+        Ok(owner)
+    }
+
+    fn left(&self) -> MutexGuard<'_, Left> {
+        self.left.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Destroys an object that was dropped without `destroy` together with the device.
+    pub(super) fn drop_later(&self, destroy: Destroy) {
+        self.left().objects.push(destroy);
+    }
+
+    /// Takes the allocator of a context that is dropped.
+    pub(super) fn keep(&self, allocator: Allocator) {
+        self.left().allocator = Some(allocator);
+    }
+}
+
+impl Drop for DeviceOwner {
+    fn drop(&mut self) {
+        let Left { objects, allocator } = take(&mut *self.left());
+        // SAFETY: this was the last reference, so no other thread uses the queue.
+        if let Err(error) = unsafe { settle(&self.device) } {
+            log::error!("the device is not destroyed: {error}");
+            // The device may still use everything that was created with it.
+            forget((objects, allocator, Arc::clone(&self.instance)));
+            return;
+        }
+        // Objects were created with a context, which has left its allocator.
+        if let Some(mut allocator) = allocator {
+            let (device, allocator) = (&self.device, &mut allocator);
+            let mut idle = Idle { device, allocator };
+            objects.into_iter().for_each(|destroy| destroy(&mut idle));
+        }
+        // SAFETY: every object of this module holds a reference until it is destroyed. Callers of
+        // unsafe functions have destroyed their own objects before they dropped the context, by the
+        // documentation of `Handles::device`.
+        unsafe {
+            self.device.destroy_command_pool(self.pool, None);
+            self.device.destroy_device(None);
+        }
+    }
+}
+
+/// Waits until the device uses none of its objects.
+///
+/// A lost device counts as idle, because its objects may be destroyed. A wait that runs out of
+/// memory is repeated.
+///
+/// # Safety
+///
+/// The device is alive, and no other thread uses its queues.
+pub(super) unsafe fn settle(device: &ash::Device) -> Result<()> {
+    const ATTEMPTS: u32 = 10;
+    let mut attempt = 1;
+    loop {
+        // SAFETY: the caller guarantees that no other thread uses the queues.
+        match unsafe { device.device_wait_idle() } {
+            Ok(()) | Err(vk::Result::ERROR_DEVICE_LOST) => return Ok(()),
+            Err(result) if attempt == ATTEMPTS => return Err(result).check("vkDeviceWaitIdle"),
+            Err(_) => std::thread::sleep(Duration::from_millis(10)),
+        }
+        attempt += 1;
+    }
+}
