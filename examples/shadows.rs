@@ -187,7 +187,7 @@ fn draw(
         target.begin(&device, cmd, &begin);
         frame.record_draw(cmd, views[0], passes.color)?;
         target.end(&device, cmd);
-        frames.submit(context, frame_index, None)?;
+        ?;
     }
     context.wait_idle()?;
     frames.destroy(context);
