@@ -175,8 +175,8 @@ fn draw(
         ..Begin::default()
     };
     let mut frames = Frames::new(context, 1)?;
-    let frame_index = frames.begin(context)?;
-    let (device, cmd) = (context.device.clone(), frame_index.cmd);
+    let in_flight = frames.begin(context)?;
+    let (device, cmd) = (context.device.clone(), in_flight.cmd);
     // SAFETY: the frame in flight was just begun, and the recording is submitted below.
     unsafe {
         let mut frame = crowd.begin_frame(&mut context.allocator(), 0, TIME_S)?;
@@ -187,7 +187,7 @@ fn draw(
         target.begin(&device, cmd, &begin);
         frame.record_draw(cmd, views[0], passes.color)?;
         target.end(&device, cmd);
-        ?;
+        in_flight.submit(context, None)?;
     }
     context.wait_idle()?;
     frames.destroy(context);
