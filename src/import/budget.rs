@@ -6,6 +6,10 @@ use crate::error::{Object, Result};
 
 /// The amounts that a file has taken so far.
 #[derive(Debug)]
+#[cfg_attr(
+    not(any(feature = "ezm", feature = "wgl")),
+    allow(dead_code, reason = "other readers count the rest themselves")
+)]
 pub(super) struct Budget<'a> {
     pub(super) options: &'a ImportOptions,
     vertices: u64,
@@ -15,6 +19,10 @@ pub(super) struct Budget<'a> {
     primitives: u64,
 }
 
+#[cfg_attr(
+    not(any(feature = "ezm", feature = "wgl")),
+    allow(dead_code, reason = "other readers count the rest themselves")
+)]
 impl<'a> Budget<'a> {
     pub(super) const fn new(options: &'a ImportOptions) -> Self {
         Self {

@@ -224,6 +224,11 @@ const HUNDRED_THOUSAND: Capacity = Capacity {
     ..SMALL
 };
 
+const PALETTES: &str = "palette entries (Capacity::palette_entries, raised by Crowd::reserve)";
+const MORPHS: &str = "morph weights (Capacity::morph_weights, raised by Crowd::reserve)";
+const SKINNED: &str =
+    "words of deformed vertices (Capacity::skinned_words, raised by Crowd::reserve)";
+
 #[test]
 fn the_last_palette_of_a_hundred_thousand_characters_draws_right() {
     alone(|setup, range| {
@@ -247,7 +252,7 @@ fn the_last_palette_of_a_hundred_thousand_characters_draws_right() {
                 assert_eq!(record.palette, u64::from(most - entries) * 48);
                 let one_more = refused(crowd.spawn(id, spawn));
                 let asked = u64::from(most + entries);
-                assert_eq!(one_more, ("palette entries", asked, most.into()));
+                assert_eq!(one_more, (PALETTES, asked, most.into()));
             },
         );
         assert!(covered(&usual) > 200);
@@ -277,7 +282,7 @@ fn deformed_vertices_at_the_end_of_the_largest_buffer_draw_right() {
                 assert_eq!(record.skinned, most - words);
                 let one_more = refused(crowd.spawn(id, spawn));
                 let asked = u64::from(most + words);
-                assert_eq!(one_more, ("words of deformed vertices", asked, most.into()));
+                assert_eq!(one_more, (SKINNED, asked, most.into()));
             },
         );
         assert!(covered(&usual) > 200);
@@ -302,7 +307,7 @@ fn one_more_than_fits_is_refused_with_numbers() {
                 skinned_words: words,
                 ..SMALL
             };
-            let what = "bytes of deformed vertices (maxStorageBufferRange)";
+            let what = "bytes of Capacity::skinned_words (maxStorageBufferRange)";
             let got = refused(crowd(setup, full));
             assert_eq!(got, (what, u64::from(words) * 4, range));
         }
@@ -314,7 +319,10 @@ fn one_more_than_fits_is_refused_with_numbers() {
             ..SMALL
         };
         let (asked, cap) = (u64::from(instances) + 1, instances.into());
-        assert_eq!(refused(crowd(setup, full)), ("instances", asked, cap));
+        assert_eq!(
+            refused(crowd(setup, full)),
+            ("Capacity::instances", asked, cap)
+        );
         let full = Capacity { instances, ..SMALL };
         let made = crowd(setup, full).unwrap();
         assert_eq!(made.capacity(), full);
@@ -376,9 +384,9 @@ fn set_0_keeps_to_the_minimum_limits() {
 fn capacities_past_all_limits_are_refused_by_every_field() {
     type Set = fn(&mut Capacity);
     let fields: [(Set, &str); 8] = [
-        (|c| c.instances = u32::MAX, "instances"),
+        (|c| c.instances = u32::MAX, "Capacity::instances"),
         (|c| c.palette_entries = u32::MAX, "bytes of"),
-        (|c| c.views = u32::MAX, "views"),
+        (|c| c.views = u32::MAX, "Capacity::views"),
         (|c| c.morph_weights = u32::MAX, "bytes of"),
         (|c| c.blended = u32::MAX, "bytes of"),
         (|c| c.skinned_words = u32::MAX, "bytes of"),
@@ -436,10 +444,10 @@ fn morph_weights_are_counted_as_the_capacity_has_them() {
         let spawn = Spawn::default();
         crowd.spawn(id, &spawn).unwrap();
         let second = crowd.spawn(id, &spawn).unwrap();
-        assert_eq!(refused(crowd.spawn(id, &spawn)), ("morph weights", 9, 7));
+        assert_eq!(refused(crowd.spawn(id, &spawn)), (MORPHS, 9, 7));
         crowd.despawn(second).unwrap();
         crowd.spawn(id, &spawn).unwrap();
-        assert_eq!(refused(crowd.spawn(id, &spawn)), ("morph weights", 9, 7));
+        assert_eq!(refused(crowd.spawn(id, &spawn)), (MORPHS, 9, 7));
         setup.destroy(crowd);
     });
 }

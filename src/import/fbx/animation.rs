@@ -6,7 +6,7 @@ use super::keys::{Curve, Key, Range};
 use super::morph::{Channel, DrivenWeights, effective_weights};
 use super::nodes::Nodes;
 use crate::clip::Interpolation;
-use crate::error::{AssetFault, Object, ObjectKind, Result};
+use crate::error::{Object, ObjectKind, Result};
 use crate::import::budget::Budget;
 use crate::import::fault::{check_cap, cut, fault, object, wrong_value};
 use crate::import::options::ImportOptions;

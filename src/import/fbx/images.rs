@@ -8,7 +8,6 @@ use crate::import::gltf::image::decode;
 use crate::import::gltf::lost_images::LostImages;
 use crate::import::gltf::resources::{check_path, load_path};
 use crate::import::gltf::texture::checkerboard;
-use crate::import::options::ImportOptions;
 use crate::mesh::Image;
 use std::collections::HashMap;
 

@@ -67,10 +67,14 @@ impl Model {
         let (alive, entries) = (self.members.len() as u32, self.entries());
         let got = crowd.spawn(self.ids[character], &spawn);
         let full = if alive + 1 > self.capacity.instances {
-            Some(("instances", alive + 1, self.capacity.instances))
+            Some((
+                "instances (Capacity::instances, raised by Crowd::reserve)",
+                alive + 1,
+                self.capacity.instances,
+            ))
         } else if entries + need > self.capacity.palette_entries {
             Some((
-                "palette entries",
+                "palette entries (Capacity::palette_entries, raised by Crowd::reserve)",
                 entries + need,
                 self.capacity.palette_entries,
             ))

@@ -81,7 +81,10 @@ impl Model {
             let why = ArgumentFault::Invalid(
                 "SkinningStage::Cpu needs a character added with CharacterDesc::cpu_skinning",
             );
-            return Some(Error::Argument { what: "skin", why });
+            return Some(Error::Argument {
+                what: "skinning_stage",
+                why,
+            });
         }
         let full = |what, asked: u32, cap: u32| {
             (asked > cap).then(|| Error::Capacity {
