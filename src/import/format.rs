@@ -61,6 +61,7 @@ impl Format {
     }
 
     /// The error for a format whose reader is not compiled in.
+    #[cfg(not(all(feature = "gltf", feature = "fbx", feature = "ezm", feature = "wgl")))]
     pub(super) fn without_reader(self) -> Error {
         let (format, feature) = match self {
             Self::Gltf => ("a glTF file", "gltf"),

@@ -97,13 +97,13 @@ impl Model {
         let cpu = self.used(|m| others(m) && m.skin == SkinningStage::Cpu) + own;
         let cpu = if skin == SkinningStage::Cpu { cpu } else { 0 };
         full(
-            "words of deformed vertices",
+            "words of deformed vertices (Capacity::skinned_words, raised by Crowd::reserve)",
             all,
             self.capacity.skinned_words,
         )
         .or_else(|| {
             let cap = self.capacity.cpu_skinned_words;
-            full("words of vertices deformed on the CPU", cpu, cap)
+            full("words of vertices deformed on the CPU (Capacity::cpu_skinned_words, raised by Crowd::reserve)", cpu, cap)
         })
     }
 
