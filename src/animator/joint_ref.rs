@@ -2,7 +2,7 @@
 
 use crate::character::AnimationSet;
 use crate::error::{Error, Result};
-use crate::id::Id;
+use crate::id::{Id, unknown};
 use crate::skeleton::{Joint, Skeleton, Socket};
 
 /// Selects a joint or a [socket](crate::character::Character::sockets) of a character.
@@ -55,10 +55,13 @@ impl JointRef<'_> {
                     count: sockets.len() as u64,
                 })
             }
-            Self::Name(name) => match set.socket(name) {
-                Ok(socket) => Ok(sockets[socket.index()]),
-                Err(_) => skeleton.joint(name).map(Socket::at),
-            },
+            Self::Name(name) => {
+                let socket = set.socket(name).map(|socket| sockets[socket.index()]);
+                let found = socket.or_else(|_| skeleton.joint(name).map(Socket::at));
+                let joints = skeleton.joints().iter().map(|joint| &joint.name);
+                let known = set.socket_names.iter().chain(joints).map(|it| &**it);
+                found.map_err(|_| unknown("joint or socket", name, known))
+            }
         }
     }
 }

@@ -281,7 +281,10 @@ fn attachments_that_make_no_sense_are_refused() {
             .and_then(|mut it| it.attach(sword, "tail", &offset));
         assert!(matches!(
             missing,
-            Err(Error::UnknownName { what: "joint", .. })
+            Err(Error::UnknownName {
+                what: "joint or socket",
+                ..
+            })
         ));
         for (child, parent) in [(dead, horse), (sword, dead)] {
             let stale = crowd

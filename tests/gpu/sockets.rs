@@ -122,7 +122,10 @@ fn joints_are_where_the_pose_has_them() {
             .and_then(|it| it.joint_transform("no such joint", 0.0));
         assert!(matches!(
             fault,
-            Err(Error::UnknownName { what: "joint", .. })
+            Err(Error::UnknownName {
+                what: "joint or socket",
+                ..
+            })
         ));
         crowd.despawn(id).unwrap();
         let fault = crowd
