@@ -2,7 +2,7 @@
 
 use super::fault::fault;
 use crate::character::Character;
-use crate::error::{AssetFault, Error, ObjectKind, Result};
+use crate::error::{AssetFault, ObjectKind, Result};
 use crate::text::{LFS_POINTER, is_lfs_pointer};
 use std::path::Path;
 
@@ -62,7 +62,7 @@ impl Format {
 
     /// The error for a format whose reader is not compiled in.
     #[cfg(not(all(feature = "gltf", feature = "fbx", feature = "ezm", feature = "wgl")))]
-    pub(super) fn without_reader(self) -> Error {
+    pub(super) fn without_reader(self) -> crate::error::Error {
         let (format, feature) = match self {
             Self::Gltf => ("a glTF file", "gltf"),
             Self::Fbx => ("an FBX file", "fbx"),

@@ -177,7 +177,7 @@ fn sockets_and_joints_are_found_by_name() {
         .and_then(|it| it.joint_model("tail", 0.4))
         .unwrap_err();
     assert!(
-        missing.to_string().contains("there are Root, Hips"),
+        missing.to_string().contains("there are sword, Root, Hips"),
         "{missing}"
     );
 }
