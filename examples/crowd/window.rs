@@ -229,7 +229,6 @@ impl Stage {
         let desc = SwapchainDesc {
             depth_format: Some(DEPTH),
             samples: show::samples(&context, args)?,
-            ..SwapchainDesc::default()
         };
         let size = extent(window.inner_size());
         let mut swapchain = Swapchain::new(&mut context, surface, size, &desc)?;
