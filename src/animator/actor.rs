@@ -225,7 +225,7 @@ impl<A: Deref<Target = Animator>> Actor<A> {
     /// ```
     /// use throng::animator::Animator;
     ///
-    /// let mut animator = Animator::new(&throng::builtin::mannequin()?)?;
+    /// let mut animator = Animator::new(&throng::builtin::mannequin()?.character)?;
     /// let guard = animator.add("Walk")?;
     /// let mut guard = animator.actor_mut(guard)?;
     /// guard.set_speed(0, 1.5 / f64::from(guard.ground_speed()))?;

@@ -172,12 +172,12 @@ impl Animator {
     /// use throng::import::{ImportOptions, RawCharacter};
     ///
     /// let mut file = RawCharacter::mannequin();
-    /// let mut animator = Animator::new(&file.build(&ImportOptions::default())?)?;
+    /// let mut animator = Animator::new(&file.build(&ImportOptions::default())?.character)?;
     /// let guard = animator.add("Walk")?;
     /// let dancer = animator.add("Wave")?;
     ///
     /// file.animations.retain(|clip| &*clip.name != "Wave");
-    /// let misfits = animator.replace(&file.build(&ImportOptions::default())?)?;
+    /// let misfits = animator.replace(&file.build(&ImportOptions::default())?.character)?;
     /// assert_eq!(misfits[0].to_string(), "clip \"Wave\" is gone: 1 used it");
     /// assert_eq!(animator.actor(guard)?.playing().count(), 1);
     /// assert_eq!(animator.actor(dancer)?.playing().count(), 0);
