@@ -172,7 +172,7 @@ impl Animator {
     /// use throng::import::{ImportOptions, RawCharacter};
     ///
     /// let mut file = RawCharacter::mannequin();
-    /// let mut animator = Animator::new(&file.build(&ImportOptions::default())?.character)?;
+    /// let mut animator = Animator::new(&file.clone().build(&ImportOptions::default())?.character)?;
     /// let guard = animator.add("Walk")?;
     /// let dancer = animator.add("Wave")?;
     ///
