@@ -113,7 +113,7 @@ impl Capacity {
     /// - `skin` is the stage that deforms their vertices.
     ///
     /// Each call rounds the palettes up to whole entries of 48 bytes. Sums stop at `u32::MAX`,
-    /// which [`Crowd::new`] rejects if the device cannot hold it.
+    /// which [`Crowd::new`](crate::Crowd::new) rejects if the device cannot hold it.
     ///
     /// # Errors
     /// - [`Error::Unrepresentable`](crate::Error::Unrepresentable) if the method's palette format

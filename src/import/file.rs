@@ -95,7 +95,8 @@ impl Character {
     /// Only nodes, skins, animations and names of morph targets are read, in all scenes of the
     /// file. The file needs no mesh and no skin, and what it draws is not decoded. A file without a
     /// hierarchy, such as a WebGL clip, takes that of the character. See
-    /// [`RawCharacter::add_clips`] for the matching, the names of clips and the repairs.
+    /// [`RawCharacter::add_clips`](super::RawCharacter::add_clips) for the matching,
+    /// the names of clips and the repairs.
     ///
     /// The character itself is not changed: the result has the clips of both.
     ///

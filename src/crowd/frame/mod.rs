@@ -272,7 +272,8 @@ impl Frame<'_> {
 
     /// Makes a list of instances for views of this frame.
     ///
-    /// A view with this [`View::list`] shows only these instances, provided that they are visible
+    /// A view with this [`View::list`](crate::View::list) shows only these instances,
+    /// provided that they are visible
     /// and its mask allows them. Several views can share a list. Use it if the engine does its own
     /// culling.
     ///

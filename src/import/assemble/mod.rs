@@ -54,7 +54,7 @@ use morphs::Morphs;
 use palette::Entries;
 
 impl RawCharacter {
-    /// Checks the raw data and builds a [`Character`].
+    /// Checks the raw data and builds a [`Character`](crate::character::Character).
     ///
     /// This checks every index, count and value, repairs harmless faults and lists the repairs,
     /// merges identical vertices, and builds the skeleton and the palette from the parts that are

@@ -25,8 +25,7 @@ pub struct EventHit<'a> {
 
 /// The events of a step, in order.
 ///
-/// The order is that in which they are passed. The iterator is made by [`ClipEvents::passed`] and
-/// [`EventCursor::advance`](crate::motion::EventCursor::advance).
+/// The order is that in which they are passed. [`ClipEvents::passed`] makes the iterator.
 ///
 /// Each event is computed when it is taken. `nth`, `skip`, `count` and `last` cost the same for any
 /// number of events. Only code that takes a billion events waits for a billion.
