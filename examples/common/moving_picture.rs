@@ -1,8 +1,9 @@
 //! An animated picture: all frames in one PNG (APNG), which browsers play in a loop.
 
-use std::fs::File;
-use std::io::BufWriter;
-use std::path::Path;
+use std::cell::RefCell;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use png::{BitDepth, BlendOp, ColorType, Compression, DisposeOp, Encoder, Filter, Writer};
 use throng::ash::vk;
@@ -16,16 +17,32 @@ const STEP: u8 = 8;
 
 /// Writes frames one by one. A frame stores only the pixels that differ from the previous frame.
 pub(crate) struct MovingPicture {
-    writer: Writer<BufWriter<File>>,
+    writer: Writer<Bytes>,
+    bytes: Bytes,
+    path: PathBuf,
     /// The picture that a viewer shows so far.
     shown: Vec<u8>,
+}
+
+/// The bytes so far. They become a file once they are complete.
+#[derive(Clone, Default)]
+struct Bytes(Rc<RefCell<Vec<u8>>>);
+
+impl Write for Bytes {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.borrow_mut().write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
 }
 
 impl MovingPicture {
     /// Creates a file for `frames` frames. Each is shown for `dt_s` seconds.
     pub(crate) fn new(path: &Path, extent: vk::Extent2D, frames: u32, dt_s: f64) -> Result<Self> {
-        let file = File::create(path).map_err(|error| format!("{}: {error}", path.display()))?;
-        let mut encoder = Encoder::new(BufWriter::new(file), extent.width, extent.height);
+        let bytes = Bytes::default();
+        let mut encoder = Encoder::new(bytes.clone(), extent.width, extent.height);
         encoder.set_color(ColorType::Rgba);
         encoder.set_depth(BitDepth::Eight);
         encoder.set_compression(Compression::High);
@@ -36,6 +53,8 @@ impl MovingPicture {
         encoder.set_blend_op(BlendOp::Over)?;
         Ok(Self {
             writer: encoder.write_header()?,
+            bytes,
+            path: path.into(),
             shown: Vec::new(),
         })
     }
@@ -74,6 +93,7 @@ impl MovingPicture {
 
     /// Finishes the file.
     pub(crate) fn finish(self) -> Result<()> {
-        Ok(self.writer.finish()?)
+        self.writer.finish()?;
+        Ok(throng::files::write(self.path, &self.bytes.0.take())?)
     }
 }

@@ -1,9 +1,7 @@
 //! Moving pictures, as GIF or APNG.
 
 use std::borrow::Cow;
-use std::fs::File;
-use std::io::BufWriter;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use throng::ash::vk;
 
@@ -21,7 +19,8 @@ pub(crate) enum Recording {
 
 /// A GIF, with a palette for each frame.
 pub(crate) struct Gif {
-    encoder: gif::Encoder<BufWriter<File>>,
+    encoder: gif::Encoder<Vec<u8>>,
+    path: PathBuf,
     fps: f64,
     /// The number of pictures so far.
     count: u32,
@@ -44,11 +43,11 @@ impl Recording {
             return Ok(Self::Apng(Box::new(picture)));
         }
         let size = [extent.width.try_into()?, extent.height.try_into()?];
-        let file = File::create(path).map_err(|error| format!("{}: {error}", path.display()))?;
-        let mut encoder = gif::Encoder::new(BufWriter::new(file), size[0], size[1], &[])?;
+        let mut encoder = gif::Encoder::new(Vec::new(), size[0], size[1], &[])?;
         encoder.set_repeat(gif::Repeat::Infinite)?;
         Ok(Self::Gif(Box::new(Gif {
             encoder,
+            path: path.into(),
             fps,
             count: 0,
             delayed: 0,
@@ -84,11 +83,7 @@ impl Recording {
     pub(crate) fn finish(self) -> Result<()> {
         match self {
             Self::Apng(picture) => picture.finish(),
-            Self::Gif(gif) => {
-                let written = gif.encoder.into_inner()?.into_inner();
-                written.map_err(|error| error.to_string())?;
-                Ok(())
-            }
+            Self::Gif(gif) => Ok(throng::files::write(gif.path, &gif.encoder.into_inner()?)?),
         }
     }
 }
