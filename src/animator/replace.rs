@@ -172,7 +172,8 @@ impl Animator {
     /// use throng::import::{ImportOptions, RawCharacter};
     ///
     /// let mut file = RawCharacter::mannequin();
-    /// let mut animator = Animator::new(&file.clone().build(&ImportOptions::default())?.character)?;
+    /// let before = file.clone().build(&ImportOptions::default())?;
+    /// let mut animator = Animator::new(&before.character)?;
     /// let guard = animator.add("Walk")?;
     /// let dancer = animator.add("Wave")?;
     ///

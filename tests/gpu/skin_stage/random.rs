@@ -103,7 +103,9 @@ impl Model {
         )
         .or_else(|| {
             let cap = self.capacity.cpu_skinned_words;
-            full("words of vertices deformed on the CPU (Capacity::cpu_skinned_words, raised by Crowd::reserve)", cpu, cap)
+            let what = "words of vertices deformed on the CPU (Capacity::cpu_skinned_words, \
+                        raised by Crowd::reserve)";
+            full(what, cpu, cap)
         })
     }
 
