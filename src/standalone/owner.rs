@@ -67,6 +67,7 @@ impl DeviceOwner {
         let features = vk::PhysicalDeviceFeatures::default()
             .sampler_anisotropy(enabled.sampler_anisotropy)
             .independent_blend(enabled.independent_blend);
+        let mut features = vk::PhysicalDeviceFeatures2::default().features(features);
         let (of_12, mut of_13) = crate::gpu::Device::required_features();
         let indexes = enabled.descriptor_indexing;
         // Every device of Vulkan 1.2 has timeline semaphores.
@@ -78,7 +79,7 @@ impl DeviceOwner {
         let info = vk::DeviceCreateInfo::default()
             .queue_create_infos(&queues)
             .enabled_extension_names(&extensions)
-            .enabled_features(&features)
+            .push_next(&mut features)
             .push_next(&mut of_12)
             .push_next(&mut of_13);
         // SAFETY: everything enabled is supported, and `info` lives until the call returns.
