@@ -10,7 +10,7 @@ use crate::clip::Clip;
 use crate::error::{Error, Result, expect_finite, expect_in};
 use crate::id::Id;
 use crate::mesh::{Expression, MorphWeight};
-use crate::motion::{BlendSpace, ClipEvents, RootMotion};
+use crate::motion::{BlendSpace, ClipEvents, MAX_FADE_S, RootMotion};
 use crate::skeleton::{Mask, Skeleton};
 use crate::spring::SpringRig;
 use crate::state_machine::StateMachine;
@@ -188,9 +188,6 @@ impl Library {
         machine.ok_or(Error::invalid("state machine", "the character has none"))
     }
 }
-
-/// The longest fade, in seconds. In a longer one, `f32` cannot distinguish successive frames.
-const MAX_FADE_S: f32 = 3600.0;
 
 pub(crate) fn check_fade(what: &'static str, fade_s: f32) -> Result<()> {
     expect_in(what, fade_s, 0.0, MAX_FADE_S)
