@@ -239,9 +239,9 @@ impl CurveClip {
     /// ```
     /// use throng::clip::CurveClip;
     ///
-    /// let character = throng::builtin::mannequin()?.character; let pause = CurveClip::new("Pause",
-    /// Vec::new(), character.skeleton())?.with_range(0.0, 2.0)?; assert_eq!(pause.duration_s(),
-    /// 2.0);
+    /// let character = throng::builtin::mannequin()?.character;
+    /// let pause = CurveClip::new("Pause", Vec::new(), character.skeleton())?;
+    /// assert_eq!(pause.with_range(0.0, 2.0)?.duration_s(), 2.0);
     /// # Ok::<(), throng::Error>(())
     /// ```
     ///

@@ -14,7 +14,7 @@
 //!   below the bound.
 //! - `moves`: clips that change something over time.
 //! - `additive`: differences from a reference pose. `hull`: the range of a clip's values.
-//! - `to_curves`: packed clips as curves again, for export.
+//! - `to_curves`: packed clips as curves again.
 
 mod additive;
 mod base;
@@ -41,7 +41,6 @@ mod quantise;
 mod rates;
 mod save;
 mod timing;
-#[cfg(feature = "gltf")]
 mod to_curves;
 mod unpacked;
 mod weights;
@@ -49,8 +48,6 @@ mod weights_sample;
 mod widths;
 mod words;
 
-#[cfg(feature = "gltf")]
-pub(crate) use additive::absolute;
 pub(crate) use additive::{curves, put_onto};
 pub(crate) use build::rest_clip;
 pub use curve::{CurveClip, Interpolation, Keys, Track, TrackValues, WeightTrack};
