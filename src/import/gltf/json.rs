@@ -43,7 +43,8 @@ impl Read for Attributes {
     }
 }
 
-/// The mark of a node that `throng-export` adds. Extras may have any form, so everything else is ignored.
+/// The mark of a node that `throng-export` adds. Extras may have any form, so everything else is
+/// ignored.
 #[derive(Debug, Default)]
 pub(super) struct NodeExtras {
     /// True for the node above the roots of a character, which is not a joint.
