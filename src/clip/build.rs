@@ -3,12 +3,12 @@
 use super::base::Base;
 use super::build_weights;
 use super::curve::{CurveClip, Interpolation, Track, TrackValues};
-use super::exact::Times;
 use super::frames::{Made, make};
 use super::measure::{Measure, Worst};
 use super::packed::{BlockKeys, COMPONENTS, Clip, ClipOptions, ClipReport, VertexError};
 use super::probes::{Probes, VertexIndex};
 use super::rates::timings;
+use super::tested_times::Times;
 use super::timing::Timing;
 use super::unpacked::Unpacked;
 use super::weights::WeightKeys;
@@ -165,7 +165,7 @@ fn joints(
 
 /// Adds the morph weights to the clip.
 fn with_weights(mut clip: Clip, made: build_weights::Made) -> Clip {
-    clip.mark_near();
+    clip.mark_close_rotations();
     let sizes = made.weights.iter().map(WeightKeys::size);
     let bytes = sizes.sum::<usize>();
     let driven = made.weights.iter().map(|keys| keys.range().len());
@@ -286,6 +286,6 @@ pub(crate) fn rest_clip(model: &Model) -> Result<Clip> {
     let rest: Vec<Transform> = joints.map(|joint| joint.rest).collect();
     let timing = Timing::single(&none);
     let mut clip = make(model, &none, Base::Rest(&rest), timing, &[]).clip;
-    clip.mark_near();
+    clip.mark_close_rotations();
     Ok(clip)
 }

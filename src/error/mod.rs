@@ -7,7 +7,7 @@ mod desc_part;
 mod escaped;
 mod expect;
 mod names;
-mod near;
+mod nearest;
 mod place;
 mod range;
 mod unrepresentable;
