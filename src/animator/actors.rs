@@ -7,7 +7,7 @@ use super::state::{
 use crate::animate::BatchPoser;
 use crate::clip::Clip;
 use crate::clone::clone_fields;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, expect_index};
 use crate::motion::Inertialisation;
 use core::ops::{Index, IndexMut};
 use glam::Affine3A;
@@ -265,11 +265,9 @@ impl Actors {
     /// # Errors
     /// [`Error::NotFound`] or [`Error::Stale`].
     pub(super) fn check(&self, id: ActorId) -> Result<()> {
-        let actor = self.list.get(id.index as usize).ok_or(Error::NotFound {
-            what: "actor",
-            index: id.index.into(),
-            count: self.list.len() as u64,
-        })?;
+        let index = id.index as usize;
+        expect_index("actor", index, self.list.len())?;
+        let actor = &self.list[index];
         if actor.alive && actor.generation == id.generation {
             return Ok(());
         }

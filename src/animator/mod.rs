@@ -73,7 +73,6 @@ pub use actors::ActorId;
 pub use event::{AnimationEvent, AnimationEventKind};
 pub use joint_ref::JointRef;
 #[cfg(feature = "vulkan")]
-pub(crate) use library::in_list;
 pub use name_or_id::NameOrId;
 pub use play::{Play, Playing};
 pub use record::PlayRecord;

@@ -1,6 +1,6 @@
 //! The joint hierarchy prepared for inverse kinematics.
 
-use crate::error::{Error, Result, expect_len};
+use crate::error::{Error, Result, expect_index, expect_len};
 use crate::id::Id;
 use crate::skeleton::{Joint, Skeleton, Transform};
 use glam::{Affine3A, Quat};
@@ -142,14 +142,7 @@ impl IkRig {
     }
 
     pub(crate) fn expect_joint(&self, joint: Id<Joint>) -> Result<()> {
-        if usize::from(joint) < self.joints.len() {
-            return Ok(());
-        }
-        Err(Error::NotFound {
-            what: "joint",
-            index: joint.into(),
-            count: self.joints.len() as u64,
-        })
+        expect_index("joint", joint.into(), self.joints.len())
     }
 
     /// Checks that `joint` exists and is a descendant of `above`. Errors call it `what`.

@@ -20,8 +20,6 @@ mod toml;
 mod tree;
 
 pub(crate) use check::{Fault, bad_name, check_cap, check_names, check_value, find, unknown};
-#[cfg(feature = "gltf")]
-pub(crate) use json::to_json;
 #[cfg(any(feature = "gltf", feature = "wgl"))]
 pub(crate) use json::{JsonFault, json};
 pub(crate) use pointer::{LFS_POINTER, is_lfs_pointer};

@@ -7,12 +7,12 @@ use super::json_extensions::{
 use super::json_limits::{Attributes, List};
 use super::json_material::{Image, Material, Sampler, Texture};
 use super::json_morph::{MeshExtras, Target as MorphTarget};
-use crate::import::COMMON_ROOT;
 use crate::import::json::none;
 use crate::import::vrm::{SpringBone1, Vrm0, Vrm1, VrmAnimation, extension};
 use crate::text::{Read, ReadFault, Value, file_structs};
 
-/// The mark of a node that an export adds. Extras may have any form, so everything else is ignored.
+/// The mark of a node that `throng-export` adds. Extras may have any form, so everything else is
+/// ignored.
 #[derive(Debug, Default)]
 pub(super) struct NodeExtras {
     /// True for the node above the roots of a character, which is not a joint.
@@ -22,7 +22,7 @@ pub(super) struct NodeExtras {
 impl Read for NodeExtras {
     fn read(from: Value<'_>) -> Result<Self, ReadFault> {
         let mark = from.get("throng").and_then(Value::text);
-        let is_common_root = mark.is_some_and(|mark| mark == COMMON_ROOT);
+        let is_common_root = mark.is_some_and(|mark| mark == "common root");
         Ok(Self { is_common_root })
     }
 }
