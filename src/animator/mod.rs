@@ -73,7 +73,6 @@ pub use actors::ActorId;
 pub use event::{AnimationEvent, AnimationEventKind};
 pub use joint_ref::JointRef;
 #[cfg(feature = "vulkan")]
-pub(crate) use library::in_list;
 pub use name_or_id::NameOrId;
 pub use play::{Play, Playing};
 pub use record::PlayRecord;
@@ -102,7 +101,7 @@ use actors::{ActorState, Actors};
 use event::EventQueue;
 use library::Library;
 use solvers::Solvers;
-use state::{Cut, Mix, Pools};
+use state::{Inertialiser, Mix, Pools};
 use std::sync::Arc;
 use step::Schedule;
 use work::Work;
@@ -458,17 +457,17 @@ impl Change<'_> {
         }
     }
 
-    /// Everything that is needed to cut the actor, and its records.
-    fn cut(&mut self) -> (Cut<'_>, &[PlayRecord]) {
-        let cut = Cut {
+    /// What starts an inertialised transition of the actor, and its records.
+    fn inertialiser(&mut self) -> (Inertialiser<'_>, &[PlayRecord]) {
+        let inertialiser = Inertialiser {
             library: self.library,
             poser: self.poser,
             threads: self.threads,
             own: self.actor.own_clip.as_deref(),
-            carry: &mut self.actor.carry,
-            work: &mut self.work.cut,
+            inertialisation: &mut self.actor.inertialisation,
+            samples: &mut self.work.samples,
         };
-        (cut, self.actor.layers.records(self.pools))
+        (inertialiser, self.actor.layers.records(self.pools))
     }
 }
 

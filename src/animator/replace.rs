@@ -242,13 +242,13 @@ impl Animator {
         };
         mix.adopt(old, map, &mut lost);
         let machines = (old.state_machine(), library.state_machine());
-        let mut inertia = false;
+        let mut inertialised = false;
         match (&mut actor.driver, machines) {
             (Some(driver), (Some(before), Some(machine))) => {
                 driver.adopt(before, machine, &mut lost);
                 mix.clear_below(machine.layer_count());
                 driver.write(machine, &mut mix);
-                inertia = machine.has_inertia();
+                inertialised = machine.has_inertialisation();
             }
             (Some(_), _) => {
                 lost(
@@ -259,7 +259,7 @@ impl Animator {
             }
             (None, _) => {}
         }
-        actor.carry = None;
+        actor.inertialisation = None;
         if let Some(own) = &mut actor.own_pose {
             own.adopt((&old.skeleton, &library.skeleton), &map.joints);
         }
@@ -271,7 +271,7 @@ impl Animator {
         if springs {
             self.start_springs(index);
         }
-        if inertia || self.actors[index].may_be_special {
+        if inertialised || self.actors[index].may_be_special {
             self.expect_special(index);
         }
     }

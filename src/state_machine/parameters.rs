@@ -129,11 +129,7 @@ impl StateMachine {
     }
 
     fn no_parameter(&self, id: Id<ParameterDesc>) -> Error {
-        Error::NotFound {
-            what: "parameter",
-            index: id.0.into(),
-            count: self.parameters.len() as u64,
-        }
+        Error::not_found("parameter", id.index(), self.parameters.len())
     }
 
     fn set(
