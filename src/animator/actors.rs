@@ -1,5 +1,6 @@
 //! The actors of an animator: ids and rows of state.
 
+use super::actor_id::ActorId;
 use super::library::Library;
 use super::state::{
     Clock, Driver, Goals, Layers, OwnPose, Playback, Pools, Root, RootMotionMode, Springs, Weights,
@@ -11,16 +12,6 @@ use crate::error::{Error, Result, expect_index};
 use crate::motion::Inertialisation;
 use core::ops::{Index, IndexMut};
 use glam::Affine3A;
-
-/// Identifies an actor of an animator.
-///
-/// The id of a removed actor is detected as stale, even if a new actor reuses its index.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct ActorId {
-    pub(crate) index: u32,
-    pub(crate) generation: u32,
-}
 
 /// The state of an actor, by owner.
 #[derive(Debug)]

@@ -2,9 +2,8 @@
 
 use super::identity::Identity;
 use super::name_or_id::NameOrId;
-use super::play::Play;
+use super::play::{Play, Resolved, What};
 use super::record::PlayRecord;
-use super::state::{Resolved, What};
 use crate::character::{AnimationSet, BlendAt, Character};
 use crate::clip::Clip;
 use crate::error::{Error, Result, expect_finite, expect_in, expect_index};

@@ -47,6 +47,7 @@
 //! sum to less than 1, the pose below fills the rest.
 
 mod actor;
+mod actor_id;
 mod actors;
 mod deliver;
 mod evaluate;
@@ -54,6 +55,7 @@ mod event;
 mod identity;
 mod joint_ref;
 mod library;
+mod mapping;
 mod name_or_id;
 mod passing;
 mod play;
@@ -69,16 +71,18 @@ mod wake;
 mod work;
 
 pub use actor::{Actor, ActorMut, ActorRef};
-pub use actors::ActorId;
+pub use actor_id::ActorId;
 pub use event::{AnimationEvent, AnimationEventKind};
 pub use joint_ref::JointRef;
+#[cfg(feature = "vulkan")]
+pub(crate) use mapping::{joints_by_name, moved};
 #[cfg(feature = "vulkan")]
 pub use name_or_id::NameOrId;
 pub use play::{Play, Playing};
 pub use record::PlayRecord;
 pub use replace::Misfit;
 #[cfg(feature = "vulkan")]
-pub(crate) use replace::{Misfits, joints_by_name, moved};
+pub(crate) use replace::Misfits;
 pub use snapshot::{ActorSnapshot, AnimatorSnapshot};
 pub use solvers::{IkReport, IkSolver, IkTarget};
 pub use state::{RootMotionMode, ShowPose};
@@ -103,7 +107,7 @@ use library::Library;
 use solvers::Solvers;
 use state::{Inertialiser, Mix, Pools};
 use std::sync::Arc;
-use step::Schedule;
+use wake::Schedule;
 use work::Work;
 
 /// The most actors that memory is reserved for in advance.

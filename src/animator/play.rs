@@ -6,6 +6,7 @@ use crate::clip::Clip;
 use crate::id::Id;
 use crate::motion::{BlendSpace, Ease, LoopMode};
 use crate::skeleton::Mask;
+use glam::Vec2;
 
 /// A request to play a clip or a blend space.
 ///
@@ -260,4 +261,18 @@ pub struct Playing {
     pub synced: bool,
     /// True if the actor's state machine plays it.
     pub by_state_machine: bool,
+}
+
+/// A clip or blend space to play, and a mask, all checked to exist.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Resolved {
+    pub(crate) what: What,
+    pub(crate) mask: Option<u16>,
+}
+
+/// A clip, or a blend space and a position in it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum What {
+    Clip(u16),
+    BlendSpace(u16, Vec2),
 }

@@ -24,4 +24,5 @@ pub(crate) use expect::{
 };
 pub(crate) use names::{cut, listed, nearest};
 pub use unrepresentable::{PoseAt, Unrepresentable};
+pub(crate) use variants::LFS_POINTER;
 pub use variants::{DescFault, Error, Result, SavedFault};

@@ -7,8 +7,11 @@ use super::escaped::Escaped;
 use super::location::{Field, Location, PathText};
 use super::range::Number;
 use super::unrepresentable::{PoseAt, Unrepresentable};
-use crate::text::LFS_POINTER;
 use core::fmt;
+
+/// The reason that a pointer of Git LFS is not read, as the end of a sentence.
+pub(crate) const LFS_POINTER: &str =
+    "is only a Git LFS pointer: run `git lfs pull` to download the file itself";
 
 /// A result whose error is [`Error`].
 pub type Result<T, E = Error> = core::result::Result<T, E>;

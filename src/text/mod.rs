@@ -22,7 +22,7 @@ mod tree;
 pub(crate) use check::{Fault, bad_name, check_cap, check_names, check_value, find, unknown};
 #[cfg(any(feature = "gltf", feature = "wgl"))]
 pub(crate) use json::{JsonFault, json};
-pub(crate) use pointer::{LFS_POINTER, is_lfs_pointer};
+pub(crate) use pointer::is_lfs_pointer;
 #[cfg(any(feature = "gltf", feature = "wgl"))]
 pub(crate) use read::file_structs;
 pub(crate) use read::{

@@ -20,7 +20,7 @@ pub(super) use clock::Clock;
 pub(super) use driver::Driver;
 pub(super) use goals::Goals;
 pub(super) use inertialiser::{Inertialiser, Motion, MotionSamples};
-pub(super) use layers::{Layers, Mix, Pools, Resolved, What, no_blend};
+pub(super) use layers::{Layers, Mix, Pools, no_blend};
 pub(super) use playback::Playback;
 pub(super) use pose::OwnPose;
 pub use pose::ShowPose;
