@@ -23,8 +23,8 @@ pub(super) fn read(source: &mut Source<'_>, primitives: &[RawPrimitive]) -> Resu
             return Err(fault_of(at(""), AssetFault::Missing("joints")));
         }
         let mut joints = Vec::with_capacity(skin.joints.len());
-        for (slot, node) in skin.joints.iter().enumerate() {
-            let referrer = || at(&format!("joints[{slot}]"));
+        for (number, node) in skin.joints.iter().enumerate() {
+            let referrer = || at(&format!("joints[{number}]"));
             joints.push(lookup(&doc.nodes, *node, "node", referrer)?.0);
         }
         if let Some(node) = skin.skeleton {
@@ -54,17 +54,12 @@ fn matrices(
     let float = |component, _| component == Component::F32;
     let (index, accessor) = source.typed(accessor, "MAT4", "5126", float, at)?;
     if accessor.count < need as u64 {
-        let why = AssetFault::Count {
-            what: "the accessor",
-            got: accessor.count,
-            need: need as u64,
-        };
-        return Err(fault_of(at(), why));
+        let (what, got, need) = ("the accessor", accessor.count, need as u64);
+        return Err(fault_of(at(), AssetFault::Count { what, got, need }));
     }
     if !used {
         return Ok(Vec::new());
     }
     let elements = source.elements(index, need, size_of::<Mat4>())?;
-    let matrix = |element| Mat4::from_cols_array(&elements.numbers(element));
-    Ok((0..elements.count).map(matrix).collect())
+    Ok(elements.all(|columns| Mat4::from_cols_array(&columns)))
 }
