@@ -33,7 +33,7 @@ pub struct RawCharacter {
     pub animations: Vec<RawAnimation>,
     /// The morph weights of nodes that have some.
     pub morphs: Vec<RawMorph>,
-    /// Places for instances. They pass through to
+    /// Transforms for instances. They pass through to
     /// [`Imported::spawn_points`](super::Imported::spawn_points).
     pub spawn_points: Vec<SpawnPoint>,
     /// Nodes that are parts of a humanoid.
@@ -140,6 +140,15 @@ pub struct RawPrimitive {
     pub morph: Option<usize>,
     /// One for each weight of the morph.
     pub targets: Vec<MorphTarget>,
+}
+
+#[cfg(any(feature = "ezm", feature = "wgl"))]
+impl RawPrimitive {
+    /// Removes joints and weights, for which there is no skin.
+    pub(super) fn leave_out_influences(&mut self) {
+        self.influences_per_vertex = 0;
+        (self.joints, self.weights) = Default::default();
+    }
 }
 
 /// An animation.
