@@ -142,6 +142,23 @@ pub struct RawPrimitive {
     pub targets: Vec<MorphTarget>,
 }
 
+impl RawCharacter {
+    /// For each skin, true if a primitive uses it, or if there are no primitives.
+    pub(super) fn used_skins(&self) -> Vec<bool> {
+        used_skins(&self.primitives, self.skins.len())
+    }
+}
+
+/// For each of `count` skins, true if a primitive uses it, or if there are no primitives.
+pub(super) fn used_skins(primitives: &[RawPrimitive], count: usize) -> Vec<bool> {
+    let mut used = vec![primitives.is_empty(); count];
+    for skin in primitives.iter().filter_map(|primitive| primitive.skin) {
+        // An index that does not exist is an error later.
+        used.get_mut(skin).into_iter().for_each(|used| *used = true);
+    }
+    used
+}
+
 #[cfg(any(feature = "ezm", feature = "wgl"))]
 impl RawPrimitive {
     /// Removes joints and weights, for which there is no skin.

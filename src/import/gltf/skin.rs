@@ -5,16 +5,14 @@ use super::fault::lookup;
 use super::source::Source;
 use crate::error::{AssetFault, ObjectKind, Result};
 use crate::import::fault::{fault_of, object};
+use crate::import::raw::used_skins;
 use crate::import::{RawPrimitive, RawSkin};
 use glam::Mat4;
 
 /// All skins, with the matrices of those that a primitive uses, or of all skins if there are no
 /// primitives.
 pub(super) fn read(source: &mut Source<'_>, primitives: &[RawPrimitive]) -> Result<Vec<RawSkin>> {
-    let mut used = vec![primitives.is_empty(); source.doc.skins.len()];
-    for skin in primitives.iter().filter_map(|primitive| primitive.skin) {
-        used[skin] = true;
-    }
+    let used = used_skins(primitives, source.doc.skins.len());
     let doc = source.doc;
     let mut skins = Vec::with_capacity(doc.skins.len());
     for (index, skin) in doc.skins.iter().enumerate() {

@@ -6,6 +6,7 @@ use super::fault::{cut, lookup};
 use super::json::Attributes;
 use super::source::Source;
 use crate::error::{AssetFault, Object, ObjectKind, Result};
+use crate::import::assemble::breadth_first;
 use crate::import::fault::{check_cap, expect_count, fault_of, object};
 use crate::import::repair::{Repair, RepairKind, note};
 use crate::import::{RawNode, SpawnPoint};
@@ -22,7 +23,8 @@ pub(super) fn read(
 ) -> Result<Vec<SpawnPoint>> {
     let doc = source.doc;
     let mut points = Vec::new();
-    let mut rest = Rest::new(nodes);
+    // Empty until one is needed.
+    let mut worlds = Vec::new();
     for (index, node) in doc.nodes.iter().enumerate() {
         let extensions = node.extensions.as_ref();
         let Some(instancing) = extensions.and_then(|all| all.instancing.as_ref()) else {
@@ -35,7 +37,10 @@ pub(super) fn read(
         let name = cut(node.name.as_deref().unwrap_or_default());
         let bytes = instances.count as u64 * (size_of::<SpawnPoint>() + name.len()) as u64;
         source.charge(bytes, || part_of(index, ""))?;
-        let world = rest.world(index);
+        if worlds.is_empty() {
+            worlds = rest_pose(nodes)?;
+        }
+        let world = worlds[index];
         let model = world.inverse();
         if !model.is_finite() {
             let kind = RepairKind::SpawnPointsLeftOut;
@@ -134,43 +139,16 @@ impl<'a> Instances<'a> {
     }
 }
 
-/// The transforms of nodes in their rest pose.
-struct Rest<'a> {
-    nodes: &'a [RawNode],
-    /// Empty until one is needed.
-    worlds: Vec<Option<Affine3A>>,
-}
-
-impl<'a> Rest<'a> {
-    fn new(nodes: &'a [RawNode]) -> Self {
-        Self {
-            nodes,
-            worlds: Vec::new(),
-        }
+/// World space from the space of each node, in the rest pose.
+fn rest_pose(nodes: &[RawNode]) -> Result<Vec<Affine3A>> {
+    let mut worlds = vec![Affine3A::IDENTITY; nodes.len()];
+    for (index, _) in breadth_first(nodes)? {
+        let node = &nodes[index];
+        let local = match node.matrix {
+            None => node.transform.to_affine(),
+            Some(matrix) => Affine3A::from_mat4(matrix),
+        };
+        worlds[index] = node.parent.map_or(local, |parent| worlds[parent] * local);
     }
-
-    /// World space from the node's space. The hierarchy has no cycles.
-    fn world(&mut self, node: usize) -> Affine3A {
-        self.worlds.resize(self.nodes.len(), None);
-        let mut path = Vec::new();
-        let mut at = Some(node);
-        let mut world = Affine3A::IDENTITY;
-        while let Some(node) = at {
-            if let Some(known) = self.worlds[node] {
-                world = known;
-                break;
-            }
-            path.push(node);
-            at = self.nodes[node].parent;
-        }
-        for node in path.into_iter().rev() {
-            let raw = &self.nodes[node];
-            world *= match raw.matrix {
-                None => raw.transform.to_affine(),
-                Some(matrix) => Affine3A::from_mat4(matrix),
-            };
-            self.worlds[node] = Some(world);
-        }
-        world
-    }
+    Ok(worlds)
 }
