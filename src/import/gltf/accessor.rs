@@ -102,7 +102,7 @@ impl<'a> Source<'a> {
             elements.bytes = Bytes::Shared(bytes.clone());
             return Ok(elements);
         }
-        self.place(&mut elements, accessor, &object)?;
+        self.locate(&mut elements, accessor, &object)?;
         if accessor.buffer_view.is_none() || accessor.sparse.is_some() {
             self.charge((count as u64).saturating_mul(size as u64), || {
                 object.clone()
@@ -113,7 +113,7 @@ impl<'a> Source<'a> {
     }
 
     /// Sets the elements to the accessor's view, if it has one.
-    pub(super) fn place(
+    pub(super) fn locate(
         &mut self,
         elements: &mut Elements<'a>,
         accessor: &Accessor,

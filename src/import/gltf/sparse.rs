@@ -77,7 +77,7 @@ impl<'a> Source<'a> {
                 component,
                 normalized: accessor.normalized,
             };
-            self.place(&mut elements, accessor, &object)?;
+            self.locate(&mut elements, accessor, &object)?;
             base = Some(elements);
         }
         let over = match &accessor.sparse {
