@@ -2,15 +2,14 @@
 
 use super::identity::Identity;
 use super::name_or_id::NameOrId;
-use super::play::Play;
+use super::play::{Play, Resolved, What};
 use super::record::PlayRecord;
-use super::state::{Resolved, What};
 use crate::character::{AnimationSet, BlendAt, Character};
 use crate::clip::Clip;
 use crate::error::{Error, Result, expect_finite, expect_in, expect_index};
 use crate::id::Id;
 use crate::mesh::{Expression, MorphWeight};
-use crate::motion::{BlendSpace, ClipEvents, RootMotion};
+use crate::motion::{BlendSpace, ClipEvents, MAX_FADE_S, RootMotion};
 use crate::skeleton::{Mask, Skeleton};
 use crate::spring::SpringRig;
 use crate::state_machine::StateMachine;
@@ -188,9 +187,6 @@ impl Library {
         machine.ok_or(Error::invalid("state machine", "the character has none"))
     }
 }
-
-/// The longest fade, in seconds. In a longer one, `f32` cannot distinguish successive frames.
-const MAX_FADE_S: f32 = 3600.0;
 
 pub(crate) fn check_fade(what: &'static str, fade_s: f32) -> Result<()> {
     expect_in(what, fade_s, 0.0, MAX_FADE_S)

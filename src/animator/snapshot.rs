@@ -305,7 +305,7 @@ impl Animator {
             .library
             .state_machine()
             .filter(|_| actor.driver.is_some());
-        if actor.needs_more() || machine.is_some_and(StateMachine::has_inertia) {
+        if actor.needs_more() || machine.is_some_and(StateMachine::has_inertialisation) {
             self.expect_special(index);
         }
         self.resume(index);
@@ -393,8 +393,8 @@ impl Animator {
                 self.check_fit_of_local(own.local())?;
             }
         }
-        if let Some(carry) = &state.carry {
-            carry.check(library)?;
+        if let Some(transition) = &state.inertialisation {
+            transition.check(library.skeleton.len(), library.morph_weights.len())?;
         }
         state.goals.check(&self.solvers)?;
         state.weights.check(library)?;

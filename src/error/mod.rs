@@ -6,9 +6,9 @@ mod desc_error;
 mod desc_part;
 mod escaped;
 mod expect;
+mod location;
 mod names;
 mod nearest;
-mod place;
 mod range;
 mod unrepresentable;
 mod variants;
@@ -24,4 +24,5 @@ pub(crate) use expect::{
 };
 pub(crate) use names::{cut, listed, nearest};
 pub use unrepresentable::{PoseAt, Unrepresentable};
+pub(crate) use variants::LFS_POINTER;
 pub use variants::{DescFault, Error, Result, SavedFault};

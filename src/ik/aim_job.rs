@@ -2,8 +2,8 @@
 
 use super::aim::{Aim, AimJoint, AimReport, AimTarget};
 use super::aim_solve::Rotations;
-use super::job::{IkJob, IkPose, expect_axis, expect_finite};
-use super::rig::IkRig;
+use super::job::{IkJob, expect_axis, expect_finite};
+use super::rig::{IkPose, IkRig};
 use crate::error::{Error, Result, expect_cap, expect_in};
 use glam::Vec3;
 

@@ -2,9 +2,9 @@
 
 use super::chain::{ChainJoint, ChainReport, ChainTarget, IkChain};
 use super::chain_solve::Chain;
-use super::job::{IkJob, IkPose, expect_finite};
+use super::job::{IkJob, expect_finite};
 use super::maths::{blend, length};
-use super::rig::IkRig;
+use super::rig::{IkPose, IkRig};
 use crate::error::{Error, Result, expect_cap, expect_in};
 use glam::Vec3;
 

@@ -1,8 +1,8 @@
 //! The foot placement job: pelvis, legs and soles on uneven ground.
 
-use super::job::{IkJob, IkPose, expect_axis, expect_finite};
+use super::job::{IkJob, expect_axis, expect_finite};
 use super::maths::{angle_between, arc, blend, direction, inverse, part_of, rotation_of, unit};
-use super::rig::IkRig;
+use super::rig::{IkPose, IkRig};
 use super::two_bone::{Pole, TwoBone, TwoBoneReport, TwoBoneTarget};
 use crate::error::{Result, expect_cap, expect_in, expect_len};
 use crate::id::Id;

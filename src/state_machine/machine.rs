@@ -105,7 +105,7 @@ impl StateMachine {
     pub const MAX_CONDITIONS: usize = 16;
 
     /// The longest fade, in seconds.
-    pub const MAX_FADE_S: f32 = 3600.0;
+    pub const MAX_FADE_S: f32 = crate::motion::MAX_FADE_S;
 
     /// The largest absolute time, in seconds.
     ///

@@ -125,11 +125,6 @@ fn string(tree: &mut Tree<'_>, at: usize) -> usize {
     end + 1 - at
 }
 
-/// The string without escapes, if they are valid.
-pub(super) fn unescape(raw: &str) -> Option<String> {
-    serde_json::from_str(&format!("\"{raw}\"")).ok()
-}
-
 /// The parser's message, in words of the format.
 fn syntax(message: &str) -> &str {
     match message {

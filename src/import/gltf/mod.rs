@@ -20,6 +20,7 @@ pub(super) mod image;
 pub(super) mod images;
 mod json;
 mod json_extensions;
+mod json_limits;
 mod json_material;
 mod json_morph;
 mod material;
