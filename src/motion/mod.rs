@@ -24,9 +24,5 @@ pub(crate) use events::{ClipEvents, Event};
 pub(crate) use inertialisation::Inertialisation;
 pub use playback::{Ease, LoopMode};
 pub(crate) use playback::{MAX_FADE_S, Ramp, SpeedRamp, cycle_duration_s};
-pub(crate) use root_motion::extract;
 pub use root_motion::{RootMotion, RootTransform};
-
-// For the tests and benches of this crate: not part of the API.
-#[doc(hidden)]
-pub use root_motion::{RootMotionBudget, RootMotionOptions, RootMotionReport, RootReference};
+pub(crate) use root_motion::{RootMotionBudget, RootMotionOptions, extract};

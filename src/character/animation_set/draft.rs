@@ -2,7 +2,7 @@
 
 use super::desc::Gait;
 use crate::character::asset::Character;
-use crate::clip::{AdditiveReference, Clip, CurveClip, Probes, curves as difference_curves};
+use crate::clip::{Clip, CurveClip, Probes, ReferencePose, difference_curves};
 use crate::error::Result;
 use crate::motion::{Event, RootMotion};
 use crate::skeleton::Transform;
@@ -119,12 +119,12 @@ impl ClipDraft {
     /// The clip as its difference from a pose, or `None` if the curves are not available.
     ///
     /// # Errors
-    /// As [`Clip::additive`].
+    /// As [`difference_curves`].
     pub(crate) fn additive(
         &self,
         character: &Character,
         name: Option<&str>,
-        reference: &AdditiveReference,
+        reference: ReferencePose<'_>,
     ) -> Result<Option<Self>> {
         let Some(curve) = &self.curve else {
             return Ok(None);
@@ -160,10 +160,7 @@ impl ClipDraft {
         if let (Some(curve), Some(options)) = (&self.curve, &character.packing.options) {
             let of = (character.model(), probes);
             let reference = self.reference.as_ref().and_then(|of| of.pose.as_deref());
-            self.packed = Some(match reference {
-                Some(pose) => Clip::of_difference(of, curve, pose, options)?,
-                None => Clip::pack_counted(of, curve, options)?.0,
-            });
+            self.packed = Some(Clip::pack(of, curve, reference, options)?);
         }
         Ok(())
     }
