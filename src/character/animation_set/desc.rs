@@ -122,6 +122,8 @@ pub struct EventDesc {
 ///   keys can follow.
 /// - Turns are followed between samples that are less than 0.4 rad, or 1/4096 of the time between
 ///   two keys, apart. A spline that spins faster may lose whole turns.
+/// - The time between two of the file's keys is halved at most ten times. If that is not enough,
+///   the error is larger.
 /// - An ancestor cannot have a scale of zero, and cannot scale unevenly if yaw is extracted.
 /// - The joint and its ancestors can have 131,072 keys, and the result 1,048,576. The work for a
 ///   clip is limited to 2²⁶ products of transforms.

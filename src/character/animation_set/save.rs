@@ -97,9 +97,11 @@ impl Character {
                 "is additive in only one of its two records",
             ));
         }
+        let names: Arc<[Box<str>]> = names.into();
         let set = Arc::make_mut(&mut self.animations);
-        (set.clips, set.event_names) = (clips, names.into());
+        (set.clips, set.event_names) = (clips, Arc::clone(&names));
         let drafts = ClipDraft::all_of(self);
+        Arc::make_mut(&mut self.animations).event_names = names;
         let source = AnimationSource::of_desc(&desc, None)?;
         self.set_clips(drafts, &source, None)
     }
