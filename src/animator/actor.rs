@@ -17,7 +17,7 @@ use crate::id::Id;
 use crate::mesh::{Expression, MorphWeight};
 use crate::motion::{BlendSpace, RootTransform};
 use crate::skeleton::{Skeleton, Transform};
-use crate::state_machine::{LayerStatus, ParameterDesc, StateMachine, StateMachineInstance, Value};
+use crate::state_machine::{LayerStatus, ParameterDesc, StateMachine, Value};
 use core::ops::{Deref, DerefMut};
 use glam::{Affine3A, Vec3};
 
@@ -644,9 +644,7 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
         parameter: impl Into<NameOrId<'n, Id<ParameterDesc>>>,
         value: f32,
     ) -> Result<()> {
-        self.set(parameter.into(), |machine, state, id| {
-            machine.set_float(state, id, value)
-        })
+        self.set_parameter(parameter, Value::Float(value))
     }
 
     /// Moves a float parameter linearly to a value, over `over_s` seconds.
@@ -680,9 +678,7 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
         parameter: impl Into<NameOrId<'n, Id<ParameterDesc>>>,
         value: i32,
     ) -> Result<()> {
-        self.set(parameter.into(), |machine, state, id| {
-            machine.set_int(state, id, value)
-        })
+        self.set_parameter(parameter, Value::Int(value))
     }
 
     /// Sets a bool parameter. Otherwise works like [`Self::set_float`].
@@ -694,9 +690,7 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
         parameter: impl Into<NameOrId<'n, Id<ParameterDesc>>>,
         value: bool,
     ) -> Result<()> {
-        self.set(parameter.into(), |machine, state, id| {
-            machine.set_bool(state, id, value)
-        })
+        self.set_parameter(parameter, Value::Bool(value))
     }
 
     /// Sets a trigger, until a transition consumes it or [`Self::reset_trigger`] clears it.
@@ -707,9 +701,7 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
         &mut self,
         parameter: impl Into<NameOrId<'n, Id<ParameterDesc>>>,
     ) -> Result<()> {
-        self.set(parameter.into(), |machine, state, id| {
-            machine.set_trigger(state, id)
-        })
+        self.set_parameter(parameter, Value::Trigger(true))
     }
 
     /// Clears a trigger.
@@ -720,9 +712,7 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
         &mut self,
         parameter: impl Into<NameOrId<'n, Id<ParameterDesc>>>,
     ) -> Result<()> {
-        self.set(parameter.into(), |machine, state, id| {
-            machine.reset_trigger(state, id)
-        })
+        self.set_parameter(parameter, Value::Trigger(false))
     }
 
     /// Sets a parameter of any kind. `Trigger(false)` clears a trigger.
@@ -734,23 +724,9 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
         parameter: impl Into<NameOrId<'n, Id<ParameterDesc>>>,
         value: Value,
     ) -> Result<()> {
-        match value {
-            Value::Float(value) => self.set_float(parameter, value),
-            Value::Int(value) => self.set_int(parameter, value),
-            Value::Bool(value) => self.set_bool(parameter, value),
-            Value::Trigger(true) => self.set_trigger(parameter),
-            Value::Trigger(false) => self.reset_trigger(parameter),
-        }
-    }
-
-    fn set(
-        &mut self,
-        parameter: NameOrId<'_, Id<ParameterDesc>>,
-        set: impl FnOnce(&StateMachine, &mut StateMachineInstance, Id<ParameterDesc>) -> Result<()>,
-    ) -> Result<()> {
+        let parameter = parameter.into();
         self.with_driver(|machine, driver, _| {
-            let id = parameter_id(machine, parameter)?;
-            driver.set(id, |state| set(machine, state, id))
+            driver.set(machine, parameter_id(machine, parameter)?, value)
         })
     }
 
