@@ -237,29 +237,6 @@ impl Crowd {
         self.frame.profiler.as_ref().map_or(&[], Profiler::times_ms)
     }
 
-    /// Overwrites the CPU-written data of `frame_index` in the rings with `byte`: its palettes, and
-    /// unless `only_palettes`, its records.
-    ///
-    /// This is for tests which prove that frames in flight are kept apart.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] if the frame index does not exist.
-    ///
-    /// # Safety
-    /// The GPU may read any bytes from this frame index's palettes. Unless `only_palettes`, it
-    /// reads nothing of the frame index before it is prepared again, because records have
-    /// addresses.
-    #[doc(hidden)]
-    pub unsafe fn poison_frame(
-        &mut self,
-        frame_index: u32,
-        byte: u8,
-        only_palettes: bool,
-    ) -> Result<()> {
-        self.scene.animated.forget();
-        self.memory.buffers.poison(frame_index, byte, only_palettes)
-    }
-
     /// Frees everything, in flight or not.
     ///
     /// # Safety

@@ -148,8 +148,7 @@ mod allocator;
 mod device;
 mod encode;
 mod features;
-#[doc(hidden)]
-pub mod layout;
+pub(crate) mod layout;
 mod material;
 mod memory;
 mod mesh;
@@ -182,12 +181,3 @@ pub(crate) use ranges::Blending;
 pub use sets::{SetBuffers, SetLayout};
 pub use static_mesh::SkinnedPrimitive;
 pub use upload::Upload;
-
-// For the tests and benches of this crate: not part of the API.
-#[doc(hidden)]
-pub use encode::{
-    mask as morph_mask, narrow as narrow_weights, octahedral as octahedral_word,
-    tangent as tangent_word,
-};
-#[doc(hidden)]
-pub use texture::{Level as MipLevel, MipChain};
