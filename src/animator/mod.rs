@@ -412,7 +412,6 @@ impl Animator {
     pub fn visits(&self) -> u64 {
         self.schedule.visits
     }
-
 }
 
 /// An actor with everything that a change of it needs.
