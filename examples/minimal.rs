@@ -149,7 +149,8 @@ unsafe fn create_device(
         let queues = [vk::DeviceQueueCreateInfo::default()
             .queue_family_index(family)
             .queue_priorities(&[1.0])];
-        let (mut features12, mut features13) = gpu::Device::required_features();
+        let mut features12 = gpu::Device::features_12();
+        let mut features13 = gpu::Device::features_13();
         let info = vk::DeviceCreateInfo::default()
             .queue_create_infos(&queues)
             .push_next(&mut features12)

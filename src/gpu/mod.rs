@@ -9,7 +9,8 @@
 //! # Steps
 //! Once:
 //!
-//! 1. Create the `vk::Device` with [`Device::required_features`], and a [`Device`] from it.
+//! 1. Create the `vk::Device` with [`Device::features_12`] and [`Device::features_13`], and a
+//!    [`Device`] from it.
 //! 2. Create a [`SkinnedMesh`] for each character. [`Upload::record`] uploads it, and
 //!    [`Upload::free`] frees the staging memory once that work has ended.
 //! 3. Create a [`PaletteRing`] with a palette for each instance.
@@ -176,7 +177,7 @@ pub(crate) use memory::{Buffer, BufferDesc, MAPPED_ALIGNMENT, Object};
 pub use mesh::{MeshSets, PrimitiveDraw, SkinnedMesh};
 pub use palette_ring::{PaletteRing, PaletteRingDesc};
 pub(crate) use profile::Profiler;
-pub use profile::Scope;
+pub use profile::{Scope, ScopeTime};
 pub(crate) use ranges::Blending;
 pub use sets::{SetBuffers, SetLayout};
 pub use static_mesh::SkinnedPrimitive;

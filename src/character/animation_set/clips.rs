@@ -2,7 +2,8 @@
 
 use super::apply::Draft;
 use super::desc::AnimationDesc;
-use super::draft::{ClipDraft, NamedTimes};
+use super::desc::EventDesc;
+use super::draft::ClipDraft;
 use super::gait::GaitMeasure;
 use super::set::{AnimationSet, MAX_EVENT_NAMES, OfClip};
 use super::source::AnimationSource;
@@ -194,11 +195,11 @@ impl EventNames {
     }
 
     /// The events with the indices of their names.
-    fn ids(&mut self, events: &NamedTimes) -> Result<Vec<(u32, f64)>> {
+    fn ids(&mut self, events: &[EventDesc]) -> Result<Vec<(u32, f64)>> {
         let mut found = Vec::with_capacity(events.len());
-        for (name, time_s) in events {
+        for EventDesc { name, time_s } in events {
             let next = self.list.len();
-            let id = match self.ids.get(name) {
+            let id = match self.ids.get(&**name) {
                 Some(id) => *id,
                 None if next >= MAX_EVENT_NAMES => {
                     return Err(Error::Capacity {
@@ -208,8 +209,8 @@ impl EventNames {
                     });
                 }
                 None => {
-                    self.ids.insert(name.clone(), next as u32);
-                    self.list.push(name.clone());
+                    self.ids.insert(name.as_str().into(), next as u32);
+                    self.list.push(name.as_str().into());
                     next as u32
                 }
             };

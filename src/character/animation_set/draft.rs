@@ -1,15 +1,12 @@
 //! Drafts of clips that will be added to a character.
 
-use super::desc::Gait;
+use super::desc::{EventDesc, Gait};
 use crate::character::asset::Character;
 use crate::clip::{AdditiveReference, Clip, CurveClip, Probes, curves as difference_curves};
 use crate::error::Result;
 use crate::motion::RootMotion;
 use crate::skeleton::Transform;
 use std::sync::Arc;
-
-/// Events of a clip: names and times in seconds.
-pub(crate) type NamedTimes = Vec<(Box<str>, f64)>;
 
 /// A clip that will be added to a character, with its animation data.
 #[derive(Debug, Clone)]
@@ -22,7 +19,7 @@ pub(crate) struct ClipDraft {
     duration_s: f64,
     /// The reference of an additive clip.
     reference: Option<Reference>,
-    pub(crate) events: NamedTimes,
+    pub(crate) events: Vec<EventDesc>,
     pub(crate) root_motion: Option<RootMotion>,
     pub(crate) gait: Option<Gait>,
     /// True if the gait is decided: given, measured or none.
@@ -36,7 +33,7 @@ struct Reference {
 
 impl ClipDraft {
     /// Creates a draft from curves.
-    pub(crate) fn new(curve: CurveClip, events: NamedTimes) -> Self {
+    pub(crate) fn new(curve: CurveClip, events: Vec<EventDesc>) -> Self {
         Self {
             name: curve.name().into(),
             duration_s: curve.duration_s().into(),
@@ -73,7 +70,10 @@ impl ClipDraft {
                 events: of
                     .events
                     .iter()
-                    .map(|(name, at)| (name.into(), at))
+                    .map(|(name, time_s)| EventDesc {
+                        name: name.into(),
+                        time_s,
+                    })
                     .collect(),
                 root_motion: of.root_motion.filter(|motion| !motion.is_of_gait()),
                 gait: of.gait,

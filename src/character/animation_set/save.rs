@@ -4,7 +4,7 @@
 //! Loading makes them from it again, so everything is checked as at an import.
 
 use super::desc::{AnimationDesc, Gait};
-use super::draft::{ClipDraft, NamedTimes};
+use super::draft::ClipDraft;
 use super::set::{MAX_EVENT_NAMES, OfClip};
 use super::source::AnimationSource;
 use crate::bytes::{Reader, Save, invalid, save_structs};
@@ -22,7 +22,7 @@ save_structs! {
 impl OfClip {
     fn save(&self, to: &mut Vec<u8>) {
         let events = self.events.iter();
-        let events: NamedTimes = events.map(|(name, at)| (name.into(), at)).collect();
+        let events: Vec<(Box<str>, f64)> = events.map(|(name, at)| (name.into(), at)).collect();
         self.events.duration_s().save(to);
         events.save(to);
         self.root_motion.save(to);
@@ -32,7 +32,7 @@ impl OfClip {
 
     fn load(from: &mut Reader<'_>, joints: usize) -> Result<Self> {
         let duration_s = Save::load(from)?;
-        let events = NamedTimes::load(from)?;
+        let events = Vec::<(Box<str>, f64)>::load(from)?;
         let root_motion: Option<RootMotion> = Save::load(from)?;
         let joint = root_motion.as_ref().and_then(RootMotion::joint);
         if joint.is_some_and(|joint| joint.index() >= joints) {

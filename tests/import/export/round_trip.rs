@@ -6,7 +6,7 @@ use crate::reference::poser::Poser;
 use crate::reference::random;
 use crate::reference::rng::Rng;
 use throng::Id;
-use throng::character::Character;
+use throng::character::{Character, EventDesc};
 use throng::glam::{Affine3A, Vec3};
 use throng::import::{self, ImportOptions, RawCharacter};
 use throng::mesh::Primitive;
@@ -270,10 +270,14 @@ fn retargeted_clips_survive() {
     let map = JointMap::humanoid(from.skeleton(), onto.skeleton()).unwrap();
     let options = RetargetOptions::default();
     let mut retarget = Retarget::new(from.skeleton(), onto.skeleton(), &map, &options).unwrap();
+    let step = EventDesc {
+        name: "step".into(),
+        time_s: 0.25,
+    };
     let clips = from.curves().iter().map(|clip| {
         let (made, _) = retarget.clip(clip).unwrap();
         let name = format!("{} again", clip.name());
-        (made.with_name(&name), vec![("step".into(), 0.25)])
+        (made.with_name(&name), vec![step.clone()])
     });
     let clips: Vec<_> = clips.collect();
     check_packed(&onto.with_clips_and_events(clips).unwrap());
