@@ -146,7 +146,7 @@ fn weight_curves(
         });
     }
     if let AdditiveReference::Frame { time_s } = reference {
-        raw.sample_weights(*time_s, |index, value| weights[index] = value);
+        raw.sample_weights(*time_s, |weight, value| weights[weight.index()] = value);
     }
     let mut tracks = raw.weight_tracks().to_vec();
     for track in &mut tracks {

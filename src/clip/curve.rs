@@ -1,7 +1,9 @@
 //! Clips as curves: the keyframes of the file, unchanged.
 
+use super::curve_weights::weight_range;
 use crate::error::{Error, Result};
 use crate::id::Id;
+use crate::mesh::MorphWeight;
 use crate::skeleton::{Joint, Skeleton};
 use glam::{Quat, Vec3};
 
@@ -73,8 +75,8 @@ pub struct Track {
 /// [`Character::morph_weights`](crate::character::Character::morph_weights).
 #[derive(Debug, Clone, PartialEq)]
 pub struct WeightTrack {
-    /// Index of the first weight that the track drives.
-    pub first_weight: u32,
+    /// The first weight that the track drives.
+    pub first_weight: Id<MorphWeight>,
     /// Number of weights that the track drives, at least 1.
     pub count: u32,
     /// Keys with `count` values each.
@@ -180,7 +182,7 @@ impl CurveClip {
 
     /// Replaces the morph weight tracks of the clip, sorted by first weight.
     ///
-    /// The character has `weights` morph weights.
+    /// The character has `weights` morph weights, at most [`MorphWeight::MAX_COUNT`].
     ///
     /// # Errors
     /// [`Error::Argument`] or [`Error::NotFound`] if
@@ -195,6 +197,7 @@ impl CurveClip {
         mut tracks: Vec<WeightTrack>,
         weights: usize,
     ) -> Result<Self> {
+        let weights = weights.min(MorphWeight::MAX_COUNT);
         for track in &tracks {
             let end = u64::from(track.first_weight) + u64::from(track.count);
             if track.count == 0 {
@@ -210,9 +213,8 @@ impl CurveClip {
             check_wide(&track.keys, track.count as usize, |v| v.is_finite())?;
         }
         tracks.sort_by_key(|track| track.first_weight);
-        // The sum cannot overflow: both ends were compared with the number of weights.
         let overlap =
-            |pair: &[WeightTrack]| pair[1].first_weight - pair[0].first_weight < pair[0].count;
+            |pair: &[WeightTrack]| weight_range(&pair[0]).end > pair[1].first_weight.index();
         if tracks.windows(2).any(overlap) {
             return Err(Error::invalid(
                 "weight tracks",

@@ -117,7 +117,7 @@ impl Geometry {
             uvs1: self.pairs(&primitive.uvs1)?,
             targets: self.add_targets(primitive)?,
             target_count: primitive.targets.len() as u32,
-            first_weight: primitive.first_weight,
+            first_weight: primitive.first_weight.0.into(),
             skinned_positions: part.positions,
             skinned_normals: part.normals.unwrap_or(GpuInstance::NONE),
             skinned_tangents: part.tangents.unwrap_or(GpuInstance::NONE),

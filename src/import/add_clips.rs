@@ -106,7 +106,7 @@ fn fitted(
         let mut parts = Vec::new();
         for track in clip.weight_tracks() {
             parts.extend(matched_parts(track, &of_weight));
-            let first = track.first_weight as usize;
+            let first = track.first_weight.index();
             for driven in driven.iter_mut().skip(first).take(track.count as usize) {
                 *driven += 1;
             }

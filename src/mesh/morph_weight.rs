@@ -25,6 +25,11 @@ pub struct MorphWeight {
     pub rest: f32,
 }
 
+impl MorphWeight {
+    /// The largest number of morph weights of a character.
+    pub const MAX_COUNT: usize = 1 << 16;
+}
+
 /// The distance by which each weight moves the vertices of each palette entry, sorted by entry and
 /// weight.
 pub(crate) fn morph_reaches(primitives: &[Primitive]) -> Vec<MorphReach> {
@@ -49,7 +54,7 @@ pub(crate) fn morph_reaches(primitives: &[Primitive]) -> Vec<MorphReach> {
             }
             all.extend(touched.drain(..).map(|joint| MorphReach {
                 entry: start + joint as u32,
-                weight: primitive.first_weight + number as u32,
+                weight: u32::from(primitive.first_weight.0) + number as u32,
                 reach: std::mem::take(&mut reach[joint]),
             }));
         }

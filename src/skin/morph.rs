@@ -19,7 +19,7 @@ pub(crate) fn active_targets<'a>(
     let targets = &primitive.targets;
     let first = match targets.len() {
         0 => 0,
-        _ => primitive.first_weight as usize,
+        _ => primitive.first_weight.index(),
     };
     let own = weights.get(first..);
     let Some(own) = own.and_then(|own| own.get(..targets.len())) else {

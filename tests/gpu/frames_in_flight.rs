@@ -81,18 +81,20 @@ fn prepare(
     frames_in_flight.submit(&setup.context, frame_index);
 }
 
+/// Each frame index has a crowd of its own. With a profiler, a driver may wait for the queries of
+/// the frame that was recorded with an index before, so no index is used again while one waits.
 #[test]
 fn a_frame_in_flight_is_not_touched_by_writes_to_others() {
     each(|setup| {
-        let mut crowd = setup.crowd(FRAMES_IN_FLIGHT, SMALL);
-        populate(setup, &mut crowd);
         let target = target(&mut setup.context);
-        let on = (&target, pass(&mut crowd, &target, false));
         for frame_index in 0..FRAMES_IN_FLIGHT {
+            let mut crowd = setup.crowd(FRAMES_IN_FLIGHT, SMALL);
+            populate(setup, &mut crowd);
+            let on = (&target, pass(&mut crowd, &target, false));
             let clean = held_back(setup, &mut crowd, on, frame_index, |_, _| ());
             assert!(covered(&clean) > 500);
             // Frames with these indices are prepared while the first waits, and queued behind it.
-            let mut with = |indices: &[u32]| {
+            let mut with = |indices: &[u32], setup: &mut Setup| {
                 let mut queued = None;
                 let picture = held_back(setup, &mut crowd, on, frame_index, |setup, crowd| {
                     let mut frames = FramesInFlight::new(&setup.context, FRAMES_IN_FLIGHT);
@@ -105,17 +107,16 @@ fn a_frame_in_flight_is_not_touched_by_writes_to_others() {
                 different(&clean, &picture, 0)
             };
             let others = [1, 2].map(|step| (frame_index + step) % FRAMES_IN_FLIGHT);
-            assert_eq!(with(&others), 0, "frame {frame_index}");
+            assert_eq!(with(&others, setup), 0, "frame {frame_index}");
             // The control: the frame was really held back, and reads its own memory. Its palettes
             // are replaced by those of another time, which are valid as well.
-            let own = with(&[frame_index]);
-            assert!(
-                own > 100,
-                "frame {frame_index} reads nothing of its own: {own}"
-            );
+            if !setup.config.profile {
+                let own = with(&[frame_index], setup);
+                assert!(own > 100, "{frame_index} reads nothing of its own: {own}");
+            }
+            setup.destroy(crowd);
         }
         target.destroy(&mut setup.context);
-        setup.destroy(crowd);
     });
 }
 

@@ -3,7 +3,6 @@
 use crate::reference::poser::Poser;
 use crate::reference::rng::Rng;
 use crate::reference::{random, rig::keys};
-use throng::Error;
 use throng::character::Character;
 use throng::clip::{CurveClip, Interpolation, Keys, WeightTrack};
 use throng::error::ArgumentFault;
@@ -13,6 +12,7 @@ use throng::mesh::{JointIndices, MorphTarget, Primitive};
 use throng::palette::{Mat3x4, WriteOnly};
 use throng::skeleton::Transform;
 use throng::skin::PosedVertices;
+use throng::{Error, Id};
 
 /// A primitive with all streams, and with targets that move about every third vertex.
 ///
@@ -56,7 +56,7 @@ fn primitive(rng: &mut Rng, vertices: usize, targets: usize) -> Primitive {
         joints: JointIndices::U8(vec![0; vertices]),
         weights: Vec::new(),
         targets: (0..targets).map(|_| target(rng)).collect(),
-        first_weight: 2,
+        first_weight: Id::new(2),
         indices: vec![0, 1, 2],
     }
 }
@@ -243,7 +243,7 @@ fn weights_that_do_not_fit_are_refused() {
 fn clip(interpolation: Interpolation, values: &[f32]) -> CurveClip {
     let skeleton = crate::reference::rig::chain(1);
     let track = WeightTrack {
-        first_weight: 1,
+        first_weight: Id::new(1),
         count: 2,
         keys: keys(interpolation, &[0.5, 1.5, 4.0], values),
     };
@@ -253,7 +253,7 @@ fn clip(interpolation: Interpolation, values: &[f32]) -> CurveClip {
 
 fn weights_at(clip: &CurveClip, time_s: f64) -> [f32; 4] {
     let mut weights = [9.0; 4];
-    clip.sample_weights(time_s, |index, value| weights[index] = value);
+    clip.sample_weights(time_s, |id, value| weights[id.index()] = value);
     assert_eq!((weights[0], weights[3]), (9.0, 9.0), "not driven");
     weights
 }
@@ -316,13 +316,13 @@ fn weight_tracks_are_checked() {
     let chain = crate::reference::rig::chain(1);
     let plain = || CurveClip::new("clip", Vec::new(), chain.skeleton()).unwrap();
     let track = |first_weight, count, times: &[f32], values: usize| WeightTrack {
-        first_weight,
+        first_weight: Id::new(first_weight),
         count,
         keys: keys(Interpolation::Linear, times, &vec![0.0; values]),
     };
     let good = vec![track(3, 1, &[0.0], 1), track(0, 3, &[0.0, 2.0], 6)];
     let clip = plain().with_weight_tracks(good, 4).unwrap();
-    assert_eq!(clip.weight_tracks()[0].first_weight, 0);
+    assert_eq!(clip.weight_tracks()[0].first_weight, Id::new(0));
     assert_eq!(clip.duration_s(), 2.0);
     for (tracks, words) in [
         (vec![track(0, 0, &[0.0], 0)], "drives no weights"),
@@ -331,8 +331,8 @@ fn weight_tracks_are_checked() {
             "morph weight 4 does not exist: there are 4",
         ),
         (
-            vec![track(u32::MAX, u32::MAX, &[0.0], 2)],
-            "morph weight 8589934589 does not exist: there are 4",
+            vec![track(u16::MAX, u32::MAX, &[0.0], 2)],
+            "morph weight 4295032829 does not exist: there are 4",
         ),
         (vec![track(0, 2, &[], 0)], "has no keys"),
         (vec![track(0, 2, &[0.0], 1)], "has 1 elements, needs 2"),

@@ -57,9 +57,8 @@ pub(super) fn expressions(
                 unusable(repairs, part(), why);
                 continue;
             }
-            let id = driven.first.map(|first| first as usize + index);
-            if let Some(Ok(id)) = id.map(u16::try_from) {
-                found.push((Id::new(id), *weight));
+            if let Some(first) = driven.first {
+                found.push((Id::new(first.0 + *index as u16), *weight));
             }
         }
         all.push(Expression {

@@ -63,7 +63,7 @@ impl Part {
             influences,
             runs,
             targets: primitive.targets.clone(),
-            first_weight: primitive.first_weight as usize,
+            first_weight: primitive.first_weight.index(),
         })
     }
 }

@@ -125,7 +125,7 @@ fn check_meshes(was: &Character, is: &Character) {
         assert_eq!(a, b, "{}", before.name);
         for (target, _) in before.targets.iter().enumerate() {
             let weight = |of: &Character, part: &Primitive| {
-                let weight = &of.morph_weights()[part.first_weight as usize + target];
+                let weight = &of.morph_weights()[part.first_weight.index() + target];
                 (weight.name.clone(), weight.rest)
             };
             assert_eq!(weight(was, before), weight(is, after));
@@ -178,7 +178,7 @@ fn worst(was: &Character, is: &Character) -> f32 {
             let weights = [was, is].map(|of| {
                 let mut weights = vec![0.0; of.morph_weights().len()];
                 let clip = &of.clips()[clip];
-                clip.sample_weights(time_s, |index, weight| weights[index] = weight);
+                clip.sample_weights(time_s, |id, weight| weights[id.index()] = weight);
                 weights
             });
             for (a, b) in weights[0].iter().zip(&weights[1]) {

@@ -159,7 +159,7 @@ fn common_invariants(character: &throng::character::Character) {
                 used[range.start + joint] |= weight > 0.0;
             }
         }
-        let weights = primitive.first_weight as usize + primitive.targets.len();
+        let weights = primitive.first_weight.index() + primitive.targets.len();
         assert!(primitive.targets.is_empty() || weights <= character.morph_weights().len());
         for target in &primitive.targets {
             let count = target.vertices.len();
