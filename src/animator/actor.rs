@@ -2,7 +2,7 @@
 
 use super::actors::ActorState;
 use super::library::{Library, check_fade};
-use super::state::{Driver, Moment, OwnPose, Root, ground_velocity, no_blend};
+use super::state::{Driver, Motion, OwnPose, Root, ground_velocity, no_blend};
 use super::{
     ActorId, Animator, Change, IkReport, IkSolver, IkTarget, JointRef, NameOrId, Play, PlayRecord,
     Playing, RootMotionMode, ShowPose,
@@ -17,7 +17,7 @@ use crate::id::Id;
 use crate::mesh::{Expression, MorphWeight};
 use crate::motion::{BlendSpace, RootTransform};
 use crate::skeleton::{Skeleton, Transform};
-use crate::state_machine::{LayerStatus, ParameterDesc, StateMachine, StateMachineInstance, Value};
+use crate::state_machine::{LayerStatus, ParameterDesc, StateMachine, Value};
 use core::ops::{Deref, DerefMut};
 use glam::{Affine3A, Vec3};
 
@@ -465,12 +465,12 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
         self.animator.expect_special(self.id.index);
         self.change(|it| {
             let local_s = it.local_s;
-            let (mut cut, records) = it.cut();
-            cut.note(Moment::Old, records, local_s);
+            let (mut inertialiser, records) = it.inertialiser();
+            inertialiser.sample(Motion::Old, records, local_s);
             it.mix().play(&play, resolved);
-            let (mut cut, records) = it.cut();
-            cut.note(Moment::New, records, local_s);
-            cut.begin(local_s, play.inertial_s.into());
+            let (mut inertialiser, records) = it.inertialiser();
+            inertialiser.sample(Motion::New, records, local_s);
+            inertialiser.begin(local_s, play.inertial_s.into());
         });
         Ok(())
     }
@@ -614,17 +614,17 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
     /// [`Error::Argument`] if the character has no state machine.
     #[doc(alias = "drive")]
     pub fn start_state_machine(&mut self) -> Result<()> {
-        let has_inertia = self.library().expect_state_machine()?.has_inertia();
-        if has_inertia {
+        let has_inertialisation = self.library().expect_state_machine()?.has_inertialisation();
+        if has_inertialisation {
             self.animator.expect_special(self.id.index);
         }
         self.change(|it| {
             if let Some(machine) = it.library.state_machine() {
                 it.mix().clear_below(machine.layer_count());
                 it.actor.driver = Some(Box::new(Driver::new(machine, it.local_s)));
-                if machine.has_inertia() {
+                if machine.has_inertialisation() {
                     // Allocate now, so that no transition does.
-                    it.cut().0.make_room();
+                    it.inertialiser().0.make_room();
                 }
             }
         });
@@ -659,9 +659,7 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
         parameter: impl Into<NameOrId<'n, Id<ParameterDesc>>>,
         value: f32,
     ) -> Result<()> {
-        self.set(parameter.into(), |machine, state, id| {
-            machine.set_float(state, id, value)
-        })
+        self.set_parameter(parameter, Value::Float(value))
     }
 
     /// Moves a float parameter linearly to a value, over `over_s` seconds.
@@ -695,9 +693,7 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
         parameter: impl Into<NameOrId<'n, Id<ParameterDesc>>>,
         value: i32,
     ) -> Result<()> {
-        self.set(parameter.into(), |machine, state, id| {
-            machine.set_int(state, id, value)
-        })
+        self.set_parameter(parameter, Value::Int(value))
     }
 
     /// Sets a bool parameter. Otherwise works like [`Self::set_float`].
@@ -709,9 +705,7 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
         parameter: impl Into<NameOrId<'n, Id<ParameterDesc>>>,
         value: bool,
     ) -> Result<()> {
-        self.set(parameter.into(), |machine, state, id| {
-            machine.set_bool(state, id, value)
-        })
+        self.set_parameter(parameter, Value::Bool(value))
     }
 
     /// Sets a trigger, until a transition consumes it or [`Self::reset_trigger`] clears it.
@@ -722,9 +716,7 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
         &mut self,
         parameter: impl Into<NameOrId<'n, Id<ParameterDesc>>>,
     ) -> Result<()> {
-        self.set(parameter.into(), |machine, state, id| {
-            machine.set_trigger(state, id)
-        })
+        self.set_parameter(parameter, Value::Trigger(true))
     }
 
     /// Clears a trigger.
@@ -735,9 +727,7 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
         &mut self,
         parameter: impl Into<NameOrId<'n, Id<ParameterDesc>>>,
     ) -> Result<()> {
-        self.set(parameter.into(), |machine, state, id| {
-            machine.reset_trigger(state, id)
-        })
+        self.set_parameter(parameter, Value::Trigger(false))
     }
 
     /// Sets a parameter of any kind. `Trigger(false)` clears a trigger.
@@ -749,23 +739,9 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
         parameter: impl Into<NameOrId<'n, Id<ParameterDesc>>>,
         value: Value,
     ) -> Result<()> {
-        match value {
-            Value::Float(value) => self.set_float(parameter, value),
-            Value::Int(value) => self.set_int(parameter, value),
-            Value::Bool(value) => self.set_bool(parameter, value),
-            Value::Trigger(true) => self.set_trigger(parameter),
-            Value::Trigger(false) => self.reset_trigger(parameter),
-        }
-    }
-
-    fn set(
-        &mut self,
-        parameter: NameOrId<'_, Id<ParameterDesc>>,
-        set: impl FnOnce(&StateMachine, &mut StateMachineInstance, Id<ParameterDesc>) -> Result<()>,
-    ) -> Result<()> {
+        let parameter = parameter.into();
         self.with_driver(|machine, driver, _| {
-            let id = parameter_id(machine, parameter)?;
-            driver.set(id, |state| set(machine, state, id))
+            driver.set(machine, parameter_id(machine, parameter)?, value)
         })
     }
 

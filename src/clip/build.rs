@@ -3,17 +3,17 @@
 use super::base::Base;
 use super::build_weights;
 use super::curve::{CurveClip, Interpolation, Track, TrackValues};
-use super::exact::Times;
 use super::frames::{Made, make};
 use super::measure::{Measure, Worst};
 use super::packed::{BlockKeys, COMPONENTS, Clip, ClipOptions, ClipReport, VertexError};
 use super::probes::{Probes, VertexIndex};
 use super::rates::timings;
+use super::tested_times::Times;
 use super::timing::Timing;
 use super::unpacked::Unpacked;
 use super::weights::WeightKeys;
 use super::widths::search;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, expect_index};
 use crate::id::Id;
 use crate::mesh::Model;
 use crate::skeleton::Transform;
@@ -76,14 +76,8 @@ fn clip(
     base: Base<'_>,
 ) -> Result<(Clip, u64)> {
     let skeleton = model.skeleton();
-    if let Some(last) = raw.tracks().last()
-        && usize::from(last.joint) >= skeleton.len()
-    {
-        return Err(Error::NotFound {
-            what: "joint",
-            index: last.joint.into(),
-            count: skeleton.len() as u64,
-        });
+    if let Some(last) = raw.tracks().last() {
+        expect_index("joint", last.joint.into(), skeleton.len())?;
     }
     if let Some(bound) = options.error_m
         && !(bound > 0.0 && bound.is_finite())
@@ -171,7 +165,7 @@ fn joints(
 
 /// Adds the morph weights to the clip.
 fn with_weights(mut clip: Clip, made: build_weights::Made) -> Clip {
-    clip.mark_near();
+    clip.mark_close_rotations();
     let sizes = made.weights.iter().map(WeightKeys::size);
     let bytes = sizes.sum::<usize>();
     let driven = made.weights.iter().map(|keys| keys.range().len());
@@ -292,6 +286,6 @@ pub(crate) fn rest_clip(model: &Model) -> Result<Clip> {
     let rest: Vec<Transform> = joints.map(|joint| joint.rest).collect();
     let timing = Timing::single(&none);
     let mut clip = make(model, &none, Base::Rest(&rest), timing, &[]).clip;
-    clip.mark_near();
+    clip.mark_close_rotations();
     Ok(clip)
 }

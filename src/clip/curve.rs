@@ -1,7 +1,6 @@
 //! Clips as curves: the keyframes of the file, unchanged.
 
-use super::curve_weights::weight_range;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, expect_index};
 use crate::id::Id;
 use crate::mesh::MorphWeight;
 use crate::skeleton::{Joint, Skeleton};
@@ -21,6 +20,16 @@ pub enum Interpolation {
     Linear,
     /// Cubic Hermite spline with an in-tangent and an out-tangent per key.
     CubicSpline,
+}
+
+impl Interpolation {
+    /// The number of values of each key.
+    pub(crate) const fn values_per_key(self) -> usize {
+        match self {
+            Self::Step | Self::Linear => 1,
+            Self::CubicSpline => 3,
+        }
+    }
 }
 
 /// The keys of one track.
@@ -143,14 +152,7 @@ impl CurveClip {
         skeleton: &Skeleton,
     ) -> Result<Self> {
         for track in &tracks {
-            let joint = usize::from(track.joint);
-            if joint >= skeleton.len() {
-                return Err(Error::NotFound {
-                    what: "joint",
-                    index: joint as u64,
-                    count: skeleton.len() as u64,
-                });
-            }
+            expect_index("joint", track.joint.into(), skeleton.len())?;
             match &track.values {
                 TrackValues::Translation(keys) | TrackValues::Scale(keys) => {
                     check(keys, |v: &Vec3| v.is_finite())?;
@@ -204,17 +206,16 @@ impl CurveClip {
                 return Err(Error::invalid("weight track", "drives no weights"));
             }
             if end > weights as u64 {
-                return Err(Error::NotFound {
-                    what: "morph weight",
-                    index: end - 1,
-                    count: weights as u64,
-                });
+                let (what, index, count) = ("morph weight", end - 1, weights as u64);
+                return Err(Error::NotFound { what, index, count });
             }
             check_wide(&track.keys, track.count as usize, |v| v.is_finite())?;
         }
         tracks.sort_by_key(|track| track.first_weight);
-        let overlap =
-            |pair: &[WeightTrack]| weight_range(&pair[0]).end > pair[1].first_weight.index();
+        let overlap = |pair: &[WeightTrack]| {
+            let between = pair[1].first_weight.0 - pair[0].first_weight.0;
+            u32::from(between) < pair[0].count
+        };
         if tracks.windows(2).any(overlap) {
             return Err(Error::invalid(
                 "weight tracks",
@@ -241,9 +242,9 @@ impl CurveClip {
     /// ```
     /// use throng::clip::CurveClip;
     ///
-    /// let character = throng::builtin::mannequin()?.character; let pause = CurveClip::new("Pause",
-    /// Vec::new(), character.skeleton())?.with_range(0.0, 2.0)?; assert_eq!(pause.duration_s(),
-    /// 2.0);
+    /// let character = throng::builtin::mannequin()?.character;
+    /// let pause = CurveClip::new("Pause", Vec::new(), character.skeleton())?;
+    /// assert_eq!(pause.with_range(0.0, 2.0)?.duration_s(), 2.0);
     /// # Ok::<(), throng::Error>(())
     /// ```
     ///
@@ -372,12 +373,10 @@ fn check_wide<T>(keys: &Keys<T>, width: usize, finite: impl Fn(&T) -> bool) -> R
     if times.is_empty() {
         return Err(Error::invalid("track", "has no keys"));
     }
-    let per_key = if keys.interpolation == Interpolation::CubicSpline {
-        3
-    } else {
-        1
-    };
-    let need = times.len().saturating_mul(per_key).saturating_mul(width);
+    let values = times
+        .len()
+        .saturating_mul(keys.interpolation.values_per_key());
+    let need = values.saturating_mul(width);
     if keys.values.len() != need {
         return Err(Error::length("track values", keys.values.len(), need));
     }

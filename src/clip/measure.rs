@@ -2,14 +2,14 @@
 
 use super::additive::put_onto;
 use super::base::Base;
+use super::compare::{Comparison, Detail, FarVertex, Found, apart};
 use super::curve::{CurveClip, Track, TrackValues};
 use super::curve_sample::animate_tracks;
-use super::exact::{FileCurves, Part, Pick, Times, picks};
 use super::key_times;
-use super::look::{Detail, FarVertex, Found, Look, apart};
 use super::octet::{EIGHT, Matrices, Octet};
 use super::packed::Clip;
 use super::probes::{Probes, compose, rest_pose};
+use super::tested_times::{FileCurves, Part, Pick, Times, picks};
 use super::unpacked::{Moments, Unpacked};
 use crate::mesh::Model;
 use crate::skeleton::{NO_PARENT, Transform};
@@ -170,7 +170,7 @@ impl<'a> Measure<'a> {
                 };
                 let detail = Detail::Worst(above_m.max(found.vertex.error_m));
                 let which = (detail, [&all[..], &all]);
-                let most = self.look(made, &pick, group, which, &mut scratch, &mut found);
+                let most = self.compare_group(made, &pick, group, which, &mut scratch, &mut found);
                 // NaN was replaced by infinity.
                 if most.greatest().sqrt() > limit_m || found.vertex.error_m > limit_m {
                     return None;
@@ -316,7 +316,7 @@ impl<'a> Measure<'a> {
         let mut scratch = Scratch::default();
         let mut found = Found::new(self.file.skeleton.len());
         for (number, pick) in picks.iter().enumerate() {
-            self.look(made, pick, number, which, &mut scratch, &mut found);
+            self.compare_group(made, pick, number, which, &mut scratch, &mut found);
         }
         let most = found.joints.iter().map(|far| {
             let (error_m, number, lane) = far.worst();
@@ -332,7 +332,7 @@ impl<'a> Measure<'a> {
     /// Tests the eight times of group `number` and returns the squares of the worst errors.
     ///
     /// `which` has two masks: the joints whose poses are computed, and those whose errors count.
-    fn look(
+    fn compare_group(
         &self,
         made: &Unpacked<'_>,
         pick: &Pick<'_>,
@@ -350,7 +350,7 @@ impl<'a> Measure<'a> {
         let (exact, finite) = pick.part.models(&self.file, pick.group, local, exact);
         models.resize(self.file.skeleton.len(), [Octet::default(); 12]);
         let at = Moments::new(made.timing(), pick.part.times_s(pick.group));
-        let look = Look {
+        let comparison = Comparison {
             made,
             at: &at,
             exact,
@@ -361,7 +361,7 @@ impl<'a> Measure<'a> {
             times_s: pick.part.times_s(pick.group),
             which,
         };
-        look.run(models, found)
+        comparison.run(models, found)
     }
 
     /// Counts the joint poses of `times` times as work.

@@ -6,51 +6,49 @@
 //!
 //! - `curve`, `curve_sample`, `curve_weights`: the file's curves and their evaluation at a time.
 //! - `packed`, `keys`, `weights`: the packed form. `weights_sample`: its weights at a time. `save`
-//!   and `words`: its serialisation, for files and for shaders.
+//!   and `packed_words`: its serialisation, for files and for shaders.
 //! - `build`, `build_weights`: conversion of curves to packed clips, with `rates`, `frames`, `fold`
 //!   and `quantise`.
-//! - `probes`, `measure`, `exact`, `key_times`, `look`, `widths`: the points at which errors are
-//!   measured, the error of a packed clip there, and the number of bits that each key needs to stay
-//!   below the bound.
+//! - `probes`, `tested_times`, `key_times`: the points and times at which errors are measured.
+//! - `measure`, `compare`, `widths`: the error of a packed clip there, and the number of bits that
+//!   each key needs to stay below the bound.
+//! - `close_rotations`: marks the blocks that are cheaper to blend.
 //! - `moves`: clips that change something over time.
 //! - `additive`: differences from a reference pose. `hull`: the range of a clip's values.
-//! - `to_curves`: packed clips as curves again, for export.
+//! - `to_curves`: packed clips as curves again.
 
 mod additive;
 mod base;
 mod build;
 mod build_weights;
+mod close_rotations;
+mod compare;
 mod curve;
 mod curve_sample;
 mod curve_weights;
-mod exact;
 mod fold;
 mod frames;
 mod hull;
 mod key_times;
 mod keys;
-mod look;
 mod measure;
 mod moves;
-mod near;
 mod octet;
 mod pack_clips;
 mod packed;
+mod packed_words;
 mod probes;
 mod quantise;
 mod rates;
 mod save;
+mod tested_times;
 mod timing;
-#[cfg(feature = "gltf")]
 mod to_curves;
 mod unpacked;
 mod weights;
 mod weights_sample;
 mod widths;
-mod words;
 
-#[cfg(feature = "gltf")]
-pub(crate) use additive::absolute;
 pub(crate) use additive::{curves, put_onto};
 pub(crate) use build::rest_clip;
 pub use curve::{CurveClip, Interpolation, Keys, Track, TrackValues, WeightTrack};

@@ -234,7 +234,7 @@ pub(crate) struct Block {
     /// - `REST << p`: property `p` is as in the rest pose;
     /// - `KEPT`: some tracks are kept as curves, and their properties are not at rest;
     /// - `NEAR`: rotations are near the rest pose and near the neighbouring keys, see
-    ///   [`Clip::mark_near`].
+    ///   [`Clip::mark_close_rotations`].
     pub(crate) flags: u8,
 }
 

@@ -3,7 +3,7 @@
 //! These are points near each joint, its sockets, and all vertices. Testing every vertex at every
 //! time takes long, so the search for the number of bits tests each joint's outermost vertices
 //! instead, as if no other joint moved them. The result is then checked at all vertices, with their
-//! weights; see [`Look`](super::look::Look).
+//! weights; see [`Comparison`](super::compare::Comparison).
 
 use crate::mesh::{Model, Primitive};
 use crate::skeleton::{Skeleton, Socket, Transform};

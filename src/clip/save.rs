@@ -128,7 +128,7 @@ impl Clip {
             weights,
             report,
         };
-        clip.mark_near();
+        clip.mark_close_rotations();
         Ok(clip)
     }
 }

@@ -5,14 +5,14 @@
 //! error is measured. Tolerances of joints whose descendants all lie within the bound grow, and
 //! others shrink. This is repeated a few times, and the smallest result within the bound is kept.
 
-use super::exact::{Pick, Times, picks};
+use super::compare::Detail;
 use super::fold::{Fate, at_rest, folded};
 use super::keys::WINDOW_BITS;
-use super::look::Detail;
 use super::measure::{Measure, Most, Worst};
 use super::octet::{EIGHT, Matrices, Octet};
 use super::packed::{BlockKeys, Clip, Property};
 use super::quantise::{Lane, lanes, packed};
+use super::tested_times::{Pick, Times, picks};
 use super::unpacked::Unpacked;
 use crate::simd::WIDTH;
 use crate::skeleton::NO_PARENT;

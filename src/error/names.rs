@@ -1,6 +1,6 @@
 //! Names and text in error messages, which are cut if they are long.
 
-use super::near::nearest_first;
+use super::nearest::nearest_first;
 
 /// [`listed`], but names that are nearly `asked` come first.
 pub(crate) fn nearest<'a>(asked: &str, names: impl Iterator<Item = &'a str>) -> Box<str> {

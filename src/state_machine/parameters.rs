@@ -3,7 +3,7 @@
 use super::desc::{ParameterDesc, ParameterKind};
 use super::machine::StateMachine;
 use super::state::{StateMachineInstance, Value};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, expect_finite, expect_index};
 use crate::id::{Id, find};
 
 impl StateMachine {
@@ -16,101 +16,49 @@ impl StateMachine {
         find("parameter", names, name)
     }
 
-    /// Sets a float, clamped to its range.
+    /// Sets a parameter. Numbers are clamped to its range.
     ///
-    /// The change takes effect at the time up to which the instance has been updated.
+    /// The change takes effect at the time up to which the instance has been updated. A trigger
+    /// stays set until a transition consumes it.
     ///
     /// # Errors
-    /// - [`Error::Argument`] if the value is not finite, the parameter is not a float, or the
+    /// - [`Error::Argument`] if the value is not finite, the parameter is of another kind, or the
     ///   instance belongs to another state machine.
     /// - [`Error::NotFound`] if the parameter belongs to another state machine.
-    pub(crate) fn set_float(
+    pub(crate) fn set(
         &self,
         state: &mut StateMachineInstance,
         id: Id<ParameterDesc>,
-        value: f32,
+        value: Value,
     ) -> Result<()> {
-        if !value.is_finite() {
-            return Err(Error::not_finite("float parameter", value));
+        if let Value::Float(value) = value {
+            expect_finite("float parameter", value)?;
         }
-        self.set(state, id, |kind| match kind {
-            ParameterKind::Float { min, max, .. } => Some(Value::Float(
-                value
-                    .max(min.unwrap_or(f32::MIN))
-                    .min(max.unwrap_or(f32::MAX)),
-            )),
-            _ => None,
-        })
-    }
-
-    /// Sets an int, clamped to its range, as [`Self::set_float`] does.
-    ///
-    /// # Errors
-    /// - [`Error::Argument`] if the parameter is not an int, or the instance belongs to another
-    ///   state machine.
-    /// - [`Error::NotFound`] if the parameter belongs to another state machine.
-    pub(crate) fn set_int(
-        &self,
-        state: &mut StateMachineInstance,
-        id: Id<ParameterDesc>,
-        value: i32,
-    ) -> Result<()> {
-        self.set(state, id, |kind| match kind {
-            ParameterKind::Int { min, max, .. } => Some(Value::Int(
-                value
-                    .max(min.unwrap_or(i32::MIN))
-                    .min(max.unwrap_or(i32::MAX)),
-            )),
-            _ => None,
-        })
-    }
-
-    /// Sets a bool, as [`Self::set_float`] does.
-    ///
-    /// # Errors
-    /// - [`Error::Argument`] if the parameter is not a bool, or the instance belongs to another
-    ///   state machine.
-    /// - [`Error::NotFound`] if the parameter belongs to another state machine.
-    pub(crate) fn set_bool(
-        &self,
-        state: &mut StateMachineInstance,
-        id: Id<ParameterDesc>,
-        value: bool,
-    ) -> Result<()> {
-        self.set(state, id, |kind| match kind {
-            ParameterKind::Bool { .. } => Some(Value::Bool(value)),
-            _ => None,
-        })
-    }
-
-    /// Sets a trigger.
-    ///
-    /// It stays set until a transition consumes it or [`Self::reset_trigger`] is called.
-    ///
-    /// # Errors
-    /// - [`Error::Argument`] if the parameter is not a trigger, or the instance belongs to another
-    ///   state machine.
-    /// - [`Error::NotFound`] if the parameter belongs to another state machine.
-    pub(crate) fn set_trigger(
-        &self,
-        state: &mut StateMachineInstance,
-        id: Id<ParameterDesc>,
-    ) -> Result<()> {
-        self.set(state, id, trigger(true))
-    }
-
-    /// Resets a trigger.
-    ///
-    /// # Errors
-    /// - [`Error::Argument`] if the parameter is not a trigger, or the instance belongs to another
-    ///   state machine.
-    /// - [`Error::NotFound`] if the parameter belongs to another state machine.
-    pub(crate) fn reset_trigger(
-        &self,
-        state: &mut StateMachineInstance,
-        id: Id<ParameterDesc>,
-    ) -> Result<()> {
-        self.set(state, id, trigger(false))
+        self.check(state)?;
+        let (index, count) = (id.index(), self.parameters.len());
+        expect_index("parameter", index, count)?;
+        let kind = self.parameters[index].kind;
+        let value = match (kind, value) {
+            (ParameterKind::Float { min, max, .. }, Value::Float(value)) => {
+                let value = value.max(min.unwrap_or(f32::MIN));
+                Value::Float(value.min(max.unwrap_or(f32::MAX)))
+            }
+            (ParameterKind::Int { min, max, .. }, Value::Int(value)) => {
+                let value = value.max(min.unwrap_or(i32::MIN));
+                Value::Int(value.min(max.unwrap_or(i32::MAX)))
+            }
+            (ParameterKind::Bool { .. }, Value::Bool(_))
+            | (ParameterKind::Trigger, Value::Trigger(_)) => value,
+            _ => {
+                let why = "is the kind of the parameter, which cannot be set as another kind";
+                return Err(Error::invalid(kind.name(), why));
+            }
+        };
+        // The instance was checked, so it has as many values as there are parameters.
+        let own = &mut state.values[index];
+        state.changed |= *own != value;
+        *own = value;
+        Ok(())
     }
 
     /// The value of a parameter.
@@ -124,41 +72,7 @@ impl StateMachine {
         id: Id<ParameterDesc>,
     ) -> Result<Value> {
         self.check(state)?;
-        let value = state.values.get(usize::from(id.0)).copied();
-        value.ok_or_else(|| self.no_parameter(id))
+        expect_index("parameter", id.index(), self.parameters.len())?;
+        Ok(state.values[id.index()])
     }
-
-    fn no_parameter(&self, id: Id<ParameterDesc>) -> Error {
-        Error::NotFound {
-            what: "parameter",
-            index: id.0.into(),
-            count: self.parameters.len() as u64,
-        }
-    }
-
-    fn set(
-        &self,
-        state: &mut StateMachineInstance,
-        id: Id<ParameterDesc>,
-        value: impl FnOnce(ParameterKind) -> Option<Value>,
-    ) -> Result<()> {
-        self.check(state)?;
-        let index = usize::from(id.0);
-        let (Some(parameter), Some(place)) =
-            (self.parameters.get(index), state.values.get_mut(index))
-        else {
-            return Err(self.no_parameter(id));
-        };
-        let value = value(parameter.kind).ok_or(Error::invalid(
-            parameter.kind.name(),
-            "is the kind of the parameter, which cannot be set as another kind",
-        ))?;
-        state.changed |= *place != value;
-        *place = value;
-        Ok(())
-    }
-}
-
-fn trigger(set: bool) -> impl Fn(ParameterKind) -> Option<Value> {
-    move |kind| (kind == ParameterKind::Trigger).then_some(Value::Trigger(set))
 }

@@ -4,7 +4,7 @@
 //! the clip, and a *cycle* is what repeats: one pass, or two with [`LoopMode::PingPong`].
 
 use super::clip_events::{ClipEvents, Event};
-use crate::motion::loop_mode::{LoopMode, has_passes, within};
+use crate::motion::playback::{LoopMode, has_passes, within};
 
 /// A clip's events as an endless line.
 #[derive(Debug, Clone, Copy)]

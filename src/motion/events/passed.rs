@@ -2,7 +2,7 @@
 
 use super::clip_events::ClipEvents;
 use super::line::Line;
-use crate::motion::loop_mode::LoopMode;
+use crate::motion::playback::LoopMode;
 
 /// An event that was passed.
 #[derive(Debug, Clone, Copy, PartialEq)]

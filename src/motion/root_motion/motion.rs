@@ -5,7 +5,7 @@ use super::options::RootMotionReport;
 use super::root_transform::RootTransform;
 use crate::clip::{CurveClip, Interpolation};
 use crate::id::Id;
-use crate::motion::loop_mode::{LoopMode, fold, has_passes};
+use crate::motion::playback::{LoopMode, fold, has_passes};
 use crate::skeleton::Joint;
 use glam::DVec3;
 

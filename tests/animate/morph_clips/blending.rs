@@ -101,8 +101,8 @@ fn blends_agree_with_plain_code() {
         }
     };
     let clips = (0..8).map(|number| {
-        let first = rng.below(24) as u32;
-        let second = 30 + rng.below(20) as u32;
+        let first = rng.below(24) as u16;
+        let second = 30 + rng.below(20) as u16;
         match number {
             0 => Vec::new(),
             _ => vec![track(&mut rng, first, 6), track(&mut rng, second, 25)],

@@ -21,7 +21,7 @@ type Keys = [[f32; WIDTH]; 4];
 
 impl Clip {
     /// Marks the blocks whose rotations are near the rest pose and near their neighbours in time.
-    pub(super) fn mark_near(&mut self) {
+    pub(super) fn mark_close_rotations(&mut self) {
         for number in 0..self.blocks.len() {
             let near = self.is_near(number);
             let flags = &mut self.blocks[number].flags;

@@ -39,7 +39,7 @@ pub(super) struct FarVertex {
 }
 
 /// The inputs for comparing the poses at eight times.
-pub(super) struct Look<'a> {
+pub(super) struct Comparison<'a> {
     pub(super) made: &'a Unpacked<'a>,
     pub(super) at: &'a Moments,
     pub(super) exact: &'a [Matrices],
@@ -67,7 +67,7 @@ impl Found {
     }
 }
 
-impl Look<'_> {
+impl Comparison<'_> {
     /// Compares the poses. Returns the squares of the worst errors of the points, without those of
     /// vertices.
     ///
