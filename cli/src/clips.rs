@@ -13,7 +13,7 @@ use throng::character::{Character, EventDesc};
 use throng::clip::CurveClip;
 use throng::error::ObjectKind;
 use throng::import::{self, ImportOptions, Imported, Repair, RepairKind};
-use throng::retarget::{JointMap, Retarget, RetargetOptions};
+use throng::retarget::{JointMap, Retarget, RetargetOptions, Role};
 use throng::skeleton::{Joint, Skeleton};
 use throng::{Error, Id};
 
@@ -307,12 +307,11 @@ fn retargeted(
         from.skeleton().len() - map.unmatched_source().count(),
         from.skeleton().len()
     ));
-    for (in_source, whose) in [(true, "the file with the clips"), (false, "the target")] {
-        let roles = map
-            .unmatched_roles()
-            .iter()
-            .filter(|unmatched| unmatched.in_source == in_source);
-        let roles: Vec<String> = roles.map(|unmatched| unmatched.role.to_string()).collect();
+    for (roles, whose) in [
+        (map.unmatched_source_roles(), "the file with the clips"),
+        (map.unmatched_target_roles(), "the target"),
+    ] {
+        let roles: Vec<String> = roles.iter().map(Role::to_string).collect();
         if !roles.is_empty() {
             remarks.push(format!("only {whose} has joints for {}", some(&roles)));
         }

@@ -59,7 +59,8 @@ impl JointLink {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct JointMap {
     links: Vec<JointLink>,
-    unmatched_roles: Vec<UnmatchedRole>,
+    /// The roles that only the source has, and those that only the target has.
+    unmatched_roles: [Vec<Role>; 2],
     /// The numbers of joints in the two skeletons.
     pub(super) joints: [usize; 2],
 }
@@ -184,9 +185,10 @@ impl JointMap {
         }
         let mut map = Self::of(links.into_values().collect(), source, target)?;
         for role in Role::all() {
-            let in_source = from.joint(role).is_some();
-            if in_source != to.joint(role).is_some() {
-                map.unmatched_roles.push(UnmatchedRole { role, in_source });
+            match [from, to].map(|humanoid| humanoid.joint(role).is_some()) {
+                [true, false] => map.unmatched_roles[0].push(role),
+                [false, true] => map.unmatched_roles[1].push(role),
+                _ => {}
             }
         }
         Ok(map)
@@ -217,7 +219,7 @@ impl JointMap {
         }
         Ok(Self {
             links,
-            unmatched_roles: Vec::new(),
+            unmatched_roles: Default::default(),
             joints: [source.len(), target.len()],
         })
     }
@@ -260,22 +262,21 @@ impl JointMap {
         all.filter(|joint| self.link(*joint).is_none())
     }
 
-    /// The roles that only one of two humanoids has.
+    /// The roles that only the source has.
     ///
     /// Empty if the map was not made by [`humanoid`](Self::humanoid).
     #[must_use]
-    pub fn unmatched_roles(&self) -> &[UnmatchedRole] {
-        &self.unmatched_roles
+    pub fn unmatched_source_roles(&self) -> &[Role] {
+        &self.unmatched_roles[0]
     }
-}
 
-/// A role that only one of two humanoids has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct UnmatchedRole {
-    /// The role.
-    pub role: Role,
-    /// True if the source has it, and false if the target has it.
-    pub in_source: bool,
+    /// The roles that only the target has.
+    ///
+    /// Empty if the map was not made by [`humanoid`](Self::humanoid).
+    #[must_use]
+    pub fn unmatched_target_roles(&self) -> &[Role] {
+        &self.unmatched_roles[1]
+    }
 }
 
 fn find(skeleton: &Skeleton, what: &'static str, name: &str) -> Result<Id<Joint>> {

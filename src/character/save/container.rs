@@ -10,7 +10,7 @@ use std::ops::Range;
 const MAGIC: [u8; 8] = *b"throng\r\n";
 
 /// The version of the header and the table. Sections have versions of their own.
-const VERSION: u32 = 3;
+const VERSION: u32 = 2;
 
 /// The bytes of the header: signature, checksum of the rest of the header and of the table,
 /// version, number of sections, length of the file.

@@ -279,7 +279,7 @@ fn blends_are_weighted_means() {
         );
     }
     let error = RootTransform::blend(&[walk, run], &[1.0]).unwrap_err();
-    assert_eq!(error.to_string(), "weights has 1 elements, needs 2");
+    assert_eq!(error.to_string(), "weights: has 1 elements, needs 2");
 }
 
 #[test]

@@ -47,7 +47,7 @@ fn maps_by_names_see_through_prefixes() {
         map.unmatched_target().collect::<Vec<_>>(),
         [3, 5].map(Id::new)
     );
-    assert!(map.link(Id::new(3)).is_none() && map.unmatched_roles().is_empty());
+    assert!(map.link(Id::new(3)).is_none() && map.unmatched_source_roles().is_empty());
 }
 
 #[test]

@@ -149,7 +149,8 @@ fn limbs_point_where_the_sources_do() {
         let (from, to) = (source(rng), target(rng, stand));
         let map = JointMap::humanoid(&from, &to).unwrap();
         assert_eq!(map.links().len(), JOINTS.len());
-        assert!(map.unmatched_roles().is_empty());
+        assert!(map.unmatched_source_roles().is_empty());
+        assert!(map.unmatched_target_roles().is_empty());
         let mut retarget = Retarget::new(&from, &to, &map, &RetargetOptions::default()).unwrap();
         assert!(
             (retarget.ratio() - SIZE).abs() < 1e-6,
