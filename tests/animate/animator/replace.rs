@@ -6,7 +6,7 @@ use throng::glam::{Affine3A, Vec3};
 use throng::ik::{Aim, AimJoint, AimTarget, TwoBone, TwoBoneTarget};
 use throng::import::{ImportOptions, RawCharacter};
 use throng::state_machine::{
-    BlendPointDesc, LayerDesc, MaskDesc, MaskPartDesc, Origin, ParameterDesc, ParameterKind,
+    BlendPointDesc, LayerDesc, MaskBranchDesc, MaskDesc, Origin, ParameterDesc, ParameterKind,
     StateDesc, StateMachineDesc, TransitionDesc,
 };
 
@@ -41,7 +41,7 @@ fn desc() -> AnimationDesc {
             ..LayerDesc::new("body", "stand")
         }],
     };
-    let arm = MaskPartDesc {
+    let arm = MaskBranchDesc {
         joint: "RightUpperArm".into(),
         weight: 1.0,
         feather: 0,
@@ -49,7 +49,7 @@ fn desc() -> AnimationDesc {
     AnimationDesc {
         masks: vec![MaskDesc {
             name: "arm".into(),
-            parts: vec![arm],
+            branches: vec![arm],
         }],
         blend_spaces: vec![BlendSpaceDesc {
             name: "pace".into(),
