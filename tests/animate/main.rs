@@ -16,6 +16,7 @@ mod masks;
 mod models;
 mod morph_clips;
 mod moving_clips;
+mod refused;
 mod root_motion;
 mod sampling;
 mod sockets;
