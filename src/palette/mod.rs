@@ -25,5 +25,3 @@ pub(crate) use matrices::rest_palette;
 pub use write_only::WriteOnly;
 
 // For the tests and benches of this crate: not part of the API.
-#[doc(hidden)]
-pub use method::check_clip;
