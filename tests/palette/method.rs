@@ -3,21 +3,19 @@
 //! It is checked when a method is chosen, when a clip is added, and when a pose is given.
 
 use crate::reference::poser::Poser;
-use throng::Error;
 use throng::character::Character;
-use throng::clip::Interpolation;
+use throng::clip::{CurveClip, Interpolation, Track, TrackValues};
 use throng::error::{PoseAt, Unrepresentable};
 use throng::glam::{Affine3A, Mat4, Quat, Vec3};
-use throng::import::{
-    ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode, RawPrimitive, RawSkin,
-};
+use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin};
 use throng::palette::{DualQuat, PaletteFormat, QuatOffset, SkinningMethod, WriteOnly};
 use throng::skeleton::Transform;
+use throng::{Error, Id};
 
 /// A chain of three joints along +Y, one metre apart.
 ///
-/// A cube of vertices, one metre wide, is bound to each joint. The clip `move` has the channels.
-fn rig(scales: [Vec3; 3], channels: Vec<RawChannel>) -> Character {
+/// A cube of vertices, one metre wide, is bound to each joint.
+fn rig(scales: [Vec3; 3]) -> Character {
     let node = |index: usize| RawNode {
         name: ["base", "middle", "tip"][index].into(),
         parent: index.checked_sub(1),
@@ -50,34 +48,44 @@ fn rig(scales: [Vec3; 3], channels: Vec<RawChannel>) -> Character {
             indices: (0..24).collect(),
             ..RawPrimitive::default()
         }],
-        animations: vec![RawAnimation {
-            name: "move".into(),
-            channels,
-            ..RawAnimation::default()
-        }],
         ..RawCharacter::default()
     };
     raw.build(&ImportOptions::curves_only()).unwrap().character
 }
 
-/// A channel between keys at 0 s and 1 s.
-fn channel(node: usize, interpolation: Interpolation, values: RawKeys) -> RawChannel {
-    RawChannel {
-        node,
-        times_s: vec![0.0, 1.0],
-        interpolation,
-        values,
-    }
+fn keys<T: Copy>(times_s: &[f32], values: &[T]) -> throng::clip::Keys<T> {
+    crate::reference::rig::keys(Interpolation::Linear, times_s, values)
 }
 
-fn turn(node: usize) -> RawChannel {
-    let values = vec![Quat::IDENTITY, Quat::from_rotation_x(1.0)];
-    channel(node, Interpolation::Linear, RawKeys::Rotation(values))
+fn clip(character: &Character, joint: u16, values: TrackValues) -> CurveClip {
+    CurveClip::new(
+        "move",
+        vec![Track {
+            joint: Id::new(joint),
+            values,
+        }],
+        character.skeleton(),
+    )
+    .unwrap()
 }
 
-fn grow(node: usize, to: Vec3) -> RawChannel {
-    let values = RawKeys::Scale(vec![Vec3::ONE, to]);
-    channel(node, Interpolation::Linear, values)
+/// The format of a character that also has this clip.
+fn of_clip(
+    character: &Character,
+    method: SkinningMethod,
+    clip: &CurveClip,
+) -> throng::Result<PaletteFormat> {
+    let character = character.clone().with_clips(vec![clip.clone()])?;
+    PaletteFormat::of(&character, method)
+}
+
+fn turn() -> TrackValues {
+    let there = Quat::from_rotation_x(1.0);
+    TrackValues::Rotation(keys(&[0.0, 1.0], &[Quat::IDENTITY, there]))
+}
+
+fn grow(to: Vec3) -> TrackValues {
+    TrackValues::Scale(keys(&[0.0, 1.0], &[Vec3::ONE, to]))
 }
 
 /// A format, or the joint's name and the kind of reason of a refusal.
@@ -121,15 +129,15 @@ const STRETCH: PaletteFormat = PaletteFormat::DualQuatStretch;
 
 #[test]
 fn rigid_characters_take_every_method_in_the_smaller_entries() {
+    let character = rig([Vec3::ONE; 3]);
     for (method, format, bytes) in [
         (LINEAR, PaletteFormat::Mat3x4, 48),
         (DUAL, PaletteFormat::DualQuat, 32),
         (OFFSET, PaletteFormat::QuatOffset, 32),
     ] {
-        for channels in [vec![], vec![turn(1)]] {
-            let character = rig([Vec3::ONE; 3], channels);
-            assert_eq!(PaletteFormat::of(&character, method), Ok(format));
-        }
+        assert_eq!(PaletteFormat::of(&character, method), Ok(format));
+        let turns = clip(&character, 1, turn());
+        assert_eq!(of_clip(&character, method, &turns), Ok(format));
         assert_eq!((format.method(), format.entry_bytes()), (method, bytes));
     }
 }
@@ -161,7 +169,7 @@ fn the_rest_pose_is_checked() {
         ("by 2e-3", slightly(2e-3), OFFSET, Err(("middle", "uneven"))),
     ] {
         let row = format!("{row}, {method:?}");
-        let result = PaletteFormat::of(&rig(scales, vec![]), method);
+        let result = PaletteFormat::of(&rig(scales), method);
         check(&row, result, wanted, &PoseAt::Rest);
     }
     assert_eq!(STRETCH.entry_bytes(), 48);
@@ -169,19 +177,24 @@ fn the_rest_pose_is_checked() {
 
 #[test]
 fn clips_are_checked_where_they_change_shapes() {
+    let character = rig([Vec3::ONE; 3]);
     // Uniform scale of the first joint scales all joints.
-    let grows = grow(0, Vec3::splat(2.0));
-    let widens = grow(1, Vec3::new(3.0, 1.0, 1.0));
-    let vanishes = grow(2, Vec3::ZERO);
-    let inverts = grow(2, Vec3::new(-0.9, 1.0, 1.0));
+    let grows = clip(&character, 0, grow(Vec3::splat(2.0)));
+    let widens = clip(&character, 1, grow(Vec3::new(3.0, 1.0, 1.0)));
+    let vanishes = clip(&character, 2, grow(Vec3::ZERO));
+    let inverts = clip(&character, 2, grow(Vec3::new(-0.9, 1.0, 1.0)));
     // A spline that is 1 at both keys and 1.5 between them.
     let (slope, one) = (Vec3::X * 2.0, Vec3::ONE);
-    let values = vec![Vec3::ZERO, one, slope, -slope, one, Vec3::ZERO];
-    let bulges = channel(1, Interpolation::CubicSpline, RawKeys::Scale(values));
+    let values = TrackValues::Scale(crate::reference::rig::keys(
+        Interpolation::CubicSpline,
+        &[0.0, 1.0],
+        &[Vec3::ZERO, one, slope, -slope, one, Vec3::ZERO],
+    ));
+    let bulges = clip(&character, 1, values);
     let uneven = Err(("middle", "uneven"));
     let nothing = Err(("tip", "zero scale"));
     let offset = Ok(PaletteFormat::QuatOffset);
-    for (row, channel, method, wanted, time_s) in [
+    for (row, clip, method, wanted, time_s) in [
         ("grows", &grows, DUAL, Ok(STRETCH), EARLY_S),
         ("grows", &grows, OFFSET, offset, EARLY_S),
         ("widens", &widens, DUAL, Ok(STRETCH), EARLY_S),
@@ -192,29 +205,28 @@ fn clips_are_checked_where_they_change_shapes() {
         ("inverts", &inverts, DUAL, Err(("tip", "flip")), 0.75),
     ] {
         let row = format!("{row}, {method:?}");
-        let character = rig([Vec3::ONE; 3], vec![channel.clone()]);
-        let result = PaletteFormat::of(&character, method);
+        let result = of_clip(&character, method, clip);
         check(&row, result, wanted, &moved(time_s));
     }
 }
 
 #[test]
 fn turning_below_a_stretch_is_shear() {
-    let stretched = [Vec3::new(1.0, 2.0, 1.0), Vec3::ONE, Vec3::ONE];
+    let character = rig([Vec3::new(1.0, 2.0, 1.0), Vec3::ONE, Vec3::ONE]);
     for (joint, wanted) in [
         // The stretched joint itself turns after it is stretched.
         (0, Ok(STRETCH)),
         (1, Err(("middle", "shear"))),
         (2, Err(("tip", "shear"))),
     ] {
-        let result = PaletteFormat::of(&rig(stretched, vec![turn(joint)]), DUAL);
+        let result = of_clip(&character, DUAL, &clip(&character, joint, turn()));
         check(&format!("joint {joint}"), result, wanted, &moved(EARLY_S));
     }
 }
 
 #[test]
 fn poses_that_callers_give_are_checked_or_projected() {
-    let character = rig([Vec3::ONE; 3], vec![]);
+    let character = rig([Vec3::ONE; 3]);
     let mut poser = Poser::new();
     let mut model = poser.pose(&character, None).unwrap().to_vec();
     let mut out = [DualQuat::IDENTITY; 3];
@@ -248,7 +260,7 @@ fn poses_that_callers_give_are_checked_or_projected() {
 
 #[test]
 fn palettes_and_poses_of_another_length_are_refused() {
-    let character = rig([Vec3::ONE; 3], vec![]);
+    let character = rig([Vec3::ONE; 3]);
     // The lengths are checked before the pose, which cannot be represented.
     let mut model = Poser::new().pose(&character, None).unwrap().to_vec();
     model[1] *= Affine3A::from_scale(Vec3::new(1.0, 1.0, -1.0));
