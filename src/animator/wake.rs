@@ -3,14 +3,14 @@
 use crate::clone::clone_fields;
 
 /// Marks an actor that is not in the heap.
-const NOWHERE: u32 = u32::MAX;
+const ABSENT: u32 = u32::MAX;
 
 /// A binary heap of actors, ordered by wake time.
 ///
 /// Each actor is in it at most once. Its time can be changed, and it can be removed. Nothing is
 /// allocated once it has held every actor.
 #[derive(Debug, Default)]
-pub struct WakeHeap {
+pub(super) struct WakeHeap {
     /// Times and actors, the earliest first: `heap[i]` is not later than `heap[2i + 1]` and
     /// `heap[2i + 2]`.
     heap: Vec<(f64, u32)>,
@@ -24,7 +24,7 @@ clone_fields! {
 
 impl WakeHeap {
     /// Reserves memory for this many actors in all.
-    pub fn reserve(&mut self, actors: usize) {
+    pub(super) fn reserve(&mut self, actors: usize) {
         self.heap.reserve(actors.saturating_sub(self.heap.len()));
         self.indices
             .reserve(actors.saturating_sub(self.indices.len()));
@@ -37,19 +37,19 @@ impl WakeHeap {
     }
 
     /// Sets the time at which an actor wakes. An infinite time removes it.
-    pub fn set(&mut self, actor: u32, time_s: f64) {
+    pub(super) fn set(&mut self, actor: u32, time_s: f64) {
         let index = actor as usize;
         if index >= self.indices.len() {
-            self.indices.resize(index + 1, NOWHERE);
+            self.indices.resize(index + 1, ABSENT);
         }
         let at = self.indices[index];
         if time_s == f64::INFINITY || time_s.is_nan() {
-            if at != NOWHERE {
+            if at != ABSENT {
                 self.remove(at as usize);
             }
             return;
         }
-        let at = if at == NOWHERE {
+        let at = if at == ABSENT {
             self.heap.push((time_s, actor));
             self.heap.len() - 1
         } else {
@@ -61,7 +61,7 @@ impl WakeHeap {
     }
 
     /// Removes and returns the first actor that wakes at `now_s` or before.
-    pub fn pop(&mut self, now_s: f64) -> Option<u32> {
+    pub(super) fn pop(&mut self, now_s: f64) -> Option<u32> {
         let (time_s, actor) = *self.heap.first()?;
         if time_s > now_s {
             return None;
@@ -70,15 +70,9 @@ impl WakeHeap {
         Some(actor)
     }
 
-    /// The number of actors in it.
-    #[must_use]
-    pub fn waiting(&self) -> usize {
-        self.heap.len()
-    }
-
     fn remove(&mut self, at: usize) {
         let (_, actor) = self.heap.swap_remove(at);
-        self.indices[actor as usize] = NOWHERE;
+        self.indices[actor as usize] = ABSENT;
         if let Some((_, moved)) = self.heap.get(at) {
             self.indices[*moved as usize] = at as u32;
             self.settle(at);

@@ -1,6 +1,6 @@
 //! Rigid transforms of a character over the ground: a rotation about +Y and a translation.
 
-use crate::error::{Result, expect_in};
+use crate::error::{Result, expect_in, expect_len};
 use core::f64::consts::{PI, TAU};
 use glam::{Affine3A, DAffine3, DMat3, DQuat, DVec3, Vec3, Vec3A};
 
@@ -112,18 +112,20 @@ impl RootTransform {
 
     /// The movement of a blend: the weighted mean of the translations and of the yaws.
     ///
-    /// They are treated as velocities over the same time. Weights are normalised by their sum. If
-    /// the sum is 0, there is no movement.
+    /// They are treated as velocities over the same time. Each has a weight of its own. Weights are
+    /// normalised by their sum. If the sum is 0, there is no movement.
     ///
     /// Equal movements give that movement, whatever the weights. If clips turn at different rates,
     /// two steps differ from a single step by terms of second order in the steps' difference of
     /// yaw. So blend once per frame.
     ///
     /// # Errors
-    /// [`Error::At`](crate::Error::At) for a weight that is not finite or is negative.
-    pub fn blend(motions: &[(Self, f32)]) -> Result<Self> {
+    /// - [`Error::Argument`](crate::Error::Argument) if there is not one weight for each motion.
+    /// - [`Error::At`](crate::Error::At) for a weight that is not finite or is negative.
+    pub fn blend(motions: &[Self], weights: &[f32]) -> Result<Self> {
+        expect_len("weights", weights.len(), motions.len())?;
         let mut mean = Mean::default();
-        for (index, (motion, weight)) in motions.iter().enumerate() {
+        for (index, (motion, weight)) in motions.iter().zip(weights).enumerate() {
             check_weight(*weight).map_err(|why| why.at("root motion", index))?;
             mean.add(motion, *weight);
         }

@@ -249,7 +249,7 @@ fn what_plays_is_told() {
     // Paused, it is still. At a corner, a single clip plays. Stopped, none does.
     animator.actor_mut(id).unwrap().pause();
     animator.update(5.0).unwrap();
-    assert!(animator.still_pose(id).is_some());
+    assert!(animator.actor(id).unwrap().pose_version().is_some());
     animator.actor_mut(id).unwrap().resume();
     animator
         .actor_mut(id)
@@ -261,7 +261,7 @@ fn what_plays_is_told() {
     assert_eq!(animator.actor(id).unwrap().blend_position(1), None);
     animator.update(6.0).unwrap();
     assert_eq!(animator.actor(id).unwrap().playing().count(), 0);
-    assert!(animator.is_resting(id));
+    assert!(animator.actor(id).unwrap().is_resting());
 }
 
 /// A plane plays three clips: the joints are at the mean of their positions in the clips, with the
@@ -372,7 +372,7 @@ fn it_finishes_once() {
         finished += count(&animator);
     }
     assert_eq!(finished, 1);
-    assert!(animator.still_pose(id).is_some());
+    assert!(animator.actor(id).unwrap().pose_version().is_some());
     // From there it plays to the end once more.
     animator.actor_mut(id).unwrap().seek(0, 0.1).unwrap();
     animator.update(10.0).unwrap();
