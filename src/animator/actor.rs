@@ -1051,7 +1051,7 @@ impl ActorMut<'_> {
     /// [`Error::Argument`] for values that are not finite or beyond
     /// [`Character::MAX_EXTENT`](crate::character::Character::MAX_EXTENT), and if root motion is
     /// ignored.
-    #[doc(alias = "place")]
+    #[doc(alias = "teleport")]
     pub fn set_root_transform(&mut self, transform: RootTransform, scale: f64) -> Result<()> {
         let RootTransform {
             translation,
