@@ -68,7 +68,7 @@ impl Library {
     /// # Errors
     /// [`Error::Argument`] for the wrong number of coordinates, or one that is not finite.
     pub(crate) fn blend_position(&self, space: u16, at: BlendAt) -> Result<Vec2> {
-        let what = "place in the blend space";
+        let what = "position in the blend space";
         let space = self.blend_spaces().get(usize::from(space));
         let (got, need) = (at.dimensions(), space.map_or(1, BlendSpace::dimensions));
         let position = at.to_vec2();

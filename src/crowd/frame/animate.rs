@@ -57,9 +57,12 @@ impl Crowd {
             let Some(instance) = self.scene.instances.state(*index) else {
                 continue;
             };
-            let (actor, row) = (instance.actor, instance.rows.start);
+            let row = instance.rows.start;
+            let Ok(actor) = animator.actor(instance.actor) else {
+                continue;
+            };
             let deform = instance.skin == SkinningStage::Cpu;
-            let rests = animator.is_resting(actor);
+            let rests = actor.is_resting();
             self.scene.instances.set_in_ring(*index, !rests);
             animated.any_in_ring |= !rests;
             let destination = match (rests, deform) {
@@ -74,11 +77,11 @@ impl Crowd {
                 });
                 animated.deformed.push((*index, start));
             }
-            let still = animator.still_pose(actor).filter(|_| !deform);
+            let still = actor.pose_version().filter(|_| !deform);
             if let Some(destination) = destination
                 && animated.must_write(frame_index, *index, still)
             {
-                animated.actors.push(actor.index);
+                animated.actors.push(actor.id().index);
                 animated.destinations.push(destination);
             }
         }

@@ -354,26 +354,6 @@ impl FrameBuffers {
         unsafe { self.records.record_upload(device, cmd, frame_index, &parts) }
     }
 
-    /// Fills the part of `frame_index` with `byte`, in the palette ring or in both.
-    pub(in crate::crowd) fn poison(
-        &mut self,
-        frame_index: u32,
-        byte: u8,
-        only_palettes: bool,
-    ) -> Result<()> {
-        let entries = self.palettes.entries();
-        // SAFETY: only tests call this, through `Crowd::poison_frame`, whose contract allows the
-        // GPU to read any bytes; the CPU reads nothing through this.
-        let palettes = unsafe { self.palettes.writer(frame_index, 0, entries)? };
-        palettes.poison(byte);
-        let start = self.records.place(frame_index, 0, self.sections.end);
-        if let Some(start) = start.filter(|_| !only_palettes) {
-            // SAFETY: `place` checked the range.
-            unsafe { start.as_ptr().write_bytes(byte, self.sections.end as usize) };
-        }
-        Ok(())
-    }
-
     /// Destroys the buffers.
     ///
     /// # Safety
