@@ -70,8 +70,8 @@ impl Geometry {
             max_bytes,
         )?;
         let records = bytemuck::cast_slice(&geometry.primitives);
-        if let Some(place) = geometry.words.get_mut(..records.len()) {
-            place.copy_from_slice(records);
+        if let Some(start) = geometry.words.get_mut(..records.len()) {
+            start.copy_from_slice(records);
         }
         Ok(geometry)
     }
@@ -80,8 +80,8 @@ impl Geometry {
     pub(crate) fn set_materials(&mut self, materials: &[GpuMaterial]) {
         let records: &[u32] = bytemuck::cast_slice(materials);
         let start = self.first_material as usize * size_of::<GpuMaterial>() / 4;
-        if let Some(place) = self.words.get_mut(start..start + records.len()) {
-            place.copy_from_slice(records);
+        if let Some(to) = self.words.get_mut(start..start + records.len()) {
+            to.copy_from_slice(records);
         }
     }
 

@@ -14,8 +14,8 @@ use throng::palette::SkinningMethod;
 use throng::skin::{Faces, Ray};
 use throng::standalone::Target;
 use throng::{
-    Capacity, CharacterDesc, CharacterId, Crowd, Error, InstanceId, PassId, Play, SkinningStage,
-    Spawn, SpawnAttachment, View, WarmUp,
+    Attachment, Capacity, CharacterDesc, CharacterId, Crowd, Error, InstanceId, PassId, Play,
+    SkinningStage, Spawn, View, WarmUp,
 };
 
 const TIME_S: f64 = 0.3;
@@ -86,9 +86,9 @@ impl Stage {
                 play: "sway".into(),
                 skinning_stage,
                 hidden_parts: if at == 1 { &parts[0] } else { &[] },
-                attachment: (at == 2).then(|| SpawnAttachment {
+                attachment: (at == 2).then(|| Attachment {
                     socket_from_child: Affine3A::from_translation(vec3(1.5, -1.0, 0.0)),
-                    ..SpawnAttachment::new(ids[0], "joint 1")
+                    ..Attachment::new(ids[0], "joint 1")
                 }),
                 ..Spawn::default()
             };
@@ -313,9 +313,9 @@ fn spawning_is_the_same_as_calling() {
             visible: false,
             view_mask: 6,
             hidden_parts: &["back".into()],
-            attachment: Some(SpawnAttachment {
+            attachment: Some(Attachment {
                 outlives_parent: true,
-                ..SpawnAttachment::new(parent, "joint 2")
+                ..Attachment::new(parent, "joint 2")
             }),
             paused: true,
             time_scale: 0.5,

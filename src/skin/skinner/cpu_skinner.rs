@@ -146,7 +146,7 @@ impl Skinner {
         let at = |word: u32| unsafe { start.add(word as usize) };
         self.with_scratch(|scratch| {
             let (entries, palette) = super::scratch::entries(palette, &mut scratch.palette);
-            for (part, place) in self.parts.iter().zip(&self.layout.primitives) {
+            for (part, words) in self.parts.iter().zip(&self.layout.primitives) {
                 let task = Task {
                     part,
                     streams: super::scratch::morphed(part, weights, true, &mut scratch.morphed),
@@ -154,9 +154,9 @@ impl Skinner {
                     palette,
                 };
                 let out = Out {
-                    positions: at(place.positions),
-                    normals: place.normals.map(at),
-                    tangents: place.tangents.map(at),
+                    positions: at(words.positions),
+                    normals: words.normals.map(at),
+                    tangents: words.tangents.map(at),
                 };
                 // SAFETY: `self.unit` was detected on this CPU. `check_lengths` compared the
                 // palette's length with the character's. `out` has `layout.words` words, which hold
