@@ -17,7 +17,7 @@ use crate::id::Id;
 use crate::mesh::{Expression, MorphWeight};
 use crate::motion::{BlendSpace, RootTransform};
 use crate::skeleton::{Skeleton, Transform};
-use crate::state_machine::{LayerStatus, ParameterDesc, StateMachine, StateMachineInstance, Value};
+use crate::state_machine::{LayerStatus, ParameterDesc, StateMachine, Value};
 use core::ops::{Deref, DerefMut};
 use glam::{Affine3A, Vec3};
 
@@ -384,12 +384,14 @@ impl<A: Deref<Target = Animator>> Actor<A> {
 
     /// Checks that the caller may play on the layer.
     fn check_layer(&self, layer: u8) -> Result<()> {
-        let taken = self.has_state_machine();
-        if taken && usize::from(layer) < self.library().machine_layers() {
-            let why = "belongs to the actor's state machine";
-            return Err(Error::invalid("layer", why));
+        match self.driver() {
+            Ok((machine, _)) if usize::from(layer) < machine.layer_count() => {
+                let why = "drives this layer: use a layer above its own, or stop_state_machine";
+                let why = Error::invalid("state machine", why);
+                Err(why.at_named("layer", layer, machine.layer_name(layer)))
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     fn check_shows(&self) -> Result<()> {
@@ -637,16 +639,14 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
     /// # Errors
     /// - [`Error::UnknownName`] or [`Error::NotFound`] for a parameter that the state machine does
     ///   not have.
-    /// - [`Error::Argument`] if no state machine drives the actor, the parameter is of another
-    ///   kind, or the value is not finite.
+    /// - [`Error::At`] with the parameter, if it is of another kind, or the value is not finite.
+    /// - [`Error::Argument`] if no state machine drives the actor.
     pub fn set_float<'n>(
         &mut self,
         parameter: impl Into<NameOrId<'n, Id<ParameterDesc>>>,
         value: f32,
     ) -> Result<()> {
-        self.set(parameter.into(), |machine, state, id| {
-            machine.set_float(state, id, value)
-        })
+        self.set_parameter(parameter, Value::Float(value))
     }
 
     /// Moves a float parameter linearly to a value, over `over_s` seconds.
@@ -680,9 +680,7 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
         parameter: impl Into<NameOrId<'n, Id<ParameterDesc>>>,
         value: i32,
     ) -> Result<()> {
-        self.set(parameter.into(), |machine, state, id| {
-            machine.set_int(state, id, value)
-        })
+        self.set_parameter(parameter, Value::Int(value))
     }
 
     /// Sets a bool parameter. Otherwise works like [`Self::set_float`].
@@ -694,9 +692,7 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
         parameter: impl Into<NameOrId<'n, Id<ParameterDesc>>>,
         value: bool,
     ) -> Result<()> {
-        self.set(parameter.into(), |machine, state, id| {
-            machine.set_bool(state, id, value)
-        })
+        self.set_parameter(parameter, Value::Bool(value))
     }
 
     /// Sets a trigger, until a transition consumes it or [`Self::reset_trigger`] clears it.
@@ -707,9 +703,7 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
         &mut self,
         parameter: impl Into<NameOrId<'n, Id<ParameterDesc>>>,
     ) -> Result<()> {
-        self.set(parameter.into(), |machine, state, id| {
-            machine.set_trigger(state, id)
-        })
+        self.set_parameter(parameter, Value::Trigger(true))
     }
 
     /// Clears a trigger.
@@ -720,9 +714,7 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
         &mut self,
         parameter: impl Into<NameOrId<'n, Id<ParameterDesc>>>,
     ) -> Result<()> {
-        self.set(parameter.into(), |machine, state, id| {
-            machine.reset_trigger(state, id)
-        })
+        self.set_parameter(parameter, Value::Trigger(false))
     }
 
     /// Sets a parameter of any kind. `Trigger(false)` clears a trigger.
@@ -734,23 +726,9 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
         parameter: impl Into<NameOrId<'n, Id<ParameterDesc>>>,
         value: Value,
     ) -> Result<()> {
-        match value {
-            Value::Float(value) => self.set_float(parameter, value),
-            Value::Int(value) => self.set_int(parameter, value),
-            Value::Bool(value) => self.set_bool(parameter, value),
-            Value::Trigger(true) => self.set_trigger(parameter),
-            Value::Trigger(false) => self.reset_trigger(parameter),
-        }
-    }
-
-    fn set(
-        &mut self,
-        parameter: NameOrId<'_, Id<ParameterDesc>>,
-        set: impl FnOnce(&StateMachine, &mut StateMachineInstance, Id<ParameterDesc>) -> Result<()>,
-    ) -> Result<()> {
+        let parameter = parameter.into();
         self.with_driver(|machine, driver, _| {
-            let id = parameter_id(machine, parameter)?;
-            driver.set(id, |state| set(machine, state, id))
+            driver.set(machine, parameter_id(machine, parameter)?, value)
         })
     }
 
@@ -776,8 +754,8 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
     ///
     /// # Errors
     /// - [`Error::NotFound`] for a solver of another animator.
-    /// - [`Error::Argument`] for a target of another kind of solver, an invalid target, or a fade
-    ///   that is negative or longer than an hour.
+    /// - [`Error::At`] with the solver, for a target of another kind or an invalid target.
+    /// - [`Error::Argument`] for a fade that is negative or longer than an hour.
     pub fn set_target(
         &mut self,
         solver: Id<IkSolver>,
@@ -786,7 +764,7 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
     ) -> Result<()> {
         let target = target.into();
         check_fade("fade_s", fade_s)?;
-        self.animator.solvers.get(solver)?.check(&target)?;
+        self.animator.solvers.check(solver, &target)?;
         self.animator.expect_special(self.id.index);
         self.change(|it| it.actor.goals.set(solver, target, fade_s, it.local_s));
         Ok(())

@@ -265,11 +265,11 @@ impl Actors {
     /// # Errors
     /// [`Error::NotFound`] or [`Error::Stale`].
     pub(super) fn check(&self, id: ActorId) -> Result<()> {
-        let actor = self.list.get(id.index as usize).ok_or(Error::NotFound {
-            what: "actor",
-            index: id.index.into(),
-            count: self.list.len() as u64,
-        })?;
+        let actor = self.list.get(id.index as usize).ok_or(Error::not_found(
+            "actor",
+            id.index,
+            self.list.len(),
+        ))?;
         if actor.alive && actor.generation == id.generation {
             return Ok(());
         }

@@ -42,18 +42,10 @@ impl JointRef<'_> {
         let sockets = &set.sockets;
         match self {
             Self::Id(joint) if joint.index() < skeleton.len() => Ok(Socket::at(joint)),
-            Self::Id(joint) => Err(Error::NotFound {
-                what: "joint",
-                index: joint.index() as u64,
-                count: skeleton.len() as u64,
-            }),
+            Self::Id(joint) => Err(Error::not_found("joint", joint.index(), skeleton.len())),
             Self::Socket(socket) => {
                 let found = sockets.get(socket.index()).copied();
-                found.ok_or(Error::NotFound {
-                    what: "socket",
-                    index: socket.index() as u64,
-                    count: sockets.len() as u64,
-                })
+                found.ok_or(Error::not_found("socket", socket.index(), sockets.len()))
             }
             Self::Name(name) => {
                 let socket = set.socket(name).map(|socket| sockets[socket.index()]);

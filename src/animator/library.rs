@@ -69,7 +69,7 @@ impl Library {
     /// # Errors
     /// [`Error::Argument`] for the wrong number of coordinates, or one that is not finite.
     pub(crate) fn blend_position(&self, space: u16, at: BlendAt) -> Result<Vec2> {
-        let what = "place in the blend space";
+        let what = "position in the blend space";
         let space = self.blend_spaces().get(usize::from(space));
         let (got, need) = (at.dimensions(), space.map_or(1, BlendSpace::dimensions));
         let position = at.to_vec2();
@@ -173,11 +173,6 @@ impl Library {
         }
     }
 
-    /// The number of layers that the state machine reserves.
-    pub(crate) fn machine_layers(&self) -> usize {
-        self.state_machine().map_or(0, StateMachine::layer_count)
-    }
-
     pub(crate) fn state_machine(&self) -> Option<&StateMachine> {
         self.set.state_machine.as_ref()
     }
@@ -198,11 +193,6 @@ pub(crate) fn check_fade(what: &'static str, fade_s: f32) -> Result<()> {
 
 /// Checks an index that was saved.
 pub(crate) fn in_list(what: &'static str, index: usize, count: usize) -> Result<()> {
-    let (at, all) = (index as u64, count as u64);
-    let missing = Error::NotFound {
-        what,
-        index: at,
-        count: all,
-    };
+    let missing = Error::not_found(what, index, count);
     if index < count { Ok(()) } else { Err(missing) }
 }

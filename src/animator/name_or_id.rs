@@ -26,11 +26,7 @@ impl<T> NameOrId<'_, Id<T>> {
         match self {
             Self::Name(name) => find(what, names, name),
             Self::Id(id) if id.index() < names.len() => Ok(id),
-            Self::Id(id) => Err(Error::NotFound {
-                what,
-                index: id.into(),
-                count: names.len() as u64,
-            }),
+            Self::Id(id) => Err(Error::not_found(what, id, names.len())),
         }
     }
 }

@@ -58,11 +58,7 @@ impl Character {
         let mut numbers = std::collections::HashMap::new();
         for (number, (morph, weight)) in expression.morphs.iter().enumerate() {
             let checked = if morph.index() >= count {
-                Err(Error::NotFound {
-                    what: "morph weight",
-                    index: (*morph).into(),
-                    count: count as u64,
-                })
+                Err(Error::not_found("morph weight", *morph, count))
             } else if let Some(of) = numbers.insert(*morph, number) {
                 Err(Error::duplicate("morph weight", of))
             } else {

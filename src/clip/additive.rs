@@ -46,11 +46,7 @@ pub(crate) fn curves(
     let tracks = raw.tracks().iter().map(|track| {
         let joint = usize::from(track.joint);
         let Some(own) = reference.get(joint) else {
-            return Err(Error::NotFound {
-                what: "joint",
-                index: joint as u64,
-                count: reference.len() as u64,
-            });
+            return Err(Error::not_found("joint", joint, reference.len()));
         };
         let origin = Origin::new(own, joint, matches!(track.values, TrackValues::Scale(_)))?;
         let values = match &track.values {
@@ -139,11 +135,7 @@ fn weight_curves(
         .last()
         .map_or(0, |last| weight_range(last).end);
     if end > weights.len() {
-        return Err(Error::NotFound {
-            what: "morph weight",
-            index: end as u64 - 1,
-            count: weights.len() as u64,
-        });
+        return Err(Error::not_found("morph weight", end - 1, weights.len()));
     }
     if let AdditiveReference::Frame { time_s } = reference {
         raw.sample_weights(*time_s, |index, value| weights[index] = value);

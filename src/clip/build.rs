@@ -79,11 +79,7 @@ fn clip(
     if let Some(last) = raw.tracks().last()
         && usize::from(last.joint) >= skeleton.len()
     {
-        return Err(Error::NotFound {
-            what: "joint",
-            index: last.joint.into(),
-            count: skeleton.len() as u64,
-        });
+        return Err(Error::not_found("joint", last.joint, skeleton.len()));
     }
     if let Some(bound) = options.error_m
         && !(bound > 0.0 && bound.is_finite())

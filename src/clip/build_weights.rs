@@ -49,11 +49,11 @@ pub(super) fn weights(model: &Model, raw: &CurveClip, bound_m: f32) -> Result<Ma
     if let Some(last) = raw.weight_tracks().last()
         && weight_range(last).end > count
     {
-        return Err(Error::NotFound {
-            what: "morph weight",
-            index: weight_range(last).end as u64 - 1,
-            count: count as u64,
-        });
+        return Err(Error::not_found(
+            "morph weight",
+            weight_range(last).end - 1,
+            count,
+        ));
     }
     let mut made = Made::default();
     if raw.weight_tracks().is_empty() {

@@ -143,11 +143,7 @@ impl CurveClip {
         for track in &tracks {
             let joint = usize::from(track.joint);
             if joint >= skeleton.len() {
-                return Err(Error::NotFound {
-                    what: "joint",
-                    index: joint as u64,
-                    count: skeleton.len() as u64,
-                });
+                return Err(Error::not_found("joint", joint, skeleton.len()));
             }
             match &track.values {
                 TrackValues::Translation(keys) | TrackValues::Scale(keys) => {
@@ -201,11 +197,7 @@ impl CurveClip {
                 return Err(Error::invalid("weight track", "drives no weights"));
             }
             if end > weights as u64 {
-                return Err(Error::NotFound {
-                    what: "morph weight",
-                    index: end - 1,
-                    count: weights as u64,
-                });
+                return Err(Error::not_found("morph weight", end - 1, weights));
             }
             check_wide(&track.keys, track.count as usize, |v| v.is_finite())?;
         }

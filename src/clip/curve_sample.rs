@@ -36,11 +36,7 @@ impl CurveClip {
         if let Some(last) = self.tracks().last()
             && usize::from(last.joint) >= local.len()
         {
-            return Err(Error::NotFound {
-                what: "joint",
-                index: last.joint.into(),
-                count: local.len() as u64,
-            });
+            return Err(Error::not_found("joint", last.joint, local.len()));
         }
         animate_tracks(self.tracks(), time_s, 0, local);
         Ok(())

@@ -444,9 +444,5 @@ impl Characters {
 }
 
 pub(super) fn no_character(id: CharacterId, count: usize) -> Error {
-    Error::NotFound {
-        what: "character",
-        index: id.0.into(),
-        count: count as u64,
-    }
+    Error::not_found("character", id.0, count)
 }

@@ -84,11 +84,7 @@ impl Histories {
         };
         let count = self.last.len() as u64;
         if u64::from(history) >= count {
-            return Err(Error::NotFound {
-                what: "history",
-                index: history.into(),
-                count,
-            });
+            return Err(Error::not_found("history", history, count));
         }
         let mut earlier = views.iter().take(index);
         if earlier.any(|other| other.history == Some(history)) {

@@ -162,11 +162,7 @@ impl IkChain {
     pub fn with_limit(mut self, joint: Id<Joint>, limit: JointLimit) -> Result<Self> {
         let count = self.joints.len() as u64;
         let own = self.joints.iter_mut().find(|own| own.joint == joint);
-        let own = own.ok_or(Error::NotFound {
-            what: "joint of the chain",
-            index: joint.into(),
-            count,
-        })?;
+        let own = own.ok_or(Error::not_found("joint of the chain", joint, count))?;
         own.limit = limit;
         Ok(self)
     }

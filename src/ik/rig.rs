@@ -134,11 +134,7 @@ impl IkRig {
         if usize::from(joint) < self.joints.len() {
             return Ok(());
         }
-        Err(Error::NotFound {
-            what: "joint",
-            index: joint.into(),
-            count: self.joints.len() as u64,
-        })
+        Err(Error::not_found("joint", joint, self.joints.len()))
     }
 
     /// Checks that `joint` exists and is a descendant of `above`. Errors call it `what`.

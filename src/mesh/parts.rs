@@ -136,11 +136,7 @@ impl Parts {
     /// - [`Error::NotFound`] if there is no such part.
     /// - [`Error::Capacity`] for a part with a primitive past [`PartId::MAX_HIDEABLE`].
     pub(crate) fn bits(&self, part: PartId) -> Result<u128> {
-        let missing = Error::NotFound {
-            what: "part",
-            index: part.0.into(),
-            count: self.0.len() as u64,
-        };
+        let missing = Error::not_found("part", part.0, self.0.len());
         let part = self.0.get(part.index()).ok_or(missing)?;
         match part.past {
             None => Ok(part.bits),
@@ -158,6 +154,11 @@ impl Parts {
         let with = (0..).zip(&self.0).filter(|(_, part)| part.bits & bit != 0);
         let smallest = with.min_by_key(|(_, part)| part.bits.count_ones());
         smallest.map(|(number, _)| PartId(number))
+    }
+
+    /// The name of a part, empty if the part does not exist.
+    pub(crate) fn name(&self, part: PartId) -> &str {
+        self.0.get(part.index()).map_or("", |part| &part.name)
     }
 
     /// Finds the part with this name, for `InstanceMut::set_part_visible` and

@@ -18,11 +18,7 @@ impl Steps {
         let mut smooth = vec![false; source.len()];
         for track in clip.tracks() {
             let Some(smooth) = smooth.get_mut(usize::from(track.joint)) else {
-                return Err(Error::NotFound {
-                    what: "joint",
-                    index: track.joint.into(),
-                    count: source.len() as u64,
-                });
+                return Err(Error::not_found("joint", track.joint, source.len()));
             };
             *smooth |= is_smooth(track);
         }

@@ -74,15 +74,7 @@ impl Skeleton {
             match children.get_mut(parent.index()) {
                 Some(children) => children.push(index),
                 None => {
-                    return Err(Error::At {
-                        what: "joint",
-                        index: index as u64,
-                        why: Box::new(Error::NotFound {
-                            what: "parent",
-                            index: parent.0.into(),
-                            count: count as u64,
-                        }),
-                    });
+                    return Err(Error::not_found("parent", parent, count).at("joint", index));
                 }
             }
         }

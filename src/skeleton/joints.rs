@@ -228,11 +228,7 @@ impl Skeleton {
         for (index, (role, joint)) in roles.iter().enumerate() {
             let before = &roles[..index];
             let why = if joint.index() >= self.len() {
-                Error::NotFound {
-                    what: "joint",
-                    index: (*joint).into(),
-                    count: self.len() as u64,
-                }
+                Error::not_found("joint", *joint, self.len())
             } else if let Some(of) = before.iter().position(|(other, _)| other == role) {
                 Error::duplicate("role", of)
             } else if let Some(of) = before.iter().position(|(_, other)| other == joint) {

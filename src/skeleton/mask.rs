@@ -54,11 +54,7 @@ impl Mask {
             });
         }
         for (index, weight) in weights.iter().enumerate() {
-            check(*weight).map_err(|why| Error::At {
-                what: "joint",
-                index: index as u64,
-                why: Box::new(why),
-            })?;
+            check(*weight).map_err(|why| why.at("joint", index))?;
         }
         Ok(Self { weights })
     }

@@ -284,11 +284,7 @@ fn check_joint(skeleton: &Skeleton, what: &'static str, joint: Id<Joint>) -> Res
     if joint.index() < skeleton.len() {
         return Ok(());
     }
-    Err(Error::NotFound {
-        what,
-        index: joint.into(),
-        count: skeleton.len() as u64,
-    })
+    Err(Error::not_found(what, joint, skeleton.len()))
 }
 
 fn check_point(what: &'static str, point: Vec3) -> Result<()> {
@@ -328,11 +324,7 @@ fn check_chain(skeleton: &Skeleton, chain: &SpringChain, colliders: usize) -> Re
     }
     let missing = chain.colliders.iter().find(|index| **index >= colliders);
     missing.map_or(Ok(()), |index| {
-        Err(Error::NotFound {
-            what: "spring collider",
-            index: *index as u64,
-            count: colliders as u64,
-        })
+        Err(Error::not_found("spring collider", *index, colliders))
     })
 }
 

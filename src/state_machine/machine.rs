@@ -206,10 +206,10 @@ impl StateMachine {
     }
 
     pub(super) fn layer_at(&self, index: u8) -> Result<&Layer> {
-        self.layers.get(usize::from(index)).ok_or(Error::NotFound {
-            what: "layer",
-            index: index.into(),
-            count: self.layers.len() as u64,
-        })
+        self.layers.get(usize::from(index)).ok_or(Error::not_found(
+            "layer",
+            index,
+            self.layers.len(),
+        ))
     }
 }

@@ -4,7 +4,7 @@ use super::desc::ParameterDesc;
 use super::fire::enter;
 use super::machine::StateMachine;
 use super::model::Layer;
-use super::state::{Fading, LayerState, Play, StateMachineInstance, Value};
+use super::state::{Fading, LayerState, Play, StateMachineInstance};
 use crate::id::Id;
 
 impl StateMachine {
@@ -39,13 +39,7 @@ impl StateMachine {
                 continue;
             };
             // Kinds are equal and values are finite, so there is no error.
-            let _ = match *value {
-                Value::Float(value) => self.set_float(&mut new, id, value),
-                Value::Int(value) => self.set_int(&mut new, id, value),
-                Value::Bool(value) => self.set_bool(&mut new, id, value),
-                Value::Trigger(true) => self.set_trigger(&mut new, id),
-                Value::Trigger(false) => Ok(()),
-            };
+            let _ = self.set(&mut new, id, *value);
         }
         let mut kept = vec![false; self.layers.len()];
         for (before, own) in old.layers.iter().zip(&state.layers) {

@@ -130,7 +130,7 @@ fn images_that_are_missing_are_replaced() {
         with_textures(b, &SLOTS[..1])
     };
     for (uri, why) in [
-        ("skin.png", "cannot be read: entity not found"),
+        ("skin.png", "cannot be read: it does not exist"),
         (".", "cannot be read: is a directory"),
         ("../skin.png", "leads out of the folder"),
         (

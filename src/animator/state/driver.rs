@@ -75,10 +75,11 @@ impl Driver {
     /// Sets a parameter of any kind. A float stops moving.
     pub(crate) fn set(
         &mut self,
+        machine: &StateMachine,
         id: Id<ParameterDesc>,
-        set: impl FnOnce(&mut StateMachineInstance) -> Result<()>,
+        value: Value,
     ) -> Result<()> {
-        set(&mut self.state)?;
+        machine.set(&mut self.state, id, value)?;
         self.damped.retain(|(other, _)| *other != id);
         Ok(())
     }
@@ -93,9 +94,9 @@ impl Driver {
     ) -> Result<()> {
         let from = self.value(machine, id)?;
         // This rejects an invalid value at once, and a parameter that is not a float.
-        self.set(id, |state| machine.set_float(state, id, value))?;
+        self.set(machine, id, Value::Float(value))?;
+        machine.set(&mut self.state, id, from)?;
         if let Value::Float(from) = from {
-            machine.set_float(&mut self.state, id, from)?;
             let ramp = Ramp::new(from, value, local_s, over_s, Ease::Linear);
             self.damped.push((id, ramp));
         }
@@ -116,7 +117,7 @@ impl Driver {
         for (id, ramp) in &self.damped {
             // The parameter is a float of this machine and the ramp is finite, so there is no
             // error.
-            let _ = machine.set_float(&mut self.state, *id, ramp.at(local_s));
+            let _ = machine.set(&mut self.state, *id, Value::Float(ramp.at(local_s)));
         }
         self.damped.retain(|(_, ramp)| !ramp.has_ended(local_s));
     }

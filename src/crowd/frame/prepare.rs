@@ -84,11 +84,7 @@ impl Frame<'_> {
             let checked = checked.and_then(|()| histories.check(views, index));
             let frame = self.crowd.memory.retire_queue.frame();
             let checked = checked.and_then(|()| self.crowd.scene.visibility.check(view, frame));
-            checked.map_err(|why| Error::At {
-                what: "view",
-                index: index as u64,
-                why: Box::new(why),
-            })
+            checked.map_err(|why| why.at("view", index))
         })
     }
 

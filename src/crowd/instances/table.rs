@@ -240,11 +240,7 @@ impl Instances {
 
     pub(in crate::crowd) fn get(&self, id: InstanceId) -> Result<&InstanceState> {
         let count = self.states.len() as u64;
-        let missing = Error::NotFound {
-            what: "instance",
-            index: id.index.into(),
-            count,
-        };
+        let missing = Error::not_found("instance", id.index, count);
         let instance = self.states.get(id.index as usize).ok_or(missing)?;
         if instance.alive && instance.generation == id.generation {
             return Ok(instance);
@@ -569,11 +565,7 @@ impl Instances {
     pub(in crate::crowd) fn remove(&mut self, id: InstanceId) -> Result<(u32, u32)> {
         self.get(id)?;
         let count = self.states.len() as u64;
-        let missing = Error::NotFound {
-            what: "instance",
-            index: id.index.into(),
-            count,
-        };
+        let missing = Error::not_found("instance", id.index, count);
         let instance = self.states.get_mut(id.index as usize).ok_or(missing)?;
         self.cpu_skinned.count(instance, false);
         instance.alive = false;

@@ -178,11 +178,7 @@ impl Crowd {
             .passes
             .get(pass.0 as usize)
             .and_then(Option::as_ref);
-        found.ok_or(Error::NotFound {
-            what: "pass",
-            index: pass.0.into(),
-            count,
-        })
+        found.ok_or(Error::not_found("pass", pass.0, count))
     }
 
     /// Retires a pass.
@@ -198,11 +194,7 @@ impl Crowd {
             .passes
             .get_mut(pass.0 as usize)
             .and_then(Option::take);
-        let pass = found.ok_or(Error::NotFound {
-            what: "pass",
-            index: pass.0.into(),
-            count,
-        })?;
+        let pass = found.ok_or(Error::not_found("pass", pass.0, count))?;
         self.memory
             .retire_queue
             .retire(Retired::Pass(Box::new(pass)));

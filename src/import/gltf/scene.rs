@@ -131,11 +131,7 @@ fn chosen_scene(doc: &Document, options: &ImportOptions) -> Result<Option<usize>
         None => Ok(default),
         Some(scene) if scene < doc.scenes.len() => Ok(Some(scene)),
         Some(scene) => {
-            let missing = Error::NotFound {
-                what: "scene",
-                index: scene as u64,
-                count: doc.scenes.len() as u64,
-            };
+            let missing = Error::not_found("scene", scene, doc.scenes.len());
             Err(missing.not_in_file())
         }
     }

@@ -28,11 +28,7 @@ pub(crate) fn extract(
     let asked = options.joint;
     for joint in asked.into_iter().chain(drives) {
         if usize::from(joint) >= skeleton.len() {
-            return Err(Error::NotFound {
-                what: "joint",
-                index: joint.into(),
-                count: skeleton.len() as u64,
-            });
+            return Err(Error::not_found("joint", joint, skeleton.len()));
         }
     }
     let Some(joint) = asked.or_else(|| topmost(clip)) else {

@@ -336,11 +336,9 @@ impl Skinner {
     }
 
     pub(super) fn part(&self, primitive: usize) -> Result<&Part> {
-        self.parts.get(primitive).ok_or(Error::NotFound {
-            what: "primitive",
-            index: primitive as u64,
-            count: self.parts.len() as u64,
-        })
+        self.parts
+            .get(primitive)
+            .ok_or(Error::not_found("primitive", primitive, self.parts.len()))
     }
 
     pub(crate) fn check_lengths(&self, palette: PaletteRef<'_>, weights: &[f32]) -> Result<()> {

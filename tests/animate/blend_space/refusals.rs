@@ -31,6 +31,7 @@ fn refused<T: std::fmt::Debug>(row: &str, result: Result<T, Error>) -> Refused {
             what: "point",
             index,
             why,
+            ..
         }) => match *why {
             Error::Argument { why, .. } => Refused::Point(index, why),
             other => panic!("{row}: {other:?}"),

@@ -327,6 +327,7 @@ fn bad_rays_and_transforms_are_refused() {
     let wrong = Error::At {
         what: "instance",
         index: 1,
+        name: "".into(),
         why: Box::new(invalid("world_from_model", "has no inverse")),
     };
     assert_eq!(Posed::pick_many(&instances, &good, Faces::Both), Err(wrong));
