@@ -50,7 +50,7 @@
 //! [`Crowd`] has an example with the setup around it, and [`animator`] one without Vulkan.
 //!
 //! - [`import`] reads files into a [`character::Character`], which is checked once and then
-//!   immutable. [`builtin`] generates one in code, and [`export`] writes one as glTF.
+//!   immutable. [`builtin`] generates one in code.
 //! - [`animator`] animates many instances of a character, without Vulkan. [`clip`], [`motion`],
 //!   [`state_machine`] and [`ik`] describe what it plays.
 //! - [`skeleton`], [`spring`], [`mesh`], [`palette`], [`skin`] and [`retarget`] hold the rest of a
@@ -136,10 +136,6 @@ pub mod animator;
 pub mod import;
 
 pub mod builtin;
-
-#[cfg(feature = "gltf")]
-#[cfg_attr(docsrs, doc(cfg(feature = "gltf")))]
-pub mod export;
 
 #[cfg(feature = "vulkan")]
 #[cfg_attr(docsrs, doc(cfg(feature = "vulkan")))]

@@ -11,8 +11,8 @@ use serde_json::json;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use throng::character::{AnimationDesc, Character};
-use throng::export::{self, ExportOptions, Omission};
 use throng::import::ImportOptions;
+use throng_export::{ExportOptions, Omission};
 
 /// Write a character as binary glTF (.glb): skeleton, skins, morph targets, materials and clips.
 ///
@@ -67,7 +67,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
         images: !args.no_images,
         ..ExportOptions::default()
     };
-    let exported = export::glb(&character, &options);
+    let exported = throng_export::glb(&character, &options);
     let exported = exported.map_err(|error| Failure::of_file(&args.input, &error))?;
     for omission in &exported.omissions {
         note(&omission.to_string());

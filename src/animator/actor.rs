@@ -2,7 +2,7 @@
 
 use super::actors::ActorState;
 use super::library::{Library, check_fade};
-use super::state::{Driver, Moment, OwnPose, Root, ground_velocity, no_blend};
+use super::state::{Driver, Motion, OwnPose, Root, ground_velocity, no_blend};
 use super::{
     ActorId, Animator, Change, IkReport, IkSolver, IkTarget, JointRef, NameOrId, Play, PlayRecord,
     Playing, RootMotionMode, ShowPose,
@@ -452,12 +452,12 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
         self.animator.expect_special(self.id.index);
         self.change(|it| {
             let local_s = it.local_s;
-            let (mut cut, records) = it.cut();
-            cut.note(Moment::Old, records, local_s);
+            let (mut inertialiser, records) = it.inertialiser();
+            inertialiser.sample(Motion::Old, records, local_s);
             it.mix().play(&play, resolved);
-            let (mut cut, records) = it.cut();
-            cut.note(Moment::New, records, local_s);
-            cut.begin(local_s, play.inertial_s.into());
+            let (mut inertialiser, records) = it.inertialiser();
+            inertialiser.sample(Motion::New, records, local_s);
+            inertialiser.begin(local_s, play.inertial_s.into());
         });
         Ok(())
     }
@@ -601,17 +601,17 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
     /// [`Error::Argument`] if the character has no state machine.
     #[doc(alias = "drive")]
     pub fn start_state_machine(&mut self) -> Result<()> {
-        let has_inertia = self.library().expect_state_machine()?.has_inertia();
-        if has_inertia {
+        let has_inertialisation = self.library().expect_state_machine()?.has_inertialisation();
+        if has_inertialisation {
             self.animator.expect_special(self.id.index);
         }
         self.change(|it| {
             if let Some(machine) = it.library.state_machine() {
                 it.mix().clear_below(machine.layer_count());
                 it.actor.driver = Some(Box::new(Driver::new(machine, it.local_s)));
-                if machine.has_inertia() {
+                if machine.has_inertialisation() {
                     // Allocate now, so that no transition does.
-                    it.cut().0.make_room();
+                    it.inertialiser().0.make_room();
                 }
             }
         });

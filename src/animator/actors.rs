@@ -1,26 +1,17 @@
 //! The actors of an animator: ids and rows of state.
 
+use super::actor_id::ActorId;
 use super::library::Library;
 use super::state::{
-    Carry, Clock, Driver, Goals, Layers, OwnPose, Playback, Pools, Root, RootMotionMode, Springs,
-    Weights,
+    Clock, Driver, Goals, Layers, OwnPose, Playback, Pools, Root, RootMotionMode, Springs, Weights,
 };
 use crate::animate::BatchPoser;
 use crate::clip::Clip;
 use crate::clone::clone_fields;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, expect_index};
+use crate::motion::Inertialisation;
 use core::ops::{Index, IndexMut};
 use glam::Affine3A;
-
-/// Identifies an actor of an animator.
-///
-/// The id of a removed actor is detected as stale, even if a new actor reuses its index.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct ActorId {
-    pub(crate) index: u32,
-    pub(crate) generation: u32,
-}
 
 /// The state of an actor, by owner.
 #[derive(Debug)]
@@ -52,8 +43,8 @@ pub(crate) struct ActorState {
     /// It may have them again.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(super) may_be_special: bool,
-    /// The decaying offsets from the motion before a cut.
-    pub(super) carry: Option<Box<Carry>>,
+    /// The offsets of an inertialised transition.
+    pub(super) inertialisation: Option<Box<Inertialisation>>,
     pub(super) goals: Goals,
     pub(super) weights: Weights,
     pub(super) springs: Springs,
@@ -64,7 +55,7 @@ pub(crate) struct ActorState {
 clone_fields! {
     ActorState {
         generation, alive, clock, layers, passed_s, changed, still_from_s, version, root, driver,
-        own_pose, own_clip, may_be_special, carry, goals, weights, springs, world,
+        own_pose, own_clip, may_be_special, inertialisation, goals, weights, springs, world,
     }
     Actors { list, free }
 }
@@ -83,7 +74,7 @@ impl ActorState {
         macro_rules! take_over {
             ($($field:ident)*) => { $(self.$field.clone_from(&from.$field);)* };
         }
-        take_over!(clock passed_s changed root driver own_pose carry goals weights springs world);
+        take_over!(clock passed_s changed root driver own_pose inertialisation goals weights springs world);
     }
 
     /// Takes over the id, too.
@@ -114,7 +105,7 @@ impl ActorState {
 
     /// Returns true if its pose may need more than its records.
     pub(super) fn needs_more(&self) -> bool {
-        let transition = self.carry.is_some() || self.own_pose.is_some();
+        let transition = self.inertialisation.is_some() || self.own_pose.is_some();
         transition || !self.goals.is_empty() || self.springs.is_on()
     }
 
@@ -133,7 +124,7 @@ impl ActorState {
             own_pose: None,
             own_clip: None,
             may_be_special: false,
-            carry: None,
+            inertialisation: None,
             goals: Goals::default(),
             weights: Weights::default(),
             springs: Springs::default(),
@@ -154,10 +145,10 @@ impl ActorState {
         self.version = self.version.wrapping_add(1);
     }
 
-    /// The decaying offsets from the motion before a cut, if any remain at `local_s`.
-    pub(super) fn carry_at(&self, local_s: f64) -> Option<&Carry> {
-        let carry = self.carry.as_deref();
-        carry.filter(|carry| !carry.is_over(local_s))
+    /// The offsets of an inertialised transition, if any remain at `local_s`.
+    pub(super) fn inertialised_at(&self, local_s: f64) -> Option<&Inertialisation> {
+        let transition = self.inertialisation.as_deref();
+        transition.filter(|transition| !transition.is_over(local_s))
     }
 
     /// What it plays at a time of its own.
@@ -180,9 +171,9 @@ impl ActorState {
     /// Returns true if its pose needs more than its records.
     ///
     /// This is the case with inverse kinematics, spring bones, a model pose, or decaying offsets
-    /// after a cut.
+    /// after an inertialised transition.
     pub(super) fn is_special(&self, now_s: f64) -> bool {
-        if self.carry_at(self.clock.local_s(now_s)).is_some() {
+        if self.inertialised_at(self.clock.local_s(now_s)).is_some() {
             return true;
         }
         let own_pose = self.own_pose.as_ref();
@@ -265,11 +256,9 @@ impl Actors {
     /// # Errors
     /// [`Error::NotFound`] or [`Error::Stale`].
     pub(super) fn check(&self, id: ActorId) -> Result<()> {
-        let actor = self.list.get(id.index as usize).ok_or(Error::not_found(
-            "actor",
-            id.index,
-            self.list.len(),
-        ))?;
+        let index = id.index as usize;
+        expect_index("actor", index, self.list.len())?;
+        let actor = &self.list[index];
         if actor.alive && actor.generation == id.generation {
             return Ok(());
         }

@@ -1,6 +1,6 @@
 //! Effects of a record that plays: events, the end of the clip, root motion.
 
-use super::actors::ActorId;
+use super::actor_id::ActorId;
 use super::event::{AnimationEvent, AnimationEventKind, EventQueue, MOST_OF_RECORD};
 use super::library::Library;
 use super::passing::Passing;

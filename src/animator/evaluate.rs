@@ -159,8 +159,8 @@ impl Animator {
         for (index, (local, model)) in list.iter().zip(poses) {
             let actor = &mut self.actors[*index];
             let local_s = actor.clock.local_s(self.now_s);
-            if let Some(carry) = actor.carry_at(local_s) {
-                carry.apply(local_s, local);
+            if let Some(transition) = actor.inertialised_at(local_s) {
+                transition.apply(local_s, local);
             }
             // The lengths match, so there is no error.
             let _ = skeleton.model_pose(local, model);
@@ -284,8 +284,8 @@ impl Animator {
         let local_s = actor.clock.local_s(self.now_s);
         let played = actor.playback(&self.library, &self.pools, local_s);
         played.morph_weights(out);
-        if let Some(carry) = actor.carry_at(local_s) {
-            carry.apply_weights(local_s, out);
+        if let Some(transition) = actor.inertialised_at(local_s) {
+            transition.apply_weights(local_s, out);
         }
         actor.weights.apply(&self.library, out);
     }
@@ -322,7 +322,7 @@ pub(super) fn alone<'a>(
     let model = actor.own_pose.as_deref().and_then(OwnPose::model)?;
     let seen = |record: &&PlayRecord| record.weight_at(local_s) > 0.0;
     let mut seen = actor.layers.records(pools).iter().filter(seen);
-    let is_alone = actor.carry_at(local_s).is_none()
+    let is_alone = actor.inertialised_at(local_s).is_none()
         && seen.next().is_some_and(|record| {
             record.has(PlayRecord::FLAG_POSE)
                 && record.mask().is_none()

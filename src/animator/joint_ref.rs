@@ -1,7 +1,7 @@
 //! References to joints and sockets, by id or name.
 
 use crate::character::AnimationSet;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, expect_index};
 use crate::id::{Id, unknown};
 use crate::skeleton::{Joint, Skeleton, Socket};
 
@@ -41,8 +41,10 @@ impl JointRef<'_> {
     pub(crate) fn find(self, skeleton: &Skeleton, set: &AnimationSet) -> Result<Socket> {
         let sockets = &set.sockets;
         match self {
-            Self::Id(joint) if joint.index() < skeleton.len() => Ok(Socket::at(joint)),
-            Self::Id(joint) => Err(Error::not_found("joint", joint.index(), skeleton.len())),
+            Self::Id(joint) => {
+                expect_index("joint", joint.index(), skeleton.len())?;
+                Ok(Socket::at(joint))
+            }
             Self::Socket(socket) => {
                 let found = sockets.get(socket.index()).copied();
                 found.ok_or(Error::not_found("socket", socket.index(), sockets.len()))

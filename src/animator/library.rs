@@ -2,15 +2,14 @@
 
 use super::identity::Identity;
 use super::name_or_id::NameOrId;
-use super::play::Play;
+use super::play::{Play, Resolved, What};
 use super::record::PlayRecord;
-use super::state::{Resolved, What};
 use crate::character::{AnimationSet, BlendAt, Character};
 use crate::clip::Clip;
-use crate::error::{Error, Result, expect_finite, expect_in};
+use crate::error::{Error, Result, expect_finite, expect_in, expect_index};
 use crate::id::Id;
 use crate::mesh::{Expression, MorphWeight};
-use crate::motion::{BlendSpace, ClipEvents, RootMotion};
+use crate::motion::{BlendSpace, ClipEvents, MAX_FADE_S, RootMotion};
 use crate::skeleton::{Mask, Skeleton};
 use crate::spring::SpringRig;
 use crate::state_machine::StateMachine;
@@ -155,7 +154,7 @@ impl Library {
     /// only the pose depends on them.
     pub(crate) fn check_record(&self, record: &PlayRecord) -> Result<()> {
         if !record.has(PlayRecord::FLAG_POSE) {
-            in_list("clip", record.clip.into(), self.clips.len())?;
+            expect_index("clip", record.clip.into(), self.clips.len())?;
         }
         self.check_mask(record.mask)?;
         for weight in [record.from_weight, record.to_weight] {
@@ -169,7 +168,7 @@ impl Library {
     pub(crate) fn check_mask(&self, mask: u16) -> Result<()> {
         match mask {
             PlayRecord::NO_MASK => Ok(()),
-            mask => in_list("mask", mask.into(), self.set.masks.len()),
+            mask => expect_index("mask", mask.into(), self.set.masks.len()),
         }
     }
 
@@ -184,15 +183,6 @@ impl Library {
     }
 }
 
-/// The longest fade, in seconds. In a longer one, `f32` cannot distinguish successive frames.
-const MAX_FADE_S: f32 = 3600.0;
-
 pub(crate) fn check_fade(what: &'static str, fade_s: f32) -> Result<()> {
     expect_in(what, fade_s, 0.0, MAX_FADE_S)
-}
-
-/// Checks an index that was saved.
-pub(crate) fn in_list(what: &'static str, index: usize, count: usize) -> Result<()> {
-    let missing = Error::not_found(what, index, count);
-    if index < count { Ok(()) } else { Err(missing) }
 }

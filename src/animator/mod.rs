@@ -47,6 +47,7 @@
 //! sum to less than 1, the pose below fills the rest.
 
 mod actor;
+mod actor_id;
 mod actors;
 mod deliver;
 mod evaluate;
@@ -54,6 +55,7 @@ mod event;
 mod identity;
 mod joint_ref;
 mod library;
+mod mapping;
 mod name_or_id;
 mod passing;
 mod play;
@@ -69,17 +71,18 @@ mod wake;
 mod work;
 
 pub use actor::{Actor, ActorMut, ActorRef};
-pub use actors::ActorId;
+pub use actor_id::ActorId;
 pub use event::{AnimationEvent, AnimationEventKind, EventName};
 pub use joint_ref::JointRef;
 #[cfg(feature = "vulkan")]
-pub(crate) use library::in_list;
+pub(crate) use mapping::{joints_by_name, moved};
+#[cfg(feature = "vulkan")]
 pub use name_or_id::NameOrId;
 pub use play::{Play, Playing};
 pub use record::PlayRecord;
 pub use replace::Misfit;
 #[cfg(feature = "vulkan")]
-pub(crate) use replace::{Misfits, joints_by_name, moved};
+pub(crate) use replace::Misfits;
 pub use snapshot::{ActorSnapshot, AnimatorSnapshot};
 pub use solvers::{IkReport, IkSolver, IkTarget};
 pub use state::{RootMotionMode, ShowPose};
@@ -102,9 +105,9 @@ use actors::{ActorState, Actors};
 use event::EventQueue;
 use library::Library;
 use solvers::Solvers;
-use state::{Cut, Mix, Pools};
+use state::{Inertialiser, Mix, Pools};
 use std::sync::Arc;
-use step::Schedule;
+use wake::Schedule;
 use work::Work;
 
 /// The most actors that memory is reserved for in advance.
@@ -465,17 +468,17 @@ impl Change<'_> {
         }
     }
 
-    /// Everything that is needed to cut the actor, and its records.
-    fn cut(&mut self) -> (Cut<'_>, &[PlayRecord]) {
-        let cut = Cut {
+    /// What starts an inertialised transition of the actor, and its records.
+    fn inertialiser(&mut self) -> (Inertialiser<'_>, &[PlayRecord]) {
+        let inertialiser = Inertialiser {
             library: self.library,
             poser: self.poser,
             threads: self.threads,
             own: self.actor.own_clip.as_deref(),
-            carry: &mut self.actor.carry,
-            work: &mut self.work.cut,
+            inertialisation: &mut self.actor.inertialisation,
+            samples: &mut self.work.samples,
         };
-        (cut, self.actor.layers.records(self.pools))
+        (inertialiser, self.actor.layers.records(self.pools))
     }
 }
 

@@ -1,6 +1,6 @@
 //! References to what a character has, by id or name.
 
-use crate::error::{Error, Result};
+use crate::error::{Result, expect_index};
 use crate::id::{Id, find};
 use crate::mesh::PartId;
 
@@ -25,8 +25,7 @@ impl<T> NameOrId<'_, Id<T>> {
     ) -> Result<Id<T>> {
         match self {
             Self::Name(name) => find(what, names, name),
-            Self::Id(id) if id.index() < names.len() => Ok(id),
-            Self::Id(id) => Err(Error::not_found(what, id, names.len())),
+            Self::Id(id) => expect_index(what, id.index(), names.len()).map(|()| id),
         }
     }
 }

@@ -6,6 +6,7 @@ use crate::clip::Clip;
 use crate::id::Id;
 use crate::motion::{BlendSpace, Ease, LoopMode};
 use crate::skeleton::Mask;
+use glam::Vec2;
 
 /// A request to play a clip or a blend space.
 ///
@@ -128,19 +129,19 @@ impl<'a> Play<'a> {
         Self { fade_s, ..self }
     }
 
-    /// Cuts immediately, and lets the motion before the cut die out.
+    /// Starts an inertialised transition of this many seconds, instead of a fade.
     ///
-    /// At the cut, the new pose and velocity differ from the old ones. This difference decays
-    /// within the given number of seconds; 0.2 to 0.5 is usual. Unlike in a fade, only the new
-    /// motion is evaluated during that time.
+    /// At the start, the new pose and velocity differ from the old ones. This difference decays
+    /// within the given time; 0.2 to 0.5 s is usual. Unlike in a fade, only the new motion is
+    /// evaluated during that time.
     ///
-    /// - The transition applies to the whole pose, including morph weights, on whatever layer the
-    ///   cut happens. It is applied before inverse kinematics, which works on the result.
-    /// - A cut during another transition takes over the remaining difference of that transition.
+    /// - The transition applies to the whole pose, including morph weights, on whatever layer it
+    ///   starts. It is applied before inverse kinematics, which works on the result.
+    /// - A transition during another one takes over the remaining difference of that one.
     /// - After the given time, the pose is bit for bit the pose of what plays.
-    /// - Velocities are measured over 2 ms around the cut, from what plays and not from the frames
+    /// - Velocities are measured over 2 ms around the start, from what plays and not from the frames
     ///   shown. A pose set by the caller counts as standing still.
-    /// - Root motion and events are those of a cut.
+    /// - Root motion and events switch at once.
     ///
     /// The call evaluates the actor's pose four times. The first such call for an actor allocates.
     #[doc(alias = "inertialization")]
@@ -260,4 +261,18 @@ pub struct Playing {
     pub synced: bool,
     /// True if the actor's state machine plays it.
     pub by_state_machine: bool,
+}
+
+/// A clip or blend space to play, and a mask, all checked to exist.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Resolved {
+    pub(crate) what: What,
+    pub(crate) mask: Option<u16>,
+}
+
+/// A clip, or a blend space and a position in it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum What {
+    Clip(u16),
+    BlendSpace(u16, Vec2),
 }

@@ -5,12 +5,14 @@ use super::ActorId;
 use super::actors::ActorState;
 use super::event::{AnimationEventKind, EventQueue};
 use super::identity::Identity;
-use super::library::in_list;
 use super::state::{BlendPlay, MOST};
 use super::step::check_time;
 use super::{Actor, ActorMut, Animator, PlayRecord};
 use crate::clip::components;
-use crate::error::{Error, Result, expect_extent, expect_finite, expect_len, expect_transform};
+use crate::error::{
+    Error, Result, expect_cap, expect_extent, expect_finite, expect_index, expect_len,
+    expect_transform,
+};
 use crate::state_machine::StateMachine;
 use core::ops::Deref;
 use std::sync::Arc;
@@ -310,7 +312,7 @@ impl Animator {
             .library
             .state_machine()
             .filter(|_| actor.driver.is_some());
-        if actor.needs_more() || machine.is_some_and(StateMachine::has_inertia) {
+        if actor.needs_more() || machine.is_some_and(StateMachine::has_inertialisation) {
             self.expect_special(index);
         }
         self.resume(index);
@@ -333,13 +335,13 @@ impl Animator {
         let (clips, names) = (self.library.clips.len(), self.library.set.event_names.len());
         match kind {
             AnimationEventKind::Clip { clip, event } => {
-                in_list("clip", clip.index(), clips)?;
-                in_list("event", event.index(), names)
+                expect_index("clip", clip.index(), clips)?;
+                expect_index("event", event.index(), names)
             }
-            AnimationEventKind::Finished { clip } => in_list("clip", clip.index(), clips),
+            AnimationEventKind::Finished { clip } => expect_index("clip", clip.index(), clips),
             AnimationEventKind::Left { state } | AnimationEventKind::Entered { state } => {
                 let states = self.library.expect_state_machine()?.states(layer).count();
-                in_list("state", state.index(), states)
+                expect_index("state", state.index(), states)
             }
         }
     }
@@ -354,10 +356,7 @@ impl Animator {
         let library = &*library;
         state.clock.check()?;
         expect_finite("time of the actor", state.passed_s)?;
-        if records.len() > MOST as usize {
-            let (what, asked, cap) = ("play records", records.len() as u64, MOST.into());
-            return Err(Error::Capacity { what, asked, cap });
-        }
+        expect_cap("play records", records.len(), MOST as usize)?;
         for (number, record) in records.iter().enumerate() {
             library
                 .check_record(record)
@@ -401,8 +400,8 @@ impl Animator {
                 self.check_fit_of_local(own.local())?;
             }
         }
-        if let Some(carry) = &state.carry {
-            carry.check(library)?;
+        if let Some(transition) = &state.inertialisation {
+            transition.check(library.skeleton.len(), library.morph_weights.len())?;
         }
         state.goals.check(&self.solvers)?;
         state.weights.check(library)?;

@@ -54,8 +54,8 @@ impl Animator {
             }
         });
         let mut local = blend_joint(rest, shares);
-        if let Some(carry) = actor.carry_at(local_s) {
-            carry.apply_joint(local_s, id, &mut local);
+        if let Some(transition) = actor.inertialised_at(local_s) {
+            transition.apply_joint(local_s, id.index(), &mut local);
         }
         local
     }

@@ -1,7 +1,7 @@
 //! Inverse kinematics: the solvers of a character, and the kinds of targets and reports.
 
-use super::replace::moved;
-use crate::error::{ArgumentFault, Error, Result};
+use super::mapping::moved;
+use crate::error::{ArgumentFault, Error, Result, expect_cap};
 use crate::id::Id;
 use crate::ik::{
     Aim, AimReport, AimTarget, ChainReport, ChainTarget, FeetReport, FeetTarget, FootPlacement,
@@ -263,14 +263,10 @@ impl Solvers {
     pub(super) fn add(&mut self, solver: IkSolver, skeleton: &Skeleton) -> Result<Id<IkSolver>> {
         let rig = self.rig.get_or_insert_with(|| IkRig::new(skeleton));
         solver.validate(rig)?;
-        let asked = self.list.len() as u64 + 1;
-        let cap = u64::from(u16::MAX);
-        if asked > cap {
-            let what = "IK solvers";
-            return Err(Error::Capacity { what, asked, cap });
-        }
+        let index = self.list.len();
+        expect_cap("IK solvers", index + 1, u16::MAX.into())?;
         self.list.push(solver);
-        Ok(Id::new(asked as u16 - 1))
+        Ok(Id::new(index as u16))
     }
 
     /// The name of a solver's kind.
@@ -300,8 +296,8 @@ impl Solvers {
             let why = "does not fit the character that replaced its own";
             return Err(Error::invalid("IK solver", why));
         }
-        let solver = self.list.get(usize::from(id.0));
-        solver.ok_or(Error::not_found("IK solver", id.0, self.list.len()))
+        let solver = self.list.get(id.index());
+        solver.ok_or(Error::not_found("IK solver", id.index(), self.list.len()))
     }
 
     /// Checks a target for a solver.

@@ -5,42 +5,9 @@ use super::deliver::{Sink, finish_s, next_s};
 use super::library::Library;
 use super::passing::Passing;
 use super::record::PlayRecord;
-use super::state::{Cut, Mix, Step};
-use super::wake::WakeHeap;
-use crate::clone::clone_fields;
+use super::state::{Inertialiser, Mix, Step};
 use crate::error::{Result, expect_in};
 use crate::state_machine::StateMachine;
-
-/// The times at which actors must be visited.
-#[derive(Debug, Default)]
-pub(super) struct Schedule {
-    pub(super) wake: WakeHeap,
-    /// Actors that the current update visits.
-    pub(super) due: Vec<u32>,
-    /// The number of visits to actors since creation.
-    pub(super) visits: u64,
-    /// The largest number of records per actor that evaluation buffers were allocated for.
-    pub(super) warmed: usize,
-}
-
-clone_fields! {
-    Schedule { wake, due, visits, warmed }
-}
-
-impl Schedule {
-    /// Reserves memory for this many actors.
-    pub(super) fn reserve(&mut self, actors: usize) {
-        self.wake.reserve(actors);
-        self.due.reserve(actors.saturating_sub(self.due.len()));
-    }
-
-    /// Lists the actors that wake at `now_s` or before.
-    fn collect(&mut self, now_s: f64) {
-        while let Some(index) = self.wake.pop(now_s) {
-            self.due.push(index);
-        }
-    }
-}
 
 impl Animator {
     /// Takes all actors to the time `now_s`.
@@ -173,15 +140,15 @@ impl Animator {
             actor.version = actor.version.wrapping_add(1);
         }
         if let (Some(driver), Some(machine)) = (&mut actor.driver, library.state_machine()) {
-            let cut = Cut {
+            let inertialiser = Inertialiser {
                 library,
                 poser,
                 threads,
                 own: actor.own_clip.as_deref(),
-                carry: &mut actor.carry,
-                work: &mut work.cut,
+                inertialisation: &mut actor.inertialisation,
+                samples: &mut work.samples,
             };
-            let happens = (&mut sink, cut, mix.records());
+            let happens = (&mut sink, inertialiser, mix.records());
             driver.advance(library, machine, local_s, happens);
             driver.write(machine, &mut mix);
             actor.version = actor.version.wrapping_add(1);
@@ -204,8 +171,8 @@ impl Animator {
         let records = actor.layers.records(pools);
         let [goals_still_s, mut wakes_s] = actor.goals.times_s();
         actor.still_from_s = still_from_s(library, records).max(goals_still_s);
-        if let Some(carry) = actor.carry_at(local_s) {
-            actor.still_from_s = actor.still_from_s.max(carry.end_s());
+        if let Some(transition) = actor.inertialised_at(local_s) {
+            actor.still_from_s = actor.still_from_s.max(transition.end_s());
         }
         for record in records {
             wakes_s = wakes_s.min(next_s(library, record, local_s));

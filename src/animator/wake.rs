@@ -114,3 +114,34 @@ impl WakeHeap {
         }
     }
 }
+
+/// The times at which actors must be visited.
+#[derive(Debug, Default)]
+pub(super) struct Schedule {
+    pub(super) wake: WakeHeap,
+    /// Actors that the current update visits.
+    pub(super) due: Vec<u32>,
+    /// The number of visits to actors since creation.
+    pub(super) visits: u64,
+    /// The largest number of records per actor that evaluation buffers were allocated for.
+    pub(super) warmed: usize,
+}
+
+clone_fields! {
+    Schedule { wake, due, visits, warmed }
+}
+
+impl Schedule {
+    /// Reserves memory for this many actors.
+    pub(super) fn reserve(&mut self, actors: usize) {
+        self.wake.reserve(actors);
+        self.due.reserve(actors.saturating_sub(self.due.len()));
+    }
+
+    /// Lists the actors that wake at `now_s` or before.
+    pub(super) fn collect(&mut self, now_s: f64) {
+        while let Some(index) = self.wake.pop(now_s) {
+            self.due.push(index);
+        }
+    }
+}

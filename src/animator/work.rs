@@ -1,6 +1,6 @@
 //! Buffers for the evaluation of poses.
 
-use super::state::CutWork;
+use super::state::MotionSamples;
 use crate::animate::Starts;
 use crate::skeleton::Transform;
 use crate::spring::SpringState;
@@ -26,7 +26,7 @@ pub(super) struct Work {
     pub(super) buffers: Buffers,
     /// The spring bones of the actors whose poses are evaluated.
     pub(super) swings: Vec<Swing>,
-    pub(super) cut: CutWork,
+    pub(super) samples: MotionSamples,
     /// The number of actors whose pose may need more than their records.
     pub(super) specials: usize,
 }

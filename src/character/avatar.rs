@@ -1,7 +1,7 @@
 //! Data of avatar formats such as VRM: expressions, spring bones and humanoid roles.
 
 use super::asset::Character;
-use crate::error::{Error, Result, expect_finite};
+use crate::error::{Error, Result, expect_cap, expect_finite};
 use crate::id::{Id, find};
 use crate::mesh::Expression;
 use crate::skeleton::Joint;
@@ -35,11 +35,7 @@ impl Character {
     /// - [`Error::At`] with the index of a primitive whose vertices they can move beyond
     ///   [`Self::MAX_EXTENT`].
     pub fn with_expressions(mut self, expressions: Vec<Expression>) -> Result<Self> {
-        let (asked, cap) = (expressions.len() as u64, u64::from(u16::MAX));
-        if asked > cap {
-            let what = "expressions";
-            return Err(Error::Capacity { what, asked, cap });
-        }
+        expect_cap("expressions", expressions.len(), u16::MAX.into())?;
         let mut names = std::collections::HashMap::new();
         for (index, expression) in expressions.iter().enumerate() {
             let checked = match names.insert(&*expression.name, index) {
@@ -58,7 +54,7 @@ impl Character {
         let mut numbers = std::collections::HashMap::new();
         for (number, (morph, weight)) in expression.morphs.iter().enumerate() {
             let checked = if morph.index() >= count {
-                Err(Error::not_found("morph weight", *morph, count))
+                Err(Error::not_found("morph weight", (*morph).into(), count))
             } else if let Some(of) = numbers.insert(*morph, number) {
                 Err(Error::duplicate("morph weight", of))
             } else {

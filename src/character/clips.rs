@@ -81,7 +81,7 @@ impl Character {
         ];
         for (what, last, count) in has {
             if let Some(index) = last.filter(|last| *last >= count) {
-                return Err(Error::not_found(what, index, count));
+                return Err(Error::NotFound { what, index, count });
             }
         }
         Ok(())

@@ -71,56 +71,6 @@ pub(crate) fn curves(
     Ok((curves.with_range_of(raw), reference))
 }
 
-/// Returns differences from the rest pose as a clip that replaces it, and the number of scale
-/// tracks that are left out, because the rest scale of their joint has a 0.
-///
-/// It is the inverse of [`curves`] with [`AdditiveReference::Rest`].
-///
-/// # Errors
-/// Those of [`CurveClip::new`], if the clip is not made for the model.
-#[cfg(feature = "gltf")]
-pub(crate) fn absolute(model: &Model, differences: &CurveClip) -> Result<(CurveClip, usize)> {
-    let joints = model.skeleton().joints();
-    let mut left_out = 0;
-    let tracks = differences.tracks().iter().filter_map(|track| {
-        let rest = joints.get(usize::from(track.joint))?.rest;
-        let values = match &track.values {
-            TrackValues::Translation(keys) => {
-                TrackValues::Translation(shifted(keys, |v| rest.translation + v))
-            }
-            TrackValues::Rotation(keys) => {
-                let by = |q: Quat| (rest.rotation.as_dquat() * q.as_dquat()).as_quat();
-                TrackValues::Rotation(mapped(keys, by))
-            }
-            TrackValues::Scale(_) if rest.scale.cmpeq(Vec3::ZERO).any() => {
-                left_out += 1;
-                return None;
-            }
-            TrackValues::Scale(keys) => TrackValues::Scale(mapped(keys, |v| rest.scale * v)),
-        };
-        Some(Track {
-            joint: track.joint,
-            values,
-        })
-    });
-    let tracks = tracks.collect();
-    let mut weights = differences.weight_tracks().to_vec();
-    for track in &mut weights {
-        let own = model.morph_weights().get(weight_range(track));
-        let own = own.unwrap_or_default();
-        let (first, step) = values_of(track.keys.interpolation);
-        let rows = track.keys.values.chunks_exact_mut(own.len().max(1));
-        for row in rows.skip(first).step_by(step) {
-            for (value, weight) in row.iter_mut().zip(own) {
-                *value += weight.rest;
-            }
-        }
-    }
-    let clip = CurveClip::new(differences.name(), tracks, model.skeleton())?;
-    let clip = clip.with_weight_tracks(weights, model.morph_weights().len())?;
-    Ok((clip.with_range_of(differences), left_out))
-}
-
 /// Returns the morph weight tracks as differences from the reference's weights.
 fn weight_curves(
     model: &Model,

@@ -13,7 +13,7 @@ use super::timing::Timing;
 use super::unpacked::Unpacked;
 use super::weights::WeightKeys;
 use super::widths::search;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, expect_index};
 use crate::id::Id;
 use crate::mesh::Model;
 use crate::skeleton::Transform;
@@ -76,10 +76,8 @@ fn clip(
     base: Base<'_>,
 ) -> Result<(Clip, u64)> {
     let skeleton = model.skeleton();
-    if let Some(last) = raw.tracks().last()
-        && usize::from(last.joint) >= skeleton.len()
-    {
-        return Err(Error::not_found("joint", last.joint, skeleton.len()));
+    if let Some(last) = raw.tracks().last() {
+        expect_index("joint", last.joint.into(), skeleton.len())?;
     }
     if let Some(bound) = options.error_m
         && !(bound > 0.0 && bound.is_finite())

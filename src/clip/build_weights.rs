@@ -7,7 +7,7 @@ use super::packed::VertexError;
 use super::rates::timings_over;
 use super::timing::Timing;
 use super::weights::{Column, EvenWeights, MAX_BITS, PADDING, WeightKeys};
-use crate::error::{Error, Result};
+use crate::error::{Result, expect_index};
 use crate::mesh::{Model, PaletteJoint};
 use glam::Affine3A;
 
@@ -43,17 +43,12 @@ struct Off {
 /// The vertices that they move, with all weights together, stay within `bound_m`.
 ///
 /// # Errors
-/// [`Error::NotFound`] if the clip drives a weight that the character does not have.
+/// [`Error::NotFound`](crate::Error::NotFound) if the clip drives a weight that the character does
+/// not have.
 pub(super) fn weights(model: &Model, raw: &CurveClip, bound_m: f32) -> Result<Made> {
     let count = model.morph_weights().len();
-    if let Some(last) = raw.weight_tracks().last()
-        && weight_range(last).end > count
-    {
-        return Err(Error::not_found(
-            "morph weight",
-            weight_range(last).end - 1,
-            count,
-        ));
+    if let Some(last) = raw.weight_tracks().last() {
+        expect_index("morph weight", weight_range(last).end - 1, count)?;
     }
     let mut made = Made::default();
     if raw.weight_tracks().is_empty() {

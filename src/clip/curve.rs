@@ -1,6 +1,6 @@
 //! Clips as curves: the keyframes of the file, unchanged.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, expect_index};
 use crate::id::Id;
 use crate::skeleton::{Joint, Skeleton};
 use glam::{Quat, Vec3};
@@ -141,10 +141,7 @@ impl CurveClip {
         skeleton: &Skeleton,
     ) -> Result<Self> {
         for track in &tracks {
-            let joint = usize::from(track.joint);
-            if joint >= skeleton.len() {
-                return Err(Error::not_found("joint", joint, skeleton.len()));
-            }
+            expect_index("joint", track.joint.into(), skeleton.len())?;
             match &track.values {
                 TrackValues::Translation(keys) | TrackValues::Scale(keys) => {
                     check(keys, |v: &Vec3| v.is_finite())?;
@@ -197,7 +194,8 @@ impl CurveClip {
                 return Err(Error::invalid("weight track", "drives no weights"));
             }
             if end > weights as u64 {
-                return Err(Error::not_found("morph weight", end - 1, weights));
+                let (what, index, count) = ("morph weight", end - 1, weights as u64);
+                return Err(Error::NotFound { what, index, count });
             }
             check_wide(&track.keys, track.count as usize, |v| v.is_finite())?;
         }
@@ -231,9 +229,9 @@ impl CurveClip {
     /// ```
     /// use throng::clip::CurveClip;
     ///
-    /// let character = throng::builtin::mannequin()?.character; let pause = CurveClip::new("Pause",
-    /// Vec::new(), character.skeleton())?.with_range(0.0, 2.0)?; assert_eq!(pause.duration_s(),
-    /// 2.0);
+    /// let character = throng::builtin::mannequin()?.character;
+    /// let pause = CurveClip::new("Pause", Vec::new(), character.skeleton())?;
+    /// assert_eq!(pause.with_range(0.0, 2.0)?.duration_s(), 2.0);
     /// # Ok::<(), throng::Error>(())
     /// ```
     ///

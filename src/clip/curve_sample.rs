@@ -1,7 +1,7 @@
 //! Evaluates the file's curves: a time → local pose.
 
 use super::curve::{CurveClip, Interpolation, Keys, Track, TrackValues, is_opposite};
-use crate::error::{Error, Result};
+use crate::error::{Result, expect_index};
 use crate::skeleton::Transform;
 use core::ops::{Add, Mul};
 use glam::{Quat, Vec3};
@@ -28,15 +28,13 @@ impl CurveClip {
     /// ```
     ///
     /// # Errors
-    /// [`Error::NotFound`] if the clip drives a joint that `local` does not have. Nothing is
-    /// written then.
+    /// [`Error::NotFound`](crate::Error::NotFound) if the clip drives a joint that `local` does not
+    /// have. Nothing is written then.
     pub fn sample(&self, time_s: f64, local: &mut [Transform]) -> Result<()> {
         let time_s = if time_s.is_nan() { 0.0 } else { time_s };
         // Tracks are sorted by joint, so if the last track's joint exists, all do.
-        if let Some(last) = self.tracks().last()
-            && usize::from(last.joint) >= local.len()
-        {
-            return Err(Error::not_found("joint", last.joint, local.len()));
+        if let Some(last) = self.tracks().last() {
+            expect_index("joint", last.joint.into(), local.len())?;
         }
         animate_tracks(self.tracks(), time_s, 0, local);
         Ok(())

@@ -15,7 +15,7 @@
 //! - `close_rotations`: marks the blocks that are cheaper to blend.
 //! - `moves`: clips that change something over time.
 //! - `additive`: differences from a reference pose. `hull`: the range of a clip's values.
-//! - `to_curves`: packed clips as curves again, for export.
+//! - `to_curves`: packed clips as curves again.
 
 mod additive;
 mod base;
@@ -43,15 +43,12 @@ mod rates;
 mod save;
 mod tested_times;
 mod timing;
-#[cfg(feature = "gltf")]
 mod to_curves;
 mod unpacked;
 mod weights;
 mod weights_sample;
 mod widths;
 
-#[cfg(feature = "gltf")]
-pub(crate) use additive::absolute;
 pub(crate) use additive::{curves, put_onto};
 pub(crate) use build::rest_clip;
 pub use curve::{CurveClip, Interpolation, Keys, Track, TrackValues, WeightTrack};

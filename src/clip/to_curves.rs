@@ -6,9 +6,8 @@ use super::timing::Timing;
 use super::weights::{EvenWeights, WeightKeys};
 use crate::error::Result;
 use crate::id::Id;
-use crate::mesh::Model;
 use crate::simd::WIDTH;
-use crate::skeleton::Transform;
+use crate::skeleton::{Skeleton, Transform};
 use glam::{DQuat, Quat, Vec3};
 
 /// Least dot product of two rotations between which a packed clip and a curve agree: a sixteenth of
@@ -25,11 +24,20 @@ impl Clip {
     ///
     /// Between frames they differ by rounding. Properties at rest have no track, those that do not
     /// change have one from the start of the clip to its end, and kept tracks are copied. For an
-    /// additive clip, the curves are differences.
+    /// additive clip, the curves are differences. The character has `morph_weights` morph weights.
+    ///
+    /// ```
+    /// let character = throng::builtin::mannequin()?.character;
+    /// let clip = &character.clips()[0];
+    /// let weights = character.morph_weights().len();
+    /// let curves = clip.to_curves(character.skeleton(), weights)?;
+    /// assert_eq!(curves.duration_s(), clip.duration_s() as f32);
+    /// # Ok::<(), throng::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// Those of [`CurveClip::new`], if the clip is not made for the model.
-    pub(crate) fn to_curves(&self, model: &Model) -> Result<CurveClip> {
+    /// Those of [`CurveClip::new`], if the clip was not made for the skeleton.
+    pub fn to_curves(&self, skeleton: &Skeleton, morph_weights: usize) -> Result<CurveClip> {
         let times_s = times(&self.timing);
         let mut tracks = self.kept.clone();
         for joint in 0..self.rest.len() {
@@ -48,8 +56,8 @@ impl Clip {
                 WeightKeys::Even(even) => weight_track(even),
             });
         }
-        let curves = CurveClip::new(&self.name, tracks, model.skeleton())?;
-        let curves = curves.with_weight_tracks(weights, model.morph_weights().len())?;
+        let curves = CurveClip::new(&self.name, tracks, skeleton)?;
+        let curves = curves.with_weight_tracks(weights, morph_weights)?;
         curves.with_range(self.timing.start_s as f32, self.timing.end_s as f32)
     }
 

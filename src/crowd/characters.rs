@@ -444,5 +444,5 @@ impl Characters {
 }
 
 pub(super) fn no_character(id: CharacterId, count: usize) -> Error {
-    Error::not_found("character", id.0, count)
+    Error::not_found("character", id.0 as usize, count)
 }

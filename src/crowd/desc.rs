@@ -3,7 +3,6 @@
 use super::Capacity;
 use crate::error::{Error, Result};
 use crate::gpu::{Enabled, limit};
-use crate::palette::SkinningMethod;
 use crate::pass::scatter::MAX_CHANGES;
 use crate::{SimdLevel, Threads};
 use ash::vk;
@@ -66,19 +65,6 @@ impl Default for CrowdDesc {
             profile: false,
         }
     }
-}
-
-/// Options for adding a character to a crowd.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct CharacterDesc {
-    /// The skinning method, which also decides the palette format.
-    pub method: SkinningMethod,
-    /// Keeps the meshes on the CPU, without images.
-    ///
-    /// They are required for [`SkinningStage::Cpu`](super::SkinningStage::Cpu) and for
-    /// [`Crowd::pick`](super::Crowd::pick). Vertex streams are kept twice: as they are in the
-    /// character, and in the layout of a [`Skinner`](crate::skin::Skinner).
-    pub cpu_skinning: bool,
 }
 
 /// The usage flags of Vulkan 1.3 that need no extension.

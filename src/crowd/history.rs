@@ -12,7 +12,7 @@ use crate::crowd::Capacity;
 use crate::crowd::memory::history_buffer::{HistoryBuffer, RECORD_WORDS, Words};
 use crate::crowd::memory::retire::{RetireQueue, Retired};
 use crate::crowd::view::View;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, expect_index};
 use crate::gpu::{Device, MemoryAllocator};
 use ash::vk;
 use glam::Mat4;
@@ -82,10 +82,7 @@ impl Histories {
         let Some(history) = views.get(index).and_then(|view| view.history) else {
             return Ok(());
         };
-        let count = self.last.len() as u64;
-        if u64::from(history) >= count {
-            return Err(Error::not_found("history", history, count));
-        }
+        expect_index("history", history as usize, self.last.len())?;
         let mut earlier = views.iter().take(index);
         if earlier.any(|other| other.history == Some(history)) {
             return Err(Error::invalid(

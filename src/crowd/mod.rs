@@ -17,6 +17,7 @@
 //! | [`frame`] | begin, prepare, draw |
 
 mod capacity;
+mod character_desc;
 mod characters;
 #[expect(
     clippy::module_inception,
@@ -39,8 +40,9 @@ mod view_record;
 mod visibility;
 
 pub use capacity::Capacity;
+pub use character_desc::CharacterDesc;
 pub use crowd::Crowd;
-pub use desc::{CharacterDesc, CrowdDesc};
+pub use desc::CrowdDesc;
 pub use frame::bindings::DrawBindings;
 pub use frame::skinned_vertices::SkinnedVertices;
 pub use frame::{Frame, Views};

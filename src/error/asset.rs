@@ -1,7 +1,7 @@
 //! Errors in files.
 
 use super::escaped::Escaped;
-use super::place::IoKind;
+use super::location::IoKind;
 use super::range::Number;
 
 /// The kind of an object in a file, by the format's name.

@@ -37,6 +37,11 @@ impl Error {
         Self::Argument { what, why }
     }
 
+    pub(crate) const fn not_found(what: &'static str, index: usize, count: usize) -> Self {
+        let (index, count) = (index as u64, count as u64);
+        Self::NotFound { what, index, count }
+    }
+
     /// This error, about what the import options name. The file's name is filled in later.
     pub(crate) fn not_in_file(self) -> Self {
         Self::InFile {
@@ -59,17 +64,6 @@ impl Error {
             why: Box::new(self),
         }
     }
-
-    /// An index that does not exist.
-    pub(crate) fn not_found(
-        what: &'static str,
-        index: impl TryInto<u64>,
-        count: impl TryInto<u64>,
-    ) -> Self {
-        let index = index.try_into().unwrap_or(u64::MAX);
-        let count = count.try_into().unwrap_or(u64::MAX);
-        Self::NotFound { what, index, count }
-    }
 }
 
 /// Checks the length of a slice.
@@ -79,6 +73,24 @@ pub(crate) fn expect_len(what: &'static str, got: usize, need: usize) -> Result<
     } else {
         Err(Error::length(what, got, need))
     }
+}
+
+/// Checks that there is something at an index.
+pub(crate) fn expect_index(what: &'static str, index: usize, count: usize) -> Result<()> {
+    if index < count {
+        Ok(())
+    } else {
+        Err(Error::not_found(what, index, count))
+    }
+}
+
+/// Checks that a capacity is not exceeded.
+pub(crate) fn expect_cap(what: &'static str, asked: usize, cap: usize) -> Result<()> {
+    if asked <= cap {
+        return Ok(());
+    }
+    let (asked, cap) = (asked as u64, cap as u64);
+    Err(Error::Capacity { what, asked, cap })
 }
 
 /// Checks that `value` is finite.

@@ -8,9 +8,9 @@ mod desc_error;
 mod desc_part;
 mod escaped;
 mod expect;
+mod location;
 mod names;
 mod nearest;
-mod place;
 mod range;
 mod unrepresentable;
 mod variants;
@@ -23,8 +23,10 @@ pub(crate) use desc_error::DescError;
 pub use desc_part::DescPart;
 pub use escaped::Escaped;
 pub(crate) use expect::{
-    MAX_EXTENT, expect_extent, expect_finite, expect_in, expect_len, expect_transform,
+    MAX_EXTENT, expect_cap, expect_extent, expect_finite, expect_in, expect_index, expect_len,
+    expect_transform,
 };
 pub(crate) use names::{cut, listed, nearest, nearest_or_id};
 pub use unrepresentable::{PoseAt, Unrepresentable};
+pub(crate) use variants::LFS_POINTER;
 pub use variants::{DescFault, Error, Result, SavedFault};

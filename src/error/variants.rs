@@ -6,10 +6,14 @@ use super::argument::ArgumentFault;
 use super::asset::{AssetFault, Object};
 use super::desc_part::DescPart;
 use super::escaped::Escaped;
-use super::place::{Field, IoKind, Name, PathText, Place, Why};
+use super::location::{Field, IoKind, Location, Name, PathText};
 use super::range::Number;
 use super::unrepresentable::{PoseAt, Unrepresentable};
-use crate::text::LFS_POINTER;
+use core::fmt;
+
+/// The reason that a pointer of Git LFS is not read, as the end of a sentence.
+pub(crate) const LFS_POINTER: &str =
+    "is only a Git LFS pointer: run `git lfs pull` to download the file itself";
 
 /// A result whose error is [`Error`].
 pub type Result<T, E = Error> = core::result::Result<T, E>;
@@ -66,7 +70,7 @@ pub enum Error {
     /// Two skeletons that must have joints in common but have none.
     #[error(
         "{}the skeletons have no joint name in common: {} has {}; {} has {}",
-        Place { file, line: None },
+        Location { file, line: None },
         if file.is_empty() { "the source" } else { "the file" },
         Escaped(from),
         if file.is_empty() { "the target" } else { "the character" },
@@ -152,7 +156,7 @@ pub enum Error {
         kind: std::io::ErrorKind,
     },
     /// Bytes that are not a saved character, or are corrupt.
-    #[error("{}saved character: {why}", Place { file, line: None })]
+    #[error("{}saved character: {why}", Location { file, line: None })]
     Saved {
         /// The name of the file. Empty for bytes that did not come from a file.
         file: Box<str>,
@@ -187,7 +191,7 @@ pub enum Error {
     },
     /// The data or text of an [`AnimationDesc`](crate::character::AnimationDesc) or a
     /// [`StateMachineDesc`](crate::state_machine::StateMachineDesc) is invalid.
-    #[error("{}{part}{}: {}", Place { file, line: *line }, Field(field), Why { part, why })]
+    #[error("{}{part}{}: {}", Location { file, line: *line }, Field(field), Why { part, why })]
     Description {
         /// The name that the caller gave the text. Empty for data that did not come from text.
         file: Box<str>,
@@ -423,4 +427,24 @@ pub enum SavedFault {
     /// Data that its own type rejected, such as a clip whose key times do not ascend.
     #[error("{0}")]
     Refused(Box<Error>),
+}
+
+/// The reason of an error in a part, which does not repeat the name of the part.
+struct Why<'a> {
+    part: &'a DescPart,
+    why: &'a DescFault,
+}
+
+impl fmt::Display for Why<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let part = self.part.listed();
+        match self.why {
+            DescFault::Unknown { what, name, known }
+                if part.is_some_and(|(kind, _, own)| kind.ends_with(what) && *own == **name) =>
+            {
+                write!(f, "does not exist: there are {}", Escaped(known))
+            }
+            why => why.fmt(f),
+        }
+    }
 }

@@ -2,9 +2,9 @@
 
 use super::aim::{Aim, AimJoint, AimReport, AimTarget};
 use super::aim_solve::Rotations;
-use super::job::{IkJob, IkPose, expect_axis, expect_finite};
-use super::rig::IkRig;
-use crate::error::{Error, Result, expect_in};
+use super::job::{IkJob, expect_axis, expect_finite};
+use super::rig::{IkPose, IkRig};
+use crate::error::{Error, Result, expect_cap, expect_in};
 use glam::Vec3;
 
 impl Aim {
@@ -44,13 +44,7 @@ impl IkJob for Aim {
         let Some(first) = self.joints.first() else {
             return Err(Error::length("Aim::joints", 0, 1));
         };
-        if self.joints.len() > Aim::MAX_JOINTS {
-            return Err(Error::Capacity {
-                what: "joints of an aim",
-                asked: self.joints.len() as u64,
-                cap: Aim::MAX_JOINTS as u64,
-            });
-        }
+        expect_cap("joints of an aim", self.joints.len(), Aim::MAX_JOINTS)?;
         rig.expect_joint(first.joint)?;
         for pair in self.joints.windows(2) {
             rig.expect_below("Aim::joints", pair[1].joint, pair[0].joint)?;

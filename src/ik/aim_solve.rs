@@ -10,12 +10,11 @@
 //!   cone from the eye that touches that sphere.
 
 use super::aim::{Aim, AimJoint, AimTarget};
-use super::job::IkPose;
 use super::maths::{
     angle_about, angle_between, arc, blend, direction, inverse, length, part_of, sense, turn_about,
     turned, unit,
 };
-use super::rig::IkRig;
+use super::rig::{IkPose, IkRig};
 use core::f32::consts::{PI, TAU};
 use glam::{Affine3A, DVec3, Quat, Vec3};
 

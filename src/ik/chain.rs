@@ -160,9 +160,9 @@ impl IkChain {
     /// # Errors
     /// [`Error::NotFound`] if the joint is not part of the chain.
     pub fn with_limit(mut self, joint: Id<Joint>, limit: JointLimit) -> Result<Self> {
-        let count = self.joints.len() as u64;
+        let count = self.joints.len();
         let own = self.joints.iter_mut().find(|own| own.joint == joint);
-        let own = own.ok_or(Error::not_found("joint of the chain", joint, count))?;
+        let own = own.ok_or(Error::not_found("joint of the chain", joint.into(), count))?;
         own.limit = limit;
         Ok(self)
     }

@@ -2,10 +2,10 @@
 
 use super::chain::{ChainJoint, ChainReport, ChainTarget, IkChain};
 use super::chain_solve::Chain;
-use super::job::{IkJob, IkPose, expect_finite};
+use super::job::{IkJob, expect_finite};
 use super::maths::{blend, length};
-use super::rig::IkRig;
-use crate::error::{Error, Result, expect_in};
+use super::rig::{IkPose, IkRig};
+use crate::error::{Error, Result, expect_cap, expect_in};
 use glam::Vec3;
 
 impl IkJob for IkChain {
@@ -20,13 +20,7 @@ impl IkJob for IkChain {
         if self.joints.len() < 2 {
             return Err(Error::length("IkChain::joints", self.joints.len(), 2));
         }
-        if self.joints.len() > IkChain::MAX_JOINTS {
-            return Err(Error::Capacity {
-                what: "joints of a chain",
-                asked: self.joints.len() as u64,
-                cap: IkChain::MAX_JOINTS as u64,
-            });
-        }
+        expect_cap("joints of a chain", self.joints.len(), IkChain::MAX_JOINTS)?;
         for pair in self.joints.windows(2) {
             rig.expect_below("IkChain::joints", pair[1].joint, pair[0].joint)?;
         }

@@ -1,10 +1,9 @@
 //! The iteration of a chain with limits, in the space of the first joint's parent.
 
 use super::chain::{ChainJoint, IkChain};
-use super::job::IkPose;
 use super::limit::JointLimit;
 use super::maths::{direction, inverse, length, unit};
-use super::rig::IkRig;
+use super::rig::{IkPose, IkRig};
 use crate::skeleton::Transform;
 use glam::{Affine3A, DMat3, DVec3, Quat, Vec3};
 

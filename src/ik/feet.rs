@@ -1,10 +1,10 @@
 //! The foot placement job: pelvis, legs and soles on uneven ground.
 
-use super::job::{IkJob, IkPose, expect_axis, expect_finite};
+use super::job::{IkJob, expect_axis, expect_finite};
 use super::maths::{angle_between, arc, blend, direction, inverse, part_of, rotation_of, unit};
-use super::rig::IkRig;
+use super::rig::{IkPose, IkRig};
 use super::two_bone::{Pole, TwoBone, TwoBoneReport, TwoBoneTarget};
-use crate::error::{Error, Result, expect_in, expect_len};
+use crate::error::{Result, expect_cap, expect_in, expect_len};
 use crate::id::Id;
 use crate::skeleton::Joint;
 use core::f32::consts::FRAC_PI_2;
@@ -231,13 +231,7 @@ impl IkJob for FootPlacement {
     /// direction.
     fn validate(&self, rig: &IkRig) -> Result<()> {
         rig.expect_joint(self.pelvis)?;
-        if self.legs.len() > FootPlacement::MAX_LEGS {
-            return Err(Error::Capacity {
-                what: "legs",
-                asked: self.legs.len() as u64,
-                cap: FootPlacement::MAX_LEGS as u64,
-            });
-        }
+        expect_cap("legs", self.legs.len(), FootPlacement::MAX_LEGS)?;
         expect_len(
             "FootPlacement::legs",
             self.legs.len(),

@@ -1,21 +1,7 @@
 //! The trait that all IK jobs share: validate, check, run.
 
-use super::rig::IkRig;
+use super::rig::{IkPose, IkRig};
 use crate::error::{self, Error, Result, expect_in};
-use crate::skeleton::Transform;
-use glam::Affine3A;
-
-/// The pose of one instance: one element per joint.
-///
-/// Before and after a solver, the model pose matches the local one as
-/// [`Skeleton::model_pose`](crate::skeleton::Skeleton::model_pose) computes it.
-#[derive(Debug)]
-pub struct IkPose<'a> {
-    /// Local transforms: from each joint's space to its parent's.
-    pub local: &'a mut [Transform],
-    /// Model transforms: from each joint's space to character space.
-    pub model: &'a mut [Affine3A],
-}
 
 /// An inverse kinematics solver: the data that all instances of a character have in common.
 pub(crate) trait IkJob {

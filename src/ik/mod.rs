@@ -57,7 +57,6 @@ pub use aim::{Aim, AimJoint, AimReport, AimTarget};
 pub use chain::{ChainJoint, ChainReport, ChainTarget, IkChain};
 pub use feet::{FeetReport, FeetTarget, FootPlacement, GroundHit, Leg};
 pub(crate) use job::IkJob;
-pub use job::IkPose;
 pub use limit::JointLimit;
-pub use rig::IkRig;
+pub use rig::{IkPose, IkRig};
 pub use two_bone::{Pole, TwoBone, TwoBoneReport, TwoBoneTarget};

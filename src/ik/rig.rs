@@ -1,7 +1,6 @@
 //! The joint hierarchy prepared for inverse kinematics.
 
-use super::job::IkPose;
-use crate::error::{Error, Result, expect_len};
+use crate::error::{Error, Result, expect_index, expect_len};
 use crate::id::Id;
 use crate::skeleton::{Joint, Skeleton, Transform};
 use glam::{Affine3A, Quat};
@@ -15,6 +14,18 @@ pub struct IkRig {
     joints: Box<[RigJoint]>,
     /// Joints in depth-first order.
     order: Box<[Id<Joint>]>,
+}
+
+/// The pose of one instance: one element per joint.
+///
+/// Before and after a solver, the model pose matches the local one as
+/// [`Skeleton::model_pose`](crate::skeleton::Skeleton::model_pose) computes it.
+#[derive(Debug)]
+pub struct IkPose<'a> {
+    /// Local transforms: from each joint's space to its parent's.
+    pub local: &'a mut [Transform],
+    /// Model transforms: from each joint's space to character space.
+    pub model: &'a mut [Affine3A],
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -131,10 +142,7 @@ impl IkRig {
     }
 
     pub(crate) fn expect_joint(&self, joint: Id<Joint>) -> Result<()> {
-        if usize::from(joint) < self.joints.len() {
-            return Ok(());
-        }
-        Err(Error::not_found("joint", joint, self.joints.len()))
+        expect_index("joint", joint.into(), self.joints.len())
     }
 
     /// Checks that `joint` exists and is a descendant of `above`. Errors call it `what`.

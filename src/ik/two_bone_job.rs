@@ -1,9 +1,9 @@
 //! The two-bone job: checks a limb, solves it in closed form and reports the result.
 
-use super::job::{IkJob, IkPose, expect_axis, expect_finite, expect_rotation};
+use super::job::{IkJob, expect_axis, expect_finite, expect_rotation};
 use super::limb::{Limb, Wanted};
 use super::maths::{blend, inverse, length, rotation_of, sense};
-use super::rig::IkRig;
+use super::rig::{IkPose, IkRig};
 use super::two_bone::{Pole, TwoBone, TwoBoneReport, TwoBoneTarget};
 use crate::error::{Result, expect_in};
 use glam::{Quat, Vec3};

@@ -6,9 +6,9 @@ use super::fault::{cut, fault};
 use super::options::ImportOptions;
 #[cfg(any(feature = "gltf", feature = "wgl"))]
 use crate::error::Object;
-use crate::error::{AssetFault, Error, ObjectKind, Result};
+use crate::error::{AssetFault, Error, LFS_POINTER, ObjectKind, Result};
 #[cfg(any(feature = "gltf", feature = "wgl"))]
-use crate::text::{LFS_POINTER, is_lfs_pointer};
+use crate::text::is_lfs_pointer;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fs::File;

@@ -2,8 +2,8 @@
 
 use super::fault::fault;
 use crate::character::Character;
-use crate::error::{AssetFault, ObjectKind, Result};
-use crate::text::{LFS_POINTER, is_lfs_pointer};
+use crate::error::{AssetFault, LFS_POINTER, ObjectKind, Result};
+use crate::text::is_lfs_pointer;
 use std::path::Path;
 
 /// A format of a file.

@@ -59,10 +59,6 @@ mod textures;
 mod vrm;
 mod weight_match;
 
-/// The mark, in `extras.throng`, of the node that an export adds above several roots.
-#[cfg(feature = "gltf")]
-pub(crate) const COMMON_ROOT: &str = "common root";
-
 pub use file::{bytes, file, has_hierarchy};
 pub use format::has_known_extension;
 pub use imported::{Imported, InfluenceLoss, SpawnPoint};

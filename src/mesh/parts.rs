@@ -136,7 +136,7 @@ impl Parts {
     /// - [`Error::NotFound`] if there is no such part.
     /// - [`Error::Capacity`] for a part with a primitive past [`PartId::MAX_HIDEABLE`].
     pub(crate) fn bits(&self, part: PartId) -> Result<u128> {
-        let missing = Error::not_found("part", part.0, self.0.len());
+        let missing = Error::not_found("part", part.0.into(), self.0.len());
         let part = self.0.get(part.index()).ok_or(missing)?;
         match part.past {
             None => Ok(part.bits),

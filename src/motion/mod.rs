@@ -19,9 +19,9 @@ mod root_motion;
 
 pub(crate) use blend::{ClipSample, FULL_WEIGHT, Share, blend_joint, blend_weights};
 pub use blend_space::BlendSpace;
-pub(crate) use inertialisation::decayed_by;
+pub(crate) use inertialisation::Inertialisation;
 pub use playback::{Ease, LoopMode};
-pub(crate) use playback::{Ramp, SpeedRamp, cycle_duration_s};
+pub(crate) use playback::{MAX_FADE_S, Ramp, SpeedRamp, cycle_duration_s};
 pub(crate) use root_motion::extract;
 pub use root_motion::{RootMotion, RootTransform};
 
@@ -30,7 +30,5 @@ pub use root_motion::{RootMotion, RootTransform};
 pub use blend_space::{BlendShape, BlendSpace1, BlendSpace2};
 #[doc(hidden)]
 pub use events::{ClipEvents, EventHit, Passed};
-#[doc(hidden)]
-pub use inertialisation::{Inertia, Moving};
 #[doc(hidden)]
 pub use root_motion::{RootMotionBudget, RootMotionOptions, RootMotionReport, RootReference};

@@ -18,7 +18,7 @@ impl Steps {
         let mut smooth = vec![false; source.len()];
         for track in clip.tracks() {
             let Some(smooth) = smooth.get_mut(usize::from(track.joint)) else {
-                return Err(Error::not_found("joint", track.joint, source.len()));
+                return Err(Error::not_found("joint", track.joint.into(), source.len()));
             };
             *smooth |= is_smooth(track);
         }

@@ -1,7 +1,7 @@
 //! Constructors of skeletons from joints: checked, or sorted and checked.
 
 use super::joints::{Joint, NO_PARENT, Skeleton, Transform};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, expect_cap};
 use crate::id::Id;
 use std::ops::Range;
 
@@ -74,7 +74,9 @@ impl Skeleton {
             match children.get_mut(parent.index()) {
                 Some(children) => children.push(index),
                 None => {
-                    return Err(Error::not_found("parent", parent, count).at("joint", index));
+                    return Err(
+                        Error::not_found("parent", parent.index(), count).at("joint", index)
+                    );
                 }
             }
         }
@@ -109,14 +111,7 @@ const BREADTH_FIRST: &str =
     "must be breadth first: roots first, then parents that never decrease (see `Skeleton::sorted`)";
 
 fn expect_count(count: usize) -> Result<()> {
-    if count <= Skeleton::MAX_JOINTS {
-        return Ok(());
-    }
-    Err(Error::Capacity {
-        what: "joints of a skeleton",
-        asked: count as u64,
-        cap: Skeleton::MAX_JOINTS as u64,
-    })
+    expect_cap("joints of a skeleton", count, Skeleton::MAX_JOINTS)
 }
 
 fn check_rest(index: usize, rest: &Transform) -> Result<()> {

@@ -228,7 +228,7 @@ impl Skeleton {
         for (index, (role, joint)) in roles.iter().enumerate() {
             let before = &roles[..index];
             let why = if joint.index() >= self.len() {
-                Error::not_found("joint", *joint, self.len())
+                Error::not_found("joint", (*joint).into(), self.len())
             } else if let Some(of) = before.iter().position(|(other, _)| other == role) {
                 Error::duplicate("role", of)
             } else if let Some(of) = before.iter().position(|(_, other)| other == joint) {

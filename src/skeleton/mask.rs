@@ -1,7 +1,7 @@
 //! Masks: the weight that each joint takes of a layer.
 
 use super::joints::Skeleton;
-use crate::error::{Error, Result, expect_in, expect_len};
+use crate::error::{Result, expect_cap, expect_in, expect_len};
 
 /// The fraction of a layer's weight that applies to each joint.
 ///
@@ -43,16 +43,10 @@ impl Mask {
     /// Creates a mask with one weight per joint, in skeleton order.
     ///
     /// # Errors
-    /// - [`Error::At`] with the first weight that is not in 0..=1.
-    /// - [`Error::Capacity`] for more than [`Skeleton::MAX_JOINTS`].
+    /// - [`Error::At`](crate::Error::At) with the first weight that is not in 0..=1.
+    /// - [`Error::Capacity`](crate::Error::Capacity) for more than [`Skeleton::MAX_JOINTS`].
     pub fn from_weights(weights: Vec<f32>) -> Result<Self> {
-        if weights.len() > Skeleton::MAX_JOINTS {
-            return Err(Error::Capacity {
-                what: "joints of a mask",
-                asked: weights.len() as u64,
-                cap: Skeleton::MAX_JOINTS as u64,
-            });
-        }
+        expect_cap("joints of a mask", weights.len(), Skeleton::MAX_JOINTS)?;
         for (index, weight) in weights.iter().enumerate() {
             check(*weight).map_err(|why| why.at("joint", index))?;
         }
@@ -62,9 +56,9 @@ impl Mask {
     /// Sets the weight of the first joint with this name.
     ///
     /// # Errors
-    /// - [`Error::UnknownName`] with the names that exist.
-    /// - [`Error::Argument`] for a weight that is not in 0..=1, and for a skeleton whose number of
-    ///   joints differs from the mask's.
+    /// - [`Error::UnknownName`](crate::Error::UnknownName) with the names that exist.
+    /// - [`Error::Argument`](crate::Error::Argument) for a weight that is not in 0..=1, and for a
+    ///   skeleton whose number of joints differs from the mask's.
     pub fn with_joint(mut self, skeleton: &Skeleton, name: &str, weight: f32) -> Result<Self> {
         check(weight)?;
         let joint = self.find(skeleton, name)?;

@@ -1,7 +1,7 @@
 //! Spring bones that fit a skeleton, in the order of simulation.
 
 use super::bones::{SpringBones, SpringChain, SpringCollider, SpringJoint};
-use crate::error::{Error, Result, expect_in};
+use crate::error::{Error, Result, expect_cap, expect_in, expect_index};
 use crate::hash;
 use crate::id::Id;
 use crate::skeleton::{Joint, NO_PARENT, Skeleton};
@@ -254,37 +254,17 @@ impl<'a> Builder<'a> {
 }
 
 fn check_counts(bones: &SpringBones) -> Result<()> {
-    let cap = |what, asked: usize, cap: usize| {
-        let (asked, cap) = (asked as u64, cap as u64);
-        if asked <= cap {
-            return Ok(());
-        }
-        Err(Error::Capacity { what, asked, cap })
-    };
     let colliders = bones.colliders.len();
-    cap("spring colliders", colliders, SpringBones::MAX_COLLIDERS)?;
-    let chains = bones.chains.len();
-    cap("spring chains", chains, Skeleton::MAX_JOINTS)?;
+    expect_cap("spring colliders", colliders, SpringBones::MAX_COLLIDERS)?;
+    expect_cap("spring chains", bones.chains.len(), Skeleton::MAX_JOINTS)?;
     let pairs = |chain: &SpringChain| {
-        chain
-            .swinging()
-            .count()
-            .saturating_mul(chain.colliders.len())
+        let swinging = chain.swinging().count();
+        swinging.saturating_mul(chain.colliders.len())
     };
-    let pairs = bones
-        .chains
-        .iter()
-        .map(pairs)
-        .fold(0, usize::saturating_add);
+    let pairs = bones.chains.iter().map(pairs);
+    let pairs = pairs.fold(0, usize::saturating_add);
     let what = "pairs of a swinging joint and a collider";
-    cap(what, pairs, SpringBones::MAX_PAIRS)
-}
-
-fn check_joint(skeleton: &Skeleton, what: &'static str, joint: Id<Joint>) -> Result<()> {
-    if joint.index() < skeleton.len() {
-        return Ok(());
-    }
-    Err(Error::not_found(what, joint, skeleton.len()))
+    expect_cap(what, pairs, SpringBones::MAX_PAIRS)
 }
 
 fn check_point(what: &'static str, point: Vec3) -> Result<()> {
@@ -293,7 +273,7 @@ fn check_point(what: &'static str, point: Vec3) -> Result<()> {
 }
 
 fn check_collider(skeleton: &Skeleton, collider: &SpringCollider) -> Result<()> {
-    check_joint(skeleton, "joint", collider.joint)?;
+    expect_index("joint", collider.joint.into(), skeleton.len())?;
     check_point("offset_m", collider.offset_m)?;
     check_point("tail_m", collider.tail_m.unwrap_or_default())?;
     expect_in("radius_m", collider.radius_m, 0.0, f32::MAX)
@@ -320,16 +300,14 @@ fn check_chain(skeleton: &Skeleton, chain: &SpringChain, colliders: usize) -> Re
     }
     check_point("tail_m", chain.tail_m.unwrap_or_default())?;
     if let Some(center) = chain.center {
-        check_joint(skeleton, "center", center)?;
+        expect_index("center", center.into(), skeleton.len())?;
     }
-    let missing = chain.colliders.iter().find(|index| **index >= colliders);
-    missing.map_or(Ok(()), |index| {
-        Err(Error::not_found("spring collider", *index, colliders))
-    })
+    let mut each = chain.colliders.iter();
+    each.try_for_each(|index| expect_index("spring collider", *index, colliders))
 }
 
 fn check_spring(skeleton: &Skeleton, joint: &SpringJoint) -> Result<()> {
-    check_joint(skeleton, "joint", joint.joint)?;
+    expect_index("joint", joint.joint.into(), skeleton.len())?;
     expect_in("stiffness", joint.stiffness, 0.0, f32::MAX)?;
     check_point("gravity", joint.gravity)?;
     expect_in("drag", joint.drag, 0.0, 1.0)?;

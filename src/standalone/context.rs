@@ -1,11 +1,9 @@
 //! The Vulkan objects that a program needs before it can draw.
 
 use super::error::Check;
-use super::instance::InstanceOwner;
+use super::instance::{ContextDesc, InstanceOwner};
 use super::owner::{DeviceOwner, Idle, settle};
-use super::{
-    DeviceInfo, Messages, Result, StandaloneError, Surface, Validation, Window, device, surface,
-};
+use super::{DeviceInfo, Messages, Result, StandaloneError, Surface, Window, device, surface};
 use crate::gpu::{self, GpuAllocator};
 use ash::vk;
 use gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
@@ -14,37 +12,6 @@ use std::fmt;
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::sync::Arc;
-
-/// Settings for a new [`Context`].
-#[derive(Clone, Copy)]
-pub struct ContextDesc<'a> {
-    /// The application's name, for drivers and tools.
-    pub app_name: &'a str,
-    /// The Vulkan entry points to use. `None` loads the system's Vulkan loader.
-    pub entry: Option<&'a ash::Entry>,
-    /// Switches the validation layer on or off.
-    pub validation: Validation,
-}
-
-impl Default for ContextDesc<'_> {
-    fn default() -> Self {
-        Self {
-            app_name: "throng",
-            entry: None,
-            validation: Validation::Off,
-        }
-    }
-}
-
-impl fmt::Debug for ContextDesc<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ContextDesc")
-            .field("app_name", &self.app_name)
-            .field("own_entry", &self.entry.is_some())
-            .field("validation", &self.validation)
-            .finish()
-    }
-}
 
 /// Read-only handles and properties of a [`Context`].
 ///

@@ -2,65 +2,14 @@
 
 use super::error::Check;
 use super::instance::{InstanceOwner, names};
-use super::{Result, StandaloneError, Surface};
+use super::{DeviceInfo, Rejected, Result, StandaloneError, Surface};
 use crate::error::Error;
 use crate::gpu::Enabled;
 use ash::{khr, vk};
 use std::ffi::CStr;
-use std::fmt;
 
 /// The environment variable that selects a device, by its index or a part of its name in any case.
 pub const DEVICE_VARIABLE: &str = "THRONG_DEVICE";
-
-/// A device and its driver, for display and for the header of a benchmark table.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct DeviceInfo {
-    /// Position in the instance's list of devices.
-    pub index: usize,
-    /// The device's name.
-    pub name: String,
-    /// The driver's name, such as `llvmpipe`.
-    pub driver: String,
-    /// The driver's own description of itself, such as its version.
-    pub driver_info: String,
-    /// The Vulkan version that the device supports.
-    pub api_version: u32,
-    /// Discrete, integrated, virtual or CPU.
-    pub kind: vk::PhysicalDeviceType,
-}
-
-impl fmt::Display for DeviceInfo {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let version = self.api_version;
-        write!(
-            f,
-            "{} ({} {}, Vulkan {}.{}.{})",
-            self.name,
-            self.driver,
-            self.driver_info,
-            vk::api_version_major(version),
-            vk::api_version_minor(version),
-            vk::api_version_patch(version)
-        )
-    }
-}
-
-/// A rejected device, and the reason.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Rejected {
-    /// The device.
-    pub info: DeviceInfo,
-    /// What it lacks, or the error of its driver.
-    pub why: String,
-}
-
-impl fmt::Display for Rejected {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}: {}", self.info.index, self.info, self.why)
-    }
-}
 
 /// A physical device that meets all requirements.
 pub(super) struct Candidate {

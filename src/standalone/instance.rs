@@ -1,9 +1,41 @@
 //! The instance, the validation layer and the debug messenger.
 
 use super::error::Check;
-use super::{ContextDesc, Messages, Result, StandaloneError, Validation, validation};
+use super::{Messages, Result, StandaloneError, Validation, validation};
 use ash::{Entry, ext, khr, vk};
 use std::ffi::{CStr, CString, c_char};
+use std::fmt;
+
+/// Settings for a new [`Context`](super::Context).
+#[derive(Clone, Copy)]
+pub struct ContextDesc<'a> {
+    /// The application's name, for drivers and tools.
+    pub app_name: &'a str,
+    /// The Vulkan entry points to use. `None` loads the system's Vulkan loader.
+    pub entry: Option<&'a Entry>,
+    /// Switches the validation layer on or off.
+    pub validation: Validation,
+}
+
+impl Default for ContextDesc<'_> {
+    fn default() -> Self {
+        Self {
+            app_name: "throng",
+            entry: None,
+            validation: Validation::Off,
+        }
+    }
+}
+
+impl fmt::Debug for ContextDesc<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ContextDesc")
+            .field("app_name", &self.app_name)
+            .field("own_entry", &self.entry.is_some())
+            .field("validation", &self.validation)
+            .finish()
+    }
+}
 
 /// Owns the instance. Destroys the messenger first, then the instance.
 pub(super) struct InstanceOwner {

@@ -4,23 +4,19 @@
 //! fence tells when that wait has ended. A semaphore per frame in flight could be signalled again
 //! while an earlier present still waits for it.
 
+mod acquire;
 mod built;
 
 use super::attachments::{Attachments, Begin, DRAWN, Final};
 use super::error::Check;
 use super::image::{barrier, transition};
 use super::owner::DeviceOwner;
-use super::{Context, Formats, FrameCommands, Result, StandaloneError, Surface};
+use super::{Context, Formats, Result, StandaloneError, Surface};
+pub use acquire::Acquire;
 use ash::{khr, vk};
 use built::{Built, choose_format, fit};
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
-
-/// The longest time that [`Swapchain::acquire`] waits for an image.
-///
-/// It is finite, because the waiting thread is the one that handles the window's events.
-const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The name of the swapchain in errors.
 const OBJECT: &str = "the swapchain";
@@ -74,22 +70,6 @@ impl fmt::Debug for Swapchain {
             .field("extent", &self.extent())
             .finish_non_exhaustive()
     }
-}
-
-/// The outcome of [`Swapchain::acquire`].
-#[derive(Debug)]
-#[must_use = "an acquired image is to be submitted and presented"]
-pub enum Acquire<'a> {
-    /// An image to draw to.
-    Image(SwapchainImage<'a>),
-    /// The window has no area. There is nothing to draw to for now.
-    Minimised,
-    /// The window changes faster than the swapchain can follow. Skip this frame.
-    OutOfDate,
-    /// No image became free within a second. Skip this frame.
-    ///
-    /// Some window systems hold back the images of a window that is not visible.
-    NotReady,
 }
 
 /// An acquired image. Draw to it, submit it, then present it.
@@ -178,61 +158,6 @@ impl Swapchain {
         self.asked = extent;
         self.stale = false;
         Ok(true)
-    }
-
-    /// Acquires the next image.
-    ///
-    /// `extent` is the window's current size in physical pixels. If it has changed, or if the
-    /// swapchain is out of date, the images are recreated first.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the swapchain or `frame` was created with another context, or if `frame`
-    /// has already acquired an image. Errors of the allocator and of the Vulkan calls are returned
-    /// too. After an error, the next call tries again.
-    pub fn acquire<'a>(
-        &'a mut self,
-        context: &mut Context,
-        frame: &mut FrameCommands<'_>,
-        extent: vk::Extent2D,
-    ) -> Result<Acquire<'a>> {
-        context.check_own(&self.owner, OBJECT)?;
-        let semaphore = frame.semaphore(context)?;
-        // The second attempt is for a window that changed since the first.
-        for _ in 0..2 {
-            if is_empty(extent) {
-                return Ok(Acquire::Minimised);
-            }
-            if (self.stale || extent != self.asked) && !self.recreate(context, extent)? {
-                return Ok(Acquire::Minimised);
-            }
-            let Some(built) = &self.built else { break };
-            let (timeout, no_fence) = (PATIENCE.as_nanos() as u64, vk::Fence::null());
-            // SAFETY: the frame is being recorded and has acquired no image, so its semaphore is
-            // unsignalled. If no image is acquired, it stays so. The timeout is finite.
-            let next = unsafe {
-                self.loader
-                    .acquire_next_image(built.handle, timeout, semaphore, no_fence)
-            };
-            let (index, suboptimal) = match next {
-                Err(result) if is_outdated(result) => {
-                    self.stale = true;
-                    continue;
-                }
-                Err(vk::Result::TIMEOUT | vk::Result::NOT_READY) => return Ok(Acquire::NotReady),
-                next => next.check("vkAcquireNextImageKHR")?,
-            };
-            frame.image_acquired();
-            // Until it is presented.
-            self.stale = true;
-            return Ok(Acquire::Image(SwapchainImage {
-                swapchain: self,
-                index,
-                suboptimal,
-                submitted: false,
-            }));
-        }
-        Ok(Acquire::OutOfDate)
     }
 
     /// Waits for the device, then destroys the images and the surface.

@@ -132,7 +132,7 @@ impl Run<'_, '_> {
             };
             let inertial_s = next.inertial_s();
             if inertial_s > 0.0 {
-                self.log.cutting((self.machine, state), time_s);
+                self.log.inertialising((self.machine, state), time_s);
             }
             let Some(own) = state.layers.get_mut(index) else {
                 break;
@@ -145,7 +145,8 @@ impl Run<'_, '_> {
             at.1 = false;
             self.log.taken(index as u8, taken, time_s);
             if inertial_s > 0.0 {
-                self.log.cut((self.machine, state), time_s, inertial_s);
+                self.log
+                    .inertialised((self.machine, state), time_s, inertial_s);
             }
         }
         if let Some(done) = self.done_s.get_mut(index) {

@@ -105,7 +105,7 @@ impl StateMachine {
     pub const MAX_CONDITIONS: usize = 16;
 
     /// The longest fade, in seconds.
-    pub const MAX_FADE_S: f32 = 3600.0;
+    pub const MAX_FADE_S: f32 = crate::motion::MAX_FADE_S;
 
     /// The largest absolute time, in seconds.
     ///
@@ -206,10 +206,7 @@ impl StateMachine {
     }
 
     pub(super) fn layer_at(&self, index: u8) -> Result<&Layer> {
-        self.layers.get(usize::from(index)).ok_or(Error::not_found(
-            "layer",
-            index,
-            self.layers.len(),
-        ))
+        let missing = Error::not_found("layer", index.into(), self.layers.len());
+        self.layers.get(usize::from(index)).ok_or(missing)
     }
 }

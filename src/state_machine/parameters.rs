@@ -51,7 +51,7 @@ impl StateMachine {
     ) -> Result<Value> {
         self.check(state)?;
         let value = state.values.get(usize::from(id.0)).copied();
-        value.ok_or_else(|| Error::not_found("parameter", id, self.parameters.len()))
+        value.ok_or_else(|| Error::not_found("parameter", id.index(), self.parameters.len()))
     }
 }
 

@@ -67,7 +67,7 @@ impl StateMachine {
         let own = state.layers.get(usize::from(layer));
         let time_s = self.time(now_s, state);
         own.map(|own| status(found, own, time_s))
-            .ok_or(Error::not_found("layer", layer, state.layers.len()))
+            .ok_or(Error::not_found("layer", layer.into(), state.layers.len()))
     }
 
     fn time(&self, now_s: f64, state: &StateMachineInstance) -> f64 {

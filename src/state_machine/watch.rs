@@ -36,10 +36,15 @@ pub(crate) trait Watch {
     fn taken(&mut self, layer: u8, taken: Taken, time_s: f64);
 
     /// An inertialised transition is about to fire. The instance still plays the old state.
-    fn cutting(&mut self, _of: (&StateMachine, &StateMachineInstance), _time_s: f64) {}
+    fn inertialising(&mut self, _of: (&StateMachine, &StateMachineInstance), _time_s: f64) {}
 
     /// An inertialised transition has fired. The instance plays the new state.
-    fn cut(&mut self, _of: (&StateMachine, &StateMachineInstance), _time_s: f64, _inertial_s: f64) {
+    fn inertialised(
+        &mut self,
+        _of: (&StateMachine, &StateMachineInstance),
+        _time_s: f64,
+        _inertial_s: f64,
+    ) {
     }
 
     /// A clip played over `span_s`, during which no transition of its layer fired.

@@ -125,11 +125,6 @@ fn string(tree: &mut Tree<'_>, at: usize) -> usize {
     end + 1 - at
 }
 
-/// The string without escapes, if they are valid.
-pub(super) fn unescape(raw: &str) -> Option<String> {
-    serde_json::from_str(&format!("\"{raw}\"")).ok()
-}
-
 /// The parser's message, in words of the format.
 fn syntax(message: &str) -> &str {
     match message {
@@ -151,26 +146,5 @@ fn syntax(message: &str) -> &str {
         "unexpected end of hex escape" | "invalid escape" => "a string has an invalid escape",
         "invalid number" => "a number is malformed",
         other => other,
-    }
-}
-
-/// The value as that of `serde_json`. Numbers that JSON cannot represent become null.
-#[cfg(feature = "gltf")]
-pub(crate) fn to_json(value: Value<'_>) -> serde_json::Value {
-    use serde_json::Value as Json;
-    match value.kind() {
-        Kind::Null => Json::Null,
-        Kind::Bool => (value.raw() == "true").into(),
-        Kind::Number => match value.raw().parse::<i64>() {
-            Ok(whole) => whole.into(),
-            Err(_) => value.number().into(),
-        },
-        Kind::List => value.items().map(to_json).collect(),
-        Kind::Map => {
-            let entries = value.entries();
-            let entries = entries.map(|(key, value)| (key.raw().to_owned(), to_json(value)));
-            Json::Object(entries.collect())
-        }
-        _ => value.raw().into(),
     }
 }

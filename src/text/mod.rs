@@ -20,16 +20,13 @@ mod toml;
 mod tree;
 
 pub(crate) use check::{Fault, bad_name, check_cap, check_names, check_value, find, unknown};
-#[cfg(feature = "gltf")]
-pub(crate) use json::to_json;
 #[cfg(any(feature = "gltf", feature = "wgl"))]
 pub(crate) use json::{JsonFault, json};
-pub(crate) use pointer::{LFS_POINTER, is_lfs_pointer};
+pub(crate) use pointer::is_lfs_pointer;
 #[cfg(any(feature = "gltf", feature = "wgl"))]
 pub(crate) use read::file_structs;
 pub(crate) use read::{
-    Read, ReadFault, Write, field_name, read_field, text_enums, text_serde, text_structs,
-    write_field,
+    Read, Write, field_name, read_field, text_enums, text_serde, text_structs, write_field,
 };
 #[cfg(feature = "toml")]
 pub(crate) use toml::{DescText, MAX_TOML_BYTES, to_toml};
@@ -37,4 +34,4 @@ pub(crate) use toml::{DescText, MAX_TOML_BYTES, to_toml};
 pub(crate) use tree::Step;
 #[cfg(any(feature = "gltf", feature = "wgl"))]
 pub(crate) use tree::path_text;
-pub(crate) use tree::{Kind, Tree, Value};
+pub(crate) use tree::{Kind, ReadFault, Tree, Value};

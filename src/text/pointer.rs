@@ -1,9 +1,5 @@
 //! Pointers of Git LFS, which stand for files that were not downloaded.
 
-/// The reason that such a file is not read, as the end of a sentence.
-pub(crate) const LFS_POINTER: &str =
-    "is only a Git LFS pointer: run `git lfs pull` to download the file itself";
-
 /// True if the bytes are a pointer of Git LFS, in this or an earlier version of its format.
 pub(crate) fn is_lfs_pointer(bytes: &[u8]) -> bool {
     // Longer files are never pointers, says its specification.

@@ -1,16 +1,8 @@
 //! Plain data from a tree of values, and back.
 
-use super::tree::{Kind, Tree, Value};
+use super::tree::{Kind, ReadFault, Tree, Value};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-
-/// The fault of a value that does not have the form of the data.
-#[derive(Debug)]
-pub(crate) struct ReadFault {
-    /// The index of the value in its tree.
-    pub(super) index: usize,
-    pub(crate) what: Box<str>,
-}
 
 /// Data that can be read from a value.
 pub(crate) trait Read: Sized {
@@ -29,6 +21,18 @@ pub(crate) trait Write {
     /// True if a field with this data is left out.
     fn is_absent(&self) -> bool {
         false
+    }
+}
+
+#[cfg(feature = "serde")]
+impl Tree<'_> {
+    /// Reads data, with the path of the value in the message of a fault.
+    pub(crate) fn read<T: Read>(&self) -> Result<T, String> {
+        T::read(self.root()).map_err(|fault| {
+            let path = super::tree::path_text(&self.value(&fault).path());
+            let mark = if path.is_empty() { "" } else { ": " };
+            format!("{path}{mark}{}", fault.what)
+        })
     }
 }
 

@@ -8,7 +8,6 @@
 //! A value takes 16 bytes, however long its text is. Numbers and strings are converted when they
 //! are read, so only values that are used are checked.
 
-use super::read::ReadFault;
 use crate::bytes::{Reader, Save, invalid};
 use crate::error::Result;
 use std::borrow::Cow;
@@ -57,6 +56,14 @@ pub(crate) struct Value<'a> {
     pub(super) index: usize,
 }
 
+/// The fault of a value that does not have the form of the data.
+#[derive(Debug)]
+pub(crate) struct ReadFault {
+    /// The index of the value in its tree.
+    index: usize,
+    pub(crate) what: Box<str>,
+}
+
 /// A step of the path to a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Step<'a> {
@@ -81,6 +88,12 @@ pub(crate) fn path_text(path: &[Step<'_>]) -> String {
     text
 }
 
+/// The string without escapes, if they are valid.
+#[cfg(any(feature = "gltf", feature = "wgl"))]
+fn unescape(raw: &str) -> Option<String> {
+    serde_json::from_str(&format!("\"{raw}\"")).ok()
+}
+
 impl<'a> Value<'a> {
     fn node(self) -> Node {
         self.tree.nodes[self.index]
@@ -102,7 +115,7 @@ impl<'a> Value<'a> {
         let node = self.node();
         match node.kind {
             #[cfg(any(feature = "gltf", feature = "wgl"))]
-            Kind::Text if node.escaped => super::json::unescape(self.raw()).map(Cow::Owned),
+            Kind::Text if node.escaped => unescape(self.raw()).map(Cow::Owned),
             Kind::Text => Some(Cow::Borrowed(self.raw())),
             _ => None,
         }
@@ -271,16 +284,6 @@ impl<'t> Tree<'t> {
             tree: self,
             index: 0,
         }
-    }
-
-    /// Reads data, with the path of the value in the message of a fault.
-    #[cfg(feature = "serde")]
-    pub(crate) fn read<T: super::Read>(&self) -> core::result::Result<T, String> {
-        T::read(self.root()).map_err(|fault| {
-            let path = path_text(&self.value(&fault).path());
-            let mark = if path.is_empty() { "" } else { ": " };
-            format!("{path}{mark}{}", fault.what)
-        })
     }
 
     /// The value that a fault is about.

@@ -10,7 +10,7 @@ mod events;
 mod fades;
 mod half_turn;
 mod ik;
-mod inertia;
+mod inertial_decay;
 mod loop_mode;
 mod masks;
 mod messages;

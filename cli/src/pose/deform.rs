@@ -6,7 +6,6 @@ use crate::words::title;
 use throng::Id;
 use throng::animator::{ActorId, Animator, Play};
 use throng::character::Character;
-use throng::export::{ExportOptions, PosedMesh, posed_glb};
 use throng::glam::Affine3A;
 use throng::motion::LoopMode;
 use throng::palette::{
@@ -14,6 +13,7 @@ use throng::palette::{
     WriteOnly,
 };
 use throng::skin::PosedVertices;
+use throng_export::{ExportOptions, PosedMesh, posed_glb};
 
 /// A posed mesh: for each primitive its vertices, and which of its triangles the pose flips.
 pub(super) struct Mesh<'a> {

@@ -1,8 +1,8 @@
 //! Playing blend spaces: one phase and one position for up to three clips.
 
-use crate::animator::library::{Library, in_list};
+use crate::animator::library::Library;
 use crate::animator::record::PlayRecord;
-use crate::error::{Error, Result, expect_finite};
+use crate::error::{Error, Result, expect_finite, expect_index};
 use crate::motion::{BlendShape, Ease, LoopMode, Ramp, SpeedRamp, cycle_duration_s};
 use glam::Vec2;
 
@@ -115,7 +115,7 @@ impl BlendPlay {
     /// Checks data that was saved.
     pub(crate) fn check(&self, library: &Library) -> Result<()> {
         let (space, spaces) = (usize::from(self.space), library.blend_spaces().len());
-        in_list("blend space", space, spaces)?;
+        expect_index("blend space", space, spaces)?;
         if !(1..=MOST_BLENDS).contains(&self.number) {
             return Err(Error::invalid("number of a blend space", "must be 1 to 7"));
         }

@@ -1,7 +1,8 @@
 //! The state machine of an actor, whose states become play records.
 
-use super::carry::{Cut, Moment};
+use super::inertialiser::{Inertialiser, Motion};
 use super::layers::Mix;
+use super::record_pool::MOST;
 use crate::animator::deliver::Sink;
 use crate::animator::library::Library;
 use crate::animator::passing::Passing;
@@ -124,21 +125,21 @@ impl Driver {
 
     /// Advances to `local_s`, and reports to `sink` what happened.
     ///
-    /// Inertialised transitions are recorded in `cut`. `records` are all records of the actor
+    /// Inertialised transitions start in `inertialiser`. `records` are all records of the actor
     /// before the update.
     pub(crate) fn advance(
         &mut self,
         library: &Library,
         machine: &StateMachine,
         local_s: f64,
-        (sink, cut, records): (&mut Sink<'_>, Cut<'_>, &[PlayRecord]),
+        (sink, inertialiser, records): (&mut Sink<'_>, Inertialiser<'_>, &[PlayRecord]),
     ) {
         let passed_s = self.state.now_s();
         self.damp(machine, passed_s);
         let mut watcher = Watcher {
             library,
             sink,
-            cut,
+            inertialiser,
             records,
         };
         machine.drive(&mut self.state, local_s, &mut watcher);
@@ -167,9 +168,33 @@ impl Driver {
 struct Watcher<'a, 's> {
     library: &'a Library,
     sink: &'a mut Sink<'s>,
-    cut: Cut<'a>,
+    inertialiser: Inertialiser<'a>,
     /// All records of the actor, as they were before the update.
     records: &'a [PlayRecord],
+}
+
+impl Watcher<'_, '_> {
+    /// Samples a state machine in the middle of an update, and everything else that plays.
+    fn sample(
+        &mut self,
+        motion: Motion,
+        (machine, state): (&StateMachine, &StateMachineInstance),
+        time_s: f64,
+    ) {
+        let mut records = core::mem::take(&mut self.inertialiser.samples.records);
+        records.clear();
+        let others = self.records.iter();
+        records.extend(others.filter(|record| !record.has(PlayRecord::FLAG_STATE_MACHINE)));
+        machine.driven(state, |clip| {
+            let record = driven_record(self.library, clip);
+            let at = records.partition_point(|other| other.layer <= record.layer);
+            if records.len() < 2 * MOST as usize {
+                records.insert(at, record);
+            }
+        });
+        self.inertialiser.sample(motion, &records, time_s);
+        self.inertialiser.samples.records = records;
+    }
 }
 
 impl Watch for Watcher<'_, '_> {
@@ -182,13 +207,18 @@ impl Watch for Watcher<'_, '_> {
         self.sink.entered(layer, taken.to, time_s);
     }
 
-    fn cutting(&mut self, of: (&StateMachine, &StateMachineInstance), time_s: f64) {
-        self.cut.note_machine(Moment::Old, of, self.records, time_s);
+    fn inertialising(&mut self, of: (&StateMachine, &StateMachineInstance), time_s: f64) {
+        self.sample(Motion::Old, of, time_s);
     }
 
-    fn cut(&mut self, of: (&StateMachine, &StateMachineInstance), time_s: f64, inertial_s: f64) {
-        self.cut.note_machine(Moment::New, of, self.records, time_s);
-        self.cut.begin(time_s, inertial_s);
+    fn inertialised(
+        &mut self,
+        of: (&StateMachine, &StateMachineInstance),
+        time_s: f64,
+        inertial_s: f64,
+    ) {
+        self.sample(Motion::New, of, time_s);
+        self.inertialiser.begin(time_s, inertial_s);
     }
 
     fn passed(&mut self, clip: &DrivenClip, span_s: [f64; 2]) {
@@ -198,7 +228,7 @@ impl Watch for Watcher<'_, '_> {
 }
 
 /// The record of a clip that a state machine plays.
-pub(crate) fn driven_record(library: &Library, clip: &DrivenClip) -> PlayRecord {
+fn driven_record(library: &Library, clip: &DrivenClip) -> PlayRecord {
     let mut record = PlayRecord::new(clip.clip.0, clip.anchor_s);
     record.re_anchor(clip.anchor_s, clip.offset_s, [clip.speed; 2], 0.0);
     record.set_loop_mode(clip.loop_mode);

@@ -4,9 +4,9 @@ use super::blend::BlendPlay;
 use super::blend_pool::{BlendPool, Blends};
 use super::record_pool::{Block, RecordPool};
 use crate::animator::library::Library;
-use crate::animator::play::{Play, Playing};
+use crate::animator::mapping::{Mapping, moved};
+use crate::animator::play::{Play, Playing, Resolved, What};
 use crate::animator::record::PlayRecord;
-use crate::animator::replace::{Mapping, moved};
 use crate::animator::sync::Layer;
 use crate::clone::clone_fields;
 use crate::error::{Error, Result};
@@ -46,20 +46,6 @@ impl Pools {
     pub(crate) fn most_records(&self) -> usize {
         self.records.most()
     }
-}
-
-/// A clip or blend space to play, and a mask, all checked to exist.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Resolved {
-    pub(crate) what: What,
-    pub(crate) mask: Option<u16>,
-}
-
-/// A clip, or a blend space and a position in it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum What {
-    Clip(u16),
-    BlendSpace(u16, Vec2),
 }
 
 impl Layers {

@@ -2,10 +2,10 @@
 
 mod blend;
 mod blend_pool;
-mod carry;
 mod clock;
 mod driver;
 mod goals;
+mod inertialiser;
 mod layers;
 mod playback;
 mod pose;
@@ -16,11 +16,11 @@ mod weights;
 
 pub(super) use blend::BlendPlay;
 pub(super) use blend_pool::{BlendPool, Blends};
-pub(super) use carry::{Carry, Cut, CutWork, Moment};
 pub(super) use clock::Clock;
 pub(super) use driver::Driver;
 pub(super) use goals::Goals;
-pub(super) use layers::{Layers, Mix, Pools, Resolved, What, no_blend};
+pub(super) use inertialiser::{Inertialiser, Motion, MotionSamples};
+pub(super) use layers::{Layers, Mix, Pools, no_blend};
 pub(super) use playback::Playback;
 pub(super) use pose::OwnPose;
 pub use pose::ShowPose;

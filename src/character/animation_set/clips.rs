@@ -11,7 +11,7 @@ use super::toml::AnimationText;
 use crate::character::asset::Character;
 use crate::character::flips::mark_flips;
 use crate::clip::{PackCount, PackObserver};
-use crate::error::{Error, Result};
+use crate::error::{Result, expect_cap};
 use crate::motion::ClipEvents;
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -42,8 +42,8 @@ impl Character {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Description`] with the part that does not fit the character, or that needs curves
-    /// which were not kept.
+    /// [`Error::Description`](crate::Error::Description) with the part that does not fit the
+    /// character, or that needs curves which were not kept.
     pub fn with_animation(mut self, desc: &AnimationDesc) -> Result<Self> {
         let source = AnimationSource::of_desc(desc, None)?;
         let drafts = ClipDraft::all_of(&mut self);
@@ -69,7 +69,8 @@ impl Character {
     /// The clips are packed on rayon's current pool or kept as curves, as the import asked.
     ///
     /// # Errors
-    /// [`Error::Description`]. [`Error::Argument`] if the import's error bound is not positive and
+    /// [`Error::Description`](crate::Error::Description).
+    /// [`Error::Argument`](crate::Error::Argument) if the import's error bound is not positive and
     /// finite.
     pub(crate) fn set_clips(
         &mut self,
@@ -200,14 +201,8 @@ impl EventNames {
             let next = self.list.len();
             let id = match self.ids.get(name) {
                 Some(id) => *id,
-                None if next >= MAX_EVENT_NAMES => {
-                    return Err(Error::Capacity {
-                        what: "names of events",
-                        asked: next as u64 + 1,
-                        cap: MAX_EVENT_NAMES as u64,
-                    });
-                }
                 None => {
+                    expect_cap("names of events", next + 1, MAX_EVENT_NAMES)?;
                     self.ids.insert(name.clone(), next as u32);
                     self.list.push(name.clone());
                     next as u32

@@ -171,6 +171,12 @@ impl Character {
         &self.animations.of(clip).events
     }
 
+    /// True if the clip is a difference from a reference pose.
+    #[must_use]
+    pub fn is_additive(&self, clip: Id<Clip>) -> bool {
+        self.animations.of(clip).additive
+    }
+
     /// The root motion of a clip, if any: extracted from it, or that of its
     /// [gait](AnimationDesc::gait_motion).
     #[must_use]

@@ -57,7 +57,11 @@ impl Frame<'_> {
         let wanted = self.crowd.scene.characters.get(character)?;
         let count = wanted.mesh.material_count();
         let set = wanted.set(material).filter(|_| material < count);
-        let set = set.ok_or(Error::not_found("material", material, count))?;
+        let set = set.ok_or(Error::not_found(
+            "material",
+            material as usize,
+            count as usize,
+        ))?;
         let runs = self.crowd.scene.visibility.runs(view.index, character.0);
         let start = self.first_visible() + runs.first().map_or(0, |run| run.first);
         let count = |flipped: bool| -> u32 {
@@ -93,7 +97,7 @@ impl Frame<'_> {
     ) -> Result<impl Iterator<Item = Range<u32>> + '_> {
         self.prepared_view(view)?;
         let loaded = self.crowd.scene.characters.get(character)?;
-        let missing = Error::not_found("primitive", primitive, loaded.primitives.len());
+        let missing = Error::not_found("primitive", primitive as usize, loaded.primitives.len());
         let drawn = loaded.primitives.get(primitive as usize).ok_or(missing)?;
         let runs = self.crowd.scene.visibility.runs(view.index, character.0);
         let alike = shown(runs, drawn.bit).filter(move |run| run.flipped == flipped);

@@ -2,7 +2,7 @@
 
 use super::control::check_tint;
 use super::handle::{CrowdMut, InCrowd, Instance, InstanceMut};
-use crate::animator::{ActorId, ActorSnapshot, AnimatorSnapshot, in_list};
+use crate::animator::{ActorId, ActorSnapshot, AnimatorSnapshot};
 use crate::crowd::capacity::Need;
 use crate::crowd::characters::LoadedCharacter;
 use crate::crowd::crowd::Crowd;
@@ -11,7 +11,7 @@ use crate::crowd::instances::state::{Allocation, InstanceState, morph_words};
 use crate::crowd::scene::{animator_mut, is_flipped};
 use crate::crowd::visibility::marks::Marks;
 use crate::crowd::{CharacterId, SkinningStage};
-use crate::error::{Error, Result, expect_finite, expect_transform};
+use crate::error::{Error, Result, expect_finite, expect_index, expect_transform};
 use crate::gpu::GpuInstance;
 use crate::palette::Mat3x4;
 use bytemuck::Zeroable;
@@ -420,7 +420,7 @@ impl Crowd {
                 .rig
                 .skeleton()
                 .len();
-            in_list("joint", socket.joint.index(), joints)?;
+            expect_index("joint", socket.joint.index(), joints)?;
             expect_transform("Socket::offset", &socket.offset)?;
             expect_transform("socket_from_child", &socket_from_child)?;
         }

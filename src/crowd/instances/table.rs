@@ -6,7 +6,7 @@ use crate::crowd::instances::state::{
 };
 use crate::crowd::memory::range_allocator::RangeAllocator;
 use crate::crowd::{Capacity, InstanceId};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, expect_index};
 use crate::gpu::GpuInstance;
 use crate::gpu::limit;
 use ash::vk;
@@ -239,17 +239,16 @@ impl Instances {
     }
 
     pub(in crate::crowd) fn get(&self, id: InstanceId) -> Result<&InstanceState> {
-        let count = self.states.len() as u64;
-        let missing = Error::not_found("instance", id.index, count);
-        let instance = self.states.get(id.index as usize).ok_or(missing)?;
+        let index = id.index as usize;
+        expect_index("instance", index, self.states.len())?;
+        let instance = &self.states[index];
         if instance.alive && instance.generation == id.generation {
             return Ok(instance);
         }
-        let (index, generation) = (id.index, id.generation);
         Err(Error::Stale {
             what: "instance",
-            index,
-            generation,
+            index: id.index,
+            generation: id.generation,
             alive: instance.generation,
         })
     }
@@ -564,9 +563,7 @@ impl Instances {
     /// Removes an instance. Returns its character and its index among the members.
     pub(in crate::crowd) fn remove(&mut self, id: InstanceId) -> Result<(u32, u32)> {
         self.get(id)?;
-        let count = self.states.len() as u64;
-        let missing = Error::not_found("instance", id.index, count);
-        let instance = self.states.get_mut(id.index as usize).ok_or(missing)?;
+        let instance = &mut self.states[id.index as usize];
         self.cpu_skinned.count(instance, false);
         instance.alive = false;
         instance.generation = instance.generation.wrapping_add(1);

@@ -172,13 +172,9 @@ impl Crowd {
     }
 
     pub(in crate::crowd) fn pass(&self, pass: PassId) -> Result<&DrawPass> {
-        let count = self.pipelines.passes.len() as u64;
-        let found = self
-            .pipelines
-            .passes
-            .get(pass.0 as usize)
-            .and_then(Option::as_ref);
-        found.ok_or(Error::not_found("pass", pass.0, count))
+        let (index, passes) = (pass.0 as usize, &self.pipelines.passes);
+        let found = passes.get(index).and_then(Option::as_ref);
+        found.ok_or(Error::not_found("pass", index, passes.len()))
     }
 
     /// Retires a pass.
@@ -188,13 +184,10 @@ impl Crowd {
     /// # Errors
     /// [`Error::NotFound`] if the pass was removed before.
     pub fn remove_pass(&mut self, pass: PassId) -> Result<()> {
-        let count = self.pipelines.passes.len() as u64;
-        let found = self
-            .pipelines
-            .passes
-            .get_mut(pass.0 as usize)
-            .and_then(Option::take);
-        let pass = found.ok_or(Error::not_found("pass", pass.0, count))?;
+        let (index, passes) = (pass.0 as usize, &mut self.pipelines.passes);
+        let missing = Error::not_found("pass", index, passes.len());
+        let found = passes.get_mut(index).and_then(Option::take);
+        let pass = found.ok_or(missing)?;
         self.memory
             .retire_queue
             .retire(Retired::Pass(Box::new(pass)));

@@ -4,7 +4,7 @@
 //! custom properties: `"extras": {"events": [{"name": "left foot", "time": 0.4}]}`. Extras may have
 //! any form, so everything that has another form is ignored.
 
-use super::json::MAX_LIST;
+use super::json_limits::MAX_LIST;
 use crate::character::NamedTimes;
 use crate::text::{Read, ReadFault, Value};
 

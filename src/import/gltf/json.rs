@@ -4,47 +4,15 @@ use super::events::Events;
 use super::json_extensions::{
     BufferExtensions, NodeExtensions, PrimitiveExtensions, TargetExtensions, ViewExtensions,
 };
+use super::json_limits::{Attributes, List};
 use super::json_material::{Image, Material, Sampler, Texture};
 use super::json_morph::{MeshExtras, Target as MorphTarget};
-use crate::import::COMMON_ROOT;
-use crate::import::json::{self, none};
+use crate::import::json::none;
 use crate::import::vrm::{SpringBone1, Vrm0, Vrm1, VrmAnimation, extension};
 use crate::text::{Read, ReadFault, Value, file_structs};
-use core::ops::Deref;
-use std::collections::BTreeMap;
 
-/// The most elements of any list. Otherwise a file with a few bytes per element could take a
-/// hundred times its size in memory.
-pub(super) const MAX_LIST: usize = 1 << 18;
-
-/// The most attributes of one primitive. They are visited once for each node that carries it.
-pub(super) const MAX_ATTRIBUTES: usize = 1 << 12;
-
-/// A list of at most [`MAX_LIST`] elements.
-pub(super) type List<T> = json::List<T, MAX_LIST>;
-
-/// The accessors of a primitive's attributes by name, at most [`MAX_ATTRIBUTES`] of them.
-#[derive(Debug)]
-pub(super) struct Attributes(BTreeMap<String, u64>);
-
-impl Deref for Attributes {
-    type Target = BTreeMap<String, u64>;
-
-    fn deref(&self) -> &BTreeMap<String, u64> {
-        &self.0
-    }
-}
-
-impl Read for Attributes {
-    fn read(from: Value<'_>) -> Result<Self, ReadFault> {
-        if from.entries().nth(MAX_ATTRIBUTES).is_some() {
-            return Err(from.fault("more than 4096 attributes"));
-        }
-        Read::read(from).map(Self)
-    }
-}
-
-/// The mark of a node that an export adds. Extras may have any form, so everything else is ignored.
+/// The mark of a node that `throng-export` adds. Extras may have any form, so everything else is
+/// ignored.
 #[derive(Debug, Default)]
 pub(super) struct NodeExtras {
     /// True for the node above the roots of a character, which is not a joint.
@@ -54,7 +22,7 @@ pub(super) struct NodeExtras {
 impl Read for NodeExtras {
     fn read(from: Value<'_>) -> Result<Self, ReadFault> {
         let mark = from.get("throng").and_then(Value::text);
-        let is_common_root = mark.is_some_and(|mark| mark == COMMON_ROOT);
+        let is_common_root = mark.is_some_and(|mark| mark == "common root");
         Ok(Self { is_common_root })
     }
 }

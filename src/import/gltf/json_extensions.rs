@@ -1,6 +1,6 @@
 //! The JSON of extensions that describe data: compressed views, instances, pointers.
 
-use super::json::Attributes;
+use super::json_limits::Attributes;
 use crate::import::json::none;
 use crate::text::file_structs;
 

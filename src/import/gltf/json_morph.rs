@@ -1,6 +1,6 @@
 //! The JSON of morph targets: their attributes in compact form, and their names.
 
-use super::json::{MAX_ATTRIBUTES, MAX_LIST};
+use super::json_limits::{MAX_ATTRIBUTES, MAX_LIST};
 use crate::text::{Read, ReadFault, Value};
 use core::num::NonZeroU32;
 

@@ -19,6 +19,7 @@ pub(super) mod fault;
 pub(super) mod image;
 mod json;
 mod json_extensions;
+mod json_limits;
 mod json_material;
 mod json_morph;
 pub(super) mod lost_images;

@@ -3,7 +3,7 @@
 use super::accessor::Elements;
 use super::component::Component;
 use super::fault::{cut, lookup};
-use super::json::Attributes;
+use super::json_limits::Attributes;
 use super::source::Source;
 use crate::error::{AssetFault, Object, ObjectKind, Result};
 use crate::import::fault::{fault_of, object};

@@ -2,6 +2,10 @@
 
 use crate::error::{Result, expect_finite, expect_in};
 
+/// The longest fade or inertialised transition, in seconds. In a longer one, `f32` cannot
+/// distinguish successive frames.
+pub(crate) const MAX_FADE_S: f32 = 3600.0;
+
 /// The curve of a transition from one value to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(

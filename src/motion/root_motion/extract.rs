@@ -28,7 +28,7 @@ pub(crate) fn extract(
     let asked = options.joint;
     for joint in asked.into_iter().chain(drives) {
         if usize::from(joint) >= skeleton.len() {
-            return Err(Error::not_found("joint", joint, skeleton.len()));
+            return Err(Error::not_found("joint", joint.index(), skeleton.len()));
         }
     }
     let Some(joint) = asked.or_else(|| topmost(clip)) else {

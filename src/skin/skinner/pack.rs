@@ -127,7 +127,7 @@ fn influences(character: &Character, primitive: &Primitive) -> Result<(Vec<Influ
             for (influence, (joint, weight)) in all[first..].iter_mut().zip(own) {
                 let entry = u64::from(primitive.palette.start) + joint as u64;
                 if entry >= palette as u64 {
-                    return Err(Error::not_found("palette entry", entry, palette));
+                    return Err(Error::not_found("palette entry", entry as usize, palette));
                 }
                 influence.offsets[lane] = offset(entry)?;
                 influence.weights.0[lane] = weight;

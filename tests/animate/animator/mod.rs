@@ -8,7 +8,7 @@
 //! - [`agreement`]: both play the same.
 //! - [`edges`]: events at the ends of clips, fades, pauses and clocks.
 //! - [`blends`]: blend spaces without a state machine.
-//! - [`inertia`]: inertialised transitions.
+//! - [`inertialisation`]: inertialised transitions.
 //! - [`machines`]: state machines as records.
 //! - [`reach`]: inverse kinematics, and joints at any time.
 //! - [`rest`]: actors that do not change cost nothing.
@@ -30,7 +30,7 @@ mod exact_events;
 mod exact_pose;
 mod getters;
 mod hostile;
-mod inertia;
+mod inertialisation;
 mod machines;
 mod reach;
 mod records;

@@ -3,11 +3,11 @@
 use super::{again, exported};
 use throng::character::{AdditiveDesc, AnimationDesc, PoseReference};
 use throng::clip::{CurveClip, Interpolation, Keys, Track, TrackValues};
-use throng::export::{Omission, OmissionKind};
 use throng::glam::{Quat, Vec3};
 use throng::import::{ImportOptions, RawCharacter};
 use throng::skeleton::Transform;
 use throng::{Id, Result};
+use throng_export::{Omission, OmissionKind};
 
 fn additive(options: ImportOptions) -> Result<throng::import::Imported> {
     let desc = AnimationDesc {

@@ -2,11 +2,11 @@
 
 use super::{again, exported, json};
 use throng::character::{AnimationDesc, SocketDesc};
-use throng::export::{self, ExportOptions, OmissionKind};
 use throng::glam::{Mat4, Quat, Vec3};
 use throng::import::{self, ImportOptions, RawCharacter, RawMorph, RawNode, RawPrimitive, RawSkin};
 use throng::mesh::{Image, Material, MorphTarget, TextureRef};
 use throng::skeleton::Transform;
+use throng_export::{ExportOptions, OmissionKind};
 
 fn node(name: &str, parent: Option<usize>) -> RawNode {
     RawNode {
@@ -100,7 +100,7 @@ fn several_roots_stay_roots() {
 }
 
 /// The file with another JSON.
-fn with_json(exported: &export::Exported, root: &serde_json::Value) -> Vec<u8> {
+fn with_json(exported: &throng_export::Exported, root: &serde_json::Value) -> Vec<u8> {
     let old = u32::from_le_bytes(exported.bytes[12..16].try_into().unwrap()) as usize;
     let mut text = root.to_string().into_bytes();
     text.resize(text.len().next_multiple_of(4), b' ');
@@ -270,7 +270,7 @@ fn materials_and_images_are_embedded() {
         images: false,
         ..ExportOptions::default()
     };
-    let without = export::glb(&was, &options).unwrap();
+    let without = throng_export::glb(&was, &options).unwrap();
     let is = again(&without, ImportOptions::default());
     assert!(is.images().is_empty());
     assert_eq!(is.materials()[0].base_color, [0.25, 0.5, 0.75, 1.0]);

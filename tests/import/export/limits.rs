@@ -2,7 +2,7 @@
 
 use super::exported;
 use throng::error::Error;
-use throng::export::{self, ExportOptions};
+use throng_export::ExportOptions;
 
 #[test]
 fn a_file_that_is_too_large_is_an_error() {
@@ -13,7 +13,7 @@ fn a_file_that_is_too_large_is_an_error() {
             max_bytes,
             ..ExportOptions::default()
         };
-        export::glb(&mannequin, &options)
+        throng_export::glb(&mannequin, &options)
     };
     assert_eq!(with(whole).unwrap().bytes.len() as u64, whole);
     let error = with(1000).unwrap_err();

@@ -1,4 +1,4 @@
-//! Tests of `throng::export`: the file is imported again.
+//! Tests of `throng_export`: the file is imported again.
 
 mod additive;
 mod contents;
@@ -6,18 +6,18 @@ mod limits;
 mod round_trip;
 
 use throng::character::Character;
-use throng::export::{self, ExportOptions, Exported};
 use throng::glam::{Affine3A, Vec3};
 use throng::import::{self, ImportOptions, Imported};
 use throng::palette::{Mat3x4, PaletteEntry as _};
 use throng::skeleton::Transform;
 use throng::skin::PosedVertices;
+use throng_export::{ExportOptions, Exported};
 
 /// The export, which must be the same each time.
 fn exported(character: &Character) -> Exported {
     let options = ExportOptions::default();
-    let exported = export::glb(character, &options).unwrap();
-    let again = export::glb(character, &options).unwrap();
+    let exported = throng_export::glb(character, &options).unwrap();
+    let again = throng_export::glb(character, &options).unwrap();
     assert!(again == exported, "{}", character.name());
     exported
 }

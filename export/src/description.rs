@@ -1,9 +1,10 @@
 //! The animation data that glTF has no place for.
 
 use super::omissions::{OmissionKind, Omissions};
-use crate::character::{AdditiveDesc, AnimationDesc, Character, ClipDesc, PoseReference};
-use crate::id::Id;
 use std::collections::HashMap;
+use throng::Id;
+use throng::character::{AdditiveDesc, AnimationDesc, Character, ClipDesc, PoseReference};
+use throng::clip::{Clip, CurveClip};
 
 /// The description that makes an import of the file like the character.
 ///
@@ -21,15 +22,18 @@ pub(super) fn of(character: &Character, omissions: &mut Omissions) -> AnimationD
             desc.humanoid.insert(role.to_string(), name);
         }
     }
-    let names: Vec<&str> = character.clip_names().collect();
+    let packed = character.clips().iter().map(Clip::name);
+    let curves = character.curves().iter().skip(packed.len());
+    let names: Vec<&str> = packed.chain(curves.map(CurveClip::name)).collect();
     let mut count: HashMap<&str, usize> = HashMap::new();
     for name in &names {
         *count.entry(name).or_default() += 1;
     }
-    for ((index, name), additive) in (0..).zip(&names).zip(character.animation_set().additive()) {
+    for (index, name) in (0..).zip(&names) {
+        let clip = Id::new(index);
         let is_unique = !name.is_empty() && count.get(name) == Some(&1);
-        let gait = character.gait(Id::new(index)).copied();
-        match (additive, is_unique) {
+        let gait = character.gait(clip).copied();
+        match (character.is_additive(clip), is_unique) {
             (true, true) => desc.additive.push(AdditiveDesc {
                 name: None,
                 clip: (*name).into(),

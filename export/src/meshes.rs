@@ -4,15 +4,14 @@ use super::attributes;
 use super::data::{BYTE, Data, SHORT};
 use super::groups::Group;
 use super::materials::Materials;
-use super::named;
 use super::omissions::Omissions;
 use super::skins::{Carrier, Skin, Skins};
-use crate::character::Character;
-use crate::error::Result;
-use crate::mesh::{Primitive, flip_triangles, flipped_vertices, linear};
-use crate::skeleton::rest_model_pose;
-use glam::{Affine3A, DMat3};
+use super::{at, named, rest_model_pose};
 use serde_json::{Value, json};
+use throng::Result;
+use throng::character::Character;
+use throng::glam::{Affine3A, DMat3, Mat3};
+use throng::mesh::Primitive;
 
 /// One mesh for each group.
 pub(super) fn write(
@@ -32,9 +31,9 @@ pub(super) fn write(
         };
         let mut primitives = Vec::with_capacity(group.primitives.len());
         for number in &group.primitives {
-            let part = &character.primitives()[*number];
-            let written = primitive(character, part, &rest, skin, materials, data, omissions);
-            primitives.push(written.map_err(|why| why.at("primitive", *number))?);
+            let one = &character.primitives()[*number];
+            let written = primitive_json(character, one, &rest, skin, materials, data, omissions);
+            primitives.push(written.map_err(at("primitive", *number))?);
         }
         let mut mesh = named(group.name);
         mesh["primitives"] = primitives.into();
@@ -53,9 +52,9 @@ pub(super) fn write(
     Ok(meshes)
 }
 
-fn primitive(
+fn primitive_json(
     character: &Character,
-    part: &Primitive,
+    primitive: &Primitive,
     rest: &[Affine3A],
     skin: Option<&Skin>,
     materials: &mut Materials<'_>,
@@ -63,41 +62,51 @@ fn primitive(
     omissions: &mut Omissions,
 ) -> Result<Value> {
     let streams = attributes::Streams {
-        positions: &part.positions,
-        normals: &part.normals,
-        tangents: &part.tangents,
+        positions: &primitive.positions,
+        normals: &primitive.normals,
+        tangents: &primitive.tangents,
     };
-    let mut attributes = attributes::write(character, part, &streams, data, omissions)?;
+    let mut attributes = attributes::write(character, primitive, &streams, data, omissions)?;
     if let Some(skin) = skin {
-        put_influences(&mut attributes, character, part, skin, data)?;
+        put_influences(&mut attributes, character, primitive, skin, data)?;
     }
-    let triangles = triangles(character, part, rest);
-    let mut primitive = json!({
+    let triangles = triangles(character, primitive, rest);
+    let mut written = json!({
         "attributes": attributes,
-        "indices": data.indices(&triangles, part.vertex_count())?,
-        "material": materials.index_of(part.material as usize),
+        "indices": data.indices(&triangles, primitive.vertex_count())?,
+        "material": materials.index_of(primitive.material as usize),
     });
-    if !part.targets.is_empty() {
-        primitive["targets"] = attributes::write_targets(part, data)?.into();
+    if !primitive.targets.is_empty() {
+        written["targets"] = attributes::write_targets(primitive, data)?.into();
     }
-    Ok(primitive)
+    Ok(written)
 }
 
-/// The triangles as a file has them, before an import turns those that the rest pose flips.
-fn triangles(character: &Character, part: &Primitive, rest: &[Affine3A]) -> Vec<u32> {
-    let palette = &character.palette()[character.palette_range(part)];
+/// The triangles as a file has them, before an import flips those that the rest pose flips.
+fn triangles(character: &Character, primitive: &Primitive, rest: &[Affine3A]) -> Vec<u32> {
+    // In `f64`, near-singular matrices keep the sign of their determinant.
+    let linear = |affine: &Affine3A| Mat3::from(affine.matrix3).as_dmat3();
+    let palette = &character.palette()[character.palette_range(primitive)];
     let at_rest = palette
         .iter()
         .map(|entry| linear(&rest[entry.joint.index()]) * linear(&entry.inverse_bind));
     let at_rest: Vec<DMat3> = at_rest.collect();
-    let weight = |at: usize| part.weights.get(at).copied().unwrap_or(u16::MAX);
-    let influences = (0..part.joints.len()).map(|at| (part.joints.get(at), weight(at)));
-    let per_vertex = part.influences_per_vertex as usize;
-    let mut indices = part.indices.clone();
-    flip_triangles(
-        &mut indices,
-        &flipped_vertices(&at_rest, influences, per_vertex),
-    );
+    let per_vertex = primitive.influences_per_vertex as usize;
+    let is_flipped = |vertex: &u32| {
+        let first = *vertex as usize * per_vertex;
+        let mut blend = DMat3::ZERO;
+        for at in first..first + per_vertex {
+            let weight = primitive.weights.get(at).copied().unwrap_or(u16::MAX);
+            blend += at_rest[primitive.joints.get(at)] * (f64::from(weight) / 65_535.0);
+        }
+        blend.determinant() < 0.0
+    };
+    let mut indices = primitive.indices.clone();
+    for triangle in indices.as_chunks_mut::<3>().0 {
+        if triangle.iter().filter(|vertex| is_flipped(vertex)).count() >= 2 {
+            triangle.swap(1, 2);
+        }
+    }
     indices
 }
 
@@ -105,32 +114,32 @@ fn triangles(character: &Character, part: &Primitive, rest: &[Affine3A]) -> Vec<
 fn put_influences(
     attributes: &mut Value,
     character: &Character,
-    part: &Primitive,
+    primitive: &Primitive,
     skin: &Skin,
     data: &mut Data,
 ) -> Result<()> {
-    let palette = &character.palette()[character.palette_range(part)];
-    let slots: Vec<u16> = palette
+    let palette = &character.palette()[character.palette_range(primitive)];
+    let indices: Vec<u16> = palette
         .iter()
-        .map(|entry| skin.slot(entry) as u16)
+        .map(|entry| skin.index_of(entry) as u16)
         .collect();
-    let sets = (part.influences_per_vertex as usize).div_ceil(4);
-    let vertices = part.vertex_count();
+    let sets = (primitive.influences_per_vertex as usize).div_ceil(4);
+    let vertices = primitive.vertex_count();
     data.expect_space(vertices.saturating_mul(sets * 4 * size_of::<u16>()))?;
     let mut joints = vec![[0_u16; 4]; sets * vertices];
     let mut weights = vec![[0_u16; 4]; sets * vertices];
     let mut used: Vec<(u16, u16)> = Vec::new();
     for vertex in 0..vertices {
         used.clear();
-        let per_vertex = part.influences_per_vertex as usize;
+        let per_vertex = primitive.influences_per_vertex as usize;
         for at in vertex * per_vertex..(vertex + 1) * per_vertex {
-            let weight = part.weights.get(at).copied().unwrap_or(u16::MAX);
-            let slot = slots[part.joints.get(at)];
+            let weight = primitive.weights.get(at).copied().unwrap_or(u16::MAX);
+            let index = indices[primitive.joints.get(at)];
             // glTF allows a joint only once in a vertex, and no joint without weight.
-            match used.iter_mut().find(|(joint, _)| *joint == slot) {
+            match used.iter_mut().find(|(joint, _)| *joint == index) {
                 _ if weight == 0 => {}
                 Some((_, known)) => *known += weight,
-                None => used.push((slot, weight)),
+                None => used.push((index, weight)),
             }
         }
         for (number, (joint, weight)) in used.iter().enumerate() {

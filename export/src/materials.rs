@@ -1,13 +1,14 @@
 //! Materials with their textures, images and samplers.
 
 use super::data::Data;
-use super::named;
-use crate::character::Character;
-use crate::error::{Error, Result};
-use crate::mesh::{AlphaMode, Filter, Image, Material, TextureRef, Wrap};
-use glam::{Affine2, DVec2, Vec2};
+use super::{at, named};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
+use throng::character::Character;
+use throng::error::ArgumentFault;
+use throng::glam::{Affine2, DVec2, Vec2};
+use throng::mesh::{AlphaMode, Filter, Image, Material, TextureRef, Wrap};
+use throng::{Error, Result};
 
 /// The materials that the written primitives use, with their images and samplers.
 pub(super) struct Materials<'a> {
@@ -60,7 +61,7 @@ impl<'a> Materials<'a> {
         for index in &self.images {
             let index = *index as usize;
             let written = character.images().get(index).map(|one| image(one, data));
-            images.extend(written.transpose().map_err(|why| why.at("image", index))?);
+            images.extend(written.transpose().map_err(at("image", index))?);
         }
         let textures = self.textures.iter();
         let textures: Vec<Value> = textures
@@ -226,6 +227,9 @@ fn png(image: &Image) -> Result<Vec<u8>> {
         writer.finish()
     });
     // The images of a character have the size that they state, and memory can be written.
-    written.map_err(|_| Error::invalid("image", "cannot be encoded as PNG"))?;
+    written.map_err(|_| Error::Argument {
+        what: "image",
+        why: ArgumentFault::Invalid("cannot be encoded as PNG"),
+    })?;
     Ok(bytes)
 }

@@ -1,10 +1,10 @@
 //! The binary part of a glTF file, with its views and accessors, and the file around it.
 
 use super::put_lists;
-use crate::error::{Error, Result};
-use glam::Vec3;
 use serde_json::{Value, json};
 use std::collections::HashMap;
+use throng::glam::Vec3;
+use throng::{Error, Result};
 
 /// The component types of accessors, as glTF numbers them.
 pub(super) const BYTE: u32 = 5121;
@@ -238,7 +238,7 @@ impl Data {
     /// The file: header, JSON padded with spaces, binary part padded with zeros.
     ///
     /// # Errors
-    /// [`Error::Capacity`](crate::Error::Capacity) if it would be too large.
+    /// [`Error::Capacity`](throng::Error::Capacity) if it would be too large.
     pub(super) fn into_file(mut self, mut root: Value) -> Result<Vec<u8>> {
         let accessors = std::mem::take(&mut self.accessors);
         let views = std::mem::take(&mut self.views);

@@ -4,7 +4,7 @@
 //! morph targets, materials, textures and clips. The same character gives the same bytes each time.
 //! An import of the file gives joints, rest pose, vertices, weights, names and durations of the
 //! original. Poses differ by no more than the packing of clips allows
-//! ([`ClipOptions::error_m`](crate::clip::ClipOptions::error_m)).
+//! ([`ClipOptions::error_m`](throng::clip::ClipOptions::error_m)).
 //!
 //! # Contents
 //!
@@ -16,7 +16,7 @@
 //!   it by its `extras` and leaves it out.
 //! - Morph targets have their names in `extras.targetNames` of the mesh.
 //! - A clip is written from its curves if the character kept them
-//!   ([`Character::curves`](crate::character::Character::curves)), otherwise from its packed keys,
+//!   ([`Character::curves`](throng::character::Character::curves)), otherwise from its packed keys,
 //!   with a key for each frame. Tracks that were packed as curves stay curves.
 //! - An additive clip is written on top of the rest pose, because glTF has no differences.
 //! - Events are in `extras.events` of an animation, where an import reads them.
@@ -27,16 +27,18 @@
 //! fact that a clip is additive. [`Exported::description`] has them, and so has `extras.throng` of
 //! the scene, for other tools. To read them again, write the description as a TOML file of the same
 //! name beside the file, or set
-//! [`ImportOptions::animation`](crate::import::ImportOptions::animation).
+//! [`ImportOptions::animation`](throng::import::ImportOptions::animation).
 //!
 //! [`Exported::omissions`] lists what is lost or changed.
 //!
 //! - `data`: the binary part with its accessors, and the file around it.
 //! - `nodes`, `skins`, `meshes`, `attributes`, `materials`, `animations`: the parts of
 //!   the file.
+//! - `additive`: differences from the rest pose as clips that replace it.
 //! - `description`: the animation data that the file cannot store.
 //! - `posed`: a mesh in one pose.
 
+mod additive;
 mod animations;
 mod attributes;
 mod data;
@@ -52,13 +54,14 @@ mod skins;
 pub use omissions::{Omission, OmissionKind};
 pub use posed::{PosedMesh, posed_glb};
 
-use crate::character::{AnimationDesc, Character};
-use crate::error::Result;
-use crate::text::{Tree, to_json};
 use data::Data;
 use materials::Materials;
 use omissions::Omissions;
 use serde_json::{Map, Value, json};
+use throng::character::{AnimationDesc, Character};
+use throng::glam::Affine3A;
+use throng::skeleton::Skeleton;
+use throng::{Error, Result};
 
 /// Options of an export.
 ///
@@ -99,19 +102,19 @@ pub struct Exported {
 /// Writes a character as binary glTF 2.0.
 ///
 /// ```
-/// use throng::export::{self, ExportOptions};
 /// use throng::import;
+/// use throng_export::{ExportOptions, glb};
 ///
 /// let mannequin = throng::builtin::mannequin()?;
-/// let exported = export::glb(&mannequin, &ExportOptions::default())?;
+/// let exported = glb(&mannequin, &ExportOptions::default())?;
 /// let again = import::bytes(&exported.bytes, &Default::default())?;
 /// assert_eq!(again.skeleton().joints(), mannequin.skeleton().joints());
 /// # Ok::<(), throng::Error>(())
 /// ```
 ///
 /// # Errors
-/// [`Error::At`](crate::Error::At) with the primitive, image, skin or clip that does not fit into
-/// [`ExportOptions::max_bytes`], or [`Error::Capacity`](crate::Error::Capacity) if the rest of the
+/// [`Error::At`](throng::Error::At) with the primitive, image, skin or clip that does not fit into
+/// [`ExportOptions::max_bytes`], or [`Error::Capacity`](throng::Error::Capacity) if the rest of the
 /// file does not.
 pub fn glb(character: &Character, options: &ExportOptions) -> Result<Exported> {
     let mut omissions = Omissions::default();
@@ -167,9 +170,29 @@ fn scene(character: &Character, nodes: &nodes::Nodes, description: &AnimationDes
     let mut scene = named(character.name());
     scene["nodes"] = nodes.roots.clone().into();
     if *description != AnimationDesc::default() {
-        scene["extras"]["throng"] = to_json(Tree::of(description).root());
+        scene["extras"]["throng"] = serde_json::to_value(description).unwrap_or_default();
     }
     scene
+}
+
+/// Adds the object that an error is about.
+fn at(what: &'static str, index: usize) -> impl Fn(Error) -> Error {
+    move |why| Error::At {
+        what,
+        index: index as u64,
+        name: Box::default(),
+        why: Box::new(why),
+    }
+}
+
+/// The model pose of the rest pose.
+///
+/// # Errors
+/// Never fails, because the slices have the right lengths.
+fn rest_model_pose(skeleton: &Skeleton) -> Result<Vec<Affine3A>> {
+    let mut model = vec![Affine3A::IDENTITY; skeleton.len()];
+    skeleton.model_pose(&skeleton.rest_pose(), &mut model)?;
+    Ok(model)
 }
 
 /// An object with a name, or an empty one. glTF has no empty names.

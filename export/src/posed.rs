@@ -4,11 +4,11 @@ use super::attributes::{self, Streams};
 use super::data::Data;
 use super::materials::Materials;
 use super::omissions::Omissions;
-use super::{ExportOptions, asset, named, put_lists};
-use crate::character::Character;
-use crate::error::Result;
-use crate::skin::PosedVertices;
+use super::{ExportOptions, asset, at, named, put_lists};
 use serde_json::json;
+use throng::Result;
+use throng::character::Character;
+use throng::skin::PosedVertices;
 
 /// A posed mesh: the vertices and the triangles of each primitive.
 #[derive(Debug, Clone, Copy)]
@@ -33,9 +33,9 @@ pub fn posed_glb(mesh: PosedMesh<'_>, options: &ExportOptions) -> Result<Vec<u8>
     let mut materials = Materials::new(character, options.images);
     let mut omissions = Omissions::default();
     let mut primitives = Vec::new();
-    let parts = character.primitives().iter();
-    let parts = parts.zip(mesh.vertices.iter().zip(mesh.triangles));
-    for (number, (part, (posed, triangles))) in parts.enumerate() {
+    let all = character.primitives().iter();
+    let all = all.zip(mesh.vertices.iter().zip(mesh.triangles));
+    for (number, (primitive, (posed, triangles))) in all.enumerate() {
         if triangles.is_empty() {
             continue;
         }
@@ -44,13 +44,14 @@ pub fn posed_glb(mesh: PosedMesh<'_>, options: &ExportOptions) -> Result<Vec<u8>
             normals: &posed.normals,
             tangents: &posed.tangents,
         };
-        let at = |why: crate::Error| why.at("primitive", number);
-        let attributes = attributes::write(character, part, &streams, &mut data, &mut omissions);
+        let at = at("primitive", number);
+        let attributes =
+            attributes::write(character, primitive, &streams, &mut data, &mut omissions);
         let indices = data.indices(triangles.as_flattened(), posed.positions.len());
         primitives.push(json!({
-            "attributes": attributes.map_err(at)?,
-            "indices": indices.map_err(at)?,
-            "material": materials.index_of(part.material as usize),
+            "attributes": attributes.map_err(&at)?,
+            "indices": indices.map_err(&at)?,
+            "material": materials.index_of(primitive.material as usize),
         }));
     }
     let mut root = json!({ "asset": asset(), "scene": 0 });

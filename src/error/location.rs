@@ -1,17 +1,15 @@
 //! The location of an error in a description, in messages.
 
-use super::desc_part::DescPart;
 use super::escaped::Escaped;
-use super::variants::DescFault;
 use core::fmt;
 
 /// The file and line of an error in a text, with the colon after them.
-pub(super) struct Place<'a> {
+pub(super) struct Location<'a> {
     pub(super) file: &'a str,
     pub(super) line: Option<u32>,
 }
 
-impl fmt::Display for Place<'_> {
+impl fmt::Display for Location<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.file, self.line) {
             ("", None) => Ok(()),
@@ -66,26 +64,6 @@ impl fmt::Display for Field<'_> {
         match self.0 {
             "" => Ok(()),
             field => write!(f, ", {}", Escaped(field)),
-        }
-    }
-}
-
-/// The reason of an error in a part, which does not repeat the name of the part.
-pub(super) struct Why<'a> {
-    pub(super) part: &'a DescPart,
-    pub(super) why: &'a DescFault,
-}
-
-impl fmt::Display for Why<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let part = self.part.listed();
-        match self.why {
-            DescFault::Unknown { what, name, known }
-                if part.is_some_and(|(kind, _, own)| kind.ends_with(what) && *own == **name) =>
-            {
-                write!(f, "does not exist: there are {}", Escaped(known))
-            }
-            why => why.fmt(f),
         }
     }
 }

@@ -1,17 +1,18 @@
 //! Clips as animations.
 
+use super::additive;
 use super::data::Data;
-use super::named;
 use super::nodes::{Nodes, unit};
 use super::omissions::{OmissionKind, Omissions};
-use crate::character::Character;
-use crate::clip::{CurveClip, Interpolation, Keys, TrackValues, WeightTrack, absolute};
-use crate::error::Result;
-use crate::id::Id;
-use glam::Quat;
+use super::{at, named};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::ops::Range;
+use throng::Id;
+use throng::Result;
+use throng::character::Character;
+use throng::clip::{CurveClip, Interpolation, Keys, TrackValues, WeightTrack};
+use throng::glam::Quat;
 
 /// All clips, in order: from the curves that the character kept, or else from the packed keys.
 pub(super) fn write(
@@ -20,25 +21,29 @@ pub(super) fn write(
     data: &mut Data,
     omissions: &mut Omissions,
 ) -> Result<Vec<Value>> {
-    let additive: Vec<bool> = character.animation_set().additive().collect();
-    let mut animations = Vec::with_capacity(additive.len());
-    for (index, additive) in additive.into_iter().enumerate() {
+    let count = character.clips().len().max(character.curves().len());
+    let mut animations = Vec::with_capacity(count);
+    for index in 0..count {
         let clip = match (character.curves().get(index), character.clips().get(index)) {
             (Some(curves), _) => Cow::Borrowed(curves),
-            (None, Some(packed)) => Cow::Owned(packed.to_curves(character.model())?),
+            (None, Some(packed)) => {
+                let weights = character.morph_weights().len();
+                Cow::Owned(packed.to_curves(character.skeleton(), weights)?)
+            }
             (None, None) => continue,
         };
-        let clip = match additive {
+        let id = Id::new(index as u16);
+        let clip = match character.is_additive(id) {
             false => clip,
             true => {
-                let (clip, left_out) = absolute(character.model(), &clip)?;
+                let (clip, left_out) = additive::absolute(character, &clip)?;
                 omissions.add(OmissionKind::AdditiveScale, left_out);
                 Cow::Owned(clip)
             }
         };
         let written = animation(character, &clip, nodes, data, omissions);
-        let mut written = written.map_err(|why| why.at("clip", index))?;
-        let events = character.events(Id::new(index as u16));
+        let mut written = written.map_err(at("clip", index))?;
+        let events = character.events(id);
         let events = events.map(|(name, time_s)| json!({ "name": name, "time": time_s }));
         let events: Vec<Value> = events.collect();
         if !events.is_empty() {
@@ -99,7 +104,7 @@ fn animation(
             .joints()
             .first()
             .map(|joint| joint.rest);
-        let rest = rest.unwrap_or(crate::skeleton::Transform::IDENTITY);
+        let rest = rest.unwrap_or(throng::skeleton::Transform::IDENTITY);
         channels.push(Channel {
             node: 0,
             path: "translation",

@@ -2,11 +2,11 @@
 
 use super::data::Data;
 use super::omissions::{OmissionKind, Omissions};
-use crate::character::Character;
-use crate::error::Result;
-use crate::mesh::{Material, MorphTarget, Primitive};
-use glam::{Vec2, Vec3, Vec4};
 use serde_json::{Value, json};
+use throng::Result;
+use throng::character::Character;
+use throng::glam::{Vec2, Vec3, Vec4};
+use throng::mesh::{Material, MorphTarget, Primitive};
 
 /// The largest deviation from length 1 that stays: the validator of glTF allows 5e-4.
 const UNIT_TOLERANCE: f32 = 1e-4;
@@ -21,7 +21,7 @@ pub(super) struct Streams<'a> {
 /// The vertex data. Sets of texture coordinates that do not exist are 0, 0 at all vertices.
 pub(super) fn write(
     character: &Character,
-    part: &Primitive,
+    primitive: &Primitive,
     streams: &Streams<'_>,
     data: &mut Data,
     omissions: &mut Omissions,
@@ -40,21 +40,24 @@ pub(super) fn write(
         all["TANGENT"] = data.vertices("VEC4", &tangents.collect::<Vec<_>>())?.into();
     }
     let zeros = vec![Vec2::ZERO; streams.positions.len()];
-    for (set, uvs) in [&part.uvs, &part.uvs1]
+    for (set, uvs) in [&primitive.uvs, &primitive.uvs1]
         .into_iter()
-        .take(uv_sets(character, part))
+        .take(uv_sets(character, primitive))
         .enumerate()
     {
         let uvs = if uvs.is_empty() { &zeros } else { uvs };
         all[format!("TEXCOORD_{set}")] = data.vertices("VEC2", uvs)?.into();
     }
-    if !part.colors.is_empty() {
-        let clamped = part
+    if !primitive.colors.is_empty() {
+        let clamped = primitive
             .colors
             .iter()
             .map(|color| color.map(|c| c.clamp(0.0, 1.0)));
         let clamped: Vec<[f32; 4]> = clamped.collect();
-        let changed = clamped.iter().zip(&part.colors).filter(|(a, b)| a != b);
+        let changed = clamped
+            .iter()
+            .zip(&primitive.colors)
+            .filter(|(a, b)| a != b);
         omissions.add(OmissionKind::ColorsClamped, changed.count());
         all["COLOR_0"] = data.vertices("VEC4", &clamped)?.into();
     }
@@ -62,13 +65,13 @@ pub(super) fn write(
 }
 
 /// The number of sets of texture coordinates that a primitive has or its textures use.
-fn uv_sets(character: &Character, part: &Primitive) -> usize {
-    let own = match (part.uvs.is_empty(), part.uvs1.is_empty()) {
+fn uv_sets(character: &Character, primitive: &Primitive) -> usize {
+    let own = match (primitive.uvs.is_empty(), primitive.uvs1.is_empty()) {
         (true, true) => 0,
         (false, true) => 1,
         (_, false) => 2,
     };
-    let material = character.materials().get(part.material as usize);
+    let material = character.materials().get(primitive.material as usize);
     let textures = material.into_iter().flat_map(Material::textures).flatten();
     let used = textures.map(|texture| texture.uv_set as usize + 1);
     used.max().unwrap_or(0).max(own)
@@ -83,15 +86,15 @@ fn unit(vector: Vec3, instead: Vec3) -> Vec3 {
 }
 
 /// The targets of a primitive. All have the same attributes, because readers expect that.
-pub(super) fn write_targets(part: &Primitive, data: &mut Data) -> Result<Vec<Value>> {
-    let has = |stream: fn(&MorphTarget) -> bool| part.targets.iter().any(stream);
-    let normals = !part.normals.is_empty() && has(|target| !target.normals.is_empty());
-    let tangents = !part.normals.is_empty()
-        && !part.tangents.is_empty()
+pub(super) fn write_targets(primitive: &Primitive, data: &mut Data) -> Result<Vec<Value>> {
+    let has = |stream: fn(&MorphTarget) -> bool| primitive.targets.iter().any(stream);
+    let normals = !primitive.normals.is_empty() && has(|target| !target.normals.is_empty());
+    let tangents = !primitive.normals.is_empty()
+        && !primitive.tangents.is_empty()
         && has(|target| !target.tangents.is_empty());
-    let count = part.vertex_count();
-    let mut targets = Vec::with_capacity(part.targets.len());
-    for target in &part.targets {
+    let count = primitive.vertex_count();
+    let mut targets = Vec::with_capacity(primitive.targets.len());
+    for target in &primitive.targets {
         // A stream without offsets changes no vertex.
         let moved = |list: &[_]| {
             if list.is_empty() {

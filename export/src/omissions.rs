@@ -1,12 +1,12 @@
-//! The parts of a character that an export leaves out or changes.
+//! What an export leaves out or changes.
 
-use crate::character::Character;
-use crate::id::Id;
+use throng::Id;
+use throng::character::Character;
 
-/// A part of a character that an export left out or changed.
+/// Something that an export left out or changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Omission {
-    /// The kind of part.
+    /// The kind of thing.
     pub kind: OmissionKind,
     /// The number of such parts.
     pub count: u64,
@@ -89,7 +89,7 @@ impl Omissions {
         let moving = (0..clips).filter(|clip| {
             let clip = Id::new(*clip as u16);
             let motion = character.root_motion(clip);
-            motion.is_some_and(|motion| !motion.is_of_gait())
+            motion.is_some_and(|motion| motion.joint().is_some() || motion.is_still())
         });
         self.add(OmissionKind::RootMotion, moving.count());
         let chains = character.springs().chains.len();

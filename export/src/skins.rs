@@ -2,14 +2,14 @@
 
 use super::data::Data;
 use super::groups::Group;
-use super::named;
-use crate::character::Character;
-use crate::error::Result;
-use crate::mesh::PaletteJoint;
-use crate::skeleton::{NO_PARENT, rest_model_pose};
-use glam::{Affine3A, Mat4};
+use super::{at, named, rest_model_pose};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use throng::Result;
+use throng::character::Character;
+use throng::glam::{Affine3A, Mat4};
+use throng::mesh::PaletteJoint;
+use throng::skeleton::Joint;
 
 /// The joints that move the mesh of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,7 +122,7 @@ impl Skin {
     }
 
     /// The index of a palette entry among the joints of the skin.
-    pub(super) fn slot(&self, entry: &PaletteJoint) -> usize {
+    pub(super) fn index_of(&self, entry: &PaletteJoint) -> usize {
         let joint = entry.joint.0;
         let is_own = self.binds.get(&joint);
         if is_own.is_some_and(|own| is_same(own, &entry.inverse_bind)) {
@@ -148,9 +148,9 @@ fn roots(character: &Character) -> Vec<u16> {
     let joints = character.skeleton().joints();
     let mut roots: Vec<u16> = Vec::with_capacity(joints.len());
     for (index, joint) in (0..).zip(joints) {
-        roots.push(match joint.parent_index() {
-            NO_PARENT => index,
-            parent => roots[usize::from(parent)],
+        roots.push(match joint.parent {
+            None => index,
+            Some(parent) => roots[parent.index()],
         });
     }
     roots
@@ -258,7 +258,7 @@ pub(super) fn write(
         let joints: Vec<usize> = joints.chain(added.iter().copied()).collect();
         let mut one = named(name(character, skin));
         one["joints"] = joints.into();
-        let matrices = data.matrices(&binds).map_err(|why| why.at("skin", index))?;
+        let matrices = data.matrices(&binds).map_err(at("skin", index))?;
         one["inverseBindMatrices"] = matrices.into();
         written.push(one);
     }
@@ -267,7 +267,7 @@ pub(super) fn write(
 
 /// The name of the first skin of the character's file that has the joints of the vertices.
 fn name<'a>(character: &'a Character, skin: &Skin) -> &'a str {
-    let has_all = |joints: &[crate::Id<crate::skeleton::Joint>]| {
+    let has_all = |joints: &[throng::Id<Joint>]| {
         let joints: BTreeSet<u16> = joints.iter().map(|joint| joint.0).collect();
         skin.binds.keys().all(|joint| joints.contains(joint))
     };

@@ -1,9 +1,9 @@
 //! The meshes of the file: primitives that share a node.
 
 use super::omissions::{OmissionKind, Omissions};
-use crate::character::Character;
-use crate::mesh::Primitive;
 use std::collections::HashMap;
+use throng::character::Character;
+use throng::mesh::Primitive;
 
 /// Primitives that become one mesh.
 #[derive(Debug)]

@@ -4,13 +4,12 @@ use super::groups::Group;
 use super::named;
 use super::omissions::{OmissionKind, Omissions};
 use super::skins::{Carrier, Skins};
-use crate::character::Character;
-use crate::id::Id;
-use crate::import::COMMON_ROOT;
-use crate::skeleton::Transform;
-use glam::{DQuat, Mat4, Quat, Vec3};
 use serde_json::{Value, json};
 use std::ops::Range;
+use throng::Id;
+use throng::character::Character;
+use throng::glam::{DQuat, Mat4, Quat, Vec3};
+use throng::skeleton::Transform;
 
 /// The largest cosine between the axes of a socket's offset that is written without a matrix.
 const SHEAR_TOLERANCE: f32 = 1e-5;
@@ -75,7 +74,7 @@ pub(super) fn write(
     if skins.needs_root {
         let mut root = named(character.name());
         root["children"] = std::mem::take(&mut nodes.roots).into();
-        root["extras"] = json!({ "throng": COMMON_ROOT });
+        root["extras"] = json!({ "throng": "common root" });
         nodes.roots.push(nodes.list.len());
         nodes.list.push(root);
     }
