@@ -1,6 +1,6 @@
 //! Extracts the root motion of a walk and draws the actor's path from above.
 //!
-//! `cargo run --example root_motion -- path.png`
+//! `cargo run -p throng --example root_motion -- path.png`
 //!
 //! The built-in character walks on the spot. This example first sends its hips along an arc, as an
 //! animator's clip would. It then extracts the arc, which moves the actor of an [`Animator`] for

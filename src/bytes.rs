@@ -156,7 +156,30 @@ macro_rules! vectors {
 vectors! {
     Vec2, f32, 2;
     Vec3, f32, 3;
+    Vec4, f32, 4;
     DVec3, f64, 3;
+}
+
+/// Types that are saved as arrays of numbers.
+macro_rules! arrays {
+    ($($type:ty, $count:literal, $to:ident, $from:expr;)*) => {$(
+        impl Save for $type {
+            fn save(&self, to: &mut Vec<u8>) {
+                self.$to().save(to);
+            }
+
+            fn load(from: &mut Reader<'_>) -> Result<Self> {
+                let numbers: [f32; $count] = Save::load(from)?;
+                Ok($from(numbers))
+            }
+        }
+    )*};
+}
+
+arrays! {
+    Quat, 4, to_array, Self::from_array;
+    Affine2, 6, to_cols_array, |numbers| Self::from_cols_array(&numbers);
+    Affine3A, 12, to_cols_array, |numbers| Self::from_cols_array(&numbers);
 }
 
 #[cfg(target_endian = "little")]
@@ -187,57 +210,6 @@ impl<T: Save, const N: usize> Save for [T; N] {
 
     fn load(from: &mut Reader<'_>) -> Result<Self> {
         T::load_array(from)
-    }
-}
-
-impl Save for Vec4 {
-    fn save(&self, to: &mut Vec<u8>) {
-        self.to_array().save(to);
-    }
-
-    fn load(from: &mut Reader<'_>) -> Result<Self> {
-        Ok(Self::from_array(Save::load(from)?))
-    }
-
-    #[cfg(target_endian = "little")]
-    fn save_list(list: &[Self], to: &mut Vec<u8>) {
-        to.extend_from_slice(bytemuck::cast_slice(list));
-    }
-
-    #[cfg(target_endian = "little")]
-    fn load_list(count: usize, from: &mut Reader<'_>) -> Result<Vec<Self>> {
-        load_plain(count, from)
-    }
-}
-
-impl Save for Quat {
-    fn save(&self, to: &mut Vec<u8>) {
-        self.to_array().save(to);
-    }
-
-    fn load(from: &mut Reader<'_>) -> Result<Self> {
-        Ok(Self::from_array(Save::load(from)?))
-    }
-}
-
-impl Save for Affine3A {
-    fn save(&self, to: &mut Vec<u8>) {
-        self.to_cols_array().save(to);
-    }
-
-    fn load(from: &mut Reader<'_>) -> Result<Self> {
-        let columns: [f32; 12] = Save::load(from)?;
-        Ok(Self::from_cols_array(&columns))
-    }
-}
-
-impl Save for Affine2 {
-    fn save(&self, to: &mut Vec<u8>) {
-        self.to_cols_array().save(to);
-    }
-
-    fn load(from: &mut Reader<'_>) -> Result<Self> {
-        Ok(Self::from_cols_array(&Save::load(from)?))
     }
 }
 
@@ -287,11 +259,7 @@ impl<T: Save> Save for Option<T> {
     }
 
     fn load(from: &mut Reader<'_>) -> Result<Self> {
-        Ok(if bool::load(from)? {
-            Some(T::load(from)?)
-        } else {
-            None
-        })
+        bool::load(from)?.then(|| T::load(from)).transpose()
     }
 }
 
@@ -371,24 +339,33 @@ macro_rules! save_structs {
     )*};
 }
 
-/// Saves enums without fields, as indices into these lists.
+/// Saves enums, as the numbers of their variants, each followed by its fields.
 macro_rules! save_enums {
-    ($($type:ty, $what:literal: $($number:literal => $variant:ident),*;)*) => {$(
+    ($($type:ty, $what:literal, $unknown:literal: $(
+        $number:literal => $variant:ident $(($content:ident))? $({ $($field:ident),* })?
+    ),*;)*) => {$(
         impl $crate::bytes::Save for $type {
             fn save(&self, to: &mut Vec<u8>) {
-                let number: u8 = match self {
-                    $(Self::$variant => $number,)*
-                };
-                $crate::bytes::Save::save(&number, to);
+                match self {
+                    $(Self::$variant $(($content))? $({ $($field),* })? => {
+                        to.push($number);
+                        $($crate::bytes::Save::save($content, to);)?
+                        $($($crate::bytes::Save::save($field, to);)*)?
+                    })*
+                }
             }
 
             fn load(
                 from: &mut $crate::bytes::Reader<'_>,
             ) -> $crate::error::Result<Self> {
-                match <u8 as $crate::bytes::Save>::load(from)? {
-                    $($number => Ok(Self::$variant),)*
-                    _ => Err($crate::bytes::invalid($what, "is none that there is")),
-                }
+                Ok(match <u8 as $crate::bytes::Save>::load(from)? {
+                    $($number => {
+                        $(let $content = $crate::bytes::Save::load(from)?;)?
+                        $($(let $field = $crate::bytes::Save::load(from)?;)*)?
+                        Self::$variant $(($content))? $({ $($field),* })?
+                    })*
+                    _ => return Err($crate::bytes::invalid($what, $unknown)),
+                })
             }
         }
     )*};

@@ -2,7 +2,7 @@
 //!
 //! Prints what its state machine plays. Needs no Vulkan.
 //!
-//! `cargo run --example machine`
+//! `cargo run -p throng --example machine`
 
 #[path = "../common/say.rs"]
 mod say;

@@ -1,6 +1,6 @@
 //! A thousand characters on a server: state machines, root motion and events, without Vulkan.
 //!
-//! `cargo run --release --example server`
+//! `cargo run --release -p throng --example server`
 
 #[path = "../common/say.rs"]
 mod say;

@@ -21,6 +21,16 @@ pub enum Interpolation {
     CubicSpline,
 }
 
+impl Interpolation {
+    /// The number of values of each key.
+    pub(crate) const fn values_per_key(self) -> usize {
+        match self {
+            Self::Step | Self::Linear => 1,
+            Self::CubicSpline => 3,
+        }
+    }
+}
+
 /// The keys of one track.
 ///
 /// With [`Interpolation::CubicSpline`] each key has three values: in-tangent, value, out-tangent.
@@ -360,12 +370,10 @@ fn check_wide<T>(keys: &Keys<T>, width: usize, finite: impl Fn(&T) -> bool) -> R
     if times.is_empty() {
         return Err(Error::invalid("track", "has no keys"));
     }
-    let per_key = if keys.interpolation == Interpolation::CubicSpline {
-        3
-    } else {
-        1
-    };
-    let need = times.len().saturating_mul(per_key).saturating_mul(width);
+    let values = times
+        .len()
+        .saturating_mul(keys.interpolation.values_per_key());
+    let need = values.saturating_mul(width);
     if keys.values.len() != need {
         return Err(Error::length("track values", keys.values.len(), need));
     }

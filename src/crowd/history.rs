@@ -200,8 +200,8 @@ impl Histories {
     /// Undoes the frame begun last, which is never submitted and so has read and written nothing.
     pub(super) fn abandon_frame(&mut self, retire_queue: &mut RetireQueue) {
         for (history, last) in self.replaced.drain(..).rev() {
-            if let Some(place) = self.last.get_mut(history as usize) {
-                *place = last;
+            if let Some(own) = self.last.get_mut(history as usize) {
+                *own = last;
             }
         }
         if core::mem::take(&mut self.moved)

@@ -66,7 +66,7 @@ pub struct View {
     /// Flips the picture vertically: Vulkan's viewport of negative height.
     ///
     /// The view fills the same pixels.
-    pub flipped: bool,
+    pub flip_y: bool,
     /// The lighting.
     pub lighting: Lighting,
     /// Jitter for temporal filters.
@@ -107,8 +107,8 @@ pub struct Shadow {
     pub clip_from_world: [Mat4; Self::MAX_LAYERS],
     /// The number of layers.
     pub layers: u32,
-    /// True if the layers were drawn with [`View::flipped`].
-    pub flipped: bool,
+    /// True if the layers were drawn with [`View::flip_y`].
+    pub flip_y: bool,
     /// Bias in texels: how far points are moved off their surface before the lookup.
     ///
     /// It is up to four times as much where the light grazes the surface.
@@ -125,7 +125,7 @@ impl Default for Shadow {
         Self {
             clip_from_world: [Mat4::IDENTITY; Self::MAX_LAYERS],
             layers: 0,
-            flipped: false,
+            flip_y: false,
             bias_texels: 1.0,
         }
     }
@@ -141,7 +141,7 @@ impl View {
             clip_from_world,
             eye,
             viewport: viewport.into(),
-            flipped: false,
+            flip_y: false,
             lighting: Lighting::default(),
             jitter: Vec2::ZERO,
             history: None,
@@ -176,7 +176,7 @@ impl View {
         let [left, top, right, bottom] = [left, top, right, bottom].map(|edge| edge as f32);
         let x = (pixel.x - left) / (right - left) * 2.0 - 1.0;
         let y = (pixel.y - top) / (bottom - top) * 2.0 - 1.0;
-        let y = if self.flipped { -y } else { y };
+        let y = if self.flip_y { -y } else { y };
         let world_from_clip = self.clip_from_world.inverse();
         let at = |depth| world_from_clip.project_point3(Vec3::new(x, y, depth));
         let eye = self.eye_point();

@@ -35,7 +35,7 @@ impl View {
             reserved: [0; 2],
             shadow_from_world: shadow
                 .clip_from_world
-                .map(|clip| (map_from_clip(shadow.flipped) * clip).to_cols_array_2d()),
+                .map(|clip| (map_from_clip(shadow.flip_y) * clip).to_cols_array_2d()),
             eye: self.eye_point().to_array(),
             sun_direction: light
                 .sun_direction
@@ -79,7 +79,7 @@ impl Prepared {
         Self {
             viewport: viewport(view),
             scissor: scissor(view.viewport),
-            flipped: (handedness < 0.0) ^ view.flipped,
+            flipped: (handedness < 0.0) ^ view.flip_y,
             orthographic,
         }
     }
@@ -97,7 +97,7 @@ impl Prepared {
 /// Vulkan's viewport of a view.
 fn viewport(view: &View) -> vk::Viewport {
     let ([left, top], [right, bottom]) = corners(view.viewport);
-    let (start, end) = match view.flipped {
+    let (start, end) = match view.flip_y {
         false => (top, bottom),
         true => (bottom, top),
     };

@@ -80,16 +80,11 @@ impl<'a> Budget<'a> {
         let cap = self.options.max_decoded_bytes.min(isize::MAX as u64);
         take(&mut self.bytes, bytes, cap, "bytes of decoded data", object)
     }
-}
 
-#[cfg(feature = "gltf")]
-impl super::gltf::image::Budget for Budget<'_> {
-    fn options(&self) -> &ImportOptions {
-        self.options
-    }
-
-    fn charge(&mut self, bytes: u64, object: &Object) -> Result<()> {
-        self.charge(bytes, object)
+    /// The bytes that may still be stored.
+    #[cfg(feature = "draco")]
+    pub(super) fn bytes_left(&self) -> u64 {
+        self.options.max_decoded_bytes.saturating_sub(self.bytes)
     }
 }
 

@@ -48,6 +48,19 @@ pub(super) fn check_cap(
     Err(fault_of(object(), AssetFault::Cap { what, asked, cap }))
 }
 
+/// Fails unless a list has the length that it needs.
+pub(super) fn expect_count(
+    object: impl FnOnce() -> Object,
+    what: &'static str,
+    got: u64,
+    need: u64,
+) -> Result<()> {
+    if got == need {
+        return Ok(());
+    }
+    Err(fault_of(object(), AssetFault::Count { what, got, need }))
+}
+
 /// The fault of a list whose length is wrong.
 pub(super) fn wrong_count(what: &'static str, got: usize, need: usize) -> AssetFault {
     let (got, need) = (got as u64, need as u64);

@@ -23,7 +23,7 @@ pub struct Imported {
     /// [`ImportOptions::max_influences`](crate::import::ImportOptions::max_influences). `None` if
     /// no vertex lost a weight.
     pub influence_loss: Option<InfluenceLoss>,
-    /// The places where the file draws copies of the character. Empty in most files.
+    /// The transforms at which the file draws copies of the character. Empty in most files.
     pub spawn_points: Vec<SpawnPoint>,
     /// The files of the asset, in the order of their paths, which are absolute.
     ///

@@ -33,7 +33,7 @@ pub struct RawCharacter {
     pub animations: Vec<RawAnimation>,
     /// The morph weights of nodes that have some.
     pub morphs: Vec<RawMorph>,
-    /// Places for instances. They pass through to
+    /// Transforms for instances. They pass through to
     /// [`Imported::spawn_points`](super::Imported::spawn_points).
     pub spawn_points: Vec<SpawnPoint>,
     /// Nodes that are parts of a humanoid.
@@ -140,6 +140,32 @@ pub struct RawPrimitive {
     pub morph: Option<usize>,
     /// One for each weight of the morph.
     pub targets: Vec<MorphTarget>,
+}
+
+impl RawCharacter {
+    /// For each skin, true if a primitive uses it, or if there are no primitives.
+    pub(super) fn used_skins(&self) -> Vec<bool> {
+        used_skins(&self.primitives, self.skins.len())
+    }
+}
+
+/// For each of `count` skins, true if a primitive uses it, or if there are no primitives.
+pub(super) fn used_skins(primitives: &[RawPrimitive], count: usize) -> Vec<bool> {
+    let mut used = vec![primitives.is_empty(); count];
+    for skin in primitives.iter().filter_map(|primitive| primitive.skin) {
+        // An index that does not exist is an error later.
+        used.get_mut(skin).into_iter().for_each(|used| *used = true);
+    }
+    used
+}
+
+#[cfg(any(feature = "ezm", feature = "wgl"))]
+impl RawPrimitive {
+    /// Removes joints and weights, for which there is no skin.
+    pub(super) fn leave_out_influences(&mut self) {
+        self.influences_per_vertex = 0;
+        (self.joints, self.weights) = Default::default();
+    }
 }
 
 /// An animation.

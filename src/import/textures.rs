@@ -92,11 +92,12 @@ impl Images {
 #[cfg(feature = "gltf")]
 mod decoded {
     use super::{Images, Loaded};
-    use crate::error::{AssetFault, Error, Object, Result};
+    use crate::error::{AssetFault, Object, Result};
     use crate::import::RawCharacter;
     use crate::import::budget::Budget;
     use crate::import::folder::Files;
     use crate::import::gltf::image;
+    use crate::import::gltf::images::lost;
     use crate::import::gltf::resources::load_path;
     use crate::import::repair::RepairKind;
     use crate::mesh::{Image, TextureRef};
@@ -158,22 +159,13 @@ mod decoded {
             let image = bytes.and_then(|bytes| image::decode(&bytes, base, budget, at));
             match image {
                 Ok(image) => return Ok(Ok(image)),
-                Err(Error::Asset {
-                    file,
-                    why:
-                        why @ (AssetFault::Image(_)
-                        | AssetFault::Resource { .. }
-                        | AssetFault::Unreadable { .. }),
-                    ..
-                }) if file.is_empty() => {
-                    if failed
-                        .as_ref()
-                        .is_none_or(|before| is_missing(before) && !is_missing(&why))
-                    {
+                Err(error) => {
+                    let why = lost(error)?;
+                    let is_better = |before| is_missing(before) && !is_missing(&why);
+                    if failed.as_ref().is_none_or(is_better) {
                         failed = Some(why);
                     }
                 }
-                Err(error) => return Err(error),
             }
         }
         Ok(Err(failed.unwrap_or(AssetFault::Missing("a file name"))))

@@ -74,13 +74,7 @@ impl JointMap {
                 of_target.insert(*target, *source);
             }
         }
-        let links = of_target.into_iter().map(|(target, source)| JointLink {
-            target,
-            source,
-            toward: None,
-            role: None,
-        });
-        Self::with_roles(links.collect(), source, target)
+        Self::of_pairs(of_target, source, target)
     }
 
     /// Maps joints by pairs of names, source first.
@@ -104,6 +98,14 @@ impl JointMap {
                 return Err(Error::invalid("pairs", "a target joint appears twice"));
             }
         }
+        Self::of_pairs(of_target, source, target)
+    }
+
+    fn of_pairs(
+        of_target: BTreeMap<Id<Joint>, Id<Joint>>,
+        source: &Skeleton,
+        target: &Skeleton,
+    ) -> Result<Self> {
         let links = of_target.into_iter().map(|(target, source)| JointLink {
             target,
             source,

@@ -92,31 +92,16 @@ impl Lanes for Avx2 {
 
 impl Wide for Avx2 {
     #[inline(always)]
-    unsafe fn columns(rows: *const Row) -> [Self; WIDTH] {
-        // SAFETY: the caller guarantees the vector unit and `WIDTH` rows.
+    unsafe fn half_columns(rows: *const Row, half: usize) -> [Self; 4] {
+        // SAFETY: the caller guarantees the vector unit, the rows and `half`.
         unsafe {
             let [a, b, c, d] = transpose4([
-                pair(rows, 0, 0),
-                pair(rows, 1, 0),
-                pair(rows, 2, 0),
-                pair(rows, 3, 0),
+                pair(rows, 0, half),
+                pair(rows, 1, half),
+                pair(rows, 2, half),
+                pair(rows, 3, half),
             ]);
-            let [e, f, g, h] = transpose4([
-                pair(rows, 0, 4),
-                pair(rows, 1, 4),
-                pair(rows, 2, 4),
-                pair(rows, 3, 4),
-            ]);
-            [
-                Self(a),
-                Self(b),
-                Self(c),
-                Self(d),
-                Self(e),
-                Self(f),
-                Self(g),
-                Self(h),
-            ]
+            [Self(a), Self(b), Self(c), Self(d)]
         }
     }
 

@@ -114,31 +114,16 @@ impl Lanes for Avx512 {
 
 impl Wide for Avx512 {
     #[inline(always)]
-    unsafe fn columns(rows: *const Row) -> [Self; WIDTH] {
-        // SAFETY: the caller guarantees the vector unit and `WIDTH` rows.
+    unsafe fn half_columns(rows: *const Row, half: usize) -> [Self; 4] {
+        // SAFETY: the caller guarantees the vector unit, the rows and `half`.
         unsafe {
             let [a, b, c, d] = transpose4([
-                quarters(rows, 0, 0),
-                quarters(rows, 1, 0),
-                quarters(rows, 2, 0),
-                quarters(rows, 3, 0),
+                quarters(rows, 0, half),
+                quarters(rows, 1, half),
+                quarters(rows, 2, half),
+                quarters(rows, 3, half),
             ]);
-            let [e, f, g, h] = transpose4([
-                quarters(rows, 0, 4),
-                quarters(rows, 1, 4),
-                quarters(rows, 2, 4),
-                quarters(rows, 3, 4),
-            ]);
-            [
-                Self(a),
-                Self(b),
-                Self(c),
-                Self(d),
-                Self(e),
-                Self(f),
-                Self(g),
-                Self(h),
-            ]
+            [Self(a), Self(b), Self(c), Self(d)]
         }
     }
 

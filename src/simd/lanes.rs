@@ -54,11 +54,26 @@ pub(crate) trait Lanes: Copy {
 
 /// Lanes of instances, of any width, with the operations that gather and scatter them.
 pub(crate) trait Wide: Lanes {
+    /// Loads four numbers of each row, from number `half` on, as columns: lane `i` of result `j` is
+    /// number `half + j` of row `i`.
+    ///
+    /// # Safety
+    /// The CPU has the vector unit, there are `Self::WIDTH` rows, and `half` is 0 or 4.
+    unsafe fn half_columns(rows: *const Row, half: usize) -> [Self; 4];
+
     /// Loads rows as columns: lane `i` of result `j` is number `j` of row `i`.
     ///
     /// # Safety
     /// The CPU has the vector unit, and there are `Self::WIDTH` rows.
-    unsafe fn columns(rows: *const Row) -> [Self; WIDTH];
+    #[inline(always)]
+    unsafe fn columns(rows: *const Row) -> [Self; WIDTH] {
+        // SAFETY: the caller guarantees the vector unit and the rows.
+        unsafe {
+            let [a, b, c, d] = Self::half_columns(rows, 0);
+            let [e, f, g, h] = Self::half_columns(rows, 4);
+            [a, b, c, d, e, f, g, h]
+        }
+    }
 
     /// Writes the four numbers of each lane to that lane's pointer, plus `offset` bytes.
     ///

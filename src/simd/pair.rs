@@ -6,6 +6,16 @@ use super::lanes::{Eight, Lanes, WIDTH};
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pair<L>(pub(crate) L, pub(crate) L);
 
+/// Methods that do the same with each register.
+macro_rules! by_register {
+    ($($method:ident($($other:ident),*),)*) => {$(
+        #[inline(always)]
+        fn $method(self $(, $other: Self)*) -> Self {
+            Self(self.0.$method($($other.0),*), self.1.$method($($other.1),*))
+        }
+    )*};
+}
+
 impl<L: Lanes> Lanes for Pair<L> {
     const WIDTH: usize = 2 * L::WIDTH;
 
@@ -30,62 +40,9 @@ impl<L: Lanes> Lanes for Pair<L> {
         }
     }
 
-    #[inline(always)]
-    fn add(self, other: Self) -> Self {
-        Self(self.0.add(other.0), self.1.add(other.1))
-    }
-
-    #[inline(always)]
-    fn sub(self, other: Self) -> Self {
-        Self(self.0.sub(other.0), self.1.sub(other.1))
-    }
-
-    #[inline(always)]
-    fn mul(self, other: Self) -> Self {
-        Self(self.0.mul(other.0), self.1.mul(other.1))
-    }
-
-    #[inline(always)]
-    fn div(self, other: Self) -> Self {
-        Self(self.0.div(other.0), self.1.div(other.1))
-    }
-
-    #[inline(always)]
-    fn mul_add(self, a: Self, b: Self) -> Self {
-        Self(self.0.mul_add(a.0, b.0), self.1.mul_add(a.1, b.1))
-    }
-
-    #[inline(always)]
-    fn neg_mul_add(self, a: Self, b: Self) -> Self {
-        Self(self.0.neg_mul_add(a.0, b.0), self.1.neg_mul_add(a.1, b.1))
-    }
-
-    #[inline(always)]
-    fn min(self, other: Self) -> Self {
-        Self(self.0.min(other.0), self.1.min(other.1))
-    }
-
-    #[inline(always)]
-    fn max(self, other: Self) -> Self {
-        Self(self.0.max(other.0), self.1.max(other.1))
-    }
-
-    #[inline(always)]
-    fn sqrt(self) -> Self {
-        Self(self.0.sqrt(), self.1.sqrt())
-    }
-
-    #[inline(always)]
-    fn flipped_by(self, by: Self) -> Self {
-        Self(self.0.flipped_by(by.0), self.1.flipped_by(by.1))
-    }
-
-    #[inline(always)]
-    fn choose(self, negative: Self, other: Self) -> Self {
-        Self(
-            self.0.choose(negative.0, other.0),
-            self.1.choose(negative.1, other.1),
-        )
+    by_register! {
+        add(other), sub(other), mul(other), div(other), mul_add(a, b), neg_mul_add(a, b),
+        min(other), max(other), sqrt(), flipped_by(by), choose(negative, other),
     }
 
     #[inline(always)]

@@ -16,14 +16,18 @@ fn fused(a: f32, b: f32, c: f32) -> f32 {
     }
 }
 
-impl<const N: usize> Plain<N> {
-    #[inline(always)]
-    fn zip(mut self, other: Self, each: impl Fn(f32, f32) -> f32) -> Self {
-        for (a, b) in self.0.iter_mut().zip(other.0) {
-            *a = each(*a, b);
+/// Methods that compute each lane from two numbers.
+macro_rules! by_lane {
+    ($($method:ident: |$a:ident, $b:ident| $result:expr,)*) => {$(
+        #[inline(always)]
+        fn $method(mut self, other: Self) -> Self {
+            for (lane, $b) in self.0.iter_mut().zip(other.0) {
+                let $a = *lane;
+                *lane = $result;
+            }
+            self
         }
-        self
-    }
+    )*};
 }
 
 impl<const N: usize> Lanes for Plain<N> {
@@ -46,24 +50,14 @@ impl<const N: usize> Lanes for Plain<N> {
         unsafe { to.cast::<[f32; N]>().write(self.0) };
     }
 
-    #[inline(always)]
-    fn add(self, other: Self) -> Self {
-        self.zip(other, |a, b| a + b)
-    }
-
-    #[inline(always)]
-    fn sub(self, other: Self) -> Self {
-        self.zip(other, |a, b| a - b)
-    }
-
-    #[inline(always)]
-    fn mul(self, other: Self) -> Self {
-        self.zip(other, |a, b| a * b)
-    }
-
-    #[inline(always)]
-    fn div(self, other: Self) -> Self {
-        self.zip(other, |a, b| a / b)
+    by_lane! {
+        add: |a, b| a + b,
+        sub: |a, b| a - b,
+        mul: |a, b| a * b,
+        div: |a, b| a / b,
+        min: |a, b| if a < b { a } else { b },
+        max: |a, b| if a > b { a } else { b },
+        flipped_by: |a, by| if by < 0.0 { -a } else { a },
     }
 
     #[inline(always)]
@@ -83,26 +77,11 @@ impl<const N: usize> Lanes for Plain<N> {
     }
 
     #[inline(always)]
-    fn min(self, other: Self) -> Self {
-        self.zip(other, |a, b| if a < b { a } else { b })
-    }
-
-    #[inline(always)]
-    fn max(self, other: Self) -> Self {
-        self.zip(other, |a, b| if a > b { a } else { b })
-    }
-
-    #[inline(always)]
     fn sqrt(mut self) -> Self {
         for a in &mut self.0 {
             *a = a.sqrt();
         }
         self
-    }
-
-    #[inline(always)]
-    fn flipped_by(self, by: Self) -> Self {
-        self.zip(by, |a, by| if by < 0.0 { -a } else { a })
     }
 
     #[inline(always)]
@@ -130,13 +109,13 @@ impl<const N: usize> Lanes for Plain<N> {
 
 impl<const N: usize> Wide for Plain<N> {
     #[inline(always)]
-    unsafe fn columns(rows: *const Row) -> [Self; WIDTH] {
-        let mut columns = [Self([0.0; N]); WIDTH];
+    unsafe fn half_columns(rows: *const Row, half: usize) -> [Self; 4] {
+        let mut columns = [Self([0.0; N]); 4];
         for lane in 0..N {
             // SAFETY: the caller guarantees one row per lane.
             let row = unsafe { (*rows.add(lane)).0 };
-            for (column, value) in columns.iter_mut().zip(row) {
-                column.0[lane] = value;
+            for (column, value) in columns.iter_mut().zip(&row[half..]) {
+                column.0[lane] = *value;
             }
         }
         columns

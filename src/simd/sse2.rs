@@ -1,7 +1,7 @@
 //! Four lanes in an SSE2 register.
 
 use super::intrinsics::one_intrinsic_each;
-use super::lanes::{Lanes, Row, WIDTH, Wide};
+use super::lanes::{Lanes, Row, Wide};
 use core::arch::x86_64::*;
 
 /// Four numbers, with fused multiply-add if `FUSED`, in which case the CPU has FMA.
@@ -119,32 +119,18 @@ impl<const FUSED: bool> Lanes for Sse2<FUSED> {
 
 impl<const FUSED: bool> Wide for Sse2<FUSED> {
     #[inline(always)]
-    unsafe fn columns(rows: *const Row) -> [Self; WIDTH] {
-        let rows: *const f32 = rows.cast();
-        // SAFETY: the caller guarantees four rows, of 32 bytes each and aligned to that.
+    unsafe fn half_columns(rows: *const Row, half: usize) -> [Self; 4] {
+        let from = rows.cast::<f32>().wrapping_add(half);
+        // SAFETY: the caller guarantees the vector unit, the rows and `half`. Rows have 32 bytes
+        // and are aligned to that.
         unsafe {
             let [a, b, c, d] = transpose4([
-                _mm_load_ps(rows),
-                _mm_load_ps(rows.add(8)),
-                _mm_load_ps(rows.add(16)),
-                _mm_load_ps(rows.add(24)),
+                _mm_load_ps(from),
+                _mm_load_ps(from.add(8)),
+                _mm_load_ps(from.add(16)),
+                _mm_load_ps(from.add(24)),
             ]);
-            let [e, f, g, h] = transpose4([
-                _mm_load_ps(rows.add(4)),
-                _mm_load_ps(rows.add(12)),
-                _mm_load_ps(rows.add(20)),
-                _mm_load_ps(rows.add(28)),
-            ]);
-            [
-                Self(a),
-                Self(b),
-                Self(c),
-                Self(d),
-                Self(e),
-                Self(f),
-                Self(g),
-                Self(h),
-            ]
+            [Self(a), Self(b), Self(c), Self(d)]
         }
     }
 

@@ -266,15 +266,7 @@ pub(crate) fn fire(
         start_s: time_s,
         duration_s: transition.fade_s,
     });
-    state.current = Play {
-        state: transition.to,
-        pace: Pace::Own,
-        begun: false,
-        entered: phase,
-        anchor_s: time_s,
-        phase,
-        rate_hz: 0.0,
-    };
+    state.current = Play::entered(transition.to, phase, time_s);
     set_rates(layer, state, values, time_s);
     Some(Taken {
         from: Id::new(from),
@@ -333,15 +325,7 @@ pub(crate) fn enter(layer: &Layer, state: &mut LayerState, values: &mut [Value],
         return;
     };
     let phase = chosen.and_then(|c| c.start).unwrap_or(target.start);
-    state.current = Play {
-        state: entry,
-        pace: Pace::Own,
-        begun: false,
-        entered: phase,
-        anchor_s: time_s,
-        phase,
-        rate_hz: 0.0,
-    };
+    state.current = Play::entered(entry, phase, time_s);
     state.end_fade();
     set_rates(layer, state, values, time_s);
 }

@@ -18,7 +18,8 @@ impl StateMachine {
 
     /// Sets a parameter. Numbers are clamped to its range.
     ///
-    /// The change takes effect at the time up to which the instance has been updated.
+    /// The change takes effect at the time up to which the instance has been updated. A trigger
+    /// stays set until a transition consumes it.
     ///
     /// # Errors
     /// - [`Error::At`] with the parameter, if the value is of another kind or not finite.

@@ -175,10 +175,10 @@ impl Fading {
 
     /// Adds a state. Returns false if the list is full.
     pub(crate) fn push(&mut self, source: Source) -> bool {
-        let Some(place) = self.items.get_mut(usize::from(self.count)) else {
+        let Some(next) = self.items.get_mut(usize::from(self.count)) else {
             return false;
         };
-        *place = source;
+        *next = source;
         self.count += 1;
         true
     }
@@ -210,6 +210,19 @@ impl TryFrom<Vec<Source>> for Fading {
 }
 
 impl Play {
+    /// A state that is entered at a phase. Its rate is not known yet.
+    pub(crate) fn entered(state: u16, phase: f64, time_s: f64) -> Self {
+        Self {
+            state,
+            pace: Pace::Own,
+            begun: false,
+            entered: phase,
+            anchor_s: time_s,
+            phase,
+            rate_hz: 0.0,
+        }
+    }
+
     pub(crate) fn phase_at(&self, time_s: f64) -> f64 {
         self.phase + (time_s - self.anchor_s) * self.rate_hz
     }

@@ -99,7 +99,7 @@ fn fronts_are_fronts_whichever_way_the_viewport_and_depth_run() {
             assert!(different(&straight, &other_depth, 1) < 20);
 
             let flipped = View {
-                flipped: true,
+                flip_y: true,
                 ..camera()
             };
             let flipped = shoot(&[flipped], near_0, &NORMAL_Z);
@@ -196,7 +196,7 @@ fn what_lies_outside_of_the_target_is_cut_off() {
                 };
                 let view = View {
                     viewport,
-                    flipped,
+                    flip_y: flipped,
                     ..camera()
                 };
                 picture(context, crowd, frames_in_flight, (1, 0.3), on, &[view])

@@ -7,7 +7,7 @@ use throng::error::AssetFault;
 use throng::import::{self, ImportOptions, RepairKind, ResourceReader};
 use throng::mesh::Image;
 
-const SLOTS: [&str; 5] = [
+const TEXTURES: [&str; 5] = [
     "baseColorTexture",
     "metallicRoughnessTexture",
     "normalTexture",
@@ -20,7 +20,7 @@ fn with_image(bytes: &[u8]) -> Builder {
     let mut b = triangle();
     let view = b.view(bytes);
     b.json["images"] = json!([{ "bufferView": view }]);
-    with_textures(b, &SLOTS[..1])
+    with_textures(b, &TEXTURES[..1])
 }
 
 /// The same file, whose material uses texture 0 in these slots.
@@ -127,7 +127,7 @@ fn images_that_are_missing_are_replaced() {
     let with_uri = |uri: &str| {
         let mut b = triangle();
         b.json["images"] = json!([{ "uri": uri }]);
-        with_textures(b, &SLOTS[..1])
+        with_textures(b, &TEXTURES[..1])
     };
     for (uri, why) in [
         ("skin.png", "cannot be read: it does not exist"),
@@ -158,7 +158,7 @@ fn images_that_are_missing_are_replaced() {
 
 #[test]
 fn all_colours_share_one_placeholder_and_other_textures_are_left_out() {
-    let mut b = with_textures(with_image(b"none"), &SLOTS);
+    let mut b = with_textures(with_image(b"none"), &TEXTURES);
     // A second image, that of a second texture.
     b.json["images"] = json!([b.json["images"][0], {}]);
     b.json["textures"] = json!([{ "source": 0 }, { "source": 1 }]);
@@ -195,19 +195,19 @@ fn all_colours_share_one_placeholder_and_other_textures_are_left_out() {
 
 #[test]
 fn repairs_of_images_are_in_the_order_of_the_file() {
-    let mut b = with_textures(with_image(b"none"), &SLOTS);
+    let mut b = with_textures(with_image(b"none"), &TEXTURES);
     // The base colour uses the last image, the others those before it.
-    b.json["images"] = json!(vec![json!({}); SLOTS.len()]);
-    let sources = (0..SLOTS.len()).rev();
+    b.json["images"] = json!(vec![json!({}); TEXTURES.len()]);
+    let sources = (0..TEXTURES.len()).rev();
     b.json["textures"] = sources.map(|image| json!({ "source": image })).collect();
     let material = &mut b.json["materials"][0];
-    for (texture, slot) in SLOTS.into_iter().enumerate() {
-        let place = if slot.starts_with(['b', 'm']) {
+    for (texture, name) in TEXTURES.into_iter().enumerate() {
+        let object = if name.starts_with(['b', 'm']) {
             &mut material["pbrMetallicRoughness"]
         } else {
             &mut *material
         };
-        place[slot]["index"] = json!(texture);
+        object[name]["index"] = json!(texture);
     }
     let words =
         |image: usize, done: &str| format!("image {image}: {done}: missing uri or bufferView (1)");
@@ -229,7 +229,7 @@ fn images_can_be_left_out_altogether() {
         resources: Some(ResourceReader::new(never)),
         ..options()
     };
-    let mut b = with_textures(with_image(b"none"), &SLOTS);
+    let mut b = with_textures(with_image(b"none"), &TEXTURES);
     b.json["images"]
         .as_array_mut()
         .unwrap()

@@ -42,7 +42,7 @@ fn materials_are_checked() {
         .into_iter()
         .enumerate()
         {
-            let at = |slot| Some(if slot == at { wrong } else { texture });
+            let at = |kind| Some(if kind == at { wrong } else { texture });
             let material = Material {
                 base_color_texture: at(0),
                 metallic_roughness_texture: at(1),

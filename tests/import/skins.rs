@@ -151,7 +151,7 @@ fn influences_per_vertex_are_1_2_4_8_or_a_multiple_of_4() {
                 .flat_map(|_| (0..4).map(move |s| set * 4 + s))
                 .collect();
             let joints = b.accessor("VEC4", U8, &joints);
-            let weight = |slot: u8| if set * 4 + slot < used { 1.0 } else { 0.0_f32 };
+            let weight = |index: u8| if set * 4 + index < used { 1.0 } else { 0.0_f32 };
             let weights: Vec<f32> = (0..6).flat_map(|_| (0..4).map(weight)).collect();
             let weights = b.accessor("VEC4", F32, &weights);
             let attributes = &mut b.json["meshes"][0]["primitives"][0]["attributes"];

@@ -257,12 +257,12 @@ fn inverse_bind(scene: &Scene, part: &Part, node: usize, ours: &M4) -> M4 {
         assert_eq!(*ours, IDENTITY);
         return IDENTITY;
     };
-    let slots = (0..skin.joints.len()).filter(|slot| skin.joints[*slot] == node);
+    let joints = (0..skin.joints.len()).filter(|index| skin.joints[*index] == node);
     let difference = |m: &M4| {
         let pairs = m.iter().flatten().zip(ours.iter().flatten());
         pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
     };
-    let nearest = slots.map(|slot| skin.inverse_bind[slot]);
+    let nearest = joints.map(|index| skin.inverse_bind[index]);
     let nearest = nearest.min_by(|a, b| difference(a).total_cmp(&difference(b)));
     nearest.expect("a palette entry's joint is one of the skin's")
 }

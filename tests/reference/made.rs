@@ -142,7 +142,7 @@ fn weights(rng: &mut Rng, count: usize) -> Vec<Vec<f64>> {
     (0..count).map(|_| four(rng)).collect()
 }
 
-fn slots(rng: &mut Rng, count: usize) -> Vec<Vec<f64>> {
+fn joint_indices(rng: &mut Rng, count: usize) -> Vec<Vec<f64>> {
     (0..count)
         .map(|_| (0..4).map(|_| rng.below(4) as f64).collect())
         .collect()
@@ -227,9 +227,9 @@ fn skinned(b: &mut Builder, rng: &mut Rng) -> Value {
         "attributes": {
             "POSITION": positions,
             "NORMAL": b.accessor("VEC3", I16, true, &normals, 8),
-            "JOINTS_0": b.accessor("VEC4", U8, false, &slots(rng, COUNT), 12),
+            "JOINTS_0": b.accessor("VEC4", U8, false, &joint_indices(rng, COUNT), 12),
             "WEIGHTS_0": b.accessor("VEC4", U8, true, &weights(rng, COUNT), 0),
-            "JOINTS_1": b.accessor("VEC4", U16, false, &slots(rng, COUNT), 0),
+            "JOINTS_1": b.accessor("VEC4", U16, false, &joint_indices(rng, COUNT), 0),
             "WEIGHTS_1": b.accessor("VEC4", U16, true, &weights(rng, COUNT), 0),
         },
     })

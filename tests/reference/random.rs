@@ -161,7 +161,7 @@ fn primitive(
 ) -> RawPrimitive {
     let vertices = 3 + rng.below(40);
     let per_vertex = if skin.is_some() { 1 + rng.below(9) } else { 0 };
-    let slots = skin.map_or(1, |skin| skins[skin].joints.len());
+    let joints = skin.map_or(1, |skin| skins[skin].joints.len());
     let influences = vertices * per_vertex;
     let normals = !rng.chance(4);
     RawPrimitive {
@@ -175,7 +175,7 @@ fn primitive(
             .map(|_| rng.direction())
             .collect(),
         influences_per_vertex: per_vertex,
-        joints: (0..influences).map(|_| rng.below(slots) as u32).collect(),
+        joints: (0..influences).map(|_| rng.below(joints) as u32).collect(),
         weights: (0..influences)
             .map(|_| (rng.range(-0.3, 1.0)).max(0.0))
             .collect(),

@@ -41,7 +41,7 @@ pub struct Skin {
 impl Skin {
     pub fn new(joints: Vec<usize>, matrices: &[Vec<f64>]) -> Self {
         let inverse_bind = (0..joints.len())
-            .map(|slot| matrices.get(slot).map_or(IDENTITY, |m| from_columns(m)))
+            .map(|joint| matrices.get(joint).map_or(IDENTITY, |m| from_columns(m)))
             .collect();
         Self {
             joints,
@@ -307,9 +307,9 @@ impl Scene {
     }
 
     /// The skinning matrix of a joint in a skin's joint list: global(joint) × inverse bind.
-    pub fn skinning(&self, skin: usize, slot: usize, globals: &[M4]) -> M4 {
+    pub fn skinning(&self, skin: usize, joint: usize, globals: &[M4]) -> M4 {
         let skin = &self.skins[skin];
-        mul(&globals[skin.joints[slot]], &skin.inverse_bind[slot])
+        mul(&globals[skin.joints[joint]], &skin.inverse_bind[joint])
     }
 
     /// The blended matrix of every vertex of a part.
@@ -317,16 +317,16 @@ impl Scene {
         let Some(skin) = part.skin else {
             return vec![globals[part.node]; part.positions.len()];
         };
-        let slots = self.skins[skin].joints.len();
-        let palette: Vec<M4> = (0..slots)
-            .map(|slot| self.skinning(skin, slot, globals))
+        let joints = self.skins[skin].joints.len();
+        let palette: Vec<M4> = (0..joints)
+            .map(|joint| self.skinning(skin, joint, globals))
             .collect();
         let blend = |list: &Vec<(usize, f64)>| {
             let mut sum = ZERO;
-            for (slot, weight) in list {
+            for (joint, weight) in list {
                 for row in 0..4 {
                     for column in 0..4 {
-                        sum[row][column] += weight * palette[*slot][row][column];
+                        sum[row][column] += weight * palette[*joint][row][column];
                     }
                 }
             }

@@ -306,7 +306,7 @@ fn on_screen(view: &View, clip: &DMat4, point: DVec3) -> DVec2 {
     let min = DVec2::new(offset.x.into(), offset.y.into());
     let size = DVec2::new(extent.width.into(), extent.height.into());
     let mut at = DVec2::new(clip.x, clip.y) / clip.w;
-    if view.flipped {
+    if view.flip_y {
         at.y = -at.y;
     }
     min + (at * 0.5 + 0.5) * size

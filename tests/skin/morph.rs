@@ -108,16 +108,16 @@ fn one_target_at_1_adds_its_deltas() {
         let mut weights = vec![0.0; 11];
         weights[2 + number] = 1.0;
         let out = morphed(&base, &weights);
-        for (slot, vertex) in target.vertices.iter().enumerate() {
+        for (index, vertex) in target.vertices.iter().enumerate() {
             let vertex = *vertex as usize;
             assert_eq!(
                 out.positions[vertex],
-                base.positions[vertex] + target.positions[slot]
+                base.positions[vertex] + target.positions[index]
             );
-            let sum = base.normals[vertex] + target.normals.get(slot).copied().unwrap_or_default();
+            let sum = base.normals[vertex] + target.normals.get(index).copied().unwrap_or_default();
             assert!(out.normals[vertex].abs_diff_eq(sum.normalize(), 3e-7));
             let base = base.tangents[vertex];
-            let sum = base.truncate() + target.tangents.get(slot).copied().unwrap_or_default();
+            let sum = base.truncate() + target.tangents.get(index).copied().unwrap_or_default();
             assert!(out.tangents[vertex].abs_diff_eq(sum.normalize().extend(base.w), 3e-7));
         }
     }

@@ -141,7 +141,7 @@ impl<'a> Container<'a> {
         let mut fields = Reader::within(header, 0..header.len());
         let sum = u64::load(&mut fields)?;
         let [found, sections] = <[u32; 2]>::load(&mut fields)?;
-        // The first version has its number in the place of the checksum.
+        // The first version has its number where the checksum is now.
         let found = if sum == 1 { 1 } else { found };
         if found != VERSION {
             let known = VERSION;

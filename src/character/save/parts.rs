@@ -1,6 +1,6 @@
 //! The parts of a character as bytes.
 
-use crate::bytes::{Reader, Save, invalid, save_enums, save_structs};
+use crate::bytes::{Reader, Save, save_enums, save_structs};
 use crate::character::asset::Packing;
 use crate::clip::{ClipOptions, Interpolation, Keys, Track, TrackValues, WeightTrack};
 use crate::error::Result;
@@ -36,9 +36,14 @@ save_structs! {
 }
 
 save_enums! {
-    Interpolation, "interpolation": 0 => Step, 1 => Linear, 2 => CubicSpline;
-    Wrap, "texture wrap": 0 => Repeat, 1 => Mirror, 2 => Clamp;
-    Filter, "texture filter": 0 => Nearest, 1 => Linear;
+    Interpolation, "interpolation", "is none that there is":
+        0 => Step, 1 => Linear, 2 => CubicSpline;
+    Wrap, "texture wrap", "is none that there is": 0 => Repeat, 1 => Mirror, 2 => Clamp;
+    Filter, "texture filter", "is none that there is": 0 => Nearest, 1 => Linear;
+    TrackValues, "track", "drives an unknown property":
+        0 => Translation(keys), 1 => Rotation(keys), 2 => Scale(keys);
+    JointIndices, "joint indices", "have neither 8 nor 16 bits": 0 => U8(list), 1 => U16(list);
+    AlphaMode, "alpha mode", "is unknown": 0 => Opaque, 1 => Mask { cutoff }, 2 => Blend;
 }
 
 impl<T: Save> Save for Keys<T> {
@@ -53,66 +58,6 @@ impl<T: Save> Save for Keys<T> {
             times_s: Save::load(from)?,
             values: Save::load(from)?,
             interpolation: Save::load(from)?,
-        })
-    }
-}
-
-impl Save for TrackValues {
-    fn save(&self, to: &mut Vec<u8>) {
-        match self {
-            Self::Translation(keys) => (0_u8.save(to), keys.save(to)),
-            Self::Rotation(keys) => (1_u8.save(to), keys.save(to)),
-            Self::Scale(keys) => (2_u8.save(to), keys.save(to)),
-        };
-    }
-
-    fn load(from: &mut Reader<'_>) -> Result<Self> {
-        Ok(match u8::load(from)? {
-            0 => Self::Translation(Save::load(from)?),
-            1 => Self::Rotation(Save::load(from)?),
-            2 => Self::Scale(Save::load(from)?),
-            _ => return Err(invalid("track", "drives an unknown property")),
-        })
-    }
-}
-
-impl Save for JointIndices {
-    fn save(&self, to: &mut Vec<u8>) {
-        match self {
-            Self::U8(list) => (0_u8.save(to), list.save(to)),
-            Self::U16(list) => (1_u8.save(to), list.save(to)),
-        };
-    }
-
-    fn load(from: &mut Reader<'_>) -> Result<Self> {
-        Ok(match u8::load(from)? {
-            0 => Self::U8(Save::load(from)?),
-            1 => Self::U16(Save::load(from)?),
-            _ => return Err(invalid("joint indices", "have neither 8 nor 16 bits")),
-        })
-    }
-}
-
-impl Save for AlphaMode {
-    fn save(&self, to: &mut Vec<u8>) {
-        match self {
-            Self::Opaque => 0_u8.save(to),
-            Self::Mask { cutoff } => {
-                1_u8.save(to);
-                cutoff.save(to);
-            }
-            Self::Blend => 2_u8.save(to),
-        }
-    }
-
-    fn load(from: &mut Reader<'_>) -> Result<Self> {
-        Ok(match u8::load(from)? {
-            0 => Self::Opaque,
-            1 => Self::Mask {
-                cutoff: Save::load(from)?,
-            },
-            2 => Self::Blend,
-            _ => return Err(invalid("alpha mode", "is unknown")),
         })
     }
 }

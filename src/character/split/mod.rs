@@ -84,8 +84,8 @@ impl Character {
         for (origin, (primitive, plan)) in all.iter().zip(plans).enumerate() {
             match plan {
                 None => primitives.push(moved(primitive, &ranges)),
-                Some((pieces, placed)) => {
-                    let parts = pieces::primitives(primitive, &pieces, &placed, &ranges.order);
+                Some((pieces, found)) => {
+                    let parts = pieces::primitives(primitive, &pieces, &found, &ranges.order);
                     report.primitives += 1;
                     report.parts += parts.len();
                     primitives.extend(parts);
@@ -120,8 +120,8 @@ impl Character {
         let mut used = vec![false; self.palette().len()];
         for primitive in self.primitives().iter().filter(|one| is_one(one)) {
             let start = primitive.palette.start as usize;
-            for slot in 0..primitive.joints.len() {
-                used[start + primitive.joints.get(slot)] = true;
+            for index in 0..primitive.joints.len() {
+                used[start + primitive.joints.get(index)] = true;
             }
         }
         let used = (0..).zip(used).filter(|(_, used)| *used);
@@ -137,15 +137,15 @@ fn plan(primitive: &Primitive, max: usize, ranges: &mut Ranges) -> Result<Plan> 
     let pieces = pieces::cut(primitive, max)?;
     let next = pieces.iter().skip(1).map(|piece| piece.entries.as_slice());
     let next = next.chain([[].as_slice()]);
-    let placed = pieces.iter().zip(next);
-    let placed = placed.map(|(piece, next)| ranges.place(&piece.entries, next, max));
-    let placed = placed.collect();
-    Ok((pieces, placed))
+    let found = pieces.iter().zip(next);
+    let found = found.map(|(piece, next)| ranges.find_or_append(&piece.entries, next, max));
+    let found = found.collect();
+    Ok((pieces, found))
 }
 
 /// The primitive with its entries at their first positions, which are in their old order.
 fn moved(primitive: &Primitive, ranges: &Ranges) -> Primitive {
-    let joints = (0..primitive.joints.len()).map(|slot| primitive.joints.get(slot) as u32);
+    let joints = (0..primitive.joints.len()).map(|index| primitive.joints.get(index) as u32);
     let first = |joint| ranges.first(primitive.palette.start + joint);
     let positions: Vec<u32> = joints.map(first).collect();
     let start = positions.iter().copied().min().unwrap_or(0);

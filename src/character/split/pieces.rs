@@ -44,9 +44,10 @@ pub(super) fn cut(primitive: &Primitive, max: usize) -> Result<Vec<Piece>> {
 fn joints_of(primitive: &Primitive, vertex: u32) -> impl Iterator<Item = u16> + '_ {
     let per_vertex = primitive.influences_per_vertex as usize;
     let start = vertex as usize * per_vertex;
-    let slots = (start..start + per_vertex)
-        .filter(move |slot| *slot == start || primitive.weights.get(*slot).is_none_or(|w| *w > 0));
-    slots.map(|slot| primitive.joints.get(slot) as u16)
+    let influences = (start..start + per_vertex).filter(move |index| {
+        *index == start || primitive.weights.get(*index).is_none_or(|w| *w > 0)
+    });
+    influences.map(|index| primitive.joints.get(index) as u16)
 }
 
 /// All joints that the vertices of triangles follow, ascending.
@@ -177,11 +178,11 @@ fn pick<T: Copy>(all: &[T], chosen: &[u32]) -> Vec<T> {
 /// The joints of the chosen vertices, mapped by `table`. A joint without weight is replaced by the
 /// strongest one.
 fn joints(whole: &Primitive, vertices: &[u32], table: &[u16], entries: usize) -> JointIndices {
-    let joint = |(start, slot): (usize, usize)| {
-        let counts = whole.weights.get(slot).is_none_or(|weight| *weight > 0);
-        table[whole.joints.get(if counts { slot } else { start })]
+    let joint = |(start, index): (usize, usize)| {
+        let counts = whole.weights.get(index).is_none_or(|weight| *weight > 0);
+        table[whole.joints.get(if counts { index } else { start })]
     };
-    let joints = slots(whole, vertices).map(joint);
+    let joints = influences(whole, vertices).map(joint);
     if entries <= 256 {
         JointIndices::U8(joints.map(|joint| joint as u8).collect())
     } else {
@@ -193,16 +194,16 @@ fn weights(whole: &Primitive, vertices: &[u32]) -> Vec<u16> {
     if whole.weights.is_empty() {
         return Vec::new();
     }
-    let slots = slots(whole, vertices);
-    slots.map(|(_, slot)| whole.weights[slot]).collect()
+    let influences = influences(whole, vertices);
+    influences.map(|(_, index)| whole.weights[index]).collect()
 }
 
-/// The slots of the chosen vertices' influences, each with the first slot of its vertex.
-fn slots(whole: &Primitive, vertices: &[u32]) -> impl Iterator<Item = (usize, usize)> {
+/// The indices of the chosen vertices' influences, each with the first index of its vertex.
+fn influences(whole: &Primitive, vertices: &[u32]) -> impl Iterator<Item = (usize, usize)> {
     let per_vertex = whole.influences_per_vertex as usize;
     vertices.iter().flat_map(move |vertex| {
         let start = *vertex as usize * per_vertex;
-        (start..start + per_vertex).map(move |slot| (start, slot))
+        (start..start + per_vertex).map(move |index| (start, index))
     })
 }
 

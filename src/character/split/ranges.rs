@@ -1,4 +1,4 @@
-//! Placement of the palette ranges of several parts, so that they overlap as much as possible.
+//! The palette ranges of several pieces, which overlap as much as possible.
 
 use std::ops::Range;
 
@@ -43,7 +43,7 @@ impl Ranges {
     /// `set` is ascending and has 1 to `max` entries. The range either exists already, or begins
     /// with as many entries at the end of the palette as possible and is completed. Entries that
     /// `next` has too come last, so that the range of `next` can begin with them.
-    pub(super) fn place(&mut self, set: &[u32], next: &[u32], max: usize) -> Range<u32> {
+    pub(super) fn find_or_append(&mut self, set: &[u32], next: &[u32], max: usize) -> Range<u32> {
         if let Some(found) = self.find(set, max) {
             return found;
         }

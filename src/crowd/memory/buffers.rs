@@ -323,11 +323,11 @@ impl FrameBuffers {
     ) -> Option<WriteOnly<'_, T>> {
         let bytes = count as u64 * size_of::<T>() as u64;
         let inside = at.checked_add(bytes)? <= section.bytes;
-        let place = self.records.place(frame_index, section.start + at, bytes)?;
+        let start = self.records.place(frame_index, section.start + at, bytes)?;
         // SAFETY: the range lies in the section; sections are aligned to at least 64 bytes, and the
         // callers start at whole elements; the borrow is exclusive on the CPU, and the GPU has
         // finished with this frame index, by this function's contract.
-        inside.then(|| unsafe { WriteOnly::from_raw(place.as_ptr().cast(), count) })
+        inside.then(|| unsafe { WriteOnly::from_raw(start.as_ptr().cast(), count) })
     }
 
     /// Copies the written records, if the ring is staged. Returns whether it was.
@@ -359,10 +359,10 @@ impl FrameBuffers {
         // GPU to read any bytes; the CPU reads nothing through this.
         let palettes = unsafe { self.palettes.writer(frame_index, 0, entries)? };
         palettes.poison(byte);
-        let place = self.records.place(frame_index, 0, self.sections.end);
-        if let Some(place) = place.filter(|_| !only_palettes) {
+        let start = self.records.place(frame_index, 0, self.sections.end);
+        if let Some(start) = start.filter(|_| !only_palettes) {
             // SAFETY: `place` checked the range.
-            unsafe { place.as_ptr().write_bytes(byte, self.sections.end as usize) };
+            unsafe { start.as_ptr().write_bytes(byte, self.sections.end as usize) };
         }
         Ok(())
     }

@@ -134,7 +134,7 @@ fn tracks(
                 Some(first) => weight_tracks.push(WeightTrack {
                     first_weight: first,
                     count: morph.count as u32,
-                    keys: weights(channel, all, morph.count, tally),
+                    keys: keys(channel, all, morph.count, tally),
                 }),
                 None => tally.undrawn += 1,
             }
@@ -162,7 +162,7 @@ fn check(channel: &RawChannel, width: usize, at: impl Fn(&str, AssetFault) -> Er
     if let Some(why) = wrong_time(times) {
         return Err(at("", why));
     }
-    let need = times.len() as u64 * per_key(channel.interpolation) as u64;
+    let need = times.len() as u64 * channel.interpolation.values_per_key() as u64;
     let need = need.saturating_mul(width as u64);
     let (got, broken) = match &channel.values {
         RawKeys::Translation(list) | RawKeys::Scale(list) => {
@@ -171,8 +171,8 @@ fn check(channel: &RawChannel, width: usize, at: impl Fn(&str, AssetFault) -> Er
         RawKeys::Rotation(list) => (list.len(), list.iter().position(|q| !q.is_finite())),
         RawKeys::Weights(list) => (list.len(), list.iter().position(|w| !w.is_finite())),
     };
-    if got as u64 != need {
-        let (what, got) = ("the list of values", got as u64);
+    let (what, got) = ("the list of values", got as u64);
+    if got != need {
         return Err(at("", AssetFault::Count { what, got, need }));
     }
     if let Some(element) = broken {
@@ -180,14 +180,6 @@ fn check(channel: &RawChannel, width: usize, at: impl Fn(&str, AssetFault) -> Er
         return Err(at(&format!(", value {element}"), why));
     }
     Ok(())
-}
-
-/// The number of values per key.
-fn per_key(interpolation: Interpolation) -> usize {
-    match interpolation {
-        Interpolation::CubicSpline => 3,
-        Interpolation::Step | Interpolation::Linear => 1,
-    }
 }
 
 /// The fault of the first key whose time is not finite, negative, or less than that of the previous
@@ -256,10 +248,11 @@ fn kept(channel: &RawChannel, tally: &mut Tally) -> (Vec<f32>, Option<Vec<usize>
     }
 }
 
-fn weights(channel: &RawChannel, all: &[f32], count: usize, tally: &mut Tally) -> Keys<f32> {
+/// The remaining keys, with `count` numbers or vectors for each value.
+fn keys<T: Copy>(channel: &RawChannel, all: &[T], count: usize, tally: &mut Tally) -> Keys<T> {
     let interpolation = channel.interpolation;
     let (times_s, keys) = kept(channel, tally);
-    let width = per_key(interpolation) * count;
+    let width = interpolation.values_per_key() * count;
     Keys {
         times_s,
         values: of_keys(all, keys.as_deref(), width),
@@ -269,36 +262,16 @@ fn weights(channel: &RawChannel, all: &[f32], count: usize, tally: &mut Tally) -
 
 /// `None` for morph weights, which do not belong to a joint.
 fn values(channel: &RawChannel, tally: &mut Tally) -> Option<TrackValues> {
-    let interpolation = channel.interpolation;
-    let (times_s, keys) = kept(channel, tally);
-    let (keys, width) = (keys.as_deref(), per_key(interpolation));
-    match &channel.values {
-        RawKeys::Translation(all) => {
-            let values = of_keys(all, keys, width);
-            Some(TrackValues::Translation(Keys {
-                times_s,
-                values,
-                interpolation,
-            }))
-        }
-        RawKeys::Scale(all) => {
-            let values = of_keys(all, keys, width);
-            Some(TrackValues::Scale(Keys {
-                times_s,
-                values,
-                interpolation,
-            }))
-        }
+    Some(match &channel.values {
+        RawKeys::Translation(all) => TrackValues::Translation(keys(channel, all, 1, tally)),
+        RawKeys::Scale(all) => TrackValues::Scale(keys(channel, all, 1, tally)),
         RawKeys::Rotation(all) => {
-            let values = rotations(of_keys(all, keys, width), interpolation, tally);
-            Some(TrackValues::Rotation(Keys {
-                times_s,
-                values,
-                interpolation,
-            }))
+            let mut keys = keys(channel, all, 1, tally);
+            keys.values = rotations(keys.values, channel.interpolation, tally);
+            TrackValues::Rotation(keys)
         }
-        RawKeys::Weights(_) => None,
-    }
+        RawKeys::Weights(_) => return None,
+    })
 }
 
 /// The values of these keys, or of all keys. Each has `width` values.

@@ -168,9 +168,9 @@ fn gather(
     out: &mut Vec<(u32, f64)>,
 ) -> Result<bool> {
     let mut stray = false;
-    for (slot, (joint, weight)) in joints.iter().zip(weights).enumerate() {
+    for (index, (joint, weight)) in joints.iter().zip(weights).enumerate() {
         if !(*weight >= 0.0 && weight.is_finite()) {
-            let why = wrong_value("weight", slot, *weight, "finite and at least 0");
+            let why = wrong_value("weight", index, *weight, "finite and at least 0");
             return Err(fault_at(primitive, &format!("vertex {vertex}"), why));
         }
         match (entries.get(*joint as usize), *weight > 0.0) {

@@ -1,13 +1,15 @@
 //! Leaving out the meshes of some nodes.
 
+use super::skeleton::breadth_first;
 use crate::error::Result;
 use crate::id::unknown;
-use crate::import::RawCharacter;
+use crate::import::{RawCharacter, RawPrimitive};
 
 /// Removes the primitives of the nodes with these names, and of all nodes below them.
 ///
 /// # Errors
 /// [`Error::InFile`](crate::Error::InFile) with the names of the nodes, if no node has the name.
+/// [`Error::Asset`](crate::Error::Asset) for a hierarchy that is not a forest.
 pub(super) fn apply(raw: &mut RawCharacter, names: &[Box<str>]) -> Result<()> {
     if names.is_empty() {
         return Ok(());
@@ -18,33 +20,13 @@ pub(super) fn apply(raw: &mut RawCharacter, names: &[Box<str>]) -> Result<()> {
             return Err(unknown("node to leave out", name, known).not_in_file());
         }
     }
-    // For each node, true if it is left out, once that is known.
-    let mut left_out: Vec<Option<bool>> = raw
-        .nodes
-        .iter()
-        .map(|node| names.contains(&node.name).then_some(true))
-        .collect();
-    let mut path = Vec::new();
-    for start in 0..raw.nodes.len() {
-        let mut at = Some(start);
-        path.clear();
-        let known = loop {
-            let Some(node) = at.filter(|node| *node < raw.nodes.len()) else {
-                break false;
-            };
-            // A hierarchy that is not a forest is rejected later.
-            match left_out[node] {
-                Some(known) => break known,
-                None if path.len() > raw.nodes.len() => break false,
-                None => path.push(node),
-            }
-            at = raw.nodes[node].parent;
-        };
-        for node in &path {
-            left_out[*node] = Some(known);
-        }
+    let mut left_out = vec![false; raw.nodes.len()];
+    for (index, _) in breadth_first(&raw.nodes)? {
+        let node = &raw.nodes[index];
+        let is_below = node.parent.is_some_and(|parent| left_out[parent]);
+        left_out[index] = is_below || names.contains(&node.name);
     }
-    raw.primitives
-        .retain(|primitive| left_out.get(primitive.node).copied().flatten() != Some(true));
+    let is_kept = |primitive: &RawPrimitive| left_out.get(primitive.node) != Some(&true);
+    raw.primitives.retain(is_kept);
     Ok(())
 }

@@ -36,6 +36,8 @@ pub(super) use adopt::{Adopted, adopt};
 pub(super) use clips::wrong_time;
 #[cfg(any(feature = "ezm", feature = "wgl"))]
 pub(super) use skeleton::affine_part;
+#[cfg(any(feature = "gltf", feature = "ezm", feature = "wgl"))]
+pub(super) use skeleton::breadth_first;
 
 use super::fault::{check_cap, fault, file_part};
 use super::imported::Imported;

@@ -39,12 +39,7 @@ impl Entries {
             numbers: HashMap::new(),
             of_skin: vec![Vec::new(); raw.skins.len()],
         };
-        let mut used = vec![raw.primitives.is_empty(); raw.skins.len()];
-        for skin in raw.primitives.iter().filter_map(|p| p.skin) {
-            if let Some(used) = used.get_mut(skin) {
-                *used = true;
-            }
-        }
+        let used = raw.used_skins();
         for (index, skin) in raw.skins.iter().enumerate().filter(|(i, _)| used[*i]) {
             let (got, need) = (skin.inverse_bind.len(), skin.joints.len());
             if got != 0 && got < need {
@@ -52,28 +47,26 @@ impl Entries {
                 return Err(fault(ObjectKind::Skin, index, "inverseBindMatrices", why));
             }
             // Numbered by joint, so the order of the skin does not matter.
-            let mut slots = Vec::with_capacity(need);
-            for (slot, node) in skin.joints.iter().enumerate() {
-                slots.push((
-                    joint_or_missing(joint_of.get(*node).copied().flatten())?,
-                    slot,
-                ));
+            let mut order = Vec::with_capacity(need);
+            for (at, node) in skin.joints.iter().enumerate() {
+                let joint = joint_or_missing(joint_of.get(*node).copied().flatten())?;
+                order.push((joint, at));
             }
-            slots.sort_unstable();
+            order.sort_unstable();
             let mut numbers = vec![0; need];
             let mut repaired = 0;
-            for (joint, slot) in slots {
-                let inverse_bind = match skin.inverse_bind.get(slot) {
+            for (joint, at) in order {
+                let inverse_bind = match skin.inverse_bind.get(at) {
                     None => Affine3A::IDENTITY,
                     Some(matrix) => {
                         repaired += u64::from(!skeleton::is_affine(matrix));
                         skeleton::affine_part(matrix).map_err(|why| {
-                            let part = format!("inverseBindMatrices[{slot}]");
+                            let part = format!("inverseBindMatrices[{at}]");
                             fault(ObjectKind::Skin, index, part, AssetFault::Invalid(why))
                         })?
                     }
                 };
-                numbers[slot] = all.number(joint, inverse_bind);
+                numbers[at] = all.number(joint, inverse_bind);
             }
             let at = object(ObjectKind::Skin, index, "inverseBindMatrices");
             note(repairs, &at, RepairKind::InverseBindLastRow, repaired);

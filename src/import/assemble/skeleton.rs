@@ -75,7 +75,7 @@ pub(super) fn build(
 
 /// All nodes with their depths, roots first. Within each depth, nodes are in the order of their
 /// parents.
-fn breadth_first(nodes: &[RawNode]) -> Result<Vec<(usize, usize)>> {
+pub(in crate::import) fn breadth_first(nodes: &[RawNode]) -> Result<Vec<(usize, usize)>> {
     let count = nodes.len();
     let mut starts = vec![0_usize; count + 1];
     for (index, node) in nodes.iter().enumerate() {

@@ -21,9 +21,9 @@ pub(super) fn check_targets(raw: &RawPrimitive) -> Result<()> {
             if list.len() != need && !(optional && list.is_empty()) {
                 return at(part, wrong_count("the list of deltas", list.len(), need));
             }
-            if let Some(slot) = list.iter().position(|delta| !delta.is_finite()) {
-                let broken = list[slot].to_array().into_iter().find(|v| !v.is_finite());
-                let (vertex, value) = (target.vertices[slot], broken.unwrap_or(f32::NAN));
+            if let Some(index) = list.iter().position(|delta| !delta.is_finite()) {
+                let broken = list[index].to_array().into_iter().find(|v| !v.is_finite());
+                let (vertex, value) = (target.vertices[index], broken.unwrap_or(f32::NAN));
                 return at(
                     part,
                     wrong_value("vertex", vertex as usize, value, "finite"),
@@ -51,8 +51,8 @@ pub(super) struct Streams {
 
 impl Streams {
     /// The change of the vertex at one index of the target's lists. `None` if it is zero.
-    fn delta(self, target: &MorphTarget, slot: usize) -> Option<[Vec3; 3]> {
-        let of = |list: &[Vec3]| list.get(slot).copied().unwrap_or(Vec3::ZERO);
+    fn delta(self, target: &MorphTarget, index: usize) -> Option<[Vec3; 3]> {
+        let of = |list: &[Vec3]| list.get(index).copied().unwrap_or(Vec3::ZERO);
         let delta = [
             of(&target.positions),
             of(if self.normals { &target.normals } else { &[] }),
@@ -76,11 +76,11 @@ pub(super) fn classes(raw: &RawPrimitive, streams: Streams) -> Vec<u64> {
     // Each target splits the classes that existed before it. Vertices that it does not change stay.
     for target in &raw.targets {
         parts.clear();
-        for (slot, vertex) in target.vertices.iter().enumerate() {
+        for (index, vertex) in target.vertices.iter().enumerate() {
             if !shared[*vertex as usize] {
                 continue;
             }
-            if let Some(delta) = streams.delta(target, slot) {
+            if let Some(delta) = streams.delta(target, index) {
                 // Adding 0 makes −0 and 0 the same.
                 let bits = delta.map(|d| (d + Vec3::ZERO).to_array().map(f32::to_bits));
                 let class = &mut classes[*vertex as usize];
@@ -125,17 +125,19 @@ pub(super) fn welded(
         number_of[*vertex] = number as u32;
     }
     let welded = |target: &MorphTarget| {
-        let slots = target.vertices.iter().enumerate();
+        let listed = target.vertices.iter().enumerate();
         // The list index and the new number of each vertex that stays and that the target moves.
-        let kept = slots.filter_map(|(slot, vertex)| {
+        let kept = listed.filter_map(|(index, vertex)| {
             let number = number_of[*vertex as usize];
-            let moves = number != u32::MAX && streams.delta(target, slot).is_some();
-            moves.then_some((slot, number))
+            let moves = number != u32::MAX && streams.delta(target, index).is_some();
+            moves.then_some((index, number))
         });
         let kept: Vec<(usize, u32)> = kept.collect();
         let of = |wanted: bool, list: &[Vec3]| -> Vec<Vec3> {
             let list = if wanted { list } else { &[] };
-            let picked = kept.iter().filter_map(|(slot, _)| list.get(*slot).copied());
+            let picked = kept
+                .iter()
+                .filter_map(|(index, _)| list.get(*index).copied());
             let picked: Vec<Vec3> = picked.collect();
             if picked.iter().all(|delta| *delta == Vec3::ZERO) {
                 Vec::new()
@@ -147,7 +149,7 @@ pub(super) fn welded(
             vertices: kept.iter().map(|(_, number)| *number).collect(),
             positions: kept
                 .iter()
-                .map(|(slot, _)| target.positions[*slot])
+                .map(|(index, _)| target.positions[*index])
                 .collect(),
             normals: of(streams.normals, &target.normals),
             tangents: of(streams.tangents, &target.tangents),

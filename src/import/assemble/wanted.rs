@@ -36,11 +36,12 @@ pub(super) fn posed(raw: &RawCharacter) -> Result<Vec<bool>> {
         }
     }
     for (index, skin) in raw.skins.iter().enumerate() {
-        for (slot, joint) in skin.joints.iter().enumerate() {
+        for (number, joint) in skin.joints.iter().enumerate() {
             match wanted.get_mut(*joint) {
                 Some(wanted) => *wanted |= skin_used[index],
                 None => {
-                    let (why, part) = (dangling("node", *joint, count), format!("joints[{slot}]"));
+                    let (why, part) =
+                        (dangling("node", *joint, count), format!("joints[{number}]"));
                     return Err(fault(ObjectKind::Skin, index, part, why));
                 }
             }

@@ -1,27 +1,30 @@
 //! Materials, as far as the metallic-roughness model goes.
 
-use super::images::Images;
+use super::images::Decoder;
 use crate::error::{Object, ObjectKind, Result};
 use crate::import::fault::{cut, object};
+use crate::import::gltf::images::Images;
 use crate::import::repair::{Repair, RepairKind, note};
 use crate::mesh::{AlphaMode, Image, Material, TextureRef, Wrap};
 use glam::{Affine2, Mat2, Vec2};
 use ufbx::{MaterialMap, Texture, WrapMode};
 
-/// Reads the materials with `true` in `used`. The others keep their place and their names.
+/// Reads the materials with `true` in `used`. The others keep their index and their names.
 pub(super) fn read(
     scene: &ufbx::Scene,
     used: &[bool],
-    mut images: Images<'_, '_>,
+    mut decoder: Decoder<'_, '_>,
     has_images: bool,
     repairs: &mut Vec<Repair>,
 ) -> Result<(Vec<Material>, Vec<Image>)> {
+    let mut images = Images::default();
     let mut materials = Vec::with_capacity(scene.materials.len());
     for (index, (source, used)) in scene.materials.iter().zip(used).enumerate() {
         let mut material = factors(source);
         if *used && has_images {
             let mut reader = Reader {
                 images: &mut images,
+                decoder: &mut decoder,
                 repairs,
                 object: object(ObjectKind::Material, index, ""),
             };
@@ -29,8 +32,7 @@ pub(super) fn read(
         }
         materials.push(material);
     }
-    images.lost.report(repairs);
-    Ok((materials, images.all))
+    Ok((materials, images.finish(repairs)))
 }
 
 /// The material without its textures. A texture replaces the value of its property, so it starts
@@ -90,7 +92,8 @@ fn texture(map: &MaterialMap) -> Option<&Texture> {
 }
 
 struct Reader<'a, 'b, 'c> {
-    images: &'a mut Images<'b, 'c>,
+    images: &'a mut Images,
+    decoder: &'a mut Decoder<'b, 'c>,
     repairs: &'a mut Vec<Repair>,
     object: Object,
 }
@@ -125,11 +128,12 @@ impl Reader<'_, '_, '_> {
         let Some(texture) = texture(map) else {
             return Ok(None);
         };
-        let image = match self.images.load(texture)? {
+        let (images, index) = (&mut *self.images, texture.file_index as usize);
+        let image = match images.get(index, || self.decoder.decode(texture))? {
             Some(image) => image,
-            None if is_colour => self.images.placeholder(texture),
+            None if is_colour => images.placeholder(index),
             None => {
-                self.images.lost.leave_out(texture.file_index as usize);
+                images.leave_out(index);
                 return Ok(None);
             }
         };

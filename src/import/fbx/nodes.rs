@@ -27,7 +27,7 @@ impl Nodes {
         let kept = || scene.nodes.iter().filter(|node| has_root || !node.is_root);
         for (number, node) in kept().enumerate() {
             match numbers.get_mut(node.element.typed_id as usize) {
-                Some(slot) => *slot = Some(number),
+                Some(own) => *own = Some(number),
                 None => return Err(of_file(AssetFault::Invalid("has nodes without a number"))),
             }
         }

@@ -2,7 +2,7 @@
 
 use super::animation::{self, allocator};
 use super::fault::{failed, of_file};
-use super::images::{self, Images};
+use super::images::{self, Decoder};
 use super::material;
 use super::mesh::Meshes;
 use super::nodes::Nodes;
@@ -55,8 +55,11 @@ pub(in crate::import) fn read_raw(
         }
     }
     images::list(&scene.textures, files);
-    let images = Images::new(&mut budget, files);
-    let (materials, images) = material::read(&scene, &used, images, options.images, repairs)?;
+    let decoder = Decoder {
+        budget: &mut budget,
+        files,
+    };
+    let (materials, images) = material::read(&scene, &used, decoder, options.images, repairs)?;
     let animations = animation::read(&scene, &nodes, &meshes.driven, &mut budget, repairs)?;
     let raw = RawCharacter {
         name: options.name.clone(),

@@ -1,36 +1,28 @@
 //! Inverse bind matrices of formats that bind their meshes in the rest pose.
 
 use crate::error::{AssetFault, ObjectKind, Result};
-use crate::import::assemble::affine_part;
+use crate::import::assemble::{affine_part, breadth_first};
 use crate::import::fault::fault;
 use crate::import::{RawCharacter, RawNode};
 use glam::{DAffine3, Mat4};
 
 /// The inverse of each node's rest transform in model space.
 ///
-/// Nodes that are their own ancestors, or have a parent that does not exist, get the identity. They
-/// are rejected later.
+/// If a node is its own ancestor, or has a parent that does not exist, all are the identity. Such
+/// nodes are rejected later.
 pub(in crate::import) fn inverse_rest(nodes: &[RawNode]) -> Vec<Mat4> {
-    let mut model: Vec<Option<DAffine3>> = vec![None; nodes.len()];
-    let mut open = Vec::new();
-    for start in 0..nodes.len() {
-        let mut at = Some(start);
-        open.clear();
-        while let Some(node) = at.filter(|node| model.get(*node).is_some_and(Option::is_none)) {
-            open.push(node);
-            // A longer walk has met a node twice.
-            if open.len() > nodes.len() {
-                return vec![Mat4::IDENTITY; nodes.len()];
-            }
-            at = nodes[node].parent;
-        }
-        while let Some(node) = open.pop() {
-            let parent = nodes[node].parent.and_then(|parent| *model.get(parent)?);
-            model[node] = Some(parent.unwrap_or(DAffine3::IDENTITY) * local(&nodes[node]));
-        }
+    let Ok(order) = breadth_first(nodes) else {
+        return vec![Mat4::IDENTITY; nodes.len()];
+    };
+    let mut model = vec![DAffine3::IDENTITY; nodes.len()];
+    for (index, _) in order {
+        let local = local(&nodes[index]);
+        model[index] = nodes[index]
+            .parent
+            .map_or(local, |parent| model[parent] * local);
     }
-    let inverse = |model: &Option<DAffine3>| {
-        let inverse = model.unwrap_or(DAffine3::IDENTITY).inverse();
+    let inverse = |model: &DAffine3| {
+        let inverse = model.inverse();
         let [x, y, z] = [inverse.x_axis, inverse.y_axis, inverse.z_axis];
         let column = |axis: glam::DVec3, w| axis.as_vec3().extend(w);
         Mat4::from_cols(
@@ -64,11 +56,11 @@ fn local(node: &RawNode) -> DAffine3 {
 ///
 /// These formats have the matrices at their bones, so errors should name a bone and not a skin.
 pub(in crate::import) fn unusable_inverse(raw: &RawCharacter) -> Option<(usize, &'static str)> {
-    let mut used = vec![raw.primitives.is_empty(); raw.skins.len()];
-    for skin in raw.primitives.iter().filter_map(|primitive| primitive.skin) {
-        used[skin] = true;
-    }
-    let skins = raw.skins.iter().zip(used).filter(|(_, used)| *used);
+    let skins = raw
+        .skins
+        .iter()
+        .zip(raw.used_skins())
+        .filter(|(_, used)| *used);
     let mut pairs = skins.flat_map(|(skin, _)| skin.joints.iter().zip(&skin.inverse_bind));
     pairs.find_map(|(joint, matrix)| Some((*joint, affine_part(matrix).err()?)))
 }

@@ -56,6 +56,21 @@ impl Elements<'_> {
     pub(super) fn numbers<const N: usize>(&self, element: usize) -> [f32; N] {
         core::array::from_fn(|at| self.number(element, at))
     }
+
+    /// All elements as values.
+    pub(super) fn all<T, const N: usize>(&self, value: impl Fn([f32; N]) -> T) -> Vec<T> {
+        let elements = 0..self.count;
+        elements
+            .map(|element| value(self.numbers(element)))
+            .collect()
+    }
+}
+
+/// The component type of an accessor, and the bytes of an element.
+pub(super) fn form(accessor: &Accessor, object: &Object) -> Result<(Component, usize)> {
+    let component = Component::from_code(accessor.component_type);
+    let form = component.and_then(|c| Some((c, shape(&accessor.kind, c)?.1)));
+    form.ok_or_else(|| fault_of(object.clone(), AssetFault::Missing("a known type")))
 }
 
 impl<'a> Source<'a> {
@@ -69,11 +84,7 @@ impl<'a> Source<'a> {
     ) -> Result<Elements<'a>> {
         let object = object(ObjectKind::Accessor, index, "");
         let accessor = &self.doc.accessors[index];
-        let component = Component::from_code(accessor.component_type);
-        let shape = component.and_then(|c| Some((c, shape(&accessor.kind, c)?)));
-        let Some((component, (_, size))) = shape else {
-            return Err(fault_of(object, AssetFault::Missing("a known type")));
-        };
+        let (component, size) = form(accessor, &object)?;
         let count = count.min(usize::try_from(self.count(index)).unwrap_or(usize::MAX));
         self.charge((count as u64).saturating_mul(decoded_size as u64), || {
             object.clone()
@@ -91,7 +102,7 @@ impl<'a> Source<'a> {
             elements.bytes = Bytes::Shared(bytes.clone());
             return Ok(elements);
         }
-        self.place(&mut elements, accessor, &object)?;
+        self.locate(&mut elements, accessor, &object)?;
         if accessor.buffer_view.is_none() || accessor.sparse.is_some() {
             self.charge((count as u64).saturating_mul(size as u64), || {
                 object.clone()
@@ -102,7 +113,7 @@ impl<'a> Source<'a> {
     }
 
     /// Sets the elements to the accessor's view, if it has one.
-    pub(super) fn place(
+    pub(super) fn locate(
         &mut self,
         elements: &mut Elements<'a>,
         accessor: &Accessor,

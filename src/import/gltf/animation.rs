@@ -10,7 +10,7 @@ use crate::character::NamedTimes;
 use crate::clip::Interpolation;
 use crate::error::{AssetFault, Object, ObjectKind, Result};
 use crate::import::assemble::wrong_time;
-use crate::import::fault::{fault_of, object};
+use crate::import::fault::{check_cap, expect_count, fault_of, object};
 use crate::import::options::ImportOptions;
 use crate::import::repair::{Repair, RepairKind, note};
 use crate::import::{RawAnimation, RawChannel, RawKeys};
@@ -69,15 +69,8 @@ fn check_events(
     options: &ImportOptions,
 ) -> Result<()> {
     *all += events.len() as u64;
-    let (asked, cap) = (*all, options.max_keys as u64);
-    if asked <= cap {
-        return Ok(());
-    }
-    let what = "events";
-    Err(fault_of(
-        object(ObjectKind::Animation, index, "extras.events"),
-        AssetFault::Cap { what, asked, cap },
-    ))
+    let at = || object(ObjectKind::Animation, index, "extras.events");
+    check_cap(at, "events", *all, options.max_keys as u64)
 }
 
 /// The target of a channel, and its sampler.
@@ -86,7 +79,7 @@ struct Target<'a> {
     path: &'a str,
     /// The number of morph targets of the node.
     targets: usize,
-    place: Place,
+    sampler: Sampler,
 }
 
 /// The checked target of a channel, or a description of channels that are not read.
@@ -127,7 +120,7 @@ fn target<'a>(
         node,
         path,
         targets,
-        place: Place { index, sampler },
+        sampler: Sampler { index, sampler },
     }))
 }
 
@@ -178,12 +171,12 @@ fn check_samplers(doc: &Document, index: usize, samplers: &[AnimationSampler]) -
 }
 
 /// The location of an animation's sampler.
-struct Place {
+struct Sampler {
     index: usize,
     sampler: usize,
 }
 
-impl Place {
+impl Sampler {
     fn object(&self, part: &str) -> Object {
         let part = format!("samplers[{}].{part}", self.sampler);
         object(ObjectKind::Animation, self.index, part)
@@ -196,35 +189,30 @@ fn curve(
     target: &Target<'_>,
     keys: &mut u64,
 ) -> Result<RawChannel> {
-    let place = &target.place;
-    let sampler = &animation.samplers[place.sampler];
+    let at = &target.sampler;
+    let sampler = &animation.samplers[at.sampler];
     let interpolation = match sampler.interpolation.as_deref() {
         None | Some("LINEAR") => Interpolation::Linear,
         Some("STEP") => Interpolation::Step,
         Some("CUBICSPLINE") => Interpolation::CubicSpline,
         Some(other) => {
             let why = not_allowed("the interpolation", other, "LINEAR, STEP, CUBICSPLINE");
-            return Err(fault_of(place.object("interpolation"), why));
+            return Err(fault_of(at.object("interpolation"), why));
         }
     };
-    let times_s = times(source, place, sampler.input, keys)?;
-    let per_key = if interpolation == Interpolation::CubicSpline {
-        3
-    } else {
-        1
+    let times_s = times(source, at, sampler.input, keys)?;
+    let width = match target.path {
+        "weights" => target.targets as u64,
+        _ => 1,
     };
-    let width = if target.path == "weights" {
-        target.targets as u64
-    } else {
-        1
-    };
-    let need = (times_s.len() as u64 * per_key).saturating_mul(width);
-    let output = |kind| values(source, place, sampler.output, kind, need);
+    let count = times_s.len() * interpolation.values_per_key();
+    let need = (count as u64).saturating_mul(width);
+    let mut output = |kind| values(source, at, sampler.output, kind, need);
     let values = match target.path {
-        "rotation" => RawKeys::Rotation(rotations(output)?),
-        "scale" => RawKeys::Scale(vectors(output)?),
-        "weights" => RawKeys::Weights(numbers(output)?),
-        _ => RawKeys::Translation(vectors(output)?),
+        "rotation" => RawKeys::Rotation(output("VEC4")?.all(Quat::from_array)),
+        "scale" => RawKeys::Scale(output("VEC3")?.all(Vec3::from_array)),
+        "weights" => RawKeys::Weights(output("SCALAR")?.all(|[weight]| weight)),
+        _ => RawKeys::Translation(output("VEC3")?.all(Vec3::from_array)),
     };
     Ok(RawChannel {
         node: target.node,
@@ -234,52 +222,28 @@ fn curve(
     })
 }
 
-fn times(source: &mut Source<'_>, place: &Place, input: u64, keys: &mut u64) -> Result<Vec<f32>> {
+fn times(source: &mut Source<'_>, at: &Sampler, input: u64, keys: &mut u64) -> Result<Vec<f32>> {
     let float = |component, _| component == Component::F32;
-    let at = || place.object("input");
-    let (index, accessor) = source.typed(input, "SCALAR", "5126", float, at)?;
+    let object = || at.object("input");
+    let (index, accessor) = source.typed(input, "SCALAR", "5126", float, object)?;
     *keys = keys.saturating_add(accessor.count);
-    let cap = source.options.max_keys as u64;
-    if *keys > cap {
-        let (what, asked) = ("keys", *keys);
-        return Err(fault_of(at(), AssetFault::Cap { what, asked, cap }));
-    }
+    check_cap(object, "keys", *keys, source.options.max_keys as u64)?;
     let elements = source.elements(index, usize::MAX, size_of::<f32>())?;
-    let times_s: Vec<f32> = (0..elements.count)
-        .map(|key| elements.number(key, 0))
-        .collect();
+    let times_s = elements.all(|[time_s]| time_s);
     match wrong_time(&times_s) {
         None => Ok(times_s),
-        Some(why) => Err(fault_of(at(), why)),
+        Some(why) => Err(fault_of(object(), why)),
     }
-}
-
-fn rotations<'a>(output: impl FnOnce(&'static str) -> Result<Elements<'a>>) -> Result<Vec<Quat>> {
-    let elements = output("VEC4")?;
-    let value = |key| Quat::from_array(elements.numbers(key));
-    Ok((0..elements.count).map(value).collect())
-}
-
-fn numbers<'a>(output: impl FnOnce(&'static str) -> Result<Elements<'a>>) -> Result<Vec<f32>> {
-    let elements = output("SCALAR")?;
-    let value = |at| elements.number(at, 0);
-    Ok((0..elements.count).map(value).collect())
-}
-
-fn vectors<'a>(output: impl FnOnce(&'static str) -> Result<Elements<'a>>) -> Result<Vec<Vec3>> {
-    let elements = output("VEC3")?;
-    let value = |key| Vec3::from_array(elements.numbers(key));
-    Ok((0..elements.count).map(value).collect())
 }
 
 fn values<'a>(
     source: &mut Source<'a>,
-    place: &Place,
+    at: &Sampler,
     output: u64,
     kind: &'static str,
     need: u64,
 ) -> Result<Elements<'a>> {
-    let at = || place.object("output");
+    let object = || at.object("output");
     let integers = kind != "VEC3";
     let allow = |component, normalized| match component {
         Component::F32 => true,
@@ -291,14 +255,7 @@ fn values<'a>(
     } else {
         "5126"
     };
-    let (index, accessor) = source.typed(output, kind, allowed, allow, at)?;
-    if accessor.count != need {
-        let why = AssetFault::Count {
-            what: "the accessor",
-            got: accessor.count,
-            need,
-        };
-        return Err(fault_of(at(), why));
-    }
+    let (index, accessor) = source.typed(output, kind, allowed, allow, object)?;
+    expect_count(object, "the accessor", accessor.count, need)?;
     source.elements(index, usize::MAX, size_of::<Quat>())
 }

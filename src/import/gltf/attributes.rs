@@ -6,17 +6,40 @@ use super::json::Primitive;
 use super::mesh::{At, Reader};
 use crate::error::{AssetFault, Result};
 use crate::import::RawPrimitive;
-use crate::import::fault::fault_of;
+use crate::import::fault::expect_count;
 use crate::import::repair::RepairKind;
 use crate::mesh;
 use glam::{Vec2, Vec3, Vec4};
 
-/// The component types that an attribute may have.
-struct Form {
-    kind: &'static str,
-    allowed: &'static str,
-    allow: fn(Component, bool) -> bool,
-}
+/// The component types that an attribute may have, in words and as a function.
+struct Form(&'static str, fn(Component, bool) -> bool);
+
+const FLOAT: Form = Form("5126; others with KHR_mesh_quantization", |component, _| {
+    component == Component::F32
+});
+const QUANTIZED: Form = Form("5120 to 5123, 5126", |component, _| {
+    component != Component::U32
+});
+const QUANTIZED_DIRECTION: Form = Form(
+    "5126, or normalised 5120, 5122",
+    |component, normalized| match component {
+        Component::F32 => true,
+        Component::I8 | Component::I16 => normalized,
+        _ => false,
+    },
+);
+const UNIT_RANGE: Form =
+    Form(
+        "5126, or normalised 5121, 5123",
+        |component, normalized| match component {
+            Component::F32 => true,
+            Component::U8 | Component::U16 => normalized,
+            _ => false,
+        },
+    );
+const JOINTS: Form = Form("5121, 5123, not normalised", |component, normalized| {
+    matches!(component, Component::U8 | Component::U16) && !normalized
+});
 
 impl<'a> Reader<'_, 'a> {
     /// The elements of an attribute, one per vertex, if the primitive has it.
@@ -24,8 +47,8 @@ impl<'a> Reader<'_, 'a> {
         &mut self,
         at: &At,
         raw: &Primitive,
-        name: &str,
-        form: &Form,
+        (name, kind): (&str, &'static str),
+        Form(allowed, allow): Form,
         decoded_size: usize,
     ) -> Result<Option<Elements<'a>>> {
         let Some(index) = raw.attributes.get(name) else {
@@ -33,77 +56,53 @@ impl<'a> Reader<'_, 'a> {
         };
         let object = || at.object(&format!("attributes.{name}"));
         let source = &mut *self.source;
-        let (index, _) = source.typed(*index, form.kind, form.allowed, form.allow, object)?;
+        let (index, _) = source.typed(*index, kind, allowed, allow, object)?;
         let position = raw.attributes.get("POSITION").copied().unwrap_or_default();
         let (got, need) = (source.count(index), source.count(position as usize));
-        if got != need {
-            let what = "the accessor";
-            let why = AssetFault::Count { what, got, need };
-            return Err(fault_of(object(), why));
-        }
+        expect_count(object, "the accessor", got, need)?;
         source.elements(index, usize::MAX, decoded_size).map(Some)
     }
 
+    /// The values of an attribute. Empty if the primitive does not have it.
+    fn values<T, const N: usize>(
+        &mut self,
+        at: &At,
+        raw: &Primitive,
+        name: (&str, &'static str),
+        form: Form,
+        value: impl Fn([f32; N]) -> T,
+    ) -> Result<Vec<T>> {
+        let elements = self.attribute(at, raw, name, form, size_of::<T>())?;
+        Ok(elements.map_or_else(Vec::new, |elements| elements.all(value)))
+    }
+
     pub(super) fn positions(&mut self, at: &At, raw: &Primitive) -> Result<Vec<Vec3>> {
-        let form = if self.quantized {
-            Form {
-                kind: "VEC3",
-                allowed: "5120 to 5123, 5126",
-                allow: |component, _| component != Component::U32,
-            }
-        } else {
-            Form {
-                kind: "VEC3",
-                allowed: "5126; others with KHR_mesh_quantization",
-                allow: |component, _| component == Component::F32,
-            }
-        };
-        let elements = self.attribute(at, raw, "POSITION", &form, size_of::<Vec3>())?;
-        Ok(elements.map_or_else(Vec::new, |e| vectors(&e)))
+        let form = if self.quantized { QUANTIZED } else { FLOAT };
+        self.values(at, raw, ("POSITION", "VEC3"), form, Vec3::from_array)
     }
 
     pub(super) fn normals(&mut self, at: &At, raw: &Primitive) -> Result<Vec<Vec3>> {
-        let form = self.directions("VEC3");
-        let elements = self.attribute(at, raw, "NORMAL", &form, size_of::<Vec3>())?;
-        Ok(elements.map_or_else(Vec::new, |e| vectors(&e)))
+        let form = self.directions();
+        self.values(at, raw, ("NORMAL", "VEC3"), form, Vec3::from_array)
     }
 
     /// Tangents, unless there are no normals: the format then requires them to be ignored (glTF
     /// 2.0, 3.7.2.1).
     pub(super) fn tangents(&mut self, at: &At, raw: &Primitive) -> Result<Vec<Vec4>> {
-        if !raw.attributes.contains_key("TANGENT") {
-            return Ok(Vec::new());
-        }
-        if !raw.attributes.contains_key("NORMAL") {
+        let has = |name| raw.attributes.contains_key(name);
+        if has("TANGENT") && !has("NORMAL") {
             self.leave_out(at, "attributes.TANGENT", RepairKind::TangentsIgnored, 1);
             return Ok(Vec::new());
         }
-        let form = self.directions("VEC4");
-        let elements = self.attribute(at, raw, "TANGENT", &form, size_of::<Vec4>())?;
-        let tangent = |e: &Elements<'_>, vertex| Vec4::from_array(e.numbers(vertex));
-        Ok(elements.map_or_else(Vec::new, |e| {
-            (0..e.count).map(|vertex| tangent(&e, vertex)).collect()
-        }))
+        let form = self.directions();
+        self.values(at, raw, ("TANGENT", "VEC4"), form, Vec4::from_array)
     }
 
     /// The allowed format of normals and tangents.
-    fn directions(&self, kind: &'static str) -> Form {
-        if self.quantized {
-            Form {
-                kind,
-                allowed: "5126, or normalised 5120, 5122",
-                allow: |component, normalized| match component {
-                    Component::F32 => true,
-                    Component::I8 | Component::I16 => normalized,
-                    _ => false,
-                },
-            }
-        } else {
-            Form {
-                kind,
-                allowed: "5126; others with KHR_mesh_quantization",
-                allow: |component, _| component == Component::F32,
-            }
+    fn directions(&self) -> Form {
+        match self.quantized {
+            true => QUANTIZED_DIRECTION,
+            false => FLOAT,
         }
     }
 
@@ -126,53 +125,26 @@ impl<'a> Reader<'_, 'a> {
     }
 
     fn uvs(&mut self, at: &At, raw: &Primitive, set: u64, needed: bool) -> Result<Vec<Vec2>> {
-        let form = if self.quantized {
-            Form {
-                kind: "VEC2",
-                allowed: "5120 to 5123, 5126",
-                allow: |component, _| component != Component::U32,
-            }
-        } else {
-            Form {
-                kind: "VEC2",
-                allowed: "5126, or normalised 5121, 5123",
-                allow: unit_range,
-            }
-        };
         let name = format!("TEXCOORD_{set}");
-        let Some(elements) = self.attribute(at, raw, &name, &form, size_of::<Vec2>())? else {
+        if needed && !raw.attributes.contains_key(&name) {
             let part = format!("attributes.{name}");
-            let kind = RepairKind::NoTextureCoordinates;
-            self.leave_out(at, &part, kind, needed.into());
-            return Ok(Vec::new());
+            self.leave_out(at, &part, RepairKind::NoTextureCoordinates, 1);
+        }
+        let form = match self.quantized {
+            true => QUANTIZED,
+            false => UNIT_RANGE,
         };
-        let uv = |vertex| Vec2::from_array(elements.numbers(vertex));
-        Ok((0..elements.count).map(uv).collect())
+        self.values(at, raw, (&name, "VEC2"), form, Vec2::from_array)
     }
 
     pub(super) fn colors(&mut self, at: &At, raw: &Primitive) -> Result<Vec<[f32; 4]>> {
         let index = raw.attributes.get("COLOR_0");
         let accessor = index.map(|index| &self.source.doc.accessors[*index as usize]);
-        let opaque = accessor.is_some_and(|accessor| accessor.kind == "VEC3");
-        let form = Form {
-            kind: if opaque { "VEC3" } else { "VEC4" },
-            allowed: "5126, or normalised 5121, 5123",
-            allow: unit_range,
-        };
-        let Some(elements) = self.attribute(at, raw, "COLOR_0", &form, size_of::<[f32; 4]>())?
-        else {
-            return Ok(Vec::new());
-        };
-        let color = |vertex| {
-            let [r, g, b] = elements.numbers(vertex);
-            let alpha = if opaque {
-                1.0
-            } else {
-                elements.number(vertex, 3)
-            };
-            [r, g, b, alpha]
-        };
-        Ok((0..elements.count).map(color).collect())
+        if accessor.is_some_and(|accessor| accessor.kind == "VEC3") {
+            let opaque = |[r, g, b]: [f32; 3]| [r, g, b, 1.0];
+            return self.values(at, raw, ("COLOR_0", "VEC3"), UNIT_RANGE, opaque);
+        }
+        self.values(at, raw, ("COLOR_0", "VEC4"), UNIT_RANGE, |color| color)
     }
 
     /// Reads all sets of joints and weights side by side. Returns true if there are any.
@@ -193,48 +165,24 @@ impl<'a> Reader<'_, 'a> {
         out.influences_per_vertex = per_vertex;
         out.joints = vec![0; out.positions.len() * per_vertex];
         out.weights = vec![0.0; out.positions.len() * per_vertex];
-        let joint_form = Form {
-            kind: "VEC4",
-            allowed: "5121, 5123, not normalised",
-            allow: |component, normalized| {
-                matches!(component, Component::U8 | Component::U16) && !normalized
-            },
-        };
-        let weight_form = Form {
-            kind: "VEC4",
-            allowed: "5126, or normalised 5121, 5123",
-            allow: unit_range,
-        };
         for set in 0..sets {
-            let joints = self.attribute(at, raw, &format!("JOINTS_{set}"), &joint_form, 0)?;
-            let weights = self.attribute(at, raw, &format!("WEIGHTS_{set}"), &weight_form, 0)?;
+            let [joints, weights] = ["JOINTS", "WEIGHTS"].map(|name| format!("{name}_{set}"));
+            let joints = self.attribute(at, raw, (&joints, "VEC4"), JOINTS, 0)?;
+            let weights = self.attribute(at, raw, (&weights, "VEC4"), UNIT_RANGE, 0)?;
             let (Some(joints), Some(weights)) = (joints, weights) else {
                 continue;
             };
             let rows = out.joints.chunks_exact_mut(per_vertex);
             let rows = rows.zip(out.weights.chunks_exact_mut(per_vertex));
             for (vertex, (joint_row, weight_row)) in rows.enumerate() {
-                for slot in 0..4 {
-                    joint_row[set * 4 + slot] = joints.integer(vertex, slot);
-                    weight_row[set * 4 + slot] = weights.number(vertex, slot);
+                for index in 0..4 {
+                    joint_row[set * 4 + index] = joints.integer(vertex, index);
+                    weight_row[set * 4 + index] = weights.number(vertex, index);
                 }
             }
         }
         Ok(true)
     }
-}
-
-fn unit_range(component: Component, normalized: bool) -> bool {
-    match component {
-        Component::F32 => true,
-        Component::U8 | Component::U16 => normalized,
-        _ => false,
-    }
-}
-
-fn vectors(elements: &Elements<'_>) -> Vec<Vec3> {
-    let vector = |vertex| Vec3::from_array(elements.numbers(vertex));
-    (0..elements.count).map(vector).collect()
 }
 
 /// The number of sets of joints and weights. They must be numbered from 0 without gaps and come in
@@ -251,10 +199,11 @@ fn influence_sets(at: &At, raw: &Primitive) -> Result<usize> {
         numbers.max().map_or(0, |last| last.saturating_add(1))
     };
     let sets = numbered("JOINTS_").max(numbered("WEIGHTS_"));
-    if sets > mesh::Primitive::MAX_INFLUENCES / 4 {
-        let cap = mesh::Primitive::MAX_INFLUENCES as u64;
-        return Err(at.cap("influences", (sets as u64).saturating_mul(4), cap));
-    }
+    let (asked, cap) = (
+        (sets as u64).saturating_mul(4),
+        mesh::Primitive::MAX_INFLUENCES as u64,
+    );
+    at.check_cap("influences", asked, cap)?;
     for set in 0..sets {
         for (prefix, what) in [
             ("JOINTS_", "the joints of a set (the node has a skin)"),

@@ -6,7 +6,7 @@ use super::json::{Accessor, Primitive};
 use super::json_extensions::Draco;
 use super::source::Source;
 use crate::error::{AssetFault, Object, Result};
-use crate::import::fault::fault_of;
+use crate::import::fault::{expect_count, fault_of, wrong_value};
 use draco_core::{
     DataType, DecodeLimits, DecoderBuffer, Mesh, MeshDecoder, PointAttribute, PointIndex,
 };
@@ -47,7 +47,7 @@ pub(super) fn decode(
     let limits = DecodeLimits::default()
         .with_max_faces(source.options.max_indices as u64 / 3)
         .with_max_points(source.options.max_vertices as u64)
-        .with_max_decoded_bytes(source.decodable_bytes());
+        .with_max_decoded_bytes(source.budget.bytes_left());
     let encoded = bytes.as_ref().get(start..).and_then(|b| b.get(..length));
     let mut buffer = DecoderBuffer::new(encoded.unwrap_or_default()).with_limits(limits);
     let mut mesh = Mesh::new();
@@ -67,40 +67,32 @@ pub(super) fn decode(
         part: "indices".into(),
     }];
     for (name, id) in draco.attributes.iter() {
-        let place = || at(&format!("attributes.{}", cut(name)));
+        let object = || at(&format!("attributes.{}", cut(name)));
         let Some(accessor) = raw.attributes.get(name) else {
             let why = AssetFault::Missing("the accessor of an attribute that Draco data has");
-            return Err(fault_of(place(), why));
+            return Err(fault_of(object(), why));
         };
-        let (index, accessor) = lookup(&doc.accessors, *accessor, "accessor", place)?;
+        let (index, accessor) = lookup(&doc.accessors, *accessor, "accessor", object)?;
         let attribute = u32::try_from(*id)
             .ok()
             .and_then(|id| mesh.attribute_by_unique_id(id));
         let Some(attribute) = attribute else {
-            let why = AssetFault::Dangling {
-                what: "Draco attribute",
-                index: *id,
-                count: mesh.num_attributes().max(0) as u64,
-            };
-            return Err(fault_of(place(), why));
+            let (what, index) = ("Draco attribute", *id);
+            let count = mesh.num_attributes().max(0) as u64;
+            return Err(fault_of(
+                object(),
+                AssetFault::Dangling { what, index, count },
+            ));
         };
         let count = mesh.num_points() as u32;
         decoded.push(Decoded {
             accessor: index,
             count: count.into(),
-            bytes: elements_of(source, attribute, accessor, count, &place())?,
+            bytes: elements_of(source, attribute, accessor, count, &object())?,
             part: format!("attributes.{}", cut(name)).into(),
         });
     }
     Ok(decoded)
-}
-
-fn expect(got: u64, need: u64, at: impl Fn() -> Object) -> Result<()> {
-    if got == need {
-        return Ok(());
-    }
-    let what = "the accessor";
-    Err(fault_of(at(), AssetFault::Count { what, got, need }))
 }
 
 /// The component type and the number of components of an accessor.
@@ -122,7 +114,7 @@ fn list_of(
     at: &Object,
 ) -> Result<Vec<u8>> {
     let (component, width) = form_of(accessor, at)?;
-    expect(width as u64, 1, || at.clone())?;
+    expect_count(|| at.clone(), "the accessor", width as u64, 1)?;
     let count = mesh.num_faces() as u64 * 3;
     let size = count.saturating_mul(component.size() as u64);
     source.charge(size, || at.clone())?;
@@ -141,15 +133,11 @@ fn elements_of(
     at: &Object,
 ) -> Result<Vec<u8>> {
     let (component, width) = form_of(accessor, at)?;
-    let stored = usize::from(attribute.num_components());
-    if stored != width {
-        let why = AssetFault::Count {
-            what: "the Draco attribute, in components,",
-            got: stored as u64,
-            need: width as u64,
-        };
-        return Err(fault_of(at.clone(), why));
-    }
+    let (what, stored) = (
+        "the Draco attribute, in components,",
+        attribute.num_components(),
+    );
+    expect_count(|| at.clone(), what, stored.into(), width as u64)?;
     let size = u64::from(count).saturating_mul((width * component.size()) as u64);
     source.charge(size, || at.clone())?;
     let mut bytes = Vec::with_capacity(size as usize);
@@ -159,10 +147,10 @@ fn elements_of(
     for point in 0..count {
         let value = attribute.mapped_index(PointIndex(point)).0;
         let start = i64::from(value).saturating_mul(stride);
-        for part in 0..width {
-            let place = usize::try_from(start).unwrap_or(usize::MAX);
-            let place = place.saturating_add(part * kind.byte_length());
-            let number = data.get(place..).and_then(|from| number(from, kind));
+        for component_index in 0..width {
+            let start = usize::try_from(start).unwrap_or(usize::MAX);
+            let start = start.saturating_add(component_index * kind.byte_length());
+            let number = data.get(start..).and_then(|from| number(from, kind));
             let Some(number) = number else {
                 let why = AssetFault::Invalid("has a value outside the Draco data");
                 return Err(fault_of(at.clone(), why));
@@ -210,11 +198,12 @@ fn put(bytes: &mut Vec<u8>, component: Component, number: f64, at: &Object) -> R
     if fits {
         return Ok(());
     }
-    let why = AssetFault::Value {
-        what: "component",
-        index: bytes.len() as u64 / component.size() as u64 - 1,
-        value: number,
-        allowed: "a value of the accessor's component type",
-    };
-    Err(fault_of(at.clone(), why))
+    let (index, allowed) = (
+        bytes.len() / component.size() - 1,
+        "a value of the accessor's component type",
+    );
+    Err(fault_of(
+        at.clone(),
+        wrong_value("component", index, number, allowed),
+    ))
 }

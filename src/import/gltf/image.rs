@@ -2,8 +2,8 @@
 
 use super::fault::message;
 use crate::error::{AssetFault, Object, Result};
-use crate::import::fault::fault_of;
-use crate::import::options::ImportOptions;
+use crate::import::budget::Budget;
+use crate::import::fault::{check_cap, fault_of};
 use crate::mesh::Image;
 use crate::text::is_lfs_pointer;
 use std::io::Cursor;
@@ -14,21 +14,15 @@ use zune_jpeg::zune_core::options::DecoderOptions;
 const PNG_SIGNATURE: [u8; 8] = *b"\x89PNG\r\n\x1a\n";
 const JPEG_START: [u8; 3] = [0xFF, 0xD8, 0xFF];
 
-/// The caps of an import, and the bytes that it has decoded so far.
-pub(in crate::import) trait Budget {
-    /// The options with the caps.
-    fn options(&self) -> &ImportOptions;
-
-    /// Charges `bytes`, which are about to be allocated for `object`, against the cap.
-    fn charge(&mut self, bytes: u64, object: &Object) -> Result<()>;
-}
+/// The width and the height of an image, and its texels as RGBA.
+type Texels = ([u32; 2], Vec<u8>);
 
 /// Decodes a PNG, JPEG or WebP, which the first bytes distinguish. Sizes are checked before any
 /// memory for the image is allocated.
 pub(in crate::import) fn decode(
     bytes: &[u8],
     name: &str,
-    budget: &mut dyn Budget,
+    budget: &mut Budget<'_>,
     object: &Object,
 ) -> Result<Image> {
     let ([width, height], rgba) = if bytes.starts_with(&PNG_SIGNATURE) {
@@ -44,14 +38,10 @@ pub(in crate::import) fn decode(
 }
 
 /// Palettes and depths below 8 bits are expanded, and 16 bits are rounded to 8.
-fn decode_png(
-    bytes: &[u8],
-    budget: &mut dyn Budget,
-    object: &Object,
-) -> Result<([u32; 2], Vec<u8>)> {
+fn decode_png(bytes: &[u8], budget: &mut Budget<'_>, object: &Object) -> Result<Texels> {
     let failed = |error: png::DecodingError| failed(object, &error.to_string());
     let limits = png::Limits {
-        bytes: usize::try_from(budget.options().max_decoded_bytes).unwrap_or(usize::MAX),
+        bytes: usize::try_from(budget.options.max_decoded_bytes).unwrap_or(usize::MAX),
     };
     let mut decoder = png::Decoder::new_with_limits(Cursor::new(bytes), limits);
     decoder.set_transformations(png::Transformations::EXPAND);
@@ -76,11 +66,7 @@ fn decode_png(
 }
 
 /// Grey stays grey. All other formats, including CMYK, are decoded to RGB.
-fn decode_jpeg(
-    bytes: &[u8],
-    budget: &mut dyn Budget,
-    object: &Object,
-) -> Result<([u32; 2], Vec<u8>)> {
+fn decode_jpeg(bytes: &[u8], budget: &mut Budget<'_>, object: &Object) -> Result<Texels> {
     let options = DecoderOptions::default()
         .set_strict_mode(false)
         .set_max_width(usize::MAX)
@@ -109,11 +95,7 @@ fn is_webp(bytes: &[u8]) -> bool {
 }
 
 #[cfg(feature = "webp")]
-fn decode_webp(
-    bytes: &[u8],
-    budget: &mut dyn Budget,
-    object: &Object,
-) -> Result<([u32; 2], Vec<u8>)> {
+fn decode_webp(bytes: &[u8], budget: &mut Budget<'_>, object: &Object) -> Result<Texels> {
     let failed = |error: image_webp::DecodingError| failed(object, &error.to_string());
     let mut decoder = image_webp::WebPDecoder::new(Cursor::new(bytes)).map_err(failed)?;
     let (width, height) = decoder.dimensions();
@@ -146,7 +128,7 @@ fn webp_frames(bytes: &[u8]) -> impl Iterator<Item = [u32; 2]> {
 }
 
 #[cfg(not(feature = "webp"))]
-fn decode_webp(_: &[u8], _: &mut dyn Budget, object: &Object) -> Result<([u32; 2], Vec<u8>)> {
+fn decode_webp(_: &[u8], _: &mut Budget<'_>, object: &Object) -> Result<Texels> {
     let why = "it is WebP, which needs the Cargo feature `webp` of throng";
     Err(failed(object, why))
 }
@@ -186,18 +168,12 @@ fn charge(
     [width, height]: [u32; 2],
     texel_bytes: usize,
     encoded_bytes: usize,
-    budget: &mut dyn Budget,
+    budget: &mut Budget<'_>,
     object: &Object,
 ) -> Result<()> {
     let asked = u64::from(width) * u64::from(height);
-    let cap = budget.options().max_image_texels;
-    if asked > cap {
-        let what = "texels of one image";
-        return Err(fault_of(
-            object.clone(),
-            AssetFault::Cap { what, asked, cap },
-        ));
-    }
+    let cap = budget.options.max_image_texels;
+    check_cap(|| object.clone(), "texels of one image", asked, cap)?;
     if asked == 0 {
         return Err(failed(object, "it has no pixels"));
     }

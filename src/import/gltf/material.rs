@@ -4,9 +4,9 @@ use super::fault::{lookup, not_allowed};
 use super::json::Document;
 use super::json_material::{Material as RawMaterial, SpecularGlossiness, TextureInfo};
 use super::specular_glossiness::{Factors, convert};
-use crate::error::{AssetFault, ObjectKind, Result};
+use crate::error::{ObjectKind, Result};
 use crate::import::RawPrimitive;
-use crate::import::fault::{fault_of, object};
+use crate::import::fault::{fault, fault_of, object, wrong_value};
 use crate::import::repair::{Repair, RepairKind, note};
 use crate::mesh::{AlphaMode, Material};
 use glam::{Affine2, Mat2, Vec2};
@@ -26,7 +26,7 @@ pub(super) struct TextureNeeds {
 #[derive(Debug)]
 pub(super) struct ReadTexture {
     /// The index in [`Material::textures`].
-    pub(super) slot: usize,
+    pub(super) kind: usize,
     pub(super) texture: usize,
     pub(super) image: usize,
     /// 0 or 1, an index into the material's sets.
@@ -114,29 +114,16 @@ fn glossy(raw: &RawMaterial) -> Option<&SpecularGlossiness> {
 
 /// Rejects factors that are not finite, under their own names.
 fn check_glossy(index: usize, glossy: &SpecularGlossiness) -> Result<()> {
-    let factors = [
-        (
-            "diffuseFactor",
-            glossy.diffuse_factor.as_ref().map(|all| &all[..]),
-        ),
-        (
-            "specularFactor",
-            glossy.specular_factor.as_ref().map(|all| &all[..]),
-        ),
-        (
-            "glossinessFactor",
-            glossy.glossiness_factor.as_ref().map(core::slice::from_ref),
-        ),
-    ];
-    for (name, values) in factors {
-        let values = values.unwrap_or_default();
+    let diffuse = glossy.diffuse_factor.unwrap_or_default();
+    let specular = glossy.specular_factor.unwrap_or_default();
+    let glossiness = [glossy.glossiness_factor.unwrap_or_default()];
+    for (name, values) in [
+        ("diffuseFactor", &diffuse[..]),
+        ("specularFactor", &specular[..]),
+        ("glossinessFactor", &glossiness[..]),
+    ] {
         if let Some(component) = values.iter().position(|value| !value.is_finite()) {
-            let why = AssetFault::Value {
-                what: "component",
-                index: component as u64,
-                value: values[component].into(),
-                allowed: "finite",
-            };
+            let why = wrong_value("component", component, values[component], "finite");
             let part = format!("{GLOSSY}.{name}");
             return Err(fault_of(object(ObjectKind::Material, index, part), why));
         }
@@ -185,9 +172,9 @@ fn textures(
         ("occlusionTexture", raw.occlusion_texture.as_deref()),
         ("emissiveTexture", raw.emissive_texture.as_deref()),
     ];
-    for (slot, (part, info)) in infos.into_iter().enumerate() {
+    for (kind, (part, info)) in infos.into_iter().enumerate() {
         if let Some(info) = info {
-            needs.add(doc, index, slot, part, info)?;
+            needs.add(doc, index, (kind, part), info)?;
         }
     }
     Ok(needs)
@@ -202,10 +189,7 @@ fn alpha_mode(index: usize, raw: &RawMaterial) -> Result<AlphaMode> {
         Some("BLEND") => Ok(AlphaMode::Blend),
         Some(other) => {
             let why = not_allowed("the alpha mode", other, "OPAQUE, MASK, BLEND");
-            Err(fault_of(
-                object(ObjectKind::Material, index, "alphaMode"),
-                why,
-            ))
+            Err(fault(ObjectKind::Material, index, "alphaMode", why))
         }
     }
 }
@@ -219,12 +203,7 @@ fn emissive(index: usize, raw: &RawMaterial, notes: &mut Vec<Repair>) -> Result<
     let part = "extensions.KHR_materials_emissive_strength.emissiveStrength";
     let object = object(ObjectKind::Material, index, part);
     if !strength.is_finite() {
-        let why = AssetFault::Value {
-            what: "component",
-            index: 0,
-            value: strength.into(),
-            allowed: "finite",
-        };
+        let why = wrong_value("component", 0, strength, "finite");
         return Err(fault_of(object, why));
     }
     if strength < 0.0 {
@@ -243,8 +222,7 @@ impl TextureNeeds {
         &mut self,
         doc: &Document,
         index: usize,
-        slot: usize,
-        part: &str,
+        (kind, part): (usize, &str),
         info: &TextureInfo,
     ) -> Result<()> {
         let referrer = || object(ObjectKind::Material, index, format!("{part}.index"));
@@ -270,7 +248,7 @@ impl TextureNeeds {
             Affine2::from_mat2_translation(rotation * Mat2::from_diagonal(scale), offset)
         });
         self.textures.push(ReadTexture {
-            slot,
+            kind,
             texture,
             image: image as usize,
             uv_set,
@@ -281,8 +259,8 @@ impl TextureNeeds {
 
     /// The stream for a set of the file: the first two sets that are requested get one each.
     fn uv_set(&mut self, set: u64) -> Option<u32> {
-        for (stream, place) in (0..).zip(&mut self.uv_sets) {
-            if *place.get_or_insert(set) == set {
+        for (stream, known) in (0..).zip(&mut self.uv_sets) {
+            if *known.get_or_insert(set) == set {
                 return Some(stream);
             }
         }

@@ -6,7 +6,7 @@ use super::material::TextureNeeds;
 use super::source::Source;
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
 use crate::import::RawPrimitive;
-use crate::import::fault::{fault_of, object};
+use crate::import::fault::{check_cap, fault_of, object};
 use crate::import::repair::{Repair, RepairKind, note};
 
 /// The primitives of the meshes that these nodes carry.
@@ -57,9 +57,7 @@ pub(super) fn read(
             let skin = carrier.skin.map(|skin| skin as usize);
             visited += 1;
             let cap = reader.source.options.max_primitives as u64;
-            if visited > cap {
-                return Err(at.cap("primitives", visited, cap));
-            }
+            at.check_cap("primitives", visited, cap)?;
             if let Some(mut raw) = reader.primitive(&at, primitive, skin)? {
                 let names = (name.len() + part.len()) as u64;
                 reader.source.charge(names, || at.object(""))?;
@@ -90,8 +88,9 @@ impl At {
         fault_of(self.object(part), why)
     }
 
-    pub(super) fn cap(&self, what: &'static str, asked: u64, cap: u64) -> Error {
-        self.fault("", AssetFault::Cap { what, asked, cap })
+    /// Fails if a count of the whole file exceeds its cap.
+    pub(super) fn check_cap(&self, what: &'static str, asked: u64, cap: u64) -> Result<()> {
+        check_cap(|| self.object(""), what, asked, cap)
     }
 }
 
@@ -118,14 +117,12 @@ impl Reader<'_, '_> {
             lookup(&doc.accessors, *accessor, "accessor", referrer)?;
         }
         if let Some(accessor) = primitive.indices {
-            lookup(&doc.accessors, accessor, "accessor", || {
-                at.object("indices")
-            })?;
+            let referrer = || at.object("indices");
+            lookup(&doc.accessors, accessor, "accessor", referrer)?;
         }
         if let Some(material) = primitive.material {
-            lookup(&doc.materials, material, "material", || {
-                at.object("material")
-            })?;
+            let referrer = || at.object("material");
+            lookup(&doc.materials, material, "material", referrer)?;
         }
         match primitive.mode.unwrap_or(4) {
             0..=6 => Ok(()),
@@ -156,9 +153,7 @@ impl Reader<'_, '_> {
         let count = self.source.count(*position as usize);
         let cap = self.source.options.max_vertices as u64;
         self.vertices = self.vertices.saturating_add(count);
-        if self.vertices > cap {
-            return Err(at.cap("vertices", self.vertices, cap));
-        }
+        at.check_cap("vertices", self.vertices, cap)?;
         let mut primitive = RawPrimitive {
             mesh: at.mesh,
             number: at.number,
@@ -187,8 +182,8 @@ impl Reader<'_, '_> {
     fn decompress(&mut self, at: &At, raw: &Primitive) -> Result<()> {
         let extensions = raw.extensions.as_ref();
         if let Some(draco) = extensions.and_then(|all| all.draco.as_ref()) {
-            let place = |part: &str| at.object(part);
-            let decoded = super::draco::decode(self.source, raw, draco, &place)?;
+            let object = |part: &str| at.object(part);
+            let decoded = super::draco::decode(self.source, raw, draco, &object)?;
             for one in decoded {
                 let stated = self.source.doc.accessors[one.accessor].count;
                 if one.count != stated {

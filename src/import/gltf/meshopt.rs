@@ -4,7 +4,7 @@ use super::fault::{check_range, lookup, not_allowed};
 use super::json::{BufferView, Document};
 use super::json_extensions::Meshopt;
 use crate::error::{self, AssetFault, Object, ObjectKind};
-use crate::import::fault::{fault_of, message, object};
+use crate::import::fault::{expect_count, fault_of, message, object};
 use meshoptimizer_rs::codec::{
     decode_filter_color, decode_filter_exp, decode_filter_oct, decode_filter_quat,
     decode_index_buffer, decode_index_sequence, decode_vertex_buffer,
@@ -112,16 +112,9 @@ pub(super) fn check(doc: &Document, index: usize, view: &BufferView) -> error::R
         let why = AssetFault::Invalid("differs from the view's own byteStride");
         return Err(fault_of(at(".byteStride"), why));
     }
+    let what = "the decoded data (count × byteStride) in bytes";
     let got = meshopt.count.saturating_mul(stride);
-    if got != view.byte_length {
-        let why = AssetFault::Count {
-            what: "the decoded data (count × byteStride) in bytes",
-            got,
-            need: view.byte_length,
-        };
-        return Err(fault_of(at(""), why));
-    }
-    Ok(())
+    expect_count(|| at(""), what, got, view.byte_length)
 }
 
 /// The decoded bytes of a view, which [`check`] has accepted: as many as the view has.

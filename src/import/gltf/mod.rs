@@ -17,12 +17,12 @@ mod events;
 mod extensions;
 pub(super) mod fault;
 pub(super) mod image;
+pub(super) mod images;
 mod json;
 mod json_extensions;
 mod json_limits;
 mod json_material;
 mod json_morph;
-pub(super) mod lost_images;
 mod material;
 mod mesh;
 #[cfg(feature = "meshopt")]
@@ -38,7 +38,7 @@ mod source;
 mod sparse;
 mod spawn_points;
 mod specular_glossiness;
-pub(super) mod texture;
+mod texture;
 mod triangles;
 mod vrm;
 

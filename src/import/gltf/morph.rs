@@ -6,12 +6,15 @@ use super::json::{Document, Node, Primitive};
 use super::mesh::{At, Reader};
 use super::source::Source;
 use super::sparse::Stored;
-use crate::error::{AssetFault, Object, ObjectKind, Result};
+use crate::error::{Object, ObjectKind, Result};
 use crate::import::RawMorph;
-use crate::import::fault::{fault_of, object};
+use crate::import::fault::{check_cap, expect_count, fault_of, object, wrong_value};
 use crate::import::repair::RepairKind;
 use crate::mesh::{MorphTarget, MorphWeight};
 use glam::Vec3;
+
+/// What errors call lists with an element for each target.
+const TARGETS: &str = "the list (one for each morph target of the mesh)";
 
 /// The attributes that a target can change, in the order of the streams here.
 const NAMES: [&str; 3] = ["POSITION", "NORMAL", "TANGENT"];
@@ -24,7 +27,8 @@ pub(super) fn check(doc: &Document) -> Result<()> {
         for (number, primitive) in mesh.primitives.iter().enumerate() {
             let part = || format!("primitives[{number}].targets");
             let got = primitive.targets.len();
-            expect_count(got, need, || (ObjectKind::Mesh, index, part()))?;
+            let at = || object(ObjectKind::Mesh, index, part());
+            expect_count(at, TARGETS, got as u64, need as u64)?;
             for (target, attributes) in primitive.targets.iter().enumerate() {
                 if let Some(accessor) = attributes.greatest() {
                     let part = || format!("{}[{target}]", part());
@@ -34,46 +38,25 @@ pub(super) fn check(doc: &Document) -> Result<()> {
             }
         }
         if !mesh.weights.is_empty() {
-            let place = || (ObjectKind::Mesh, index, "weights".into());
-            expect_count(mesh.weights.len(), need, place)?;
+            let at = || object(ObjectKind::Mesh, index, "weights");
+            expect_count(at, TARGETS, mesh.weights.len() as u64, need as u64)?;
         }
     }
     for (index, node) in doc.nodes.iter().enumerate() {
         if !node.weights.is_empty() {
-            let place = || (ObjectKind::Node, index, "weights".into());
-            expect_count(node.weights.len(), target_count(doc, node), place)?;
+            let at = || object(ObjectKind::Node, index, "weights");
+            let (got, need) = (node.weights.len(), target_count(doc, node));
+            expect_count(at, TARGETS, got as u64, need as u64)?;
         }
     }
     Ok(())
-}
-
-fn expect_count(
-    got: usize,
-    need: usize,
-    place: impl FnOnce() -> (ObjectKind, usize, String),
-) -> Result<()> {
-    if got == need {
-        return Ok(());
-    }
-    let (kind, index, part) = place();
-    let why = AssetFault::Count {
-        what: "the list (one for each morph target of the mesh)",
-        got: got as u64,
-        need: need as u64,
-    };
-    Err(fault_of(object(kind, index, part), why))
 }
 
 fn expect_finite(weights: &[f32], object: impl FnOnce() -> Object) -> Result<()> {
     let Some(index) = weights.iter().position(|weight| !weight.is_finite()) else {
         return Ok(());
     };
-    let why = AssetFault::Value {
-        what: "weight",
-        index: index as u64,
-        value: weights[index].into(),
-        allowed: "finite",
-    };
+    let why = wrong_value("weight", index, weights[index], "finite");
     Err(fault_of(object(), why))
 }
 
@@ -95,12 +78,9 @@ pub(super) fn weights(source: &mut Source<'_>) -> Result<Vec<RawMorph>> {
             continue;
         };
         total += count as u64;
+        let at = || object(ObjectKind::Node, index, "weights");
         let cap = source.options.max_morph_targets as u64;
-        if total > cap {
-            let (what, asked) = ("morph weights", total);
-            let why = AssetFault::Cap { what, asked, cap };
-            return Err(fault_of(object(ObjectKind::Node, index, "weights"), why));
-        }
+        check_cap(at, "morph weights", total, cap)?;
         let number = mesh as usize;
         let mesh = &doc.meshes[number];
         let owner = cut(node
@@ -113,7 +93,7 @@ pub(super) fn weights(source: &mut Source<'_>) -> Result<Vec<RawMorph>> {
         let each = size_of::<MorphWeight>() + size_of::<f32>() + owner.len();
         let named = names.clone().map(|name| size_of::<Box<str>>() + name.len());
         let bytes = named.sum::<usize>() as u64 + count as u64 * each as u64;
-        source.charge(bytes, || object(ObjectKind::Node, index, "weights"))?;
+        source.charge(bytes, at)?;
         let given = [
             (&node.weights, ObjectKind::Node, index),
             (&mesh.weights, ObjectKind::Mesh, number),
@@ -140,9 +120,7 @@ impl<'a> Reader<'_, 'a> {
     pub(super) fn targets(&mut self, at: &At, raw: &Primitive) -> Result<Vec<MorphTarget>> {
         self.morph_targets += raw.targets.len() as u64;
         let cap = self.source.options.max_morph_targets as u64;
-        if self.morph_targets > cap {
-            return Err(at.cap("morph targets", self.morph_targets, cap));
-        }
+        at.check_cap("morph targets", self.morph_targets, cap)?;
         let bytes = raw.targets.len() as u64 * size_of::<MorphTarget>() as u64;
         self.source.charge(bytes, || at.object("targets"))?;
         let has = |name| raw.attributes.contains_key(name);
@@ -201,11 +179,7 @@ impl<'a> Reader<'_, 'a> {
         let (index, accessor) = source.typed(accessor, "VEC3", allowed, allow, object)?;
         // The deltas are not compressed.
         let (got, need) = (accessor.count, vertex_count(source, raw));
-        if got != need {
-            let what = "the accessor";
-            let why = AssetFault::Count { what, got, need };
-            return Err(at.fault(part, why));
-        }
+        expect_count(object, "the accessor", got, need)?;
         source.stored(index)
     }
 
@@ -224,9 +198,7 @@ impl<'a> Reader<'_, 'a> {
         self.morph_elements = elements
             .chain([words])
             .fold(self.morph_elements, u64::saturating_add);
-        if self.morph_elements > cap {
-            return Err(at.cap("elements of morph targets", self.morph_elements, cap));
-        }
+        at.check_cap("elements of morph targets", self.morph_elements, cap)?;
         moved.clear();
         moved.resize(words as usize, 0);
         let mut used = [true, false, false];
@@ -277,13 +249,13 @@ fn picked(stored: Option<&Stored<'_>>, vertices: &[u32]) -> Vec<Vec3> {
     let Some(stored) = stored.filter(|_| !vertices.is_empty()) else {
         return out;
     };
-    let mut slot = 0;
+    let mut next = 0;
     stored.each(|vertex, delta| {
-        while vertices.get(slot).is_some_and(|v| (*v as usize) < vertex) {
-            slot += 1;
+        while vertices.get(next).is_some_and(|v| (*v as usize) < vertex) {
+            next += 1;
         }
-        if vertices.get(slot).is_some_and(|v| *v as usize == vertex) {
-            out[slot] = Vec3::from_array(delta);
+        if vertices.get(next).is_some_and(|v| *v as usize == vertex) {
+            out[next] = Vec3::from_array(delta);
         }
     });
     out

@@ -3,7 +3,7 @@
 use super::fault::{cut, malformed, not_allowed};
 use super::json::{Asset, Document};
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
-use crate::import::fault::fault;
+use crate::import::fault::{check_cap, fault, file_part};
 use crate::import::json;
 use crate::import::options::ImportOptions;
 use crate::text::{Kind, Step, Value, path_text};
@@ -23,13 +23,8 @@ pub(super) fn document(json: &[u8], start: usize, options: &ImportOptions) -> Re
 
 /// The JSON as text, if it is not too long.
 pub(super) fn text<'a>(json: &'a [u8], start: usize, options: &ImportOptions) -> Result<&'a str> {
-    let asked = json.len() as u64;
     let cap = options.max_json_bytes.min(u32::MAX.into());
-    if asked > cap {
-        let what = "bytes of JSON";
-        let why = AssetFault::Cap { what, asked, cap };
-        return Err(fault(ObjectKind::File, None, "", why));
-    }
+    check_cap(|| file_part(""), "bytes of JSON", json.len() as u64, cap)?;
     core::str::from_utf8(json)
         .map_err(|error| malformed("the JSON is not UTF-8", start + error.valid_up_to()))
 }

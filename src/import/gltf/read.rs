@@ -3,8 +3,8 @@
 use super::super::RawCharacter;
 use super::json::Document;
 use super::source::Source;
-use crate::error::{Object, ObjectKind, Result};
-use crate::import::fault::object;
+use crate::error::{ObjectKind, Result};
+use crate::import::fault::{file_part, object};
 use crate::import::folder::Files;
 use crate::import::options::ImportOptions;
 use crate::import::repair::{Repair, RepairKind, note};
@@ -63,11 +63,7 @@ pub(super) fn note_trailing(
         (Some(buffer), Some(bin)) => (bin.len() as u64).saturating_sub(buffer.byte_length),
         _ => 0,
     };
-    let file = Object {
-        kind: ObjectKind::File,
-        index: None,
-        part: Box::default(),
-    };
+    let file = file_part("");
     let of_buffer = object(ObjectKind::Buffer, 0, "");
     let padding = 3;
     for (object, count, least) in [(file, parts.trailing, 1), (of_buffer, spare, padding + 1)] {

@@ -2,10 +2,9 @@
 
 use super::fault::lookup;
 use super::json::{Document, Node};
-use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
+use crate::error::{AssetFault, Error, ObjectKind, Result, expect_index};
 use crate::import::RawNode;
-use crate::import::fault::fault;
-use crate::import::fault::{fault_of, object};
+use crate::import::fault::{check_cap, fault, fault_of, file_part, object};
 use crate::import::options::ImportOptions;
 use crate::import::repair::{Repair, RepairKind, note};
 use crate::skeleton::Transform;
@@ -54,14 +53,8 @@ pub(super) fn mesh_nodes(
     options: &ImportOptions,
     repairs: &mut Vec<Repair>,
 ) -> Result<Vec<usize>> {
-    if doc.nodes.len() > options.max_nodes {
-        let why = AssetFault::Cap {
-            what: "nodes",
-            asked: doc.nodes.len() as u64,
-            cap: options.max_nodes as u64,
-        };
-        return Err(fault(ObjectKind::File, None, "", why));
-    }
+    let (count, cap) = (doc.nodes.len() as u64, options.max_nodes as u64);
+    check_cap(|| file_part(""), "nodes", count, cap)?;
     for (index, node) in doc.nodes.iter().enumerate() {
         let at = |part: &str| object(ObjectKind::Node, index, part);
         if let Some(mesh) = node.mesh {
@@ -90,15 +83,8 @@ pub(super) fn mesh_nodes(
 /// The nodes that are visible, or all of them if none is.
 fn without_hidden(doc: &Document, carriers: Vec<usize>, repairs: &mut Vec<Repair>) -> Vec<usize> {
     let is_hidden = |node: &Node| node.extensions.as_ref().is_some_and(|all| all.is_hidden());
-    let mut hidden = vec![false; doc.nodes.len()];
-    let mut open: Vec<usize> = (0..doc.nodes.len())
-        .filter(|index| is_hidden(&doc.nodes[*index]))
-        .collect();
-    while let Some(node) = open.pop() {
-        if !std::mem::replace(&mut hidden[node], true) {
-            open.extend(doc.nodes[node].children.iter().map(|child| *child as usize));
-        }
-    }
+    let of_hidden = (0..doc.nodes.len()).filter(|index| is_hidden(&doc.nodes[*index]));
+    let hidden = at_or_below(doc, of_hidden.collect());
     if carriers.iter().all(|node| hidden[*node]) {
         for node in &carriers {
             let object = object(ObjectKind::Node, *node, "mesh");
@@ -119,20 +105,15 @@ fn chosen_scene(doc: &Document, options: &ImportOptions) -> Result<Option<usize>
     let default = match doc.scene {
         None => (!doc.scenes.is_empty()).then_some(0),
         Some(scene) => {
-            let referrer = || Object {
-                kind: ObjectKind::File,
-                index: None,
-                part: "scene".into(),
-            };
+            let referrer = || file_part("scene");
             Some(lookup(&doc.scenes, scene, "scene", referrer)?.0)
         }
     };
     match options.scene {
         None => Ok(default),
-        Some(scene) if scene < doc.scenes.len() => Ok(Some(scene)),
         Some(scene) => {
-            let missing = Error::not_found("scene", scene, doc.scenes.len());
-            Err(missing.not_in_file())
+            let found = expect_index("scene", scene, doc.scenes.len());
+            found.map(|()| Some(scene)).map_err(Error::not_in_file)
         }
     }
 }
@@ -143,17 +124,21 @@ fn reachable(
     scene: usize,
     repairs: &mut Vec<Repair>,
 ) -> Vec<bool> {
-    let mut reached = vec![false; doc.nodes.len()];
-    let mut open = Vec::new();
-    let mut with_parent = 0;
-    for root in doc.scenes[scene].nodes.iter() {
-        let root = *root as usize;
-        with_parent += u64::from(parents[root].is_some());
-        open.push(root);
-    }
-    let roots = object(ObjectKind::Scene, scene, "nodes");
+    let roots = doc.scenes[scene].nodes.iter();
+    let roots: Vec<usize> = roots.map(|root| *root as usize).collect();
+    let with_parent = roots
+        .iter()
+        .filter(|root| parents[**root].is_some())
+        .count();
+    let at = object(ObjectKind::Scene, scene, "nodes");
     let kind = RepairKind::SceneRootWithParent;
-    note(repairs, &roots, kind, with_parent);
+    note(repairs, &at, kind, with_parent as u64);
+    at_or_below(doc, roots)
+}
+
+/// For each node, true if it is one of these or lies below one.
+fn at_or_below(doc: &Document, mut open: Vec<usize>) -> Vec<bool> {
+    let mut reached = vec![false; doc.nodes.len()];
     while let Some(node) = open.pop() {
         if !std::mem::replace(&mut reached[node], true) {
             open.extend(doc.nodes[node].children.iter().map(|child| *child as usize));

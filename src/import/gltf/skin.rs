@@ -5,16 +5,14 @@ use super::fault::lookup;
 use super::source::Source;
 use crate::error::{AssetFault, ObjectKind, Result};
 use crate::import::fault::{fault_of, object};
+use crate::import::raw::used_skins;
 use crate::import::{RawPrimitive, RawSkin};
 use glam::Mat4;
 
 /// All skins, with the matrices of those that a primitive uses, or of all skins if there are no
 /// primitives.
 pub(super) fn read(source: &mut Source<'_>, primitives: &[RawPrimitive]) -> Result<Vec<RawSkin>> {
-    let mut used = vec![primitives.is_empty(); source.doc.skins.len()];
-    for skin in primitives.iter().filter_map(|primitive| primitive.skin) {
-        used[skin] = true;
-    }
+    let used = used_skins(primitives, source.doc.skins.len());
     let doc = source.doc;
     let mut skins = Vec::with_capacity(doc.skins.len());
     for (index, skin) in doc.skins.iter().enumerate() {
@@ -23,8 +21,8 @@ pub(super) fn read(source: &mut Source<'_>, primitives: &[RawPrimitive]) -> Resu
             return Err(fault_of(at(""), AssetFault::Missing("joints")));
         }
         let mut joints = Vec::with_capacity(skin.joints.len());
-        for (slot, node) in skin.joints.iter().enumerate() {
-            let referrer = || at(&format!("joints[{slot}]"));
+        for (number, node) in skin.joints.iter().enumerate() {
+            let referrer = || at(&format!("joints[{number}]"));
             joints.push(lookup(&doc.nodes, *node, "node", referrer)?.0);
         }
         if let Some(node) = skin.skeleton {
@@ -54,17 +52,12 @@ fn matrices(
     let float = |component, _| component == Component::F32;
     let (index, accessor) = source.typed(accessor, "MAT4", "5126", float, at)?;
     if accessor.count < need as u64 {
-        let why = AssetFault::Count {
-            what: "the accessor",
-            got: accessor.count,
-            need: need as u64,
-        };
-        return Err(fault_of(at(), why));
+        let (what, got, need) = ("the accessor", accessor.count, need as u64);
+        return Err(fault_of(at(), AssetFault::Count { what, got, need }));
     }
     if !used {
         return Ok(Vec::new());
     }
     let elements = source.elements(index, need, size_of::<Mat4>())?;
-    let matrix = |element| Mat4::from_cols_array(&elements.numbers(element));
-    Ok((0..elements.count).map(matrix).collect())
+    Ok(elements.all(|columns| Mat4::from_cols_array(&columns)))
 }

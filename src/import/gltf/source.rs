@@ -3,12 +3,12 @@
 use super::component::Component;
 use super::container::Parts;
 use super::fault::{lookup, not_allowed};
-use super::image::Budget;
 use super::json::{Accessor, Document};
 use super::json_extensions::Meshopt;
 use super::resources;
 use crate::error::{AssetFault, Object, ObjectKind, Result};
-use crate::import::fault::{fault_of, object};
+use crate::import::budget::Budget;
+use crate::import::fault::{check_cap, fault_of, object};
 use crate::import::folder::Files;
 use crate::import::options::ImportOptions;
 #[cfg(feature = "draco")]
@@ -30,17 +30,7 @@ pub(super) struct Source<'a> {
     /// their elements, and the elements.
     #[cfg(feature = "draco")]
     pub(super) decoded: HashMap<usize, (u64, Rc<[u8]>)>,
-    decoded_bytes: u64,
-}
-
-impl Budget for Source<'_> {
-    fn options(&self) -> &ImportOptions {
-        self.options
-    }
-
-    fn charge(&mut self, bytes: u64, object: &Object) -> Result<()> {
-        Source::charge(self, bytes, || object.clone())
-    }
+    pub(super) budget: Budget<'a>,
 }
 
 /// The bytes of a buffer.
@@ -80,28 +70,13 @@ impl<'a> Source<'a> {
             views: Vec::new(),
             #[cfg(feature = "draco")]
             decoded: HashMap::new(),
-            decoded_bytes: 0,
+            budget: Budget::new(options),
         }
     }
 
     /// Charges `bytes`, which are about to be allocated for `object`, against the cap.
     pub(super) fn charge(&mut self, bytes: u64, object: impl FnOnce() -> Object) -> Result<()> {
-        let asked = self.decoded_bytes.saturating_add(bytes);
-        // No allocation can be larger than this.
-        let cap = self.options.max_decoded_bytes.min(isize::MAX as u64);
-        if asked > cap {
-            let what = "bytes of decoded data";
-            return Err(fault_of(object(), AssetFault::Cap { what, asked, cap }));
-        }
-        self.decoded_bytes = asked;
-        Ok(())
-    }
-
-    /// The bytes that may still be decoded.
-    #[cfg(feature = "draco")]
-    pub(super) fn decodable_bytes(&self) -> u64 {
-        let cap = self.options.max_decoded_bytes;
-        cap.saturating_sub(self.decoded_bytes)
+        self.budget.charge(bytes, &object())
     }
 
     /// The number of elements of an accessor. `index` is in range.
@@ -200,12 +175,11 @@ impl<'a> Source<'a> {
         let object = object(ObjectKind::Buffer, index, "");
         let cap = self.options.max_resource_bytes;
         let bytes = match (&buffer.uri, self.bin) {
-            (Some(_), _) if buffer.byte_length > cap => {
-                let what = "bytes of one resource";
-                let asked = buffer.byte_length;
-                return Err(fault_of(object, AssetFault::Cap { what, asked, cap }));
+            (Some(uri), _) => {
+                let (what, asked) = ("bytes of one resource", buffer.byte_length);
+                check_cap(|| object.clone(), what, asked, cap)?;
+                Bytes::Shared(self.resource(uri, &object)?.into())
             }
-            (Some(uri), _) => Bytes::Shared(self.resource(uri, &object)?.into()),
             (None, _) if buffer.is_empty_fallback() => {
                 let what = "uri; the buffer is a fallback for compressed views";
                 return Err(fault_of(object, AssetFault::Missing(what)));

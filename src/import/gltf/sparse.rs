@@ -1,11 +1,11 @@
 //! Sparse accessors: values that replace elements of a view, or of zeros.
 
-use super::accessor::Elements;
-use super::component::{Component, shape};
+use super::accessor::{Elements, form};
+use super::component::Component;
 use super::json::{Accessor, Sparse};
 use super::source::{Bytes, Source};
-use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
-use crate::import::fault::{fault_of, object};
+use crate::error::{Error, Object, ObjectKind, Result};
+use crate::import::fault::{fault_of, object, wrong_value};
 
 /// The elements of a three-component accessor as the file stores them, without a copy.
 #[derive(Debug)]
@@ -18,22 +18,22 @@ pub(super) struct Stored<'a> {
 /// less than the accessor's count.
 #[derive(Debug)]
 struct Over<'a> {
-    places: Elements<'a>,
+    indices: Elements<'a>,
     values: Elements<'a>,
 }
 
 impl Stored<'_> {
     /// The number of elements that [`Self::each`] visits.
     pub(super) fn len(&self) -> usize {
-        let over = self.over.as_ref().map_or(0, |over| over.places.count);
+        let over = self.over.as_ref().map_or(0, |over| over.indices.count);
         self.base.as_ref().map_or(over, |base| base.count)
     }
 
     /// Visits every stored element with its index, in ascending order. All others are zero.
     pub(super) fn each(&self, mut visit: impl FnMut(usize, [f32; 3])) {
-        let place = |at: usize| -> Option<usize> {
-            let over = self.over.as_ref().filter(|over| at < over.places.count)?;
-            Some(over.places.integer(at, 0) as usize)
+        let index = |at: usize| -> Option<usize> {
+            let over = self.over.as_ref().filter(|over| at < over.indices.count)?;
+            Some(over.indices.integer(at, 0) as usize)
         };
         let value = |at: usize| match &self.over {
             Some(over) => over.values.numbers(at),
@@ -41,18 +41,18 @@ impl Stored<'_> {
         };
         let mut next = 0;
         let Some(base) = &self.base else {
-            while let Some(element) = place(next) {
+            while let Some(element) = index(next) {
                 visit(element, value(next));
                 next += 1;
             }
             return;
         };
-        let mut next_place = place(next);
+        let mut next_index = index(next);
         for element in 0..base.count {
-            if next_place == Some(element) {
+            if next_index == Some(element) {
                 visit(element, value(next));
                 next += 1;
-                next_place = place(next);
+                next_index = index(next);
             } else {
                 visit(element, base.numbers(element));
             }
@@ -66,11 +66,7 @@ impl<'a> Source<'a> {
     pub(super) fn stored(&mut self, index: usize) -> Result<Stored<'a>> {
         let object = object(ObjectKind::Accessor, index, "");
         let accessor = &self.doc.accessors[index];
-        let component = Component::from_code(accessor.component_type);
-        let shape = component.and_then(|c| Some((c, shape(&accessor.kind, c)?)));
-        let Some((component, (_, size))) = shape else {
-            return Err(fault_of(object, AssetFault::Missing("a known type")));
-        };
+        let (component, size) = form(accessor, &object)?;
         let mut base = None;
         if accessor.buffer_view.is_some() {
             let mut elements = Elements {
@@ -81,7 +77,7 @@ impl<'a> Source<'a> {
                 component,
                 normalized: accessor.normalized,
             };
-            self.place(&mut elements, accessor, &object)?;
+            self.locate(&mut elements, accessor, &object)?;
             base = Some(elements);
         }
         let over = match &accessor.sparse {
@@ -101,7 +97,7 @@ impl<'a> Source<'a> {
         let (bytes, start, _) = self.view(sparse.indices.buffer_view, object)?;
         let index_type = Component::from_code(sparse.indices.component_type);
         let index_type = index_type.unwrap_or(Component::U32);
-        let places = Elements {
+        let replaced = Elements {
             bytes,
             start: start + sparse.indices.byte_offset as usize,
             stride: index_type.size(),
@@ -110,12 +106,12 @@ impl<'a> Source<'a> {
             normalized: false,
         };
         let mut before = None;
-        for at in 0..places.count {
-            let place = places.integer(at, 0);
-            if u64::from(place) >= accessor.count || before.is_some_and(|before| place <= before) {
-                return Err(wrong_place(object, at, place));
+        for at in 0..replaced.count {
+            let index = replaced.integer(at, 0);
+            if u64::from(index) >= accessor.count || before.is_some_and(|before| index <= before) {
+                return Err(wrong_index(object, at, index));
             }
-            before = Some(place);
+            before = Some(index);
         }
         let (bytes, start, _) = self.view(sparse.values.buffer_view, object)?;
         let values = Elements {
@@ -126,7 +122,8 @@ impl<'a> Source<'a> {
             component,
             normalized: accessor.normalized,
         };
-        Ok(Over { places, values })
+        let indices = replaced;
+        Ok(Over { indices, values })
     }
 
     /// Writes the values of the sparse part over the elements that they replace.
@@ -142,12 +139,13 @@ impl<'a> Source<'a> {
         let read = sparse.count.saturating_mul(size as u64);
         self.charge(read, || object.clone())?;
         // The values are copied as bytes, whatever their type.
-        let Over { places, values } = self.over(accessor, sparse, (Component::U8, size), object)?;
-        for at in 0..places.count {
-            let place = places.integer(at, 0) as usize;
+        let Over { indices, values } =
+            self.over(accessor, sparse, (Component::U8, size), object)?;
+        for at in 0..indices.count {
+            let index = indices.integer(at, 0) as usize;
             let from = values.bytes.as_ref().get(values.start + at * size..);
             let from = from.and_then(|values| values.get(..size));
-            let to = dense.chunks_exact_mut(size).nth(place);
+            let to = dense.chunks_exact_mut(size).nth(index);
             if let (Some(from), Some(to)) = (from, to) {
                 to.copy_from_slice(from);
             }
@@ -156,14 +154,9 @@ impl<'a> Source<'a> {
     }
 }
 
-fn wrong_place(object: &Object, at: usize, place: u32) -> Error {
+fn wrong_index(object: &Object, at: usize, replaced: u32) -> Error {
     let mut object = object.clone();
     object.part = "sparse.indices".into();
-    let why = AssetFault::Value {
-        what: "index",
-        index: at as u64,
-        value: place.into(),
-        allowed: "greater than the one before it and less than the accessor's count",
-    };
-    fault_of(object, why)
+    let allowed = "greater than the one before it and less than the accessor's count";
+    fault_of(object, wrong_value("index", at, replaced, allowed))
 }

@@ -6,7 +6,8 @@ use super::fault::{cut, lookup};
 use super::json_limits::Attributes;
 use super::source::Source;
 use crate::error::{AssetFault, Object, ObjectKind, Result};
-use crate::import::fault::{fault_of, object};
+use crate::import::assemble::breadth_first;
+use crate::import::fault::{check_cap, expect_count, fault_of, object};
 use crate::import::repair::{Repair, RepairKind, note};
 use crate::import::{RawNode, SpawnPoint};
 use glam::{Affine3A, Quat, Vec3};
@@ -22,7 +23,8 @@ pub(super) fn read(
 ) -> Result<Vec<SpawnPoint>> {
     let doc = source.doc;
     let mut points = Vec::new();
-    let mut rest = Rest::new(nodes);
+    // Empty until one is needed.
+    let mut worlds = Vec::new();
     for (index, node) in doc.nodes.iter().enumerate() {
         let extensions = node.extensions.as_ref();
         let Some(instancing) = extensions.and_then(|all| all.instancing.as_ref()) else {
@@ -34,12 +36,15 @@ pub(super) fn read(
         let instances = Instances::read(source, index, &instancing.attributes, points.len())?;
         let name = cut(node.name.as_deref().unwrap_or_default());
         let bytes = instances.count as u64 * (size_of::<SpawnPoint>() + name.len()) as u64;
-        source.charge(bytes, || place(index, ""))?;
-        let world = rest.world(index);
+        source.charge(bytes, || part_of(index, ""))?;
+        if worlds.is_empty() {
+            worlds = rest_pose(nodes)?;
+        }
+        let world = worlds[index];
         let model = world.inverse();
         if !model.is_finite() {
             let kind = RepairKind::SpawnPointsLeftOut;
-            note(repairs, &place(index, ""), kind, instances.count as u64);
+            note(repairs, &part_of(index, ""), kind, instances.count as u64);
             continue;
         }
         for instance in 0..instances.count {
@@ -47,7 +52,7 @@ pub(super) fn read(
             if !world_from_model.is_finite() {
                 let part = format!(", instance {instance}");
                 let why = AssetFault::Invalid("has a transform that is not finite");
-                return Err(fault_of(place(index, &part), why));
+                return Err(fault_of(part_of(index, &part), why));
             }
             let node = name.clone();
             points.push(SpawnPoint {
@@ -59,7 +64,7 @@ pub(super) fn read(
     Ok(points)
 }
 
-fn place(node: usize, part: &str) -> Object {
+fn part_of(node: usize, part: &str) -> Object {
     let part = format!("extensions.EXT_mesh_gpu_instancing{part}");
     object(ObjectKind::Node, node, part)
 }
@@ -83,42 +88,28 @@ impl<'a> Instances<'a> {
         let doc = source.doc;
         let mut counts: Option<u64> = None;
         for (name, accessor) in attributes.iter() {
-            let at = || place(node, &format!(".attributes.{}", cut(name)));
+            let at = || part_of(node, &format!(".attributes.{}", cut(name)));
             let (_, accessor) = lookup(&doc.accessors, *accessor, "accessor", at)?;
             let need = *counts.get_or_insert(accessor.count);
-            if accessor.count != need {
-                let why = AssetFault::Count {
-                    what: "the accessor",
-                    got: accessor.count,
-                    need,
-                };
-                return Err(fault_of(at(), why));
-            }
+            expect_count(at, "the accessor", accessor.count, need)?;
         }
         let asked = counts.unwrap_or(0).saturating_add(before as u64);
         let cap = source.options.max_spawn_points as u64;
-        if asked > cap {
-            let what = "spawn points";
-            return Err(fault_of(
-                place(node, ""),
-                AssetFault::Cap { what, asked, cap },
-            ));
-        }
+        check_cap(|| part_of(node, ""), "spawn points", asked, cap)?;
         let mut stream = |name: &str, kind: &'static str| {
             let Some(accessor) = attributes.get(name) else {
                 return Ok(None);
             };
-            let at = || place(node, &format!(".attributes.{name}"));
+            let at = || part_of(node, &format!(".attributes.{name}"));
             let integers = kind == "VEC4";
             let allow = |component, normalized| match component {
                 Component::F32 => true,
                 Component::I8 | Component::I16 => integers && normalized,
                 _ => false,
             };
-            let allowed = if integers {
-                "5126, or normalised 5120, 5122"
-            } else {
-                "5126"
+            let allowed = match integers {
+                true => "5126, or normalised 5120, 5122",
+                false => "5126",
             };
             let (accessor, _) = source.typed(*accessor, kind, allowed, allow, at)?;
             source.elements(accessor, usize::MAX, 0).map(Some)
@@ -148,43 +139,16 @@ impl<'a> Instances<'a> {
     }
 }
 
-/// The transforms of nodes in their rest pose.
-struct Rest<'a> {
-    nodes: &'a [RawNode],
-    /// Empty until one is needed.
-    worlds: Vec<Option<Affine3A>>,
-}
-
-impl<'a> Rest<'a> {
-    fn new(nodes: &'a [RawNode]) -> Self {
-        Self {
-            nodes,
-            worlds: Vec::new(),
-        }
+/// World space from the space of each node, in the rest pose.
+fn rest_pose(nodes: &[RawNode]) -> Result<Vec<Affine3A>> {
+    let mut worlds = vec![Affine3A::IDENTITY; nodes.len()];
+    for (index, _) in breadth_first(nodes)? {
+        let node = &nodes[index];
+        let local = match node.matrix {
+            None => node.transform.to_affine(),
+            Some(matrix) => Affine3A::from_mat4(matrix),
+        };
+        worlds[index] = node.parent.map_or(local, |parent| worlds[parent] * local);
     }
-
-    /// World space from the node's space. The hierarchy has no cycles.
-    fn world(&mut self, node: usize) -> Affine3A {
-        self.worlds.resize(self.nodes.len(), None);
-        let mut path = Vec::new();
-        let mut at = Some(node);
-        let mut world = Affine3A::IDENTITY;
-        while let Some(node) = at {
-            if let Some(known) = self.worlds[node] {
-                world = known;
-                break;
-            }
-            path.push(node);
-            at = self.nodes[node].parent;
-        }
-        for node in path.into_iter().rev() {
-            let raw = &self.nodes[node];
-            world *= match raw.matrix {
-                None => raw.transform.to_affine(),
-                Some(matrix) => Affine3A::from_mat4(matrix),
-            };
-            self.worlds[node] = Some(world);
-        }
-        world
-    }
+    Ok(worlds)
 }

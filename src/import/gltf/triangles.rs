@@ -27,9 +27,7 @@ impl Reader<'_, '_> {
         self.leave_out(at, "indices", RepairKind::TrailingIndices, trailing);
         let cap = self.source.options.max_indices as u64;
         self.indices = self.indices.saturating_add(total);
-        if self.indices > cap {
-            return Err(at.cap("triangle indices", self.indices, cap));
-        }
+        at.check_cap("triangle indices", self.indices, cap)?;
         self.source
             .charge(total.max(count).saturating_mul(4), || at.object("indices"))?;
         let mut corners = match raw.indices {
@@ -67,12 +65,8 @@ impl Reader<'_, '_> {
                 return Err(at.fault(&part(), why));
             }
             if u64::from(value) >= vertices {
-                let why = AssetFault::Dangling {
-                    what: "vertex",
-                    index: value.into(),
-                    count: vertices,
-                };
-                return Err(at.fault(&part(), why));
+                let (what, index, count) = ("vertex", value.into(), vertices);
+                return Err(at.fault(&part(), AssetFault::Dangling { what, index, count }));
             }
             indices.push(value);
         }

@@ -1,8 +1,9 @@
 //! The VRM extensions of a glTF file.
 
 use super::json::Document;
-use crate::error::{Object, ObjectKind, Result};
+use crate::error::Result;
 use crate::import::RawCharacter;
+use crate::import::fault::file_part;
 use crate::import::repair::{Repair, RepairKind, note};
 use crate::import::vrm::{VrmScene, read_animation, read_vrm0, read_vrm1};
 
@@ -26,11 +27,7 @@ pub(super) fn read(
     repairs: &mut Vec<Repair>,
 ) -> Result<()> {
     for name in UNREAD.into_iter().filter(|name| doc.uses(name)) {
-        let object = Object {
-            kind: ObjectKind::File,
-            index: None,
-            part: format!("extensions.{name}").into(),
-        };
+        let object = file_part(format!("extensions.{name}"));
         note(repairs, &object, RepairKind::LeftOut, 1);
     }
     let extensions = &doc.extensions;

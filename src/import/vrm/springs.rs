@@ -75,7 +75,7 @@ impl Groups {
 pub(super) fn read1(bones: &SpringBone1, scene: &mut VrmScene<'_>) -> Result<()> {
     let root = "extensions.VRMC_springBone";
     // For each collider of the file, its index among those that are kept.
-    let mut places = Vec::new();
+    let mut indices = Vec::new();
     for (index, collider) in bones.colliders.0.iter().enumerate() {
         let shape = &collider.shape;
         let found = match (collider.node, &shape.sphere, &shape.capsule) {
@@ -89,11 +89,11 @@ pub(super) fn read1(bones: &SpringBone1, scene: &mut VrmScene<'_>) -> Result<()>
             Err(why) => {
                 let part = format!("{root}.colliders[{index}]");
                 scene.unusable(part, AssetFault::Invalid(why));
-                places.push(None);
+                indices.push(None);
                 continue;
             }
         };
-        places.push(Some(scene.raw.springs.colliders.len()));
+        indices.push(Some(scene.raw.springs.colliders.len()));
         let collider = SpringCollider {
             joint,
             offset_m: round.offset.into(),
@@ -107,11 +107,11 @@ pub(super) fn read1(bones: &SpringBone1, scene: &mut VrmScene<'_>) -> Result<()>
         let mut kept = Vec::new();
         for (number, Index(collider)) in group.colliders.0.iter().enumerate() {
             let Some(collider) = *collider else { continue };
-            match places.get(collider) {
-                Some(place) => kept.extend(*place),
+            match indices.get(collider) {
+                Some(index) => kept.extend(*index),
                 None => {
                     let part = format!("{root}.colliderGroups[{index}].colliders[{number}]");
-                    scene.unusable(part, dangling("collider", collider, places.len()));
+                    scene.unusable(part, dangling("collider", collider, indices.len()));
                 }
             }
         }

@@ -199,7 +199,7 @@ fn camera() -> View {
 /// The same view, upside down in memory.
 fn flipped(view: &View) -> View {
     View {
-        flipped: true,
+        flip_y: true,
         ..*view
     }
 }

@@ -61,7 +61,7 @@ fn normal_maps_lean_the_right_way() {
             for mirrored in [false, true] {
                 for (side, view) in [("front", camera()), ("back", behind)] {
                     for view in [view, flipped(&view)] {
-                        let flipped = view.flipped;
+                        let flipped = view.flip_y;
                         let name =
                             format!("{name}, {side}, mirrored {mirrored}, flipped {flipped}");
                         stage.check(setup, &name, &made, &stands(mirrored), &view);

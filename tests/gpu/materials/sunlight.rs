@@ -264,7 +264,7 @@ fn shade(setup: &mut Setup, reversed_z: bool, flipped: bool) {
     let clips = layers(lighting.sun_direction, reversed_z);
     let mut shadow = Shadow {
         layers: LAYERS,
-        flipped,
+        flip_y: flipped,
         ..Shadow::default()
     };
     shadow.clip_from_world[..2].copy_from_slice(&clips);
@@ -278,7 +278,7 @@ fn shade(setup: &mut Setup, reversed_z: bool, flipped: bool) {
         )
     };
     let lights = clips.map(|clip| View {
-        flipped,
+        flip_y: flipped,
         ..View::new(clip, lighting.sun_direction * 100.0, extent())
     });
     let cmd = stage.frames_in_flight.begin(&setup.context, 0);

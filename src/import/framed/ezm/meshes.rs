@@ -3,7 +3,7 @@
 use super::skeletons::Skeletons;
 use super::vertices::{self, Vertices};
 use super::xml::{check_count, children, elements, is, name};
-use crate::error::{AssetFault, Object, ObjectKind, Result};
+use crate::error::{AssetFault, ObjectKind, Result};
 use crate::import::budget::Budget;
 use crate::import::fault::{fault_of, file_part, object};
 use crate::import::repair::{Repair, RepairKind, note};
@@ -71,7 +71,7 @@ pub(super) fn read(
                 }
                 (Some(_), Some(shared)) if own.is_none() => {
                     // Each section gets a copy.
-                    let count = shared.positions.len() as u64;
+                    let count = shared.streams.positions.len() as u64;
                     budget.vertices(count, shared.size, &at(".vertexbuffer"))?;
                     shared.clone()
                 }
@@ -97,12 +97,17 @@ pub(super) fn read(
                 node,
                 material: materials.index(name(section, "material")),
                 indices,
-                ..RawPrimitive::default()
+                ..vertices.streams
             };
-            if vertices.influences > 0 {
+            if primitive.influences_per_vertex > 0 {
                 primitive.skin = skin;
+                if skin.is_none() {
+                    let count = primitive.positions.len() as u64;
+                    let at = at(", weights without a skeleton");
+                    note(repairs, &at, RepairKind::LeftOut, count);
+                    primitive.leave_out_influences();
+                }
             }
-            fill(&mut primitive, vertices, &at(""), repairs);
             raw.primitives.push(primitive);
         }
     }
@@ -121,27 +126,6 @@ fn check_sections(mesh: Node<'_, '_>, index: usize) -> Result<()> {
     let got = mesh.children().filter(|child| is(*child, "MeshSection"));
     let at = object(ObjectKind::Mesh, index, "");
     check_count(mesh, "submesh_count", got.count() as u64, &at)
-}
-
-/// Gives the vertices to the primitive. Joints and weights need a skin.
-fn fill(primitive: &mut RawPrimitive, from: Vertices, at: &Object, repairs: &mut Vec<Repair>) {
-    if primitive.skin.is_some() {
-        primitive.influences_per_vertex = from.influences;
-        primitive.joints = from.joints;
-        primitive.weights = from.weights;
-    } else if from.influences > 0 {
-        let mut at = at.clone();
-        at.part = format!("{}, weights without a skeleton", at.part).into();
-        let count = from.positions.len() as u64;
-        note(repairs, &at, RepairKind::LeftOut, count);
-    }
-    let [uvs, uvs1] = from.uvs;
-    primitive.positions = from.positions;
-    primitive.normals = from.normals;
-    primitive.tangents = from.tangents;
-    primitive.uvs = uvs;
-    primitive.uvs1 = uvs1;
-    primitive.colors = from.colors;
 }
 
 /// The materials by name.

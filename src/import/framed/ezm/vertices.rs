@@ -3,24 +3,19 @@
 use super::layout::{self, Code, Field, Semantic};
 use super::xml::{count, parse, words, wrong_count};
 use crate::error::{AssetFault, Object, Result};
+use crate::import::RawPrimitive;
 use crate::import::budget::Budget;
 use crate::import::fault::{fault_of, not_allowed, wrong_value};
 use crate::import::framed::srgb::linear;
 use crate::import::repair::{Repair, RepairKind, note};
-use glam::{Vec2, Vec3, Vec4};
+use glam::{Vec2, Vec3};
 use roxmltree::Node;
 
-/// The vertices of a buffer. Lists of absent semantics are empty.
-#[derive(Debug, Clone, Default)]
+/// The vertices of a buffer.
+#[derive(Debug, Clone)]
 pub(super) struct Vertices {
-    pub(super) positions: Vec<Vec3>,
-    pub(super) normals: Vec<Vec3>,
-    pub(super) tangents: Vec<Vec4>,
-    pub(super) uvs: [Vec<Vec2>; 2],
-    pub(super) colors: Vec<[f32; 4]>,
-    pub(super) influences: usize,
-    pub(super) joints: Vec<u32>,
-    pub(super) weights: Vec<f32>,
+    /// Lists of absent semantics are empty.
+    pub(super) streams: RawPrimitive,
     /// The bytes of one vertex.
     pub(super) size: u64,
 }
@@ -52,12 +47,12 @@ pub(super) fn read(
         note(repairs, &at, RepairKind::LeftOut, vertices);
     }
     // Each number has a word of the text, so the sizes are bounded by that of the file.
-    let mut all = Vertices {
-        influences,
-        size: width.saturating_mul(4),
-        ..Vertices::default()
+    let size = width.saturating_mul(4);
+    budget.vertices(vertices, size, at)?;
+    let mut all = RawPrimitive {
+        influences_per_vertex: influences,
+        ..RawPrimitive::default()
     };
-    budget.vertices(vertices, all.size, at)?;
     let mut signs = Vec::new();
     let mut words = words(buffer);
     let mut index = 0;
@@ -71,7 +66,7 @@ pub(super) fn read(
                 row.push(value(*code, words.next().unwrap_or_default(), at, index)?);
                 index += 1;
             }
-            all.push(field, &row, &mut binormal);
+            push(&mut all, field, &row, &mut binormal);
         }
         if let (Some(binormal), Some(normal)) = (binormal, all.normals.last())
             && all.tangents.len() > first_tangent
@@ -84,7 +79,7 @@ pub(super) fn read(
     for (tangent, sign) in all.tangents.iter_mut().zip(signs) {
         tangent.w = sign;
     }
-    Ok(all)
+    Ok(Vertices { streams: all, size })
 }
 
 /// The number of joints and weights of each vertex, which must be the same.
@@ -137,36 +132,32 @@ fn hex(word: &str, at: &Object, index: u64) -> Result<u32> {
     })
 }
 
-impl Vertices {
-    fn push(&mut self, field: &Field<'_>, row: &[f64], binormal: &mut Option<Vec3>) {
-        let at = |index: usize| row.get(index).map(|value| *value as f32);
-        let number = |index| at(index).unwrap_or_default();
-        let vector = || Vec3::new(number(0), number(1), number(2));
-        match field.semantic {
-            Semantic::Position => self.positions.push(vector()),
-            Semantic::Normal => self.normals.push(vector()),
-            Semantic::Tangent => self.tangents.push(vector().extend(at(3).unwrap_or(1.0))),
-            Semantic::Binormal => *binormal = Some(vector()),
-            Semantic::TextureCoordinates(set) => {
-                if let Some(uvs) = self.uvs.get_mut(set) {
-                    uvs.push(Vec2::new(number(0), number(1)));
-                }
+/// Adds the values of a field to a vertex.
+fn push(to: &mut RawPrimitive, field: &Field<'_>, row: &[f64], binormal: &mut Option<Vec3>) {
+    let at = |index: usize| row.get(index).map(|value| *value as f32);
+    let number = |index| at(index).unwrap_or_default();
+    let vector = || Vec3::new(number(0), number(1), number(2));
+    match field.semantic {
+        Semantic::Position => to.positions.push(vector()),
+        Semantic::Normal => to.normals.push(vector()),
+        Semantic::Tangent => to.tangents.push(vector().extend(at(3).unwrap_or(1.0))),
+        Semantic::Binormal => *binormal = Some(vector()),
+        Semantic::TextureCoordinates(0) => to.uvs.push(Vec2::new(number(0), number(1))),
+        Semantic::TextureCoordinates(_) => to.uvs1.push(Vec2::new(number(0), number(1))),
+        Semantic::Color => to.colors.push(match field.codes.as_slice() {
+            [Code::Hex] => {
+                let [alpha, rgb @ ..] = (row[0] as u32).to_be_bytes();
+                let [r, g, b] = rgb.map(|value| linear(f32::from(value) / 255.0));
+                [r, g, b, f32::from(alpha) / 255.0]
             }
-            Semantic::Color => self.colors.push(match field.codes.as_slice() {
-                [Code::Hex] => {
-                    let [alpha, rgb @ ..] = (row[0] as u32).to_be_bytes();
-                    let [r, g, b] = rgb.map(|value| linear(f32::from(value) / 255.0));
-                    [r, g, b, f32::from(alpha) / 255.0]
-                }
-                _ => {
-                    let [r, g, b] = [0, 1, 2].map(|index| linear(number(index)));
-                    [r, g, b, at(3).unwrap_or(1.0)]
-                }
-            }),
-            Semantic::Weights => self.weights.extend(row.iter().map(|value| *value as f32)),
-            Semantic::Indices => self.joints.extend(row.iter().map(|value| *value as u32)),
-            Semantic::Other => {}
-        }
+            _ => {
+                let [r, g, b] = [0, 1, 2].map(|index| linear(number(index)));
+                [r, g, b, at(3).unwrap_or(1.0)]
+            }
+        }),
+        Semantic::Weights => to.weights.extend(row.iter().map(|value| *value as f32)),
+        Semantic::Indices => to.joints.extend(row.iter().map(|value| *value as u32)),
+        Semantic::Other => {}
     }
 }
 

@@ -1,7 +1,7 @@
 //! Models: bones, and meshes of sub-meshes.
 
 use super::json::{self, Bone, Model, Submesh};
-use super::vertices::{INFLUENCES, Vertices};
+use super::vertices::Vertices;
 use crate::error::{AssetFault, Object, ObjectKind, Result};
 use crate::import::budget::Budget;
 use crate::import::fault::{fault_of, file_part, not_allowed, object, wrong_count};
@@ -81,28 +81,17 @@ pub(super) fn read(
             let at = object(ObjectKind::Mesh, index, format!("primitives[{number}]"));
             budget.primitive(&at)?;
             budget.charge(model.name.len() as u64, &at)?;
-            let mut primitive = RawPrimitive {
-                name: model.name.as_str().into(),
-                mesh: index,
-                number,
-                node,
-                material: Some(index),
-                indices: indices(submesh, vertices, budget, &at, repairs)?,
-                ..RawPrimitive::default()
-            };
-            let has_weights = !vertices.weights.is_empty();
+            let indices = indices(submesh, vertices, budget, &at, repairs)?;
+            let (streams, mut of_bones) = (&vertices.streams, None);
+            let has_weights = !streams.weights.is_empty();
             if has_weights && bones.is_empty() {
                 let mut at = at.clone();
                 at.part = format!("{}, weights without bones", at.part).into();
-                note(
-                    repairs,
-                    &at,
-                    RepairKind::LeftOut,
-                    vertices.positions.len() as u64,
-                );
+                let count = streams.positions.len() as u64;
+                note(repairs, &at, RepairKind::LeftOut, count);
             } else if has_weights {
                 let range = bone_range(submesh, bones.len(), &at)?;
-                let skin = match skins.entry(range) {
+                of_bones = Some(match skins.entry(range) {
                     Entry::Occupied(known) => *known.get(),
                     Entry::Vacant(new) => {
                         let each = size_of::<usize>() + size_of::<Mat4>();
@@ -115,20 +104,30 @@ pub(super) fn read(
                         });
                         *new.insert(raw.skins.len() - 1)
                     }
-                };
-                primitive.skin = Some(skin);
-                primitive.influences_per_vertex = INFLUENCES;
+                });
             }
-            // Each sub-mesh gets a copy of all vertices.
-            if raw.primitives.is_empty() || primitive.indices.is_empty() {
-                // The first is counted where the file is read; without triangles, nothing is kept.
-            } else {
-                budget.vertices(vertices.positions.len() as u64, vertices.size, &at)?;
+            if indices.is_empty() {
+                continue;
             }
-            if !primitive.indices.is_empty() {
-                fill(&mut primitive, vertices);
-                raw.primitives.push(primitive);
+            // Each sub-mesh gets a copy of all vertices. The first is counted where the file is
+            // read.
+            if !raw.primitives.is_empty() {
+                budget.vertices(streams.positions.len() as u64, vertices.size, &at)?;
             }
+            let mut primitive = RawPrimitive {
+                name: model.name.as_str().into(),
+                mesh: index,
+                number,
+                node,
+                material: Some(index),
+                skin: of_bones,
+                indices,
+                ..streams.clone()
+            };
+            if of_bones.is_none() {
+                primitive.leave_out_influences();
+            }
+            raw.primitives.push(primitive);
         }
     }
     if let Some((bone, why)) = unusable_inverse(&raw) {
@@ -140,19 +139,6 @@ pub(super) fn read(
         }
     }
     Ok(raw)
-}
-
-fn fill(primitive: &mut RawPrimitive, from: &Vertices) {
-    primitive.positions = from.positions.clone();
-    primitive.normals = from.normals.clone();
-    primitive.tangents = from.tangents.clone();
-    primitive.uvs = from.uvs.clone();
-    primitive.uvs1 = from.uvs1.clone();
-    primitive.colors = from.colors.clone();
-    if primitive.skin.is_some() {
-        primitive.joints = from.joints.clone();
-        primitive.weights = from.weights.clone();
-    }
 }
 
 fn nodes(bones: &[Bone]) -> Result<Vec<RawNode>> {

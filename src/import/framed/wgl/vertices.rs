@@ -1,10 +1,11 @@
 //! The binary file: a table of lumps. One has vertices, and one has indices.
 
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
+use crate::import::RawPrimitive;
 use crate::import::budget::Budget;
 use crate::import::fault::{fault, fault_of, malformed, not_allowed, object, wrong_value};
 use crate::import::framed::srgb::linear;
-use glam::{Vec2, Vec3, Vec4};
+use glam::{Vec2, Vec3};
 
 const MAGIC: &[u8; 4] = b"wglv";
 /// Three words for each lump: its name, its first byte and its length.
@@ -30,19 +31,13 @@ const COLOR: u32 = 0x20;
 const WEIGHTS: u32 = 0x40;
 
 /// The joints and weights of each vertex.
-pub(super) const INFLUENCES: usize = 3;
+const INFLUENCES: usize = 3;
 
-/// The vertices and indices, mirrored in x. Lists of absent fields are empty.
-#[derive(Debug, Clone, Default)]
+/// The vertices and indices, mirrored in x.
+#[derive(Debug)]
 pub(super) struct Vertices {
-    pub(super) positions: Vec<Vec3>,
-    pub(super) uvs: Vec<Vec2>,
-    pub(super) uvs1: Vec<Vec2>,
-    pub(super) normals: Vec<Vec3>,
-    pub(super) tangents: Vec<Vec4>,
-    pub(super) colors: Vec<[f32; 4]>,
-    pub(super) weights: Vec<f32>,
-    pub(super) joints: Vec<u32>,
+    /// Lists of absent fields are empty.
+    pub(super) streams: RawPrimitive,
     /// In the order of the file.
     pub(super) indices: Vec<u32>,
     /// The bytes of one vertex.
@@ -82,7 +77,7 @@ pub(super) fn read(bytes: &[u8], budget: &mut Budget<'_>) -> Result<Vertices> {
     }
     let missing = |what| fault(ObjectKind::File, None, "", AssetFault::Missing(what));
     let (lump, data) = vertices.ok_or_else(|| missing("the lump vert"))?;
-    let mut all = of_lump(lump, data, budget)?;
+    let (streams, size) = of_lump(lump, data, budget)?;
     let (lump, data) = indices.ok_or_else(|| missing("the lump indx"))?;
     let (pairs, rest) = data.as_chunks::<2>();
     if !rest.is_empty() {
@@ -91,8 +86,11 @@ pub(super) fn read(bytes: &[u8], budget: &mut Budget<'_>) -> Result<Vertices> {
     }
     budget.indices(pairs.len() as u64, &buffer(lump, "indx"))?;
     let indices = pairs.iter().map(|pair| u16::from_le_bytes(*pair).into());
-    all.indices = indices.collect();
-    Ok(all)
+    Ok(Vertices {
+        streams,
+        indices: indices.collect(),
+        size,
+    })
 }
 
 fn word(bytes: &[u8], at: usize) -> Option<u32> {
@@ -117,7 +115,8 @@ fn buffer(lump: usize, part: &str) -> Object {
     object(ObjectKind::Buffer, lump, part)
 }
 
-fn of_lump(lump: usize, data: &[u8], budget: &mut Budget<'_>) -> Result<Vertices> {
+/// The streams of the vertices, and the bytes of one vertex.
+fn of_lump(lump: usize, data: &[u8], budget: &mut Budget<'_>) -> Result<(RawPrimitive, u64)> {
     let object = buffer(lump, "vert");
     let at = |why| -> Error { fault_of(object.clone(), why) };
     let (Some(format), Some(stride)) = (word(data, 0), word(data, 4)) else {
@@ -142,61 +141,55 @@ fn of_lump(lump: usize, data: &[u8], budget: &mut Budget<'_>) -> Result<Vertices
     }
     let count = rows.len() / stride;
     budget.vertices(count as u64, size as u64, &object)?;
-    let mut all = Vertices {
-        size: size as u64,
-        ..Vertices::default()
-    };
+    let mut all = RawPrimitive::default();
     for row in rows.chunks_exact(stride) {
-        all.push(row, format);
+        push(&mut all, row, format);
     }
     // Indices of joints are stored as floats.
-    let weights = all.weights.len();
     if format & WEIGHTS != 0 {
-        let mut joints = Vec::with_capacity(weights);
+        all.influences_per_vertex = INFLUENCES;
+        all.joints.reserve_exact(all.weights.len());
         for (vertex, row) in rows.chunks_exact(stride).enumerate() {
             for value in floats::<INFLUENCES>(row, size - 12) {
                 if value.fract() != 0.0 || !(0.0..=65_535.0).contains(&value) {
                     let (what, allowed) = ("the joint of vertex", "a whole number from 0 to 65535");
                     return Err(at(wrong_value(what, vertex, value, allowed)));
                 }
-                joints.push(value as u32);
+                all.joints.push(value as u32);
             }
         }
-        all.joints = joints;
     }
-    Ok(all)
+    Ok((all, size as u64))
 }
 
 fn floats<const N: usize>(row: &[u8], at: usize) -> [f32; N] {
     core::array::from_fn(|index| f32::from_bits(word(row, at + index * 4).unwrap_or_default()))
 }
 
-impl Vertices {
-    /// Adds a vertex, mirrored in x, but without its joints.
-    fn push(&mut self, row: &[u8], format: u32) {
-        let mut at = 0;
-        for (flag, bytes) in FIELDS.iter().filter(|(flag, _)| format & flag != 0) {
-            let mirrored = || {
-                let [x, y, z] = floats(row, at);
-                Vec3::new(-x, y, z)
-            };
-            match *flag {
-                POSITION => self.positions.push(mirrored()),
-                UV => self.uvs.push(Vec2::from_array(floats(row, at))),
-                UV2 => self.uvs1.push(Vec2::from_array(floats(row, at))),
-                NORMAL => self.normals.push(mirrored()),
-                TANGENT => {
-                    let [_, _, _, sign] = floats(row, at);
-                    self.tangents.push(mirrored().extend(-sign));
-                }
-                COLOR => {
-                    let color = word(row, at).unwrap_or_default().to_le_bytes();
-                    let [r, g, b, a] = color.map(|value| f32::from(value) / 255.0);
-                    self.colors.push([linear(r), linear(g), linear(b), a]);
-                }
-                _ => self.weights.extend(floats::<INFLUENCES>(row, at)),
+/// Adds a vertex, mirrored in x, but without its joints.
+fn push(to: &mut RawPrimitive, row: &[u8], format: u32) {
+    let mut at = 0;
+    for (flag, bytes) in FIELDS.iter().filter(|(flag, _)| format & flag != 0) {
+        let mirrored = || {
+            let [x, y, z] = floats(row, at);
+            Vec3::new(-x, y, z)
+        };
+        match *flag {
+            POSITION => to.positions.push(mirrored()),
+            UV => to.uvs.push(Vec2::from_array(floats(row, at))),
+            UV2 => to.uvs1.push(Vec2::from_array(floats(row, at))),
+            NORMAL => to.normals.push(mirrored()),
+            TANGENT => {
+                let [_, _, _, sign] = floats(row, at);
+                to.tangents.push(mirrored().extend(-sign));
             }
-            at += bytes;
+            COLOR => {
+                let color = word(row, at).unwrap_or_default().to_le_bytes();
+                let [r, g, b, a] = color.map(|value| f32::from(value) / 255.0);
+                to.colors.push([linear(r), linear(g), linear(b), a]);
+            }
+            _ => to.weights.extend(floats::<INFLUENCES>(row, at)),
         }
+        at += bytes;
     }
 }
