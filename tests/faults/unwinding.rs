@@ -15,6 +15,7 @@ use std::collections::BTreeSet;
 use throng::ash::vk;
 use throng::glam::Vec3;
 use throng::gpu::{PaletteRing, PaletteRingDesc, SetLayout, SkinnedMesh, Upload};
+use throng::mesh::{Image, TextureRef};
 use throng::{Capacity, CharacterDesc, Crowd, Error, PassDesc, Result, SkinPipeline};
 
 /// The error of a call. Each call has both in some configuration.
@@ -319,7 +320,12 @@ fn a_pass_that_fails_is_not_there() {
 #[test]
 fn a_replacement_that_fails_keeps_the_old_character() {
     each(|setup| {
-        let character = built(ribbon(4)).character;
+        // A texture that is larger than a block of the allocator, and that nothing shows.
+        let mut raw = ribbon(4);
+        raw.materials[0].emissive_texture = Some(TextureRef::new(1));
+        let texels = vec![255; 4 * 1024 * 1100];
+        raw.images.push(Image::new("large", 1024, 1100, texels));
+        let character = built(raw).character;
         let mut attempts = 0;
         let mut seen_misfits = None;
         let seen = sweep_drawing(setup, |crowd, counted| {

@@ -370,7 +370,8 @@ fn json_errors_have_the_words_of_the_format() {
 /// A file whose meshes have no skin says how they move.
 #[test]
 fn a_file_without_a_skin_says_so() {
-    let imported = import(&triangle());
+    let options = ImportOptions::curves_only();
+    let imported = import::bytes(&triangle().glb(), &options).unwrap();
     assert_eq!(
         imported.repair_summary(),
         ["file: no mesh has a skin, so each follows the joint of its node (1)"]
