@@ -5,7 +5,7 @@ use throng::character::{AnimationDesc, Character, ClipDesc, Gait};
 use throng::clip::Clip;
 use throng::error::Escaped;
 use throng::state_machine::{
-    Interruption, LayerDesc, MaskDesc, MaskPartDesc, Origin, ParameterDesc, ParameterKind,
+    Interruption, LayerDesc, MaskBranchDesc, MaskDesc, Origin, ParameterDesc, ParameterKind,
     StateDesc, StateMachineDesc, TransitionDesc,
 };
 
@@ -128,7 +128,7 @@ impl Roles {
         let clips = clips.collect();
         let masks = self.upper.iter().map(|joint| MaskDesc {
             name: UPPER_BODY.into(),
-            parts: vec![MaskPartDesc {
+            branches: vec![MaskBranchDesc {
                 joint: joint.clone(),
                 weight: 1.0,
                 feather: 2,

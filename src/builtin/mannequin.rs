@@ -1,12 +1,13 @@
 //! The mannequin as a built character and as raw data.
 
 use super::gait::{RUN_M_S, WALK_M_S};
+use super::rig::{RestJoint, rest_joints};
 use crate::character::{AnimationDesc, ClipDesc, Gait, SocketDesc};
 use crate::error::Result;
 use crate::import::{ImportOptions, Imported, RawCharacter, RawNode, RawSkin};
 use crate::mesh::Material;
 use crate::skeleton::Transform;
-use crate::state_machine::{MaskDesc, MaskPartDesc};
+use crate::state_machine::{MaskBranchDesc, MaskDesc};
 use glam::{Mat4, Vec3};
 
 /// Builds the mannequin with the default options.
@@ -29,7 +30,7 @@ fn animation() -> AnimationDesc {
         }),
         ..ClipDesc::default()
     };
-    let from_the_spine_up = MaskPartDesc {
+    let from_the_spine_up = MaskBranchDesc {
         joint: "Spine".into(),
         weight: 1.0,
         feather: 2,
@@ -37,7 +38,7 @@ fn animation() -> AnimationDesc {
     AnimationDesc {
         masks: vec![MaskDesc {
             name: "upper body".into(),
-            parts: vec![from_the_spine_up],
+            branches: vec![from_the_spine_up],
         }],
         clips: vec![gait("Walk", WALK_M_S), gait("Run", RUN_M_S)],
         sockets: vec![
@@ -64,19 +65,14 @@ impl RawCharacter {
     /// ```
     #[must_use]
     pub fn mannequin() -> Self {
-        let rest = super::rig::rest_joints();
+        let rest = rest_joints();
         Self {
             name: "mannequin".into(),
             nodes: rest.iter().map(|joint| node(joint, &rest)).collect(),
             skins: vec![RawSkin {
                 name: "Mannequin".into(),
                 joints: (0..rest.len()).collect(),
-                inverse_bind: rest
-                    .iter()
-                    .map(|joint| {
-                        Mat4::from_rotation_translation(joint.axes, joint.position).inverse()
-                    })
-                    .collect(),
+                inverse_bind: rest.iter().map(inverse_bind).collect(),
             }],
             primitives: vec![super::mesh::primitive()],
             materials: vec![Material {
@@ -92,26 +88,27 @@ impl RawCharacter {
     }
 }
 
-pub(crate) fn node(joint: &super::rig::RestJoint, rest: &[super::rig::RestJoint]) -> RawNode {
-    let transform = match joint.parent {
+fn inverse_bind(joint: &RestJoint) -> Mat4 {
+    Mat4::from_rotation_translation(joint.axes, joint.position).inverse()
+}
+
+fn node(joint: &RestJoint, rest: &[RestJoint]) -> RawNode {
+    let (translation, rotation) = match joint.parent.map(|parent| &rest[parent]) {
         Some(parent) => {
-            let from = rest[parent].axes.inverse();
-            Transform {
-                translation: from * (joint.position - rest[parent].position),
-                rotation: (from * joint.axes).normalize(),
-                scale: Vec3::ONE,
-            }
+            let from = parent.axes.inverse();
+            let offset = from * (joint.position - parent.position);
+            (offset, (from * joint.axes).normalize())
         }
-        None => Transform {
-            translation: joint.position,
-            rotation: joint.axes,
-            scale: Vec3::ONE,
-        },
+        None => (joint.position, joint.axes),
     };
     RawNode {
         name: joint.name.clone(),
         parent: joint.parent,
-        transform,
+        transform: Transform {
+            translation,
+            rotation,
+            scale: Vec3::ONE,
+        },
         matrix: None,
     }
 }

@@ -194,22 +194,22 @@ pub(super) struct RestJoint {
 
 /// All joints in index order, parents first.
 pub(super) fn rest_joints() -> Vec<RestJoint> {
-    let mut joints: Vec<_> = MIDDLE_JOINTS
-        .iter()
-        .enumerate()
-        .map(|(index, &(name, y, z))| RestJoint {
-            name: name.into(),
-            parent: index.checked_sub(1),
-            position: Vec3::new(0.0, y, z),
-            axes: Quat::IDENTITY,
-        })
-        .collect();
+    let middle = MIDDLE_JOINTS.iter().enumerate();
+    let middle = middle.map(|(index, &(name, y, z))| RestJoint {
+        name: name.into(),
+        parent: index.checked_sub(1),
+        position: Vec3::new(0.0, y, z),
+        axes: Quat::IDENTITY,
+    });
+    let mut joints: Vec<_> = middle.collect();
     for side in Side::BOTH {
-        add_arm(&mut joints, side);
-        for finger in 0..FINGERS.len() {
-            add_finger(&mut joints, side, finger);
-        }
-        add_leg(&mut joints, side);
+        let mut limbs = Limbs {
+            joints: &mut joints,
+            side,
+        };
+        limbs.arm();
+        (0..FINGERS.len()).for_each(|finger| limbs.finger(finger));
+        limbs.leg();
     }
     joints
 }
@@ -223,88 +223,60 @@ pub(super) fn axes(along: Vec3, towards: Vec3) -> Quat {
     Quat::from_mat3(&Mat3::from_cols(y.cross(z), y, z)).normalize()
 }
 
-fn add(
-    joints: &mut Vec<RestJoint>,
+/// The joints of one side, which are added to the others.
+struct Limbs<'a> {
+    joints: &'a mut Vec<RestJoint>,
     side: Side,
-    name: &str,
-    parent: usize,
-    at: Vec3,
-    frame: [Vec3; 2],
-) {
-    let prefix = if side == Side::Left { "Left" } else { "Right" };
-    joints.push(RestJoint {
-        name: format!("{prefix}{name}").into(),
-        parent: Some(parent),
-        position: on_side(side, at),
-        axes: axes(on_side(side, frame[0]), on_side(side, frame[1])),
-    });
 }
 
-fn add_arm(joints: &mut Vec<RestJoint>, side: Side) {
-    let clavicle = Vec3::new(0.028, 1.425, -0.006);
-    let frame = [ARM, Vec3::Z];
-    let elbow = SHOULDER + ARM * UPPER_ARM_M;
-    let middle = elbow + ARM * (0.5 * LOWER_ARM_M);
-    let [upper, lower] = [side.of(Part::UpperArm), side.of(Part::LowerArm)];
-    add(
-        joints,
-        side,
-        "Shoulder",
-        UPPER_CHEST,
-        clavicle,
-        [SHOULDER - clavicle, Vec3::Z],
-    );
-    add(
-        joints,
-        side,
-        "UpperArm",
-        side.of(Part::Shoulder),
-        SHOULDER,
-        frame,
-    );
-    add(joints, side, "UpperArmTwist", upper, SHOULDER, frame);
-    add(joints, side, "LowerArm", upper, elbow, frame);
-    add(joints, side, "LowerArmTwist", lower, middle, frame);
-    add(joints, side, "Hand", lower, wrist(), frame);
-}
-
-fn add_finger(joints: &mut Vec<RestJoint>, side: Side, index: usize) {
-    let finger = &FINGERS[index];
-    let along = finger.direction();
-    let frame = [along, finger.curl().cross(along)];
-    let points = finger.points();
-    let first = side.of(Part::Finger(index));
-    let parents = [side.of(Part::Hand), first, first + 1];
-    for (bone, part) in ["Proximal", "Intermediate", "Distal"].iter().enumerate() {
-        let name = format!("{}{part}", finger.name);
-        add(joints, side, &name, parents[bone], points[bone], frame);
+impl Limbs<'_> {
+    /// Adds a joint. Its position and the two directions of its axes are those on the left.
+    fn add(&mut self, name: &str, parent: usize, at: Vec3, frame: [Vec3; 2]) {
+        let side = self.side;
+        let prefix = if side == Side::Left { "Left" } else { "Right" };
+        self.joints.push(RestJoint {
+            name: format!("{prefix}{name}").into(),
+            parent: Some(parent),
+            position: on_side(side, at),
+            axes: axes(on_side(side, frame[0]), on_side(side, frame[1])),
+        });
     }
-}
 
-fn add_leg(joints: &mut Vec<RestJoint>, side: Side) {
-    add(joints, side, "UpperLeg", HIPS, HIP, [KNEE - HIP, Vec3::Z]);
-    add(
-        joints,
-        side,
-        "LowerLeg",
-        side.of(Part::UpperLeg),
-        KNEE,
-        [ANKLE - KNEE, Vec3::Z],
-    );
-    add(
-        joints,
-        side,
-        "Foot",
-        side.of(Part::LowerLeg),
-        ANKLE,
-        [BALL - ANKLE, Vec3::Y],
-    );
-    add(
-        joints,
-        side,
-        "Toes",
-        side.of(Part::Foot),
-        BALL,
-        [Vec3::Z, Vec3::Y],
-    );
+    fn arm(&mut self) {
+        let clavicle = Vec3::new(0.028, 1.425, -0.006);
+        let frame = [ARM, Vec3::Z];
+        let elbow = SHOULDER + ARM * UPPER_ARM_M;
+        let middle = elbow + ARM * (0.5 * LOWER_ARM_M);
+        let parts = [Part::Shoulder, Part::UpperArm, Part::LowerArm];
+        let [shoulder, upper, lower] = parts.map(|part| self.side.of(part));
+        let across = [SHOULDER - clavicle, Vec3::Z];
+        self.add("Shoulder", UPPER_CHEST, clavicle, across);
+        self.add("UpperArm", shoulder, SHOULDER, frame);
+        self.add("UpperArmTwist", upper, SHOULDER, frame);
+        self.add("LowerArm", upper, elbow, frame);
+        self.add("LowerArmTwist", lower, middle, frame);
+        self.add("Hand", lower, wrist(), frame);
+    }
+
+    fn finger(&mut self, index: usize) {
+        let finger = &FINGERS[index];
+        let along = finger.direction();
+        let frame = [along, finger.curl().cross(along)];
+        let points = finger.points();
+        let first = self.side.of(Part::Finger(index));
+        let parents = [self.side.of(Part::Hand), first, first + 1];
+        for (bone, part) in ["Proximal", "Intermediate", "Distal"].iter().enumerate() {
+            let name = format!("{}{part}", finger.name);
+            self.add(&name, parents[bone], points[bone], frame);
+        }
+    }
+
+    fn leg(&mut self) {
+        let parts = [Part::UpperLeg, Part::LowerLeg, Part::Foot];
+        let [upper, lower, foot] = parts.map(|part| self.side.of(part));
+        self.add("UpperLeg", HIPS, HIP, [KNEE - HIP, Vec3::Z]);
+        self.add("LowerLeg", upper, KNEE, [ANKLE - KNEE, Vec3::Z]);
+        self.add("Foot", lower, ANKLE, [BALL - ANKLE, Vec3::Y]);
+        self.add("Toes", foot, BALL, [Vec3::Z, Vec3::Y]);
+    }
 }

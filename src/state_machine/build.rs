@@ -151,21 +151,17 @@ fn check_range(index: usize, kind: ParameterKind) -> Checked<()> {
 
 pub(crate) fn build_mask(index: usize, desc: &MaskDesc, skeleton: &Skeleton) -> Checked<Mask> {
     let at = At::Mask(index);
-    // Capped because each part of a mask costs a walk over the joints.
-    check_cap(
-        at,
-        "parts of a mask",
-        desc.parts.len(),
-        StateMachine::MAX_STATES,
-    )?;
+    // Capped because each branch of a mask costs a walk over the joints.
+    let (count, cap) = (desc.branches.len(), StateMachine::MAX_STATES);
+    check_cap(at, "branches of a mask", count, cap)?;
     let mut mask = Mask::none(skeleton);
-    for (number, part) in desc.parts.iter().enumerate() {
-        let (field, weight) = (format!("parts[{number}].weight"), part.weight);
+    for (number, branch) in desc.branches.iter().enumerate() {
+        let (field, weight) = (format!("branches[{number}].weight"), branch.weight);
         check_value(at, &field, weight, (0.0..=1.0).contains(&weight), "0..=1")?;
-        let field = format!("parts[{number}].joint");
+        let field = format!("branches[{number}].joint");
         let names = || skeleton.joints().iter().map(|joint| &*joint.name);
-        find(at, &field, "joint", &part.joint, names)?;
-        let marked = mask.with_feathered_subtree(skeleton, &part.joint, weight, part.feather);
+        find(at, &field, "joint", &branch.joint, names)?;
+        let marked = mask.with_feathered_subtree(skeleton, &branch.joint, weight, branch.feather);
         mask = marked.map_err(|why| Fault::new(at, field, DescFault::Refused(Box::new(why))))?;
     }
     Ok(mask)

@@ -66,13 +66,13 @@ pub enum ParameterKind {
 pub struct MaskDesc {
     /// The name of the mask.
     pub name: String,
-    /// The parts, in order. A later part overwrites earlier ones at the joints that both cover.
-    pub parts: Vec<MaskPartDesc>,
+    /// The branches, in order. A later one overwrites earlier ones at the joints that both cover.
+    pub branches: Vec<MaskBranchDesc>,
 }
 
-/// A joint and all joints below it.
+/// A branch of the skeleton: a joint and all joints below it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct MaskPartDesc {
+pub struct MaskBranchDesc {
     /// The joint's name in the skeleton.
     pub joint: String,
     /// The weight of the layer for these joints, in 0..=1.

@@ -64,7 +64,7 @@ mod watch;
 pub(crate) use build::build_mask;
 pub use condition::{Condition, Test};
 pub use desc::{
-    BlendPointDesc, LayerDesc, MaskDesc, MaskPartDesc, MotionDesc, ParameterDesc, ParameterKind,
+    BlendPointDesc, LayerDesc, MaskBranchDesc, MaskDesc, MotionDesc, ParameterDesc, ParameterKind,
     StateDesc, StateMachineDesc,
 };
 pub use desc_transition::{Interruption, Origin, TransitionDesc};

@@ -2,7 +2,7 @@
 
 use super::condition::Condition;
 use super::desc::{
-    BlendPointDesc, LayerDesc, MaskDesc, MaskPartDesc, MotionDesc, ParameterDesc, ParameterKind,
+    BlendPointDesc, LayerDesc, MaskBranchDesc, MaskDesc, MotionDesc, ParameterDesc, ParameterKind,
     StateDesc, StateMachineDesc,
 };
 use super::desc_transition::{Interruption, Origin, TransitionDesc};
@@ -17,8 +17,8 @@ text_structs! {
         masks as "mask" = Vec::new(),
         layers as "layer" = Vec::new(),
     }
-    MaskDesc { name, parts }
-    MaskPartDesc { joint, weight = 1.0, feather = 0 }
+    MaskDesc { name, branches }
+    MaskBranchDesc { joint, weight = 1.0, feather = 0 }
     LayerDesc {
         name,
         entry,

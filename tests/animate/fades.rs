@@ -39,7 +39,7 @@ fn animator() -> Animator {
     let desc = AnimationDesc {
         masks: vec![MaskDesc {
             name: "some".into(),
-            parts: Vec::new(),
+            branches: Vec::new(),
         }],
         ..AnimationDesc::default()
     };

@@ -17,7 +17,7 @@ use throng::import::{self, ImportOptions, RawCharacter};
 use throng::palette::Mat3x4;
 use throng::skeleton::Transform;
 use throng::state_machine::{
-    BlendPointDesc, Condition, LayerDesc, MaskDesc, MaskPartDesc, Origin, ParameterDesc,
+    BlendPointDesc, Condition, LayerDesc, MaskBranchDesc, MaskDesc, Origin, ParameterDesc,
     ParameterKind, StateDesc, StateMachineDesc, Test, TransitionDesc,
 };
 use throng::{Error, SimdLevel};
@@ -49,14 +49,14 @@ fn make_animated() -> Character {
         at,
         clip: clip.into(),
     };
-    let part = MaskPartDesc {
+    let branch = MaskBranchDesc {
         joint: "Spine".into(),
         weight: 1.0,
         feather: 1,
     };
     let mask = MaskDesc {
         name: "upper".into(),
-        parts: vec![part],
+        branches: vec![branch],
     };
     let go = TransitionDesc {
         when: vec![Condition {

@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 ///
 /// [[mask]]
 /// name = "upper body"
-/// parts = [{ joint = "Spine", feather = 2 }]
+/// branches = [{ joint = "Spine", feather = 2 }]
 ///
 /// [[clip]]
 /// name = "Walk"

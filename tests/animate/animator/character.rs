@@ -12,7 +12,7 @@ use throng::{Id, SimdLevel};
 const TEXT: &str = r#"
 [[mask]]
 name = "arms"
-parts = [{ joint = "Chest" }]
+branches = [{ joint = "Chest" }]
 
 [[clip]]
 name = "Walk"
@@ -223,11 +223,11 @@ fn layers_of_a_state_machine_count_for_their_masks() {
     const MACHINE: &str = r#"
 [[mask]]
 name = "head"
-parts = [{ joint = "Head" }]
+branches = [{ joint = "Head" }]
 
 [[mask]]
 name = "legs"
-parts = [{ joint = "LeftUpperLeg", weight = 0.5 }]
+branches = [{ joint = "LeftUpperLeg", weight = 0.5 }]
 
 [[blend_space]]
 name = "gaits"
@@ -240,7 +240,7 @@ default = 0.25
 
 [[state_machine.mask]]
 name = "arms"
-parts = [{ joint = "Chest", feather = 3 }]
+branches = [{ joint = "Chest", feather = 3 }]
 
 [[state_machine.layer]]
 name = "body"

@@ -11,7 +11,7 @@ use throng::import::{ImportOptions, RawCharacter, RawMorph, RawNode};
 use throng::mesh::{Expression, MorphTarget};
 use throng::skeleton::Transform;
 use throng::state_machine::{
-    BlendPointDesc, LayerDesc, MaskDesc, MaskPartDesc, Origin, ParameterDesc, ParameterKind,
+    BlendPointDesc, LayerDesc, MaskBranchDesc, MaskDesc, Origin, ParameterDesc, ParameterKind,
     StateDesc, StateMachineDesc, TransitionDesc,
 };
 
@@ -46,7 +46,7 @@ fn desc() -> AnimationDesc {
             ..LayerDesc::new("body", "stand")
         }],
     };
-    let arm = MaskPartDesc {
+    let arm = MaskBranchDesc {
         joint: "RightUpperArm".into(),
         weight: 1.0,
         feather: 0,
@@ -54,7 +54,7 @@ fn desc() -> AnimationDesc {
     AnimationDesc {
         masks: vec![MaskDesc {
             name: "arm".into(),
-            parts: vec![arm],
+            branches: vec![arm],
         }],
         blend_spaces: vec![BlendSpaceDesc {
             name: "pace".into(),

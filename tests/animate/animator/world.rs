@@ -14,7 +14,9 @@ use throng::glam::{Quat, Vec3};
 use throng::import::{ImportOptions, RawCharacter};
 use throng::motion::{BlendSpace2, ClipEvents};
 use throng::skeleton::{Mask, Transform};
-use throng::state_machine::{BlendPointDesc, MaskDesc, MaskPartDesc, MotionDesc, StateMachineDesc};
+use throng::state_machine::{
+    BlendPointDesc, MaskBranchDesc, MaskDesc, MotionDesc, StateMachineDesc,
+};
 
 /// The mannequin's own clips.
 pub(super) const WALK: usize = 1;
@@ -159,7 +161,7 @@ fn events(duration_s: f64, rng: &mut Rng) -> Vec<EventDesc> {
 }
 
 fn masks(character: &Character, rng: &mut Rng) -> Vec<MaskDesc> {
-    let part = |joint: &str, weight| MaskPartDesc {
+    let branch = |joint: &str, weight| MaskBranchDesc {
         joint: joint.into(),
         weight,
         feather: 0,
@@ -167,16 +169,16 @@ fn masks(character: &Character, rng: &mut Rng) -> Vec<MaskDesc> {
     let joints = character.skeleton().joints().iter();
     // Children come after their parents, and overwrite them.
     let some = joints.map(|joint| match rng.below(4) {
-        0 => part(&joint.name, 0.0),
-        1 => part(&joint.name, 1.0),
-        _ => part(&joint.name, rng.range(0.0, 1.0)),
+        0 => branch(&joint.name, 0.0),
+        1 => branch(&joint.name, 1.0),
+        _ => branch(&joint.name, rng.range(0.0, 1.0)),
     });
-    let parts = [vec![part("Chest", 1.0)], some.collect()];
-    let named = MASKS.iter().zip(parts);
+    let branches = [vec![branch("Chest", 1.0)], some.collect()];
+    let named = MASKS.iter().zip(branches);
     named
-        .map(|(name, parts)| MaskDesc {
+        .map(|(name, branches)| MaskDesc {
             name: (*name).into(),
-            parts,
+            branches,
         })
         .collect()
 }

@@ -13,7 +13,7 @@ use throng::import::{ImportOptions, RawCharacter};
 use throng::motion::LoopMode;
 use throng::skeleton::Mask;
 use throng::skeleton::Transform;
-use throng::state_machine::{MaskDesc, MaskPartDesc};
+use throng::state_machine::{MaskBranchDesc, MaskDesc};
 
 /// The weight that layer 0 of an animator needs to hide the rest pose.
 const THRESHOLD: f32 = 0.999;
@@ -50,8 +50,8 @@ fn make_loads() -> Vec<Load> {
         let joints = character.skeleton().joints();
         let mut mask = |name: &str| MaskDesc {
             name: name.into(),
-            parts: (0..3)
-                .map(|_| MaskPartDesc {
+            branches: (0..3)
+                .map(|_| MaskBranchDesc {
                     joint: joints[rng.below(joints.len())].name.to_string(),
                     weight: rng.range(-0.5, 1.0).max(0.0),
                     feather: 0,

@@ -94,13 +94,13 @@ const BROKEN: &[(&str, &str, &str, &str)] = &[
     (
         "joint = \"Spine\"",
         "joint = \"Spin\"",
-        "mask 0 \"upper body\", parts[0].joint",
+        "mask 0 \"upper body\", branches[0].joint",
         "\"Spin\"",
     ),
     (
         "feather = 2",
         "feather = 2, weight = 1.5",
-        "mask 0 \"upper body\", parts[0].weight",
+        "mask 0 \"upper body\", branches[0].weight",
         "1.5",
     ),
     ("feather = 2", "feather = -2", "mask 0 \"upper body\"", "-2"),

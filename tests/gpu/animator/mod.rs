@@ -24,7 +24,7 @@ use throng::palette::{
     DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, QuatOffset, SkinningMethod, WriteOnly,
 };
 use throng::state_machine::{
-    LayerDesc, MaskDesc, MaskPartDesc, Origin, ParameterDesc, ParameterKind, StateDesc,
+    LayerDesc, MaskBranchDesc, MaskDesc, Origin, ParameterDesc, ParameterKind, StateDesc,
     StateMachineDesc, TransitionDesc,
 };
 use throng::{Capacity, CharacterDesc, CharacterId, Crowd, Id, InstanceId, Spawn, Stats};
@@ -59,7 +59,7 @@ fn knowledge() -> AnimationDesc {
     AnimationDesc {
         masks: vec![MaskDesc {
             name: "upper".into(),
-            parts: vec![MaskPartDesc {
+            branches: vec![MaskBranchDesc {
                 joint: "joint 5".into(),
                 weight: 1.0,
                 feather: 2,

@@ -283,7 +283,7 @@ fn a_description_is_in_the_scene() {
         head = 'Head'
         [[mask]]
         name = 'upper body'
-        parts = [{ joint = 'Spine', feather = 2 }]
+        branches = [{ joint = 'Spine', feather = 2 }]
         [[blend_space]]
         name = 'locomotion'
         points = [{ at = 0, clip = 'Idle' }, { at = 1.4, clip = 'Walk' }]";

@@ -14,7 +14,7 @@ use throng::state_machine::StateMachineDesc;
 pub(super) const WHOLE: &str = r#"
 [[mask]]
 name = "upper"
-parts = [{ joint = "Hips" }, { joint = "Hand", weight = 0.5 }]
+branches = [{ joint = "Hips" }, { joint = "Hand", weight = 0.5 }]
 
 [[clip]]
 name = "Walk"
@@ -56,7 +56,7 @@ kind = "float"
 
 [[state_machine.mask]]
 name = "hand"
-parts = [{ joint = "Hand" }]
+branches = [{ joint = "Hand" }]
 
 [[state_machine.layer]]
 name = "body"
@@ -379,7 +379,7 @@ fn an_asset_takes_a_description() {
     let text = r#"
 [[mask]]
 name = "head"
-parts = [{ joint = "b_Neck_04", feather = 1 }]
+branches = [{ joint = "b_Neck_04", feather = 1 }]
 [[clip]]
 name = "Walk"
 events = [{ name = "paw", time_s = 0.2 }]

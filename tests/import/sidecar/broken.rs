@@ -13,7 +13,7 @@ const BROKEN: &[(&str, &str, &str)] = &[
         "mask",
     ),
     (
-        "\n\n[[mask]]\nparts = []",
+        "\n\n[[mask]]\nbranches = []",
         "doll.toml:3: mask 0 \"\": missing field \"name\"",
         "",
     ),
@@ -61,23 +61,23 @@ const BROKEN: &[(&str, &str, &str)] = &[
     ),
     // Masks.
     (
-        "[[mask]]\nname = 'm'\nparts = [\n  { joint = 'Hips' },\n  { joint = 'Hnad' },\n]",
-        "doll.toml:5: mask 0 \"m\", parts[1].joint: joint \"Hnad\" does not exist: there are \
+        "[[mask]]\nname = 'm'\nbranches = [\n  { joint = 'Hips' },\n  { joint = 'Hnad' },\n]",
+        "doll.toml:5: mask 0 \"m\", branches[1].joint: joint \"Hnad\" does not exist: there are \
          Hand, Root, Hips",
         "",
     ),
     (
-        "[[mask]]\nname = 'm'\nparts = [{ joint = 'Hips', weight = 2 }]",
-        "doll.toml:3: mask 0 \"m\", parts[0].weight: is 2, must be 0..=1",
+        "[[mask]]\nname = 'm'\nbranches = [{ joint = 'Hips', weight = 2 }]",
+        "doll.toml:3: mask 0 \"m\", branches[0].weight: is 2, must be 0..=1",
         "",
     ),
     (
-        "[[mask]]\nname = 'm'\nparts = []\n[[mask]]\nname = 'm'\nparts = []",
+        "[[mask]]\nname = 'm'\nbranches = []\n[[mask]]\nname = 'm'\nbranches = []",
         "doll.toml:5: mask 1 \"m\", name: has the same name as element 0 of its list",
         "",
     ),
     (
-        "[[mask]]\nname = ''\nparts = []",
+        "[[mask]]\nname = ''\nbranches = []",
         "doll.toml:2: mask 0 \"\", name: ",
         "it is empty",
     ),
@@ -279,8 +279,8 @@ const BROKEN: &[(&str, &str, &str)] = &[
         "",
     ),
     (
-        "[[mask]]\nname = 'm'\nparts = []\n[state_machine]\n\
-         mask = [{ name = 'm', parts = [{ joint = 'Hips' }] }]\n\
+        "[[mask]]\nname = 'm'\nbranches = []\n[state_machine]\n\
+         mask = [{ name = 'm', branches = [{ joint = 'Hips' }] }]\n\
          layer = [{ name = 'l', entry = 'a', state = [{ name = 'a' }] }]",
         "doll.toml:2: mask 0 \"m\", name: the state machine has a different mask with this name",
         "",

@@ -161,7 +161,7 @@ fn the_description_of_a_character_is_its_own() {
         assert_eq!(same.animation_desc(), &desc);
         // A mask that a layer of the state machine names can change.
         let mut other = desc.clone();
-        other.masks[0].parts[0].weight = 0.25;
+        other.masks[0].branches[0].weight = 0.25;
         let other = character.clone().with_animation(&other).unwrap();
         assert_eq!(other.masks()[0].weights()[1], 0.25);
         let less = AnimationDesc {

@@ -10,7 +10,7 @@ use throng::clip::{Interpolation, Track, TrackValues};
 use throng::glam::{DMat4, DQuat, DVec3, Quat};
 use throng::palette::Mat3x4;
 use throng::skeleton::{Mask, Transform};
-use throng::state_machine::{MaskDesc, MaskPartDesc};
+use throng::state_machine::{MaskBranchDesc, MaskDesc};
 use throng::{Id, SimdLevel};
 
 /// The number of masks.
@@ -21,8 +21,8 @@ fn layered(rng: &mut Rng, model: &Model) -> Character {
     let joints = model.character.skeleton().joints();
     let mut mask = |number: usize| MaskDesc {
         name: format!("mask {number}"),
-        parts: (0..number * joints.len().min(4))
-            .map(|_| MaskPartDesc {
+        branches: (0..number * joints.len().min(4))
+            .map(|_| MaskBranchDesc {
                 joint: joints[rng.below(joints.len())].name.to_string(),
                 weight: [0.0, 1.0, rng.range(0.0, 1.0)][rng.below(3)],
                 feather: 0,

@@ -7,7 +7,7 @@ use throng::animator::Animator;
 use throng::character::{AnimationDesc, Character};
 use throng::clip::{Clip, ClipOptions, CurveClip, Interpolation, Track, TrackValues};
 use throng::glam::{Quat, Vec3};
-use throng::state_machine::{MaskDesc, MaskPartDesc};
+use throng::state_machine::{MaskBranchDesc, MaskDesc};
 use throng::{Error, Id, SimdLevel};
 
 fn made(character: &Character, tracks: Vec<Track>) -> (CurveClip, Clip) {
@@ -225,14 +225,14 @@ fn clips_are_refused_by_name() {
 fn weights_of_any_size_give_finite_poses() {
     let character = chain(9);
     let (raw, _) = turning(&character);
-    let parts = (0_u8..9).map(|joint| MaskPartDesc {
+    let branches = (0_u8..9).map(|joint| MaskBranchDesc {
         joint: format!("joint {joint}"),
         weight: f32::from(joint) / 8.0,
         feather: 0,
     });
     let mask = MaskDesc {
         name: "ramp".into(),
-        parts: parts.collect(),
+        branches: branches.collect(),
     };
     let desc = AnimationDesc {
         masks: vec![mask],
