@@ -33,7 +33,7 @@ fn again(exported: &Exported, options: ImportOptions) -> Imported {
     let again = import::bytes(&exported.bytes, &options).unwrap();
     let mut repairs = again.repairs.iter();
     assert!(
-        repairs.all(|it| it.kind == throng::import::RepairKind::NoSkin),
+        repairs.all(|it| it.kind == import::RepairKind::NoSkin),
         "{:?}",
         again.repair_summary()
     );
