@@ -66,13 +66,11 @@ fn main() -> Result<(), Words> {
     let walk = character.clip(WALK)?;
     let motion = character.root_motion(walk);
     let motion = motion.ok_or("no root motion")?;
-    let (pass, report) = (motion.pass(), motion.report());
+    let pass = motion.pass();
     say!(
-        "a pass goes {:.2} m and turns by {:.2} rad; {} keys, at most {:.2} mm off",
+        "a pass goes {:.2} m and turns by {:.2} rad",
         pass.translation.length(),
-        pass.yaw_rad,
-        report.keys,
-        1e3 * report.error_m
+        pass.yaw_rad
     );
 
     let end_s = motion.duration_s();

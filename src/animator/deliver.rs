@@ -92,18 +92,14 @@ impl Sink<'_> {
         let Some(events) = library.events(record.clip) else {
             return;
         };
-        let passed = if record.has(PlayRecord::FLAG_STARTED) {
-            events.passed(from, to, record.loop_mode())
-        } else {
-            events.passed_from_start(from, to, record.loop_mode())
-        };
-        let passed = passed.limited(MOST_OF_RECORD);
-        self.queue.leave_out(passed.left_out());
-        for hit in passed {
-            let time_s = passing.time_of(hit.unwrapped_s);
+        let started = record.has(PlayRecord::FLAG_STARTED);
+        let mut passed = events.passed([from, to], record.loop_mode(), started);
+        self.queue.leave_out(passed.limit(MOST_OF_RECORD));
+        for (event, unwrapped_s) in passed {
+            let time_s = passing.time_of(unwrapped_s);
             let kind = AnimationEventKind::Clip {
                 clip: Id::new(record.clip),
-                event: Id::new(hit.name_id as u16),
+                event: Id::new(event.name),
             };
             self.push(kind, record.layer, record.weight_at(time_s), time_s);
         }
@@ -154,13 +150,9 @@ pub(crate) fn next_s(library: &Library, record: &PlayRecord, local_s: f64) -> f6
     {
         let (from, mode) = (record.unwrapped_s(local_s), record.loop_mode());
         let to = f64::INFINITY.copysign(record.to_speed);
-        let mut passed = if record.has(PlayRecord::FLAG_STARTED) {
-            events.passed(from, to, mode)
-        } else {
-            events.passed_from_start(from, to, mode)
-        };
-        if let Some(hit) = passed.next() {
-            next_s = next_s.min(record.time_of(hit.unwrapped_s, local_s));
+        let started = record.has(PlayRecord::FLAG_STARTED);
+        if let Some((_, unwrapped_s)) = events.passed([from, to], mode, started).next() {
+            next_s = next_s.min(record.time_of(unwrapped_s, local_s));
         }
     }
     next_s

@@ -99,7 +99,7 @@ impl Library {
 
     pub(crate) fn events(&self, clip: u16) -> Option<&ClipEvents> {
         let events = &self.set.of(Id::new(clip)).events;
-        (!events.is_empty()).then_some(events)
+        (!events.list().is_empty()).then_some(events)
     }
 
     pub(crate) fn motion(&self, clip: u16) -> Option<&RootMotion> {

@@ -76,7 +76,6 @@ pub use event::{AnimationEvent, AnimationEventKind, EventName};
 pub use joint_ref::JointRef;
 #[cfg(feature = "vulkan")]
 pub(crate) use mapping::{joints_by_name, moved};
-#[cfg(feature = "vulkan")]
 pub use name_or_id::NameOrId;
 pub use play::{Play, Playing};
 pub use record::PlayRecord;

@@ -68,7 +68,6 @@ mod draft;
 mod extent;
 mod flips;
 mod pack_clips;
-mod root_motion;
 mod save;
 mod split;
 mod state_machine;

@@ -1,7 +1,7 @@
 //! Packing of clips: a character's own, or others for its skeleton.
 
 use super::Character;
-use crate::clip::{AdditiveReference, Clip, ClipOptions, CurveClip, PackCount, Probes, curves};
+use crate::clip::{Clip, ClipOptions, CurveClip, PackCount, Probes};
 use crate::error::Result;
 use rayon::prelude::*;
 
@@ -14,61 +14,12 @@ impl Clip {
     /// - [`Error::Argument`](crate::error::Error::Argument) if the error bound is not positive and
     ///   finite.
     pub fn new(character: &Character, clip: &CurveClip, options: &ClipOptions) -> Result<Self> {
-        Ok(Self::pack_counted((character.model(), &character.probes()), clip, options)?.0)
-    }
-
-    /// Packs `clip` and returns the number of joint poses that were computed meanwhile.
-    ///
-    /// # Errors
-    /// The errors of [`Self::new`].
-    // For the tests of this crate: not part of the API.
-    #[doc(hidden)]
-    pub fn packing_poses(
-        character: &Character,
-        clip: &CurveClip,
-        options: &ClipOptions,
-    ) -> Result<u64> {
-        Ok(Self::pack_counted((character.model(), &character.probes()), clip, options)?.1)
-    }
-
-    /// Packs the difference of `clip` from a reference pose, as an additive clip.
-    ///
-    /// An additive clip is added to the pose that other clips produce: a recoil, a breath, a lean.
-    /// Joints and weights that the clip does not drive have no difference.
-    ///
-    /// The differences are computed from the file's keys, exactly except for rounding, and packed
-    /// like any other clip. The reported error is that of the clip added back onto its reference.
-    /// Morph weights are differences from the weights at rest, or from the clip's own weights at
-    /// the reference time. A reference pose has no morph weights, so it uses those at rest.
-    ///
-    /// ```
-    /// use throng::clip::{AdditiveReference, Clip, ClipOptions};
-    ///
-    /// let options = throng::import::ImportOptions::curves_only();
-    /// let character = throng::import::RawCharacter::mannequin().build(&options)?.character;
-    /// let first = AdditiveReference::Frame { time_s: 0.0 };
-    /// let (curve, options) = (&character.curves()[0], ClipOptions::default());
-    /// let clip = Clip::additive(&character, curve, &first, &options)?;
-    /// assert!(clip.is_additive());
-    /// # Ok::<(), throng::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// - As [`Self::new`].
-    /// - [`Error::At`](crate::error::Error::At) with the first driven joint whose reference is not
-    ///   finite, or whose reference scale is 0 if the clip drives the scale.
-    /// - [`Error::Argument`](crate::error::Error::Argument) for a reference pose that does not have
-    ///   one transform per joint.
-    #[doc(hidden)]
-    pub fn additive(
-        character: &Character,
-        clip: &CurveClip,
-        reference: &AdditiveReference,
-        options: &ClipOptions,
-    ) -> Result<Self> {
-        let (curves, reference) = curves(character.model(), clip, reference)?;
-        let of = (character.model(), &character.probes());
-        Self::of_difference(of, &curves, &reference, options)
+        Self::pack(
+            (character.model(), &character.probes()),
+            clip,
+            None,
+            options,
+        )
     }
 }
 
@@ -109,7 +60,7 @@ impl Character {
         let told = PackCount::new(curves.len());
         let probes = self.probes();
         let pack = |curve: &CurveClip| {
-            let (clip, _) = Clip::pack_counted((&self.model, &probes), curve, options)?;
+            let clip = Clip::pack((&self.model, &probes), curve, None, options)?;
             told.add(curve.name(), &progress);
             Ok(clip)
         };

@@ -2,24 +2,20 @@
 
 use super::curve::{CurveClip, Interpolation, Keys, Track, TrackValues, WeightTrack};
 use super::curve_weights::weight_range;
-use crate::error::{Error, Result, expect_len};
+use crate::error::{Error, Result};
 use crate::mesh::Model;
-use crate::skeleton::{Skeleton, Transform};
+use crate::skeleton::Transform;
 use glam::{DQuat, DVec3, Quat, Vec3};
 
-/// The reference pose that an additive clip is relative to.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub enum AdditiveReference {
+/// The pose that the motion or the differences of a clip are measured from.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum ReferencePose<'a> {
     /// The character's rest pose.
-    #[default]
     Rest,
-    /// The pose of the clip itself at a given time, such as the first frame of a recoil.
-    Frame {
-        /// Time in the clip, in seconds, clamped to the clip's range. NaN counts as 0.
-        time_s: f64,
-    },
-    /// A custom pose with one transform per joint.
-    Pose(Vec<Transform>),
+    /// The pose of the clip itself at time 0.
+    Start,
+    /// A local pose with one transform per joint.
+    Pose(&'a [Transform]),
 }
 
 /// Applies a difference to a reference transform.
@@ -35,18 +31,31 @@ pub(crate) fn put_onto(reference: &Transform, difference: &Transform) -> Transfo
 ///
 /// Step, linear and cubic curves keep their kind: taking a difference applies one linear map to all
 /// keys and tangents of a track, and for rotations that map preserves the angles between them.
-pub(crate) fn curves(
+///
+/// Morph weights are differences from those at rest, or for [`ReferencePose::Start`] from the
+/// clip's own at time 0.
+///
+/// # Errors
+/// - [`Error::NotFound`] for a joint or morph weight that the model does not have.
+/// - [`Error::At`] with the first driven joint whose reference is not finite, or whose reference
+///   scale is 0 if the clip drives the scale.
+/// - [`Error::Argument`] if the differences are not finite in `f32`.
+pub(crate) fn difference_curves(
     model: &Model,
     raw: &CurveClip,
-    reference: &AdditiveReference,
+    reference: ReferencePose<'_>,
 ) -> Result<(CurveClip, Vec<Transform>)> {
     let skeleton = model.skeleton();
-    let from = reference;
-    let reference = reference_pose(skeleton, raw, reference)?;
+    let mut pose = skeleton.rest_pose();
+    match reference {
+        ReferencePose::Rest => {}
+        ReferencePose::Start => raw.sample(0.0, &mut pose)?,
+        ReferencePose::Pose(own) => pose.copy_from_slice(own),
+    }
     let tracks = raw.tracks().iter().map(|track| {
         let joint = usize::from(track.joint);
-        let Some(own) = reference.get(joint) else {
-            return Err(Error::not_found("joint", joint, reference.len()));
+        let Some(own) = pose.get(joint) else {
+            return Err(Error::not_found("joint", joint, pose.len()));
         };
         let origin = Origin::new(own, joint, matches!(track.values, TrackValues::Scale(_)))?;
         let values = match &track.values {
@@ -66,16 +75,16 @@ pub(crate) fn curves(
     let tracks = tracks.collect::<Result<Vec<_>>>()?;
     let curves = CurveClip::of_aligned(raw.name(), tracks, skeleton)?;
     // Weight tracks may last longer than joint tracks.
-    let weights = weight_curves(model, raw, from)?;
+    let weights = weight_curves(model, raw, reference)?;
     let curves = curves.with_weight_tracks(weights, model.morph_weights().len())?;
-    Ok((curves.with_range_of(raw), reference))
+    Ok((curves.with_range_of(raw), pose))
 }
 
 /// Returns the morph weight tracks as differences from the reference's weights.
 fn weight_curves(
     model: &Model,
     raw: &CurveClip,
-    reference: &AdditiveReference,
+    reference: ReferencePose<'_>,
 ) -> Result<Vec<WeightTrack>> {
     let rest = model.morph_weights().iter().map(|weight| weight.rest);
     let mut weights: Vec<f32> = rest.collect();
@@ -87,8 +96,8 @@ fn weight_curves(
     if end > weights.len() {
         return Err(Error::not_found("morph weight", end - 1, weights.len()));
     }
-    if let AdditiveReference::Frame { time_s } = reference {
-        raw.sample_weights(*time_s, |index, value| weights[index] = value);
+    if reference == ReferencePose::Start {
+        raw.sample_weights(0.0, |index, value| weights[index] = value);
     }
     let mut tracks = raw.weight_tracks().to_vec();
     for track in &mut tracks {
@@ -109,25 +118,6 @@ fn values_of(interpolation: Interpolation) -> (usize, usize) {
     match interpolation {
         Interpolation::CubicSpline => (1, 3),
         Interpolation::Step | Interpolation::Linear => (0, 1),
-    }
-}
-
-fn reference_pose(
-    skeleton: &Skeleton,
-    raw: &CurveClip,
-    reference: &AdditiveReference,
-) -> Result<Vec<Transform>> {
-    match reference {
-        AdditiveReference::Rest => Ok(skeleton.rest_pose()),
-        AdditiveReference::Frame { time_s } => {
-            let mut pose = skeleton.rest_pose();
-            raw.sample(*time_s, &mut pose)?;
-            Ok(pose)
-        }
-        AdditiveReference::Pose(pose) => {
-            expect_len("reference pose", pose.len(), skeleton.len())?;
-            Ok(pose.clone())
-        }
     }
 }
 

@@ -39,42 +39,28 @@ const LEAST_LEFT: f32 = 0.5;
 const LEAST_COSINE: f32 = 0.7;
 
 impl Clip {
-    /// Packs `curves` for the skeleton of `model`, and returns the number of joint poses that were
-    /// computed meanwhile.
+    /// Packs curves. With a `reference`, they are differences from this pose.
     ///
     /// # Errors
     /// The errors of `Clip::new`.
-    pub(crate) fn pack_counted(
+    pub(crate) fn pack(
         (model, probes): (&Model, &Probes),
         curves: &CurveClip,
-        options: &ClipOptions,
-    ) -> Result<(Self, u64)> {
-        let rest = model.skeleton.rest_pose();
-        clip((model, probes), curves, options, Base::Rest(&rest))
-    }
-
-    /// Does the same as [`Self::additive`] for curves that are already differences from
-    /// `reference`.
-    ///
-    /// # Errors
-    /// The errors of [`Self::new`].
-    pub(crate) fn of_difference(
-        of: (&Model, &Probes),
-        curves: &CurveClip,
-        reference: &[Transform],
+        reference: Option<&[Transform]>,
         options: &ClipOptions,
     ) -> Result<Self> {
-        Ok(clip(of, curves, options, Base::Reference(reference))?.0)
+        let rest = model.skeleton.rest_pose();
+        let base = reference.map_or(Base::Rest(&rest), Base::Reference);
+        clip((model, probes), curves, options, base)
     }
 }
 
-/// See [`Clip::new`]. Also returns the number of joint poses that were computed.
 fn clip(
     (model, probes): (&Model, &Probes),
     raw: &CurveClip,
     options: &ClipOptions,
     base: Base<'_>,
-) -> Result<(Clip, u64)> {
+) -> Result<Clip> {
     let skeleton = model.skeleton();
     if let Some(last) = raw.tracks().last() {
         expect_index("joint", last.joint.into(), skeleton.len())?;
@@ -95,7 +81,7 @@ fn clip(
     let left_m = (bound_m - moved_m).max(LEAST_LEFT * bound_m);
     let measure = Measure::new((model, probes), raw, left_m, base);
     let clip = joints(model, raw, options, base, &measure);
-    Ok((with_weights(clip, weights), measure.poses()))
+    Ok(with_weights(clip, weights))
 }
 
 /// Builds the clip without its morph weights.
@@ -118,7 +104,6 @@ fn joints(
         {
             break;
         }
-        measure.count(timing.frames);
         let Made { clip, least_cosine } = make(model, raw, base, timing.clone(), &kept);
         if least_cosine < LEAST_COSINE {
             continue;
@@ -144,7 +129,6 @@ fn joints(
     }
     let most = timings.last().cloned().unwrap_or(Timing::single(raw));
     for _ in 0..ATTEMPTS {
-        measure.count(most.frames);
         let made = make(model, raw, base, most.clone(), &kept).clip;
         let (worst, blamed) = measure.blame(&made);
         if blamed.is_empty() {

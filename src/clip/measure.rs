@@ -15,7 +15,6 @@ use crate::mesh::Model;
 use crate::skeleton::{NO_PARENT, Transform};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Part of the bound that may be used at the tested times, so that it also holds between them.
 const MARGIN: f32 = 0.9;
@@ -53,8 +52,6 @@ pub(super) struct Measure<'a> {
     probes: &'a Probes,
     /// The times from the file's keys.
     keys: Part,
-    /// The joint poses computed so far, which count the work.
-    poses: AtomicU64,
 }
 
 /// Working memory for the poses at eight times.
@@ -96,7 +93,6 @@ impl<'a> Measure<'a> {
             bound_m,
             probes,
             keys: Part::default(),
-            poses: AtomicU64::new(0),
         };
         let mut keys = Part::new(key_times_s);
         let mut scratch = Scratch::default();
@@ -341,7 +337,6 @@ impl<'a> Measure<'a> {
         scratch: &mut Scratch,
         found: &mut Found,
     ) -> Octet {
-        self.count(EIGHT);
         let Scratch {
             local,
             exact,
@@ -362,17 +357,6 @@ impl<'a> Measure<'a> {
             which,
         };
         comparison.run(models, found)
-    }
-
-    /// Counts the joint poses of `times` times as work.
-    pub(super) fn count(&self, times: usize) {
-        let poses = times as u64 * self.file.skeleton.len() as u64;
-        self.poses.fetch_add(poses, Ordering::Relaxed);
-    }
-
-    /// The joint poses that were computed for the frames of clips and at tested times.
-    pub(super) fn poses(&self) -> u64 {
-        self.poses.load(Ordering::Relaxed)
     }
 
     pub(super) fn bound_m(&self) -> f32 {

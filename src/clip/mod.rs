@@ -49,7 +49,7 @@ mod weights;
 mod weights_sample;
 mod widths;
 
-pub(crate) use additive::{curves, put_onto};
+pub(crate) use additive::{ReferencePose, difference_curves, put_onto};
 pub(crate) use build::rest_clip;
 pub use curve::{CurveClip, Interpolation, Keys, Track, TrackValues, WeightTrack};
 pub(crate) use curve::{align, is_opposite};
@@ -62,7 +62,3 @@ pub(crate) use packed::{Block, BlockKeys, COMPONENTS, Property, components, rest
 pub use packed::{Clip, ClipOptions, ClipReport, VertexError};
 pub(crate) use probes::Probes;
 pub(crate) use timing::Place;
-
-// Additive clips are described by `AdditiveDesc`. Tests also pack one by one.
-#[doc(hidden)]
-pub use additive::AdditiveReference;

@@ -49,6 +49,7 @@ pub(super) fn check_cap(
 }
 
 /// Fails unless a list has the length that it needs.
+#[cfg(feature = "gltf")]
 pub(super) fn expect_count(
     object: impl FnOnce() -> Object,
     what: &'static str,

@@ -4,9 +4,9 @@
 use super::fault::fault_of;
 use super::fault::{cut, fault};
 use super::options::ImportOptions;
+use crate::error::{AssetFault, Error, ObjectKind, Result};
 #[cfg(any(feature = "gltf", feature = "wgl"))]
-use crate::error::Object;
-use crate::error::{AssetFault, Error, LFS_POINTER, ObjectKind, Result};
+use crate::error::{LFS_POINTER, Object};
 #[cfg(any(feature = "gltf", feature = "wgl"))]
 use crate::text::is_lfs_pointer;
 use std::cell::RefCell;

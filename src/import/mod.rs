@@ -30,7 +30,7 @@
 
 mod add_clips;
 mod assemble;
-#[cfg(any(feature = "fbx", feature = "ezm", feature = "wgl"))]
+#[cfg(any(feature = "gltf", feature = "ezm", feature = "wgl"))]
 mod budget;
 mod fault;
 #[cfg(feature = "fbx")]

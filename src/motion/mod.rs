@@ -19,16 +19,10 @@ mod root_motion;
 
 pub(crate) use blend::{ClipSample, FULL_WEIGHT, Share, blend_joint, blend_weights};
 pub use blend_space::BlendSpace;
+pub(crate) use blend_space::{BlendLine, BlendPlane, BlendShape};
+pub(crate) use events::{ClipEvents, Event};
 pub(crate) use inertialisation::Inertialisation;
 pub use playback::{Ease, LoopMode};
 pub(crate) use playback::{MAX_FADE_S, Ramp, SpeedRamp, cycle_duration_s};
-pub(crate) use root_motion::extract;
 pub use root_motion::{RootMotion, RootTransform};
-
-// For the tests and benches of this crate: not part of the API.
-#[doc(hidden)]
-pub use blend_space::{BlendShape, BlendSpace1, BlendSpace2};
-#[doc(hidden)]
-pub use events::{ClipEvents, EventHit, Passed};
-#[doc(hidden)]
-pub use root_motion::{RootMotionBudget, RootMotionOptions, RootMotionReport, RootReference};
+pub(crate) use root_motion::{RootMotionBudget, RootMotionOptions, extract};

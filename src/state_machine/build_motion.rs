@@ -7,7 +7,7 @@ use super::model::{Motion, Played};
 use crate::clip::Clip;
 use crate::error::{DescFault, cut};
 use crate::id::Id;
-use crate::motion::{BlendShape, BlendSpace, BlendSpace1, BlendSpace2};
+use crate::motion::{BlendLine, BlendPlane, BlendShape, BlendSpace};
 use crate::text::{check_cap, find, unknown};
 use glam::Vec2;
 
@@ -23,19 +23,19 @@ impl Known<'_> {
             )?)),
             MotionDesc::Blend1 { parameter, points } => {
                 let field = "motion.blend_1d";
-                let places: Vec<f32> = points.iter().map(|point| point.at).collect();
-                check_points(at, field, &places, |at| at.is_finite())?;
+                let positions: Vec<f32> = points.iter().map(|point| point.at).collect();
+                check_points(at, field, &positions, |at| at.is_finite())?;
                 let names = points.iter().map(|point| point.clip.as_str());
                 Ok(Motion::Blend1 {
                     parameter: self.float(at, &format!("{field}.parameter"), parameter)?,
-                    space: BlendSpace1::new(&places).map_err(|why| spaced(at, field, why))?,
+                    space: BlendLine::new(&positions).map_err(|why| spaced(at, field, why))?,
                     clips: self.clips(at, field, names, additive)?,
                 })
             }
             MotionDesc::Blend2 { parameters, points } => {
                 let field = "motion.blend_2d";
-                let places: Vec<_> = points.iter().map(|p| Vec2::from_array(p.at)).collect();
-                check_points(at, field, &places, |at| at.is_finite())?;
+                let positions: Vec<_> = points.iter().map(|p| Vec2::from_array(p.at)).collect();
+                check_points(at, field, &positions, |at| at.is_finite())?;
                 let names = points.iter().map(|point| point.clip.as_str());
                 let parameter = |axis: usize| {
                     let field = format!("{field}.parameters[{axis}]");
@@ -43,7 +43,7 @@ impl Known<'_> {
                 };
                 Ok(Motion::Blend2 {
                     parameters: [parameter(0)?, parameter(1)?],
-                    space: BlendSpace2::new(&places).map_err(|why| spaced(at, field, why))?,
+                    space: BlendPlane::new(&positions).map_err(|why| spaced(at, field, why))?,
                     clips: self.clips(at, field, names, additive)?,
                 })
             }
@@ -87,7 +87,7 @@ impl Known<'_> {
                 &parameters[axis],
             )
         };
-        Ok(match space.shape() {
+        Ok(match &space.shape {
             BlendShape::Line(line) => Motion::Blend1 {
                 parameter: parameter(0)?,
                 space: line.clone(),
@@ -158,14 +158,14 @@ fn spaced(at: At, field: &str, why: crate::error::Error) -> Fault {
 fn check_points<T: Copy>(
     at: At,
     field: &str,
-    places: &[T],
+    positions: &[T],
     finite: impl Fn(T) -> bool,
 ) -> Checked<()> {
-    if places.is_empty() {
+    if positions.is_empty() {
         return Err(Fault::new(at, field, DescFault::Missing("points")));
     }
-    check_cap(at, "points", places.len(), BlendSpace::MAX_POINTS)?;
-    match places.iter().position(|place| !finite(*place)) {
+    check_cap(at, "points", positions.len(), BlendSpace::MAX_POINTS)?;
+    match positions.iter().position(|at| !finite(*at)) {
         Some(number) => Err(Fault::new(
             at,
             format!("{field}.points[{number}].at"),

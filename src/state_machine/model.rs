@@ -4,7 +4,7 @@ use super::desc::ParameterKind;
 use super::desc_transition::Interruption;
 use crate::clip::Clip;
 use crate::id::Id;
-use crate::motion::{BlendSpace1, BlendSpace2, Ease, LoopMode};
+use crate::motion::{BlendLine, BlendPlane, Ease, LoopMode};
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Parameter {
@@ -50,12 +50,12 @@ pub(super) enum Motion {
     Clip(Played),
     Blend1 {
         parameter: u16,
-        space: BlendSpace1,
+        space: BlendLine,
         clips: Vec<Played>,
     },
     Blend2 {
         parameters: [u16; 2],
-        space: BlendSpace2,
+        space: BlendPlane,
         clips: Vec<Played>,
     },
 }

@@ -1,59 +1,118 @@
 //! Events of clips: each is delivered exactly once, compared with a count in integers.
 
+use crate::reference::rig;
 use crate::reference::rng::Rng;
 use bytemuck::Zeroable;
 use throng::Error;
-use throng::animator::PlayRecord;
-use throng::motion::{ClipEvents, EventHit, LoopMode, Passed};
+use throng::animator::{ActorId, AnimationEventKind, Animator, Play, PlayRecord};
+use throng::character::Character;
+use throng::clip::{CurveClip, Interpolation, Track, TrackValues};
+use throng::glam::Vec3;
+use throng::motion::LoopMode;
+use throng::{Id, Result};
 
 const LOOPINGS: [LoopMode; 3] = [LoopMode::Loop, LoopMode::Once, LoopMode::PingPong];
 const DAY_S: f64 = 86_400.0;
 /// Whole numbers of this many seconds are exact in `f64` and in their sums and products.
 const TICK_S: f64 = 1.0 / 1024.0;
 
-/// The unwrapped time of a play that moves step by step.
-struct Cursor {
-    at_s: f64,
-    started: bool,
-}
-
-impl Cursor {
-    fn new(at_s: f64) -> Self {
-        let started = false;
-        Self { at_s, started }
-    }
-
-    /// The events up to a time. The first step that has a length includes those at its start.
-    fn advance<'a>(
-        &mut self,
-        events: &'a ClipEvents,
-        to_s: f64,
-        loop_mode: LoopMode,
-    ) -> Passed<'a> {
-        let passed = if self.started {
-            events.passed(self.at_s, to_s, loop_mode)
-        } else {
-            events.passed_from_start(self.at_s, to_s, loop_mode)
+/// Clips named by their index, each with its duration and events, in seconds. The events of a clip
+/// have different names.
+fn character(clips: &[(f32, Vec<f64>)]) -> Result<Character> {
+    let character = rig::chain(1);
+    let clip = |(index, (duration_s, events)): (usize, &(f32, Vec<f64>))| {
+        let track = Track {
+            joint: Id::new(0),
+            values: TrackValues::Translation(rig::keys(
+                Interpolation::Linear,
+                &[0.0, *duration_s],
+                &[Vec3::ZERO, Vec3::X],
+            )),
         };
-        self.started |= to_s != self.at_s;
-        self.at_s = to_s;
-        passed
-    }
+        let clip = CurveClip::new(&index.to_string(), vec![track], character.skeleton()).unwrap();
+        let named = |(event, time_s): (usize, &f64)| (event.to_string().into(), *time_s);
+        (clip, events.iter().enumerate().map(named).collect())
+    };
+    let clips = clips.iter().enumerate().map(clip).collect();
+    character.clone().with_clips_and_events(clips)
 }
 
-/// Event, pass, and where it lies in ticks.
-type Met = (usize, i64, i64);
+/// An actor that plays a clip forward and backward.
+struct Player {
+    animator: Animator,
+    id: ActorId,
+    /// The unwrapped time of the clip.
+    at_s: f64,
+    /// Clip seconds per second.
+    speed: f64,
+}
+
+impl Player {
+    fn new(character: &Character) -> Self {
+        let mut animator = Animator::new(character).unwrap();
+        let id = animator.add(Play::REST).unwrap();
+        let (at_s, speed) = (0.0, 1.0);
+        Self {
+            animator,
+            id,
+            at_s,
+            speed,
+        }
+    }
+
+    fn play(&mut self, clip: usize, (at_s, speed): (f64, f64), loop_mode: LoopMode) {
+        (self.at_s, self.speed) = (at_s, speed);
+        let name = clip.to_string();
+        let play = Play::new(&*name)
+            .offset_s(at_s)
+            .speed(speed)
+            .loop_mode(loop_mode);
+        self.animator
+            .actor_mut(self.id)
+            .unwrap()
+            .play(play)
+            .unwrap();
+    }
+
+    /// The events up to an unwrapped time, each with its own, in the order in which they come.
+    fn advance(&mut self, to_s: f64) -> Vec<(usize, f64)> {
+        let (from_s, start_s) = (self.at_s, self.animator.now_s());
+        let speed = if to_s < from_s { -1.0 } else { 1.0 };
+        if to_s != from_s && speed != self.speed {
+            let mut actor = self.animator.actor_mut(self.id).unwrap();
+            actor.set_speed(0, speed).unwrap();
+            self.speed = speed;
+        }
+        self.animator
+            .update(start_s + (to_s - from_s).abs())
+            .unwrap();
+        self.at_s = to_s;
+        let events = self.animator.events().iter();
+        let event = |event: &throng::AnimationEvent| match event.kind {
+            AnimationEventKind::Clip { .. } => {
+                let name = self.animator.event_name(event).as_str().parse().unwrap();
+                Some((name, from_s + (event.time_s - start_s) * speed))
+            }
+            _ => None,
+        };
+        events.filter_map(event).collect()
+    }
+
+    /// The number of events up to an unwrapped time.
+    fn count(&mut self, to_s: f64) -> u64 {
+        self.advance(to_s).len() as u64 + self.animator.events_left_out()
+    }
+}
 
 /// The definition, point by point, in whole ticks: an event at `t` of pass `k` lies at `k·d + t`
 /// (or `(k + 1)·d − t`).
 fn reference(
     times: &[i64],
     d: i64,
-    from: i64,
-    to: i64,
+    [from, to]: [i64; 2],
     loop_mode: LoopMode,
     start: bool,
-) -> Vec<Met> {
+) -> Vec<(usize, i64)> {
     let mut met = Vec::new();
     let passes = match loop_mode {
         LoopMode::Once => 0..1,
@@ -85,7 +144,7 @@ fn reference(
                     k * d < from
                 });
             if inside || (start && at == from && from != to && goes_in) {
-                met.push((event, k, at));
+                met.push((event, at));
             }
         }
     }
@@ -93,17 +152,6 @@ fn reference(
         met.reverse();
     }
     met
-}
-
-fn met(hit: &EventHit<'_>) -> Met {
-    let ticks = hit.unwrapped_s / TICK_S;
-    assert_eq!(ticks, ticks.round());
-    (hit.event, hit.pass, ticks as i64)
-}
-
-fn in_ticks(times: &[i64], d: i64) -> ClipEvents {
-    let named = times.iter().map(|t| ("event", *t as f64 * TICK_S));
-    ClipEvents::new(d as f64 * TICK_S, named).unwrap()
 }
 
 /// Sorted times in `0..=d`, often at the ends, often equal.
@@ -124,36 +172,52 @@ fn random_times(rng: &mut Rng, d: i64) -> Vec<i64> {
 #[test]
 fn steps_deliver_what_the_definition_says() {
     let mut rng = Rng::new(1);
+    let clips: Vec<_> = (0..200)
+        .map(|_| {
+            let d = 1 + rng.below(12) as i64;
+            (d, random_times(&mut rng, d))
+        })
+        .collect();
+    let in_seconds = clips.iter().map(|(d, times)| {
+        let times = times.iter().map(|time| *time as f64 * TICK_S);
+        ((*d as f64 * TICK_S) as f32, times.collect())
+    });
+    let mut player = Player::new(&character(&in_seconds.collect::<Vec<_>>()).unwrap());
     let mut delivered = 0;
-    for _ in 0..20_000 {
-        let d = 1 + rng.below(12) as i64;
-        let times = random_times(&mut rng, d);
-        let events = in_ticks(&times, d);
-        let from = rng.below(81) as i64 - 40;
-        let to = rng.below(81) as i64 - 40;
+    for round in 0..6000 {
+        let clip = round % clips.len();
+        let (d, times) = &clips[clip];
+        let at = |rng: &mut Rng| rng.below(81) as i64 - 40;
+        // The first step of a play, then one that may turn around.
+        let [start, middle, end] = [0; 3].map(|_| at(&mut rng));
         for loop_mode in LOOPINGS {
-            for start in [false, true] {
-                let (a, b) = (from as f64 * TICK_S, to as f64 * TICK_S);
-                let passed = if start {
-                    events.passed_from_start(a, b, loop_mode)
-                } else {
-                    events.passed(a, b, loop_mode)
-                };
-                let got: Vec<Met> = passed.clone().map(|hit| met(&hit)).collect();
-                let expected = reference(&times, d, from, to, loop_mode, start);
-                assert_eq!(
-                    got, expected,
-                    "{times:?} of {d}, {from}..{to}, {loop_mode:?}, {start}"
-                );
-                assert_eq!(passed.left(), expected.len() as u64);
-                assert_eq!(
-                    passed.clone().last().map(|hit| met(&hit)),
-                    expected.last().copied()
-                );
-                if !start {
-                    assert_eq!(events.count_passed(a, b, loop_mode), expected.len() as u64);
-                }
-                delivered += expected.len();
+            let sign = |from: i64, to: i64| if to < from { -1.0 } else { 1.0 };
+            let speed = sign(start, middle);
+            player.play(clip, (start as f64 * TICK_S, speed), loop_mode);
+            // A clip that plays once turns around at its end, wherever it is held.
+            if loop_mode == LoopMode::Once
+                && sign(middle, end) != speed
+                && !(0..=*d).contains(&middle)
+            {
+                continue;
+            }
+            let mut first = true;
+            for (from, to) in [(start, middle), (middle, end)] {
+                let got = player.advance(to as f64 * TICK_S);
+                let got: Vec<_> = got
+                    .iter()
+                    .map(|(event, at_s)| (*event, at_s / TICK_S))
+                    .collect();
+                let want = reference(times, *d, [from, to], loop_mode, first);
+                let want: Vec<_> = want
+                    .iter()
+                    .map(|(event, at)| (*event, *at as f64))
+                    .collect();
+                let what = format!("{times:?} of {d}, {from}..{to}, {loop_mode:?}, {first}");
+                assert_eq!(got, want, "{what}");
+                // A step of no length does not use the start up.
+                first &= from == to;
+                delivered += want.len();
             }
         }
     }
@@ -163,86 +227,62 @@ fn steps_deliver_what_the_definition_says() {
 #[test]
 fn each_is_delivered_once_however_time_is_cut() {
     let mut rng = Rng::new(2);
+    // Durations and times that no `f64` has exactly.
+    let clips: Vec<_> = (0..100)
+        .map(|_| {
+            let duration_s = rng.range(0.05, 3.0) / 3.0;
+            let event = |rng: &mut Rng| f64::from(rng.range(0.0, 1.0)) * f64::from(duration_s);
+            let mut times: Vec<f64> = (0..rng.below(6)).map(|_| event(&mut rng)).collect();
+            times.extend([0.0, f64::from(duration_s)]);
+            (duration_s, times)
+        })
+        .collect();
+    let character = character(&clips).unwrap();
+    let [mut cut, mut whole] = [0; 2].map(|_| Player::new(&character));
     for round in 0..600 {
-        // Durations and times that no `f64` has exactly.
-        let duration = f64::from(rng.range(0.05, 3.0)) / 3.0;
-        let mut times: Vec<f64> = (0..rng.below(6))
-            .map(|_| f64::from(rng.range(0.0, 1.0)) * duration)
-            .collect();
-        times.extend([0.0, duration]);
-        let events = ClipEvents::new(duration, times.iter().map(|t| ("", *t))).unwrap();
+        let clip = round % clips.len();
+        let (duration_s, times) = (f64::from(clips[clip].0), &clips[clip].1);
         for loop_mode in LOOPINGS {
             let near_s = [0.0, DAY_S, 30.0 * DAY_S, -DAY_S][round % 4];
             let sign = if round % 3 == 0 { -1.0 } else { 1.0 };
-            let mut cursor = Cursor::new(near_s);
-            let mut at = near_s;
-            let mut got = Vec::new();
-            for _ in 0..60 {
-                // Frames of any length, some of none, and often onto a seam as this computes it.
-                at = match rng.below(5) {
-                    0 => at,
-                    1 => {
-                        let seam = (at / duration).round() * duration;
-                        if (seam - at) * sign > 0.0 { seam } else { at }
-                    }
-                    _ => at + sign * f64::from(rng.range(0.0, 0.3)),
-                };
-                got.extend(cursor.advance(&events, at, loop_mode));
+            for player in [&mut cut, &mut whole] {
+                player.play(clip, (near_s, sign), loop_mode);
             }
-            let whole: Vec<_> = events.passed_from_start(near_s, at, loop_mode).collect();
-            assert_eq!(got, whole, "round {round}, {loop_mode:?}");
-            // In order, and no point twice.
-            for pair in got.windows(2) {
-                assert!((pair[1].unwrapped_s - pair[0].unwrapped_s) * sign >= 0.0);
-                assert_ne!((pair[0].event, pair[0].pass), (pair[1].event, pair[1].pass));
+            let mut at_s = near_s;
+            let mut got = Vec::new();
+            for _ in 0..40 {
+                // Frames of any length, some of none, and often onto a seam as this computes it.
+                at_s = match rng.below(5) {
+                    0 => at_s,
+                    1 => {
+                        let seam_s = (at_s / duration_s).round() * duration_s;
+                        if (seam_s - at_s) * sign > 0.0 {
+                            seam_s
+                        } else {
+                            at_s
+                        }
+                    }
+                    _ => at_s + sign * f64::from(rng.range(0.0, 0.1)),
+                };
+                got.extend(cut.advance(at_s));
+            }
+            let want = whole.advance(at_s);
+            let events = |list: &[(usize, f64)]| list.iter().map(|one| one.0).collect::<Vec<_>>();
+            assert_eq!(events(&got), events(&want), "round {round}, {loop_mode:?}");
+            for (got, want) in got.iter().zip(&want) {
+                // Times of 30 days are rounded to 2^-31 s.
+                assert!(
+                    (got.1 - want.1).abs() < 1e-8,
+                    "round {round}: {got:?} {want:?}"
+                );
             }
             // As many as there are passes: of each whole pass, each event.
             if loop_mode != LoopMode::Once {
-                let passes = (at - near_s).abs() / duration;
-                let per_pass = times.len() as f64
-                    - if loop_mode == LoopMode::PingPong {
-                        1.0
-                    } else {
-                        0.0
-                    };
-                let off = (got.len() as f64 - passes * per_pass).abs();
+                let passes = (at_s - near_s).abs() / duration_s;
+                let turns = f64::from(u8::from(loop_mode == LoopMode::PingPong));
+                let off = (got.len() as f64 - passes * (times.len() as f64 - turns)).abs();
                 assert!(off <= times.len() as f64 + 1.0, "{off}");
             }
-        }
-    }
-}
-
-/// A clip that plays from `start_s` on, as the animator keeps it.
-fn record(start_s: f64, speed: f64, offset_s: f64) -> PlayRecord {
-    PlayRecord {
-        anchor_s: start_s,
-        offset_s,
-        from_speed: speed,
-        to_speed: speed,
-        ..Zeroable::zeroed()
-    }
-}
-
-#[test]
-fn records_at_any_frame_rate_and_speed_deliver_the_same() {
-    let events = ClipEvents::new(f64::from(1.1_f32), [("a", 0.0), ("b", 0.4), ("c", 1.1)]).unwrap();
-    for start_s in [0.0, DAY_S, 30.0 * DAY_S] {
-        for speed in [1.0, -1.0, 0.37, -2.5] {
-            let record = record(start_s, speed, 0.1);
-            let all = |hz: usize| -> Vec<_> {
-                let mut hits = Vec::new();
-                for frame in 0..20 * hz {
-                    let at = |frame: usize| start_s + frame as f64 / hz as f64;
-                    let [from_s, to_s] = [frame, frame + 1].map(|f| record.unwrapped_s(at(f)));
-                    let passed = events.passed(from_s, to_s, LoopMode::Loop);
-                    hits.extend(passed.map(|hit| (hit.name.to_string(), hit.pass)));
-                }
-                hits
-            };
-            let slow = all(7);
-            assert!(slow.len() > 15);
-            assert_eq!(slow, all(60));
-            assert_eq!(slow, all(144));
         }
     }
 }
@@ -263,7 +303,13 @@ fn unwrapped_time_is_within_a_nanosecond_after_thirty_days() {
         let speed_parts = rng.below(2049) as i128 - 1024; // of 1024
         let offset = (rng.bits() >> 20) as i128; // 16 s
         let speed = speed_parts as f64 / 1024.0;
-        let record = record(start_s, speed, offset as f64 * unit);
+        let record = PlayRecord {
+            anchor_s: start_s,
+            offset_s: offset as f64 * unit,
+            from_speed: speed,
+            to_speed: speed,
+            ..Zeroable::zeroed()
+        };
         let exact = (now - start) * speed_parts + offset * 1024;
         let got = record.unwrapped_s(now_s);
         let got = (got / unit) as i128 * 1024;
@@ -275,182 +321,50 @@ fn unwrapped_time_is_within_a_nanosecond_after_thirty_days() {
 }
 
 #[test]
-fn a_start_and_a_seek_deliver_what_they_should() {
-    let events = ClipEvents::new(2.0, [("zero", 0.0), ("one", 1.0), ("two", 2.0)]).unwrap();
-    let names = |hits: Passed<'_>| -> Vec<_> { hits.map(|hit| hit.name.to_string()).collect() };
-    let mut cursor = Cursor::new(0.0);
-    // A frame of no length at the start does not use the start up.
-    assert!(names(cursor.advance(&events, 0.0, LoopMode::Loop)).is_empty());
-    assert_eq!(
-        names(cursor.advance(&events, 0.5, LoopMode::Loop)),
-        ["zero"]
-    );
-    assert_eq!(names(cursor.advance(&events, 1.0, LoopMode::Loop)), ["one"]);
-    // Turning around on an event does not deliver it again, but passing it again does.
-    assert!(names(cursor.advance(&events, 0.5, LoopMode::Loop)).is_empty());
-    assert_eq!(names(cursor.advance(&events, 1.5, LoopMode::Loop)), ["one"]);
-    let mut cursor = Cursor::new(3.5);
-    assert!(names(cursor.advance(&events, 3.75, LoopMode::Loop)).is_empty());
-    assert_eq!(
-        names(cursor.advance(&events, 1.5, LoopMode::Loop)),
-        ["one", "zero", "two"]
-    );
-    let mut cursor = Cursor::new(3.0);
-    assert_eq!(names(cursor.advance(&events, 3.5, LoopMode::Loop)), ["one"]);
-
-    // A backward play of a loop from its end, and from its seam.
-    let mut back = Cursor::new(2.0);
-    assert_eq!(
-        names(back.advance(&events, 0.5, LoopMode::Loop)),
-        ["two", "one"]
-    );
-    // Reaching the seam gives both of its events, leaving it none.
-    assert_eq!(
-        names(back.advance(&events, 0.0, LoopMode::Loop)),
-        ["zero", "two"]
-    );
-    assert!(names(back.advance(&events, -0.5, LoopMode::Loop)).is_empty());
-
-    // Once: delivered when passed, silent while held, also by a play that starts late.
-    let mut once = Cursor::new(-1.0);
-    assert_eq!(
-        names(once.advance(&events, 1.5, LoopMode::Once)),
-        ["zero", "one"]
-    );
-    assert_eq!(names(once.advance(&events, 7.0, LoopMode::Once)), ["two"]);
-    assert!(names(once.advance(&events, 9.0, LoopMode::Once)).is_empty());
-    assert_eq!(
-        names(once.advance(&events, -5.0, LoopMode::Once)),
-        ["two", "one", "zero"]
-    );
-
-    // There and back: turning points once.
-    let mut pong = Cursor::new(0.0);
-    assert_eq!(
-        names(pong.advance(&events, 6.0, LoopMode::PingPong)),
-        ["zero", "one", "two", "one", "zero", "one", "two"]
-    );
-}
-
-#[test]
 fn a_billion_passes_cost_nothing() {
-    let events = ClipEvents::new(0.001, [("a", 0.0), ("b", 0.0005), ("c", 0.001)]).unwrap();
+    let events = vec![0.0, 0.5 * TICK_S, TICK_S];
+    let mut player = Player::new(&character(&[(TICK_S as f32, events)]).unwrap());
     let month_s = 30.0 * DAY_S;
-    let whole = events.count_passed(0.0, month_s, LoopMode::Loop);
-    // 2,592,000,000 cycles of three events. 0.001 is not exactly a thousandth, so the last seam may
-    // not be reached.
-    assert!(whole.abs_diff(3 * 2_592_000_000) <= 3, "{whole}");
-    let ping = events.count_passed(0.0, month_s, LoopMode::PingPong);
-    assert!(ping.abs_diff(2 * 2_592_000_000) <= 2, "{ping}");
-    for (from, to) in [(0.0, month_s), (month_s, 0.0)] {
-        let passed = events.passed(from, to, LoopMode::Loop).limited(5);
-        assert!(passed.left_out().abs_diff(whole - 5) <= 3);
-        assert_eq!(passed.count(), 5);
-        let far = events
-            .passed(from, to, LoopMode::Loop)
-            .nth(7_000_000_000)
-            .unwrap();
-        assert!((far.unwrapped_s - from).abs() > 0.89 * month_s);
-        assert!(events.passed(from, to, LoopMode::Loop).count() > 7_000_000_000);
-    }
+    // 2,654,208,000 cycles of three events, and the one at the start.
+    let cycles = (month_s / TICK_S) as u64;
+    player.play(0, (0.0, 1.0), LoopMode::Loop);
+    assert_eq!(player.count(month_s), 3 * cycles + 1);
+    // The turning points count once.
+    player.play(0, (0.0, 1.0), LoopMode::PingPong);
+    assert_eq!(player.count(month_s), 2 * cycles + 1);
+    // Back, the start was passed, and the last point is left rather than reached.
+    assert_eq!(player.count(0.0), 2 * cycles);
     // Cut in two at random, nothing is lost.
     let mut rng = Rng::new(4);
-    for _ in 0..2_000 {
-        let cut = f64::from(rng.range(0.0, 1.0)) * month_s;
-        let parts = events.count_passed(0.0, cut, LoopMode::Loop)
-            + events.count_passed(cut, month_s, LoopMode::Loop);
-        assert_eq!(parts, whole);
+    for _ in 0..200 {
+        let cut_s = f64::from(rng.range(0.0, 1.0)) * month_s;
+        player.play(0, (0.0, 1.0), LoopMode::Loop);
+        let parts = player.count(cut_s) + player.count(month_s);
+        assert_eq!(parts, 3 * cycles + 1, "{cut_s}");
     }
 }
 
 #[test]
-fn nothing_breaks_it() {
-    let odd = [
-        0.0,
-        -0.0,
-        1.0,
-        -1.0,
-        f64::NAN,
-        f64::INFINITY,
-        f64::NEG_INFINITY,
-        f64::MAX,
-        f64::MIN,
-        f64::from(f32::MAX),
-        -f64::from(f32::MAX),
-        f64::MIN_POSITIVE,
-        5e-324,
-    ];
-    for duration in [0.0, 5e-324, 1e-45, 1.0, f64::from(f32::MAX)] {
-        let at = [0.0, 0.5 * duration, duration];
-        let events = ClipEvents::new(duration, at.map(|t| ("x", t))).unwrap();
-        for (from, to) in odd.iter().flat_map(|a| odd.map(|b| (*a, b))) {
-            for loop_mode in LOOPINGS {
-                for passed in [
-                    events.passed(from, to, loop_mode),
-                    events.passed_from_start(from, to, loop_mode),
-                ] {
-                    if from.is_nan() || to.is_nan() || from == to {
-                        assert_eq!(passed.left(), 0);
-                    }
-                    if loop_mode == LoopMode::Once {
-                        assert!(passed.left() <= 3);
-                    }
-                    assert_eq!(passed.clone().limited(0).count(), 0);
-                    let some: Vec<_> = passed.take(9).collect();
-                    assert!(some.iter().all(|hit| !hit.unwrapped_s.is_nan()));
-                }
-            }
-        }
-    }
-    // A clip without duration has one pass, whatever is asked.
-    let flat = ClipEvents::new(0.0, [("x", 0.0)]).unwrap();
-    assert_eq!(flat.count_passed(-1.0, 1e9, LoopMode::Loop), 1);
-    assert_eq!(
-        ClipEvents::default().count_passed(-1.0, 1e9, LoopMode::Loop),
-        0
-    );
-}
-
-#[test]
-fn lists_are_checked_sorted_and_named_once() {
-    let events = ClipEvents::new(1.0, [("b", 0.9), ("a", 0.5), ("b", -0.0), ("c", 0.5)]).unwrap();
-    let list: Vec<_> = events.iter().collect();
-    assert_eq!(list, [("b", 0.0), ("a", 0.5), ("c", 0.5), ("b", 0.9)]);
-    assert_eq!(events.names().collect::<Vec<_>>(), ["b", "a", "c"]);
-    assert_eq!(
-        (events.len(), events.is_empty(), events.duration_s()),
-        (4, false, 1.0)
-    );
-    let ids = events
-        .passed_from_start(0.0, 1.0, LoopMode::Once)
-        .map(|hit| hit.name_id);
-    assert_eq!(ids.collect::<Vec<_>>(), [0, 1, 2, 0]);
-
+fn lists_are_checked_and_sorted() {
+    let of = |duration_s: f32, events: &[f64]| character(&[(duration_s, events.to_vec())]);
+    let sorted = of(1.0, &[0.9, 0.5, -0.0, 0.5]).unwrap();
+    let list: Vec<_> = sorted.events(Id::new(0)).collect();
+    assert_eq!(list, [("2", 0.0), ("1", 0.5), ("3", 0.5), ("0", 0.9)]);
+    assert_eq!(sorted.event("3").map(|id| sorted.event_name(id)), Ok("3"));
     // A time written in decimals may lie past the clip's `f32`.
-    let duration = f64::from(0.7_f32);
-    assert!(duration < 0.7);
-    let events = ClipEvents::new(duration, [("end", 0.7)]).unwrap();
-    assert_eq!(events.iter().next(), Some(("end", duration)));
-
-    for time in [-0.1, 1.1, f64::NAN, f64::INFINITY] {
-        let error = ClipEvents::new(1.0, [("a", 0.0), ("b", time)]).unwrap_err();
-        assert!(
-            matches!(
-                error,
-                Error::At {
-                    what: "event",
-                    index: 1,
-                    ..
-                }
-            ),
-            "{error}"
+    assert!(f64::from(0.7_f32) < 0.7);
+    let ends = of(0.7, &[0.7]).unwrap();
+    assert_eq!(ends.events(Id::new(0)).next(), Some(("0", 0.7_f32.into())));
+    for time_s in [-0.1, 1.1, f64::NAN, f64::INFINITY] {
+        let error = of(1.0, &[0.0, time_s]).unwrap_err();
+        let at = matches!(
+            error,
+            Error::At {
+                what: "event",
+                index: 1,
+                ..
+            }
         );
-    }
-    for duration in [-1.0, 1e39, f64::NAN, f64::INFINITY] {
-        let none: [(&str, f64); 0] = [];
-        assert!(matches!(
-            ClipEvents::new(duration, none),
-            Err(Error::Argument { .. })
-        ));
+        assert!(at, "{error}");
     }
 }

@@ -7,8 +7,8 @@ use crate::reference::maths::slerp;
 use crate::reference::rig;
 use crate::reference::rng::Rng;
 use throng::Id;
-use throng::character::Character;
-use throng::clip::{AdditiveReference, Clip, ClipOptions};
+use throng::character::{Character, PoseReference};
+use throng::clip::{Clip, ClipOptions};
 use throng::clip::{CurveClip, Interpolation, Track, TrackValues};
 use throng::glam::{Quat, Vec3};
 use throng::import::{ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys};
@@ -162,13 +162,16 @@ fn import_and_packing_keep_the_direction() {
             let reference = rng.rotation();
             let mut pose = character.skeleton().rest_pose();
             pose[0].rotation = reference;
-            let additive = Clip::additive(
-                &character,
-                curves,
-                &AdditiveReference::Pose(pose),
-                &ClipOptions::default(),
-            )
-            .unwrap();
+            let clips = vec![
+                rig::held(character.skeleton(), &pose),
+                curves.clone().with_name("of"),
+            ];
+            let frame = PoseReference::Frame {
+                clip: "held".into(),
+                time_s: 0.0,
+            };
+            let additive = rig::additive(character.clone().with_clips(clips).unwrap(), frame);
+            let additive = additive.unwrap().clips()[2].clone();
             let clips = [
                 pack(true),
                 pack(false),

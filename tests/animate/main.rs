@@ -17,6 +17,7 @@ mod messages;
 mod models;
 mod morph_clips;
 mod moving_clips;
+mod refused;
 mod root_motion;
 mod sampling;
 mod sockets;

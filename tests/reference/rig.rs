@@ -4,11 +4,11 @@
 //! one vertex between each two joints.
 
 use throng::Id;
-use throng::character::Character;
+use throng::character::{AdditiveDesc, AnimationDesc, Character, PoseReference};
 use throng::clip::{CurveClip, Keys, Track, TrackValues};
 use throng::glam::{Mat4, Vec3};
 use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin};
-use throng::skeleton::Transform;
+use throng::skeleton::{Skeleton, Transform};
 
 /// Joints one metre apart along +Y, each the child of the one before, and their skin.
 pub fn joints(count: usize) -> (Vec<RawNode>, RawSkin) {
@@ -30,7 +30,17 @@ pub fn joints(count: usize) -> (Vec<RawNode>, RawSkin) {
     ((0..count).map(node).collect(), skin)
 }
 
+/// A chain whose clips are packed, and kept as curves.
 pub fn chain(joints: usize) -> Character {
+    chain_with(joints, &ImportOptions::with_curves())
+}
+
+/// A chain whose clips are kept as curves only.
+pub fn unpacked_chain(joints: usize) -> Character {
+    chain_with(joints, &ImportOptions::curves_only())
+}
+
+fn chain_with(joints: usize, options: &ImportOptions) -> Character {
     let (nodes, skin) = self::joints(joints);
     let vertices = 2 * joints - 1;
     let next = |vertex: usize| vertex / 2 + vertex % 2;
@@ -54,7 +64,7 @@ pub fn chain(joints: usize) -> Character {
         }],
         ..RawCharacter::default()
     };
-    raw.build(&ImportOptions::with_curves()).unwrap().character
+    raw.build(options).unwrap().character
 }
 
 /// A clip for [`chain`] with one track, on its first joint.
@@ -80,4 +90,36 @@ pub fn keys<T: Clone>(
         values: values.to_vec(),
         interpolation,
     }
+}
+
+/// A clip that holds a local pose of the skeleton.
+pub fn held(skeleton: &Skeleton, pose: &[Transform]) -> CurveClip {
+    let tracks = pose.iter().enumerate().flat_map(|(joint, local)| {
+        let linear = throng::clip::Interpolation::Linear;
+        let values = [
+            TrackValues::Translation(keys(linear, &[0.0], &[local.translation])),
+            TrackValues::Rotation(keys(linear, &[0.0], &[local.rotation])),
+            TrackValues::Scale(keys(linear, &[0.0], &[local.scale])),
+        ];
+        values.map(|values| Track {
+            joint: Id::new(joint as u16),
+            values,
+        })
+    });
+    CurveClip::new("held", tracks.collect(), skeleton).unwrap()
+}
+
+/// The last clip of a character as its difference from a reference.
+pub fn additive(character: Character, reference: PoseReference) -> throng::Result<Character> {
+    let curves = character.curves();
+    let clip = curves.last().map_or("", CurveClip::name).into();
+    let desc = AnimationDesc {
+        additive: vec![AdditiveDesc {
+            name: None,
+            clip,
+            reference,
+        }],
+        ..AnimationDesc::default()
+    };
+    character.with_animation(&desc)
 }

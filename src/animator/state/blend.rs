@@ -3,7 +3,7 @@
 use crate::animator::library::Library;
 use crate::animator::record::PlayRecord;
 use crate::error::{Error, Result, expect_finite, expect_index};
-use crate::motion::{BlendShape, Ease, LoopMode, Ramp, SpeedRamp, cycle_duration_s};
+use crate::motion::{Ease, LoopMode, Ramp, SpeedRamp, cycle_duration_s};
 use glam::Vec2;
 
 /// The most blend spaces that an actor plays at a time, including those that fade out.
@@ -73,13 +73,7 @@ fn parts(library: &Library, space: u16, at: Vec2) -> ([Part; 3], f64) {
             weight,
         }
     };
-    let parts = match space.shape() {
-        BlendShape::Line(line) => {
-            let [first, second] = line.at(at.x);
-            [part(first), part(second), Part::default()]
-        }
-        BlendShape::Plane(plane) => plane.at(at).map(part),
-    };
+    let parts = space.parts(at).map(part);
     let cycle_s = cycle_duration_s(parts.map(|part| (part.weight, part.duration_s)));
     (parts, if cycle_s > 0.0 { cycle_s } else { 1.0 })
 }

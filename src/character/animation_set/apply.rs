@@ -5,9 +5,9 @@ use super::draft::ClipDraft;
 use super::fault::{At, Checked, Fault};
 use super::set::{MAX_EVENT_NAMES, MAX_PARTS};
 use crate::character::asset::Character;
-use crate::clip::AdditiveReference;
+use crate::clip::ReferencePose;
 use crate::error::{DescFault, Error, cut};
-use crate::motion::{RootMotionBudget, RootMotionOptions, RootReference, extract};
+use crate::motion::{RootMotionBudget, RootMotionOptions, extract};
 use crate::skeleton::Transform;
 use crate::text::{check_cap, check_names, check_value, find, unknown};
 use glam::BVec3;
@@ -96,16 +96,11 @@ impl Draft<'_> {
             let why = DescFault::Invalid("additive clips cannot have root motion");
             return Err(Fault::new(at, field, why));
         };
-        let mut options = root_motion(self.character, at, desc)?;
-        let pose;
-        options.reference = match &desc.reference {
-            PoseReference::Rest => RootReference::Rest,
-            PoseReference::Start => RootReference::Start,
-            PoseReference::Frame { clip, time_s } => {
-                let field = "root_motion.reference";
-                pose = frame(self.character, (at, field), (clip, *time_s), sources)?;
-                RootReference::Pose(&pose)
-            }
+        let mut pose = self.character.skeleton().rest_pose();
+        let reference = (&desc.reference, "root_motion.reference");
+        let options = RootMotionOptions {
+            reference: reference_pose((at, reference), sources, &mut pose)?,
+            ..root_motion(self.character, at, desc)?
         };
         let Some(curve) = clip.curve() else {
             return Err(Fault::new(at, field, NO_CURVES));
@@ -138,16 +133,10 @@ impl Draft<'_> {
         }
         let keys = source.key_count();
         check_cap(at, "keys of additive clips together", keys, cap)?;
-        let reference = match &desc.reference {
-            PoseReference::Rest => AdditiveReference::Rest,
-            PoseReference::Start => AdditiveReference::Frame { time_s: 0.0 },
-            PoseReference::Frame { clip, time_s } => {
-                let at = (at, "reference");
-                let pose = frame(self.character, at, (clip, *time_s), sources)?;
-                AdditiveReference::Pose(pose)
-            }
-        };
-        let made = source.additive(self.character, desc.name.as_deref(), &reference);
+        let mut pose = self.character.skeleton().rest_pose();
+        let reference = (&desc.reference, "reference");
+        let reference = reference_pose((at, reference), sources, &mut pose)?;
+        let made = source.additive(self.character, desc.name.as_deref(), reference);
         let made = made.map_err(|why| refused(at, "", why))?;
         let Some(made) = made else {
             return Err(Fault::new(at, "clip", NO_CURVES));
@@ -239,13 +228,17 @@ fn named<'c>(
     Ok(&clips[usize::from(index)])
 }
 
-/// The pose of a clip at a time, for the reference in `field`.
-fn frame(
-    character: &Character,
-    (at, field): (At, &str),
-    (clip, time_s): (&str, f64),
+/// The reference in a field. Samples `pose` if it is a frame of a clip.
+fn reference_pose<'p>(
+    (at, (reference, field)): (At, (&PoseReference, &str)),
     clips: &[ClipDraft],
-) -> Checked<Vec<Transform>> {
+    pose: &'p mut [Transform],
+) -> Checked<ReferencePose<'p>> {
+    let (clip, time_s) = match reference {
+        PoseReference::Rest => return Ok(ReferencePose::Rest),
+        PoseReference::Start => return Ok(ReferencePose::Start),
+        PoseReference::Frame { clip, time_s } => (clip, *time_s),
+    };
     let fields = ["clip", "time_s"].map(|name| format!("{field}.frame.{name}"));
     let [of_clip, of_time] = fields.each_ref().map(String::as_str);
     check_value(at, of_time, time_s, time_s.is_finite(), "a finite number")?;
@@ -256,10 +249,9 @@ fn frame(
     let Some(curve) = clip.curve() else {
         return Err(Fault::new(at, of_clip, NO_CURVES));
     };
-    let mut pose = character.skeleton().rest_pose();
-    let sampled = curve.sample(time_s, &mut pose);
+    let sampled = curve.sample(time_s, pose);
     sampled.map_err(|why| refused(at, of_time, why))?;
-    Ok(pose)
+    Ok(ReferencePose::Pose(pose))
 }
 
 /// The options of an extraction, except the reference.
@@ -297,7 +289,7 @@ fn root_motion(
         joint: joint.transpose()?,
         axes: BVec3::new(x, y, z),
         yaw: desc.yaw,
-        reference: RootReference::Start,
+        reference: ReferencePose::Start,
         error_m: desc.error_m,
     })
 }

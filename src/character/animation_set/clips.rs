@@ -12,7 +12,7 @@ use crate::character::asset::Character;
 use crate::character::flips::mark_flips;
 use crate::clip::{PackCount, PackObserver};
 use crate::error::{Result, expect_cap};
-use crate::motion::ClipEvents;
+use crate::motion::{ClipEvents, Event};
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -123,7 +123,7 @@ impl Character {
         let (packed_clips, curves) = (Arc::make_mut(packed_clips), Arc::make_mut(curves));
         for (clip, events) in clips.into_iter().zip(events) {
             set.clips.push(OfClip {
-                events: ClipEvents::shared(clip.duration_s(), &names, events)?,
+                events: ClipEvents::new(clip.duration_s(), events)?,
                 root_motion: clip.motion(gait_motion),
                 gait: clip.gait,
                 additive: clip.is_additive(),
@@ -183,7 +183,7 @@ fn measure_gaits(character: &Character, clips: &mut [ClipDraft]) {
 /// The names of events, each once.
 struct EventNames {
     list: Vec<Box<str>>,
-    ids: HashMap<Box<str>, u32>,
+    ids: HashMap<Box<str>, u16>,
 }
 
 impl EventNames {
@@ -195,20 +195,23 @@ impl EventNames {
     }
 
     /// The events with the indices of their names.
-    fn ids(&mut self, events: &NamedTimes) -> Result<Vec<(u32, f64)>> {
+    fn ids(&mut self, events: &NamedTimes) -> Result<Vec<Event>> {
         let mut found = Vec::with_capacity(events.len());
         for (name, time_s) in events {
             let next = self.list.len();
-            let id = match self.ids.get(name) {
+            let name = match self.ids.get(name) {
                 Some(id) => *id,
                 None => {
                     expect_cap("names of events", next + 1, MAX_EVENT_NAMES)?;
-                    self.ids.insert(name.clone(), next as u32);
+                    self.ids.insert(name.clone(), next as u16);
                     self.list.push(name.clone());
-                    next as u32
+                    next as u16
                 }
             };
-            found.push((id, *time_s));
+            found.push(Event {
+                time_s: *time_s,
+                name,
+            });
         }
         Ok(found)
     }

@@ -2,9 +2,9 @@
 
 use super::desc::Gait;
 use crate::character::asset::Character;
-use crate::clip::{AdditiveReference, Clip, CurveClip, Probes, curves as difference_curves};
+use crate::clip::{Clip, CurveClip, Probes, ReferencePose, difference_curves};
 use crate::error::Result;
-use crate::motion::RootMotion;
+use crate::motion::{Event, RootMotion};
 use crate::skeleton::Transform;
 use std::sync::Arc;
 
@@ -57,6 +57,11 @@ impl ClipDraft {
         let mut curves = Arc::unwrap_or_clone(curves).into_iter();
         let packed = std::mem::take(&mut character.clips);
         let mut packed = Arc::unwrap_or_clone(packed).into_iter();
+        let names = set.event_names;
+        let named = |event: &Event| {
+            let name = names.get(usize::from(event.name)).cloned();
+            (name.unwrap_or_default(), event.time_s)
+        };
         let drafts = set.clips.into_iter().map(|of| {
             let (curve, packed) = (curves.next(), packed.next());
             let of_curve = curve.as_ref().map(|curve| f64::from(curve.duration_s()));
@@ -70,11 +75,7 @@ impl ClipDraft {
                     .or(of_curve)
                     .unwrap_or(0.0),
                 reference: of.additive.then_some(Reference { pose: None }),
-                events: of
-                    .events
-                    .iter()
-                    .map(|(name, at)| (name.into(), at))
-                    .collect(),
+                events: of.events.list().iter().map(named).collect(),
                 root_motion: of.root_motion.filter(|motion| !motion.is_of_gait()),
                 gait: of.gait,
                 gait_known: true,
@@ -118,12 +119,12 @@ impl ClipDraft {
     /// The clip as its difference from a pose, or `None` if the curves are not available.
     ///
     /// # Errors
-    /// As [`Clip::additive`].
+    /// As [`difference_curves`].
     pub(crate) fn additive(
         &self,
         character: &Character,
         name: Option<&str>,
-        reference: &AdditiveReference,
+        reference: ReferencePose<'_>,
     ) -> Result<Option<Self>> {
         let Some(curve) = &self.curve else {
             return Ok(None);
@@ -159,10 +160,7 @@ impl ClipDraft {
         if let (Some(curve), Some(options)) = (&self.curve, &character.packing.options) {
             let of = (character.model(), probes);
             let reference = self.reference.as_ref().and_then(|of| of.pose.as_deref());
-            self.packed = Some(match reference {
-                Some(pose) => Clip::of_difference(of, curve, pose, options)?,
-                None => Clip::pack_counted(of, curve, options)?.0,
-            });
+            self.packed = Some(Clip::pack(of, curve, reference, options)?);
         }
         Ok(())
     }

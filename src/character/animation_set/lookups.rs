@@ -5,7 +5,7 @@ use crate::character::asset::Character;
 use crate::clip::Clip;
 use crate::error::Result;
 use crate::id::{Id, find};
-use crate::motion::{BlendSpace, ClipEvents, RootMotion};
+use crate::motion::{BlendSpace, RootMotion};
 use crate::skeleton::{Mask, Socket};
 use crate::state_machine::StateMachine;
 
@@ -142,7 +142,9 @@ impl Character {
     /// [`AnimationEventKind::Clip`](crate::animator::AnimationEventKind::Clip) states when each is
     /// delivered.
     pub fn events(&self, clip: Id<Clip>) -> impl ExactSizeIterator<Item = (&str, f64)> {
-        self.clip_events(clip).iter()
+        let set = &self.animations;
+        let events = set.of(clip).events.list().iter();
+        events.map(|event| (set.event_name(Id::new(event.name)), event.time_s))
     }
 
     /// Finds the event with this name, in any clip.
@@ -162,13 +164,6 @@ impl Character {
     /// The names of all events, indexed by `Id<EventDesc>`.
     pub fn event_names(&self) -> impl ExactSizeIterator<Item = &str> + Clone {
         self.animations.event_names.iter().map(|name| &**name)
-    }
-
-    /// For the tests of this crate: not part of the API.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn clip_events(&self, clip: Id<Clip>) -> &ClipEvents {
-        &self.animations.of(clip).events
     }
 
     /// True if the clip is a difference from a reference pose.

@@ -10,7 +10,7 @@ use super::source::AnimationSource;
 use crate::clip::Clip;
 use crate::error::{DescFault, Error};
 use crate::id::Id;
-use crate::motion::{BlendShape, BlendSpace, BlendSpace1, BlendSpace2};
+use crate::motion::{BlendLine, BlendPlane, BlendShape, BlendSpace};
 use crate::skeleton::{Mask, Socket};
 use crate::state_machine::{MaskDesc, StateMachine, StateMachineClip, build_mask};
 use crate::text::{check_cap, check_names, check_value, find};
@@ -137,9 +137,9 @@ impl Draft<'_> {
             }
         }
         let shape = if plane.is_empty() {
-            BlendSpace1::new(&line).map(BlendShape::Line)
+            BlendLine::new(&line).map(BlendShape::Line)
         } else {
-            BlendSpace2::new(&plane).map(BlendShape::Plane)
+            BlendPlane::new(&plane).map(BlendShape::Plane)
         };
         Ok(BlendSpace {
             name: desc.name.as_str().into(),

@@ -4,35 +4,37 @@
 //! Loading makes them from it again, so everything is checked as at an import.
 
 use super::desc::{AnimationDesc, Gait};
-use super::draft::{ClipDraft, NamedTimes};
+use super::draft::ClipDraft;
 use super::set::{MAX_EVENT_NAMES, OfClip};
 use super::source::AnimationSource;
 use crate::bytes::{Reader, Save, invalid, save_structs};
 use crate::character::asset::Character;
 use crate::clip::Clip;
 use crate::error::Result;
-use crate::motion::{ClipEvents, RootMotion};
+use crate::motion::{ClipEvents, Event, RootMotion};
 use crate::text::{Read, Tree};
 use std::sync::Arc;
 
 save_structs! {
     Gait { speed_m_s, heading_rad }
+    Event { time_s, name }
 }
 
 impl OfClip {
     fn save(&self, to: &mut Vec<u8>) {
-        let events = self.events.iter();
-        let events: NamedTimes = events.map(|(name, at)| (name.into(), at)).collect();
         self.events.duration_s().save(to);
-        events.save(to);
+        self.events.list().to_vec().save(to);
         self.root_motion.save(to);
         self.gait.save(to);
         self.additive.save(to);
     }
 
-    fn load(from: &mut Reader<'_>, joints: usize) -> Result<Self> {
+    fn load(from: &mut Reader<'_>, [joints, names]: [usize; 2]) -> Result<Self> {
         let duration_s = Save::load(from)?;
-        let events = NamedTimes::load(from)?;
+        let events: Vec<Event> = Save::load(from)?;
+        if events.iter().any(|event| usize::from(event.name) >= names) {
+            return Err(invalid("event", "has a name that does not exist"));
+        }
         let root_motion: Option<RootMotion> = Save::load(from)?;
         let joint = root_motion.as_ref().and_then(RootMotion::joint);
         if joint.is_some_and(|joint| joint.index() >= joints) {
@@ -86,7 +88,7 @@ impl Character {
         let joints = self.model.skeleton.len();
         let mut clips = Vec::new();
         for _ in 0..count {
-            clips.push(OfClip::load(from, joints)?);
+            clips.push(OfClip::load(from, [joints, names.len()])?);
         }
         let same = |(of, clip): (&OfClip, &Clip)| of.additive == clip.is_additive();
         if !clips.iter().zip(self.clips.iter()).all(same) {
@@ -95,9 +97,11 @@ impl Character {
                 "is additive in only one of its two records",
             ));
         }
-        Arc::make_mut(&mut self.animations).clips = clips;
+        let names: Arc<[Box<str>]> = names.into();
+        let set = Arc::make_mut(&mut self.animations);
+        (set.clips, set.event_names) = (clips, Arc::clone(&names));
         let drafts = ClipDraft::all_of(self);
-        Arc::make_mut(&mut self.animations).event_names = names.into();
+        Arc::make_mut(&mut self.animations).event_names = names;
         let source = AnimationSource::of_desc(&desc, None)?;
         self.set_clips(drafts, &source, None)
     }

@@ -2,17 +2,18 @@
 //!
 //! Each clip has a position, and its weight depends on where the parameter lies among them.
 //!
-//! - [`BlendSpace1`]: points on a line.
-//! - [`BlendSpace2`]: points in a plane, blended by triangles. `delaunay` makes the triangles, with
-//!   the exact predicates of `grid`.
+//! - `line`: points on a line.
+//! - `plane`: points in a plane, blended by triangles. `delaunay` makes the triangles, with the
+//!   exact predicates of `grid`.
 
 mod delaunay;
 mod grid;
-mod one;
+mod line;
+mod plane;
 mod points;
-mod shape;
-mod two;
+mod space;
 
-pub use one::BlendSpace1;
-pub use shape::{BlendShape, BlendSpace};
-pub use two::BlendSpace2;
+pub(crate) use line::BlendLine;
+pub(crate) use plane::BlendPlane;
+pub(crate) use space::BlendShape;
+pub use space::BlendSpace;

@@ -14,15 +14,6 @@ pub(super) struct Line<'a> {
     per_cycle: usize,
 }
 
-/// A point of the line.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Point {
-    /// Index into the clip's events.
-    pub(super) event: usize,
-    pub(super) pass: i64,
-    pub(super) unwrapped_s: f64,
-}
-
 impl<'a> Line<'a> {
     pub(super) fn new(events: &'a ClipEvents, loop_mode: LoopMode) -> Self {
         let loop_mode = if has_passes(events.duration_s) {
@@ -31,8 +22,8 @@ impl<'a> Line<'a> {
             LoopMode::Once
         };
         let per_cycle = match loop_mode {
-            LoopMode::Loop | LoopMode::Once => events.len(),
-            LoopMode::PingPong => events.before_end + events.len() - events.at_start,
+            LoopMode::Loop | LoopMode::Once => events.list().len(),
+            LoopMode::PingPong => events.before_end + events.list().len() - events.at_start,
         };
         Self {
             events,
@@ -48,53 +39,58 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// The cycle of a point, and its number in that cycle.
-    fn place(&self, number: i128) -> (i64, usize) {
+    /// The cycle of a point, and its rank in that cycle.
+    fn split(&self, number: i128) -> (i64, usize) {
         let per_cycle = self.per_cycle.max(1) as i128;
         let cycle = number.div_euclid(per_cycle) as i64;
         (cycle, number.rem_euclid(per_cycle) as usize)
     }
 
-    /// The point with a number.
+    /// The event of a point.
+    pub(super) fn event(&self, number: i128) -> Option<(Event, f64)> {
+        let (index, unwrapped_s) = self.point(number);
+        let event = self.events.list().get(index)?;
+        Some((*event, unwrapped_s))
+    }
+
+    /// The index of a point's event, and its unwrapped time.
     ///
-    /// Its time never decreases as the number increases, even with rounding: within a pass, times
+    /// The time never decreases as the number increases, even with rounding: within a pass, times
     /// are clamped to its ends. These ends are the same products for both passes that meet there.
-    pub(super) fn point(&self, number: i128) -> Point {
-        let (cycle, place) = self.place(number);
+    fn point(&self, number: i128) -> (usize, f64) {
+        let (cycle, rank) = self.split(number);
         let duration_s = self.events.duration_s;
         let outward = match self.loop_mode {
-            LoopMode::Loop | LoopMode::Once => self.events.len(),
+            LoopMode::Loop | LoopMode::Once => self.events.list().len(),
             LoopMode::PingPong => self.events.before_end,
         };
-        let (event, pass) = if place < outward {
+        let (event, pass) = if rank < outward {
             let passes = if self.loop_mode == LoopMode::PingPong {
                 2
             } else {
                 1
             };
-            (place, passes * cycle)
+            (rank, passes * cycle)
         } else {
-            let back = place - outward;
-            ((self.events.len() - 1).saturating_sub(back), 2 * cycle + 1)
+            let back = rank - outward;
+            (
+                (self.events.list().len() - 1).saturating_sub(back),
+                2 * cycle + 1,
+            )
         };
-        let time_s = self.time_s(event);
+        let time_s = self
+            .events
+            .list()
+            .get(event)
+            .map_or(0.0, |event| event.time_s);
         let (start_s, end_s) = (pass as f64 * duration_s, (pass + 1) as f64 * duration_s);
-        let unwrapped_s = match (place < outward, time_s == duration_s) {
+        let unwrapped_s = match (rank < outward, time_s == duration_s) {
             (true, true) => end_s,
             (true, false) => (start_s + time_s).min(end_s),
             (false, true) => start_s,
             (false, false) => (end_s - time_s).max(start_s),
         };
-        Point {
-            event,
-            pass,
-            unwrapped_s,
-        }
-    }
-
-    fn time_s(&self, event: usize) -> f64 {
-        let event: Option<&Event> = self.events.events.get(event);
-        event.map_or(0.0, |event| event.time_s)
+        (event, unwrapped_s)
     }
 
     /// The number of points before a time, and also on it if `and_on`.
@@ -102,7 +98,7 @@ impl<'a> Line<'a> {
     /// They are counted from the first point of cycle 0. Before that, the number is negative.
     pub(super) fn before(&self, unwrapped_s: f64, and_on: bool) -> i128 {
         let is_before = |number| {
-            let at = self.point(number).unwrapped_s;
+            let (_, at) = self.point(number);
             at < unwrapped_s || (and_on && at == unwrapped_s)
         };
         let per_cycle = self.per_cycle as i128;
@@ -131,7 +127,7 @@ impl<'a> Line<'a> {
     /// At the seam of a loop, the points that end there are left out.
     pub(super) fn first_from(&self, unwrapped_s: f64) -> i128 {
         let first = self.before(unwrapped_s, false);
-        let (cycle, _) = self.place(first);
+        let (cycle, _) = self.split(first);
         let ends = self.loop_mode == LoopMode::Loop
             && (cycle + 1) as f64 * self.events.duration_s == unwrapped_s;
         if ends {
@@ -146,7 +142,7 @@ impl<'a> Line<'a> {
     /// At the seam of a loop, the points that begin there are left out.
     pub(super) fn last_from(&self, unwrapped_s: f64) -> i128 {
         let end = self.before(unwrapped_s, true);
-        let (cycle, _) = self.place(end - 1);
+        let (cycle, _) = self.split(end - 1);
         let begins = self.loop_mode == LoopMode::Loop
             && cycle as f64 * self.events.duration_s == unwrapped_s;
         if begins {

@@ -2,11 +2,10 @@
 //!
 //! - [`ClipEvents`] is the list of events of a clip. `line` holds the events of all cycles, in
 //!   order, with consecutive numbers.
-//! - [`Passed`] iterates over the events in a span of time.
+//! - `passed` iterates over the events in a span of time.
 
 mod clip_events;
 mod line;
 mod passed;
 
-pub use clip_events::ClipEvents;
-pub use passed::{EventHit, Passed};
+pub(crate) use clip_events::{ClipEvents, Event};

@@ -15,21 +15,21 @@ pub(super) fn too_many() -> Error {
 
 /// The work and memory that a series of extractions may use.
 #[derive(Debug, Clone, Copy)]
-pub struct RootMotionBudget {
+pub(crate) struct RootMotionBudget {
     /// The number of products of transforms.
-    pub products: u64,
+    pub(super) products: u64,
     /// The number of keys of the motions.
-    pub keys: usize,
+    pub(super) keys: usize,
 }
 
 impl RootMotionBudget {
     /// The budget for a single clip: a few seconds of work. Real clips need a hundredth of it.
-    pub const CLIP: Self = Self {
+    pub(super) const CLIP: Self = Self {
         products: 1 << 26,
         keys: MAX_KEYS,
     };
     /// The budget for all clips of a description: a few of the longest, or hundreds of real ones.
-    pub const DESCRIPTION: Self = Self {
+    pub(crate) const DESCRIPTION: Self = Self {
         products: 8 * Self::CLIP.products,
         keys: 4 * Self::CLIP.keys,
     };

@@ -5,13 +5,12 @@
 use super::chain::inverse;
 use super::curve::Curve;
 use super::follow::Way;
-use super::options::RootMotionReport;
 use crate::clip::{Interpolation, Keys, TrackValues};
 use crate::error::{Error, Result};
 use glam::{DVec3, DVec4, Vec3};
 
-/// The motion, the joint's new tracks and the report.
-pub(super) type Split = (Curve, Vec<TrackValues>, RootMotionReport);
+/// The motion, and the joint's new tracks.
+pub(super) type Split = (Curve, Vec<TrackValues>);
 
 /// Rewrites the joint's translation keys. `None` if that would not be exact.
 pub(super) fn split(way: &mut Way<'_>) -> Result<Option<Split>> {
@@ -53,15 +52,10 @@ pub(super) fn split(way: &mut Way<'_>) -> Result<Option<Split>> {
         values: moved.iter().map(|v| v.extend(0.0)).collect::<Vec<DVec4>>(),
         interpolation: keys.interpolation,
     };
-    let report = RootMotionReport {
-        keys: keys.times_s.len(),
-        exact: true,
-        error_m: 0.0,
-    };
     let stays = TrackValues::Translation(Keys {
         times_s: keys.times_s.clone(),
         values: stays,
         interpolation: keys.interpolation,
     });
-    Ok(Some((curve, vec![stays], report)))
+    Ok(Some((curve, vec![stays])))
 }

@@ -5,38 +5,31 @@ use super::chain::{Chain, Placed, moves, rotation};
 use super::curve::Curve;
 use super::follow::{Taken, Way, twist};
 use super::motion::RootMotion;
-use super::options::{RootMotionOptions, RootMotionReport, RootReference};
+use super::options::RootMotionOptions;
 use super::{exact, resample};
-use crate::clip::{CurveClip, Track, TrackValues};
-use crate::error::{Error, Result, expect_len};
+use crate::clip::{CurveClip, ReferencePose, Track, TrackValues};
+use crate::error::{Error, Result};
 use crate::id::Id;
 use crate::mesh::Model;
 use crate::skeleton::{Joint, Skeleton};
 use glam::{DVec3, DVec4};
 
-/// Splits a clip, and subtracts what it used from the budget.
+/// Splits a clip of the model into one that stays in place and its root motion.
 ///
-/// It never uses more than [`RootMotionBudget::CLIP`].
+/// It subtracts what it used from the budget, never more than [`RootMotionBudget::CLIP`]. The
+/// errors and the accuracy are those of [`RootMotionDesc`](crate::character::RootMotionDesc).
 pub(crate) fn extract(
     model: &Model,
     clip: &CurveClip,
     options: &RootMotionOptions<'_>,
     budget: &mut RootMotionBudget,
 ) -> Result<(CurveClip, RootMotion)> {
-    let skeleton = model.skeleton();
-    let drives = clip.tracks().last().map(|track| track.joint);
-    let asked = options.joint;
-    for joint in asked.into_iter().chain(drives) {
-        if usize::from(joint) >= skeleton.len() {
-            return Err(Error::not_found("joint", joint.index(), skeleton.len()));
-        }
-    }
-    let Some(joint) = asked.or_else(|| topmost(clip)) else {
+    let Some(joint) = options.joint.or_else(|| topmost(clip)) else {
         return Ok(still(clip, None));
     };
-    let mut chain = Chain::new(skeleton, clip, joint);
+    let mut chain = Chain::new(model.skeleton(), clip, joint);
     let start = chain.at(0.0);
-    let taken = taken(model, options, &chain, start)?;
+    let taken = taken(model, options, &chain, start);
     let cap = MAX_KEYS as u64 / 8;
     if chain.key_count() as u64 > cap {
         return Err(Error::Capacity {
@@ -49,7 +42,7 @@ pub(crate) fn extract(
     if !way.moves() {
         return Ok(still(clip, Some(joint)));
     }
-    let (curve, tracks, report) = match exact::split(&mut way)? {
+    let (curve, tracks) = match exact::split(&mut way)? {
         Some(split) => split,
         None => resample::split(&mut way)?,
     };
@@ -64,16 +57,11 @@ pub(crate) fn extract(
         return Ok(still(clip, Some(joint)));
     }
     let stays = replaced(model, clip, joint, tracks)?;
-    Ok((stays, RootMotion::new(clip, Some(joint), curve, report)))
+    Ok((stays, RootMotion::new(clip, Some(joint), curve)))
 }
 
 fn still(clip: &CurveClip, joint: Option<Id<Joint>>) -> (CurveClip, RootMotion) {
-    let report = RootMotionReport {
-        exact: true,
-        ..RootMotionReport::default()
-    };
-    let motion = RootMotion::new(clip, joint, Curve::STILL, report);
-    (clip.clone(), motion)
+    (clip.clone(), RootMotion::new(clip, joint, Curve::STILL))
 }
 
 /// The first joint that is moved or rotated. Tracks are sorted by joint, and joints breadth-first.
@@ -83,12 +71,7 @@ fn topmost(clip: &CurveClip) -> Option<Id<Joint>> {
     clip.tracks().iter().find(places).map(|track| track.joint)
 }
 
-fn taken(
-    model: &Model,
-    options: &RootMotionOptions<'_>,
-    chain: &Chain,
-    start: Placed,
-) -> Result<Taken> {
+fn taken(model: &Model, options: &RootMotionOptions<'_>, chain: &Chain, start: Placed) -> Taken {
     const HUMAN_M: f64 = 1.8;
     let size_m = f64::from(model.rest_bounds().size().max_element());
     let reach_m = if size_m > 0.0 && size_m.is_finite() {
@@ -97,29 +80,23 @@ fn taken(
         HUMAN_M
     };
     let error_m = match options.error_m {
-        Some(given) if !(given > 0.0 && given.is_finite()) => {
-            return Err(Error::invalid("error_m", "must be positive and finite"));
-        }
         Some(given) => given.into(),
         None => 1e-4 * reach_m / HUMAN_M,
     };
     let chosen = |axis: bool| f64::from(u8::from(axis));
     let axes = options.axes;
     let reference = match options.reference {
-        RootReference::Start => start,
-        RootReference::Rest => chain.at_rest(),
-        RootReference::Pose(pose) => {
-            expect_len("reference pose", pose.len(), model.skeleton().len())?;
-            chain.in_pose(pose)
-        }
+        ReferencePose::Start => start,
+        ReferencePose::Rest => chain.at_rest(),
+        ReferencePose::Pose(pose) => chain.in_pose(pose),
     };
-    Ok(Taken {
+    Taken {
         axes: DVec3::new(chosen(axes.x), chosen(axes.y), chosen(axes.z)),
         yaw: options.yaw && (chain.turns() || is_turned(&start, &reference)),
         reference,
         error_m,
         reach_m,
-    })
+    }
 }
 
 /// Returns true if the joint's heading differs from the reference by more than rounding.

@@ -18,8 +18,8 @@ mod resample;
 mod root_transform;
 mod save;
 
-pub use budget::RootMotionBudget;
+pub(crate) use budget::RootMotionBudget;
 pub(crate) use extract::extract;
 pub use motion::RootMotion;
-pub use options::{RootMotionOptions, RootMotionReport, RootReference};
+pub(crate) use options::RootMotionOptions;
 pub use root_transform::RootTransform;

@@ -1,7 +1,6 @@
 //! The root motion of a clip.
 
 use super::curve::Curve;
-use super::options::RootMotionReport;
 use super::root_transform::RootTransform;
 use crate::clip::{CurveClip, Interpolation};
 use crate::id::Id;
@@ -48,16 +47,10 @@ pub struct RootMotion {
     pub(super) curve: Curve,
     /// The motion of one cycle, in the frame of the motion's zero.
     pub(crate) pass: RootTransform,
-    pub(crate) report: RootMotionReport,
 }
 
 impl RootMotion {
-    pub(super) fn new(
-        clip: &CurveClip,
-        joint: Option<Id<Joint>>,
-        curve: Curve,
-        report: RootMotionReport,
-    ) -> Self {
+    pub(super) fn new(clip: &CurveClip, joint: Option<Id<Joint>>, curve: Curve) -> Self {
         let duration_s = f64::from(clip.duration_s());
         // In the frame of the motion's zero, not of its start. So `n` cycles can be put in front of
         // the motion as a single factor.
@@ -67,7 +60,6 @@ impl RootMotion {
             duration_s,
             curve,
             pass,
-            report,
         }
     }
 
@@ -85,11 +77,6 @@ impl RootMotion {
             joint: None,
             duration_s,
             pass: curve.at(duration_s),
-            report: RootMotionReport {
-                keys: 2,
-                exact: true,
-                error_m: 0.0,
-            },
             curve,
         }
     }
@@ -103,13 +90,6 @@ impl RootMotion {
     #[must_use]
     pub fn joint(&self) -> Option<Id<Joint>> {
         self.joint
-    }
-
-    /// The report of the extraction.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn report(&self) -> &RootMotionReport {
-        &self.report
     }
 
     /// The clip's duration in seconds.

@@ -5,7 +5,6 @@ use super::chain::Placed;
 use super::curve::Curve;
 use super::exact::Split;
 use super::follow::Way;
-use super::options::RootMotionReport;
 use super::root_transform::turned;
 use crate::clip::{Interpolation, Keys, TrackValues, is_opposite};
 use crate::error::Result;
@@ -37,12 +36,11 @@ pub(super) fn split(way: &mut Way<'_>) -> Result<Split> {
         keys.push(key);
     }
     farthest_m = farthest_m.max(way.taken.reference.position().abs().max_element());
-    let mut error_m = 0.0;
     if !way.steps {
         let bound_m = MARGIN * way.taken.error_m.max(2e-6 * farthest_m);
-        keys = refine(way, &keys, bound_m, &mut error_m)?;
+        keys = refine(way, &keys, bound_m)?;
     }
-    Ok(tracks(way, &keys, error_m))
+    Ok(tracks(way, &keys))
 }
 
 fn key(way: &mut Way<'_>, time_s: f32, before: Option<&Key>) -> Result<Key> {
@@ -61,7 +59,7 @@ fn key(way: &mut Way<'_>, time_s: f32, before: Option<&Key>) -> Result<Key> {
 }
 
 /// Bisects the intervals between keys until the error in each is within the bound.
-fn refine(way: &mut Way<'_>, keys: &[Key], bound_m: f64, error_m: &mut f64) -> Result<Vec<Key>> {
+fn refine(way: &mut Way<'_>, keys: &[Key], bound_m: f64) -> Result<Vec<Key>> {
     let mut fine: Vec<Key> = keys.first().copied().into_iter().collect();
     let mut open = Vec::new();
     for next in keys.iter().skip(1) {
@@ -78,11 +76,7 @@ fn refine(way: &mut Way<'_>, keys: &[Key], bound_m: f64, error_m: &mut f64) -> R
                 open.push((key(way, middle_s, Some(&from))?, halvings - 1));
                 continue;
             }
-            // There is no time between neighbouring times, so the error there does not count: it is
-            // a step.
-            if is_between {
-                *error_m = error_m.max(error);
-            }
+            // There is no time between neighbouring times: an error there is a step.
             fine.push(end);
             if fine.len() > MAX_KEYS {
                 return Err(too_many());
@@ -148,7 +142,7 @@ fn error(
     off + angle * way.taken.reach_m
 }
 
-fn tracks(way: &Way<'_>, keys: &[Key], error_m: f64) -> Split {
+fn tracks(way: &Way<'_>, keys: &[Key]) -> Split {
     let interpolation = if way.steps {
         Interpolation::Step
     } else {
@@ -167,15 +161,10 @@ fn tracks(way: &Way<'_>, keys: &[Key], error_m: f64) -> Split {
             interpolation,
         }));
     }
-    let report = RootMotionReport {
-        keys: keys.len(),
-        exact: false,
-        error_m,
-    };
     let curve = Curve {
         times_s,
         values: keys.iter().map(|key| key.motion).collect(),
         interpolation,
     };
-    (curve, tracks, report)
+    (curve, tracks)
 }

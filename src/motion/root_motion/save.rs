@@ -2,7 +2,6 @@
 
 use super::curve::Curve;
 use super::motion::RootMotion;
-use super::options::RootMotionReport;
 use super::root_transform::RootTransform;
 use crate::bytes::{Reader, Save, invalid, save_structs};
 use crate::clip::Interpolation;
@@ -11,7 +10,6 @@ use glam::DVec4;
 
 save_structs! {
     RootTransform { translation, yaw_rad }
-    RootMotionReport { keys, exact, error_m }
     Curve { times_s, values, interpolation }
 }
 
@@ -31,7 +29,6 @@ impl Save for RootMotion {
         self.duration_s.save(to);
         self.curve.save(to);
         self.pass.save(to);
-        self.report.save(to);
     }
 
     fn load(from: &mut Reader<'_>) -> Result<Self> {
@@ -40,7 +37,6 @@ impl Save for RootMotion {
             duration_s: Save::load(from)?,
             curve: Save::load(from)?,
             pass: Save::load(from)?,
-            report: Save::load(from)?,
         };
         if motion.is_sound() {
             Ok(motion)

@@ -1,16 +1,16 @@
 //! The additive clips of the models, and a clip with all kinds of tracks.
 
 use crate::models::models;
+use crate::reference::rig;
 use crate::reference::rng::Rng;
 use rayon::prelude::*;
 use std::sync::LazyLock;
-use throng::Id;
-use throng::character::Character;
-use throng::clip::{
-    AdditiveReference, Clip, ClipOptions, CurveClip, Interpolation, Keys, Track, TrackValues,
-};
+use throng::character::{Character, PoseReference};
+use throng::clip::{Clip, CurveClip, Interpolation, Keys, Track, TrackValues};
 use throng::glam::{Quat, Vec3};
+use throng::import::{ImportOptions, RawCharacter};
 use throng::skeleton::Transform;
+use throng::{Id, Result};
 
 /// An additive clip of one of [`models`], or why there is none.
 pub(super) struct Difference {
@@ -18,8 +18,11 @@ pub(super) struct Difference {
     pub(super) number: usize,
     /// The pose of the reference.
     pub(super) from: Vec<Transform>,
-    pub(super) made: throng::Result<Clip>,
+    pub(super) made: Result<Clip>,
 }
+
+/// The name of a clip that becomes additive.
+const NAME: &str = "clip";
 
 /// The number of clips of each model that are made additive.
 const CLIPS: usize = 6;
@@ -35,7 +38,7 @@ pub(super) fn differences() -> &'static [Vec<Difference>] {
             let asked = curves.flat_map_iter(|(number, curves)| {
                 let mut rng = Rng::new(number as u64);
                 let time_s = f64::from(rng.range(0.0, 1.0) * curves.duration_s());
-                let both = [AdditiveReference::Rest, AdditiveReference::Frame { time_s }];
+                let both = [None, Some(time_s)];
                 let both_wanted = number < 2 && !model.name.starts_with("random");
                 let wanted = move |of: usize| both_wanted || (number + index) % 2 == of;
                 let both = both.into_iter().enumerate();
@@ -51,17 +54,37 @@ pub(super) fn differences() -> &'static [Vec<Difference>] {
     &DIFFERENCES
 }
 
-fn difference(character: &Character, number: usize, reference: AdditiveReference) -> Difference {
+/// The difference of a clip from its pose at a time, or from the rest pose.
+fn difference(character: &Character, number: usize, time_s: Option<f64>) -> Difference {
     let curves = &character.curves()[number];
     let mut from = rest(character);
-    if let AdditiveReference::Frame { time_s } = reference {
+    if let Some(time_s) = time_s {
         curves.sample(time_s, &mut from).unwrap();
     }
+    let reference = time_s.map_or(PoseReference::Rest, |time_s| PoseReference::Frame {
+        clip: NAME.into(),
+        time_s,
+    });
     Difference {
         number,
-        made: Clip::additive(character, curves, &reference, &ClipOptions::default()),
+        made: additive(character, curves, reference),
         from,
     }
+}
+
+/// A clip for the skeleton of a character, packed as its difference from a reference.
+///
+/// The mesh is left out, so that its vertices need not be compared.
+pub(super) fn additive(
+    character: &Character,
+    curves: &CurveClip,
+    reference: PoseReference,
+) -> Result<Clip> {
+    let curves = CurveClip::new(NAME, curves.tracks().to_vec(), character.skeleton())?;
+    let bare = RawCharacter::from_skeleton(character.skeleton());
+    let bare = bare.build(&ImportOptions::with_curves())?.character;
+    let whole = rig::additive(bare.with_clips(vec![curves])?, reference)?;
+    Ok(whole.clips()[0].clone())
 }
 
 pub(super) fn rest(character: &Character) -> Vec<Transform> {

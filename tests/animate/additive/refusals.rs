@@ -1,10 +1,12 @@
 //! References that are refused.
 
 use super::made::{rest, sine_clip};
-use crate::reference::rig::chain;
+use crate::reference::rig;
+use crate::refused::refused;
 use throng::Error;
-use throng::clip::{AdditiveReference, Clip, ClipOptions, Interpolation};
-use throng::glam::{Quat, Vec3};
+use throng::character::PoseReference;
+use throng::clip::Interpolation;
+use throng::glam::Vec3;
 use throng::skeleton::Transform;
 
 type Change = fn(&mut Transform);
@@ -13,39 +15,20 @@ type Is = fn(&Error) -> bool;
 /// Each row changes a joint of the reference. `None`: the reference is accepted.
 #[test]
 fn references_are_refused_by_joint() {
-    let character = chain(3);
+    let character = rig::unpacked_chain(3);
     let curves = sine_clip(&character, Interpolation::Linear);
-    let make = |pose: Vec<Transform>| {
-        let reference = AdditiveReference::Pose(pose);
-        Clip::additive(&character, &curves, &reference, &ClipOptions::default())
-    };
-    let at_joint: Is = |error| {
-        matches!(
-            error,
-            Error::At {
-                what: "joint",
-                index: 1,
-                ..
-            }
-        )
+    let make = |pose: &[Transform]| {
+        let clips = vec![rig::held(character.skeleton(), pose), curves.clone()];
+        let frame = PoseReference::Frame {
+            clip: "held".into(),
+            time_s: 0.0,
+        };
+        rig::additive(character.clone().with_clips(clips)?, frame)
     };
     let flat: Is = |error| error.to_string() == "joint 1: reference: has a scale of 0";
     let argument: Is = |error| matches!(error, Error::Argument { .. });
-    let rows: [(&str, usize, Change, Option<Is>); 6] = [
+    let rows: [(&str, usize, Change, Option<Is>); 3] = [
         ("a scale of 0", 1, |t| t.scale.z = 0.0, Some(flat)),
-        ("NaN", 1, |t| t.translation = Vec3::NAN, Some(at_joint)),
-        (
-            "no rotation",
-            1,
-            |t| t.rotation = Quat::from_array([0.0; 4]),
-            Some(at_joint),
-        ),
-        (
-            "an infinite scale",
-            1,
-            |t| t.scale = Vec3::INFINITY,
-            Some(at_joint),
-        ),
         (
             "a tiny scale",
             1,
@@ -55,31 +38,20 @@ fn references_are_refused_by_joint() {
         // A property without a track has no difference that could fail.
         ("a scale without a track", 2, |t| t.scale = Vec3::ZERO, None),
     ];
-    for (row, joint, change, refused) in rows {
+    for (row, joint, change, is_reason) in rows {
         let mut pose = rest(&character);
         change(&mut pose[joint]);
-        match (make(pose), refused) {
+        match (make(&pose), is_reason) {
             (Ok(_), None) => {}
-            (Err(error), Some(is)) => assert!(is(&error), "{row}: {error}"),
-            (Ok(_), Some(_)) => panic!("{row}: not refused"),
-            (Err(error), None) => panic!("{row}: {error}"),
+            (made @ Err(_), Some(is)) => {
+                let error = refused(made);
+                assert!(is(&error), "{row}: {error}");
+            }
+            (other, _) => panic!("{row}: {other:?}"),
         }
     }
-    let short = make(rest(&character)[..2].to_vec());
-    assert!(matches!(
-        short,
-        Err(Error::Argument {
-            what: "reference pose",
-            ..
-        })
-    ));
     // Its difference may be too large for a clip. It does not panic.
     let mut far = rest(&character);
-    far[1].translation = Vec3::splat(f32::MAX);
-    let _ = make(far);
-    for time_s in [f64::NAN, f64::INFINITY, f64::MIN] {
-        let frame = AdditiveReference::Frame { time_s };
-        let made = Clip::additive(&character, &curves, &frame, &ClipOptions::default());
-        assert!(made.is_ok(), "{time_s}");
-    }
+    far[1].translation = Vec3::splat(1e18);
+    let _ = make(&far);
 }

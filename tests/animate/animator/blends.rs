@@ -273,16 +273,19 @@ fn the_pose_is_that_of_its_clips() {
     let id = animator.add(play).unwrap();
     animator.update(0.4).unwrap();
     let space = &world().spaces[1];
-    let parts = space.plane().at(Vec2::new(0.25, 0.5));
+    let weights = space.weights(Vec2::new(0.25, 0.5));
+    let parts = weights.into_iter().enumerate();
+    let parts: Vec<_> = parts.filter(|(_, weight)| *weight > 0.0).collect();
     let clip = |index: usize| &world().clips[space.points[index].1];
-    let durations_s = parts.map(|(index, weight)| f64::from(weight) * clip(index).duration_s());
-    let phase = 0.4 / durations_s.iter().sum::<f64>();
+    let parts_s = parts.iter();
+    let durations_s = parts_s.map(|(index, weight)| f64::from(*weight) * clip(*index).duration_s());
+    let phase = 0.4 / durations_s.sum::<f64>();
     assert_eq!(animator.actor(id).unwrap().playing().count(), 3);
     let mut pose = vec![Transform::IDENTITY; world().joints()];
     animator.local_poses(&[id], &mut pose).unwrap();
     for (joint, got) in pose.iter().enumerate() {
         let mut want = DVec3::ZERO;
-        for (index, weight) in parts {
+        for (index, weight) in parts.iter().copied() {
             let time_s = (phase * clip(index).duration_s()) % clip(index).duration_s();
             let own = clip(index).sample_joint(Id::new(joint as u16), time_s);
             want += own.translation.as_dvec3() * f64::from(weight);

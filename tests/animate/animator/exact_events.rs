@@ -86,9 +86,7 @@ fn points(
     };
     let mut points = Vec::new();
     for pass in passes {
-        for (name, time_s) in world.events[clip].iter() {
-            let mut names = world.events[clip].names();
-            let event = names.position(|other| other == name).unwrap();
+        for (event, time_s) in world.events[clip].iter().copied() {
             let back = loop_mode == LoopMode::PingPong && pass.rem_euclid(2) == 1;
             if back && (time_s == 0.0 || time_s == duration_s) {
                 // The turning point belongs to the cycle before or after.

@@ -1,6 +1,7 @@
 //! Actors that do not change are not visited.
 
 use super::world::{WALK, world};
+use throng::Id;
 use throng::animator::{ActorId, Animator, Play, RootMotionMode, ShowPose};
 
 /// The number of visits that some updates make.
@@ -112,8 +113,9 @@ fn who_has_finished_costs_nothing() {
 #[test]
 fn events_wake_an_actor() {
     let duration_s = world().clips[WALK].duration_s();
-    let list = world().events.iter().map(|events| events.iter().collect());
-    let mut list: Vec<(usize, Vec<_>)> = list.enumerate().collect();
+    let ids = (0..world().clips.len()).map(|clip| (clip, Id::new(clip as u16)));
+    let events = ids.map(|(clip, id)| (clip, world().character.events(id).collect()));
+    let mut list: Vec<(usize, Vec<_>)> = events.collect();
     list[WALK].1 = vec![("a", 0.1), ("b", 0.6 * duration_s)];
     let (mut animator, ids) = hundred_with(&list, |_| Play::REST);
     animator.actor_mut(ids[3]).unwrap().play("Walk").unwrap();

@@ -1,5 +1,6 @@
 //! The world of the tests: clips with events, root motion and masks.
 
+use crate::blend_space::plain;
 use crate::reference::rng::Rng;
 use crate::state_machine::made;
 use std::sync::OnceLock;
@@ -10,9 +11,8 @@ use throng::character::{
     RootMotionDesc,
 };
 use throng::clip::{Clip, CurveClip, Interpolation, Keys, Track, TrackValues};
-use throng::glam::{Quat, Vec3};
+use throng::glam::{Quat, Vec2, Vec3};
 use throng::import::{ImportOptions, RawCharacter};
-use throng::motion::{BlendSpace2, ClipEvents};
 use throng::skeleton::{Mask, Transform};
 use throng::state_machine::{
     BlendPointDesc, MaskBranchDesc, MaskDesc, MotionDesc, StateMachineDesc,
@@ -45,7 +45,8 @@ pub(super) struct World {
     pub(super) clips: Vec<Clip>,
     /// Blend spaces, with their names, clips and positions.
     pub(super) spaces: Vec<Space>,
-    pub(super) events: Vec<ClipEvents>,
+    /// For each clip, the indices and the times of its events.
+    pub(super) events: Vec<Vec<(usize, f64)>>,
     pub(super) masks: Vec<Mask>,
     mask_descs: Vec<MaskDesc>,
 }
@@ -57,10 +58,10 @@ pub(super) struct Space {
 }
 
 impl Space {
-    /// The plane of its points.
-    pub(super) fn plane(&self) -> BlendSpace2 {
+    /// The weight of each point at a position in a plane.
+    pub(super) fn weights(&self, at: Vec2) -> Vec<f32> {
         let points = self.points.iter().map(|(at, _)| at.to_vec2());
-        BlendSpace2::new(&points.collect::<Vec<_>>()).unwrap()
+        plain::weights(&plain::plane(&points.collect::<Vec<_>>()), at)
     }
 }
 
@@ -240,7 +241,11 @@ impl World {
         world.character = world.bare.clone().with_animation(&desc).unwrap();
         let ids = (0..).map(Id::new).take(world.clips.len());
         world.events = ids
-            .map(|clip| world.character.clip_events(clip).clone())
+            .map(|clip| {
+                let events = world.character.events(clip);
+                let id = |name| world.character.event(name).unwrap().index();
+                events.map(|(name, time_s)| (id(name), time_s)).collect()
+            })
             .collect();
         world.masks = world.character.masks().to_vec();
         assert!(

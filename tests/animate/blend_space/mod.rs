@@ -5,7 +5,7 @@
 //! - [`weights`]: lines, and any positions.
 //! - [`refusals`]: points that make no blend space.
 
-mod plain;
+pub(crate) mod plain;
 mod refusals;
 mod triangles;
 mod weights;

@@ -1,22 +1,57 @@
 //! Weights of blend spaces, sums of them, and random points.
 
+use crate::reference::rig;
 use crate::reference::rng::Rng;
+use std::sync::OnceLock;
+use throng::Error;
+use throng::character::{AnimationDesc, BlendAt, BlendSpaceDesc, Character};
 use throng::glam::{DVec2, Vec2};
-use throng::motion::{BlendSpace1, BlendSpace2};
+use throng::motion::BlendSpace;
+use throng::state_machine::BlendPointDesc;
 
 /// Weights are rounded to `f32` once, and there are three at most.
 pub(super) const ROUNDING: f64 = 3.0 / 16_777_216.0;
 
-pub(super) fn weights1(space: &BlendSpace1, x: f32) -> Vec<f32> {
-    let mut out = vec![f32::NAN; space.points().len()];
-    space.weights(x, &mut out).unwrap();
+/// A blend space with these points, which all have the same clip.
+pub(super) fn space<A: Copy + Into<BlendAt>>(points: &[A]) -> Result<BlendSpace, Error> {
+    static CHARACTER: OnceLock<Character> = OnceLock::new();
+    let character = CHARACTER.get_or_init(|| {
+        let clip = rig::clip(throng::clip::TrackValues::Scale(rig::keys(
+            throng::clip::Interpolation::Step,
+            &[0.0],
+            &[throng::glam::Vec3::ONE],
+        )));
+        rig::chain(1).with_clips(vec![clip]).unwrap()
+    });
+    let point = |at: &A| BlendPointDesc {
+        at: (*at).into(),
+        clip: "clip".into(),
+    };
+    let desc = AnimationDesc {
+        blend_spaces: vec![BlendSpaceDesc {
+            name: "space".into(),
+            points: points.iter().map(point).collect(),
+        }],
+        ..AnimationDesc::default()
+    };
+    let character = character.clone().with_animation(&desc)?;
+    Ok(character.blend_spaces()[0].clone())
+}
+
+/// A plane with these points.
+pub(crate) fn plane(points: &[Vec2]) -> BlendSpace {
+    let points: Vec<[f32; 2]> = points.iter().map(|point| point.to_array()).collect();
+    space(&points).unwrap()
+}
+
+pub(crate) fn weights(space: &BlendSpace, at: Vec2) -> Vec<f32> {
+    let mut out = vec![f32::NAN; space.clips().len()];
+    space.weights(at, &mut out).unwrap();
     out
 }
 
-pub(super) fn weights2(space: &BlendSpace2, at: Vec2) -> Vec<f32> {
-    let mut out = vec![f32::NAN; space.points().len()];
-    space.weights(at, &mut out).unwrap();
-    out
+pub(super) fn weights1(space: &BlendSpace, x: f32) -> Vec<f32> {
+    weights(space, Vec2::new(x, 9.0))
 }
 
 pub(super) fn sum(weights: &[f32]) -> f64 {

@@ -1,9 +1,9 @@
 //! Planes: points of the hull, triangles, and continuous weights.
 
-use super::plain::{ROUNDING, blend, check_parts, random_points, weights2};
+use super::plain::{ROUNDING, blend, check_parts, plane, random_points, weights};
 use crate::reference::rng::Rng;
 use throng::glam::{DVec2, Vec2};
-use throng::motion::BlendSpace2;
+use throng::motion::BlendSpace;
 
 /// The point of a triangle (or segment, or point) nearest to `at`: by corners, edges and the
 /// inside, each on its own.
@@ -52,10 +52,10 @@ fn in_a_plane_the_blend_of_the_points_is_the_nearest_point_of_their_hull() {
     for round in 0..200 {
         let count = 1 + rng.below(9);
         let points = random_points(&mut rng, count);
-        let space = BlendSpace2::new(&points).unwrap();
+        let space = plane(&points);
         for _ in 0..25 {
             let at = rng.vector(-6.0, 6.0).truncate();
-            let weights = weights2(&space, at);
+            let weights = weights(&space, at);
             check_parts(&weights, 3, "plane");
             let want = nearest_of_hull(&points, at.as_dvec2());
             let off = (blend(&points, &weights) - want).length();
@@ -77,23 +77,23 @@ fn weights_are_exact_at_the_points_and_do_not_depend_on_their_order() {
     for _ in 0..200 {
         let count = 1 + rng.below(40).min(17);
         let points = random_points(&mut rng, count);
-        let space = BlendSpace2::new(&points).unwrap();
+        let space = plane(&points);
         for (index, point) in points.iter().enumerate() {
             let mut only = vec![0.0; points.len()];
             only[index] = 1.0;
-            assert_eq!(weights2(&space, *point), only, "{points:?}");
+            assert_eq!(weights(&space, *point), only, "{points:?}");
         }
         let mut order: Vec<usize> = (0..count).collect();
         for at in 0..count {
             order.swap(at, at + rng.below(count - at));
         }
         let shuffled: Vec<Vec2> = order.iter().map(|index| points[*index]).collect();
-        let other = BlendSpace2::new(&shuffled).unwrap();
+        let other = plane(&shuffled);
         for _ in 0..20 {
             let at = rng.vector(-4.0, 4.0).truncate();
-            let (mine, theirs) = (weights2(&space, at), weights2(&other, at));
-            for (place, index) in order.iter().enumerate() {
-                let off = (mine[*index] - theirs[place]).abs();
+            let (mine, theirs) = (weights(&space, at), weights(&other, at));
+            for (position, index) in order.iter().enumerate() {
+                let off = (mine[*index] - theirs[position]).abs();
                 // A parameter on an edge may be found in either triangle.
                 assert!(f64::from(off) <= ROUNDING, "{points:?} at {at}");
             }
@@ -150,7 +150,7 @@ fn the_triangles_are_delaunays_and_cover_the_hull() {
             .iter()
             .map(|c| Vec2::new(c[0] as f32, c[1] as f32))
             .collect();
-        let space = BlendSpace2::new(&points).unwrap();
+        let space = plane(&points);
         let mut area = 0;
         for triangle in space.triangles() {
             let [a, b, c] = triangle.map(|corner| cells[corner]);
@@ -180,7 +180,7 @@ fn the_triangles_are_delaunays_and_cover_the_hull() {
 }
 
 /// The steepest that a weight can be, by the heights of the triangles.
-fn steepest(space: &BlendSpace2) -> f64 {
+fn steepest(space: &BlendSpace) -> f64 {
     let points = space.points();
     let mut steepest = 0.0_f64;
     for triangle in space.triangles() {
@@ -199,7 +199,7 @@ fn weights_are_continuous_across_edges_and_outside() {
         let points: Vec<Vec2> = (0..4 + rng.below(8))
             .map(|_| rng.vector(-2.0, 2.0).truncate())
             .collect();
-        let space = BlendSpace2::new(&points).unwrap();
+        let space = plane(&points);
         let nearest = |p: &Vec2| {
             points
                 .iter()
@@ -216,10 +216,10 @@ fn weights_are_continuous_across_edges_and_outside() {
             rng.vector(-4.0, 4.0).truncate(),
         );
         let at = |step: u32| from.lerp(to, step as f32 / 2000.0);
-        let mut before = weights2(&space, from);
+        let mut before = weights(&space, from);
         for step in 1..=2000 {
             let moved = f64::from(at(step).distance(at(step - 1))) + 1e-6;
-            let now = weights2(&space, at(step));
+            let now = weights(&space, at(step));
             for index in 0..points.len() {
                 let off = f64::from((now[index] - before[index]).abs());
                 assert!(

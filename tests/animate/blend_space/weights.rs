@@ -1,9 +1,8 @@
 //! Weights on lines, and at any positions.
 
-use super::plain::{ROUNDING, check_parts, weights1, weights2};
+use super::plain::{ROUNDING, check_parts, plane, space as line, weights, weights1};
 use crate::reference::rng::Rng;
 use throng::glam::Vec2;
-use throng::motion::{BlendSpace1, BlendSpace2};
 
 #[test]
 fn on_a_line_neighbours_share_linearly() {
@@ -12,12 +11,12 @@ fn on_a_line_neighbours_share_linearly() {
         let points: Vec<f32> = (0..1 + rng.below(9))
             .map(|_| rng.range(-5.0, 5.0))
             .collect();
-        let space = BlendSpace1::new(&points).unwrap();
+        let on_line = line(&points).unwrap();
         let least = points.iter().copied().fold(f32::MAX, f32::min);
         let most = points.iter().copied().fold(f32::MIN, f32::max);
         for _ in 0..50 {
             let x = rng.range(-7.0, 7.0);
-            let weights = weights1(&space, x);
+            let weights = weights1(&on_line, x);
             check_parts(&weights, 2, "line");
             // No point lies between those that take part, and the blend of the points is the
             // parameter.
@@ -46,7 +45,7 @@ fn on_a_line_neighbours_share_linearly() {
         for (index, point) in points.iter().enumerate() {
             let mut only = vec![0.0; points.len()];
             only[index] = 1.0;
-            assert_eq!(weights1(&space, *point), only);
+            assert_eq!(weights1(&on_line, *point), only);
         }
     }
 }
@@ -54,7 +53,7 @@ fn on_a_line_neighbours_share_linearly() {
 #[test]
 fn far_parameters_count_as_the_nearest_point_of_the_hull() {
     let square = [Vec2::ZERO, Vec2::X, Vec2::ONE, Vec2::Y];
-    let space = BlendSpace2::new(&square).unwrap();
+    let space = plane(&square);
     for (at, want) in [
         (Vec2::new(1e9, 0.25), [0.0, 0.75, 0.25, 0.0]),
         (Vec2::new(0.25, -3e6), [0.75, 0.25, 0.0, 0.0]),
@@ -65,9 +64,9 @@ fn far_parameters_count_as_the_nearest_point_of_the_hull() {
         ),
         (Vec2::new(-1.0, -f32::MAX), [1.0, 0.0, 0.0, 0.0]),
     ] {
-        assert_eq!(weights2(&space, at), want, "{at}");
+        assert_eq!(weights(&space, at), want, "{at}");
     }
-    let speeds = BlendSpace1::new(&[4.0, 0.0, 1.5]).unwrap();
+    let speeds = line(&[4.0_f32, 0.0, 1.5]).unwrap();
     assert_eq!(weights1(&speeds, f32::INFINITY), [1.0, 0.0, 0.0]);
     assert_eq!(weights1(&speeds, f32::MIN), [0.0, 1.0, 0.0]);
     assert_eq!(weights1(&speeds, 0.75), [0.0, 0.5, 0.5]);
@@ -77,14 +76,14 @@ fn far_parameters_count_as_the_nearest_point_of_the_hull() {
 #[test]
 fn points_on_one_line_are_blended_along_it() {
     let points: Vec<Vec2> = [3.0, 0.0, 1.0].map(|x| Vec2::new(x, 2.0 * x - 1.0)).into();
-    let space = BlendSpace2::new(&points).unwrap();
+    let space = plane(&points);
     assert!(space.triangles().is_empty());
     // From the middle of the last two, a step to the side.
     let at = Vec2::new(2.0, 3.0) + Vec2::new(-2.0, 1.0);
-    let weights = weights2(&space, at);
-    assert_eq!(weights, [0.5, 0.0, 0.5]);
-    let one = BlendSpace2::new(&[Vec2::splat(7.0)]).unwrap();
-    assert_eq!(weights2(&one, Vec2::new(f32::NAN, -4.0)), [1.0]);
+    let beside = weights(&space, at);
+    assert_eq!(beside, [0.5, 0.0, 0.5]);
+    let one = plane(&[Vec2::splat(7.0)]);
+    assert_eq!(weights(&one, Vec2::new(f32::NAN, -4.0)), [1.0]);
 }
 
 #[test]
@@ -115,11 +114,12 @@ fn any_numbers_give_weights_that_sum_to_one() {
             }
         };
         let at = Vec2::new(any(&mut rng), any(&mut rng));
-        if let Ok(space) = BlendSpace2::new(&points) {
-            check_parts(&weights2(&space, at), 3, "odd");
+        let pairs: Vec<[f32; 2]> = points.iter().map(|point| point.to_array()).collect();
+        if let Ok(space) = line(&pairs) {
+            check_parts(&weights(&space, at), 3, "odd");
         }
         let xs: Vec<f32> = points.iter().map(|p| p.x).collect();
-        if let Ok(space) = BlendSpace1::new(&xs) {
+        if let Ok(space) = line(&xs) {
             check_parts(&weights1(&space, at.y), 2, "odd");
         }
     }

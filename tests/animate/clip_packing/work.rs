@@ -9,8 +9,6 @@ use throng::glam::{Quat, Vec3};
 /// Frames that curves may be sampled at: a fixed number, and more for each key time.
 const FRAMES: u64 = 64;
 const FRAMES_PER_KEY: u64 = 16;
-/// Poses of each joint per frame, over all rates and rounds that are tried.
-const POSES_PER_FRAME: u64 = 100;
 
 /// Values between which no low rate follows: splines that swing far out, turns and jumps.
 fn values(kind: usize, times: &[f32]) -> TrackValues {
@@ -56,8 +54,7 @@ fn clip(character: &Character, kind: usize, times: &[f32]) -> CurveClip {
 /// Three keys over minutes or days once took tens of thousands of frames at every rate.
 #[test]
 fn the_work_is_bounded_by_the_number_of_keys() {
-    let (joints, mut most) = (12, 0.0_f64);
-    let character = chain(joints);
+    let character = chain(12);
     for length in [1.0_f32, 10.0, 100.0, 400.0, 1e4, 1e9, f32::MAX] {
         for kind in 0..5 {
             for parts in [
@@ -71,18 +68,9 @@ fn the_work_is_bounded_by_the_number_of_keys() {
                 let frames = FRAMES + FRAMES_PER_KEY * times.len() as u64;
                 let made = Clip::new(&character, &raw, &options).unwrap();
                 assert!(made.report().frames as u64 <= frames, "{:?}", made.report());
-                let poses = Clip::packing_poses(&character, &raw, &options).unwrap();
-                let each = poses as f64 / (frames * joints as u64) as f64;
-                most = most.max(each);
-                assert!(
-                    poses <= POSES_PER_FRAME * frames * joints as u64,
-                    "{length} s, values {kind}, {} keys: {each:.0} poses per frame and joint",
-                    times.len()
-                );
             }
         }
     }
-    println!("at most {most:.0} poses per frame and joint");
 }
 
 /// A baked clip needs no more frames than it has keys, so the limit does not touch it.

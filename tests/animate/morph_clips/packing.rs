@@ -1,14 +1,16 @@
 //! Packed clips hold the weights of the file.
 
 use super::made::{
-    BOUND_M, MOST_OFF, ROUNDING, all_exact, baked, curves, morphing, morphing_models, moved, pack,
-    sampled, times,
+    BOUND_M, MOST_OFF, ROUNDING, all_exact, baked, character_of, curves, morphing, morphing_models,
+    moved, pack, sampled, times,
 };
 use crate::models::Model;
-use crate::reference::rig::{chain, keys};
+use crate::reference::rig::{self, chain, keys};
 use crate::reference::rng::Rng;
 use throng::Error;
-use throng::clip::{AdditiveReference, Clip, ClipOptions, CurveClip, Interpolation, WeightTrack};
+use throng::character::PoseReference;
+use throng::clip::{Clip, ClipOptions, CurveClip, Interpolation, WeightTrack};
+use throng::import::ImportOptions;
 
 #[test]
 fn packed_weights_stay_in_the_bound() {
@@ -161,17 +163,15 @@ fn what_the_character_lacks_is_refused() {
 
 #[test]
 fn additive_clips_hold_differences() {
-    let character = morphing(4, 0.01);
+    let options = ImportOptions::with_curves();
+    let character = character_of(4, 0.01).build(&options).unwrap().character;
     let raw = baked(&character, 2);
-    for (reference, at_rest) in [
-        (AdditiveReference::Rest, true),
-        (AdditiveReference::Frame { time_s: 0.4 }, false),
-    ] {
-        let options = ClipOptions::default();
-        let clip = Clip::additive(&character, &raw, &reference, &options).unwrap();
+    let character = character.with_clips(vec![raw.clone()]).unwrap();
+    for (reference, at_rest) in [(PoseReference::Rest, true), (PoseReference::Start, false)] {
+        let clip = rig::additive(character.clone(), reference).unwrap().clips()[0].clone();
         for step in 0..40 {
             let time_s = f64::from(step) * 0.05;
-            let from = all_exact(&raw, 0.4);
+            let from = all_exact(&raw, 0.0);
             for ((index, want), (at, got)) in all_exact(&raw, time_s)
                 .into_iter()
                 .zip(sampled(&clip, time_s))

@@ -8,9 +8,10 @@ use bytemuck::Zeroable;
 use core::f64::consts::{PI, TAU};
 use throng::Id;
 use throng::animator::PlayRecord;
+use throng::character::RootMotionDesc;
 use throng::clip::{CurveClip, Interpolation, Track};
-use throng::glam::{Affine3A, BVec3, DVec3, Quat, Vec3};
-use throng::motion::{LoopMode, RootMotion, RootMotionOptions, RootTransform};
+use throng::glam::{Affine3A, DVec3, Quat, Vec3};
+use throng::motion::{LoopMode, RootMotion, RootTransform};
 
 const LOOPINGS: [LoopMode; 3] = [LoopMode::Loop, LoopMode::Once, LoopMode::PingPong];
 const DAY_S: f64 = 86_400.0;
@@ -18,7 +19,7 @@ const DAY_S: f64 = 86_400.0;
 /// A walk in curves: translated and turned.
 fn walk(seed: u64) -> RootMotion {
     let mut rng = Rng::new(seed);
-    let character = rig::chain(2);
+    let character = rig::unpacked_chain(2);
     let end_s = rng.range(0.5, 1.7);
     let mut tracks = vec![Track {
         joint: Id::new(0),
@@ -31,11 +32,11 @@ fn walk(seed: u64) -> RootMotion {
         });
     }
     let clip = CurveClip::new("walk", tracks, character.skeleton()).unwrap();
-    let options = RootMotionOptions {
-        axes: BVec3::TRUE,
-        ..RootMotionOptions::default()
+    let desc = RootMotionDesc {
+        axes: "xyz".into(),
+        ..RootMotionDesc::default()
     };
-    RootMotion::extract(&character, &clip, &options).unwrap().1
+    made::extract(&character, &clip, &desc).unwrap().1
 }
 
 fn difference(a: &M4, b: &M4) -> f64 {

@@ -1,14 +1,14 @@
 //! A clip keeps its start and its duration, whatever is taken out of it.
 
-use super::made::{self, CURVES, Poses};
+use super::made::{self, CURVES, Poses, axes, extract};
 use crate::reference::rig;
 use crate::reference::rng::Rng;
 use throng::Id;
-use throng::character::Character;
-use throng::clip::{AdditiveReference, Clip, ClipOptions};
+use throng::character::{AdditiveDesc, AnimationDesc, Character, PoseReference, RootMotionDesc};
+use throng::clip::{Clip, ClipOptions};
 use throng::clip::{CurveClip, Interpolation, Track, TrackValues};
-use throng::glam::{BVec3, Quat, Vec3};
-use throng::motion::{LoopMode, RootMotion, RootMotionOptions, RootReference};
+use throng::glam::{Quat, Vec3};
+use throng::motion::LoopMode;
 use throng::retarget::{JointMap, Retarget, RetargetOptions};
 
 fn clip(character: &Character, tracks: Vec<Track>) -> CurveClip {
@@ -21,7 +21,7 @@ fn turn(yaw_rad: f32) -> Quat {
 
 /// A root that turns until 1 s, with a translation that is keyed until 2 s and does not move.
 fn turns_then_stands(start_s: f32) -> (Character, CurveClip) {
-    let character = rig::chain(2);
+    let character = rig::unpacked_chain(2);
     let turns = rig::keys(Interpolation::Linear, &[0.5, 1.0], &[turn(0.0), turn(1.0)]);
     let stands = rig::keys(Interpolation::Linear, &[start_s, 2.0], &[Vec3::X; 2]);
     let tracks = vec![
@@ -42,8 +42,7 @@ fn turns_then_stands(start_s: f32) -> (Character, CurveClip) {
 fn a_constant_track_holds_the_duration() {
     for start_s in [0.0, 0.25] {
         let (character, clip) = turns_then_stands(start_s);
-        let options = RootMotionOptions::default();
-        let (stays, motion) = RootMotion::extract(&character, &clip, &options).unwrap();
+        let (stays, motion) = extract(&character, &clip, &RootMotionDesc::default()).unwrap();
         assert!(!motion.is_still());
         assert_eq!((stays.start_s(), stays.duration_s()), (start_s, 2.0));
         assert_eq!(motion.duration_s(), 2.0);
@@ -101,16 +100,16 @@ fn no_random_clip_changes_its_range() {
     let mut moved = 0;
     for round in 0..400 {
         let joints = 1 + rng.below(4);
-        let character = rig::chain(joints);
+        let character = rig::unpacked_chain(joints);
         let clip = clip(&character, random_tracks(&mut rng, joints));
-        let options = RootMotionOptions {
-            joint: [None, Some(Id::new(rng.below(joints) as u16))][rng.below(2)],
-            axes: BVec3::new(rng.chance(2), rng.chance(2), rng.chance(2)),
+        let desc = RootMotionDesc {
+            joint: [None, Some(made::joint(rng.below(joints)))][rng.below(2)].clone(),
+            axes: axes([rng.chance(2), rng.chance(2), rng.chance(2)]),
             yaw: rng.chance(2),
-            reference: [RootReference::Start, RootReference::Rest][rng.below(2)],
+            reference: [PoseReference::Start, PoseReference::Rest][rng.below(2)].clone(),
             error_m: Some(0.05),
         };
-        let (stays, motion) = RootMotion::extract(&character, &clip, &options).unwrap();
+        let (stays, motion) = extract(&character, &clip, &desc).unwrap();
         let range = (clip.start_s(), clip.duration_s());
         assert_eq!((stays.start_s(), stays.duration_s()), range, "{round}");
         assert_eq!(motion.duration_s(), f64::from(range.1), "{round}");
@@ -125,14 +124,21 @@ fn no_random_clip_changes_its_range() {
 #[test]
 fn what_is_made_of_the_clip_lasts_as_long() {
     let (character, clip) = turns_then_stands(0.25);
-    let options = RootMotionOptions::default();
-    let (stays, _) = RootMotion::extract(&character, &clip, &options).unwrap();
+    let (stays, _) = extract(&character, &clip, &RootMotionDesc::default()).unwrap();
     let packed = Clip::new(&character, &stays, &ClipOptions::default()).unwrap();
     assert_eq!(packed.duration_s(), 2.0);
-    let reference = AdditiveReference::Rest;
-    let options = ClipOptions::default();
-    let added = Clip::additive(&character, &stays, &reference, &options).unwrap();
-    assert_eq!(added.duration_s(), 2.0);
+    let additive = AnimationDesc {
+        additive: vec![AdditiveDesc {
+            name: None,
+            clip: "clip".into(),
+            reference: PoseReference::Rest,
+        }],
+        ..AnimationDesc::default()
+    };
+    let whole = character.clone().with_clips(vec![stays.clone()]).unwrap();
+    let added = whole.with_animation(&additive).unwrap();
+    let added = &added.curves()[0];
+    assert_eq!((added.start_s(), added.duration_s()), (0.25, 2.0));
     let weightless = stays.clone().with_weight_tracks(Vec::new(), 0).unwrap();
     let renamed = weightless.with_name("another");
     assert_eq!((renamed.start_s(), renamed.duration_s()), (0.25, 2.0));

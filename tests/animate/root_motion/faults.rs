@@ -3,9 +3,11 @@
 use super::made;
 use crate::reference::rig;
 use crate::reference::rng::Rng;
+use crate::refused::refused;
+use throng::character::{AnimationDesc, ClipDesc, RootMotionDesc};
 use throng::clip::{CurveClip, Interpolation, Track, TrackValues};
-use throng::glam::{BVec3, DVec3, Quat, Vec3};
-use throng::motion::{LoopMode, RootMotion, RootMotionOptions, RootTransform};
+use throng::glam::{DVec3, Quat, Vec3};
+use throng::motion::{LoopMode, RootTransform};
 use throng::{Error, Id};
 
 fn clip(joints: usize, tracks: Vec<Track>) -> CurveClip {
@@ -42,51 +44,11 @@ fn scaled(by: Vec3) -> TrackValues {
 
 #[test]
 fn what_can_t_be_taken_out_is_refused() {
-    let character = rig::chain(3);
-    let options = RootMotionOptions::default();
-    let extract = |clip: &CurveClip, options| RootMotion::extract(&character, clip, &options);
-    let walk = clip(3, vec![track(1, moving(Vec3::ONE)), track(1, turning())]);
-
-    let missing = RootMotionOptions {
-        joint: Some(Id::new(3)),
-        ..options
-    };
-    let error = extract(&walk, missing).unwrap_err();
-    assert!(
-        matches!(
-            error,
-            Error::NotFound {
-                what: "joint",
-                index: 3,
-                count: 3
-            }
-        ),
-        "{error}"
-    );
-    let alien = clip(5, vec![track(4, moving(Vec3::ONE))]);
-    let error = extract(&alien, options).unwrap_err();
-    assert!(matches!(error, Error::NotFound { index: 4, .. }), "{error}");
-    for error_m in [0.0, -1.0, f32::NAN, f32::INFINITY] {
-        let options = RootMotionOptions {
-            error_m: Some(error_m),
-            ..options
-        };
-        let error = extract(&walk, options).unwrap_err();
-        assert!(
-            matches!(
-                error,
-                Error::Argument {
-                    what: "error_m",
-                    ..
-                }
-            ),
-            "{error_m}: {error}"
-        );
-    }
-
-    let on_joint = RootMotionOptions {
-        joint: Some(Id::new(1)),
-        ..options
+    let character = rig::unpacked_chain(3);
+    let extract = |clip: &CurveClip, desc: &RootMotionDesc| made::extract(&character, clip, desc);
+    let on_joint = RootMotionDesc {
+        joint: Some(made::joint(1)),
+        ..RootMotionDesc::default()
     };
     let uneven = vec![
         track(0, scaled(Vec3::new(1.0, 2.0, 3.0))),
@@ -94,19 +56,17 @@ fn what_can_t_be_taken_out_is_refused() {
         track(1, turning()),
     ];
     let uneven = clip(3, uneven);
-    assert!(matches!(
-        extract(&uneven, on_joint),
-        Err(Error::Argument { what: "yaw", .. })
-    ));
+    let error = refused(extract(&uneven, &on_joint));
+    assert!(
+        matches!(error, Error::Argument { what: "yaw", .. }),
+        "{error}"
+    );
     // Without yaw there is nothing in the way.
-    let (_, motion) = extract(
-        &uneven,
-        RootMotionOptions {
-            yaw: false,
-            ..on_joint
-        },
-    )
-    .unwrap();
+    let without_yaw = RootMotionDesc {
+        yaw: false,
+        ..on_joint.clone()
+    };
+    let (_, motion) = extract(&uneven, &without_yaw).unwrap();
     assert_eq!(motion.pass().translation, DVec3::new(1.0, 0.0, 3.0));
 
     let flat = clip(
@@ -116,18 +76,15 @@ fn what_can_t_be_taken_out_is_refused() {
             track(1, moving(Vec3::ONE)),
         ],
     );
-    for yaw in [true, false] {
-        let options = RootMotionOptions { yaw, ..on_joint };
-        assert!(matches!(
-            extract(&flat, options),
-            Err(Error::Argument { .. })
-        ));
+    for desc in [&on_joint, &without_yaw] {
+        let error = refused(extract(&flat, desc));
+        assert!(matches!(error, Error::Argument { .. }), "{error}");
     }
 }
 
 #[test]
 fn huge_numbers_are_refused_or_kept_finite() {
-    let character = rig::chain(2);
+    let character = rig::unpacked_chain(2);
     let far = Vec3::splat(f32::MAX);
     for (from, to) in [(Vec3::ZERO, far), (-far, far)] {
         for yaw in [false, true] {
@@ -137,18 +94,23 @@ fn huge_numbers_are_refused_or_kept_finite() {
                 tracks.push(track(0, turning()));
             }
             let clip = clip(2, tracks);
-            let options = RootMotionOptions {
-                axes: BVec3::TRUE,
-                ..RootMotionOptions::default()
+            let desc = RootMotionDesc {
+                axes: "xyz".into(),
+                ..RootMotionDesc::default()
             };
-            match RootMotion::extract(&character, &clip, &options) {
+            match made::extract(&character, &clip, &desc) {
                 Ok((_, motion)) => {
                     for to in [1.0, 1e300, f64::INFINITY, -f64::MAX] {
                         let delta = motion.delta(0.0, to, LoopMode::Loop);
                         assert!(delta.translation.is_finite() && delta.yaw_rad.is_finite());
                     }
                 }
-                Err(error) => assert!(matches!(error, Error::Argument { .. }), "{error}"),
+                // The clip is too large for a character, or its motion for `f32`.
+                Err(Error::Argument { .. } | Error::At { .. }) => {}
+                other => {
+                    let error = refused(other);
+                    assert!(matches!(error, Error::Argument { .. }), "{error}");
+                }
             }
         }
     }
@@ -157,7 +119,7 @@ fn huge_numbers_are_refused_or_kept_finite() {
 #[test]
 fn any_time_gives_a_finite_motion() {
     let mut rng = Rng::new(1);
-    let character = rig::chain(2);
+    let character = rig::unpacked_chain(2);
     let tracks = vec![
         track(
             0,
@@ -166,8 +128,7 @@ fn any_time_gives_a_finite_motion() {
         track(0, made::rotation(&mut rng, Interpolation::CubicSpline, 1.0)),
     ];
     let clip = clip(2, tracks);
-    let (_, motion) =
-        RootMotion::extract(&character, &clip, &RootMotionOptions::default()).unwrap();
+    let (_, motion) = made::extract(&character, &clip, &RootMotionDesc::default()).unwrap();
     let odd = [
         0.0,
         -0.0,
@@ -220,14 +181,16 @@ fn any_time_gives_a_finite_motion() {
 
 #[test]
 fn clips_without_length_or_tracks_are_still() {
-    let character = rig::chain(2);
-    let options = RootMotionOptions::default();
+    let character = rig::unpacked_chain(2);
     let one = TrackValues::Translation(rig::keys(Interpolation::Linear, &[0.0], &[Vec3::ONE]));
     for tracks in [Vec::new(), vec![track(0, one)]] {
         let clip = clip(2, tracks);
-        for joint in [None, Some(Id::new(1))] {
-            let options = RootMotionOptions { joint, ..options };
-            let (stays, motion) = RootMotion::extract(&character, &clip, &options).unwrap();
+        for joint in [None, Some(made::joint(1))] {
+            let desc = RootMotionDesc {
+                joint,
+                ..RootMotionDesc::default()
+            };
+            let (stays, motion) = made::extract(&character, &clip, &desc).unwrap();
             assert!(motion.is_still());
             assert_eq!(stays, clip);
             assert_eq!(
@@ -241,24 +204,64 @@ fn clips_without_length_or_tracks_are_still() {
 #[test]
 fn a_clip_that_would_take_forever_is_refused() {
     // Nearly as many joints in a chain as are allowed, and enough keys to make it slow.
-    let character = rig::chain(8_000);
+    let character = rig::unpacked_chain(8_000);
     let times: Vec<f32> = (0..5_000).map(|key| key as f32 * 0.01).collect();
     let turns: Vec<Quat> = (0..5_000)
         .map(|key| Quat::from_rotation_y(key as f32 % 6.0))
         .collect();
     let turning = TrackValues::Rotation(rig::keys(Interpolation::Linear, &times, &turns));
     let clip = CurveClip::new("slow", vec![track(7_999, turning)], character.skeleton()).unwrap();
-    let options = RootMotionOptions::default();
-    let error = RootMotion::extract(&character, &clip, &options).unwrap_err();
+    let desc = RootMotionDesc::default();
+    let error = refused(made::extract(&character, &clip, &desc));
     assert!(matches!(error, Error::Capacity { .. }), "{error}");
 
     let many: Vec<f32> = (0..150_000).map(|key| key as f32 * 0.01).collect();
-    let places: Vec<Vec3> = many.iter().map(|time| Vec3::Z * *time).collect();
-    let moving = TrackValues::Translation(rig::keys(Interpolation::Linear, &many, &places));
+    let positions: Vec<Vec3> = many.iter().map(|time| Vec3::Z * *time).collect();
+    let moving = TrackValues::Translation(rig::keys(Interpolation::Linear, &many, &positions));
     let clip = CurveClip::new("long", vec![track(0, moving)], character.skeleton()).unwrap();
-    let error = RootMotion::extract(&character, &clip, &options).unwrap_err();
+    let error = refused(made::extract(&character, &clip, &desc));
     assert!(
         matches!(error, Error::Capacity { cap: 131_072, .. }),
         "{error}"
     );
+}
+
+/// The clips of a description share a budget, and are refused once earlier ones have used it up.
+#[test]
+fn many_clips_share_a_budget() {
+    const KEYS: usize = 131_072;
+    let times: Vec<f32> = (0..KEYS).map(|key| key as f32 * 0.01).collect();
+    let positions: Vec<Vec3> = times.iter().map(|time| Vec3::Z * *time).collect();
+    let moving = TrackValues::Translation(rig::keys(Interpolation::Linear, &times, &positions));
+    let long = clip(1, vec![track(0, moving)]);
+    // 32 clips have as many keys as 4 clips may have.
+    for (count, fits) in [(32, true), (33, false)] {
+        let names: Vec<String> = (0..count).map(|index| index.to_string()).collect();
+        let clips = names.iter().map(|name| long.clone().with_name(name));
+        let character = rig::unpacked_chain(1).with_clips(clips.collect()).unwrap();
+        let desc = AnimationDesc {
+            clips: names
+                .into_iter()
+                .map(|name| ClipDesc {
+                    name,
+                    root_motion: Some(RootMotionDesc {
+                        yaw: false,
+                        ..RootMotionDesc::default()
+                    }),
+                    ..ClipDesc::default()
+                })
+                .collect(),
+            ..AnimationDesc::default()
+        };
+        let split = character.with_animation(&desc);
+        if fits {
+            assert!(split.is_ok(), "{split:?}");
+        } else {
+            let text = split.unwrap_err().to_string();
+            assert!(
+                text.contains("\"32\"") && text.contains("keys of all root motions"),
+                "{text}"
+            );
+        }
+    }
 }

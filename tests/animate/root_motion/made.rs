@@ -4,11 +4,46 @@ use crate::reference::maths::M4;
 use crate::reference::rng::Rng;
 use crate::reference::scene::{self, Channel, Curve, Local, Node, Path, Scene};
 use core::f32::consts::TAU;
-use throng::character::Character;
+use throng::character::{AnimationDesc, Character, ClipDesc, RootMotionDesc};
 use throng::clip::{CurveClip, Interpolation, Keys, Track, TrackValues};
 use throng::glam::{Quat, Vec3};
-use throng::motion::RootTransform;
+use throng::motion::{RootMotion, RootTransform};
 use throng::skeleton::Transform;
+use throng::{Error, Id};
+
+/// What a description with this root motion makes of a clip: the clip in place, and its motion.
+///
+/// The character has no other clip of this name.
+pub(crate) fn extract(
+    character: &Character,
+    clip: &CurveClip,
+    root_motion: &RootMotionDesc,
+) -> Result<(CurveClip, RootMotion), Error> {
+    let desc = AnimationDesc {
+        clips: vec![ClipDesc {
+            name: clip.name().into(),
+            root_motion: Some(root_motion.clone()),
+            ..ClipDesc::default()
+        }],
+        ..AnimationDesc::default()
+    };
+    let whole = character.clone().with_clips(vec![clip.clone()])?;
+    let index = whole.curves().len() - 1;
+    let split = whole.with_animation(&desc)?;
+    let motion = split.root_motion(Id::new(index as u16)).unwrap();
+    Ok((split.curves()[index].clone(), motion.clone()))
+}
+
+/// The name of a joint of a chain.
+pub(crate) fn joint(index: usize) -> String {
+    format!("joint {index}")
+}
+
+/// Some of the axes x, y and z.
+pub(crate) fn axes(which: [bool; 3]) -> String {
+    let chosen = "xyz".chars().zip(which);
+    chosen.filter_map(|(axis, is)| is.then_some(axis)).collect()
+}
 
 /// Model matrices of all joints of a clip at a time, by the second opinion on curves.
 pub(crate) struct Poses(Scene);

@@ -1,7 +1,6 @@
 //! Root motion, compared with plain `f64` code: split clips, motion over any time span, blended and
 //! applied.
 
-mod budget;
 mod deltas;
 mod durations;
 mod faults;

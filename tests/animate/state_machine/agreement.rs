@@ -25,11 +25,15 @@ fn apart(got_s: f64, want: &simulation::Sample) -> f64 {
 }
 
 fn same_samples(got: &[Sample], want: &[simulation::Sample]) {
-    let want: Vec<_> = want.iter().filter(|s| s.weight > WEIGHT).collect();
-    let got: Vec<_> = got
+    let mut want: Vec<_> = want.iter().filter(|s| s.weight > WEIGHT).collect();
+    let mut got: Vec<_> = got
         .iter()
         .filter(|s| f64::from(s.weight) > WEIGHT)
         .collect();
+    // The clips of a blend may be in any order.
+    let order = |time_s: f64, weight: f64| ((time_s * 1e6).round() as i64, (weight * 1e9) as i64);
+    got.sort_by_key(|s| (s.layer, s.clip, order(s.time_s, s.weight.into())));
+    want.sort_by_key(|s| (s.level, s.clip, order(s.time_s, s.weight)));
     assert_eq!(got.len(), want.len(), "{got:?}\n{want:?}");
     for (got, want) in got.iter().zip(want) {
         assert_eq!((got.clip, usize::from(got.layer)), (want.clip, want.level));

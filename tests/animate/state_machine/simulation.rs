@@ -3,9 +3,10 @@
 //! the data and the weights of blends in a plane.
 
 use super::made::{CLIPS, Input};
+use crate::blend_space::plain::{plane, weights};
 use std::collections::BTreeMap;
 use throng::glam::Vec2;
-use throng::motion::{BlendSpace2, Ease, LoopMode};
+use throng::motion::{Ease, LoopMode};
 use throng::state_machine::{
     Condition, LayerDesc, MotionDesc, ParameterKind, StateMachineDesc, Test,
 };
@@ -176,13 +177,16 @@ impl<'d> Simulation<'d> {
                 vec![(sorted[sorted.len() - 1].1, 1.0)]
             }
             MotionDesc::Blend2 { parameters, points } => {
-                let places: Vec<_> = points.iter().map(|p| Vec2::from_array(p.at)).collect();
+                let positions: Vec<_> = points.iter().map(|p| Vec2::from_array(p.at)).collect();
                 let [x, y] = [0, 1].map(|axis| self.floats[&parameters[axis]] as f32);
-                let space = BlendSpace2::new(&places).unwrap();
-                let parts = space.at(Vec2::new(x, y));
+                let weights = weights(&plane(&positions), Vec2::new(x, y));
+                let parts = points
+                    .iter()
+                    .zip(weights)
+                    .filter(|(_, weight)| *weight > 0.0);
                 parts
-                    .map(|(index, weight)| (clip(&points[index].clip), f64::from(weight)))
-                    .to_vec()
+                    .map(|(point, weight)| (clip(&point.clip), f64::from(weight)))
+                    .collect()
             }
         }
     }

@@ -4,7 +4,7 @@ use egui::{Color32, Pos2, Rect, ScrollArea, Sense, Stroke, StrokeKind, Ui, vec2}
 use throng::Id;
 use throng::clip::Clip;
 use throng::glam::Vec2;
-use throng::motion::{BlendShape, BlendSpace};
+use throng::motion::BlendSpace;
 
 use super::super::app::{Action, App};
 use super::super::playback::Base;
@@ -117,10 +117,7 @@ fn pad<'a>(
     at: Option<Vec2>,
     name: impl Fn(Id<Clip>) -> &'a str,
 ) -> Option<Vec2> {
-    let points: Vec<Vec2> = match space.shape() {
-        BlendShape::Line(line) => line.points().iter().map(|x| Vec2::new(*x, 0.0)).collect(),
-        BlendShape::Plane(plane) => plane.points().to_vec(),
-    };
+    let points = space.points();
     let is_line = space.dimensions() == 1;
     let low = points.iter().copied().reduce(Vec2::min)?;
     let high = points.iter().copied().reduce(Vec2::max)?;
