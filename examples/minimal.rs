@@ -171,7 +171,7 @@ unsafe fn create_device(instance: &ash::Instance) -> Result<Created> {
         let (family, _) = family.ok_or("no queue family has graphics and compute")?;
         let queue = vk::DeviceQueueCreateInfo::default().queue_family_index(family);
         let queues = [queue.queue_priorities(&[1.0])];
-        let (mut features12, mut features13) = Device::required_features();
+        let (mut features12, mut features13) = (Device::features_12(), Device::features_13());
         let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues);
         let info = info.push_next(&mut features12).push_next(&mut features13);
         let device = instance.create_device(physical_device, &info, None)?;

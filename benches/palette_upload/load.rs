@@ -3,9 +3,12 @@
 use crate::Outcome;
 use crate::poser::Poser;
 use std::hint::black_box;
+use std::ptr::NonNull;
 use throng::ash::vk;
 use throng::character::Character;
-use throng::gpu::{Device, PaletteRing, PaletteRingDesc};
+use throng::gpu::{
+    Device, MemoryAllocator, MemoryBlock, MemoryRequest, PaletteRing, PaletteRingDesc,
+};
 use throng::gpu_allocator::MemoryLocation;
 use throng::palette::{Mat3x4, WriteOnly};
 use throng::standalone::{Buffer, BufferDesc, Context};
@@ -69,6 +72,8 @@ pub(crate) struct Load<'a> {
     poser: Poser,
     finished: Vec<Mat3x4>,
     ring: PaletteRing,
+    /// The mapped memory of `ring`.
+    mapped: NonNull<Mat3x4>,
     staged: PaletteRing,
     /// In host memory on every device, like the staged ring's buffer.
     host: Buffer,
@@ -91,6 +96,11 @@ impl<'a> Load<'a> {
                 location: MemoryLocation::GpuToCpu,
             },
         )?;
+        let mut allocator = context.allocator();
+        let mut allocator = Watched {
+            inner: &mut allocator,
+            mapped: None,
+        };
         let mut ring = |staged| {
             let desc = PaletteRingDesc {
                 frames_in_flight: 1,
@@ -98,15 +108,19 @@ impl<'a> Load<'a> {
                 staged,
                 ..PaletteRingDesc::default()
             };
-            PaletteRing::new(device, &mut context.allocator(), &desc)
+            PaletteRing::new(device, &mut allocator, &desc)
         };
+        let staged = ring(true)?;
+        let ring = ring(false)?;
+        let mapped = allocator.mapped.ok_or("the ring is not mapped")?;
         let mut load = Self {
             character,
             instances,
             poser: Poser::new(),
             finished: vec![Mat3x4::IDENTITY; entries],
-            ring: ring(false)?,
-            staged: ring(true)?,
+            ring,
+            mapped: mapped.cast(),
+            staged,
             host,
         };
         load.fill(context)?;
@@ -205,17 +219,12 @@ impl<'a> Load<'a> {
 
     /// Copies in parts of `entries`.
     fn memcpy(&mut self, entries: usize) -> Outcome {
-        let to = self
-            .ring
-            .mapped_start(FRAME_INDEX)
-            .ok_or("the ring has no frame in flight")?;
-        let to = to.cast::<Mat3x4>();
         let parts = black_box(&self.finished).chunks_exact(entries).enumerate();
         for (number, part) in parts {
-            // SAFETY: the range of this frame index holds as many entries, aligned for them, and
+            // SAFETY: the ring's only frame index starts there and holds as many entries, and
             // the GPU is idle.
             unsafe {
-                let to = to.add(number * entries).as_ptr();
+                let to = self.mapped.add(number * entries).as_ptr();
                 std::ptr::copy_nonoverlapping(part.as_ptr(), to, part.len());
             }
         }
@@ -243,6 +252,33 @@ impl<'a> Load<'a> {
             device.cmd_copy_buffer(cmd, from, to, &[region]);
         })?;
         Ok(())
+    }
+}
+
+/// An allocator that notes the mapped memory of its last block.
+struct Watched<'a> {
+    inner: &'a mut dyn MemoryAllocator,
+    mapped: Option<NonNull<u8>>,
+}
+
+// SAFETY: everything is the inner allocator's.
+unsafe impl MemoryAllocator for Watched<'_> {
+    fn device(&self) -> vk::Device {
+        self.inner.device()
+    }
+
+    fn allocate(
+        &mut self,
+        request: &MemoryRequest<'_>,
+    ) -> Result<MemoryBlock, Box<dyn std::error::Error>> {
+        let block = self.inner.allocate(request)?;
+        self.mapped = block.mapped.or(self.mapped);
+        Ok(block)
+    }
+
+    unsafe fn free(&mut self, block: MemoryBlock) -> Result<(), Box<dyn std::error::Error>> {
+        // SAFETY: this function has the same contract.
+        unsafe { self.inner.free(block) }
     }
 }
 

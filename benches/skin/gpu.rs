@@ -93,10 +93,10 @@ fn row(
             for (name, stage) in ["skin", "depth"].into_iter().zip(&mut stages) {
                 let of_name = next
                     .crowd()
-                    .gpu_times_ms()
+                    .gpu_times()
                     .iter()
-                    .filter(|(scope, _)| *scope == name);
-                stage.push(of_name.map(|(_, ms)| ms * 1e6).sum::<f64>() / vertices);
+                    .filter(|scope| scope.name == name);
+                stage.push(of_name.map(|scope| scope.ms * 1e6).sum::<f64>() / vertices);
             }
         }
     }

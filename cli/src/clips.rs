@@ -9,11 +9,11 @@ use std::collections::HashSet;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use throng::character::Character;
+use throng::character::{Character, EventDesc};
 use throng::clip::CurveClip;
 use throng::error::ObjectKind;
 use throng::import::{self, ImportOptions, Imported, Repair, RepairKind};
-use throng::retarget::{JointMap, Retarget, RetargetOptions};
+use throng::retarget::{JointMap, Retarget, RetargetOptions, Role};
 use throng::skeleton::{Joint, Skeleton};
 use throng::{Error, Id};
 
@@ -291,7 +291,10 @@ fn retargeted(
         clips.push(of_curve(&made, Some(report.max_error_m)));
         let end_s = f64::from(made.duration_s());
         let events = from.events(Id::new(index));
-        let events = events.map(|(name, time_s)| (name.into(), time_s.min(end_s)));
+        let events = events.map(|(name, time_s)| EventDesc {
+            name: name.into(),
+            time_s: time_s.min(end_s),
+        });
         let events = events.collect();
         moving += usize::from(from.root_motion(Id::new(index)).is_some());
         curves.push((made, events));
@@ -299,17 +302,16 @@ fn retargeted(
     let mut remarks = from.repair_summary();
     remarks.push(format!(
         "{} of {} follow {} of {}",
-        map.pairs().len(),
+        map.links().len(),
         plural(onto.skeleton().len(), "joint"),
         from.skeleton().len() - map.unmatched_source().count(),
         from.skeleton().len()
     ));
-    for (in_source, whose) in [(true, "the file with the clips"), (false, "the target")] {
-        let roles = map
-            .unmatched_roles()
-            .iter()
-            .filter(|unmatched| unmatched.in_source == in_source);
-        let roles: Vec<String> = roles.map(|unmatched| unmatched.role.to_string()).collect();
+    for (roles, whose) in [
+        (map.unmatched_source_roles(), "the file with the clips"),
+        (map.unmatched_target_roles(), "the target"),
+    ] {
+        let roles: Vec<String> = roles.iter().map(Role::to_string).collect();
         if !roles.is_empty() {
             remarks.push(format!("only {whose} has joints for {}", some(&roles)));
         }
@@ -350,7 +352,7 @@ fn map(
         Matching::Humanoid => humanoid(),
         Matching::Auto | Matching::Copy => match (names(), humanoid()) {
             (Ok(names), Ok(humanoid)) => {
-                let more = names.1.pairs().len() >= humanoid.1.pairs().len();
+                let more = names.1.links().len() >= humanoid.1.links().len();
                 Ok(if more { names } else { humanoid })
             }
             // A few names that are alike by chance are no match.

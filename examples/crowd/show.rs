@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use throng::ash::{self, vk};
+use throng::gpu::ScopeTime;
 use throng::skin::Faces;
 use throng::standalone::{
     Begin, Context, ContextDesc, Formats, FrameCommands, SwapchainImage, Target, Validation,
@@ -288,7 +289,7 @@ impl Show {
                     record: ms(prepared, Instant::now()),
                     ..Stages::default()
                 },
-                gpu: crowd.crowd().gpu_times_ms().to_vec(),
+                gpu: crowd.crowd().gpu_times().to_vec(),
                 stats,
                 frame_ms: 0.0,
             })
@@ -319,7 +320,7 @@ impl Show {
         &mut self,
         context: &mut Context,
         frames_in_flight: &[u32],
-    ) -> Result<Vec<Vec<(&'static str, f64)>>> {
+    ) -> Result<Vec<Vec<ScopeTime>>> {
         context.wait_idle()?;
         let mut times = Vec::new();
         for frame_index in frames_in_flight {
@@ -328,7 +329,7 @@ impl Show {
                 self.crowd
                     .begin_frame(&mut context.allocator(), *frame_index, 0.0)?
             };
-            times.push(frame.crowd().gpu_times_ms().to_vec());
+            times.push(frame.crowd().gpu_times().to_vec());
         }
         Ok(times)
     }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use throng::Stats;
+use throng::gpu::ScopeTime;
 use throng::standalone::DeviceInfo;
 
 use super::scene::Scene;
@@ -54,8 +55,8 @@ impl Stages {
 #[derive(Clone, Debug)]
 pub(crate) struct FrameLog {
     pub(crate) cpu: Stages,
-    /// GPU milliseconds of an earlier frame by scope.
-    pub(crate) gpu: Vec<(&'static str, f64)>,
+    /// GPU times of an earlier frame.
+    pub(crate) gpu: Vec<ScopeTime>,
     pub(crate) stats: Stats,
     /// Time from the start of the previous frame to the start of this one.
     pub(crate) frame_ms: f64,
@@ -70,7 +71,7 @@ pub(crate) struct Log {
     frames: u64,
     frame_ms: Vec<f64>,
     cpu: Vec<Stages>,
-    gpu: Vec<Vec<(&'static str, f64)>>,
+    gpu: Vec<Vec<ScopeTime>>,
     upload_bytes: Vec<u64>,
     last: Stats,
 }
@@ -105,7 +106,7 @@ impl Log {
         self.add_gpu(frame.gpu);
     }
 
-    pub(crate) fn add_gpu(&mut self, times: Vec<(&'static str, f64)>) {
+    pub(crate) fn add_gpu(&mut self, times: Vec<ScopeTime>) {
         if !times.is_empty() {
             self.gpu.push(times);
         }
@@ -139,10 +140,10 @@ impl Log {
     /// GPU scopes with their times.
     fn gpu_passes(&self) -> Vec<(&'static str, Vec<f64>)> {
         let mut passes: Vec<(&'static str, Vec<f64>)> = Vec::new();
-        for (scope, ms) in self.steady(&self.gpu).iter().flatten() {
-            match passes.iter_mut().find(|(name, _)| name == scope) {
-                Some((_, times)) => times.push(*ms),
-                None => passes.push((*scope, vec![*ms])),
+        for scope in self.steady(&self.gpu).iter().flatten() {
+            match passes.iter_mut().find(|(name, _)| *name == scope.name) {
+                Some((_, times)) => times.push(scope.ms),
+                None => passes.push((scope.name, vec![scope.ms])),
             }
         }
         passes

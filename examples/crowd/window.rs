@@ -319,7 +319,7 @@ impl Stage {
         entry.cpu.submit = ms(recorded, submitted);
         entry.cpu.present = ms(submitted, Instant::now());
         entry.frame_ms = frame_ms;
-        let gpu_ms = entry.gpu.iter().map(|(_, ms)| ms).sum();
+        let gpu_ms = entry.gpu.iter().map(|scope| scope.ms).sum();
         self.title
             .add(&entry.cpu, gpu_ms, &self.window, self.show.scene.shown());
         self.log.add(entry);

@@ -40,7 +40,7 @@ pub(super) fn absolute(
     let tracks = tracks.collect();
     let mut weights = differences.weight_tracks().to_vec();
     for track in &mut weights {
-        let first = track.first_weight as usize;
+        let first = track.first_weight.index();
         let own = first..first + track.count as usize;
         let own = character.morph_weights().get(own).unwrap_or_default();
         let (first, step) = values_of(track.keys.interpolation);

@@ -197,7 +197,7 @@ fn weights(
     omissions: &mut Omissions,
 ) -> Option<Keys<f32>> {
     let of = |track: &WeightTrack| {
-        let first = track.first_weight as usize;
+        let first = track.first_weight.index();
         first..first + track.count as usize
     };
     let tracks = clip.weight_tracks().iter();
@@ -223,9 +223,9 @@ fn weights(
     for time_s in &times_s {
         let start = values.len();
         values.extend(rest.iter().map(|weight| weight.rest));
-        clip.sample_weights(f64::from(*time_s), |index, value| {
-            if range.contains(&index) {
-                values[start + index - range.start] = value;
+        clip.sample_weights(f64::from(*time_s), |weight, value| {
+            if range.contains(&weight.index()) {
+                values[start + weight.index() - range.start] = value;
             }
         });
     }

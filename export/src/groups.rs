@@ -34,7 +34,7 @@ pub(super) fn of<'a>(character: &'a Character, omissions: &mut Omissions) -> Vec
         let first_weight = if weights == 0 {
             0
         } else {
-            primitive.first_weight as usize
+            primitive.first_weight.index()
         };
         let names = (weights == 0).then_some((part, name));
         let group = *known.entry((names, first_weight)).or_insert_with(|| {

@@ -109,6 +109,21 @@ impl<A: Deref<Target = Animator>> Actor<A> {
         Some((Id::new(play.space), at))
     }
 
+    /// Returns true if it is in the rest pose, and stays there until it is changed.
+    #[must_use]
+    pub fn is_resting(&self) -> bool {
+        self.state().is_resting()
+    }
+
+    /// The version of its pose: while it stays the same, so does the pose.
+    ///
+    /// `None` if the pose may be different at any later time. Otherwise an engine that writes
+    /// palettes needs to write this actor's only when the version changes.
+    #[must_use]
+    pub fn pose_version(&self) -> Option<u32> {
+        self.state().still_version(self.animator.now_s)
+    }
+
     /// Returns true if its time is stopped.
     #[must_use]
     pub fn is_paused(&self) -> bool {
@@ -1038,7 +1053,7 @@ impl ActorMut<'_> {
     /// [`Error::Argument`] for values that are not finite or beyond
     /// [`Character::MAX_EXTENT`](crate::character::Character::MAX_EXTENT), and if root motion is
     /// ignored.
-    #[doc(alias = "place")]
+    #[doc(alias = "teleport")]
     pub fn set_root_transform(&mut self, transform: RootTransform, scale: f64) -> Result<()> {
         let RootTransform {
             translation,

@@ -86,10 +86,6 @@ pub use snapshot::{ActorSnapshot, AnimatorSnapshot};
 pub use solvers::{IkReport, IkSolver, IkTarget};
 pub use state::{RootMotionMode, ShowPose};
 
-// For the tests and benches of this crate: not part of the API.
-#[doc(hidden)]
-pub use wake::WakeHeap;
-
 use crate::Threads;
 use crate::animate::BatchPoser;
 use crate::character::Character;
@@ -417,31 +413,13 @@ impl Animator {
         }
     }
 
-    // For the crowd, and for the tests of this crate: not part of the API.
-
-    /// The number of times that an actor was brought up to date, since creation.
-    #[doc(hidden)]
+    /// The number of times that an update visited an actor, since creation.
+    ///
+    /// It measures the cost of updates. Actors to which nothing happens are not visited: see
+    /// [`Self::update`].
     #[must_use]
     pub fn visits(&self) -> u64 {
         self.schedule.visits
-    }
-
-    /// Returns true if the actor is in the rest pose and stays there until something is played.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn is_resting(&self, id: ActorId) -> bool {
-        let actor = self.actors.list.get(id.index as usize);
-        actor.is_none_or(ActorState::is_resting)
-    }
-
-    /// A number that identifies an actor's pose while it does not change.
-    ///
-    /// Equal numbers mean equal poses. `None` while the actor moves.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn still_pose(&self, id: ActorId) -> Option<u32> {
-        let actor = self.actors.list.get(id.index as usize)?;
-        actor.still_version(self.now_s)
     }
 }
 

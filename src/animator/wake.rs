@@ -3,65 +3,65 @@
 use crate::clone::clone_fields;
 
 /// Marks an actor that is not in the heap.
-const NOWHERE: u32 = u32::MAX;
+const ABSENT: u32 = u32::MAX;
 
 /// A binary heap of actors, ordered by wake time.
 ///
 /// Each actor is in it at most once. Its time can be changed, and it can be removed. Nothing is
 /// allocated once it has held every actor.
 #[derive(Debug, Default)]
-pub struct WakeHeap {
+pub(super) struct WakeHeap {
     /// Times and actors, the earliest first: `heap[i]` is not later than `heap[2i + 1]` and
     /// `heap[2i + 2]`.
     heap: Vec<(f64, u32)>,
     /// For each actor, its index in the heap.
-    places: Vec<u32>,
+    indices: Vec<u32>,
 }
 
 clone_fields! {
-    WakeHeap { heap, places }
+    WakeHeap { heap, indices }
 }
 
 impl WakeHeap {
     /// Reserves memory for this many actors in all.
-    pub fn reserve(&mut self, actors: usize) {
+    pub(super) fn reserve(&mut self, actors: usize) {
         self.heap.reserve(actors.saturating_sub(self.heap.len()));
-        self.places
-            .reserve(actors.saturating_sub(self.places.len()));
+        self.indices
+            .reserve(actors.saturating_sub(self.indices.len()));
     }
 
     /// Removes all actors.
     pub(super) fn clear(&mut self) {
         self.heap.clear();
-        self.places.clear();
+        self.indices.clear();
     }
 
     /// Sets the time at which an actor wakes. An infinite time removes it.
-    pub fn set(&mut self, actor: u32, time_s: f64) {
+    pub(super) fn set(&mut self, actor: u32, time_s: f64) {
         let index = actor as usize;
-        if index >= self.places.len() {
-            self.places.resize(index + 1, NOWHERE);
+        if index >= self.indices.len() {
+            self.indices.resize(index + 1, ABSENT);
         }
-        let place = self.places[index];
+        let at = self.indices[index];
         if time_s == f64::INFINITY || time_s.is_nan() {
-            if place != NOWHERE {
-                self.remove(place as usize);
+            if at != ABSENT {
+                self.remove(at as usize);
             }
             return;
         }
-        let place = if place == NOWHERE {
+        let at = if at == ABSENT {
             self.heap.push((time_s, actor));
             self.heap.len() - 1
         } else {
-            self.heap[place as usize].0 = time_s;
-            place as usize
+            self.heap[at as usize].0 = time_s;
+            at as usize
         };
-        self.places[index] = place as u32;
-        self.settle(place);
+        self.indices[index] = at as u32;
+        self.settle(at);
     }
 
     /// Removes and returns the first actor that wakes at `now_s` or before.
-    pub fn pop(&mut self, now_s: f64) -> Option<u32> {
+    pub(super) fn pop(&mut self, now_s: f64) -> Option<u32> {
         let (time_s, actor) = *self.heap.first()?;
         if time_s > now_s {
             return None;
@@ -70,37 +70,31 @@ impl WakeHeap {
         Some(actor)
     }
 
-    /// The number of actors in it.
-    #[must_use]
-    pub fn waiting(&self) -> usize {
-        self.heap.len()
-    }
-
-    fn remove(&mut self, place: usize) {
-        let (_, actor) = self.heap.swap_remove(place);
-        self.places[actor as usize] = NOWHERE;
-        if let Some((_, moved)) = self.heap.get(place) {
-            self.places[*moved as usize] = place as u32;
-            self.settle(place);
+    fn remove(&mut self, at: usize) {
+        let (_, actor) = self.heap.swap_remove(at);
+        self.indices[actor as usize] = ABSENT;
+        if let Some((_, moved)) = self.heap.get(at) {
+            self.indices[*moved as usize] = at as u32;
+            self.settle(at);
         }
     }
 
-    /// Moves the entry at `place` to where it belongs in the heap.
-    fn settle(&mut self, mut place: usize) {
-        while place > 0 && self.heap[place].0 < self.heap[(place - 1) / 2].0 {
-            self.swap(place, (place - 1) / 2);
-            place = (place - 1) / 2;
+    /// Moves the entry at `at` to where it belongs in the heap.
+    fn settle(&mut self, mut at: usize) {
+        while at > 0 && self.heap[at].0 < self.heap[(at - 1) / 2].0 {
+            self.swap(at, (at - 1) / 2);
+            at = (at - 1) / 2;
         }
         loop {
-            let children = [2 * place + 1, 2 * place + 2];
+            let children = [2 * at + 1, 2 * at + 2];
             let children = children
                 .into_iter()
                 .filter(|child| *child < self.heap.len());
             let least = children.min_by(|a, b| self.heap[*a].0.total_cmp(&self.heap[*b].0));
             match least {
-                Some(child) if self.heap[child].0 < self.heap[place].0 => {
-                    self.swap(place, child);
-                    place = child;
+                Some(child) if self.heap[child].0 < self.heap[at].0 => {
+                    self.swap(at, child);
+                    at = child;
                 }
                 _ => return,
             }
@@ -109,8 +103,8 @@ impl WakeHeap {
 
     fn swap(&mut self, a: usize, b: usize) {
         self.heap.swap(a, b);
-        for place in [a, b] {
-            self.places[self.heap[place].1 as usize] = place as u32;
+        for at in [a, b] {
+            self.indices[self.heap[at].1 as usize] = at as u32;
         }
     }
 }

@@ -202,9 +202,7 @@ impl Character {
     /// A copy without the data that only drawing needs: no primitives, no images. The materials
     /// stay.
     #[cfg(feature = "vulkan")]
-    #[doc(hidden)]
-    #[must_use]
-    pub fn rig(&self) -> Self {
+    pub(crate) fn rig(&self) -> Self {
         self.with_model(self.model.with_meshes(Vec::new(), Vec::new()))
     }
 

@@ -1,6 +1,6 @@
 //! The clips of a character: their number and names, and adding more.
 
-use super::animation_set::{ClipDraft, NamedTimes};
+use super::animation_set::{ClipDraft, EventDesc};
 use super::asset::Character;
 use crate::clip::{Clip, CurveClip};
 use crate::error::{Error, Result};
@@ -50,11 +50,14 @@ impl Character {
         self.with_clips_and_events(clips.collect())
     }
 
-    /// [`Self::with_clips`], with the events of each clip: names, and times in seconds.
+    /// [`Self::with_clips`], with the events of each clip.
     ///
     /// # Errors
     /// As [`Self::with_clips`]. The events must lie within their clips.
-    pub fn with_clips_and_events(mut self, clips: Vec<(CurveClip, NamedTimes)>) -> Result<Self> {
+    pub fn with_clips_and_events(
+        mut self,
+        clips: Vec<(CurveClip, Vec<EventDesc>)>,
+    ) -> Result<Self> {
         for (index, (clip, _)) in clips.iter().enumerate() {
             self.check_clip(clip).map_err(|why| why.at("clip", index))?;
         }

@@ -181,7 +181,7 @@ fn vertex_distance(primitive: &Primitive, weights: &[f64]) -> f64 {
         let most = list.iter().fold(Vec3::ZERO, |most, v| most.max(v.abs()));
         most.as_dvec3().length()
     };
-    let targets = (primitive.first_weight as usize..).zip(&primitive.targets);
+    let targets = (primitive.first_weight.index()..).zip(&primitive.targets);
     let targets = targets.map(|(weight, target)| {
         let weight = weights.get(weight).copied().unwrap_or(0.0);
         weight * longest(&target.positions)

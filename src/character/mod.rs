@@ -79,7 +79,7 @@ pub use animation_set::{
     AdditiveDesc, AnimationDesc, BlendAt, BlendSpaceDesc, ClipDesc, EventDesc, Gait, PoseReference,
     RootMotionDesc, SocketDesc,
 };
-pub(crate) use animation_set::{AnimationSet, AnimationSource, ClipDraft, NamedTimes};
+pub(crate) use animation_set::{AnimationSet, AnimationSource, ClipDraft};
 pub use asset::Character;
 pub(crate) use asset::Packing;
 pub(crate) use draft::CharacterDraft;

@@ -97,7 +97,7 @@ fn weight_curves(
         return Err(Error::not_found("morph weight", end - 1, weights.len()));
     }
     if reference == ReferencePose::Start {
-        raw.sample_weights(0.0, |index, value| weights[index] = value);
+        raw.sample_weights(0.0, |weight, value| weights[weight.index()] = value);
     }
     let mut tracks = raw.weight_tracks().to_vec();
     for track in &mut tracks {

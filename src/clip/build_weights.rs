@@ -90,7 +90,7 @@ fn moved(model: &Model, off: &[Off]) -> Option<VertexError> {
         let scale = entries.copied().fold(0.0, f32::max);
         // For each vertex: the distance, the largest part of it, and the time of that.
         let mut moves = vec![(0.0_f32, 0.0_f32, 0.0_f64); primitive.vertex_count()];
-        let first = primitive.first_weight as usize;
+        let first = primitive.first_weight.index();
         for (target, off) in primitive.targets.iter().zip(&off[first..]) {
             for (vertex, delta) in target.vertices.iter().zip(&target.positions) {
                 let moved = delta.length() * scale * off.error;
@@ -125,7 +125,7 @@ fn reaches(model: &Model, moving: &[bool]) -> Vec<f32> {
     let mut reaches = vec![0.0_f32; moving.len()];
     let mut moves = Vec::new();
     for primitive in model.primitives() {
-        let first = primitive.first_weight as usize;
+        let first = primitive.first_weight.index();
         let targets = primitive.targets.iter().zip(first..);
         let targets = targets.filter(|(_, weight)| moving.get(*weight) == Some(&true));
         let entries = scales[model.palette_range(primitive)].iter();
@@ -302,7 +302,7 @@ fn errors(track: &WeightTrack, even: &EvenWeights, tolerances: &[f32]) -> Option
     });
     let mut exact = vec![0.0; tolerances.len()];
     let mut worst = vec![Off::default(); tolerances.len()];
-    let first = even.first_weight as usize;
+    let first = even.first_weight.index();
     for time_s in keys.chain(bows).chain(frames) {
         sample(track, time_s, &mut exact);
         let mut beyond = false;

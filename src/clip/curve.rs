@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result, expect_index};
 use crate::id::Id;
+use crate::mesh::MorphWeight;
 use crate::skeleton::{Joint, Skeleton};
 use glam::{Quat, Vec3};
 
@@ -83,8 +84,8 @@ pub struct Track {
 /// [`Character::morph_weights`](crate::character::Character::morph_weights).
 #[derive(Debug, Clone, PartialEq)]
 pub struct WeightTrack {
-    /// Index of the first weight that the track drives.
-    pub first_weight: u32,
+    /// The first weight that the track drives.
+    pub first_weight: Id<MorphWeight>,
     /// Number of weights that the track drives, at least 1.
     pub count: u32,
     /// Keys with `count` values each.
@@ -183,7 +184,7 @@ impl CurveClip {
 
     /// Replaces the morph weight tracks of the clip, sorted by first weight.
     ///
-    /// The character has `weights` morph weights.
+    /// The character has `weights` morph weights, at most [`MorphWeight::MAX_COUNT`].
     ///
     /// # Errors
     /// [`Error::Argument`] or [`Error::NotFound`] if
@@ -198,6 +199,7 @@ impl CurveClip {
         mut tracks: Vec<WeightTrack>,
         weights: usize,
     ) -> Result<Self> {
+        let weights = weights.min(MorphWeight::MAX_COUNT);
         for track in &tracks {
             let end = u64::from(track.first_weight) + u64::from(track.count);
             if track.count == 0 {
@@ -210,9 +212,10 @@ impl CurveClip {
             check_wide(&track.keys, track.count as usize, |v| v.is_finite())?;
         }
         tracks.sort_by_key(|track| track.first_weight);
-        // The sum cannot overflow: both ends were compared with the number of weights.
-        let overlap =
-            |pair: &[WeightTrack]| pair[1].first_weight - pair[0].first_weight < pair[0].count;
+        let overlap = |pair: &[WeightTrack]| {
+            let between = pair[1].first_weight.0 - pair[0].first_weight.0;
+            u32::from(between) < pair[0].count
+        };
         if tracks.windows(2).any(overlap) {
             return Err(Error::invalid(
                 "weight tracks",

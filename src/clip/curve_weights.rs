@@ -2,27 +2,27 @@
 
 use super::curve::{CurveClip, Interpolation, WeightTrack};
 use super::curve_sample::{Playhead, Span, find, hermite};
+use crate::id::Id;
+use crate::mesh::MorphWeight;
 use std::ops::Range;
 
 impl CurveClip {
     /// Samples the morph weights at `time_s` and passes each to `each`.
     ///
-    /// `each` gets the index and the value of every weight that the clip drives, in ascending
-    /// order. The index refers to
-    /// [`Character::morph_weights`](crate::character::Character::morph_weights).
+    /// `each` gets the id and the value of every weight that the clip drives, in ascending order.
     ///
     /// `time_s` is the time in the clip, in seconds. Before its first key, a track holds the value
     /// of that key; after its last key, the value of the last. NaN counts as 0.
     ///
     /// Interpolation follows glTF 2.0 (appendix C), for each weight separately: step, linear, and
     /// cubic Hermite splines. On a key, the result is exactly the value of that key.
-    pub fn sample_weights(&self, time_s: f64, mut each: impl FnMut(usize, f32)) {
+    pub fn sample_weights(&self, time_s: f64, mut each: impl FnMut(Id<MorphWeight>, f32)) {
         let time_s = if time_s.is_nan() { 0.0 } else { time_s };
         let at = &mut Playhead { time_s, key: 0 };
         for track in self.weight_tracks() {
             let range = weight_range(track);
             sample_weights(track, at, 0..range.len(), |number, value| {
-                each(range.start + number, value);
+                each(Id::new((range.start + number) as u16), value);
             });
         }
     }
@@ -30,7 +30,7 @@ impl CurveClip {
 
 /// The range of weights that a track drives.
 pub(super) fn weight_range(track: &WeightTrack) -> Range<usize> {
-    let first = track.first_weight as usize;
+    let first = track.first_weight.index();
     first..first + track.count as usize
 }
 

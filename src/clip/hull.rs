@@ -104,7 +104,7 @@ fn curve_bounds(track: &WeightTrack, each: &mut impl FnMut(usize, f64)) {
         let factor = if tangent { third_s } else { 1.0 };
         for (number, value) in values.iter().enumerate() {
             let bound = f64::from(*value).abs() * factor;
-            each(track.first_weight as usize + number, bound);
+            each(track.first_weight.index() + number, bound);
         }
     }
 }
@@ -179,7 +179,7 @@ impl Clip {
                 let least = f64::from(column.min);
                 let greatest = least + f64::from(column.scale) * steps;
                 let bound = least.abs().max(greatest.abs());
-                each(even.first_weight as usize + number, bound);
+                each(even.first_weight.index() + number, bound);
             }
         }
     }

@@ -181,7 +181,7 @@ impl Probes {
     fn push_vertices(&mut self, model: &Model, primitive: &Primitive) {
         let entries = &model.palette()[model.palette_range(primitive)];
         let mut positions = primitive.positions.clone();
-        let weights = model.morph_weights().get(primitive.first_weight as usize..);
+        let weights = model.morph_weights().get(primitive.first_weight.index()..);
         for (target, weight) in primitive.targets.iter().zip(weights.unwrap_or_default()) {
             for (vertex, delta) in target.vertices.iter().zip(&target.positions) {
                 positions[*vertex as usize] += *delta * weight.rest;

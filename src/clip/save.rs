@@ -10,6 +10,7 @@ use super::timing::Timing;
 use super::weights::{Column, EvenWeights, MAX_BITS, PADDING, WeightKeys};
 use crate::bytes::{Reader, Save, invalid, save_structs};
 use crate::error::Result;
+use crate::id::Id;
 use crate::mesh::Model;
 use crate::simd::{Row, WIDTH};
 use crate::skeleton::Skeleton;
@@ -201,8 +202,8 @@ impl Packed {
             let widths: [u8; WIDTH] = Save::load(from)?;
             let min: [f32; WIDTH] = Save::load(from)?;
             let scales: [u16; WIDTH] = Save::load(from)?;
-            let placed = PackedRow::place(widths.map(u32::from), bits);
-            let Some((mut row, window, end)) = placed else {
+            let laid_out = PackedRow::lay_out(widths.map(u32::from), bits);
+            let Some((mut row, window, end)) = laid_out else {
                 return Err(invalid("clip", "has fields that are too wide"));
             };
             let finite = min.into_iter().all(f32::is_finite);
@@ -251,7 +252,7 @@ impl WeightKeys {
 impl EvenWeights {
     /// Loads the keys of some of a character's `weights` morph weights.
     fn load(weights: usize, from: &mut Reader<'_>) -> Result<Self> {
-        let first_weight = u32::load(from)?;
+        let first_weight = Id::load(from)?;
         let timing = load_timing(from)?;
         let (mut columns, mut bit) = (Vec::new(), 0_u32);
         for _ in 0..usize::load(from)? {

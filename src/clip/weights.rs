@@ -3,6 +3,8 @@
 use super::curve::WeightTrack;
 use super::curve_weights::weight_range;
 use super::timing::Timing;
+use crate::id::Id;
+use crate::mesh::MorphWeight;
 use std::ops::Range;
 
 /// Padding bytes after the last frame, so that 4-byte reads from any field stay in bounds.
@@ -22,7 +24,7 @@ pub(super) enum WeightKeys {
 /// Weights at uniform times, as integers of few bits.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct EvenWeights {
-    pub(super) first_weight: u32,
+    pub(super) first_weight: Id<MorphWeight>,
     pub(super) timing: Timing,
     /// One column per weight.
     pub(super) columns: Vec<Column>,
@@ -68,17 +70,17 @@ impl EvenWeights {
         range: &Range<usize>,
         mut each: impl FnMut(usize, f32),
     ) {
-        let first = self.first_weight as usize;
+        let first = self.first_weight.index();
         let own = within(first, self.columns.len(), range);
         if own.is_empty() {
             return;
         }
-        let place = self.timing.place(time_s);
+        let moment = self.timing.moment(time_s);
         for number in own {
             let column = &self.columns[number];
-            let from = self.key(place.from as usize, column);
-            let to = self.key(place.to as usize, column);
-            each(first + number, from + (to - from) * place.u);
+            let from = self.key(moment.from as usize, column);
+            let to = self.key(moment.to as usize, column);
+            each(first + number, from + (to - from) * moment.u);
         }
     }
 }
@@ -94,7 +96,7 @@ impl WeightKeys {
     pub(super) fn range(&self) -> Range<usize> {
         match self {
             Self::Even(even) => {
-                let first = even.first_weight as usize;
+                let first = even.first_weight.index();
                 first..first + even.columns.len()
             }
             Self::Curve(track) => weight_range(track),

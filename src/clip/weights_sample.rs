@@ -4,6 +4,8 @@ use super::curve_sample::Playhead;
 use super::curve_weights::{sample_weights, weight_range};
 use super::packed::Clip;
 use super::weights::{WeightKeys, within};
+use crate::id::Id;
+use crate::mesh::MorphWeight;
 use std::ops::Range;
 
 impl Clip {
@@ -13,27 +15,28 @@ impl Clip {
         !self.weights.is_empty()
     }
 
-    /// The morph weights that the clip drives, as ascending ranges.
-    ///
-    /// Indices refer to [`Character::morph_weights`](crate::character::Character::morph_weights).
-    pub fn driven_weights(&self) -> impl Iterator<Item = Range<usize>> {
-        self.weights.iter().map(WeightKeys::range)
+    /// The morph weights that the clip drives, in ascending order.
+    pub fn driven_weights(&self) -> impl Iterator<Item = Id<MorphWeight>> {
+        let all = self.weights.iter().flat_map(WeightKeys::range);
+        all.map(|weight| Id::new(weight as u16))
     }
 
     /// Samples the morph weights at `time_s` and passes them to `each`.
     ///
-    /// `each` gets the index and the value of every weight that the clip drives, in ascending
-    /// order. `time_s` is clamped to the clip, and NaN counts as 0. For an additive clip, the
+    /// `each` gets the id and the value of every weight that the clip drives, in ascending order.
+    /// `time_s` is clamped to the clip, and NaN counts as 0. For an additive clip, the
     /// values are differences from the weights of its reference.
     ///
     /// A weight is off by at most 1e-3 from the file's curves, and by less if a target moves
     /// vertices far: see [`ClipOptions::error_m`](crate::clip::ClipOptions::error_m). Nothing is
     /// allocated, and all times take equally long.
-    pub fn sample_weights(&self, time_s: f64, each: impl FnMut(usize, f32)) {
-        self.sample_weights_in(time_s, 0..usize::MAX, each);
+    pub fn sample_weights(&self, time_s: f64, mut each: impl FnMut(Id<MorphWeight>, f32)) {
+        self.sample_weights_in(time_s, 0..usize::MAX, |weight, value| {
+            each(Id::new(weight as u16), value);
+        });
     }
 
-    /// Does the same for the weights that lie in a range.
+    /// Does the same for the weights that lie in a range, and passes indices.
     pub(crate) fn sample_weights_in(
         &self,
         time_s: f64,

@@ -3,20 +3,22 @@
 use crate::animator::{ActorId, NameOrId};
 use crate::character::Character;
 use crate::crowd::capacity::Need;
-use crate::crowd::instances::state::{Sizes, morph_words};
+use crate::crowd::instances::state::{Allocation, InstanceState, Sizes, is_flipped, morph_words};
 use crate::crowd::memory::buffers::FrameBuffers;
 use crate::crowd::{CharacterDesc, CharacterId, SkinningStage};
 use crate::error::{Error, Result};
 use crate::gpu::palettes::Row;
 use crate::gpu::{
-    Blending, Device, MemoryAllocator, MeshSets, Object, PrimitiveDraw, SetBuffers, SetLayout,
-    SkinnedMesh, Upload, palettes,
+    Blending, Device, GpuInstance, MemoryAllocator, MeshSets, Object, PrimitiveDraw, SetBuffers,
+    SetLayout, SkinnedMesh, Upload, palettes,
 };
 use crate::mesh::{AlphaMode, PartId, part_bits};
-use crate::palette::PaletteFormat;
+use crate::palette::{Mat3x4, PaletteFormat};
 use crate::pass::pipelines::Variant;
 use crate::skin::Skinner;
 use ash::vk;
+use bytemuck::Zeroable;
+use glam::Affine3A;
 use std::ffi::CString;
 use std::sync::Arc;
 
@@ -173,6 +175,40 @@ impl LoadedCharacter {
         }
     }
 
+    /// The state of a new instance, which becomes the last member. The crowd has this character
+    /// under the id.
+    pub(super) fn instance(
+        &self,
+        (character, actor): (CharacterId, ActorId),
+        world_from_model: &Affine3A,
+        (tint, user): ([f32; 4], u32),
+        skin: SkinningStage,
+    ) -> InstanceState {
+        let sizes = self.sizes();
+        let allocation = |size| Allocation { start: 0, size };
+        InstanceState {
+            record: GpuInstance {
+                world_from_model: Mat3x4::from_affine(world_from_model),
+                tint,
+                character: character.0,
+                user,
+                ..Zeroable::zeroed()
+            },
+            actor,
+            in_ring: false,
+            rest_palette: self.mesh.rest_palette(),
+            generation: 0,
+            alive: true,
+            dirty: false,
+            flipped: is_flipped(world_from_model),
+            member: self.members.len() as u32,
+            skin,
+            rows: allocation(sizes.rows),
+            morphs: allocation(sizes.morphs),
+            skinned: allocation(sizes.words(skin)),
+        }
+    }
+
     /// Rows of the palette ring that an instance takes.
     pub(super) fn palette_rows(&self) -> u32 {
         self.rig.palette().len() as u32 * self.mesh.entry_rows()
@@ -183,22 +219,18 @@ impl LoadedCharacter {
     /// # Errors
     /// [`Error::Argument`] if the character does not support this stage.
     pub(super) fn skinned_words(&self, stage: SkinningStage) -> Result<u32> {
-        match stage {
-            SkinningStage::Vertex => Ok(0),
-            SkinningStage::Cpu if self.cpu_skin.is_none() => Err(Error::invalid(
+        if stage == SkinningStage::Cpu && self.cpu_skin.is_none() {
+            return Err(Error::invalid(
                 "skinning_stage",
                 "SkinningStage::Cpu needs a character added with CharacterDesc::cpu_skinning",
-            )),
-            SkinningStage::Compute | SkinningStage::Cpu => Ok(self.mesh.skinned_layout().words),
+            ));
         }
+        Ok(self.sizes().words(stage))
     }
 
     /// What one instance needs in a skinning stage.
     pub(super) fn need(&self, stage: SkinningStage) -> Need {
-        let words = match stage {
-            SkinningStage::Vertex => 0,
-            SkinningStage::Compute | SkinningStage::Cpu => self.mesh.skinned_layout().words.into(),
-        };
+        let words = self.sizes().words(stage).into();
         Need {
             instances: 1,
             rows: self.palette_rows().into(),

@@ -14,7 +14,7 @@ use crate::animator::Animator;
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
-use crate::gpu::{Device, MemoryAllocator, Profiler, SetLayout, Upload};
+use crate::gpu::{Device, MemoryAllocator, Profiler, ScopeTime, SetLayout, Upload};
 use crate::pass::draw::DrawPass;
 use crate::pass::pipelines::Variant;
 use crate::pass::scatter::{MAX_CHANGES, ScatterPass};
@@ -226,38 +226,15 @@ impl Crowd {
         self.frame.counters.read(self.scene.instances.len() as u32)
     }
 
-    /// GPU times of an earlier frame: the name of each scope, and milliseconds.
+    /// GPU times of an earlier frame, by scope.
     ///
     /// The scopes are in the order in which they were opened. The frame is the last one that was
     /// recorded with the frame index begun last. The times were read when this index began again.
     ///
     /// Empty without [`CrowdDesc::profile`], and on devices without timestamps.
     #[must_use]
-    pub fn gpu_times_ms(&self) -> &[(&'static str, f64)] {
-        self.frame.profiler.as_ref().map_or(&[], Profiler::times_ms)
-    }
-
-    /// Overwrites the CPU-written data of `frame_index` in the rings with `byte`: its palettes, and
-    /// unless `only_palettes`, its records.
-    ///
-    /// This is for tests which prove that frames in flight are kept apart.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] if the frame index does not exist.
-    ///
-    /// # Safety
-    /// The GPU may read any bytes from this frame index's palettes. Unless `only_palettes`, it
-    /// reads nothing of the frame index before it is prepared again, because records have
-    /// addresses.
-    #[doc(hidden)]
-    pub unsafe fn poison_frame(
-        &mut self,
-        frame_index: u32,
-        byte: u8,
-        only_palettes: bool,
-    ) -> Result<()> {
-        self.scene.animated.forget();
-        self.memory.buffers.poison(frame_index, byte, only_palettes)
+    pub fn gpu_times(&self) -> &[ScopeTime] {
+        self.frame.profiler.as_ref().map_or(&[], Profiler::times)
     }
 
     /// Frees everything, in flight or not.

@@ -46,7 +46,7 @@ pub struct CrowdDesc {
     pub skinned_usage: vk::BufferUsageFlags,
     /// Measures stages with GPU timestamps.
     ///
-    /// [`Crowd::gpu_times_ms`](super::Crowd::gpu_times_ms) has the results. There are none if a
+    /// [`Crowd::gpu_times`](super::Crowd::gpu_times) has the results. There are none if a
     /// graphics queue family of the device has no timestamps (`timestampValidBits` of 0). CPU times
     /// are in [`Stats`](super::Stats), with or without this.
     pub profile: bool,

@@ -2,6 +2,7 @@
 
 use super::characters::{Characters, no_character};
 use super::instances::attachments::Attachments;
+use super::instances::state::is_flipped;
 use super::instances::table::Instances;
 use super::producers::animated::Animated;
 use super::producers::deforms::Deforms;
@@ -134,8 +135,4 @@ pub(super) fn animator_mut(
     let count = animators.len();
     let animator = animators.get_mut(id.0 as usize).and_then(Option::as_mut);
     animator.ok_or_else(|| no_character(id, count))
-}
-
-pub(super) fn is_flipped(transform: &Affine3A) -> bool {
-    transform.matrix3.determinant() < 0.0
 }

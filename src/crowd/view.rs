@@ -260,12 +260,8 @@ impl View {
         }
     }
 
-    // For the crowd, and for the tests of this crate: not part of the API.
-
     /// Returns true if the clip space's w is constant, so size does not depend on distance.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn is_orthographic(&self) -> bool {
+    pub(super) fn is_orthographic(&self) -> bool {
         let [right, down, w] = [0, 1, 3].map(|row| self.clip_from_world.row(row).truncate());
         // Composed or inverted matrices leave a small w where it should be 0.
         w.length() <= 1e-5 * right.length().max(down.length())
@@ -288,9 +284,7 @@ impl View {
     }
 
     /// The eye with w = 1, or the direction towards it with w = 0.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn eye_point(&self) -> Vec4 {
+    pub(super) fn eye_point(&self) -> Vec4 {
         let towards = self.eye_direction().map(|towards| towards.extend(0.0));
         towards.unwrap_or(self.eye.extend(1.0))
     }
@@ -298,9 +292,7 @@ impl View {
     /// A linear function of points that grows with their distance.
     ///
     /// The distance is that from the eye, or along the direction of an orthographic view.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn distance(&self) -> Vec4 {
+    pub(super) fn distance(&self) -> Vec4 {
         let along = self.eye_direction().map(|to_eye| -to_eye.extend(0.0));
         along.unwrap_or(self.clip_from_world.row(3))
     }

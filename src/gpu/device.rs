@@ -40,7 +40,7 @@ pub(crate) struct Limits {
 ///
 /// /// # Safety
 /// /// The handles belong together and outlive the crowd. The instance was created for Vulkan 1.3,
-/// /// the device with [`Device::required_features`] and `samplerAnisotropy`. The cache is null or
+/// /// the device with [`Device::features_12`], [`Device::features_13`] and `samplerAnisotropy`. The cache is null or
 /// /// of that device.
 /// unsafe fn crowd(
 ///     (instance, physical_device): (&ash::Instance, vk::PhysicalDevice),
@@ -79,15 +79,25 @@ impl Device {
     /// The minimum Vulkan version, of instance and device.
     pub const API_VERSION: u32 = features::API_VERSION;
 
-    /// The features that the engine must enable.
+    /// The features of Vulkan 1.2 that the engine must enable: `bufferDeviceAddress`.
     ///
-    /// They are `bufferDeviceAddress` of Vulkan 1.2, and `dynamicRendering`, `synchronization2` and
-    /// `maintenance4` of Vulkan 1.3. Every device of [`Self::API_VERSION`] has them.
-    pub fn required_features() -> (
-        vk::PhysicalDeviceVulkan12Features<'static>,
-        vk::PhysicalDeviceVulkan13Features<'static>,
-    ) {
-        features::required()
+    /// Every device of [`Self::API_VERSION`] has them, and those of [`Self::features_13`].
+    #[must_use]
+    pub fn features_12() -> vk::PhysicalDeviceVulkan12Features<'static> {
+        // Palettes and histories are read through addresses.
+        vk::PhysicalDeviceVulkan12Features::default().buffer_device_address(true)
+    }
+
+    /// The features of Vulkan 1.3 that the engine must enable.
+    ///
+    /// They are `dynamicRendering`, `synchronization2` and `maintenance4`.
+    #[must_use]
+    pub fn features_13() -> vk::PhysicalDeviceVulkan13Features<'static> {
+        vk::PhysicalDeviceVulkan13Features::default()
+            .dynamic_rendering(true)
+            .synchronization2(true)
+            // Workgroup sizes are specialization constants.
+            .maintenance4(true)
     }
 
     /// Queries the device's properties and checks them.
@@ -99,7 +109,7 @@ impl Device {
     /// - `instance` was created for [`Self::API_VERSION`] or later.
     /// - `device` was created from `physical_device`, and that comes from `instance`.
     /// - The handles outlive the result, its clones, and everything that is made with them.
-    /// - The features of [`Self::required_features`] are enabled, and the features and extensions
+    /// - The features of [`Self::features_12`], [`Self::features_13`], and the features and extensions
     ///   that `enabled` names.
     pub unsafe fn new(
         instance: &ash::Instance,

@@ -117,7 +117,7 @@ impl Geometry {
             uvs1: self.pairs(&primitive.uvs1)?,
             targets: self.add_targets(primitive)?,
             target_count: primitive.targets.len() as u32,
-            first_weight: primitive.first_weight,
+            first_weight: primitive.first_weight.0.into(),
             skinned_positions: part.positions,
             skinned_normals: part.normals.unwrap_or(GpuInstance::NONE),
             skinned_tangents: part.tangents.unwrap_or(GpuInstance::NONE),
@@ -276,7 +276,7 @@ fn flags(primitive: &Primitive, material: Option<&crate::mesh::Material>, narrow
 
 /// Two words for every 32 vertices: a bit for each vertex that the target moves, and the number of
 /// moved vertices before them.
-pub fn mask(target: &MorphTarget, vertices: usize) -> Vec<u32> {
+fn mask(target: &MorphTarget, vertices: usize) -> Vec<u32> {
     let mut words = vec![0_u32; vertices.div_ceil(32) * 2];
     for vertex in &target.vertices {
         if let Some(bits) = words.get_mut((vertex >> 5) as usize * 2) {
@@ -293,7 +293,7 @@ pub fn mask(target: &MorphTarget, vertices: usize) -> Vec<u32> {
 
 /// The weights in 8 bits, if that loses nothing. In files with 8-bit weights, every weight is a
 /// multiple of 1/255, which is 257/65,535.
-pub fn narrow(weights: &[u16]) -> Option<Vec<u8>> {
+fn narrow(weights: &[u16]) -> Option<Vec<u8>> {
     let exact = !weights.is_empty() && weights.iter().all(|weight| weight % 257 == 0);
     exact.then(|| weights.iter().map(|weight| (weight / 257) as u8).collect())
 }
@@ -317,13 +317,13 @@ fn snorm16(value: f32) -> u32 {
 }
 
 /// A unit vector as two snorm16.
-pub fn octahedral(normal: Vec3) -> u32 {
+fn octahedral(normal: Vec3) -> u32 {
     let (x, y) = on_octahedron(normal);
     snorm16(x) | snorm16(y) << 16
 }
 
 /// A tangent as snorm15 and snorm16, above a bit that is 1 if the bitangent's sign is negative.
-pub fn tangent(tangent: Vec4) -> u32 {
+fn tangent(tangent: Vec4) -> u32 {
     let (x, y) = on_octahedron(tangent.truncate());
     let x = (x.clamp(-1.0, 1.0) * 16383.0).round() as i16;
     u32::from(x.cast_unsigned() << 1) | u32::from(tangent.w < 0.0) | snorm16(y) << 16

@@ -7,21 +7,6 @@ use core::ffi::CStr;
 /// The minimum Vulkan version, of instance and device.
 pub(super) const API_VERSION: u32 = vk::API_VERSION_1_3;
 
-/// The features that every device must have and the engine must enable.
-pub(super) fn required() -> (
-    vk::PhysicalDeviceVulkan12Features<'static>,
-    vk::PhysicalDeviceVulkan13Features<'static>,
-) {
-    // Palettes and histories are read through addresses.
-    let of_12 = vk::PhysicalDeviceVulkan12Features::default().buffer_device_address(true);
-    let of_13 = vk::PhysicalDeviceVulkan13Features::default()
-        .dynamic_rendering(true)
-        .synchronization2(true)
-        // Workgroup sizes are specialization constants.
-        .maintenance4(true);
-    (of_12, of_13)
-}
-
 /// Optional features that the engine enabled.
 ///
 /// The crate works without any of them.

@@ -55,7 +55,7 @@ impl GpuInstance {
 /// Offsets of its streams are in 32-bit words from the start of the mesh buffer.
 #[repr(C, align(16))]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
-pub struct GpuPrimitive {
+pub(crate) struct GpuPrimitive {
     /// Number of vertices.
     pub vertex_count: u32,
     /// First entry of its range of the character's palette.
@@ -112,31 +112,31 @@ pub struct GpuPrimitive {
 
 impl GpuPrimitive {
     /// [`Self::flags`]: joint indices have 16 bits; otherwise 8.
-    pub const JOINTS_U16: u32 = 1;
+    pub(crate) const JOINTS_U16: u32 = 1;
     /// [`Self::flags`]: there are normals; otherwise triangles are shaded flat.
-    pub const HAS_NORMALS: u32 = 2;
+    pub(crate) const HAS_NORMALS: u32 = 2;
     /// [`Self::flags`]: there are texture coordinates.
-    pub const HAS_UVS: u32 = 4;
+    pub(crate) const HAS_UVS: u32 = 4;
     /// [`Self::flags`]: there are vertex colours.
-    pub const HAS_COLORS: u32 = 8;
+    pub(crate) const HAS_COLORS: u32 = 8;
     /// [`Self::flags`]: weights have 8 bits; otherwise 16.
-    pub const WEIGHTS_U8: u32 = 16;
+    pub(crate) const WEIGHTS_U8: u32 = 16;
     /// [`Self::flags`]: the vertex colour's alpha is the weight of the instance's tint.
-    pub const TINT_BY_ALPHA: u32 = 32;
+    pub(crate) const TINT_BY_ALPHA: u32 = 32;
     /// [`Self::flags`]: there are tangents.
-    pub const HAS_TANGENTS: u32 = 64;
+    pub(crate) const HAS_TANGENTS: u32 = 64;
     /// [`Self::flags`]: there is a second set of texture coordinates.
-    pub const HAS_UVS1: u32 = 128;
+    pub(crate) const HAS_UVS1: u32 = 128;
     /// [`Self::flags`]: first of two bits that hold the character's palette format.
     ///
     /// Its value there is that of the [`PaletteFormat`](crate::palette::PaletteFormat).
-    pub const METHOD_SHIFT: u32 = 8;
+    pub(crate) const METHOD_SHIFT: u32 = 8;
 }
 
 /// A texture of a material (`ThrongTexture`).
 #[repr(C, align(16))]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
-pub struct GpuTexture {
+pub(crate) struct GpuTexture {
     /// Columns of the 2×2 matrix that transforms texture coordinates.
     pub uv_matrix: [f32; 4],
     /// Offset that is added after that.
@@ -151,13 +151,13 @@ pub struct GpuTexture {
 
 impl GpuTexture {
     /// [`Self::uv_set`]: the texture coordinates are transformed.
-    pub const UV_TRANSFORMED: u32 = 2;
+    pub(crate) const UV_TRANSFORMED: u32 = 2;
 }
 
 /// Appearance of a surface (`ThrongMaterial`).
 #[repr(C, align(16))]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
-pub struct GpuMaterial {
+pub(crate) struct GpuMaterial {
     /// Linear RGBA.
     pub base_color: [f32; 4],
     /// Linear RGB.
@@ -182,19 +182,19 @@ pub struct GpuMaterial {
 
 impl GpuMaterial {
     /// [`Self::flags`]: fragments with alpha below the cutoff are discarded.
-    pub const ALPHA_MASK: u32 = 1;
+    pub(crate) const ALPHA_MASK: u32 = 1;
     /// [`Self::flags`]: alpha is the opacity of the surface over what lies behind.
-    pub const ALPHA_BLEND: u32 = 2;
+    pub(crate) const ALPHA_BLEND: u32 = 2;
     /// [`Self::flags`]: the material is not lit.
-    pub const UNLIT: u32 = 4;
+    pub(crate) const UNLIT: u32 = 4;
     /// [`Self::flags`]: first of five bits that say which textures exist.
-    pub const TEXTURE_SHIFT: u32 = 8;
+    pub(crate) const TEXTURE_SHIFT: u32 = 8;
 }
 
 /// The data of a view for shaders (`ThrongView`), std140.
 #[repr(C, align(16))]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
-pub struct GpuView {
+pub(crate) struct GpuView {
     /// Columns of the clip matrix, with jitter.
     pub clip_from_world: [[f32; 4]; 4],
     /// Columns of the clip matrix, without jitter.
@@ -238,7 +238,7 @@ pub struct GpuView {
 
 impl GpuView {
     /// The largest number of layers of a shadow map.
-    pub const SHADOW_LAYERS: usize = 4;
+    pub(crate) const SHADOW_LAYERS: usize = 4;
 }
 
 const _: () = {

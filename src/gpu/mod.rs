@@ -9,7 +9,8 @@
 //! # Steps
 //! Once:
 //!
-//! 1. Create the `vk::Device` with [`Device::required_features`], and a [`Device`] from it.
+//! 1. Create the `vk::Device` with [`Device::features_12`] and [`Device::features_13`], and a
+//!    [`Device`] from it.
 //! 2. Create a [`SkinnedMesh`] for each character. [`Upload::record`] uploads it, and
 //!    [`Upload::free`] frees the staging memory once that work has ended.
 //! 3. Create a [`PaletteRing`] with a palette for each instance.
@@ -148,8 +149,7 @@ mod allocator;
 mod device;
 mod encode;
 mod features;
-#[doc(hidden)]
-pub mod layout;
+pub(crate) mod layout;
 mod material;
 mod memory;
 mod mesh;
@@ -177,17 +177,8 @@ pub(crate) use memory::{Buffer, BufferDesc, MAPPED_ALIGNMENT, Object};
 pub use mesh::{MeshSets, PrimitiveDraw, SkinnedMesh};
 pub use palette_ring::{PaletteRing, PaletteRingDesc};
 pub(crate) use profile::Profiler;
-pub use profile::Scope;
+pub use profile::{Scope, ScopeTime};
 pub(crate) use ranges::Blending;
 pub use sets::{SetBuffers, SetLayout};
 pub use static_mesh::SkinnedPrimitive;
 pub use upload::Upload;
-
-// For the tests and benches of this crate: not part of the API.
-#[doc(hidden)]
-pub use encode::{
-    mask as morph_mask, narrow as narrow_weights, octahedral as octahedral_word,
-    tangent as tangent_word,
-};
-#[doc(hidden)]
-pub use texture::{Level as MipLevel, MipChain};

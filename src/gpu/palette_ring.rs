@@ -260,10 +260,8 @@ impl PaletteRing {
         unsafe { self.writer(frame_index, first, count)? }.copy_from(palettes)
     }
 
-    /// The mapped start of `frame_index`. With it, a benchmark can compare [`Self::write`] with a
-    /// plain copy into the same memory.
-    #[doc(hidden)]
-    pub fn mapped_start(&mut self, frame_index: u32) -> Option<core::ptr::NonNull<u8>> {
+    /// The mapped start of `frame_index`.
+    pub(crate) fn mapped_start(&mut self, frame_index: u32) -> Option<core::ptr::NonNull<u8>> {
         self.ring.place(frame_index, 0, 0)
     }
 

@@ -17,6 +17,15 @@ pub struct Scope {
     query: u32,
 }
 
+/// The GPU time of a scope.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ScopeTime {
+    /// The name of the scope.
+    pub name: &'static str,
+    /// Milliseconds from its beginning to its end.
+    pub ms: f64,
+}
+
 /// Timestamps around scopes, separate for each frame in flight.
 ///
 /// Results of a frame index are read without waiting when that index begins again.
@@ -34,8 +43,7 @@ pub(crate) struct Profiler {
     used: AtomicU32,
     /// By frame index and scope. Set once per frame.
     names: Vec<Vec<OnceLock<&'static str>>>,
-    /// The name of each scope, and its GPU time in milliseconds.
-    times_ms: Vec<(&'static str, f64)>,
+    times: Vec<ScopeTime>,
     raw: Vec<[u64; 2]>,
 }
 
@@ -75,7 +83,7 @@ impl Profiler {
             names: (0..frames_in_flight)
                 .map(|_| (0..scopes).map(|_| OnceLock::new()).collect())
                 .collect(),
-            times_ms: Vec::with_capacity(scopes as usize),
+            times: Vec::with_capacity(scopes as usize),
             raw: Vec::with_capacity(scopes as usize * 2),
         }))
     }
@@ -92,7 +100,7 @@ impl Profiler {
     /// `device` is the one that this was made with. What was recorded in the previous frame with
     /// this index has been submitted, or that frame was abandoned with [`Self::abandon_frame`].
     pub(crate) unsafe fn begin_frame(&mut self, device: &Device, frame_index: u32) -> Result<()> {
-        self.times_ms.clear();
+        self.times.clear();
         self.raw.clear();
         // Nothing can be measured until the frame's queries are reset.
         self.opened = 0;
@@ -125,9 +133,10 @@ impl Profiler {
                     .zip(self.raw.chunks_exact(2));
                 let done = scopes.filter(|(_, stamps)| stamps.iter().all(|stamp| stamp[1] != 0));
                 let tick_ms = f64::from(self.period_ns) * 1e-6;
-                self.times_ms.extend(done.map(|(name, stamps)| {
+                self.times.extend(done.map(|(name, stamps)| {
                     let ticks = ticks([stamps[0][0], stamps[1][0]], self.mask);
-                    (*name, ticks as f64 * tick_ms)
+                    let ms = ticks as f64 * tick_ms;
+                    ScopeTime { name, ms }
                 }));
             }
         }
@@ -236,8 +245,8 @@ impl Profiler {
     ///
     /// They belong to the previous frame with that frame index.
     #[must_use]
-    pub(crate) fn times_ms(&self) -> &[(&'static str, f64)] {
-        &self.times_ms
+    pub(crate) fn times(&self) -> &[ScopeTime] {
+        &self.times
     }
 
     /// Frees the queries.

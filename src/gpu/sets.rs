@@ -86,6 +86,32 @@ const BUFFERS: [(vk::DescriptorType, vk::ShaderStageFlags); 5] = {
 };
 const TEXTURE_BINDING: u32 = BUFFERS.len() as u32;
 
+/// One descriptor of a layout.
+pub(crate) fn binding(
+    number: u32,
+    kind: vk::DescriptorType,
+    stages: vk::ShaderStageFlags,
+) -> vk::DescriptorSetLayoutBinding<'static> {
+    vk::DescriptorSetLayoutBinding::default()
+        .binding(number)
+        .descriptor_type(kind)
+        .descriptor_count(1)
+        .stage_flags(stages)
+}
+
+/// Creates a layout.
+pub(crate) fn layout(
+    device: &Device,
+    name: &str,
+    info: &vk::DescriptorSetLayoutCreateInfo<'_>,
+) -> Result<Object<vk::DescriptorSetLayout>> {
+    // SAFETY: the info is alive during the call, and the device is alive by the contract of
+    // `Device::new`.
+    let layout = unsafe { device.raw.create_descriptor_set_layout(info, None) };
+    let layout = layout.call("vkCreateDescriptorSetLayout")?;
+    Ok(Object::new(device, layout, name))
+}
+
 impl SetLayout {
     /// The text of `shaders/include/throng.glsl` with all files that it includes.
     ///
@@ -116,25 +142,18 @@ impl SetLayout {
         let bindless = device.enabled.descriptor_indexing;
         let mut bindings: Vec<_> = (0..)
             .zip(BUFFERS)
-            .map(|(binding, (kind, stages))| {
-                vk::DescriptorSetLayoutBinding::default()
-                    .binding(binding)
-                    .descriptor_type(kind)
-                    .descriptor_count(1)
-                    .stage_flags(stages)
-            })
+            .map(|(number, (kind, stages))| binding(number, kind, stages))
             .collect();
-        bindings.push(
-            vk::DescriptorSetLayoutBinding::default()
-                .binding(TEXTURE_BINDING)
-                .descriptor_type(vk::DescriptorType::COMBINED_IMAGE_SAMPLER)
-                .descriptor_count(if bindless {
-                    device.limits.max_textures
-                } else {
-                    Material::TEXTURES as u32
-                })
-                .stage_flags(vk::ShaderStageFlags::FRAGMENT),
+        let textures = if bindless {
+            device.limits.max_textures
+        } else {
+            Material::TEXTURES as u32
+        };
+        let (kind, stages) = (
+            vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
+            vk::ShaderStageFlags::FRAGMENT,
         );
+        bindings.push(binding(TEXTURE_BINDING, kind, stages).descriptor_count(textures));
         let mut flags = vec![vk::DescriptorBindingFlags::empty(); bindings.len()];
         if let Some(last) = flags.last_mut().filter(|_| bindless) {
             *last = vk::DescriptorBindingFlags::VARIABLE_DESCRIPTOR_COUNT;
@@ -145,12 +164,8 @@ impl SetLayout {
         if bindless {
             info = info.push_next(&mut variable);
         }
-        // SAFETY: the info is alive during the call, and the device is alive by the contract of
-        // `Device::new`.
-        let layout = unsafe { device.raw.create_descriptor_set_layout(&info, None) };
-        let layout = layout.call("vkCreateDescriptorSetLayout")?;
         Ok(Self {
-            layout: Object::new(device, layout, "throng set 0"),
+            layout: layout(device, "throng set 0", &info)?,
             device: device.raw.handle(),
             bindless,
         })

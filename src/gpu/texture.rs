@@ -4,22 +4,22 @@ use crate::mesh::Image;
 
 /// One level of a mip chain: its size in texels and the byte offset of its texels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Level {
+pub(crate) struct Level {
     /// Texels.
-    pub width: u32,
+    pub(crate) width: u32,
     /// Texels.
-    pub height: u32,
+    pub(crate) height: u32,
     /// Bytes from the start of the chain.
-    pub offset: usize,
+    pub(crate) offset: usize,
 }
 
 /// A whole mip chain in one run of bytes, finest level first.
 #[derive(Debug)]
-pub struct MipChain {
+pub(crate) struct MipChain {
     /// The levels.
-    pub levels: Vec<Level>,
+    pub(crate) levels: Vec<Level>,
     /// RGBA in 8 bits each.
-    pub texels: Vec<u8>,
+    pub(crate) texels: Vec<u8>,
 }
 
 impl MipChain {
@@ -27,7 +27,7 @@ impl MipChain {
     ///
     /// If `srgb` is true, the texels are encoded in sRGB and decoded first. Levels larger than
     /// `max_dimension` are left out.
-    pub fn new(image: &Image, srgb: bool, max_dimension: u32) -> Self {
+    pub(crate) fn new(image: &Image, srgb: bool, max_dimension: u32) -> Self {
         let decode = srgb.then(srgb_to_linear_table);
         let mut chain = Self {
             levels: Vec::new(),

@@ -7,7 +7,7 @@ use super::imported::Imported;
 use super::options::ImportOptions;
 use super::repair::{Repair, RepairKind, note, of_file};
 use super::weight_match::{match_weights, matched_parts};
-use crate::character::{Character, NamedTimes};
+use crate::character::{Character, EventDesc};
 use crate::clip::CurveClip;
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result, listed};
 use crate::id::Id;
@@ -86,7 +86,7 @@ struct FittedClip {
     /// The index of its animation in the file.
     index: usize,
     clip: CurveClip,
-    events: NamedTimes,
+    events: Vec<EventDesc>,
 }
 
 fn fitted(
@@ -106,7 +106,7 @@ fn fitted(
         let mut parts = Vec::new();
         for track in clip.weight_tracks() {
             parts.extend(matched_parts(track, &of_weight));
-            let first = track.first_weight as usize;
+            let first = track.first_weight.index();
             for driven in driven.iter_mut().skip(first).take(track.count as usize) {
                 *driven += 1;
             }

@@ -131,7 +131,8 @@ pub struct ImportOptions {
     /// The most morph targets of all drawable parts together.
     ///
     /// A target counts once for each part that has it. The same cap applies to the morph weights of
-    /// all nodes together.
+    /// all nodes together, of which a character has at most
+    /// [`MorphWeight::MAX_COUNT`](crate::mesh::MorphWeight::MAX_COUNT).
     pub max_morph_targets: usize,
     /// The most morph target elements, over all targets of all drawable parts.
     ///

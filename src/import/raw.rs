@@ -1,7 +1,7 @@
 //! The contents of a file, before they are checked.
 
 use super::imported::SpawnPoint;
-use crate::character::AnimationDesc;
+use crate::character::{AnimationDesc, EventDesc};
 use crate::clip::Interpolation;
 use crate::mesh::{Expression, Image, Material, MorphTarget};
 use crate::skeleton::Transform;
@@ -37,9 +37,9 @@ pub struct RawCharacter {
     /// [`Imported::spawn_points`](super::Imported::spawn_points).
     pub spawn_points: Vec<SpawnPoint>,
     /// Nodes that are parts of a humanoid.
-    pub roles: Vec<(Role, usize)>,
-    /// Named sets of morph weights. A weight is a node and the index of one of its weights.
-    pub expressions: Vec<Expression<(usize, usize)>>,
+    pub roles: Vec<RawRole>,
+    /// Named sets of morph weights.
+    pub expressions: Vec<Expression<RawWeight>>,
     /// Chains of nodes that swing.
     pub springs: SpringBones<usize>,
     /// The part of the file that each chain of `springs` comes from, such as
@@ -68,6 +68,24 @@ pub struct RawMorph {
     pub weights: Vec<f32>,
     /// The targets' names. May be shorter than `weights`.
     pub names: Vec<Box<str>>,
+}
+
+/// A node that is a part of a humanoid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RawRole {
+    /// The part of the humanoid. At most one node has it.
+    pub role: Role,
+    /// The node. It has at most one role.
+    pub node: usize,
+}
+
+/// A morph weight of a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct RawWeight {
+    /// The node, which has a [`RawMorph`].
+    pub node: usize,
+    /// Index into its [`RawMorph::weights`].
+    pub index: usize,
 }
 
 /// A node of the hierarchy.
@@ -175,8 +193,8 @@ pub struct RawAnimation {
     pub name: Box<str>,
     /// Its channels.
     pub channels: Vec<RawChannel>,
-    /// Its events: names, and times in seconds from the file's time 0.
-    pub events: Vec<(Box<str>, f64)>,
+    /// Its events. Their times are in seconds from the file's time 0.
+    pub events: Vec<EventDesc>,
 }
 
 /// One animated property of one node.

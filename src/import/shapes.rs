@@ -2,7 +2,7 @@
 
 use super::imported::Imported;
 use super::options::ImportOptions;
-use super::{RawCharacter, RawNode, RawPrimitive};
+use super::{RawCharacter, RawNode, RawPrimitive, RawRole};
 use crate::error::Result;
 use crate::id::Id;
 use crate::mesh::Material;
@@ -70,7 +70,10 @@ impl RawCharacter {
             roles: skeleton
                 .roles()
                 .iter()
-                .map(|(role, joint)| (*role, joint.index()))
+                .map(|(role, joint)| RawRole {
+                    role: *role,
+                    node: joint.index(),
+                })
                 .collect(),
             ..Self::default()
         }

@@ -1,6 +1,7 @@
 //! Matching of the morph weights of two characters.
 
 use crate::clip::{Keys, WeightTrack};
+use crate::id::Id;
 use crate::mesh::MorphWeight;
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -77,7 +78,7 @@ impl<'a> Found<'a> {
 /// The parts of a track whose weights are matched, on the weights they are matched with.
 pub(super) fn matched_parts(track: &WeightTrack, of: &[Option<u32>]) -> Vec<WeightTrack> {
     let count = track.count as usize;
-    let target = |at: usize| of.get(track.first_weight as usize + at).copied().flatten();
+    let target = |at: usize| of.get(track.first_weight.index() + at).copied().flatten();
     let mut parts = Vec::new();
     let mut at = 0;
     while at < count {
@@ -91,7 +92,7 @@ pub(super) fn matched_parts(track: &WeightTrack, of: &[Option<u32>]) -> Vec<Weig
         }
         let rows = track.keys.values.chunks_exact(count);
         parts.push(WeightTrack {
-            first_weight: first,
+            first_weight: Id::new(first as u16),
             count: (at - start) as u32,
             keys: Keys {
                 times_s: track.keys.times_s.clone(),

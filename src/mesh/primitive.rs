@@ -1,5 +1,7 @@
 //! Primitives: vertex streams, influences and triangles.
 
+use super::morph_weight::MorphWeight;
+use crate::id::Id;
 use glam::{Vec2, Vec3, Vec4};
 use std::ops::Range;
 
@@ -121,8 +123,8 @@ pub struct Primitive {
     /// Morph targets: target `i` is driven by weight `first_weight + i` of
     /// [`Character::morph_weights`](crate::character::Character::morph_weights).
     pub targets: Vec<MorphTarget>,
-    /// The character's morph weight that drives the first target, or 0 without targets.
-    pub first_weight: u32,
+    /// The morph weight that drives the first target, or 0 without targets.
+    pub first_weight: Id<MorphWeight>,
     /// Three per triangle, counter-clockwise seen from the front in the rest pose.
     ///
     /// Triangles that the rest pose flips have already been corrected, one by one.

@@ -4,7 +4,7 @@ use super::clip_form::ClipForm;
 use super::format::{DualQuat, DualQuatStretch, PaletteFormat, QuatOffset, SkinningMethod};
 use super::held::{Tolerance, unheld};
 use crate::character::Character;
-use crate::clip::{CurveClip, TrackValues, put_onto};
+use crate::clip::{TrackValues, put_onto};
 use crate::error::{PoseAt, Result, Unrepresentable};
 use crate::mesh::PaletteJoint;
 use crate::skeleton::{Joint, NO_PARENT, Skeleton, Transform};
@@ -52,27 +52,6 @@ impl PaletteFormat {
         }
         Ok(check.format)
     }
-}
-
-/// Checks one clip of curves as [`PaletteFormat::of`] does.
-///
-/// The clip drives joints of `character`, but need not belong to the character. The rest pose is
-/// the character's.
-///
-/// # Errors
-/// The errors of [`PaletteFormat::of`], and [`Error::NotFound`](crate::error::Error::NotFound) if
-/// the clip drives a joint that the character does not have.
-pub fn check_clip(
-    character: &Character,
-    method: SkinningMethod,
-    clip: &CurveClip,
-) -> Result<PaletteFormat> {
-    let mut check = Check::new(character, method);
-    if method != SkinningMethod::Linear {
-        check.rest()?;
-        check.clip(clip.name(), ClipForm::Curves(clip), false)?;
-    }
-    Ok(check.format)
 }
 
 /// Limit of joints × times at which a clip is checked.

@@ -23,7 +23,3 @@ pub(crate) use format::{with_entries, with_entry};
 pub use mat3x4::Mat3x4;
 pub(crate) use matrices::rest_palette;
 pub use write_only::WriteOnly;
-
-// For the tests and benches of this crate: not part of the API.
-#[doc(hidden)]
-pub use method::check_clip;

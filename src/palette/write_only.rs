@@ -200,14 +200,6 @@ impl<'a, T: Copy> WriteOnly<'a, T> {
         expect_len("elements to write", written, self.len)
     }
 
-    /// Overwrites every byte with `byte`, even if the elements become invalid.
-    #[cfg(feature = "vulkan")]
-    pub(crate) fn poison(self, byte: u8) {
-        // SAFETY: the borrow covers `len` elements, and nothing reads them as `T` through this
-        // borrow.
-        unsafe { self.start.write_bytes(byte, self.len) };
-    }
-
     /// Copies `items` over all elements.
     ///
     /// # Errors

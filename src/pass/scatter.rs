@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::gpu::GpuInstance;
 use crate::gpu::pipeline::{compute_pipeline, pipeline_layout, spirv};
-use crate::gpu::{Device, Object, VkCall, sets};
+use crate::gpu::{Device, Object, sets};
 use ash::vk;
 
 /// Invocations of a workgroup. Each moves 16 bytes.
@@ -56,23 +56,12 @@ impl ScatterPass {
         let stages = vk::ShaderStageFlags::COMPUTE;
         let bindings: Vec<_> = (0..)
             .zip(BINDINGS)
-            .map(|(binding, kind)| {
-                vk::DescriptorSetLayoutBinding::default()
-                    .binding(binding)
-                    .descriptor_type(kind)
-                    .descriptor_count(1)
-                    .stage_flags(stages)
-            })
+            .map(|(number, kind)| sets::binding(number, kind, stages))
             .collect();
         let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
-        // SAFETY: the info and the arrays that it points to are alive during the call.
-        let set_layout = unsafe { device.raw.create_descriptor_set_layout(&info, None) };
-        self.set_layout = Object::new(
-            device,
-            set_layout.call("vkCreateDescriptorSetLayout")?,
-            "throng scatter",
-        );
-        let (name, sets) = ("throng scatter", [self.set_layout.handle]);
+        let name = "throng scatter";
+        self.set_layout = sets::layout(device, name, &info)?;
+        let sets = [self.set_layout.handle];
         // SAFETY: the set layout was created above. It has four buffers, and every device has 128
         // bytes of push constants.
         self.layout = unsafe { pipeline_layout(device, name, &sets, (stages, 4), None) }?;

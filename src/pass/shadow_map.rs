@@ -86,16 +86,13 @@ impl ShadowInput {
 
     /// Creates the set layout of a null input.
     pub(crate) fn build(&mut self, device: &Device) -> Result<()> {
-        let bindings = [vk::DescriptorSetLayoutBinding::default()
-            .binding(0)
-            .descriptor_type(vk::DescriptorType::COMBINED_IMAGE_SAMPLER)
-            .descriptor_count(1)
-            .stage_flags(vk::ShaderStageFlags::FRAGMENT)];
+        let (kind, stages) = (
+            vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
+            vk::ShaderStageFlags::FRAGMENT,
+        );
+        let bindings = [sets::binding(0, kind, stages)];
         let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
-        // SAFETY: the info and the arrays that it points to are alive during the call.
-        let layout = unsafe { device.raw.create_descriptor_set_layout(&info, None) };
-        let layout = layout.call("vkCreateDescriptorSetLayout")?;
-        self.layout = Object::new(device, layout, "throng shadow map");
+        self.layout = sets::layout(device, "throng shadow map", &info)?;
         Ok(())
     }
 

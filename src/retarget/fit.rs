@@ -61,7 +61,7 @@ impl RetargetFit {
             source_joints,
             source_matched: source_joints - map.unmatched_source().count(),
             target_joints,
-            target_matched: map.pairs().len(),
+            target_matched: map.links().len(),
             whole_body: body.all(is_matched),
             source_posture_rad: posture_rad(&bodies[0], placed[0]),
             target_posture_rad: posture_rad(&bodies[1], placed[1]),

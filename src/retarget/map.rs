@@ -10,11 +10,34 @@ use std::collections::{BTreeMap, HashMap};
 
 /// A joint of the target and the source joint that it follows.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct JointLink {
-    pub(super) target: Id<Joint>,
-    pub(super) source: Id<Joint>,
-    pub(super) toward: Option<(Id<Joint>, f32)>,
-    pub(super) role: Option<Role>,
+pub struct JointLink {
+    /// The joint of the target.
+    pub target: Id<Joint>,
+    /// The source joint that it follows.
+    pub source: Id<Joint>,
+    /// A second source joint that it follows.
+    ///
+    /// Chains with different numbers of joints have them. The motion of the target joint is
+    /// interpolated from that of `source` to that of this joint.
+    pub second_source: Option<Id<Joint>>,
+    /// The weight of the second source joint, from 0 to 1. It is 0 if there is none.
+    pub second_weight: f32,
+    /// The humanoid role of both joints, if their names agree on one.
+    ///
+    /// In a [humanoid](JointMap::humanoid) map, it is the role of the target joint.
+    pub role: Option<Role>,
+}
+
+impl JointLink {
+    fn new(source: Id<Joint>, target: Id<Joint>) -> Self {
+        Self {
+            target,
+            source,
+            second_source: None,
+            second_weight: 0.0,
+            role: None,
+        }
+    }
 }
 
 /// A map from the joints of a source skeleton to those of a target skeleton.
@@ -28,14 +51,16 @@ pub(super) struct JointLink {
 ///
 /// let skeleton = builtin::mannequin()?.skeleton().clone();
 /// let map = JointMap::humanoid(&skeleton, &skeleton)?;
-/// assert!(map.pairs().all(|(source, target)| source == target));
-/// assert_eq!(map.role(skeleton.joint("Hips")?), Some(Role::Hips));
+/// assert!(map.links().iter().all(|link| link.source == link.target));
+/// let hips = map.link(skeleton.joint("Hips")?);
+/// assert_eq!(hips.and_then(|link| link.role), Some(Role::Hips));
 /// # Ok::<(), throng::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct JointMap {
     links: Vec<JointLink>,
-    unmatched_roles: Vec<UnmatchedRole>,
+    /// The roles that only the source has, and those that only the target has.
+    unmatched_roles: [Vec<Role>; 2],
     /// The numbers of joints in the two skeletons.
     pub(super) joints: [usize; 2],
 }
@@ -106,12 +131,8 @@ impl JointMap {
         source: &Skeleton,
         target: &Skeleton,
     ) -> Result<Self> {
-        let links = of_target.into_iter().map(|(target, source)| JointLink {
-            target,
-            source,
-            toward: None,
-            role: None,
-        });
+        let links = of_target.into_iter();
+        let links = links.map(|(target, source)| JointLink::new(source, target));
         Self::with_roles(links.collect(), source, target)
     }
 
@@ -145,10 +166,8 @@ impl JointMap {
         for (role, joint) in to.roles().filter(|(role, _)| !in_chain(*role)) {
             if let Some(source) = from.joint(role) {
                 let link = JointLink {
-                    target: joint,
-                    source,
-                    toward: None,
                     role: Some(role),
+                    ..JointLink::new(source, joint)
                 };
                 links.insert(joint, link);
             }
@@ -166,9 +185,10 @@ impl JointMap {
         }
         let mut map = Self::of(links.into_values().collect(), source, target)?;
         for role in Role::all() {
-            let in_source = from.joint(role).is_some();
-            if in_source != to.joint(role).is_some() {
-                map.unmatched_roles.push(UnmatchedRole { role, in_source });
+            match [from, to].map(|humanoid| humanoid.joint(role).is_some()) {
+                [true, false] => map.unmatched_roles[0].push(role),
+                [false, true] => map.unmatched_roles[1].push(role),
+                _ => {}
             }
         }
         Ok(map)
@@ -199,46 +219,20 @@ impl JointMap {
         }
         Ok(Self {
             links,
-            unmatched_roles: Vec::new(),
+            unmatched_roles: Default::default(),
             joints: [source.len(), target.len()],
         })
     }
 
-    /// The pairs of joints, source first, in the order of the target's joints.
-    pub fn pairs(&self) -> impl ExactSizeIterator<Item = (Id<Joint>, Id<Joint>)> {
-        self.links.iter().map(|link| (link.source, link.target))
-    }
-
-    /// The source joint that a target joint follows, if any.
+    /// The joints of the target that follow a source joint, in the order of the target's joints.
     #[must_use]
-    pub fn source(&self, target: Id<Joint>) -> Option<Id<Joint>> {
-        self.link(target).map(|link| link.source)
-    }
-
-    /// A second source joint that a target joint follows, and its weight, 0 to 1.
-    ///
-    /// Chains with different numbers of joints have them. The motion of the target joint is
-    /// interpolated from that of its [`source`](Self::source) (weight 0) to that of this joint
-    /// (weight 1).
-    #[must_use]
-    pub fn toward(&self, target: Id<Joint>) -> Option<(Id<Joint>, f32)> {
-        self.link(target)?.toward
-    }
-
-    /// The humanoid role of a target joint and its source joint, if their names agree on one.
-    ///
-    /// In a [humanoid](Self::humanoid) map, it is the role of the target joint.
-    #[must_use]
-    pub fn role(&self, target: Id<Joint>) -> Option<Role> {
-        self.link(target)?.role
-    }
-
-    /// The links, in the order of the target's joints.
-    pub(super) fn links(&self) -> &[JointLink] {
+    pub fn links(&self) -> &[JointLink] {
         &self.links
     }
 
-    fn link(&self, target: Id<Joint>) -> Option<&JointLink> {
+    /// The link of a target joint, if it follows a source joint.
+    #[must_use]
+    pub fn link(&self, target: Id<Joint>) -> Option<&JointLink> {
         let at = self.links.binary_search_by_key(&target, |link| link.target);
         at.ok().and_then(|at| self.links.get(at))
     }
@@ -249,7 +243,7 @@ impl JointMap {
     pub fn unmatched_source(&self) -> impl Iterator<Item = Id<Joint>> {
         let mut used = vec![false; self.joints[0]];
         for link in &self.links {
-            for joint in [Some(link.source), link.toward.map(|toward| toward.0)] {
+            for joint in [Some(link.source), link.second_source] {
                 if let Some(used) = joint.and_then(|joint| used.get_mut(usize::from(joint))) {
                     *used = true;
                 }
@@ -268,22 +262,21 @@ impl JointMap {
         all.filter(|joint| self.link(*joint).is_none())
     }
 
-    /// The roles that only one of two humanoids has.
+    /// The roles that only the source has.
     ///
     /// Empty if the map was not made by [`humanoid`](Self::humanoid).
     #[must_use]
-    pub fn unmatched_roles(&self) -> &[UnmatchedRole] {
-        &self.unmatched_roles
+    pub fn unmatched_source_roles(&self) -> &[Role] {
+        &self.unmatched_roles[0]
     }
-}
 
-/// A role that only one of two humanoids has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct UnmatchedRole {
-    /// The role.
-    pub role: Role,
-    /// True if the source has it, and false if the target has it.
-    pub in_source: bool,
+    /// The roles that only the target has.
+    ///
+    /// Empty if the map was not made by [`humanoid`](Self::humanoid).
+    #[must_use]
+    pub fn unmatched_target_roles(&self) -> &[Role] {
+        &self.unmatched_roles[1]
+    }
 }
 
 fn find(skeleton: &Skeleton, what: &'static str, name: &str) -> Result<Id<Joint>> {
@@ -304,17 +297,14 @@ fn shared(base: Option<Id<Joint>>, chain: &[Id<Joint>], targets: &[Id<Joint>]) -
     let link = |(at, target): (usize, &Id<Joint>)| {
         let along = (at + 1) * n;
         let (position, rest) = (along / m, along % m);
-        let toward = (rest > 0).then(|| Some((source(position + 1)?, rest as f32 / m as f32)));
-        let toward = toward.flatten();
-        let (source, toward) = match source(position) {
-            Some(source) => (source, toward),
-            None => (toward?.0, None),
+        let second = (rest > 0).then(|| source(position + 1)).flatten();
+        let Some(source) = source(position) else {
+            return second.map(|second| JointLink::new(second, *target));
         };
         Some(JointLink {
-            target: *target,
-            source,
-            toward,
-            role: None,
+            second_source: second,
+            second_weight: second.map_or(0.0, |_| rest as f32 / m as f32),
+            ..JointLink::new(source, *target)
         })
     };
     if n == 0 {

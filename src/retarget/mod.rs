@@ -54,5 +54,5 @@ pub use apply::Retarget;
 pub use clip::RetargetReport;
 pub use fit::RetargetFit;
 pub use humanoid::Humanoid;
-pub use map::{JointMap, UnmatchedRole};
+pub use map::{JointLink, JointMap};
 pub use options::RetargetOptions;

@@ -340,11 +340,11 @@ impl Rests<'_> {
             source: link.source.into(),
             behind,
             axes,
-            toward: link.toward.map(|(source, part)| {
+            toward: link.second_source.map(|source| {
                 let (behind, axes) = follow(source);
                 Toward {
                     source: source.into(),
-                    part: part.into(),
+                    part: link.second_weight.into(),
                     behind,
                     axes,
                 }

@@ -23,13 +23,3 @@ pub use posed_vertices::PosedVertices;
 pub use skinned_layout::{SkinnedLayout, SkinnedPart};
 pub use skinner::Skinner;
 pub(crate) use vertices::skin_linear;
-
-// For the tests and benches of this crate: not part of the API.
-#[doc(hidden)]
-pub use morph::morph;
-#[doc(hidden)]
-pub use ray::{Line, RayHit};
-#[doc(hidden)]
-pub use skinned_layout::StreamCounts;
-#[doc(hidden)]
-pub use skinner::PackedPart;

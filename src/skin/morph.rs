@@ -19,7 +19,7 @@ pub(crate) fn active_targets<'a>(
     let targets = &primitive.targets;
     let first = match targets.len() {
         0 => 0,
-        _ => primitive.first_weight as usize,
+        _ => primitive.first_weight.index(),
     };
     let own = weights.get(first..);
     let Some(own) = own.and_then(|own| own.get(..targets.len())) else {
@@ -46,7 +46,7 @@ pub(crate) fn active_targets<'a>(
 /// # Errors
 /// [`Error::Argument`] if `weights` is too short for the primitive's targets, or one of its weights
 /// is not finite. `out` is unchanged then.
-pub fn morph(primitive: &Primitive, weights: &[f32], out: &mut PosedVertices) -> Result<()> {
+pub(super) fn morph(primitive: &Primitive, weights: &[f32], out: &mut PosedVertices) -> Result<()> {
     let active = active_targets(primitive, weights)?;
     out.positions.clone_from(&primitive.positions);
     out.normals.clone_from(&primitive.normals);

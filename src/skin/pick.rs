@@ -219,27 +219,6 @@ impl<'a> Posed<'a> {
         Ok(hits)
     }
 
-    /// Finds the nearest hit of a ray on many characters.
-    ///
-    /// Also returns the index of the character that was hit. If several are hit at the same
-    /// distance, the first one is returned. Each is tested as by [`Self::pick`].
-    ///
-    /// # Errors
-    /// - [`Error::Argument`] if the ray is not finite or has no direction.
-    /// - [`Error::At`] with the first character for which [`Self::pick`] returns an error.
-    pub fn pick_many(characters: &[Self], ray: &Ray, faces: Faces) -> Result<Option<(usize, Hit)>> {
-        let world = DRay::new(ray)?;
-        let mut nearest: Option<(usize, Hit)> = None;
-        for (index, posed) in characters.iter().enumerate() {
-            let limit = nearest.map_or(f64::INFINITY, |(_, hit)| hit.distance);
-            let hit = posed
-                .nearest(&world, faces, limit)
-                .map_err(|why| why.at("instance", index))?;
-            nearest = hit.map(|hit| (index, hit)).or(nearest);
-        }
-        Ok(nearest)
-    }
-
     /// The nearest hit before `limit`, with the ray in world space.
     pub(crate) fn nearest(&self, world: &DRay, faces: Faces, limit: f64) -> Result<Option<Hit>> {
         let (mut nearest, mut limit) = (None, limit);

@@ -6,7 +6,7 @@ use glam::DVec3;
 ///
 /// It is sheared so that it runs along +Z.
 #[derive(Debug, Clone, Copy)]
-pub struct Line {
+pub(super) struct Line {
     origin: DVec3,
     direction: DVec3,
     /// The axes that become x, y and z.
@@ -19,18 +19,18 @@ pub struct Line {
 
 /// The hit of a half-line on a triangle.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct RayHit {
+pub(super) struct RayHit {
     /// Distance from the origin, in lengths of the direction.
-    pub distance: f64,
+    pub(super) distance: f64,
     /// Weights of the three corners.
-    pub barycentrics: [f64; 3],
+    pub(super) barycentrics: [f64; 3],
     /// True if the ray comes from the back of the triangle.
-    pub back_face: bool,
+    pub(super) back_face: bool,
 }
 
 impl Line {
     /// Prepares a half-line. `direction` must be finite and not zero.
-    pub fn new(origin: DVec3, direction: DVec3) -> Self {
+    pub(super) fn new(origin: DVec3, direction: DVec3) -> Self {
         let z = direction.abs().max_position();
         let (mut x, mut y) = ((z + 1) % 3, (z + 2) % 3);
         if direction[z] < 0.0 {
@@ -52,7 +52,7 @@ impl Line {
     ///
     /// A ray that meets an edge hits both triangles that share it, because both round their points
     /// and products in the same way.
-    pub fn meets(&self, corners: [DVec3; 3]) -> Option<RayHit> {
+    pub(super) fn meets(&self, corners: [DVec3; 3]) -> Option<RayHit> {
         let [a, b, c] = corners.map(|corner| self.sheared(corner));
         let u = c.x * b.y - c.y * b.x;
         let v = a.x * c.y - a.y * c.x;
@@ -88,7 +88,7 @@ impl Line {
     /// True if the ray certainly misses the box, by the slab test.
     ///
     /// A ray that passes a corner by less than the rounding error does not count as a miss.
-    pub fn misses(&self, min: DVec3, max: DVec3) -> bool {
+    pub(super) fn misses(&self, min: DVec3, max: DVec3) -> bool {
         // Far more than the rounding of a difference, a quotient and the triangle test.
         const SLACK: f64 = 1e-9;
         let (mut from, mut to) = (0.0_f64, f64::INFINITY);
@@ -114,7 +114,7 @@ impl Line {
     /// [`Self::misses`] for the box around positions of three numbers each.
     ///
     /// Also true if there are no positions.
-    pub fn misses_all(&self, positions: &[f32]) -> bool {
+    pub(super) fn misses_all(&self, positions: &[f32]) -> bool {
         let (mut min, mut max) = ([f32::INFINITY; 3], [f32::NEG_INFINITY; 3]);
         for position in positions.chunks_exact(3) {
             for axis in 0..3 {

@@ -2,7 +2,6 @@
 
 use crate::character::Character;
 use crate::error::{Error, Result};
-use crate::mesh::Primitive;
 
 /// Words of one position or normal: x, y, z.
 pub(crate) const VECTOR_WORDS: u32 = 3;
@@ -69,25 +68,16 @@ impl SkinnedLayout {
     /// # Errors
     /// [`Error::Capacity`] if an instance has 2³² words (16 GiB) or more.
     pub fn new(character: &Character) -> Result<Self> {
-        Self::of(character.primitives().iter().map(StreamCounts::of))
-    }
-
-    /// Computes the layout of these primitives.
-    ///
-    /// # Errors
-    /// As [`Self::new`].
-    #[doc(hidden)]
-    pub fn of(primitives: impl Iterator<Item = StreamCounts>) -> Result<Self> {
         let mut words = 0;
-        let parts = primitives.map(|streams| SkinnedPart {
-            positions: take(&mut words, streams.vertices, VECTOR_WORDS),
-            normals: streams
-                .normals
-                .then(|| take(&mut words, streams.vertices, VECTOR_WORDS)),
-            tangents: streams
-                .tangents
-                .then(|| take(&mut words, streams.vertices, TANGENT_WORDS)),
-            vertex_count: streams.vertices as u32,
+        let parts = character.primitives().iter().map(|primitive| {
+            let vertices = primitive.vertex_count();
+            let mut take = |words_each| take(&mut words, vertices as u64, words_each);
+            SkinnedPart {
+                positions: take(VECTOR_WORDS),
+                normals: (!primitive.normals.is_empty()).then(|| take(VECTOR_WORDS)),
+                tangents: (!primitive.tangents.is_empty()).then(|| take(TANGENT_WORDS)),
+                vertex_count: vertices as u32,
+            }
         });
         let primitives = parts.collect();
         let words = u32::try_from(words).map_err(|_| Error::Capacity {
@@ -111,25 +101,4 @@ fn take(words: &mut u64, vertices: u64, words_each: u32) -> u32 {
         .checked_next_multiple_of(ALIGN_WORDS)
         .unwrap_or(u64::MAX);
     start
-}
-
-/// The properties of a primitive that decide how many words it takes.
-#[derive(Debug, Clone, Copy)]
-pub struct StreamCounts {
-    /// The number of vertices.
-    pub vertices: u64,
-    /// True if it has normals.
-    pub normals: bool,
-    /// True if it has tangents.
-    pub tangents: bool,
-}
-
-impl StreamCounts {
-    fn of(primitive: &Primitive) -> Self {
-        Self {
-            vertices: primitive.vertex_count() as u64,
-            normals: !primitive.normals.is_empty(),
-            tangents: !primitive.tangents.is_empty(),
-        }
-    }
 }

@@ -4,6 +4,7 @@ use super::Result;
 use super::device::Candidate;
 use super::error::Check;
 use super::instance::InstanceOwner;
+use crate::gpu::Device;
 use ash::vk;
 use gpu_allocator::vulkan::{Allocation, Allocator};
 use std::fmt;
@@ -68,14 +69,14 @@ impl DeviceOwner {
             .sampler_anisotropy(enabled.sampler_anisotropy)
             .independent_blend(enabled.independent_blend);
         let mut features = vk::PhysicalDeviceFeatures2::default().features(features);
-        let (of_12, mut of_13) = crate::gpu::Device::required_features();
         let indexes = enabled.descriptor_indexing;
         // Every device of Vulkan 1.2 has timeline semaphores.
-        let mut of_12 = of_12
+        let mut of_12 = Device::features_12()
             .timeline_semaphore(true)
             .runtime_descriptor_array(indexes)
             .shader_sampled_image_array_non_uniform_indexing(indexes)
             .descriptor_binding_variable_descriptor_count(indexes);
+        let mut of_13 = Device::features_13();
         let info = vk::DeviceCreateInfo::default()
             .queue_create_infos(&queues)
             .enabled_extension_names(&extensions)

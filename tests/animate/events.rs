@@ -5,7 +5,7 @@ use crate::reference::rng::Rng;
 use bytemuck::Zeroable;
 use throng::Error;
 use throng::animator::{ActorId, AnimationEventKind, Animator, Play, PlayRecord};
-use throng::character::Character;
+use throng::character::{Character, EventDesc};
 use throng::clip::{CurveClip, Interpolation, Track, TrackValues};
 use throng::glam::Vec3;
 use throng::motion::LoopMode;
@@ -30,7 +30,10 @@ fn character(clips: &[(f32, Vec<f64>)]) -> Result<Character> {
             )),
         };
         let clip = CurveClip::new(&index.to_string(), vec![track], character.skeleton()).unwrap();
-        let named = |(event, time_s): (usize, &f64)| (event.to_string().into(), *time_s);
+        let named = |(event, time_s): (usize, &f64)| EventDesc {
+            name: event.to_string(),
+            time_s: *time_s,
+        };
         (clip, events.iter().enumerate().map(named).collect())
     };
     let clips = clips.iter().enumerate().map(clip).collect();

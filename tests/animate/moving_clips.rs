@@ -93,7 +93,7 @@ fn morph_weights_that_change_make_a_clip_move() {
     let character = mannequin(&ImportOptions::with_curves());
     for (values, moves) in [([0.5, 0.5], false), ([0.5, 0.75], true)] {
         let track = WeightTrack {
-            first_weight: 0,
+            first_weight: Id::new(0),
             count: 1,
             keys: keys(&values, Interpolation::Linear),
         };

@@ -194,8 +194,8 @@ fn play(character: &Character) {
             let mut local = vec![Transform::IDENTITY; character.skeleton().len()];
             clip.sample(time_s, &mut local).unwrap();
             let mut sum = 0.0;
-            clip.sample_weights(time_s, |index, value| {
-                assert!(index < character.morph_weights().len());
+            clip.sample_weights(time_s, |id, value| {
+                assert!(id.index() < character.morph_weights().len());
                 sum += value;
             });
             let _ = clip.packed_words();

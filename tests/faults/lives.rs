@@ -27,7 +27,7 @@ fn undisturbed(context: &mut Context) -> (Vec<&'static str>, Vec<u8>) {
     let mut life = Life::default();
     let (result, calls) = traced(|| life.live(context));
     result.unwrap();
-    assert!(!life.crowd.as_ref().unwrap().gpu_times_ms().is_empty());
+    assert!(!life.crowd.as_ref().unwrap().gpu_times().is_empty());
     life.destroy(context);
     assert_eq!(objects(), before);
     assert!(covered(&life.picture) > 300);

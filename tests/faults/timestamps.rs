@@ -68,8 +68,8 @@ fn times(setup: &mut Setup, bits: u32) -> Vec<f64> {
         let cmd = frames_in_flight.begin(&setup.context, frame_index);
         unsafe {
             let mut frame = crowd.begin_frame(allocator, frame_index, 0.1).unwrap();
-            let seen = frame.crowd().gpu_times_ms().iter();
-            times.extend(seen.map(|(_, ms)| *ms));
+            let seen = frame.crowd().gpu_times().iter();
+            times.extend(seen.map(|scope| scope.ms));
             frame.record_prepare(cmd, &[]).unwrap();
             let scope = frame.begin_scope(cmd, "own");
             assert_eq!(scope.is_some(), bits > 0);

@@ -1,9 +1,9 @@
 //! The constants that shaders and Rust share, compared by value.
 
+use crate::shader_layout::{GpuInstance, GpuMaterial, GpuPrimitive, GpuTexture, GpuView};
 use std::collections::BTreeMap;
 use throng::MaterialDesc;
 use throng::gpu::SetLayout;
-use throng::gpu::layout::{GpuInstance, GpuMaterial, GpuPrimitive, GpuTexture, GpuView};
 use throng::mesh::Material;
 use throng::palette::PaletteFormat;
 

@@ -2,7 +2,7 @@
 
 use throng::ash::vk;
 use throng::glam::camera::rh;
-use throng::glam::{Mat4, Vec3, Vec4};
+use throng::glam::{Mat4, Vec2, Vec3, Vec4};
 use throng::{Crowd, Frame, View};
 
 /// Perspective, then orthographic, each with depth from 0 (near) to 1 and from 1 to 0.
@@ -20,6 +20,8 @@ fn clips(eye: Vec3) -> [Mat4; 4] {
     ]
 }
 
+/// The ray of the middle of the viewport passes the point that the view looks at. It starts at the
+/// eye, or runs away from it if the view is orthographic.
 #[test]
 fn orthographic_views_have_their_eye_in_a_direction() {
     let extent = vk::Extent2D {
@@ -28,29 +30,24 @@ fn orthographic_views_have_their_eye_in_a_direction() {
     };
     let mirror = Mat4::from_scale(Vec3::new(-1.0, 1.0, 1.0));
     for eye in [Vec3::new(3.0, 2.0, 5.0), Vec3::new(-300.0, 20.0, 40.0)] {
-        let views = clips(eye);
-        for (number, clip) in views.into_iter().enumerate() {
-            let orthographic = number >= 2;
+        for (number, clip) in clips(eye).into_iter().enumerate() {
             for clip in [clip, mirror * clip, clip * 0.5] {
-                let view = View::new(clip, eye, extent);
-                assert_eq!(view.is_orthographic(), orthographic);
-                let got = view.eye_point();
-                let want = if orthographic {
-                    eye.normalize().extend(0.0)
-                } else {
-                    eye.extend(1.0)
-                };
-                // This allows for a few roundings of numbers up to 300, in a row of length 1.
-                assert!(got.distance(want) < 1e-4, "{number}: {got} {want}");
-                let far = |point: Vec3| view.distance().dot(point.extend(1.0));
-                let aside = eye.any_orthonormal_vector();
-                assert!(far(-eye * 0.01) > far(eye * 0.01 + aside * 0.001));
+                let ray = View::new(clip, eye, extent).ray(Vec2::new(150.0, 100.0));
+                // These allow for a few roundings of numbers up to 300.
+                if number < 2 {
+                    assert!(ray.origin.distance(eye) < 1e-4, "{number}: {ray:?}");
+                }
+                let off = ray.direction.normalize().distance(-eye.normalize());
+                assert!(off < 1e-4, "{number}: {ray:?}");
+                let past = ray.origin.cross(ray.direction.normalize()).length();
+                assert!(past < 1e-3 * eye.length(), "{number}: {past} of {ray:?}");
+                assert!(ray.origin.dot(eye) > 0.0, "{number}: {ray:?}");
             }
         }
     }
     let flat = Mat4::from_cols(Vec4::X, Vec4::Y, Vec4::ZERO, Vec4::W);
-    let view = View::new(flat, Vec3::Z, extent);
-    assert_eq!(view.eye_point(), Vec4::new(0.0, 0.0, 1.0, 1.0));
+    let ray = View::new(flat, Vec3::Z, extent).ray(Vec2::ZERO);
+    assert_eq!(ray.origin, Vec3::Z);
 }
 
 #[test]

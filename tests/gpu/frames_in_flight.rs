@@ -66,80 +66,63 @@ fn held_back(
     bytes
 }
 
-fn poison(crowd: &mut Crowd, frames_in_flight: impl Iterator<Item = u32>, byte: u8) {
-    for frame_index in frames_in_flight {
-        // SAFETY: the GPU does not read these frame indices.
-        unsafe { crowd.poison_frame(frame_index, byte, false) }.unwrap();
-    }
+/// Prepares a frame at another time, which writes other palettes for `frame_index`.
+fn prepare(
+    setup: &mut Setup,
+    crowd: &mut Crowd,
+    frames_in_flight: &mut FramesInFlight,
+    frame_index: u32,
+) {
+    let cmd = frames_in_flight.begin(&setup.context, frame_index);
+    let allocator = &mut setup.context.allocator();
+    // SAFETY: the caller knows what the GPU reads.
+    let mut frame = unsafe { crowd.begin_frame(allocator, frame_index, 0.9) }.unwrap();
+    unsafe { frame.record_prepare(cmd, &[camera()]) }.unwrap();
+    frames_in_flight.submit(&setup.context, frame_index);
 }
 
+/// Each frame index has a crowd of its own. With a profiler, a driver may wait for the queries of
+/// the frame that was recorded with an index before, so no index is used again while one waits.
 #[test]
-fn a_slot_in_flight_is_not_touched_by_writes_to_others() {
+fn a_frame_in_flight_is_not_touched_by_writes_to_others() {
     each(|setup| {
-        let mut crowd = setup.crowd(FRAMES_IN_FLIGHT, SMALL);
-        populate(setup, &mut crowd);
         let target = target(&mut setup.context);
-        let on = (&target, pass(&mut crowd, &target, false));
         for frame_index in 0..FRAMES_IN_FLIGHT {
+            let mut crowd = setup.crowd(FRAMES_IN_FLIGHT, SMALL);
+            populate(setup, &mut crowd);
+            let on = (&target, pass(&mut crowd, &target, false));
             let clean = held_back(setup, &mut crowd, on, frame_index, |_, _| ());
             assert!(covered(&clean) > 500);
-            for byte in [0x00, 0xFF, 0x3F] {
-                let others = (0..FRAMES_IN_FLIGHT).filter(|other| *other != frame_index);
-                let same = held_back(setup, &mut crowd, on, frame_index, |_, crowd| {
-                    poison(crowd, others, byte)
+            // Frames with these indices are prepared while the first waits, and queued behind it.
+            let mut with = |indices: &[u32], setup: &mut Setup| {
+                let mut queued = None;
+                let picture = held_back(setup, &mut crowd, on, frame_index, |setup, crowd| {
+                    let mut frames = FramesInFlight::new(&setup.context, FRAMES_IN_FLIGHT);
+                    for index in indices {
+                        prepare(setup, crowd, &mut frames, *index);
+                    }
+                    queued = Some(frames);
                 });
-                assert_eq!(
-                    different(&clean, &same, 0),
-                    0,
-                    "frame {frame_index}, {byte:#x} elsewhere"
-                );
+                queued.unwrap().destroy(&setup.context);
+                different(&clean, &picture, 0)
+            };
+            let others = [1, 2].map(|step| (frame_index + step) % FRAMES_IN_FLIGHT);
+            assert_eq!(with(&others, setup), 0, "frame {frame_index}");
+            // The control: the frame was really held back, and reads its own memory. Its palettes
+            // are replaced by those of another time, which are valid as well.
+            if !setup.config.profile {
+                let own = with(&[frame_index], setup);
+                assert!(own > 100, "{frame_index} reads nothing of its own: {own}");
             }
-            // The control: the frame was really held back, and reads its own memory.
-            let own = held_back(setup, &mut crowd, on, frame_index, |_, crowd| {
-                // SAFETY: the GPU reads zeros as palettes.
-                unsafe { crowd.poison_frame(frame_index, 0, true) }.unwrap();
-            });
-            assert!(
-                different(&clean, &own, 0) > 500,
-                "frame {frame_index} reads nothing of its own"
-            );
+            setup.destroy(crowd);
         }
         target.destroy(&mut setup.context);
-        setup.destroy(crowd);
-    });
-}
-
-#[test]
-fn later_frames_do_not_disturb_one_in_flight() {
-    each(|setup| {
-        let mut crowd = setup.crowd(FRAMES_IN_FLIGHT, SMALL);
-        populate(setup, &mut crowd);
-        let target = target(&mut setup.context);
-        let on = (&target, pass(&mut crowd, &target, false));
-        let clean = held_back(setup, &mut crowd, on, 0, |_, _| ());
-        let mut queued = None;
-        // The other frames are recorded for another time, and queued behind it.
-        let later = held_back(setup, &mut crowd, on, 0, |setup, crowd| {
-            let mut frames_in_flight = FramesInFlight::new(&setup.context, FRAMES_IN_FLIGHT);
-            for frame_index in 1..FRAMES_IN_FLIGHT {
-                let cmd = frames_in_flight.begin(&setup.context, frame_index);
-                let allocator = &mut setup.context.allocator();
-                let mut frame = unsafe { crowd.begin_frame(allocator, frame_index, 0.9) }.unwrap();
-                unsafe { frame.record_prepare(cmd, &[camera()]) }.unwrap();
-                frames_in_flight.submit(&setup.context, frame_index);
-            }
-            queued = Some(frames_in_flight);
-        });
-        assert_eq!(different(&clean, &later, 0), 0);
-        queued.unwrap().destroy(&setup.context);
-        target.destroy(&mut setup.context);
-        setup.destroy(crowd);
     });
 }
 
 /// Successive frames give the same picture with any frame index.
 #[test]
-fn every_slot_gives_the_same_picture() {
+fn every_frame_index_gives_the_same_picture() {
     each(|setup| {
         let mut crowd = setup.crowd(FRAMES_IN_FLIGHT, SMALL);
         populate(setup, &mut crowd);

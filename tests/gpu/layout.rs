@@ -1,9 +1,9 @@
 //! Structs that shaders read have the offsets of the committed SPIR-V.
 
+use crate::shader_layout::{GpuInstance, GpuMaterial, GpuPrimitive, GpuTexture, GpuView};
 use crate::support::probe::spirv;
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem::{offset_of, size_of};
-use throng::gpu::layout::{GpuInstance, GpuMaterial, GpuPrimitive, GpuTexture, GpuView};
 
 /// The layouts of a module's structs, from its decorations.
 #[derive(Default)]

@@ -12,12 +12,18 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+// Files of the crate whose items are private, compiled once more for tests of them.
+#[allow(dead_code, unreachable_pub, reason = "the crate uses the rest")]
+#[path = "../../src/gpu/layout.rs"]
+mod shader_layout;
+#[path = "../../src/gpu/texture.rs"]
+mod texture;
+
 mod allocators;
 mod animator;
 mod attachments;
 mod compiled_shaders;
 mod constants;
-mod encode;
 mod eyes;
 mod frames_in_flight;
 mod getters;
@@ -45,4 +51,5 @@ mod unsupported;
 mod visibility;
 mod winding;
 
+use throng::{mesh, palette};
 use throng_reference as reference;

@@ -1,6 +1,6 @@
 //! Mip chains of images, made on the CPU.
 
-use throng::gpu::MipChain;
+use crate::texture::MipChain;
 use throng::mesh::Image;
 
 fn image(width: u32, height: u32, texel: impl Fn(u32, u32) -> [u8; 4]) -> Image {

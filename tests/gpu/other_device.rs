@@ -15,7 +15,7 @@ fn second_device(setup: &Setup) -> ash::Device {
     let queues = [vk::DeviceQueueCreateInfo::default()
         .queue_family_index(context.queue_family)
         .queue_priorities(&[1.0])];
-    let (mut features12, mut features13) = Device::required_features();
+    let (mut features12, mut features13) = (Device::features_12(), Device::features_13());
     let info = vk::DeviceCreateInfo::default()
         .queue_create_infos(&queues)
         .push_next(&mut features12)

@@ -209,7 +209,7 @@ fn stages_are_timed_where_it_is_asked_for() {
             }
             let allocator = &mut setup.context.allocator();
             unsafe { crowd.begin_frame(allocator, 0, 0.4) }.unwrap();
-            let names: Vec<_> = crowd.gpu_times_ms().iter().map(|(name, _)| *name).collect();
+            let names: Vec<_> = crowd.gpu_times().iter().map(|scope| scope.name).collect();
             if setup.config.profile {
                 assert_eq!(names, ["upload", "draw"]);
             } else {
@@ -278,8 +278,8 @@ fn scopes_belong_to_their_frame() {
         for crowd in &mut crowds {
             let allocator = &mut setup.context.allocator();
             let mut frame = unsafe { crowd.begin_frame(allocator, frame_index, 0.1) }.unwrap();
-            let times = frame.crowd().gpu_times_ms();
-            assert!(times.iter().all(|(name, _)| *name != "own"), "{times:?}");
+            let times = frame.crowd().gpu_times();
+            assert!(times.iter().all(|scope| scope.name != "own"), "{times:?}");
             // Before the queries are reset, and afterwards.
             let mut late = scopes.drain(..);
             unsafe {

@@ -4,13 +4,14 @@ use crate::builder::*;
 use crate::help::*;
 use crate::morphs::{quad, sparse, with_clip, with_targets};
 use serde_json::json;
+use throng::Id;
 use throng::clip::Interpolation;
 use throng::glam::Vec3;
 use throng::import::{
     self, ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys, RawMorph, RawNode,
     RawPrimitive,
 };
-use throng::mesh::MorphTarget;
+use throng::mesh::{MorphTarget, MorphWeight};
 
 /// A quad with one target.
 fn one() -> Builder {
@@ -326,5 +327,79 @@ fn raw_characters_are_checked() {
     assert!(
         error.contains("channels[0]: drives the weights of a node without"),
         "{error}"
+    );
+}
+
+/// Two nodes with morph weights, of which the last is named and driven by a clip.
+fn with_weights(counts: [usize; 2]) -> throng::Result<import::Imported> {
+    let node = || RawNode {
+        name: Box::default(),
+        parent: None,
+        transform: throng::skeleton::Transform::IDENTITY,
+        matrix: None,
+    };
+    let nodes = [0, 1];
+    let mut names = vec![Box::default(); counts[1] - 1];
+    names.push("last".into());
+    let raw = RawCharacter {
+        name: "f".into(),
+        nodes: nodes.map(|_| node()).into(),
+        primitives: nodes
+            .map(|node| RawPrimitive {
+                node,
+                positions: vec![Vec3::ZERO, Vec3::X, Vec3::Y],
+                indices: vec![0, 1, 2],
+                morph: Some(node),
+                targets: vec![MorphTarget::default(); counts[node]],
+                ..RawPrimitive::default()
+            })
+            .into(),
+        morphs: nodes
+            .map(|node| RawMorph {
+                node,
+                weights: vec![0.0; counts[node]],
+                names: if node == 1 { names.clone() } else { vec![] },
+                ..RawMorph::default()
+            })
+            .into(),
+        animations: vec![RawAnimation {
+            channels: vec![RawChannel {
+                node: 1,
+                times_s: vec![0.0],
+                interpolation: Interpolation::Linear,
+                values: RawKeys::Weights((1..=counts[1]).map(|v| v as f32).collect()),
+            }],
+            ..RawAnimation::default()
+        }],
+        ..RawCharacter::default()
+    };
+    raw.build(&ImportOptions {
+        max_morph_targets: 1 << 17,
+        ..ImportOptions::with_curves()
+    })
+}
+
+#[test]
+fn as_many_weights_as_ids_are_the_most() {
+    let character = with_weights([65_500, 36]).unwrap().character;
+    assert_eq!(character.morph_weights().len(), MorphWeight::MAX_COUNT);
+    let last = character.morph_weight("last").unwrap();
+    assert_eq!(last, Id::new(u16::MAX));
+    let first = character.primitives()[1].first_weight;
+    assert_eq!(first, Id::new(65_500));
+    let mut got = [Vec::new(), Vec::new()];
+    character.curves()[0].sample_weights(0.0, |id, value| got[0].push((id, value)));
+    character.clips()[0].sample_weights(0.0, |id, value| got[1].push((id, value)));
+    for got in got {
+        assert_eq!((got.len(), got[0]), (36, (first, 1.0)));
+        assert_eq!(got.last(), Some(&(last, 36.0)));
+    }
+    let bytes = character.to_bytes();
+    let loaded = throng::character::Character::from_bytes(&bytes).unwrap();
+    assert_eq!(loaded.morph_weights(), character.morph_weights());
+    let error = with_weights([65_500, 37]).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "f: node 1, weights: morph weights: 65537 exceeds the limit of 65536"
     );
 }

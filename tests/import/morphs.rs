@@ -140,7 +140,11 @@ fn weights_come_from_the_node_or_the_mesh() {
     assert_eq!(names.collect::<Vec<_>>(), expected);
     assert_eq!(c.morph_weight("smile").unwrap().index(), 0);
     assert!(c.morph_weight("frown").is_err());
-    let firsts: Vec<_> = c.primitives().iter().map(|p| p.first_weight).collect();
+    let firsts: Vec<_> = c
+        .primitives()
+        .iter()
+        .map(|p| p.first_weight.index())
+        .collect();
     assert_eq!(firsts, [0, 2]);
     // At rest, the second stands 2 m up.
     assert_eq!(c.rest_bounds().max.z, 1.5);
@@ -253,7 +257,7 @@ fn weights_channels_are_read() {
         let [track] = &tracks[..] else {
             panic!("{tracks:?}");
         };
-        assert_eq!((track.first_weight, track.count), (0, 2));
+        assert_eq!((track.first_weight.index(), track.count), (0, 2));
         assert_eq!(track.keys.interpolation, interpolation);
         assert_eq!(track.keys.values, values);
         assert_eq!(

@@ -169,7 +169,7 @@ fn clips_stay_within_their_slices() {
                 let weights = character.morph_weights().len();
                 let mut weights = Guarded::new(&vec![0.0; weights]);
                 let out = weights.slice_mut();
-                clip.sample_weights(time_s, |index, value| out[index] = value);
+                clip.sample_weights(time_s, |id, value| out[id.index()] = value);
                 assert!(out.iter().all(|weight| weight.is_finite()));
             }
         }

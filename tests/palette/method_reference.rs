@@ -18,7 +18,7 @@ use throng::palette::{
     DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteFormat, QuatOffset, SkinningMethod,
     WriteOnly,
 };
-use throng::skin::{PosedVertices, morph};
+use throng::skin::PosedVertices;
 
 /// For positions, as a fraction of the model's size. Measured: 7.8e-7 (CesiumMan, `DualQuat`).
 /// The poses that both start from differ by 4e-7.
@@ -143,7 +143,10 @@ impl<'a> Subject<'a> {
             })
             .collect();
         let mut base = PosedVertices::default();
-        morph(primitive, &self.weights, &mut base).unwrap();
+        let rest = vec![Mat3x4::IDENTITY; self.character.palette().len()];
+        self.character
+            .skin_primitive(primitive, &rest, &self.weights, &mut base)
+            .unwrap();
         for (_, vertex) in &pairing.vertices {
             let influences = primitive.influences(*vertex);
             let influences: Vec<(Entry, f64)> = influences

@@ -2,9 +2,11 @@
 //!
 //! They are exact if the file's curves were kept.
 
+use throng::Id;
 use throng::Result;
 use throng::character::Character;
 use throng::glam::Affine3A;
+use throng::mesh::MorphWeight;
 use throng::palette::{Mat3x4, WriteOnly};
 use throng::skeleton::Transform;
 
@@ -38,7 +40,7 @@ impl Poser {
         self.weights.extend(rest.map(|weight| weight.rest));
         if let Some((clip, time_s)) = clip {
             let weights = &mut self.weights;
-            let write = |index: usize, value| weights[index] = value;
+            let write = |id: Id<MorphWeight>, value| weights[id.index()] = value;
             if let Some(curves) = character.curves().get(clip) {
                 curves.sample(time_s, &mut self.local)?;
                 curves.sample_weights(time_s, write);

@@ -69,7 +69,7 @@ fn distance(character: &Character, (primitive, vertex): (usize, usize), off: &[M
     for (target, weight) in part
         .targets
         .iter()
-        .zip(&character.morph_weights()[part.first_weight as usize..])
+        .zip(&character.morph_weights()[part.first_weight.index()..])
     {
         if let Ok(at) = target.vertices.binary_search(&(vertex as u32)) {
             let delta = target.positions[at].to_array();

@@ -10,7 +10,7 @@ use throng::glam::{Affine3A, Quat, Vec3};
 use throng::import::{self, ImportOptions, RawCharacter};
 use throng::mesh::{JointIndices, Primitive};
 use throng::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, QuatOffset};
-use throng::skin::{PosedVertices, morph};
+use throng::skin::PosedVertices;
 
 /// The assets, the built-in character and random ones.
 fn characters() -> Vec<Character> {
@@ -36,12 +36,14 @@ fn bits(v: Vec3) -> [u32; 3] {
 
 fn identity_gives_rest<E: PaletteEntry>(character: &Character) {
     let palette = vec![E::project(&Affine3A::IDENTITY); character.palette().len()];
-    let weights: Vec<f32> = character.morph_weights().iter().map(|w| w.rest).collect();
+    let weights = vec![0.0; character.morph_weights().len()];
     for primitive in character.primitives() {
         let primitive = with_tangents(primitive);
-        let out = skinned(character, &primitive, &palette);
-        let mut rest = PosedVertices::default();
-        morph(&primitive, &weights, &mut rest).unwrap();
+        let rest = &primitive;
+        let mut out = PosedVertices::default();
+        character
+            .skin_primitive(rest, &palette, &weights, &mut out)
+            .unwrap();
         assert_eq!(out.positions.len(), rest.positions.len());
         for (got, want) in out.positions.iter().zip(&rest.positions) {
             assert_eq!(bits(*got), bits(*want), "{}", primitive.name);

@@ -206,7 +206,7 @@ fn measure(
         let now_s = f64::from(number) * FRAME_S;
         // SAFETY: all work that was submitted has ended.
         let mut frame = unsafe { crowd.begin_frame(&mut context.allocator(), 0, now_s)? };
-        let gpu: Vec<_> = frame.crowd().gpu_times_ms().to_vec();
+        let gpu = frame.crowd().gpu_times().to_vec();
         let mut record = 0.0;
         let started = Instant::now();
         context.submit_and_wait(|device, cmd| {
@@ -233,8 +233,8 @@ fn measure(
         times.prepare.push(stats.prepare_ms);
         times.record.push(record);
         times.submit.push(whole - stats.prepare_ms - record);
-        for (scope, ms) in gpu {
-            times.gpu.entry(scope).or_default().push(ms);
+        for scope in gpu {
+            times.gpu.entry(scope.name).or_default().push(scope.ms);
         }
     }
     Ok((times, stats))

@@ -114,7 +114,7 @@ fn clip(model: &Character, index: usize, clip: &Clip) -> Value {
 }
 
 fn primitive(part: &Primitive) -> Value {
-    let first = part.first_weight as usize;
+    let first = part.first_weight.index();
     json!({
         "name": part.name,
         "part": part.part,

@@ -50,7 +50,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
 /// The number of vertices that each morph weight moves.
 fn moved_vertices(model: &Character, weight: usize) -> usize {
     let moved = |part: &Primitive| {
-        let number = weight.checked_sub(part.first_weight as usize);
+        let number = weight.checked_sub(part.first_weight.index());
         let target = number.and_then(|number| part.targets.get(number));
         target.map_or(0, |target| target.vertices.len())
     };

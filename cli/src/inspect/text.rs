@@ -172,7 +172,7 @@ fn primitives(model: &Character) -> Vec<Vec<String>> {
             format!("material {}", title(material)),
         ]);
         if !part.targets.is_empty() {
-            let first = part.first_weight as usize;
+            let first = part.first_weight.index();
             let last = first + part.targets.len();
             row.push(format!("morph weights {first}..{last}"));
         }

@@ -100,12 +100,12 @@ fn clip_error_mm(
     let mut local = character.skeleton().rest_pose();
     let mut weights = rest.clone();
     packed.sample(time_s, &mut local)?;
-    packed.sample_weights(time_s, |index, weight| weights[index] = weight);
+    packed.sample_weights(time_s, |id, weight| weights[id.index()] = weight);
     let ours = pose(&local, &weights)?;
     let mut local = character.skeleton().rest_pose();
     let mut weights = rest;
     curves.sample(time_s, &mut local)?;
-    curves.sample_weights(time_s, |index, weight| weights[index] = weight);
+    curves.sample_weights(time_s, |id, weight| weights[id.index()] = weight);
     Ok(Some(furthest_mm(&ours, &pose(&local, &weights)?)))
 }
 

@@ -232,7 +232,7 @@ fn clip_boxes(character: &Character, clip: Id<Clip>, anchor: &Anchor) -> Option<
         let mut local = character.skeleton().rest_pose();
         let mut weights: Vec<f32> = character.morph_weights().iter().map(|w| w.rest).collect();
         clip.sample(time_s, &mut local).ok()?;
-        clip.sample_weights(time_s, |index, weight| weights[index] = weight);
+        clip.sample_weights(time_s, |id, weight| weights[id.index()] = weight);
         character.skeleton().model_pose(&local, &mut model).ok()?;
         let over = WriteOnly::from(&mut palette);
         character.write_palette(&model, over).ok()?;

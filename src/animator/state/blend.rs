@@ -39,7 +39,7 @@ pub(crate) struct BlendPlay {
     /// Seconds of the blended cycle per second.
     pub(crate) speed: f64,
     /// The movement of its position, for each coordinate.
-    pub(crate) place: [Ramp; 2],
+    pub(crate) position: [Ramp; 2],
     /// The position for which its records were written.
     pub(crate) at: Vec2,
     /// Cycles since the start, at the time when the rate starts to change.
@@ -97,7 +97,7 @@ impl BlendPlay {
             begun: false,
             finished: false,
             speed,
-            place: at.to_array().map(Ramp::constant),
+            position: at.to_array().map(Ramp::constant),
             at,
             phase: offset_s / cycle_s,
             rate: SpeedRamp::constant(rate_hz(speed, cycle_s), start_s),
@@ -114,7 +114,7 @@ impl BlendPlay {
             return Err(Error::invalid("number of a blend space", "must be 1 to 7"));
         }
         library.check_mask(self.mask)?;
-        for ramp in &self.place {
+        for ramp in &self.position {
             ramp.check("position in a blend space", f32::MAX)?;
         }
         for at in self.at.to_array() {
@@ -141,7 +141,7 @@ impl BlendPlay {
     /// Returns true if its position is moving.
     pub(super) fn moves(&self, time_s: f64) -> bool {
         let moves = |ramp: &Ramp| ramp.from != ramp.to && !ramp.has_ended(time_s);
-        self.place.iter().any(moves)
+        self.position.iter().any(moves)
     }
 
     /// Fades its weight to `to`.
@@ -223,7 +223,7 @@ impl BlendPlay {
 
     /// Moves it to its position at `now_s`. Returns true if it moved.
     pub(super) fn advance(&mut self, library: &Library, now_s: f64) -> bool {
-        let at = Vec2::from_array(self.place.map(|ramp| ramp.at(now_s)));
+        let at = Vec2::from_array(self.position.map(|ramp| ramp.at(now_s)));
         if at == self.at {
             return false;
         }

@@ -438,7 +438,7 @@ impl Mix<'_> {
                 let ramp = |axis: usize| {
                     Ramp::new(from[axis], to[axis], local_s, over_s.into(), Ease::Linear)
                 };
-                play.place = [ramp(0), ramp(1)];
+                play.position = [ramp(0), ramp(1)];
             }
         });
         let blends = &mut self.pools.blends;

@@ -1,6 +1,6 @@
 //! Applies descriptions and clip drafts to a character.
 
-use super::desc::{AdditiveDesc, ClipDesc, PoseReference, RootMotionDesc};
+use super::desc::{AdditiveDesc, ClipDesc, EventDesc, PoseReference, RootMotionDesc};
 use super::draft::ClipDraft;
 use super::fault::{At, Checked, Fault};
 use super::set::{MAX_EVENT_NAMES, MAX_PARTS};
@@ -182,7 +182,10 @@ impl Draft<'_> {
                 let why = DescFault::Time { time_s, duration_s };
                 return Err(Fault::new(at, format!("events[{number}].time_s"), why));
             }
-            clip.events.push((event.name.as_str().into(), time_s));
+            clip.events.push(EventDesc {
+                time_s,
+                ..event.clone()
+            });
         }
         if let Some(gait) = desc.gait {
             let (speed, heading) = (gait.speed_m_s, gait.heading_rad);

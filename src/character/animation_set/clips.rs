@@ -2,7 +2,8 @@
 
 use super::apply::Draft;
 use super::desc::AnimationDesc;
-use super::draft::{ClipDraft, NamedTimes};
+use super::desc::EventDesc;
+use super::draft::ClipDraft;
 use super::gait::GaitMeasure;
 use super::set::{AnimationSet, MAX_EVENT_NAMES, OfClip};
 use super::source::AnimationSource;
@@ -195,16 +196,16 @@ impl EventNames {
     }
 
     /// The events with the indices of their names.
-    fn ids(&mut self, events: &NamedTimes) -> Result<Vec<Event>> {
+    fn ids(&mut self, events: &[EventDesc]) -> Result<Vec<Event>> {
         let mut found = Vec::with_capacity(events.len());
-        for (name, time_s) in events {
+        for EventDesc { name, time_s } in events {
             let next = self.list.len();
-            let name = match self.ids.get(name) {
+            let name = match self.ids.get(&**name) {
                 Some(id) => *id,
                 None => {
                     expect_cap("names of events", next + 1, MAX_EVENT_NAMES)?;
-                    self.ids.insert(name.clone(), next as u16);
-                    self.list.push(name.clone());
+                    self.ids.insert(name.as_str().into(), next as u16);
+                    self.list.push(name.as_str().into());
                     next as u16
                 }
             };

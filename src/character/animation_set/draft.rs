@@ -1,15 +1,12 @@
 //! Drafts of clips that will be added to a character.
 
-use super::desc::Gait;
+use super::desc::{EventDesc, Gait};
 use crate::character::asset::Character;
 use crate::clip::{Clip, CurveClip, Probes, ReferencePose, difference_curves};
 use crate::error::Result;
 use crate::motion::{Event, RootMotion};
 use crate::skeleton::Transform;
 use std::sync::Arc;
-
-/// Events of a clip: names and times in seconds.
-pub(crate) type NamedTimes = Vec<(Box<str>, f64)>;
 
 /// A clip that will be added to a character, with its animation data.
 #[derive(Debug, Clone)]
@@ -22,7 +19,7 @@ pub(crate) struct ClipDraft {
     duration_s: f64,
     /// The reference of an additive clip.
     reference: Option<Reference>,
-    pub(crate) events: NamedTimes,
+    pub(crate) events: Vec<EventDesc>,
     pub(crate) root_motion: Option<RootMotion>,
     pub(crate) gait: Option<Gait>,
     /// True if the gait is decided: given, measured or none.
@@ -36,7 +33,7 @@ struct Reference {
 
 impl ClipDraft {
     /// Creates a draft from curves.
-    pub(crate) fn new(curve: CurveClip, events: NamedTimes) -> Self {
+    pub(crate) fn new(curve: CurveClip, events: Vec<EventDesc>) -> Self {
         Self {
             name: curve.name().into(),
             duration_s: curve.duration_s().into(),
@@ -59,8 +56,11 @@ impl ClipDraft {
         let mut packed = Arc::unwrap_or_clone(packed).into_iter();
         let names = set.event_names;
         let named = |event: &Event| {
-            let name = names.get(usize::from(event.name)).cloned();
-            (name.unwrap_or_default(), event.time_s)
+            let name = names.get(usize::from(event.name));
+            EventDesc {
+                name: name.map_or_else(String::new, |name| name.to_string()),
+                time_s: event.time_s,
+            }
         };
         let drafts = set.clips.into_iter().map(|of| {
             let (curve, packed) = (curves.next(), packed.next());

@@ -32,7 +32,7 @@ pub use desc::{
     AdditiveDesc, AnimationDesc, BlendAt, BlendSpaceDesc, ClipDesc, EventDesc, Gait, PoseReference,
     RootMotionDesc, SocketDesc,
 };
-pub(crate) use draft::{ClipDraft, NamedTimes};
+pub(crate) use draft::ClipDraft;
 pub(crate) use set::AnimationSet;
 pub(crate) use source::AnimationSource;
 #[cfg(feature = "toml")]

@@ -3,7 +3,7 @@
 use crate::bytes::invalid;
 use crate::character::asset::Character;
 use crate::error::Result;
-use crate::mesh::{JointIndices, Model, MorphReach, MorphTarget, Primitive};
+use crate::mesh::{JointIndices, Model, MorphReach, MorphTarget, MorphWeight, Primitive};
 use crate::skeleton::{Joint, Skeleton, Transform};
 use glam::Vec3;
 use std::ops::Range;
@@ -134,6 +134,8 @@ fn check_model(model: &Model) -> Result<()> {
     for image in &model.images {
         expect(image.width > 0 && image.height > 0, "image", "has no texel")?;
     }
+    let few = model.morph_weights.len() <= MorphWeight::MAX_COUNT;
+    expect(few, "morph weights", "are more than 65,536")?;
     for weight in &model.morph_weights {
         expect(weight.rest.is_finite(), "morph weight", "is not finite")?;
     }

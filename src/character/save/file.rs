@@ -13,11 +13,11 @@ use std::sync::Arc;
 
 // The contents are described at the module `character`.
 const SKELETON: Section = Section::new("skeleton", 1);
-const MESH: Section = Section::new("mesh", 2);
+const MESH: Section = Section::new("mesh", 3);
 const MATERIALS: Section = Section::new("materials", 1);
 const IMAGES: Section = Section::new("images", 2);
-const CURVES: Section = Section::new("curves", 1);
-const CLIPS: Section = Section::new("clips", 2);
+const CURVES: Section = Section::new("curves", 2);
+const CLIPS: Section = Section::new("clips", 3);
 const ANIMATIONS: Section = Section::new("animations", 3);
 const EXPRESSIONS: Section = Section::new("expressions", 1);
 const SPRINGS: Section = Section::new("springs", 1);

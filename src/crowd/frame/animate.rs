@@ -57,9 +57,12 @@ impl Crowd {
             let Some(instance) = self.scene.instances.state(*index) else {
                 continue;
             };
-            let (actor, row) = (instance.actor, instance.rows.start);
+            let row = instance.rows.start;
+            let Ok(actor) = animator.actor(instance.actor) else {
+                continue;
+            };
             let deform = instance.skin == SkinningStage::Cpu;
-            let rests = animator.is_resting(actor);
+            let rests = actor.is_resting();
             self.scene.instances.set_in_ring(*index, !rests);
             animated.any_in_ring |= !rests;
             let destination = match (rests, deform) {
@@ -74,11 +77,11 @@ impl Crowd {
                 });
                 animated.deformed.push((*index, start));
             }
-            let still = animator.still_pose(actor).filter(|_| !deform);
+            let still = actor.pose_version().filter(|_| !deform);
             if let Some(destination) = destination
                 && animated.must_write(frame_index, *index, still)
             {
-                animated.actors.push(actor.index);
+                animated.actors.push(actor.id().index);
                 animated.destinations.push(destination);
             }
         }
@@ -164,22 +167,17 @@ impl Crowd {
                 let at = u64::from(instance.morphs.start) * 4;
                 let active = active_count(&self.frame.weights);
                 let words = 1 + 2 * active as usize;
-                let section = self.memory.buffers.sections.morphs;
+                let buffers = &mut self.memory.buffers;
+                let section = buffers.sections.morphs;
                 // SAFETY: the frame index's earlier work has ended, by the contract of
                 // `begin_frame`.
-                let out = unsafe {
-                    self.memory
-                        .buffers
-                        .write::<u32>(frame_index, section, at, words)
-                };
+                let mut out = unsafe { buffers.write(frame_index, section, at, words)? };
                 let listed = (0..)
                     .zip(&self.frame.weights)
                     .filter(|(_, weight)| **weight != 0.0);
                 let words =
                     listed.flat_map(|(index, weight): (u32, &f32)| [index, weight.to_bits()]);
-                if let Some(mut out) = out {
-                    out.fill_from(core::iter::once(active).chain(words))?;
-                }
+                out.fill_from(core::iter::once(active).chain(words))?;
             }
             if let Some((_, start)) = deformed.next_if(|(of, _)| of == index) {
                 let rows = instance.rows.size as usize;

@@ -103,31 +103,18 @@ impl Frame<'_> {
     /// frame index.
     fn write_records(&mut self, views: &[View], written: &mut Written) -> Result<()> {
         let (crowd, frame_index) = (&mut *self.crowd, self.frame_index);
-        let sections = crowd.memory.buffers.sections;
-        let full = || Error::Capacity {
-            what: "records",
-            asked: u64::MAX,
-            cap: sections.indices.bytes / 4,
-        };
+        let buffers = &mut crowd.memory.buffers;
+        let sections = buffers.sections;
         crowd.frame.views.clear();
-        let palettes = crowd.memory.buffers.palettes.address(frame_index);
+        let palettes = buffers.palettes.address(frame_index);
         for (number, view) in (0..).zip(views) {
             crowd.frame.views.push(Prepared::new(view));
-            let past = crowd
-                .frame
-                .histories
-                .past(view.history, &crowd.memory.buffers.history);
-            // SAFETY: the work of this frame index has ended, by the contract of `begin_frame`.
-            let out = unsafe {
-                crowd.memory.buffers.write(
-                    frame_index,
-                    sections.views,
-                    number * sections.view_stride,
-                    1,
-                )
-            };
+            let past = crowd.frame.histories.past(view.history, &buffers.history);
             let record = view.record(&past, palettes, crowd.pipelines.shadow.edge);
-            out.ok_or_else(full)?.fill_with([record].into_iter())?;
+            let start = number * sections.view_stride;
+            // SAFETY: the work of this frame index has ended, by the contract of `begin_frame`.
+            let mut out = unsafe { buffers.write(frame_index, sections.views, start, 1)? };
+            out.copy_from(&[record])?;
         }
         let blended = &mut crowd.frame.sorted;
         let cap = crowd.desc.capacity.blended;
@@ -135,40 +122,21 @@ impl Frame<'_> {
         blended.sort(views, characters, instances, &crowd.scene.visibility, cap)?;
         let mut at = 0;
         for list in [crowd.scene.visibility.list(), blended.list()] {
+            let (section, start, count) = (sections.visible, at * 4, list.len());
             // SAFETY: the work of this frame index has ended, by the contract of `begin_frame`.
-            let out = unsafe {
-                let start = at * 4;
-                crowd
-                    .memory
-                    .buffers
-                    .write::<u32>(frame_index, sections.visible, start, list.len())
-            };
-            out.ok_or_else(full)?.copy_from(list)?;
+            unsafe { buffers.write(frame_index, section, start, count)? }.copy_from(list)?;
             at += list.len() as u64;
         }
         let changed = crowd.scene.instances.changed();
+        let records = changed.iter().map(|index| instances.record(*index));
+        let count = changed.len();
         // SAFETY: the work of this frame index has ended, by the contract of `begin_frame`.
-        let out = unsafe {
-            crowd.memory.buffers.write::<GpuInstance>(
-                frame_index,
-                sections.changes,
-                0,
-                changed.len(),
-            )
-        };
-        out.ok_or_else(full)?.fill_with(
-            changed
-                .iter()
-                .map(|index| crowd.scene.instances.record(*index)),
-        )?;
-        // SAFETY: the work of this frame index has ended, by the contract of `begin_frame`.
-        let out = unsafe {
-            crowd
-                .memory
-                .buffers
-                .write::<u32>(frame_index, sections.indices, 0, changed.len())
-        };
-        out.ok_or_else(full)?.copy_from(changed)?;
+        unsafe {
+            let mut out = buffers.write(frame_index, sections.changes, 0, count)?;
+            out.fill_with(records)?;
+            let mut out = buffers.write(frame_index, sections.indices, 0, count)?;
+            out.copy_from(changed)?;
+        }
         crowd.frame.counters.changes = changed.len() as u32;
         *written = Written {
             views: if views.is_empty() {

@@ -3,9 +3,9 @@
 use super::Frame;
 use crate::crowd::SkinningStage;
 use crate::crowd::desc::BUILD_INPUT;
-use crate::crowd::memory::buffers::{DEFORMS, Section, Written};
+use crate::crowd::memory::buffers::{DEFORMS, Written};
 use crate::crowd::producers::deforms::Listed;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::pass::skin::SkinDispatch;
 use ash::vk;
 use ash::vk::{AccessFlags2 as Access, PipelineStageFlags2 as Stage};
@@ -20,12 +20,8 @@ impl Frame<'_> {
         if crowd.scene.instances.skinned_end() == 0 {
             return Ok(());
         }
-        let sections = crowd.memory.buffers.sections;
-        let full = |section: Section| Error::Capacity {
-            what: "words of deformed vertices",
-            asked: u64::MAX,
-            cap: section.bytes / 4,
-        };
+        let buffers = &mut crowd.memory.buffers;
+        let sections = buffers.sections;
         let mut at = 0_u32;
         for (index, character) in crowd.scene.characters.iter() {
             let instances = &crowd.scene.instances;
@@ -40,13 +36,7 @@ impl Frame<'_> {
             }
             let start = u64::from(at) * 4;
             // SAFETY: the work of this frame index has ended, by the contract of `begin_frame`.
-            let out = unsafe {
-                crowd
-                    .memory
-                    .buffers
-                    .write(frame_index, sections.listed, start, count)
-            };
-            let mut out = out.ok_or_else(|| full(sections.listed))?;
+            let mut out = unsafe { buffers.write(frame_index, sections.listed, start, count)? };
             out.fill_from(members())?;
             let range = at..at + count as u32;
             at = range.end;
@@ -58,13 +48,7 @@ impl Frame<'_> {
         let started = Instant::now();
         let words = crowd.scene.deforms.words();
         // SAFETY: the work of this frame index has ended, by the contract of `begin_frame`.
-        let out = unsafe {
-            crowd
-                .memory
-                .buffers
-                .write(frame_index, sections.deformed, 0, words)
-        };
-        let out = out.ok_or_else(|| full(sections.deformed))?;
+        let out = unsafe { buffers.write(frame_index, sections.deformed, 0, words)? };
         let threads = &crowd.desc.threads;
         let characters = &crowd.scene.characters;
         crowd.scene.deforms.run(threads, characters, out)?;

@@ -84,19 +84,23 @@ impl DerefMut for CrowdMut<'_> {
 }
 
 /// Access of an [`Instance`] to its crowd: [`CrowdRef`] or [`CrowdMut`].
-pub trait InCrowd: Deref<Target = Animator> {
+pub trait InCrowd: Member {}
+
+impl<C: Member> InCrowd for C {}
+
+/// The access that only this crate has, which seals [`InCrowd`].
+pub trait Member: Deref<Target = Animator> {
     /// The instances, and the id of this one, which is alive.
-    #[doc(hidden)]
     fn member(&self) -> (&Scene, InstanceId);
 }
 
-impl InCrowd for CrowdRef<'_> {
+impl Member for CrowdRef<'_> {
     fn member(&self) -> (&Scene, InstanceId) {
         (self.scene, self.id)
     }
 }
 
-impl InCrowd for CrowdMut<'_> {
+impl Member for CrowdMut<'_> {
     fn member(&self) -> (&Scene, InstanceId) {
         (self.scene, self.id)
     }
@@ -210,7 +214,7 @@ impl<C: InCrowd> Instance<C> {
     #[must_use]
     pub fn record(&self) -> GpuInstance {
         let mut next = self.state().clone();
-        next.in_ring = !self.actor.animator.is_resting(next.actor);
+        next.in_ring = !self.actor.is_resting();
         next.write_offsets();
         next.record
     }

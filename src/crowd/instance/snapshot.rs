@@ -2,20 +2,16 @@
 
 use super::control::check_tint;
 use super::handle::{CrowdMut, InCrowd, Instance, InstanceMut};
-use crate::animator::{ActorId, ActorSnapshot, AnimatorSnapshot};
+use crate::animator::{ActorSnapshot, AnimatorSnapshot};
 use crate::crowd::capacity::Need;
 use crate::crowd::characters::LoadedCharacter;
 use crate::crowd::crowd::Crowd;
 use crate::crowd::instances::attachments::{Attachment, Tie};
-use crate::crowd::instances::state::{Allocation, InstanceState, morph_words};
-use crate::crowd::scene::{animator_mut, is_flipped};
+use crate::crowd::instances::state::InstanceState;
+use crate::crowd::scene::animator_mut;
 use crate::crowd::visibility::marks::Marks;
 use crate::crowd::{CharacterId, SkinningStage};
 use crate::error::{Error, Result, expect_finite, expect_index, expect_transform};
-use crate::gpu::GpuInstance;
-use crate::palette::Mat3x4;
-use bytemuck::Zeroable;
-use glam::Affine3A;
 
 /// All instances of a [`Crowd`] at a moment: ids, what they play, transforms, attachments, and
 /// everything else that decides their future.
@@ -270,7 +266,7 @@ impl Crowd {
             loaded.members.clear();
             loaded.instance_of_actor.clear();
             (loaded.flipped, loaded.hiding) = (0, 0);
-            for (member, [at, actor]) in (0..).zip(&members.list) {
+            for [at, actor] in &members.list {
                 let (Some(saved), Some(actor)) = (
                     from.instances.get(*at as usize),
                     members.animator.actor(*actor),
@@ -278,9 +274,15 @@ impl Crowd {
                     continue;
                 };
                 let world = animator.actor(actor)?.transform();
-                let state = saved.look.state(loaded, (index, member), (actor, &world))?;
+                let look = &saved.look;
+                let state = loaded.instance(
+                    (CharacterId(index), actor),
+                    &world,
+                    (look.tint, look.user_data),
+                    look.skinning_stage,
+                );
                 loaded.flipped += usize::from(state.flipped);
-                loaded.hiding += usize::from(saved.look.hidden() != 0);
+                loaded.hiding += usize::from(look.hidden() != 0);
                 loaded.members.push(*at);
                 loaded.set_instance_of(actor, *at);
                 scene.instances.put_back(*at, state);
@@ -425,46 +427,6 @@ impl Crowd {
             expect_transform("socket_from_child", &socket_from_child)?;
         }
         Ok(())
-    }
-}
-
-impl Look {
-    /// The state of an instance of the character with this index, at an index among its members.
-    fn state(
-        &self,
-        loaded: &LoadedCharacter,
-        (character, member): (u32, u32),
-        (actor, world): (ActorId, &Affine3A),
-    ) -> Result<InstanceState> {
-        let need = loaded.need(self.skinning_stage);
-        let allocation = |size: u64| Allocation {
-            start: 0,
-            size: size as u32,
-        };
-        Ok(InstanceState {
-            record: GpuInstance {
-                world_from_model: Mat3x4::from_affine(world),
-                tint: self.tint,
-                character,
-                user: self.user_data,
-                ..Zeroable::zeroed()
-            },
-            actor,
-            in_ring: false,
-            rest_palette: loaded.mesh.rest_palette(),
-            generation: 0,
-            alive: true,
-            dirty: false,
-            flipped: is_flipped(world),
-            member,
-            skin: self.skinning_stage,
-            rows: allocation(need.rows),
-            morphs: Allocation {
-                start: 0,
-                size: morph_words(need.morph_weights as usize),
-            },
-            skinned: allocation(need.skinned_words),
-        })
     }
 }
 

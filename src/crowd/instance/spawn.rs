@@ -3,17 +3,13 @@
 use super::control::check_tint;
 use crate::animator::{ActorId, JointRef, NameOrId, Play, RootMotionMode};
 use crate::crowd::crowd::Crowd;
-use crate::crowd::instances::state::{Allocation, InstanceState, morph_words};
-use crate::crowd::scene::{animator_mut, is_flipped};
+use crate::crowd::scene::animator_mut;
 use crate::crowd::{CharacterId, InstanceId, SkinningStage};
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::{Result, expect_transform};
-use crate::gpu::GpuInstance;
 use crate::mesh::PartId;
-use crate::palette::Mat3x4;
 use crate::state_machine::Value;
-use bytemuck::Zeroable;
 use glam::Affine3A;
 
 /// Options for spawning an instance.
@@ -159,42 +155,23 @@ impl Crowd {
     /// If this fails, there is no new instance.
     pub fn spawn(&mut self, character: CharacterId, spawn: &Spawn<'_>) -> Result<InstanceId> {
         let loaded = self.scene.characters.get(character)?;
-        let rows = loaded.palette_rows();
-        let morphs = morph_words(loaded.rig.morph_weights().len());
-        let skinned = loaded.skinned_words(spawn.skinning_stage)?;
-        let member = loaded.members.len() as u32;
-        let rest_palette = loaded.mesh.rest_palette();
+        loaded.skinned_words(spawn.skinning_stage)?;
+        let sizes = loaded.sizes();
         expect_transform("world_from_model", &spawn.world_from_model)?;
         check_tint(spawn.tint)?;
         let instances = &self.scene.instances;
-        instances.check_capacity(rows, morphs, (spawn.skinning_stage, skinned))?;
+        instances.check_capacity(&sizes, spawn.skinning_stage)?;
         let actor = self.add_actor(character, spawn)?;
-        let flipped = is_flipped(&spawn.world_from_model);
-        let allocation = |size| Allocation { start: 0, size };
-        let id = self.scene.instances.add(InstanceState {
-            record: GpuInstance {
-                world_from_model: Mat3x4::from_affine(&spawn.world_from_model),
-                tint: spawn.tint,
-                character: character.0,
-                user: spawn.user_data,
-                ..Zeroable::zeroed()
-            },
-            actor,
-            in_ring: false,
-            rest_palette,
-            generation: 0,
-            alive: true,
-            dirty: false,
-            flipped,
-            member,
-            skin: spawn.skinning_stage,
-            rows: allocation(rows),
-            morphs: allocation(morphs),
-            skinned: allocation(skinned),
-        });
         let loaded = self.scene.characters.get_mut(character)?;
+        let state = loaded.instance(
+            (character, actor),
+            &spawn.world_from_model,
+            (spawn.tint, spawn.user_data),
+            spawn.skinning_stage,
+        );
+        loaded.flipped += usize::from(state.flipped);
+        let id = self.scene.instances.add(state);
         loaded.members.push(id.index);
-        loaded.flipped += usize::from(flipped);
         loaded.set_instance_of(actor, id.index);
         self.scene.animated.spawned(id.index);
         self.scene.visibility.spawned(id.index);

@@ -5,6 +5,7 @@ use crate::gpu::GpuInstance;
 use crate::gpu::palettes::ROW_BYTES;
 use ash::vk;
 use bytemuck::Zeroable;
+use glam::Affine3A;
 
 /// The stage that deforms an instance's vertices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -49,6 +50,11 @@ impl Sizes {
 pub(in crate::crowd) struct Allocation {
     pub(in crate::crowd) start: u32,
     pub(in crate::crowd) size: u32,
+}
+
+/// True if a transform mirrors.
+pub(in crate::crowd) fn is_flipped(transform: &Affine3A) -> bool {
+    transform.matrix3.determinant() < 0.0
 }
 
 /// The state of an instance.

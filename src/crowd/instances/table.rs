@@ -308,22 +308,19 @@ impl Instances {
 
     /// Checks that an instance of these sizes fits.
     ///
-    /// `skinned` is its skinning stage and its words of deformed vertices.
-    ///
     /// # Errors
     /// [`Error::Capacity`], with the name of what ran out.
     pub(in crate::crowd) fn check_capacity(
         &self,
-        rows: u32,
-        morphs: u32,
-        skinned: (SkinningStage, u32),
+        sizes: &Sizes,
+        skin: SkinningStage,
     ) -> Result<()> {
         let instances = self.capacity.instances;
         limit(INSTANCES, self.len() as u64 + 1, instances.into())?;
-        let rows = u64::from(self.rows.used()) + u64::from(rows);
-        let weights = u64::from(self.weights) + u64::from(weights_in(morphs));
+        let rows = u64::from(self.rows.used()) + u64::from(sizes.rows);
+        let weights = u64::from(self.weights) + u64::from(weights_in(sizes.morphs));
         self.check_totals(rows, weights)?;
-        self.check_skinned(skinned, (SkinningStage::Vertex, 0))
+        self.check_skinned((skin, sizes.words(skin)), (SkinningStage::Vertex, 0))
     }
 
     fn check_totals(&self, rows: u64, weights: u64) -> Result<()> {

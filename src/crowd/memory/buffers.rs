@@ -2,7 +2,7 @@
 
 use crate::crowd::CrowdDesc;
 use crate::crowd::memory::history_buffer::HistoryBuffer;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::gpu::GpuInstance;
 use crate::gpu::layout::GpuView;
 use crate::gpu::ring::{Ring, RingDesc};
@@ -310,7 +310,10 @@ impl FrameBuffers {
         self.records.offset(frame_index) + section.start as u32
     }
 
-    /// A writer for `count` elements of a section of `frame_index`, in order. `None` past its end.
+    /// A writer for `count` elements of a section of `frame_index`, in order.
+    ///
+    /// # Errors
+    /// [`Error::Capacity`] past its end.
     ///
     /// # Safety
     /// The GPU has finished the earlier work of this frame index.
@@ -320,14 +323,18 @@ impl FrameBuffers {
         section: Section,
         at: u64,
         count: usize,
-    ) -> Option<WriteOnly<'_, T>> {
+    ) -> Result<WriteOnly<'_, T>> {
         let bytes = count as u64 * size_of::<T>() as u64;
-        let inside = at.checked_add(bytes)? <= section.bytes;
-        let start = self.records.place(frame_index, section.start + at, bytes)?;
+        let (asked, cap) = (at.saturating_add(bytes), section.bytes);
+        let start = (asked <= cap)
+            .then(|| self.records.place(frame_index, section.start + at, bytes))
+            .flatten();
+        let what = "bytes of a frame's records";
+        let start = start.ok_or(Error::Capacity { what, asked, cap })?;
         // SAFETY: the range lies in the section; sections are aligned to at least 64 bytes, and the
         // callers start at whole elements; the borrow is exclusive on the CPU, and the GPU has
         // finished with this frame index, by this function's contract.
-        inside.then(|| unsafe { WriteOnly::from_raw(start.as_ptr().cast(), count) })
+        Ok(unsafe { WriteOnly::from_raw(start.as_ptr().cast(), count) })
     }
 
     /// Copies the written records, if the ring is staged. Returns whether it was.
@@ -345,26 +352,6 @@ impl FrameBuffers {
         // SAFETY: this function has the same contract; the sections lie in the frame's part of the
         // ring.
         unsafe { self.records.record_upload(device, cmd, frame_index, &parts) }
-    }
-
-    /// Fills the part of `frame_index` with `byte`, in the palette ring or in both.
-    pub(in crate::crowd) fn poison(
-        &mut self,
-        frame_index: u32,
-        byte: u8,
-        only_palettes: bool,
-    ) -> Result<()> {
-        let entries = self.palettes.entries();
-        // SAFETY: only tests call this, through `Crowd::poison_frame`, whose contract allows the
-        // GPU to read any bytes; the CPU reads nothing through this.
-        let palettes = unsafe { self.palettes.writer(frame_index, 0, entries)? };
-        palettes.poison(byte);
-        let start = self.records.place(frame_index, 0, self.sections.end);
-        if let Some(start) = start.filter(|_| !only_palettes) {
-            // SAFETY: `place` checked the range.
-            unsafe { start.as_ptr().write_bytes(byte, self.sections.end as usize) };
-        }
-        Ok(())
     }
 
     /// Destroys the buffers.

@@ -2,7 +2,7 @@
 
 use super::morphs::Morphs;
 use super::{clips, skeleton, wanted};
-use crate::character::NamedTimes;
+use crate::character::EventDesc;
 use crate::clip::CurveClip;
 use crate::error::{AssetFault, ObjectKind, Result};
 use crate::import::fault::fault;
@@ -25,7 +25,7 @@ pub(in crate::import) struct Adopted {
     /// One per animation. Joints are those of the other skeleton, morph weights those of the file.
     pub(in crate::import) clips: Vec<CurveClip>,
     /// The events of each clip.
-    pub(in crate::import) events: Vec<NamedTimes>,
+    pub(in crate::import) events: Vec<Vec<EventDesc>>,
     /// The file's morph weights.
     pub(in crate::import) weights: Vec<MorphWeight>,
 }

@@ -2,7 +2,7 @@
 
 use super::morphs::Morphs;
 use super::skeleton;
-use crate::character::NamedTimes;
+use crate::character::EventDesc;
 use crate::clip::{CurveClip, Interpolation, Keys, Track, TrackValues, WeightTrack, align};
 use crate::error::{AssetFault, Error, ObjectKind, Result};
 use crate::id::Id;
@@ -50,16 +50,16 @@ pub(super) fn events(
     animations: &[RawAnimation],
     clips: &[CurveClip],
     repairs: &mut Vec<Repair>,
-) -> Vec<NamedTimes> {
+) -> Vec<Vec<EventDesc>> {
     let all = animations.iter().zip(clips).enumerate();
     let events = all.map(|(index, (animation, clip))| {
         let duration_s = clip.duration_s();
-        let is_inside = |event: &&(Box<str>, f64)| {
+        let is_inside = |event: &&EventDesc| {
             // Clips store their duration in this precision.
-            let ends = event.1 as f32 == duration_s;
-            ends || (0.0..=f64::from(duration_s)).contains(&event.1)
+            let ends = event.time_s as f32 == duration_s;
+            ends || (0.0..=f64::from(duration_s)).contains(&event.time_s)
         };
-        let kept: NamedTimes = animation.events.iter().filter(is_inside).cloned().collect();
+        let kept: Vec<EventDesc> = animation.events.iter().filter(is_inside).cloned().collect();
         let left_out = (animation.events.len() - kept.len()) as u64;
         let at = object(ObjectKind::Animation, index, "events");
         note(repairs, &at, RepairKind::EventOutside, left_out);

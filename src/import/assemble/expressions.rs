@@ -4,9 +4,9 @@ use super::fault::unusable;
 use super::morphs::Morphs;
 use crate::error::AssetFault;
 use crate::id::Id;
-use crate::import::RawCharacter;
 use crate::import::fault::{cut, dangling};
 use crate::import::repair::Repair;
+use crate::import::{RawCharacter, RawWeight};
 use crate::mesh::Expression;
 use std::collections::HashSet;
 
@@ -36,7 +36,7 @@ pub(super) fn expressions(
         }
         let mut found = Vec::new();
         let mut driven_before = HashSet::new();
-        for ((node, index), weight) in &expression.morphs {
+        for (RawWeight { node, index }, weight) in &expression.morphs {
             let part = || part() + &format!(", weight {index} of node {node}");
             let Some(driven) = morphs.of_node(*node) else {
                 let why = AssetFault::Invalid("the node has no morph weights");
@@ -57,9 +57,8 @@ pub(super) fn expressions(
                 unusable(repairs, part(), why);
                 continue;
             }
-            let id = driven.first.map(|first| first as usize + index);
-            if let Some(Ok(id)) = id.map(u16::try_from) {
-                found.push((Id::new(id), *weight));
+            if let Some(first) = driven.first {
+                found.push((Id::new(first.0 + *index as u16), *weight));
             }
         }
         all.push(Expression {

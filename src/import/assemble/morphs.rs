@@ -2,6 +2,7 @@
 
 use super::fault::fault_at;
 use crate::error::{AssetFault, ObjectKind, Result};
+use crate::id::Id;
 use crate::import::fault::{check_cap, dangling, fault, object, wrong_count, wrong_value};
 use crate::import::{RawCharacter, RawMorph, RawPrimitive};
 use crate::mesh::MorphWeight;
@@ -20,8 +21,8 @@ pub(super) struct Morphs {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Driven {
     pub(super) count: usize,
-    /// The index of the first of them in the character, if they drive something.
-    pub(super) first: Option<u32>,
+    /// The first of them in the character, if they drive something.
+    pub(super) first: Option<Id<MorphWeight>>,
 }
 
 impl Morphs {
@@ -60,11 +61,11 @@ impl Morphs {
         Ok(all)
     }
 
-    fn take(&mut self, morph: &RawMorph) -> Result<u32> {
+    fn take(&mut self, morph: &RawMorph) -> Result<Id<MorphWeight>> {
         let first = self.weights.len();
         let asked = first as u64 + morph.weights.len() as u64;
         let at = || object(ObjectKind::Node, morph.node, "weights");
-        check_cap(at, "morph weights", asked, u32::MAX.into())?;
+        check_cap(at, "morph weights", asked, MorphWeight::MAX_COUNT as u64)?;
         let names = morph.names.iter().cloned();
         let names = names.chain(std::iter::repeat(Box::default()));
         let weights = morph.weights.iter().zip(names);
@@ -73,7 +74,8 @@ impl Morphs {
             owner: morph.owner.clone(),
             rest: *rest,
         }));
-        Ok(first as u32)
+        // A list without weights may start past the last id. Nothing uses its first weight.
+        Ok(Id::new(u16::try_from(first).unwrap_or_default()))
     }
 
     /// The weights of a node, if it has some.
@@ -81,10 +83,10 @@ impl Morphs {
         self.driven.get(*self.of_node.get(&node)?).copied()
     }
 
-    /// The index of the weight that drives the first target of a primitive.
-    pub(super) fn first_weight(&self, raw: &RawPrimitive) -> u32 {
+    /// The weight that drives the first target of a primitive.
+    pub(super) fn first_weight(&self, raw: &RawPrimitive) -> Id<MorphWeight> {
         let driven = raw.morph.and_then(|morph| self.driven.get(morph));
-        driven.and_then(|driven| driven.first).unwrap_or(0)
+        driven.and_then(|driven| driven.first).unwrap_or_default()
     }
 
     /// The number of weights.

@@ -6,11 +6,12 @@ use super::palette::{Entries, Palette};
 use super::targets::Streams;
 use super::{directions, influences, targets, weld};
 use crate::error::{AssetFault, Object, Result};
+use crate::id::Id;
 use crate::import::RawPrimitive;
 use crate::import::fault::{check_cap, dangling, wrong_count, wrong_value};
 use crate::import::options::ImportOptions;
 use crate::import::repair::{Repair, RepairKind, note};
-use crate::mesh::{JointIndices, Primitive, flip_triangles};
+use crate::mesh::{JointIndices, MorphWeight, Primitive, flip_triangles};
 use glam::{Affine3A, Vec3, Vec4};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -87,7 +88,7 @@ pub(super) fn draft(
         joints: JointIndices::U8(Vec::new()),
         weights,
         targets: targets::welded(&raw.targets, morphed, &welded.kept, raw.positions.len()),
-        first_weight: 0,
+        first_weight: Id::new(0),
         indices: welded.indices,
     };
     Ok(Some(Draft {
@@ -272,7 +273,7 @@ fn keys(
 
 impl Draft {
     /// The same primitive, with its first target driven by this weight of the character.
-    pub(super) fn driven_from(mut self, first_weight: u32) -> Self {
+    pub(super) fn driven_from(mut self, first_weight: Id<MorphWeight>) -> Self {
         self.primitive.first_weight = first_weight;
         self
     }

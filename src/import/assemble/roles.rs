@@ -3,9 +3,9 @@
 use super::fault::unusable;
 use crate::error::AssetFault;
 use crate::id::Id;
-use crate::import::RawCharacter;
 use crate::import::fault::dangling;
 use crate::import::repair::Repair;
+use crate::import::{RawCharacter, RawRole};
 use crate::skeleton::Joint;
 use crate::skeleton::joints::Roles;
 use crate::skeleton::role::Role;
@@ -17,7 +17,7 @@ pub(super) fn roles(
     repairs: &mut Vec<Repair>,
 ) -> Roles {
     let mut roles: Vec<(Role, Id<Joint>)> = Vec::new();
-    for (role, node) in &raw.roles {
+    for RawRole { role, node } in &raw.roles {
         let why = match joint_of.get(*node) {
             None => dangling("node", *node, joint_of.len()),
             Some(None) => continue,

@@ -78,7 +78,7 @@ fn add_rig(raw: &RawCharacter, wanted: &mut [bool]) {
         let first = chain.joints.first();
         first.is_some_and(|first| matters.get(first.joint) == Some(&true))
     };
-    let mut used: Vec<usize> = raw.roles.iter().map(|(_, node)| *node).collect();
+    let mut used: Vec<usize> = raw.roles.iter().map(|of| of.node).collect();
     for chain in raw.springs.chains.iter().filter(moves) {
         used.extend(chain.joints.iter().map(|joint| joint.joint));
         used.extend(chain.center);

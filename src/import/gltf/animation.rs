@@ -6,7 +6,7 @@ use super::fault::{cut, lookup, not_allowed};
 use super::json::{Animation, AnimationSampler, Document, Target as ChannelTarget};
 use super::morph::target_count;
 use super::source::Source;
-use crate::character::NamedTimes;
+use crate::character::EventDesc;
 use crate::clip::Interpolation;
 use crate::error::{AssetFault, Object, ObjectKind, Result};
 use crate::import::assemble::wrong_time;
@@ -64,7 +64,7 @@ pub(super) fn read(
 /// Counts events. There may be as many as keys.
 fn check_events(
     index: usize,
-    events: &NamedTimes,
+    events: &[EventDesc],
     all: &mut u64,
     options: &ImportOptions,
 ) -> Result<()> {

@@ -5,16 +5,16 @@
 //! any form, so everything that has another form is ignored.
 
 use super::json_limits::MAX_LIST;
-use crate::character::NamedTimes;
+use crate::character::EventDesc;
 use crate::text::{Read, ReadFault, Value};
 
 /// The events of an animation: names and times in seconds, in the file's order.
 #[derive(Debug, Default)]
-pub(super) struct Events(pub(super) NamedTimes);
+pub(super) struct Events(pub(super) Vec<EventDesc>);
 
 impl Read for Events {
     fn read(from: Value<'_>) -> Result<Self, ReadFault> {
-        let mut events = NamedTimes::new();
+        let mut events = Vec::new();
         for event in from.get("events").into_iter().flat_map(Value::items) {
             let name = event.get("name").and_then(Value::text);
             let time_s = event.get("time").and_then(Value::number);
@@ -22,7 +22,10 @@ impl Read for Events {
                 if events.len() == MAX_LIST {
                     return Err(event.fault("more than 262144 events of an animation"));
                 }
-                events.push((name.into(), time_s));
+                events.push(EventDesc {
+                    name: name.into(),
+                    time_s,
+                });
             }
         }
         Ok(Self(events))

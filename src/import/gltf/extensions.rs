@@ -3,14 +3,16 @@
 use super::fault::cut;
 use super::json::Document;
 use super::json_extensions::{EXT_MESHOPT, KHR_MESHOPT};
+use super::json_material::NOT_READ;
+use super::vrm::UNREAD;
 use crate::error::{AssetFault, ObjectKind, Result};
 use crate::import::fault::fault;
 
 pub(super) const DRACO: &str = "KHR_draco_mesh_compression";
 
-/// Extensions that a file may require: those that are read, and those without which the import
-/// still represents the model.
-const SUPPORTED: [&str; 74] = [
+/// Extensions that a file may require, besides [`NOT_READ`] and [`UNREAD`]: those that are read, and those without
+/// which the import still represents the model.
+const SUPPORTED: [&str; 52] = [
     // Read.
     "EXT_mesh_gpu_instancing",
     "KHR_animation_pointer",
@@ -24,30 +26,6 @@ const SUPPORTED: [&str; 74] = [
     "VRMC_springBone",
     "VRMC_vrm",
     "VRMC_vrm_animation",
-    // Finer shading, which is reported.
-    "ADOBE_materials_clearcoat_specular",
-    "ADOBE_materials_clearcoat_tint",
-    "ADOBE_materials_thin_transparency",
-    "KHR_materials_anisotropy",
-    "KHR_materials_clearcoat",
-    "KHR_materials_diffuse_transmission",
-    "KHR_materials_dispersion",
-    "KHR_materials_ior",
-    "KHR_materials_iridescence",
-    "KHR_materials_sheen",
-    "KHR_materials_specular",
-    "KHR_materials_transmission",
-    "KHR_materials_volume",
-    "KHR_materials_volume_scatter",
-    "KHR_techniques_webgl",
-    "MSFT_packing_normalRoughnessMetallic",
-    "MSFT_packing_occlusionRoughnessMetallic",
-    "NV_materials_mdl",
-    "VRMC_materials_hdr_emissiveMultiplier",
-    "VRMC_materials_mtoon",
-    // Movements of VRM, which are reported.
-    "VRMC_node_constraint",
-    "VRMC_springBone_extended_collider",
     // Images in other formats. Placeholders replace those that cannot be decoded.
     "EXT_texture_avif",
     "EXT_texture_webp",
@@ -110,6 +88,11 @@ pub(super) fn check_for_clips(doc: &Document) -> Result<()> {
     check_but(doc, DRACO)
 }
 
+fn is_supported(name: &str) -> bool {
+    let mut all = SUPPORTED.iter().chain(&NOT_READ).chain(&UNREAD);
+    all.any(|known| *known == name)
+}
+
 fn check_but(doc: &Document, allowed: &str) -> Result<()> {
     for name in doc
         .extensions_required
@@ -120,7 +103,7 @@ fn check_but(doc: &Document, allowed: &str) -> Result<()> {
         let why = match by_feature {
             Some((_, true, _)) => continue,
             Some((extension, false, feature)) => AssetFault::NoDecoder { extension, feature },
-            None if SUPPORTED.contains(&name.as_str()) => continue,
+            None if is_supported(name) => continue,
             None => AssetFault::Requires(cut(name)),
         };
         return Err(fault(ObjectKind::File, None, "extensionsRequired", why));

@@ -95,8 +95,8 @@ file_structs! {
     }
 }
 
-/// Extensions of materials that are not read but change how a surface looks.
-const NOT_READ: [&str; 18] = [
+/// Extensions of materials that are not read but change how a surface looks. This is reported.
+pub(super) const NOT_READ: [&str; 18] = [
     "KHR_materials_anisotropy",
     "KHR_materials_clearcoat",
     "KHR_materials_diffuse_transmission",

@@ -8,7 +8,7 @@ use crate::import::repair::{Repair, RepairKind, note};
 use crate::import::vrm::{VrmScene, read_animation, read_vrm0, read_vrm1};
 
 /// Extensions of VRM that are not read. The material falls back to what glTF says.
-const UNREAD: [&str; 4] = [
+pub(super) const UNREAD: [&str; 4] = [
     "VRMC_materials_hdr_emissiveMultiplier",
     "VRMC_materials_mtoon",
     "VRMC_node_constraint",

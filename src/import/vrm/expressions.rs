@@ -3,6 +3,7 @@
 use super::json::{Expression0, Expression1, Expressions0, Expressions1, Index, Named};
 use super::scene::VrmScene;
 use crate::error::{AssetFault, ObjectKind, Result};
+use crate::import::RawWeight;
 use crate::import::fault::{cut, dangling, fault};
 use crate::mesh::{Expression, ExpressionOverride};
 use std::collections::{HashMap, HashSet};
@@ -36,6 +37,8 @@ const MAX_WEIGHTS: usize = 1 << 18;
 struct Weights {
     count: usize,
     /// The targets of the present expression.
+    ///
+    /// Each is a node or mesh, and the index of one of its targets.
     driven: HashSet<(usize, usize)>,
 }
 
@@ -107,7 +110,7 @@ fn one1(
             (Index(Some(node)), Index(Some(index))) if node < count => {
                 if weights.is_new((node, index), at(), scene) {
                     weights.take(1, part)?;
-                    morphs.push(((node, index), bind.weight));
+                    morphs.push((RawWeight { node, index }, bind.weight));
                 }
             }
             (Index(Some(node)), Index(Some(_))) => {
@@ -185,7 +188,8 @@ fn one0(
         }
         weights.take(nodes.len(), part)?;
         let weight = bind.weight / 100.0;
-        morphs.extend(nodes.iter().map(|node| ((*node, index), weight)));
+        let nodes = nodes.iter().copied();
+        morphs.extend(nodes.map(|node| (RawWeight { node, index }, weight)));
     }
     scene.raw.expressions.push(Expression {
         binary: raw.is_binary.unwrap_or_default(),

@@ -3,6 +3,7 @@
 use super::json::{Humanoid0, Humanoid1, Index};
 use super::scene::VrmScene;
 use crate::error::AssetFault;
+use crate::import::RawRole;
 use crate::import::fault::{cut, dangling};
 use crate::skeleton::role::Role;
 
@@ -38,7 +39,7 @@ fn bone_of(
 ) {
     let count = scene.raw.nodes.len();
     match (role, node) {
-        (Some(role), Some(node)) if node < count => scene.raw.roles.push((role, node)),
+        (Some(role), Some(node)) if node < count => scene.raw.roles.push(RawRole { role, node }),
         // A bone that the character does not have.
         (Some(_), None) => {}
         (Some(_), Some(node)) => scene.unusable(part(), dangling("node", node, count)),

@@ -2,10 +2,9 @@
 
 use super::deformer::Deformer;
 use super::lanes::{Influence, Lanes};
-use super::vector::{cross, dot, has_direction, in_each, unit};
+use super::vector::{cross, dot, has_direction, unit};
 use crate::palette::Mat3x4;
 use crate::skin::dual_quat::{DEGENERATE, Motion};
-use crate::skin::vertices::Deform;
 use glam::{Vec3, Vec4};
 
 /// A dual quaternion and, if `STRETCH`, a stretch applied before it.
@@ -103,8 +102,11 @@ impl<L: Lanes, const STRETCH: bool> Dual<L, STRETCH> {
             [x, y, z]
         }
     }
+}
 
-    /// The dual quaternion of one vertex.
+impl<L: Lanes, const STRETCH: bool> Deformer<L> for Dual<L, STRETCH> {
+    type One = Motion;
+
     fn of(&self, lane: usize) -> Motion {
         let four = |parts: [L; 4]| Vec4::from_array(parts.map(|part| part.block().0[lane]));
         Motion {
@@ -118,29 +120,6 @@ impl<L: Lanes, const STRETCH: bool> Dual<L, STRETCH> {
         }
     }
 
-    /// Transforms a normal with the plain code, which handles every stretch.
-    #[cold]
-    #[inline(never)]
-    fn careful_normal(&self, normal: [L; 3]) -> [L; 3] {
-        in_each(normal, |lane, normal| {
-            let mut image = Vec3::from_array(normal);
-            self.of(lane).directions(Some(&mut image), None);
-            image.to_array()
-        })
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn careful_tangent(&self, tangent: [L; 4]) -> [L; 4] {
-        in_each(tangent, |lane, tangent| {
-            let mut image = Vec4::from_array(tangent);
-            self.of(lane).directions(None, Some(&mut image));
-            image.to_array()
-        })
-    }
-}
-
-impl<L: Lanes, const STRETCH: bool> Deformer<L> for Dual<L, STRETCH> {
     #[inline(always)]
     unsafe fn blend(palette: *const Mat3x4, influences: &[Influence]) -> Self {
         // SAFETY: the caller guarantees the vector unit, at least one influence, and an entry at

@@ -2,10 +2,8 @@
 
 use super::deformer::Deformer;
 use super::lanes::{Influence, Lanes};
-use super::vector::{across, cross, dot, has_direction, in_each, unit};
+use super::vector::{across, cross, dot, has_direction, unit};
 use crate::palette::Mat3x4;
-use crate::skin::vertices::Deform;
-use glam::{Vec3, Vec4};
 
 /// Three rows of four columns, for eight vertices.
 pub(super) struct Matrix<L> {
@@ -25,8 +23,19 @@ impl<L: Lanes> Matrix<L> {
         let [x, y, z] = self.linear();
         [cross(y, z), cross(z, x), cross(x, y)]
     }
+}
 
-    /// The matrix of one vertex.
+impl<L: Lanes> Deformer<L> for Matrix<L> {
+    type One = Mat3x4;
+
+    #[inline(always)]
+    unsafe fn blend(palette: *const Mat3x4, influences: &[Influence]) -> Self {
+        // SAFETY: the caller guarantees the vector unit, at least one influence, and an entry at
+        // each offset.
+        let rows = unsafe { L::blend(palette, influences) };
+        Self { rows }
+    }
+
     fn of(&self, lane: usize) -> Mat3x4 {
         let mut one = Mat3x4::IDENTITY;
         for (to, from) in one.rows.iter_mut().zip(&self.rows) {
@@ -35,37 +44,6 @@ impl<L: Lanes> Matrix<L> {
             }
         }
         one
-    }
-
-    /// Transforms a normal with the plain code, which handles every matrix.
-    #[cold]
-    #[inline(never)]
-    fn careful_normal(&self, normal: [L; 3]) -> [L; 3] {
-        in_each(normal, |lane, normal| {
-            let mut image = Vec3::from_array(normal);
-            self.of(lane).directions(Some(&mut image), None);
-            image.to_array()
-        })
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn careful_tangent(&self, tangent: [L; 4]) -> [L; 4] {
-        in_each(tangent, |lane, tangent| {
-            let mut image = Vec4::from_array(tangent);
-            self.of(lane).directions(None, Some(&mut image));
-            image.to_array()
-        })
-    }
-}
-
-impl<L: Lanes> Deformer<L> for Matrix<L> {
-    #[inline(always)]
-    unsafe fn blend(palette: *const Mat3x4, influences: &[Influence]) -> Self {
-        // SAFETY: the caller guarantees the vector unit, at least one influence, and an entry at
-        // each offset.
-        let rows = unsafe { L::blend(palette, influences) };
-        Self { rows }
     }
 
     #[inline(always)]

@@ -25,4 +25,3 @@ mod scratch;
 mod vector;
 
 pub use cpu_skinner::Skinner;
-pub use pack::Part as PackedPart;

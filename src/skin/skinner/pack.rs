@@ -2,7 +2,7 @@
 
 use super::lanes::Influence;
 use crate::character::Character;
-use crate::error::{Error, Result, expect_len};
+use crate::error::{Error, Result};
 use crate::mesh::{MorphTarget, Primitive};
 use crate::palette::Mat3x4;
 use crate::simd::{Row as Block, WIDTH};
@@ -34,7 +34,7 @@ pub(super) struct Run {
 ///
 /// Every offset of its influences is that of an entry of the character's palette.
 #[derive(Debug, Clone)]
-pub struct Part {
+pub(super) struct Part {
     pub(super) vertices: usize,
     pub(super) rest: Streams,
     /// The influences, block by block. Within a block, the strongest come first.
@@ -48,18 +48,10 @@ impl Part {
     /// Repacks a primitive.
     ///
     /// # Errors
-    /// - [`Error::NotFound`] if the primitive addresses entries that the palette lacks.
-    /// - [`Error::Argument`] if streams have different lengths.
-    ///
-    /// Neither happens for a character's own primitives.
-    pub fn new(character: &Character, primitive: &Primitive) -> Result<Self> {
+    /// [`Error::NotFound`] if the primitive addresses entries that the palette lacks. This does not
+    /// happen for a character's own primitives, but offsets are not checked again later.
+    pub(super) fn new(character: &Character, primitive: &Primitive) -> Result<Self> {
         let vertices = primitive.vertex_count();
-        for (what, len) in [
-            ("normals", primitive.normals.len()),
-            ("tangents", primitive.tangents.len()),
-        ] {
-            expect_len(what, len, if len == 0 { 0 } else { vertices })?;
-        }
         let (influences, runs) = influences(character, primitive)?;
         Ok(Self {
             vertices,
@@ -71,7 +63,7 @@ impl Part {
             influences,
             runs,
             targets: primitive.targets.clone(),
-            first_weight: primitive.first_weight as usize,
+            first_weight: primitive.first_weight.index(),
         })
     }
 }
@@ -94,18 +86,6 @@ fn blocks<T: Copy, const N: usize>(list: &[T], numbers: fn(&T) -> [f32; N]) -> V
 fn influences(character: &Character, primitive: &Primitive) -> Result<(Vec<Influence>, Vec<Run>)> {
     let vertices = primitive.vertex_count();
     let palette = character.palette().len();
-    let k = primitive.influences_per_vertex as usize;
-    let need = vertices.saturating_mul(k);
-    expect_len("joints", primitive.joints.len(), need)?;
-    let weights = &primitive.weights;
-    let unweighted = k == 1 && weights.is_empty();
-    expect_len("weights", weights.len(), if unweighted { 0 } else { need })?;
-    if k == 0 {
-        return Err(Error::invalid(
-            "influences per vertex",
-            "must be at least 1",
-        ));
-    }
     let (mut all, mut runs): (Vec<Influence>, Vec<Run>) = (Vec::new(), Vec::new());
     for block in 0..vertices.div_ceil(WIDTH) {
         let lanes: [usize; WIDTH] =

@@ -38,5 +38,4 @@ mod replace;
 mod rest;
 mod script;
 mod snapshot;
-mod wake;
 mod world;

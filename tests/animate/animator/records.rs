@@ -40,7 +40,11 @@ fn a_record_stands_where_its_clip_does() {
     let end_s = 10.0 + 0.5 * world().duration_s(WALK as u16);
     for (now_s, still) in [(10.1, false), (end_s - 1e-9, false), (end_s, true)] {
         animator.update(now_s).unwrap();
-        assert_eq!(animator.still_pose(id).is_some(), still, "{now_s}");
+        assert_eq!(
+            animator.actor(id).unwrap().pose_version().is_some(),
+            still,
+            "{now_s}"
+        );
     }
 }
 

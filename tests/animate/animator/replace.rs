@@ -7,7 +7,7 @@ use throng::ik::{
     Aim, AimJoint, AimTarget, ChainTarget, FeetTarget, FootPlacement, GroundHit, IkChain, Leg,
     TwoBone, TwoBoneTarget,
 };
-use throng::import::{ImportOptions, RawCharacter, RawMorph, RawNode};
+use throng::import::{ImportOptions, RawCharacter, RawMorph, RawNode, RawWeight};
 use throng::mesh::{Expression, MorphTarget};
 use throng::skeleton::Transform;
 use throng::state_machine::{
@@ -306,13 +306,14 @@ fn add_face(raw: &mut RawCharacter, weights: &[&str], expressions: &[(&str, &str
         ..MorphTarget::default()
     };
     raw.primitives[0].targets = vec![target; weights.len()];
-    let expression = |(name, weight): &(&str, &str)| Expression {
-        name: (*name).into(),
-        morphs: vec![(
-            (0, weights.iter().position(|it| it == weight).unwrap()),
-            1.0,
-        )],
-        ..Expression::default()
+    let node = raw.primitives[0].node;
+    let expression = |(name, weight): &(&str, &str)| {
+        let index = weights.iter().position(|it| it == weight).unwrap();
+        Expression {
+            name: (*name).into(),
+            morphs: vec![(RawWeight { node, index }, 1.0)],
+            ..Expression::default()
+        }
     };
     raw.expressions = expressions.iter().map(expression).collect();
 }

@@ -337,7 +337,7 @@ fn joints_and_morph_weights_share_the_bound() {
         .iter()
         .flat_map(|time_s| [1.0_f32, 2.3, 3.7].map(|speed| 0.5 + 0.5 * (speed * time_s).sin()));
     let weights = WeightTrack {
-        first_weight: 0,
+        first_weight: Id::new(0),
         count: 3,
         keys: Keys {
             times_s: times.clone(),
@@ -358,8 +358,8 @@ fn joints_and_morph_weights_share_the_bound() {
     for time_s in unseen(&raw, 200, &mut rng) {
         let poses = both(&character, &raw, &clip, time_s);
         let (mut exact, mut packed) = ([0.0_f32; 3], [0.0_f32; 3]);
-        raw.sample_weights(time_s, |index, weight| exact[index] = weight);
-        clip.sample_weights(time_s, |index, weight| packed[index] = weight);
+        raw.sample_weights(time_s, |id, weight| exact[id.index()] = weight);
+        clip.sample_weights(time_s, |id, weight| packed[id.index()] = weight);
         let corner = character.primitives()[0].positions[7]
             .to_array()
             .map(f64::from);

@@ -4,6 +4,7 @@ use super::made::{MOST_OFF, ROUNDING, baked, character_of, curves, exact, morphi
 use crate::reference::batch::{Batch, FULL_WEIGHT, Sample};
 use crate::reference::rig::keys;
 use crate::reference::rng::Rng;
+use throng::Id;
 use throng::SimdLevel;
 use throng::animator::{Animator, Play};
 use throng::character::{AdditiveDesc, AnimationDesc, Character, PoseReference};
@@ -89,19 +90,19 @@ fn playing(
 #[test]
 fn blends_agree_with_plain_code() {
     let mut rng = Rng::new(8);
-    let track = |rng: &mut Rng, first_weight: u32, count: u32| {
+    let track = |rng: &mut Rng, first_weight: u16, count: u32| {
         let values: Vec<f32> = (0..count * 4).map(|_| rng.range(-0.5, 1.5)).collect();
         let times = [0.0, 0.3, 0.7, 1.0];
         let interpolation = [Interpolation::Linear, Interpolation::Step][rng.below(2)];
         WeightTrack {
-            first_weight,
+            first_weight: Id::new(first_weight),
             count,
             keys: keys(interpolation, &times, &values),
         }
     };
     let clips = (0..8).map(|number| {
-        let first = rng.below(24) as u32;
-        let second = 30 + rng.below(20) as u32;
+        let first = rng.below(24) as u16;
+        let second = 30 + rng.below(20) as u16;
         match number {
             0 => Vec::new(),
             _ => vec![track(&mut rng, first, 6), track(&mut rng, second, 25)],
@@ -143,7 +144,7 @@ fn fades_between_clips_with_and_without_weights_are_even() {
     }
     // Alone, or twice, it is itself, to the bit.
     let mut own = [0.25; 4];
-    character.clips()[1].sample_weights(0.77, |index, value| own[index] = value);
+    character.clips()[1].sample_weights(0.77, |id, value| own[id.index()] = value);
     let one = Sample::new(1, 0.77);
     for samples in [vec![one], vec![one.weighted(0.6), one.weighted(0.4)]] {
         assert_eq!(weights(&character, &samples), own);
@@ -156,7 +157,7 @@ fn fades_between_clips_with_and_without_weights_are_even() {
 fn actors_blend_weights_as_plain_code_does() {
     let character = morphing(3, 0.01);
     let track = |values: [f32; 6]| WeightTrack {
-        first_weight: 0,
+        first_weight: Id::new(0),
         count: 3,
         keys: keys(Interpolation::Linear, &[0.0, 1.0], &values),
     };

@@ -5,6 +5,7 @@ use crate::reference::random;
 use crate::reference::rig::keys;
 use crate::reference::rng::Rng;
 use std::sync::LazyLock;
+use throng::Id;
 use throng::character::Character;
 use throng::clip::{Clip, ClipOptions, CurveClip, Interpolation, WeightTrack};
 use throng::glam::{Affine3A, Vec3};
@@ -123,7 +124,7 @@ pub(super) fn all_exact(raw: &CurveClip, time_s: f64) -> Vec<(usize, f64)> {
     let tracks = raw.weight_tracks().iter();
     let all = tracks.flat_map(|track| {
         (0..track.count as usize).map(move |number| {
-            let index = track.first_weight as usize + number;
+            let index = track.first_weight.index() + number;
             (index, exact(track, number, time_s))
         })
     });
@@ -132,7 +133,7 @@ pub(super) fn all_exact(raw: &CurveClip, time_s: f64) -> Vec<(usize, f64)> {
 
 pub(super) fn sampled(clip: &Clip, time_s: f64) -> Vec<(usize, f32)> {
     let mut all = Vec::new();
-    clip.sample_weights(time_s, |index, value| all.push((index, value)));
+    clip.sample_weights(time_s, |id, value| all.push((id.index(), value)));
     all
 }
 
@@ -166,7 +167,7 @@ pub(super) fn moved(character: &Character, off: &[f64]) -> f64 {
         });
         let scale = f64::from(scale.fold(0.0, f32::max));
         let mut moves = vec![0.0; primitive.vertex_count()];
-        let first = primitive.first_weight as usize;
+        let first = primitive.first_weight.index();
         for (number, target) in primitive.targets.iter().enumerate() {
             for (vertex, delta) in target.vertices.iter().zip(&target.positions) {
                 moves[*vertex as usize] += off[first + number].abs() * f64::from(delta.length());
@@ -188,7 +189,7 @@ pub(super) fn baked(character: &Character, seconds: usize) -> CurveClip {
     });
     let values: Vec<f32> = values.collect();
     let track = WeightTrack {
-        first_weight: 1,
+        first_weight: Id::new(1),
         count: 3,
         keys: keys(Interpolation::Linear, &times, &values),
     };

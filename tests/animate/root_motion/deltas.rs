@@ -255,27 +255,32 @@ fn blends_are_weighted_means() {
             yaw_rad: -0.3,
         },
     );
-    let blend = RootTransform::blend(&[(walk, 3.0), (run, 1.0)]).unwrap();
+    let blend = RootTransform::blend(&[walk, run], &[3.0, 1.0]).unwrap();
     assert!(blend.translation.distance(DVec3::new(0.25, 0.0, 1.75)) < 1e-15);
     assert!((blend.yaw_rad - 0.0).abs() < 1e-15);
     assert_eq!(
-        RootTransform::blend(&[(run, 0.3), (run, 0.7), (walk, 0.0)]).unwrap(),
+        RootTransform::blend(&[run, run, walk], &[0.3, 0.7, 0.0]).unwrap(),
         run
     );
-    assert_eq!(RootTransform::blend(&[]).unwrap(), RootTransform::IDENTITY);
     assert_eq!(
-        RootTransform::blend(&[(walk, 0.0)]).unwrap(),
+        RootTransform::blend(&[], &[]).unwrap(),
         RootTransform::IDENTITY
     );
-    let huge = RootTransform::blend(&[(run, f32::MAX), (run, f32::MAX)]).unwrap();
+    assert_eq!(
+        RootTransform::blend(&[walk], &[0.0]).unwrap(),
+        RootTransform::IDENTITY
+    );
+    let huge = RootTransform::blend(&[run; 2], &[f32::MAX; 2]).unwrap();
     assert_eq!(huge, run);
     for weight in [f32::NAN, f32::INFINITY, -1.0] {
-        let error = RootTransform::blend(&[(walk, 1.0), (run, weight)]).unwrap_err();
+        let error = RootTransform::blend(&[walk, run], &[1.0, weight]).unwrap_err();
         assert!(
             matches!(error, throng::Error::At { index: 1, .. }),
             "{error}"
         );
     }
+    let error = RootTransform::blend(&[walk, run], &[1.0]).unwrap_err();
+    assert_eq!(error.to_string(), "weights: has 1 elements, needs 2");
 }
 
 #[test]
@@ -292,7 +297,7 @@ fn synchronised_blends_agree_at_any_frame_rate() {
                 motion.delta(at(frame) * d, at(frame + 1) * d, LoopMode::Loop)
             };
             place.advance(
-                &RootTransform::blend(&[(piece(&a), 0.4), (piece(&b), 0.6)]).unwrap(),
+                &RootTransform::blend(&[piece(&a), piece(&b)], &[0.4, 0.6]).unwrap(),
                 1.0,
             );
         }

@@ -280,7 +280,7 @@ fn morphed(primitive: &Primitive, vertex: usize, weights: &[f32]) -> [V3; 3] {
         wide(primitive.normals.get(vertex).copied()),
         wide(tangent),
     ];
-    let own = weights.iter().skip(primitive.first_weight as usize);
+    let own = weights.iter().skip(primitive.first_weight.index());
     for (target, weight) in primitive.targets.iter().zip(own) {
         let Ok(at) = target.vertices.binary_search(&(vertex as u32)) else {
             continue;

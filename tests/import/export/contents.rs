@@ -3,7 +3,9 @@
 use super::{again, exported, json};
 use throng::character::{AnimationDesc, SocketDesc};
 use throng::glam::{Mat4, Quat, Vec3};
-use throng::import::{self, ImportOptions, RawCharacter, RawMorph, RawNode, RawPrimitive, RawSkin};
+use throng::import::{
+    self, ImportOptions, RawCharacter, RawMorph, RawNode, RawPrimitive, RawRole, RawSkin,
+};
 use throng::mesh::{Image, Material, MorphTarget, TextureRef};
 use throng::skeleton::Transform;
 use throng_export::{ExportOptions, OmissionKind};
@@ -55,7 +57,10 @@ fn a_rigid_part_is_the_mesh_of_its_node() {
     // A joint that carries nothing stays only in a skin.
     let mut raw = raw;
     raw.nodes.push(node("tail", Some(0)));
-    raw.roles = vec![(throng::retarget::Role::Hips, 2)];
+    raw.roles = vec![RawRole {
+        role: throng::retarget::Role::Hips,
+        node: 2,
+    }];
     let was = built(raw);
     let exported = exported(&was);
     assert_eq!(

@@ -6,7 +6,7 @@ use crate::reference::poser::Poser;
 use crate::reference::random;
 use crate::reference::rng::Rng;
 use throng::Id;
-use throng::character::Character;
+use throng::character::{Character, EventDesc};
 use throng::glam::{Affine3A, Vec3};
 use throng::import::{self, ImportOptions, RawCharacter};
 use throng::mesh::Primitive;
@@ -125,7 +125,7 @@ fn check_meshes(was: &Character, is: &Character) {
         assert_eq!(a, b, "{}", before.name);
         for (target, _) in before.targets.iter().enumerate() {
             let weight = |of: &Character, part: &Primitive| {
-                let weight = &of.morph_weights()[part.first_weight as usize + target];
+                let weight = &of.morph_weights()[part.first_weight.index() + target];
                 (weight.name.clone(), weight.rest)
             };
             assert_eq!(weight(was, before), weight(is, after));
@@ -178,7 +178,7 @@ fn worst(was: &Character, is: &Character) -> f32 {
             let weights = [was, is].map(|of| {
                 let mut weights = vec![0.0; of.morph_weights().len()];
                 let clip = &of.clips()[clip];
-                clip.sample_weights(time_s, |index, weight| weights[index] = weight);
+                clip.sample_weights(time_s, |id, weight| weights[id.index()] = weight);
                 weights
             });
             for (a, b) in weights[0].iter().zip(&weights[1]) {
@@ -270,10 +270,14 @@ fn retargeted_clips_survive() {
     let map = JointMap::humanoid(from.skeleton(), onto.skeleton()).unwrap();
     let options = RetargetOptions::default();
     let mut retarget = Retarget::new(from.skeleton(), onto.skeleton(), &map, &options).unwrap();
+    let step = EventDesc {
+        name: "step".into(),
+        time_s: 0.25,
+    };
     let clips = from.curves().iter().map(|clip| {
         let (made, _) = retarget.clip(clip).unwrap();
         let name = format!("{} again", clip.name());
-        (made.with_name(&name), vec![("step".into(), 0.25)])
+        (made.with_name(&name), vec![step.clone()])
     });
     let clips: Vec<_> = clips.collect();
     check_packed(&onto.with_clips_and_events(clips).unwrap());

@@ -35,7 +35,7 @@ pub(super) fn digest_by(
 ) -> bool {
     use throng::mesh::PaletteJoint;
     use throng::palette::{Mat3x4, WriteOnly};
-    use throng::skin::{PosedVertices, morph};
+    use throng::skin::PosedVertices;
     let options = ImportOptions {
         smooth_normals: bytes.len().is_multiple_of(2),
         max_influences: [None, Some(1), Some(3)][bytes.len() % 3],
@@ -83,7 +83,9 @@ pub(super) fn digest_by(
                 .unwrap();
             let mut morphed = PosedVertices::default();
             for primitive in imported.primitives().iter().take(2) {
-                morph(primitive, poser.weights(), &mut morphed).unwrap();
+                imported
+                    .skin_primitive(primitive, &palette, poser.weights(), &mut morphed)
+                    .unwrap();
                 assert_eq!(morphed.positions.len(), primitive.vertex_count());
             }
         }
@@ -157,7 +159,7 @@ fn common_invariants(character: &throng::character::Character) {
                 used[range.start + joint] |= weight > 0.0;
             }
         }
-        let weights = primitive.first_weight as usize + primitive.targets.len();
+        let weights = primitive.first_weight.index() + primitive.targets.len();
         assert!(primitive.targets.is_empty() || weights <= character.morph_weights().len());
         for target in &primitive.targets {
             let count = target.vertices.len();

@@ -44,7 +44,7 @@ fn models_follow_themselves() {
         let Ok(map) = JointMap::by_names(skeleton, skeleton) else {
             continue;
         };
-        if map.pairs().len() < skeleton.len() {
+        if map.links().len() < skeleton.len() {
             continue;
         }
         let options = RetargetOptions {
@@ -154,7 +154,7 @@ fn models_follow_each_other() {
             let pair = format!("{} on {}", from.name(), to.name());
             println!(
                 "{pair}: {} joints, ratio {:.3}, limbs off by {worst:.1e}, {report:?}",
-                map.pairs().len(),
+                map.links().len(),
                 retarget.ratio()
             );
             // 32-bit rotations, and places up to 160 units from the origin: measured 1.7e-6.

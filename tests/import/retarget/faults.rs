@@ -35,7 +35,8 @@ fn maps_by_names_see_through_prefixes() {
     ]);
     let to = chain(&["Root", "Hips", "upperArm", "Tail.end", "same", "other"]);
     let map = JointMap::by_names(&from, &to).unwrap();
-    let links: Vec<_> = map.pairs().map(|(from, to)| (from.0, to.0)).collect();
+    let links = map.links().iter();
+    let links: Vec<_> = links.map(|link| (link.source.0, link.target.0)).collect();
     // "same" is exact, and leaves "Same" alone.
     assert_eq!(links, [(0, 0), (1, 1), (2, 2), (5, 4)]);
     assert_eq!(
@@ -46,7 +47,7 @@ fn maps_by_names_see_through_prefixes() {
         map.unmatched_target().collect::<Vec<_>>(),
         [3, 5].map(Id::new)
     );
-    assert!(map.source(Id::new(3)).is_none() && map.unmatched_roles().is_empty());
+    assert!(map.link(Id::new(3)).is_none() && map.unmatched_source_roles().is_empty());
 }
 
 #[test]
@@ -78,7 +79,7 @@ fn maps_that_cannot_be_are_refused() {
     assert_eq!(
         JointMap::from_pairs(&from, &to, &[("a", "c"), ("a", "d")])
             .unwrap()
-            .pairs()
+            .links()
             .len(),
         2
     );
@@ -309,7 +310,7 @@ fn nothing_panics() {
                 continue;
             };
             mapped += 1;
-            assert!(map.pairs().is_sorted_by(|a, b| a.1 < b.1));
+            assert!(map.links().is_sorted_by(|a, b| a.target < b.target));
             let options = RetargetOptions {
                 align: rng.chance(2),
                 all_translations: rng.below(2) == 1,

@@ -148,8 +148,9 @@ fn limbs_point_where_the_sources_do() {
         let stand = turns[round % 4];
         let (from, to) = (source(rng), target(rng, stand));
         let map = JointMap::humanoid(&from, &to).unwrap();
-        assert_eq!(map.pairs().len(), JOINTS.len());
-        assert!(map.unmatched_roles().is_empty());
+        assert_eq!(map.links().len(), JOINTS.len());
+        assert!(map.unmatched_source_roles().is_empty());
+        assert!(map.unmatched_target_roles().is_empty());
         let mut retarget = Retarget::new(&from, &to, &map, &RetargetOptions::default()).unwrap();
         assert!(
             (retarget.ratio() - SIZE).abs() < 1e-6,
@@ -265,7 +266,7 @@ fn a_skeleton_onto_itself_is_the_identity() {
             from = target(rng, [0.0, 1.0, 0.0, 0.0]);
         }
         let map = JointMap::by_names(&from, &from).unwrap();
-        assert_eq!(map.pairs().len(), from.len());
+        assert_eq!(map.links().len(), from.len());
         let options = RetargetOptions {
             all_translations: true,
             ..RetargetOptions::default()
@@ -372,10 +373,14 @@ fn spines_of_different_lengths_share_the_bend() {
                 "{index}: {sum}, not {expected}"
             );
         }
-        assert!(map.role(Id::new(1)) == Some(Role::Spine));
+        assert_eq!(map.link(Id::new(1)).unwrap().role, Some(Role::Spine));
     }
     // The first of five lies between the hips and the first of three.
     let map = JointMap::humanoid(&three, &five).unwrap();
-    assert_eq!(map.source(Id::new(1)), Some(Id::new(0)));
-    assert_eq!(map.toward(Id::new(1)), Some((Id::new(1), 0.6)));
+    let link = map.link(Id::new(1)).unwrap();
+    assert_eq!(link.source, Id::new(0));
+    assert_eq!(
+        (link.second_source, link.second_weight),
+        (Some(Id::new(1)), 0.6)
+    );
 }

@@ -77,12 +77,12 @@ fn names_fill_in_the_roles_that_are_not_given() {
 fn roles_map_one_skeleton_onto_another() {
     let [old, new] = [vrm0(), vrm1()].map(|file| import(&file));
     let map = JointMap::humanoid(old.skeleton(), new.skeleton()).unwrap();
-    assert_eq!(map.pairs().len(), 13);
+    assert_eq!(map.links().len(), 13);
     // The names of the doll's joints say little, so a map must be given.
     let plain = import(&doll());
     let plain = &plain.character;
     let map = JointMap::humanoid(new.skeleton(), plain.skeleton()).unwrap();
-    assert!(map.pairs().len() < 4, "{map:?}");
+    assert!(map.links().len() < 4, "{map:?}");
     let roles: Vec<(Role, Id<Joint>)> = [("hips", "pelvis"), ("leftUpperLeg", "ulA")]
         .map(|(role, joint)| {
             let joint = plain.skeleton().joint(joint).unwrap();
@@ -91,7 +91,7 @@ fn roles_map_one_skeleton_onto_another() {
         .to_vec();
     let mapped = plain.clone().with_roles(&roles).unwrap();
     let map = JointMap::humanoid(new.skeleton(), mapped.skeleton()).unwrap();
-    assert_eq!(map.pairs().len(), 2);
+    assert_eq!(map.links().len(), 2);
     // The pose of one doll becomes that of the other.
     let (source, target) = (old.skeleton(), new.skeleton());
     let map = JointMap::humanoid(source, target).unwrap();
@@ -197,5 +197,5 @@ fn a_clip_for_any_humanoid_names_its_joints() {
     assert_eq!(clip.skeleton().roles().len(), 2);
     let avatar = import(&vrm1());
     let map = JointMap::humanoid(clip.skeleton(), avatar.skeleton()).unwrap();
-    assert_eq!(map.pairs().len(), 2);
+    assert_eq!(map.links().len(), 2);
 }

@@ -1,28 +1,44 @@
-//! The layout of deformed vertices, from the counts of streams.
+//! The layout of deformed vertices.
 
-use throng::Error;
-use throng::skin::{SkinnedLayout, SkinnedPart, StreamCounts};
+use throng::glam::{Vec3, Vec4};
+use throng::import::{RawCharacter, RawNode, RawPrimitive};
+use throng::skeleton::Transform;
+use throng::skin::{SkinnedLayout, SkinnedPart};
 
-const fn streams(vertices: u64, normals: bool, tangents: bool) -> StreamCounts {
-    StreamCounts {
-        vertices,
-        normals,
-        tangents,
+fn primitive(vertices: u32, normals: bool, tangents: bool) -> RawPrimitive {
+    let list = |there: bool| (0..vertices).filter(move |_| there);
+    RawPrimitive {
+        positions: list(true).map(|v| Vec3::X * v as f32).collect(),
+        normals: list(normals).map(|_| Vec3::Z).collect(),
+        tangents: list(tangents)
+            .map(|_| Vec4::new(1.0, 0.0, 0.0, 1.0))
+            .collect(),
+        indices: list(true)
+            .flat_map(|v| [v, (v + 1) % vertices, (v + 2) % vertices])
+            .collect(),
+        ..RawPrimitive::default()
     }
 }
 
 #[test]
 fn parts_follow_each_other_at_multiples_of_four_words() {
-    let layout = SkinnedLayout::of(
-        [
-            streams(5, true, true),
-            streams(4, false, true),
-            streams(0, true, false),
-            streams(1, false, false),
-        ]
-        .into_iter(),
-    )
-    .unwrap();
+    let raw = RawCharacter {
+        nodes: vec![RawNode {
+            name: "node".into(),
+            parent: None,
+            transform: Transform::IDENTITY,
+            matrix: None,
+        }],
+        primitives: vec![
+            primitive(5, true, true),
+            primitive(4, true, false),
+            primitive(3, false, false),
+            primitive(7, true, true),
+        ],
+        ..RawCharacter::default()
+    };
+    let character = raw.build(&Default::default()).unwrap().character;
+    let layout = SkinnedLayout::new(&character).unwrap();
     let part = |positions, normals, tangents, vertex_count| SkinnedPart {
         positions,
         normals,
@@ -31,31 +47,10 @@ fn parts_follow_each_other_at_multiples_of_four_words() {
     };
     let expected = [
         part(0, Some(16), Some(32), 5),
-        part(52, None, Some(64), 4),
-        part(80, Some(80), None, 0),
-        part(80, None, None, 1),
+        part(52, Some(64), None, 4),
+        part(76, None, None, 3),
+        part(88, Some(112), Some(136), 7),
     ];
     assert_eq!(layout.primitives, expected);
-    assert_eq!(layout.words, 84);
-    assert_eq!(
-        SkinnedLayout::of(std::iter::empty()).unwrap(),
-        SkinnedLayout::default()
-    );
-}
-
-#[test]
-fn the_largest_fits_and_one_more_is_refused() {
-    // 2^32 - 4 words are the maximum.
-    let most = (1_u64 << 30) - 1;
-    let tangents = |vertices| SkinnedLayout::of([streams(vertices, false, true)].into_iter());
-    let fits = tangents(613_566_756).unwrap();
-    assert_eq!(fits.words, 1_840_700_268 + 4 * 613_566_756);
-    assert!(u64::from(fits.words) <= 4 * most);
-    let error = tangents(613_566_757).unwrap_err();
-    let Error::Capacity { asked, cap, .. } = error else {
-        panic!("{error}");
-    };
-    assert_eq!((asked, cap), (1_840_700_272 + 2_454_267_028, 0xFFFF_FFFF));
-    let error = tangents(u64::MAX).unwrap_err();
-    assert!(matches!(error, Error::Capacity { .. }), "{error}");
+    assert_eq!(layout.words, 164);
 }

@@ -1,4 +1,4 @@
-//! Streams with tangents and morph targets, against the plain code, and primitives that do not fit.
+//! Streams with tangents and morph targets, against the plain code.
 
 use super::load::both;
 use crate::reference::rng::Rng;
@@ -6,9 +6,9 @@ use throng::character::Character;
 use throng::error::Error;
 use throng::glam::{Affine3A, Quat, Vec3};
 use throng::import::{ImportOptions, RawCharacter, RawMorph, RawPrimitive};
-use throng::mesh::{JointIndices, MorphTarget, Primitive};
+use throng::mesh::MorphTarget;
 use throng::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, QuatOffset};
-use throng::skin::{PackedPart, PosedVertices, Skinner};
+use throng::skin::{PosedVertices, Skinner};
 
 fn target(rng: &mut Rng, vertices: u32, every: u32, directions: bool) -> MorphTarget {
     let vertices: Vec<u32> = (0..vertices)
@@ -161,43 +161,4 @@ fn weights_must_be_finite() {
     let skinner = Skinner::new(&character).unwrap();
     let error = skinner.bounds(&identity, &weights);
     assert!(matches!(error, Err(Error::Argument { .. })), "{error:?}");
-}
-
-/// Primitives that a character cannot have are refused, so that no offset leads outside a palette.
-#[test]
-fn primitives_that_do_not_fit_are_refused() {
-    let character = built(raw());
-    let primitive = &character.primitives()[0];
-    let refused = |primitive: &Primitive| PackedPart::new(&character, primitive).unwrap_err();
-    assert!(PackedPart::new(&character, primitive).is_ok());
-    // One entry more than the palette has.
-    let count = character.palette().len() as u32;
-    let mut large = primitive.clone();
-    match &mut large.joints {
-        JointIndices::U8(joints) => joints.iter_mut().for_each(|joint| *joint += 1),
-        JointIndices::U16(joints) => joints.iter_mut().for_each(|joint| *joint += 1),
-    }
-    let missing = Error::NotFound {
-        what: "palette entry",
-        index: count.into(),
-        count: count.into(),
-    };
-    assert_eq!(refused(&large), missing);
-    let mut short = primitive.clone();
-    short.normals.pop();
-    let error = refused(&short);
-    assert!(
-        matches!(
-            error,
-            Error::Argument {
-                what: "normals",
-                ..
-            }
-        ),
-        "{error}"
-    );
-    let mut none = primitive.clone();
-    none.influences_per_vertex = 0;
-    let error = refused(&none);
-    assert!(matches!(error, Error::Argument { .. }), "{error}");
 }
