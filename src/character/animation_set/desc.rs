@@ -58,8 +58,8 @@ pub struct AnimationDesc {
     ///
     /// It makes a clip that walks in place walk over the ground, so that its feet do not slide,
     /// for actors that [use root motion](crate::animator::Actor::set_root_motion). Clips whose
-    /// root motion was extracted keep that. To leave out a clip, give it a
-    /// [`ClipDesc::gait`] of 0 m/s. Clips that are added later move, too.
+    /// root motion was extracted keep that. To leave out a clip, give it a [`ClipDesc::gait`]
+    /// of 0 m/s. Clips that are added later move, too.
     pub gait_motion: bool,
     /// The joints that are parts of a humanoid: names of VRM 1.0, and names of joints.
     ///

@@ -272,10 +272,9 @@ impl Frame<'_> {
 
     /// Makes a list of instances for views of this frame.
     ///
-    /// A view with this [`View::list`](crate::View::list) shows only these instances,
-    /// provided that they are visible
-    /// and its mask allows them. Several views can share a list. Use it if the engine does its own
-    /// culling.
+    /// A view with this [`View::list`](crate::View::list) shows only these instances, provided that
+    /// they are visible and its mask allows them. Several views can share a list. Use it if the
+    /// engine does its own culling.
     ///
     /// # Errors
     /// - [`Error::Argument`] if the frame is prepared already.

@@ -1,5 +1,5 @@
-//! The skin stage, eight vertices at a time: the same results as
-//! [`Character::skin_primitive`] up to rounding.
+//! The skin stage, eight vertices at a time: the same results as [`Character::skin_primitive`]
+//! up to rounding.
 
 use super::kernel::{Out, Task};
 use super::pack::Part;
