@@ -8,7 +8,7 @@ use throng::ik::{
     TwoBone, TwoBoneTarget,
 };
 use throng::import::{ImportOptions, RawCharacter, RawMorph, RawNode, RawWeight};
-use throng::mesh::{Expression, MorphTarget};
+use throng::mesh::{Expression, ExpressionOverride, MorphTarget};
 use throng::skeleton::Transform;
 use throng::state_machine::{
     BlendPointDesc, LayerDesc, MaskBranchDesc, MaskDesc, Origin, ParameterDesc, ParameterKind,
@@ -312,7 +312,10 @@ fn add_face(raw: &mut RawCharacter, weights: &[&str], expressions: &[(&str, &str
         Expression {
             name: (*name).into(),
             morphs: vec![(RawWeight { node, index }, 1.0)],
-            ..Expression::default()
+            binary: false,
+            blink: ExpressionOverride::None,
+            look: ExpressionOverride::None,
+            mouth: ExpressionOverride::None,
         }
     };
     raw.expressions = expressions.iter().map(expression).collect();
