@@ -34,7 +34,7 @@ pub(super) struct Run {
 ///
 /// Every offset of its influences is that of an entry of the character's palette.
 #[derive(Debug, Clone)]
-pub(super) struct Part {
+pub(super) struct Packed {
     pub(super) vertices: usize,
     pub(super) rest: Streams,
     /// The influences, block by block. Within a block, the strongest come first.
@@ -44,7 +44,7 @@ pub(super) struct Part {
     pub(super) first_weight: usize,
 }
 
-impl Part {
+impl Packed {
     /// Repacks a primitive.
     ///
     /// # Errors
