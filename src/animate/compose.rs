@@ -101,11 +101,11 @@ impl Locals<'_> {
                 self.value::<W, ROW>(turn, 2),
                 self.value::<W, ROW>(turn, 3),
             ];
-            let place = rests(self.resting, Property::Translation);
+            let offset = rests(self.resting, Property::Translation);
             let t = [
-                self.value::<W, ROW>(place, 4),
-                self.value::<W, ROW>(place, 5),
-                self.value::<W, ROW>(place, 6),
+                self.value::<W, ROW>(offset, 4),
+                self.value::<W, ROW>(offset, 5),
+                self.value::<W, ROW>(offset, 6),
             ];
             let mut axes: [[W; 3]; 3] = turned(q);
             let size = rests(self.resting, Property::Scale);

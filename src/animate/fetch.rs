@@ -69,13 +69,13 @@ unsafe fn even4<L: Eight>(played: &Played<'_>, info: &Block, block: usize) -> [L
             return load4(still(played, info, block, Property::Rotation));
         }
         let [a, b]: [[L; 4]; 2] = ends(played, info, Property::Rotation);
-        let slerp = &played.place.slerp;
+        let slerp = &played.moment.slerp;
         // The same formula as in `Slerp::part`.
         let one = L::splat(1.0);
         let w = a[1].neg_mul_add(b[1], a[0].neg_mul_add(b[0], one));
         let w = a[3].neg_mul_add(b[3], a[2].neg_mul_add(b[2], w));
         let more = w.mul_add(L::splat(slerp.two), L::splat(slerp.one));
-        let u = w.mul_add(more, L::splat(played.place.u));
+        let u = w.mul_add(more, L::splat(played.moment.u));
         [
             between(a[0], b[0], u),
             between(a[1], b[1], u),
@@ -102,7 +102,7 @@ unsafe fn even3<L: Eight>(
             return load3(still(played, info, block, property));
         }
         let [a, b]: [[L; 3]; 2] = ends(played, info, property);
-        let u = L::splat(played.place.u);
+        let u = L::splat(played.moment.u);
         [
             between(a[0], b[0], u),
             between(a[1], b[1], u),
@@ -141,16 +141,16 @@ unsafe fn ends<L: Eight, const N: usize>(
     info: &Block,
     property: Property,
 ) -> [[L; N]; 2] {
-    let place = &played.place;
+    let moment = &played.moment;
     let first = info.rows[property as usize] as usize;
     // SAFETY:
     // - The `N` rows from `first` on are less than the rows of a frame: `push_block` and `folded`
     //   number them consecutively, and `check_blocks` compares those of a loaded clip.
-    // - Both frames exist: `Planner::push` took `place` from this clip's timing, and the keys have
+    // - Both frames exist: `Planner::push` took `moment` from this clip's timing, and the keys have
     //   as many frames as that (`fill_keys`, `Packed::empty`; for a loaded clip, `load_plain` and
     //   `Packed::of_frames` compare the numbers). So each product is at most the length of the
     //   keys.
-    // - A row's window starts in its frame or at its end (`PackedRow::place`). From there, `keys`
+    // - A row's window starts in its frame or at its end (`PackedRow::lay_out`). From there, `keys`
     //   reads at most 20 bytes, and 32 bytes of padding follow the last frame.
     // - The caller guarantees the CPU features.
     unsafe {
@@ -160,8 +160,8 @@ unsafe fn ends<L: Eight, const N: usize>(
         match &played.clip.keys {
             BlockKeys::Plain(keys, stride) => {
                 let keys = keys.as_ptr().add(first);
-                let from = keys.add(place.from as usize * stride);
-                let to = keys.add(place.to as usize * stride);
+                let from = keys.add(moment.from as usize * stride);
+                let to = keys.add(moment.to as usize * stride);
                 for (row, (a, b)) in pairs {
                     *a = L::load(from.add(row).cast());
                     *b = L::load(to.add(row).cast());
@@ -173,8 +173,11 @@ unsafe fn ends<L: Eight, const N: usize>(
                 let from = packed
                     .bytes
                     .as_ptr()
-                    .add(place.from as usize * packed.stride);
-                let to = packed.bytes.as_ptr().add(place.to as usize * packed.stride);
+                    .add(moment.from as usize * packed.stride);
+                let to = packed
+                    .bytes
+                    .as_ptr()
+                    .add(moment.to as usize * packed.stride);
                 for (row, (a, b)) in pairs {
                     let window = *windows.add(row) as usize;
                     let row = &*rows.add(row);
@@ -233,7 +236,7 @@ fn patch(played: &Played<'_>, block: usize, property: Property, rows: &mut [Row]
     {
         let joint = usize::from(track.joint);
         let mut one = [Transform::IDENTITY];
-        let time_s = played.place.time_s;
+        let time_s = played.moment.time_s;
         animate_tracks(std::slice::from_ref(track), time_s, joint, &mut one);
         let values = components(&one[0]);
         for (row, value) in rows.iter_mut().zip(&values[property.first()..]) {

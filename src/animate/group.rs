@@ -1,7 +1,7 @@
 //! A group of instances: the clips that they play, and the addresses of their output.
 
 use super::rig::Rig;
-use crate::clip::{Block, Clip, Place, Property};
+use crate::clip::{Block, Clip, Moment, Property};
 use crate::palette::PaletteFormat;
 use crate::simd::Row;
 
@@ -12,7 +12,7 @@ pub(crate) const GROUP: usize = 16;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Played<'a> {
     pub(crate) clip: &'a Clip,
-    pub(crate) place: Place,
+    pub(crate) moment: Moment,
     pub(super) rig: &'a Rig,
     pub(crate) weight: f32,
     pub(crate) mask: Option<u16>,

@@ -63,7 +63,7 @@ impl<'p, 'a> Planner<'p, 'a> {
         self.layered |= layer > 0 || mask.is_some() || clip.additive;
         self.played.push(Played {
             clip,
-            place: clip.timing.place(sample.time_s),
+            moment: clip.timing.moment(sample.time_s),
             rig: self.rig,
             weight,
             mask: mask.map(u16::from),
@@ -107,7 +107,7 @@ impl<'p, 'a> Planner<'p, 'a> {
             let weight = ((full - self.sum) * by) as f32;
             let rest = Played {
                 clip: &self.rig.rest,
-                place: self.rig.rest.timing.place(0.0),
+                moment: self.rig.rest.timing.moment(0.0),
                 rig: self.rig,
                 weight,
                 mask: None,

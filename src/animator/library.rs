@@ -68,7 +68,7 @@ impl Library {
     /// # Errors
     /// [`Error::Argument`] for the wrong number of coordinates, or one that is not finite.
     pub(crate) fn blend_position(&self, space: u16, at: BlendAt) -> Result<Vec2> {
-        let what = "place in the blend space";
+        let what = "position in the blend space";
         let space = self.blend_spaces().get(usize::from(space));
         let (got, need) = (at.dimensions(), space.map_or(1, BlendSpace::dimensions));
         let position = at.to_vec2();
@@ -170,11 +170,6 @@ impl Library {
             PlayRecord::NO_MASK => Ok(()),
             mask => expect_index("mask", mask.into(), self.set.masks.len()),
         }
-    }
-
-    /// The number of layers that the state machine reserves.
-    pub(crate) fn machine_layers(&self) -> usize {
-        self.state_machine().map_or(0, StateMachine::layer_count)
     }
 
     pub(crate) fn state_machine(&self) -> Option<&StateMachine> {

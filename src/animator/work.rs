@@ -12,9 +12,9 @@ pub(super) struct Buffers {
     /// Actors, as indices.
     pub(super) list: Vec<u32>,
     pub(super) plain: Vec<u32>,
-    pub(super) plain_starts: Places,
+    pub(super) plain_starts: Addresses,
     pub(super) special: Vec<u32>,
-    pub(super) special_starts: Places,
+    pub(super) special_starts: Addresses,
     pub(super) local: Vec<Transform>,
     pub(super) model: Vec<Affine3A>,
 }
@@ -22,7 +22,7 @@ pub(super) struct Buffers {
 /// Buffers of an animator, and how large they must be.
 #[derive(Debug, Default)]
 pub(super) struct Work {
-    /// Taken out while poses are evaluated. The other fields are needed in place.
+    /// Taken out while poses are evaluated. The other fields are needed meanwhile.
     pub(super) buffers: Buffers,
     /// The spring bones of the actors whose poses are evaluated.
     pub(super) swings: Vec<Swing>,
@@ -36,13 +36,13 @@ pub(super) type Swing = (Option<Box<SpringState>>, f64);
 
 /// Addresses that palettes are written to.
 #[derive(Debug, Default)]
-pub(super) struct Places(pub(super) Vec<*mut u8>);
+pub(super) struct Addresses(pub(super) Vec<*mut u8>);
 
 // SAFETY: these are plain addresses. They are dereferenced only inside `Animator::write_palettes`,
 // whose caller guarantees that they are valid for writing by any thread during that call.
-unsafe impl Send for Places {}
+unsafe impl Send for Addresses {}
 // SAFETY: as for `Send`.
-unsafe impl Sync for Places {}
+unsafe impl Sync for Addresses {}
 
 /// Without content, but with as much memory as the original can need.
 impl Clone for Work {
@@ -109,16 +109,18 @@ impl Buffers {
     ) {
         let lists = [&mut self.plain, &mut self.special];
         lists.into_iter().for_each(Vec::clear);
-        let places = [&mut self.plain_starts, &mut self.special_starts];
-        places.into_iter().for_each(|places| places.0.clear());
+        let addresses = [&mut self.plain_starts, &mut self.special_starts];
+        addresses
+            .into_iter()
+            .for_each(|addresses| addresses.0.clear());
         for (number, index) in list.iter().enumerate() {
-            let (list, places) = if special(index) {
+            let (list, addresses) = if special(index) {
                 (&mut self.special, &mut self.special_starts)
             } else {
                 (&mut self.plain, &mut self.plain_starts)
             };
             list.push(*index);
-            places.0.push(starts.at(number));
+            addresses.0.push(starts.at(number));
         }
     }
 }

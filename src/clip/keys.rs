@@ -56,7 +56,7 @@ impl PackedRow {
     /// If the fields would not fit into a window there, the row starts at the next byte. Returns
     /// the row, its window and the bit after its last field. `None` if the fields do not fit into
     /// any window, or one of them is too wide.
-    pub(crate) fn place(widths: [u32; WIDTH], start_bit: u32) -> Option<(Self, u32, u32)> {
+    pub(crate) fn lay_out(widths: [u32; WIDTH], start_bit: u32) -> Option<(Self, u32, u32)> {
         let sum: u32 = widths.iter().sum();
         let start_bit = if start_bit % 8 + sum > WINDOW_BITS {
             start_bit.next_multiple_of(8)

@@ -61,4 +61,4 @@ pub use pack_clips::PackObserver;
 pub(crate) use packed::{Block, BlockKeys, COMPONENTS, Property, components, rest_rows};
 pub use packed::{Clip, ClipOptions, ClipReport, VertexError};
 pub(crate) use probes::Probes;
-pub(crate) use timing::Place;
+pub(crate) use timing::Moment;

@@ -49,11 +49,11 @@ impl Clip {
             return false;
         }
         let times_s = self.key_times();
-        let start = self.timing.place(0.0);
+        let start = self.timing.moment(0.0);
         times_s.into_iter().any(|time_s| {
-            let place = self.timing.place(time_s);
+            let moment = self.timing.moment(time_s);
             let mut joints = joints.iter();
-            joints.any(|joint| differ(&self.even(&start, *joint), &self.even(&place, *joint)))
+            joints.any(|joint| differ(&self.even(&start, *joint), &self.even(&moment, *joint)))
         })
     }
 }

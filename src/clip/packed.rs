@@ -3,7 +3,7 @@
 use super::curve::Track;
 use super::curve_sample::animate_tracks;
 use super::keys::Packed;
-use super::timing::{Place, Timing};
+use super::timing::{Moment, Timing};
 use super::weights::WeightKeys;
 use crate::error::{Result, expect_len};
 use crate::hash;
@@ -306,11 +306,11 @@ impl Clip {
     /// joint.
     pub fn sample(&self, time_s: f64, local: &mut [Transform]) -> Result<()> {
         expect_len("local pose", local.len(), self.rest.len())?;
-        let place = self.timing.place(time_s);
+        let moment = self.timing.moment(time_s);
         for (index, joint) in local.iter_mut().enumerate() {
-            *joint = self.even(&place, index);
+            *joint = self.even(&moment, index);
         }
-        animate_tracks(&self.kept, place.time_s, 0, local);
+        animate_tracks(&self.kept, moment.time_s, 0, local);
         Ok(())
     }
 
@@ -324,11 +324,11 @@ impl Clip {
         if index >= self.rest.len() {
             return Transform::IDENTITY;
         }
-        let place = self.timing.place(time_s);
-        let mut one = [self.even(&place, index)];
+        let moment = self.timing.moment(time_s);
+        let mut one = [self.even(&moment, index)];
         animate_tracks(
             self.kept_of(index..index + 1),
-            place.time_s,
+            moment.time_s,
             index,
             &mut one,
         );
@@ -364,7 +364,7 @@ impl Clip {
     }
 
     /// Samples a joint's transform from the uniform keys alone.
-    pub(super) fn even(&self, place: &Place, joint: usize) -> Transform {
+    pub(super) fn even(&self, moment: &Moment, joint: usize) -> Transform {
         let mut value = components(&self.at_rest(joint));
         let (info, lane) = (&self.blocks[joint / WIDTH], joint % WIDTH);
         for property in Property::ALL.into_iter().filter(|p| !info.rests(*p)) {
@@ -378,13 +378,13 @@ impl Clip {
             }
             let mut ends = [[0.0; 4]; 2];
             for (row, (from, to)) in (first..first + property.len()).zip(pairs(&mut ends)) {
-                *from = self.key(place.from as usize, row, lane);
-                *to = self.key(place.to as usize, row, lane);
+                *from = self.key(moment.from as usize, row, lane);
+                *to = self.key(moment.to as usize, row, lane);
             }
             let [from, to] = ends;
             let u = match property {
-                Property::Rotation => place.slerp.part(from, to, place.u),
-                _ => place.u,
+                Property::Rotation => moment.slerp.part(from, to, moment.u),
+                _ => moment.u,
             };
             for (value, (from, to)) in values.iter_mut().zip(from.into_iter().zip(to)) {
                 *value = from + (to - from) * u;

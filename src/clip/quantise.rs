@@ -176,7 +176,7 @@ pub(super) fn packed(clip: &Clip, lanes: &[Lane], widths: &[[u32; WIDTH]]) -> Op
     let mut windows = Vec::with_capacity(lanes.len());
     let mut bits = 0;
     for (lane, widths) in lanes.iter().zip(widths) {
-        let (mut row, window, end) = PackedRow::place(*widths, bits)?;
+        let (mut row, window, end) = PackedRow::lay_out(*widths, bits)?;
         for (number, span) in lane.spans.iter().enumerate() {
             let (min, scale) = span.range(widths[number]);
             row.min[number] = min;

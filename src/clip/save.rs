@@ -202,8 +202,8 @@ impl Packed {
             let widths: [u8; WIDTH] = Save::load(from)?;
             let min: [f32; WIDTH] = Save::load(from)?;
             let scales: [u16; WIDTH] = Save::load(from)?;
-            let placed = PackedRow::place(widths.map(u32::from), bits);
-            let Some((mut row, window, end)) = placed else {
+            let laid_out = PackedRow::lay_out(widths.map(u32::from), bits);
+            let Some((mut row, window, end)) = laid_out else {
                 return Err(invalid("clip", "has fields that are too wide"));
             };
             let finite = min.into_iter().all(f32::is_finite);

@@ -23,7 +23,7 @@ pub(crate) struct Timing {
 
 /// Position of a time between two frames.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct Moment {
     pub(crate) from: u32,
     pub(crate) to: u32,
     pub(crate) u: f32,
@@ -92,9 +92,9 @@ impl Timing {
         self.start_s + (frame as f64 + f64::from(offset) * (1.0 / 65536.0)) / self.rate
     }
 
-    /// Finds the position of `time_s` among the frames.
+    /// The position of `time_s` among the frames.
     #[inline]
-    pub(crate) fn place(&self, time_s: f64) -> Place {
+    pub(crate) fn moment(&self, time_s: f64) -> Moment {
         let time_s = if time_s.is_nan() { 0.0 } else { time_s };
         // Neither `clamp`, which panics if it cannot prove its bounds, nor `max` and `min`, which
         // take more instructions.
@@ -115,7 +115,7 @@ impl Timing {
             (from, u) = self.between(from, time_s);
         }
         let u = u as f32;
-        Place {
+        Moment {
             from: from as u32,
             to: (from + 1).min(last) as u32,
             u,

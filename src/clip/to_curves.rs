@@ -65,7 +65,7 @@ impl Clip {
     fn track(&self, joint: usize, property: Property, times_s: &[f64]) -> Option<Track> {
         let poses = times_s
             .iter()
-            .map(|time_s| self.even(&self.timing.place(*time_s), joint));
+            .map(|time_s| self.even(&self.timing.moment(*time_s), joint));
         let poses: Vec<Transform> = poses.collect();
         let values = match property {
             Property::Translation => {
@@ -111,7 +111,7 @@ impl Clip {
                 for part in 1..PARTS {
                     let time_s = time_s + (next_s - time_s) * part as f64 / PARTS as f64;
                     times.push(time_s);
-                    let between = self.even(&self.timing.place(time_s), joint).rotation;
+                    let between = self.even(&self.timing.moment(time_s), joint).rotation;
                     // The same sign as the keys around it.
                     let near = if part * 2 < PARTS { value } else { next };
                     all.push(if between.dot(*near) < 0.0 {

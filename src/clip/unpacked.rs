@@ -36,12 +36,12 @@ impl Moments {
             in_row: true,
         };
         for (lane, time_s) in times_s.iter().enumerate() {
-            let place = timing.place(*time_s);
-            all.times_s[lane] = place.time_s;
-            (all.from[lane], all.to[lane]) = (place.from, place.to);
-            all.u.0[lane] = place.u;
-            all.slerp_one.0[lane] = place.slerp.one;
-            all.slerp_two.0[lane] = place.slerp.two;
+            let moment = timing.moment(*time_s);
+            all.times_s[lane] = moment.time_s;
+            (all.from[lane], all.to[lane]) = (moment.from, moment.to);
+            all.u.0[lane] = moment.u;
+            all.slerp_one.0[lane] = moment.slerp.one;
+            all.slerp_two.0[lane] = moment.slerp.two;
             all.in_row &= all.from[lane] == all.from[0] + lane as u32;
             all.in_row &= all.to[lane] == all.from[lane] + 1;
         }

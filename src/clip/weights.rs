@@ -75,12 +75,12 @@ impl EvenWeights {
         if own.is_empty() {
             return;
         }
-        let place = self.timing.place(time_s);
+        let moment = self.timing.moment(time_s);
         for number in own {
             let column = &self.columns[number];
-            let from = self.key(place.from as usize, column);
-            let to = self.key(place.to as usize, column);
-            each(first + number, from + (to - from) * place.u);
+            let from = self.key(moment.from as usize, column);
+            let to = self.key(moment.to as usize, column);
+            each(first + number, from + (to - from) * moment.u);
         }
     }
 }

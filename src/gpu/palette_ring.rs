@@ -218,7 +218,7 @@ impl PaletteRing {
         let asked = (start + bytes).div_ceil(ENTRY_BYTES);
         let cap = u64::from(self.entries);
         limit("palette entries", asked, cap)?;
-        let entries = self
+        let mapped = self
             .ring
             .mapped_at(frame_index, start, bytes)
             .ok_or(Error::Capacity {
@@ -226,10 +226,10 @@ impl PaletteRing {
                 asked,
                 cap,
             })?;
-        // SAFETY: `mapped_at` checked the range; the frame's part is aligned to 64 bytes, and entries
-        // start at whole rows, so they are aligned to 16; the borrow is exclusive on the CPU, and
-        // the GPU has finished with this frame index, by this function's contract.
-        Ok(unsafe { WriteOnly::from_raw(entries.cast().as_ptr(), count as usize) })
+        // SAFETY: `mapped_at` checked the range; the frame's part is aligned to 64 bytes, and
+        // entries start at whole rows, so they are aligned to 16; the borrow is exclusive on the
+        // CPU, and the GPU has finished with this frame index, by this function's contract.
+        Ok(unsafe { WriteOnly::from_raw(mapped.cast().as_ptr(), count as usize) })
     }
 
     fn check_frame_index(&self, frame_index: u32) -> Result<()> {

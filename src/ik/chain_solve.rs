@@ -72,7 +72,7 @@ impl<'a> Chain<'a> {
             }
         }
         chain.position[0] = chain.local[0].translation;
-        chain.place();
+        chain.recompute();
         Some(chain)
     }
 
@@ -153,15 +153,15 @@ impl<'a> Chain<'a> {
     }
 
     /// Recomputes the position of the joint after `at`.
-    fn place_after(&mut self, at: usize) {
+    fn recompute_after(&mut self, at: usize) {
         self.parent[at + 1] = self.parent[at] * self.local[at].to_affine() * self.gap[at];
         self.position[at + 1] =
             self.parent[at + 1].transform_point3(self.local[at + 1].translation);
     }
 
-    fn place(&mut self) {
+    fn recompute(&mut self) {
         for at in 0..self.turning {
-            self.place_after(at);
+            self.recompute_after(at);
         }
     }
 
@@ -175,7 +175,7 @@ impl<'a> Chain<'a> {
             .turned(self.rest[at], *rotation, from, to);
     }
 
-    /// Turns joint `at` so that the next joint moves towards `point`, then places that joint.
+    /// Turns joint `at` so that the next joint moves towards `point`, then recomputes it.
     fn point_next(&mut self, at: usize, point: Vec3) {
         if let Some(inverse) = inverse(&self.parent[at]) {
             let next = self.gap[at].transform_point3(self.local[at + 1].translation);
@@ -184,7 +184,7 @@ impl<'a> Chain<'a> {
             let to = inverse.transform_point3(point) - local.translation;
             self.turn(at, from, to);
         }
-        self.place_after(at);
+        self.recompute_after(at);
     }
 
     /// Points all bones at the goal.
@@ -249,7 +249,7 @@ impl<'a> Chain<'a> {
                 local.rotation = held;
             }
         }
-        self.place();
+        self.recompute();
     }
 
     /// Bends the chain a little, in alternating directions, and more each time.
@@ -264,6 +264,6 @@ impl<'a> Chain<'a> {
             let limit = &self.joints[at].limit;
             local.rotation = limit.nudged(self.rest[at], local.rotation, bone, angle);
         }
-        self.place();
+        self.recompute();
     }
 }

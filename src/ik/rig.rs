@@ -31,8 +31,8 @@ pub struct IkPose<'a> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct RigJoint {
     parent: Option<Id<Joint>>,
-    /// Position in the order, and the number of joints in the subtree, including this one.
-    place: u32,
+    /// Rank in the order, and the number of joints in the subtree, including this one.
+    rank: u32,
     size: u32,
     rest: Quat,
 }
@@ -43,7 +43,7 @@ impl IkRig {
     pub fn new(skeleton: &Skeleton) -> Self {
         let joint = |joint: &Joint| RigJoint {
             parent: joint.parent,
-            place: 0,
+            rank: 0,
             size: 1,
             rest: joint.rest.rotation,
         };
@@ -60,11 +60,11 @@ impl IkRig {
         for index in 0..joints.len() {
             let RigJoint { parent, size, .. } = joints[index];
             let above = parent.map_or(joints.len(), Id::index);
-            let place = next[above];
+            let rank = next[above];
             next[above] += size;
-            next[index] = place + 1;
-            joints[index].place = place;
-            order[place as usize] = Id::new(index as u16);
+            next[index] = rank + 1;
+            joints[index].rank = rank;
+            order[rank as usize] = Id::new(index as u16);
         }
         Self { joints, order }
     }
@@ -76,8 +76,8 @@ impl IkRig {
         let Some(joint) = self.joints.get(usize::from(joint)) else {
             return &[];
         };
-        let (place, size) = (joint.place as usize, joint.size as usize);
-        &self.order[place..place + size]
+        let (rank, size) = (joint.rank as usize, joint.size as usize);
+        &self.order[rank..rank + size]
     }
 
     /// The parent of a joint. `None` for a root and for a joint that does not exist.
@@ -91,7 +91,7 @@ impl IkRig {
         let (Some(joint), Some(above)) = (get(joint), get(above)) else {
             return false;
         };
-        joint.place > above.place && joint.place - above.place < above.size
+        joint.rank > above.rank && joint.rank - above.rank < above.size
     }
 
     /// Recomputes the model pose of `joint` and of all joints below it from the local pose.

@@ -88,7 +88,7 @@ pub(super) fn set_rates(layer: &Layer, state: &mut LayerState, values: &[Value],
 }
 
 /// Converts a phase to a position in the motion, 0 to 1: the time in a clip of 1 s.
-pub(super) fn place(wrap: LoopMode, phase: f64) -> f64 {
+pub(super) fn position(wrap: LoopMode, phase: f64) -> f64 {
     wrap.clip_time_s(phase, 1.0)
 }
 
@@ -98,7 +98,7 @@ pub(super) fn taken_over(from: LoopMode, phase: f64, to: LoopMode) -> f64 {
         // Keeps the direction.
         to.cycle_time_s(phase, 1.0)
     } else {
-        place(from, phase)
+        position(from, phase)
     }
 }
 

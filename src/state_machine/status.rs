@@ -3,7 +3,7 @@
 use super::desc::StateDesc;
 use super::fire::share;
 use super::model::Layer;
-use super::pace::place;
+use super::pace::position;
 use super::state::LayerState;
 use crate::id::Id;
 use crate::motion::LoopMode;
@@ -16,7 +16,7 @@ pub struct LayerStatus {
     /// Phase of the state, in cycles since the start of the motion.
     pub phase: f64,
     /// Position in the motion: 0 is the start, 1 the end.
-    pub place: f64,
+    pub position: f64,
     /// Weight of the state, which is the progress of the fade; 1 without a fade.
     pub weight: f32,
     /// The transition whose fade is active, as an index in the layer.
@@ -30,7 +30,7 @@ pub(crate) fn status(layer: &Layer, own: &LayerState, time_s: f64) -> LayerStatu
     LayerStatus {
         state: Id::new(own.current.state),
         phase,
-        place: place(wrap, phase),
+        position: position(wrap, phase),
         weight: share(layer, own, time_s) as f32,
         transition: own.fade.map(|fade| fade.transition.into()),
     }

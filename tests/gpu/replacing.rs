@@ -10,7 +10,7 @@ use throng::character::Character;
 use throng::glam::{Affine3A, Vec3, vec3};
 use throng::import::RawCharacter;
 use throng::mesh::AlphaMode;
-use throng::palette::SkinningMethod;
+use throng::palette::{Mat3x4, SkinningMethod};
 use throng::skin::{Faces, Ray};
 use throng::standalone::Target;
 use throng::{
@@ -397,6 +397,59 @@ fn many_are_moved_at_once_or_not_at_all() {
         stage.crowd.despawn(ids[1]).unwrap();
         let refused = stage.crowd.set_transforms(&wrong);
         assert!(matches!(refused, Err(Error::Stale { index: at, .. }) if at == index));
+        stage.destroy(setup);
+    });
+}
+
+/// A hundred thousand instances are moved in one call, in any order, and their records follow.
+#[test]
+fn a_hundred_thousand_are_moved_at_once() {
+    const COUNT: u32 = 100_000;
+    each(|setup| {
+        let character = built(raw(2)).character;
+        let capacity = Capacity {
+            instances: COUNT,
+            palette_entries: COUNT * character.palette().len() as u32,
+            ..SMALL
+        };
+        let mut stage = Stage::new(setup, capacity);
+        let kind = stage.add(setup, &character);
+        let spawn = Spawn {
+            play: Play::REST,
+            ..Spawn::default()
+        };
+        let ids: Vec<_> = (0..COUNT)
+            .map(|_| stage.crowd.spawn(kind, &spawn).unwrap())
+            .collect();
+        let at = |index: u32| Affine3A::from_translation(vec3(index as f32, 0.5, -9.0));
+        // A step that has no factor in common with the count visits each once.
+        let order = (0..COUNT).map(|index| (u64::from(index) * 7_919 % u64::from(COUNT)) as u32);
+        let mut all: Vec<_> = order
+            .map(|index| (ids[index as usize], at(index)))
+            .collect();
+        let last = all.len() - 1;
+        let fine = std::mem::replace(&mut all[last].1, Affine3A::from_translation(Vec3::NAN));
+        stage.crowd.set_transforms(&all).unwrap_err();
+        let still = |id: &InstanceId| stage.crowd.instance(*id).unwrap().transform();
+        assert!(ids.iter().all(|id| still(id) == Affine3A::IDENTITY));
+        all[last].1 = fine;
+        stage.crowd.set_transforms(&all).unwrap();
+        for (index, id) in (0..).zip(&ids) {
+            let it = stage.crowd.instance(*id).unwrap();
+            assert_eq!(it.transform(), at(index));
+            let record = it.record().world_from_model;
+            assert_eq!(record, Mat3x4::from_affine(&at(index)));
+        }
+        // All are drawn where they are: only the first ones are near the camera.
+        let far: Vec<_> = ids.iter().map(|id| (*id, at(COUNT))).collect();
+        stage.crowd.set_transforms(&far).unwrap();
+        let nobody = stage.picture(setup);
+        assert_eq!(covered(&nobody), 0);
+        stage
+            .crowd
+            .set_transforms(&[(ids[77_777], Affine3A::IDENTITY)])
+            .unwrap();
+        assert!(covered(&stage.picture(setup)) > 50);
         stage.destroy(setup);
     });
 }

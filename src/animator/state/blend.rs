@@ -39,7 +39,7 @@ pub(crate) struct BlendPlay {
     /// Seconds of the blended cycle per second.
     pub(crate) speed: f64,
     /// The movement of its position, for each coordinate.
-    pub(crate) place: [Ramp; 2],
+    pub(crate) position: [Ramp; 2],
     /// The position for which its records were written.
     pub(crate) at: Vec2,
     /// Cycles since the start, at the time when the rate starts to change.
@@ -54,28 +54,28 @@ pub(crate) struct BlendPlay {
 
 /// A clip of a blend space, with its weight at a position.
 #[derive(Debug, Clone, Copy, Default)]
-struct Part {
+struct Share {
     clip: u16,
     duration_s: f64,
     weight: f32,
 }
 
 /// The clips at a position, and the duration of a cycle of them, in seconds.
-fn parts(library: &Library, space: u16, at: Vec2) -> ([Part; 3], f64) {
+fn shares(library: &Library, space: u16, at: Vec2) -> ([Share; 3], f64) {
     let Some(space) = library.blend_spaces().get(usize::from(space)) else {
         return Default::default();
     };
-    let part = |(index, weight): (usize, f32)| {
+    let share = |(index, weight): (usize, f32)| {
         let clip = space.clips().get(index).map_or(0, |clip| clip.0);
-        Part {
+        Share {
             clip,
             duration_s: library.duration_s(clip),
             weight,
         }
     };
-    let parts = space.parts(at).map(part);
-    let cycle_s = cycle_duration_s(parts.map(|part| (part.weight, part.duration_s)));
-    (parts, if cycle_s > 0.0 { cycle_s } else { 1.0 })
+    let shares = space.parts(at).map(share);
+    let cycle_s = cycle_duration_s(shares.map(|share| (share.weight, share.duration_s)));
+    (shares, if cycle_s > 0.0 { cycle_s } else { 1.0 })
 }
 
 impl BlendPlay {
@@ -85,7 +85,7 @@ impl BlendPlay {
         (space, at): (u16, Vec2),
         (start_s, offset_s, speed): (f64, f64, f64),
     ) -> Self {
-        let cycle_s = parts(library, space, at).1;
+        let cycle_s = shares(library, space, at).1;
         Self {
             space,
             number: 0,
@@ -97,7 +97,7 @@ impl BlendPlay {
             begun: false,
             finished: false,
             speed,
-            place: at.to_array().map(Ramp::constant),
+            position: at.to_array().map(Ramp::constant),
             at,
             phase: offset_s / cycle_s,
             rate: SpeedRamp::constant(rate_hz(speed, cycle_s), start_s),
@@ -114,7 +114,7 @@ impl BlendPlay {
             return Err(Error::invalid("number of a blend space", "must be 1 to 7"));
         }
         library.check_mask(self.mask)?;
-        for ramp in &self.place {
+        for ramp in &self.position {
             ramp.check("position in a blend space", f32::MAX)?;
         }
         for at in self.at.to_array() {
@@ -125,7 +125,7 @@ impl BlendPlay {
 
     /// Duration of a cycle at the present position, in seconds.
     pub(crate) fn cycle_s(&self, library: &Library) -> f64 {
-        parts(library, self.space, self.at).1
+        shares(library, self.space, self.at).1
     }
 
     /// Cycles since the start, without wrapping.
@@ -141,7 +141,7 @@ impl BlendPlay {
     /// Returns true if its position is moving.
     pub(super) fn moves(&self, time_s: f64) -> bool {
         let moves = |ramp: &Ramp| ramp.from != ramp.to && !ramp.has_ended(time_s);
-        self.place.iter().any(moves)
+        self.position.iter().any(moves)
     }
 
     /// Fades its weight to `to`.
@@ -223,7 +223,7 @@ impl BlendPlay {
 
     /// Moves it to its position at `now_s`. Returns true if it moved.
     pub(super) fn advance(&mut self, library: &Library, now_s: f64) -> bool {
-        let at = Vec2::from_array(self.place.map(|ramp| ramp.at(now_s)));
+        let at = Vec2::from_array(self.position.map(|ramp| ramp.at(now_s)));
         if at == self.at {
             return false;
         }
@@ -235,32 +235,32 @@ impl BlendPlay {
     /// Calls `each` with a record for each of its clips. Only the heaviest reports when it
     /// finishes.
     pub(super) fn each_record(&self, library: &Library, mut each: impl FnMut(PlayRecord)) {
-        let (parts, _) = parts(library, self.space, self.at);
-        let heavier = |a: &Part, b: &Part| b.weight > a.weight;
+        let (shares, _) = shares(library, self.space, self.at);
+        let heavier = |a: &Share, b: &Share| b.weight > a.weight;
         let mut lead = 0;
-        for (index, part) in parts.iter().enumerate() {
-            if heavier(&parts[lead], part) {
+        for (index, share) in shares.iter().enumerate() {
+            if heavier(&shares[lead], share) {
                 lead = index;
             }
         }
-        for (index, part) in parts.iter().enumerate() {
-            if part.weight > 0.0 {
-                each(self.record(part, index == lead));
+        for (index, share) in shares.iter().enumerate() {
+            if share.weight > 0.0 {
+                each(self.record(share, index == lead));
             }
         }
     }
 
-    fn record(&self, part: &Part, leads: bool) -> PlayRecord {
+    fn record(&self, share: &Share, leads: bool) -> PlayRecord {
         let rate = &self.rate;
-        let mut record = PlayRecord::new(part.clip, rate.start_s);
-        let speeds = [rate.from, rate.to].map(|hz| hz * part.duration_s);
-        let offset_s = self.phase * part.duration_s;
+        let mut record = PlayRecord::new(share.clip, rate.start_s);
+        let speeds = [rate.from, rate.to].map(|hz| hz * share.duration_s);
+        let offset_s = self.phase * share.duration_s;
         record.re_anchor(rate.start_s, offset_s, speeds, rate.duration_s as f32);
         record.set_loop_mode(self.loop_mode);
         record.set_ease(self.weight.ease);
         (record.layer, record.mask) = (self.layer, self.mask);
-        record.from_weight = self.weight.from * part.weight;
-        record.to_weight = self.weight.to * part.weight;
+        record.from_weight = self.weight.from * share.weight;
+        record.to_weight = self.weight.to * share.weight;
         record.fade_start_s = self.weight.start_s;
         record.fade_s = self.weight.duration_s as f32;
         record.flags = self.number << PlayRecord::BLEND_SHIFT;

@@ -239,8 +239,7 @@ impl Crowd {
     /// Despawns an instance.
     ///
     /// Instances attached to it are despawned, too, or detached if
-    /// [`set_outlives_parent`](crate::InstanceMut::set_outlives_parent)
-    /// was set.
+    /// [`set_outlives_parent`](crate::InstanceMut::set_outlives_parent) was set.
     ///
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.

@@ -18,15 +18,15 @@ pub(super) struct Chain {
     pub(super) start_s: f32,
 }
 
-/// The place of the joint at a time.
+/// The joint in a pose of its ancestors.
 #[derive(Clone, Copy)]
-pub(super) struct Placed {
+pub(super) struct PosedJoint {
     /// The transform from the parent's space to character space.
     pub(super) parent: DAffine3,
     pub(super) local: Transform,
 }
 
-impl Placed {
+impl PosedJoint {
     /// The joint's origin, in character space.
     pub(super) fn position(&self) -> DVec3 {
         let local = self.local.translation.as_dvec3();
@@ -51,10 +51,10 @@ impl Chain {
         path.reverse();
         let rest = path.iter().map(|joint| joints[usize::from(*joint)].rest);
         let mut tracks = Vec::new();
-        for (place, joint) in path.iter().enumerate() {
+        for (index, joint) in path.iter().enumerate() {
             let own = clip.tracks().iter().filter(|track| track.joint.0 == *joint);
             tracks.extend(own.map(|track| Track {
-                joint: Id::new(place as u16),
+                joint: Id::new(index as u16),
                 values: track.values.clone(),
             }));
         }
@@ -68,21 +68,21 @@ impl Chain {
         }
     }
 
-    pub(super) fn at(&mut self, time_s: f64) -> Placed {
+    pub(super) fn at(&mut self, time_s: f64) -> PosedJoint {
         self.local.copy_from_slice(&self.rest);
         animate_tracks(&self.tracks, time_s, 0, &mut self.local);
-        placed(&self.local)
+        posed(&self.local)
     }
 
-    pub(super) fn at_rest(&self) -> Placed {
-        placed(&self.rest)
+    pub(super) fn at_rest(&self) -> PosedJoint {
+        posed(&self.rest)
     }
 
     /// The joint in a local pose of the whole skeleton.
-    pub(super) fn in_pose(&self, pose: &[Transform]) -> Placed {
+    pub(super) fn in_pose(&self, pose: &[Transform]) -> PosedJoint {
         let path = self.path.iter();
         let local: Vec<_> = path.map(|joint| pose[usize::from(*joint)]).collect();
-        placed(&local)
+        posed(&local)
     }
 
     /// The tracks that change anything.
@@ -123,7 +123,7 @@ impl Chain {
     }
 }
 
-fn placed(local: &[Transform]) -> Placed {
+fn posed(local: &[Transform]) -> PosedJoint {
     let (joint, above) = match local.split_last() {
         Some((joint, above)) => (*joint, above),
         None => (Transform::IDENTITY, local),
@@ -136,7 +136,7 @@ fn placed(local: &[Transform]) -> Placed {
                 local.translation.as_dvec3(),
             )
     });
-    Placed {
+    PosedJoint {
         parent,
         local: joint,
     }

@@ -17,11 +17,11 @@ pub(super) fn split(way: &mut Way<'_>) -> Result<Option<Split>> {
     if way.taken.yaw || way.chain.parents_move() {
         return Ok(None);
     }
-    let (placed, _) = way.at(0.0)?;
+    let (posed, _) = way.at(0.0)?;
     let Some(keys) = way.chain.translation() else {
         return Ok(None);
     };
-    let parent = placed.parent;
+    let parent = posed.parent;
     let inverse = inverse(&parent).ok_or(Error::invalid(
         "root motion",
         "cannot be extracted below a joint whose scale is zero",

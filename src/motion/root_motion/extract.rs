@@ -1,7 +1,7 @@
 //! Extraction of root motion: the choice of joint, reference and method.
 
 use super::budget::{MAX_KEYS, RootMotionBudget};
-use super::chain::{Chain, Placed, moves, rotation};
+use super::chain::{Chain, PosedJoint, moves, rotation};
 use super::curve::Curve;
 use super::follow::{Taken, Way, twist};
 use super::motion::RootMotion;
@@ -66,12 +66,17 @@ fn still(clip: &CurveClip, joint: Option<Id<Joint>>) -> (CurveClip, RootMotion) 
 
 /// The first joint that is moved or rotated. Tracks are sorted by joint, and joints breadth-first.
 fn topmost(clip: &CurveClip) -> Option<Id<Joint>> {
-    let places =
+    let drives =
         |track: &&Track| !matches!(track.values, TrackValues::Scale(_)) && moves(&track.values);
-    clip.tracks().iter().find(places).map(|track| track.joint)
+    clip.tracks().iter().find(drives).map(|track| track.joint)
 }
 
-fn taken(model: &Model, options: &RootMotionOptions<'_>, chain: &Chain, start: Placed) -> Taken {
+fn taken(
+    model: &Model,
+    options: &RootMotionOptions<'_>,
+    chain: &Chain,
+    start: PosedJoint,
+) -> Taken {
     const HUMAN_M: f64 = 1.8;
     let size_m = f64::from(model.rest_bounds().size().max_element());
     let reach_m = if size_m > 0.0 && size_m.is_finite() {
@@ -100,7 +105,7 @@ fn taken(model: &Model, options: &RootMotionOptions<'_>, chain: &Chain, start: P
 }
 
 /// Returns true if the joint's heading differs from the reference by more than rounding.
-fn is_turned(start: &Placed, reference: &Placed) -> bool {
+fn is_turned(start: &PosedJoint, reference: &PosedJoint) -> bool {
     let turn = rotation(&(start.axes() * reference.axes().inverse()));
     turn.and_then(twist)
         .is_some_and(|yaw_rad| yaw_rad.abs() > 1e-6)

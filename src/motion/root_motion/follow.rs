@@ -1,7 +1,7 @@
 //! Tracking of the joint through the clip: its motion at any time, with all its turns.
 
 use super::budget::{MAX_KEYS, RootMotionBudget, too_many};
-use super::chain::{Chain, Placed, inverse, rotation};
+use super::chain::{Chain, PosedJoint, inverse, rotation};
 use super::root_transform::turned;
 use crate::clip::Interpolation;
 use crate::error::{Error, Result};
@@ -18,7 +18,7 @@ const HALVINGS: u32 = 9;
 pub(crate) struct Taken {
     pub(crate) axes: DVec3,
     pub(crate) yaw: bool,
-    pub(crate) reference: Placed,
+    pub(crate) reference: PosedJoint,
     pub(crate) error_m: f64,
     /// The distance from the joint at which an error of its rotation is measured, in metres.
     pub(crate) reach_m: f64,
@@ -72,22 +72,22 @@ impl<'a> Way<'a> {
         (self.budgets[0] - self.budget) * self.chain.len().max(1) as u64
     }
 
-    /// The joint's place at a time, and its rotation from the reference.
-    fn turn(&mut self, time_s: f64) -> Result<(Placed, DQuat)> {
+    /// The posed joint at a time, and its rotation from the reference.
+    fn turn(&mut self, time_s: f64) -> Result<(PosedJoint, DQuat)> {
         self.budget = self.budget.checked_sub(1).ok_or(Error::Capacity {
             what: "products of transforms for the root motion",
             asked: self.budgets[1] + 1,
             cap: self.budgets[1],
         })?;
-        let placed = self.chain.at(time_s);
+        let posed = self.chain.at(time_s);
         let Some(reference) = self.reference_axes else {
-            return Ok((placed, DQuat::IDENTITY));
+            return Ok((posed, DQuat::IDENTITY));
         };
-        let q = rotation(&(placed.axes() * reference)).ok_or(Error::invalid(
+        let q = rotation(&(posed.axes() * reference)).ok_or(Error::invalid(
             "yaw",
             "cannot be extracted below a joint whose scale is zero or not uniform",
         ))?;
-        Ok((placed, q))
+        Ok((posed, q))
     }
 
     fn find_headings(&mut self) -> Result<()> {
@@ -124,15 +124,15 @@ impl<'a> Way<'a> {
         Ok(())
     }
 
-    /// The joint's place at a time, and the motion there as position and yaw.
-    pub(super) fn at(&mut self, time_s: f64) -> Result<(Placed, DVec4)> {
-        let (placed, q) = self.turn(time_s)?;
+    /// The posed joint at a time, and the motion there as position and yaw.
+    pub(super) fn at(&mut self, time_s: f64) -> Result<(PosedJoint, DVec4)> {
+        let (posed, q) = self.turn(time_s)?;
         let yaw_rad = self.heading(time_s, q);
         let from = turned(self.taken.reference.position(), yaw_rad);
-        let moved = self.taken.axes * (placed.position() - from);
+        let moved = self.taken.axes * (posed.position() - from);
         let motion = moved.extend(yaw_rad);
         if motion.is_finite() && motion.as_vec4().is_finite() {
-            return Ok((placed, motion));
+            return Ok((posed, motion));
         }
         Err(Error::invalid(
             "root motion",
@@ -166,15 +166,15 @@ impl<'a> Way<'a> {
     }
 
     /// The joint's local transform without the motion: `parent⁻¹ motion⁻¹ parent local`.
-    pub(super) fn stays(&self, placed: &Placed, motion: DVec4) -> Result<Transform> {
-        let parent = &placed.parent;
+    pub(super) fn stays(&self, posed: &PosedJoint, motion: DVec4) -> Result<Transform> {
+        let parent = &posed.parent;
         let inverse = inverse(parent).ok_or(Error::invalid(
             "root motion",
             "cannot be extracted below a joint whose scale is zero",
         ))?;
         let back = super::curve::motion(motion).inverse();
-        let position = turned(placed.position(), back.yaw_rad) + back.translation;
-        let mut local = placed.local;
+        let position = turned(posed.position(), back.yaw_rad) + back.translation;
+        let mut local = posed.local;
         local.translation = inverse.transform_point3(position).as_vec3();
         if self.taken.yaw {
             let turn = DMat3::from_rotation_y(back.yaw_rad);

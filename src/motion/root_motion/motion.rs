@@ -34,9 +34,9 @@ use glam::DVec3;
 /// let motion = mannequin.root_motion(walk).expect("it was asked for");
 ///
 /// // In each frame, with steps of any size, the character moves along the same path.
-/// let mut place = RootTransform::default();
-/// place.advance(&motion.delta(0.0, 1.0 / 60.0, LoopMode::Loop), 1.0);
-/// place.advance(&motion.delta(1.0 / 60.0, 86_400.0, LoopMode::Loop), 1.0);
+/// let mut root = RootTransform::default();
+/// root.advance(&motion.delta(0.0, 1.0 / 60.0, LoopMode::Loop), 1.0);
+/// root.advance(&motion.delta(1.0 / 60.0, 86_400.0, LoopMode::Loop), 1.0);
 /// assert_eq!(motion.duration_s(), mannequin.clips()[walk.index()].duration_s());
 /// # Ok::<(), throng::Error>(())
 /// ```

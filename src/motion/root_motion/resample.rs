@@ -1,7 +1,7 @@
 //! New keys for the joint and the motion, as many as the error bound requires.
 
 use super::budget::{MAX_KEYS, too_many};
-use super::chain::Placed;
+use super::chain::PosedJoint;
 use super::curve::Curve;
 use super::exact::Split;
 use super::follow::Way;
@@ -44,8 +44,8 @@ pub(super) fn split(way: &mut Way<'_>) -> Result<Split> {
 }
 
 fn key(way: &mut Way<'_>, time_s: f32, before: Option<&Key>) -> Result<Key> {
-    let (placed, motion) = way.at(time_s.into())?;
-    let mut stays = way.stays(&placed, motion)?;
+    let (posed, motion) = way.at(time_s.into())?;
+    let mut stays = way.stays(&posed, motion)?;
     if let Some(before) = before
         && is_opposite(before.stays.rotation, stays.rotation)
     {
@@ -96,10 +96,10 @@ fn error_between(way: &mut Way<'_>, from: &Key, to: &Key) -> Result<f64> {
     let (start_s, end_s) = (f64::from(from.time_s), f64::from(to.time_s));
     let mut worst: f64 = 0.0;
     for u in [0.25, 0.5, 0.75] {
-        let (placed, _) = way.at(start_s + (end_s - start_s) * u)?;
+        let (posed, _) = way.at(start_s + (end_s - start_s) * u)?;
         let motion = from.motion + (to.motion - from.motion) * u;
         let between = (from.stays, to.stays);
-        worst = worst.max(error(way, &placed, motion, between, u));
+        worst = worst.max(error(way, &posed, motion, between, u));
     }
     Ok(worst)
 }
@@ -107,7 +107,7 @@ fn error_between(way: &mut Way<'_>, from: &Key, to: &Key) -> Result<f64> {
 /// The distance of a point at the reach from the joint to its original position.
 fn error(
     way: &Way<'_>,
-    placed: &Placed,
+    posed: &PosedJoint,
     motion: DVec4,
     (from, to): (Transform, Transform),
     u: f64,
@@ -116,21 +116,21 @@ fn error(
         .translation
         .as_dvec3()
         .lerp(to.translation.as_dvec3(), u);
-    let position = turned(placed.parent.transform_point3(local), motion.w) + motion.xyz();
-    let off = position.distance(placed.position());
+    let position = turned(posed.parent.transform_point3(local), motion.w) + motion.xyz();
+    let off = position.distance(posed.position());
     if !way.taken.yaw {
         return off;
     }
     let rotation = from.rotation.as_dquat().slerp(to.rotation.as_dquat(), u);
-    let placed_anew = Placed {
-        parent: placed.parent,
+    let turned_joint = PosedJoint {
+        parent: posed.parent,
         local: Transform {
             rotation: rotation.normalize().as_quat(),
-            ..placed.local
+            ..posed.local
         },
     };
     let turn = glam::DMat3::from_quat(DQuat::from_rotation_y(motion.w));
-    let (was, is) = (placed.axes(), turn * placed_anew.axes());
+    let (was, is) = (posed.axes(), turn * turned_joint.axes());
     // For each axis, the difference divided by its length is the sine of the angle, if small.
     let scale = was.x_axis.length();
     let axes = [

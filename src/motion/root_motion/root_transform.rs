@@ -4,16 +4,16 @@ use crate::error::{Result, expect_in, expect_len};
 use core::f64::consts::{PI, TAU};
 use glam::{Affine3A, DAffine3, DMat3, DQuat, DVec3, Vec3, Vec3A};
 
-/// A movement of a character over the ground, or its place in the world.
+/// A movement of a character over the ground, or its transform in the world.
 ///
 /// It is a rotation about +Y, then a translation: it maps a point `p` to `R(yaw) p + translation`.
 ///
 /// - A *movement* is relative to the frame that the character had at the start.
 ///   [`RootMotion::delta`](crate::motion::RootMotion::delta) returns it for a span of time.
-/// - A *place* is relative to the world. [`Self::advance`] adds movements to it.
+/// - A *world transform* is relative to the world. [`Self::advance`] adds movements to it.
 ///
 /// # Precision
-/// A place sums up movements without drift. Within 8 km of the origin, a step rounds the position
+/// A world transform sums up movements without drift. Within 8 km of the origin, a step rounds the position
 /// by at most 1e-12 m, where `f32` would round it by 2e-4 m. It rounds the yaw by at most
 /// 5e-16 rad.
 ///
@@ -22,12 +22,12 @@ use glam::{Affine3A, DAffine3, DMat3, DQuat, DVec3, Vec3, Vec3A};
 /// use throng::motion::RootTransform;
 ///
 /// let step = RootTransform { translation: DVec3::Z, yaw_rad: core::f64::consts::FRAC_PI_2 };
-/// let mut place = RootTransform::IDENTITY;
+/// let mut root = RootTransform::IDENTITY;
 /// for _ in 0..4 {
-///     place.advance(&step, 1.0);
+///     root.advance(&step, 1.0);
 /// }
-/// assert!(place.translation.length() < 1e-12); // round a square
-/// let world_from_model = place.world_from_model(DVec3::ZERO, Vec3::ONE);
+/// assert!(root.translation.length() < 1e-12); // round a square
+/// let world_from_model = root.world_from_model(DVec3::ZERO, Vec3::ONE);
 /// # let _ = world_from_model;
 /// ```
 #[doc(alias = "RootMotionDelta")]
@@ -36,12 +36,12 @@ use glam::{Affine3A, DAffine3, DMat3, DQuat, DVec3, Vec3, Vec3A};
 pub struct RootTransform {
     /// Translation in metres.
     ///
-    /// Of a movement: in the character's space before the rotation. Of a place: in world space.
+    /// Of a movement: in the character's space before the rotation. Of a world transform: in world space.
     pub translation: DVec3,
     /// Rotation in radians about +Y, counter-clockwise seen from above.
     ///
-    /// A movement's is not wrapped: two full turns are 4π. [`Self::advance`] keeps a place's within
-    /// ±π.
+    /// A movement's is not wrapped: two full turns are 4π. [`Self::advance`] keeps that of a
+    /// world transform within ±π.
     pub yaw_rad: f64,
 }
 
@@ -63,7 +63,7 @@ impl RootTransform {
         }
     }
 
-    /// Advances this place by a movement, whose translation is multiplied by `scale`.
+    /// Advances this world transform by a movement, whose translation is multiplied by `scale`.
     ///
     /// `scale` is the uniform scale of the instance, or 1. The yaw is kept within ±π.
     pub fn advance(&mut self, delta: &Self, scale: f64) {
@@ -141,7 +141,7 @@ impl RootTransform {
         DAffine3::from_rotation_translation(turn, self.translation)
     }
 
-    /// The transform of an instance at this place, relative to `origin` in world space.
+    /// The transform of an instance with this world transform, relative to `origin` in world space.
     ///
     /// The origin is subtracted before rounding. So the result is accurate anywhere in the world,
     /// if each part is drawn relative to a point near it.
@@ -160,7 +160,7 @@ impl RootTransform {
     /// is computed in `f64` and rounded once.
     ///
     /// Rounding in every frame causes drift. For long-running instances, use
-    /// [`Self::apply_orthonormal`], or keep a place and [advance](Self::advance) it.
+    /// [`Self::apply_orthonormal`], or keep a world transform and [advance](Self::advance) it.
     #[must_use]
     pub fn apply(&self, world_from_model: &Affine3A) -> Affine3A {
         rounded(&(wide(world_from_model) * self.to_affine()))

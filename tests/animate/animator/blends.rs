@@ -19,7 +19,7 @@ struct Voice {
     points: Vec<f64>,
     at: f64,
     /// The movement of its position: from, to, start and duration.
-    place: (f64, f64, f64, f64),
+    position: (f64, f64, f64, f64),
     speed: f64,
     phase: f64,
     since_s: f64,
@@ -86,7 +86,7 @@ fn clips_stand_where_the_blend_space_puts_them() {
             animator.update(now_s).unwrap();
             for voice in &mut voices {
                 voice.settle(world, now_s);
-                let (from, to, start_s, over_s) = voice.place;
+                let (from, to, start_s, over_s) = voice.position;
                 let part = if over_s > 0.0 {
                     ((now_s - start_s) / over_s).min(1.0)
                 } else {
@@ -123,7 +123,7 @@ fn command(
                 .set_blend_position(0, at)
                 .unwrap();
             let voice = voices.last_mut().unwrap();
-            (voice.at, voice.place) = (at.into(), (at.into(), at.into(), 0.0, 0.0));
+            (voice.at, voice.position) = (at.into(), (at.into(), at.into(), 0.0, 0.0));
         }
         1 if playing => {
             let over_s = rng.range(0.05, 0.6);
@@ -133,7 +133,7 @@ fn command(
                 .set_blend_position_over(0, at, over_s)
                 .unwrap();
             let voice = voices.last_mut().unwrap();
-            voice.place = (voice.at, at.into(), now_s, over_s.into());
+            voice.position = (voice.at, at.into(), now_s, over_s.into());
         }
         2 if playing => {
             let speed = f64::from(rng.range(-2.0, 2.0));
@@ -171,7 +171,7 @@ fn command(
                 clips: vec![0, WALK, RUN],
                 points: vec![0.0, 1.0, 3.0],
                 at,
-                place: (at, at, 0.0, 0.0),
+                position: (at, at, 0.0, 0.0),
                 speed,
                 phase: 0.0,
                 since_s: now_s,

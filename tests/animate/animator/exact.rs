@@ -64,7 +64,7 @@ pub(super) struct Voice {
     pub(super) loop_mode: LoopMode,
     pub(super) fade: Fade,
     /// Unwrapped clip time at `since_s`, and the speeds from then on.
-    pub(super) place_s: f64,
+    pub(super) clip_s: f64,
     pub(super) since_s: f64,
     pub(super) from_speed: f64,
     pub(super) to_speed: f64,
@@ -81,11 +81,11 @@ impl Voice {
     }
 
     /// Unwrapped clip time: the integral of the speed.
-    pub(super) fn place_at(&self, time_s: f64) -> f64 {
+    pub(super) fn clip_time_at(&self, time_s: f64) -> f64 {
         let since = time_s - self.since_s;
         let change = self.to_speed - self.from_speed;
         if since < 0.0 || self.ramp_s <= 0.0 {
-            return self.place_s + since * self.from_speed;
+            return self.clip_s + since * self.from_speed;
         }
         let ramped = since.min(self.ramp_s);
         let u = ramped / self.ramp_s;
@@ -94,10 +94,7 @@ impl Voice {
             Ease::Smooth => u.powi(3) - u.powi(4) / 2.0,
         };
         let rest = (since - self.ramp_s).max(0.0);
-        self.place_s
-            + ramped * self.from_speed
-            + self.ramp_s * change * eased
-            + rest * self.to_speed
+        self.clip_s + ramped * self.from_speed + self.ramp_s * change * eased + rest * self.to_speed
     }
 
     pub(super) fn speed_at(&self, time_s: f64) -> f64 {
@@ -120,11 +117,11 @@ impl Voice {
     fn go_on(
         &mut self,
         now_s: f64,
-        place_s: f64,
+        clip_s: f64,
         [from, to]: [f64; 2],
         (ramp_s, ease): (f64, Ease),
     ) {
-        (self.place_s, self.since_s) = (place_s, now_s);
+        (self.clip_s, self.since_s) = (clip_s, now_s);
         self.from_speed = if ramp_s > 0.0 { from } else { to };
         (self.to_speed, self.ramp_s, self.ramp_ease) = (to, ramp_s, ease);
     }
@@ -133,7 +130,7 @@ impl Voice {
     fn fade_to(&mut self, to: f64, now_s: f64, (fade_s, ease): (f32, Ease)) {
         if now_s < self.ramp_end_s() && self.from_speed != self.to_speed && ease != self.ramp_ease {
             let speed = self.speed_at(now_s);
-            self.go_on(now_s, self.place_at(now_s), [speed; 2], (0.0, ease));
+            self.go_on(now_s, self.clip_time_at(now_s), [speed; 2], (0.0, ease));
         }
         self.fade = Fade {
             from: self.fade.at(now_s),
@@ -219,7 +216,7 @@ impl<'a> Exact<'a> {
             mask,
             loop_mode: LoopMode::Loop,
             fade,
-            place_s: 0.0,
+            clip_s: 0.0,
             since_s: self.local_s,
             from_speed: 1.0,
             to_speed: 1.0,
@@ -247,7 +244,7 @@ impl<'a> Exact<'a> {
         let mut voice = self.voice(Some(start.clip), start.layer, start.mask, fade);
         voice.loop_mode = start.loop_mode;
         voice.since_s = start.start_s.unwrap_or(self.local_s);
-        voice.place_s = start.offset_s;
+        voice.clip_s = start.offset_s;
         (voice.from_speed, voice.to_speed) = (start.speed, start.speed);
         if !(start.synced && self.join(start, &mut voice)) {
             self.voices.push(voice);
@@ -300,7 +297,7 @@ impl<'a> Exact<'a> {
             let own_s = voice.duration_s(world);
             voice.go_on(
                 now_s,
-                voice.place_at(now_s),
+                voice.clip_time_at(now_s),
                 rates.map(|hz| hz * own_s),
                 ramp,
             );
@@ -311,8 +308,8 @@ impl<'a> Exact<'a> {
             return true;
         }
         new.synced = true;
-        let place_s = led.place_at(now_s) / led_s * duration_s + start.offset_s;
-        new.go_on(now_s, place_s, rates.map(|hz| hz * duration_s), ramp);
+        let clip_s = led.clip_time_at(now_s) / led_s * duration_s + start.offset_s;
+        new.go_on(now_s, clip_s, rates.map(|hz| hz * duration_s), ramp);
         false
     }
 
@@ -332,18 +329,18 @@ impl<'a> Exact<'a> {
                 Some(step_s) if voice.synced => speed * duration_s / step_s,
                 _ => speed,
             };
-            let mut place_s = voice.place_at(now_s);
+            let mut clip_s = voice.clip_time_at(now_s);
             if voice.loop_mode == LoopMode::Once {
                 // It is at the end, past which its time has run.
                 if voice.to_speed > 0.0 {
-                    place_s = place_s.min(duration_s);
+                    clip_s = clip_s.min(duration_s);
                 }
                 if voice.to_speed < 0.0 {
-                    place_s = place_s.max(0.0);
+                    clip_s = clip_s.max(0.0);
                 }
             }
-            voice.go_on(now_s, place_s, [speed; 2], (0.0, voice.ramp_ease));
-            let away = speed > 0.0 && place_s < duration_s || speed < 0.0 && place_s > 0.0;
+            voice.go_on(now_s, clip_s, [speed; 2], (0.0, voice.ramp_ease));
+            let away = speed > 0.0 && clip_s < duration_s || speed < 0.0 && clip_s > 0.0;
             voice.finished &= !away;
         }
     }
@@ -352,14 +349,14 @@ impl<'a> Exact<'a> {
         let (step_s, now_s, world) = (self.step_s(layer), self.local_s, self.world);
         let of_layer = |voice: &&mut Voice| voice.layer == layer && voice.clip.is_some();
         for voice in self.voices.iter_mut().filter(of_layer) {
-            let place_s = match step_s {
+            let clip_s = match step_s {
                 Some(step_s) if voice.synced => time_s / step_s * voice.duration_s(world),
                 _ => time_s,
             };
             // The remaining time of a change of speed, in the precision of the record.
             let left_s = f64::from((voice.ramp_end_s() - now_s).max(0.0) as f32);
             let speeds = [voice.speed_at(now_s), voice.to_speed];
-            voice.go_on(now_s, place_s, speeds, (left_s, voice.ramp_ease));
+            voice.go_on(now_s, clip_s, speeds, (left_s, voice.ramp_ease));
             (voice.started, voice.finished) = (false, false);
         }
     }

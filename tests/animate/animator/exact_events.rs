@@ -125,11 +125,11 @@ fn turn_s(voice: &Voice) -> Option<f64> {
 }
 
 /// The time at which a voice is at a clip time, in an interval in which it does not reverse.
-fn time_at(voice: &Voice, place_s: f64, [mut low, mut high]: [f64; 2]) -> f64 {
-    let rises = voice.place_at(high) > voice.place_at(low);
+fn time_at(voice: &Voice, clip_s: f64, [mut low, mut high]: [f64; 2]) -> f64 {
+    let rises = voice.clip_time_at(high) > voice.clip_time_at(low);
     for _ in 0..100 {
         let middle = 0.5 * (low + high);
-        if (voice.place_at(middle) < place_s) == rises {
+        if (voice.clip_time_at(middle) < clip_s) == rises {
             low = middle;
         } else {
             high = middle;
@@ -177,15 +177,15 @@ impl Exact<'_> {
     }
 
     fn pass(&mut self, voice: &mut Voice, clip: usize, span_s: [f64; 2]) {
-        let [from, to] = span_s.map(|time_s| voice.place_at(time_s));
+        let [from, to] = span_s.map(|time_s| voice.clip_time_at(time_s));
         if from == to {
             return;
         }
         let forward = to > from;
         let ends = [from.min(to), from.max(to)];
         let duration_s = voice.duration_s(self.world);
-        for (place_s, event, time_s) in points(self.world, clip, voice.loop_mode, ends) {
-            let begins = place_s == from && !voice.started;
+        for (clip_s, event, time_s) in points(self.world, clip, voice.loop_mode, ends) {
+            let begins = clip_s == from && !voice.started;
             // From the seam of a loop, only the cycle that it enters begins.
             let seam = voice.loop_mode == LoopMode::Loop
                 && duration_s > 0.0
@@ -195,15 +195,15 @@ impl Exact<'_> {
                     time_s == 0.0
                 };
             let passed = if forward {
-                place_s > from && place_s <= to
+                clip_s > from && clip_s <= to
             } else {
-                place_s < from && place_s >= to
+                clip_s < from && clip_s >= to
             };
             if passed || begins && !seam {
                 let at_s = if begins {
                     span_s[0]
                 } else {
-                    time_at(voice, place_s, span_s)
+                    time_at(voice, clip_s, span_s)
                 };
                 let speed = voice.speed_at(at_s);
                 self.note(voice, What::Clip(clip, event), at_s, speed);
@@ -223,7 +223,7 @@ impl Exact<'_> {
         } else {
             0.0
         };
-        let left_s = (end - voice.place_at(from_s)) / speed;
+        let left_s = (end - voice.clip_time_at(from_s)) / speed;
         let time_s = from_s + left_s.max(0.0);
         if time_s <= to_s {
             voice.finished = true;

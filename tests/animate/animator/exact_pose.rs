@@ -51,15 +51,15 @@ const BOUND: f64 = 1e-6;
 /// Layer 0 hides the rest pose from this weight on.
 const THRESHOLD: f64 = 0.999;
 
-fn clip_time_s(voice: &Voice, place_s: f64, duration_s: f64) -> f64 {
+fn clip_time_s(voice: &Voice, clip_s: f64, duration_s: f64) -> f64 {
     if duration_s <= 0.0 {
         return 0.0;
     }
     match voice.loop_mode {
-        LoopMode::Loop => place_s.rem_euclid(duration_s),
-        LoopMode::Once => place_s.max(0.0).min(duration_s),
+        LoopMode::Loop => clip_s.rem_euclid(duration_s),
+        LoopMode::Once => clip_s.max(0.0).min(duration_s),
         LoopMode::PingPong => {
-            let time_s = place_s.rem_euclid(2.0 * duration_s);
+            let time_s = clip_s.rem_euclid(2.0 * duration_s);
             if time_s > duration_s {
                 2.0 * duration_s - time_s
             } else {
@@ -152,9 +152,9 @@ impl Exact<'_> {
         let Some(clip) = voice.clip.map(|clip| &world.clips[clip]) else {
             return (weights, self.own_pose.clone(), false);
         };
-        let place_s = voice.place_at(self.local_s);
+        let clip_s = voice.clip_time_at(self.local_s);
         let mut local = world.rest();
-        let time_s = clip_time_s(voice, place_s, clip.duration_s());
+        let time_s = clip_time_s(voice, clip_s, clip.duration_s());
         clip.sample(time_s, &mut local).unwrap();
         (weights, local, clip.is_additive())
     }

@@ -487,7 +487,7 @@ fn wrong_values_are_named() {
             animator
                 .actor_mut(id)
                 .and_then(|mut it| it.play(Play::blend_space("line").at([1.0, 2.0]))),
-            "place in the blend space",
+            "position in the blend space",
         ),
         (
             animator

@@ -50,7 +50,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         ui.label(match status {
             Some(status) => {
                 let state = shown(machine.state_name(layer, status.state));
-                format!("{name}: {state}, {:.0} %", status.place * 100.0)
+                format!("{name}: {state}, {:.0} %", status.position * 100.0)
             }
             None => name,
         });
