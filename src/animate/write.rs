@@ -36,12 +36,12 @@ unsafe fn write_as<K: Instructions, W: Wide, E: LaneFormat, const ROW: usize>(
     (list, first): (&[Entry], usize),
     scratch: &Scratch,
 ) {
-    for part in (0..group.count).step_by(W::WIDTH) {
-        let part = Part {
+    for start in (0..group.count).step_by(W::WIDTH) {
+        let chunk = Chunk {
             models: scratch.model.as_ptr().cast(),
-            part,
-            to: group.out.as_ptr().wrapping_add(part),
-            live: live::<W>(group.count - part),
+            start,
+            to: group.out.as_ptr().wrapping_add(start),
+            live: live::<W>(group.count - start),
         };
         // SAFETY: the functions called have the same contract.
         unsafe {
@@ -49,15 +49,15 @@ unsafe fn write_as<K: Instructions, W: Wide, E: LaneFormat, const ROW: usize>(
                 && let Some(phase) = group.phase
             {
                 if const { E::BY_ROWS } {
-                    phase!(K, part.lines::<W, ROW>((list, first), phase));
+                    phase!(K, chunk.lines::<W, ROW>((list, first), phase));
                 } else {
-                    phase!(K, part.fours::<K, W, E, ROW>((list, first), phase));
+                    phase!(K, chunk.fours::<K, W, E, ROW>((list, first), phase));
                 }
             } else if const { W::ROWS_AT_ONCE == 2 && E::BY_ROWS } {
                 let phase = group.phase.unwrap_or(0);
-                phase!(K, part.pairs::<W, ROW>((list, first), phase));
+                phase!(K, chunk.pairs::<W, ROW>((list, first), phase));
             } else {
-                phase!(K, part.each::<W, E, ROW>((list, first)));
+                phase!(K, chunk.each::<W, E, ROW>((list, first)));
             }
         }
     }
@@ -67,17 +67,17 @@ const ROW_BYTES: usize = size_of::<[f32; 4]>();
 const LINE_BYTES: usize = 64;
 
 /// The instances of a group that share one register.
-struct Part {
+struct Chunk {
     models: *const f32,
     /// Number of the first instance.
-    part: usize,
+    start: usize,
     /// One pointer per instance.
     to: *const *mut u8,
     /// One bit per lane, set if the lane has an instance.
     live: u32,
 }
 
-impl Part {
+impl Chunk {
     /// Computes row `number` of an entry's skinning matrices.
     ///
     /// # Safety
@@ -86,7 +86,7 @@ impl Part {
     unsafe fn row<W: Wide, const ROW: usize>(&self, entry: &Entry, number: usize) -> [W; 4] {
         // SAFETY: the caller guarantees that the matrix of the entry's joint has been computed.
         unsafe {
-            let from = at::<ROW>(self.models, entry.slot, self.part);
+            let from = at::<ROW>(self.models, entry.slot, self.start);
             skinning_row::<W, ROW>(from, entry, number)
         }
     }
@@ -96,7 +96,7 @@ impl Part {
     unsafe fn entry<W: Wide, E: LaneFormat, const ROW: usize>(&self, entry: &Entry) -> Rows<W> {
         // SAFETY: the caller guarantees that the matrix of the entry's joint has been computed.
         unsafe {
-            let from = at::<ROW>(self.models, entry.slot, self.part);
+            let from = at::<ROW>(self.models, entry.slot, self.start);
             entries::<W, E>(skinning::<W, ROW>(from, entry), self.live)
         }
     }

@@ -102,8 +102,7 @@ impl<'a> Play<'a> {
     /// Plays a blend space by name or id: looping, at normal speed, without a fade.
     ///
     /// All its clips play at one phase. [`Self::at`] sets the position in the blend space, and
-    /// [`Actor::set_blend_position`](super::Actor::set_blend_position) moves it
-    /// later.
+    /// [`Actor::set_blend_position`](super::Actor::set_blend_position) moves it later.
     #[doc(alias = "blend tree")]
     #[must_use]
     pub fn blend_space(space: impl Into<NameOrId<'a, Id<BlendSpace>>>) -> Self {

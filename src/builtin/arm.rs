@@ -1,16 +1,16 @@
 //! The cage of the left arm, from the shoulder to the middle of the hand.
 
 use super::cage::{Bind, Cage, Paint};
-use super::rig::{ARM, PALM, Part, SHOULDER, Side, UPPER_CHEST};
+use super::rig::{ARM, BodyPart, PALM, SHOULDER, Side, UPPER_CHEST};
 use Paint::{Shirt, Skin};
 use glam::{Vec2, Vec3};
 
-const CLAVICLE: usize = Side::Left.of(Part::Shoulder);
-const UPPER_ARM: usize = Side::Left.of(Part::UpperArm);
-const UPPER_TWIST: usize = Side::Left.of(Part::UpperArmTwist);
-const LOWER_ARM: usize = Side::Left.of(Part::LowerArm);
-const LOWER_TWIST: usize = Side::Left.of(Part::LowerArmTwist);
-const HAND: usize = Side::Left.of(Part::Hand);
+const CLAVICLE: usize = Side::Left.of(BodyPart::Shoulder);
+const UPPER_ARM: usize = Side::Left.of(BodyPart::UpperArm);
+const UPPER_TWIST: usize = Side::Left.of(BodyPart::UpperArmTwist);
+const LOWER_ARM: usize = Side::Left.of(BodyPart::LowerArm);
+const LOWER_TWIST: usize = Side::Left.of(BodyPart::LowerArmTwist);
+const HAND: usize = Side::Left.of(BodyPart::Hand);
 
 /// A loop of vertices around the arm. All lengths are in metres.
 ///

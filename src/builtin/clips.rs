@@ -1,7 +1,7 @@
 //! The built-in clips: functions from phase to pose, sampled into keys.
 
 use super::pose::{Arm, Pose, wave_of};
-use super::rig::{CHEST, HEAD, HIPS, NECK, Part, RestJoint, SPINE, Side, UPPER_CHEST};
+use super::rig::{BodyPart, CHEST, HEAD, HIPS, NECK, RestJoint, SPINE, Side, UPPER_CHEST};
 use super::{gait, rig};
 use crate::clip::Interpolation;
 use crate::import::{RawAnimation, RawChannel, RawKeys};
@@ -96,7 +96,7 @@ fn standing(rest: &[RestJoint], phase: f32, breaths: f32) -> Pose {
     pose.delta[NECK] = Quat::from_rotation_x(0.02 + 0.012 * breath);
     for side in Side::BOTH {
         let lift = -0.045 + 0.018 * breath;
-        pose.delta[side.of(Part::Shoulder)] = Quat::from_rotation_z(side.sign() * lift);
+        pose.delta[side.of(BodyPart::Shoulder)] = Quat::from_rotation_z(side.sign() * lift);
         let late = wave_of(phase, 0.12) * 0.02;
         pose.hold(
             side,
@@ -132,17 +132,17 @@ fn wave(rest: &[RestJoint], phase: f32) -> Pose {
     let swing = wave_of(3.0 * phase, 0.0);
     let late = wave_of(3.0 * phase, 0.16);
     let side = Side::Right;
-    pose.delta[side.of(Part::Shoulder)] =
+    pose.delta[side.of(BodyPart::Shoulder)] =
         Quat::from_rotation_z(-0.20) * Quat::from_rotation_y(0.06);
     let along = Vec3::new(-0.88, -0.14 + 0.03 * swing, 0.34).normalize();
     let hinge_up = Vec3::new(-0.10, 1.0, 0.12);
-    let upper = rig::axes(along, hinge_up) * rest[side.of(Part::UpperArm)].axes.inverse();
-    let chest = pose.turn(rest, side.of(Part::Shoulder));
-    pose.delta[side.of(Part::UpperArm)] = chest.inverse() * upper;
+    let upper = rig::axes(along, hinge_up) * rest[side.of(BodyPart::UpperArm)].axes.inverse();
+    let chest = pose.turn(rest, side.of(BodyPart::Shoulder));
+    pose.delta[side.of(BodyPart::UpperArm)] = chest.inverse() * upper;
     pose.bend_elbow(side, 1.82 + 0.34 * swing);
     // The hand lags behind the forearm, about the axis through the palm.
     let palm = rig::on_side(side, rig::PALM);
-    pose.delta[side.of(Part::Hand)] = Quat::from_axis_angle(palm, 0.22 * late);
+    pose.delta[side.of(BodyPart::Hand)] = Quat::from_axis_angle(palm, 0.22 * late);
     pose.curl(side, 0.10);
     pose.delta[NECK] *= Quat::from_rotation_z(-0.05) * Quat::from_rotation_y(-0.05);
     pose.delta[HEAD] = Quat::from_rotation_z(-0.07 - 0.02 * swing)

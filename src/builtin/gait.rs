@@ -1,7 +1,7 @@
 //! Walking and running: each foot follows a path, the leg follows the foot, the rest balances.
 
 use super::pose::{Arm, Pose, wave_of};
-use super::rig::{CHEST, HEAD, HIPS, NECK, Part, RestJoint, SPINE, Side, UPPER_CHEST};
+use super::rig::{BodyPart, CHEST, HEAD, HIPS, NECK, RestJoint, SPINE, Side, UPPER_CHEST};
 use glam::{Quat, Vec3};
 
 /// Duration of a walk cycle in seconds, between touchdowns of the left foot.
@@ -163,7 +163,7 @@ pub(super) fn walk(rest: &[RestJoint], phase: f32) -> Pose {
         };
         let swing = -wave_of(own, -0.23);
         let late = -wave_of(own, -0.16);
-        pose.delta[side.of(Part::Shoulder)] =
+        pose.delta[side.of(BodyPart::Shoulder)] =
             relaxed(side) * Quat::from_rotation_y(-side.sign() * 0.05 * swing);
         let arm = Arm {
             out: 0.165,
@@ -206,7 +206,7 @@ pub(super) fn run(rest: &[RestJoint], phase: f32) -> Pose {
         };
         let swing = -wave_of(own, -0.20);
         let late = -wave_of(own, -0.12);
-        pose.delta[side.of(Part::Shoulder)] =
+        pose.delta[side.of(BodyPart::Shoulder)] =
             relaxed(side) * Quat::from_rotation_y(-side.sign() * 0.10 * swing);
         let arm = Arm {
             out: 0.25,

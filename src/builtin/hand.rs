@@ -1,7 +1,7 @@
 //! The cage of the left hand, from its middle to the fingertips.
 
 use super::cage::{Cage, Paint};
-use super::rig::{FINGERS, Finger, Part, Side, in_hand, wrist};
+use super::rig::{BodyPart, FINGERS, Finger, Side, in_hand, wrist};
 use glam::Vec3;
 
 /// The knuckles, in metres along the arm and towards the thumb's side.
@@ -30,7 +30,7 @@ pub(super) fn add(cage: &mut Cage, loops: &[Vec<usize>; 2]) {
     let knuckles = |cage: &mut Cage, towards_palm: f32| {
         let positions =
             KNUCKLES.map(|[along, side]| wrist() + in_hand([along, side, towards_palm]));
-        cage.ring(positions, &[(Side::Left.of(Part::Hand), 1.0)])
+        cage.ring(positions, &[(Side::Left.of(BodyPart::Hand), 1.0)])
     };
     let b = knuckles(cage, THICKNESS_M);
     let t = knuckles(cage, -THICKNESS_M);
@@ -59,8 +59,8 @@ pub(super) fn add(cage: &mut Cage, loops: &[Vec<usize>; 2]) {
 /// The quad starts with its palm side, from the thumb's side to the other.
 fn add_finger(cage: &mut Cage, index: usize, opening: [usize; 4]) {
     let finger = &FINGERS[index];
-    let first = Side::Left.of(Part::Finger(index));
-    let hand = Side::Left.of(Part::Hand);
+    let first = Side::Left.of(BodyPart::Finger(index));
+    let hand = Side::Left.of(BodyPart::Hand);
     let [base, second, third, tip] = finger.points();
     if index > 0 {
         for corner in opening {

@@ -1,14 +1,14 @@
 //! The cage of the left leg, from the lowest row of the hips to the toes.
 
 use super::cage::{Bind, Cage, Paint};
-use super::rig::{HIPS, Part, Side};
+use super::rig::{BodyPart, HIPS, Side};
 use Paint::{Shoe, Sole, Trousers};
 use glam::{Vec2, Vec3};
 
-const UPPER_LEG: usize = Side::Left.of(Part::UpperLeg);
-const LOWER_LEG: usize = Side::Left.of(Part::LowerLeg);
-const FOOT: usize = Side::Left.of(Part::Foot);
-const TOES: usize = Side::Left.of(Part::Toes);
+const UPPER_LEG: usize = Side::Left.of(BodyPart::UpperLeg);
+const LOWER_LEG: usize = Side::Left.of(BodyPart::LowerLeg);
+const FOOT: usize = Side::Left.of(BodyPart::Foot);
+const TOES: usize = Side::Left.of(BodyPart::Toes);
 
 /// A loop around the leg, in metres: centre, and half extent to the side and to the front.
 struct LegLoop {

@@ -5,7 +5,7 @@
 //! delta(joint), and no joint's own axes are involved.
 
 use super::rig;
-use super::rig::{ANKLE, BALL, HIP, HIPS, JOINTS, KNEE, Part, RestJoint, Side, on_side};
+use super::rig::{ANKLE, BALL, BodyPart, HIP, HIPS, JOINTS, KNEE, RestJoint, Side, on_side};
 use core::f32::consts::TAU;
 use glam::{Quat, Vec3};
 
@@ -60,9 +60,9 @@ impl Pose {
         let turned = |from: Vec3, to: Vec3| rig::axes(to, out) * rig::axes(from, Vec3::Z).inverse();
         let thigh = turned(knee0 - hip0, knee);
         let shin = turned(ankle0 - knee0, along * length - knee);
-        self.delta[side.of(Part::UpperLeg)] = hips.inverse() * thigh;
-        self.delta[side.of(Part::LowerLeg)] = thigh.inverse() * shin;
-        self.delta[side.of(Part::Foot)] = shin.inverse() * foot;
+        self.delta[side.of(BodyPart::UpperLeg)] = hips.inverse() * thigh;
+        self.delta[side.of(BodyPart::LowerLeg)] = thigh.inverse() * shin;
+        self.delta[side.of(BodyPart::Foot)] = shin.inverse() * foot;
     }
 
     /// Places the foot by the position of its sole.
@@ -86,7 +86,7 @@ impl Pose {
         let pivot = if pitch > 0.0 { ball } else { heel };
         let ankle = at + ankle0 + yaw * (pivot - ankle0) + foot * (ankle0 - pivot);
         self.reach(rest, side, ankle, foot, yaw * Vec3::new(0.0, 0.0, 1.0));
-        self.delta[side.of(Part::Toes)] = Quat::from_rotation_x(-toes);
+        self.delta[side.of(BodyPart::Toes)] = Quat::from_rotation_x(-toes);
     }
 
     /// Makes the twist joints follow the arm and the hand.
@@ -97,10 +97,11 @@ impl Pose {
                 2.0 * f32::atan2(Vec3::new(delta.x, delta.y, delta.z).dot(along), delta.w)
             };
             let wrap = |angle: f32| angle - TAU * (angle / TAU).round();
-            let upper = wrap(twist(self.delta[side.of(Part::UpperArm)]));
-            let hand = wrap(twist(self.delta[side.of(Part::Hand)]));
-            self.delta[side.of(Part::UpperArmTwist)] = Quat::from_axis_angle(along, -0.75 * upper);
-            self.delta[side.of(Part::LowerArmTwist)] = Quat::from_axis_angle(along, 0.5 * hand);
+            let upper = wrap(twist(self.delta[side.of(BodyPart::UpperArm)]));
+            let hand = wrap(twist(self.delta[side.of(BodyPart::Hand)]));
+            self.delta[side.of(BodyPart::UpperArmTwist)] =
+                Quat::from_axis_angle(along, -0.75 * upper);
+            self.delta[side.of(BodyPart::LowerArmTwist)] = Quat::from_axis_angle(along, 0.5 * hand);
         }
     }
 }
@@ -128,7 +129,7 @@ impl Pose {
         let lower = Quat::from_rotation_z(-s * (core::f32::consts::FRAC_PI_4 - arm.out));
         let swing = Quat::from_rotation_x(-arm.forward);
         let inward = Quat::from_rotation_y(-s * arm.inward);
-        self.delta[side.of(Part::UpperArm)] = swing * inward * lower;
+        self.delta[side.of(BodyPart::UpperArm)] = swing * inward * lower;
         self.bend_elbow(side, arm.elbow);
         self.curl(side, arm.curl);
     }
@@ -136,7 +137,7 @@ impl Pose {
     /// Bends the elbow about its own hinge.
     pub(super) fn bend_elbow(&mut self, side: Side, angle: f32) {
         let along = on_side(side, rig::ARM);
-        self.delta[side.of(Part::LowerArm)] =
+        self.delta[side.of(BodyPart::LowerArm)] =
             Quat::from_axis_angle(along.cross(Vec3::Z).normalize(), angle);
     }
 
@@ -151,7 +152,7 @@ impl Pose {
                 [0.80, 1.0, 0.7].map(|f| f * (0.88 + 0.06 * index as f32))
             };
             for (bone, part) in part.into_iter().enumerate() {
-                self.delta[side.of(Part::Finger(index)) + bone] =
+                self.delta[side.of(BodyPart::Finger(index)) + bone] =
                     Quat::from_axis_angle(hinge, angle * part);
             }
         }

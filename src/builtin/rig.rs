@@ -21,7 +21,7 @@ pub(super) const JOINTS: usize = MIDDLE + 2 * PER_SIDE;
 
 /// Joints that both sides have. [`Side::of`] gives the index.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum BodyPart {
     Shoulder,
     UpperArm,
     /// Twist joint at the shoulder. It reverts most of the upper arm's twist for the vertices
@@ -54,23 +54,23 @@ impl Side {
     }
 
     /// The joint's index.
-    pub(super) const fn of(self, part: Part) -> usize {
+    pub(super) const fn of(self, part: BodyPart) -> usize {
         let base = match self {
             Self::Left => MIDDLE,
             Self::Right => MIDDLE + PER_SIDE,
         };
         base + match part {
-            Part::Shoulder => 0,
-            Part::UpperArm => 1,
-            Part::UpperArmTwist => 2,
-            Part::LowerArm => 3,
-            Part::LowerArmTwist => 4,
-            Part::Hand => 5,
-            Part::Finger(finger) => 6 + 3 * finger,
-            Part::UpperLeg => 21,
-            Part::LowerLeg => 22,
-            Part::Foot => 23,
-            Part::Toes => 24,
+            BodyPart::Shoulder => 0,
+            BodyPart::UpperArm => 1,
+            BodyPart::UpperArmTwist => 2,
+            BodyPart::LowerArm => 3,
+            BodyPart::LowerArmTwist => 4,
+            BodyPart::Hand => 5,
+            BodyPart::Finger(finger) => 6 + 3 * finger,
+            BodyPart::UpperLeg => 21,
+            BodyPart::LowerLeg => 22,
+            BodyPart::Foot => 23,
+            BodyPart::Toes => 24,
         }
     }
 }
@@ -247,7 +247,7 @@ impl Limbs<'_> {
         let frame = [ARM, Vec3::Z];
         let elbow = SHOULDER + ARM * UPPER_ARM_M;
         let middle = elbow + ARM * (0.5 * LOWER_ARM_M);
-        let parts = [Part::Shoulder, Part::UpperArm, Part::LowerArm];
+        let parts = [BodyPart::Shoulder, BodyPart::UpperArm, BodyPart::LowerArm];
         let [shoulder, upper, lower] = parts.map(|part| self.side.of(part));
         let across = [SHOULDER - clavicle, Vec3::Z];
         self.add("Shoulder", UPPER_CHEST, clavicle, across);
@@ -263,8 +263,8 @@ impl Limbs<'_> {
         let along = finger.direction();
         let frame = [along, finger.curl().cross(along)];
         let points = finger.points();
-        let first = self.side.of(Part::Finger(index));
-        let parents = [self.side.of(Part::Hand), first, first + 1];
+        let first = self.side.of(BodyPart::Finger(index));
+        let parents = [self.side.of(BodyPart::Hand), first, first + 1];
         for (bone, part) in ["Proximal", "Intermediate", "Distal"].iter().enumerate() {
             let name = format!("{}{part}", finger.name);
             self.add(&name, parents[bone], points[bone], frame);
@@ -272,7 +272,7 @@ impl Limbs<'_> {
     }
 
     fn leg(&mut self) {
-        let parts = [Part::UpperLeg, Part::LowerLeg, Part::Foot];
+        let parts = [BodyPart::UpperLeg, BodyPart::LowerLeg, BodyPart::Foot];
         let [upper, lower, foot] = parts.map(|part| self.side.of(part));
         self.add("UpperLeg", HIPS, HIP, [KNEE - HIP, Vec3::Z]);
         self.add("LowerLeg", upper, KNEE, [ANKLE - KNEE, Vec3::Z]);

@@ -1,13 +1,13 @@
 //! The left half of the trunk's cage, as open rows.
 
 use super::cage::{Cage, Paint};
-use super::rig::{CHEST, HIPS, NECK, Part, SPINE, Side, UPPER_CHEST};
+use super::rig::{BodyPart, CHEST, HIPS, NECK, SPINE, Side, UPPER_CHEST};
 use super::row::{Row, add_row, row, sharp};
 use Paint::{Shirt, Trousers};
 
-const SHOULDER: usize = Side::Left.of(Part::Shoulder);
-const UPPER_TWIST: usize = Side::Left.of(Part::UpperArmTwist);
-const UPPER_LEG: usize = Side::Left.of(Part::UpperLeg);
+const SHOULDER: usize = Side::Left.of(BodyPart::Shoulder);
+const UPPER_TWIST: usize = Side::Left.of(BodyPart::UpperArmTwist);
+const UPPER_LEG: usize = Side::Left.of(BodyPart::UpperLeg);
 
 /// The rows from the hips to the lower end of the arm's opening.
 #[rustfmt::skip]

@@ -9,7 +9,7 @@ use super::key_times;
 use super::octet::{EIGHT, Matrices, Octet};
 use super::packed::Clip;
 use super::probes::{Probes, compose, rest_pose};
-use super::tested_times::{FileCurves, Part, Pick, Times, picks};
+use super::tested_times::{FileCurves, Pick, TimeSet, Times, picks};
 use super::unpacked::{Moments, Unpacked};
 use crate::mesh::Model;
 use crate::skeleton::{NO_PARENT, Transform};
@@ -51,7 +51,7 @@ pub(super) struct Measure<'a> {
     bound_m: f32,
     probes: &'a Probes,
     /// The times from the file's keys.
-    keys: Part,
+    keys: TimeSet,
 }
 
 /// Working memory for the poses at eight times.
@@ -92,9 +92,9 @@ impl<'a> Measure<'a> {
             },
             bound_m,
             probes,
-            keys: Part::default(),
+            keys: TimeSet::default(),
         };
-        let mut keys = Part::new(key_times_s);
+        let mut keys = TimeSet::new(key_times_s);
         let mut scratch = Scratch::default();
         for group in 0..keys.groups() {
             keys.fill(&measure.file, group, &mut scratch.local);
@@ -109,7 +109,7 @@ impl<'a> Measure<'a> {
         Times::new(&clip.timing, &self.keys)
     }
 
-    pub(super) fn keys(&self) -> &Part {
+    pub(super) fn keys(&self) -> &TimeSet {
         &self.keys
     }
 
@@ -155,13 +155,13 @@ impl<'a> Measure<'a> {
         let mut worst = Worst::default();
         let mut scratch = Scratch::default();
         let all = vec![true; self.file.skeleton.len()];
-        for part in 0..Times::PARTS {
+        for set in 0..Times::SETS {
             let mut found = Found::new(all.len());
             found.vertex = worst.vertex;
-            for group in 0..times.part(part, &self.keys).groups() {
-                times.fill(part, &self.file, group, &mut scratch.local);
+            for group in 0..times.set(set, &self.keys).groups() {
+                times.fill(set, &self.file, group, &mut scratch.local);
                 let pick = Pick {
-                    part: times.part(part, &self.keys),
+                    set: times.set(set, &self.keys),
                     group,
                 };
                 let detail = Detail::Worst(above_m.max(found.vertex.error_m));
@@ -175,7 +175,7 @@ impl<'a> Measure<'a> {
             for (joint, far) in found.joints.iter().enumerate() {
                 let (error_m, group, lane) = far.worst();
                 worst.take(error_m, joint, || {
-                    times.part(part, &self.keys).time_s(group as usize, lane)
+                    times.set(set, &self.keys).time_s(group as usize, lane)
                 });
             }
             worst.vertex = found.vertex;
@@ -195,7 +195,7 @@ impl<'a> Measure<'a> {
         let all = vec![true; errors.len()];
         let vertex = self.errors(
             &made,
-            &picks(&self.keys, &times, 0..Times::PARTS),
+            &picks(&self.keys, &times, 0..Times::SETS),
             (Detail::Vertices(limit), &all),
             &mut errors,
         );
@@ -319,7 +319,7 @@ impl<'a> Measure<'a> {
             let pick = picks.get(number as usize);
             Most {
                 error_m,
-                time_s: pick.map_or(0.0, |pick| pick.part.time_s(pick.group, lane)),
+                time_s: pick.map_or(0.0, |pick| pick.set.time_s(pick.group, lane)),
             }
         });
         (most.collect(), found.vertex)
@@ -342,9 +342,9 @@ impl<'a> Measure<'a> {
             exact,
             made: models,
         } = scratch;
-        let (exact, finite) = pick.part.models(&self.file, pick.group, local, exact);
+        let (exact, finite) = pick.set.models(&self.file, pick.group, local, exact);
         models.resize(self.file.skeleton.len(), [Octet::default(); 12]);
-        let at = Moments::new(made.timing(), pick.part.times_s(pick.group));
+        let at = Moments::new(made.timing(), pick.set.times_s(pick.group));
         let comparison = Comparison {
             made,
             at: &at,
@@ -353,7 +353,7 @@ impl<'a> Measure<'a> {
             probes: self.probes,
             detail,
             number: number as u32,
-            times_s: pick.part.times_s(pick.group),
+            times_s: pick.set.times_s(pick.group),
             which,
         };
         comparison.run(models, found)

@@ -10,7 +10,8 @@ use crate::skeleton::{Skeleton, Transform};
 
 /// Limit of cached joint poses. Others are recomputed whenever they are needed.
 const MAX_KEPT: usize = 1 << 18;
-/// A frame closer to another tested time than this part of an interval is not tested separately.
+/// A frame closer to another tested time than this fraction of an interval is not tested
+/// separately.
 const NEAR: f64 = 1e-3;
 
 /// The file's curves, which clips are compared with.
@@ -22,7 +23,7 @@ pub(super) struct FileCurves<'a> {
 
 /// Times in groups of eight, and the exact model poses at them.
 #[derive(Default)]
-pub(super) struct Part {
+pub(super) struct TimeSet {
     /// Groups of eight times. The last group is filled up with the last time.
     times_s: Vec<[f64; EIGHT]>,
     /// Cached poses `[group][joint]` of the first groups.
@@ -31,19 +32,19 @@ pub(super) struct Part {
     finite: Vec<bool>,
 }
 
-/// One group of eight times of a part.
+/// One group of eight times of a set.
 pub(super) struct Pick<'a> {
-    pub(super) part: &'a Part,
+    pub(super) set: &'a TimeSet,
     pub(super) group: usize,
 }
 
 /// The times at which one clip is checked, besides those from the file's keys.
 pub(super) struct Times {
     /// Midpoints between frames; the first and third quarters; the frames themselves.
-    parts: [Part; 3],
+    sets: [TimeSet; 3],
 }
 
-impl Part {
+impl TimeSet {
     pub(super) fn new(times_s: impl IntoIterator<Item = f64>) -> Self {
         let mut all: Vec<f64> = times_s.into_iter().collect();
         if let Some(last) = all.last().copied() {
@@ -128,17 +129,17 @@ fn compute(
 }
 
 impl Times {
-    /// Number of parts. The first is the one from the file's keys.
-    pub(super) const PARTS: usize = 4;
-    /// The parts that are checked during the search, because errors of single keys peak there.
+    /// Number of sets. The first is the one from the file's keys.
+    pub(super) const SETS: usize = 4;
+    /// The sets that are checked during the search, because errors of single keys peak there.
     pub(super) const SEARCHED: [usize; 3] = [0, 1, 3];
 
-    pub(super) fn new(timing: &Timing, keys: &Part) -> Self {
-        let at = |part: f64| {
+    pub(super) fn new(timing: &Timing, keys: &TimeSet) -> Self {
+        let at = |share: f64| {
             let frames = 0..timing.frames.saturating_sub(1);
             frames.map(move |frame| {
                 let [from, to] = [frame, frame + 1].map(|frame| timing.time_s(frame));
-                from + (to - from) * part
+                from + (to - from) * share
             })
         };
         let near = if timing.rate > 0.0 {
@@ -153,43 +154,43 @@ impl Times {
         };
         let frames = (0..timing.frames).map(|frame| timing.time_s(frame));
         Self {
-            parts: [
-                Part::new(at(0.5)),
-                Part::new(at(0.25).chain(at(0.75))),
-                Part::new(frames.filter(|time_s| !asked(*time_s))),
+            sets: [
+                TimeSet::new(at(0.5)),
+                TimeSet::new(at(0.25).chain(at(0.75))),
+                TimeSet::new(frames.filter(|time_s| !asked(*time_s))),
             ],
         }
     }
 
-    /// Returns a part: `keys`, the one from the file's keys, or one of these.
-    pub(super) fn part<'a>(&'a self, part: usize, keys: &'a Part) -> &'a Part {
-        match part.checked_sub(1) {
-            Some(own) => &self.parts[own],
+    /// Returns a set: `keys`, the one from the file's keys, or one of these.
+    pub(super) fn set<'a>(&'a self, set: usize, keys: &'a TimeSet) -> &'a TimeSet {
+        match set.checked_sub(1) {
+            Some(own) => &self.sets[own],
             None => keys,
         }
     }
 
-    /// Calls [`Part::fill`] for a part other than the file's.
+    /// Calls [`TimeSet::fill`] for a set other than the file's.
     pub(super) fn fill(
         &mut self,
-        part: usize,
+        set: usize,
         file: &FileCurves<'_>,
         group: usize,
         local: &mut Vec<Transform>,
     ) {
-        if let Some(own) = part.checked_sub(1) {
-            self.parts[own].fill(file, group, local);
+        if let Some(own) = set.checked_sub(1) {
+            self.sets[own].fill(file, group, local);
         }
     }
 }
 
-/// Returns all groups of these parts.
+/// Returns all groups of these sets.
 pub(super) fn picks<'a>(
-    keys: &'a Part,
+    keys: &'a TimeSet,
     times: &'a Times,
-    parts: impl IntoIterator<Item = usize>,
+    sets: impl IntoIterator<Item = usize>,
 ) -> Vec<Pick<'a>> {
-    let parts = parts.into_iter().map(|part| times.part(part, keys));
-    let groups = parts.flat_map(|part| (0..part.groups()).map(move |group| Pick { part, group }));
+    let sets = sets.into_iter().map(|set| times.set(set, keys));
+    let groups = sets.flat_map(|set| (0..set.groups()).map(move |group| Pick { set, group }));
     groups.collect()
 }

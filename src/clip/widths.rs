@@ -82,7 +82,7 @@ pub(super) fn search(
             return Some((tried, worst));
         }
         let mut errors = vec![Most::default(); powers.len()];
-        let all = picks(measure.keys(), times, 0..Times::PARTS);
+        let all = picks(measure.keys(), times, 0..Times::SETS);
         let detail = Detail::Vertices(SEARCHED * measure.limit_m());
         measure.errors(
             &made,
@@ -124,8 +124,8 @@ fn least(
             best = Some((bits, powers.clone()));
         }
         before = Some(widths);
-        let part = round as f32 / (ROUNDS - 1) as f32;
-        let pace = PACE[0] + (PACE[1] - PACE[0]) * part;
+        let share = round as f32 / (ROUNDS - 1) as f32;
+        let pace = PACE[0] + (PACE[1] - PACE[0]) * share;
         for (power, slack) in powers.iter_mut().zip(&slack) {
             let pace = if *slack < 0.0 { 1.1 } else { pace };
             *power += (pace * slack).clamp(-MOST, MOST);
@@ -270,7 +270,7 @@ fn reaches(
     let mut far = vec![Octet::default(); reaches.len()];
     for pick in searched {
         let (models, _) = pick
-            .part
+            .set
             .models(measure.file(), pick.group, &mut local, &mut out);
         for (joint, far) in far.iter_mut().enumerate() {
             *far = Octet::splat(measure.probes().reach_m(joint));

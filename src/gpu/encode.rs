@@ -7,7 +7,7 @@ use crate::character::Character;
 use crate::error::Result;
 use crate::mesh::{JointIndices, MorphTarget, Primitive};
 use crate::palette::PaletteFormat;
-use crate::skin::{SkinnedLayout, SkinnedPart};
+use crate::skin::{SkinnedLayout, SkinnedStreams};
 use bytemuck::Pod;
 use glam::{Vec2, Vec3, Vec4};
 
@@ -54,8 +54,8 @@ impl Geometry {
             ..Self::default()
         };
         let parts = geometry.skinned.primitives.clone();
-        for (number, (primitive, part)) in (0..).zip(character.primitives().iter().zip(&parts)) {
-            geometry.add(character, primitive, part, format)?;
+        for (number, (primitive, streams)) in (0..).zip(character.primitives().iter().zip(&parts)) {
+            geometry.add(character, primitive, streams, format)?;
             geometry.add_indices(character, primitive, number)?;
             limit(
                 "bytes of geometry (maxStorageBufferRange)",
@@ -70,8 +70,8 @@ impl Geometry {
             max_bytes,
         )?;
         let records = bytemuck::cast_slice(&geometry.primitives);
-        if let Some(place) = geometry.words.get_mut(..records.len()) {
-            place.copy_from_slice(records);
+        if let Some(to) = geometry.words.get_mut(..records.len()) {
+            to.copy_from_slice(records);
         }
         Ok(geometry)
     }
@@ -80,8 +80,8 @@ impl Geometry {
     pub(crate) fn set_materials(&mut self, materials: &[GpuMaterial]) {
         let records: &[u32] = bytemuck::cast_slice(materials);
         let start = self.first_material as usize * size_of::<GpuMaterial>() / 4;
-        if let Some(place) = self.words.get_mut(start..start + records.len()) {
-            place.copy_from_slice(records);
+        if let Some(to) = self.words.get_mut(start..start + records.len()) {
+            to.copy_from_slice(records);
         }
     }
 
@@ -89,7 +89,7 @@ impl Geometry {
         &mut self,
         character: &Character,
         primitive: &Primitive,
-        part: &SkinnedPart,
+        streams: &SkinnedStreams,
         format: PaletteFormat,
     ) -> Result<()> {
         let material = character.materials().get(primitive.material as usize);
@@ -118,9 +118,9 @@ impl Geometry {
             targets: self.add_targets(primitive)?,
             target_count: primitive.targets.len() as u32,
             first_weight: primitive.first_weight.0.into(),
-            skinned_positions: part.positions,
-            skinned_normals: part.normals.unwrap_or(GpuInstance::NONE),
-            skinned_tangents: part.tangents.unwrap_or(GpuInstance::NONE),
+            skinned_positions: streams.positions,
+            skinned_normals: streams.normals.unwrap_or(GpuInstance::NONE),
+            skinned_tangents: streams.tangents.unwrap_or(GpuInstance::NONE),
             reserved: [0; 2],
             base_color: material.map_or([1.0; 4], |material| material.base_color),
         };

@@ -218,18 +218,18 @@ impl PaletteRing {
         let asked = (start + bytes).div_ceil(ENTRY_BYTES);
         let cap = u64::from(self.entries);
         limit("palette entries", asked, cap)?;
-        let place = self
+        let mapped = self
             .ring
-            .place(frame_index, start, bytes)
+            .mapped_at(frame_index, start, bytes)
             .ok_or(Error::Capacity {
                 what: "palette entries",
                 asked,
                 cap,
             })?;
-        // SAFETY: `place` checked the range; the frame's part is aligned to 64 bytes, and entries
-        // start at whole rows, so they are aligned to 16; the borrow is exclusive on the CPU, and
-        // the GPU has finished with this frame index, by this function's contract.
-        Ok(unsafe { WriteOnly::from_raw(place.cast().as_ptr(), count as usize) })
+        // SAFETY: `mapped_at` checked the range; the frame's part is aligned to 64 bytes, and
+        // entries start at whole rows, so they are aligned to 16; the borrow is exclusive on the
+        // CPU, and the GPU has finished with this frame index, by this function's contract.
+        Ok(unsafe { WriteOnly::from_raw(mapped.cast().as_ptr(), count as usize) })
     }
 
     fn check_frame_index(&self, frame_index: u32) -> Result<()> {
@@ -262,7 +262,7 @@ impl PaletteRing {
 
     /// The mapped start of `frame_index`.
     pub(crate) fn mapped_start(&mut self, frame_index: u32) -> Option<core::ptr::NonNull<u8>> {
-        self.ring.place(frame_index, 0, 0)
+        self.ring.mapped_at(frame_index, 0, 0)
     }
 
     /// Records the copy to device memory, if the ring is staged.

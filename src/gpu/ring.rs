@@ -35,7 +35,7 @@ pub(crate) struct Ring {
     frames_in_flight: u32,
 }
 
-// SAFETY: `mapped` is an address in memory that `host` owns, on any thread. Only `place`, which
+// SAFETY: `mapped` is an address in memory that `host` owns, on any thread. Only `mapped_at`, which
 // takes `&mut self`, gives it out.
 unsafe impl Send for Ring {}
 // SAFETY: methods that take `&self` only read handles and sizes, which do not change meanwhile.
@@ -193,7 +193,12 @@ impl Ring {
     /// Start of `bytes` bytes of a frame index, from `at`, or `None` outside of its part.
     ///
     /// The part of a frame index starts at a multiple of [`MAPPED_ALIGNMENT`].
-    pub(crate) fn place(&mut self, frame_index: u32, at: u64, bytes: u64) -> Option<NonNull<u8>> {
+    pub(crate) fn mapped_at(
+        &mut self,
+        frame_index: u32,
+        at: u64,
+        bytes: u64,
+    ) -> Option<NonNull<u8>> {
         let inside =
             frame_index < self.frames_in_flight && at.checked_add(bytes)? <= self.frame_bytes;
         let offset = usize::try_from(u64::from(frame_index) * self.frame_bytes + at).ok()?;
@@ -252,7 +257,7 @@ impl Ring {
     /// # Safety
     /// Not in use by the GPU; `device` and `allocator` are those that it was made with.
     pub(crate) unsafe fn destroy(&mut self, device: &Device, allocator: &mut dyn MemoryAllocator) {
-        // From here on, `place` finds no range.
+        // From here on, `mapped_at` finds no range.
         (self.frames_in_flight, self.frame_bytes) = (0, 0);
         // SAFETY: the GPU does not use the buffers, and device and allocator are theirs, by this
         // function's contract.

@@ -2,7 +2,7 @@
 
 use super::format::{DualQuat, DualQuatStretch, PaletteFormat, PaletteRef, QuatOffset};
 use super::mat3x4::Mat3x4;
-use super::project::{Parts, ROUNDING, Scales, beyond, split};
+use super::project::{Factors, ROUNDING, Scales, beyond, split};
 use crate::error::Unrepresentable;
 use bytemuck::Pod;
 use glam::{Affine3A, Quat, Vec3, Vec4, Vec4Swizzles};
@@ -159,8 +159,8 @@ impl PaletteEntry for DualQuat {
 
     #[inline]
     fn project(matrix: &Affine3A) -> Self {
-        let parts = split(matrix);
-        Self::new(parts.rotation, parts.translation)
+        let factors = split(matrix);
+        Self::new(factors.rotation, factors.translation)
     }
 
     fn to_affine(&self) -> Affine3A {
@@ -191,7 +191,7 @@ impl PaletteEntry for DualQuatStretch {
 
     #[inline]
     fn project(matrix: &Affine3A) -> Self {
-        let Parts {
+        let Factors {
             rotation,
             translation,
             stretch,
@@ -262,11 +262,11 @@ impl PaletteEntry for QuatOffset {
 
     #[inline]
     fn project(matrix: &Affine3A) -> Self {
-        let parts = split(matrix);
+        let factors = split(matrix);
         Self {
-            rotation: parts.rotation.to_array(),
-            offset: parts.translation.to_array(),
-            scale: parts.stretch.element_sum() / 3.0,
+            rotation: factors.rotation.to_array(),
+            offset: factors.translation.to_array(),
+            scale: factors.stretch.element_sum() / 3.0,
         }
     }
 

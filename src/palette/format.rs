@@ -79,8 +79,8 @@ impl SkinningMethod {
 
 /// The format of a palette's entries.
 ///
-/// [`Self::of`] finds the format that a character needs for a
-/// [`SkinningMethod`]. The values are those of `THRONG_LINEAR` and so on in shaders.
+/// [`Self::of`] finds the format that a character needs for a [`SkinningMethod`]. The
+/// values are those of `THRONG_LINEAR` and so on in shaders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[repr(u32)]
 pub enum PaletteFormat {

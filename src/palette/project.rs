@@ -11,14 +11,14 @@ pub(crate) const ROUNDING: f32 = 1e-4;
 /// rounding.
 const FLAT: f32 = 1e-6;
 
-/// The parts of a matrix `translation · rotation · stretch`, or of the matrix of this form that
+/// The factors of a matrix `translation · rotation · stretch`, or of the matrix of this form that
 /// [`split`] finds nearest.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Parts {
+pub(crate) struct Factors {
     /// Unit quaternion.
     pub(crate) rotation: Quat,
     pub(crate) translation: Vec3,
-    /// Factors along the axes of mesh space, never negative.
+    /// Lengths along the axes of mesh space, never negative.
     pub(crate) stretch: Vec3,
 }
 
@@ -37,13 +37,13 @@ pub(crate) struct Parts {
 ///   reflection by negating the third axis.
 /// - A column of zero length has zero stretch, and a direction that completes the other columns to
 ///   a rotation.
-/// - Parts that are not finite become those of the identity.
-pub(crate) fn split(matrix: &Affine3A) -> Parts {
+/// - Factors that are not finite become those of the identity.
+pub(crate) fn split(matrix: &Affine3A) -> Factors {
     let translation = Vec3::from(matrix.translation);
     let (columns, largest) = scaled(matrix);
     let stretch = Vec3::from_array(columns.map(|column| column.length() * largest));
     let known = stretch.is_finite();
-    Parts {
+    Factors {
         rotation: if known {
             Quat::from_mat3(&orthonormal(columns)).normalize()
         } else {

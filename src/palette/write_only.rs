@@ -7,9 +7,9 @@ use core::mem::MaybeUninit;
 /// A slice that can only be written.
 ///
 /// Functions that write palettes take anything that converts to it, such as `&mut Vec`. It is meant
-/// for mapped device memory and for uninitialised memory. It offers no way to read,
-/// because reading write-combined memory is orders of magnitude slower. Write in ascending order:
-/// such memory combines neighbouring writes into whole bus transactions.
+/// for mapped device memory and for uninitialised memory. It offers no way to read, because
+/// reading write-combined memory is orders of magnitude slower. Write in ascending order: such
+/// memory combines neighbouring writes into whole bus transactions.
 ///
 /// # Alignment
 /// The memory must be aligned for `T`. Palette entries are aligned to 16 bytes, and nothing needs

@@ -1,6 +1,6 @@
 //! Finds the joints of a skeleton that are the parts of a humanoid.
 
-use super::words::{Copy, Named, Part, named};
+use super::words::{BodyPart, Copy, Named, named};
 use crate::id::Id;
 use crate::skeleton::role::{Finger, Role, Side};
 use crate::skeleton::{Joint, NO_PARENT, Skeleton};
@@ -50,7 +50,7 @@ impl Humanoid {
             for finger in Finger::ALL {
                 search.finger(side, finger);
             }
-            let eye = search.best(Part::Eye, Some(side), None);
+            let eye = search.best(BodyPart::Eye, Some(side), None);
             search.set(Role::LeftEye.on(side), eye);
         }
         search.trunk();
@@ -94,7 +94,7 @@ struct Search {
     /// The subtree of each joint, as a range of positions in depth-first order, children after
     /// parents.
     below: Vec<Range<usize>>,
-    of: BTreeMap<(Part, Option<Side>), Vec<Numbered>>,
+    of: BTreeMap<(BodyPart, Option<Side>), Vec<Numbered>>,
     taken: BTreeSet<Id<Joint>>,
     found: Humanoid,
 }
@@ -129,7 +129,7 @@ impl Search {
         }
     }
 
-    fn list(&self, part: Part, side: Option<Side>) -> &[Numbered] {
+    fn list(&self, part: BodyPart, side: Option<Side>) -> &[Numbered] {
         self.of.get(&(part, side)).map_or(&[], Vec::as_slice)
     }
 
@@ -137,7 +137,7 @@ impl Search {
     fn known_or_best(
         &self,
         role: Role,
-        (part, side): (Part, Option<Side>),
+        (part, side): (BodyPart, Option<Side>),
         above: Option<Id<Joint>>,
     ) -> Option<Id<Joint>> {
         let known = self.found.joint(role);
@@ -148,7 +148,12 @@ impl Search {
     ///
     /// It is below `above` if any such joint is. Then the lowest number wins, then the joint
     /// nearest to the root.
-    fn best(&self, part: Part, side: Option<Side>, above: Option<Id<Joint>>) -> Option<Id<Joint>> {
+    fn best(
+        &self,
+        part: BodyPart,
+        side: Option<Side>,
+        above: Option<Id<Joint>>,
+    ) -> Option<Id<Joint>> {
         let free = || {
             let all = self.list(part, side).iter().map(|(_, joint)| *joint);
             all.filter(|joint| !self.taken.contains(joint))
@@ -173,7 +178,7 @@ impl Search {
     }
 
     /// Joints called just `arm` or `leg`, from the body on, each below the one before it.
-    fn pieces(&self, part: Part, side: Side) -> Vec<Id<Joint>> {
+    fn pieces(&self, part: BodyPart, side: Side) -> Vec<Id<Joint>> {
         let mut joints: Vec<Id<Joint>> = self.list(part, Some(side)).iter().map(|p| p.1).collect();
         joints.retain(|joint| !self.taken.contains(joint));
         joints.sort_unstable();
@@ -196,15 +201,18 @@ impl Search {
     fn arm(&mut self, side: Side) {
         let at = Some(side);
         let mut shoulder =
-            self.known_or_best(Role::LeftShoulder.on(side), (Part::Shoulder, at), None);
-        let mut upper =
-            self.known_or_best(Role::LeftUpperArm.on(side), (Part::UpperArm, at), shoulder);
-        let pieces = self.pieces(Part::ArmPiece, side);
+            self.known_or_best(Role::LeftShoulder.on(side), (BodyPart::Shoulder, at), None);
+        let mut upper = self.known_or_best(
+            Role::LeftUpperArm.on(side),
+            (BodyPart::UpperArm, at),
+            shoulder,
+        );
+        let pieces = self.pieces(BodyPart::ArmPiece, side);
         let above = upper.or(pieces.first().copied());
         let mut lower =
-            self.known_or_best(Role::LeftLowerArm.on(side), (Part::LowerArm, at), above);
-        let hand = self.known_or_best(Role::LeftHand.on(side), (Part::Hand, at), lower);
-        let mut hand = hand.or_else(|| self.best(Part::Wrist, at, lower));
+            self.known_or_best(Role::LeftLowerArm.on(side), (BodyPart::LowerArm, at), above);
+        let hand = self.known_or_best(Role::LeftHand.on(side), (BodyPart::Hand, at), lower);
+        let mut hand = hand.or_else(|| self.best(BodyPart::Wrist, at, lower));
         if upper.is_none() {
             let mut pieces = pieces.into_iter();
             let spare = pieces.len() + usize::from(lower.is_some()) + usize::from(hand.is_some());
@@ -228,18 +236,18 @@ impl Search {
 
     fn leg(&mut self, side: Side) {
         let at = Some(side);
-        let upper = self.known_or_best(Role::LeftUpperLeg.on(side), (Part::UpperLeg, at), None);
-        let upper = upper.or_else(|| self.best(Part::SideHip, at, None));
-        let pieces = self.pieces(Part::LegPiece, side);
+        let upper = self.known_or_best(Role::LeftUpperLeg.on(side), (BodyPart::UpperLeg, at), None);
+        let upper = upper.or_else(|| self.best(BodyPart::SideHip, at, None));
+        let pieces = self.pieces(BodyPart::LegPiece, side);
         let above = upper.or(pieces.first().copied());
         let mut lower =
-            self.known_or_best(Role::LeftLowerLeg.on(side), (Part::LowerLeg, at), above);
+            self.known_or_best(Role::LeftLowerLeg.on(side), (BodyPart::LowerLeg, at), above);
         let mut pieces = pieces.into_iter();
         let upper = upper.or_else(|| pieces.next());
         lower = lower.or_else(|| pieces.next());
-        let foot = self.known_or_best(Role::LeftFoot.on(side), (Part::Foot, at), lower);
+        let foot = self.known_or_best(Role::LeftFoot.on(side), (BodyPart::Foot, at), lower);
         let foot = foot.or_else(|| pieces.next());
-        let toes = self.known_or_best(Role::LeftToes.on(side), (Part::Toes, at), foot);
+        let toes = self.known_or_best(Role::LeftToes.on(side), (BodyPart::Toes, at), foot);
         let toes = toes.or_else(|| pieces.next());
         self.set(Role::LeftUpperLeg.on(side), upper);
         self.set(Role::LeftLowerLeg.on(side), lower);
@@ -251,7 +259,7 @@ impl Search {
     ///
     /// They may count from 0 or 1, or name the phalanges.
     fn finger(&mut self, side: Side, finger: Finger) {
-        let mut list = self.list(Part::Finger(finger), Some(side)).to_vec();
+        let mut list = self.list(BodyPart::Finger(finger), Some(side)).to_vec();
         list.dedup_by_key(|(number, _)| *number);
         for (role, (_, joint)) in finger.roles(side).zip(list) {
             self.set(role, Some(joint));
@@ -267,14 +275,14 @@ impl Search {
             joints.sort_unstable();
             joints
         };
-        let mut spine = sorted(Part::Spine, &SPINE);
-        let mut neck = sorted(Part::Neck, &[Role::Neck]);
+        let mut spine = sorted(BodyPart::Spine, &SPINE);
+        let mut neck = sorted(BodyPart::Neck, &[Role::Neck]);
         let [knows_hips, knows_spine] = [&[Role::Hips][..], &SPINE].map(|roles| {
             let mut joints = roles.iter().map(|role| self.found.joint(*role));
             joints.any(|joint| joint.is_some())
         });
-        let mut hips = self.known_or_best(Role::Hips, (Part::Hips, None), None);
-        let mut head = self.known_or_best(Role::Head, (Part::Head, None), None);
+        let mut hips = self.known_or_best(Role::Hips, (BodyPart::Hips, None), None);
+        let mut head = self.known_or_best(Role::Head, (BodyPart::Head, None), None);
         if let Some(first) = self.found.joint(Role::Neck) {
             neck.retain(|joint| *joint == first || self.is_below(*joint, first));
         }
@@ -286,7 +294,7 @@ impl Search {
         spine = self.nested(spine);
         neck = self.nested(neck);
         let numbers: BTreeMap<Id<Joint>, i32> = {
-            let list = self.list(Part::Spine, None).iter();
+            let list = self.list(BodyPart::Spine, None).iter();
             list.map(|(number, joint)| (*joint, *number)).collect()
         };
         if (hips.is_none() || knows_hips) && spine.len() > 1 && !knows_spine {
@@ -340,7 +348,7 @@ impl Search {
         }
         self.set(Role::Neck, neck.first().copied());
         self.set(Role::Head, head);
-        let jaw = self.best(Part::Jaw, None, None);
+        let jaw = self.best(BodyPart::Jaw, None, None);
         self.set(Role::Jaw, jaw);
         (self.found.spine, self.found.neck) = (spine, neck);
     }

@@ -4,7 +4,7 @@ use crate::skeleton::role::{Finger, Side};
 
 /// The part of a body that a joint's name stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Part {
+pub(super) enum BodyPart {
     Hips,
     Spine,
     Neck,
@@ -40,7 +40,7 @@ pub(super) enum Copy {
 /// An interpreted joint name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Named {
-    pub(super) part: Part,
+    pub(super) part: BodyPart,
     pub(super) side: Option<Side>,
     /// The first number in the name, or the phalanx that it names; -1 for none.
     pub(super) number: i32,
@@ -64,37 +64,40 @@ const OTHERS: &str = "twist roll ik fk pole target ctrl control end nub socket s
     dummy effector muscle pocket share vb";
 
 /// Parts on the middle line, with their names.
-const MIDDLE: &[(Part, &str)] = &[
-    (Part::Hips, "hips hip pelvis"),
+const MIDDLE: &[(BodyPart, &str)] = &[
+    (BodyPart::Hips, "hips hip pelvis"),
     (
-        Part::Spine,
+        BodyPart::Spine,
         "spine upperspine spineupper lowerspine spinelower",
     ),
     (
-        Part::Spine,
+        BodyPart::Spine,
         "chest upperchest chestupper chestlower ribcage",
     ),
-    (Part::Spine, "abdomen abdomenlower abdomenupper waist torso"),
-    (Part::Neck, "neck necklower neckupper"),
-    (Part::Head, "head"),
-    (Part::Jaw, "jaw"),
+    (
+        BodyPart::Spine,
+        "abdomen abdomenlower abdomenupper waist torso",
+    ),
+    (BodyPart::Neck, "neck necklower neckupper"),
+    (BodyPart::Head, "head"),
+    (BodyPart::Jaw, "jaw"),
 ];
 
 /// Parts that both sides have, with their names.
-const SIDED: &[(Part, &str)] = &[
-    (Part::Eye, "eye"),
-    (Part::Shoulder, "shoulder clavicle collar collarbone"),
-    (Part::UpperArm, "upperarm armupper uparm shldr"),
-    (Part::ArmPiece, "arm"),
-    (Part::LowerArm, "forearm lowerarm armlower elbow"),
-    (Part::Hand, "hand"),
-    (Part::Wrist, "wrist"),
-    (Part::UpperLeg, "upperleg legupper upleg thigh"),
-    (Part::SideHip, "hip"),
-    (Part::LegPiece, "leg"),
-    (Part::LowerLeg, "lowerleg leglower calf shin knee"),
-    (Part::Foot, "foot ankle"),
-    (Part::Toes, "toe toes toebase ball"),
+const SIDED: &[(BodyPart, &str)] = &[
+    (BodyPart::Eye, "eye"),
+    (BodyPart::Shoulder, "shoulder clavicle collar collarbone"),
+    (BodyPart::UpperArm, "upperarm armupper uparm shldr"),
+    (BodyPart::ArmPiece, "arm"),
+    (BodyPart::LowerArm, "forearm lowerarm armlower elbow"),
+    (BodyPart::Hand, "hand"),
+    (BodyPart::Wrist, "wrist"),
+    (BodyPart::UpperLeg, "upperleg legupper upleg thigh"),
+    (BodyPart::SideHip, "hip"),
+    (BodyPart::LegPiece, "leg"),
+    (BodyPart::LowerLeg, "lowerleg leglower calf shin knee"),
+    (BodyPart::Foot, "foot ankle"),
+    (BodyPart::Toes, "toe toes toebase ball"),
 ];
 
 /// Finger names, alone or with one of the words for hand and finger before or after.
@@ -222,7 +225,7 @@ impl Found {
             (finger, self.phalanx.unwrap_or(number))
         };
         Some(Named {
-            part: Part::Finger(finger),
+            part: BodyPart::Finger(finger),
             side,
             number,
             copy,

@@ -20,6 +20,6 @@ mod vertices;
 pub(crate) use pick::DRay;
 pub use pick::{Faces, Hit, Posed, Ray};
 pub use posed_vertices::PosedVertices;
-pub use skinned_layout::{SkinnedLayout, SkinnedPart};
+pub use skinned_layout::{SkinnedLayout, SkinnedStreams};
 pub use skinner::Skinner;
 pub(crate) use vertices::skin_linear;

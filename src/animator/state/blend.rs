@@ -54,28 +54,28 @@ pub(crate) struct BlendPlay {
 
 /// A clip of a blend space, with its weight at a position.
 #[derive(Debug, Clone, Copy, Default)]
-struct Part {
+struct Share {
     clip: u16,
     duration_s: f64,
     weight: f32,
 }
 
 /// The clips at a position, and the duration of a cycle of them, in seconds.
-fn parts(library: &Library, space: u16, at: Vec2) -> ([Part; 3], f64) {
+fn shares(library: &Library, space: u16, at: Vec2) -> ([Share; 3], f64) {
     let Some(space) = library.blend_spaces().get(usize::from(space)) else {
         return Default::default();
     };
-    let part = |(index, weight): (usize, f32)| {
+    let share = |(index, weight): (usize, f32)| {
         let clip = space.clips().get(index).map_or(0, |clip| clip.0);
-        Part {
+        Share {
             clip,
             duration_s: library.duration_s(clip),
             weight,
         }
     };
-    let parts = space.parts(at).map(part);
-    let cycle_s = cycle_duration_s(parts.map(|part| (part.weight, part.duration_s)));
-    (parts, if cycle_s > 0.0 { cycle_s } else { 1.0 })
+    let shares = space.parts(at).map(share);
+    let cycle_s = cycle_duration_s(shares.map(|share| (share.weight, share.duration_s)));
+    (shares, if cycle_s > 0.0 { cycle_s } else { 1.0 })
 }
 
 impl BlendPlay {
@@ -85,7 +85,7 @@ impl BlendPlay {
         (space, at): (u16, Vec2),
         (start_s, offset_s, speed): (f64, f64, f64),
     ) -> Self {
-        let cycle_s = parts(library, space, at).1;
+        let cycle_s = shares(library, space, at).1;
         Self {
             space,
             number: 0,
@@ -125,7 +125,7 @@ impl BlendPlay {
 
     /// Duration of a cycle at the present position, in seconds.
     pub(crate) fn cycle_s(&self, library: &Library) -> f64 {
-        parts(library, self.space, self.at).1
+        shares(library, self.space, self.at).1
     }
 
     /// Cycles since the start, without wrapping.
@@ -235,32 +235,32 @@ impl BlendPlay {
     /// Calls `each` with a record for each of its clips. Only the heaviest reports when it
     /// finishes.
     pub(super) fn each_record(&self, library: &Library, mut each: impl FnMut(PlayRecord)) {
-        let (parts, _) = parts(library, self.space, self.at);
-        let heavier = |a: &Part, b: &Part| b.weight > a.weight;
+        let (shares, _) = shares(library, self.space, self.at);
+        let heavier = |a: &Share, b: &Share| b.weight > a.weight;
         let mut lead = 0;
-        for (index, part) in parts.iter().enumerate() {
-            if heavier(&parts[lead], part) {
+        for (index, share) in shares.iter().enumerate() {
+            if heavier(&shares[lead], share) {
                 lead = index;
             }
         }
-        for (index, part) in parts.iter().enumerate() {
-            if part.weight > 0.0 {
-                each(self.record(part, index == lead));
+        for (index, share) in shares.iter().enumerate() {
+            if share.weight > 0.0 {
+                each(self.record(share, index == lead));
             }
         }
     }
 
-    fn record(&self, part: &Part, leads: bool) -> PlayRecord {
+    fn record(&self, share: &Share, leads: bool) -> PlayRecord {
         let rate = &self.rate;
-        let mut record = PlayRecord::new(part.clip, rate.start_s);
-        let speeds = [rate.from, rate.to].map(|hz| hz * part.duration_s);
-        let offset_s = self.phase * part.duration_s;
+        let mut record = PlayRecord::new(share.clip, rate.start_s);
+        let speeds = [rate.from, rate.to].map(|hz| hz * share.duration_s);
+        let offset_s = self.phase * share.duration_s;
         record.re_anchor(rate.start_s, offset_s, speeds, rate.duration_s as f32);
         record.set_loop_mode(self.loop_mode);
         record.set_ease(self.weight.ease);
         (record.layer, record.mask) = (self.layer, self.mask);
-        record.from_weight = self.weight.from * part.weight;
-        record.to_weight = self.weight.to * part.weight;
+        record.from_weight = self.weight.from * share.weight;
+        record.to_weight = self.weight.to * share.weight;
         record.fade_start_s = self.weight.start_s;
         record.fade_s = self.weight.duration_s as f32;
         record.flags = self.number << PlayRecord::BLEND_SHIFT;

@@ -353,12 +353,12 @@ impl Mix<'_> {
             Some(step_s) if is_synced => speed * (duration_s / step_s),
             _ => speed,
         };
-        self.change_layer(layer, |part, now_s, duration_s| match part {
-            Part::Clip(record) => {
+        self.change_layer(layer, |played, now_s, duration_s| match played {
+            Played::Clip(record) => {
                 let speed = synced(record.has(PlayRecord::FLAG_SYNCED), duration_s);
                 record.turn(now_s, speed, duration_s);
             }
-            Part::BlendSpace(play) => {
+            Played::BlendSpace(play) => {
                 let speed = synced(play.synced, duration_s);
                 play.turn(now_s, speed, duration_s);
             }
@@ -373,15 +373,15 @@ impl Mix<'_> {
             Some(phase) if is_synced => phase * duration_s,
             _ => time_s,
         };
-        self.change_layer(layer, |part, now_s, duration_s| match part {
-            Part::Clip(record) => {
+        self.change_layer(layer, |played, now_s, duration_s| match played {
+            Played::Clip(record) => {
                 let time_s = synced(record.has(PlayRecord::FLAG_SYNCED), duration_s);
                 let speeds = [record.speed_at(now_s), record.to_speed];
                 let left_s = record.anchor_s + f64::from(record.speed_ramp_s) - now_s;
                 record.re_anchor(now_s, time_s, speeds, left_s.max(0.0) as f32);
                 record.flags &= !(PlayRecord::FLAG_STARTED | PlayRecord::FLAG_FINISHED);
             }
-            Part::BlendSpace(play) => {
+            Played::BlendSpace(play) => {
                 play.seek(now_s, synced(play.synced, duration_s) / duration_s);
             }
         });
@@ -405,17 +405,17 @@ impl Mix<'_> {
     ///
     /// The arguments of `change` are the clip or blend space, the actor's time, and the duration of
     /// the clip or of the blended cycle.
-    fn change_layer(&mut self, layer: u8, mut change: impl FnMut(Part<'_>, f64, f64)) {
+    fn change_layer(&mut self, layer: u8, mut change: impl FnMut(Played<'_>, f64, f64)) {
         let (library, local_s) = (self.library, self.local_s);
         let own = |record: &&mut PlayRecord| is_played(record, layer) && record.blend() == 0;
         for record in self.records_mut().iter_mut().filter(own) {
             let duration_s = library.duration_s(record.clip);
-            change(Part::Clip(record), local_s, duration_s);
+            change(Played::Clip(record), local_s, duration_s);
         }
         self.pools.blends.for_each(self.layers.blends, |play| {
             if play.layer == layer {
                 let cycle_s = play.cycle_s(library);
-                change(Part::BlendSpace(play), local_s, cycle_s);
+                change(Played::BlendSpace(play), local_s, cycle_s);
             }
         });
         self.write_blends();
@@ -453,7 +453,7 @@ pub(crate) fn no_blend() -> Error {
 }
 
 /// Something that a layer plays.
-enum Part<'a> {
+enum Played<'a> {
     Clip(&'a mut PlayRecord),
     BlendSpace(&'a mut BlendPlay),
 }

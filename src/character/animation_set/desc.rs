@@ -43,6 +43,10 @@ use std::collections::BTreeMap;
 /// translation = [0.0, 0.08, 0.02]
 /// ```
 ///
+/// A state machine in the same file is the table `state_machine` with the lists of a
+/// [`StateMachineDesc`]: `[[state_machine.layer]]`, `[[state_machine.layer.state]]` and so on.
+/// `docs/formats.md` has a complete example.
+///
 /// Names must differ within their list and must not be empty.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct AnimationDesc {
@@ -54,8 +58,8 @@ pub struct AnimationDesc {
     ///
     /// It makes a clip that walks in place walk over the ground, so that its feet do not slide,
     /// for actors that [use root motion](crate::animator::Actor::set_root_motion). Clips whose
-    /// root motion was extracted keep that. To leave out a clip, give it a
-    /// [`ClipDesc::gait`] of 0 m/s. Clips that are added later move, too.
+    /// root motion was extracted keep that. To leave out a clip, give it a [`ClipDesc::gait`]
+    /// of 0 m/s. Clips that are added later move, too.
     pub gait_motion: bool,
     /// The joints that are parts of a humanoid: names of VRM 1.0, and names of joints.
     ///

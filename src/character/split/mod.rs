@@ -1,4 +1,4 @@
-//! Splitting of primitives so that each part uses few joints.
+//! Splitting of primitives so that each piece uses few joints.
 
 mod partition;
 mod pieces;
@@ -23,9 +23,9 @@ const MAX_RANGE: usize = 65_536;
 pub struct SplitReport {
     /// The number of primitives that were replaced, because their palette range was too long.
     pub primitives: usize,
-    /// The number of parts that replace them.
-    pub parts: usize,
-    /// The number of vertices added because several parts of a primitive use them.
+    /// The number of pieces that replace them.
+    pub pieces: usize,
+    /// The number of vertices added because several pieces of a primitive use them.
     pub repeated_vertices: usize,
     /// The number of palette entries that repeat an earlier one.
     pub repeated_entries: usize,
@@ -41,17 +41,17 @@ impl Character {
     ///
     /// This is for devices or formats with such a limit. With 256, joint indices have 8 bits, which
     /// saves memory of vertices, but takes more draws and 48 bytes per instance for each repeated
-    /// palette entry. The result is the same character with these primitives replaced by parts, and
-    /// with a new palette. Every triangle is in exactly one part, every vertex keeps all its
+    /// palette entry. The result is the same character with these primitives replaced by pieces,
+    /// and with a new palette. Every triangle is in exactly one piece, every vertex keeps all its
     /// influences, and [skinned](Character::skin_primitive) positions stay the same bit for bit.
     ///
-    /// The palette begins with the entries that the other primitives use. The entries of a part are
-    /// a contiguous range of it. The ranges of neighbouring parts overlap in entries that both use.
-    /// Other entries that several parts use are repeated.
+    /// The palette begins with the entries that the other primitives use. The entries of a piece
+    /// are a contiguous range of it. The ranges of neighbouring pieces overlap in entries that both
+    /// use. Other entries that several pieces use are repeated.
     ///
-    /// A part grows from a triangle by adding the triangles that add the fewest joints, so the
-    /// number of parts is close to the minimum. Triangles that follow the same joints count as one
-    /// group. The time is linear in the triangles and, if there are few parts, in the groups. In
+    /// A piece grows from a triangle by adding the triangles that add the fewest joints, so the
+    /// number of pieces is close to the minimum. Triangles that follow the same joints count as one
+    /// group. The time is linear in the triangles and, if there are few pieces, in the groups. In
     /// the worst case it is linear in the joints of all groups. The memory is linear in vertices,
     /// triangles and the joints of all groups.
     ///
@@ -85,10 +85,10 @@ impl Character {
             match plan {
                 None => primitives.push(moved(primitive, &ranges)),
                 Some((pieces, found)) => {
-                    let parts = pieces::primitives(primitive, &pieces, &found, &ranges.order);
+                    let made = pieces::primitives(primitive, &pieces, &found, &ranges.order);
                     report.primitives += 1;
-                    report.parts += parts.len();
-                    primitives.extend(parts);
+                    report.pieces += made.len();
+                    primitives.extend(made);
                 }
             }
             report.origins.resize(primitives.len(), origin);

@@ -1,8 +1,8 @@
-//! Partitioning of triangles into parts that each use few joints.
+//! Partitioning of triangles into pieces that each use few joints.
 
 use std::collections::{HashMap, VecDeque};
 
-/// The triangle or group is in no part yet.
+/// The triangle or group is in no piece yet.
 const NONE: u32 = u32::MAX;
 /// The budget of steps through the lists of groups, per joint of a group. When it is spent, the cut
 /// continues in index order. Real meshes need a few steps.
@@ -41,26 +41,26 @@ impl JointSets {
     }
 }
 
-/// One part: its triangles and the joints that they follow, both ascending.
+/// One piece: its triangles and the joints that they follow, both ascending.
 #[derive(Debug, Default)]
-pub(super) struct Part {
+pub(super) struct JointPiece {
     pub(super) triangles: Vec<u32>,
     pub(super) joints: Vec<u16>,
 }
 
-/// Cuts into parts of at most `max_joints` joints.
+/// Cuts into pieces of at most `max_joints` joints.
 ///
 /// `joints` is the number of joints that exist. No triangle may follow more than `max_joints`.
 ///
-/// Each part grows greedily: it takes the group of triangles that adds the fewest joints and, among
-/// equals, the group that was reached first. While it can still hold more joints, it then takes
-/// groups that have no joint in common with it. The next part starts beside it.
+/// Each piece grows greedily: it takes the group of triangles that adds the fewest joints and,
+/// among equals, the group that was reached first. While it can still hold more joints, it then
+/// takes groups that have no joint in common with it. The next piece starts beside it.
 ///
 /// The cost of a step is the number of groups that follow the added joints, so the whole is
-/// near-linear as long as there are few parts. A budget of [`PATIENCE`] steps keeps it linear in
-/// every case. If the triangles are already in a good order, filling one part after the other in
+/// near-linear as long as there are few pieces. A budget of [`PATIENCE`] steps keeps it linear in
+/// every case. If the triangles are already in a good order, filling one piece after the other in
 /// that order may give a better cut, which is then used.
-pub(super) fn partition(sets: JointSets, joints: usize, max_joints: usize) -> Vec<Part> {
+pub(super) fn partition(sets: JointSets, joints: usize, max_joints: usize) -> Vec<JointPiece> {
     let filled = fill(&sets, joints, max_joints);
     let grown = Grower::new(sets, joints, max_joints);
     let (sets, grown) = grown.run(filled.joints.len());
@@ -68,74 +68,76 @@ pub(super) fn partition(sets: JointSets, joints: usize, max_joints: usize) -> Ve
         Some(grown) if grown.cost() <= filled.cost() => grown,
         _ => filled,
     };
-    let part = |joints| Part {
+    let piece = |joints| JointPiece {
         joints,
         triangles: Vec::new(),
     };
-    let mut parts: Vec<Part> = better.joints.into_iter().map(part).collect();
+    let mut pieces: Vec<JointPiece> = better.joints.into_iter().map(piece).collect();
     for (triangle, group) in sets.group_of.iter().enumerate() {
-        let part = better.part_of[*group as usize] as usize;
-        parts[part].triangles.push(triangle as u32);
+        let piece = better.piece_of[*group as usize] as usize;
+        pieces[piece].triangles.push(triangle as u32);
     }
-    parts
+    pieces
 }
 
-/// One candidate cut: the part of each group, and the joints of each part, ascending.
+/// One candidate cut: the piece of each group, and the joints of each piece, ascending.
 #[derive(Debug, Default)]
 struct Way {
-    part_of: Vec<u32>,
+    piece_of: Vec<u32>,
     joints: Vec<Vec<u16>>,
 }
 
 impl Way {
-    /// Prefers few parts, then few joints in all parts together.
+    /// Prefers few pieces, then few joints in all pieces together.
     fn cost(&self) -> (usize, usize) {
         let listed = self.joints.iter().map(Vec::len).sum();
         (self.joints.len(), listed)
     }
 }
 
-/// Fills one part after the other with the groups in their order.
+/// Fills one piece after the other with the groups in their order.
 fn fill(sets: &JointSets, joints: usize, max_joints: usize) -> Way {
     let mut way = Way::default();
     let mut has = vec![NONE; joints];
     let mut current = Vec::new();
     for group in 0..sets.ends.len() as u32 {
         let of = sets.of(group).iter();
-        let part = way.joints.len() as u32;
-        let adds = of.filter(|joint| has[usize::from(**joint)] != part);
+        let piece = way.joints.len() as u32;
+        let adds = of.filter(|joint| has[usize::from(**joint)] != piece);
         if current.len() + adds.count() > max_joints {
             way.joints.push(std::mem::take(&mut current));
         }
-        let part = way.joints.len() as u32;
-        way.part_of.push(part);
+        let piece = way.joints.len() as u32;
+        way.piece_of.push(piece);
         for joint in sets.of(group) {
-            if std::mem::replace(&mut has[usize::from(*joint)], part) != part {
+            if std::mem::replace(&mut has[usize::from(*joint)], piece) != piece {
                 current.push(*joint);
             }
         }
     }
     way.joints.push(current);
-    way.joints.iter_mut().for_each(|part| part.sort_unstable());
+    way.joints
+        .iter_mut()
+        .for_each(|piece| piece.sort_unstable());
     way
 }
 
 struct Grower {
     sets: JointSets,
     max_joints: usize,
-    part_of: Vec<u32>,
-    /// The groups that follow each joint. Groups of finished parts are removed from time to time.
+    piece_of: Vec<u32>,
+    /// The groups that follow each joint. Groups of finished pieces are removed from time to time.
     groups: Vec<Vec<u32>>,
-    /// The latest part that contains each joint.
+    /// The latest piece that contains each joint.
     has: Vec<u32>,
-    /// The number of joints that each group would add to the part in `counted`.
+    /// The number of joints that each group would add to the piece in `counted`.
     missing: Vec<u32>,
     counted: Vec<u32>,
     /// Groups by the number of joints that they would have added when they were queued.
     queues: Vec<VecDeque<u32>>,
-    part: u32,
+    piece: u32,
     joints: Vec<u16>,
-    /// The first group that may not belong to a part yet.
+    /// The first group that may not belong to a piece yet.
     first: u32,
     steps_left: u64,
 }
@@ -156,19 +158,19 @@ impl Grower {
             steps_left: PATIENCE * (sets.list.len() as u64 + 64),
             sets,
             max_joints,
-            part_of: vec![NONE; count],
+            piece_of: vec![NONE; count],
             groups,
             has: vec![NONE; joints],
             missing: vec![0; count],
             counted: vec![NONE; count],
             queues: vec![VecDeque::new(); most + 1],
-            part: 0,
+            piece: 0,
             joints: Vec::new(),
             first: 0,
         }
     }
 
-    /// Cuts into at most `most` parts, if possible. Also returns the sets.
+    /// Cuts into at most `most` pieces, if possible. Also returns the sets.
     fn run(mut self, most: usize) -> (JointSets, Option<Way>) {
         let mut joints = Vec::new();
         while let Some(seed) = self.seed() {
@@ -177,11 +179,11 @@ impl Grower {
             }
             joints.push(self.grow(seed));
         }
-        let part_of = self.part_of;
-        (self.sets, Some(Way { part_of, joints }))
+        let piece_of = self.piece_of;
+        (self.sets, Some(Way { piece_of, joints }))
     }
 
-    /// The first group of a new part: one near the previous part, or else the first group left.
+    /// The first group of a new piece: one near the previous piece, or else the first group left.
     fn seed(&mut self) -> Option<u32> {
         let near = (1..self.queues.len()).find_map(|adds| self.waiting(adds));
         for queue in &mut self.queues {
@@ -191,41 +193,41 @@ impl Grower {
     }
 
     fn first_left(&mut self) -> Option<u32> {
-        while self.part_of.get(self.first as usize)? != &NONE {
+        while self.piece_of.get(self.first as usize)? != &NONE {
             self.first += 1;
         }
         Some(self.first)
     }
 
-    /// The group that has waited longest of those that add this many joints to the part.
+    /// The group that has waited longest of those that add this many joints to the piece.
     fn waiting(&mut self, adds: usize) -> Option<u32> {
-        // An entry is stale if a joint of its group was added to the part later, or if the group
-        // has a part by now.
-        let last = self.part.checked_sub(1).unwrap_or(self.part);
+        // An entry is stale if a joint of its group was added to the piece later, or if the group
+        // has a piece by now.
+        let last = self.piece.checked_sub(1).unwrap_or(self.piece);
         while let Some(group) = self.queues[adds].pop_front() {
             let at = group as usize;
-            let fresh = self.counted[at] == self.part || self.counted[at] == last;
-            if fresh && self.part_of[at] == NONE && self.missing[at] as usize == adds {
+            let fresh = self.counted[at] == self.piece || self.counted[at] == last;
+            if fresh && self.piece_of[at] == NONE && self.missing[at] as usize == adds {
                 return Some(group);
             }
         }
         None
     }
 
-    /// Makes the next part and returns its joints, ascending.
+    /// Makes the next piece and returns its joints, ascending.
     fn grow(&mut self, seed: u32) -> Vec<u16> {
         self.joints.clear();
         self.add(seed);
         while let Some(next) = self.next() {
             self.add(next);
         }
-        self.part += 1;
+        self.piece += 1;
         let mut joints = self.joints.clone();
         joints.sort_unstable();
         joints
     }
 
-    /// The next group for the part, if one fits.
+    /// The next group for the piece, if one fits.
     fn next(&mut self) -> Option<u32> {
         let room = self.max_joints - self.joints.len();
         let most = room.min(self.queues.len() - 1);
@@ -234,15 +236,15 @@ impl Grower {
         }
         let far = self.first_left()?;
         let of = self.sets.of(far).iter();
-        let adds = of.filter(|joint| self.has[usize::from(**joint)] != self.part);
+        let adds = of.filter(|joint| self.has[usize::from(**joint)] != self.piece);
         (adds.count() <= room).then_some(far)
     }
 
     fn add(&mut self, group: u32) {
-        self.part_of[group as usize] = self.part;
+        self.piece_of[group as usize] = self.piece;
         for at in 0..self.sets.of(group).len() {
             let joint = self.sets.of(group)[at];
-            if std::mem::replace(&mut self.has[usize::from(joint)], self.part) != self.part {
+            if std::mem::replace(&mut self.has[usize::from(joint)], self.piece) != self.piece {
                 self.joints.push(joint);
                 self.reach(joint);
             }
@@ -250,7 +252,7 @@ impl Grower {
     }
 
     /// Updates the count of missing joints of every group that follows `joint`, which is now in the
-    /// part. Groups that miss no other joint join the part.
+    /// piece. Groups that miss no other joint join the piece.
     fn reach(&mut self, joint: u16) {
         let mut groups = std::mem::take(&mut self.groups[usize::from(joint)]);
         let left = self.steps_left.checked_sub(groups.len() as u64);
@@ -264,17 +266,17 @@ impl Grower {
         }
         groups.retain(|group| {
             let at = *group as usize;
-            if self.part_of[at] != NONE {
+            if self.piece_of[at] != NONE {
                 return false;
             }
-            if self.counted[at] != self.part {
-                self.counted[at] = self.part;
+            if self.counted[at] != self.piece {
+                self.counted[at] = self.piece;
                 self.missing[at] = self.sets.of(*group).len() as u32;
             }
             self.missing[at] -= 1;
             let missing = self.missing[at] as usize;
             if missing == 0 {
-                self.part_of[at] = self.part;
+                self.piece_of[at] = self.piece;
                 return false;
             }
             self.queues[missing].push_back(*group);

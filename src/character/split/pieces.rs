@@ -1,6 +1,6 @@
 //! Pieces of a primitive: their triangles and palette entries, and the primitives made of them.
 
-use super::partition::{JointSets, Part, partition};
+use super::partition::{JointPiece, JointSets, partition};
 use crate::error::{Error, Result};
 use crate::mesh::{JointIndices, MorphTarget, Primitive};
 use std::ops::Range;
@@ -28,16 +28,16 @@ pub(super) fn cut(primitive: &Primitive, max: usize) -> Result<Vec<Piece>> {
         }]);
     }
     let sets = joint_sets(primitive, &used, max)?;
-    let parts = partition(sets, used.len(), max).into_iter();
-    let piece = |part: Part| Piece {
-        triangles: part.triangles,
-        entries: (part
+    let cut = partition(sets, used.len(), max).into_iter();
+    let to_piece = |piece: JointPiece| Piece {
+        triangles: piece.triangles,
+        entries: (piece
             .joints
             .into_iter()
             .map(|number| entry(used[usize::from(number)])))
         .collect(),
     };
-    Ok(parts.map(piece).collect())
+    Ok(cut.map(to_piece).collect())
 }
 
 /// The joints that a vertex follows: those with a weight, and always the strongest.
@@ -105,7 +105,7 @@ pub(super) fn primitives(
 ) -> Vec<Primitive> {
     let mut numbers = vec![u32::MAX; whole.vertex_count()];
     let mut table = vec![0_u16; whole.palette.len()];
-    let (mut parts, mut vertices) = (Vec::new(), Vec::new());
+    let (mut made, mut vertices) = (Vec::new(), Vec::new());
     for (piece, range) in pieces.iter().zip(ranges) {
         for (at, entry) in order[range.start as usize..range.end as usize]
             .iter()
@@ -118,15 +118,15 @@ pub(super) fn primitives(
                 *number = at as u16;
             }
         }
-        let (part, own) = primitive(whole, piece, range, &table, &mut numbers);
-        parts.push(part);
+        let (one, own) = primitive(whole, piece, range, &table, &mut numbers);
+        made.push(one);
         vertices.push(own);
     }
-    deal_targets(whole, &mut parts, &vertices);
-    parts
+    deal_targets(whole, &mut made, &vertices);
+    made
 }
 
-/// One part without its morph targets, and its vertices. `numbers` is scratch memory with one
+/// One piece without its morph targets, and its vertices. `numbers` is scratch memory with one
 /// element for each vertex of the whole primitive.
 fn primitive(
     whole: &Primitive,
@@ -148,7 +148,7 @@ fn primitive(
     for (number, vertex) in vertices.iter().enumerate() {
         numbers[*vertex as usize] = number as u32;
     }
-    let part = Primitive {
+    let made = Primitive {
         name: whole.name.clone(),
         part: whole.part.clone(),
         material: whole.material,
@@ -166,7 +166,7 @@ fn primitive(
         first_weight: whole.first_weight,
         indices: corners().map(|vertex| numbers[vertex as usize]).collect(),
     };
-    (part, vertices)
+    (made, vertices)
 }
 
 /// The chosen elements. Empty for an absent stream.
@@ -207,12 +207,12 @@ fn influences(whole: &Primitive, vertices: &[u32]) -> impl Iterator<Item = (usiz
     })
 }
 
-/// Distributes each morph target over the parts, in one iteration over the target.
-fn deal_targets(whole: &Primitive, parts: &mut [Primitive], vertices: &[Vec<u32>]) {
+/// Distributes each morph target over the pieces, in one iteration over the target.
+fn deal_targets(whole: &Primitive, pieces: &mut [Primitive], vertices: &[Vec<u32>]) {
     if whole.targets.is_empty() {
         return;
     }
-    // For each vertex of the whole primitive, the (part, vertex in the part) pairs, concatenated.
+    // For each vertex of the whole primitive, the (piece, vertex in the piece) pairs, concatenated.
     let mut starts = vec![0_usize; whole.vertex_count() + 1];
     for vertex in vertices.iter().flatten() {
         starts[*vertex as usize + 1] += 1;
@@ -222,20 +222,20 @@ fn deal_targets(whole: &Primitive, parts: &mut [Primitive], vertices: &[Vec<u32>
     }
     let mut next = starts.clone();
     let mut copies = vec![(0_u32, 0_u32); vertices.iter().map(Vec::len).sum()];
-    for (part, own) in vertices.iter().enumerate() {
+    for (piece, own) in vertices.iter().enumerate() {
         for (number, vertex) in own.iter().enumerate() {
-            copies[next[*vertex as usize]] = (part as u32, number as u32);
+            copies[next[*vertex as usize]] = (piece as u32, number as u32);
             next[*vertex as usize] += 1;
         }
     }
     for (number, target) in whole.targets.iter().enumerate() {
-        for part in parts.iter_mut() {
-            part.targets.push(MorphTarget::default());
+        for piece in pieces.iter_mut() {
+            piece.targets.push(MorphTarget::default());
         }
         for (delta, vertex) in target.vertices.iter().enumerate() {
             let vertex = *vertex as usize;
-            for (part, own) in &copies[starts[vertex]..starts[vertex + 1]] {
-                let to = &mut parts[*part as usize].targets[number];
+            for (piece, own) in &copies[starts[vertex]..starts[vertex + 1]] {
+                let to = &mut pieces[*piece as usize].targets[number];
                 to.vertices.push(*own);
                 to.positions.extend(target.positions.get(delta));
                 to.normals.extend(target.normals.get(delta));

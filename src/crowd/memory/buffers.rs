@@ -327,7 +327,10 @@ impl FrameBuffers {
         let bytes = count as u64 * size_of::<T>() as u64;
         let (asked, cap) = (at.saturating_add(bytes), section.bytes);
         let start = (asked <= cap)
-            .then(|| self.records.place(frame_index, section.start + at, bytes))
+            .then(|| {
+                self.records
+                    .mapped_at(frame_index, section.start + at, bytes)
+            })
             .flatten();
         let what = "bytes of a frame's records";
         let start = start.ok_or(Error::Capacity { what, asked, cap })?;

@@ -86,10 +86,10 @@ impl Crowd {
     /// A pass has one pipeline for each combination that the crowd's characters use: palette
     /// format (4), influences of a vertex (1, up to 4, more: 3), and kind of alpha (3; 2 in passes
     /// without blended materials). These are at most 36, and typically 1 to 4. All of them are
-    /// created in one call of `vkCreateGraphicsPipelines`, with the
-    /// [pipeline cache](crate::gpu::Device::with_pipeline_cache) of the device. A character that is
-    /// added later adds its missing combinations to every pass, in one call, too.
-    /// [`Self::warm_up`] creates them in advance, and [`Self::pipeline_count`] counts them.
+    /// created in one call of `vkCreateGraphicsPipelines`, with the [pipeline
+    /// cache](crate::gpu::Device::with_pipeline_cache) of the device. A character that is added
+    /// later adds its missing combinations to every pass, in one call, too. [`Self::warm_up`]
+    /// creates them in advance, and [`Self::pipeline_count`] counts them.
     ///
     /// # Errors
     /// - [`Error::Argument`] if the description is inconsistent.

@@ -8,9 +8,9 @@ const MAGIC: &[u8; 4] = b"glTF";
 const JSON: &[u8; 4] = b"JSON";
 const BIN: &[u8; 4] = b"BIN\0";
 
-/// The parts of a file.
+/// The chunks of a file.
 #[derive(Debug)]
-pub(super) struct Parts<'a> {
+pub(super) struct Container<'a> {
     pub(super) json: &'a [u8],
     /// The position of the JSON in the file.
     pub(super) json_start: usize,
@@ -21,12 +21,12 @@ pub(super) struct Parts<'a> {
     pub(super) trailing: u64,
 }
 
-/// Splits a file into its parts. Data that does not start with the signature of a `.glb` is JSON. A
-/// byte order mark before that is skipped, as RFC 8259 allows.
-pub(super) fn split(bytes: &[u8]) -> Result<Parts<'_>> {
+/// Splits a file into its chunks. Data that does not start with the signature of a `.glb` is JSON.
+/// A byte order mark before that is skipped, as RFC 8259 allows.
+pub(super) fn split(bytes: &[u8]) -> Result<Container<'_>> {
     if !bytes.starts_with(MAGIC) {
         let json = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-        return Ok(Parts {
+        return Ok(Container {
             json,
             json_start: bytes.len() - json.len(),
             bin: None,
@@ -65,7 +65,7 @@ pub(super) fn split(bytes: &[u8]) -> Result<Parts<'_>> {
         number += 1;
         next = chunk.end;
     }
-    Ok(Parts {
+    Ok(Container {
         json: unpadded,
         json_start: 20,
         bin,

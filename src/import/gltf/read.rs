@@ -55,7 +55,7 @@ pub(in crate::import) fn read_raw(
 /// Reports bytes after the container, and bytes in its binary chunk after the buffer and padding.
 pub(super) fn note_trailing(
     doc: &Document,
-    parts: &super::container::Parts<'_>,
+    parts: &super::container::Container<'_>,
     repairs: &mut Vec<Repair>,
 ) {
     let own = doc.buffers.first().filter(|buffer| buffer.uri.is_none());

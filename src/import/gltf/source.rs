@@ -1,7 +1,7 @@
 //! The source of an import: the document, its buffers and the caps.
 
 use super::component::Component;
-use super::container::Parts;
+use super::container::Container;
 use super::fault::{lookup, not_allowed};
 use super::json::{Accessor, Document};
 use super::json_extensions::Meshopt;
@@ -54,7 +54,7 @@ impl AsRef<[u8]> for Bytes<'_> {
 impl<'a> Source<'a> {
     pub(super) fn new(
         doc: &'a Document,
-        parts: &Parts<'a>,
+        parts: &Container<'a>,
         files: &'a Files<'a>,
         options: &'a ImportOptions,
     ) -> Self {

@@ -1,8 +1,8 @@
-//! The skin stage, eight vertices at a time: the same results as
-//! [`Character::skin_primitive`] up to rounding.
+//! The skin stage, eight vertices at a time: the same results as [`Character::skin_primitive`]
+//! up to rounding.
 
 use super::kernel::{Out, Task};
-use super::pack::Part;
+use super::pack::Packed;
 use super::scratch::Scratch;
 use crate::character::{Character, Facing};
 use crate::error::{Error, Result, expect_len};
@@ -45,7 +45,7 @@ use glam::Vec3;
 #[derive(Debug)]
 pub struct Skinner {
     pub(crate) layout: SkinnedLayout,
-    pub(super) parts: Vec<Part>,
+    pub(super) packed: Vec<Packed>,
     pub(crate) palette_len: usize,
     pub(crate) weights_len: usize,
     /// For each palette entry, true if it is flipped in the rest pose.
@@ -68,14 +68,14 @@ impl Skinner {
     /// [`Error::Capacity`] if the deformed vertices do not fit the layout, as
     /// [`SkinnedLayout::new`].
     pub fn new(character: &Character) -> Result<Self> {
-        let part = |primitive| Part::new(character, primitive);
+        let pack = |primitive| Packed::new(character, primitive);
         let rest = rest_palette(character.model())?;
         Ok(Self {
             layout: SkinnedLayout::new(character)?,
-            parts: character
+            packed: character
                 .primitives()
                 .iter()
-                .map(part)
+                .map(pack)
                 .collect::<Result<_>>()?,
             palette_len: character.palette().len(),
             weights_len: character.morph_weights().len(),
@@ -117,7 +117,7 @@ impl Skinner {
     /// - `weights` are those of all the character's morph targets.
     /// - `out` has the layout of [`Self::layout`]. Every stream is written once, in ascending
     ///   order. A primitive's positions, normals and tangents are written alongside each other. The
-    ///   words between the parts are not written.
+    ///   words between the streams are not written.
     ///
     /// # Errors
     /// [`Error::Argument`] if the length of `palette`, `weights` or `out` differs from the number
@@ -146,21 +146,21 @@ impl Skinner {
         let at = |word: u32| unsafe { start.add(word as usize) };
         self.with_scratch(|scratch| {
             let (entries, palette) = super::scratch::entries(palette, &mut scratch.palette);
-            for (part, place) in self.parts.iter().zip(&self.layout.primitives) {
+            for (packed, streams) in self.packed.iter().zip(&self.layout.primitives) {
                 let task = Task {
-                    part,
-                    streams: super::scratch::morphed(part, weights, true, &mut scratch.morphed),
+                    packed,
+                    streams: super::scratch::morphed(packed, weights, true, &mut scratch.morphed),
                     entries,
                     palette,
                 };
                 let out = Out {
-                    positions: at(place.positions),
-                    normals: place.normals.map(at),
-                    tangents: place.tangents.map(at),
+                    positions: at(streams.positions),
+                    normals: streams.normals.map(at),
+                    tangents: streams.tangents.map(at),
                 };
                 // SAFETY: `self.unit` was detected on this CPU. `check_lengths` compared the
                 // palette's length with the character's. `out` has `layout.words` words, which hold
-                // all vertices of the part in each of its streams.
+                // all vertices of the primitive in each of its streams.
                 unsafe { super::kernel::write(self.unit, &task, &out) };
             }
         });
@@ -191,12 +191,12 @@ impl Skinner {
         out: &mut PosedVertices,
     ) -> Result<()> {
         self.check_lengths(palette, weights)?;
-        let part = self.part(primitive)?;
+        let packed = self.packed(primitive)?;
         self.with_scratch(|scratch| {
             let (entries, palette) = super::scratch::entries(palette, &mut scratch.palette);
-            let streams = super::scratch::morphed(part, weights, true, &mut scratch.morphed);
+            let streams = super::scratch::morphed(packed, weights, true, &mut scratch.morphed);
             let task = Task {
-                part,
+                packed,
                 streams,
                 entries,
                 palette,
@@ -204,20 +204,22 @@ impl Skinner {
             let normals = !streams.normals.is_empty();
             let tangents = !streams.tangents.is_empty();
             let to = Out {
-                positions: room::<_, VECTOR_WORDS>(&mut out.positions, part.vertices),
-                normals: normals.then(|| room::<_, VECTOR_WORDS>(&mut out.normals, part.vertices)),
+                positions: room::<_, VECTOR_WORDS>(&mut out.positions, packed.vertices),
+                normals: normals
+                    .then(|| room::<_, VECTOR_WORDS>(&mut out.normals, packed.vertices)),
                 tangents: tangents
-                    .then(|| room::<_, TANGENT_WORDS>(&mut out.tangents, part.vertices)),
+                    .then(|| room::<_, TANGENT_WORDS>(&mut out.tangents, packed.vertices)),
             };
             // SAFETY: `self.unit` was detected on this CPU. `check_lengths` compared the palette's
             // length with the character's. `room` reserved memory for all vertices, and `write`
             // writes all of them before `set_len`.
             unsafe {
                 super::kernel::write(self.unit, &task, &to);
-                out.positions.set_len(part.vertices);
-                out.normals.set_len(if normals { part.vertices } else { 0 });
+                out.positions.set_len(packed.vertices);
+                out.normals
+                    .set_len(if normals { packed.vertices } else { 0 });
                 out.tangents
-                    .set_len(if tangents { part.vertices } else { 0 });
+                    .set_len(if tangents { packed.vertices } else { 0 });
             }
         });
         Ok(())
@@ -240,10 +242,10 @@ impl Skinner {
         self.check(palette, weights)?;
         Ok(self.with_scratch(|scratch| {
             let (entries, palette) = super::scratch::entries(palette, &mut scratch.palette);
-            self.parts.iter().fold(Aabb::EMPTY, |all, part| {
+            self.packed.iter().fold(Aabb::EMPTY, |all, packed| {
                 let task = Task {
-                    part,
-                    streams: super::scratch::morphed(part, weights, false, &mut scratch.morphed),
+                    packed,
+                    streams: super::scratch::morphed(packed, weights, false, &mut scratch.morphed),
                     entries,
                     palette,
                 };
@@ -270,17 +272,17 @@ impl Skinner {
         self.check_lengths(palette, weights)?;
         self.with_scratch(|scratch| {
             let (entries, palette) = super::scratch::entries(palette, &mut scratch.palette);
-            for (number, part) in self.parts.iter().enumerate() {
+            for (number, packed) in self.packed.iter().enumerate() {
                 if is_hidden(number) {
                     continue;
                 }
                 let task = Task {
-                    part,
-                    streams: super::scratch::morphed(part, weights, false, &mut scratch.morphed),
+                    packed,
+                    streams: super::scratch::morphed(packed, weights, false, &mut scratch.morphed),
                     entries,
                     palette,
                 };
-                let words = part.vertices * VECTOR_WORDS as usize;
+                let words = packed.vertices * VECTOR_WORDS as usize;
                 let out = Out {
                     positions: room::<_, 1>(&mut scratch.positions, words),
                     normals: None,
@@ -304,7 +306,7 @@ impl Skinner {
     /// It must have the same number of vertices in each primitive, of palette entries and of morph
     /// weights.
     pub(crate) fn fits(&self, character: &Character) -> bool {
-        let own = self.parts.iter().map(|part| part.vertices);
+        let own = self.packed.iter().map(|packed| packed.vertices);
         let theirs = character.primitives().iter().map(|p| p.vertex_count());
         self.palette_len == character.palette().len()
             && self.weights_len == character.morph_weights().len()
@@ -335,11 +337,11 @@ impl Skinner {
         facing.copied().unwrap_or_default()
     }
 
-    pub(super) fn part(&self, primitive: usize) -> Result<&Part> {
-        self.parts.get(primitive).ok_or(Error::NotFound {
+    pub(super) fn packed(&self, primitive: usize) -> Result<&Packed> {
+        self.packed.get(primitive).ok_or(Error::NotFound {
             what: "primitive",
             index: primitive as u64,
-            count: self.parts.len() as u64,
+            count: self.packed.len() as u64,
         })
     }
 

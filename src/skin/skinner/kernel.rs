@@ -4,7 +4,7 @@ use super::deformer::Deformer;
 use super::dual::Dual;
 use super::lanes::{Influence, Lanes};
 use super::matrix::Matrix;
-use super::pack::{Part, Streams};
+use super::pack::{Packed, Streams};
 use crate::mesh::Aabb;
 use crate::palette::Mat3x4;
 use crate::simd::{Baseline, Plain, Row as Block, SimdLevel, Unit, WIDTH, phase};
@@ -26,8 +26,8 @@ pub(super) enum Entries {
 
 /// A primitive in one pose.
 pub(super) struct Task<'a> {
-    pub(super) part: &'a Part,
-    /// The part's own streams, or the morphed ones.
+    pub(super) packed: &'a Packed,
+    /// The primitive's own streams, or the morphed ones.
     pub(super) streams: &'a Streams,
     pub(super) entries: Entries,
     /// The character's whole palette.
@@ -58,9 +58,9 @@ pub(super) const fn level(unit: Unit) -> SimdLevel {
 ///
 /// # Safety
 /// - The CPU must have `unit`.
-/// - The palette must have as many entries as the palette that the part was built for.
-/// - The pointers of `out` must be valid for writing all vertices of the part. The pointers for
-///   normals and tangents must be `None` if the streams have none.
+/// - The palette must have as many entries as the palette that the primitive was built for.
+/// - The pointers of `out` must be valid for writing all vertices of the primitive. The pointers
+///   for normals and tangents must be `None` if the streams have none.
 pub(super) unsafe fn write(unit: Unit, task: &Task<'_>, out: &Out) {
     // SAFETY: the caller guarantees the CPU's `unit`, which includes AVX2 and FMA where
     // `write_avx2` is called. The other requirements are the same.
@@ -149,16 +149,16 @@ unsafe fn bounds_avx2<D: Deformer<Avx2>>(task: &Task<'_>) -> Aabb {
 /// As [`write`]. The CPU must have the vector unit of `L`.
 #[inline(always)]
 unsafe fn write_blocks<L: Lanes, D: Deformer<L>>(task: &Task<'_>, out: &Out) {
-    let (part, streams) = (task.part, task.streams);
+    let (packed, streams) = (task.packed, task.streams);
     let palette = task.palette.as_ptr();
-    for run in &part.runs {
-        let influences = part.influences[run.first..].chunks_exact(run.count);
+    for run in &packed.runs {
+        let influences = packed.influences[run.first..].chunks_exact(run.count);
         for (block, influences) in run.blocks.clone().zip(influences) {
-            let vertices = part.vertices - block * WIDTH;
+            let vertices = packed.vertices - block * WIDTH;
             // SAFETY: the caller guarantees the vector unit, the palette's length and the pointers.
-            // The part's offsets are those of entries of its character's palette, and `run.count`
-            // is at least 1. A block starts before the part's last vertex, so its writes stay
-            // within the streams.
+            // The primitive's offsets are those of entries of its character's palette, and
+            // `run.count` is at least 1. A block starts before the primitive's last vertex, so its
+            // writes stay within the streams.
             unsafe {
                 let deformer = blend::<L, D>(palette, influences);
                 let positions = deformer.point(load(&streams.positions[block]));
@@ -182,18 +182,19 @@ unsafe fn write_blocks<L: Lanes, D: Deformer<L>>(task: &Task<'_>, out: &Out) {
 /// As [`write`], without `out`. The CPU must have the vector unit of `L`.
 #[inline(always)]
 unsafe fn bounds_blocks<L: Lanes, D: Deformer<L>>(task: &Task<'_>) -> Aabb {
-    let part = task.part;
+    let packed = task.packed;
     let palette = task.palette.as_ptr();
     // SAFETY: the caller guarantees the vector unit of `L`.
     let (mut min, mut max) = unsafe {
         let [low, high] = [f32::INFINITY, f32::NEG_INFINITY].map(|limit| L::splat(limit));
         ([low; 3], [high; 3])
     };
-    for run in &part.runs {
-        let influences = part.influences[run.first..].chunks_exact(run.count);
+    for run in &packed.runs {
+        let influences = packed.influences[run.first..].chunks_exact(run.count);
         for (block, influences) in run.blocks.clone().zip(influences) {
-            // SAFETY: the caller guarantees the vector unit and the palette's length. The part's
-            // offsets are those of entries of its character's palette, and `run.count` is at least
+            // SAFETY: the caller guarantees the vector unit and the palette's length. The
+            // primitive's offsets are those of entries of its character's palette, and `run.count`
+            // is at least
             // 1.
             let at = unsafe {
                 blend::<L, D>(palette, influences).point(load(&task.streams.positions[block]))

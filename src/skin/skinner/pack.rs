@@ -34,7 +34,7 @@ pub(super) struct Run {
 ///
 /// Every offset of its influences is that of an entry of the character's palette.
 #[derive(Debug, Clone)]
-pub(super) struct Part {
+pub(super) struct Packed {
     pub(super) vertices: usize,
     pub(super) rest: Streams,
     /// The influences, block by block. Within a block, the strongest come first.
@@ -44,7 +44,7 @@ pub(super) struct Part {
     pub(super) first_weight: usize,
 }
 
-impl Part {
+impl Packed {
     /// Repacks a primitive.
     ///
     /// # Errors
@@ -107,11 +107,7 @@ fn influences(character: &Character, primitive: &Primitive) -> Result<(Vec<Influ
             for (influence, (joint, weight)) in all[first..].iter_mut().zip(own) {
                 let entry = u64::from(primitive.palette.start) + joint as u64;
                 if entry >= palette as u64 {
-                    return Err(Error::NotFound {
-                        what: "palette entry",
-                        index: entry,
-                        count: palette as u64,
-                    });
+                    return Err(Error::not_found("palette entry", entry as usize, palette));
                 }
                 influence.offsets[lane] = offset(entry)?;
                 influence.weights.0[lane] = weight;

@@ -1,7 +1,7 @@
 //! Palettes and streams in the form that the kernels need, built for one call.
 
 use super::kernel::Entries;
-use super::pack::{Part, Streams};
+use super::pack::{Packed, Streams};
 use crate::palette::{Mat3x4, PaletteRef};
 use crate::simd::{Row as Block, WIDTH};
 use crate::skin::morph::direction;
@@ -40,29 +40,30 @@ pub(super) fn entries<'a>(
     }
 }
 
-/// The part's streams after its active morph targets.
+/// The primitive's streams after its active morph targets.
 ///
 /// A target is active if its weight is not 0. If none is active, the rest streams are returned.
 /// Otherwise the result is built in `room`, by the same steps as [`morph`](crate::skin::morph()).
 /// Normals and tangents are only morphed if `directions` is true. `weights` has a weight for each
 /// target.
 pub(super) fn morphed<'a>(
-    part: &'a Part,
+    packed: &'a Packed,
     weights: &[f32],
     directions: bool,
     room: &'a mut Streams,
 ) -> &'a Streams {
-    let own = weights.iter().skip(part.first_weight).copied();
+    let own = weights.iter().skip(packed.first_weight).copied();
     let active = || {
-        part.targets
+        packed
+            .targets
             .iter()
             .zip(own.clone())
             .filter(|(_, weight)| *weight != 0.0)
     };
     if active().next().is_none() {
-        return &part.rest;
+        return &packed.rest;
     }
-    room.positions.clone_from(&part.rest.positions);
+    room.positions.clone_from(&packed.rest.positions);
     for (target, weight) in active() {
         add(
             &target.vertices,
@@ -74,8 +75,8 @@ pub(super) fn morphed<'a>(
     if !directions {
         return room;
     }
-    room.normals.clone_from(&part.rest.normals);
-    room.tangents.clone_from(&part.rest.tangents);
+    room.normals.clone_from(&packed.rest.normals);
+    room.tangents.clone_from(&packed.rest.tangents);
     for (target, weight) in active() {
         add(&target.vertices, &target.normals, weight, &mut room.normals);
         add(
@@ -85,8 +86,8 @@ pub(super) fn morphed<'a>(
             &mut room.tangents,
         );
     }
-    normalize(&mut room.normals, &part.rest.normals);
-    normalize(&mut room.tangents, &part.rest.tangents);
+    normalize(&mut room.normals, &packed.rest.normals);
+    normalize(&mut room.tangents, &packed.rest.tangents);
     room
 }
 

@@ -143,7 +143,7 @@ fn bytes_are_counted() {
     assert!(matches!(whole.primitives()[0].joints, JointIndices::U16(_)));
     let (split, report) = whole.split(256).unwrap();
     assert_eq!((report.primitives, report.repeated_entries), (1, 0));
-    assert!(report.parts <= 4, "{report:?}");
+    assert!(report.pieces <= 4, "{report:?}");
     // 33,600 vertices of four bytes. A seam of a ring has 16 vertices of 12 + 4 + 8 + 8 + 4 bytes.
     let seams = report.repeated_vertices as u64 * 36;
     assert_eq!(report.bytes_saved, 33_600 * 4 - seams);
@@ -172,7 +172,7 @@ fn few_joints_far_apart_get_a_range_of_their_own() {
     let both = built(300, vec![ends, middle]);
     let (split, report) = both.split(256).unwrap();
     assert_eq!(
-        (report.primitives, report.parts, report.repeated_entries),
+        (report.primitives, report.pieces, report.repeated_entries),
         (1, 1, 0)
     );
     assert_eq!(

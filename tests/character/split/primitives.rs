@@ -1,4 +1,4 @@
-//! Primitives: every triangle stays, and the parts follow few joints.
+//! Primitives: every triangle stays, and the pieces follow few joints.
 
 use super::made::{built, dressed, rags, tube};
 use crate::reference::sweep::is_thorough;
@@ -37,12 +37,12 @@ fn vertex_words(character: &Character, p: &Primitive, vertex: usize) -> Vec<u32>
 /// All triangles as the data of their vertices, sorted.
 fn triangles<'a>(
     character: &Character,
-    parts: impl Iterator<Item = &'a Primitive>,
+    pieces: impl Iterator<Item = &'a Primitive>,
 ) -> Vec<Vec<u32>> {
     let mut all = Vec::new();
-    for part in parts {
-        let words: Vec<_> = (0..part.vertex_count())
-            .map(|vertex| vertex_words(character, part, vertex))
+    for piece in pieces {
+        let words: Vec<_> = (0..piece.vertex_count())
+            .map(|vertex| vertex_words(character, piece, vertex))
             .collect();
         let triangle = |corners: &[u32]| {
             corners
@@ -50,7 +50,7 @@ fn triangles<'a>(
                 .flat_map(|v| words[*v as usize].clone())
                 .collect()
         };
-        all.extend(part.indices.chunks(3).map(triangle));
+        all.extend(piece.indices.chunks(3).map(triangle));
     }
     all.sort_unstable();
     all
@@ -61,19 +61,19 @@ fn joints_used(p: &Primitive) -> BTreeSet<usize> {
     p.indices.iter().flat_map(of).map(|i| i.0).collect()
 }
 
-/// The number of parts that a cut in index order makes, and of entries repeated in them.
+/// The number of pieces that a cut in index order makes, and of entries repeated in them.
 fn in_index_order(p: &Primitive, max: usize) -> (usize, usize) {
     let of = |vertex: &u32| p.influences(*vertex as usize).filter(|i| i.1 > 0.0);
-    let (mut parts, mut listed, mut part) = (1, 0, BTreeSet::new());
+    let (mut pieces, mut listed, mut piece) = (1, 0, BTreeSet::new());
     for corners in p.indices.chunks(3) {
         let joints: BTreeSet<usize> = corners.iter().flat_map(of).map(|i| i.0).collect();
-        if part.union(&joints).count() > max {
-            (parts, listed) = (parts + 1, listed + part.len());
-            part.clear();
+        if piece.union(&joints).count() > max {
+            (pieces, listed) = (pieces + 1, listed + piece.len());
+            piece.clear();
         }
-        part.extend(joints);
+        piece.extend(joints);
     }
-    (parts, listed + part.len() - joints_used(p).len())
+    (pieces, listed + piece.len() - joints_used(p).len())
 }
 
 /// A character before it is split, with the triangles of each primitive.
@@ -94,7 +94,7 @@ impl<'a> Whole<'a> {
     }
 }
 
-/// Splits, and compares the parts with the whole.
+/// Splits, and compares the pieces with the whole.
 pub(super) fn check(name: &str, whole: &Whole<'_>, max: usize) -> (Character, SplitReport) {
     let (split, report) = whole.character.split(max).unwrap();
     let again = whole.character.split(max).unwrap();
@@ -103,36 +103,36 @@ pub(super) fn check(name: &str, whole: &Whole<'_>, max: usize) -> (Character, Sp
         "{name}: the same split twice"
     );
     for (number, own) in whole.character.primitives().iter().enumerate() {
-        let parts = split.primitives().iter().zip(&report.origins);
-        let parts = parts.filter(|(_, origin)| **origin == number);
-        let parts: Vec<&Primitive> = parts.map(|(part, _)| part).collect();
-        let after = triangles(&split, parts.iter().copied());
+        let pieces = split.primitives().iter().zip(&report.origins);
+        let pieces = pieces.filter(|(_, origin)| **origin == number);
+        let pieces: Vec<&Primitive> = pieces.map(|(piece, _)| piece).collect();
+        let after = triangles(&split, pieces.iter().copied());
         assert!(after == whole.triangles[number], "{name}: triangles differ");
-        for part in &parts {
-            assert!(part.palette.len() <= max, "{name}: {:?}", part.palette);
-            let narrow = matches!(part.joints, JointIndices::U8(_));
-            assert_eq!(narrow, part.palette.len() <= 256);
+        for piece in &pieces {
+            assert!(piece.palette.len() <= max, "{name}: {:?}", piece.palette);
+            let narrow = matches!(piece.joints, JointIndices::U8(_));
+            assert_eq!(narrow, piece.palette.len() <= 256);
             assert_eq!(
-                (&part.name, part.material, part.first_weight),
+                (&piece.name, piece.material, piece.first_weight),
                 (&own.name, own.material, own.first_weight)
             );
         }
         let (most, listed) = in_index_order(own, max);
         let used = joints_used(own).len();
         println!(
-            "{name:28} max {max:3}: {:4} parts; in index order {most:4} parts, {listed:5} \
+            "{name:28} max {max:3}: {:4} pieces; in index order {most:4} pieces, {listed:5} \
              repeats; {used} joints, {} triangles",
-            parts.len(),
+            pieces.len(),
             own.indices.len() / 3
         );
         assert!(
-            parts.len() <= most,
-            "{name}: more parts than in index order"
+            pieces.len() <= most,
+            "{name}: more pieces than in index order"
         );
-        assert!(parts.len() >= used.div_ceil(max), "{name}");
+        assert!(pieces.len() >= used.div_ceil(max), "{name}");
     }
-    let parts = split.primitives().len() - whole.character.primitives().len();
-    assert_eq!(parts, report.parts - report.primitives, "{name}");
+    let pieces = split.primitives().len() - whole.character.primitives().len();
+    assert_eq!(pieces, report.pieces - report.primitives, "{name}");
     (split, report)
 }
 
@@ -183,7 +183,7 @@ fn neighbours_share_the_ends_of_their_ranges() {
     }
 }
 
-/// A hundred thousand triangles are cut into a hundred parts.
+/// A hundred thousand triangles are cut into a hundred pieces.
 ///
 /// The crate limits the number of steps. The test shows that the limit allows this.
 #[test]
@@ -202,7 +202,7 @@ fn large_meshes_split() {
         split
             .primitives()
             .iter()
-            .all(|part| part.palette.len() <= 4)
+            .all(|piece| piece.palette.len() <= 4)
     );
     assert_eq!(split.triangle_count(), 60_000);
 }

@@ -3,7 +3,7 @@
 use throng::glam::{Vec3, Vec4};
 use throng::import::{RawCharacter, RawNode, RawPrimitive};
 use throng::skeleton::Transform;
-use throng::skin::{SkinnedLayout, SkinnedPart};
+use throng::skin::{SkinnedLayout, SkinnedStreams};
 
 fn primitive(vertices: u32, normals: bool, tangents: bool) -> RawPrimitive {
     let list = |there: bool| (0..vertices).filter(move |_| there);
@@ -21,7 +21,7 @@ fn primitive(vertices: u32, normals: bool, tangents: bool) -> RawPrimitive {
 }
 
 #[test]
-fn parts_follow_each_other_at_multiples_of_four_words() {
+fn streams_follow_each_other_at_multiples_of_four_words() {
     let raw = RawCharacter {
         nodes: vec![RawNode {
             name: "node".into(),
@@ -39,17 +39,17 @@ fn parts_follow_each_other_at_multiples_of_four_words() {
     };
     let character = raw.build(&Default::default()).unwrap().character;
     let layout = SkinnedLayout::new(&character).unwrap();
-    let part = |positions, normals, tangents, vertex_count| SkinnedPart {
+    let streams = |positions, normals, tangents, vertex_count| SkinnedStreams {
         positions,
         normals,
         tangents,
         vertex_count,
     };
     let expected = [
-        part(0, Some(16), Some(32), 5),
-        part(52, Some(64), None, 4),
-        part(76, None, None, 3),
-        part(88, Some(112), Some(136), 7),
+        streams(0, Some(16), Some(32), 5),
+        streams(52, Some(64), None, 4),
+        streams(76, None, None, 3),
+        streams(88, Some(112), Some(136), 7),
     ];
     assert_eq!(layout.primitives, expected);
     assert_eq!(layout.words, 164);
