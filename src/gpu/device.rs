@@ -82,7 +82,6 @@ impl Device {
     /// The features of Vulkan 1.2 that the engine must enable: `bufferDeviceAddress`.
     ///
     /// Every device of [`Self::API_VERSION`] has them, and those of [`Self::features_13`].
-    #[must_use]
     pub fn features_12() -> vk::PhysicalDeviceVulkan12Features<'static> {
         // Palettes and histories are read through addresses.
         vk::PhysicalDeviceVulkan12Features::default().buffer_device_address(true)
@@ -91,7 +90,6 @@ impl Device {
     /// The features of Vulkan 1.3 that the engine must enable.
     ///
     /// They are `dynamicRendering`, `synchronization2` and `maintenance4`.
-    #[must_use]
     pub fn features_13() -> vk::PhysicalDeviceVulkan13Features<'static> {
         vk::PhysicalDeviceVulkan13Features::default()
             .dynamic_rendering(true)
