@@ -136,6 +136,7 @@ unsafe fn run(context: &mut Context, target: &Target) -> Result<(), Box<dyn Erro
             }
             let begin = Begin {
                 color: [0.10, 0.12, 0.16, 1.0],
+                reversed_z: true,
                 ..Begin::default()
             };
             target.begin(raw, cmd, &begin);

@@ -207,6 +207,7 @@ fn draw(
     };
     let begin = Begin {
         color: [0.93, 0.82, 0.62, 1.0],
+        reversed_z: true,
         ..Begin::default()
     };
     let layout = crowd.pass_layout(passes.people)?;

@@ -172,6 +172,7 @@ fn draw(
     };
     let begin = Begin {
         color: [0.55, 0.65, 0.8, 1.0],
+        reversed_z: true,
         ..Begin::default()
     };
     let mut frames = Frames::new(context, 1)?;

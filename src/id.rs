@@ -1,6 +1,6 @@
 //! Typed indices.
 
-use crate::error::{Error, Result, cut, nearest};
+use crate::error::{Error, Result, cut, nearest_or_id};
 use core::cmp::Ordering;
 use core::fmt;
 use core::hash::{Hash, Hasher};
@@ -171,6 +171,6 @@ pub(crate) fn unknown<'a>(
     Error::UnknownName {
         what,
         name: cut(name),
-        known: nearest(name, known),
+        known: nearest_or_id(name, known),
     }
 }

@@ -165,7 +165,7 @@ pub use crowd::{
     Attachment, Capacity, CharacterDesc, CharacterId, CrowdDesc, CrowdMut, CrowdRef, CrowdSnapshot,
     DrawBindings, Frame, InCrowd, Instance, InstanceHit, InstanceId, InstanceMut, InstanceRef,
     InstanceSnapshot, Lighting, ListId, MoreInstances, PassId, Shadow, SkinnedVertices,
-    SkinningStage, Spawn, SpawnAttachment, Stats, View, ViewId, Views, WarmUp,
+    SkinningStage, Spawn, Stats, View, ViewId, Views, WarmUp,
 };
 pub use error::{Error, Result};
 pub use glam;

@@ -270,13 +270,16 @@ unsafe impl MemoryAllocator for Watched<'_> {
     fn allocate(
         &mut self,
         request: &MemoryRequest<'_>,
-    ) -> Result<MemoryBlock, Box<dyn std::error::Error>> {
+    ) -> Result<MemoryBlock, Box<dyn std::error::Error + Send + Sync>> {
         let block = self.inner.allocate(request)?;
         self.mapped = block.mapped.or(self.mapped);
         Ok(block)
     }
 
-    unsafe fn free(&mut self, block: MemoryBlock) -> Result<(), Box<dyn std::error::Error>> {
+    unsafe fn free(
+        &mut self,
+        block: MemoryBlock,
+    ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
         // SAFETY: this function has the same contract.
         unsafe { self.inner.free(block) }
     }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::io::{self, ErrorKind, Write};
 use std::path::PathBuf;
 use throng::error::Escaped;
-use throng::import::{ImportOptions, Imported};
+use throng::import::{ImportOptions, Imported, RepairKind};
 
 /// Check files: one line for each, with what was repaired.
 ///
@@ -124,11 +124,16 @@ fn check(file: Found, args: &Args) -> Checked {
     let (path, model) = match file {
         Found::Unreadable(path, why) => (path, Err(format!("cannot be read: {why}"))),
         Found::File(path) => {
-            let model = load(&path, &args.space.of(ImportOptions::default())).map_err(|failure| {
-                let words = failure.words().unwrap_or_default();
-                let name = format!("{}: ", shown(&path));
-                words.strip_prefix(&name).unwrap_or(&words).to_owned()
-            });
+            let mut model =
+                load(&path, &args.space.of(ImportOptions::default())).map_err(|failure| {
+                    let words = failure.words().unwrap_or_default();
+                    let name = format!("{}: ", shown(&path));
+                    words.strip_prefix(&name).unwrap_or(&words).to_owned()
+                });
+            // A sword without a skin is no fault.
+            if let Ok(model) = &mut model {
+                model.repairs.retain(|it| it.kind != RepairKind::NoSkin);
+            }
             (path, model)
         }
     };

@@ -28,7 +28,7 @@ fn all_files_are_checked() {
     assert_eq!(lines[3], format!("    {}", ODD.trim_end()));
     let words = "saved character: the bytes do not start with the signature";
     assert_eq!(lines[4], format!("{empty}: FAULTY: {words}"));
-    let words = "missing.glb: FAULTY: missing.glb cannot be read: entity not found";
+    let words = "missing.glb: FAULTY: missing.glb cannot be read: it does not exist";
     assert_eq!(lines[5], words);
     assert_eq!(lines[6..], ["5 files: 2 sound, 1 with repairs, 3 faulty"]);
 }

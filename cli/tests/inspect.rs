@@ -186,7 +186,7 @@ fn says_what_it_cannot_read() {
     let words = fails(1, &["inspect", "no such file.glb"]);
     assert_eq!(
         words,
-        "error: no such file.glb cannot be read: entity not found\n"
+        "error: no such file.glb cannot be read: it does not exist\n"
     );
     let folder = folder("inspect faults");
     let words = fails(1, &["inspect", &text(&folder)]);

@@ -155,6 +155,7 @@ fn frame(
     };
     let begin = Begin {
         color: BACKGROUND,
+        reversed_z: true,
         ..Begin::default()
     };
     let mut frames = Frames::new(context, 1)?;

@@ -96,7 +96,8 @@ impl ShadowImage {
                 location: MemoryLocation::GpuOnly,
                 linear: false,
                 device_address: false,
-            })?;
+            });
+            let memory = memory.map_err(|error| -> Box<dyn Error> { error })?;
             let (block, offset) = (memory.memory, memory.offset);
             self.memory = Some(memory);
             context

@@ -357,6 +357,7 @@ impl Canvas<'_> {
     unsafe fn begin(&self, device: &ash::Device, cmd: vk::CommandBuffer) {
         let begin = Begin {
             color: scenery::background(),
+            reversed_z: true,
             ..Begin::default()
         };
         // SAFETY: the caller guarantees that `cmd` is recording outside of rendering.

@@ -430,6 +430,7 @@ fn sky(
     };
     let begin = Begin {
         color: scenery::background(),
+        reversed_z: true,
         ..Begin::default()
     };
     // SAFETY: the command buffer is recording, and the image was acquired with this frame.

@@ -7,7 +7,7 @@ mod say;
 
 use say::{Words, say};
 use std::time::Instant;
-use throng::animator::{ActorId, AnimationEventKind, Animator, RootMotionMode};
+use throng::animator::{ActorId, Animator, EventName, RootMotionMode};
 use throng::character::Character;
 use throng::clip::{CurveClip, TrackValues};
 use throng::import::{ImportOptions, RawCharacter};
@@ -40,11 +40,9 @@ fn main() -> Result<(), Words> {
         }
         animator.update(f64::from(tick) * TICK_S)?;
         for event in animator.events() {
-            match event.kind {
-                AnimationEventKind::Clip { .. } if event.weight > 0.5 => steps += 1,
-                AnimationEventKind::Entered { .. } => {
-                    stops += u32::from(animator.event_name(event) == "stand");
-                }
+            match animator.event_name(event) {
+                EventName::Event(_) if event.weight > 0.5 => steps += 1,
+                EventName::Entered("stand") => stops += 1,
                 _ => {}
             }
         }

@@ -180,6 +180,7 @@ fn at(what: &'static str, index: usize) -> impl Fn(Error) -> Error {
     move |why| Error::At {
         what,
         index: index as u64,
+        name: Box::default(),
         why: Box::new(why),
     }
 }

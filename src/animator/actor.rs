@@ -399,12 +399,14 @@ impl<A: Deref<Target = Animator>> Actor<A> {
 
     /// Checks that the caller may play on the layer.
     fn check_layer(&self, layer: u8) -> Result<()> {
-        let taken = self.has_state_machine();
-        if taken && usize::from(layer) < self.library().machine_layers() {
-            let why = "belongs to the actor's state machine";
-            return Err(Error::invalid("layer", why));
+        match self.driver() {
+            Ok((machine, _)) if usize::from(layer) < machine.layer_count() => {
+                let why = "drives this layer: use a layer above its own, or stop_state_machine";
+                let why = Error::invalid("state machine", why);
+                Err(why.at_named("layer", layer, machine.layer_name(layer)))
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     fn check_shows(&self) -> Result<()> {
@@ -652,8 +654,8 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
     /// # Errors
     /// - [`Error::UnknownName`] or [`Error::NotFound`] for a parameter that the state machine does
     ///   not have.
-    /// - [`Error::Argument`] if no state machine drives the actor, the parameter is of another
-    ///   kind, or the value is not finite.
+    /// - [`Error::At`] with the parameter, if it is of another kind, or the value is not finite.
+    /// - [`Error::Argument`] if no state machine drives the actor.
     pub fn set_float<'n>(
         &mut self,
         parameter: impl Into<NameOrId<'n, Id<ParameterDesc>>>,
@@ -767,8 +769,8 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
     ///
     /// # Errors
     /// - [`Error::NotFound`] for a solver of another animator.
-    /// - [`Error::Argument`] for a target of another kind of solver, an invalid target, or a fade
-    ///   that is negative or longer than an hour.
+    /// - [`Error::At`] with the solver, for a target of another kind or an invalid target.
+    /// - [`Error::Argument`] for a fade that is negative or longer than an hour.
     pub fn set_target(
         &mut self,
         solver: Id<IkSolver>,
@@ -777,7 +779,7 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
     ) -> Result<()> {
         let target = target.into();
         check_fade("fade_s", fade_s)?;
-        self.animator.solvers.get(solver)?.check(&target)?;
+        self.animator.solvers.check(solver, &target)?;
         self.animator.expect_special(self.id.index);
         self.change(|it| it.actor.goals.set(solver, target, fade_s, it.local_s));
         Ok(())

@@ -172,11 +172,6 @@ impl Library {
         }
     }
 
-    /// The number of layers that the state machine reserves.
-    pub(crate) fn machine_layers(&self) -> usize {
-        self.state_machine().map_or(0, StateMachine::layer_count)
-    }
-
     pub(crate) fn state_machine(&self) -> Option<&StateMachine> {
         self.set.state_machine.as_ref()
     }

@@ -72,7 +72,7 @@ mod work;
 
 pub use actor::{Actor, ActorMut, ActorRef};
 pub use actor_id::ActorId;
-pub use event::{AnimationEvent, AnimationEventKind};
+pub use event::{AnimationEvent, AnimationEventKind, EventName};
 pub use joint_ref::JointRef;
 #[cfg(feature = "vulkan")]
 pub(crate) use mapping::{joints_by_name, moved};
@@ -346,8 +346,11 @@ impl Animator {
 
     /// Evaluates poses with another SIMD level than the best of the CPU.
     ///
-    /// The bits of a pose depend on the level, but on nothing else of the machine. So that several
-    /// machines compute equal poses, choose a level that all of them have.
+    /// Blended clips and palettes then have the same bits on every CPU of the same architecture.
+    /// For that, choose a level that all machines have. Root motion that turns, inverse kinematics,
+    /// spring bones and the game's own code also call functions of the platform's library, so they
+    /// still need the same build of it. What actors play does not depend on the level. A crowd has
+    /// `CrowdDesc::simd_level`, and [`Skinner`](crate::skin::Skinner) has a level of its own.
     ///
     /// ```
     /// use throng::SimdLevel;
@@ -390,19 +393,23 @@ impl Animator {
         self.queue.left_out()
     }
 
-    /// The name that belongs to an event: of the clip's event, the finished clip, or the state.
+    /// The name of what happened in an event, by the event's kind.
     #[must_use]
-    pub fn event_name<Id>(&self, event: &AnimationEvent<Id>) -> &str {
+    pub fn event_name<Id>(&self, event: &AnimationEvent<Id>) -> EventName<'_> {
+        let state_name = |state| {
+            let machine = self.library.state_machine();
+            machine.map_or("", |machine| machine.state_name(event.layer, state))
+        };
         match event.kind {
-            AnimationEventKind::Clip { event, .. } => self.library.set.event_name(event),
+            AnimationEventKind::Clip { event, .. } => {
+                EventName::Event(self.library.set.event_name(event))
+            }
             AnimationEventKind::Finished { clip } => {
                 let clip = self.library.clips.get(clip.index());
-                clip.map_or("", Clip::name)
+                EventName::Finished(clip.map_or("", Clip::name))
             }
-            AnimationEventKind::Left { state } | AnimationEventKind::Entered { state } => {
-                let machine = self.library.state_machine();
-                machine.map_or("", |machine| machine.state_name(event.layer, state))
-            }
+            AnimationEventKind::Left { state } => EventName::Left(state_name(state)),
+            AnimationEventKind::Entered { state } => EventName::Entered(state_name(state)),
         }
     }
 

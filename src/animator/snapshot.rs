@@ -223,7 +223,14 @@ impl Animator {
     /// was added since is gone. The next actors get the ids that they would have got then, so ids
     /// of the time that was undone can name others.
     ///
-    /// Threads and solvers stay. The next [`Self::update`] may have any time, as always.
+    /// Threads and solvers stay.
+    ///
+    /// # Time
+    /// The animator's time ([`Self::now_s`]) is then that of the snapshot. Let the clock that
+    /// [`Self::update`] gets go on from there: set it to `now_s`, and add the length of each step
+    /// as before. If it does not, the next update plays everything between the two times at once,
+    /// with all events. To go on at another time of the clock, restore the actors one by one with
+    /// [`ActorMut::restore`], which moves them to the animator's present.
     ///
     /// # Errors
     /// If there is an error, nothing changes.

@@ -1,7 +1,7 @@
 //! Inverse kinematics: the solvers of a character, and the kinds of targets and reports.
 
 use super::mapping::moved;
-use crate::error::{Error, Result, expect_cap};
+use crate::error::{ArgumentFault, Error, Result, expect_cap};
 use crate::id::Id;
 use crate::ik::{
     Aim, AimReport, AimTarget, ChainReport, ChainTarget, FeetReport, FeetTarget, FootPlacement,
@@ -57,7 +57,8 @@ pub enum IkReport {
 
 /// Wraps each kind of solver and target, so that callers need not name the enums.
 macro_rules! wrap {
-    ($($kind:ident: $solver:ty, $target:ty;)*) => {$(
+    ($($kind:ident: $solver:ty, $target:ty;)*) => {
+    $(
         impl From<$solver> for IkSolver {
             fn from(solver: $solver) -> Self {
                 Self::$kind(solver)
@@ -69,7 +70,26 @@ macro_rules! wrap {
                 Self::$kind(target)
             }
         }
-    )*};
+    )*
+
+        impl IkSolver {
+            /// The name of its kind.
+            pub(super) fn kind(&self) -> &'static str {
+                match self {
+                    $(Self::$kind(_) => stringify!($kind),)*
+                }
+            }
+        }
+
+        impl IkTarget {
+            /// The name of the kind of solver that it is for.
+            fn kind(&self) -> &'static str {
+                match self {
+                    $(Self::$kind(_) => stringify!($kind),)*
+                }
+            }
+        }
+    };
 }
 
 wrap! {
@@ -132,14 +152,10 @@ impl IkSolver {
         Some(moved)
     }
 
-    /// The name of its kind.
-    pub(super) fn kind(&self) -> &'static str {
-        match self {
-            Self::TwoBone(_) => "TwoBone",
-            Self::Aim(_) => "Aim",
-            Self::Chain(_) => "IkChain",
-            Self::Feet(_) => "FootPlacement",
-        }
+    /// The error for a target of another kind.
+    fn mismatch(&self, target: &IkTarget) -> Error {
+        let (got, need) = (target.kind(), self.kind());
+        Error::argument("target", ArgumentFault::Kind { got, need })
     }
 
     fn validate(&self, rig: &IkRig) -> Result<()> {
@@ -158,7 +174,7 @@ impl IkSolver {
             (Self::Aim(job), IkTarget::Aim(target)) => job.check(target),
             (Self::Chain(job), IkTarget::Chain(target)) => job.check(target),
             (Self::Feet(job), IkTarget::Feet(target)) => job.check(target),
-            _ => Err(Error::invalid("IkTarget", "is for another kind of solver")),
+            _ => Err(self.mismatch(target)),
         }
     }
 
@@ -197,7 +213,7 @@ impl IkSolver {
         self.validate(rig)?;
         self.check(target)?;
         let report = self.run(rig, target, 1.0, pose);
-        report.ok_or(Error::invalid("IkTarget", "is for another kind of solver"))
+        report.ok_or_else(|| self.mismatch(target))
     }
 
     /// Applies the solver to a pose, with `weight` times the target's weight.
@@ -282,6 +298,13 @@ impl Solvers {
         }
         let solver = self.list.get(id.index());
         solver.ok_or(Error::not_found("IK solver", id.index(), self.list.len()))
+    }
+
+    /// Checks a target for a solver.
+    pub(super) fn check(&self, id: Id<IkSolver>, target: &IkTarget) -> Result<()> {
+        let solver = self.get(id)?;
+        let checked = solver.check(target);
+        checked.map_err(|why| why.at_named("IK solver", id, solver.kind()))
     }
 
     /// Applies a solver to a pose. The target has been checked.

@@ -1,10 +1,10 @@
 //! The descriptions of a crowd and of its characters.
 
 use super::Capacity;
-use crate::Threads;
 use crate::error::{Error, Result};
 use crate::gpu::{Enabled, limit};
 use crate::pass::scatter::MAX_CHANGES;
+use crate::{SimdLevel, Threads};
 use ash::vk;
 
 /// See [`Crowd::MAX_FRAMES_IN_FLIGHT`](super::Crowd::MAX_FRAMES_IN_FLIGHT).
@@ -23,6 +23,10 @@ pub struct CrowdDesc {
     pub capacity: Capacity,
     /// The threads that evaluate poses.
     pub threads: Threads,
+    /// The SIMD level that evaluates poses, or `None` for the best of the CPU.
+    ///
+    /// See [`Animator::set_simd_level`](crate::animator::Animator::set_simd_level).
+    pub simd_level: Option<SimdLevel>,
     /// Puts the frame rings in host memory, even if the CPU could write device-local memory.
     ///
     /// The frame's own command buffer then copies them to device-local memory. If this is false,
@@ -54,6 +58,7 @@ impl Default for CrowdDesc {
             frames_in_flight: 2,
             capacity: Capacity::default(),
             threads: Threads::One,
+            simd_level: None,
             staged: false,
             min_offset_alignment: 0,
             skinned_usage: vk::BufferUsageFlags::empty(),

@@ -50,7 +50,7 @@ pub use ids::{CharacterId, InstanceId, ListId, PassId, ViewId};
 pub use instance::handle::{CrowdMut, CrowdRef, InCrowd, Instance, InstanceMut, InstanceRef};
 pub use instance::pick::InstanceHit;
 pub use instance::snapshot::{CrowdSnapshot, InstanceSnapshot};
-pub use instance::spawn::{Spawn, SpawnAttachment};
+pub use instance::spawn::Spawn;
 pub use instances::attachments::Attachment;
 pub use instances::state::SkinningStage;
 pub use setup::growth::MoreInstances;

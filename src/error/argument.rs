@@ -34,6 +34,20 @@ pub enum ArgumentFault {
         /// The index of the other one.
         of: usize,
     },
+    /// Of another kind than what it is for.
+    #[error("is of kind {got}, must be of kind {need}")]
+    Kind {
+        /// The kind that the caller gave.
+        got: &'static str,
+        /// The kind that is needed.
+        need: &'static str,
+    },
+    /// Living objects where there must be none.
+    #[error("{count} still alive: despawn them first")]
+    Alive {
+        /// How many are alive.
+        count: usize,
+    },
     /// A snapshot of a character with other joints, clips or whatever `kind` says.
     #[error("{}", other_character(kind, *got, *need))]
     OtherCharacter {

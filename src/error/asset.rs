@@ -1,6 +1,7 @@
 //! Errors in files.
 
 use super::escaped::Escaped;
+use super::location::IoKind;
 use super::range::Number;
 
 /// The kind of an object in a file, by the format's name.
@@ -221,7 +222,7 @@ pub enum AssetFault {
         why: &'static str,
     },
     /// A resource of the asset that could not be read.
-    #[error("refers to \"{}\", which cannot be read: {kind}", Escaped(uri))]
+    #[error("refers to \"{}\", which cannot be read: {}", Escaped(uri), IoKind(*kind))]
     Unreadable {
         /// The reference, cut after 200 characters.
         uri: Box<str>,

@@ -1,6 +1,7 @@
 //! Errors for arguments, and checks that return them.
 
 use super::argument::ArgumentFault;
+use super::names::cut;
 use super::variants::{Error, Result};
 use glam::Affine3A;
 
@@ -32,7 +33,7 @@ impl Error {
         Self::argument(what, ArgumentFault::Duplicate { of })
     }
 
-    const fn argument(what: &'static str, why: ArgumentFault) -> Self {
+    pub(crate) const fn argument(what: &'static str, why: ArgumentFault) -> Self {
         Self::Argument { what, why }
     }
 
@@ -49,11 +50,17 @@ impl Error {
         }
     }
 
-    /// This error, at one of several things passed to a call.
+    /// This error, about one of several things.
     pub(crate) fn at(self, what: &'static str, index: usize) -> Self {
+        self.at_named(what, index, "")
+    }
+
+    /// This error, about one of several things that has a name.
+    pub(crate) fn at_named(self, what: &'static str, index: impl Into<usize>, name: &str) -> Self {
         Self::At {
             what,
-            index: index as u64,
+            index: index.into() as u64,
+            name: cut(name),
             why: Box::new(self),
         }
     }

@@ -32,6 +32,30 @@ impl fmt::Display for PathText<'_> {
     }
 }
 
+/// The kind of an error of the operating system, in words about a file.
+pub(super) struct IoKind(pub(super) std::io::ErrorKind);
+
+impl fmt::Display for IoKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            std::io::ErrorKind::NotFound => f.write_str("it does not exist"),
+            kind => kind.fmt(f),
+        }
+    }
+}
+
+/// A name in quotes, with the space before it. Nothing if the name is empty.
+pub(super) struct Name<'a>(pub(super) &'a str);
+
+impl fmt::Display for Name<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            "" => Ok(()),
+            name => write!(f, " \"{}\"", Escaped(name)),
+        }
+    }
+}
+
 /// The field of a part, with the comma before it. Nothing if the field is empty.
 pub(super) struct Field<'a>(pub(super) &'a str);
 

@@ -1,5 +1,7 @@
 //! The one error type of the crate.
 
+#[cfg(feature = "vulkan")]
+mod allocator;
 mod argument;
 mod asset;
 mod desc_error;
@@ -13,6 +15,8 @@ mod range;
 mod unrepresentable;
 mod variants;
 
+#[cfg(feature = "vulkan")]
+pub use allocator::AllocatorError;
 pub use argument::ArgumentFault;
 pub use asset::{AssetFault, Object, ObjectKind};
 pub(crate) use desc_error::DescError;
@@ -22,7 +26,7 @@ pub(crate) use expect::{
     MAX_EXTENT, expect_cap, expect_extent, expect_finite, expect_in, expect_index, expect_len,
     expect_transform,
 };
-pub(crate) use names::{cut, listed, nearest};
+pub(crate) use names::{cut, listed, nearest, nearest_or_id};
 pub use unrepresentable::{PoseAt, Unrepresentable};
 pub(crate) use variants::LFS_POINTER;
 pub use variants::{DescFault, Error, Result, SavedFault};

@@ -7,6 +7,17 @@ pub(crate) fn nearest<'a>(asked: &str, names: impl Iterator<Item = &'a str>) -> 
     listed(nearest_first(asked, names.collect()).into_iter())
 }
 
+/// [`nearest`], which says how to select those without a name, by [`Id`](crate::Id).
+pub(crate) fn nearest_or_id<'a>(asked: &str, names: impl Iterator<Item = &'a str>) -> Box<str> {
+    let names: Vec<&str> = names.collect();
+    let unnamed = names.iter().position(|name| name.is_empty());
+    let known = nearest(asked, names.into_iter());
+    match unnamed {
+        Some(first) => format!("{known} (select them by id, such as Id::new({first}))").into(),
+        None => known,
+    }
+}
+
 /// Names joined by commas, cut after about 300 characters. Empty names are counted at the end.
 pub(crate) fn listed<'a>(names: impl Iterator<Item = &'a str>) -> Box<str> {
     let (mut text, mut unnamed) = (String::new(), 0_usize);

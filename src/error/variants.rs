@@ -1,10 +1,12 @@
 //! The error type, and the faults that may contain it again.
 
+#[cfg(feature = "vulkan")]
+use super::allocator::AllocatorError;
 use super::argument::ArgumentFault;
 use super::asset::{AssetFault, Object};
 use super::desc_part::DescPart;
 use super::escaped::Escaped;
-use super::location::{Field, Location, PathText};
+use super::location::{Field, IoKind, Location, Name, PathText};
 use super::range::Number;
 use super::unrepresentable::{PoseAt, Unrepresentable};
 use core::fmt;
@@ -34,7 +36,7 @@ pub enum Error {
         why: AssetFault,
     },
     /// A file or resource could not be read.
-    #[error("{} cannot be read: {kind}", PathText(path))]
+    #[error("{} cannot be read: {}", PathText(path), IoKind(*kind))]
     Io {
         /// The path as it was given or resolved.
         path: Box<str>,
@@ -106,13 +108,15 @@ pub enum Error {
         /// The error.
         why: Box<Self>,
     },
-    /// One of several things passed to a call is invalid.
-    #[error("{what} {index}: {why}")]
+    /// An error about one of several things, such as those passed to a call.
+    #[error("{what} {index}{}: {why}", Name(name))]
     At {
         /// The kind of thing, such as `skin job`.
         what: &'static str,
         /// Its index, in the order in which they were given.
         index: u64,
+        /// Its name. Empty if it has none.
+        name: Box<str>,
         /// The error.
         why: Box<Self>,
     },
@@ -144,7 +148,7 @@ pub enum Error {
         cap: usize,
     },
     /// A file could not be written.
-    #[error("{} cannot be written: {kind}", PathText(path))]
+    #[error("{} cannot be written: {}", PathText(path), IoKind(*kind))]
     Write {
         /// The path as it was given.
         path: Box<str>,
@@ -219,18 +223,15 @@ pub enum Error {
     },
     /// The allocator could not provide memory.
     #[cfg(feature = "vulkan")]
-    #[error(
-        "cannot allocate {bytes} bytes for {}: {}",
-        Escaped(name),
-        Escaped(why)
-    )]
+    #[error("cannot allocate {bytes} bytes for {}: {why}", Escaped(name))]
     Memory {
         /// The name of the buffer or image.
         name: Box<str>,
         /// Its size in bytes.
         bytes: u64,
-        /// The allocator's reason.
-        why: Box<str>,
+        /// The allocator's error.
+        #[source]
+        why: AllocatorError,
     },
 }
 
@@ -324,6 +325,14 @@ pub enum DescFault {
         is: &'static str,
         /// The kind that is needed.
         need: &'static str,
+    },
+    /// A time that is not one of the clip.
+    #[error("is {}, must be in 0..={}, the duration of the clip", Number(*time_s), Number(*duration_s))]
+    Time {
+        /// The time in seconds.
+        time_s: f64,
+        /// The clip's duration in seconds.
+        duration_s: f64,
     },
     /// A clip that is additive where the layer is not, or the other way round.
     #[error("clip \"{}\" is {is}, unlike the layer", Escaped(clip))]

@@ -97,7 +97,7 @@ unsafe impl Sync for MemoryBlock {}
 ///     fn allocate(
 ///         &mut self,
 ///         request: &MemoryRequest<'_>,
-///     ) -> Result<MemoryBlock, Box<dyn std::error::Error>> {
+///     ) -> Result<MemoryBlock, Box<dyn std::error::Error + Send + Sync>> {
 ///         use vk::MemoryPropertyFlags as Flags;
 ///         let mapped = request.location != MemoryLocation::GpuOnly;
 ///         let wanted = match mapped {
@@ -131,7 +131,7 @@ unsafe impl Sync for MemoryBlock {}
 ///         })
 ///     }
 ///
-///     unsafe fn free(&mut self, block: MemoryBlock) -> Result<(), Box<dyn std::error::Error>> {
+///     unsafe fn free(&mut self, block: MemoryBlock) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
 ///         if !block.handle.is::<Own>() {
 ///             return Err("the block is from another kind of allocator".into());
 ///         }
@@ -147,11 +147,11 @@ pub unsafe trait MemoryAllocator {
     /// Allocates memory.
     ///
     /// # Errors
-    /// Any error. throng returns its text as [`Error::Memory`], with name and size.
+    /// Any error. throng returns it in an [`Error::Memory`], with name and size.
     fn allocate(
         &mut self,
         request: &MemoryRequest<'_>,
-    ) -> Result<MemoryBlock, Box<dyn core::error::Error>>;
+    ) -> Result<MemoryBlock, Box<dyn core::error::Error + Send + Sync>>;
 
     /// Frees memory.
     ///
@@ -164,7 +164,10 @@ pub unsafe trait MemoryAllocator {
     ///   have not been changed.
     /// - The GPU does not use it, and no buffer or image is bound to it.
     /// - Nothing reads or writes through `mapped` from now on.
-    unsafe fn free(&mut self, block: MemoryBlock) -> Result<(), Box<dyn core::error::Error>>;
+    unsafe fn free(
+        &mut self,
+        block: MemoryBlock,
+    ) -> Result<(), Box<dyn core::error::Error + Send + Sync>>;
 }
 
 /// An allocator of the crate `gpu-allocator`, with the device that it was made for.
@@ -256,7 +259,7 @@ unsafe impl<A: DerefMut<Target = Allocator>> MemoryAllocator for GpuAllocator<A>
     fn allocate(
         &mut self,
         request: &MemoryRequest<'_>,
-    ) -> Result<MemoryBlock, Box<dyn core::error::Error>> {
+    ) -> Result<MemoryBlock, Box<dyn core::error::Error + Send + Sync>> {
         let made = self.allocator.allocate(&AllocationCreateDesc {
             name: request.name,
             requirements: request.requirements,
@@ -274,7 +277,10 @@ unsafe impl<A: DerefMut<Target = Allocator>> MemoryAllocator for GpuAllocator<A>
         })
     }
 
-    unsafe fn free(&mut self, block: MemoryBlock) -> Result<(), Box<dyn core::error::Error>> {
+    unsafe fn free(
+        &mut self,
+        block: MemoryBlock,
+    ) -> Result<(), Box<dyn core::error::Error + Send + Sync>> {
         let own = block.handle.downcast::<OwnAllocation>();
         let own = own.map_err(|_| "the block is from another kind of allocator")?;
         Ok(self.allocator.free(own.0)?)

@@ -410,7 +410,7 @@ fn allocate(
     allocator.allocate(request).map_err(|error| Error::Memory {
         name: request.name.into(),
         bytes: request.requirements.size,
-        why: error.to_string().into(),
+        why: error.into(),
     })
 }
 

@@ -27,16 +27,24 @@ use glam::Vec3;
 ///     AimJoint::new(skeleton.joint("Neck")?, 0.3),
 ///     AimJoint::new(skeleton.joint("Head")?, 0.5),
 /// ];
+/// // The head's own axis that is +Z of character space in the rest pose.
+/// let mut rest = vec![Affine3A::IDENTITY; skeleton.len()];
+/// skeleton.model_pose(&skeleton.rest_pose(), &mut rest)?;
+/// let head = rest[skeleton.joint("Head")?.index()];
+/// let forward = head.inverse().transform_vector3(Vec3::Z);
 /// let aim = Aim {
 ///     offset_m: Vec3::new(0.0, 0.1, 0.08), // the eyes
 ///     limit_rad: 1.2,
-///     ..Aim::new(joints, Vec3::Z)
+///     ..Aim::new(joints, forward)
 /// };
 ///
 /// let mut animator = Animator::new(&character)?;
 /// let look = animator.add_solver(aim)?;
 /// let actor = animator.add("Idle")?;
-/// let target = AimTarget::at(Vec3::new(1.0, 1.2, 2.0));
+/// // Targets are in character space, so a point of the world is taken there first.
+/// let world_from_model = Affine3A::from_translation(Vec3::new(5.0, 0.0, 0.0));
+/// let seen = Vec3::new(6.0, 1.2, 2.0);
+/// let target = AimTarget::at(world_from_model.inverse().transform_point3(seen));
 /// animator.actor_mut(actor)?.set_target(look, target, 0.0)?;
 /// let mut pose = vec![Affine3A::IDENTITY; skeleton.len()];
 /// animator.model_poses(&[actor], &mut pose)?;
@@ -51,8 +59,14 @@ pub struct Aim {
     /// Each joint lies below the one before it.
     pub joints: Vec<AimJoint>,
     /// The axis that points at the target, in the last joint's space.
+    ///
+    /// Joints have any axes that their author chose, so this is often not +Z. The example above
+    /// computes it from the rest pose, in which the character looks along +Z of character space.
+    /// For the built-in character, it is +Z.
     pub forward: Vec3,
     /// The axis that [`AimTarget::up`] turns upright, in the last joint's space.
+    ///
+    /// It only matters for targets with [`AimTarget::up`].
     pub up: Vec3,
     /// The origin of the forward axis, such as the eyes.
     ///
@@ -93,6 +107,8 @@ impl AimJoint {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct AimTarget {
     /// The point to look at, in metres of character space.
+    ///
+    /// For a point of the world, multiply with the inverse of the instance's transform.
     pub position: Vec3,
     /// The direction for [`Aim::up`], in character space, as far as the aim allows.
     ///

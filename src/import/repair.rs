@@ -127,6 +127,12 @@ pub enum RepairKind {
     /// A joint index with weight zero was out of range and became joint 0.
     #[error("out-of-range joint indices of weight 0 set to 0")]
     UnusedJointIndex,
+    /// No mesh has a skin. Each follows the joint that its node becomes.
+    ///
+    /// That is right for things without bones, such as a sword. The count is the number of meshes'
+    /// primitives.
+    #[error("no mesh has a skin, so each follows the joint of its node")]
+    NoSkin,
     /// A node with a skin carried a primitive without joints and weights.
     ///
     /// The primitive follows the node rigidly, as if there were no skin.

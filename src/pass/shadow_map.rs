@@ -4,10 +4,34 @@ use crate::error::Result;
 use crate::gpu::{Device, Object, VkCall, sets};
 use ash::vk;
 
-/// The engine's shadow map.
-///
-/// It is a depth image with one layer for each of a view's [shadow
+/// The engine's shadow map: a depth image with one layer for each of a view's [shadow
 /// layers](crate::Shadow::clip_from_world).
+///
+/// # Steps
+/// `examples/shadows.rs` does all of this with one layer.
+///
+/// Once:
+/// 1. Create a depth image with the usages `DEPTH_STENCIL_ATTACHMENT` and `SAMPLED`, a
+///    `2D_ARRAY` view of all layers, and a view of each layer to draw into.
+/// 2. [`Crowd::set_shadow_map`](crate::Crowd::set_shadow_map).
+/// 3. [`Crowd::create_pass`](crate::Crowd::create_pass) with
+///    [`PassKind::Shadow`](crate::PassKind::Shadow) and the image's format, without colour formats.
+/// 4. `create_pass` for the picture, with
+///    [`PassDesc::shadow_map`](crate::PassDesc::shadow_map) set to true.
+///
+/// In every frame:
+/// 1. For each layer, compute the matrix from the world to the light's clip space. Make a
+///    [`View`](crate::View) with it: its viewport is the whole layer, and it has no shadow itself.
+/// 2. Set [`View::shadow`](crate::View::shadow) of the camera's view to these matrices.
+/// 3. [`Frame::record_prepare`](crate::Frame::record_prepare) with the camera's and the light's
+///    views.
+/// 4. For each layer, transition it to `DEPTH_ATTACHMENT_OPTIMAL`, begin rendering with depth
+///    cleared to the farthest value (1, or 0 with [`Self::reversed_z`]),
+///    [`record_draw`](crate::Frame::record_draw) with the light's view and the shadow pass, and end
+///    rendering.
+/// 5. Transition the image to [`Self::layout`], with a barrier from `LATE_FRAGMENT_TESTS` to
+///    `FRAGMENT_SHADER`.
+/// 6. Begin rendering the picture, and `record_draw` with the camera's view and its pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ShadowMap {
     /// A `2D_ARRAY` view of its depth aspect.
@@ -16,7 +40,8 @@ pub struct ShadowMap {
     pub layout: vk::ImageLayout,
     /// Its width and height in texels.
     pub edge: u32,
-    /// True if depth 1 is near.
+    /// True if depth 1 is near, as in [`PassDesc::reversed_z`](crate::PassDesc::reversed_z) of the
+    /// shadow pass.
     pub reversed_z: bool,
 }
 

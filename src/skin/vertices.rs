@@ -116,11 +116,11 @@ fn deform<E: Blend>(
     streams: &mut PosedVertices,
 ) -> Result<()> {
     let range = primitive.palette.start as usize..primitive.palette.end as usize;
-    let entries = palette.get(range.clone()).ok_or(Error::NotFound {
-        what: "palette entry",
-        index: range.end as u64,
-        count: palette.len() as u64,
-    })?;
+    let entries = palette.get(range.clone()).ok_or(Error::not_found(
+        "palette entry",
+        range.end,
+        palette.len(),
+    ))?;
     for (vertex, position) in streams.positions.iter_mut().enumerate() {
         let blended = E::blend(entries, primitive.influences(vertex))?;
         *position = blended.point(*position);
@@ -142,17 +142,13 @@ pub(crate) fn each<'a, E>(
     mut influences: impl Iterator<Item = (usize, f32)> + 'a,
 ) -> Result<(&'a E, impl Iterator<Item = Result<(&'a E, f32)>> + 'a)> {
     let entry = move |joint: usize| {
-        entries.get(joint).ok_or(Error::NotFound {
-            what: "palette entry",
-            index: joint as u64,
-            count: entries.len() as u64,
-        })
+        entries
+            .get(joint)
+            .ok_or(Error::not_found("palette entry", joint, entries.len()))
     };
-    let first = influences.next().ok_or(Error::NotFound {
-        what: "influence",
-        index: 0,
-        count: 0,
-    })?;
+    let first = influences
+        .next()
+        .ok_or(Error::not_found("influence", 0, 0))?;
     let others = influences.map(move |(joint, weight)| Ok((entry(joint)?, weight)));
     Ok((entry(first.0)?, others))
 }

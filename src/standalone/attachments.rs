@@ -21,11 +21,20 @@ pub struct Formats {
 pub struct Begin {
     /// Linear RGBA that colour is cleared to.
     pub color: [f32; 4],
-    /// Value that depth is cleared to. The default is 0, which is the farthest depth in reversed-Z.
-    /// Use 1 for a conventional depth range.
-    pub depth: f32,
+    /// True if depth 1 is near, as in [`PassDesc::reversed_z`](crate::PassDesc::reversed_z).
+    ///
+    /// [`Self::clear_depth`] is what depth is cleared to.
+    pub reversed_z: bool,
     /// Rendering flags, needed for drawing from secondary command buffers.
     pub flags: vk::RenderingFlags,
+}
+
+impl Begin {
+    /// The value that depth is cleared to: the farthest.
+    #[must_use]
+    pub const fn clear_depth(&self) -> f32 {
+        if self.reversed_z { 0.0 } else { 1.0 }
+    }
 }
 
 /// The single-sampled image that a render pass draws or resolves into.
@@ -181,7 +190,7 @@ impl Attachments {
         let colors = [color];
         let depth = self.depth.as_ref().map(|image| {
             let depth_stencil = vk::ClearDepthStencilValue {
-                depth: begin.depth,
+                depth: begin.clear_depth(),
                 stencil: 0,
             };
             vk::RenderingAttachmentInfo::default()

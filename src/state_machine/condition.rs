@@ -1,6 +1,7 @@
 //! Conditions of transitions, and their text form.
 
 use crate::error::Error;
+use crate::id::unknown;
 use core::fmt;
 use core::str::FromStr;
 
@@ -99,7 +100,10 @@ fn comparison(text: &str) -> Result<Test, Error> {
         "<=" => Test::LessEqual,
         "==" => Test::Equal,
         "!=" => Test::NotEqual,
-        _ => return Err(invalid("needs one of the comparisons > >= < <= == !=")),
+        _ => {
+            let known = [">", ">=", "<", "<=", "==", "!="];
+            return Err(unknown("comparison", sign, known.into_iter()));
+        }
     };
     let number = number.trim().parse();
     number

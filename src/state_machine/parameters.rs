@@ -3,7 +3,7 @@
 use super::desc::{ParameterDesc, ParameterKind};
 use super::machine::StateMachine;
 use super::state::{StateMachineInstance, Value};
-use crate::error::{Error, Result, expect_finite, expect_index};
+use crate::error::{ArgumentFault, Error, Result, expect_finite};
 use crate::id::{Id, find};
 
 impl StateMachine {
@@ -22,42 +22,21 @@ impl StateMachine {
     /// stays set until a transition consumes it.
     ///
     /// # Errors
-    /// - [`Error::Argument`] if the value is not finite, the parameter is of another kind, or the
-    ///   instance belongs to another state machine.
+    /// - [`Error::At`] with the parameter, if the value is of another kind or not finite.
     /// - [`Error::NotFound`] if the parameter belongs to another state machine.
+    /// - [`Error::Argument`] if the instance belongs to another state machine.
     pub(crate) fn set(
         &self,
         state: &mut StateMachineInstance,
         id: Id<ParameterDesc>,
         value: Value,
     ) -> Result<()> {
-        if let Value::Float(value) = value {
-            expect_finite("float parameter", value)?;
-        }
-        self.check(state)?;
-        let (index, count) = (id.index(), self.parameters.len());
-        expect_index("parameter", index, count)?;
-        let kind = self.parameters[index].kind;
-        let value = match (kind, value) {
-            (ParameterKind::Float { min, max, .. }, Value::Float(value)) => {
-                let value = value.max(min.unwrap_or(f32::MIN));
-                Value::Float(value.min(max.unwrap_or(f32::MAX)))
-            }
-            (ParameterKind::Int { min, max, .. }, Value::Int(value)) => {
-                let value = value.max(min.unwrap_or(i32::MIN));
-                Value::Int(value.min(max.unwrap_or(i32::MAX)))
-            }
-            (ParameterKind::Bool { .. }, Value::Bool(_))
-            | (ParameterKind::Trigger, Value::Trigger(_)) => value,
-            _ => {
-                let why = "is the kind of the parameter, which cannot be set as another kind";
-                return Err(Error::invalid(kind.name(), why));
-            }
-        };
-        // The instance was checked, so it has as many values as there are parameters.
-        let own = &mut state.values[index];
-        state.changed |= *own != value;
-        *own = value;
+        let before = self.value(state, id)?;
+        let parameter = &self.parameters[id.index()];
+        let value = fitted(parameter.kind, value)
+            .map_err(|why| why.at_named("parameter", id, &parameter.name))?;
+        state.changed |= before != value;
+        state.values[id.index()] = value;
         Ok(())
     }
 
@@ -72,7 +51,34 @@ impl StateMachine {
         id: Id<ParameterDesc>,
     ) -> Result<Value> {
         self.check(state)?;
-        expect_index("parameter", id.index(), self.parameters.len())?;
-        Ok(state.values[id.index()])
+        let value = state.values.get(usize::from(id.0)).copied();
+        value.ok_or_else(|| Error::not_found("parameter", id.index(), self.parameters.len()))
     }
+}
+
+/// The value in the range of a parameter of this kind.
+fn fitted(kind: ParameterKind, value: Value) -> Result<Value> {
+    Ok(match (kind, value) {
+        (ParameterKind::Float { min, max, .. }, Value::Float(value)) => {
+            expect_finite("value", value)?;
+            let value = value.max(min.unwrap_or(f32::MIN));
+            Value::Float(value.min(max.unwrap_or(f32::MAX)))
+        }
+        (ParameterKind::Int { min, max, .. }, Value::Int(value)) => {
+            let value = value.max(min.unwrap_or(i32::MIN));
+            Value::Int(value.min(max.unwrap_or(i32::MAX)))
+        }
+        (ParameterKind::Bool { .. }, Value::Bool(_))
+        | (ParameterKind::Trigger, Value::Trigger(_)) => value,
+        _ => {
+            let got = match value {
+                Value::Float(_) => "float",
+                Value::Int(_) => "int",
+                Value::Bool(_) => "bool",
+                Value::Trigger(_) => "trigger",
+            };
+            let need = kind.name();
+            return Err(Error::argument("value", ArgumentFault::Kind { got, need }));
+        }
+    })
 }

@@ -13,6 +13,7 @@ mod ik;
 mod inertial_decay;
 mod loop_mode;
 mod masks;
+mod messages;
 mod models;
 mod morph_clips;
 mod moving_clips;

@@ -12,8 +12,8 @@ use throng::mesh::AlphaMode;
 use throng::palette::SkinningMethod;
 use throng::skeleton::Joint;
 use throng::{
-    Capacity, CharacterDesc, CharacterId, Id, IkSolver, IkTarget, InstanceId, Play, SkinningStage,
-    Spawn, View,
+    Capacity, CharacterDesc, CharacterId, CrowdSnapshot, Id, IkSolver, IkTarget, InstanceId, Play,
+    SkinningStage, Spawn, View,
 };
 
 struct CountingAllocator;
@@ -283,6 +283,75 @@ fn nothing_is_allocated_for_who_shows_what_and_who_hangs_where() {
         }
         frames_in_flight.destroy(&setup.context);
         target.destroy(&mut setup.context);
+        unsafe { crowd.destroy(&mut counted.allocator) };
+        counted.finish();
+    });
+}
+
+/// Neither does going back: snapshots, a restore and the frames after it, once each has run once.
+#[test]
+fn nothing_is_allocated_for_a_rollback() {
+    each(|setup| {
+        let mut counted = Counted::new(setup);
+        let mut crowd = counted.crowd(setup, 2, SMALL);
+        let mut frames_in_flight = FramesInFlight::new(&setup.context, 2);
+        let kinds = [3, 9].map(|joints| {
+            let character = built(ribbon(joints)).character;
+            crowd
+                .add_character(&mut counted.allocator, &character)
+                .unwrap()
+        });
+        let mut ids: Vec<InstanceId> = Vec::new();
+        for number in 0..8 {
+            let spawn = Spawn {
+                play: "sway".into(),
+                layers: &[Play::new("turn").layer(1).weight(0.5)],
+                visible: number != 5,
+                ..Spawn::default()
+            };
+            ids.push(crowd.spawn(kinds[number % 2], &spawn).unwrap());
+        }
+        let mut parent = crowd.instance_mut(ids[0]).unwrap();
+        parent
+            .attach(ids[1], Id::<Joint>::new(1), &Affine3A::IDENTITY)
+            .unwrap();
+        let mut ring: Vec<CrowdSnapshot> = vec![CrowdSnapshot::default(); 4];
+        for round in 0..4 {
+            let mut some = Vec::new();
+            for (step, saved) in (0..).zip(&mut ring) {
+                let crowd = &mut crowd;
+                let ((), made) = allocations(|| {
+                    crowd.snapshot_into(saved);
+                    // What is undone: another clip, a spawn and a despawn.
+                    let id = ids[2 + step as usize];
+                    crowd
+                        .instance_mut(id)
+                        .unwrap()
+                        .play(Play::new("turn").fade_s(0.1))
+                        .unwrap();
+                    let born = crowd.spawn(kinds[0], &Spawn::default()).unwrap();
+                    if step % 2 == 0 {
+                        crowd.despawn(born).unwrap();
+                    }
+                });
+                let cmd = frames_in_flight.begin(&setup.context, step % 2);
+                let allocator = &mut counted.allocator;
+                let ((), frame) = allocations(|| unsafe {
+                    let now_s = 0.1 * f64::from(step + 1);
+                    let mut frame = crowd.begin_frame(allocator, step % 2, now_s).unwrap();
+                    frame.record_prepare(cmd, &[]).unwrap();
+                });
+                frames_in_flight.submit(&setup.context, step % 2);
+                some.push((made, frame));
+            }
+            let (restored, made) = allocations(|| crowd.restore(&ring[0]));
+            restored.unwrap();
+            let none = some.iter().all(|some| *some == (0, 0)) && made == 0;
+            assert!(round == 0 || none, "round {round}: {some:?}, {made}");
+            assert!(crowd.instances().eq(ids.iter().copied()));
+        }
+        frames_in_flight.destroy(&setup.context);
+        setup.context.wait_idle().unwrap();
         unsafe { crowd.destroy(&mut counted.allocator) };
         counted.finish();
     });

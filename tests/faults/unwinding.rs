@@ -15,6 +15,7 @@ use std::collections::BTreeSet;
 use throng::ash::vk;
 use throng::glam::Vec3;
 use throng::gpu::{PaletteRing, PaletteRingDesc, SetLayout, SkinnedMesh, Upload};
+use throng::mesh::{Image, TextureRef};
 use throng::{Capacity, CharacterDesc, Crowd, Error, PassDesc, Result, SkinPipeline};
 
 /// The error of a call. Each call has both in some configuration.
@@ -30,6 +31,11 @@ fn check_error(error: &Error, failed: &str, answer: vk::Result) {
         Error::Memory { name, bytes, .. } => {
             assert!(OF_MEMORY.contains(&failed), "{error} for {failed}");
             assert!(name.starts_with("throng ") && *bytes > 0, "{error}");
+            let source = std::error::Error::source(error).unwrap();
+            assert!(
+                source.is::<throng::gpu_allocator::AllocationError>(),
+                "{source:?}"
+            );
         }
         other => panic!("{other} for {failed}"),
     }
@@ -307,6 +313,45 @@ fn a_pass_that_fails_is_not_there() {
         );
         // The pipelines of scatter and skin, those of the drawing, and this one.
         assert_eq!(pipelines, 4);
+    });
+}
+
+/// The old character goes on: the picture stays, no instance is lost, and the next attempt works.
+#[test]
+fn a_replacement_that_fails_keeps_the_old_character() {
+    each(|setup| {
+        // A texture that is larger than a block of the allocator, and that nothing shows.
+        let mut raw = ribbon(4);
+        raw.materials[0].emissive_texture = Some(TextureRef::new(1));
+        let texels = vec![255; 4 * 1024 * 1100];
+        raw.images.push(Image::new("large", 1024, 1100, texels));
+        let character = built(raw).character;
+        let mut attempts = 0;
+        let mut seen_misfits = None;
+        let seen = sweep_drawing(setup, |crowd, counted| {
+            attempts += 1;
+            let before: Vec<_> = crowd.instances().collect();
+            assert_eq!(before.len(), 3);
+            let kind = crowd.instance(before[0]).unwrap().character();
+            let replaced = crowd.replace_character(&mut counted.allocator, kind, &character);
+            let after: Vec<_> = crowd.instances().collect();
+            assert_eq!(after, before, "attempt {attempts}");
+            let clips = |id| crowd.instance(id).unwrap().playing().count();
+            assert!(after.into_iter().all(|id| clips(id) == 1));
+            replaced.map(|misfits| seen_misfits = Some(misfits))
+        });
+        assert_eq!(seen_misfits, Some(Vec::new()));
+        for call in [
+            "vkAllocateDescriptorSets",
+            "vkAllocateMemory",
+            "vkBindBufferMemory",
+            "vkCreateBuffer",
+            "vkCreateDescriptorPool",
+            "vkCreateImage",
+            "vkCreateSampler",
+        ] {
+            assert!(seen.contains(call), "{call}");
+        }
     });
 }
 

@@ -4,7 +4,7 @@
 //! arm, follow the node.
 
 use crate::arm::{import, near};
-use crate::ascii::{Arm, File, LINEAR, arm};
+use crate::ascii::{Arm, File, LINEAR, arm, list};
 use crate::oracle::{agrees, posed};
 use throng::import::{ImportOptions, RepairKind};
 
@@ -152,4 +152,36 @@ fn scales_that_children_do_not_inherit_keep_the_names_of_their_nodes() {
         .map(|part| (&*part.part, &*c.materials()[part.material as usize].name))
         .collect();
     assert_eq!(parts, [("Arm", ""), ("Wide", "Red"), ("Child", "")]);
+}
+
+/// A mesh on two nodes without bones, as converters of OBJ files write it.
+#[test]
+fn a_file_without_a_skin_says_so() {
+    let mut file = File::new();
+    let corners = [[0, 0, 0], [10, 0, 0], [0, 0, 10]];
+    let body = format!(
+        "Vertices: {}\nPolygonVertexIndex: {}\nGeometryVersion: 124",
+        list(corners.as_flattened()),
+        list(&[0, 1, -3]),
+    );
+    let geometry = file.object("Geometry", "Geometry::Stone", "Mesh", &body);
+    for (name, x) in [("First", 0.0), ("Second", 50.0)] {
+        let node = file.node(name, "Mesh", 0, &[("Lcl Translation", [x, 0.0, 0.0])]);
+        file.connect(geometry, node);
+    }
+    let c = import(&file);
+    let words = "file: no mesh has a skin, so each follows the joint of its node (2)";
+    assert_eq!(c.repair_summary(), [words]);
+    // Each mesh follows the joint that its node became.
+    let joints = c.skeleton();
+    for (primitive, name) in c.primitives().iter().zip(["First", "Second"]) {
+        let own = c.palette()[c.palette_range(primitive)][0].joint;
+        assert_eq!(&*joints.joints()[own.index()].name, name);
+    }
+    assert!(
+        !import(&arm().0)
+            .repairs
+            .iter()
+            .any(|it| it.kind == RepairKind::NoSkin)
+    );
 }

@@ -58,6 +58,7 @@ pub(super) fn picture(
     };
     let begin = Begin {
         color: [0.12, 0.13, 0.15, 1.0],
+        reversed_z: true,
         ..Begin::default()
     };
     let mut frames = Frames::new(&context, 1).expect("a frame");

@@ -44,7 +44,10 @@ unsafe impl MemoryAllocator for OneEach {
         self.device.handle()
     }
 
-    fn allocate(&mut self, request: &MemoryRequest<'_>) -> Result<MemoryBlock, Box<dyn Error>> {
+    fn allocate(
+        &mut self,
+        request: &MemoryRequest<'_>,
+    ) -> Result<MemoryBlock, Box<dyn Error + Send + Sync>> {
         use vk::MemoryPropertyFlags as Flags;
         let mapped = request.location != MemoryLocation::GpuOnly;
         let wanted = if mapped {
@@ -81,7 +84,7 @@ unsafe impl MemoryAllocator for OneEach {
         })
     }
 
-    unsafe fn free(&mut self, block: MemoryBlock) -> Result<(), Box<dyn Error>> {
+    unsafe fn free(&mut self, block: MemoryBlock) -> Result<(), Box<dyn Error + Send + Sync>> {
         if !block.handle.is::<Own>() {
             return Err("the block is from another kind of allocator".into());
         }

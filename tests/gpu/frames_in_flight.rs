@@ -86,10 +86,10 @@ fn prepare(
 #[test]
 fn a_frame_in_flight_is_not_touched_by_writes_to_others() {
     each(|setup| {
-        let target = target(&mut setup.context);
         for frame_index in 0..FRAMES_IN_FLIGHT {
             let mut crowd = setup.crowd(FRAMES_IN_FLIGHT, SMALL);
             populate(setup, &mut crowd);
+            let target = target(&mut setup.context);
             let on = (&target, pass(&mut crowd, &target, false));
             let clean = held_back(setup, &mut crowd, on, frame_index, |_, _| ());
             assert!(covered(&clean) > 500);
@@ -114,9 +114,9 @@ fn a_frame_in_flight_is_not_touched_by_writes_to_others() {
                 let own = with(&[frame_index], setup);
                 assert!(own > 100, "{frame_index} reads nothing of its own: {own}");
             }
+            target.destroy(&mut setup.context);
             setup.destroy(crowd);
         }
-        target.destroy(&mut setup.context);
     });
 }
 

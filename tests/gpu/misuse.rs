@@ -96,7 +96,9 @@ macro_rules! calls {
 /// The error of the view with this index.
 fn of_view<T: std::fmt::Debug>(result: Result<T>, wanted: u64) -> Result<()> {
     match result {
-        Err(Error::At { what, index, why }) => {
+        Err(Error::At {
+            what, index, why, ..
+        }) => {
             assert_eq!((what, index), ("view", wanted));
             Err(*why)
         }
@@ -321,7 +323,13 @@ fn instances_take_only_what_makes_sense() {
         assert!(named, "{refused:?}");
         assert_eq!(crowd.instance(id).unwrap().record(), before);
         assert_eq!(crowd.instance(id).unwrap().playing().count(), 0);
-        is_argument(crowd.remove_character(kind), "character");
+        let refused = crowd.remove_character(kind).unwrap_err().to_string();
+        let name = crowd.character(kind).unwrap().name();
+        let words = format!("\"{name}\": instances: 1 still alive: despawn them first");
+        assert!(
+            refused.starts_with("character ") && refused.ends_with(&words),
+            "{refused}"
+        );
         crowd.despawn(id).unwrap();
         crowd.remove_character(kind).unwrap();
         setup.destroy(crowd);

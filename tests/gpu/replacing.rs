@@ -10,12 +10,12 @@ use throng::character::Character;
 use throng::glam::{Affine3A, Vec3, vec3};
 use throng::import::RawCharacter;
 use throng::mesh::AlphaMode;
-use throng::palette::SkinningMethod;
+use throng::palette::{Mat3x4, SkinningMethod};
 use throng::skin::{Faces, Ray};
 use throng::standalone::Target;
 use throng::{
-    Capacity, CharacterDesc, CharacterId, Crowd, Error, InstanceId, PassId, Play, SkinningStage,
-    Spawn, SpawnAttachment, View, WarmUp,
+    Attachment, Capacity, CharacterDesc, CharacterId, Crowd, Error, InstanceId, PassId, Play,
+    SkinningStage, Spawn, View, WarmUp,
 };
 
 const TIME_S: f64 = 0.3;
@@ -86,9 +86,9 @@ impl Stage {
                 play: "sway".into(),
                 skinning_stage,
                 hidden_parts: if at == 1 { &parts[0] } else { &[] },
-                attachment: (at == 2).then(|| SpawnAttachment {
+                attachment: (at == 2).then(|| Attachment {
                     socket_from_child: Affine3A::from_translation(vec3(1.5, -1.0, 0.0)),
-                    ..SpawnAttachment::new(ids[0], "joint 1")
+                    ..Attachment::new(ids[0], "joint 1")
                 }),
                 ..Spawn::default()
             };
@@ -313,9 +313,9 @@ fn spawning_is_the_same_as_calling() {
             visible: false,
             view_mask: 6,
             hidden_parts: &["back".into()],
-            attachment: Some(SpawnAttachment {
+            attachment: Some(Attachment {
                 outlives_parent: true,
-                ..SpawnAttachment::new(parent, "joint 2")
+                ..Attachment::new(parent, "joint 2")
             }),
             paused: true,
             time_scale: 0.5,
@@ -397,6 +397,59 @@ fn many_are_moved_at_once_or_not_at_all() {
         stage.crowd.despawn(ids[1]).unwrap();
         let refused = stage.crowd.set_transforms(&wrong);
         assert!(matches!(refused, Err(Error::Stale { index: at, .. }) if at == index));
+        stage.destroy(setup);
+    });
+}
+
+/// A hundred thousand instances are moved in one call, in any order, and their records follow.
+#[test]
+fn a_hundred_thousand_are_moved_at_once() {
+    const COUNT: u32 = 100_000;
+    each(|setup| {
+        let character = built(raw(2)).character;
+        let capacity = Capacity {
+            instances: COUNT,
+            palette_entries: COUNT * character.palette().len() as u32,
+            ..SMALL
+        };
+        let mut stage = Stage::new(setup, capacity);
+        let kind = stage.add(setup, &character);
+        let spawn = Spawn {
+            play: Play::REST,
+            ..Spawn::default()
+        };
+        let ids: Vec<_> = (0..COUNT)
+            .map(|_| stage.crowd.spawn(kind, &spawn).unwrap())
+            .collect();
+        let at = |index: u32| Affine3A::from_translation(vec3(index as f32, 0.5, -9.0));
+        // A step that has no factor in common with the count visits each once.
+        let order = (0..COUNT).map(|index| (u64::from(index) * 7_919 % u64::from(COUNT)) as u32);
+        let mut all: Vec<_> = order
+            .map(|index| (ids[index as usize], at(index)))
+            .collect();
+        let last = all.len() - 1;
+        let fine = std::mem::replace(&mut all[last].1, Affine3A::from_translation(Vec3::NAN));
+        stage.crowd.set_transforms(&all).unwrap_err();
+        let still = |id: &InstanceId| stage.crowd.instance(*id).unwrap().transform();
+        assert!(ids.iter().all(|id| still(id) == Affine3A::IDENTITY));
+        all[last].1 = fine;
+        stage.crowd.set_transforms(&all).unwrap();
+        for (index, id) in (0..).zip(&ids) {
+            let it = stage.crowd.instance(*id).unwrap();
+            assert_eq!(it.transform(), at(index));
+            let record = it.record().world_from_model;
+            assert_eq!(record, Mat3x4::from_affine(&at(index)));
+        }
+        // All are drawn where they are: only the first ones are near the camera.
+        let far: Vec<_> = ids.iter().map(|id| (*id, at(COUNT))).collect();
+        stage.crowd.set_transforms(&far).unwrap();
+        let nobody = stage.picture(setup);
+        assert_eq!(covered(&nobody), 0);
+        stage
+            .crowd
+            .set_transforms(&[(ids[77_777], Affine3A::IDENTITY)])
+            .unwrap();
+        assert!(covered(&stage.picture(setup)) > 50);
         stage.destroy(setup);
     });
 }

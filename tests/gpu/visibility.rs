@@ -190,7 +190,9 @@ fn each_view_draws_what_it_shows() {
 
 fn fault(result: Result<ListId>) -> (u64, Error) {
     match result {
-        Err(Error::At { what, index, why }) => {
+        Err(Error::At {
+            what, index, why, ..
+        }) => {
             assert_eq!(what, "instance");
             (index, *why)
         }
@@ -292,6 +294,7 @@ fn lists_name_what_a_view_shows_and_are_checked() {
                 what: "view",
                 index: 0,
                 why,
+                ..
             }) => *why,
             other => panic!("{other:?}"),
         };

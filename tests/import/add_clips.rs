@@ -431,6 +431,7 @@ fn clips_of_other_characters_are_refused() {
             what: "clip",
             index: 1,
             why,
+            ..
         } => {
             assert!(matches!(
                 *why,

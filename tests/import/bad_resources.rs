@@ -126,7 +126,7 @@ fn missing_and_short_and_large_files() {
     let error = import::file(&path, &options()).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "f: buffer 0: refers to \"a.bin\", which cannot be read: entity not found"
+        "f: buffer 0: refers to \"a.bin\", which cannot be read: it does not exist"
     );
     std::fs::write(inner.join("a.bin"), [0; 7]).unwrap();
     let error = import::file(&path, &options()).unwrap_err();

@@ -316,7 +316,7 @@ fn a_webgl_model_needs_its_vertices() {
     assert_eq!(
         error,
         "man.wglmodel: file, vertices: \
-         refers to \"man.wglvert\", which cannot be read: entity not found"
+         refers to \"man.wglvert\", which cannot be read: it does not exist"
     );
     #[cfg(unix)]
     {
@@ -350,7 +350,7 @@ fn a_webgl_model_needs_its_vertices() {
         let first =
             path.with_extension(name[4..].replace("MODEL", "VERT").replace("Model", "Vert"));
         let first = first.file_name().unwrap().to_str().unwrap();
-        let words = format!("refers to \"{first}\", which cannot be read: entity not found");
+        let words = format!("refers to \"{first}\", which cannot be read: it does not exist");
         assert!(error.contains(&words), "{error}");
         fs::write(folder.join(vertices), wgl_triangle()).unwrap();
         import::file(&path, &options()).unwrap();

@@ -366,3 +366,49 @@ fn json_errors_have_the_words_of_the_format() {
         }
     }
 }
+
+/// A file whose meshes have no skin says how they move.
+#[test]
+fn a_file_without_a_skin_says_so() {
+    let options = ImportOptions::curves_only();
+    let imported = import::bytes(&triangle().glb(), &options).unwrap();
+    assert_eq!(
+        imported.repair_summary(),
+        ["file: no mesh has a skin, so each follows the joint of its node (1)"]
+    );
+    assert_eq!(imported.skeleton().len(), 1);
+    assert!(
+        !import(&arm())
+            .repairs
+            .iter()
+            .any(|it| it.kind == RepairKind::NoSkin)
+    );
+}
+
+#[test]
+#[cfg_attr(not(models), ignore = "needs the models of THRONG_ASSETS")]
+fn published_files_without_a_skin_say_so() {
+    let folder = PathBuf::from(std::env::var_os("THRONG_ASSETS").unwrap());
+    for (name, skinned) in [
+        ("AnimatedMorphCube/AnimatedMorphCube.gltf", false),
+        ("InterpolationTest/InterpolationTest.gltf", false),
+        ("Fox.glb", true),
+    ] {
+        let imported = import::file(folder.join(name), &ImportOptions::curves_only()).unwrap();
+        let said = imported
+            .repairs
+            .iter()
+            .find(|it| it.kind == RepairKind::NoSkin);
+        assert_eq!(said.is_none(), skinned, "{name}");
+        let count = imported.primitives().len() as u64;
+        assert!(said.is_none_or(|it| it.count == count), "{name}");
+    }
+}
+
+#[test]
+fn a_file_that_does_not_exist_says_so() {
+    let path = folder("nothing").join("knight.glb");
+    let error = import::file(&path, &ImportOptions::default()).unwrap_err();
+    let words = format!("{} cannot be read: it does not exist", path.display());
+    assert_eq!(error.to_string(), words);
+}

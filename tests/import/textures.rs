@@ -94,11 +94,11 @@ fn webgl_textures_are_found_by_name() {
 fn without_a_texture_the_material_is_neutral_and_the_reason_is_told() {
     let secret = grey_png(3, 2);
     for (number, (material, words)) in [
-        ("skin.png", "which cannot be read: entity not found"),
+        ("skin.png", "which cannot be read: it does not exist"),
         ("broken.png", "cannot be decoded: "),
         ("pointer.png", "which is only a Git LFS pointer"),
-        ("../secret.png", "which cannot be read: entity not found"),
-        ("..\\secret.png", "which cannot be read: entity not found"),
+        ("../secret.png", "which cannot be read: it does not exist"),
+        ("..\\secret.png", "which cannot be read: it does not exist"),
     ]
     .into_iter()
     .enumerate()

@@ -40,7 +40,7 @@ fn assert_all(bytes: &[u8], wanted: [u8; 4]) {
 
 const ORANGE: Begin = Begin {
     color: [1.0, 0.5, 0.0, 1.0],
-    depth: 0.0,
+    reversed_z: false,
     flags: vk::RenderingFlags::empty(),
 };
 
@@ -85,17 +85,15 @@ fn a_new_target_is_transparent_black() {
 }
 
 #[test]
-fn depth_is_cleared_to_the_farthest_of_reversed_z() {
-    for (begin, wanted) in [
-        (Begin::default(), 0.0),
-        (
-            Begin {
-                depth: 0.25,
-                ..ORANGE
-            },
-            0.25,
-        ),
-    ] {
+fn depth_is_cleared_to_the_farthest_of_the_same_direction_as_a_pass() {
+    // The defaults go together, and so do equal values of the field of the same name.
+    let default = throng::PassDesc::default().reversed_z;
+    assert_eq!(Begin::default().reversed_z, default);
+    for (reversed_z, wanted) in [(false, 1.0), (true, 0.0)] {
+        let begin = Begin {
+            reversed_z,
+            ..ORANGE
+        };
         let mut context = context();
         let desc = TargetDesc {
             depth_usage: vk::ImageUsageFlags::TRANSFER_SRC,

@@ -149,11 +149,11 @@ pub fn pass(crowd: &mut Crowd, target: &Target, reversed_z: bool) -> PassId {
 
 pub const NORMAL_Z: Begin = Begin {
     color: [0.1, 0.2, 0.3, 1.0],
-    depth: 1.0,
+    reversed_z: false,
     flags: vk::RenderingFlags::empty(),
 };
 pub const REVERSED_Z: Begin = Begin {
-    depth: 0.0,
+    reversed_z: true,
     ..NORMAL_Z
 };
 

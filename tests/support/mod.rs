@@ -162,6 +162,7 @@ impl Setup {
             capacity,
             staged: self.config.staged,
             min_offset_alignment: self.config.min_offset_alignment,
+            simd_level: None,
             skinned_usage: vk::BufferUsageFlags::empty(),
             profile: self.config.profile,
             threads: if self.config.rayon {

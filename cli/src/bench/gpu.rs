@@ -213,11 +213,7 @@ fn measure(
             // SAFETY: the command buffer is recording, and is submitted and waited for at once.
             unsafe {
                 let views = frame.record_prepare(cmd, std::slice::from_ref(view))?;
-                let begin = Begin {
-                    depth: 1.0,
-                    ..Begin::default()
-                };
-                target.begin(device, cmd, &begin);
+                target.begin(device, cmd, &Begin::default());
                 let started = Instant::now();
                 for view in views.iter() {
                     frame.record_draw(cmd, *view, pass)?;

@@ -119,14 +119,7 @@ fn shoot(
         // SAFETY: the command buffer is recording, and is submitted and waited for at once.
         unsafe {
             let views = frame.record_prepare(cmd, &[view(bounds)])?;
-            target.begin(
-                device,
-                cmd,
-                &Begin {
-                    depth: 1.0,
-                    ..begin
-                },
-            );
+            target.begin(device, cmd, &begin);
             for view in views.iter() {
                 frame.record_draw(cmd, *view, pass)?;
             }

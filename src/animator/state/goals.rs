@@ -134,7 +134,7 @@ impl Goals {
     /// Checks data that was saved.
     pub(crate) fn check(&self, solvers: &Solvers) -> Result<()> {
         for goal in &self.0 {
-            solvers.get(goal.solver)?.check(&goal.target)?;
+            solvers.check(goal.solver, &goal.target)?;
             goal.weight.check("weight of an IK target", 1.0)?;
         }
         let mut pairs = self.0.iter().zip(self.0.iter().skip(1));

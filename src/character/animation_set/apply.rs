@@ -178,14 +178,10 @@ impl Draft<'_> {
             // Clips store their duration in this precision.
             let ends = time_s as f32 == duration_s as f32;
             let ok = ends || (0.0..=duration_s).contains(&time_s);
-            let field = format!("events[{number}].time_s");
-            check_value(
-                at,
-                &field,
-                time_s,
-                ok,
-                "a time of the clip, in seconds from its start",
-            )?;
+            if !ok {
+                let why = DescFault::Time { time_s, duration_s };
+                return Err(Fault::new(at, format!("events[{number}].time_s"), why));
+            }
             clip.events.push(EventDesc {
                 time_s,
                 ..event.clone()

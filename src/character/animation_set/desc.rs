@@ -43,6 +43,10 @@ use std::collections::BTreeMap;
 /// translation = [0.0, 0.08, 0.02]
 /// ```
 ///
+/// A state machine in the same file is the table `state_machine` with the lists of a
+/// [`StateMachineDesc`]: `[[state_machine.layer]]`, `[[state_machine.layer.state]]` and so on.
+/// `docs/formats.md` has a complete example.
+///
 /// Names must differ within their list and must not be empty.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct AnimationDesc {

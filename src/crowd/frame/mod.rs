@@ -12,7 +12,7 @@ use super::desc::MAX_VIEWS;
 use super::stats::Counters;
 use super::visibility::marks::MAX_LISTS;
 use super::{CharacterId, InstanceHit, InstanceId, ListId, Stats, ViewId};
-use crate::animator::{AnimationEvent, Animator};
+use crate::animator::{AnimationEvent, Animator, EventName};
 use crate::error::{Error, Result, expect_finite, expect_in};
 use crate::gpu::{MemoryAllocator, Scope, expect_own, limit};
 use crate::skin::{Faces, Ray};
@@ -157,13 +157,13 @@ impl Crowd {
         })
     }
 
-    /// The name of an event: a clip event's name, a finished clip's or a state's.
+    /// The name of what happened in an event, by the event's kind.
     ///
-    /// It is empty if the character has been removed.
-    #[must_use]
-    pub fn event_name(&self, event: &AnimationEvent<InstanceId>) -> &str {
-        let animator = self.animator(CharacterId(event.character));
-        animator.map_or("", |animator| animator.event_name(event))
+    /// # Errors
+    /// [`Error::NotFound`] if the character has been removed.
+    pub fn event_name(&self, event: &AnimationEvent<InstanceId>) -> Result<EventName<'_>> {
+        let animator = self.animator(CharacterId(event.character))?;
+        Ok(animator.event_name(event))
     }
 
     /// Abandons the frame begun last, whose commands will never be submitted.

@@ -4,7 +4,7 @@ use super::control::check_tint;
 use crate::animator::{ActorId, JointRef, NameOrId, Play, RootMotionMode};
 use crate::crowd::crowd::Crowd;
 use crate::crowd::scene::animator_mut;
-use crate::crowd::{CharacterId, InstanceId, SkinningStage};
+use crate::crowd::{Attachment, CharacterId, InstanceId, SkinningStage};
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::{Result, expect_transform};
@@ -18,7 +18,7 @@ use glam::Affine3A;
 ///
 /// ```
 /// use throng::glam::Affine3A;
-/// use throng::{InstanceId, Play, Spawn, SpawnAttachment};
+/// use throng::{Attachment, InstanceId, Play, Spawn};
 ///
 /// # fn spawns(horse: InstanceId) {
 /// let knight = Spawn {
@@ -26,7 +26,7 @@ use glam::Affine3A;
 ///     layers: &[Play::new("Wave").layer(1).mask("upper body")],
 ///     hidden_parts: &["helmet".into(), "cape".into()],
 ///     tint: [1.0, 0.8, 0.8, 1.0],
-///     attachment: Some(SpawnAttachment::new(horse, "saddle")),
+///     attachment: Some(Attachment::new(horse, "saddle")),
 ///     ..Spawn::default()
 /// };
 /// # let _ = knight;
@@ -70,7 +70,7 @@ pub struct Spawn<'a> {
     /// The instance that it is attached to.
     ///
     /// From the next prepared frame on, its transform follows from that instance's.
-    pub attachment: Option<SpawnAttachment<'a>>,
+    pub attachment: Option<Attachment<JointRef<'a>>>,
     /// Weights of expressions, by name.
     pub expressions: &'a [(&'a str, f32)],
     /// Overrides of all its morph weights, or empty for none.
@@ -106,33 +106,6 @@ impl Default for Spawn<'_> {
             paused: false,
             time_scale: 1.0,
             springs: true,
-        }
-    }
-}
-
-/// The attachment of a spawned instance. See [`InstanceMut::attach`](crate::InstanceMut::attach).
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[doc(alias = "attach")]
-pub struct SpawnAttachment<'a> {
-    /// The instance that it follows.
-    pub parent: InstanceId,
-    /// The joint or socket of the parent.
-    pub socket: JointRef<'a>,
-    /// Transform from the child's character space to the socket's space.
-    pub socket_from_child: Affine3A,
-    /// If true, it is detached when its parent is despawned. If false, it is despawned, too.
-    pub outlives_parent: bool,
-}
-
-impl<'a> SpawnAttachment<'a> {
-    /// An attachment without an offset, which ends with the parent.
-    #[must_use]
-    pub fn new(parent: InstanceId, socket: impl Into<JointRef<'a>>) -> Self {
-        Self {
-            parent,
-            socket: socket.into(),
-            socket_from_child: Affine3A::IDENTITY,
-            outlives_parent: false,
         }
     }
 }

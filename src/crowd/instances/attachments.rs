@@ -1,25 +1,42 @@
 //! Attachments: instances that follow a joint of another instance, and the tree that they form.
 
+use crate::animator::JointRef;
 use crate::crowd::InstanceId;
 use crate::error::{Error, Result};
 use crate::skeleton::Socket;
 use glam::Affine3A;
 
 /// The parent, the socket and the offset of an attached instance.
+///
+/// `S` is the socket of the parent: a joint and an offset from it, or in a
+/// [`Spawn`](crate::Spawn), a [`JointRef`] that names one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[doc(alias = "attach")]
-pub struct Attachment {
+pub struct Attachment<S = Socket> {
     /// The instance that it follows.
     pub parent: InstanceId,
-    /// The joint of the parent, and the offset from that joint.
-    pub socket: Socket,
+    /// The joint or socket of the parent.
+    pub socket: S,
     /// Transform from the child's character space to the socket's space.
     pub socket_from_child: Affine3A,
     /// If true, the child is detached when its parent is despawned. If false, it is despawned, too.
     ///
     /// See [`InstanceMut::set_outlives_parent`](crate::crowd::InstanceMut::set_outlives_parent).
     pub outlives_parent: bool,
+}
+
+impl<'a> Attachment<JointRef<'a>> {
+    /// An attachment without an offset, which ends with the parent.
+    #[must_use]
+    pub fn new(parent: InstanceId, socket: impl Into<JointRef<'a>>) -> Self {
+        Self {
+            parent,
+            socket: socket.into(),
+            socket_from_child: Affine3A::IDENTITY,
+            outlives_parent: false,
+        }
+    }
 }
 
 /// No instance.

@@ -75,6 +75,7 @@ impl RangeAllocator {
     /// Frees everything. The caller then allocates all ranges in use again.
     pub(in crate::crowd) fn clear(&mut self) {
         (self.end, self.used) = (0, 0);
-        self.holes.clear();
+        // The lists keep their memory, so that a rollback allocates nothing.
+        self.holes.values_mut().for_each(Vec::clear);
     }
 }

@@ -7,7 +7,7 @@ use crate::crowd::crowd::{Crowd, Memory};
 use crate::crowd::memory::retire::Retired;
 use crate::crowd::scene::animator_mut;
 use crate::crowd::{CharacterDesc, CharacterId};
-use crate::error::{Error, Result};
+use crate::error::{ArgumentFault, Error, Result};
 use crate::gpu::{MemoryAllocator, SkinnedMesh, Upload, expect_own};
 use crate::id::{Id, unknown};
 use crate::pass::draw::prepare;
@@ -21,7 +21,8 @@ impl Crowd {
     /// spawned at once. Use [`Self::add_character_with`] to choose another skinning method.
     ///
     /// # Errors
-    /// - [`Error::Argument`] if the allocator belongs to another device.
+    /// - [`Error::Argument`] if the allocator belongs to another device, or the CPU cannot run
+    ///   [`CrowdDesc::simd_level`](crate::CrowdDesc::simd_level).
     /// - [`Error::Capacity`] if its geometry exceeds what the device can bind.
     /// - [`Error::Memory`] and [`Error::Vulkan`] from the device.
     ///
@@ -52,6 +53,11 @@ impl Crowd {
         expect_own(&self.device, allocator)?;
         let mut animator = Animator::new(character)?;
         animator.set_threads(self.desc.threads.clone());
+        if let Some(level) = self.desc.simd_level {
+            animator.set_simd_level(level)?;
+        }
+        // Otherwise the first frame would play everything since time 0.
+        animator.update(self.time_s)?;
         let (loaded, upload) = self.load(allocator, character, desc)?;
         animator.expect_fit(Arc::clone(&loaded.rig), loaded.mesh.format());
         let load = loaded.load;
@@ -108,10 +114,13 @@ impl Crowd {
     ///
     /// # Errors
     /// - [`Error::NotFound`] if it was removed before.
-    /// - [`Error::Argument`] if instances of it are alive.
+    /// - [`Error::At`] with the character, and the number of its instances that are alive.
     pub fn remove_character(&mut self, id: CharacterId) -> Result<()> {
-        if !self.scene.characters.get(id)?.members.is_empty() {
-            return Err(Error::invalid("character", "still has living instances"));
+        let character = self.scene.characters.get(id)?;
+        let count = character.members.len();
+        if count > 0 {
+            let why = Error::argument("instances", ArgumentFault::Alive { count });
+            return Err(why.at_named("character", id.0 as usize, character.rig.name()));
         }
         let animator = self.animators.get_mut(id.0 as usize);
         drop(animator.and_then(Option::take));

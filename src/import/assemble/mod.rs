@@ -42,7 +42,7 @@ pub(super) use skeleton::breadth_first;
 use super::fault::{check_cap, fault, file_part};
 use super::imported::Imported;
 use super::options::ImportOptions;
-use super::repair::{Repair, of_file};
+use super::repair::{Repair, RepairKind, note, of_file};
 use super::{RawCharacter, RawSkin};
 use crate::character::{AnimationSource, CharacterDraft, ClipDraft, Packing};
 use crate::error::{AssetFault, ObjectKind, Result};
@@ -99,6 +99,14 @@ impl RawCharacter {
         leave_out::apply(&mut self, &options.leave_out)?;
         materials::check(&mut self, &mut repairs)?;
         let wanted = wanted::nodes(&self)?;
+        if self
+            .primitives
+            .iter()
+            .all(|primitive| primitive.skin.is_none())
+        {
+            let count = self.primitives.len() as u64;
+            note(&mut repairs, &file_part(""), RepairKind::NoSkin, count);
+        }
         let (mut skeleton, joint_of) = skeleton::build(&self.nodes, wanted, options, &mut repairs)?;
         let morphs = Morphs::new(&self)?;
         let mut entries = Entries::new(&self, &joint_of, &mut repairs)?;

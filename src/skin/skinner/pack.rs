@@ -107,11 +107,7 @@ fn influences(character: &Character, primitive: &Primitive) -> Result<(Vec<Influ
             for (influence, (joint, weight)) in all[first..].iter_mut().zip(own) {
                 let entry = u64::from(primitive.palette.start) + joint as u64;
                 if entry >= palette as u64 {
-                    return Err(Error::NotFound {
-                        what: "palette entry",
-                        index: entry,
-                        count: palette as u64,
-                    });
+                    return Err(Error::not_found("palette entry", entry as usize, palette));
                 }
                 influence.offsets[lane] = offset(entry)?;
                 influence.weights.0[lane] = weight;

@@ -3,8 +3,13 @@
 use throng::animator::{Animator, Misfit, Play, ShowPose};
 use throng::character::{AnimationDesc, BlendSpaceDesc, Character};
 use throng::glam::{Affine3A, Vec3};
-use throng::ik::{Aim, AimJoint, AimTarget, TwoBone, TwoBoneTarget};
-use throng::import::{ImportOptions, RawCharacter};
+use throng::ik::{
+    Aim, AimJoint, AimTarget, ChainTarget, FeetTarget, FootPlacement, GroundHit, IkChain, Leg,
+    TwoBone, TwoBoneTarget,
+};
+use throng::import::{ImportOptions, RawCharacter, RawMorph, RawNode, RawWeight};
+use throng::mesh::{Expression, ExpressionOverride, MorphTarget};
+use throng::skeleton::Transform;
 use throng::state_machine::{
     BlendPointDesc, LayerDesc, MaskBranchDesc, MaskDesc, Origin, ParameterDesc, ParameterKind,
     StateDesc, StateMachineDesc, TransitionDesc,
@@ -284,4 +289,166 @@ fn what_is_gone_is_listed_and_ends() {
     animator.update(6.0).unwrap();
     let count = after.skeleton().len() * animator.len();
     assert_eq!(poses(&mut animator, after.skeleton().len()).len(), count);
+}
+
+/// Gives the mannequin morph weights, and expressions that each set one of them.
+fn add_face(raw: &mut RawCharacter, weights: &[&str], expressions: &[(&str, &str)]) {
+    raw.morphs = vec![RawMorph {
+        node: raw.primitives[0].node,
+        weights: vec![0.0; weights.len()],
+        names: weights.iter().map(|name| (*name).into()).collect(),
+        ..RawMorph::default()
+    }];
+    raw.primitives[0].morph = Some(0);
+    let target = MorphTarget {
+        vertices: vec![0],
+        positions: vec![Vec3::X * 0.01],
+        ..MorphTarget::default()
+    };
+    raw.primitives[0].targets = vec![target; weights.len()];
+    let node = raw.primitives[0].node;
+    let expression = |(name, weight): &(&str, &str)| {
+        let index = weights.iter().position(|it| it == weight).unwrap();
+        Expression {
+            name: (*name).into(),
+            morphs: vec![(RawWeight { node, index }, 1.0)],
+            binary: false,
+            blink: ExpressionOverride::None,
+            look: ExpressionOverride::None,
+            mouth: ExpressionOverride::None,
+        }
+    };
+    raw.expressions = expressions.iter().map(expression).collect();
+}
+
+/// Expressions and morph weights are found by name, and what is gone is listed.
+#[test]
+fn faces_are_found_by_their_names() {
+    let before = build(|raw, _| {
+        add_face(raw, &["a", "b", "c"], &[("smile", "a"), ("frown", "b")]);
+    });
+    let after = build(|raw, _| {
+        add_face(
+            raw,
+            &["x", "c", "b", "a"],
+            &[("blink", "x"), ("frown", "b"), ("smile", "a")],
+        );
+    });
+    let less = build(|raw, _| add_face(raw, &["b"], &[("frown", "b")]));
+    let mut animator = Animator::new(&before).unwrap();
+    let [still, id] = [(); 2].map(|()| animator.add("Idle").unwrap());
+    let mut actor = animator.actor_mut(id).unwrap();
+    actor.set_expression("smile", 0.75).unwrap();
+    actor.set_expression("frown", 0.25).unwrap();
+    actor.set_morph_weights(&[None, None, Some(0.5)]).unwrap();
+    let weights = |animator: &Animator, id, count| {
+        let mut weights = vec![f32::NAN; count];
+        animator
+            .actor(id)
+            .unwrap()
+            .morph_weights(&mut weights)
+            .unwrap();
+        weights
+    };
+    assert_eq!(weights(&animator, id, 3), [0.75, 0.25, 0.5]);
+    assert_eq!(animator.replace(&after).unwrap(), []);
+    let actor = animator.actor(id).unwrap();
+    let shown = ["smile", "frown", "blink"].map(|name| actor.expression(name).unwrap());
+    assert_eq!(shown, [0.75, 0.25, 0.0]);
+    assert_eq!(weights(&animator, id, 4), [0.0, 0.5, 0.25, 0.75]);
+    assert_eq!(weights(&animator, still, 4), [0.0; 4]);
+    let wanted = [
+        misfit("expression", "smile", 1),
+        misfit("morph weight", "c", 1),
+    ];
+    assert_eq!(animator.replace(&less).unwrap(), wanted);
+    assert_eq!(weights(&animator, id, 1), [0.25]);
+}
+
+/// An actor that reaches with a chain, and one that also stands on uneven ground.
+fn reaching(character: &Character) -> Animator {
+    let skeleton = character.skeleton();
+    let joint = |name: &str| skeleton.joint(name).unwrap();
+    let leg = |hip, knee, ankle| Leg {
+        bones: TwoBone::new(joint(hip), joint(knee), joint(ankle)),
+        ankle_m: 0.08,
+    };
+    let legs = vec![
+        leg("LeftUpperLeg", "LeftLowerLeg", "LeftFoot"),
+        leg("RightUpperLeg", "RightLowerLeg", "RightFoot"),
+    ];
+    let mut animator = Animator::new(character).unwrap();
+    let chain = IkChain::between(skeleton, joint("Chest"), joint("RightHand")).unwrap();
+    let chain = animator.add_solver(chain).unwrap();
+    let feet = animator
+        .add_solver(FootPlacement::new(joint("Hips"), legs))
+        .unwrap();
+    let ids = [(); 2].map(|()| animator.add("Idle").unwrap());
+    let ground = [0.0, -0.1].map(|y| Some(GroundHit::level(Vec3::Y * y)));
+    for id in ids {
+        let mut actor = animator.actor_mut(id).unwrap();
+        actor
+            .set_target(chain, ChainTarget::at(Vec3::new(-0.3, 1.2, 0.4)), 0.5)
+            .unwrap();
+    }
+    let mut actor = animator.actor_mut(ids[1]).unwrap();
+    actor
+        .set_target(feet, FeetTarget::on(&ground), 0.0)
+        .unwrap();
+    animator.update(0.2).unwrap();
+    animator
+}
+
+/// The joints of chains and feet are found by name, and a solver without one of them is listed.
+#[test]
+fn chains_and_feet_find_their_joints() {
+    let before = build(|_, _| {});
+    // A joint beside the hips moves the index of every joint below.
+    let after = build(|raw, _| {
+        let root = raw
+            .nodes
+            .iter()
+            .position(|node| &*node.name == "Root")
+            .unwrap();
+        raw.skins[0].joints.push(raw.nodes.len());
+        raw.skins[0].inverse_bind.push(throng::glam::Mat4::IDENTITY);
+        raw.nodes.push(RawNode {
+            name: "Cape".into(),
+            parent: Some(root),
+            transform: Transform::IDENTITY,
+            matrix: None,
+        });
+    });
+    let joints = after.skeleton().len();
+    let hand = |character: &Character| character.skeleton().joint("RightHand").unwrap();
+    assert!(joints == before.skeleton().len() + 1 && hand(&before) != hand(&after));
+    let (mut replaced, mut fresh) = (reaching(&before), reaching(&after));
+    assert_eq!(replaced.replace(&after).unwrap(), []);
+    for step in 0..30 {
+        let now_s = 0.2 + f64::from(step) / 30.0;
+        replaced.update(now_s).unwrap();
+        fresh.update(now_s).unwrap();
+        let same = poses(&mut replaced, joints) == poses(&mut fresh, joints);
+        assert!(same, "at {now_s} s");
+    }
+    let without = build(|raw, _| {
+        for node in &mut raw.nodes {
+            if ["LeftFoot", "RightHand"].contains(&&*node.name) {
+                node.name = format!("{} 2", node.name).into();
+            }
+        }
+    });
+    let wanted = [
+        misfit("IK solver", "Chain", 2),
+        misfit("IK solver", "Feet", 1),
+    ];
+    assert_eq!(replaced.replace(&without).unwrap(), wanted);
+    replaced.update(2.0).unwrap();
+    let mut plain = Animator::new(&without).unwrap();
+    for _ in 0..2 {
+        plain.add("Idle").unwrap();
+    }
+    plain.update(2.0).unwrap();
+    let joints = without.skeleton().len();
+    assert!(poses(&mut replaced, joints) == poses(&mut plain, joints));
 }

@@ -541,6 +541,6 @@ fn what_does_not_fit_is_named() {
             .restore(&snapshot)
             .unwrap_err()
             .to_string()
-            .contains("another kind of solver")
+            .contains("target: is of kind")
     );
 }

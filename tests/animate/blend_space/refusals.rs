@@ -30,6 +30,7 @@ fn check_duplicate(result: Result<BlendSpace, Error>, index: u64, of: usize) {
     let want = Error::At {
         what: "point",
         index,
+        name: "".into(),
         why: Box::new(same),
     };
     assert!(

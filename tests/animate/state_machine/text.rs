@@ -234,7 +234,7 @@ const BROKEN: &[(&str, &str, &str, &str)] = &[
         "when = [\"speed > 0.1\"]",
         "when = [\"speed >> 0.1\"]",
         "layer \"body\", transition 1 \"stand\" → \"move\"",
-        "condition: needs one of the comparisons",
+        "comparison \">>\" does not exist: there are >, >=, <, <=, ==, !=",
     ),
     (
         "when = [\"speed > 0.1\"]",

@@ -247,7 +247,7 @@ fn a_crowd_without_room_or_characters_refuses() {
                 },
             );
             let error = small.restore(&saved).unwrap_err();
-            let missing = matches!(&error, Error::At { what: "character", index: 0, why }
+            let missing = matches!(&error, Error::At { what: "character", index: 0, why, .. }
                 if matches!(**why, Error::NotFound { .. }));
             assert!(missing, "{error}");
             let allocator = &mut setup.context.allocator();

@@ -3,7 +3,7 @@
 use super::World;
 use crate::reference::rng::Rng;
 use crate::support::{SMALL, Setup, each};
-use throng::animator::{AnimationEventKind, Play, RootMotionMode};
+use throng::animator::{EventName, Play, RootMotionMode};
 use throng::glam::{Affine3A, DVec3, Quat, Vec3};
 use throng::palette::Mat3x4;
 use throng::{InstanceId, Spawn};
@@ -16,10 +16,11 @@ fn frame(setup: &mut Setup, world: &mut World) -> Vec<Told> {
     let allocator = &mut setup.context.allocator();
     let frame = unsafe { world.crowd.begin_frame(allocator, 0, world.now_s) }.unwrap();
     let told = frame.events().map(|of| {
-        let name = frame.crowd().event_name(&of);
-        let kind = match of.kind {
-            AnimationEventKind::Clip { .. } => name.to_owned(),
-            AnimationEventKind::Finished { .. } => format!("end of {name}"),
+        let kind = match frame.crowd().event_name(&of).unwrap() {
+            EventName::Event(name) => name.to_owned(),
+            EventName::Finished(name) => format!("end of {name}"),
+            EventName::Left(name) => format!("left state {name}"),
+            EventName::Entered(name) => format!("entered state {name}"),
             other => format!("{other:?}"),
         };
         (of.id, kind, of.time_s)
@@ -210,6 +211,30 @@ fn root_motion_moves_the_record_of_the_instance() {
             world.crowd.instance(member.id).map(|it| it.transform()),
             Ok(got)
         );
+        world.destroy(setup);
+    });
+}
+
+/// A character that is added in the middle of a run tells nothing of the time before.
+#[test]
+fn a_character_that_is_added_later_tells_nothing_of_before() {
+    each(|setup| {
+        let mut world = World::new(setup, SMALL);
+        world.now_s = 1000.0;
+        frame(setup, &mut world);
+        let allocator = &mut setup.context.allocator();
+        let later = world
+            .crowd
+            .add_character(allocator, &world.kinds[0].character);
+        let spawn = Spawn {
+            play: "sway".into(),
+            ..Spawn::default()
+        };
+        let id = world.crowd.spawn(later.unwrap(), &spawn).unwrap();
+        assert_eq!(world.crowd.instance(id).unwrap().time_s(), 1000.0);
+        world.now_s = 1000.6;
+        let told = frame(setup, &mut world);
+        assert_eq!(of(&told, id), [("beat", 1000.0), ("beat", 1000.5)]);
         world.destroy(setup);
     });
 }

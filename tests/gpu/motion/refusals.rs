@@ -25,7 +25,9 @@ fn histories_that_there_are_not_or_that_two_views_keep_are_refused() {
             let allocator = &mut setup.context.allocator();
             let mut frame = world.crowd.begin_frame(allocator, 0, 0.2).unwrap();
             match frame.record_prepare(nothing, views).unwrap_err() {
-                Error::At { what, index, why } => {
+                Error::At {
+                    what, index, why, ..
+                } => {
                     assert_eq!((what, index), ("view", 1));
                     *why
                 }

@@ -330,7 +330,6 @@ impl World {
         let cmd = self.frames_in_flight.begin(context, frame_index);
         let begin = Begin {
             color: [BACKGROUND; 4],
-            depth: 1.0,
             ..Begin::default()
         };
         unsafe {

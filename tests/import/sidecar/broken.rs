@@ -96,7 +96,8 @@ const BROKEN: &[(&str, &str, &str)] = &[
     (
         "[[clip]]\nname = 'Walk'\nevents = [\n{ name = 'a', time_s = 0 },\n\
          { name = 'b', time_s = 1.1 }]",
-        "doll.toml:5: clip 0 \"Walk\", events[1].time_s: is 1.1, must be a time of the clip",
+        "doll.toml:5: clip 0 \"Walk\", events[1].time_s: is 1.1, must be in 0..=1, the duration of the \
+         clip",
         "",
     ),
     (

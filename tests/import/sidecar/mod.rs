@@ -7,3 +7,4 @@ mod broken;
 mod desc;
 mod folder;
 mod gaits;
+mod page;
