@@ -75,7 +75,7 @@ impl Inertialisation {
         self.joints.clear();
         let offsets = old.zip(new);
         self.joints
-            .extend(offsets.map(|(old, new)| JointOffset::between(old.into(), new.into(), step_s)));
+            .extend(offsets.map(|(old, new)| JointOffset::between(old, new, step_s)));
         let [before, old, new, after] = weights;
         let (old, new) = (before.iter().zip(old), new.iter().zip(after));
         self.weights.clear();
