@@ -12,7 +12,7 @@ pub(crate) fn nearest_or_id<'a>(asked: &str, names: impl Iterator<Item = &'a str
     let names: Vec<&str> = names.collect();
     let unnamed = names.iter().position(|name| name.is_empty());
     let known = nearest(asked, names.into_iter());
-    match unnamed {
+    match unnamed.filter(|_| known.ends_with("without a name")) {
         Some(first) => format!("{known} (select them by id, such as Id::new({first}))").into(),
         None => known,
     }

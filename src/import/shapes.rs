@@ -2,6 +2,7 @@
 
 use super::imported::Imported;
 use super::options::ImportOptions;
+use super::repair::RepairKind;
 use super::{RawCharacter, RawNode, RawPrimitive, RawRole};
 use crate::error::Result;
 use crate::id::Id;
@@ -100,7 +101,12 @@ impl RawPrimitive {
     /// # Errors
     /// As [`RawCharacter::build`].
     pub fn build_rigid(self, material: Material) -> Result<Imported> {
-        RawCharacter::rigid("rigid", vec![self], vec![material]).build(&ImportOptions::default())
+        let raw = RawCharacter::rigid("rigid", vec![self], vec![material]);
+        let mut imported = raw.build(&ImportOptions::default())?;
+        // It is meant to have none.
+        let repairs = &mut imported.repairs;
+        repairs.retain(|repair| repair.kind != RepairKind::NoSkin);
+        Ok(imported)
     }
 
     /// The same mesh moved by `offset_m`, in metres.

@@ -33,7 +33,7 @@ fn files_are_written_whole_and_errors_name_them() {
     let path = |name: &str| folder.join(name);
     let read = text(Character::load_file(path("none.throng")).unwrap_err());
     assert!(
-        read.contains("none.throng cannot be read: entity not found"),
+        read.contains("none.throng cannot be read: it does not exist"),
         "{read}"
     );
     let read = text(Character::load_file(&folder).unwrap_err());

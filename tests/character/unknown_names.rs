@@ -9,8 +9,14 @@ fn names_are_listed_and_missing_ones_counted() {
     for (names, expected) in [
         (&[][..], "none"),
         (&["Walk", "Run"], "Walk, Run"),
-        (&[""], "1 without a name"),
-        (&["", "Walk", ""], "Walk, 2 without a name"),
+        (
+            &[""],
+            "1 without a name (select them by id, such as Id::new(0))",
+        ),
+        (
+            &["", "Walk", ""],
+            "Walk, 2 without a name (select them by id, such as Id::new(0))",
+        ),
         (&[&long, "Run", ""], &*format!("{long}, …")),
     ] {
         let joint = |name: &&str| Joint {
