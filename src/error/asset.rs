@@ -222,7 +222,7 @@ pub enum AssetFault {
         why: &'static str,
     },
     /// A resource of the asset that could not be read.
-    #[error("refers to \"{}\", which cannot be read: {}", Escaped(uri), IoKind(*kind))]
+    #[error("refers to \"{}\", which cannot be read: {}", Escaped(uri), IoKind(*kind, "it"))]
     Unreadable {
         /// The reference, cut after 200 characters.
         uri: Box<str>,

@@ -32,13 +32,14 @@ impl fmt::Display for PathText<'_> {
     }
 }
 
-/// The kind of an error of the operating system, in words about a file.
-pub(super) struct IoKind(pub(super) std::io::ErrorKind);
+/// The kind of an error of the operating system, in words about a file, and what does not exist if
+/// something is not found.
+pub(super) struct IoKind(pub(super) std::io::ErrorKind, pub(super) &'static str);
 
 impl fmt::Display for IoKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            std::io::ErrorKind::NotFound => f.write_str("it does not exist"),
+            std::io::ErrorKind::NotFound => write!(f, "{} does not exist", self.1),
             kind => kind.fmt(f),
         }
     }

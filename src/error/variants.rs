@@ -36,7 +36,7 @@ pub enum Error {
         why: AssetFault,
     },
     /// A file or resource could not be read.
-    #[error("{} cannot be read: {}", PathText(path), IoKind(*kind))]
+    #[error("{} cannot be read: {}", PathText(path), IoKind(*kind, "it"))]
     Io {
         /// The path as it was given or resolved.
         path: Box<str>,
@@ -148,7 +148,7 @@ pub enum Error {
         cap: usize,
     },
     /// A file could not be written.
-    #[error("{} cannot be written: {}", PathText(path), IoKind(*kind))]
+    #[error("{} cannot be written: {}", PathText(path), IoKind(*kind, "its folder"))]
     Write {
         /// The path as it was given.
         path: Box<str>,

@@ -45,7 +45,7 @@ fn files_are_written_whole_and_errors_name_them() {
     );
     let written = text(first.save_file(path("none/one.throng")).unwrap_err());
     assert!(
-        written.contains("one.throng cannot be written: entity not found"),
+        written.contains("one.throng cannot be written: its folder does not exist"),
         "{written}"
     );
     for empty in [
