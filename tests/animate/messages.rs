@@ -19,8 +19,10 @@ name = "stand"
 motion.clip = "Idle"
 "#;
 
+type Call = fn(ActorMut<'_>) -> throng::Result<()>;
+
 /// Checks the errors of an actor that a state machine drives.
-fn refused(table: &[(fn(ActorMut<'_>) -> throng::Result<()>, &str)]) {
+fn refused(table: &[(Call, &str)]) {
     let mannequin = builtin::mannequin().unwrap().character;
     let character = mannequin.with_animation_toml("m.toml", MACHINE).unwrap();
     let mut animator = Animator::new(&character).unwrap();
