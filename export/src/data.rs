@@ -238,7 +238,7 @@ impl Data {
     /// The file: header, JSON padded with spaces, binary part padded with zeros.
     ///
     /// # Errors
-    /// [`Error::Capacity`](throng::Error::Capacity) if it would be too large.
+    /// [`Error::Capacity`] if it would be too large.
     pub(super) fn into_file(mut self, mut root: Value) -> Result<Vec<u8>> {
         let accessors = std::mem::take(&mut self.accessors);
         let views = std::mem::take(&mut self.views);

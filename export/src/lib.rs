@@ -113,9 +113,8 @@ pub struct Exported {
 /// ```
 ///
 /// # Errors
-/// [`Error::At`](throng::Error::At) with the primitive, image, skin or clip that does not fit into
-/// [`ExportOptions::max_bytes`], or [`Error::Capacity`](throng::Error::Capacity) if the rest of the
-/// file does not.
+/// [`Error::At`] with the primitive, image, skin or clip that does not fit into
+/// [`ExportOptions::max_bytes`], or [`Error::Capacity`] if the rest of the file does not.
 pub fn glb(character: &Character, options: &ExportOptions) -> Result<Exported> {
     let mut omissions = Omissions::default();
     let mut data = Data::new(options.max_bytes);
