@@ -6,7 +6,7 @@ use crate::support::frames::{FramesInFlight, NORMAL_Z, pass, picture, record, ta
 use crate::support::{SMALL, Setup, each, view};
 use throng::ash::{self, vk};
 use throng::glam::{Affine3A, Vec3};
-use throng::standalone::Target;
+use throng::standalone::{Message, Target};
 use throng::{Crowd, PassId, Spawn, View};
 
 const FRAMES_IN_FLIGHT: u32 = 3;
@@ -111,8 +111,15 @@ fn a_frame_in_flight_is_not_touched_by_writes_to_others() {
             // The control: the frame was really held back, and reads its own memory. Its palettes
             // are replaced by those of another time, which are valid as well.
             if !setup.config.profile {
+                let messages = setup.context.messages();
+                assert!(messages.take().is_empty());
                 let own = with(&[frame_index], setup);
                 assert!(own > 100, "{frame_index} reads nothing of its own: {own}");
+                // Newer layers see that the copies into this frame's buffers do not wait.
+                let unexpected =
+                    |message: &Message| !message.id.starts_with("SYNC-HAZARD-WRITE-AFTER-");
+                let found = messages.take();
+                assert!(!found.iter().any(unexpected), "{found:?}");
             }
             target.destroy(&mut setup.context);
             setup.destroy(crowd);
