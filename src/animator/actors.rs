@@ -74,7 +74,8 @@ impl ActorState {
         macro_rules! take_over {
             ($($field:ident)*) => { $(self.$field.clone_from(&from.$field);)* };
         }
-        take_over!(clock passed_s changed root driver own_pose inertialisation goals weights springs world);
+        take_over!(clock passed_s changed root driver own_pose inertialisation goals weights);
+        take_over!(springs world);
     }
 
     /// Takes over the id, too.

@@ -138,8 +138,8 @@ impl<'a> Play<'a> {
     ///   starts. It is applied before inverse kinematics, which works on the result.
     /// - A transition during another one takes over the remaining difference of that one.
     /// - After the given time, the pose is bit for bit the pose of what plays.
-    /// - Velocities are measured over 2 ms around the start, from what plays and not from the frames
-    ///   shown. A pose set by the caller counts as standing still.
+    /// - Velocities are measured over 2 ms around the start, from what plays and not from the
+    ///   frames shown. A pose set by the caller counts as standing still.
     /// - Root motion and events switch at once.
     ///
     /// The call evaluates the actor's pose four times. The first such call for an actor allocates.

@@ -327,7 +327,11 @@ pub enum DescFault {
         need: &'static str,
     },
     /// A time that is not one of the clip.
-    #[error("is {}, must be in 0..={}, the duration of the clip", Number(*time_s), Number(*duration_s))]
+    #[error(
+        "is {}, must be in 0..={}, the duration of the clip",
+        Number(*time_s),
+        Number(*duration_s)
+    )]
     Time {
         /// The time in seconds.
         time_s: f64,

@@ -131,7 +131,10 @@ unsafe impl Sync for MemoryBlock {}
 ///         })
 ///     }
 ///
-///     unsafe fn free(&mut self, block: MemoryBlock) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+///     unsafe fn free(
+///         &mut self,
+///         block: MemoryBlock,
+///     ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
 ///         if !block.handle.is::<Own>() {
 ///             return Err("the block is from another kind of allocator".into());
 ///         }

@@ -40,8 +40,8 @@ pub(crate) struct Limits {
 ///
 /// /// # Safety
 /// /// The handles belong together and outlive the crowd. The instance was created for Vulkan 1.3,
-/// /// the device with [`Device::features_12`], [`Device::features_13`] and `samplerAnisotropy`. The cache is null or
-/// /// of that device.
+/// /// the device with [`Device::features_12`], [`Device::features_13`] and `samplerAnisotropy`.
+/// /// The cache is null or of that device.
 /// unsafe fn crowd(
 ///     (instance, physical_device): (&ash::Instance, vk::PhysicalDevice),
 ///     device: &ash::Device,
@@ -107,8 +107,8 @@ impl Device {
     /// - `instance` was created for [`Self::API_VERSION`] or later.
     /// - `device` was created from `physical_device`, and that comes from `instance`.
     /// - The handles outlive the result, its clones, and everything that is made with them.
-    /// - The features of [`Self::features_12`], [`Self::features_13`], and the features and extensions
-    ///   that `enabled` names.
+    /// - The features of [`Self::features_12`], [`Self::features_13`], and the features and
+    ///   extensions that `enabled` names.
     pub unsafe fn new(
         instance: &ash::Instance,
         physical_device: vk::PhysicalDevice,

@@ -17,7 +17,8 @@ save_structs! {
 }
 
 save_enums! {
-    ExpressionOverride, "override of an expression", "is none that there is": 0 => None, 1 => Block, 2 => Blend;
+    ExpressionOverride, "override of an expression", "is unknown":
+        0 => None, 1 => Block, 2 => Blend;
 }
 
 pub(super) fn save_roles(roles: &[(Role, Id<Joint>)], to: &mut Vec<u8>) {

@@ -36,10 +36,10 @@ save_structs! {
 }
 
 save_enums! {
-    Interpolation, "interpolation", "is none that there is":
+    Interpolation, "interpolation", "is unknown":
         0 => Step, 1 => Linear, 2 => CubicSpline;
-    Wrap, "texture wrap", "is none that there is": 0 => Repeat, 1 => Mirror, 2 => Clamp;
-    Filter, "texture filter", "is none that there is": 0 => Nearest, 1 => Linear;
+    Wrap, "texture wrap", "is unknown": 0 => Repeat, 1 => Mirror, 2 => Clamp;
+    Filter, "texture filter", "is unknown": 0 => Nearest, 1 => Linear;
     TrackValues, "track", "drives an unknown property":
         0 => Translation(keys), 1 => Rotation(keys), 2 => Scale(keys);
     JointIndices, "joint indices", "have neither 8 nor 16 bits": 0 => U8(list), 1 => U16(list);

@@ -13,8 +13,8 @@ use glam::{Affine3A, DAffine3, DMat3, DQuat, DVec3, Vec3, Vec3A};
 /// - A *world transform* is relative to the world. [`Self::advance`] adds movements to it.
 ///
 /// # Precision
-/// A world transform sums up movements without drift. Within 8 km of the origin, a step rounds the position
-/// by at most 1e-12 m, where `f32` would round it by 2e-4 m. It rounds the yaw by at most
+/// A world transform sums up movements without drift. Within 8 km of the origin, a step rounds the
+/// position by at most 1e-12 m, while `f32` would round it by 2e-4 m. It rounds the yaw by at most
 /// 5e-16 rad.
 ///
 /// ```
@@ -36,7 +36,8 @@ use glam::{Affine3A, DAffine3, DMat3, DQuat, DVec3, Vec3, Vec3A};
 pub struct RootTransform {
     /// Translation in metres.
     ///
-    /// Of a movement: in the character's space before the rotation. Of a world transform: in world space.
+    /// Of a movement: in the character's space before the rotation. Of a world transform: in world
+    /// space.
     pub translation: DVec3,
     /// Rotation in radians about +Y, counter-clockwise seen from above.
     ///
