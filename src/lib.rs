@@ -102,6 +102,7 @@ mod checksum;
 mod clone;
 mod hash;
 mod id;
+mod order;
 mod simd;
 mod spare;
 mod text;

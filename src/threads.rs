@@ -1,5 +1,6 @@
 //! The threads on which work on many instances runs.
 
+use core::ops::Range;
 use rayon::ThreadPool;
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -41,18 +42,25 @@ impl Threads {
         init: impl Fn() -> T + Sync + Send,
         each: impl Fn(&mut T, usize) + Sync + Send,
     ) {
+        let work = |range: Range<usize>| {
+            let mut state = init();
+            range.for_each(|number| each(&mut state, number));
+        };
         match self {
-            Self::One => {
-                let mut state = init();
-                for number in 0..count {
-                    each(&mut state, number);
-                }
-            }
-            Self::Rayon => (0..count).into_par_iter().for_each_init(init, each),
-            Self::Pool(pool) => {
-                pool.install(|| (0..count).into_par_iter().for_each_init(init, each));
-            }
+            Self::One => work(0..count),
+            _ => self.for_each_piece(count, &work),
         }
+    }
+
+    /// Runs `work` for pieces of `0..count`. It is compiled once for all kinds of work.
+    fn for_each_piece(&self, count: usize, work: &(dyn Fn(Range<usize>) + Sync)) {
+        /// Several pieces a thread, for pieces that take different times.
+        const PIECES: usize = 8;
+        let length = count.div_ceil(PIECES * self.count()).max(1);
+        self.install(|| {
+            let starts = (0..count).into_par_iter().step_by(length);
+            starts.for_each(|start| work(start..count.min(start + length)));
+        });
     }
 
     /// Runs `each` for all of `all`, each with its own pose of `joints` joints.
@@ -86,8 +94,7 @@ impl Threads {
         }
     }
 
-    /// Runs `work` where [`Self::join`] finds these threads.
-    #[cfg(feature = "vulkan")]
+    /// Runs `work` where rayon finds these threads.
     pub(crate) fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         match self {
             Self::One | Self::Rayon => work(),

@@ -83,21 +83,18 @@ pub(crate) enum Figure {
     Avx2,
     /// The same as `Batch`, with the instructions that every x86-64 CPU has.
     Sse2,
-    /// The same as `Batch`, in portable code.
-    Portable,
     /// A copy of the output of the others.
     Memcpy,
 }
 
 impl Figure {
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 7] = [
         Self::Staged,
         Self::OneByOne,
         Self::Batch,
         Self::Unpacked,
         Self::Avx2,
         Self::Sse2,
-        Self::Portable,
         Self::Memcpy,
     ];
 
@@ -109,7 +106,6 @@ impl Figure {
             Self::Unpacked => "unpacked",
             Self::Avx2 => "AVX2",
             Self::Sse2 => "SSE2",
-            Self::Portable => "portable",
             Self::Memcpy => "memcpy",
         }
     }
@@ -120,7 +116,6 @@ impl Figure {
             Self::Batch | Self::Unpacked => return Some(SimdLevel::best()),
             Self::Avx2 => SimdLevel::Avx2,
             Self::Sse2 => SimdLevel::Sse2,
-            Self::Portable => SimdLevel::Portable,
             Self::Staged | Self::OneByOne | Self::Memcpy => return None,
         };
         code.is_available().then_some(code)
@@ -210,7 +205,7 @@ impl Load {
                 }
             }
             Figure::Memcpy => self.copied.copy_from_slice(black_box(&self.out)),
-            Figure::Batch | Figure::Unpacked | Figure::Avx2 | Figure::Sse2 | Figure::Portable => {
+            Figure::Batch | Figure::Unpacked | Figure::Avx2 | Figure::Sse2 => {
                 let level = figure.code();
                 let mut batches = self.batches.iter_mut();
                 let batch = match figure {

@@ -77,18 +77,17 @@ pub(crate) fn print(rounds: usize, rows: &[Row]) {
     }
     println!("\nRatios, of medians (of minima):\n");
     println!(
-        "| who | joints | instances | clips | speed of Animator / staged | speed of AVX2 / staged (aim: 2.5, of three clips 3) | / one by one | / SSE2 | / portable | time of Animator / memcpy | clip |"
+        "| who | joints | instances | clips | speed of Animator / staged | speed of AVX2 / staged (aim: 2.5, of three clips 3) | / one by one | / SSE2 | time of Animator / memcpy | clip |"
     );
-    println!("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|");
+    println!("|---|---:|---:|---:|---:|---:|---:|---:|---:|---|");
     for row in rows {
         println!(
-            "{} {} | {} | {} | {} | {} | {} | {} |",
+            "{} {} | {} | {} | {} | {} | {} |",
             row.head,
             row.ratio(Figure::Staged, Figure::Batch),
             row.ratio(Figure::Staged, Figure::Avx2),
             row.ratio(Figure::OneByOne, Figure::Batch),
             row.ratio(Figure::Sse2, Figure::Batch),
-            row.ratio(Figure::Portable, Figure::Batch),
             row.ratio(Figure::Batch, Figure::Memcpy),
             row.clip,
         );

@@ -18,8 +18,8 @@ pub(crate) enum Figure {
     Loop,
     /// [`Skinner::skin`](throng::skin::Skinner::skin), with the best code that the CPU has.
     Skinner,
-    /// The same in portable code.
-    Portable,
+    /// The same with the instructions that every CPU of the target has.
+    Baseline,
     /// [`Skinner::bounds`](throng::skin::Skinner::bounds): the positions, without storing them.
     Bounds,
     /// A copy of the output of the others.
@@ -31,7 +31,7 @@ impl Figure {
         Self::Plain,
         Self::Loop,
         Self::Skinner,
-        Self::Portable,
+        Self::Baseline,
         Self::Bounds,
         Self::Memcpy,
     ];
@@ -41,7 +41,7 @@ impl Figure {
             Self::Plain => "plain",
             Self::Loop => "loop",
             Self::Skinner => "Skinner",
-            Self::Portable => "portable",
+            Self::Baseline => "baseline",
             Self::Bounds => "bounds",
             Self::Memcpy => "memcpy",
         }
@@ -80,9 +80,9 @@ impl Load {
                 self.skinner.skin(palette, &[], out)?;
                 black_box(&self.words);
             }
-            Figure::Portable => {
+            Figure::Baseline => {
                 let out = WriteOnly::from(&mut self.words);
-                self.portable.skin(palette, &[], out)?;
+                self.baseline.skin(palette, &[], out)?;
                 black_box(&self.words);
             }
             Figure::Bounds => {

@@ -75,7 +75,7 @@ pub(crate) struct Load {
     pub(crate) influences: usize,
     pub(crate) character: Character,
     pub(crate) skinner: Skinner,
-    pub(crate) portable: Skinner,
+    pub(crate) baseline: Skinner,
     pub(crate) palettes: Rc<Palettes>,
     pub(crate) posed: PosedVertices,
     pub(crate) words: Vec<f32>,
@@ -90,7 +90,7 @@ impl Load {
         let words = vec![0.0; skinner.layout().words as usize];
         Ok(Self {
             influences,
-            portable: Skinner::new(&character)?.with_simd_level(SimdLevel::Portable)?,
+            baseline: Skinner::new(&character)?.with_simd_level(SimdLevel::Portable)?,
             character,
             skinner,
             palettes: Rc::new(Palettes::new(7)),

@@ -41,7 +41,7 @@ fn print_vertices(rows: &[Row]) {
 fn print_ratios(rows: &[Row]) {
     println!("\nRatios, of medians (of minima):\n");
     println!(
-        "| format | influences | speed of Skinner / plain (aim: 4) | speed of Skinner / loop | speed of portable / plain | speed of Skinner / portable | time of Skinner / memcpy |"
+        "| format | influences | speed of Skinner / plain (aim: 4) | speed of Skinner / loop | speed of baseline / plain | speed of Skinner / baseline | time of Skinner / memcpy |"
     );
     println!("|---|---:|---:|---:|---:|---:|---:|");
     for row in rows {
@@ -57,8 +57,8 @@ fn print_ratios(rows: &[Row]) {
             head(row),
             ratio(Figure::Plain, Figure::Skinner),
             ratio(Figure::Loop, Figure::Skinner),
-            ratio(Figure::Plain, Figure::Portable),
-            ratio(Figure::Portable, Figure::Skinner),
+            ratio(Figure::Plain, Figure::Baseline),
+            ratio(Figure::Baseline, Figure::Skinner),
             ratio(Figure::Skinner, Figure::Memcpy),
         );
     }

@@ -5,16 +5,12 @@ use super::palette_lanes::{LaneFormat, Rows, entries, product_row};
 use super::poser::BatchPoser;
 use super::rig::Entry;
 use crate::palette::{Mat3x4, PaletteFormat, with_entry};
-use crate::simd::{Baseline, Instructions, Plain, Row, Unit, WIDTH, Wide, phase};
+use crate::simd::{Baseline, BaselineFour, Instructions, Row, Unit, WIDTH, Wide, phase};
 use crate::threads::Threads;
 use glam::Affine3A;
 
-#[cfg(target_arch = "aarch64")]
-use crate::simd::Neon;
-#[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
-use crate::simd::SimdLevel;
 #[cfg(target_arch = "x86_64")]
-use crate::simd::{Avx2, Avx2Fma, Sse2};
+use crate::simd::{Avx2, Avx2Fma, SimdLevel};
 
 impl BatchPoser {
     /// Computes the palettes of model poses, one instance after the other.
@@ -69,11 +65,7 @@ unsafe fn palette(
         match unit.level() {
             #[cfg(target_arch = "x86_64")]
             SimdLevel::Avx512 | SimdLevel::Avx2 => palette_avx2(list, model, format, to),
-            #[cfg(target_arch = "x86_64")]
-            SimdLevel::Sse2 => write_palette::<Baseline, Sse2<false>>(list, model, format, to),
-            #[cfg(target_arch = "aarch64")]
-            SimdLevel::Neon => write_palette::<Baseline, Neon>(list, model, format, to),
-            _ => write_palette::<Baseline, Plain<4>>(list, model, format, to),
+            _ => write_palette::<Baseline, BaselineFour>(list, model, format, to),
         }
     }
 }

@@ -6,12 +6,12 @@ use super::rig::Rig;
 use super::sample::{local_blocks, sample_block};
 use super::scratch::Scratch;
 use super::write::write_entries;
-use crate::simd::{Baseline, Eight, Instructions, Plain, SimdLevel, Unit, WIDTH, Wide, phase};
+use crate::simd::{
+    Baseline, BaselineEight, BaselineFour, Eight, Instructions, SimdLevel, Unit, WIDTH, Wide, phase,
+};
 
 #[cfg(target_arch = "x86_64")]
-use crate::simd::{Avx2, Avx2Fma, Avx512, Avx512All, Pair, Sse2};
-#[cfg(target_arch = "aarch64")]
-use crate::simd::{Neon, Pair};
+use crate::simd::{Avx2, Avx2Fma, Avx512, Avx512All, Sse2};
 
 /// Number of instances in a group on this unit.
 pub(crate) const fn group_size(unit: Unit) -> usize {
@@ -39,11 +39,7 @@ pub(crate) unsafe fn run(unit: Unit, rig: &Rig, group: &Group<'_>, scratch: &mut
             SimdLevel::Avx512 => run_avx512(rig, group, scratch),
             #[cfg(target_arch = "x86_64")]
             SimdLevel::Avx2 => run_avx2(rig, group, scratch),
-            #[cfg(target_arch = "x86_64")]
-            SimdLevel::Sse2 => run_sse2(rig, group, scratch),
-            #[cfg(target_arch = "aarch64")]
-            SimdLevel::Neon => run_either::<Pair<Neon>, Neon, 8>(rig, group, scratch),
-            _ => run_portable(rig, group, scratch),
+            _ => run_baseline(rig, group, scratch),
         }
     }
 }
@@ -89,42 +85,18 @@ unsafe fn run_avx2(rig: &Rig, group: &Group<'_>, scratch: &mut Scratch) {
     }
 }
 
-// A function of its own for each, so that the optimiser sees one kernel at a time.
-
-/// # Safety
-/// As [`run`].
-#[cfg(target_arch = "x86_64")]
-#[inline(never)]
-unsafe fn run_sse2(rig: &Rig, group: &Group<'_>, scratch: &mut Scratch) {
-    // SAFETY: every x86-64 CPU has SSE2. The caller guarantees the contract of `run`, so a group of
-    // this unit has at most eight instances.
-    unsafe { run_either::<Pair<Sse2<false>>, Sse2<false>, 8>(rig, group, scratch) }
-}
-
-/// # Safety
-/// As [`run`].
-#[inline(never)]
-unsafe fn run_portable(rig: &Rig, group: &Group<'_>, scratch: &mut Scratch) {
-    // SAFETY: plain code needs no instructions. The caller guarantees the contract of `run`, so a
-    // group of this unit has at most eight instances.
-    unsafe { run_either::<Plain<8>, Plain<8>, 8>(rig, group, scratch) }
-}
-
-/// Evaluates a group for its kind of product.
+/// Evaluates a group on any CPU.
 ///
 /// # Safety
-/// As for [`run_blocks`].
-#[inline(always)]
-unsafe fn run_either<L: Eight, W: Wide, const ROW: usize>(
-    rig: &Rig,
-    group: &Group<'_>,
-    scratch: &mut Scratch,
-) {
-    // SAFETY: the functions called have the same contract.
+/// As for [`run`].
+#[inline(never)]
+unsafe fn run_baseline(rig: &Rig, group: &Group<'_>, scratch: &mut Scratch) {
+    // SAFETY: every CPU of the target has these registers. The caller guarantees the contract of
+    // `run`, so a group of this unit has at most eight instances.
     unsafe {
         match group.product {
-            Product::Local => local_blocks::<Baseline, L>(rig, group, scratch),
-            _ => run_blocks::<Baseline, L, W, ROW>(rig, group, scratch),
+            Product::Local => local_blocks::<Baseline, BaselineEight>(rig, group, scratch),
+            _ => run_blocks::<Baseline, BaselineEight, BaselineFour, 8>(rig, group, scratch),
         }
     }
 }

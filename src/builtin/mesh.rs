@@ -6,6 +6,7 @@
 use super::cage::{Cage, Face, Paint};
 use super::{arm, hand, head, leg, trunk};
 use crate::import::RawPrimitive;
+use crate::order;
 use glam::Vec3;
 use std::collections::BTreeMap;
 
@@ -130,7 +131,9 @@ fn add_vertex(
 ) -> u32 {
     let point = &surface.points[point];
     let mut influences: Vec<_> = point.weights.iter().copied().enumerate().collect();
-    influences.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    order::sort_by(&mut influences, |a, b| {
+        b.1.total_cmp(&a.1).then(a.0.cmp(&b.0))
+    });
     influences.truncate(INFLUENCES);
     let total: f32 = influences.iter().map(|(_, weight)| weight).sum();
     for (joint, weight) in influences {

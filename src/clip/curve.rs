@@ -3,6 +3,7 @@
 use crate::error::{Error, Result, expect_index};
 use crate::id::Id;
 use crate::mesh::MorphWeight;
+use crate::order;
 use crate::skeleton::{Joint, Skeleton};
 use glam::{Quat, Vec3};
 
@@ -160,7 +161,7 @@ impl CurveClip {
                 TrackValues::Rotation(keys) => check(keys, |q: &Quat| q.is_finite())?,
             }
         }
-        tracks.sort_by_key(|track| (track.joint, property(&track.values)));
+        order::sort_by_key(&mut tracks, |track| (track.joint, property(&track.values)));
         let twice = |pair: &[Track]| {
             pair[0].joint == pair[1].joint && property(&pair[0].values) == property(&pair[1].values)
         };
@@ -211,7 +212,7 @@ impl CurveClip {
             }
             check_wide(&track.keys, track.count as usize, |v| v.is_finite())?;
         }
-        tracks.sort_by_key(|track| track.first_weight);
+        order::sort_by_key(&mut tracks, |track| track.first_weight);
         let overlap = |pair: &[WeightTrack]| {
             let between = pair[1].first_weight.0 - pair[0].first_weight.0;
             u32::from(between) < pair[0].count

@@ -343,7 +343,7 @@ impl Clip {
             .collect();
         let kept = self.kept.iter().flat_map(|track| track.values.times_s());
         times.extend(kept.map(|time_s| f64::from(*time_s)));
-        times.sort_unstable_by(f64::total_cmp);
+        times.sort_by(f64::total_cmp);
         times.dedup();
         times
     }

@@ -2,6 +2,7 @@
 
 use super::curve::CurveClip;
 use super::timing::Timing;
+use crate::order;
 use crate::skeleton::Transform;
 
 /// Common rates, including those at which exporters bake, so that keys coincide.
@@ -57,7 +58,7 @@ pub(super) fn timings_over(
     let own = own_rates(times, span).map(|rate| uneven(timing(single, rate, most), times));
     let mut all: Vec<Timing> = even.chain(own).collect();
     // Among timings with the same number of frames, those on the grid come first.
-    all.sort_by_key(|timing| (timing.frames, timing.offsets.len()));
+    order::sort_by_key(&mut all, |timing| (timing.frames, timing.offsets.len()));
     let same = |a: &mut Timing, b: &mut Timing| {
         a.frames == b.frames && a.offsets == b.offsets && (a.rate - b.rate).abs() <= 1e-9 * a.rate
     };

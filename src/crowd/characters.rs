@@ -13,6 +13,7 @@ use crate::gpu::{
     SetLayout, SkinnedMesh, Upload, palettes,
 };
 use crate::mesh::{AlphaMode, PartId, part_bits};
+use crate::order;
 use crate::palette::{Mat3x4, PaletteFormat};
 use crate::pass::pipelines::Variant;
 use crate::skin::Skinner;
@@ -302,7 +303,7 @@ impl LoadedCharacter {
 /// The mesh's draws in drawing order. Blended primitives keep the order of the file.
 fn ordered_draws(mesh: &SkinnedMesh) -> Vec<PrimitiveDraw> {
     let mut draws = mesh.draws().to_vec();
-    draws.sort_by_key(|draw| {
+    order::sort_by_key(&mut draws, |draw| {
         let blending = Blending::of(draw.alpha);
         let blended = blending == Blending::Blend;
         let state = (

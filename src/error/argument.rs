@@ -20,6 +20,16 @@ pub enum ArgumentFault {
         /// The largest value accepted.
         max: f64,
     },
+    /// A frame in flight that does not exist.
+    #[error("{index} does not exist: there are 0..={last}, see {limit}")]
+    FrameIndex {
+        /// The index given.
+        index: u32,
+        /// The last index that exists.
+        last: u32,
+        /// The field that decides how many there are.
+        limit: &'static str,
+    },
     /// A slice of the wrong length.
     #[error("has {got} elements, needs {need}")]
     Length {

@@ -119,6 +119,19 @@ pub(crate) fn expect_in(
     }
 }
 
+/// Checks that a frame in flight exists, of the number that the field `limit` says.
+#[cfg(feature = "vulkan")]
+pub(crate) fn expect_frame(index: u32, frames: u32, limit: &'static str) -> Result<()> {
+    if index < frames {
+        return Ok(());
+    }
+    let last = frames.saturating_sub(1);
+    Err(Error::Argument {
+        what: "frame_index",
+        why: ArgumentFault::FrameIndex { index, last, limit },
+    })
+}
+
 /// The largest size of a coordinate in metres, of a scale or of a morph weight.
 ///
 /// It is `Character::MAX_EXTENT`, which says why.

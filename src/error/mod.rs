@@ -22,6 +22,8 @@ pub use asset::{AssetFault, Object, ObjectKind};
 pub(crate) use desc_error::DescError;
 pub use desc_part::DescPart;
 pub use escaped::Escaped;
+#[cfg(feature = "vulkan")]
+pub(crate) use expect::expect_frame;
 pub(crate) use expect::{
     MAX_EXTENT, expect_cap, expect_extent, expect_finite, expect_in, expect_index, expect_len,
     expect_transform,

@@ -1,5 +1,7 @@
 //! Names that are nearly another one, for errors about misspelt names.
 
+use crate::order;
+
 /// The longest name that is compared, in characters. Longer ones are not near to any other.
 const LONGEST: usize = 64;
 /// The most names that are compared.
@@ -70,7 +72,7 @@ pub(super) fn nearest_first<'a>(asked: &str, names: Vec<&'a str>) -> Vec<&'a str
     for (index, name) in names.iter().take(MOST).enumerate() {
         near.extend(difference(&asked, name).map(|difference| (difference, index)));
     }
-    near.sort_unstable();
+    order::sort(&mut near);
     let mut is_near = vec![false; names.len()];
     for (_, index) in &near {
         is_near[*index] = true;

@@ -3,7 +3,7 @@
 use super::palettes::ROW_BYTES;
 use super::ring::{Ring, RingDesc};
 use super::{Device, MemoryAllocator, limit};
-use crate::error::{Error, Result, expect_in};
+use crate::error::{Error, Result, expect_frame};
 use crate::palette::{Mat3x4, PaletteEntry, WriteOnly};
 use ash::vk;
 
@@ -233,13 +233,8 @@ impl PaletteRing {
     }
 
     fn check_frame_index(&self, frame_index: u32) -> Result<()> {
-        let what = "frame_index (see PaletteRingDesc::frames_in_flight)";
-        expect_in(
-            what,
-            frame_index,
-            0,
-            self.ring.frames_in_flight().saturating_sub(1),
-        )
+        let frames = self.ring.frames_in_flight();
+        expect_frame(frame_index, frames, "PaletteRingDesc::frames_in_flight")
     }
 
     /// Copies palettes into `frame_index`, starting at entry `first`.

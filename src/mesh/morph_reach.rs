@@ -1,6 +1,7 @@
 //! The distances by which morph weights move vertices.
 
 use super::primitive::Primitive;
+use crate::order;
 use glam::Vec3;
 
 /// The distance by which a morph weight moves the vertices of a palette entry.
@@ -43,7 +44,7 @@ pub(crate) fn morph_reaches(primitives: &[Primitive]) -> Vec<MorphReach> {
             }));
         }
     }
-    all.sort_unstable_by_key(|reach| (reach.entry, reach.weight));
+    order::sort_by_key(&mut all, |reach| (reach.entry, reach.weight));
     all.dedup_by(|next, kept| {
         let same = (next.entry, next.weight) == (kept.entry, kept.weight);
         if same {

@@ -22,7 +22,7 @@ impl ClipForm<'_> {
                     .iter()
                     .flat_map(|track| track.values.times_s());
                 let mut times: Vec<f64> = all.map(|time_s| f64::from(*time_s)).collect();
-                times.sort_unstable_by(f64::total_cmp);
+                times.sort_by(f64::total_cmp);
                 times.dedup();
                 times
             }

@@ -2,6 +2,7 @@
 
 use super::words::{BodyPart, Copy, Named, named};
 use crate::id::Id;
+use crate::order;
 use crate::skeleton::role::{Finger, Role, Side};
 use crate::skeleton::{Joint, NO_PARENT, Skeleton};
 use std::collections::{BTreeMap, BTreeSet};
@@ -115,7 +116,7 @@ impl Search {
             }
         }
         for list in of.values_mut() {
-            list.sort_unstable();
+            order::sort(list);
         }
         let roles = skeleton.roles();
         Self {
@@ -181,7 +182,7 @@ impl Search {
     fn pieces(&self, part: BodyPart, side: Side) -> Vec<Id<Joint>> {
         let mut joints: Vec<Id<Joint>> = self.list(part, Some(side)).iter().map(|p| p.1).collect();
         joints.retain(|joint| !self.taken.contains(joint));
-        joints.sort_unstable();
+        order::sort(&mut joints);
         self.nested(joints)
     }
 
@@ -272,7 +273,7 @@ impl Search {
             let mut joints: Vec<Id<Joint>> = self.list(part, None).iter().map(|p| p.1).collect();
             joints.retain(|joint| !self.taken.contains(joint));
             joints.extend(roles.iter().filter_map(|role| self.found.joint(*role)));
-            joints.sort_unstable();
+            order::sort(&mut joints);
             joints
         };
         let mut spine = sorted(BodyPart::Spine, &SPINE);

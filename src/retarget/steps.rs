@@ -97,7 +97,7 @@ pub(super) fn key_times(clip: &CurveClip, steps: &Steps) -> Vec<f32> {
         }
     }
     times.retain(|time_s| *time_s >= 0.0);
-    times.sort_unstable_by(f32::total_cmp);
+    times.sort_by(f32::total_cmp);
     times.dedup();
     times
 }

@@ -115,6 +115,30 @@ pub(crate) trait Wide: Lanes {
     }
 }
 
+/// Four lanes in a register that every CPU of the target has, with what blocks of eight need.
+pub(crate) trait Four: Wide {
+    /// Does the same as [`Eight::fields`] for four lanes.
+    ///
+    /// # Safety
+    /// As there, with four elements in each table.
+    unsafe fn fields(from: *const u8, bytes: *const [u8; 4], mask: *const u32) -> Self;
+
+    /// Transposes 4×4 numbers.
+    fn transposed(rows: [Self; 4]) -> [Self; 4];
+
+    /// Writes x, y, z of each lane in ascending order: 12 numbers.
+    ///
+    /// # Safety
+    /// `to` is valid for writing 12 numbers.
+    unsafe fn write_packed3(vectors: [Self; 3], to: *mut f32);
+
+    /// Writes x, y, z, w of each lane in ascending order: 16 numbers.
+    ///
+    /// # Safety
+    /// `to` is valid for writing 16 numbers.
+    unsafe fn write_packed4(vectors: [Self; 4], to: *mut f32);
+}
+
 /// Lanes of a block of joints: as many as a [`Row`] has.
 pub(crate) trait Eight: Lanes {
     /// Extracts one packed integer per lane and converts it to `f32`.

@@ -19,7 +19,8 @@ pub enum SimdLevel {
     Sse2,
     /// Four instances per register: any `AArch64`.
     Neon,
-    /// Portable code for any CPU, vectorised by the compiler where possible.
+    /// The code that any CPU of the target can run: that of `Sse2` on x86-64, that of `Neon` on
+    /// `AArch64`, and plain code elsewhere.
     Portable,
 }
 
@@ -34,8 +35,12 @@ impl SimdLevel {
     ];
 
     /// The levels that this CPU can run, best first.
+    ///
+    /// `Portable` is among them only if it has code of its own.
     pub fn available() -> impl Iterator<Item = Self> {
-        Self::ALL.into_iter().filter(|level| level.is_available())
+        let named = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
+        let own = move |level: &Self| level.is_available() && !(named && *level == Self::Portable);
+        Self::ALL.into_iter().filter(own)
     }
 
     /// The best level that this CPU can run.

@@ -1,7 +1,7 @@
 //! Four lanes in a NEON register, with fused multiply-add.
 
 use super::intrinsics::one_intrinsic_each;
-use super::lanes::{Lanes, Row, Wide};
+use super::lanes::{Four, Lanes, Row, Wide};
 use core::arch::aarch64::*;
 
 /// Four numbers.
@@ -29,13 +29,9 @@ unsafe fn transpose4(rows: [float32x4_t; 4]) -> [float32x4_t; 4] {
     }
 }
 
-impl Neon {
-    /// Does the same as [`super::lanes::Eight::fields`] for four lanes.
-    ///
-    /// # Safety
-    /// As there, with four numbers in each table.
+impl Four for Neon {
     #[inline(always)]
-    pub(crate) unsafe fn fields(from: *const u8, bytes: *const [u8; 4], mask: *const u32) -> Self {
+    unsafe fn fields(from: *const u8, bytes: *const [u8; 4], mask: *const u32) -> Self {
         // SAFETY: the caller guarantees readable bytes and tables of four. A table lookup gives 0
         // for bytes with indices from 16 on.
         Self(unsafe {
@@ -43,6 +39,27 @@ impl Neon {
             let fields = vandq_u32(vreinterpretq_u32_u8(bits), vld1q_u32(mask));
             vcvtq_f32_u32(fields)
         })
+    }
+
+    #[inline(always)]
+    fn transposed([a, b, c, d]: [Self; 4]) -> [Self; 4] {
+        // SAFETY: every AArch64 CPU has NEON.
+        let [x, y, z, w] = unsafe { transpose4([a.0, b.0, c.0, d.0]) };
+        [Self(x), Self(y), Self(z), Self(w)]
+    }
+
+    #[inline(always)]
+    unsafe fn write_packed3([x, y, z]: [Self; 3], to: *mut f32) {
+        // SAFETY: every AArch64 CPU has NEON. The caller guarantees that `to` is valid for writing
+        // 12 numbers.
+        unsafe { vst3q_f32(to, float32x4x3_t(x.0, y.0, z.0)) };
+    }
+
+    #[inline(always)]
+    unsafe fn write_packed4([x, y, z, w]: [Self; 4], to: *mut f32) {
+        // SAFETY: every AArch64 CPU has NEON. The caller guarantees that `to` is valid for writing
+        // 16 numbers.
+        unsafe { vst4q_f32(to, float32x4x4_t(x.0, y.0, z.0, w.0)) };
     }
 }
 

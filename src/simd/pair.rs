@@ -1,6 +1,6 @@
 //! Two registers combined into one of twice the width.
 
-use super::lanes::{Eight, Lanes, WIDTH};
+use super::lanes::{Eight, Four, Lanes, WIDTH};
 
 /// The lower lanes and the upper lanes.
 #[derive(Debug, Clone, Copy)]
@@ -51,20 +51,15 @@ impl<L: Lanes> Lanes for Pair<L> {
     }
 }
 
-#[cfg(target_arch = "x86_64")]
-type Four = super::sse2::Sse2<false>;
-#[cfg(target_arch = "aarch64")]
-type Four = super::neon::Neon;
-
-impl Eight for Pair<Four> {
+impl<L: Four> Eight for Pair<L> {
     #[inline(always)]
     unsafe fn fields(from: *const u8, bytes: &[[u8; 4]; WIDTH], mask: &[u32; WIDTH]) -> Self {
         let (bytes, mask) = (bytes.as_ptr(), mask.as_ptr());
         // SAFETY: the caller guarantees the vector unit, readable bytes and tables of eight lanes.
         unsafe {
             Self(
-                Four::fields(from, bytes, mask),
-                Four::fields(from, bytes.add(4), mask.add(4)),
+                L::fields(from, bytes, mask),
+                L::fields(from, bytes.add(4), mask.add(4)),
             )
         }
     }

@@ -1,20 +1,10 @@
-//! Portable code, which compilers vectorise for the baseline of the target.
+//! Portable code, for targets without a vector unit of their own here.
 
-use super::lanes::{Eight, Lanes, Row, WIDTH, Wide};
+use super::lanes::{Four, Lanes, Row, Wide};
 
-/// `N` numbers in an array.
+/// Four numbers in an array.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Plain<const N: usize>(pub(crate) [f32; N]);
-
-/// Computes `a * b + c`, fused if the target always has such an instruction.
-#[inline(always)]
-fn fused(a: f32, b: f32, c: f32) -> f32 {
-    if cfg!(any(target_feature = "fma", target_arch = "aarch64")) {
-        a.mul_add(b, c)
-    } else {
-        a * b + c
-    }
-}
+pub(crate) struct Plain([f32; 4]);
 
 /// Methods that compute each lane from two numbers.
 macro_rules! by_lane {
@@ -30,24 +20,24 @@ macro_rules! by_lane {
     )*};
 }
 
-impl<const N: usize> Lanes for Plain<N> {
-    const WIDTH: usize = N;
+impl Lanes for Plain {
+    const WIDTH: usize = 4;
 
     #[inline(always)]
     unsafe fn load(from: *const f32) -> Self {
-        // SAFETY: the caller guarantees that `from` is valid for reading `N` numbers.
-        Self(unsafe { from.cast::<[f32; N]>().read() })
+        // SAFETY: the caller guarantees that `from` is valid for reading four numbers.
+        Self(unsafe { from.cast::<[f32; 4]>().read() })
     }
 
     #[inline(always)]
     unsafe fn splat(value: f32) -> Self {
-        Self([value; N])
+        Self([value; 4])
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut f32) {
-        // SAFETY: the caller guarantees that `to` is valid for writing `N` numbers.
-        unsafe { to.cast::<[f32; N]>().write(self.0) };
+        // SAFETY: the caller guarantees that `to` is valid for writing four numbers.
+        unsafe { to.cast::<[f32; 4]>().write(self.0) };
     }
 
     by_lane! {
@@ -62,16 +52,16 @@ impl<const N: usize> Lanes for Plain<N> {
 
     #[inline(always)]
     fn mul_add(mut self, a: Self, b: Self) -> Self {
-        for lane in 0..N {
-            self.0[lane] = fused(self.0[lane], a.0[lane], b.0[lane]);
+        for lane in 0..4 {
+            self.0[lane] = self.0[lane] * a.0[lane] + b.0[lane];
         }
         self
     }
 
     #[inline(always)]
     fn neg_mul_add(mut self, a: Self, b: Self) -> Self {
-        for lane in 0..N {
-            self.0[lane] = fused(-self.0[lane], a.0[lane], b.0[lane]);
+        for lane in 0..4 {
+            self.0[lane] = b.0[lane] - self.0[lane] * a.0[lane];
         }
         self
     }
@@ -86,7 +76,7 @@ impl<const N: usize> Lanes for Plain<N> {
 
     #[inline(always)]
     fn choose(mut self, negative: Self, other: Self) -> Self {
-        for lane in 0..N {
+        for lane in 0..4 {
             let below = self.0[lane] < 0.0;
             self.0[lane] = if below {
                 negative.0[lane]
@@ -100,18 +90,18 @@ impl<const N: usize> Lanes for Plain<N> {
     #[inline(always)]
     fn below(self, other: Self) -> u32 {
         let mut bits = 0;
-        for lane in 0..N {
+        for lane in 0..4 {
             bits |= u32::from(self.0[lane] < other.0[lane]) << lane;
         }
         bits
     }
 }
 
-impl<const N: usize> Wide for Plain<N> {
+impl Wide for Plain {
     #[inline(always)]
     unsafe fn half_columns(rows: *const Row, half: usize) -> [Self; 4] {
-        let mut columns = [Self([0.0; N]); 4];
-        for lane in 0..N {
+        let mut columns = [Self([0.0; 4]); 4];
+        for lane in 0..4 {
             // SAFETY: the caller guarantees one row per lane.
             let row = unsafe { (*rows.add(lane)).0 };
             for (column, value) in columns.iter_mut().zip(&row[half..]) {
@@ -124,7 +114,7 @@ impl<const N: usize> Wide for Plain<N> {
     #[inline(always)]
     unsafe fn write4(columns: [Self; 4], to: *const *mut u8, offset: usize) {
         let [x, y, z, w] = columns;
-        for lane in 0..N {
+        for lane in 0..4 {
             let row = [x.0[lane], y.0[lane], z.0[lane], w.0[lane]];
             // SAFETY: the caller guarantees a pointer per lane, valid for four numbers at `offset`.
             unsafe { (*to.add(lane)).add(offset).cast::<[f32; 4]>().write(row) };
@@ -132,18 +122,48 @@ impl<const N: usize> Wide for Plain<N> {
     }
 }
 
-impl Eight for Plain<WIDTH> {
+impl Four for Plain {
     #[inline(always)]
-    unsafe fn fields(from: *const u8, bytes: &[[u8; 4]; WIDTH], mask: &[u32; WIDTH]) -> Self {
-        let mut fields = [0.0; WIDTH];
+    unsafe fn fields(from: *const u8, bytes: *const [u8; 4], mask: *const u32) -> Self {
+        let mut fields = [0.0; 4];
         for (lane, field) in fields.iter_mut().enumerate() {
-            let at = from.wrapping_add(usize::from(bytes[lane][0] & 15));
-            // SAFETY: the caller guarantees 20 readable bytes, and the last one read is byte 18 at
-            // most.
-            let bits = u32::from_le(unsafe { at.cast::<u32>().read_unaligned() });
-            // The numbers are positive, and signed integers convert faster.
-            *field = (bits & mask[lane]) as i32 as f32;
+            // SAFETY: the caller guarantees tables of four, 20 readable bytes, and that the last
+            // one read is byte 18 at most.
+            unsafe {
+                let at = from.add(usize::from((*bytes.add(lane))[0] & 15));
+                let bits = u32::from_le(at.cast::<u32>().read_unaligned());
+                // The numbers are positive, and signed integers convert faster.
+                *field = (bits & *mask.add(lane)) as i32 as f32;
+            }
         }
         Self(fields)
+    }
+
+    #[inline(always)]
+    fn transposed(rows: [Self; 4]) -> [Self; 4] {
+        let mut columns = rows;
+        for (lane, row) in rows.iter().enumerate() {
+            for (column, value) in columns.iter_mut().zip(row.0) {
+                column.0[lane] = value;
+            }
+        }
+        columns
+    }
+
+    #[inline(always)]
+    unsafe fn write_packed3([x, y, z]: [Self; 3], to: *mut f32) {
+        for lane in 0..4 {
+            let row = [x.0[lane], y.0[lane], z.0[lane]];
+            // SAFETY: the caller guarantees that `to` is valid for writing 12 numbers.
+            unsafe { to.cast::<[f32; 3]>().add(lane).write(row) };
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn write_packed4(vectors: [Self; 4], to: *mut f32) {
+        for (lane, row) in Self::transposed(vectors).into_iter().enumerate() {
+            // SAFETY: the caller guarantees that `to` is valid for writing 16 numbers.
+            unsafe { to.cast::<[f32; 4]>().add(lane).write(row.0) };
+        }
     }
 }

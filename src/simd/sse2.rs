@@ -1,7 +1,7 @@
 //! Four lanes in an SSE2 register.
 
 use super::intrinsics::one_intrinsic_each;
-use super::lanes::{Lanes, Row, Wide};
+use super::lanes::{Four, Lanes, Row, Wide};
 use core::arch::x86_64::*;
 
 /// Four numbers, with fused multiply-add if `FUSED`, in which case the CPU has FMA.
@@ -29,13 +29,9 @@ unsafe fn transpose4(rows: [__m128; 4]) -> [__m128; 4] {
     }
 }
 
-impl<const FUSED: bool> Sse2<FUSED> {
-    /// Does the same as [`super::lanes::Eight::fields`] for four lanes.
-    ///
-    /// # Safety
-    /// As there, with four numbers in each table.
+impl Four for Sse2<false> {
     #[inline(always)]
-    pub(crate) unsafe fn fields(from: *const u8, bytes: *const [u8; 4], mask: *const u32) -> Self {
+    unsafe fn fields(from: *const u8, bytes: *const [u8; 4], mask: *const u32) -> Self {
         // SAFETY: the caller guarantees 20 readable bytes, and the last one read is byte 18 at
         // most.
         Self(unsafe {
@@ -51,6 +47,37 @@ impl<const FUSED: bool> Sse2<FUSED> {
             );
             _mm_cvtepi32_ps(_mm_and_si128(bits, _mm_load_si128(mask.cast())))
         })
+    }
+
+    #[inline(always)]
+    fn transposed([a, b, c, d]: [Self; 4]) -> [Self; 4] {
+        // SAFETY: the vectors exist, so the CPU has SSE2.
+        let [x, y, z, w] = unsafe { transpose4([a.0, b.0, c.0, d.0]) };
+        [Self(x), Self(y), Self(z), Self(w)]
+    }
+
+    // After "3D Vector Normalization Using 256-Bit Intel Advanced Vector Extensions", Intel, 2011.
+    #[inline(always)]
+    unsafe fn write_packed3([x, y, z]: [Self; 3], to: *mut f32) {
+        // SAFETY: the vectors exist, so the CPU has SSE2. The caller guarantees that `to` is valid
+        // for writing 12 numbers.
+        unsafe {
+            let xy = _mm_shuffle_ps::<0b10_00_10_00>(x.0, y.0); // x0 x2 y0 y2
+            let yz = _mm_shuffle_ps::<0b11_01_11_01>(y.0, z.0); // y1 y3 z1 z3
+            let zx = _mm_shuffle_ps::<0b11_01_10_00>(z.0, x.0); // z0 z2 x1 x3
+            _mm_storeu_ps(to, _mm_shuffle_ps::<0b10_00_10_00>(xy, zx)); // x0 y0 z0 x1
+            _mm_storeu_ps(to.add(4), _mm_shuffle_ps::<0b11_01_10_00>(yz, xy)); // y1 z1 x2 y2
+            _mm_storeu_ps(to.add(8), _mm_shuffle_ps::<0b11_01_11_01>(zx, yz)); // z2 x3 y3 z3
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn write_packed4(vectors: [Self; 4], to: *mut f32) {
+        for (lane, row) in Self::transposed(vectors).into_iter().enumerate() {
+            // SAFETY: the vectors exist, so the CPU has SSE2. The caller guarantees that `to` is
+            // valid for writing 16 numbers.
+            unsafe { _mm_storeu_ps(to.add(lane * 4), row.0) };
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use super::role::Role;
 use crate::error::{Error, Result};
 use crate::id::{Id, find};
+use crate::order;
 use glam::{Affine3A, Mat3, Quat, Vec3};
 use std::ops::Range;
 use std::sync::Arc;
@@ -239,7 +240,7 @@ impl Skeleton {
             return Err(why.at("role", index));
         }
         let mut sorted = roles.to_vec();
-        sorted.sort_unstable();
+        order::sort(&mut sorted);
         self.roles = sorted.into();
         Ok(self)
     }

@@ -5,6 +5,7 @@ use super::skinner::Skinner;
 use crate::character::{Character, Facing};
 use crate::error::{Error, Result};
 use crate::mesh::{PartId, Primitive, part_bits};
+use crate::order;
 use crate::palette::{Mat3x4, PaletteEntry, PaletteRef};
 use glam::{Affine3A, DAffine3, DMat3, DVec3, Vec3};
 
@@ -215,7 +216,7 @@ impl<'a> Posed<'a> {
     pub fn pick_all(&self, ray: &Ray, faces: Faces) -> Result<Vec<Hit>> {
         let mut hits = Vec::new();
         self.each_hit(&DRay::new(ray)?, faces, |hit| hits.push(hit))?;
-        hits.sort_by(|a: &Hit, b| a.distance.total_cmp(&b.distance));
+        order::sort_by(&mut hits, |a: &Hit, b| a.distance.total_cmp(&b.distance));
         Ok(hits)
     }
 

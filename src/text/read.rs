@@ -309,10 +309,14 @@ impl<T: Read> Read for Box<T> {
 
 impl<T: Read> Read for Vec<T> {
     fn read(from: Value<'_>) -> Result<Self, ReadFault> {
-        match from.kind() {
-            Kind::List => from.items().map(T::read).collect(),
-            _ => Err(from.expected("an array")),
+        if from.kind() != Kind::List {
+            return Err(from.expected("an array"));
         }
+        let mut list = Self::new();
+        for item in from.items() {
+            list.push(T::read(item)?);
+        }
+        Ok(list)
     }
 }
 
@@ -353,9 +357,11 @@ impl<T: Write, const N: usize> Write for [T; N] {
 
 impl<T: Read> Read for BTreeMap<String, T> {
     fn read(from: Value<'_>) -> Result<Self, ReadFault> {
-        let entries = from.map()?.entries();
-        let entries = entries.map(|(key, value)| Ok((String::read(key)?, T::read(value)?)));
-        entries.collect()
+        let mut map = Self::new();
+        for (key, value) in from.map()?.entries() {
+            map.insert(String::read(key)?, T::read(value)?);
+        }
+        Ok(map)
     }
 }
 

@@ -65,9 +65,6 @@ fn is_full<T: std::fmt::Debug>(result: Result<T>, what: &'static str) {
     check(what, &result, Full(what));
 }
 
-/// The argument that names a frame index that does not exist.
-const FRAME_INDEX: &str = "frame_index (see CrowdDesc::frames_in_flight)";
-
 /// The text of a row, a change to a valid description, and the outcome.
 type Row<T> = (&'static str, fn(&mut T), Wanted);
 
@@ -190,9 +187,12 @@ fn a_ring_keeps_its_bounds() {
         assert!(step >= 480 && step.is_multiple_of(config.min_offset_alignment.max(16)));
         let entry = [Mat3x4::IDENTITY];
         unsafe {
-            is_argument(
-                ring.write(2, 0, &entry),
-                "frame_index (see PaletteRingDesc::frames_in_flight)",
+            let why = ring.write(2, 0, &entry).unwrap_err().to_string();
+            assert!(
+                why.ends_with(
+                    "2 does not exist: there are 0..=1, see PaletteRingDesc::frames_in_flight"
+                ),
+                "{why}"
             );
             is_full(ring.write(1, 10, &entry), "palette entries");
             is_full(ring.writer(0, u32::MAX, u32::MAX), "palette entries");
@@ -387,10 +387,13 @@ fn frames_are_used_in_their_order() {
         let context = &mut setup.context;
         unsafe {
             let allocator = &mut context.allocator();
-            is_argument(crowd.begin_frame(allocator, 2, 0.0).map(drop), FRAME_INDEX);
+            is_argument(
+                crowd.begin_frame(allocator, 2, 0.0).map(drop),
+                "frame_index",
+            );
             is_argument(
                 crowd.begin_frame(allocator, u32::MAX, 0.0).map(drop),
-                FRAME_INDEX,
+                "frame_index",
             );
             for time_s in [f64::NAN, f64::INFINITY] {
                 is_argument(crowd.begin_frame(allocator, 0, time_s).map(drop), "time_s");

@@ -4,6 +4,7 @@ use super::desc::AnimationDesc;
 use super::fault::{At, Checked, Fault};
 use crate::error::{DescFault, cut};
 use crate::id::Id;
+use crate::order;
 use crate::skeleton::joints::Roles;
 use crate::skeleton::role::Role;
 use crate::skeleton::{Joint, Skeleton};
@@ -29,6 +30,6 @@ pub(super) fn of(desc: &AnimationDesc, skeleton: &Skeleton) -> Checked<Option<Ro
         }
         roles.push((role, joint));
     }
-    roles.sort_unstable();
+    order::sort(&mut roles);
     Ok((!roles.is_empty()).then(|| roles.into()))
 }

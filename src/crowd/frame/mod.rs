@@ -13,7 +13,7 @@ use super::stats::Counters;
 use super::visibility::marks::MAX_LISTS;
 use super::{CharacterId, InstanceHit, InstanceId, ListId, Stats, ViewId};
 use crate::animator::{AnimationEvent, Animator, EventName};
-use crate::error::{Error, Result, expect_finite, expect_in};
+use crate::error::{Error, Result, expect_finite, expect_frame};
 use crate::gpu::{MemoryAllocator, Scope, expect_own, limit};
 use crate::skin::{Faces, Ray};
 use ash::vk;
@@ -106,9 +106,8 @@ impl Crowd {
         frame_index: u32,
         time_s: f64,
     ) -> Result<Frame<'_>> {
-        let last = self.desc.frames_in_flight - 1;
-        let what = "frame_index (see CrowdDesc::frames_in_flight)";
-        expect_in(what, frame_index, 0, last)?;
+        let frames = self.desc.frames_in_flight;
+        expect_frame(frame_index, frames, "CrowdDesc::frames_in_flight")?;
         expect_finite("time_s", time_s)?;
         expect_own(&self.device, allocator)?;
         self.time_s = time_s;

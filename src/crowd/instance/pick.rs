@@ -8,6 +8,7 @@ use crate::crowd::visibility::marks::Visibility;
 use crate::error::Result;
 use crate::gpu::palettes::{self, Row};
 use crate::mesh::PartId;
+use crate::order;
 use crate::skin::{DRay, Faces, Hit, Posed, Ray};
 use bytemuck::Zeroable;
 use glam::Vec3;
@@ -107,7 +108,9 @@ impl Crowd {
         self.each_posed(is_shown, |it, posed| {
             posed.each_hit(&ray, faces, |hit| hits.push(it.hit(hit)))
         })?;
-        hits.sort_by(|a: &InstanceHit, b| a.hit.distance.total_cmp(&b.hit.distance));
+        order::sort_by(&mut hits, |a: &InstanceHit, b| {
+            a.hit.distance.total_cmp(&b.hit.distance)
+        });
         Ok(hits)
     }
 

@@ -6,6 +6,7 @@ use crate::error::{AssetFault, Error, Result};
 use crate::import::RawPrimitive;
 use crate::import::fault::{check_cap, dangling, wrong_value};
 use crate::mesh::Primitive;
+use crate::order;
 
 /// The largest deviation from 1 of a vertex's weight sum that is not reported.
 const SUM_TOLERANCE: f64 = 1e-3;
@@ -115,7 +116,9 @@ pub(super) fn read(
             cap,
         )?;
         // Among equal weights, the lower joint comes first, and so the lower palette entry.
-        scratch.sort_by(|a, b| b.1.total_cmp(&a.1).then(all_entries.order(a.0, b.0)));
+        order::sort_by(&mut scratch, |a, b| {
+            b.1.total_cmp(&a.1).then(all_entries.order(a.0, b.0))
+        });
         full.clear();
         tally.renormalised += u64::from(quantise(&scratch, &mut full));
         let start = all.list.len();
@@ -189,7 +192,7 @@ fn gather(
 /// Sorts by entry and adds up repeated entries. Returns true if there were any.
 fn merge(list: &mut Vec<(u32, f64)>) -> bool {
     let before = list.len();
-    list.sort_by_key(|(entry, _)| *entry);
+    order::sort_by_key(list, |(entry, _)| *entry);
     list.dedup_by(|next, kept| {
         let same = next.0 == kept.0;
         if same {
@@ -227,7 +230,9 @@ fn quantise(list: &[(u32, f64)], out: &mut Vec<Influence>) -> bool {
     if left > 0 {
         let mut by_remainder: Vec<usize> = (0..list.len()).collect();
         let remainder = |at: usize| exact(list[at].1) - f64::from(out[start + at].1);
-        by_remainder.sort_by(|a, b| remainder(*b).total_cmp(&remainder(*a)));
+        order::sort_indices(&mut by_remainder, &|a, b| {
+            remainder(b).total_cmp(&remainder(a))
+        });
         let rounded_up: Vec<usize> = by_remainder.into_iter().take(left as usize).collect();
         for at in rounded_up {
             out[start + at].1 += 1;

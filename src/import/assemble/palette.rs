@@ -8,6 +8,7 @@ use crate::import::RawCharacter;
 use crate::import::fault::{fault, object, wrong_count};
 use crate::import::repair::{Repair, RepairKind, note};
 use crate::mesh::{Aabb, PaletteJoint, Primitive, bound_entries, flipped_vertices, linear};
+use crate::order;
 use glam::{Affine3A, DMat3};
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -52,7 +53,7 @@ impl Entries {
                 let joint = joint_or_missing(joint_of.get(*node).copied().flatten())?;
                 order.push((joint, at));
             }
-            order.sort_unstable();
+            order::sort(&mut order);
             let mut numbers = vec![0; need];
             let mut repaired = 0;
             for (joint, at) in order {
@@ -121,7 +122,7 @@ impl Entries {
         let mut order: Vec<usize> = (0..self.list.len())
             .filter(|at| self.list[*at].used)
             .collect();
-        order.sort_by_key(|at| self.list[*at].joint);
+        order::sort_by_key(&mut order, |at| self.list[*at].joint);
         let mut position = vec![0; self.list.len()];
         let mut joints = Vec::with_capacity(order.len());
         let mut linears = Vec::with_capacity(order.len());

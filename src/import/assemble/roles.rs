@@ -6,6 +6,7 @@ use crate::id::Id;
 use crate::import::fault::dangling;
 use crate::import::repair::Repair;
 use crate::import::{RawCharacter, RawRole};
+use crate::order;
 use crate::skeleton::Joint;
 use crate::skeleton::joints::Roles;
 use crate::skeleton::role::Role;
@@ -35,6 +36,6 @@ pub(super) fn roles(
         };
         unusable(repairs, format!("humanoid bone {role}"), why);
     }
-    roles.sort_unstable();
+    order::sort(&mut roles);
     roles.into()
 }

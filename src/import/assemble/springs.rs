@@ -6,6 +6,7 @@ use crate::id::Id;
 use crate::import::RawCharacter;
 use crate::import::fault::{cut, dangling, fault};
 use crate::import::repair::Repair;
+use crate::order;
 use crate::skeleton::{Joint, Skeleton};
 use crate::spring::{SpringBones, SpringChain, SpringCollider, SpringJoint, SpringRig};
 use glam::Vec3;
@@ -71,7 +72,7 @@ pub(super) fn build(
         of_chains.push((index, part, Err(AssetFault::Invalid("the center swings"))));
     }
     // Centers are checked last, but repairs are listed in the order of the file.
-    of_chains.sort_by_key(|(index, ..)| *index);
+    order::sort_by_key(&mut of_chains, |(index, ..)| *index);
     for (_, part, found) in of_chains {
         match found {
             Ok(count) => clamped(repairs, part, count),

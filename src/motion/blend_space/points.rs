@@ -1,6 +1,7 @@
 //! Points and parameters of blend spaces.
 
 use crate::error::{Error, Result};
+use crate::order;
 use glam::Vec2;
 
 /// Indices sorted by `key`. An error names the first two whose keys are equal.
@@ -11,7 +12,9 @@ pub(super) fn sorted_apart<K: PartialOrd + Copy>(
     let mut order: Vec<usize> = (0..count).collect();
     let compare = |a: &usize, b: &usize| key(*a).partial_cmp(&key(*b));
     // The sort is stable, so the lower of two indices comes first.
-    order.sort_by(|a, b| compare(a, b).unwrap_or(core::cmp::Ordering::Equal));
+    order::sort_indices(&mut order, &|a, b| {
+        compare(&a, &b).unwrap_or(core::cmp::Ordering::Equal)
+    });
     match order.windows(2).find(|pair| key(pair[0]) == key(pair[1])) {
         Some(pair) => Err(Error::duplicate("position", pair[0]).at("point", pair[1])),
         None => Ok(order),

@@ -1,6 +1,7 @@
 //! The events of a clip.
 
 use crate::error::{Result, expect_in};
+use crate::order;
 
 /// The events of a clip: named times from 0 to its duration.
 ///
@@ -46,7 +47,7 @@ impl ClipEvents {
             // Avoid negative zero, which would sort before zero.
             *time_s += 0.0;
         }
-        events.sort_by(|a, b| a.time_s.total_cmp(&b.time_s));
+        order::sort_by(&mut events, |a, b| a.time_s.total_cmp(&b.time_s));
         Ok(Self {
             duration_s,
             at_start: events.partition_point(|event| event.time_s <= 0.0),

@@ -7,7 +7,7 @@ use super::matrix::Matrix;
 use super::pack::{Packed, Streams};
 use crate::mesh::Aabb;
 use crate::palette::Mat3x4;
-use crate::simd::{Baseline, Plain, Row as Block, SimdLevel, Unit, WIDTH, phase};
+use crate::simd::{Baseline, BaselineEight as Eight, Row as Block, SimdLevel, Unit, WIDTH, phase};
 use glam::Vec3;
 
 #[cfg(target_arch = "x86_64")]
@@ -45,12 +45,11 @@ pub(super) struct Out {
 
 /// The SIMD level that runs for a unit.
 ///
-/// Wider units have no code of their own here. Narrower ones use the code that the compiler
-/// generates.
+/// AVX-512 has no code of its own here.
 pub(super) const fn level(unit: Unit) -> SimdLevel {
     match unit.level() {
-        SimdLevel::Avx512 | SimdLevel::Avx2 => SimdLevel::Avx2,
-        _ => SimdLevel::Portable,
+        SimdLevel::Avx512 => SimdLevel::Avx2,
+        level => level,
     }
 }
 
@@ -72,18 +71,17 @@ pub(super) unsafe fn write(unit: Unit, task: &Task<'_>, out: &Out) {
             (SimdLevel::Avx2, Entries::Dual) => write_avx2::<Dual<Avx2, false>>(task, out),
             #[cfg(target_arch = "x86_64")]
             (SimdLevel::Avx2, Entries::DualStretch) => write_avx2::<Dual<Avx2, true>>(task, out),
-            (_, Entries::Matrix) => phase!(
-                Baseline,
-                write_blocks::<Plain<WIDTH>, Matrix<Plain<WIDTH>>>(task, out)
-            ),
+            (_, Entries::Matrix) => {
+                phase!(Baseline, write_blocks::<Eight, Matrix<Eight>>(task, out))
+            }
             (_, Entries::Dual) => phase!(
                 Baseline,
-                write_blocks::<Plain<WIDTH>, Dual<Plain<WIDTH>, false>>(task, out)
+                write_blocks::<Eight, Dual<Eight, false>>(task, out)
             ),
             (_, Entries::DualStretch) => {
                 phase!(
                     Baseline,
-                    write_blocks::<Plain<WIDTH>, Dual<Plain<WIDTH>, true>>(task, out)
+                    write_blocks::<Eight, Dual<Eight, true>>(task, out)
                 );
             }
         }
@@ -105,18 +103,13 @@ pub(super) unsafe fn bounds(unit: Unit, task: &Task<'_>) -> Aabb {
             (SimdLevel::Avx2, Entries::Dual) => bounds_avx2::<Dual<Avx2, false>>(task),
             #[cfg(target_arch = "x86_64")]
             (SimdLevel::Avx2, Entries::DualStretch) => bounds_avx2::<Dual<Avx2, true>>(task),
-            (_, Entries::Matrix) => phase!(
-                Baseline,
-                bounds_blocks::<Plain<WIDTH>, Matrix<Plain<WIDTH>>>(task)
-            ),
-            (_, Entries::Dual) => phase!(
-                Baseline,
-                bounds_blocks::<Plain<WIDTH>, Dual<Plain<WIDTH>, false>>(task)
-            ),
-            (_, Entries::DualStretch) => phase!(
-                Baseline,
-                bounds_blocks::<Plain<WIDTH>, Dual<Plain<WIDTH>, true>>(task)
-            ),
+            (_, Entries::Matrix) => phase!(Baseline, bounds_blocks::<Eight, Matrix<Eight>>(task)),
+            (_, Entries::Dual) => {
+                phase!(Baseline, bounds_blocks::<Eight, Dual<Eight, false>>(task))
+            }
+            (_, Entries::DualStretch) => {
+                phase!(Baseline, bounds_blocks::<Eight, Dual<Eight, true>>(task))
+            }
         }
     }
 }
