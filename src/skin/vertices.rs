@@ -116,11 +116,9 @@ fn deform<E: Blend>(
     streams: &mut PosedVertices,
 ) -> Result<()> {
     let range = primitive.palette.start as usize..primitive.palette.end as usize;
-    let entries = palette.get(range.clone()).ok_or(Error::not_found(
-        "palette entry",
-        range.end,
-        palette.len(),
-    ))?;
+    let entries = palette
+        .get(range.clone())
+        .ok_or_else(|| Error::not_found("palette entry", range.end, palette.len()))?;
     for (vertex, position) in streams.positions.iter_mut().enumerate() {
         let blended = E::blend(entries, primitive.influences(vertex))?;
         *position = blended.point(*position);
@@ -144,11 +142,11 @@ pub(crate) fn each<'a, E>(
     let entry = move |joint: usize| {
         entries
             .get(joint)
-            .ok_or(Error::not_found("palette entry", joint, entries.len()))
+            .ok_or_else(|| Error::not_found("palette entry", joint, entries.len()))
     };
     let first = influences
         .next()
-        .ok_or(Error::not_found("influence", 0, 0))?;
+        .ok_or_else(|| Error::not_found("influence", 0, 0))?;
     let others = influences.map(move |(joint, weight)| Ok((entry(joint)?, weight)));
     Ok((entry(first.0)?, others))
 }
