@@ -508,11 +508,35 @@ impl Animator {
 }
 
 /// For a crowd, whose instances are actors of its animators.
+/// How an actor's pose changes with time.
+#[cfg(feature = "vulkan")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PoseChange {
+    /// It is the rest pose.
+    Rests,
+    /// It stays the same while this version does.
+    Still(u32),
+    /// It may be different at any later time.
+    Moves,
+}
+
 #[cfg(feature = "vulkan")]
 impl Animator {
     /// Rejects poses set by the caller that a palette format cannot represent.
     pub(crate) fn expect_fit(&mut self, character: Arc<Character>, format: PaletteFormat) {
         self.fits = Some((character, format));
+    }
+
+    /// How the pose of a living actor changes, or [`PoseChange::Rests`] for another one.
+    pub(crate) fn pose_change(&self, id: ActorId) -> PoseChange {
+        let state = self.actors.list.get(id.index as usize);
+        match state.filter(|state| !state.is_resting()) {
+            None => PoseChange::Rests,
+            Some(state) => match state.still_version(self.now_s) {
+                Some(version) => PoseChange::Still(version),
+                None => PoseChange::Moves,
+            },
+        }
     }
 
     /// Returns true if a transform follows root motion.

@@ -4,6 +4,7 @@
 
 use super::Frame;
 use crate::animate::Starts;
+use crate::animator::PoseChange;
 use crate::crowd::crowd::Crowd;
 use crate::crowd::memory::buffers::Written;
 use crate::crowd::producers::animated::{Animated, Destination};
@@ -57,12 +58,10 @@ impl Crowd {
             let Some(instance) = self.scene.instances.state(*index) else {
                 continue;
             };
-            let row = instance.rows.start;
-            let Ok(actor) = animator.actor(instance.actor) else {
-                continue;
-            };
+            let (actor, row) = (instance.actor, instance.rows.start);
             let deform = instance.skin == SkinningStage::Cpu;
-            let rests = actor.is_resting();
+            let change = animator.pose_change(actor);
+            let rests = change == PoseChange::Rests;
             self.scene.instances.set_in_ring(*index, !rests);
             animated.any_in_ring |= !rests;
             let destination = match (rests, deform) {
@@ -77,11 +76,14 @@ impl Crowd {
                 });
                 animated.deformed.push((*index, start));
             }
-            let still = actor.pose_version().filter(|_| !deform);
+            let still = match change {
+                PoseChange::Still(version) if !deform => Some(version),
+                _ => None,
+            };
             if let Some(destination) = destination
                 && animated.must_write(frame_index, *index, still)
             {
-                animated.actors.push(actor.id().index);
+                animated.actors.push(actor.index);
                 animated.destinations.push(destination);
             }
         }
