@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::f32::consts::{PI, TAU};
 
-use throng::glam::{IVec2, Vec2, Vec3};
+use throng::glam::{Vec2, Vec3};
 
 use super::flow::{self, Flows};
 use super::model::{Act, Model};
@@ -211,7 +211,12 @@ fn stand(
     rng: &mut Rng,
 ) {
     let widest_m = groups.first().map_or(1.0, |group| group.radius_m).max(0.1);
-    let cell = |at: Vec2| (at / (2.0 * widest_m)).floor().as_ivec2();
+    let cell = |at: Vec2| {
+        (at / (2.0 * widest_m))
+            .floor()
+            .to_array()
+            .map(|axis| axis as i32)
+    };
     let mut taken: HashMap<_, Vec<(Vec2, f32)>> = HashMap::new();
     for group in groups {
         let at = loop {
@@ -221,7 +226,8 @@ fn stand(
             let blocked =
                 band_m > 0.0 && from_m + margin_m > inner_m && from_m - margin_m < inner_m + band_m;
             let near = (-1..=1).flat_map(|x| (-1..=1).map(move |y| (x, y)));
-            let mut near = near.filter_map(|(x, y)| taken.get(&(cell(at) + IVec2::new(x, y))));
+            let [cell_x, cell_y] = cell(at);
+            let mut near = near.filter_map(|(x, y)| taken.get(&[cell_x + x, cell_y + y]));
             let hits =
                 |(other, radius_m): &(Vec2, f32)| at.distance(*other) < radius_m + group.radius_m;
             if !blocked && !near.any(|list| list.iter().any(hits)) {

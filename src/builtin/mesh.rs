@@ -63,7 +63,7 @@ fn finish(surface: &Cage) -> RawPrimitive {
             let key = (
                 point,
                 triangle.paint,
-                (normal * 512.0).round().as_ivec3().to_array(),
+                (normal * 512.0).round().to_array().map(|axis| axis as i32),
             );
             let index = *known
                 .entry(key)
