@@ -19,6 +19,13 @@ pub(crate) fn sort_by_key<T, K: Ord>(list: &mut [T], key: impl Fn(&T) -> K) {
     sort_by(list, |a, b| key(a).cmp(&key(b)));
 }
 
+/// Sorts in ascending order, and keeps one of equal elements.
+pub(crate) fn sorted_set<T: Ord>(mut list: Vec<T>) -> Vec<T> {
+    sort(&mut list);
+    list.dedup();
+    list
+}
+
 /// Sorts with a comparison. Elements that compare as equal keep their order.
 pub(crate) fn sort_by<T>(list: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
     if list.len() <= SHORT {

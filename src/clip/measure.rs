@@ -14,7 +14,6 @@ use super::unpacked::{Moments, Unpacked};
 use crate::mesh::Model;
 use crate::skeleton::{NO_PARENT, Transform};
 use rayon::prelude::*;
-use std::collections::BTreeSet;
 
 /// Part of the bound that may be used at the tested times, so that it also holds between them.
 const MARGIN: f32 = 0.9;
@@ -183,11 +182,11 @@ impl<'a> Measure<'a> {
         Some(worst.or_vertex())
     }
 
-    /// Returns the worst error and the joints that cause errors beyond the bound.
+    /// Returns the worst error and the joints that cause errors beyond the bound, some repeatedly.
     ///
     /// For each joint beyond the bound, this is the joint among it and its ancestors that moves its
     /// point most.
-    pub(super) fn blame(&self, clip: &Clip) -> (Worst, BTreeSet<u16>) {
+    pub(super) fn blame(&self, clip: &Clip) -> (Worst, Vec<u16>) {
         let limit = self.limit_m();
         let times = self.times(clip);
         let made = Unpacked::new(clip, self.file.base);
@@ -199,7 +198,7 @@ impl<'a> Measure<'a> {
             (Detail::Vertices(limit), &all),
             &mut errors,
         );
-        let (mut worst, mut blamed) = (Worst::default(), BTreeSet::new());
+        let (mut worst, mut blamed) = (Worst::default(), Vec::new());
         for (joint, most) in errors.iter().enumerate() {
             worst.take(most.error_m, joint, || most.time_s);
             if most.error_m > limit {

@@ -20,7 +20,6 @@ use crate::pass::pipelines::Variant;
 use crate::pass::scatter::{MAX_CHANGES, ScatterPass};
 use crate::pass::shadow_map::ShadowInput;
 use crate::pass::skin::SkinPipeline;
-use std::collections::BTreeSet;
 
 /// Scopes that one frame can measure.
 pub(crate) const PROFILER_SCOPES: u32 = 64;
@@ -86,7 +85,7 @@ pub(super) struct Pipelines {
     pub(super) skin: SkinPipeline,
     pub(super) passes: Vec<Option<DrawPass>>,
     /// The variants that every pass has, whatever the characters use.
-    pub(super) warm: BTreeSet<Variant>,
+    pub(super) warm: Vec<Variant>,
 }
 
 /// The buffers of a crowd, and what waits to be uploaded or freed.
@@ -146,7 +145,7 @@ impl Crowd {
                 scatter: ScatterPass::null(),
                 skin: SkinPipeline::null(),
                 passes: Vec::new(),
-                warm: BTreeSet::new(),
+                warm: Vec::new(),
             },
             memory: Memory {
                 buffers: FrameBuffers::null(),

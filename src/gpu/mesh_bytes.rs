@@ -6,8 +6,8 @@ use super::{SkinnedMesh, palettes};
 use crate::character::Character;
 use crate::error::Result;
 use crate::mesh::Image;
+use crate::order;
 use crate::palette::{PaletteFormat, SkinningMethod};
-use std::collections::BTreeSet;
 
 impl SkinnedMesh {
     /// The bytes of the buffers that [`Self::new`] asks the allocator for. Needs no device.
@@ -54,12 +54,13 @@ impl SkinnedMesh {
     /// ```
     #[must_use]
     pub fn image_bytes(character: &Character) -> u64 {
-        let mut used = BTreeSet::new();
+        let mut used = Vec::new();
         for material in character.materials() {
             for (texture, is_color) in material.textures().into_iter().zip(IS_COLOR) {
                 used.extend(texture.map(|texture| (texture.image, is_color)));
             }
         }
+        let used = order::sorted_set(used);
         let image = |(index, _): &(u32, bool)| character.images().get(*index as usize);
         let white = 4;
         white + used.iter().filter_map(image).map(mip_bytes).sum::<u64>()

@@ -6,7 +6,6 @@ use crate::error::Result;
 use crate::gpu::pipeline::pipeline_layout;
 use crate::gpu::{Blending, Device, Object};
 use ash::vk;
-use std::collections::{BTreeMap, BTreeSet};
 
 /// The stages of the draw stage's push constants: the primitive's index, and which instances the
 /// draw is for.
@@ -23,7 +22,8 @@ pub(crate) struct DrawPass {
     /// True if set 1 is the crowd's shadow map.
     pub(crate) shadow_map: bool,
     modules: Modules,
-    pipelines: BTreeMap<Variant, Object<vk::Pipeline>>,
+    /// Sorted by variant.
+    pipelines: Vec<(Variant, Object<vk::Pipeline>)>,
 }
 
 impl DrawPass {
@@ -75,7 +75,7 @@ impl DrawPass {
             }?,
             shadow_map,
             modules: Modules::default(),
-            pipelines: BTreeMap::new(),
+            pipelines: Vec::new(),
         };
         let fragment = match (desc.kind, &desc.material) {
             (PassKind::Color, Some(material)) => Fragment::Own(material.fragment_spirv),
@@ -99,11 +99,18 @@ impl DrawPass {
     /// Returns true if the pass draws a variant that it has no pipeline for.
     fn lacks(&self, variant: Variant) -> bool {
         let drawn = self.target.kind == PassKind::Color || variant.blending != Blending::Blend;
-        drawn && !self.pipelines.contains_key(&variant)
+        drawn && self.find(variant).is_err()
     }
 
     pub(crate) fn pipeline(&self, variant: Variant) -> Option<vk::Pipeline> {
-        self.pipelines.get(&variant).map(|made| made.handle)
+        let index = self.find(variant).ok()?;
+        Some(self.pipelines[index].1.handle)
+    }
+
+    /// The index of a variant's pipeline, or the one at which it belongs.
+    fn find(&self, variant: Variant) -> core::result::Result<usize, usize> {
+        self.pipelines
+            .binary_search_by_key(&variant, |(variant, _)| *variant)
     }
 
     /// Destroys the pipelines and their layout.
@@ -113,7 +120,7 @@ impl DrawPass {
     pub(crate) unsafe fn destroy(&mut self, device: &Device) {
         // SAFETY: the GPU does not use them, by this function's contract.
         unsafe {
-            for pipeline in self.pipelines.values_mut() {
+            for (_, pipeline) in &mut self.pipelines {
                 pipeline.destroy(device);
             }
             self.modules.destroy(device);
@@ -125,12 +132,12 @@ impl DrawPass {
 
 /// Creates the pipelines of these variants in all passes, in one call.
 ///
-/// Existing pipelines and variants that a pass does not draw are skipped. If this fails, no
+/// The variants differ. Existing pipelines and variants that a pass does not draw are skipped. If this fails, no
 /// pipeline is added.
 pub(crate) fn prepare<'a>(
     device: &Device,
     passes: impl Iterator<Item = &'a mut DrawPass>,
-    variants: &BTreeSet<Variant>,
+    variants: &[Variant],
 ) -> Result<()> {
     let mut passes: Vec<_> = passes.collect();
     let mut orders = Vec::new();
@@ -147,9 +154,9 @@ pub(crate) fn prepare<'a>(
     for pass in &mut passes {
         for variant in variants {
             if pass.lacks(*variant)
-                && let Some(made) = made.next()
+                && let (Err(index), Some(made)) = (pass.find(*variant), made.next())
             {
-                pass.pipelines.insert(*variant, made);
+                pass.pipelines.insert(index, (*variant, made));
             }
         }
     }

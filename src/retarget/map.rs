@@ -6,7 +6,7 @@ use crate::error::{Error, Result, listed};
 use crate::id::{Id, unknown};
 use crate::skeleton::role::Role;
 use crate::skeleton::{Joint, Skeleton, match_names};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 /// A joint of the target and the source joint that it follows.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -77,16 +77,18 @@ impl JointMap {
     /// [`Error::NoCommonJoints`] if no joint matches.
     pub fn by_names(source: &Skeleton, target: &Skeleton) -> Result<Self> {
         let exact = match_names(source, target).of;
-        let mut of_target: BTreeMap<Id<Joint>, Id<Joint>> = BTreeMap::new();
+        let mut of_target = vec![None; target.len()];
         for (source, target) in exact.iter().enumerate() {
-            of_target.extend(target.map(|target| (Id::new(target), Id::new(source as u16))));
+            if let Some(target) = target {
+                of_target[usize::from(*target)] = Some(Id::new(source as u16));
+            }
         }
         let mut by_name: HashMap<String, [Vec<Id<Joint>>; 2]> = HashMap::new();
         for (side, skeleton) in [source, target].into_iter().enumerate() {
             for (index, joint) in skeleton.joints().iter().enumerate() {
                 let is_open = match side {
                     0 => exact[index].is_none(),
-                    _ => !of_target.contains_key(&Id::new(index as u16)),
+                    _ => of_target[index].is_none(),
                 };
                 if is_open && !joint.name.is_empty() {
                     by_name.entry(loose(&joint.name)).or_default()[side]
@@ -96,7 +98,7 @@ impl JointMap {
         }
         for (name, sides) in by_name {
             if let ([source], [target], false) = (&*sides[0], &*sides[1], name.is_empty()) {
-                of_target.insert(*target, *source);
+                of_target[usize::from(*target)] = Some(*source);
             }
         }
         Self::of_pairs(of_target, source, target)
@@ -115,11 +117,11 @@ impl JointMap {
         target: &Skeleton,
         pairs: &[(&str, &str)],
     ) -> Result<Self> {
-        let mut of_target = BTreeMap::new();
+        let mut of_target = vec![None; target.len()];
         for (from, to) in pairs {
             let from = find(source, "source joint", from)?;
             let to = find(target, "target joint", to)?;
-            if of_target.insert(to, from).is_some() {
+            if of_target[usize::from(to)].replace(from).is_some() {
                 return Err(Error::invalid("pairs", "a target joint appears twice"));
             }
         }
@@ -127,12 +129,13 @@ impl JointMap {
     }
 
     fn of_pairs(
-        of_target: BTreeMap<Id<Joint>, Id<Joint>>,
+        of_target: Vec<Option<Id<Joint>>>,
         source: &Skeleton,
         target: &Skeleton,
     ) -> Result<Self> {
-        let links = of_target.into_iter();
-        let links = links.map(|(target, source)| JointLink::new(source, target));
+        let links = (0..).zip(of_target);
+        let links =
+            links.filter_map(|(target, source)| Some(JointLink::new(source?, Id::new(target))));
         Self::with_roles(links.collect(), source, target)
     }
 
@@ -154,7 +157,7 @@ impl JointMap {
         (source, from): (&Skeleton, &Humanoid),
         (target, to): (&Skeleton, &Humanoid),
     ) -> Result<Self> {
-        let mut links: BTreeMap<Id<Joint>, JointLink> = BTreeMap::new();
+        let mut links: Vec<Option<JointLink>> = vec![None; target.len()];
         let role_of: HashMap<Id<Joint>, Role> =
             to.roles().map(|(role, joint)| (joint, role)).collect();
         let in_chain = |role| {
@@ -169,7 +172,7 @@ impl JointMap {
                     role: Some(role),
                     ..JointLink::new(source, joint)
                 };
-                links.insert(joint, link);
+                links[usize::from(joint)] = Some(link);
             }
         }
         let hips = from.joint(Role::Hips);
@@ -180,10 +183,10 @@ impl JointMap {
         ] {
             for mut link in shared(base, chain, targets) {
                 link.role = role_of.get(&link.target).copied();
-                links.entry(link.target).or_insert(link);
+                links[usize::from(link.target)].get_or_insert(link);
             }
         }
-        let mut map = Self::of(links.into_values().collect(), source, target)?;
+        let mut map = Self::of(links.into_iter().flatten().collect(), source, target)?;
         for role in Role::all() {
             match [from, to].map(|humanoid| humanoid.joint(role).is_some()) {
                 [true, false] => map.unmatched_roles[0].push(role),

@@ -10,6 +10,7 @@ use crate::crowd::{CharacterDesc, CharacterId};
 use crate::error::{ArgumentFault, Error, Result};
 use crate::gpu::{MemoryAllocator, SkinnedMesh, Upload, expect_own};
 use crate::id::{Id, unknown};
+use crate::order;
 use crate::pass::draw::prepare;
 use std::sync::Arc;
 
@@ -81,7 +82,7 @@ impl Crowd {
         let buffers = (layout, &self.memory.buffers);
         let (mut loaded, mut upload) =
             LoadedCharacter::new(device, allocator, buffers, character, desc)?;
-        let variants = loaded.variants().collect();
+        let variants = order::sorted_set(loaded.variants().collect());
         let passes = self.pipelines.passes.iter_mut().flatten();
         prepare(device, passes, &variants).inspect_err(|_| {
             // SAFETY: no command buffer has used these objects, because they were created above.

@@ -6,6 +6,7 @@ use crate::crowd::crowd::Crowd;
 use crate::crowd::memory::retire::Retired;
 use crate::error::{Error, Result};
 use crate::gpu::Blending;
+use crate::order;
 use crate::palette::{PaletteFormat, SkinningMethod};
 use crate::pass::desc::PassDesc;
 use crate::pass::draw::{DrawPass, prepare};
@@ -112,7 +113,8 @@ impl Crowd {
         let mut pass = unsafe { DrawPass::new(&self.device, set_0, shadow, desc) }?;
         let characters = self.scene.characters.iter();
         let used = characters.flat_map(|(_, it)| it.variants());
-        let variants = used.chain(self.pipelines.warm.iter().copied()).collect();
+        let used = used.chain(self.pipelines.warm.iter().copied());
+        let variants = order::sorted_set(used.collect());
         if let Err(error) = prepare(&self.device, core::iter::once(&mut pass), &variants) {
             // SAFETY: no command buffer has used the pass, because it was created above.
             unsafe { pass.destroy(&self.device) };
@@ -145,6 +147,7 @@ impl Crowd {
     pub fn warm_up(&mut self, desc: &WarmUp) -> Result<()> {
         let mut variants = self.pipelines.warm.clone();
         variants.extend(desc.variants());
+        let variants = order::sorted_set(variants);
         let passes = self.pipelines.passes.iter_mut().flatten();
         prepare(&self.device, passes, &variants)?;
         self.pipelines.warm = variants;
