@@ -20,6 +20,7 @@ pub(crate) fn sort_by_key<T, K: Ord>(list: &mut [T], key: impl Fn(&T) -> K) {
 }
 
 /// Sorts in ascending order, and keeps one of equal elements.
+#[cfg(feature = "vulkan")]
 pub(crate) fn sorted_set<T: Ord>(mut list: Vec<T>) -> Vec<T> {
     sort(&mut list);
     list.dedup();
