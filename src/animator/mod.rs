@@ -507,7 +507,6 @@ impl Animator {
     }
 }
 
-/// For a crowd, whose instances are actors of its animators.
 /// How an actor's pose changes with time.
 #[cfg(feature = "vulkan")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -520,6 +519,7 @@ pub(crate) enum PoseChange {
     Moves,
 }
 
+/// For a crowd, whose instances are actors of its animators.
 #[cfg(feature = "vulkan")]
 impl Animator {
     /// Rejects poses set by the caller that a palette format cannot represent.
@@ -527,7 +527,9 @@ impl Animator {
         self.fits = Some((character, format));
     }
 
-    /// How the pose of a living actor changes, or [`PoseChange::Rests`] for another one.
+    /// How the pose of a living actor changes.
+    ///
+    /// Only the index of the id counts: an instance of the crowd keeps its actor alive.
     pub(crate) fn pose_change(&self, id: ActorId) -> PoseChange {
         let state = self.actors.list.get(id.index as usize);
         match state.filter(|state| !state.is_resting()) {

@@ -136,7 +136,7 @@ fn joints(
             return stored(made, worst, measure, &mut times, options.quantise);
         }
         for (track, kept) in raw.tracks().iter().zip(&mut kept) {
-            *kept |= blamed.contains(&track.joint.0);
+            *kept |= blamed.binary_search(&track.joint.0).is_ok();
         }
     }
     kept.fill(true);

@@ -182,7 +182,8 @@ impl<'a> Measure<'a> {
         Some(worst.or_vertex())
     }
 
-    /// Returns the worst error and the joints that cause errors beyond the bound, some repeatedly.
+    /// Returns the worst error and the joints that cause errors beyond the bound, in
+    /// ascending order.
     ///
     /// For each joint beyond the bound, this is the joint among it and its ancestors that moves its
     /// point most.
@@ -205,6 +206,8 @@ impl<'a> Measure<'a> {
                 blamed.extend(self.culprit(clip, joint, most.time_s));
             }
         }
+        blamed.sort_unstable();
+        blamed.dedup();
         worst.vertex = vertex;
         (worst.or_vertex(), blamed)
     }

@@ -132,8 +132,8 @@ impl DrawPass {
 
 /// Creates the pipelines of these variants in all passes, in one call.
 ///
-/// The variants differ. Existing pipelines and variants that a pass does not draw are skipped. If this fails, no
-/// pipeline is added.
+/// No variant is listed twice. Existing pipelines and variants that a pass does not draw are
+/// skipped. If this fails, no pipeline is added.
 pub(crate) fn prepare<'a>(
     device: &Device,
     passes: impl Iterator<Item = &'a mut DrawPass>,

@@ -23,7 +23,8 @@ use glam::Vec3;
 /// The results match those of [`Character::skin_primitive`], which documents the formulas, up to
 /// rounding: sums use fused operations and a different order. The code path is chosen for the CPU
 /// at run time: AVX2 with FMA, or what every CPU of the target has, such as SSE2. On one CPU, the
-/// same input gives the same bits, whatever the number of threads. CPUs with and without FMA differ by rounding.
+/// same input gives the same bits, whatever the number of threads. CPUs with and without FMA differ
+/// by rounding.
 ///
 /// After the first calls, nothing is allocated. Scratch memory is kept, one set for each thread
 /// that was ever in a call at the same time.
