@@ -42,7 +42,7 @@ pub(crate) fn compile(dir: &Path) -> Result<Vec<Built>, Vec<ShaderError>> {
 fn options(dir: &Path) -> shaderc::Result<shaderc::CompileOptions<'_>> {
     let mut options = shaderc::CompileOptions::new()?;
     options.set_source_language(shaderc::SourceLanguage::GLSL);
-    debug_assert_eq!(FLAGS, "vulkan1.3 spirv1.6 O0");
+    debug_assert_eq!(FLAGS, "vulkan1.3 spirv1.6 O0, exact fma");
     options.set_target_env(
         shaderc::TargetEnv::Vulkan,
         shaderc::EnvVersion::Vulkan1_3 as u32,
@@ -84,7 +84,35 @@ fn compile_one(
     for warning in output.get_warning_messages().lines() {
         println!("cargo::warning={warning}");
     }
-    Ok(output.as_binary().to_vec())
+    Ok(with_exact_fma(output.as_binary()))
+}
+
+/// Decorates every `fma` with `NoContraction`.
+///
+/// With it, `fma` gives the same result for the same values in all shaders. GLSL says so of a
+/// `precise` result, but the compiler does not pass it on.
+fn with_exact_fma(words: &[u32]) -> Vec<u32> {
+    const EXT_INST: u32 = 12;
+    const DECORATIONS: [u32; 2] = [71, 72];
+    const FMA: u32 = 50;
+    const DECORATE_NO_CONTRACTION: [u32; 2] = [3 << 16 | 71, 42];
+    let (mut at, mut end_of_decorations) = (5, 5);
+    let mut decorations = Vec::new();
+    while let Some(first) = words.get(at) {
+        let next = at + (first >> 16).max(1) as usize;
+        match (first & 0xFFFF, words.get(at + 1..next)) {
+            (code, _) if DECORATIONS.contains(&code) => end_of_decorations = next,
+            // GLSL.std.450 is the only set of instructions that shaders import.
+            (EXT_INST, Some([_, id, _, FMA, ..])) => {
+                let [decorate, no_contraction] = DECORATE_NO_CONTRACTION;
+                decorations.extend([decorate, *id, no_contraction]);
+            }
+            _ => {}
+        }
+        at = next;
+    }
+    let (before, after) = words.split_at(end_of_decorations.min(words.len()));
+    [before, &decorations, after].concat()
 }
 
 fn rejected(error: &shaderc::Error) -> ShaderError {

@@ -183,23 +183,16 @@ fn instances(
         let place = outwards * Affine3A::from_translation(vec3(0.0, 0.0, 2.0));
         let hue = |offset: f32| 0.6 + 0.4 * (turn + offset).cos();
         GpuInstance {
-            world_from_model: Mat3x4::from_affine(&place),
             tint: [hue(0.0), hue(2.1), hue(4.2), 1.0],
             palette: palettes.0 + u64::from(at * entries) * size_of::<Mat3x4>() as u64,
-            source: GpuInstance::SOURCE_ADDRESS,
-            character: 0,
-            stamp: 0,
-            morphs: GpuInstance::NONE,
-            skinned: GpuInstance::NONE,
             user: at,
+            ..GpuInstance::new(&place)
         }
     };
     let dancers = (0..COUNT).map(instance);
     let ground = GpuInstance {
-        world_from_model: Mat3x4::from_affine(&Affine3A::IDENTITY),
-        tint: [1.0; 4],
         palette: palettes.1,
-        ..instance(0)
+        ..GpuInstance::new(&Affine3A::IDENTITY)
     };
     let instances: Vec<GpuInstance> = dancers.chain([ground]).collect();
     let bytes = bytemuck::cast_slice(&instances);

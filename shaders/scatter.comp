@@ -1,23 +1,54 @@
-// Copies this frame's changed instance records from the ring to the resident instance table.
+// Makes the changed records of the resident instance table from those that the CPU wrote to the
+// ring, with the matrix that normals need.
 #version 460
+#extension GL_GOOGLE_include_directive : require
 
 layout(local_size_x_id = 0) in;
 
-// A record's words: a ThrongInstance as 6 uvec4, copied as they are.
-const uint RECORD_VEC4S = 6u;
+// A changed instance, in 16-byte rows: 3 of its matrix, tint, palette with morph weights and deformed
+// vertices, and one with the engine's own word and the stamp.
+const uint CHANGE_ROWS = 6u;
+// The rows of a ThrongInstance.
+const uint INSTANCE_ROWS = 8u;
 
-layout(set = 0, binding = 0, std430) readonly buffer Changes { uvec4 changes[]; };
+layout(set = 0, binding = 0, std430) readonly buffer Changes { vec4 changes[]; };
 layout(set = 0, binding = 1, std430) readonly buffer Indices { uint indices[]; };
-layout(set = 0, binding = 2, std430) writeonly buffer Table { uvec4 table[]; };
+layout(set = 0, binding = 2, std430) writeonly buffer Table { vec4 table[]; };
 
 layout(push_constant) uniform Push { uint change_count; };
 
-// One invocation copies one uvec4, so that neighbours read neighbouring memory.
+// A row of the cofactor matrix times the sign of the determinant, of the matrix scaled to a largest
+// element of 1. w is what else stands in that row of an instance.
+vec4 normal_row(const uint change, const uint row) {
+    vec3 a = changes[change].xyz, b = changes[change + 1u].xyz, c = changes[change + 2u].xyz;
+    vec3 m = max(max(abs(a), abs(b)), abs(c));
+    float largest = max(max(m.x, m.y), m.z);
+    float scale = largest > 0.0 ? largest : 1.0;
+    a /= scale;
+    b /= scale;
+    c /= scale;
+    vec3 bc = cross(b, c);
+    float side = dot(a, bc) < 0.0 ? -1.0 : 1.0;
+    vec2 words = changes[change + 5u].xy;  // the engine's own word, stamp
+    if (row == 0u) {
+        return vec4(side * bc, side);
+    }
+    return row == 1u ? vec4(side * cross(c, a), words.x) : vec4(side * cross(a, b), words.y);
+}
+
+// One invocation writes one row, so that neighbours write neighbouring memory.
 void main() {
     uint at = gl_GlobalInvocationID.x;
-    uint change = at / RECORD_VEC4S;
-    if (change >= change_count) {
+    uint number = at / INSTANCE_ROWS, row = at % INSTANCE_ROWS;
+    if (number >= change_count) {
         return;
     }
-    table[indices[change] * RECORD_VEC4S + at % RECORD_VEC4S] = changes[at];
+    uint change = number * CHANGE_ROWS;
+    vec4 value;
+    if (row >= 3u && row < 6u) {
+        value = normal_row(change, row - 3u);
+    } else {
+        value = changes[change + (row < 3u ? row : row - 3u)];
+    }
+    table[indices[number] * INSTANCE_ROWS + row] = value;
 }

@@ -4,6 +4,7 @@
 #extension GL_GOOGLE_include_directive : require
 
 layout(local_size_x_id = 0) in;
+layout(constant_id = 1) const uint throng_variant_constant = 0xFFFFFFFFu;  // THRONG_NONE
 
 layout(push_constant) uniform Skin {
     uint first_listed;    // of this character, in the list (throng_visible) of instances to skin
@@ -11,6 +12,7 @@ layout(push_constant) uniform Skin {
     uvec2 ring_palettes;  // device address
 };
 
+#define THRONG_VARIANT throng_variant_constant
 #define THRONG_NO_VIEW
 #define THRONG_WRITES_SKINNED
 #define THRONG_RING_PALETTES ring_palettes

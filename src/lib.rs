@@ -165,8 +165,8 @@ pub use ash;
 pub use crowd::{
     Attachment, Capacity, CharacterDesc, CharacterId, CrowdDesc, CrowdMut, CrowdRef, CrowdSnapshot,
     DrawBindings, Frame, InCrowd, Instance, InstanceHit, InstanceId, InstanceMut, InstanceRef,
-    InstanceSnapshot, Lighting, ListId, MoreInstances, PassId, Shadow, SkinnedVertices,
-    SkinningStage, Spawn, Stats, View, ViewId, Views, WarmUp,
+    InstanceSnapshot, Lighting, ListId, MoreInstances, PassId, PipelineInfo, Shadow,
+    SkinnedVertices, SkinningStage, Spawn, Stats, View, ViewId, Views, WarmUp,
 };
 pub use error::{Error, Result};
 pub use glam;

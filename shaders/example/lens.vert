@@ -21,7 +21,7 @@ layout(location = 3) out float out_influences;
 // The joint's weight, and the number of influences with a weight above 0.
 vec2 weight_and_influences(const uint vertex) {
     uint first = throng_primitives[primitive].palette_offset;
-    uint most = throng_primitives[primitive].influences;
+    uint most = throng_primitives[primitive].influence_count;
     if (most == 1u) {
         uint entry = first + throng_joints(primitive, vertex, 0u).x;
         return vec2(joint_of_entry[entry] == joint ? 1.0 : 0.0, 1.0);

@@ -1,9 +1,7 @@
 // What the vertex shaders of the draw stage share: constants, push constants, clip position.
 
-layout(constant_id = 0) const uint throng_method_constant = 0u;
-layout(constant_id = 1) const uint throng_influences_constant = 0u;
-#define THRONG_METHOD throng_method_constant
-#define THRONG_INFLUENCES throng_influences_constant
+layout(constant_id = 0) const uint throng_variant_constant = 0xFFFFFFFFu;  // THRONG_NONE
+#define THRONG_VARIANT throng_variant_constant
 #include "throng.glsl"
 
 layout(push_constant) uniform Draw {
@@ -13,7 +11,7 @@ layout(push_constant) uniform Draw {
 
 vec4 place(const ThrongInstance instance, const vec3 position) {
     // All vertices of an instance that this draw leaves out meet in one point.
-    if (!throng_faces(instance, flip)) {
+    if (throng_has(primitive, THRONG_MAY_FLIP) && !throng_faces(instance, flip)) {
         return vec4(0.0, 0.0, 0.0, 1.0);
     }
     return throng_transform_clip(throng_view.clip_from_world, position);

@@ -6,13 +6,6 @@
 #ifndef THRONG_SET
 #define THRONG_SET 0
 #endif
-#ifndef THRONG_INFLUENCES
-#define THRONG_INFLUENCES 0u
-#endif
-
-// ThrongInstance.source: what ThrongInstance.palette is.
-const uint THRONG_SOURCE_RING = 0u;     // an offset in bytes in this frame's part of the ring
-const uint THRONG_SOURCE_ADDRESS = 1u;  // a device address
 
 // Skinning methods. Each has a format of palette entries, in rows of 16 bytes, and a way to blend.
 const uint THRONG_LINEAR = 0u;             // 3 rows of a matrix
@@ -20,46 +13,58 @@ const uint THRONG_DUAL_QUAT = 1u;          // 2 rows: real, dual
 const uint THRONG_DUAL_QUAT_STRETCH = 2u;  // 3 rows: real, dual, stretch
 const uint THRONG_QUAT_OFFSET = 3u;        // 2 rows: rotation; offset and scale
 
-// ThrongPrimitive.flags
+// The variant of a primitive: ThrongPrimitive.variant, and THRONG_VARIANT in a pipeline.
 const uint THRONG_JOINTS_U16 = 1u;      // joint indices have 16 bits; otherwise 8
 const uint THRONG_HAS_NORMALS = 2u;     // otherwise the primitive is shaded flat
 const uint THRONG_HAS_UVS = 4u;
 const uint THRONG_HAS_COLORS = 8u;
-const uint THRONG_WEIGHTS_U8 = 16u;     // weights have 8 bits; otherwise 16
+const uint THRONG_HAS_TARGETS = 16u;    // morph targets
 const uint THRONG_TINT_BY_ALPHA = 32u;  // alpha of the vertex colour is the weight of the tint
 const uint THRONG_HAS_TANGENTS = 64u;
 const uint THRONG_HAS_UVS1 = 128u;
 const uint THRONG_METHOD_SHIFT = 8u;    // two bits: the skinning method
+const uint THRONG_ONE_INFLUENCE = 1024u;     // every vertex follows one joint
+const uint THRONG_MANY_INFLUENCES = 2048u;   // some vertices follow more than four
+const uint THRONG_READS_SKINNED = 4096u;     // instances may have deformed vertices
+const uint THRONG_MAY_FLIP = 8192u;          // throng_faces decides
+const uint THRONG_EXTREME_SCALES = 16384u;   // products of scales could overflow or vanish
 
 // An offset that refers to nothing.
 const uint THRONG_NONE = 0xFFFFFFFFu;
 
+// 128 bytes. The rows of normal_from_model are the cofactors of world_from_model times the sign of
+// its determinant, up to a positive factor.
 struct ThrongInstance {
     vec4 world_from_model[3];
-    vec4 tint;       // linear, multiplies the base colour
-    uvec2 palette;   // 64 bits, low word first: see THRONG_SOURCE_*
-    uint source;     // THRONG_SOURCE_*
-    uint character;  // index of its character
-    uint stamp;      // changes if motion vectors must ignore the last frame
-    uint morphs;     // first word of its active morph weights, or THRONG_NONE
-    uint skinned;    // first word of its deformed vertices, or THRONG_NONE
-    uint user;       // the engine's own
+    vec3 normal_x;
+    float side;     // sign of the determinant of world_from_model: 1 or -1
+    vec3 normal_y;
+    uint user;      // the engine's own
+    vec3 normal_z;
+    uint stamp;     // changes if motion vectors must ignore the last frame
+    vec4 tint;      // linear, multiplies the base colour
+    uvec2 palette;  // a device address, low word first; or, if y is THRONG_NONE, x is an offset in
+                    // bytes in this frame's part of the ring
+    uint morphs;    // first word of its active morph weights, or THRONG_NONE
+    uint skinned;   // first word of its deformed vertices, or THRONG_NONE
 };
 
 // Offsets of streams are in 32-bit words from the start of the mesh buffer.
 struct ThrongPrimitive {
     uint vertex_count;
     uint palette_offset;     // first entry in the palette of the character
-    uint influences;         // per vertex, strongest first
-    uint flags;              // THRONG_*
+    uint influence_count;    // per vertex, strongest first
+    uint variant;            // THRONG_*
     uint positions;          // 4 words a vertex, aligned to 4: f32 x, y, z; normal as octahedral
                              // snorm16 x 2
-    uint joints;             // blocks of four indices: 1 word each; with 16 bits 2, aligned to 2
-    uint weights;            // blocks of four unorm16: 2 words, aligned to 2; of unorm8: 1 word
+    uint influences;         // 4 words a vertex, aligned to 4: four joints; the weights of the
+                             // second to fourth as unorm16. See throng_influences.
+    uint more_influences;    // blocks of four, 4 words each, aligned to 4: joints as u16, weights
+                             // as unorm16
     uint uvs;                // 2 words a vertex, aligned to 2: f32 u, v
     uint colors;             // 2 words a vertex, aligned to 2: unorm16 r, g, b, a
     uint material;           // index of its material
-    uint tangents;           // 1 word a vertex: octahedral snorm15, sign of the bitangent, snorm16
+    uint tangents;           // 1 word a vertex, with 16-bit joints: see throng_tangent
     uint uvs1;               // as uvs
     uint targets;            // 4 words a morph target: mask, positions, normals, tangents
     uint target_count;
@@ -130,9 +135,12 @@ layout(set = THRONG_SET, binding = 4, std430) readonly buffer ThrongSkinned {
 // Binding 5, textures, is in throng_surface.glsl.
 
 #ifndef THRONG_NO_INSTANCES
-// Memory behind a device address.
-layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer ThrongRows {
-    vec4 rows[];
+// Memory behind a device address. An entry of a palette is read through one address.
+layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer ThrongRows3 {
+    vec4 rows[3];
+};
+layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer ThrongRows2 {
+    vec4 rows[2];
 };
 layout(buffer_reference, std430, buffer_reference_align = 4) readonly buffer ThrongWords {
     uint words[];
@@ -141,13 +149,25 @@ layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer Th
     ThrongInstance records[];
 };
 
-#ifndef THRONG_RING_PALETTES
-#if defined(THRONG_NO_RING)
-#define THRONG_RING_PALETTES uvec2(0u)
-#elif defined(THRONG_NO_VIEW)
-#error "define THRONG_RING_PALETTES, or THRONG_NO_RING if no instance has THRONG_SOURCE_RING"
+#if !defined(THRONG_RING_PALETTES) && !defined(THRONG_NO_RING)
+#ifdef THRONG_NO_VIEW
+#error "define THRONG_RING_PALETTES, or THRONG_NO_RING if no instance has its palette in the ring"
 #else
 #define THRONG_RING_PALETTES throng_view.ring_palettes
 #endif
 #endif
 #endif
+
+// The variant of a primitive. With a constant, the compiler leaves out what the variant has not.
+uint throng_variant(const uint primitive) {
+#ifdef THRONG_VARIANT
+    if (THRONG_VARIANT != THRONG_NONE) {
+        return THRONG_VARIANT;
+    }
+#endif
+    return throng_primitives[primitive].variant;
+}
+
+bool throng_has(const uint primitive, const uint flag) {
+    return (throng_variant(primitive) & flag) != 0u;
+}

@@ -2,8 +2,9 @@
 
 #ifndef THRONG_NO_INSTANCES
 
-// A vertex in mesh or character space. Normal and tangent are unit vectors if the primitive has
-// them, otherwise zero. The tangent's w is the sign of the bitangent cross(normal, tangent) * w.
+// A vertex. Its normal and tangent are zero if the primitive has none. throng_deform and
+// throng_skin return unit vectors; what leads to them keeps no length. The tangent's w is the sign
+// of the bitangent cross(normal, tangent) * w.
 struct ThrongVertex {
     vec3 position;
     vec3 normal;
@@ -24,7 +25,7 @@ uint throng_morph_word(const ThrongPose pose, const uint at) {
 // The number of active morph weights. The list has this count first, then the index and the value
 // of each weight that is not 0.
 uint throng_morph_count(const ThrongPose pose, const uint primitive) {
-    if (throng_primitives[primitive].target_count == 0u || pose.morphs == THRONG_NONE) {
+    if (!throng_has(primitive, THRONG_HAS_TARGETS) || pose.morphs == THRONG_NONE) {
         return 0u;
     }
     return throng_morph_word(pose, pose.morphs);
@@ -78,20 +79,23 @@ vec3 throng_modelled_position(const ThrongPose pose, const uint primitive, const
     return position;
 }
 
-// A vertex as modelled, morphed.
+// A vertex as modelled, morphed. Normal and tangent have any length.
 ThrongVertex throng_modelled(const ThrongPose pose, const uint primitive, const uint vertex) {
-    vec3 position = throng_modelled_position(pose, primitive, vertex);
+    ThrongVertex result = ThrongVertex(throng_modelled_position(pose, primitive, vertex),
+                                       vec3(0.0), vec4(0.0));
     if (!throng_has(primitive, THRONG_HAS_NORMALS)) {
-        return ThrongVertex(position, vec3(0.0), vec4(0.0));
+        return result;
     }
-    vec3 own_normal = throng_normal(primitive, vertex);
-    vec4 own_tangent = vec4(0.0);
+    result.normal = throng_normal_direction(primitive, vertex);
     if (throng_has(primitive, THRONG_HAS_TANGENTS)) {
-        own_tangent = throng_tangent(primitive, vertex);
+        result.tangent = throng_tangent_direction(primitive, vertex);
     }
-    vec3 normal = own_normal;
-    vec3 tangent = own_tangent.xyz;
     uint count = throng_morph_count(pose, primitive);
+    if (count == 0u) {
+        return result;
+    }
+    vec3 own_normal = throng_unit(result.normal), own_tangent = throng_unit(result.tangent.xyz);
+    vec3 normal = own_normal, tangent = own_tangent;
     for (uint number = 0u; number < count; ++number) {
         ThrongMorph morph = throng_morph(pose, primitive, vertex, number);
         if (morph.record == THRONG_NONE) {
@@ -106,45 +110,68 @@ ThrongVertex throng_modelled(const ThrongPose pose, const uint primitive, const 
             tangent += morph.weight * throng_vec3(tangents + morph.delta * 3u);
         }
     }
-    if (count > 0u) {
-        normal = throng_unit_or(normal, own_normal);
-        tangent = throng_unit_or(tangent, own_tangent.xyz);
-    }
-    return ThrongVertex(position, normal, vec4(tangent, own_tangent.w));
+    result.normal = throng_unit_or(normal, own_normal);
+    result.tangent.xyz = throng_unit_or(tangent, own_tangent);
+    return result;
 }
 
 // ---- Skinning ---------------------------------------------------------------------------------
 
-// A vertex, morphed and skinned, in character space.
-ThrongVertex throng_skin(const ThrongPose pose, const uint primitive, const uint vertex) {
-    ThrongVertex result = throng_modelled(pose, primitive, vertex);
-    bool has_normals = throng_has(primitive, THRONG_HAS_NORMALS);
-    bool has_tangents = has_normals && throng_has(primitive, THRONG_HAS_TANGENTS);
-    if (throng_is_dual_quat(throng_method(primitive))) {
-        ThrongDualQuat q = throng_blend_dual_quat(pose, primitive, vertex);
+// Turns a vertex by a blended dual quaternion. Stretches of more than a few powers of ten either
+// way need THRONG_EXTREME_SCALES.
+void throng_turn(const ThrongDualQuat q, const uint primitive, inout ThrongVertex vertex) {
+    vec3 normal = vertex.normal, tangent = vertex.tangent.xyz;
+    if (throng_method(primitive) == THRONG_DUAL_QUAT_STRETCH) {
         vec3 s = q.stretch;
-        result.position = throng_transform_point(q, result.position);
-        if (has_normals) {
+        if (throng_has(primitive, THRONG_EXTREME_SCALES)) {
             float largest = max(max(abs(s.x), abs(s.y)), abs(s.z));
             s = largest > 0.0 ? s / largest : s;
-            vec3 normal = throng_unit_or(s.yzx * s.zxy * result.normal, result.normal);
-            result.normal = throng_rotate(q.real, normal);
+            normal = throng_unit_or(s.yzx * s.zxy * normal, normal);
+            tangent = throng_unit_or(s * tangent, tangent);
+        } else {
+            normal *= s.yzx * s.zxy;
+            tangent *= s;
         }
-        if (has_tangents) {
-            vec3 tangent = throng_unit_or(s * result.tangent.xyz, result.tangent.xyz);
-            result.tangent.xyz = throng_rotate(q.real, tangent);
-        }
-        return result;
     }
-    ThrongMatrix skin = throng_blend_matrix(pose, primitive, vertex);
-    result.position = throng_transform_point(skin.rows, result.position);
-    if (has_normals) {
-        result.normal = throng_transform_normal(skin.rows, result.normal);
+    vertex.normal = throng_rotate(q.real, normal);
+    vertex.tangent.xyz = throng_rotate(q.real, tangent);
+}
+
+// Turns a vertex by a blended matrix.
+void throng_turn(const ThrongMatrix skin, const uint primitive, inout ThrongVertex vertex) {
+    vec3 a = skin.rows[0].xyz, b = skin.rows[1].xyz, c = skin.rows[2].xyz;
+    bool extreme = throng_has(primitive, THRONG_EXTREME_SCALES);
+    if (extreme) {
+        throng_scale_to_one(a, b, c);
     }
-    if (has_tangents) {
-        result.tangent.xyz = throng_transform_direction(skin.rows, result.tangent.xyz);
-        result.tangent.w *= throng_handedness(skin.rows);
+    vec4 normal = throng_transform_normal(a, b, c, vertex.normal);
+    vec3 t = vertex.tangent.xyz;
+    vec3 tangent = vec3(dot(a, t), dot(b, t), dot(c, t));
+    vertex.normal = extreme ? throng_unit_or(normal.xyz, vertex.normal) : normal.xyz;
+    vertex.tangent.xyz = extreme ? throng_unit_or(tangent, t) : tangent;
+    vertex.tangent.w = throng_switch_sign(vertex.tangent.w, normal.w);
+}
+
+// A vertex, morphed and skinned, in character space. Normal and tangent have any length.
+ThrongVertex throng_skin_any(const ThrongPose pose, const uint primitive, const uint vertex) {
+    ThrongVertex result = throng_modelled(pose, primitive, vertex);
+    if (throng_is_dual_quat(throng_method(primitive))) {
+        ThrongDualQuat q = throng_blend_dual_quat(pose, primitive, vertex);
+        result.position = throng_transform_point(q, result.position);
+        throng_turn(q, primitive, result);
+    } else {
+        ThrongMatrix skin = throng_blend_matrix(pose, primitive, vertex);
+        result.position = throng_transform_point(skin.rows, result.position);
+        throng_turn(skin, primitive, result);
     }
+    return result;
+}
+
+// A vertex, morphed and skinned, in character space.
+ThrongVertex throng_skin(const ThrongPose pose, const uint primitive, const uint vertex) {
+    ThrongVertex result = throng_skin_any(pose, primitive, vertex);
+    result.normal = throng_unit(result.normal);
+    result.tangent.xyz = throng_unit(result.tangent.xyz);
     return result;
 }
 
@@ -164,14 +191,13 @@ vec3 throng_skinned_vec3(const uint at) {
                 uintBitsToFloat(throng_skinned[at + 2u]));
 }
 
-// A vertex of an instance in character space. It is read if the instance has deformed vertices, and
-// skinned here otherwise.
-ThrongVertex throng_deform_model(const ThrongInstance instance, const uint primitive,
-                                 const uint vertex) {
-    if (instance.skinned == THRONG_NONE) {
-        return throng_skin(throng_pose(instance), primitive, vertex);
-    }
-    uint base = instance.skinned;
+// Whether an instance has deformed vertices.
+bool throng_is_skinned(const ThrongInstance instance, const uint primitive) {
+    return throng_has(primitive, THRONG_READS_SKINNED) && instance.skinned != THRONG_NONE;
+}
+
+// The deformed vertex of an instance that has some.
+ThrongVertex throng_skinned_vertex(const uint base, const uint primitive, const uint vertex) {
     uint at = base + throng_primitives[primitive].skinned_positions + vertex * 3u;
     ThrongVertex result = ThrongVertex(throng_skinned_vec3(at), vec3(0.0), vec4(0.0));
     if (throng_has(primitive, THRONG_HAS_NORMALS)) {
@@ -186,18 +212,26 @@ ThrongVertex throng_deform_model(const ThrongInstance instance, const uint primi
     return result;
 }
 
-// A vertex of an instance in the world.
+// A vertex of an instance in the world. It is read if the instance has deformed vertices, and
+// skinned here otherwise.
 ThrongVertex throng_deform(const ThrongInstance instance, const uint primitive, const uint vertex) {
-    ThrongVertex result = throng_deform_model(instance, primitive, vertex);
-    result.position = throng_transform_point(instance.world_from_model, result.position);
-    if (throng_has(primitive, THRONG_HAS_NORMALS)) {
-        result.normal = throng_transform_normal(instance.world_from_model, result.normal);
-        if (throng_has(primitive, THRONG_HAS_TANGENTS)) {
-            vec3 tangent = result.tangent.xyz;
-            result.tangent.xyz = throng_transform_direction(instance.world_from_model, tangent);
-            result.tangent.w *= throng_handedness(instance.world_from_model);
-        }
+    ThrongVertex result;
+    if (throng_is_skinned(instance, primitive)) {
+        result = throng_skinned_vertex(instance.skinned, primitive, vertex);
+    } else {
+        result = throng_skin_any(throng_pose(instance), primitive, vertex);
     }
+    vec4 world[3] = instance.world_from_model;
+    vec3 n = result.normal;
+    vec3 normal = vec3(dot(instance.normal_x, n), dot(instance.normal_y, n),
+                       dot(instance.normal_z, n));
+    // Its own direction if the instance is scaled to nothing along it.
+    normal += 1e-18 * n;
+    vec3 tangent = throng_transform_direction(world, result.tangent.xyz);
+    result.position = throng_transform_point(world, result.position);
+    result.normal = throng_unit(normal);
+    float side = throng_switch_sign(result.tangent.w, instance.side);
+    result.tangent = vec4(throng_unit(tangent), side);
     return result;
 }
 
@@ -205,11 +239,11 @@ ThrongVertex throng_deform(const ThrongInstance instance, const uint primitive, 
 vec3 throng_deform_position(const ThrongInstance instance, const uint primitive,
                             const uint vertex) {
     vec3 model;
-    if (instance.skinned == THRONG_NONE) {
-        model = throng_skin_position(throng_pose(instance), primitive, vertex);
-    } else {
+    if (throng_is_skinned(instance, primitive)) {
         uint positions = throng_primitives[primitive].skinned_positions;
         model = throng_skinned_vec3(instance.skinned + positions + vertex * 3u);
+    } else {
+        model = throng_skin_position(throng_pose(instance), primitive, vertex);
     }
     return throng_transform_point(instance.world_from_model, model);
 }

@@ -2,48 +2,50 @@
 
 #if !defined(THRONG_NO_VIEW) && !defined(THRONG_NO_INSTANCES)
 
-// An instance as it was in the last frame of the view.
+// What places the vertices of an instance in the last frame of the view.
 struct ThrongPast {
-    ThrongInstance instance;
-    bool known;  // false if the present stands in for it
+    vec4 world_from_model[3];
+    ThrongPose pose;
+    uint skinned;  // first word of its deformed vertices in that frame, or THRONG_NONE
 };
 
 // The present stands in if there was no last frame, or if the instance was spawned or teleported
 // since.
 ThrongPast throng_previous(const uint index, const ThrongInstance now) {
-    if (index >= throng_view.history_instances) {
-        return ThrongPast(now, false);
+    ThrongPast past = ThrongPast(now.world_from_model, throng_pose(now), now.skinned);
+    if (index < throng_view.history_instances) {
+        ThrongRecords table = ThrongRecords(throng_view.history[0].xy);
+        if (table.records[index].stamp == now.stamp) {
+            uvec2 palette = table.records[index].palette;
+            past.world_from_model = table.records[index].world_from_model;
+            past.pose.palette = throng_palette_address(palette, throng_view.history[0].zw);
+            past.pose.morphs = table.records[index].morphs;
+            past.pose.past = true;
+            past.skinned = table.records[index].skinned;
+        }
     }
-    ThrongInstance then = ThrongRecords(throng_view.history[0].xy).records[index];
-    if (then.stamp != now.stamp) {
-        return ThrongPast(now, false);
-    }
-    return ThrongPast(then, true);
+    return past;
 }
 
-vec3 throng_history_vec3(const uint at) {
-    ThrongWords skinned = ThrongWords(throng_view.history[1].zw);
-    return vec3(uintBitsToFloat(skinned.words[at]), uintBitsToFloat(skinned.words[at + 1u]),
-                uintBitsToFloat(skinned.words[at + 2u]));
+// A word of the deformed vertices, of the present or of the last frame of the view.
+float throng_past_skinned(const ThrongPast past, const uint at) {
+    if (past.pose.past) {
+        return uintBitsToFloat(ThrongWords(throng_view.history[1].zw).words[at]);
+    }
+    return uintBitsToFloat(throng_skinned[at]);
 }
 
 // A vertex's position in the world in the last frame of the view.
-vec3 throng_previous_position(const ThrongPast then, const uint primitive, const uint vertex) {
-    if (!then.known) {
-        return throng_deform_position(then.instance, primitive, vertex);
-    }
+vec3 throng_previous_position(const ThrongPast past, const uint primitive, const uint vertex) {
     vec3 model;
-    if (then.instance.skinned != THRONG_NONE) {
-        uint positions = throng_primitives[primitive].skinned_positions;
-        model = throng_history_vec3(then.instance.skinned + positions + vertex * 3u);
+    if (throng_has(primitive, THRONG_READS_SKINNED) && past.skinned != THRONG_NONE) {
+        uint at = past.skinned + throng_primitives[primitive].skinned_positions + vertex * 3u;
+        model = vec3(throng_past_skinned(past, at), throng_past_skinned(past, at + 1u),
+                     throng_past_skinned(past, at + 2u));
     } else {
-        bool in_ring = then.instance.source == THRONG_SOURCE_RING;
-        uvec2 base = in_ring ? throng_view.history[0].zw : uvec2(0u);
-        uvec2 palette = throng_add(base, then.instance.palette);
-        ThrongPose pose = ThrongPose(palette, then.instance.morphs, true);
-        model = throng_skin_position(pose, primitive, vertex);
+        model = throng_skin_position(past.pose, primitive, vertex);
     }
-    return throng_transform_point(then.instance.world_from_model, model);
+    return throng_transform_point(past.world_from_model, model);
 }
 
 #endif

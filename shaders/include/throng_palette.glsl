@@ -2,7 +2,9 @@
 //
 // All variables on the way to a position are `precise`: whichever pass a shader belongs to, and
 // whatever else it computes, the bits of a position are the same. Depth prepasses and motion
-// vectors rely on it. dot() and cross() cannot be precise, so they are written out.
+// vectors rely on it. dot() and cross() cannot be precise, so they are written out. A precise fma()
+// gives equal results everywhere (GLSL 4.60, section 8.3). glslang and shaderc forget to say so in
+// SPIR-V, so the build of this crate adds the decoration NoContraction to each fma().
 
 #ifndef THRONG_NO_INSTANCES
 
@@ -10,28 +12,24 @@ struct ThrongMatrix {
     vec4 rows[3];
 };
 
-#ifdef THRONG_METHOD
-uint throng_method(const uint primitive) { return THRONG_METHOD; }
-#else
 uint throng_method(const uint primitive) {
-    return throng_primitives[primitive].flags >> THRONG_METHOD_SHIFT & 3u;
+    return throng_variant(primitive) >> THRONG_METHOD_SHIFT & 3u;
 }
-#endif
 
 bool throng_is_dual_quat(const uint method) {
     return method == THRONG_DUAL_QUAT || method == THRONG_DUAL_QUAT_STRETCH;
 }
 
-// Rows of a palette entry.
-uint throng_entry_rows(const uint method) {
-    return method == THRONG_DUAL_QUAT || method == THRONG_QUAT_OFFSET ? 2u : 3u;
+// Bytes of a palette entry.
+uint throng_entry_bytes(const uint method) {
+    return method == THRONG_DUAL_QUAT || method == THRONG_QUAT_OFFSET ? 32u : 48u;
 }
 
-// Adds an offset in bytes to a device address.
-uvec2 throng_add(const uvec2 address, const uvec2 bytes) {
+// Adds bytes to a device address.
+uvec2 throng_add(const uvec2 address, const uint bytes) {
     uint carry;
-    uint low = uaddCarry(address.x, bytes.x, carry);
-    return uvec2(low, address.y + bytes.y + carry);
+    uint low = uaddCarry(address.x, bytes, carry);
+    return uvec2(low, address.y + carry);
 }
 
 // The palette and the morph weights that deform a vertex.
@@ -41,21 +39,24 @@ struct ThrongPose {
     bool past;      // true if the morph weights are those of the view's last frame
 };
 
+// The device address of a palette, with the address of the palettes of its frame in the ring.
+uvec2 throng_palette_address(const uvec2 palette, const uvec2 ring) {
+    bool in_ring = palette.y == THRONG_NONE;
+    return throng_add(in_ring ? ring : uvec2(palette.x, palette.y), in_ring ? palette.x : 0u);
+}
+
 ThrongPose throng_pose(const ThrongInstance instance) {
-    uvec2 ring = THRONG_RING_PALETTES;
-    uvec2 base = instance.source == THRONG_SOURCE_RING ? ring : uvec2(0u);
-    return ThrongPose(throng_add(base, instance.palette), instance.morphs, false);
+#ifdef THRONG_RING_PALETTES
+    uvec2 palette = throng_palette_address(instance.palette, THRONG_RING_PALETTES);
+#else
+    uvec2 palette = instance.palette;
+#endif
+    return ThrongPose(palette, instance.morphs, false);
 }
 
-// A row of a palette.
-vec4 throng_row(const uvec2 palette, const uint row) {
-    return ThrongRows(palette).rows[row];
-}
-
-// Three rows of a palette from `row`: an entry of the linear method.
-ThrongMatrix throng_palette(const uvec2 palette, const uint row) {
-    return ThrongMatrix(vec4[3](throng_row(palette, row), throng_row(palette, row + 1u),
-                                throng_row(palette, row + 2u)));
+// Three rows at a device address: an entry of the linear method.
+ThrongMatrix throng_palette_matrix(const uvec2 at) {
+    return ThrongMatrix(ThrongRows3(at).rows);
 }
 
 // The matrix of a rotation (unit quaternion), a uniform scale and an offset.
@@ -73,49 +74,62 @@ ThrongMatrix throng_quat_offset_matrix(const vec4 q, const vec4 offset_scale) {
                                 vec4(c, offset_scale.z)));
 }
 
-// The first row of an entry of the palette.
-uint throng_entry_row(const uint primitive, const uint joint) {
-    uint entry = throng_primitives[primitive].palette_offset + joint;
-    return entry * throng_entry_rows(throng_method(primitive));
+// The device address of the first entry of a primitive's range of a palette.
+uvec2 throng_first_entry(const uint primitive, const uvec2 palette) {
+    uint bytes = throng_entry_bytes(throng_method(primitive));
+    return throng_add(palette, throng_primitives[primitive].palette_offset * bytes);
+}
+
+// The device address of an entry of that range.
+uvec2 throng_entry(const uint primitive, const uvec2 first, const uint joint) {
+    return throng_add(first, joint * throng_entry_bytes(throng_method(primitive)));
 }
 
 // An entry of a palette as a matrix, for the methods that blend matrices.
-ThrongMatrix throng_entry_matrix(const uint primitive, const uvec2 palette, const uint joint) {
-    uint row = throng_entry_row(primitive, joint);
+ThrongMatrix throng_entry_matrix(const uint primitive, const uvec2 first, const uint joint) {
+    uvec2 at = throng_entry(primitive, first, joint);
     if (throng_method(primitive) == THRONG_QUAT_OFFSET) {
-        return throng_quat_offset_matrix(throng_row(palette, row), throng_row(palette, row + 1u));
+        vec4 rows[2] = ThrongRows2(at).rows;
+        return throng_quat_offset_matrix(rows[0], rows[1]);
     }
-    return throng_palette(palette, row);
+    return throng_palette_matrix(at);
+}
+
+// Adds the weighted difference of an entry from the strongest one.
+void throng_add_matrix(inout ThrongMatrix sum, const ThrongMatrix first, const ThrongMatrix entry,
+                       const float weight) {
+    precise ThrongMatrix result = sum;
+    for (int row = 0; row < 3; ++row) {
+        result.rows[row] = fma(vec4(weight), entry.rows[row] - first.rows[row], sum.rows[row]);
+    }
+    sum = result;
 }
 
 // The blended matrix of a vertex: the strongest entry, and weighted differences of the others from
 // it. So equal entries give that entry exactly, whatever the rounding of the weights.
 ThrongMatrix throng_blend_matrix(const ThrongPose pose, const uint primitive, const uint vertex) {
-    uvec4 joints = throng_joints(primitive, vertex, 0u);
-    ThrongMatrix first = throng_entry_matrix(primitive, pose.palette, joints.x);
-    precise ThrongMatrix sum = first;
-    uint count = throng_influences(primitive);
-    if (count < 2u) {
+    uvec2 range = throng_first_entry(primitive, pose.palette);
+    ThrongInfluences four = throng_first_influences(primitive, vertex);
+    ThrongMatrix first = throng_entry_matrix(primitive, range, four.joints.x);
+    ThrongMatrix sum = first;
+    if (throng_has(primitive, THRONG_ONE_INFLUENCE)) {
         return sum;
     }
-    vec4 weights = throng_weights(primitive, vertex, 0u);
-    for (uint at = 1u; at < count; ++at) {
-        // The next influence is shifted into x, so that no variable indexes a vector.
-        if ((at & 3u) == 0u) {
-            joints = throng_joints(primitive, vertex, at >> 2);
-            weights = throng_weights(primitive, vertex, at >> 2);
-        } else {
-            joints = joints.yzww;
-            weights = weights.yzww;
+    for (uint at = 0u; at < 3u; ++at) {
+        ThrongMatrix entry = throng_entry_matrix(primitive, range, four.joints[at + 1u]);
+        throng_add_matrix(sum, first, entry, four.weights[at]);
+    }
+    if (throng_has(primitive, THRONG_MANY_INFLUENCES)) {
+        uint count = throng_primitives[primitive].influence_count;
+        for (uint block = 1u; block * 4u < count; ++block) {
+            uvec4 words = throng_more_influences(primitive, vertex, block);
+            uvec4 joints = throng_unpack_u16(words.xy);
+            vec4 weights = throng_unpack_weights(words.zw);
+            for (uint at = 0u; at < 4u; ++at) {
+                ThrongMatrix entry = throng_entry_matrix(primitive, range, joints[at]);
+                throng_add_matrix(sum, first, entry, weights[at]);
+            }
         }
-        float weight = weights.x;
-        if (weight == 0.0) {
-            break;
-        }
-        ThrongMatrix entry = throng_entry_matrix(primitive, pose.palette, joints.x);
-        sum.rows[0] += weight * (entry.rows[0] - first.rows[0]);
-        sum.rows[1] += weight * (entry.rows[1] - first.rows[1]);
-        sum.rows[2] += weight * (entry.rows[2] - first.rows[2]);
     }
     return sum;
 }
@@ -127,13 +141,14 @@ struct ThrongDualQuat {
     vec3 stretch;
 };
 
-ThrongDualQuat throng_dual_quat(const uint primitive, const uvec2 palette, const uint joint) {
-    uint row = throng_entry_row(primitive, joint);
-    vec3 stretch = vec3(1.0);
+ThrongDualQuat throng_dual_quat(const uint primitive, const uvec2 first, const uint joint) {
+    uvec2 at = throng_entry(primitive, first, joint);
     if (throng_method(primitive) == THRONG_DUAL_QUAT_STRETCH) {
-        stretch = throng_row(palette, row + 2u).xyz;
+        vec4 rows[3] = ThrongRows3(at).rows;
+        return ThrongDualQuat(rows[0], rows[1], rows[2].xyz);
     }
-    return ThrongDualQuat(throng_row(palette, row), throng_row(palette, row + 1u), stretch);
+    vec4 rows[2] = ThrongRows2(at).rows;
+    return ThrongDualQuat(rows[0], rows[1], vec3(1.0));
 }
 
 float throng_dot(const vec4 a, const vec4 b) {
@@ -141,43 +156,52 @@ float throng_dot(const vec4 a, const vec4 b) {
     return result;
 }
 
-// The blended dual quaternion of a vertex, of unit length. Each entry is taken with the sign that
-// puts it on the side of the strongest one. After Kavan, Collins, Zara, O'Sullivan, "Geometric
-// Skinning with Approximate Dual Quaternion Blending", 2008.
+// Adds the weighted difference of an entry from the strongest one. Each entry is taken with the
+// sign that puts it on the side of the strongest one.
+void throng_add_dual_quat(inout ThrongDualQuat sum, const ThrongDualQuat first,
+                          const ThrongDualQuat entry, const float weight) {
+    float side = throng_dot(entry.real, first.real) < 0.0 ? -1.0 : 1.0;
+    precise ThrongDualQuat result = sum;
+    result.real = fma(vec4(weight), side * entry.real - first.real, sum.real);
+    result.dual = fma(vec4(weight), side * entry.dual - first.dual, sum.dual);
+    result.stretch = fma(vec3(weight), entry.stretch - first.stretch, sum.stretch);
+    sum = result;
+}
+
+// The blended dual quaternion of a vertex, of unit length. After Kavan, Collins, Zara, O'Sullivan,
+// "Geometric Skinning with Approximate Dual Quaternion Blending", 2008.
 ThrongDualQuat throng_blend_dual_quat(const ThrongPose pose, const uint primitive,
                                       const uint vertex) {
-    uvec4 joints = throng_joints(primitive, vertex, 0u);
-    ThrongDualQuat first = throng_dual_quat(primitive, pose.palette, joints.x);
-    uint count = throng_influences(primitive);
-    if (count < 2u) {
+    uvec2 range = throng_first_entry(primitive, pose.palette);
+    ThrongInfluences four = throng_first_influences(primitive, vertex);
+    ThrongDualQuat first = throng_dual_quat(primitive, range, four.joints.x);
+    if (throng_has(primitive, THRONG_ONE_INFLUENCE)) {
         return first;
     }
-    vec4 weights = throng_weights(primitive, vertex, 0u);
-    precise ThrongDualQuat sum = first;
-    for (uint at = 1u; at < count; ++at) {
-        // The next influence is shifted into x, so that no variable indexes a vector.
-        if ((at & 3u) == 0u) {
-            joints = throng_joints(primitive, vertex, at >> 2);
-            weights = throng_weights(primitive, vertex, at >> 2);
-        } else {
-            joints = joints.yzww;
-            weights = weights.yzww;
+    ThrongDualQuat sum = first;
+    for (uint at = 0u; at < 3u; ++at) {
+        ThrongDualQuat entry = throng_dual_quat(primitive, range, four.joints[at + 1u]);
+        throng_add_dual_quat(sum, first, entry, four.weights[at]);
+    }
+    if (throng_has(primitive, THRONG_MANY_INFLUENCES)) {
+        uint count = throng_primitives[primitive].influence_count;
+        for (uint block = 1u; block * 4u < count; ++block) {
+            uvec4 words = throng_more_influences(primitive, vertex, block);
+            uvec4 joints = throng_unpack_u16(words.xy);
+            vec4 weights = throng_unpack_weights(words.zw);
+            for (uint at = 0u; at < 4u; ++at) {
+                ThrongDualQuat entry = throng_dual_quat(primitive, range, joints[at]);
+                throng_add_dual_quat(sum, first, entry, weights[at]);
+            }
         }
-        float weight = weights.x;
-        if (weight == 0.0) {
-            break;
-        }
-        ThrongDualQuat entry = throng_dual_quat(primitive, pose.palette, joints.x);
-        float side = throng_dot(entry.real, first.real) < 0.0 ? -1.0 : 1.0;
-        sum.real += weight * (side * entry.real - first.real);
-        sum.dual += weight * (side * entry.dual - first.dual);
-        sum.stretch += weight * (entry.stretch - first.stretch);
     }
     float length2 = throng_dot(sum.real, sum.real);
     if (length2 > 1e-12) {
         precise float scale = 1.0 / sqrt(length2);
-        sum.real *= scale;
-        sum.dual *= scale;
+        precise vec4 real = sum.real * scale;
+        precise vec4 dual = sum.dual * scale;
+        sum.real = real;
+        sum.dual = dual;
     } else {
         // Opposite rotations cancel out. The strongest is used.
         sum.real = first.real;

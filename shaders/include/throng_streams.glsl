@@ -18,30 +18,55 @@ vec3 throng_vec3(const uint at) {
                 uintBitsToFloat(throng_mesh[at + 2u]));
 }
 
-// Octahedral decoding, after Cigolle et al., "A Survey of Efficient Representations for Independent
-// Unit Vectors", 2014.
-vec3 throng_octahedral(const vec2 e) {
-    vec3 n = vec3(e, 1.0 - abs(e.x) - abs(e.y));
-    float fold = max(-n.z, 0.0);
-    n.xy += mix(vec2(fold), vec2(-fold), greaterThanEqual(n.xy, vec2(0.0)));
-    return normalize(n);
+// A direction from the octahedron whose corners are `one` away from the centre, of any length.
+// After Cigolle et al., "A Survey of Efficient Representations for Independent Unit Vectors", 2014.
+vec3 throng_octahedral(const ivec2 e, const float one) {
+    vec3 n = vec3(vec2(e), 0.0);
+    n.z = one - abs(n.x) - abs(n.y);
+    uint fold = floatBitsToUint(max(-n.z, 0.0));
+    n.xy -= uintBitsToFloat(floatBitsToUint(n.xy) & 0x80000000u | fold);
+    return n;
+}
+
+vec3 throng_unit(const vec3 direction) {
+    return direction * inversesqrt(max(dot(direction, direction), 1e-37));
+}
+
+// A vertex's normal, of any length: two snorm16.
+vec3 throng_normal_direction(const uint primitive, const uint vertex) {
+    int word = int(throng_position_words(primitive, vertex).w);
+    return throng_octahedral(ivec2(bitfieldExtract(word, 0, 16), word >> 16), 32767.0);
 }
 
 vec3 throng_normal(const uint primitive, const uint vertex) {
-    return throng_octahedral(unpackSnorm2x16(throng_position_words(primitive, vertex).w));
+    return throng_unit(throng_normal_direction(primitive, vertex));
 }
 
-// The lowest bit is the sign of the bitangent: 0 for 1, 1 for -1. The other 15 bits of the lower
-// half are x.
+// A vertex's first four influences, as words: with 8-bit joints, four joints, three weights and the
+// tangent; with 16-bit joints, four joints and three weights.
+uvec4 throng_influence_words(const uint primitive, const uint vertex) {
+    return throng_mesh4[(throng_primitives[primitive].influences >> 2) + vertex];
+}
+
+uint throng_tangent_word(const uint primitive, const uint vertex) {
+    if (throng_has(primitive, THRONG_JOINTS_U16)) {
+        return throng_mesh[throng_primitives[primitive].tangents + vertex];
+    }
+    return throng_influence_words(primitive, vertex).w;
+}
+
+// A vertex's tangent, of any length, and the sign of the bitangent. The lowest bit of the word is
+// 0 for 1, and 1 for -1. Both halves are 32766 at 1; the lower one is even.
+vec4 throng_tangent_direction(const uint primitive, const uint vertex) {
+    int word = int(throng_tangent_word(primitive, vertex));
+    ivec2 e = ivec2(bitfieldExtract(word, 0, 16) & ~1, word >> 16);
+    float side = uintBitsToFloat(uint(word) << 31 | 0x3F800000u);
+    return vec4(throng_octahedral(e, 32766.0), side);
+}
+
 vec4 throng_tangent(const uint primitive, const uint vertex) {
-    uint word = throng_mesh[throng_primitives[primitive].tangents + vertex];
-    float x = max(float(bitfieldExtract(int(word), 1, 15)) / 16383.0, -1.0);
-    float y = unpackSnorm2x16(word).y;
-    return vec4(throng_octahedral(vec2(x, y)), (word & 1u) != 0u ? -1.0 : 1.0);
-}
-
-bool throng_has(const uint primitive, const uint flag) {
-    return (throng_primitives[primitive].flags & flag) != 0u;
+    vec4 tangent = throng_tangent_direction(primitive, vertex);
+    return vec4(throng_unit(tangent.xyz), tangent.w);
 }
 
 vec2 throng_uv(const uint primitive, const uint vertex) {
@@ -78,44 +103,58 @@ vec4 throng_base(const ThrongInstance instance, const uint primitive, const uint
     return color * tint;
 }
 
-// The most influences of a vertex that have to be looked at.
-uint throng_influences(const uint primitive) {
-    return THRONG_INFLUENCES != 0u ? THRONG_INFLUENCES : throng_primitives[primitive].influences;
+uvec4 throng_unpack_u16(const uvec2 words) {
+    return uvec4(words.x & 0xFFFFu, words.x >> 16, words.y & 0xFFFFu, words.y >> 16);
 }
 
-// The index of a vertex's block of four influences.
-uint throng_block(const uint primitive, const uint vertex, const uint block) {
-    if (THRONG_INFLUENCES == 4u) {
-        return vertex;
-    }
-    uint blocks = (throng_primitives[primitive].influences + 3u) >> 2;
-    return vertex * blocks + block;
+// Four unorm16. unpackUnorm2x16 may round in its own way in each shader.
+vec4 throng_unpack_weights(const uvec2 words) {
+    precise vec4 weights = vec4(throng_unpack_u16(words)) * (1.0 / 65535.0);
+    return weights;
 }
 
-// The joints of a block of four influences.
-uvec4 throng_joints(const uint primitive, const uint vertex, const uint block) {
-    uint at = throng_block(primitive, vertex, block);
-    uint joints = throng_primitives[primitive].joints;
+// Four influences of a vertex.
+struct ThrongInfluences {
+    uvec4 joints;  // in the primitive's range of the palette
+    vec3 weights;  // of the second to the fourth; the first has the rest
+};
+
+ThrongInfluences throng_first_influences(const uint primitive, const uint vertex) {
+    uvec4 words = throng_influence_words(primitive, vertex);
     if (throng_has(primitive, THRONG_JOINTS_U16)) {
-        uvec2 words = throng_mesh2[(joints >> 1) + at];
-        return uvec4(words.x & 0xFFFFu, words.x >> 16, words.y & 0xFFFFu, words.y >> 16);
+        vec3 weights = throng_unpack_weights(words.zw).xyz;
+        return ThrongInfluences(throng_unpack_u16(words.xy), weights);
     }
-    uint word = throng_mesh[joints + at];
-    return uvec4(word & 0xFFu, word >> 8 & 0xFFu, word >> 16 & 0xFFu, word >> 24);
+    uvec4 joints = uvec4(words.x & 0xFFu, words.x >> 8 & 0xFFu, words.x >> 16 & 0xFFu,
+                         words.x >> 24);
+    return ThrongInfluences(joints, throng_unpack_weights(words.yz).xyz);
+}
+
+// The words of a vertex's further influences: `block` is 1 for the fifth to the eighth.
+uvec4 throng_more_influences(const uint primitive, const uint vertex, const uint block) {
+    uint blocks = (throng_primitives[primitive].influence_count - 1u) >> 2;
+    uint first = throng_primitives[primitive].more_influences >> 2;
+    return throng_mesh4[first + vertex * blocks + block - 1u];
+}
+
+// The joints of a block of four influences. Where a vertex has fewer, they repeat the first joint.
+uvec4 throng_joints(const uint primitive, const uint vertex, const uint block) {
+    if (block == 0u) {
+        return throng_first_influences(primitive, vertex).joints;
+    }
+    return throng_unpack_u16(throng_more_influences(primitive, vertex, block).xy);
 }
 
 // The weights of a block of four influences. Where a vertex has fewer, they are 0.
 vec4 throng_weights(const uint primitive, const uint vertex, const uint block) {
-    uint at = throng_block(primitive, vertex, block);
-    uint weights = throng_primitives[primitive].weights;
-    if (throng_has(primitive, THRONG_WEIGHTS_U8)) {
-        uint word = throng_mesh[weights + at];
-        uvec4 bytes = uvec4(word & 0xFFu, word >> 8 & 0xFFu, word >> 16 & 0xFFu, word >> 24);
-        precise vec4 result = vec4(bytes) / 255.0;
-        return result;
+    if (block > 0u) {
+        return throng_unpack_weights(throng_more_influences(primitive, vertex, block).zw);
     }
-    uvec2 words = throng_mesh2[(weights >> 1) + at];
-    uvec4 shorts = uvec4(words.x & 0xFFFFu, words.x >> 16, words.y & 0xFFFFu, words.y >> 16);
-    precise vec4 result = vec4(shorts) / 65535.0;
-    return result;
+    vec3 weights = throng_first_influences(primitive, vertex).weights;
+    float rest = 1.0 - (weights.x + weights.y + weights.z);
+    for (uint next = 1u; next * 4u < throng_primitives[primitive].influence_count; ++next) {
+        vec4 more = throng_unpack_weights(throng_more_influences(primitive, vertex, next).zw);
+        rest -= dot(more, vec4(1.0));
+    }
+    return vec4(max(rest, 0.0), weights);
 }

@@ -13,8 +13,12 @@
 //                     first word of the push constants, where the passes of a crowd have it. If you
 //                     define it, the file declares no push constants.
 //
-// Specialization constant 1000 is throng's, all others are yours. Instances, palettes and deformed
-// vertices are for vertex and compute shaders: the file leaves them out (THRONG_NO_INSTANCES).
+// Specialization constant 1000 is throng's, all others are yours. A crowd sets it for each material
+// to what that material has, and the compiler leaves out the rest. In a pipeline of your own, set
+// it to PrimitiveDraw::surface, or leave it out: then everything is read from the material.
+//
+// Instances, palettes and deformed vertices are for vertex and compute shaders: the file leaves
+// them out (THRONG_NO_INSTANCES).
 
 #ifndef THRONG_SURFACE_GLSL
 #define THRONG_SURFACE_GLSL
@@ -22,11 +26,16 @@
 #define THRONG_NO_INSTANCES
 #include "throng.glsl"
 
-// ThrongMaterial.flags
+// The variant of a surface: ThrongMaterial.variant, with the last three bits constant 1000.
 const uint THRONG_ALPHA_MASK = 1u;
 const uint THRONG_ALPHA_BLEND = 2u;
 const uint THRONG_UNLIT = 4u;
-const uint THRONG_TEXTURE_SHIFT = 8u;  // five bits: which textures exist, in the order below
+const uint THRONG_TURNS_UVS = 8u;           // a texture's coordinates are transformed
+const uint THRONG_SECOND_UVS = 16u;         // a texture uses the second set of coordinates
+const uint THRONG_TEXTURE_SHIFT = 8u;       // five bits: which textures exist, in the order below
+const uint THRONG_SURFACE_NORMALS = 8192u;  // of the primitive, not of the material
+const uint THRONG_SURFACE_TANGENTS = 16384u;
+const uint THRONG_TWO_SIDED = 32768u;       // back faces are drawn
 
 // ThrongTexture.uv_set
 const uint THRONG_UV_SECOND = 1u;       // the second set of coordinates; otherwise the first
@@ -54,7 +63,7 @@ struct ThrongMaterial {
     float roughness;
     float normal_scale;
     float occlusion_strength;
-    uint flags;
+    uint variant;
     uint reserved[3];
     ThrongTexture textures[5];
 };
@@ -69,8 +78,11 @@ layout(set = THRONG_SET, binding = 5) uniform sampler2D throng_textures[];
 layout(set = THRONG_SET, binding = 5) uniform sampler2D throng_textures[5];
 #endif
 
+// By default THRONG_NONE: what a surface has is read from the material and the primitive.
+layout(constant_id = 1000) const uint throng_surface_constant = 0xFFFFFFFFu;
+
 // False in the pipelines of materials without a mask, which then contain no discard.
-layout(constant_id = 1000) const bool throng_masked = true;
+const bool throng_masked = (throng_surface_constant & THRONG_ALPHA_MASK) != 0u;
 
 #ifndef THRONG_PUSH
 #define THRONG_PUSH
@@ -110,30 +122,56 @@ uint throng_material_index() {
 #define THRONG_MATERIAL throng_materials[throng_material_index()]
 
 bool throng_material_has(const uint flag) {
-    return (THRONG_MATERIAL.flags & flag) != 0u;
+    if (throng_surface_constant != THRONG_NONE) {
+        return (throng_surface_constant & flag) != 0u;
+    }
+    return (THRONG_MATERIAL.variant & flag) != 0u;
+}
+
+bool throng_surface_has_normals() {
+    if (throng_surface_constant != THRONG_NONE) {
+        return (throng_surface_constant & THRONG_SURFACE_NORMALS) != 0u;
+    }
+    return throng_has(THRONG_PRIMITIVE, THRONG_HAS_NORMALS);
+}
+
+// True also if it is not known.
+bool throng_surface_may_have(const uint flag) {
+    return (throng_surface_constant & flag) != 0u;
+}
+
+bool throng_is_transformed(const uint which) {
+    return throng_material_has(THRONG_TURNS_UVS)
+           && (THRONG_MATERIAL.textures[which].uv_set & THRONG_UV_TRANSFORMED) != 0u;
 }
 
 // Texture coordinates before the offset, from both sets. Those that need no transform are used as
 // they are, because in helper invocations lavapipe reads zeros from buffers.
 vec2 throng_turn_uv(const uint which, const vec4 sets) {
-    uint uv_set = THRONG_MATERIAL.textures[which].uv_set;
-    vec4 matrix = THRONG_MATERIAL.textures[which].uv_matrix;
-    vec2 uv = mix(sets.xy, sets.zw, bvec2((uv_set & THRONG_UV_SECOND) != 0u));
-    vec2 turned = mat2(matrix.xy, matrix.zw) * uv;
-    return mix(uv, turned, bvec2((uv_set & THRONG_UV_TRANSFORMED) != 0u));
+    vec2 uv = sets.xy;
+    if (throng_material_has(THRONG_SECOND_UVS)) {
+        uint uv_set = THRONG_MATERIAL.textures[which].uv_set;
+        uv = mix(sets.xy, sets.zw, bvec2((uv_set & THRONG_UV_SECOND) != 0u));
+    }
+    if (throng_material_has(THRONG_TURNS_UVS)) {
+        vec4 matrix = THRONG_MATERIAL.textures[which].uv_matrix;
+        vec2 turned = mat2(matrix.xy, matrix.zw) * uv;
+        uv = mix(uv, turned, bvec2(throng_is_transformed(which)));
+    }
+    return uv;
 }
 
 vec2 throng_texture_uv(const uint which) {
-    return throng_turn_uv(which, throng_in_uv) + THRONG_MATERIAL.textures[which].uv_offset;
+    vec2 uv = throng_turn_uv(which, throng_in_uv);
+    if (throng_material_has(THRONG_TURNS_UVS)) {
+        uv += THRONG_MATERIAL.textures[which].uv_offset;
+    }
+    return uv;
 }
 
 // The change of the texture coordinates from pixel to pixel, taken before all branches.
 vec4 throng_uv_dx = dFdx(throng_in_uv);
 vec4 throng_uv_dy = dFdy(throng_in_uv);
-
-bool throng_is_transformed(const uint which) {
-    return (THRONG_MATERIAL.textures[which].uv_set & THRONG_UV_TRANSFORMED) != 0u;
-}
 
 // With the change stated where the coordinates are transformed: helper invocations on lavapipe do
 // not transform theirs, and the level of detail would be wrong at the edges of triangles.
@@ -144,7 +182,7 @@ bool throng_is_transformed(const uint which) {
         : texture(image, throng_texture_uv(which)))
 
 bool throng_has_texture(const uint which) {
-    return (THRONG_MATERIAL.flags >> (THRONG_TEXTURE_SHIFT + which) & 1u) != 0u;
+    return throng_material_has(1u << (THRONG_TEXTURE_SHIFT + which));
 }
 
 // A texture of the material; white if it has none. `which` is a literal, so that the index of the
@@ -227,17 +265,19 @@ ThrongSurface throng_surface() {
     surface.position = throng_in_position;
     vec3 to_eye = throng_to_eye();
     surface.to_eye = to_eye * inversesqrt(max(dot(to_eye, to_eye), 1e-30));
-    vec3 facet = throng_facet(slopes);
-    bool has_normals = throng_has(THRONG_PRIMITIVE, THRONG_HAS_NORMALS);
+    bool has_normals = throng_surface_has_normals();
     // A double-sided surface seen from behind uses the opposite normal.
-    bool behind = has_normals && dot(throng_in_normal, facet) < 0.0 && !gl_FrontFacing;
-    vec3 normal = has_normals ? throng_in_normal : facet;
+    bool behind = has_normals && throng_surface_may_have(THRONG_TWO_SIDED) && !gl_FrontFacing
+                  && dot(throng_in_normal, throng_facet(slopes)) < 0.0;
+    vec3 normal = has_normals ? throng_in_normal : throng_facet(slopes);
     normal *= inversesqrt(max(dot(normal, normal), 1e-30));
     if (throng_has_texture(THRONG_NORMAL)) {
         vec3 detail = THRONG_SAMPLE(THRONG_NORMAL).xyz * 2.0 - 1.0;
         detail.xy *= THRONG_MATERIAL.normal_scale;
         mat3 frame;
-        if (dot(throng_in_tangent.xyz, throng_in_tangent.xyz) > 0.0) {
+        bool has_tangent = throng_surface_may_have(THRONG_SURFACE_TANGENTS)
+                           && dot(throng_in_tangent.xyz, throng_in_tangent.xyz) > 0.0;
+        if (has_tangent) {
             vec3 tangent = throng_in_tangent.xyz;
             frame = mat3(tangent, cross(normal, tangent) * throng_in_tangent.w, normal);
         } else {
@@ -267,7 +307,8 @@ ThrongSurface throng_surface() {
     if (throng_has_texture(THRONG_EMISSIVE)) {
         surface.emissive *= THRONG_SAMPLE(THRONG_EMISSIVE).rgb;
     }
-    surface.unlit = throng_material_has(THRONG_UNLIT);
+    // Read from the material: a variant of its own would save one branch.
+    surface.unlit = (THRONG_MATERIAL.variant & THRONG_UNLIT) != 0u;
     if (throng_is_hole(surface.base_color.a)) {
         surface.base_color.a = 0.0;
     } else if (!throng_material_has(THRONG_ALPHA_BLEND)) {

@@ -3,9 +3,9 @@
 
 vec3 throng_transform_point(const vec4 rows[3], const vec3 point) {
     precise vec3 result = vec3(
-        rows[0].x * point.x + rows[0].y * point.y + rows[0].z * point.z + rows[0].w,
-        rows[1].x * point.x + rows[1].y * point.y + rows[1].z * point.z + rows[1].w,
-        rows[2].x * point.x + rows[2].y * point.y + rows[2].z * point.z + rows[2].w);
+        fma(rows[0].x, point.x, fma(rows[0].y, point.y, fma(rows[0].z, point.z, rows[0].w))),
+        fma(rows[1].x, point.x, fma(rows[1].y, point.y, fma(rows[1].z, point.z, rows[1].w))),
+        fma(rows[2].x, point.x, fma(rows[2].y, point.y, fma(rows[2].z, point.z, rows[2].w))));
     return result;
 }
 
@@ -15,38 +15,40 @@ vec3 throng_unit_or(const vec3 direction, const vec3 otherwise) {
     return largest > 0.0 ? normalize(direction / largest) : otherwise;
 }
 
-// Directions are transformed by the matrix itself.
-vec3 throng_transform_direction(const vec4 rows[3], const vec3 direction) {
-    vec3 image = vec3(dot(rows[0].xyz, direction), dot(rows[1].xyz, direction),
-                      dot(rows[2].xyz, direction));
-    return throng_unit_or(image, direction);
+// With the sign of `value` switched if `by` is negative.
+float throng_switch_sign(const float value, const float by) {
+    return uintBitsToFloat(floatBitsToUint(value) ^ (floatBitsToUint(by) & 0x80000000u));
 }
 
-// The sign of the determinant: -1 if the matrix flips.
-float throng_handedness(const vec4 rows[3]) {
-    vec3 a = rows[0].xyz, b = rows[1].xyz, c = rows[2].xyz;
+vec3 throng_switch_sign(const vec3 value, const float by) {
+    return uintBitsToFloat(floatBitsToUint(value) ^ (floatBitsToUint(by) & 0x80000000u));
+}
+
+// Directions are transformed by the matrix itself.
+vec3 throng_transform_direction(const vec4 rows[3], const vec3 direction) {
+    return vec3(dot(rows[0].xyz, direction), dot(rows[1].xyz, direction),
+                dot(rows[2].xyz, direction));
+}
+
+// The rows scaled to a largest element of 1. Products of the elements neither overflow nor vanish
+// then. All of them are 0 if the largest is.
+void throng_scale_to_one(inout vec3 a, inout vec3 b, inout vec3 c) {
     vec3 m = max(max(abs(a), abs(b)), abs(c));
-    float largest = max(max(max(m.x, m.y), m.z), 1e-37);
-    return dot(a / largest, cross(b / largest, c / largest)) < 0.0 ? -1.0 : 1.0;
+    float largest = max(max(m.x, m.y), m.z);
+    float scale = largest > 0.0 ? largest : 1.0;
+    a /= scale;
+    b /= scale;
+    c /= scale;
 }
 
 // Normals are transformed by the cofactor matrix times the sign of the determinant. That is the
 // inverse transpose up to a positive factor, without a division, and right for flipped matrices and
-// non-uniform scale. The matrix is scaled to a largest element of 1 first, because small scales
-// would underflow.
-vec3 throng_transform_normal(const vec4 rows[3], const vec3 normal) {
-    vec3 a = rows[0].xyz, b = rows[1].xyz, c = rows[2].xyz;
-    vec3 m = max(max(abs(a), abs(b)), abs(c));
-    float largest = max(max(m.x, m.y), m.z);
-    if (largest == 0.0) {
-        return normal;
-    }
-    a /= largest;
-    b /= largest;
-    c /= largest;
+// non-uniform scale. w is a number with the sign of the determinant.
+vec4 throng_transform_normal(const vec3 a, const vec3 b, const vec3 c, const vec3 normal) {
     vec3 bc = cross(b, c);
-    vec3 n = vec3(dot(bc, normal), dot(cross(c, a), normal), dot(cross(a, b), normal));
-    return throng_unit_or(n * (dot(a, bc) < 0.0 ? -1.0 : 1.0), normal);
+    vec3 image = vec3(dot(bc, normal), dot(cross(c, a), normal), dot(cross(a, b), normal));
+    float determinant = dot(a, bc);
+    return vec4(throng_switch_sign(image, determinant), determinant);
 }
 
 // cross() cannot be precise.
@@ -72,8 +74,9 @@ vec3 throng_transform_point(const ThrongDualQuat q, const vec3 point) {
 #endif
 
 vec4 throng_transform_clip(const mat4 clip_from_world, const vec3 p) {
-    precise vec4 clip = clip_from_world[0] * p.x + clip_from_world[1] * p.y
-                        + clip_from_world[2] * p.z + clip_from_world[3];
+    precise vec4 clip = fma(clip_from_world[0], vec4(p.x),
+                            fma(clip_from_world[1], vec4(p.y),
+                                fma(clip_from_world[2], vec4(p.z), clip_from_world[3])));
     return clip;
 }
 
@@ -86,7 +89,10 @@ bool throng_faces(const ThrongInstance instance, const uint flip) {
     if (flip == THRONG_NONE) {
         return true;
     }
-    ThrongMatrix entry = throng_palette(throng_pose(instance).palette, (flip >> 1) * 3u);
-    return (throng_handedness(entry.rows) < 0.0) == ((flip & 1u) != 0u);
+    uvec2 at = throng_add(throng_pose(instance).palette, (flip >> 1) * 48u);
+    ThrongMatrix entry = throng_palette_matrix(at);
+    vec3 a = entry.rows[0].xyz, b = entry.rows[1].xyz, c = entry.rows[2].xyz;
+    throng_scale_to_one(a, b, c);
+    return (dot(a, cross(b, c)) < 0.0) == ((flip & 1u) != 0u);
 }
 #endif

@@ -36,24 +36,24 @@ void main() {
     if (number >= count) {
         return;
     }
-    at = first_word + number * (25u + entries * 12u);
+    at = first_word + number * (33u + entries * 12u);
     uint index = throng_visible[first_visible + number];
     ThrongInstance instance = throng_instances[index];
     put(index);
     for (int r = 0; r < 3; ++r) {
         put_row(instance.world_from_model[r]);
     }
+    put_row(vec4(instance.normal_x, instance.side));
+    put_row(vec4(instance.normal_y, uintBitsToFloat(instance.user)));
+    put_row(vec4(instance.normal_z, uintBitsToFloat(instance.stamp)));
     put_row(instance.tint);
     put(instance.palette.x);
     put(instance.palette.y);
-    put(instance.source);
-    put(instance.character);
-    put(instance.stamp);
     put(instance.morphs);
     put(instance.skinned);
-    put(instance.user);
     for (uint entry = 0u; entry < entries; ++entry) {
-        ThrongMatrix matrix = throng_palette(throng_pose(instance).palette, entry * 3u);
+        uvec2 at = throng_add(throng_pose(instance).palette, entry * 48u);
+        ThrongMatrix matrix = throng_palette_matrix(at);
         for (int r = 0; r < 3; ++r) {
             put_row(matrix.rows[r]);
         }

@@ -14,9 +14,10 @@ void main() {
     precise vec3 world;
     for (int r = 0; r < 3; ++r) {
         vec4 row = world_from_model[r];
-        world[r] = row.x * p.x + row.y * p.y + row.z * p.z + row.w;
+        world[r] = fma(row.x, p.x, fma(row.y, p.y, fma(row.z, p.z, row.w)));
     }
-    precise vec4 clip = clip_from_world[0] * world.x + clip_from_world[1] * world.y
-                        + clip_from_world[2] * world.z + clip_from_world[3];
+    precise vec4 clip = fma(clip_from_world[0], vec4(world.x),
+                            fma(clip_from_world[1], vec4(world.y),
+                                fma(clip_from_world[2], vec4(world.z), clip_from_world[3])));
     gl_Position = clip;
 }

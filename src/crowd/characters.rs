@@ -7,10 +7,11 @@ use crate::crowd::instances::state::{Allocation, InstanceState, Sizes, is_flippe
 use crate::crowd::memory::buffers::FrameBuffers;
 use crate::crowd::{CharacterDesc, CharacterId, SkinningStage};
 use crate::error::{Error, Result};
+use crate::gpu::layout::GpuChange;
 use crate::gpu::palettes::Row;
 use crate::gpu::{
-    Blending, Device, GpuInstance, MemoryAllocator, MeshSets, Object, PrimitiveDraw, SetBuffers,
-    SetLayout, SkinnedMesh, Upload, palettes,
+    Blending, Device, MemoryAllocator, MeshSets, Object, PrimitiveDraw, SetBuffers, SetLayout,
+    SkinnedMesh, Upload, palettes,
 };
 use crate::mesh::{AlphaMode, PartId, part_bits};
 use crate::order;
@@ -83,6 +84,10 @@ pub(super) struct LoadedCharacter {
     pub(super) cpu_skin: Option<CpuSkin>,
     /// The centre of the rest pose, by which blended instances are sorted.
     pub(super) center: glam::Vec3,
+    /// True if instances have had deformed vertices.
+    pub(super) deforms: bool,
+    /// True if its pipelines read deformed vertices. Between frames, this follows `deforms`.
+    pub(super) reads_skinned: bool,
 }
 
 impl LoadedCharacter {
@@ -151,6 +156,8 @@ impl LoadedCharacter {
             primitives: drawn.collect(),
             cpu_skin,
             center: character.rest_bounds().center(),
+            deforms: false,
+            reads_skinned: false,
         };
         Ok((loaded, upload))
     }
@@ -179,22 +186,23 @@ impl LoadedCharacter {
     /// The state of a new instance, which becomes the last member. The crowd has this character
     /// under the id.
     pub(super) fn instance(
-        &self,
+        &mut self,
         (character, actor): (CharacterId, ActorId),
         world_from_model: &Affine3A,
         (tint, user): ([f32; 4], u32),
         skin: SkinningStage,
     ) -> InstanceState {
+        self.deforms |= skin != SkinningStage::Vertex;
         let sizes = self.sizes();
         let allocation = |size| Allocation { start: 0, size };
         InstanceState {
-            record: GpuInstance {
+            record: GpuChange {
                 world_from_model: Mat3x4::from_affine(world_from_model),
                 tint,
-                character: character.0,
                 user,
                 ..Zeroable::zeroed()
             },
+            character: character.0,
             actor,
             in_ring: false,
             rest_palette: self.mesh.rest_palette(),
@@ -296,7 +304,8 @@ impl LoadedCharacter {
 
     /// The pipeline variants that its draws use.
     pub(super) fn variants(&self) -> impl Iterator<Item = Variant> + '_ {
-        self.draws.iter().map(|draw| variant(&self.mesh, draw))
+        let draws = self.draws.iter();
+        draws.map(|draw| Variant::of(draw, self.reads_skinned))
     }
 }
 
@@ -308,7 +317,7 @@ fn ordered_draws(mesh: &SkinnedMesh) -> Vec<PrimitiveDraw> {
         let blended = blending == Blending::Blend;
         let state = (
             blending,
-            influences(draw),
+            (draw.variant, draw.surface),
             draw.double_sided,
             (draw.flip_code.is_some(), draw.flipped),
             draw.material,
@@ -317,28 +326,6 @@ fn ordered_draws(mesh: &SkinnedMesh) -> Vec<PrimitiveDraw> {
         (blended, (!blended).then_some(state), draw.primitive)
     });
     draws
-}
-
-/// The values of [`influences`]: all vertices follow one joint, at most four, or more. Few values
-/// keep pipelines few.
-pub(super) const INFLUENCES: [u32; 3] = [1, 4, 0];
-
-/// The pipeline variant that a draw uses.
-pub(super) fn variant(mesh: &SkinnedMesh, draw: &PrimitiveDraw) -> Variant {
-    Variant {
-        method: mesh.format() as u32,
-        influences: influences(draw),
-        blending: Blending::of(draw.alpha),
-    }
-}
-
-/// The constant `THRONG_INFLUENCES` of a draw's pipeline, as [`INFLUENCES`] lists them.
-fn influences(draw: &PrimitiveDraw) -> u32 {
-    match draw.influences {
-        0 | 1 => 1,
-        2..=4 => 4,
-        _ => 0,
-    }
 }
 
 /// A pool, and the sets that it has.

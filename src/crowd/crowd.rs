@@ -86,6 +86,8 @@ pub(super) struct Pipelines {
     pub(super) passes: Vec<Option<DrawPass>>,
     /// The variants that every pass has, whatever the characters use.
     pub(super) warm: Vec<Variant>,
+    /// The number of pipelines created since the last frame began.
+    pub(super) created: u32,
 }
 
 /// The buffers of a crowd, and what waits to be uploaded or freed.
@@ -146,6 +148,7 @@ impl Crowd {
                 skin: SkinPipeline::null(),
                 passes: Vec::new(),
                 warm: Vec::new(),
+                created: 0,
             },
             memory: Memory {
                 buffers: FrameBuffers::null(),

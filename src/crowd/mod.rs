@@ -54,6 +54,6 @@ pub use instance::spawn::Spawn;
 pub use instances::attachments::Attachment;
 pub use instances::state::SkinningStage;
 pub use setup::growth::MoreInstances;
-pub use setup::passes::WarmUp;
+pub use setup::passes::{PipelineInfo, WarmUp};
 pub use stats::Stats;
 pub use view::{Lighting, Shadow, View};

@@ -9,6 +9,7 @@ use super::producers::deforms::Deforms;
 use super::visibility::marks::Visibility;
 use super::{Capacity, CharacterId, InstanceId};
 use crate::animator::Animator;
+use crate::crowd::SkinningStage;
 use crate::error::{Error, Result, expect_transform};
 use crate::palette::Mat3x4;
 use glam::Affine3A;
@@ -46,6 +47,16 @@ impl Scene {
         self.animated.reserve_deformed(cpu_skinned.count as usize);
     }
 
+    /// Changes the skinning stage of a living instance. It has been checked to fit.
+    pub(super) fn set_skin(&mut self, id: InstanceId, stage: SkinningStage, words: u32) {
+        let character = self.instances.alive(id).character;
+        if let Some(character) = self.characters.at_mut(character) {
+            character.deforms |= stage != SkinningStage::Vertex;
+        }
+        self.instances.set_skin(id, stage, words);
+        self.reserve_deformed();
+    }
+
     /// Reserves memory for what views show.
     pub(super) fn reserve_visibility(&mut self, capacity: &Capacity) {
         self.visibility.reserve(capacity, self.characters.len());
@@ -70,7 +81,7 @@ impl Scene {
     /// Hides or shows the primitives of these bits of a living instance.
     pub(super) fn hide(&mut self, id: InstanceId, bits: u128, hide: bool) {
         let [before, after] = self.visibility.hide(id.index, bits, hide);
-        let character = self.instances.alive(id).record.character;
+        let character = self.instances.alive(id).character;
         if before != after
             && let Some(character) = self.characters.at_mut(character)
         {
@@ -112,7 +123,7 @@ impl Scene {
     pub(super) fn put_record(&mut self, id: InstanceId, world_from_model: &Affine3A, jump: bool) {
         let instance = self.instances.alive(id);
         let (before, now) = (instance.flipped, is_flipped(world_from_model));
-        let character = instance.record.character;
+        let character = instance.character;
         if before != now
             && let Some(character) = self.characters.at_mut(character)
         {

@@ -15,6 +15,9 @@ pub struct Stats {
     pub skinned: u32,
     /// Instance records that were uploaded.
     pub changes: u32,
+    /// Pipelines that were created since the frame before began, for characters, passes and
+    /// skinning stages that came since.
+    pub new_pipelines: u32,
     /// Bytes that the CPU wrote for the GPU in this frame.
     ///
     /// These are palettes, records, views, lists, and uploads of new characters.
@@ -46,6 +49,7 @@ pub(super) struct Counters {
     pub(super) palette_entries: u32,
     pub(super) skinned: u32,
     pub(super) changes: u32,
+    pub(super) new_pipelines: u32,
     pub(super) upload_bytes: u64,
     pub(super) update_ms: f64,
     pub(super) animate_ms: f64,
@@ -73,6 +77,7 @@ impl Counters {
             palette_entries: self.palette_entries,
             skinned: self.skinned,
             changes: self.changes,
+            new_pipelines: self.new_pipelines,
             upload_bytes: self.upload_bytes,
             draws: self.draws.load(Ordering::Relaxed),
             vertices: self.vertices.load(Ordering::Relaxed),

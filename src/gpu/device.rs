@@ -63,6 +63,7 @@ pub struct Device {
     pub(crate) memory: vk::PhysicalDeviceMemoryProperties,
     pub(crate) enabled: Enabled,
     pub(crate) pipeline_cache: vk::PipelineCache,
+    pub(crate) pipeline_flags: vk::PipelineCreateFlags,
     name: Box<str>,
 }
 
@@ -174,6 +175,7 @@ impl Device {
             memory,
             enabled: *enabled,
             pipeline_cache: vk::PipelineCache::null(),
+            pipeline_flags: vk::PipelineCreateFlags::empty(),
             name: features::device_name(&properties),
         }
     }
@@ -194,6 +196,22 @@ impl Device {
     #[must_use]
     pub unsafe fn with_pipeline_cache(mut self, cache: vk::PipelineCache) -> Self {
         self.pipeline_cache = cache;
+        self
+    }
+
+    /// Adds flags to every pipeline that is created with the result.
+    ///
+    /// For example, `CAPTURE_STATISTICS_KHR` lets an engine ask its driver for the registers and
+    /// instructions of [`Crowd::pipelines`](crate::Crowd::pipelines).
+    ///
+    /// Set them before the device is passed on: what is made with a device keeps a copy of them.
+    ///
+    /// # Safety
+    /// The device has the features and extensions that the flags need, and pipelines without base
+    /// pipelines, libraries and descriptor buffers may have them.
+    #[must_use]
+    pub unsafe fn with_pipeline_flags(mut self, flags: vk::PipelineCreateFlags) -> Self {
+        self.pipeline_flags = flags;
         self
     }
 

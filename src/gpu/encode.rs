@@ -6,15 +6,15 @@ use super::{limit, ranges};
 use crate::character::Character;
 use crate::error::Result;
 use crate::mesh::{JointIndices, MorphTarget, Primitive};
+use crate::order;
 use crate::palette::PaletteFormat;
 use crate::skin::{SkinnedLayout, SkinnedStreams};
-use bytemuck::Pod;
 use glam::{Vec2, Vec3, Vec4};
 
 /// Vertices per workgroup of the skin stage.
 pub(crate) const CHUNK: u32 = 64;
 
-/// Influences in a block of joints or weights.
+/// Influences in a block.
 const BLOCK: usize = 4;
 
 /// A character's mesh buffer.
@@ -29,12 +29,21 @@ pub(crate) struct Geometry {
     /// The index of the first material, in units of a material.
     first_material: u32,
     pub(crate) draws: Vec<(u32, DrawRange)>,
-    /// The first word of the skin stage's work list for one instance: pairs of primitive and first
-    /// vertex.
-    pub(crate) chunks: u32,
-    pub(crate) chunk_count: u32,
+    /// The skin stage's work for one instance.
+    pub(crate) chunks: Vec<SkinChunks>,
     /// The layout of an instance's deformed vertices.
     pub(crate) skinned: SkinnedLayout,
+}
+
+/// Primitives that one variant of the skin stage deforms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SkinChunks {
+    /// The constant `THRONG_VARIANT` of its pipeline.
+    pub(crate) variant: u32,
+    /// First word in the mesh buffer: pairs of primitive and first vertex.
+    pub(crate) first: u32,
+    /// Number of pairs, each for one workgroup.
+    pub(crate) count: u32,
 }
 
 impl Geometry {
@@ -93,27 +102,21 @@ impl Geometry {
         format: PaletteFormat,
     ) -> Result<()> {
         let material = character.materials().get(primitive.material as usize);
-        let narrow_weights = narrow(&primitive.weights);
-        let per_vertex = primitive.influences_per_vertex as usize;
+        let (influences, more_influences) = self.add_influences(primitive)?;
+        let wide = matches!(primitive.joints, JointIndices::U16(_));
+        let own_tangents = primitive.tangents.iter().filter(|_| wide);
         let record = GpuPrimitive {
             vertex_count: primitive.vertex_count() as u32,
             palette_offset: primitive.palette.start,
-            influences: primitive.influences_per_vertex,
-            flags: flags(primitive, material, narrow_weights.is_some())
-                | (format as u32) << GpuPrimitive::METHOD_SHIFT,
+            influence_count: primitive.influences_per_vertex,
+            variant: variant(character, primitive, format),
             positions: self.positions(primitive)?,
-            joints: match &primitive.joints {
-                JointIndices::U8(list) => self.blocks(list, per_vertex)?,
-                JointIndices::U16(list) => self.blocks(list, per_vertex)?,
-            },
-            weights: match &narrow_weights {
-                Some(list) => self.blocks(list, per_vertex)?,
-                None => self.blocks(&primitive.weights, per_vertex)?,
-            },
+            influences,
+            more_influences,
             uvs: self.pairs(&primitive.uvs)?,
             colors: self.colors(&primitive.colors)?,
             material: self.first_material + primitive.material,
-            tangents: self.push(primitive.tangents.iter().map(|t| tangent(*t)))?,
+            tangents: self.push(own_tangents.map(|t| tangent(*t)))?,
             uvs1: self.pairs(&primitive.uvs1)?,
             targets: self.add_targets(primitive)?,
             target_count: primitive.targets.len() as u32,
@@ -126,6 +129,52 @@ impl Geometry {
         };
         self.primitives.push(record);
         Ok(())
+    }
+
+    /// Appends the first four influences of each vertex, and after them the blocks of its others.
+    /// Where a vertex has fewer, its first joint is repeated with a weight of 0, so that shaders
+    /// read an entry that they have read anyway.
+    fn add_influences(&mut self, primitive: &Primitive) -> Result<(u32, u32)> {
+        let per_vertex = primitive.influences_per_vertex as usize;
+        let joint = |at: usize| match &primitive.joints {
+            JointIndices::U8(list) => list.get(at).map_or(0, |joint| u16::from(*joint)),
+            JointIndices::U16(list) => list.get(at).copied().unwrap_or(0),
+        };
+        let block = |vertex: usize, first: usize| {
+            let start = vertex * per_vertex;
+            let mut joints = [joint(start); BLOCK];
+            let mut weights = [0_u16; BLOCK];
+            for number in first..per_vertex.min(first + BLOCK) {
+                let weight = primitive.weights.get(start + number).copied().unwrap_or(0);
+                if weight > 0 {
+                    joints[number - first] = joint(start + number);
+                    weights[number - first] = weight;
+                }
+            }
+            (joints, weights)
+        };
+        let pair = |low: u16, high: u16| u32::from(low) | u32::from(high) << 16;
+        let vertices = primitive.vertex_count();
+        let wide = matches!(primitive.joints, JointIndices::U16(_));
+        self.align(4);
+        let first = self.push((0..vertices).flat_map(|vertex| {
+            let ([a, b, c, d], [_, second, third, fourth]) = block(vertex, 0);
+            let (weights, fourth) = (pair(second, third), u32::from(fourth));
+            if wide {
+                return [pair(a, b), pair(c, d), weights, fourth];
+            }
+            let tangent = primitive.tangents.get(vertex).map_or(0, |t| tangent(*t));
+            let joints = u32::from_le_bytes([a, b, c, d].map(|joint| joint as u8));
+            [joints, weights, fourth, tangent]
+        }))?;
+        let more = self.push((0..vertices).flat_map(|vertex| {
+            let blocks = (BLOCK..per_vertex).step_by(BLOCK);
+            blocks.flat_map(move |start| {
+                let ([a, b, c, d], [e, f, g, h]) = block(vertex, start);
+                [pair(a, b), pair(c, d), pair(e, f), pair(g, h)]
+            })
+        }))?;
+        Ok((first, more))
     }
 
     /// Appends the targets' deltas, followed by the table of their offsets.
@@ -177,15 +226,25 @@ impl Geometry {
     }
 
     fn add_chunks(&mut self) -> Result<()> {
-        let chunks: Vec<u32> = (0..)
-            .zip(&self.primitives)
-            .flat_map(|(number, primitive)| {
-                let starts = (0..primitive.vertex_count).step_by(CHUNK as usize);
-                starts.flat_map(move |first| [number, first])
-            })
-            .collect();
-        self.chunk_count = chunks.len() as u32 / 2;
-        self.chunks = self.push(chunks.into_iter())?;
+        let variants = self.primitives.iter().map(|it| skin_variant(it.variant));
+        let variants = order::sorted_set(variants.collect());
+        for variant in variants {
+            let of_variant = (0..).zip(&self.primitives);
+            let of_variant = of_variant.filter(|(_, it)| skin_variant(it.variant) == variant);
+            let chunks: Vec<u32> = of_variant
+                .flat_map(|(number, primitive)| {
+                    let starts = (0..primitive.vertex_count).step_by(CHUNK as usize);
+                    starts.flat_map(move |first| [number, first])
+                })
+                .collect();
+            let count = chunks.len() as u32 / 2;
+            let first = self.push(chunks.into_iter())?;
+            self.chunks.push(SkinChunks {
+                variant,
+                first,
+                count,
+            });
+        }
         Ok(())
     }
 
@@ -234,20 +293,6 @@ impl Geometry {
         self.push(values.map(f32::to_bits))
     }
 
-    /// Appends the joints or weights of each vertex, `per_vertex` of them, as blocks of four. Zeros
-    /// fill the last block.
-    fn blocks<T: Pod>(&mut self, list: &[T], per_vertex: usize) -> Result<u32> {
-        self.align(BLOCK * size_of::<T>() / 4);
-        let vertices = list.chunks(per_vertex.max(1));
-        let blocks = vertices.flat_map(|vertex| vertex.chunks(BLOCK));
-        let mut padded = Vec::with_capacity(list.len().next_multiple_of(BLOCK));
-        for block in blocks {
-            padded.extend_from_slice(block);
-            padded.resize(padded.len() + BLOCK - block.len(), T::zeroed());
-        }
-        self.bytes(bytemuck::cast_slice(&padded))
-    }
-
     /// Appends bytes, padded to a word, and returns the offset of the first word.
     fn bytes(&mut self, bytes: &[u8]) -> Result<u32> {
         self.push(bytes.chunks(4).map(|chunk| {
@@ -258,20 +303,45 @@ impl Geometry {
     }
 }
 
-fn flags(primitive: &Primitive, material: Option<&crate::mesh::Material>, narrow: bool) -> u32 {
-    let flag = |set: bool, flag: u32| if set { flag } else { 0 };
-    let wide = matches!(primitive.joints, JointIndices::U16(_));
-    flag(wide, GpuPrimitive::JOINTS_U16)
-        | flag(narrow, GpuPrimitive::WEIGHTS_U8)
-        | flag(!primitive.normals.is_empty(), GpuPrimitive::HAS_NORMALS)
-        | flag(!primitive.tangents.is_empty(), GpuPrimitive::HAS_TANGENTS)
-        | flag(!primitive.uvs.is_empty(), GpuPrimitive::HAS_UVS)
-        | flag(!primitive.uvs1.is_empty(), GpuPrimitive::HAS_UVS1)
-        | flag(!primitive.colors.is_empty(), GpuPrimitive::HAS_COLORS)
-        | flag(
-            material.is_some_and(|m| m.tint_by_alpha),
-            GpuPrimitive::TINT_BY_ALPHA,
-        )
+/// The variant of a primitive's record: its data and how it is skinned.
+///
+/// The record stands for all draws of the primitive, so some of them may flip.
+pub(crate) fn variant(character: &Character, primitive: &Primitive, format: PaletteFormat) -> u32 {
+    type Of = GpuPrimitive;
+    let material = character.materials().get(primitive.material as usize);
+    let normals = !primitive.normals.is_empty();
+    let colors = !primitive.colors.is_empty();
+    let flags = [
+        (
+            matches!(primitive.joints, JointIndices::U16(_)),
+            Of::JOINTS_U16,
+        ),
+        (normals, Of::HAS_NORMALS),
+        (normals && !primitive.tangents.is_empty(), Of::HAS_TANGENTS),
+        (!primitive.uvs.is_empty(), Of::HAS_UVS),
+        (!primitive.uvs1.is_empty(), Of::HAS_UVS1),
+        (colors, Of::HAS_COLORS),
+        (
+            colors && material.is_some_and(|m| m.tint_by_alpha),
+            Of::TINT_BY_ALPHA,
+        ),
+        (!primitive.targets.is_empty(), Of::HAS_TARGETS),
+        (primitive.influences_per_vertex <= 1, Of::ONE_INFLUENCE),
+        (primitive.influences_per_vertex > 4, Of::MANY_INFLUENCES),
+        (character.has_extreme_scales(primitive), Of::EXTREME_SCALES),
+        (true, Of::READS_SKINNED | Of::MAY_FLIP),
+    ];
+    let flags = flags.into_iter().filter(|(has, _)| *has);
+    let flags = flags.fold(0, |all, (_, flag)| all | flag);
+    flags | (format as u32) << Of::METHOD_SHIFT
+}
+
+/// The part of a variant that the skin stage depends on.
+pub(crate) const fn skin_variant(variant: u32) -> u32 {
+    type Of = GpuPrimitive;
+    let of_normals = Of::HAS_NORMALS | Of::HAS_TANGENTS | Of::EXTREME_SCALES;
+    let of_draws = Of::READS_SKINNED | Of::MAY_FLIP;
+    variant & (Of::FOR_POSITIONS & !of_draws | of_normals)
 }
 
 /// Two words for every 32 vertices: a bit for each vertex that the target moves, and the number of
@@ -289,13 +359,6 @@ fn mask(target: &MorphTarget, vertices: usize) -> Vec<u32> {
         before += pair[0].count_ones();
     }
     words
-}
-
-/// The weights in 8 bits, if that loses nothing. In files with 8-bit weights, every weight is a
-/// multiple of 1/255, which is 257/65,535.
-fn narrow(weights: &[u16]) -> Option<Vec<u8>> {
-    let exact = !weights.is_empty() && weights.iter().all(|weight| weight % 257 == 0);
-    exact.then(|| weights.iter().map(|weight| (weight / 257) as u8).collect())
 }
 
 /// Projects a unit vector onto the octahedron, −1 to 1 in both coordinates.
@@ -322,11 +385,14 @@ fn octahedral(normal: Vec3) -> u32 {
     snorm16(x) | snorm16(y) << 16
 }
 
-/// A tangent as snorm15 and snorm16, above a bit that is 1 if the bitangent's sign is negative.
+/// A tangent as two numbers that are 32,766 at 1. The first is even, and 1 is added to it if the
+/// bitangent's sign is negative.
 fn tangent(tangent: Vec4) -> u32 {
     let (x, y) = on_octahedron(tangent.truncate());
-    let x = (x.clamp(-1.0, 1.0) * 16383.0).round() as i16;
-    u32::from(x.cast_unsigned() << 1) | u32::from(tangent.w < 0.0) | snorm16(y) << 16
+    let number = |value: f32, one: f32| (value.clamp(-1.0, 1.0) * one).round() as i16;
+    let (x, y) = (number(x, 16_383.0) * 2, number(y, 32_766.0));
+    let x = x.cast_unsigned() | u16::from(tangent.w < 0.0);
+    u32::from(x) | u32::from(y.cast_unsigned()) << 16
 }
 
 /// Linear RGBA as four unorm16 in two words.

@@ -4,50 +4,133 @@
 //! Sizes and offsets are asserted here at compile time, and a test compares them with the offsets
 //! in the compiled SPIR-V.
 
+use crate::glam::{Affine3A, vec3};
 use crate::mesh::Material;
 use crate::palette::Mat3x4;
 use bytemuck::{Pod, Zeroable};
 use core::mem::{offset_of, size_of};
 
 /// One instance of a character (`ThrongInstance`).
+///
+/// ```
+/// use throng::glam::{Affine3A, vec3};
+/// use throng::gpu::GpuInstance;
+///
+/// let world_from_model = Affine3A::from_translation(vec3(0.0, 0.0, -2.0));
+/// # let rest_palette = 4096;
+/// let record = GpuInstance {
+///     palette: rest_palette, // SkinnedMesh::rest_palette, or a palette of your own
+///     ..GpuInstance::new(&world_from_model)
+/// };
+/// assert_eq!(record.side, 1.0);
+/// ```
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 pub struct GpuInstance {
     /// World space from character space.
     pub world_from_model: Mat3x4,
+    /// The first row of the matrix for normals.
+    ///
+    /// That matrix has the cofactors of `world_from_model`, times [`Self::side`] and any positive
+    /// factor.
+    pub normal_x: [f32; 3],
+    /// Sign of the determinant of `world_from_model`: 1 or −1.
+    pub side: f32,
+    /// The second row of the matrix for normals.
+    pub normal_y: [f32; 3],
+    /// A word for the engine's shaders.
+    pub user: u32,
+    /// The third row of the matrix for normals.
+    pub normal_z: [f32; 3],
+    /// Stamp that changes if motion vectors must ignore the last frame.
+    ///
+    /// That is so for another instance and after a teleport.
+    pub stamp: u32,
     /// Linear RGBA that multiplies the base colour.
     pub tint: [f32; 4],
-    /// The palette: an address or an offset in bytes, as [`Self::source`] says.
+    /// The palette: a device address, or [`Self::in_ring`] of an offset.
     ///
     /// It is a multiple of 16. At an address, the whole palette of the character lies in a buffer
     /// with the usage `SHADER_DEVICE_ADDRESS`, which stays alive until all GPU work that reads this
     /// record has ended. No robustness feature checks such reads.
     pub palette: u64,
-    /// [`Self::SOURCE_RING`] or [`Self::SOURCE_ADDRESS`].
-    pub source: u32,
-    /// Index of the character.
-    pub character: u32,
-    /// Stamp that changes if motion vectors must ignore the last frame.
-    ///
-    /// That is so for another instance and after a teleport.
-    pub stamp: u32,
     /// First word of its active morph weights, or [`Self::NONE`].
     ///
     /// It is an offset into the frame's lists.
     pub morphs: u32,
     /// First word of the deformed vertices, or [`Self::NONE`].
     pub skinned: u32,
-    /// A word for the engine's shaders.
-    pub user: u32,
 }
 
 impl GpuInstance {
-    /// [`Self::source`]: [`Self::palette`] is an offset in the frame's part of the ring.
-    pub const SOURCE_RING: u32 = 0;
-    /// [`Self::source`]: [`Self::palette`] is a device address.
-    pub const SOURCE_ADDRESS: u32 = 1;
     /// An offset that refers to nothing.
     pub const NONE: u32 = u32::MAX;
+
+    /// An instance with this transform, a white tint, and no palette.
+    ///
+    /// It has no morph weights and no deformed vertices.
+    #[must_use]
+    pub fn new(world_from_model: &Affine3A) -> Self {
+        let mut record = Self {
+            tint: [1.0; 4],
+            morphs: Self::NONE,
+            skinned: Self::NONE,
+            ..Zeroable::zeroed()
+        };
+        record.set_transform(world_from_model);
+        record
+    }
+
+    /// Sets the transform, with the matrix for normals.
+    pub fn set_transform(&mut self, world_from_model: &Affine3A) {
+        self.world_from_model = Mat3x4::from_affine(world_from_model);
+        let [a, b, c] = self.world_from_model.rows.map(|[x, y, z, _]| vec3(x, y, z));
+        // Scaled to a largest element of 1 first, because products of small numbers would vanish.
+        let largest = a.abs().max(b.abs()).max(c.abs()).max_element();
+        let scale = if largest > 0.0 { largest } else { 1.0 };
+        let [a, b, c] = [a / scale, b / scale, c / scale];
+        let (bc, ca, ab) = (b.cross(c), c.cross(a), a.cross(b));
+        self.side = if a.dot(bc) < 0.0 { -1.0 } else { 1.0 };
+        self.normal_x = (bc * self.side).to_array();
+        self.normal_y = (ca * self.side).to_array();
+        self.normal_z = (ab * self.side).to_array();
+    }
+
+    /// [`Self::palette`] for a palette in the ring, at an offset in bytes in the frame's part.
+    #[must_use]
+    pub const fn in_ring(offset: u32) -> u64 {
+        (Self::NONE as u64) << 32 | offset as u64
+    }
+}
+
+/// A changed instance, as the CPU writes it. The scatter pass makes a [`GpuInstance`] of it.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
+pub(crate) struct GpuChange {
+    pub(crate) world_from_model: Mat3x4,
+    pub(crate) tint: [f32; 4],
+    pub(crate) palette: u64,
+    pub(crate) morphs: u32,
+    pub(crate) skinned: u32,
+    pub(crate) user: u32,
+    pub(crate) stamp: u32,
+    /// Zero.
+    pub(crate) reserved: [u32; 2],
+}
+
+impl GpuChange {
+    /// The instance that the scatter pass makes.
+    pub(crate) fn instance(&self) -> GpuInstance {
+        GpuInstance {
+            tint: self.tint,
+            palette: self.palette,
+            morphs: self.morphs,
+            skinned: self.skinned,
+            user: self.user,
+            stamp: self.stamp,
+            ..GpuInstance::new(&self.world_from_model.to_affine())
+        }
+    }
 }
 
 /// Record of a primitive (`ThrongPrimitive`).
@@ -61,32 +144,33 @@ pub(crate) struct GpuPrimitive {
     /// First entry of its range of the character's palette.
     pub palette_offset: u32,
     /// Influences per vertex.
-    pub influences: u32,
-    /// Flags, such as [`Self::JOINTS_U16`].
-    pub flags: u32,
+    pub influence_count: u32,
+    /// The variant: flags such as [`Self::JOINTS_U16`].
+    pub variant: u32,
     /// Word offset, a multiple of 4; 4 words per vertex.
     ///
     /// They are `f32` x, y, z and the normal as an octahedral snorm16 pair.
     pub positions: u32,
-    /// Word offset; blocks of four joint indices.
+    /// Word offset, a multiple of 4; 4 words per vertex.
     ///
-    /// A block has one word, or two with [`Self::JOINTS_U16`]. The offset is then a multiple of 2.
-    /// A vertex has ⌈influences / 4⌉ blocks.
-    pub joints: u32,
-    /// Word offset; blocks of four weights, unused if `influences` is 1.
+    /// The first four influences. With 8-bit joints, one word has the joints, two the weights of
+    /// the second to the fourth as unorm16, and the last the tangent. With 16-bit joints, two words
+    /// have the joints and two the weights.
+    pub influences: u32,
+    /// Word offset, a multiple of 4; blocks of four influences, 4 words each.
     ///
-    /// A block has two words of unorm16, with an offset that is a multiple of 2. With
-    /// [`Self::WEIGHTS_U8`] it has one word of unorm8.
-    pub weights: u32,
+    /// A vertex has ⌈influences / 4⌉ − 1 blocks of joints as u16 and weights as unorm16.
+    pub more_influences: u32,
     /// Word offset, a multiple of 2; 2 words per vertex.
     pub uvs: u32,
     /// Word offset, a multiple of 2; 4 unorm16 per vertex.
     pub colors: u32,
     /// Index of its material, in units of a material from the start of the mesh buffer.
     pub material: u32,
-    /// Word offset; one packed tangent per vertex.
+    /// Word offset; one packed tangent per vertex, only with 16-bit joints.
     ///
-    /// A tangent is an octahedral snorm15, snorm16 pair above the bitangent's sign (1 for −1).
+    /// A tangent is an octahedral pair of 16-bit numbers that are 32,766 at 1. The first is even,
+    /// and 1 is added to it if the bitangent's sign is −1.
     pub tangents: u32,
     /// Word offset, a multiple of 2; 2 words per vertex.
     pub uvs1: u32,
@@ -111,26 +195,44 @@ pub(crate) struct GpuPrimitive {
 }
 
 impl GpuPrimitive {
-    /// [`Self::flags`]: joint indices have 16 bits; otherwise 8.
+    /// [`Self::variant`]: joint indices have 16 bits; otherwise 8.
     pub(crate) const JOINTS_U16: u32 = 1;
-    /// [`Self::flags`]: there are normals; otherwise triangles are shaded flat.
+    /// [`Self::variant`]: there are normals; otherwise triangles are shaded flat.
     pub(crate) const HAS_NORMALS: u32 = 2;
-    /// [`Self::flags`]: there are texture coordinates.
+    /// [`Self::variant`]: there are texture coordinates.
     pub(crate) const HAS_UVS: u32 = 4;
-    /// [`Self::flags`]: there are vertex colours.
+    /// [`Self::variant`]: there are vertex colours.
     pub(crate) const HAS_COLORS: u32 = 8;
-    /// [`Self::flags`]: weights have 8 bits; otherwise 16.
-    pub(crate) const WEIGHTS_U8: u32 = 16;
-    /// [`Self::flags`]: the vertex colour's alpha is the weight of the instance's tint.
+    /// [`Self::variant`]: there are morph targets.
+    pub(crate) const HAS_TARGETS: u32 = 16;
+    /// [`Self::variant`]: the vertex colour's alpha is the weight of the instance's tint.
     pub(crate) const TINT_BY_ALPHA: u32 = 32;
-    /// [`Self::flags`]: there are tangents.
+    /// [`Self::variant`]: there are tangents.
     pub(crate) const HAS_TANGENTS: u32 = 64;
-    /// [`Self::flags`]: there is a second set of texture coordinates.
+    /// [`Self::variant`]: there is a second set of texture coordinates.
     pub(crate) const HAS_UVS1: u32 = 128;
-    /// [`Self::flags`]: first of two bits that hold the character's palette format.
+    /// [`Self::variant`]: first of two bits that hold the character's palette format.
     ///
     /// Its value there is that of the [`PaletteFormat`](crate::palette::PaletteFormat).
     pub(crate) const METHOD_SHIFT: u32 = 8;
+    /// [`Self::variant`]: every vertex follows one joint.
+    pub(crate) const ONE_INFLUENCE: u32 = 1024;
+    /// [`Self::variant`]: some vertices follow more than four joints.
+    pub(crate) const MANY_INFLUENCES: u32 = 2048;
+    /// [`Self::variant`]: instances may have deformed vertices.
+    pub(crate) const READS_SKINNED: u32 = 4096;
+    /// [`Self::variant`]: the draw is for the instances that an entry of the palette selects.
+    pub(crate) const MAY_FLIP: u32 = 8192;
+    /// [`Self::variant`]: products of the scales of joints could overflow or vanish.
+    pub(crate) const EXTREME_SCALES: u32 = 16384;
+    /// [`Self::variant`]: what a position depends on.
+    pub(crate) const FOR_POSITIONS: u32 = Self::JOINTS_U16
+        | Self::HAS_TARGETS
+        | 3 << Self::METHOD_SHIFT
+        | Self::ONE_INFLUENCE
+        | Self::MANY_INFLUENCES
+        | Self::READS_SKINNED
+        | Self::MAY_FLIP;
 }
 
 /// A texture of a material (`ThrongTexture`).
@@ -172,8 +274,8 @@ pub(crate) struct GpuMaterial {
     pub normal_scale: f32,
     /// Occlusion strength, 0 to 1.
     pub occlusion_strength: f32,
-    /// Flags, such as [`Self::ALPHA_MASK`].
-    pub flags: u32,
+    /// The variant: flags such as [`Self::ALPHA_MASK`].
+    pub variant: u32,
     /// Zero.
     pub reserved: [u32; 3],
     /// The textures, in the order of [`Material::textures`].
@@ -181,14 +283,30 @@ pub(crate) struct GpuMaterial {
 }
 
 impl GpuMaterial {
-    /// [`Self::flags`]: fragments with alpha below the cutoff are discarded.
+    /// [`Self::variant`]: fragments with alpha below the cutoff are discarded.
     pub(crate) const ALPHA_MASK: u32 = 1;
-    /// [`Self::flags`]: alpha is the opacity of the surface over what lies behind.
+    /// [`Self::variant`]: alpha is the opacity of the surface over what lies behind.
     pub(crate) const ALPHA_BLEND: u32 = 2;
-    /// [`Self::flags`]: the material is not lit.
+    /// [`Self::variant`]: the material is not lit.
     pub(crate) const UNLIT: u32 = 4;
-    /// [`Self::flags`]: first of five bits that say which textures exist.
+    /// [`Self::variant`]: texture coordinates of a texture are transformed.
+    pub(crate) const TURNS_UVS: u32 = 8;
+    /// [`Self::variant`]: a texture uses the second set of texture coordinates.
+    pub(crate) const SECOND_UVS: u32 = 16;
+    /// [`Self::variant`]: first of five bits that say which textures exist.
     pub(crate) const TEXTURE_SHIFT: u32 = 8;
+    /// In a pipeline: the primitive has normals.
+    pub(crate) const SURFACE_NORMALS: u32 = 8192;
+    /// In a pipeline: the primitive has tangents.
+    pub(crate) const SURFACE_TANGENTS: u32 = 16384;
+    /// In a pipeline: back faces are drawn.
+    pub(crate) const TWO_SIDED: u32 = 32768;
+    /// [`Self::variant`]: the bits of all textures.
+    pub(crate) const TEXTURES: u32 = 31 << Self::TEXTURE_SHIFT;
+    /// [`Self::variant`]: there is a texture of the base colour.
+    pub(crate) const BASE_COLOR: u32 = 1 << Self::TEXTURE_SHIFT;
+    /// [`Self::variant`]: there is a texture of normals.
+    pub(crate) const NORMAL_MAP: u32 = 4 << Self::TEXTURE_SHIFT;
 }
 
 /// The data of a view for shaders (`ThrongView`), std140.
@@ -243,17 +361,24 @@ impl GpuView {
 
 const _: () = {
     assert!(size_of::<Mat3x4>() == 48);
-    assert!(size_of::<GpuInstance>() == 96);
-    assert!(offset_of!(GpuInstance, tint) == 48);
-    assert!(offset_of!(GpuInstance, palette) == 64);
-    assert!(offset_of!(GpuInstance, source) == 72);
-    assert!(offset_of!(GpuInstance, stamp) == 80);
-    assert!(offset_of!(GpuInstance, morphs) == 84);
-    assert!(offset_of!(GpuInstance, skinned) == 88);
-    assert!(offset_of!(GpuInstance, user) == 92);
+    assert!(size_of::<GpuInstance>() == 128);
+    assert!(offset_of!(GpuInstance, normal_x) == 48);
+    assert!(offset_of!(GpuInstance, side) == 60);
+    assert!(offset_of!(GpuInstance, user) == 76);
+    assert!(offset_of!(GpuInstance, stamp) == 92);
+    assert!(offset_of!(GpuInstance, tint) == 96);
+    assert!(offset_of!(GpuInstance, palette) == 112);
+    assert!(offset_of!(GpuInstance, morphs) == 120);
+    assert!(offset_of!(GpuInstance, skinned) == 124);
+    assert!(size_of::<GpuChange>() == 96);
+    assert!(offset_of!(GpuChange, tint) == 48);
+    assert!(offset_of!(GpuChange, palette) == 64);
+    assert!(offset_of!(GpuChange, skinned) == 76);
+    assert!(offset_of!(GpuChange, user) == 80);
+    assert!(offset_of!(GpuChange, stamp) == 84);
     assert!(size_of::<GpuPrimitive>() == 96);
-    assert!(offset_of!(GpuPrimitive, flags) == 12);
-    assert!(offset_of!(GpuPrimitive, joints) == 20);
+    assert!(offset_of!(GpuPrimitive, variant) == 12);
+    assert!(offset_of!(GpuPrimitive, influences) == 20);
     assert!(offset_of!(GpuPrimitive, uvs) == 28);
     assert!(offset_of!(GpuPrimitive, material) == 36);
     assert!(offset_of!(GpuPrimitive, targets) == 48);
@@ -262,7 +387,7 @@ const _: () = {
     assert!(size_of::<GpuTexture>() == 32);
     assert!(size_of::<GpuMaterial>() == 224);
     assert!(offset_of!(GpuMaterial, metallic) == 32);
-    assert!(offset_of!(GpuMaterial, flags) == 48);
+    assert!(offset_of!(GpuMaterial, variant) == 48);
     assert!(offset_of!(GpuMaterial, textures) == 64);
     assert!(size_of::<GpuView>() == 592);
     assert!(offset_of!(GpuView, eye) == 192);

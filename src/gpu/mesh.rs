@@ -1,10 +1,10 @@
 //! A character's immutable data in device-local memory.
 
-use super::encode::Geometry;
-use super::layout::GpuMaterial;
+use super::encode::{Geometry, SkinChunks, variant};
+use super::layout::{GpuMaterial, GpuPrimitive};
 use super::ranges::DrawRange;
 use super::textures::Textures;
-use super::{Buffer, Device, MemoryAllocator, Upload, palettes};
+use super::{Buffer, Device, MemoryAllocator, Upload, palettes, ranges};
 use crate::character::{Character, Facing};
 use crate::error::Result;
 use crate::mesh::{AlphaMode, Material};
@@ -32,11 +32,16 @@ pub struct PrimitiveDraw {
     pub index_type: vk::IndexType,
     /// True if back faces are drawn, too.
     pub double_sided: bool,
-    /// The most influences of a vertex in the range, from 1 on.
+    /// The constant `THRONG_VARIANT` for vertex shaders: what the triangles have, and how they are
+    /// skinned.
     ///
-    /// A shader may have `THRONG_INFLUENCES` as 1 if this is 1, and as 4 if this is 2 to 4. More
-    /// need 0: with 4, the shader would read wrong blocks of joints.
-    pub influences: u32,
+    /// A pipeline with this constant draws only draws of the same variant.
+    pub variant: u32,
+    /// The specialization constant [`MaterialDesc::SURFACE_CONSTANT`] for fragment shaders: what
+    /// the surface has.
+    ///
+    /// [`MaterialDesc::SURFACE_CONSTANT`]: crate::MaterialDesc::SURFACE_CONSTANT
+    pub surface: u32,
     /// The meaning of its material's alpha.
     pub alpha: AlphaMode,
     /// The argument for `throng_faces`, for triangles that a clip may flip.
@@ -90,7 +95,7 @@ pub struct SkinnedMesh {
     draws: Vec<PrimitiveDraw>,
     format: PaletteFormat,
     skinned: SkinnedLayout,
-    chunks: (u32, u32),
+    chunks: Vec<SkinChunks>,
     vertices: u64,
 }
 
@@ -125,8 +130,8 @@ impl SkinnedMesh {
         let mut geometry = Geometry::new(character, format, device.limits.max_storage_range)?;
         let mut mesh = Self::null();
         mesh.format = format;
-        mesh.draws = draws(character, &geometry.draws);
-        mesh.chunks = (geometry.chunks, geometry.chunk_count);
+        mesh.draws = draws(character, format, &geometry.draws);
+        mesh.chunks = core::mem::take(&mut geometry.chunks);
         mesh.vertices = character.vertex_count() as u64;
         let mark = upload.mark();
         let built = mesh
@@ -153,7 +158,7 @@ impl SkinnedMesh {
             draws: Vec::new(),
             format: PaletteFormat::Mat3x4,
             skinned: SkinnedLayout::default(),
-            chunks: (0, 0),
+            chunks: Vec::new(),
             vertices: 0,
         }
     }
@@ -235,10 +240,9 @@ impl SkinnedMesh {
         &self.skinned
     }
 
-    /// The skin stage's work list for an instance: its first word in the mesh buffer, and the
-    /// number of workgroups.
-    pub(crate) fn chunks(&self) -> (u32, u32) {
-        self.chunks
+    /// The skin stage's work for an instance.
+    pub(crate) fn chunks(&self) -> &[SkinChunks] {
+        &self.chunks
     }
 
     /// The index buffer. Bind it at offset 0 with a draw's `index_type`.
@@ -313,23 +317,54 @@ impl SkinnedMesh {
     }
 }
 
-fn draws(character: &Character, ranges: &[(u32, DrawRange)]) -> Vec<PrimitiveDraw> {
+/// The draws of a character, as its mesh has them but for their indices.
+pub(crate) fn draws_without_indices(
+    character: &Character,
+    format: PaletteFormat,
+) -> Vec<PrimitiveDraw> {
+    let ranges = (0..)
+        .zip(character.primitives())
+        .flat_map(|(number, primitive)| {
+            let (_, groups) = ranges::sorted(character, primitive);
+            groups.into_iter().map(move |(group, count)| {
+                let (first, narrow) = (0, false);
+                let range = DrawRange {
+                    first,
+                    count,
+                    narrow,
+                    group,
+                };
+                (number, range)
+            })
+        });
+    draws(character, format, &ranges.collect::<Vec<_>>())
+}
+
+fn draws(
+    character: &Character,
+    format: PaletteFormat,
+    ranges: &[(u32, DrawRange)],
+) -> Vec<PrimitiveDraw> {
     ranges
         .iter()
-        .flat_map(|(number, range)| draws_of(character, *number, range))
+        .flat_map(|(number, range)| draws_of(character, format, *number, range))
         .collect()
 }
 
 /// One draw for a range, or two if its triangles may flip.
 fn draws_of(
     character: &Character,
+    format: PaletteFormat,
     number: u32,
     range: &DrawRange,
 ) -> impl Iterator<Item = PrimitiveDraw> {
     let primitive = character.primitives().get(number as usize);
     let index = primitive.map_or(0, |primitive| primitive.material);
     let material = character.materials().get(index as usize);
-    let influences = primitive.map_or(1, |primitive| primitive.influences_per_vertex);
+    let double_sided =
+        range.group.facing == Facing::Unknown || material.is_some_and(|m| m.double_sided);
+    let variant = primitive.map_or(0, |primitive| variant(character, primitive, format));
+    let variant = variant & !GpuPrimitive::MAY_FLIP;
     let draw = PrimitiveDraw {
         primitive: number,
         material: index,
@@ -340,9 +375,17 @@ fn draws_of(
         } else {
             vk::IndexType::UINT32
         },
-        double_sided: range.group.facing == Facing::Unknown
-            || material.is_some_and(|m| m.double_sided),
-        influences: if range.group.rigid { 1 } else { influences },
+        double_sided,
+        variant: if range.group.rigid {
+            variant & !GpuPrimitive::MANY_INFLUENCES | GpuPrimitive::ONE_INFLUENCE
+        } else {
+            variant
+        },
+        surface: surface(
+            variant,
+            material.map_or(0, super::material::variant),
+            double_sided,
+        ),
         alpha: material.map_or(AlphaMode::Opaque, |m| m.alpha),
         flip_code: None,
         flipped: false,
@@ -351,6 +394,7 @@ fn draws_of(
         let joint = character.palette().get(entry as usize);
         let drawn = joint.is_some_and(|joint| joint.flipped) != flipped;
         PrimitiveDraw {
+            variant: draw.variant | GpuPrimitive::MAY_FLIP,
             flip_code: Some(entry << 1 | u32::from(drawn)),
             flipped,
             ..draw
@@ -361,4 +405,21 @@ fn draws_of(
         Facing::Steady | Facing::Unknown => (draw, None),
     };
     core::iter::once(first).chain(second)
+}
+
+/// What a surface has: from its material, its primitive, and how it is drawn.
+fn surface(primitive: u32, material: u32, double_sided: bool) -> u32 {
+    let flags = [
+        (
+            primitive & GpuPrimitive::HAS_NORMALS != 0,
+            GpuMaterial::SURFACE_NORMALS,
+        ),
+        (
+            primitive & GpuPrimitive::HAS_TANGENTS != 0,
+            GpuMaterial::SURFACE_TANGENTS,
+        ),
+        (double_sided, GpuMaterial::TWO_SIDED),
+    ];
+    let flags = flags.into_iter().filter(|(has, _)| *has);
+    flags.fold(material, |all, (_, flag)| all | flag)
 }

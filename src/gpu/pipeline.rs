@@ -61,6 +61,8 @@ pub(crate) unsafe fn pipeline_layout(
 
 /// Creates a compute pipeline whose workgroup size is specialization constant 0.
 ///
+/// Constant 1 is `variant`, if the shader has one.
+///
 /// # Safety
 /// - `words` are as for [`shader_module`], and have a compute entry point `main`.
 /// - `layout` belongs to `device`, is alive, and fits the shader.
@@ -71,24 +73,27 @@ pub(crate) unsafe fn compute_pipeline(
     words: &[u32],
     layout: vk::PipelineLayout,
     workgroup: u32,
+    variant: u32,
 ) -> Result<Object<vk::Pipeline>> {
     // SAFETY: the words are a module, by this function's contract.
     let mut module = unsafe { shader_module(device, words, name) }?;
-    let entries = [vk::SpecializationMapEntry {
-        constant_id: 0,
-        offset: 0,
+    let constant = |constant_id| vk::SpecializationMapEntry {
+        constant_id,
+        offset: constant_id * size_of::<u32>() as u32,
         size: size_of::<u32>(),
-    }];
-    let value = workgroup.to_ne_bytes();
+    };
+    let entries = [constant(0), constant(1)];
+    let values = [workgroup, variant];
     let constants = vk::SpecializationInfo::default()
         .map_entries(&entries)
-        .data(&value);
+        .data(bytemuck::cast_slice(&values));
     let stage = vk::PipelineShaderStageCreateInfo::default()
         .stage(vk::ShaderStageFlags::COMPUTE)
         .module(module.handle)
         .name(c"main")
         .specialization_info(&constants);
     let info = [vk::ComputePipelineCreateInfo::default()
+        .flags(device.pipeline_flags)
         .stage(stage)
         .layout(layout)];
     // SAFETY: the module was created above. By this function's contract, it has the entry point,

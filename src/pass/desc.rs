@@ -96,12 +96,16 @@ impl MaterialDesc<'_> {
     /// Start of the shader's own push constants, in bytes. Those before it are throng's.
     pub const PUSH_OFFSET: u32 = 16;
 
-    /// The specialization constant that is true in the pipelines of masked materials.
+    /// The specialization constant for what a surface has: textures, normals, a mask and so on.
     ///
-    /// `throng_surface.glsl` declares it as `throng_masked`. A shader that discards only under
-    /// `if (throng_masked)` keeps early depth tests for all other materials. All other constants of
-    /// the shader have their own values.
-    pub const MASKED_CONSTANT: u32 = 1000;
+    /// `throng_surface.glsl` declares it, and the compiler leaves out what a surface has not. It
+    /// also gives `throng_masked`: a shader that discards only under `if (throng_masked)` keeps
+    /// early depth tests for all materials without a mask. All other constants of the shader have
+    /// their own values.
+    ///
+    /// A crowd sets it in every pipeline. In an engine's own pipelines it is
+    /// [`PrimitiveDraw::surface`](crate::gpu::PrimitiveDraw::surface), or left out.
+    pub const SURFACE_CONSTANT: u32 = 1000;
 
     /// The text of `shaders/include/throng_surface.glsl`, which includes `throng.glsl`.
     ///

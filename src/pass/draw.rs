@@ -5,6 +5,7 @@ use super::pipelines::{Fragment, Modules, Order, Target, Variant, graphics_pipel
 use crate::error::Result;
 use crate::gpu::pipeline::pipeline_layout;
 use crate::gpu::{Blending, Device, Object};
+use crate::order;
 use ash::vk;
 
 /// The stages of the draw stage's push constants: the primitive's index, and which instances the
@@ -21,6 +22,8 @@ pub(crate) struct DrawPass {
     pub(crate) layout: Object<vk::PipelineLayout>,
     /// True if set 1 is the crowd's shadow map.
     pub(crate) shadow_map: bool,
+    /// True if the fragment shader is the engine's.
+    own_shader: bool,
     modules: Modules,
     /// Sorted by variant.
     pipelines: Vec<(Variant, Object<vk::Pipeline>)>,
@@ -74,6 +77,7 @@ impl DrawPass {
                 )
             }?,
             shadow_map,
+            own_shader: desc.material.is_some(),
             modules: Modules::default(),
             pipelines: Vec::new(),
         };
@@ -91,26 +95,36 @@ impl DrawPass {
         Ok(pass)
     }
 
-    /// The number of its pipelines.
-    pub(crate) fn pipeline_count(&self) -> usize {
-        self.pipelines.len()
+    /// The pipelines that these variants lack, each once.
+    fn lacking(&self, variants: &[Variant]) -> Vec<Variant> {
+        let drawn = variants.iter().filter(|variant| {
+            self.target.kind == PassKind::Color || variant.blending != Blending::Blend
+        });
+        let keys = drawn.map(|variant| self.key(*variant));
+        let keys = keys.filter(|key| self.find(*key).is_err());
+        order::sorted_set(keys.collect())
     }
 
-    /// Returns true if the pass draws a variant that it has no pipeline for.
-    fn lacks(&self, variant: Variant) -> bool {
-        let drawn = self.target.kind == PassKind::Color || variant.blending != Blending::Blend;
-        drawn && self.find(variant).is_err()
+    /// The key of the pipeline that draws a variant.
+    fn key(&self, variant: Variant) -> Variant {
+        variant.in_pass(self.target.kind, self.own_shader)
     }
 
     pub(crate) fn pipeline(&self, variant: Variant) -> Option<vk::Pipeline> {
-        let index = self.find(variant).ok()?;
+        let index = self.find(self.key(variant)).ok()?;
         Some(self.pipelines[index].1.handle)
     }
 
-    /// The index of a variant's pipeline, or the one at which it belongs.
-    fn find(&self, variant: Variant) -> core::result::Result<usize, usize> {
+    /// All pipelines, with what they draw.
+    pub(crate) fn pipelines(&self) -> impl Iterator<Item = (Variant, vk::Pipeline)> + '_ {
+        let all = self.pipelines.iter();
+        all.map(|(variant, pipeline)| (*variant, pipeline.handle))
+    }
+
+    /// The index of a key's pipeline, or the one at which it belongs.
+    fn find(&self, key: Variant) -> core::result::Result<usize, usize> {
         self.pipelines
-            .binary_search_by_key(&variant, |(variant, _)| *variant)
+            .binary_search_by_key(&key, |(variant, _)| *variant)
     }
 
     /// Destroys the pipelines and their layout.
@@ -132,33 +146,32 @@ impl DrawPass {
 
 /// Creates the pipelines of these variants in all passes, in one call.
 ///
-/// No variant is listed twice. Existing pipelines and variants that a pass does not draw are
-/// skipped. If this fails, no pipeline is added.
+/// Existing pipelines and variants that a pass does not draw are skipped. If this fails, no pipeline
+/// is added. Returns how many were created.
 pub(crate) fn prepare<'a>(
     device: &Device,
     passes: impl Iterator<Item = &'a mut DrawPass>,
     variants: &[Variant],
-) -> Result<()> {
+) -> Result<u32> {
     let mut passes: Vec<_> = passes.collect();
-    let mut orders = Vec::new();
-    for pass in &passes {
-        let lacking = variants.iter().filter(|variant| pass.lacks(**variant));
-        orders.extend(lacking.map(|variant| Order {
+    let lacking: Vec<_> = passes.iter().map(|pass| pass.lacking(variants)).collect();
+    let orders = passes.iter().zip(&lacking).flat_map(|(pass, lacking)| {
+        lacking.iter().map(|variant| Order {
             modules: &pass.modules,
             layout: pass.layout.handle,
             target: &pass.target,
             variant: *variant,
-        }));
-    }
+        })
+    });
+    let orders: Vec<_> = orders.collect();
+    let count = orders.len() as u32;
     let mut made = graphics_pipelines(device, &orders)?.into_iter();
-    for pass in &mut passes {
-        for variant in variants {
-            if pass.lacks(*variant)
-                && let (Err(index), Some(made)) = (pass.find(*variant), made.next())
-            {
-                pass.pipelines.insert(index, (*variant, made));
+    for (pass, lacking) in passes.iter_mut().zip(lacking) {
+        for key in lacking {
+            if let (Err(index), Some(made)) = (pass.find(key), made.next()) {
+                pass.pipelines.insert(index, (key, made));
             }
         }
     }
-    Ok(())
+    Ok(count)
 }

@@ -2,17 +2,18 @@
 
 use super::desc::{DepthBias, MaterialDesc, PassKind};
 use crate::error::Result;
+use crate::gpu::layout::{GpuMaterial, GpuPrimitive};
 use crate::gpu::pipeline::{all_pipelines, shader_module, spirv};
-use crate::gpu::{Blending, Device, Object};
+use crate::gpu::{Blending, Device, Object, PrimitiveDraw};
 use ash::vk;
 
 /// The key of a pipeline in a pass: everything that its shaders have as a constant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Variant {
-    /// A [`PaletteFormat`](crate::palette::PaletteFormat) as a number.
-    pub(crate) method: u32,
-    /// The most influences of a vertex: 1, 4, or 0 for any number.
-    pub(crate) influences: u32,
+    /// The constant `THRONG_VARIANT`.
+    pub(crate) vertex: u32,
+    /// What the surface has: [`MaterialDesc::SURFACE_CONSTANT`].
+    pub(crate) surface: u32,
     pub(crate) blending: Blending,
 }
 
@@ -27,6 +28,88 @@ pub(crate) struct Target {
     pub(crate) reversed_z: bool,
     pub(crate) after_prepass: Option<vk::CompareOp>,
     pub(crate) depth_bias: DepthBias,
+}
+
+impl Variant {
+    /// The variant of a draw, with everything that its shaders could read.
+    ///
+    /// `reads_skinned` is true if instances may have deformed vertices.
+    pub(crate) fn of(draw: &PrimitiveDraw, reads_skinned: bool) -> Self {
+        let vertex = if reads_skinned {
+            draw.variant
+        } else {
+            draw.variant & !GpuPrimitive::READS_SKINNED
+        };
+        Self {
+            vertex,
+            surface: draw.surface,
+            blending: Blending::of(draw.alpha),
+        }
+    }
+
+    /// The variant with only what the shaders of a pass read, so that pipelines are few.
+    ///
+    /// Without a fragment shader of its own, a pass reads what the material uses.
+    pub(crate) fn in_pass(self, kind: PassKind, own_shader: bool) -> Self {
+        type Of = GpuPrimitive;
+        type Surface = GpuMaterial;
+        // A branch of the shader decides whether a surface is lit.
+        let surface = self.surface & !Surface::UNLIT;
+        let masked = self.blending == Blending::Mask;
+        let (vertex, surface) = match kind {
+            PassKind::Color if own_shader => (self.vertex, surface),
+            PassKind::Color => {
+                let textures = surface & Surface::TEXTURES;
+                let tangents = surface & Surface::NORMAL_MAP != 0;
+                let normals = Of::HAS_NORMALS
+                    | Of::EXTREME_SCALES
+                    | if tangents { Of::HAS_TANGENTS } else { 0 };
+                let unused = [
+                    (textures == 0, Surface::TURNS_UVS | Surface::SECOND_UVS),
+                    (!tangents, Surface::SURFACE_TANGENTS),
+                ];
+                let unused = unused.into_iter().filter(|(is, _)| *is);
+                let surface = unused.fold(surface, |left, (_, flags)| left & !flags);
+                let needed = Of::FOR_POSITIONS | normals | for_base_color(textures, surface);
+                (self.vertex & needed, surface)
+            }
+            PassKind::Depth | PassKind::Shadow | PassKind::Motion if masked => {
+                let texture = surface & Surface::BASE_COLOR;
+                let coordinates = Surface::TURNS_UVS | Surface::SECOND_UVS;
+                let coordinates = if texture == 0 { 0 } else { coordinates };
+                let kept = Surface::ALPHA_MASK | Surface::BASE_COLOR | coordinates;
+                let needed = Of::FOR_POSITIONS | for_base_color(texture, surface);
+                (self.vertex & needed, surface & kept)
+            }
+            PassKind::Depth | PassKind::Shadow | PassKind::Motion => {
+                (self.vertex & Of::FOR_POSITIONS, 0)
+            }
+        };
+        // A tint without colours of vertices needs nothing of a variant.
+        let untinted = vertex & Of::HAS_COLORS == 0;
+        let vertex = vertex
+            & if untinted {
+                !Of::TINT_BY_ALPHA
+            } else {
+                u32::MAX
+            };
+        Self {
+            vertex,
+            surface,
+            ..self
+        }
+    }
+}
+
+/// What colours and textures need of the vertices.
+fn for_base_color(textures: u32, surface: u32) -> u32 {
+    type Of = GpuPrimitive;
+    let colors = Of::HAS_COLORS | Of::TINT_BY_ALPHA;
+    match (textures, surface & GpuMaterial::SECOND_UVS) {
+        (0, _) => colors,
+        (_, 0) => colors | Of::HAS_UVS,
+        _ => colors | Of::HAS_UVS | Of::HAS_UVS1,
+    }
 }
 
 /// The fragment shading of a pass.
@@ -135,12 +218,12 @@ impl Modules {
     }
 }
 
-/// The specialization constants of `shaders/include/draw.glsl`: method and influences.
-const VERTEX_CONSTANTS: [vk::SpecializationMapEntry; 2] = [constant(0, 0), constant(1, 1)];
-/// The specialization constant of `shaders/include/throng_surface.glsl`: whether the material is
-/// masked. Its number leaves the small ones to shaders of engines.
+/// The specialization constant of `shaders/include/draw.glsl`: the variant of the primitive.
+const VERTEX_CONSTANTS: [vk::SpecializationMapEntry; 1] = [constant(0, 0)];
+/// The specialization constant of `shaders/include/throng_surface.glsl`: what the surface has. Its
+/// number leaves the small ones to shaders of engines.
 const FRAGMENT_CONSTANTS: [vk::SpecializationMapEntry; 1] =
-    [constant(MaterialDesc::MASKED_CONSTANT, 2)];
+    [constant(MaterialDesc::SURFACE_CONSTANT, 1)];
 
 /// Constant `id` is this word of the data.
 const fn constant(id: u32, word: u32) -> vk::SpecializationMapEntry {
@@ -179,14 +262,7 @@ pub(super) fn graphics_pipelines(
     }
     let constants: Vec<_> = orders
         .iter()
-        .map(|order| {
-            let Variant {
-                method,
-                influences,
-                blending,
-            } = order.variant;
-            [method, influences, u32::from(blending == Blending::Mask)]
-        })
+        .map(|order| [order.variant.vertex, order.variant.surface])
         .collect();
     let constants: Vec<_> = constants
         .iter()
@@ -222,6 +298,7 @@ pub(super) fn graphics_pipelines(
         .zip(orders)
         .map(|(state, order)| {
             vk::GraphicsPipelineCreateInfo::default()
+                .flags(device.pipeline_flags)
                 .stages(&state.stages)
                 .vertex_input_state(&vertex_input)
                 .input_assembly_state(&assembly)

@@ -1,13 +1,13 @@
 //! The scatter pass, which moves changed instance records from the ring to the resident table.
 
 use crate::error::Result;
-use crate::gpu::GpuInstance;
+use crate::gpu::layout::GpuInstance;
 use crate::gpu::pipeline::{compute_pipeline, pipeline_layout, spirv};
 use crate::gpu::{Device, Object, sets};
 use ash::vk;
 
-/// Invocations of a workgroup. Each moves 16 bytes.
-const WORKGROUP: u32 = 64;
+/// Invocations of a workgroup. Each writes 16 bytes.
+const WORKGROUP: u32 = 128;
 const VEC4S_PER_RECORD: u32 = size_of::<GpuInstance>() as u32 / 16;
 
 /// The most changes of one frame.
@@ -69,8 +69,12 @@ impl ScatterPass {
         // SAFETY: the module is the crate's own, compiled for such a layout, which was created
         // above.
         self.pipeline =
-            unsafe { compute_pipeline(device, name, spirv::SCATTER_COMP, layout, WORKGROUP) }?;
+            unsafe { compute_pipeline(device, name, spirv::SCATTER_COMP, layout, WORKGROUP, 0) }?;
         Ok(())
+    }
+
+    pub(crate) fn pipeline(&self) -> vk::Pipeline {
+        self.pipeline.handle
     }
 
     /// Makes a set in a pool of its own.

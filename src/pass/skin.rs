@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::gpu::pipeline::{compute_pipeline, pipeline_layout, spirv};
-use crate::gpu::{CHUNK, Device, Object, SetLayout, SkinnedMesh};
+use crate::gpu::{CHUNK, Device, GpuInstance, Object, SetLayout, SkinnedMesh};
 use ash::vk;
 use core::ops::Range;
 
@@ -12,7 +12,7 @@ const MAX_GROUPS: u32 = 65_535;
 /// First listed instance, first chunk, and the address of the palettes in the ring.
 const PUSH_BYTES: u32 = 16;
 
-/// The compute pipeline that deforms vertices of many instances at once.
+/// The compute pipelines that deform vertices of many instances at once.
 ///
 /// The instances of one dispatch belong to one character.
 ///
@@ -28,7 +28,10 @@ const PUSH_BYTES: u32 = 16;
 #[derive(Debug)]
 pub struct SkinPipeline {
     layout: Object<vk::PipelineLayout>,
+    /// It deforms all primitives.
     pipeline: Object<vk::Pipeline>,
+    /// Those of single variants, sorted by variant. They do the same in a fraction of the time.
+    variants: Vec<(u32, Object<vk::Pipeline>)>,
 }
 
 /// The instances that one call of [`SkinPipeline::record`] deforms, and where their data is.
@@ -50,7 +53,7 @@ pub struct SkinDispatch<'a> {
 }
 
 impl SkinPipeline {
-    /// Creates the pipeline.
+    /// Creates the pipeline that deforms all meshes. [`Self::prepare`] adds faster ones.
     ///
     /// # Errors
     /// - [`Error::Argument`](crate::Error::Argument) if `set_layout` was made with another device,
@@ -74,6 +77,7 @@ impl SkinPipeline {
         Self {
             layout: Object::null(),
             pipeline: Object::null(),
+            variants: Vec::new(),
         }
     }
 
@@ -91,16 +95,68 @@ impl SkinPipeline {
         // SAFETY: the set layout is alive, by this function's contract. Every device has 128 bytes
         // of push constants.
         self.layout = unsafe { pipeline_layout(device, name, &[set_0], push, None) }?;
-        let layout = self.layout.handle;
-        // SAFETY: the module is the crate's own, compiled for throng's set 0 and for this layout,
-        // which was created above.
-        self.pipeline = unsafe { compute_pipeline(device, name, spirv::SKIN_COMP, layout, CHUNK) }?;
+        self.pipeline = self.create(device, GpuInstance::NONE)?;
         Ok(())
+    }
+
+    /// Creates the pipeline of a variant.
+    fn create(&self, device: &Device, variant: u32) -> Result<Object<vk::Pipeline>> {
+        let (words, layout) = (spirv::SKIN_COMP, self.layout.handle);
+        // SAFETY: the module is the crate's own, compiled for throng's set 0 and for this layout,
+        // which `build` created.
+        unsafe { compute_pipeline(device, "throng skin", words, layout, CHUNK, variant) }
+    }
+
+    /// Creates the pipelines for a mesh, one for each way in which its primitives are deformed.
+    ///
+    /// Without it, [`Self::record`] uses a pipeline for all meshes, which takes several times as
+    /// long. Call it after a mesh was loaded. Pipelines that exist are kept.
+    ///
+    /// # Errors
+    /// [`Error::Vulkan`](crate::Error::Vulkan). The pipelines are then as before.
+    ///
+    /// # Safety
+    /// `device` is the one that the stage was made with.
+    pub unsafe fn prepare(&mut self, device: &Device, mesh: &SkinnedMesh) -> Result<()> {
+        self.prepare_variants(device, mesh.chunks().iter().map(|chunks| chunks.variant))?;
+        Ok(())
+    }
+
+    /// Creates the pipelines of these variants. Returns how many were created.
+    pub(crate) fn prepare_variants(
+        &mut self,
+        device: &Device,
+        variants: impl Iterator<Item = u32>,
+    ) -> Result<u32> {
+        let mut created = 0;
+        for variant in variants {
+            if let Err(index) = self.find(variant) {
+                let pipeline = self.create(device, variant)?;
+                self.variants.insert(index, (variant, pipeline));
+                created += 1;
+            }
+        }
+        Ok(created)
+    }
+
+    /// The index of a variant's pipeline, or the one at which it belongs.
+    fn find(&self, variant: u32) -> core::result::Result<usize, usize> {
+        self.variants
+            .binary_search_by_key(&variant, |(variant, _)| *variant)
+    }
+
+    /// All pipelines, with the variants that they deform. The first deforms all.
+    pub(crate) fn pipelines(&self) -> impl Iterator<Item = (u32, vk::Pipeline)> + '_ {
+        let all = (GpuInstance::NONE, &self.pipeline);
+        let others = self.variants.iter().map(|(variant, it)| (*variant, it));
+        let all = core::iter::once(all).chain(others);
+        all.map(|(variant, pipeline)| (variant, pipeline.handle))
     }
 
     /// Records the skinning of the instances that `dispatch` names.
     ///
-    /// One dispatch of Vulkan is enough for up to 65,535 instances and 4 million vertices.
+    /// One dispatch of Vulkan is enough for up to 65,535 instances and 4 million vertices of
+    /// primitives that are deformed in the same way.
     ///
     /// No barrier is recorded. These are the caller's:
     ///
@@ -134,34 +190,41 @@ impl SkinPipeline {
         } = dispatch;
         let raw = &device.raw;
         let (point, layout) = (vk::PipelineBindPoint::COMPUTE, self.layout.handle);
-        let (chunks, count) = mesh.chunks();
         // SAFETY: `cmd` is recording outside a render pass and `set` fits the layout, by this
         // function's contract.
         unsafe {
-            raw.cmd_bind_pipeline(cmd, point, self.pipeline.handle);
             raw.cmd_bind_descriptor_sets(cmd, point, layout, 0, &[*set], dynamic_offsets);
-            for chunk in (0..count).step_by(MAX_GROUPS as usize) {
-                for first in list.clone().step_by(MAX_GROUPS as usize) {
-                    let ring = [*ring_palettes as u32, (ring_palettes >> 32) as u32];
-                    let push = [first, chunks + chunk * 2, ring[0], ring[1]];
-                    let bytes = bytemuck::cast_slice(&push);
-                    let stages = vk::ShaderStageFlags::COMPUTE;
-                    raw.cmd_push_constants(cmd, layout, stages, 0, bytes);
-                    let x = (count - chunk).min(MAX_GROUPS);
-                    let y = (list.end - first).min(MAX_GROUPS);
-                    raw.cmd_dispatch(cmd, x, y, 1);
+            for chunks in mesh.chunks() {
+                let own = self.find(chunks.variant).ok();
+                let own = own.and_then(|index| self.variants.get(index));
+                let pipeline = own.map_or(&self.pipeline, |(_, own)| own).handle;
+                raw.cmd_bind_pipeline(cmd, point, pipeline);
+                for chunk in (0..chunks.count).step_by(MAX_GROUPS as usize) {
+                    for first in list.clone().step_by(MAX_GROUPS as usize) {
+                        let ring = [*ring_palettes as u32, (ring_palettes >> 32) as u32];
+                        let push = [first, chunks.first + chunk * 2, ring[0], ring[1]];
+                        let bytes = bytemuck::cast_slice(&push);
+                        let stages = vk::ShaderStageFlags::COMPUTE;
+                        raw.cmd_push_constants(cmd, layout, stages, 0, bytes);
+                        let x = (chunks.count - chunk).min(MAX_GROUPS);
+                        let y = (list.end - first).min(MAX_GROUPS);
+                        raw.cmd_dispatch(cmd, x, y, 1);
+                    }
                 }
             }
         }
     }
 
-    /// Destroys the pipeline.
+    /// Destroys the pipelines.
     ///
     /// # Safety
     /// Not in use by the GPU; `device` is the one that it was made with.
     pub unsafe fn destroy(&mut self, device: &Device) {
         // SAFETY: the GPU does not use them, by this function's contract.
         unsafe {
+            for (_, pipeline) in &mut self.variants {
+                pipeline.destroy(device);
+            }
             self.pipeline.destroy(device);
             self.layout.destroy(device);
         }

@@ -19,7 +19,7 @@ fn a_pass_and_a_character_create_their_pipelines_in_one_call() {
         batches();
         let mut crowd = counted.crowd(setup, 1, SMALL);
         assert_eq!(batches(), [(cache, 1), (cache, 1)]);
-        assert_eq!(crowd.pipeline_count(), 2);
+        assert_eq!(crowd.pipelines().count(), 2);
         let mut raw = ribbon(4);
         raw.materials[0].alpha = AlphaMode::Blend;
         let character = built(raw).character;
@@ -36,11 +36,11 @@ fn a_pass_and_a_character_create_their_pipelines_in_one_call() {
             ..PassDesc::default()
         };
         unsafe { crowd.create_pass(&color) }.unwrap();
-        let of_color = crowd.pipeline_count() - 2;
+        let of_color = crowd.pipelines().count() - 2;
         assert!(of_color >= 2, "opaque and blended");
         assert_eq!(batches(), [(cache, of_color as u32)]);
         unsafe { crowd.create_pass(&shadow) }.unwrap();
-        let of_shadow = crowd.pipeline_count() - 2 - of_color;
+        let of_shadow = crowd.pipelines().count() - 2 - of_color;
         assert!(of_shadow < of_color, "blended materials cast no shadow");
         assert_eq!(batches(), [(cache, of_shadow as u32)]);
         // The same combinations again.
@@ -56,7 +56,7 @@ fn a_pass_and_a_character_create_their_pipelines_in_one_call() {
             .unwrap();
         let more = of_color + of_shadow;
         assert_eq!(batches(), [(cache, more as u32)]);
-        assert_eq!(crowd.pipeline_count(), 2 + 2 * more);
+        assert_eq!(crowd.pipelines().count(), 2 + 2 * more);
         assert_eq!(objects()[PIPELINES], 2 + 2 * more as i64);
         unsafe {
             crowd.destroy(allocator);

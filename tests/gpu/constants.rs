@@ -8,9 +8,7 @@ use throng::mesh::Material;
 use throng::palette::PaletteFormat;
 
 /// The constants with a counterpart in Rust.
-const SHARED: [(&str, u32); 23] = [
-    ("SOURCE_RING", GpuInstance::SOURCE_RING),
-    ("SOURCE_ADDRESS", GpuInstance::SOURCE_ADDRESS),
+const SHARED: [(&str, u32); 31] = [
     ("LINEAR", PaletteFormat::Mat3x4 as u32),
     ("DUAL_QUAT", PaletteFormat::DualQuat as u32),
     ("DUAL_QUAT_STRETCH", PaletteFormat::DualQuatStretch as u32),
@@ -19,16 +17,26 @@ const SHARED: [(&str, u32); 23] = [
     ("HAS_NORMALS", GpuPrimitive::HAS_NORMALS),
     ("HAS_UVS", GpuPrimitive::HAS_UVS),
     ("HAS_COLORS", GpuPrimitive::HAS_COLORS),
-    ("WEIGHTS_U8", GpuPrimitive::WEIGHTS_U8),
+    ("HAS_TARGETS", GpuPrimitive::HAS_TARGETS),
     ("TINT_BY_ALPHA", GpuPrimitive::TINT_BY_ALPHA),
     ("HAS_TANGENTS", GpuPrimitive::HAS_TANGENTS),
     ("HAS_UVS1", GpuPrimitive::HAS_UVS1),
     ("METHOD_SHIFT", GpuPrimitive::METHOD_SHIFT),
+    ("ONE_INFLUENCE", GpuPrimitive::ONE_INFLUENCE),
+    ("MANY_INFLUENCES", GpuPrimitive::MANY_INFLUENCES),
+    ("READS_SKINNED", GpuPrimitive::READS_SKINNED),
+    ("MAY_FLIP", GpuPrimitive::MAY_FLIP),
+    ("EXTREME_SCALES", GpuPrimitive::EXTREME_SCALES),
     ("NONE", GpuInstance::NONE),
     ("SHADOW_LAYERS", GpuView::SHADOW_LAYERS as u32),
     ("ALPHA_MASK", GpuMaterial::ALPHA_MASK),
     ("ALPHA_BLEND", GpuMaterial::ALPHA_BLEND),
     ("UNLIT", GpuMaterial::UNLIT),
+    ("TURNS_UVS", GpuMaterial::TURNS_UVS),
+    ("SECOND_UVS", GpuMaterial::SECOND_UVS),
+    ("SURFACE_NORMALS", GpuMaterial::SURFACE_NORMALS),
+    ("SURFACE_TANGENTS", GpuMaterial::SURFACE_TANGENTS),
+    ("TWO_SIDED", GpuMaterial::TWO_SIDED),
     ("TEXTURE_SHIFT", GpuMaterial::TEXTURE_SHIFT),
     ("UV_TRANSFORMED", GpuTexture::UV_TRANSFORMED),
     ("EMISSIVE", Material::TEXTURES as u32 - 1),

@@ -1,6 +1,8 @@
 //! Structs that shaders read have the offsets of the committed SPIR-V.
 
-use crate::shader_layout::{GpuInstance, GpuMaterial, GpuPrimitive, GpuTexture, GpuView};
+use crate::shader_layout::{
+    GpuChange, GpuInstance, GpuMaterial, GpuPrimitive, GpuTexture, GpuView,
+};
 use crate::support::probe::spirv;
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem::{offset_of, size_of};
@@ -80,14 +82,14 @@ fn structs_lie_as_the_shaders_have_them() {
         (
             "ThrongInstance",
             size_of::<GpuInstance>(),
-            members!(GpuInstance: world_from_model, tint, palette, source, character, stamp,
-                morphs, skinned, user),
+            members!(GpuInstance: world_from_model, normal_x, side, normal_y, user, normal_z,
+                stamp, tint, palette, morphs, skinned),
         ),
         (
             "ThrongPrimitive",
             size_of::<GpuPrimitive>(),
-            members!(GpuPrimitive: vertex_count, palette_offset, influences, flags, positions,
-                joints, weights, uvs, colors, material, tangents, uvs1, targets,
+            members!(GpuPrimitive: vertex_count, palette_offset, influence_count, variant,
+                positions, influences, more_influences, uvs, colors, material, tangents, uvs1, targets,
                 target_count, first_weight, skinned_positions, skinned_normals, skinned_tangents,
                 reserved,
                 base_color),
@@ -101,7 +103,7 @@ fn structs_lie_as_the_shaders_have_them() {
             "ThrongMaterial",
             size_of::<GpuMaterial>(),
             members!(GpuMaterial: base_color, emissive, alpha_cutoff, metallic, roughness,
-                normal_scale, occlusion_strength, flags, reserved, textures),
+                normal_scale, occlusion_strength, variant, reserved, textures),
         ),
         (
             "ThrongView",
@@ -156,10 +158,11 @@ fn structs_lie_as_the_shaders_have_them() {
 }
 
 #[test]
-fn scatter_moves_whole_records() {
-    // It declares a record as 6 vec4, and a table index as one word.
+fn scatter_makes_whole_records() {
+    // It declares records as rows of 16 bytes, and a table index as one word.
     let module = Module::read(&spirv("scatter.comp"));
-    assert_eq!(size_of::<GpuInstance>(), 6 * 16);
+    assert_eq!(size_of::<GpuChange>(), 6 * 16);
+    assert_eq!(size_of::<GpuInstance>(), 8 * 16);
     let strides: BTreeSet<u32> = module.strides.values().copied().collect();
     assert_eq!(strides, BTreeSet::from([4, 16]));
 }

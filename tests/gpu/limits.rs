@@ -12,7 +12,7 @@ use crate::support::{CONFIGS, SMALL, Setup, view};
 use throng::ash::vk;
 use throng::character::Character;
 use throng::glam::Vec3;
-use throng::gpu::{PaletteRing, PaletteRingDesc, SetLayout};
+use throng::gpu::{GpuInstance, PaletteRing, PaletteRingDesc, SetLayout};
 use throng::import::{RawCharacter, RawMorph, RawNode, RawPrimitive, RawSkin};
 use throng::mesh::MorphTarget;
 use throng::palette::{Mat3x4, WriteOnly};
@@ -249,7 +249,7 @@ fn the_last_palette_of_a_hundred_thousand_characters_draws_right() {
             |setup, crowd| fill(setup, crowd, (most, entries), vertex),
             |crowd, instance, spawn, id| {
                 let record = crowd.instance(instance).unwrap().record();
-                assert_eq!(record.palette, u64::from(most - entries) * 48);
+                assert_eq!(record.palette, GpuInstance::in_ring((most - entries) * 48));
                 let one_more = refused(crowd.spawn(id, spawn));
                 let asked = u64::from(most + entries);
                 assert_eq!(one_more, (PALETTES, asked, most.into()));
@@ -312,8 +312,8 @@ fn one_more_than_fits_is_refused_with_numbers() {
             assert_eq!(got, (what, u64::from(words) * 4, range));
         }
         // The table's range cannot be reached, because one dispatch can scatter less.
-        let instances = 65_535 * 64 / 6;
-        assert!(u64::from(instances) * 96 < 1 << 27, "less than any range");
+        let instances = 65_535 * 128 / 8;
+        assert!(u64::from(instances) * 128 < 1 << 27, "less than any range");
         let full = Capacity {
             instances: instances + 1,
             ..SMALL

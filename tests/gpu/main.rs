@@ -51,5 +51,5 @@ mod unsupported;
 mod visibility;
 mod winding;
 
-use throng::{mesh, palette};
+use throng::{glam, mesh, palette};
 use throng_reference as reference;

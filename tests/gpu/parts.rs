@@ -116,23 +116,13 @@ fn see(setup: &mut Setup, character: &Character, stands: &[Stand]) -> Vec<Seen> 
         unsafe { ring.write(FRAME_INDEX, palette_base, &cpu) }.unwrap();
         let resident = stand.clip.is_none();
         records.push(GpuInstance {
-            world_from_model: Mat3x4::from_affine(&stand.world_from_model),
-            tint: [1.0; 4],
             palette: if resident {
                 mesh.rest_palette()
             } else {
-                u64::from(palette_base) * 48
+                GpuInstance::in_ring(palette_base * 48)
             },
-            source: if resident {
-                GpuInstance::SOURCE_ADDRESS
-            } else {
-                GpuInstance::SOURCE_RING
-            },
-            character: 0,
-            stamp: 0,
-            morphs: GpuInstance::NONE,
-            skinned: GpuInstance::NONE,
             user: at,
+            ..GpuInstance::new(&stand.world_from_model)
         });
     }
     let instances = storage(setup, "instances", &words(&records));
@@ -152,7 +142,7 @@ fn see(setup: &mut Setup, character: &Character, stands: &[Stand]) -> Vec<Seen> 
     let skin = Probe::new(context, "test/skin_probe.comp", set_layout.handle());
     let deformed = skin.output(context, u64::from(vertices * count) * 8);
     let look = Probe::new(context, "test/crowd_probe.comp", set_layout.handle());
-    let stride = 25 + 12 * entries;
+    let stride = 33 + 12 * entries;
     let looked = look.output(context, u64::from(count * stride));
     let offsets = [0, 0];
     let palettes = ring.address(FRAME_INDEX);
@@ -254,7 +244,7 @@ fn seen(
     for (at, record) in records.iter().enumerate() {
         let words = &looked[(records.len() - 1 - at) * stride..][..stride];
         assert_eq!(words[0], at as u32, "the visible list is read");
-        let bytes: Vec<u8> = words[1..25].iter().flat_map(|w| w.to_ne_bytes()).collect();
+        let bytes: Vec<u8> = words[1..33].iter().flat_map(|w| w.to_ne_bytes()).collect();
         assert_eq!(bytes, self::words(&[*record]), "the instance's record");
         let primitive = |count: usize| {
             let run: Vec<&[u32]> = vertices.by_ref().take(count).collect();
@@ -263,7 +253,7 @@ fn seen(
                 .collect()
         };
         all.push(Seen {
-            palette: words[25..].to_vec(),
+            palette: words[33..].to_vec(),
             vertices: character
                 .primitives()
                 .iter()

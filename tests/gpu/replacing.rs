@@ -269,31 +269,56 @@ fn what_was_warmed_up_compiles_nothing() {
             SkinningMethod::DualQuat,
             SkinningMethod::QuatOffset,
         ];
-        for method in methods {
-            stage.crowd.warm_up(&WarmUp::of(method)).unwrap();
-        }
-        let count = stage.crowd.pipeline_count();
-        // 4 formats, 2 kinds of influences, 3 of alpha; and 2 that every crowd has.
-        assert_eq!(count, 24 + 2);
         let mut masked = raw(4);
         masked.materials[0].alpha = AlphaMode::Mask { cutoff: 0.5 };
         masked.materials[1].alpha = AlphaMode::Blend;
+        let kinds = [raw(4), masked, raw(2)].map(|raw| built(raw).character);
+        let cold = stage.crowd.pipelines().count();
         for method in methods {
-            for raw in [raw(4), masked.clone(), raw(2)] {
+            for character in &kinds {
+                for deforms in [false, true] {
+                    let desc = WarmUp {
+                        method,
+                        deforms,
+                        ..WarmUp::of(character)
+                    };
+                    stage.crowd.warm_up(&desc).unwrap();
+                }
+            }
+        }
+        let warm: Vec<_> = stage.crowd.pipelines().map(|it| it.handle).collect();
+        assert!(
+            warm.len() > cold + 2 * methods.len(),
+            "{} {cold}",
+            warm.len()
+        );
+        let now = |crowd: &Crowd| -> Vec<_> { crowd.pipelines().map(|it| it.handle).collect() };
+        for method in methods {
+            for character in &kinds {
                 let desc = CharacterDesc {
                     method,
                     ..CharacterDesc::default()
                 };
                 let allocator = &mut setup.context.allocator();
                 let crowd = &mut stage.crowd;
-                let added = crowd.add_character_with(allocator, &built(raw).character, &desc);
-                added.unwrap();
-                assert_eq!(crowd.pipeline_count(), count);
+                let added = crowd
+                    .add_character_with(allocator, character, &desc)
+                    .unwrap();
+                assert_eq!(now(crowd), warm);
+                let spawn = Spawn {
+                    skinning_stage: SkinningStage::Compute,
+                    ..Spawn::default()
+                };
+                crowd.spawn(added, &spawn).unwrap();
             }
         }
+        stage.picture(setup);
+        assert_eq!(now(&stage.crowd), warm);
         // A pass that is created later has them, too.
+        let of_passes = |crowd: &Crowd| crowd.pipelines().filter(|it| it.pass.is_some()).count();
+        let before = of_passes(&stage.crowd);
         let later = pass(&mut stage.crowd, &stage.target, false);
-        assert_eq!(stage.crowd.pipeline_count(), 2 * 24 + 2);
+        assert_eq!(of_passes(&stage.crowd), 2 * before);
         stage.crowd.remove_pass(later).unwrap();
         stage.destroy(setup);
     });

@@ -185,7 +185,7 @@ impl Crowd {
                 let rows = instance.rows.size as usize;
                 let rows = start.map(|start| start..start + rows);
                 let skinned = (instance.skinned.start, instance.skinned.size);
-                let character = instance.record.character;
+                let character = instance.character;
                 self.scene
                     .deforms
                     .add(character, rows, skinned, &self.frame.weights);

@@ -1,7 +1,7 @@
 //! Drawing a prepared frame.
 
 use super::Frame;
-use crate::crowd::characters::{LoadedCharacter, variant};
+use crate::crowd::characters::LoadedCharacter;
 use crate::crowd::view_record::Prepared;
 use crate::crowd::visibility::runs::{DrawInstances, Run, shown};
 use crate::crowd::{PassId, ViewId};
@@ -10,6 +10,7 @@ use crate::gpu::GpuInstance;
 use crate::gpu::PrimitiveDraw;
 use crate::pass::desc::PassKind;
 use crate::pass::draw::{DrawPass, PUSH_STAGES};
+use crate::pass::pipelines::Variant;
 use ash::vk;
 
 impl Frame<'_> {
@@ -198,8 +199,8 @@ impl Recorder<'_> {
         };
         let draws = character.draws.get(range).unwrap_or_default();
         let drawn = draws.iter().any(|draw| {
-            let pipeline = self.pass.pipeline(variant(&character.mesh, draw));
-            pipeline.is_some()
+            let variant = Variant::of(draw, character.reads_skinned);
+            self.pass.pipeline(variant).is_some()
         });
         let mut groups = groups.peekable();
         if !drawn || groups.peek().is_none() {
@@ -237,7 +238,8 @@ impl Recorder<'_> {
     ) {
         let crowd = &self.frame.crowd;
         let (raw, cmd, layout) = (&crowd.device.raw, self.cmd, self.pass.layout.handle);
-        let pipeline = self.pass.pipeline(variant(&character.mesh, draw));
+        let variant = Variant::of(draw, character.reads_skinned);
+        let pipeline = self.pass.pipeline(variant);
         let (Some(pipeline), Some(set)) = (pipeline, character.set(draw.material)) else {
             return;
         };

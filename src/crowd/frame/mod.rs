@@ -126,7 +126,9 @@ impl Crowd {
             // this function's contract.
             unsafe { profiler.begin_frame(&self.device, frame_index) }?;
         }
+        self.prepare_skinning()?;
         self.frame.counters = Counters::default();
+        self.frame.counters.new_pipelines = core::mem::take(&mut self.pipelines.created);
         self.frame.views.clear();
         self.frame.histories.begin_frame();
         self.update_animators(time_s)?;
@@ -150,7 +152,7 @@ impl Crowd {
             events.filter_map(move |event| {
                 let instance = scene.instance_of(character, event.id.index)?;
                 let state = scene.instances.alive(instance);
-                let same = state.record.character == character && state.actor == event.id;
+                let same = state.character == character && state.actor == event.id;
                 same.then(|| event.of_instance(instance, character))
             })
         })

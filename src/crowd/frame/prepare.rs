@@ -7,7 +7,8 @@ use crate::crowd::memory::retire::Retired;
 use crate::crowd::view::View;
 use crate::crowd::view_record::Prepared;
 use crate::error::{Error, Result};
-use crate::gpu::{GpuInstance, limit};
+use crate::gpu::layout::GpuChange;
+use crate::gpu::limit;
 use ash::vk;
 use ash::vk::{AccessFlags2 as Access, PipelineStageFlags2 as Stage};
 use std::time::Instant;
@@ -145,7 +146,7 @@ impl Frame<'_> {
                 (views.len() as u64 - 1) * sections.view_stride + VIEW_BYTES
             },
             visible: at * 4,
-            changes: changed.len() as u64 * size_of::<GpuInstance>() as u64,
+            changes: changed.len() as u64 * size_of::<GpuChange>() as u64,
             indices: changed.len() as u64 * 4,
             ..*written
         };

@@ -85,7 +85,7 @@ impl Frame<'_> {
             buffer: self.crowd.memory.buffers.skinned().buffer,
             offset: u64::from(instance.skinned.start) * 4,
             size: u64::from(instance.skinned.size) * 4,
-            mesh: self.crowd.mesh(CharacterId(instance.record.character))?,
+            mesh: self.crowd.mesh(CharacterId(instance.character))?,
         })
     }
 }

@@ -8,13 +8,13 @@ use crate::animator::{JointRef, NameOrId};
 use crate::crowd::Crowd;
 use crate::crowd::{Attachment, InstanceId, SkinningStage};
 use crate::error::{Error, Result, expect_transform};
-use crate::gpu::GpuInstance;
+use crate::gpu::layout::GpuChange;
 use crate::mesh::PartId;
 use glam::Affine3A;
 
 /// The controls that a crowd adds to those of an actor.
 impl InstanceMut<'_> {
-    fn change(&mut self, change: impl FnOnce(&mut GpuInstance)) {
+    fn change(&mut self, change: impl FnOnce(&mut GpuChange)) {
         let index = self.id().index;
         let instances = &mut self.actor.animator.scene.instances;
         instances.change(index, |instance| change(&mut instance.record));
@@ -165,8 +165,7 @@ impl InstanceMut<'_> {
         let words = loaded.skinned_words(stage)?;
         let scene = &mut *self.actor.animator.scene;
         scene.instances.check_skinned((stage, words), before)?;
-        scene.instances.set_skin(id, stage, words);
-        scene.reserve_deformed();
+        scene.set_skin(id, stage, words);
         Ok(())
     }
 

@@ -147,7 +147,7 @@ impl Crowd {
     pub fn instance(&self, id: InstanceId) -> Result<InstanceRef<'_>> {
         let state = self.scene.instances.get(id)?;
         let access = CrowdRef {
-            animator: self.animator(CharacterId(state.record.character))?,
+            animator: self.animator(CharacterId(state.character))?,
             scene: &self.scene,
             id,
         };
@@ -166,7 +166,7 @@ impl Crowd {
     }
 
     pub(in crate::crowd) fn access(&mut self, id: InstanceId) -> Result<CrowdMut<'_>> {
-        let character = CharacterId(self.scene.instances.get(id)?.record.character);
+        let character = CharacterId(self.scene.instances.get(id)?.character);
         Ok(CrowdMut {
             animator: animator_mut(&mut self.animators, character)?,
             scene: &mut self.scene,
@@ -199,7 +199,7 @@ impl<C: InCrowd> Instance<C> {
     /// Its character.
     #[must_use]
     pub fn character(&self) -> CharacterId {
-        CharacterId(self.state().record.character)
+        CharacterId(self.state().character)
     }
 
     /// Its index in the instance table, for the engine's own shaders.
@@ -216,7 +216,7 @@ impl<C: InCrowd> Instance<C> {
         let mut next = self.state().clone();
         next.in_ring = !self.actor.is_resting();
         next.write_offsets();
-        next.record
+        next.record.instance()
     }
 
     /// Its tint: linear RGBA that multiplies the base colour.

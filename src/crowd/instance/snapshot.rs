@@ -201,7 +201,7 @@ impl Crowd {
         to.instances
             .extend((0..).zip(states).map(|(index, state)| SavedInstance {
                 generation: state.generation,
-                character: state.record.character,
+                character: state.character,
                 look: Look::new(state, &scene.visibility.marks(index)),
             }));
         to.free.clear();
@@ -464,7 +464,7 @@ impl InstanceMut<'_> {
             animator, scene, ..
         } = &mut self.animator;
         animator.check_one(&from.actor)?;
-        let loaded = scene.characters.get(CharacterId(before.record.character))?;
+        let loaded = scene.characters.get(CharacterId(before.character))?;
         from.look.check(loaded)?;
         let (stage, look) = (from.look.skinning_stage, &from.look);
         let words = loaded.skinned_words(stage)?;
@@ -473,8 +473,7 @@ impl InstanceMut<'_> {
             .check_skinned((stage, words), (before.skin, before.skinned.size))?;
         animator.restore_one(before.actor.index, &from.actor);
         let world = animator.actor(before.actor)?.transform();
-        scene.instances.set_skin(id, stage, words);
-        scene.reserve_deformed();
+        scene.set_skin(id, stage, words);
         scene.instances.change(id.index, |state| {
             (state.record.tint, state.record.user) = (look.tint, look.user_data);
         });

@@ -2,6 +2,7 @@
 
 use crate::animator::ActorId;
 use crate::gpu::GpuInstance;
+use crate::gpu::layout::GpuChange;
 use crate::gpu::palettes::ROW_BYTES;
 use ash::vk;
 use bytemuck::Zeroable;
@@ -60,7 +61,9 @@ pub(in crate::crowd) fn is_flipped(transform: &Affine3A) -> bool {
 /// The state of an instance.
 #[derive(Debug, Clone)]
 pub(in crate::crowd) struct InstanceState {
-    pub(in crate::crowd) record: GpuInstance,
+    pub(in crate::crowd) record: GpuChange,
+    /// The index of its character.
+    pub(in crate::crowd) character: u32,
     /// Its actor in the animator of its character.
     pub(in crate::crowd) actor: ActorId,
     /// True if its palette lies in the ring. Otherwise it uses its character's rest palette.
@@ -118,7 +121,8 @@ impl InstanceState {
     pub(in crate::crowd) fn dead(generation: u32) -> Self {
         let none = Allocation { start: 0, size: 0 };
         Self {
-            record: GpuInstance::zeroed(),
+            record: GpuChange::zeroed(),
+            character: 0,
             actor: ActorId {
                 index: 0,
                 generation: 0,
@@ -141,11 +145,10 @@ impl InstanceState {
     ///
     /// The palette is that in the ring or the character's rest palette.
     pub(in crate::crowd) fn write_offsets(&mut self) {
-        (self.record.source, self.record.palette) = if self.in_ring {
-            let offset = u64::from(self.rows.start) * ROW_BYTES;
-            (GpuInstance::SOURCE_RING, offset)
+        self.record.palette = if self.in_ring {
+            GpuInstance::in_ring(self.rows.start * ROW_BYTES as u32)
         } else {
-            (GpuInstance::SOURCE_ADDRESS, self.rest_palette)
+            self.rest_palette
         };
         let start = |allocation: Allocation| {
             if allocation.size > 0 {

@@ -7,7 +7,7 @@ use crate::crowd::instances::state::{
 use crate::crowd::memory::range_allocator::RangeAllocator;
 use crate::crowd::{Capacity, InstanceId};
 use crate::error::{Error, Result, expect_index};
-use crate::gpu::GpuInstance;
+use crate::gpu::layout::GpuChange;
 use crate::gpu::limit;
 use ash::vk;
 use bytemuck::Zeroable;
@@ -142,10 +142,10 @@ impl Instances {
         self.settled.reserve(self.capacity.instances as usize);
     }
 
-    pub(in crate::crowd) fn record(&self, index: u32) -> GpuInstance {
+    pub(in crate::crowd) fn record(&self, index: u32) -> GpuChange {
         self.states
             .get(index as usize)
-            .map_or_else(GpuInstance::zeroed, |instance| instance.record)
+            .map_or_else(GpuChange::zeroed, |instance| instance.record)
     }
 
     pub(in crate::crowd) fn is_flipped(&self, index: u32) -> bool {
@@ -573,6 +573,6 @@ impl Instances {
             allocator.free(allocation.start, allocation.size);
         }
         self.free_indices.push(id.index);
-        Ok((instance.record.character, instance.member))
+        Ok((instance.character, instance.member))
     }
 }

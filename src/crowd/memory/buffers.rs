@@ -4,7 +4,7 @@ use crate::crowd::CrowdDesc;
 use crate::crowd::memory::history_buffer::HistoryBuffer;
 use crate::error::{Error, Result};
 use crate::gpu::GpuInstance;
-use crate::gpu::layout::GpuView;
+use crate::gpu::layout::{GpuChange, GpuView};
 use crate::gpu::ring::{Ring, RingDesc};
 use crate::gpu::{
     Buffer, Device, MAPPED_ALIGNMENT, MemoryAllocator, Object, PaletteRing, PaletteRingDesc, limit,
@@ -79,7 +79,7 @@ impl Sections {
             start: morphs.start,
             bytes: listed.start + listed.bytes - morphs.start,
         };
-        let changes = section(instances * size_of::<GpuInstance>() as u64);
+        let changes = section(instances * size_of::<GpuChange>() as u64);
         let indices = section(instances * 4);
         let deformed = section(u64::from(desc.capacity.cpu_skinned_words) * 4);
         Self {

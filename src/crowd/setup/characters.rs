@@ -10,8 +10,6 @@ use crate::crowd::{CharacterDesc, CharacterId};
 use crate::error::{ArgumentFault, Error, Result};
 use crate::gpu::{MemoryAllocator, SkinnedMesh, Upload, expect_own};
 use crate::id::{Id, unknown};
-use crate::order;
-use crate::pass::draw::prepare;
 use std::sync::Arc;
 
 impl Crowd {
@@ -39,7 +37,8 @@ impl Crowd {
     /// Adds a character with options for skinning. See [`Self::add_character`].
     ///
     /// Compiles shaders if a pass has not drawn such a character before: the missing pipelines of
-    /// all passes are created in one call. See [`Self::create_pass`] for their number.
+    /// all passes are created in one call. See [`Self::create_pass`] for their number, and
+    /// [`Stats::new_pipelines`](crate::Stats::new_pipelines) for how many it were.
     ///
     /// # Errors
     /// - As [`Self::add_character`].
@@ -59,7 +58,7 @@ impl Crowd {
         }
         // Otherwise the first frame would play everything since time 0.
         animator.update(self.time_s)?;
-        let (loaded, upload) = self.load(allocator, character, desc)?;
+        let (loaded, upload) = self.load(allocator, character, desc, false)?;
         animator.expect_fit(Arc::clone(&loaded.rig), loaded.mesh.format());
         let load = loaded.load;
         let id = self.scene.characters.add(loaded);
@@ -70,27 +69,31 @@ impl Crowd {
         Ok(id)
     }
 
-    /// Creates a character's data and the pipelines that it lacks.
+    /// Creates a character's data and the pipelines that it lacks. `deforms` is true if instances
+    /// have deformed vertices.
     pub(in crate::crowd) fn load(
         &mut self,
         allocator: &mut dyn MemoryAllocator,
         character: &Character,
         desc: &CharacterDesc,
+        deforms: bool,
     ) -> Result<(LoadedCharacter, Upload)> {
         let character = (character, self.scene.characters.next_load());
-        let (device, layout) = (&self.device, &self.pipelines.set_layout);
+        let device = &self.device;
+        let layout = &self.pipelines.set_layout;
         let buffers = (layout, &self.memory.buffers);
         let (mut loaded, mut upload) =
             LoadedCharacter::new(device, allocator, buffers, character, desc)?;
-        let variants = order::sorted_set(loaded.variants().collect());
-        let passes = self.pipelines.passes.iter_mut().flatten();
-        prepare(device, passes, &variants).inspect_err(|_| {
-            // SAFETY: no command buffer has used these objects, because they were created above.
-            unsafe {
-                loaded.destroy(device, allocator);
-                upload.free(device, allocator);
-            }
-        })?;
+        loaded.deforms = deforms;
+        self.pipelines
+            .prepare(device, &mut loaded)
+            .inspect_err(|_| {
+                // SAFETY: no command buffer has used these objects, because they were created above.
+                unsafe {
+                    loaded.destroy(device, allocator);
+                    upload.free(device, allocator);
+                }
+            })?;
         Ok((loaded, upload))
     }
 

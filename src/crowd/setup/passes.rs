@@ -1,11 +1,12 @@
 //! Adds and removes passes, and sets the shadow map that they sample.
 
+use crate::character::Character;
 use crate::crowd::PassId;
-use crate::crowd::characters::INFLUENCES;
-use crate::crowd::crowd::Crowd;
+use crate::crowd::characters::LoadedCharacter;
+use crate::crowd::crowd::{Crowd, Pipelines};
 use crate::crowd::memory::retire::Retired;
 use crate::error::{Error, Result};
-use crate::gpu::Blending;
+use crate::gpu::{Device, GpuInstance, draws_without_indices, skin_variant, variant};
 use crate::order;
 use crate::palette::{PaletteFormat, SkinningMethod};
 use crate::pass::desc::PassDesc;
@@ -14,66 +15,74 @@ use crate::pass::pipelines::Variant;
 use crate::pass::shadow_map::{ShadowMap, bind};
 use ash::vk;
 
-/// Characters whose pipelines are created in advance. See [`Crowd::warm_up`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct WarmUp {
-    /// Their skinning method, as in [`CharacterDesc::method`](crate::CharacterDesc::method).
+/// Pipelines that are created before they are needed. See [`Crowd::warm_up`].
+#[derive(Debug, Clone, Copy)]
+pub struct WarmUp<'a> {
+    /// A character that is added later, or one whose primitives and materials are alike.
+    pub character: &'a Character,
+    /// Its skinning method, as in [`CharacterDesc::method`](crate::CharacterDesc::method).
     pub method: SkinningMethod,
-    /// True if they have vertices that follow more than four joints.
-    pub many_influences: bool,
-    /// True if they have masked materials.
-    pub masked: bool,
-    /// True if they have blended materials.
-    pub blended: bool,
+    /// True if instances will have deformed vertices:
+    /// [`SkinningStage::Compute`](crate::SkinningStage::Compute) or
+    /// [`Cpu`](crate::SkinningStage::Cpu).
+    pub deforms: bool,
 }
 
-impl WarmUp {
-    /// All characters of this method whose vertices follow at most four joints.
+impl<'a> WarmUp<'a> {
+    /// The pipelines of a character that the vertex shader skins by linear blending.
     #[must_use]
-    pub const fn of(method: SkinningMethod) -> Self {
+    pub fn of(character: &'a Character) -> Self {
         Self {
-            method,
-            many_influences: false,
-            masked: true,
-            blended: true,
+            character,
+            method: SkinningMethod::Linear,
+            deforms: false,
         }
     }
-
-    fn variants(self) -> impl Iterator<Item = Variant> {
-        let formats = formats(self.method).iter();
-        let blendings = [
-            (Blending::Opaque, true),
-            (Blending::Mask, self.masked),
-            (Blending::Blend, self.blended),
-        ];
-        let blendings = blendings.into_iter().filter(|(_, wanted)| *wanted);
-        let influences = INFLUENCES.into_iter();
-        let influences = influences.filter(move |most| *most != 0 || self.many_influences);
-        formats.flat_map(move |format| {
-            let influences = influences.clone();
-            blendings.clone().flat_map(move |(blending, _)| {
-                influences.clone().map(move |influences| Variant {
-                    method: *format as u32,
-                    influences,
-                    blending,
-                })
-            })
-        })
-    }
 }
 
-/// The palette formats that characters of a method may have.
-fn formats(method: SkinningMethod) -> &'static [PaletteFormat] {
-    match method {
-        SkinningMethod::Linear => &[PaletteFormat::Mat3x4],
-        SkinningMethod::DualQuat => &[PaletteFormat::DualQuat, PaletteFormat::DualQuatStretch],
-        SkinningMethod::QuatOffset => &[PaletteFormat::QuatOffset],
-    }
+/// A pipeline of a crowd, for statistics of the driver.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PipelineInfo {
+    /// The stage of the frame: that of the scope of [`Crowd::gpu_times`].
+    pub stage: &'static str,
+    /// The pass that draws with it, if it draws.
+    pub pass: Option<PassId>,
+    /// Its constant [`PrimitiveDraw::variant`](crate::gpu::PrimitiveDraw::variant), or
+    /// [`GpuInstance::NONE`](crate::gpu::GpuInstance::NONE) if it is for all variants.
+    pub variant: u32,
+    /// Its constant [`PrimitiveDraw::surface`](crate::gpu::PrimitiveDraw::surface), without what
+    /// its shaders do not read.
+    pub surface: u32,
+    /// The pipeline, which the crowd owns.
+    pub handle: vk::Pipeline,
 }
 
-impl Default for WarmUp {
-    fn default() -> Self {
-        Self::of(SkinningMethod::Linear)
+impl Pipelines {
+    /// Creates the pipelines that a character lacks, in all passes, in one call.
+    ///
+    /// If it has deformed vertices, its pipelines read them from now on.
+    pub(super) fn prepare(
+        &mut self,
+        device: &Device,
+        character: &mut LoadedCharacter,
+    ) -> Result<()> {
+        let before = character.reads_skinned;
+        character.reads_skinned = character.deforms;
+        let made = self.prepare_as_it_is(device, character);
+        if made.is_err() {
+            character.reads_skinned = before;
+        }
+        made
+    }
+
+    fn prepare_as_it_is(&mut self, device: &Device, character: &LoadedCharacter) -> Result<()> {
+        let variants = order::sorted_set(character.variants().collect());
+        self.created += prepare(device, self.passes.iter_mut().flatten(), &variants)?;
+        if character.reads_skinned {
+            let variants = character.mesh.chunks().iter().map(|chunks| chunks.variant);
+            self.created += self.skin.prepare_variants(device, variants)?;
+        }
+        Ok(())
     }
 }
 
@@ -84,13 +93,14 @@ impl Crowd {
     /// Call this before the first frame, because it compiles shaders.
     ///
     /// # Pipelines
-    /// A pass has one pipeline for each combination that the crowd's characters use: palette
-    /// format (4), influences of a vertex (1, up to 4, more: 3), and kind of alpha (3; 2 in passes
-    /// without blended materials). These are at most 36, and typically 1 to 4. All of them are
-    /// created in one call of `vkCreateGraphicsPipelines`, with the [pipeline
-    /// cache](crate::gpu::Device::with_pipeline_cache) of the device. A character that is added
-    /// later adds its missing combinations to every pass, in one call, too. [`Self::warm_up`]
-    /// creates them in advance, and [`Self::pipeline_count`] counts them.
+    /// A pass has one pipeline for each variant of primitive and material that the crowd's
+    /// characters have: what data their vertices have, how they are skinned, and which textures,
+    /// alpha and coordinates a material has. Each pass counts only what its shaders read: one that
+    /// writes only depth has one pipeline for most characters, a colour pass as many as there are
+    /// different materials. All of them are created in one call of `vkCreateGraphicsPipelines`,
+    /// with the [pipeline cache](crate::gpu::Device::with_pipeline_cache) of the device. A
+    /// character that is added later adds its missing variants to every pass, in one call, too.
+    /// [`Self::warm_up`] creates them in advance, and [`Self::pipelines`] lists them.
     ///
     /// # Errors
     /// - [`Error::Argument`] if the description is inconsistent.
@@ -115,53 +125,96 @@ impl Crowd {
         let used = characters.flat_map(|(_, it)| it.variants());
         let used = used.chain(self.pipelines.warm.iter().copied());
         let variants = order::sorted_set(used.collect());
-        if let Err(error) = prepare(&self.device, core::iter::once(&mut pass), &variants) {
+        let made = prepare(&self.device, core::iter::once(&mut pass), &variants);
+        self.pipelines.created += made.inspect_err(|_| {
             // SAFETY: no command buffer has used the pass, because it was created above.
             unsafe { pass.destroy(&self.device) };
-            return Err(error);
-        }
+        })?;
         self.pipelines.passes.push(Some(pass));
         Ok(PassId(self.pipelines.passes.len() as u32 - 1))
     }
 
     /// Creates the pipelines of characters that are added later, in all passes.
     ///
-    /// After this, [`Self::add_character`] compiles nothing for such characters, and neither does
+    /// After this, [`Self::add_character`] compiles nothing for such a character, and neither does
     /// [`Self::replace_character`]. It does not matter whether the passes were created before or
     /// are created afterwards. Call it several times for more.
     ///
     /// ```no_run
-    /// # fn warm(crowd: &mut throng::Crowd) -> throng::Result<()> {
-    /// use throng::{WarmUp, palette::SkinningMethod};
+    /// # fn warm(crowd: &mut throng::Crowd, knight: &throng::character::Character)
+    /// #     -> throng::Result<()> {
+    /// use throng::WarmUp;
     ///
-    /// // Linear blending with up to four influences: 6 pipelines in a colour pass.
-    /// crowd.warm_up(&WarmUp::default())?;
-    /// // Dual quaternions for opaque materials only.
-    /// let desc = WarmUp { masked: false, blended: false, ..WarmUp::of(SkinningMethod::DualQuat) };
-    /// crowd.warm_up(&desc)
+    /// crowd.warm_up(&WarmUp::of(knight))?;
+    /// // Also with SkinningStage::Compute.
+    /// crowd.warm_up(&WarmUp { deforms: true, ..WarmUp::of(knight) })
     /// # }
     /// ```
     ///
     /// # Errors
-    /// [`Error::Vulkan`] from the device. The pipelines are then as before.
-    pub fn warm_up(&mut self, desc: &WarmUp) -> Result<()> {
-        let mut variants = self.pipelines.warm.clone();
-        variants.extend(desc.variants());
+    /// - [`Error::Unrepresentable`] if the method's palette format cannot represent the character's
+    ///   poses.
+    /// - [`Error::Vulkan`] from the device.
+    ///
+    /// The pipelines are then as before.
+    pub fn warm_up(&mut self, desc: &WarmUp<'_>) -> Result<()> {
+        let format = PaletteFormat::of(desc.character, desc.method)?;
+        let draws = draws_without_indices(desc.character, format);
+        let wanted = draws.iter().map(|draw| Variant::of(draw, desc.deforms));
+        let pipelines = &mut self.pipelines;
+        let variants = pipelines.warm.iter().copied().chain(wanted).collect();
         let variants = order::sorted_set(variants);
-        let passes = self.pipelines.passes.iter_mut().flatten();
-        prepare(&self.device, passes, &variants)?;
-        self.pipelines.warm = variants;
+        let passes = pipelines.passes.iter_mut().flatten();
+        pipelines.created += prepare(&self.device, passes, &variants)?;
+        pipelines.warm = variants;
+        if desc.deforms {
+            let variants = draws.iter().map(|draw| {
+                let primitives = desc.character.primitives().get(draw.primitive as usize);
+                primitives.map_or(0, |it| skin_variant(variant(desc.character, it, format)))
+            });
+            pipelines.created += pipelines.skin.prepare_variants(&self.device, variants)?;
+        }
         Ok(())
     }
 
-    /// The number of pipelines that the crowd has.
-    ///
-    /// These are the pipelines of its passes, and 2 compute pipelines that every crowd has.
-    #[must_use]
-    pub fn pipeline_count(&self) -> usize {
-        const COMPUTE: usize = 2;
-        let passes = self.pipelines.passes.iter().flatten();
-        COMPUTE + passes.map(DrawPass::pipeline_count).sum::<usize>()
+    /// Creates the pipelines that read deformed vertices, for characters whose instances have some
+    /// since the last frame.
+    pub(in crate::crowd) fn prepare_skinning(&mut self) -> Result<()> {
+        for character in self.scene.characters.iter_mut() {
+            if character.deforms && !character.reads_skinned {
+                self.pipelines.prepare(&self.device, character)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// All pipelines that the crowd has: those of its passes, and its compute pipelines.
+    pub fn pipelines(&self) -> impl Iterator<Item = PipelineInfo> + '_ {
+        let compute = |stage, (variant, handle)| PipelineInfo {
+            stage,
+            pass: None,
+            variant,
+            surface: 0,
+            handle,
+        };
+        let pipelines = &self.pipelines;
+        let scatter = (GpuInstance::NONE, pipelines.scatter.pipeline());
+        let skin = pipelines.skin.pipelines();
+        let passes = (0..).zip(&pipelines.passes);
+        let drawing = passes.flat_map(|(number, pass)| {
+            pass.iter().flat_map(move |pass| {
+                pass.pipelines().map(move |(variant, handle)| PipelineInfo {
+                    stage: pass.target.kind.scope(),
+                    pass: Some(PassId(number)),
+                    variant: variant.vertex,
+                    surface: variant.surface,
+                    handle,
+                })
+            })
+        });
+        core::iter::once(compute("scatter", scatter))
+            .chain(skin.map(move |it| compute("skin", it)))
+            .chain(drawing)
     }
 
     /// The layout of a pass's pipelines.

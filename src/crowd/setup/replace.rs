@@ -46,8 +46,11 @@ impl Crowd {
         character: &Character,
     ) -> Result<Vec<Misfit>> {
         expect_own(&self.device, allocator)?;
-        let desc = self.scene.characters.get(id)?.desc;
-        let (mut loaded, mut upload) = self.load(allocator, character, &desc)?;
+        let (desc, deforms) = {
+            let old = self.scene.characters.get(id)?;
+            (old.desc, old.deforms)
+        };
+        let (mut loaded, mut upload) = self.load(allocator, character, &desc, deforms)?;
         let mut misfits = Misfits::default();
         let members = &self.scene.characters.get(id)?.members;
         let fits = self.scene.instances.check_resize(members, &loaded.sizes());

@@ -313,7 +313,7 @@ impl World {
                 let ring = inputs.ring_palettes;
                 self.probe.run((device, cmd), push, ring, count);
             }
-            let stride = 25 + 12 * threes;
+            let stride = 33 + 12 * threes;
             parts.push((word, stride, count as usize));
             word += stride * count as usize;
         }
@@ -339,7 +339,7 @@ impl World {
             assert_eq!((seen.len(), *count), (shown.len(), shown.len()));
             for member in shown {
                 let words = seen[&self.crowd.instance(member.id).unwrap().table_index()];
-                let in_ring = words[19] == GpuInstance::SOURCE_RING;
+                let in_ring = words[30] == GpuInstance::NONE;
                 let rests = kind
                     .animator
                     .actor(member.actor)
@@ -353,7 +353,7 @@ impl World {
                     kind.rest.clone()
                 };
                 assert!(
-                    words[25..] == want,
+                    words[33..] == want,
                     "kind {number}, {:?} at {}",
                     member.id,
                     self.now_s

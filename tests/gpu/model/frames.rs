@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use throng::glam::Vec3;
 use throng::gpu::GpuInstance;
 use throng::palette::{Mat3x4, WriteOnly};
-use throng::{CharacterId, Crowd, Id, InstanceId, Stats, View};
+use throng::{Crowd, Id, InstanceId, Stats, View};
 
 impl Model {
     /// The expected data of every visible instance of a character, by table index.
@@ -115,7 +115,7 @@ impl Model {
                 flipped,
                 expected,
             });
-            word += count as usize * (25 + 12 * entries);
+            word += count as usize * (33 + 12 * entries);
         }
         assert!(word as u64 * 4 <= output_words(outputs) * 4);
         self.check_stats(&frame.stats(), &flight);
@@ -168,26 +168,41 @@ fn output_words(outputs: &[Output]) -> u64 {
     outputs[0].buffer.size() / 4
 }
 
+/// The scatter pass made the matrix for normals as the CPU does, but for the rounding of three
+/// operations on numbers up to 2.
+fn check_normals(seen: &GpuInstance) {
+    let wanted = GpuInstance::new(&seen.world_from_model.to_affine());
+    assert_eq!(seen.side, wanted.side);
+    let of = |it: &GpuInstance| [it.normal_x, it.normal_y, it.normal_z].concat();
+    for (seen, wanted) in of(seen).into_iter().zip(of(&wanted)) {
+        assert!(
+            (seen - wanted).abs() <= 8.0 * f32::EPSILON,
+            "{seen} {wanted}"
+        );
+    }
+}
+
 /// Compares the data that a frame saw with the expected data.
-pub(super) fn check(flight: &Flight, kinds: &[CharacterId], crowd_kinds: &[u32], words: &[u32]) {
-    assert_eq!(kinds.len(), crowd_kinds.len());
+pub(super) fn check(flight: &Flight, words: &[u32]) {
     for (kind, part) in flight.parts.iter().enumerate() {
         let (first, entries, expected) = (part.first, part.entries, &part.expected);
         let (plain, flipped) = (part.plain, part.flipped);
         assert_eq!(expected.len(), plain + flipped, "instances of kind {kind}");
-        let stride = 25 + 12 * entries;
+        let stride = 33 + 12 * entries;
         let run = &words[first..][..stride * expected.len()];
         let mut seen = BTreeMap::new();
         for (at, words) in run.chunks_exact(stride.max(1)).enumerate() {
-            let mut record = words[1..17].to_vec();
-            record.push(words[24]);
-            assert_eq!(words[20], crowd_kinds[kind], "the record's character");
-            let source = words[19];
-            assert!(source == GpuInstance::SOURCE_RING || source == GpuInstance::SOURCE_ADDRESS);
+            let seen_record: GpuInstance =
+                bytemuck::pod_read_unaligned(bytemuck::cast_slice(&words[1..33]));
+            let mut record = words[1..13].to_vec();
+            record.extend(seen_record.tint.map(f32::to_bits));
+            record.push(seen_record.user);
+            check_normals(&seen_record);
+            let in_ring = (seen_record.palette >> 32) as u32 == GpuInstance::NONE;
             let one = Expected {
                 record,
-                palette: words[25..].to_vec(),
-                animated: source == GpuInstance::SOURCE_RING,
+                palette: words[33..].to_vec(),
+                animated: in_ring,
                 flipped: at >= plain,
             };
             assert!(

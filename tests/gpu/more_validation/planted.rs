@@ -9,7 +9,7 @@ use throng::ash::vk;
 use throng::glam::Vec3;
 
 /// The words of a record and of four entries, as `shaders/test/crowd_probe.comp` writes them.
-const WORDS: u64 = 25 + 4 * 12;
+const WORDS: u64 = 33 + 4 * 12;
 
 /// A shader that writes into a buffer of the right size.
 pub(super) fn nothing(setup: &mut Setup) {

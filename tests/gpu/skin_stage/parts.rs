@@ -12,7 +12,6 @@ use throng::gpu::{
     GpuInstance, PaletteRing, PaletteRingDesc, SetBuffers, SetLayout, SkinnedMesh, Upload,
 };
 use throng::gpu_allocator::MemoryLocation;
-use throng::palette::Mat3x4;
 use throng::skin::Skinner;
 use throng::standalone::{Buffer, BufferDesc};
 use throng::{SkinDispatch, SkinPipeline};
@@ -40,19 +39,12 @@ fn whole(buffer: &Buffer) -> Option<vk::DescriptorBufferInfo> {
 
 /// An instance whose palette starts at `row` of the ring, or is the rest palette at an address. Its
 /// deformed vertices start at `word`.
-fn record(palette: Result<u32, vk::DeviceAddress>, word: u32) -> [u32; 24] {
-    let rows = Mat3x4::from_affine(&Affine3A::IDENTITY).rows;
-    let mut words = [0; 24];
-    for (word, value) in words.iter_mut().zip(rows.as_flattened()) {
-        *word = value.to_bits();
-    }
-    let (palette, source) = match palette {
-        Ok(row) => (u64::from(row) * 16, GpuInstance::SOURCE_RING),
-        Err(address) => (address, GpuInstance::SOURCE_ADDRESS),
-    };
-    words[16..19].copy_from_slice(&[palette as u32, (palette >> 32) as u32, source]);
-    words[21..23].copy_from_slice(&[GpuInstance::NONE, word]);
-    words
+fn record(palette: Result<u32, vk::DeviceAddress>, word: u32) -> [u32; 32] {
+    bytemuck::cast(GpuInstance {
+        palette: palette.map_or_else(|address| address, |row| GpuInstance::in_ring(row * 16)),
+        skinned: word,
+        ..GpuInstance::new(&Affine3A::IDENTITY)
+    })
 }
 
 /// The barriers that the stage requires from its user.
@@ -72,7 +64,7 @@ fn all_visible(device: &ash::Device, cmd: vk::CommandBuffer) {
 
 #[test]
 fn it_needs_no_crowd() {
-    assert_eq!(size_of::<GpuInstance>(), 24 * 4);
+    assert_eq!(size_of::<GpuInstance>(), 32 * 4);
     each(|setup| {
         let config = setup.config;
         let mut rng = Rng::new(9);
