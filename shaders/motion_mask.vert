@@ -13,18 +13,17 @@ layout(location = 6) out vec4 out_now;
 layout(location = 7) out vec4 out_then;
 
 void main() {
-    uint index = throng_visible[gl_InstanceIndex];
-    ThrongInstance instance = throng_instances[index];
+    uint instance = throng_visible[gl_InstanceIndex];
     uint vertex = uint(gl_VertexIndex);
     vec3 now = throng_deform_position(instance, primitive, vertex);
-    ThrongPast past = throng_previous(index, instance);
+    ThrongPast past = throng_previous(instance);
     vec3 then = throng_previous_position(past, primitive, vertex);
     out_position = now;
     out_normal = vec3(0.0);
     out_tangent = vec4(0.0);
     out_uv = vec4(throng_uv(primitive, vertex), throng_uv1(primitive, vertex));
     out_color = throng_base(instance, primitive, vertex);
-    out_user = instance.user;
+    out_user = throng_instances[instance].user;
     out_now = throng_transform_clip(throng_view.steady_clip_from_world, now);
     out_then = throng_transform_clip(throng_view.previous_clip_from_world, then);
     gl_Position = place(instance, now);

@@ -18,7 +18,8 @@ layout(set = 0, binding = 2, std430) writeonly buffer Table { vec4 table[]; };
 layout(push_constant) uniform Push { uint change_count; };
 
 // A row of the cofactor matrix times the sign of the determinant, of the matrix scaled to a largest
-// element of 1. w is what else stands in that row of an instance.
+// element of 1, with a little of the identity: where an instance is scaled to nothing, normals keep
+// their direction. w is what else stands in that row of an instance.
 vec4 normal_row(const uint change, const uint row) {
     vec3 a = changes[change].xyz, b = changes[change + 1u].xyz, c = changes[change + 2u].xyz;
     vec3 m = max(max(abs(a), abs(b)), abs(c));
@@ -31,9 +32,12 @@ vec4 normal_row(const uint change, const uint row) {
     float side = dot(a, bc) < 0.0 ? -1.0 : 1.0;
     vec2 words = changes[change + 5u].xy;  // the engine's own word, stamp
     if (row == 0u) {
-        return vec4(side * bc, side);
+        return vec4(side * bc + vec3(1e-18, 0.0, 0.0), side);
     }
-    return row == 1u ? vec4(side * cross(c, a), words.x) : vec4(side * cross(a, b), words.y);
+    if (row == 1u) {
+        return vec4(side * cross(c, a) + vec3(0.0, 1e-18, 0.0), words.x);
+    }
+    return vec4(side * cross(a, b) + vec3(0.0, 0.0, 1e-18), words.y);
 }
 
 // One invocation writes one row, so that neighbours write neighbouring memory.

@@ -28,21 +28,22 @@ void main() {
     uint chunk = chunks + gl_WorkGroupID.x * 2u;
     uint primitive = throng_mesh[chunk];
     uint vertex = throng_mesh[chunk + 1u] + gl_LocalInvocationID.x;
-    ThrongInstance instance = throng_instances[throng_visible[first_listed + gl_WorkGroupID.y]];
+    uint instance = throng_visible[first_listed + gl_WorkGroupID.y];
     bool outside = vertex >= throng_primitives[primitive].vertex_count;
-    if (outside || instance.skinned == THRONG_NONE) {
+    uint base = throng_instances[instance].skinned;
+    if (outside || base == THRONG_NONE) {
         return;
     }
     ThrongVertex result = throng_skin(throng_pose(instance), primitive, vertex);
-    uint positions = instance.skinned + throng_primitives[primitive].skinned_positions;
+    uint positions = base + throng_primitives[primitive].skinned_positions;
     put(positions + vertex * 3u, result.position);
     if (!throng_has(primitive, THRONG_HAS_NORMALS)) {
         return;
     }
-    uint normals = instance.skinned + throng_primitives[primitive].skinned_normals;
+    uint normals = base + throng_primitives[primitive].skinned_normals;
     put(normals + vertex * 3u, result.normal);
     if (throng_has(primitive, THRONG_HAS_TANGENTS)) {
-        uint tangents = instance.skinned + throng_primitives[primitive].skinned_tangents;
+        uint tangents = base + throng_primitives[primitive].skinned_tangents;
         uint at = tangents + vertex * 4u;
         put(at, result.tangent.xyz);
         throng_skinned[at + 3u] = floatBitsToUint(result.tangent.w);

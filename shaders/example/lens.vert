@@ -41,7 +41,7 @@ vec2 weight_and_influences(const uint vertex) {
 }
 
 void main() {
-    ThrongInstance instance = throng_instances[throng_visible[gl_InstanceIndex]];
+    uint instance = throng_visible[gl_InstanceIndex];
     uint vertex = uint(gl_VertexIndex);
     ThrongVertex deformed = throng_deform(instance, primitive, vertex);
     vec2 shown = weight_and_influences(vertex);

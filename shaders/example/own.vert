@@ -18,7 +18,7 @@ layout(location = 0) out vec3 out_normal;
 layout(location = 1) out vec3 out_color;
 
 void main() {
-    ThrongInstance instance = throng_instances[gl_InstanceIndex];
+    uint instance = uint(gl_InstanceIndex);
     uint vertex = uint(gl_VertexIndex);
     ThrongVertex deformed = throng_deform(instance, primitive, vertex);
     out_normal = deformed.normal;

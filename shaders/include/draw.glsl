@@ -9,7 +9,7 @@ layout(push_constant) uniform Draw {
     uint flip;  // see throng_faces
 };
 
-vec4 place(const ThrongInstance instance, const vec3 position) {
+vec4 place(const uint instance, const vec3 position) {
     // All vertices of an instance that this draw leaves out meet in one point.
     if (throng_has(primitive, THRONG_MAY_FLIP) && !throng_faces(instance, flip)) {
         return vec4(0.0, 0.0, 0.0, 1.0);

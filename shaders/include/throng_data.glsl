@@ -33,7 +33,8 @@ const uint THRONG_EXTREME_SCALES = 16384u;   // products of scales could overflo
 const uint THRONG_NONE = 0xFFFFFFFFu;
 
 // 128 bytes. The rows of normal_from_model are the cofactors of world_from_model times the sign of
-// its determinant, up to a positive factor.
+// its determinant, up to a positive factor, and a little of the identity, which counts only where
+// an instance is scaled to nothing.
 struct ThrongInstance {
     vec4 world_from_model[3];
     vec3 normal_x;

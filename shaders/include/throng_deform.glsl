@@ -192,8 +192,9 @@ vec3 throng_skinned_vec3(const uint at) {
 }
 
 // Whether an instance has deformed vertices.
-bool throng_is_skinned(const ThrongInstance instance, const uint primitive) {
-    return throng_has(primitive, THRONG_READS_SKINNED) && instance.skinned != THRONG_NONE;
+bool throng_is_skinned(const uint instance, const uint primitive) {
+    return throng_has(primitive, THRONG_READS_SKINNED)
+           && throng_instances[instance].skinned != THRONG_NONE;
 }
 
 // The deformed vertex of an instance that has some.
@@ -212,40 +213,39 @@ ThrongVertex throng_skinned_vertex(const uint base, const uint primitive, const 
     return result;
 }
 
-// A vertex of an instance in the world. It is read if the instance has deformed vertices, and
+// A vertex in the world of an instance, given by its index in the table. It is read if the instance has deformed vertices, and
 // skinned here otherwise.
-ThrongVertex throng_deform(const ThrongInstance instance, const uint primitive, const uint vertex) {
+ThrongVertex throng_deform(const uint instance, const uint primitive, const uint vertex) {
     ThrongVertex result;
     if (throng_is_skinned(instance, primitive)) {
-        result = throng_skinned_vertex(instance.skinned, primitive, vertex);
+        result = throng_skinned_vertex(throng_instances[instance].skinned, primitive, vertex);
     } else {
         result = throng_skin_any(throng_pose(instance), primitive, vertex);
     }
-    vec4 world[3] = instance.world_from_model;
+    vec4 world[3] = throng_instances[instance].world_from_model;
     vec3 n = result.normal;
-    vec3 normal = vec3(dot(instance.normal_x, n), dot(instance.normal_y, n),
-                       dot(instance.normal_z, n));
-    // Its own direction if the instance is scaled to nothing along it.
-    normal += 1e-18 * n;
+    vec3 normal = vec3(dot(throng_instances[instance].normal_x, n),
+                       dot(throng_instances[instance].normal_y, n),
+                       dot(throng_instances[instance].normal_z, n));
     vec3 tangent = throng_transform_direction(world, result.tangent.xyz);
     result.position = throng_transform_point(world, result.position);
     result.normal = throng_unit(normal);
-    float side = throng_switch_sign(result.tangent.w, instance.side);
+    float side = result.tangent.w * throng_instances[instance].side;
     result.tangent = vec4(throng_unit(tangent), side);
     return result;
 }
 
 // The position alone, with the bits of throng_deform: for passes that write only depth.
-vec3 throng_deform_position(const ThrongInstance instance, const uint primitive,
-                            const uint vertex) {
+vec3 throng_deform_position(const uint instance, const uint primitive, const uint vertex) {
     vec3 model;
     if (throng_is_skinned(instance, primitive)) {
         uint positions = throng_primitives[primitive].skinned_positions;
-        model = throng_skinned_vec3(instance.skinned + positions + vertex * 3u);
+        uint base = throng_instances[instance].skinned;
+        model = throng_skinned_vec3(base + positions + vertex * 3u);
     } else {
         model = throng_skin_position(throng_pose(instance), primitive, vertex);
     }
-    return throng_transform_point(instance.world_from_model, model);
+    return throng_transform_point(throng_instances[instance].world_from_model, model);
 }
 
 #endif

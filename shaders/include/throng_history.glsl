@@ -11,17 +11,18 @@ struct ThrongPast {
 
 // The present stands in if there was no last frame, or if the instance was spawned or teleported
 // since.
-ThrongPast throng_previous(const uint index, const ThrongInstance now) {
-    ThrongPast past = ThrongPast(now.world_from_model, throng_pose(now), now.skinned);
-    if (index < throng_view.history_instances) {
+ThrongPast throng_previous(const uint instance) {
+    ThrongPast past = ThrongPast(throng_instances[instance].world_from_model,
+                                 throng_pose(instance), throng_instances[instance].skinned);
+    if (instance < throng_view.history_instances) {
         ThrongRecords table = ThrongRecords(throng_view.history[0].xy);
-        if (table.records[index].stamp == now.stamp) {
-            uvec2 palette = table.records[index].palette;
-            past.world_from_model = table.records[index].world_from_model;
+        if (table.records[instance].stamp == throng_instances[instance].stamp) {
+            uvec2 palette = table.records[instance].palette;
+            past.world_from_model = table.records[instance].world_from_model;
             past.pose.palette = throng_palette_address(palette, throng_view.history[0].zw);
-            past.pose.morphs = table.records[index].morphs;
+            past.pose.morphs = table.records[instance].morphs;
             past.pose.past = true;
-            past.skinned = table.records[index].skinned;
+            past.skinned = table.records[instance].skinned;
         }
     }
     return past;

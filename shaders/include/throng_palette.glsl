@@ -41,17 +41,17 @@ struct ThrongPose {
 
 // The device address of a palette, with the address of the palettes of its frame in the ring.
 uvec2 throng_palette_address(const uvec2 palette, const uvec2 ring) {
-    bool in_ring = palette.y == THRONG_NONE;
-    return throng_add(in_ring ? ring : uvec2(palette.x, palette.y), in_ring ? palette.x : 0u);
+    uvec2 in_ring = throng_add(ring, palette.x);
+    return palette.y == THRONG_NONE ? in_ring : palette;
 }
 
-ThrongPose throng_pose(const ThrongInstance instance) {
+// The pose of an instance, given by its index in the table.
+ThrongPose throng_pose(const uint instance) {
+    uvec2 palette = throng_instances[instance].palette;
 #ifdef THRONG_RING_PALETTES
-    uvec2 palette = throng_palette_address(instance.palette, THRONG_RING_PALETTES);
-#else
-    uvec2 palette = instance.palette;
+    palette = throng_palette_address(palette, THRONG_RING_PALETTES);
 #endif
-    return ThrongPose(palette, instance.morphs, false);
+    return ThrongPose(palette, throng_instances[instance].morphs, false);
 }
 
 // Three rows at a device address: an entry of the linear method.

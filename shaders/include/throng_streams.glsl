@@ -18,11 +18,11 @@ vec3 throng_vec3(const uint at) {
                 uintBitsToFloat(throng_mesh[at + 2u]));
 }
 
-// A direction from the octahedron whose corners are `one` away from the centre, of any length.
-// After Cigolle et al., "A Survey of Efficient Representations for Independent Unit Vectors", 2014.
-vec3 throng_octahedral(const ivec2 e, const float one) {
-    vec3 n = vec3(vec2(e), 0.0);
-    n.z = one - abs(n.x) - abs(n.y);
+// A direction of any length, from two numbers on an octahedron that are 32767 at 1. After Cigolle
+// et al., "A Survey of Efficient Representations for Independent Unit Vectors", 2014.
+vec3 throng_octahedral(const uint word) {
+    vec3 n = vec3(bitfieldExtract(int(word), 0, 16), int(word) >> 16, 0.0);
+    n.z = 32767.0 - abs(n.x) - abs(n.y);
     uint fold = floatBitsToUint(max(-n.z, 0.0));
     n.xy -= uintBitsToFloat(floatBitsToUint(n.xy) & 0x80000000u | fold);
     return n;
@@ -32,10 +32,9 @@ vec3 throng_unit(const vec3 direction) {
     return direction * inversesqrt(max(dot(direction, direction), 1e-37));
 }
 
-// A vertex's normal, of any length: two snorm16.
+// A vertex's normal, of any length.
 vec3 throng_normal_direction(const uint primitive, const uint vertex) {
-    int word = int(throng_position_words(primitive, vertex).w);
-    return throng_octahedral(ivec2(bitfieldExtract(word, 0, 16), word >> 16), 32767.0);
+    return throng_octahedral(throng_position_words(primitive, vertex).w);
 }
 
 vec3 throng_normal(const uint primitive, const uint vertex) {
@@ -55,13 +54,12 @@ uint throng_tangent_word(const uint primitive, const uint vertex) {
     return throng_influence_words(primitive, vertex).w;
 }
 
-// A vertex's tangent, of any length, and the sign of the bitangent. The lowest bit of the word is
-// 0 for 1, and 1 for -1. Both halves are 32766 at 1; the lower one is even.
+// A vertex's tangent, of any length, and the sign of the bitangent: 1 if the first number is even,
+// -1 if it is odd.
 vec4 throng_tangent_direction(const uint primitive, const uint vertex) {
-    int word = int(throng_tangent_word(primitive, vertex));
-    ivec2 e = ivec2(bitfieldExtract(word, 0, 16) & ~1, word >> 16);
-    float side = uintBitsToFloat(uint(word) << 31 | 0x3F800000u);
-    return vec4(throng_octahedral(e, 32766.0), side);
+    uint word = throng_tangent_word(primitive, vertex);
+    float side = uintBitsToFloat(word << 31 | 0x3F800000u);
+    return vec4(throng_octahedral(word), side);
 }
 
 vec4 throng_tangent(const uint primitive, const uint vertex) {
@@ -88,10 +86,11 @@ vec4 throng_color(const uint primitive, const uint vertex) {
     return vec4(unpackUnorm2x16(words.x), unpackUnorm2x16(words.y));
 }
 
+#ifndef THRONG_NO_INSTANCES
 // The linear base colour of a vertex, without texture: material x vertex colour x tint.
-vec4 throng_base(const ThrongInstance instance, const uint primitive, const uint vertex) {
+vec4 throng_base(const uint instance, const uint primitive, const uint vertex) {
     vec4 color = throng_primitives[primitive].base_color;
-    vec4 tint = instance.tint;
+    vec4 tint = throng_instances[instance].tint;
     if (throng_has(primitive, THRONG_HAS_COLORS)) {
         vec4 own = throng_color(primitive, vertex);
         if (throng_has(primitive, THRONG_TINT_BY_ALPHA)) {
@@ -102,6 +101,7 @@ vec4 throng_base(const ThrongInstance instance, const uint primitive, const uint
     }
     return color * tint;
 }
+#endif
 
 uvec4 throng_unpack_u16(const uvec2 words) {
     return uvec4(words.x & 0xFFFFu, words.x >> 16, words.y & 0xFFFFu, words.y >> 16);

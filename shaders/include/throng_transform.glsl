@@ -85,7 +85,7 @@ vec4 throng_transform_clip(const mat4 clip_from_world, const vec3 p) {
 // This says whether a draw is the right one for an instance. `flip` is THRONG_NONE for all other
 // draws. Otherwise it is the palette entry that decides, times 2, plus 1 if the draw is for
 // instances where that entry flips.
-bool throng_faces(const ThrongInstance instance, const uint flip) {
+bool throng_faces(const uint instance, const uint flip) {
     if (flip == THRONG_NONE) {
         return true;
     }

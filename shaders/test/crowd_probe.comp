@@ -52,7 +52,7 @@ void main() {
     put(instance.morphs);
     put(instance.skinned);
     for (uint entry = 0u; entry < entries; ++entry) {
-        uvec2 at = throng_add(throng_pose(instance).palette, entry * 48u);
+        uvec2 at = throng_add(throng_pose(index).palette, entry * 48u);
         ThrongMatrix matrix = throng_palette_matrix(at);
         for (int r = 0; r < 3; ++r) {
             put_row(matrix.rows[r]);

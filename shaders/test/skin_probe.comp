@@ -25,7 +25,7 @@ void main() {
     if (vertex >= throng_primitives[primitive].vertex_count) {
         return;
     }
-    ThrongInstance instance = throng_instances[throng_visible[visible_index]];
+    uint instance = throng_visible[visible_index];
     ThrongVertex result = throng_deform(instance, primitive, vertex);
     uint at = (first_vertex + vertex) * 2u;
     deformed[at] = vec4(result.position, 0.0);

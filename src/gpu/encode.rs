@@ -385,14 +385,14 @@ fn octahedral(normal: Vec3) -> u32 {
     snorm16(x) | snorm16(y) << 16
 }
 
-/// A tangent as two numbers that are 32,766 at 1. The first is even, and 1 is added to it if the
-/// bitangent's sign is negative.
+/// A tangent as two snorm16. The first is the nearest odd number if the bitangent's sign is
+/// negative, and the nearest even number otherwise.
 fn tangent(tangent: Vec4) -> u32 {
     let (x, y) = on_octahedron(tangent.truncate());
-    let number = |value: f32, one: f32| (value.clamp(-1.0, 1.0) * one).round() as i16;
-    let (x, y) = (number(x, 16_383.0) * 2, number(y, 32_766.0));
-    let x = x.cast_unsigned() | u16::from(tangent.w < 0.0);
-    u32::from(x) | u32::from(y.cast_unsigned()) << 16
+    let odd = f32::from(u8::from(tangent.w < 0.0));
+    let pairs = (x.clamp(-1.0, 1.0) * 32767.0 - odd) / 2.0;
+    let x = (2.0 * pairs.round() + odd).clamp(-32767.0 + (1.0 - odd), 32766.0 + odd) as i16;
+    u32::from(x.cast_unsigned()) | snorm16(y) << 16
 }
 
 /// Linear RGBA as four unorm16 in two words.

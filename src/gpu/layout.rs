@@ -91,9 +91,11 @@ impl GpuInstance {
         let [a, b, c] = [a / scale, b / scale, c / scale];
         let (bc, ca, ab) = (b.cross(c), c.cross(a), a.cross(b));
         self.side = if a.dot(bc) < 0.0 { -1.0 } else { 1.0 };
-        self.normal_x = (bc * self.side).to_array();
-        self.normal_y = (ca * self.side).to_array();
-        self.normal_z = (ab * self.side).to_array();
+        // With a little of the identity: where an instance is scaled to nothing, normals keep their
+        // direction.
+        self.normal_x = (bc * self.side + vec3(1e-18, 0.0, 0.0)).to_array();
+        self.normal_y = (ca * self.side + vec3(0.0, 1e-18, 0.0)).to_array();
+        self.normal_z = (ab * self.side + vec3(0.0, 0.0, 1e-18)).to_array();
     }
 
     /// [`Self::palette`] for a palette in the ring, at an offset in bytes in the frame's part.
@@ -169,8 +171,8 @@ pub(crate) struct GpuPrimitive {
     pub material: u32,
     /// Word offset; one packed tangent per vertex, only with 16-bit joints.
     ///
-    /// A tangent is an octahedral pair of 16-bit numbers that are 32,766 at 1. The first is even,
-    /// and 1 is added to it if the bitangent's sign is −1.
+    /// A tangent is an octahedral pair of snorm16. The first is odd if the bitangent's sign is −1,
+    /// and even otherwise.
     pub tangents: u32,
     /// Word offset, a multiple of 2; 2 words per vertex.
     pub uvs1: u32,
