@@ -24,11 +24,14 @@ void main() {
     vec3 world = point(now.world_from_model, point(blended(now.palette, b), position));
     uvec4 joints = joints_of(b);
     vec4 weights = unpackUnorm4x8(b.z);
-    vec4 rows[3] = vec4[3](vec4(0.0), vec4(0.0), vec4(0.0));
+    vec4 x = vec4(0.0), y = vec4(0.0), z = vec4(0.0);
     for (int at = 0; at < 4; ++at) {
-        add(rows, past_palettes[then.palette + joints[at]], weights[at]);
+        PlainMatrix entry = past_palettes[then.palette + joints[at]];
+        x += weights[at] * entry.rows[0];
+        y += weights[at] * entry.rows[1];
+        z += weights[at] * entry.rows[2];
     }
-    vec3 past = point(then.world_from_model, point(rows, position));
+    vec3 past = point(then.world_from_model, point(vec4[3](x, y, z), position));
     out_now = steady_clip_from_world * vec4(world, 1.0);
     out_then = previous_clip_from_world * vec4(past, 1.0);
     gl_Position = clip_from_world * vec4(world, 1.0);

@@ -28,24 +28,22 @@ uvec4 joints_of(uvec4 vertex) {
     return uvec4(vertex.y & 255u, vertex.y >> 8 & 255u, vertex.y >> 16 & 255u, vertex.y >> 24);
 }
 
-void add(inout vec4 rows[3], PlainMatrix entry, float weight) {
-    rows[0] += weight * entry.rows[0];
-    rows[1] += weight * entry.rows[1];
-    rows[2] += weight * entry.rows[2];
-}
-
 vec4[3] blended(uint palette, uvec4 vertex) {
     uvec4 joints = joints_of(vertex);
     vec4 weights = unpackUnorm4x8(vertex.z);
-    vec4 rows[3] = vec4[3](vec4(0.0), vec4(0.0), vec4(0.0));
+    vec4 x = vec4(0.0), y = vec4(0.0), z = vec4(0.0);
     for (int at = 0; at < 4; ++at) {
-        add(rows, palettes[palette + joints[at]], weights[at]);
+        PlainMatrix entry = palettes[palette + joints[at]];
+        x += weights[at] * entry.rows[0];
+        y += weights[at] * entry.rows[1];
+        z += weights[at] * entry.rows[2];
     }
-    return rows;
+    return vec4[3](x, y, z);
 }
 
-vec3 point(vec4 rows[3], vec3 p) {
-    return vec3(dot(rows[0], vec4(p, 1.0)), dot(rows[1], vec4(p, 1.0)), dot(rows[2], vec4(p, 1.0)));
+vec3 point(vec4 rows[3], vec3 position) {
+    vec4 p = vec4(position, 1.0);
+    return vec3(dot(rows[0], p), dot(rows[1], p), dot(rows[2], p));
 }
 
 vec3 turn(vec4 rows[3], vec3 d) {
