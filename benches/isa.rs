@@ -10,6 +10,7 @@
 //! - `--compare FILE`: compares with the JSON of an earlier run, and fails if a variant has grown
 //!   by more than 3 %.
 //! - `--markdown` and `--plot`: the tables and the SVG of `docs/benchmarks`.
+//! - `--pipelines`: how many pipelines each model of the folder `THRONG_ASSETS` adds to a crowd.
 
 #[path = "isa/characters.rs"]
 mod characters;
@@ -17,12 +18,15 @@ mod characters;
 mod compare;
 #[path = "isa/device.rs"]
 mod device;
+#[path = "isa/models.rs"]
+mod models;
 #[path = "isa/plain.rs"]
 mod plain;
 #[path = "isa/report.rs"]
 mod report;
 
 use std::error::Error;
+use std::io::ErrorKind;
 use std::process::{Command, ExitCode};
 use throng::ash::vk;
 use throng::{Crowd, CrowdDesc, PassDesc, PassId, PassKind, WarmUp};
@@ -108,15 +112,24 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Outcome<ExitCode> {
-    if std::env::var_os(FAMILY).is_some() {
-        print!("{}", report::json(&of_this_process()?)?);
-        return Ok(ExitCode::SUCCESS);
-    }
     let arguments: Vec<String> = std::env::args()
         .skip(1)
         .filter(|it| it != "--bench")
         .collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    if std::env::var_os(FAMILY).is_some() {
+        match arguments[..] {
+            ["--pipelines"] => print!("{}", models::pipelines()?),
+            _ => print!("{}", report::json(&of_this_process()?)?),
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    if arguments[..] == ["--pipelines"] {
+        // All families have as many.
+        let mut child = Command::new(std::env::current_exe()?);
+        let status = child.args(arguments).env(FAMILY, FAMILIES[0]).status()?;
+        return Ok(ExitCode::from(u8::from(!status.success())));
+    }
     let table = table()?;
     match arguments[..] {
         [] | ["--test"] => print!("{}", report::text(&table)),
@@ -124,17 +137,33 @@ fn run() -> Outcome<ExitCode> {
         ["--markdown"] => print!("{}", report::markdown(&table)),
         ["--plot"] => print!("{}", report::plot(&table)),
         ["--compare", file] => return compare::with_file(&table, file),
-        _ => return Err("usage: isa [--json | --markdown | --plot | --compare FILE]".into()),
+        _ => {
+            return Err(
+                "usage: isa [--json | --markdown | --plot | --pipelines | --compare FILE]".into(),
+            );
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// The rows of all families. The driver reads the variable once, so each has a process of its own.
 fn table() -> Outcome<Table> {
+    let program = std::env::current_exe()?;
+    let outputs = std::thread::scope(|scope| {
+        let children = FAMILIES.map(|family| {
+            let mut child = Command::new(&program);
+            child.env(FAMILY, family);
+            scope.spawn(move || child.output())
+        });
+        children.map(|child| {
+            child
+                .join()
+                .unwrap_or_else(|_| Err(ErrorKind::Other.into()))
+        })
+    });
     let mut table: Option<Table> = None;
-    for family in FAMILIES {
-        let mut child = Command::new(std::env::current_exe()?);
-        let output = child.env(FAMILY, family).output()?;
+    for (family, output) in FAMILIES.into_iter().zip(outputs) {
+        let output = output?;
         if !output.status.success() {
             let said = String::from_utf8_lossy(&output.stderr).into_owned();
             return Err(format!("{family}: {said}").into());
