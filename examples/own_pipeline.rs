@@ -11,6 +11,7 @@ mod picture;
 #[path = "common/say.rs"]
 mod say;
 
+use std::collections::BTreeSet;
 use std::error::Error;
 use std::ops::Range;
 
@@ -122,7 +123,8 @@ unsafe fn run(context: &mut Context, target: &Target) -> Result<(), Box<dyn Erro
             };
             set_layout.write(&device, *set, &content);
         }
-        let pipeline = Pipeline::new(&context.device, set_layout.handle(), target)?;
+        let meshes = [&mesh, &ground, &mesh];
+        let pipelines = Pipelines::new(&context.device, set_layout.handle(), target, meshes)?;
 
         // Done every frame, after the frame's last work has finished: write poses straight into
         // mapped memory.
@@ -148,16 +150,16 @@ unsafe fn run(context: &mut Context, target: &Target) -> Result<(), Box<dyn Erro
                 (&mesh, sets[0], camera, 0..COUNT),
             ];
             for (kind, (mesh, set, matrix, instances)) in draws.into_iter().enumerate() {
-                pipeline.bind(raw, cmd, kind, (set, &offsets), matrix);
+                pipelines.bind(raw, cmd, (set, &offsets), matrix);
                 for draw in mesh.draws() {
                     raw.cmd_bind_index_buffer(cmd, mesh.index_buffer(), 0, draw.index_type);
-                    pipeline.draw(raw, cmd, draw, &instances);
+                    pipelines.draw(raw, cmd, kind, draw, &instances);
                 }
             }
             target.end(raw, cmd);
         })?;
 
-        pipeline.destroy(&context.device);
+        pipelines.destroy(&context.device);
         context.device.destroy_descriptor_pool(pool, None);
         upload.free(&device, &mut context.allocator());
         ring.destroy(&device, &mut context.allocator());
@@ -287,10 +289,10 @@ fn onto_ground() -> Mat4 {
 }
 
 /// The engine's graphics pipelines.
-struct Pipeline {
+struct Pipelines {
     layout: vk::PipelineLayout,
-    /// For the shadows, the ground and the dancers.
-    handles: [vk::Pipeline; 3],
+    /// For the shadows, the ground and the dancers: one for each variant of their primitives.
+    handles: [Vec<(u32, vk::Pipeline)>; 3],
 }
 
 /// The fraction of light that the ground keeps in a shadow.
@@ -320,11 +322,12 @@ fn blends() -> [vk::PipelineColorBlendAttachmentState; 3] {
 /// Size of `Draw` in the vertex shader: a matrix and the primitive's index.
 const PUSH_BYTES: u32 = 68;
 
-impl Pipeline {
+impl Pipelines {
     unsafe fn new(
         device: &ash::Device,
         set_0: vk::DescriptorSetLayout,
         target: &Target,
+        meshes: [&SkinnedMesh; 3],
     ) -> Result<Self, Box<dyn Error>> {
         let sets = [set_0];
         let push = [vk::PushConstantRange::default()
@@ -343,11 +346,16 @@ impl Pipeline {
         unsafe {
             let layout = device.create_pipeline_layout(&info, None)?;
             let modules = [module(VERTEX)?, module(FRAGMENT)?];
-            let mut handles = [vk::Pipeline::null(); 3];
-            for ((kind, handle), blend) in handles.iter_mut().enumerate().zip(blends()) {
+            let mut handles = [const { Vec::new() }; 3];
+            let kinds = handles.iter_mut().zip(meshes).zip(blends()).enumerate();
+            for (kind, ((handles, mesh), blend)) in kinds {
                 // The shadows lie flat on the ground and must not hide it.
-                let has_depth = kind != 0;
-                *handle = graphics_pipeline(device, layout, modules, (target, blend, has_depth))?;
+                let state = (target, blend, kind != 0);
+                let variants: BTreeSet<u32> = mesh.draws().iter().map(|it| it.variant).collect();
+                for variant in variants {
+                    let made = graphics_pipeline(device, layout, modules, variant, state)?;
+                    handles.push((variant, made));
+                }
             }
             for module in modules {
                 device.destroy_shader_module(module, None);
@@ -356,7 +364,7 @@ impl Pipeline {
         }
     }
 
-    /// Binds a pipeline and its set, pushes the matrix, and sets viewport and scissor.
+    /// Binds a set, pushes the matrix, and sets viewport and scissor.
     ///
     /// # Safety
     /// `cmd` is recording, inside the target's rendering.
@@ -364,7 +372,6 @@ impl Pipeline {
         &self,
         device: &ash::Device,
         cmd: vk::CommandBuffer,
-        kind: usize,
         (set, offsets): (vk::DescriptorSet, &[u32; 2]),
         matrix: Mat4,
     ) {
@@ -379,7 +386,6 @@ impl Pipeline {
         unsafe {
             device.cmd_set_viewport(cmd, 0, &[viewport]);
             device.cmd_set_scissor(cmd, 0, &[EXTENT.into()]);
-            device.cmd_bind_pipeline(cmd, point, self.handles[kind]);
             device.cmd_bind_descriptor_sets(cmd, point, self.layout, 0, &[set], offsets);
             let stages = vk::ShaderStageFlags::VERTEX;
             let bytes = bytemuck::cast_slice(&matrix);
@@ -398,15 +404,21 @@ impl Pipeline {
         &self,
         device: &ash::Device,
         cmd: vk::CommandBuffer,
+        kind: usize,
         draw: &PrimitiveDraw,
         instances: &Range<u32>,
     ) {
         let (first, count) = (instances.start, instances.len() as u32);
         let stages = vk::ShaderStageFlags::VERTEX;
         let primitive = draw.primitive.to_ne_bytes();
+        let mut handles = self.handles[kind].iter();
+        let Some((_, pipeline)) = handles.find(|(variant, _)| *variant == draw.variant) else {
+            return;
+        };
         // SAFETY: the caller guarantees that `cmd` is recording, inside rendering, with everything
         // bound.
         unsafe {
+            device.cmd_bind_pipeline(cmd, vk::PipelineBindPoint::GRAPHICS, *pipeline);
             device.cmd_push_constants(cmd, self.layout, stages, 64, &primitive);
             device.cmd_draw_indexed(cmd, draw.index_count, count, draw.first_index, 0, first);
         }
@@ -415,7 +427,7 @@ impl Pipeline {
     unsafe fn destroy(self, device: &ash::Device) {
         // SAFETY: the device is idle, so nothing uses these handles any more.
         unsafe {
-            for handle in self.handles {
+            for (_, handle) in self.handles.into_iter().flatten() {
                 device.destroy_pipeline(handle, None);
             }
             device.destroy_pipeline_layout(self.layout, None);
@@ -427,6 +439,7 @@ unsafe fn graphics_pipeline(
     device: &ash::Device,
     layout: vk::PipelineLayout,
     [vertex, fragment]: [vk::ShaderModule; 2],
+    variant: u32,
     (target, blend, has_depth): (&Target, vk::PipelineColorBlendAttachmentState, bool),
 ) -> Result<vk::Pipeline, vk::Result> {
     let stage = |stage, module| {
@@ -435,8 +448,14 @@ unsafe fn graphics_pipeline(
             .module(module)
             .name(c"main")
     };
+    // The constant of the vertex shader: what its primitives have.
+    let entries = [vk::SpecializationMapEntry::default().size(size_of::<u32>())];
+    let variant = variant.to_ne_bytes();
+    let constants = vk::SpecializationInfo::default()
+        .map_entries(&entries)
+        .data(&variant);
     let stages = [
-        stage(vk::ShaderStageFlags::VERTEX, vertex),
+        stage(vk::ShaderStageFlags::VERTEX, vertex).specialization_info(&constants),
         stage(vk::ShaderStageFlags::FRAGMENT, fragment),
     ];
     // throng's shaders read vertices from storage buffers, so there is no vertex input.

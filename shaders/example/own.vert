@@ -8,6 +8,10 @@ layout(push_constant) uniform Draw {
     uint primitive;
 };
 
+// What the primitives of this pipeline have. The compiler leaves out the rest.
+layout(constant_id = 0) const uint variant = 0xFFFFFFFFu;
+#define THRONG_VARIANT variant
+
 // The camera is in the push constants, so set 0 needs no view. All palettes are at device
 // addresses.
 #define THRONG_NO_VIEW

@@ -14,8 +14,8 @@
 //   THRONG_WRITES_SKINNED  makes the deformed vertices writable (the skin stage)
 //   THRONG_VARIANT         the variant of all primitives that are drawn with the pipeline, best a
 //                          specialization constant. Its value is PrimitiveDraw::variant, or
-//                          THRONG_NONE to read it from each primitive, as by default. A constant
-//                          makes a vertex 4 to 6 times as cheap.
+//                          THRONG_NONE to read it from each primitive, as by default. See
+//                          "Variants" in the documentation of throng::gpu.
 //
 // Spaces: mesh space (as modelled, at bind time) -> character space (the scene of the asset) ->
 // world space. A matrix is three rows of a 3x4 row-major matrix: out[r] = dot(row[r], vec4(in, 1)).

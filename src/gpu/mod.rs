@@ -133,6 +133,26 @@
 //! - `throng_surface.glsl` is for fragment shaders: what a vertex shader of the crowd passes on,
 //!   and the materials of the mesh.
 //!
+//! # Variants
+//! Primitives differ in what their vertices have and in how they are skinned, and surfaces in their
+//! textures. Two words say so: [`PrimitiveDraw::variant`] and [`PrimitiveDraw::surface`]. A shader
+//! that has them as constants contains nothing else, which makes a vertex 4 to 6 times as cheap. An
+//! engine makes one pipeline for each pair of words that its draws have, which are few:
+//!
+//! | word | in the shader | value |
+//! |---|---|---|
+//! | variant | `THRONG_VARIANT`, which a vertex shader defines, best as a specialization constant | [`PrimitiveDraw::variant`] |
+//! | surface | specialization constant [`MaterialDesc::SURFACE_CONSTANT`] of `throng_surface.glsl` | [`PrimitiveDraw::surface`] |
+//!
+//! Both may be left out, or be [`GpuInstance::NONE`]. Then one pipeline draws everything, and reads
+//! the words from the mesh. Bits that a shader does not need may be cleared in the variant, such as
+//! that of tangents, if all others are kept: then more draws share a pipeline. The bits are the
+//! constants in `throng_data.glsl` and `throng_surface.glsl`. [`SkinPipeline::prepare`] does the
+//! same for the skin stage.
+//!
+//! [`MaterialDesc::SURFACE_CONSTANT`]: crate::MaterialDesc::SURFACE_CONSTANT
+//! [`SkinPipeline::prepare`]: crate::SkinPipeline::prepare
+//!
 //! A vertex shader of one's own, `shaders/example/own.vert`:
 #![doc = concat!("```glsl\n", include_str!("../../shaders/example/own.vert"), "```")]
 //! Any compiler that knows `GL_EXT_buffer_reference` can compile it. Both `glslc` and shaderc take
