@@ -78,6 +78,14 @@ pub struct ImportOptions {
     /// [`Imported::influence_loss`](crate::import::Imported::influence_loss) reports the
     /// displacement that this causes. `None`: no weight is dropped.
     pub max_influences: Option<u32>,
+    /// If true, skins that equal an earlier one but for a transform of their mesh share its palette
+    /// entries. The default.
+    ///
+    /// Exporters that quantise positions write such skins. Their meshes are moved to the mesh space
+    /// of the earlier skin, which is reported as
+    /// [`RepairKind::SkinShared`](crate::import::RepairKind::SkinShared). If false, every mesh keeps
+    /// the positions of the file.
+    pub share_binds: bool,
     /// If true, the file's own curves are kept:
     /// [`Character::curves`](crate::character::Character::curves).
     ///
@@ -164,6 +172,7 @@ impl Default for ImportOptions {
             images: true,
             smooth_normals: false,
             max_influences: None,
+            share_binds: true,
             curves: false,
             packing: Some(ClipOptions::default()),
             on_packed: None,

@@ -118,6 +118,13 @@ pub enum RepairKind {
     /// Inverse bind matrices had a last row other than 0, 0, 0, 1, which replaces it.
     #[error("last rows of inverse bind matrices set to 0, 0, 0, 1")]
     InverseBindLastRow,
+    /// The matrices of a skin are those of an earlier one but for a transform of its mesh.
+    ///
+    /// The mesh was moved, so that both use the same palette entries. No vertex of a pose moves by
+    /// more than 4e-6 of the size of the largest mesh. See
+    /// [`ImportOptions::share_binds`](crate::import::ImportOptions::share_binds).
+    #[error("mesh moved, to share palette entries with an earlier skin")]
+    SkinShared,
     /// Weights did not sum to 1 and were scaled to do so.
     #[error("weights renormalised")]
     WeightsRenormalised,

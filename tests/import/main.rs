@@ -61,6 +61,7 @@ mod repairs;
 mod retarget;
 #[cfg(any(feature = "ezm", feature = "wgl"))]
 mod samples;
+mod shared_binds;
 mod sidecar;
 mod skins;
 #[cfg(all(feature = "ezm", feature = "wgl"))]

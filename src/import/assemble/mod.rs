@@ -2,7 +2,7 @@
 //!
 //! `RawCharacter::assemble` calls the files of this folder in this order:
 //!
-//! 1. `leave_out`, `materials`: what is left out, and the checks of what is shared.
+//! 1. `leave_out`, `materials`, `shared_binds`: what is left out, and what is shared.
 //! 2. `wanted`, `skeleton`: the nodes that become joints, and the joints.
 //! 3. `morphs`, `palette`: the numbers of morph weights and of palette entries.
 //! 4. `primitive` with `influences`, `directions`, `targets` and `weld`: vertices and triangles.
@@ -25,6 +25,7 @@ mod morphs;
 mod palette;
 mod primitive;
 mod roles;
+mod shared_binds;
 mod skeleton;
 mod springs;
 mod targets;
@@ -98,6 +99,9 @@ impl RawCharacter {
         influences::limit(options.max_influences)?;
         leave_out::apply(&mut self, &options.leave_out)?;
         materials::check(&mut self, &mut repairs)?;
+        if options.share_binds {
+            shared_binds::share(&mut self, &mut repairs);
+        }
         let wanted = wanted::nodes(&self)?;
         if self
             .primitives
