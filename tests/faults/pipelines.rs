@@ -58,6 +58,12 @@ fn a_pass_and_a_character_create_their_pipelines_in_one_call() {
         assert_eq!(batches(), [(cache, more as u32)]);
         assert_eq!(crowd.pipelines().count(), 2 + 2 * more);
         assert_eq!(objects()[PIPELINES], 2 + 2 * more as i64);
+        // The first frame says how many came before it, but for the two that every crowd has. After
+        // it, there were no more.
+        for wanted in [2 * more as u32, 0] {
+            let frame = unsafe { crowd.begin_frame(allocator, 0, 0.0) }.unwrap();
+            assert_eq!(frame.stats().new_pipelines, wanted);
+        }
         unsafe {
             crowd.destroy(allocator);
             device.destroy_pipeline_cache(counted.cache, None);

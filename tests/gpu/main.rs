@@ -48,6 +48,7 @@ mod sockets;
 mod spirv_rules;
 mod threads;
 mod unsupported;
+mod variants;
 mod visibility;
 mod winding;
 

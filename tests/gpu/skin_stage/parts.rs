@@ -115,7 +115,7 @@ fn it_needs_no_crowd() {
         let (pool, set) = own_set(setup, &device, &set_layout);
         unsafe { set_layout.write(&device, set, &content) };
         let context = &mut setup.context;
-        let record = |raw: &ash::Device, cmd| unsafe {
+        let mut record = |stage: &SkinPipeline, raw: &ash::Device, cmd| unsafe {
             upload.record(&device, cmd);
             ring.record_upload(&device, cmd, 0, entries + 2);
             all_visible(raw, cmd);
@@ -129,8 +129,27 @@ fn it_needs_no_crowd() {
             stage.record(&device, cmd, &dispatch);
             all_visible(raw, cmd);
         };
-        context.submit_and_wait(record).unwrap();
+        context
+            .submit_and_wait(|raw, cmd| record(&stage, raw, cmd))
+            .unwrap();
         let got = floats(context, &skinned);
+        // The pipelines of the mesh's own variants do the same. Positions have the same bits.
+        unsafe { stage.prepare(&device, &mesh) }.unwrap();
+        context
+            .submit_and_wait(|raw, cmd| record(&stage, raw, cmd))
+            .unwrap();
+        let again = floats(context, &skinned);
+        for part in &skinner.layout().primitives {
+            let positions =
+                part.positions as usize..(part.positions + 3 * part.vertex_count) as usize;
+            for start in [8, 8 + words as usize] {
+                let bits = |words: &[f32]| -> Vec<u32> {
+                    let words = &words[start..][positions.clone()];
+                    words.iter().map(|word| word.to_bits()).collect()
+                };
+                assert_eq!(bits(&again), bits(&got));
+            }
+        }
         let zero = [0.0; made::WEIGHTS];
         for (palette, start) in [(&palette, 8), (&rest, 8 + words as usize)] {
             let want = palette.skin(&skinner, &zero);
