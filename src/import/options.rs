@@ -78,6 +78,18 @@ pub struct ImportOptions {
     /// [`Imported::influence_loss`](crate::import::Imported::influence_loss) reports the
     /// displacement that this causes. `None`: no weight is dropped.
     pub max_influences: Option<u32>,
+    /// If true, triangles and vertices keep the file's order.
+    ///
+    /// If false, triangles are put into vertex cache order, and vertices into the order in which
+    /// triangles use them first, so that a GPU shades few vertices twice. Each triangle keeps its
+    /// corners in their order. The triangles of a primitive with a blended material keep the file's
+    /// order, because their author chose it. [`Imported::geometry`](super::Imported::geometry) has
+    /// the effect in numbers.
+    ///
+    /// Set this if other data refers to triangles or vertices by index. Equal vertices are merged
+    /// and unused vertices left out all the same, and the others move up. So indices are those of
+    /// the file if the report counts no such vertices.
+    pub keep_order: bool,
     /// If true, the file's own curves are kept:
     /// [`Character::curves`](crate::character::Character::curves).
     ///
@@ -164,6 +176,7 @@ impl Default for ImportOptions {
             images: true,
             smooth_normals: false,
             max_influences: None,
+            keep_order: false,
             curves: false,
             packing: Some(ClipOptions::default()),
             on_packed: None,
