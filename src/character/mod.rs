@@ -65,6 +65,7 @@ mod asset;
 mod avatar;
 mod clips;
 mod draft;
+mod draw_groups;
 mod extent;
 mod flips;
 mod pack_clips;
@@ -83,5 +84,7 @@ pub(crate) use animation_set::{AnimationSet, AnimationSource, ClipDraft};
 pub use asset::Character;
 pub(crate) use asset::Packing;
 pub(crate) use draft::CharacterDraft;
+#[cfg(feature = "vulkan")]
+pub(crate) use draw_groups::DrawGroup;
 pub use split::SplitReport;
 pub(crate) use triangles::Facing;

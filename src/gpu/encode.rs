@@ -1,8 +1,8 @@
 //! Encodes a character's records and streams as words of one mesh buffer.
 
 use super::layout::{GpuInstance, GpuMaterial, GpuPrimitive};
+use super::limit;
 use super::ranges::DrawRange;
-use super::{limit, ranges};
 use crate::character::Character;
 use crate::error::Result;
 use crate::mesh::{JointIndices, MorphTarget, Primitive};
@@ -202,7 +202,7 @@ impl Geometry {
         primitive: &Primitive,
         number: u32,
     ) -> Result<()> {
-        let (indices, groups) = ranges::sorted(character, primitive);
+        let (indices, groups) = character.draw_groups(primitive);
         // 0xFFFF is the restart index of strips. Lists ignore it, but a primitive that has a vertex
         // 0xFFFF keeps 32-bit indices.
         let small: Option<Vec<u16>> = (primitive.vertex_count() <= 0xFFFF)

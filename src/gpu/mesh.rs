@@ -4,7 +4,7 @@ use super::encode::{Geometry, SkinChunks, variant};
 use super::layout::{GpuMaterial, GpuPrimitive};
 use super::ranges::DrawRange;
 use super::textures::Textures;
-use super::{Buffer, Device, MemoryAllocator, Upload, palettes, ranges};
+use super::{Buffer, Device, MemoryAllocator, Upload, palettes};
 use crate::character::{Character, Facing};
 use crate::error::Result;
 use crate::mesh::{AlphaMode, Material};
@@ -325,7 +325,7 @@ pub(crate) fn draws_without_indices(
     let ranges = (0..)
         .zip(character.primitives())
         .flat_map(|(number, primitive)| {
-            let (_, groups) = ranges::sorted(character, primitive);
+            let (_, groups) = character.draw_groups(primitive);
             groups.into_iter().map(move |(group, count)| {
                 let (first, narrow) = (0, false);
                 let range = DrawRange {

@@ -61,7 +61,7 @@ mod weight_match;
 
 pub use file::{bytes, file, has_hierarchy};
 pub use format::has_known_extension;
-pub use imported::{Imported, InfluenceLoss, SpawnPoint};
+pub use imported::{GeometryReport, Imported, InfluenceLoss, SpawnPoint};
 pub use options::{ImportOptions, UpAxis};
 pub use raw::{
     RawAnimation, RawChannel, RawCharacter, RawKeys, RawMorph, RawNode, RawPrimitive, RawRole,

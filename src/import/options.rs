@@ -86,6 +86,18 @@ pub struct ImportOptions {
     /// [`RepairKind::SkinShared`](crate::import::RepairKind::SkinShared). If false, every mesh keeps
     /// the positions of the file.
     pub share_binds: bool,
+    /// If true, triangles and vertices keep the file's order.
+    ///
+    /// If false, triangles are put into vertex cache order, and vertices into the order in which
+    /// triangles use them first, so that a GPU shades few vertices twice. Each triangle keeps its
+    /// corners in their order. The triangles of a primitive with a blended material keep the file's
+    /// order, because their author chose it. [`Imported::geometry`](super::Imported::geometry) has
+    /// the effect in numbers.
+    ///
+    /// Set this if other data refers to triangles or vertices by index. Equal vertices are merged
+    /// and unused vertices left out all the same, and the others move up. So indices are those of
+    /// the file if the report counts no such vertices.
+    pub keep_order: bool,
     /// If true, the file's own curves are kept:
     /// [`Character::curves`](crate::character::Character::curves).
     ///
@@ -173,6 +185,7 @@ impl Default for ImportOptions {
             smooth_normals: false,
             max_influences: None,
             share_binds: true,
+            keep_order: false,
             curves: false,
             packing: Some(ClipOptions::default()),
             on_packed: None,

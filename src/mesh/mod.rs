@@ -1,6 +1,7 @@
 //! Meshes, materials and palette entries: the parts of a character that are drawn.
 
 mod aabb;
+mod cache_order;
 mod expression;
 mod image;
 mod material;
@@ -11,9 +12,11 @@ mod palette_joint;
 mod parts;
 mod primitive;
 mod texel_runs;
+mod vertex_reuse;
 mod winding;
 
 pub use aabb::Aabb;
+pub(crate) use cache_order::{cache_order, first_use_order};
 pub(crate) use expression::add_expressions;
 pub use expression::{Expression, ExpressionOverride};
 pub use image::Image;
@@ -28,4 +31,5 @@ pub(crate) use parts::Parts;
 pub(crate) use parts::part_bits;
 pub use primitive::{JointIndices, MorphTarget, Primitive};
 pub(crate) use texel_runs::{RunLengths, TexelRuns};
+pub use vertex_reuse::{VertexReuse, shaded_vertices};
 pub(crate) use winding::{flip_triangles, flipped_vertices, linear};

@@ -6,9 +6,10 @@
 //! 2. `wanted`, `skeleton`: the nodes that become joints, and the joints.
 //! 3. `morphs`, `palette`: the numbers of morph weights and of palette entries.
 //! 4. `primitive` with `influences`, `directions`, `targets` and `weld`: vertices and triangles.
-//! 5. `clips`: tracks and events.
-//! 6. `roles`, `springs`, `expressions`: what moves besides.
-//! 7. `loss`: the error of dropped influences.
+//! 5. `order`: the order of triangles and vertices.
+//! 6. `clips`: tracks and events.
+//! 7. `roles`, `springs`, `expressions`: what moves besides.
+//! 8. `loss`: the error of dropped influences.
 //!
 //! `CharacterDraft::build` then packs the clips. `adopt` reads clips for another skeleton.
 
@@ -22,6 +23,7 @@ mod leave_out;
 mod loss;
 mod materials;
 mod morphs;
+mod order;
 mod palette;
 mod primitive;
 mod roles;
@@ -41,7 +43,7 @@ pub(super) use skeleton::affine_part;
 pub(super) use skeleton::breadth_first;
 
 use super::fault::{check_cap, fault, file_part};
-use super::imported::Imported;
+use super::imported::{GeometryReport, Imported};
 use super::options::ImportOptions;
 use super::repair::{Repair, RepairKind, note, of_file};
 use super::{RawCharacter, RawSkin};
@@ -60,8 +62,9 @@ impl RawCharacter {
     /// Checks the raw data and builds a [`Character`](crate::character::Character).
     ///
     /// This checks every index, count and value, repairs harmless faults and lists the repairs,
-    /// merges identical vertices, and builds the skeleton and the palette from the parts that are
-    /// used.
+    /// merges identical vertices, orders triangles and vertices for drawing (see
+    /// [`ImportOptions::keep_order`]), and builds the skeleton and the palette from the parts that
+    /// are used.
     ///
     /// The skeleton consists of the joints of the skins that a primitive uses, the nodes that carry
     /// a primitive without a skin, and all of their ancestors. Without primitives, it consists of
@@ -121,6 +124,7 @@ impl RawCharacter {
                 primitive::draft(primitive, &mut entries, &joint_of, options, &mut repairs)?;
             drafts.extend(draft.map(|draft| draft.driven_from(first_weight)));
         }
+        let geometry = order::apply(&mut drafts, &self.materials, options.keep_order);
         let rest = skeleton::rest_model(&skeleton, &joint_of)?;
         let losses = Losses::new(&entries, &mut drafts);
         let palette = entries.finish(&rest)?;
@@ -180,10 +184,16 @@ impl RawCharacter {
         )?;
         let draft = CharacterDraft::new(model, springs, packing);
         let character = draft.build(clips, animation, options.on_packed.as_ref())?;
+        let imported = Imported::new(character, of_file(repairs, name));
         Ok(Imported {
             influence_loss,
             spawn_points: self.spawn_points,
-            ..Imported::new(character, of_file(repairs, name))
+            geometry: GeometryReport {
+                reuse: imported.geometry.reuse,
+                draws: imported.geometry.draws,
+                ..geometry
+            },
+            ..imported
         })
     }
 }

@@ -24,7 +24,11 @@ pub(super) struct Draft {
     pub(super) primitive: Primitive,
     pub(super) material: Option<usize>,
     /// The numbers of the palette entries of all influences.
-    entries: Vec<u32>,
+    pub(super) entries: Vec<u32>,
+    /// The number of vertices that were merged with others.
+    pub(super) merged: usize,
+    /// The number of vertices that no triangle used.
+    pub(super) unused: usize,
     /// The influences that its vertices lost to a limit, by its own vertex indices.
     pub(super) dropped: Vec<Dropped>,
 }
@@ -58,7 +62,7 @@ pub(super) fn draft(
     };
     let classes = targets::classes(raw, morphed);
     let (keys, width) = keys(raw, &normals, &tangents, &all, per_vertex, &classes);
-    let welded = weld::weld(&keys, width, &raw.indices);
+    let welded = weld::merge_duplicates(&keys, width, &raw.indices);
     let count = welded.kept.len() * per_vertex;
     let (mut numbers, mut weights) = (Vec::with_capacity(count), Vec::with_capacity(count));
     for vertex in &welded.kept {
@@ -96,6 +100,8 @@ pub(super) fn draft(
         primitive,
         material: raw.material,
         entries: numbers,
+        merged: welded.merged,
+        unused: welded.unused,
         dropped,
     }))
 }

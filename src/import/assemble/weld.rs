@@ -9,11 +9,15 @@ pub(super) struct Welded {
     pub(super) kept: Vec<usize>,
     /// The triangles, with indices into `kept`.
     pub(super) indices: Vec<u32>,
+    /// The number of vertices that were equal to one that stays.
+    pub(super) merged: usize,
+    /// The number of vertices that no index used.
+    pub(super) unused: usize,
 }
 
 /// Merges vertices with equal keys and drops those that no index uses. `keys` holds `width` words
 /// per vertex.
-pub(super) fn weld(keys: &[u32], width: usize, indices: &[u32]) -> Welded {
+pub(super) fn merge_duplicates(keys: &[u32], width: usize, indices: &[u32]) -> Welded {
     let count = keys.len() / width.max(1);
     let mut used = vec![false; count];
     for index in indices {
@@ -32,8 +36,11 @@ pub(super) fn weld(keys: &[u32], width: usize, indices: &[u32]) -> Welded {
         });
     }
     let indices = indices.iter().map(|index| number_of[*index as usize]);
+    let used = used.iter().filter(|used| **used).count();
     Welded {
         indices: indices.collect(),
+        merged: used - kept.len(),
+        unused: count - used,
         kept,
     }
 }

@@ -1,0 +1,104 @@
+//! Groups a primitive's triangles by front face and rigidity into draws.
+
+use super::Character;
+use super::triangles::Facing;
+use crate::mesh::{AlphaMode, Primitive, VertexReuse, shaded_vertices};
+use std::collections::BTreeMap;
+
+/// The properties that triangles of one draw have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(crate) struct DrawGroup {
+    pub(crate) facing: Facing,
+    /// True if each of their vertices follows only one joint.
+    pub(crate) rigid: bool,
+}
+
+impl DrawGroup {
+    /// The number of draws, each with all instances that show the primitive.
+    const fn draws(self) -> usize {
+        match self.facing {
+            // Once with either front face.
+            Facing::Flips(_) => 2,
+            Facing::Steady | Facing::Unknown => 1,
+        }
+    }
+}
+
+impl Character {
+    /// The primitive's indices, group by group, and the number of indices in each group.
+    ///
+    /// Within a group, triangles keep the primitive's order. If the material is blended and no
+    /// triangle may flip, all triangles keep it, because their author chose that order. That is why
+    /// the triangles of a blended primitive count as rigid only if all of them are.
+    pub(crate) fn draw_groups(&self, primitive: &Primitive) -> (Vec<u32>, Vec<(DrawGroup, u32)>) {
+        let mut rigid = primitive.rigid_triangles();
+        let material = self.materials().get(primitive.material as usize);
+        if material.is_some_and(|material| material.alpha == AlphaMode::Blend) {
+            let all = rigid.iter().all(|rigid| *rigid);
+            rigid.fill(all);
+        }
+        let facings = self.facings(primitive);
+        let mut groups: BTreeMap<DrawGroup, Vec<u32>> = BTreeMap::new();
+        let triangles = primitive.indices.as_chunks::<3>().0.iter();
+        for (triangle, (rigid, facing)) in triangles.zip(rigid.into_iter().zip(facings)) {
+            let group = groups.entry(DrawGroup { facing, rigid }).or_default();
+            group.extend(triangle);
+        }
+        let counts = groups
+            .iter()
+            .map(|(group, indices)| (*group, indices.len() as u32))
+            .collect();
+        (groups.into_values().flatten().collect(), counts)
+    }
+
+    /// The number of draws for a group of instances that show all parts.
+    ///
+    /// All instances of a group share each draw, so this does not depend on their number. It is the
+    /// length of `SkinnedMesh::draws`: one for each primitive, one more if some of its triangles
+    /// follow one joint alone and others do not, and more for triangles that clips may flip.
+    /// Passes that leave out some materials, and instances that hide parts, need fewer.
+    ///
+    /// ```
+    /// use throng::import::{ImportOptions, RawCharacter};
+    ///
+    /// let mannequin = RawCharacter::mannequin().build(&ImportOptions::default())?;
+    /// // Most of its head follows one joint.
+    /// assert_eq!(mannequin.draw_count(), 2);
+    /// # Ok::<(), throng::Error>(())
+    /// ```
+    #[must_use]
+    #[doc(alias = "draw calls")]
+    pub fn draw_count(&self) -> usize {
+        let groups = |primitive| self.draw_groups(primitive).1;
+        let groups = self.primitives().iter().flat_map(groups);
+        groups.map(|(group, _)| group.draws()).sum()
+    }
+
+    /// How often vertices are shaded when an instance is drawn once, with the draws of
+    /// [`Self::draw_count`].
+    ///
+    /// ```
+    /// use throng::import::{ImportOptions, RawCharacter};
+    ///
+    /// let mannequin = RawCharacter::mannequin().build(&ImportOptions::default())?;
+    /// assert!(mannequin.vertex_reuse().ratio() < 1.15);
+    /// # Ok::<(), throng::Error>(())
+    /// ```
+    #[must_use]
+    pub fn vertex_reuse(&self) -> VertexReuse {
+        let shaded = |primitive| {
+            let (indices, groups) = self.draw_groups(primitive);
+            let (mut shaded, mut rest) = (0, indices.as_slice());
+            for (group, count) in groups {
+                let (own, others) = rest.split_at(count as usize);
+                shaded += shaded_vertices(own) * group.draws() as u64;
+                rest = others;
+            }
+            shaded
+        };
+        VertexReuse {
+            shaded: self.primitives().iter().map(shaded).sum(),
+            vertices: self.vertex_count() as u64,
+        }
+    }
+}
