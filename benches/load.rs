@@ -1,5 +1,7 @@
 //! The time to load a saved character, next to that of importing and packing the same file.
 //!
+//! It also shows what the order of triangles and vertices costs and gains.
+//!
 //! The files are those of the folder `THRONG_ASSETS`. All figures of a file are timed in turn, so
 //! their ratios are reliable. `benches/README.md` explains how to read them.
 
@@ -16,7 +18,7 @@ use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use throng::character::Character;
-use throng::import::{self, ImportOptions};
+use throng::import::{self, GeometryReport, ImportOptions};
 use timing::Time;
 
 const NAME: &str = "load";
@@ -24,7 +26,14 @@ const NAME: &str = "load";
 type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
 /// The timed operations, in the order of the columns.
-const FIGURES: [&str; 4] = ["import and pack", "load_file", "from_bytes", "memcpy"];
+const FIGURES: [&str; 6] = [
+    "import and pack",
+    "load_file",
+    "from_bytes",
+    "memcpy",
+    "mesh only",
+    "mesh only, keep_order",
+];
 
 /// The figures of one file.
 struct Row {
@@ -32,12 +41,23 @@ struct Row {
     file_bytes: usize,
     saved_bytes: usize,
     clips: usize,
+    geometry: GeometryReport,
     times: [Time; FIGURES.len()],
 }
 
 fn measure_file(path: &Path, folder: &Path, rounds: usize) -> Outcome<Row> {
     let options = ImportOptions::default();
-    let character = import::file(path, &options)?.character;
+    // Neither clips nor images are read, so that the order is a part of the time that can be seen.
+    let mesh = |keep_order| ImportOptions {
+        packing: None,
+        images: false,
+        sidecar: false,
+        keep_order,
+        ..ImportOptions::default()
+    };
+    let (ordered, kept) = (mesh(false), mesh(true));
+    let imported = import::file(path, &options)?;
+    let (geometry, character) = (imported.geometry, imported.character);
     let bytes = character.to_bytes();
     let saved = folder.join("character.throng");
     character.save_file(&saved)?;
@@ -47,6 +67,8 @@ fn measure_file(path: &Path, folder: &Path, rounds: usize) -> Outcome<Row> {
             0 => drop(black_box(import::file(path, &options)?)),
             1 => drop(black_box(Character::load_file(&saved)?)),
             2 => drop(black_box(Character::from_bytes(&bytes)?)),
+            4 => drop(black_box(import::file(path, &ordered)?)),
+            5 => drop(black_box(import::file(path, &kept)?)),
             _ => black_box(&mut copy).copy_from_slice(black_box(&bytes)),
         }
         Ok(())
@@ -60,6 +82,7 @@ fn measure_file(path: &Path, folder: &Path, rounds: usize) -> Outcome<Row> {
         file_bytes: std::fs::metadata(path)?.len() as usize,
         saved_bytes: bytes.len(),
         clips: character.clips().len(),
+        geometry,
         times,
     })
 }
@@ -107,6 +130,31 @@ fn print(rounds: usize, rows: &[Row]) {
         };
         let cells = [ratio(0, 1), ratio(0, 2), ratio(2, 3)];
         println!("| {} | {} |", row.name, cells.join(" | "));
+    }
+    print_order(rows);
+}
+
+/// Prints what the order of triangles and vertices gains and costs.
+fn print_order(rows: &[Row]) {
+    println!("\nThe order of triangles and vertices:\n");
+    println!(
+        "| file | merged vertices | shaded per vertex, keep_order | shaded per vertex | draws | mesh \
+         only / keep_order |"
+    );
+    println!("|---|---:|---:|---:|---:|---:|");
+    for row in rows {
+        let geometry = &row.geometry;
+        let cost = row.times[4].over(row.times[5]);
+        println!(
+            "| {} | {} | {:.3} | {:.3} | {} | {:.2} ({:.2}) |",
+            row.name,
+            geometry.merged_vertices,
+            geometry.file_reuse.ratio(),
+            geometry.reuse.ratio(),
+            geometry.draws,
+            cost.of_medians,
+            cost.of_minima
+        );
     }
 }
 

@@ -11,7 +11,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use throng::character::Character;
 use throng::clip::{ClipOptions, ClipReport};
-use throng::import::ImportOptions;
+use throng::import::{GeometryReport, ImportOptions};
 
 /// Import a character, pack its clips, and save it.
 ///
@@ -62,6 +62,9 @@ pub(crate) struct Options {
     /// Compute normals where the file has none.
     #[arg(long)]
     smooth_normals: bool,
+    /// Keep the file's order of triangles and vertices, for programs that refer to them by index.
+    #[arg(long)]
+    keep_order: bool,
     /// The most joints that move a vertex. The strongest are kept.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     max_influences: Option<u32>,
@@ -86,6 +89,7 @@ impl Options {
             sidecar: !self.no_sidecar,
             smooth_normals: self.smooth_normals,
             max_influences: self.max_influences,
+            keep_order: self.keep_order,
             curves: self.keep_curves,
             packing: Some(ClipOptions {
                 quantise: self.packing == Packing::Quantised,
@@ -108,6 +112,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
             "{points} of the scene are not part of a character: left out"
         ));
     }
+    let geometry = model.geometry;
     let Extended {
         character,
         repairs,
@@ -118,12 +123,29 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
         let mut document = report::of_file(&args.output, size, &character);
         document["repairs"] = report::repairs(&repairs);
         document["remarks"] = remarks.into();
+        document["geometry"] = report::geometry(&geometry);
         return report::print(&document, out);
     }
     if args.report.quiet {
         return Ok(());
     }
-    tell(&character, &args.output, size, out)
+    tell(&character, &args.output, size, out)?;
+    let GeometryReport {
+        merged_vertices,
+        file_reuse,
+        reuse,
+        draws,
+        ..
+    } = geometry;
+    Ok(writeln!(
+        out,
+        "  {:.3} shaded vertices per vertex ({:.3} in the file's order), {} merged, {} of a group of \
+         instances",
+        reuse.ratio(),
+        file_reuse.ratio(),
+        plural(merged_vertices as usize, "vertex"),
+        plural(draws, "draw")
+    )?)
 }
 
 /// The joint, the vertex if it is one, and the time of a clip's largest error.

@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::Path;
 use throng::character::Character;
 use throng::clip::Clip;
-use throng::import::Repair;
+use throng::import::{GeometryReport, Repair};
 
 /// The form of the report.
 #[derive(Debug, Clone, Copy, clap::Args)]
@@ -50,6 +50,18 @@ pub(crate) fn of_file(path: &Path, bytes: u64, character: &Character) -> Value {
         "morph_weights": character.morph_weights().len(),
         "images": character.images().len(),
         "clips": character.clips().iter().map(clip).collect::<Vec<_>>(),
+    })
+}
+
+/// The vertices that were merged, and how well triangles and vertices are ordered.
+pub(crate) fn geometry(geometry: &GeometryReport) -> Value {
+    json!({
+        "merged_vertices": geometry.merged_vertices,
+        "unused_vertices": geometry.unused_vertices,
+        "shaded_vertices": geometry.reuse.shaded,
+        "shaded_per_vertex": geometry.reuse.ratio(),
+        "shaded_per_vertex_in_file_order": geometry.file_reuse.ratio(),
+        "draws": geometry.draws,
     })
 }
 

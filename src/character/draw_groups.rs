@@ -24,19 +24,58 @@ impl DrawGroup {
     }
 }
 
+impl Primitive {
+    /// True for each triangle of the draw whose vertices follow one joint each.
+    ///
+    /// If the triangles are blended, or if a second draw saves little, either all triangles are in
+    /// this draw or none. Vertices that triangles of both kinds use are shaded in both draws.
+    pub(crate) fn rigid_draw(&self, blended: bool) -> Vec<bool> {
+        let mut rigid = self.rigid_triangles();
+        if rigid.iter().all(|is_rigid| *is_rigid) {
+            return rigid;
+        }
+        let mut used = vec![[false; 2]; self.vertex_count()];
+        for (triangle, is_rigid) in self.indices.as_chunks::<3>().0.iter().zip(&rigid) {
+            for vertex in triangle {
+                used[*vertex as usize][usize::from(*is_rigid)] = true;
+            }
+        }
+        let count = |wanted: fn(&[bool; 2]) -> bool| {
+            let wanted = used.iter().filter(|used| wanted(used));
+            wanted.count() as u64
+        };
+        let alone = count(|used| *used == [false, true]);
+        let both = count(|used| *used == [true, true]);
+        let blend_loads = loads(self.influences_per_vertex);
+        let saved = alone * (blend_loads - loads(1));
+        let added = both * loads(1);
+        let least = used.len() as u64 * blend_loads / LEAST_SAVED;
+        if blended || saved < added + least {
+            rigid.fill(false);
+        }
+        rigid
+    }
+}
+
+/// A second draw for rigid triangles must save at least one in so many loads.
+///
+/// A draw has a cost of its own, which a few loads do not repay.
+const LEAST_SAVED: u64 = 32;
+
+/// The number of 16-byte loads for a vertex with a normal and texture coordinates.
+fn loads(influences: u32) -> u64 {
+    4 + 3 * u64::from(influences)
+}
+
 impl Character {
     /// The primitive's indices, group by group, and the number of indices in each group.
     ///
     /// Within a group, triangles keep the primitive's order. If the material is blended and no
-    /// triangle may flip, all triangles keep it, because their author chose that order. That is why
-    /// the triangles of a blended primitive count as rigid only if all of them are.
+    /// triangle may flip, all triangles keep it, because their author chose that order.
     pub(crate) fn draw_groups(&self, primitive: &Primitive) -> (Vec<u32>, Vec<(DrawGroup, u32)>) {
-        let mut rigid = primitive.rigid_triangles();
         let material = self.materials().get(primitive.material as usize);
-        if material.is_some_and(|material| material.alpha == AlphaMode::Blend) {
-            let all = rigid.iter().all(|rigid| *rigid);
-            rigid.fill(all);
-        }
+        let blended = material.is_some_and(|material| material.alpha == AlphaMode::Blend);
+        let rigid = primitive.rigid_draw(blended);
         let facings = self.facings(primitive);
         let mut groups: BTreeMap<DrawGroup, Vec<u32>> = BTreeMap::new();
         let triangles = primitive.indices.as_chunks::<3>().0.iter();

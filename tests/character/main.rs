@@ -12,6 +12,7 @@ mod save_images;
 mod split;
 mod transform;
 mod unknown_names;
+mod vertex_reuse;
 mod without_mesh;
 
 use throng_reference as reference;

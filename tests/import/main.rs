@@ -54,6 +54,7 @@ mod messages;
 mod models;
 mod morphs;
 mod nodes;
+mod order;
 mod parts;
 mod raw;
 mod raw_materials;

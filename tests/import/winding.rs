@@ -1,11 +1,12 @@
 //! Mirrors: triangles that are flipped, and those that may flip later.
 
+use crate::help::in_file_order;
 use crate::reference::poser::Poser;
 use throng::character::Character;
 use throng::clip::Interpolation;
 use throng::glam::{Mat4, Quat, Vec3};
 use throng::import::{
-    ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode, RawPrimitive, RawSkin,
+    RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode, RawPrimitive, RawSkin,
 };
 use throng::palette::{Mat3x4, WriteOnly};
 use throng::skeleton::Transform;
@@ -69,7 +70,7 @@ fn limbs() -> RawCharacter {
 }
 
 fn built(raw: RawCharacter) -> Character {
-    raw.build(&ImportOptions::curves_only()).unwrap().character
+    raw.build(&in_file_order()).unwrap().character
 }
 
 fn scaled(node: usize, interpolation: Interpolation, values: &[[f32; 3]]) -> RawAnimation {

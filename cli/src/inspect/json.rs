@@ -56,6 +56,7 @@ pub(super) fn document(model: &Imported) -> Value {
             "palette_per_instance": memory.palette_per_instance,
             "deformed_vertices_per_instance": memory.deformed_per_instance,
         })),
+        "geometry": report::geometry(&model.geometry),
         "repairs": report::repairs(&model.repairs),
     })
 }

@@ -7,8 +7,8 @@ use throng::Id;
 use throng::character::Character;
 use throng::clip::Clip;
 use throng::error::Escaped;
-use throng::import::{Imported, SpawnPoint};
-use throng::mesh::{AlphaMode, Expression, Image, Material, MorphWeight, Primitive};
+use throng::import::{GeometryReport, Imported, SpawnPoint};
+use throng::mesh::{AlphaMode, Expression, Image, Material, MorphWeight, Primitive, VertexReuse};
 use throng::retarget::Role;
 use throng::skeleton::Joint;
 use throng::spring::{SpringChain, SpringCollider};
@@ -49,6 +49,7 @@ pub(super) fn listing(model: &Imported) -> String {
     if !animations.is_empty() {
         text += &table("Animation set", &animations);
     }
+    text += &table("Drawing", &drawing(&model.geometry));
     text += &table("Memory on the GPU", &memory(model));
     let repairs = model.repair_summary().into_iter().enumerate();
     let repairs = repairs.map(|(index, line)| vec![index.to_string(), line]);
@@ -365,6 +366,35 @@ fn animations(model: &Character) -> Vec<Vec<String>> {
         row("state machine", "", plural(machine.layer_count(), "layer"));
     }
     rows
+}
+
+/// The order of triangles and vertices, and the draws that they take.
+fn drawing(geometry: &GeometryReport) -> Vec<Vec<String>> {
+    let row = |what: &str, value: String, note: String| vec![what.into(), value, note];
+    let ratio = |reuse: VertexReuse| format!("{:.3}", reuse.ratio());
+    let before = ratio(geometry.file_reuse);
+    vec![
+        row(
+            "shaded vertices per vertex",
+            ratio(geometry.reuse),
+            format!("{before} in the file's order"),
+        ),
+        row(
+            "draws of a group of instances",
+            geometry.draws.to_string(),
+            String::new(),
+        ),
+        row(
+            "equal vertices merged",
+            grouped(geometry.merged_vertices),
+            String::new(),
+        ),
+        row(
+            "unused vertices left out",
+            grouped(geometry.unused_vertices),
+            String::new(),
+        ),
+    ]
 }
 
 fn memory(model: &Character) -> Vec<Vec<String>> {

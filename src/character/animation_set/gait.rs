@@ -12,7 +12,7 @@ use glam::{Affine3A, Vec2, Vec3};
 /// Number of times at which a clip is sampled, including first and last.
 const SAMPLES: usize = 25;
 /// The most vertices that are used, and the number of vertices of the first test.
-const VERTICES: usize = 4000;
+const VERTICES: usize = 8000;
 const FIRST_LOOK: usize = 400;
 /// Fractions of the height. The first is how far above the lowest vertex another vertex still
 /// counts as touching the ground. The second is how far above the ground of the whole clip the

@@ -32,12 +32,9 @@ pub(super) fn apply(drafts: &mut [Draft], materials: &[Material], keep: bool) ->
 /// Triangles of a blended primitive stay together, because their author chose their order. See
 /// [`Character::draw_groups`](crate::character::Character::draw_groups).
 fn drawn_lists(primitive: &Primitive, blended: bool) -> Vec<Vec<u32>> {
-    if blended {
-        return vec![primitive.indices.clone()];
-    }
     let (mut mixed, mut rigid) = (Vec::new(), Vec::new());
     let triangles = primitive.indices.as_chunks::<3>().0.iter();
-    for (triangle, is_rigid) in triangles.zip(primitive.rigid_triangles()) {
+    for (triangle, is_rigid) in triangles.zip(primitive.rigid_draw(blended)) {
         let list = if is_rigid { &mut rigid } else { &mut mixed };
         list.extend(triangle);
     }

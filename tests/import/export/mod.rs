@@ -28,6 +28,8 @@ fn again(exported: &Exported, options: ImportOptions) -> Imported {
     let options = ImportOptions {
         name: "again.glb".into(),
         animation: Some(exported.description.clone()),
+        // The indices of both characters are compared.
+        keep_order: true,
         ..options
     };
     let again = import::bytes(&exported.bytes, &options).unwrap();

@@ -73,7 +73,7 @@ fn models_walk_and_run_at_these_speeds() {
                 ("Running_Strafe_Left", 4.51),
                 ("Running_Strafe_Right", 4.51),
                 ("Walking_A", 0.897),
-                ("Walking_B", 0.888),
+                ("Walking_B", 0.849),
                 ("Walking_Backwards", 0.896),
                 ("Walking_C", 0.579),
             ],
