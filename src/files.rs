@@ -17,7 +17,7 @@
 //! ```
 
 use crate::error::{Error, Result};
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
 use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,10 +26,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 ///
 /// The bytes go to a new file in the same folder, which then replaces an existing one and gets its
 /// permissions. A symbolic link stays: the file that it leads to is written. Devices and pipes are
-/// written to directly.
+/// written to directly, also those that Windows reserves names for, such as `NUL`.
 ///
 /// # Errors
-/// [`Error::Write`] with the path, also if it is a folder.
+/// [`Error::Write`] with the path, also if it is a folder, or on Windows a read-only file.
 pub fn write(path: impl AsRef<Path>, bytes: &[u8]) -> Result<()> {
     let path = path.as_ref();
     replace(path, bytes).map_err(|error| Error::Write {
@@ -40,24 +40,32 @@ pub fn write(path: impl AsRef<Path>, bytes: &[u8]) -> Result<()> {
 
 /// The first of the files `read` that writing to `output` would replace.
 ///
-/// Names are compared after all links are followed, also names of files that do not exist. On Unix,
-/// hard links are found too. [`Imported::files`](crate::import::Imported::files) lists the files of
-/// an asset.
+/// Names are compared after all links are followed, also names of files that do not exist: without
+/// regard to case on Windows. On Unix, hard links are found too.
+/// [`Imported::files`](crate::import::Imported::files) lists the files of an asset.
 pub fn overwritten<'a, P: AsRef<Path>>(output: &Path, read: &'a [P]) -> Option<&'a Path> {
     let mut read = read.iter().map(AsRef::as_ref);
     read.find(|path| {
-        let same_name = matches!((real(path), real(output)), (Some(a), Some(b)) if a == b);
+        let same_name = matches!((real(path), real(output)), (Some(a), Some(b)) if is_same(&a, &b));
         same_name || is_same_inode(path, output)
     })
 }
 
 fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let directly = || File::options().write(true).open(path)?.write_all(bytes);
+    if is_reserved(path) {
+        return directly();
+    }
     let (path, permissions) = match fs::metadata(path) {
         Ok(old) if old.is_dir() => return Err(ErrorKind::IsADirectory.into()),
         Ok(old) if old.is_file() => (path.canonicalize()?, Some(old.permissions())),
-        Ok(_) => return File::options().write(true).open(path)?.write_all(bytes),
+        Ok(_) => return directly(),
         Err(_) => (follow_links(path)?, None),
     };
+    // Windows would refuse to replace it, and to remove a new file with these permissions.
+    if cfg!(windows) && permissions.as_ref().is_some_and(Permissions::readonly) {
+        return Err(ErrorKind::PermissionDenied.into());
+    }
     let (temporary, mut file) = create_beside(&path)?;
     let written = (|| {
         if let Some(permissions) = permissions {
@@ -118,6 +126,38 @@ fn real(path: &Path) -> Option<PathBuf> {
         _ => Path::new("."),
     };
     Some(folder.canonicalize().ok()?.join(path.file_name()?))
+}
+
+/// Compares real paths as the system does.
+fn is_same(a: &Path, b: &Path) -> bool {
+    let lower = |path: &Path| path.to_string_lossy().to_lowercase();
+    a == b || cfg!(windows) && lower(a) == lower(b)
+}
+
+/// True for the names that Windows reserves for devices, in any folder and with any extension.
+#[cfg(windows)]
+fn is_reserved(path: &Path) -> bool {
+    use std::path::{Component, Prefix};
+    if let Some(Component::Prefix(prefix)) = path.components().next() {
+        match prefix.kind() {
+            Prefix::DeviceNS(_) => return true,
+            kind if kind.is_verbatim() => return false,
+            _ => {}
+        }
+    }
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let stem = name.split('.').next().unwrap_or_default().trim_end();
+    let stem = stem.to_ascii_uppercase();
+    let is_numbered = || {
+        let number = stem.strip_prefix("COM").or(stem.strip_prefix("LPT"));
+        number.is_some_and(|number| matches!(number.as_bytes(), [b'1'..=b'9']))
+    };
+    ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"].contains(&&*stem) || is_numbered()
+}
+
+#[cfg(not(windows))]
+fn is_reserved(_: &Path) -> bool {
+    false
 }
 
 #[cfg(unix)]

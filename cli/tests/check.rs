@@ -2,7 +2,7 @@
 
 use crate::{ODD, document, folder, odd_gltf, run, text, write};
 use serde_json::json;
-use std::path::Path;
+use std::path::{MAIN_SEPARATOR, Path};
 use std::process::Stdio;
 
 #[test]
@@ -103,12 +103,14 @@ fn tree(name: &str) -> std::path::PathBuf {
     folder
 }
 
-/// The lines of files, by their paths in a folder.
+/// The lines of files, by their paths in a folder, with slashes.
 fn names(out: &str, folder: &Path) -> Vec<String> {
-    let start = format!("{}/", text(folder));
+    let start = format!("{}{MAIN_SEPARATOR}", text(folder));
     let lines = out.lines().filter_map(|line| line.strip_prefix(&start));
-    let names = lines.map(|line| line.split(": ").next().unwrap().to_owned());
-    names.collect()
+    let names = lines.map(|line| line.split(": ").next().unwrap());
+    names
+        .map(|name| name.replace(MAIN_SEPARATOR, "/"))
+        .collect()
 }
 
 #[test]
@@ -211,7 +213,7 @@ fn json_has_the_facts_of_the_text() {
     });
     assert_eq!(files[1]["repairs"], json!([repair]));
     assert_eq!(files[1]["verdict"], "sound");
-    let name = text(&folder.join("b/CUT.GLB"));
+    let name = text(&folder.join("b").join("CUT.GLB"));
     assert_eq!(
         (&files[2]["file"], &files[2]["verdict"]),
         (&json!(name), &json!("faulty"))

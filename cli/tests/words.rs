@@ -30,8 +30,11 @@ fn names_are_escaped_in_all_output() {
         "buffers": [{ "uri": format!("data:;base64,{}", "A".repeat(64)), "byteLength": 48 },
             { "uri": "data:;base64,AAAAAAAAgD8AAABAAABAQA==", "byteLength": 16 }],
     });
-    let file = write(&folder, &format!("{HOSTILE}.gltf"), gltf.to_string());
-    let out = folder.join(format!("{HOSTILE}.throng"));
+    // Windows allows no control characters in names of files.
+    let allowed = |c: &char| cfg!(unix) || !c.is_control();
+    let stem: String = HOSTILE.chars().filter(allowed).collect();
+    let file = write(&folder, &format!("{stem}.gltf"), gltf.to_string());
+    let out = folder.join(format!("{stem}.throng"));
     let out = out.to_str().unwrap();
     for args in [
         vec!["inspect", &file],
@@ -59,6 +62,10 @@ fn names_are_escaped_in_all_output() {
 }
 
 #[test]
+#[cfg_attr(
+    windows,
+    ignore = "under wine, Vulkan is the host's, which sees no variable of a Windows program"
+)]
 fn a_missing_driver_says_what_to_do() {
     let draw = |variable: &str, value: &str| {
         let mut command = command(&["bench", "builtin", "--instances", "1", "--frames", "1"]);

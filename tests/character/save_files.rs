@@ -7,6 +7,7 @@ use throng::character::Character;
 use throng::error::SavedFault;
 use throng::import;
 use throng::import::ImportOptions;
+
 fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = std::fs::remove_dir_all(&folder);
@@ -179,4 +180,88 @@ fn large_files_of_another_kind_are_refused_by_their_start() {
         panic!("{error:?}");
     };
     assert_eq!(*why, SavedFault::Magic);
+}
+
+/// A read-only file stays as it is, and no new file is left beside it.
+#[cfg(windows)]
+#[test]
+fn a_read_only_file_is_not_replaced() {
+    let folder = folder("saved characters, read-only");
+    let path = folder.join("one.throng");
+    small()[0].save_file(&path).unwrap();
+    let set = |readonly| {
+        let mut permissions = std::fs::metadata(&path).unwrap().permissions();
+        permissions.set_readonly(readonly);
+        std::fs::set_permissions(&path, permissions).unwrap();
+    };
+    set(true);
+    let error = small()[1].save_file(&path).unwrap_err();
+    let is_denied = matches!(&error, Error::Write { kind, .. }
+        if *kind == std::io::ErrorKind::PermissionDenied);
+    assert!(is_denied, "{error}");
+    assert!(Character::load_file(&path).unwrap() == small()[0]);
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
+    set(false);
+}
+
+/// A file that a program reads is replaced. The program keeps the old one.
+#[cfg(windows)]
+#[test]
+fn a_file_that_is_open_is_replaced() {
+    use std::io::Read as _;
+    let path = folder("saved characters, open").join("one.throng");
+    small()[0].save_file(&path).unwrap();
+    let mut old = std::fs::File::open(&path).unwrap();
+    small()[1].save_file(&path).unwrap();
+    assert!(Character::load_file(&path).unwrap() == small()[1]);
+    let mut bytes = Vec::new();
+    old.read_to_end(&mut bytes).unwrap();
+    assert_eq!(bytes, small()[0].to_bytes());
+}
+
+/// Windows reserves these names in every folder. A file of that name could not be opened again.
+#[cfg(windows)]
+#[test]
+fn reserved_names_are_devices() {
+    let folder = folder("saved characters, devices");
+    small()[0].save_file("NUL").unwrap();
+    small()[0].save_file(folder.join("nul")).unwrap();
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
+    for name in ["NUL", "nul.throng"] {
+        Character::load_file(name).unwrap_err();
+        import::file(name, &ImportOptions::default()).unwrap_err();
+    }
+}
+
+/// Paths with slashes, with backslashes and through `..` lead to the same file.
+#[cfg(windows)]
+#[test]
+fn one_file_has_many_paths() {
+    use throng::files::overwritten;
+    let folder = folder("saved characters, paths");
+    let path = folder.join("one.throng");
+    small()[0].save_file(&path).unwrap();
+    let text = path.to_str().unwrap();
+    let inner = folder
+        .join("..")
+        .join("saved characters, paths")
+        .join("ONE.Throng");
+    let others = [
+        text.replace('/', "\\"),
+        text.replace('\\', "/"),
+        inner.to_str().unwrap().into(),
+    ];
+    for other in others {
+        let other = Path::new(&other);
+        assert!(Character::load_file(other).unwrap() == small()[0]);
+        assert!(
+            overwritten(other, &[&path]).is_some(),
+            "{}",
+            other.display()
+        );
+    }
+    // Also before there is a file.
+    let none = [folder.join("none.throng")];
+    assert!(overwritten(&folder.join("NONE.throng"), &none).is_some());
+    assert!(overwritten(&folder.join("other.throng"), &none).is_none());
 }

@@ -8,14 +8,14 @@ use throng::gpu::MemoryAllocator;
 use throng::standalone::{Begin, Context, ContextDesc, Frames, Target, TargetDesc, Validation};
 use throng::{Crowd, CrowdDesc, Lighting, PassDesc, View};
 
-/// The picture of the crowd that `populate` fills.
+/// The picture of the crowd that `populate` fills, and the `subPixelPrecisionBits` of the device.
 ///
 /// It is seen from `eye`, which looks towards -Z and a little down to `at`.
 pub(super) fn picture(
     (width, height): (u32, u32),
     (eye, at): (Vec3, Vec3),
     populate: impl FnOnce(&mut Crowd, &mut dyn MemoryAllocator),
-) -> Picture {
+) -> (Picture, u32) {
     let mut context = Context::new(&ContextDesc {
         app_name: "throng's golden pictures",
         validation: Validation::On,
@@ -84,8 +84,12 @@ pub(super) fn picture(
     // SAFETY: the device is idle.
     unsafe { crowd.destroy(&mut context.allocator()) };
     target.destroy(&mut context);
+    let (instance, device) = (&context.instance, context.physical_device);
+    // SAFETY: the device belongs to the instance, which lives.
+    let limits = unsafe { instance.get_physical_device_properties(device) }.limits;
     let messages = context.messages();
     drop(context);
     assert!(messages.is_empty(), "{}", messages.report());
-    Picture::new(width, height, &rgba)
+    let picture = Picture::new(width, height, &rgba);
+    (picture, limits.sub_pixel_precision_bits)
 }

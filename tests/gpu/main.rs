@@ -41,6 +41,7 @@ mod parts;
 mod passes;
 mod picking;
 mod pictures;
+mod poison;
 mod recording;
 mod replacing;
 mod skin_stage;

@@ -74,6 +74,17 @@ fn nothing_outside_the_folder_is_read() {
     );
 }
 
+/// Windows reserves these names for devices. Here they are files like any other.
+#[test]
+fn names_of_devices_are_names_of_files() {
+    let path = folder("import_devices").join("arm.gltf");
+    for uri in ["NUL", "con", "aux.bin", "Com1.bin"] {
+        std::fs::write(&path, arm().gltf_beside(uri)).unwrap();
+        let error = import::file(&path, &options()).unwrap_err().to_string();
+        assert!(error.ends_with("it does not exist"), "{error}");
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn links_out_of_the_folder_and_files_that_are_not_plain() {

@@ -174,13 +174,22 @@ fn caps_hold_for_textures() {
     assert!(imported.images().is_empty() && imported.repairs.is_empty());
 }
 
+/// True if two files may have names that differ in case only.
+fn distinguishes_case() -> bool {
+    let folder = folder("case_of_names", &[("lower", b"")]);
+    !folder.join("LOWER").exists()
+}
+
 #[test]
 fn files_beside_a_model_are_found_in_any_case() {
     let (gltf, bin) = (arm().gltf_beside("Data/Arm.BIN"), arm().bin);
     let files = [("a.gltf", &*gltf), ("data/ARM.bin", &*bin)];
     load(&folder("any_case", &files).join("a.gltf"));
+    if !distinguishes_case() {
+        // Two such names are one file, as on Windows.
+        return;
+    }
     // The exact name wins, then the first in byte order.
-    let broken = [0_u8; 4];
     let files = [
         ("a.gltf", &*gltf),
         ("Data/Arm.BIN", &*bin),

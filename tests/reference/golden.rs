@@ -49,6 +49,28 @@ pub fn check(folder: &str, name: &str, actual: &Picture) {
     }
 }
 
+/// A part of a picture, in pixels.
+#[derive(Debug, Clone, Copy)]
+pub struct Area {
+    pub corner: (u32, u32),
+    pub size: (u32, u32),
+}
+
+/// Copies an area of the golden picture into another one, so that it is not compared.
+pub fn leave_out(folder: &str, name: &str, actual: &mut Picture, area: Area) {
+    let golden = golden(folder, name);
+    say(&format!("{name}: {area:?} is not compared"));
+    let Area {
+        corner: (left, top),
+        size: (width, height),
+    } = area;
+    for y in top..top + height {
+        let start = (y * actual.width + left) as usize;
+        let row = start..start + width as usize;
+        actual.texels[row.clone()].copy_from_slice(&golden.texels[row]);
+    }
+}
+
 /// The tile that differs most.
 pub struct Worst {
     pub score: f64,

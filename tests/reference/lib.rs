@@ -21,6 +21,7 @@
 //!
 //! - [`raster`]: where vertices are, and the motion that a picture must show;
 //! - [`trace`]: pictures with materials, by rays, and [`shade`]: the lighting of a surface;
+//! - [`precision`]: how far a device may be from either;
 //! - [`rays`]: the nearest hit of all triangles;
 //! - [`golden`]: a picture against the one in the repository, and [`picture`]: PNG files.
 //!
@@ -52,6 +53,7 @@ pub mod maths;
 pub mod methods;
 pub mod picture;
 pub mod poser;
+pub mod precision;
 pub mod random;
 pub mod raster;
 pub mod raw;

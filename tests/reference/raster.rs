@@ -2,6 +2,7 @@
 //!
 //! The computation starts from the CPU's palettes.
 
+use super::precision::{self, Grid};
 use super::ribbon::palette_as;
 use throng::View;
 use throng::ash::vk;
@@ -64,13 +65,10 @@ pub struct Pixel {
     /// Index of the instance.
     pub actor: usize,
     pub expected: DVec2,
+    /// The largest difference that a device may show.
+    pub error: DVec2,
     pub got: DVec2,
 }
-
-/// Distance in pixels: pixels closer to an edge are ignored.
-///
-/// It is twice the step of 1/256 to which vertices may be snapped, plus the rounding of an edge.
-const EDGE: f64 = 0.02;
 
 /// A triangle in the framebuffer.
 struct Flat {
@@ -85,37 +83,55 @@ struct Flat {
 enum Hit {
     Miss,
     Unsure,
-    /// Depth, and perspective-correct barycentric coordinates.
-    At(f64, [f64; 3]),
+    /// Depth, and the largest difference that a device may show.
+    At {
+        depth: f64,
+        error: f64,
+    },
 }
 
 impl Flat {
-    fn hit(&self, at: DVec2) -> Hit {
+    fn hit(&self, grid: Grid, at: DVec2) -> Hit {
         let [a, b, c] = self.corners;
-        let area = (b - a).perp_dot(c - a).abs();
         let sides = [(b, c), (c, a), (a, b)];
-        // Triangles are clockwise or counter-clockwise. All sides are on the same side of the
-        // point.
-        let turn = (b - a).perp_dot(c - a).signum();
-        let edge = sides.map(|(from, to)| (to - from).perp_dot(at - from) * turn);
-        let away = [0, 1, 2].map(|i| edge[i] / sides[i].0.distance(sides[i].1));
+        let flat = self.flat(at);
+        let area = (b - a).perp_dot(c - a).abs();
+        let away = [0, 1, 2].map(|i| flat[i] * area / sides[i].0.distance(sides[i].1));
         let least = away.into_iter().fold(f64::INFINITY, f64::min);
-        if least < -EDGE {
+        if least < -grid.edge_px() {
             return Hit::Miss;
         }
-        if least < EDGE {
+        if least < grid.edge_px() {
             return Hit::Unsure;
         }
-        let depth = (0..3)
-            .map(|i| edge[i] / area * self.now[i].z / self.now[i].w)
-            .sum();
-        let parts = [0, 1, 2].map(|i| edge[i] / area / self.now[i].w);
-        let sum: f64 = parts.iter().sum();
-        Hit::At(depth, parts.map(|part| part / sum))
+        let [spread] = grid.spread(at, |at| [self.depth(at)]);
+        Hit::At {
+            depth: self.depth(at),
+            error: spread + precision::DEPTH,
+        }
     }
 
-    fn motion(&self, parts: [f64; 3]) -> DVec2 {
-        let mix = |of: &[DVec4; 3]| -> DVec4 { (0..3).map(|i| of[i] * parts[i]).sum() };
+    /// Barycentric coordinates in the framebuffer, which all have one sign within the triangle.
+    ///
+    /// The triangle may be clockwise or counter-clockwise.
+    fn flat(&self, at: DVec2) -> [f64; 3] {
+        let [a, b, c] = self.corners;
+        let area = (b - a).perp_dot(c - a);
+        [(b, c), (c, a), (a, b)].map(|(from, to)| (to - from).perp_dot(at - from) / area)
+    }
+
+    fn depth(&self, at: DVec2) -> f64 {
+        let flat = self.flat(at);
+        let corner = |i: usize| flat[i] * self.now[i].z / self.now[i].w;
+        (0..3).map(corner).sum()
+    }
+
+    fn motion(&self, at: DVec2) -> DVec2 {
+        let flat = self.flat(at);
+        // Perspective-correct: divided by the distance.
+        let parts = [0, 1, 2].map(|i| flat[i] / self.now[i].w);
+        let sum: f64 = parts.iter().sum();
+        let mix = |of: &[DVec4; 3]| -> DVec4 { (0..3).map(|i| of[i] * parts[i] / sum).sum() };
         let (now, then) = (mix(&self.now), mix(&self.then));
         let flat = |clip: DVec4| clip.truncate().truncate() / clip.w;
         if then.w > 0.0 {
@@ -170,13 +186,17 @@ pub struct Sight {
     pub primitive: usize,
     /// 0 is near.
     pub depth: f64,
+    /// The largest difference from `depth` that a device may show.
+    pub depth_error: f64,
     /// Normalised device coordinates now minus then.
     pub motion: DVec2,
+    /// The largest difference from `motion` that a device may show.
+    pub motion_error: DVec2,
 }
 
 /// The pixels that certainly show one triangle, and those that certainly show nothing (`None`).
 pub fn sights(
-    extent: vk::Extent2D,
+    (extent, grid): (vk::Extent2D, Grid),
     views: (&View, &Mat4),
     drawn: &[Drawn<'_>],
 ) -> Vec<(usize, Option<Sight>)> {
@@ -186,26 +206,34 @@ pub fn sights(
         let at = DVec2::new(f64::from(x) + 0.5, f64::from(y) + 0.5);
         let mut hits = Vec::new();
         for flat in &flats {
-            match flat.hit(at) {
+            match flat.hit(grid, at) {
                 Hit::Miss => {}
                 Hit::Unsure => return None,
-                Hit::At(depth, parts) => hits.push((depth, flat, parts)),
+                Hit::At { depth, error } => hits.push((depth, error, flat)),
             }
         }
         hits.sort_by(|(a, ..), (b, ..)| a.total_cmp(b));
         match hits[..] {
             [] => Some((index, None)),
-            // Depths are f32.
-            [(a, ..), (b, ..), ..] if b - a < 1e-5 => None,
-            [(depth, flat, parts), ..] => Some((
-                index,
-                Some(Sight {
-                    actor: flat.actor,
-                    primitive: flat.primitive,
-                    depth,
-                    motion: flat.motion(parts),
-                }),
-            )),
+            [(depth, error, _), ref behind @ ..]
+                if behind.iter().any(|hit| hit.0 - hit.1 < depth + error) =>
+            {
+                None
+            }
+            [(depth, depth_error, flat), ..] => {
+                let spread = grid.spread(at, |at| flat.motion(at).to_array());
+                Some((
+                    index,
+                    Some(Sight {
+                        actor: flat.actor,
+                        primitive: flat.primitive,
+                        depth,
+                        depth_error,
+                        motion: flat.motion(at),
+                        motion_error: DVec2::from(spread) + precision::MOTION,
+                    }),
+                ))
+            }
         }
     };
     let pixels = (extent.width * extent.height) as usize;
@@ -217,18 +245,19 @@ pub fn sights(
 /// Asserts that the pixels that certainly show no instance have the background.
 pub fn look(
     picture: &[[f32; 2]],
-    (extent, background): (vk::Extent2D, f32),
+    (on, background): ((vk::Extent2D, Grid), f32),
     views: (&View, &Mat4),
     drawn: &[Drawn<'_>],
 ) -> Vec<Pixel> {
     let mut pixels = Vec::new();
-    for (index, sight) in sights(extent, views, drawn) {
+    for (index, sight) in sights(on, views, drawn) {
         let got = picture[index];
         match sight {
             None => assert_eq!(got, [background; 2], "pixel {index} should show nothing"),
             Some(sight) => pixels.push(Pixel {
                 actor: sight.actor,
                 expected: sight.motion,
+                error: sight.motion_error,
                 got: DVec2::new(got[0].into(), got[1].into()),
             }),
         }

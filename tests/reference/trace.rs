@@ -3,6 +3,7 @@
 //! Rays are intersected with the triangles of the instances, attributes are interpolated, and
 //! textures are looked up.
 
+use super::precision::{COLOR_LAYER, COLOR_ROUNDING, Grid};
 use super::shade::{Surface, shade};
 use throng::View;
 use throng::ash::vk;
@@ -52,19 +53,62 @@ pub fn triangles<'a>(view: &View, all: &'a [Traced<'a>]) -> Vec<Triangle<'a>> {
     found
 }
 
+/// A pixel that can be told.
+#[derive(Debug, Clone, Copy)]
+pub struct Told {
+    pub color: DVec3,
+    /// The largest difference that a device may show.
+    pub error: DVec3,
+}
+
+impl Told {
+    /// The largest difference of a channel from a texel, divided by the one that a device may show.
+    pub fn off(&self, texel: &[u8]) -> f64 {
+        let seen = DVec3::from_array([0, 1, 2].map(|channel| f64::from(texel[channel]))) / 255.0;
+        let off = (seen - self.color.clamp(DVec3::ZERO, DVec3::ONE)).abs() / self.error;
+        if off.is_nan() {
+            f64::INFINITY
+        } else {
+            off.max_element()
+        }
+    }
+}
+
 /// A pixel's colour. `None` if an edge is too close to decide.
 ///
 /// It may be an edge of a triangle, of a texel or of a cutoff.
 pub fn pixel(
     view: &View,
+    grid: Grid,
     all: &[Triangle<'_>],
     at: (u32, u32),
     background: DVec3,
-) -> Option<DVec3> {
+) -> Option<Told> {
     let center = DVec2::new(f64::from(at.0) + 0.5, f64::from(at.1) + 0.5);
+    let near = all.iter().filter(|triangle| triangle.is_near(center));
+    let near: Vec<_> = near.collect();
+    let (color, layers) = color(view, &near, center, grid.edge_px(), background)?;
+    let mut error = DVec3::ZERO;
+    for corner in grid.around(center) {
+        // The square around the centre lies within the same triangles.
+        let (there, _) = self::color(view, &near, corner, 0.0, background)?;
+        error = error.max((there - color).abs());
+    }
+    error += layers as f64 * COLOR_LAYER + COLOR_ROUNDING;
+    Some(Told { color, error })
+}
+
+/// The colour of a point, and the number of layers that it consists of.
+fn color(
+    view: &View,
+    near: &[&Triangle<'_>],
+    at: DVec2,
+    edge_px: f64,
+    background: DVec3,
+) -> Option<(DVec3, usize)> {
     let mut hits = Vec::new();
-    for triangle in all.iter().filter(|triangle| triangle.is_near(center)) {
-        match triangle.hit(view, center) {
+    for triangle in near {
+        match triangle.hit(view, at, edge_px) {
             Intersection::Nothing => {}
             Intersection::Edge => return None,
             Intersection::Hit(hit) => hits.push(hit),
@@ -76,16 +120,15 @@ pub fn pixel(
         .filter(|hit| !hit.blended)
         .map(|hit| hit.distance);
     let nearest = nearest.fold(f64::INFINITY, f64::min);
-    Some(
-        hits.iter()
-            .filter(|hit| hit.distance <= nearest)
-            .fold(background, |below, hit| {
-                let alpha = if hit.blended { hit.color.w } else { 1.0 };
-                below
-                    .lerp(hit.color.truncate(), alpha)
-                    .clamp(DVec3::ZERO, DVec3::ONE)
-            }),
-    )
+    hits.retain(|hit| hit.distance <= nearest);
+    let color = hits.iter().fold(background, |below, hit| {
+        let alpha = if hit.blended { hit.color.w } else { 1.0 };
+        below
+            .lerp(hit.color.truncate(), alpha)
+            .clamp(DVec3::ZERO, DVec3::ONE)
+    });
+    let background_is_seen = nearest.is_infinite();
+    Some((color, hits.len() + usize::from(background_is_seen)))
 }
 
 enum Intersection {
@@ -106,8 +149,8 @@ pub struct Triangle<'a> {
     depths: [f64; 3],
 }
 
-/// Distances to an edge that are too close, in pixels for triangles and in texels for textures.
-const EDGE: f64 = 0.05;
+/// Distance to the edge of a texel that is too close, in texels.
+const TEXEL_EDGE: f64 = 0.05;
 
 impl Triangle<'_> {
     fn corner<T: Copy>(&self, of: &[T]) -> [T; 3] {
@@ -120,7 +163,8 @@ impl Triangle<'_> {
         center.cmpge(low).all() && center.cmple(high).all()
     }
 
-    fn hit(&self, view: &View, center: DVec2) -> Intersection {
+    /// Meets the triangle at a point that is at least `edge_px` inside.
+    fn hit(&self, view: &View, center: DVec2, edge_px: f64) -> Intersection {
         let (world, [a, b, c]) = (self.world, self.screen);
         let area = (b - a).perp_dot(c - a);
         if area.abs() < 1e-6 {
@@ -134,7 +178,7 @@ impl Triangle<'_> {
             .zip(edges)
             .map(|(part, edge)| part * area.abs() / edge);
         let inside = inside.fold(f64::INFINITY, f64::min);
-        if inside < -EDGE {
+        if inside < -edge_px {
             return Intersection::Nothing;
         }
         let eye = view.eye.as_dvec3();
@@ -144,7 +188,7 @@ impl Triangle<'_> {
         if !from_front && !self.material.double_sided {
             return Intersection::Nothing;
         }
-        if inside < EDGE {
+        if inside < edge_px {
             return Intersection::Edge;
         }
         // Perspective-correct: screen weights divided by depth.
@@ -328,7 +372,7 @@ fn texel(image: &Image, texture: &TextureRef, uv: DVec2, is_color: bool) -> Opti
     assert!(even || texture.magnify == Filter::Nearest && texture.mip.is_none());
     let place = |at: f64, size: u32, wrap: Wrap| {
         let texels = at * f64::from(size);
-        let near_edge = (texels - texels.round()).abs() < EDGE && !even;
+        let near_edge = (texels - texels.round()).abs() < TEXEL_EDGE && !even;
         let whole = texels.floor() as i64;
         let size = i64::from(size);
         let inside = match wrap {

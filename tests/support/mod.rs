@@ -2,6 +2,7 @@
 //!
 //! - a device under the validation layer,
 //! - the configurations in which a crowd can be set up,
+//! - drivers' missing features that are expected,
 //! - frames in flight,
 //! - probes that read back the data that shaders see.
 
@@ -11,6 +12,7 @@
     reason = "shared by test crates that each use a part of it"
 )]
 
+pub mod exceptions;
 pub mod frames;
 mod gate;
 pub mod probe;
@@ -24,6 +26,7 @@ use throng::glam::{Mat4, Vec3};
 use throng::gpu::{Device, Enabled};
 use throng::standalone::{Context, ContextDesc, Messages, Validation};
 use throng::{Capacity, Crowd, CrowdDesc, Threads, View};
+use throng_reference::precision::Grid;
 use throng_reference::sweep::is_thorough;
 
 /// One configuration. The optional features of the software driver would hide the other code paths.
@@ -154,6 +157,13 @@ impl Setup {
             unsafe { self.context.gpu_device() }.enabled()
         };
         unsafe { Device::new(instance, self.context.physical_device, device, &enabled) }.unwrap()
+    }
+
+    /// The rounding of framebuffer coordinates on this device.
+    pub fn grid(&self, extent: vk::Extent2D) -> Grid {
+        let (instance, device) = (&self.context.instance, self.context.physical_device);
+        let limits = unsafe { instance.get_physical_device_properties(device) }.limits;
+        Grid::new(limits.sub_pixel_precision_bits, extent)
     }
 
     pub fn crowd_desc(&self, frames_in_flight: u32, capacity: Capacity) -> CrowdDesc {

@@ -9,6 +9,7 @@ mod samplers;
 mod sunlight;
 
 use crate::reference::picture::different;
+use crate::reference::precision::Grid;
 use crate::reference::trace::{Traced, pixel, triangles};
 use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, picture};
 use crate::support::{SMALL, Setup, each, view};
@@ -21,12 +22,6 @@ use throng::mesh::{AlphaMode, Material, TextureRef};
 use throng::standalone::{Begin, Target, TargetDesc};
 use throng::{CharacterId, Crowd, Lighting, PassId, Spawn, View};
 
-/// The largest error of a channel, of 255.
-///
-/// Rounding adds 0.5, once for each of up to three layers, and the driver's conversion to sRGB adds
-/// its own error. Measured with lavapipe: 0.53 without textures, 1.02 with them, 1.56 where three
-/// panes overlap.
-const BOUND: f64 = 2.0;
 /// One instance without a transform.
 const HERE: [(Affine3A, [f32; 4]); 1] = [(Affine3A::IDENTITY, [1.0; 4])];
 const BACKGROUND: Begin = Begin {
@@ -129,7 +124,7 @@ impl Stage {
     ) -> usize {
         let drawn = self.alone(setup, made, instances, view);
         let traced = traced(made, instances);
-        compare(name, view, &traced, &drawn)
+        compare(setup.grid(EXTENT), name, view, &traced, &drawn)
     }
 }
 
@@ -147,35 +142,33 @@ fn traced<'a>(made: &'a Imported, instances: &[(Affine3A, [f32; 4])]) -> Vec<Tra
     instances.iter().map(one).collect()
 }
 
-fn compare(name: &str, view: &View, traced: &[Traced<'_>], drawn: &[u8]) -> usize {
+fn compare(grid: Grid, name: &str, view: &View, traced: &[Traced<'_>], drawn: &[u8]) -> usize {
     let background = Vec3::from_slice(&BACKGROUND.color).as_dvec3();
     let triangles = triangles(view, traced);
     let (mut told, mut worst) = (0, (0.0, (0, 0)));
     let mut covered = 0;
     for at in (0..EXTENT.height).flat_map(|y| (0..EXTENT.width).map(move |x| (x, y))) {
-        let Some(expected) = pixel(view, &triangles, at, background) else {
+        let Some(expected) = pixel(view, grid, &triangles, at, background) else {
             continue;
         };
         told += 1;
-        covered += usize::from(expected != background);
+        covered += usize::from(expected.color != background);
         let texel = &drawn[((at.1 * EXTENT.width + at.0) * 4) as usize..][..3];
-        for (channel, wanted) in texel.iter().zip(expected.to_array()) {
-            let off = (f64::from(*channel) - wanted.clamp(0.0, 1.0) * 255.0).abs();
-            if off > worst.0 || off.is_nan() {
-                worst = (off, at);
-            }
+        let off = expected.off(texel);
+        if off > worst.0 || off.is_nan() {
+            worst = (off, at);
         }
     }
     let _ = writeln!(
         std::io::stderr(),
-        "{name}: {:.2} of 255, {covered} of {told}",
+        "{name}: {:.2} of the bound, {covered} of {told}",
         worst.0
     );
     let seen = &drawn[((worst.1.1 * EXTENT.width + worst.1.0) * 4) as usize..][..3];
-    let wanted = pixel(view, &triangles, worst.1, background).map(|color| color * 255.0);
+    let wanted = pixel(view, grid, &triangles, worst.1, background);
     assert!(
-        worst.0 <= BOUND,
-        "{name}: off by {} at {:?}: {seen:?} for {wanted:?}",
+        worst.0 < 1.0,
+        "{name}: off by {} of the bound at {:?}: {seen:?} for {wanted:?}",
         worst.0,
         worst.1
     );

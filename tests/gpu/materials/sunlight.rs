@@ -2,6 +2,7 @@
 
 use super::made::{character, square};
 use super::{BACKGROUND, HERE, Stage, camera, traced};
+use crate::reference::precision::Grid;
 use crate::reference::trace::{pixel, triangles};
 use crate::support::frames::EXTENT;
 use crate::support::{Setup, each, view};
@@ -311,7 +312,7 @@ fn shade(setup: &mut Setup, reversed_z: bool, flipped: bool) {
     stage.frames_in_flight.submit(&setup.context, 0);
     stage.frames_in_flight.wait(&setup.context, 0);
     let drawn = stage.target.read_rgba(&mut setup.context).unwrap();
-    judge(&made, &seen, &drawn);
+    judge(setup.grid(EXTENT), &made, &seen, &drawn);
     // The map outlives the crowd.
     let Stage {
         crowd,
@@ -328,7 +329,7 @@ fn shade(setup: &mut Setup, reversed_z: bool, flipped: bool) {
 }
 
 /// Compares the pixels with those that are lit, and with those that the sun does not reach.
-fn judge(made: &Imported, seen: &View, drawn: &[u8]) {
+fn judge(grid: Grid, made: &Imported, seen: &View, drawn: &[u8]) {
     let dark = View {
         lighting: Lighting {
             sun_color: Vec3::ZERO,
@@ -349,16 +350,14 @@ fn judge(made: &Imported, seen: &View, drawn: &[u8]) {
         } else {
             (&dark, &dark_ones)
         };
-        let Some(wanted) = pixel(view, of, at, DVec3::ZERO).filter(|color| *color != DVec3::ZERO)
-        else {
+        let wanted = pixel(view, grid, of, at, DVec3::ZERO);
+        let Some(wanted) = wanted.filter(|told| told.color != DVec3::ZERO) else {
             continue;
         };
         counts[usize::from(lit)] += 1;
         let texel = &drawn[((at.1 * EXTENT.width + at.0) * 4) as usize..][..3];
-        for (channel, wanted) in texel.iter().zip(wanted.to_array()) {
-            let off = (f64::from(*channel) - wanted * 255.0).abs();
-            assert!(off <= super::BOUND, "{at:?}: lit {lit}, off by {off}");
-        }
+        let off = wanted.off(texel);
+        assert!(off < 1.0, "{at:?}: lit {lit}, off by {off} of the bound");
     }
     assert!(counts[0] > 150 && counts[1] > 2000, "{counts:?}");
 }

@@ -1,0 +1,27 @@
+//! Memory that is not zero at first, as on real devices.
+
+use crate::support::each;
+use throng::ash::vk;
+use throng::gpu_allocator::MemoryLocation;
+use throng::standalone::{Buffer, BufferDesc};
+
+/// Lavapipe fills new memory with `LVP_POISON_MEMORY`. Without this test, the others would prove
+/// nothing where CI sets it.
+#[test]
+#[ignore = "needs lavapipe and LVP_POISON_MEMORY=1"]
+fn fresh_memory_is_not_zero() {
+    each(|setup| {
+        let desc = BufferDesc {
+            name: "fresh",
+            size: 4096,
+            usage: vk::BufferUsageFlags::STORAGE_BUFFER,
+            location: MemoryLocation::GpuToCpu,
+        };
+        let buffer = Buffer::new(&mut setup.context, &desc).unwrap();
+        let mut bytes = vec![0; 4096];
+        buffer.read_mapped(&setup.context, 0, &mut bytes).unwrap();
+        let zeros = bytes.iter().filter(|byte| **byte == 0).count();
+        buffer.destroy(&mut setup.context);
+        assert!(zeros < 2048, "{zeros} of 4096 bytes are zero");
+    });
+}

@@ -1,0 +1,47 @@
+//! Tests that a driver cannot pass, because it lacks a feature that the test needs.
+
+use std::ffi::CStr;
+use std::io::Write as _;
+use throng::ash::vk;
+use throng::standalone::Context;
+
+/// An optional feature that a test, or what it uses of the validation layer, needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Needs {
+    /// Without it, the layer of 2023 switches GPU-assisted validation off.
+    ShaderInt64,
+}
+
+/// The drivers, tests and features. Anywhere else, a missing feature fails the test.
+const EXPECTED: [(&str, &str, Needs); 1] = [(
+    "SwiftShader",
+    "more_validation::planted_faults_are_found",
+    Needs::ShaderInt64,
+)];
+
+/// Returns true if the device has what the present test needs, and false if its lack is expected.
+///
+/// # Panics
+///
+/// If the lack is not expected, with the names of the feature and the device.
+pub fn has(context: &Context, test: &str, needs: Needs) -> bool {
+    let (instance, device) = (&context.instance, context.physical_device);
+    let features = unsafe { instance.get_physical_device_features(device) };
+    let has = match needs {
+        Needs::ShaderInt64 => features.shader_int64 == vk::TRUE,
+    };
+    if has {
+        return true;
+    }
+    let properties = unsafe { instance.get_physical_device_properties(device) };
+    let name = unsafe { CStr::from_ptr(properties.device_name.as_ptr()) }.to_string_lossy();
+    let is_expected = EXPECTED.iter().any(|(driver, named, feature)| {
+        name.contains(driver) && *named == test && *feature == needs
+    });
+    assert!(is_expected, "{test} needs {needs:?}, which {name} lacks");
+    let _ = writeln!(
+        std::io::stderr(),
+        "EXPECTED: {test} CHECKS LESS, BECAUSE {name} LACKS {needs:?}"
+    );
+    false
+}
