@@ -18,7 +18,7 @@ use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use throng::character::Character;
-use throng::import::{self, GeometryReport, ImportOptions};
+use throng::import::{self, GeometryReport, ImportOptions, RawCharacter};
 use timing::Time;
 
 const NAME: &str = "load";
@@ -87,7 +87,7 @@ fn measure_file(path: &Path, folder: &Path, rounds: usize) -> Outcome<Row> {
     })
 }
 
-fn print(rounds: usize, rows: &[Row]) {
+fn print(rounds: usize, rows: &[Row]) -> Outcome {
     println!(
         "\nCPU: {}; the compiler's vectors: {}",
         machine::cpu(),
@@ -131,31 +131,34 @@ fn print(rounds: usize, rows: &[Row]) {
         let cells = [ratio(0, 1), ratio(0, 2), ratio(2, 3)];
         println!("| {} | {} |", row.name, cells.join(" | "));
     }
-    print_order(rows);
+    print_order(rows)
 }
 
 /// Prints what the order of triangles and vertices gains and costs.
-fn print_order(rows: &[Row]) {
+fn print_order(rows: &[Row]) -> Outcome {
     println!("\nThe order of triangles and vertices:\n");
     println!(
         "| file | merged vertices | shaded per vertex, keep_order | shaded per vertex | draws | mesh \
          only / keep_order |"
     );
     println!("|---|---:|---:|---:|---:|---:|");
-    for row in rows {
-        let geometry = &row.geometry;
-        let cost = row.times[4].over(row.times[5]);
+    let print = |name: &str, geometry: &GeometryReport, cost: &str| {
         println!(
-            "| {} | {} | {:.3} | {:.3} | {} | {:.2} ({:.2}) |",
-            row.name,
+            "| {name} | {} | {:.3} | {:.3} | {} | {cost} |",
             geometry.merged_vertices,
             geometry.file_reuse.ratio(),
             geometry.reuse.ratio(),
             geometry.draws,
-            cost.of_medians,
-            cost.of_minima
         );
+    };
+    for row in rows {
+        let cost = row.times[4].over(row.times[5]);
+        let cost = format!("{:.2} ({:.2})", cost.of_medians, cost.of_minima);
+        print(&row.name, &row.geometry, &cost);
     }
+    let mannequin = RawCharacter::mannequin().build(&ImportOptions::default())?;
+    print("built-in character", &mannequin.geometry, "");
+    Ok(())
 }
 
 fn measure() -> Outcome {
@@ -174,8 +177,7 @@ fn measure() -> Outcome {
     let rows = files.iter().map(|path| measure_file(path, &folder, rounds));
     let rows: Outcome<Vec<Row>> = rows.collect();
     std::fs::remove_dir_all(&folder)?;
-    print(rounds, &rows?);
-    Ok(())
+    print(rounds, &rows?)
 }
 
 fn main() -> ExitCode {

@@ -2,7 +2,7 @@
 
 use crate::{fails, folder, ok, run, text, write};
 use throng::character::Character;
-use throng::import::{self, ImportOptions};
+use throng::import::{self, ImportOptions, RawCharacter};
 
 #[test]
 fn the_saved_character_is_the_imported_one() {
@@ -32,6 +32,38 @@ fn the_saved_character_is_the_imported_one() {
         name.to_string_lossy().ends_with(".tmp")
     });
     assert_eq!(temporary.count(), 0);
+}
+
+/// The order is that of the file on request, and told.
+#[test]
+fn the_order_is_made_or_kept() {
+    let out = folder("bake order").join("out.throng");
+    let bake = |args: &[&str]| {
+        let said = ok(&[&["bake", "builtin", &text(&out)], args].concat());
+        (Character::load_file(&out).unwrap(), said)
+    };
+    let mannequin = |keep_order| {
+        let options = ImportOptions {
+            keep_order,
+            ..ImportOptions::default()
+        };
+        RawCharacter::mannequin().build(&options).unwrap().character
+    };
+    let (ordered, said) = bake(&[]);
+    assert!(ordered == mannequin(false));
+    let line = "\n  1.149 shaded vertices per vertex (1.279 in the file's order), 0 vertices merged, 2 \
+                draws of a group of instances\n";
+    assert!(said.ends_with(line), "{said}");
+    let (kept, _) = bake(&["--keep-order"]);
+    assert!(kept == mannequin(true));
+    assert!(kept != ordered);
+    let json: serde_json::Value = serde_json::from_str(&bake(&["--json"]).1).unwrap();
+    assert_eq!(json["geometry"]["draws"], 2);
+    assert_eq!(
+        json["geometry"]["shaded_vertices"],
+        ordered.vertex_reuse().shaded
+    );
+    assert!(json["geometry"]["shaded_per_vertex"].as_f64().unwrap() < 1.15);
 }
 
 #[test]

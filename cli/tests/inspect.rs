@@ -22,6 +22,10 @@ fn lists_the_built_in_character() {
         "\nMaterials (1)\n",
         "\nImages: none\n",
         "\nMorph weights: none\n",
+        "\nDrawing\n",
+        "  shaded vertices per vertex     1.149 1.279 in the file's order\n",
+        "  draws of a group of instances      2\n",
+        "  equal vertices merged              0\n",
         "\nMemory on the GPU\n",
         "\nRepairs: none\n",
     ] {
@@ -73,6 +77,7 @@ fn json_has_the_documented_keys() {
         ("primitives", &all["primitives"][0]),
         ("materials", &all["materials"][0]),
         ("gpu_bytes", &all["gpu_bytes"]),
+        ("geometry", &all["geometry"]),
         ("top", &all),
     ] {
         for key in of.as_object().unwrap().keys() {
@@ -82,6 +87,16 @@ fn json_has_the_documented_keys() {
     assert_eq!(all["format"], 1);
     assert_eq!(all["joints"].as_array().unwrap().len(), 57);
     assert_eq!(all["clips"][1]["name"], "Walk");
+    assert_eq!(all["geometry"]["shaded_vertices"], 4729);
+    assert_eq!(all["geometry"]["merged_vertices"], 0);
+    assert_eq!(all["geometry"]["unused_vertices"], 0);
+    assert_eq!(all["geometry"]["draws"], 2);
+    for (key, shaded) in [
+        ("shaded_per_vertex", 4729.0),
+        ("shaded_per_vertex_in_file_order", 5266.0),
+    ] {
+        assert_eq!(all["geometry"][key], shaded / 4117.0, "{key}");
+    }
     assert!(all["clips"][1]["ratio"].as_f64().unwrap() > 2.0);
     let error_m = all["clips"][1]["error_m"].as_f64().unwrap();
     assert!(error_m > 0.0 && error_m < 2e-4, "{error_m}");

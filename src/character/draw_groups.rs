@@ -93,7 +93,7 @@ impl Character {
     /// The number of draws for a group of instances that show all parts.
     ///
     /// All instances of a group share each draw, so this does not depend on their number. It is the
-    /// length of `SkinnedMesh::draws`: one for each primitive, one more if some of its triangles
+    /// length of `SkinnedMesh::draws`: one for each primitive, one more if enough of its triangles
     /// follow one joint alone and others do not, and more for triangles that clips may flip.
     /// Passes that leave out some materials, and instances that hide parts, need fewer.
     ///

@@ -77,6 +77,20 @@ pub struct InfluenceLoss {
 /// For saved characters, and for characters to which clips were added, only [`Self::reuse`] and
 /// [`Self::draws`] are measured. Nothing was merged, and [`Self::file_reuse`] is the same as
 /// `reuse`.
+///
+/// ```
+/// use throng::import::{ImportOptions, RawCharacter};
+///
+/// let imported = RawCharacter::mannequin().build(&ImportOptions::default())?;
+/// let geometry = imported.geometry;
+/// println!(
+///     "{:.2} shaded vertices per vertex, {:.2} before; {} draws",
+///     geometry.reuse.ratio(),
+///     geometry.file_reuse.ratio(),
+///     geometry.draws
+/// );
+/// # Ok::<(), throng::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct GeometryReport {
     /// The number of vertices merged with another that is the same in all streams.
@@ -87,6 +101,8 @@ pub struct GeometryReport {
     /// The number of vertices left out, because no triangle uses them.
     pub unused_vertices: u64,
     /// How often vertices would be shaded in the file's order, after merging.
+    ///
+    /// Triangles that clips may flip are drawn twice, which counts in `reuse` alone.
     pub file_reuse: VertexReuse,
     /// How often vertices are shaded: [`Character::vertex_reuse`].
     pub reuse: VertexReuse,

@@ -19,7 +19,7 @@ use throng::{Error, Id};
 fn limited(limit: impl Into<Option<u32>>) -> ImportOptions {
     ImportOptions {
         max_influences: limit.into(),
-        ..ImportOptions::curves_only()
+        ..compare::in_file_order()
     }
 }
 

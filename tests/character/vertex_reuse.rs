@@ -1,8 +1,13 @@
 //! `shaded_vertices` against counts by hand, and against plain code.
 
 use crate::reference::rng::Rng;
-use throng::import::{ImportOptions, RawCharacter, RawPrimitive};
+use throng::clip::Interpolation;
+use throng::glam::Vec3;
+use throng::import::{
+    ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode, RawPrimitive, RawSkin,
+};
 use throng::mesh::{Material, VertexReuse, shaded_vertices};
+use throng::skeleton::Transform;
 
 /// Indices as points, so that each is fetched once.
 fn run(indices: impl IntoIterator<Item = u32>) -> u64 {
@@ -56,7 +61,7 @@ fn a_ratio_without_vertices_is_zero() {
 /// Every draw starts with an empty queue, and vertices of two draws are shaded in both.
 #[test]
 fn a_character_adds_up_its_draws() {
-    let cube = RawPrimitive::cuboid(throng::glam::Vec3::ONE);
+    let cube = RawPrimitive::cuboid(Vec3::ONE);
     let twice = vec![cube.clone(), cube];
     let raw = RawCharacter::rigid("two", twice, vec![Material::default()]);
     let two = raw.build(&ImportOptions::default()).unwrap();
@@ -72,4 +77,85 @@ fn a_character_adds_up_its_draws() {
     let nothing = nothing.build(&ImportOptions::default()).unwrap();
     assert_eq!(nothing.draw_count(), 0);
     assert_eq!(nothing.vertex_reuse(), VertexReuse::default());
+}
+
+/// Triangles that a clip flips are drawn with either front face.
+#[test]
+fn what_flips_is_drawn_twice() {
+    let cube = RawPrimitive::cuboid(Vec3::ONE);
+    let mut raw = RawCharacter::rigid("box", vec![cube], vec![Material::default()]);
+    let flip = RawKeys::Scale(vec![Vec3::ONE, Vec3::new(-1.0, 1.0, 1.0)]);
+    raw.animations = vec![RawAnimation {
+        channels: vec![RawChannel {
+            node: 0,
+            times_s: vec![0.0, 1.0],
+            interpolation: Interpolation::Linear,
+            values: flip,
+        }],
+        ..RawAnimation::default()
+    }];
+    let flipping = raw.build(&ImportOptions::default()).unwrap();
+    assert_eq!(flipping.draw_count(), 2);
+    let expected = VertexReuse {
+        shaded: 48,
+        vertices: 24,
+    };
+    assert_eq!(flipping.vertex_reuse(), expected);
+    assert_eq!(flipping.geometry.reuse, expected);
+    assert_eq!(
+        flipping.geometry.file_reuse.shaded, 24,
+        "no clip counts here"
+    );
+}
+
+/// A character with these triangles. Vertices below `rigid` follow one joint, others four.
+fn partly_rigid(rigid: u32, vertices: u32, indices: Vec<u32>) -> RawCharacter {
+    let joint = |name: u32| RawNode {
+        name: name.to_string().into(),
+        parent: None,
+        transform: Transform::IDENTITY,
+        matrix: None,
+    };
+    let weights = |vertex| match vertex < rigid {
+        true => [1.0, 0.0, 0.0, 0.0],
+        false => [0.25; 4],
+    };
+    RawCharacter {
+        nodes: (0..4).map(joint).collect(),
+        skins: vec![RawSkin {
+            joints: (0..4).collect(),
+            ..RawSkin::default()
+        }],
+        primitives: vec![RawPrimitive {
+            skin: Some(0),
+            positions: (0..vertices)
+                .map(|at| Vec3::new(at as f32, 0.0, 1.0))
+                .collect(),
+            influences_per_vertex: 4,
+            joints: [0, 1, 2, 3].repeat(vertices as usize),
+            weights: (0..vertices).flat_map(weights).collect(),
+            indices,
+            ..RawPrimitive::default()
+        }],
+        ..RawCharacter::default()
+    }
+}
+
+/// A vertex takes 16 loads with four influences and 7 with one. A second draw saves at least 1/32
+/// of all loads, or there is none.
+#[test]
+fn rigid_triangles_have_a_draw_if_that_saves_loads() {
+    let draws = |rigid, vertices, indices: &[u32]| {
+        let raw = partly_rigid(rigid, vertices, indices.to_vec());
+        raw.build(&ImportOptions::default()).unwrap().draw_count()
+    };
+    let apart = |triangles: u32| draws(3, triangles * 3, &(0..triangles * 3).collect::<Vec<_>>());
+    assert_eq!(apart(18), 2, "saves 27 of 864 loads, which is 1/32");
+    assert_eq!(apart(19), 1, "saves 27 of 912 loads");
+    assert_eq!(draws(6, 6, &[0, 1, 2, 3, 4, 5]), 1, "all are rigid");
+    assert_eq!(draws(0, 6, &[0, 1, 2, 3, 4, 5]), 1, "none is");
+    // Two vertices would save 18, and shading the third twice costs 7.
+    assert_eq!(draws(3, 5, &[0, 1, 2, 2, 3, 4]), 2);
+    // One vertex would save 9, and shading two twice costs 14.
+    assert_eq!(draws(3, 4, &[0, 1, 2, 2, 1, 3]), 1);
 }

@@ -3,7 +3,7 @@
 //! The results of `throng_deform` are compared with the `f64` reference. The words that
 //! `throng_palette` reads are compared bit for bit.
 
-use crate::reference::compare::vertex_pairs;
+use crate::reference::compare::{in_file_order, vertex_pairs};
 use crate::reference::maths::{V3, angle, distance};
 use crate::reference::poser::Poser;
 use crate::reference::ribbon::{built, ribbon};
@@ -18,7 +18,7 @@ use throng::gpu::{
     Device, GpuInstance, PaletteRing, PaletteRingDesc, SetBuffers, SetLayout, SkinnedMesh, Upload,
 };
 use throng::gpu_allocator::MemoryLocation;
-use throng::import::{self, ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin};
+use throng::import::{self, RawCharacter, RawNode, RawPrimitive, RawSkin};
 use throng::mesh::JointIndices;
 use throng::palette::{Mat3x4, WriteOnly};
 use throng::skeleton::Transform;
@@ -330,7 +330,7 @@ fn worse(a: f64, b: f64) -> f64 {
 
 fn cases() -> Vec<Case> {
     let file = |path: &std::path::PathBuf| {
-        let character = import::file(path, &ImportOptions::curves_only());
+        let character = import::file(path, &in_file_order());
         let character = character.unwrap_or_else(|e| panic!("{e}")).character;
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         Case::new(name, &gltf::load(path), character)
@@ -338,7 +338,7 @@ fn cases() -> Vec<Case> {
     let mut cases: Vec<Case> = assets::files().iter().map(file).collect();
     let mannequin = RawCharacter::mannequin();
     let character = RawCharacter::mannequin()
-        .build(&ImportOptions::curves_only())
+        .build(&in_file_order())
         .unwrap()
         .character;
     cases.push(Case::new(
@@ -349,7 +349,7 @@ fn cases() -> Vec<Case> {
     // More joints than 8 bits can tell apart.
     let long = ribbon(300);
     let scene = raw::scene(&long);
-    let character = built(long).character;
+    let character = long.build(&in_file_order()).unwrap().character;
     let joints = &character.primitives()[0].joints;
     assert!(matches!(joints, JointIndices::U16(_)));
     cases.push(Case::new("a ribbon of 300".into(), &scene, character));
@@ -359,7 +359,7 @@ fn cases() -> Vec<Case> {
         cases.push(Case::new(
             format!("random {seed}"),
             &scene,
-            built(made).character,
+            made.build(&in_file_order()).unwrap().character,
         ));
     }
     cases

@@ -125,7 +125,10 @@ impl Pair {
         let allocator = &mut setup.context.allocator();
         let ids = [false, true].map(|double_sided| {
             let character = built(made(double_sided)).character;
-            crowd.add_character(allocator, &character).unwrap()
+            let id = crowd.add_character(allocator, &character).unwrap();
+            let draws = crowd.mesh(id).unwrap().draws();
+            assert_eq!(draws.len(), character.draw_count());
+            id
         });
         Self {
             pass: pass(&mut crowd, &target, false),

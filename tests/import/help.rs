@@ -30,14 +30,6 @@ pub(crate) fn options() -> ImportOptions {
     }
 }
 
-/// For tests that refer to vertices or triangles by the file's indices.
-pub(crate) fn in_file_order() -> ImportOptions {
-    ImportOptions {
-        keep_order: true,
-        ..ImportOptions::curves_only()
-    }
-}
-
 /// The error text for a file.
 #[track_caller]
 pub(crate) fn refused(bytes: &[u8]) -> String {

@@ -2,6 +2,7 @@
 
 use crate::builder::*;
 use crate::help::*;
+use crate::reference::compare::in_file_order;
 use serde_json::json;
 use throng::glam::{Vec2, Vec3};
 use throng::import::{self, ImportOptions};

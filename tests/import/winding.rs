@@ -1,6 +1,6 @@
 //! Mirrors: triangles that are flipped, and those that may flip later.
 
-use crate::help::in_file_order;
+use crate::reference::compare::in_file_order;
 use crate::reference::poser::Poser;
 use throng::character::Character;
 use throng::clip::Interpolation;

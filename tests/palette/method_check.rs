@@ -4,7 +4,7 @@
 //! more than the bound at any time. A refused one exceeds the bound in the pose that the error
 //! names.
 
-use crate::reference::compare::pairings;
+use crate::reference::compare::{in_file_order, pairings};
 use crate::reference::maths::{M4, V3, length, mul, trs};
 use crate::reference::methods::{Entry, determinant, displacement};
 use crate::reference::rng::Rng;
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use throng::character::Character;
 use throng::error::{PoseAt, Unrepresentable};
 use throng::glam::{Mat4, Vec3};
-use throng::import::{self, ImportOptions, RawCharacter, RawKeys};
+use throng::import::{self, RawCharacter, RawKeys};
 use throng::palette::{PaletteFormat, SkinningMethod};
 use throng::{Error, Id};
 
@@ -207,7 +207,7 @@ fn the_checks_agree_with_the_reference_on_random_characters() {
         // The reference has the meshes of the raw data.
         let options = ImportOptions {
             share_binds: false,
-            ..ImportOptions::curves_only()
+            ..in_file_order()
         };
         let character = made.build(&options).unwrap();
         let subject = subject(&scene, &character);
@@ -227,7 +227,7 @@ fn the_checks_agree_with_the_reference_on_random_characters() {
 #[cfg_attr(not(assets), ignore = "needs models: THRONG_ASSETS names a folder")]
 fn the_checks_agree_with_the_reference_on_every_asset() {
     for path in assets::files() {
-        let character = import::file(&path, &ImportOptions::curves_only()).unwrap();
+        let character = import::file(&path, &in_file_order()).unwrap();
         let scene = gltf::load(&path);
         let subject = subject(&scene, &character);
         let outcomes = METHODS.map(|method| subject.check(method));

@@ -2,7 +2,7 @@
 //!
 //! The tests use every model in the folder that `THRONG_ASSETS` names, and the built-in character.
 
-use crate::reference::compare::{Pairing, pairings};
+use crate::reference::compare::{Pairing, in_file_order, pairings};
 use crate::reference::maths::{M4, V3, angle, distance, mul, normal, point};
 use crate::reference::methods::{Entry, direction, dual_quat, linear, quat_offset};
 use crate::reference::poser::Poser;
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use throng::Error;
 use throng::character::Character;
 use throng::glam::{Vec3, Vec4};
-use throng::import::{self, ImportOptions, RawCharacter};
+use throng::import::{self, RawCharacter};
 use throng::mesh::Primitive;
 use throng::palette::{
     DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteFormat, QuatOffset, SkinningMethod,
@@ -244,7 +244,7 @@ impl<'a> Subject<'a> {
 fn every_method_agrees_with_its_definition_on_every_asset() {
     let mut faults = Vec::new();
     for path in assets::files() {
-        let character = import::file(&path, &ImportOptions::curves_only()).unwrap();
+        let character = import::file(&path, &in_file_order()).unwrap();
         let scene = gltf::load(&path);
         let name = path.file_name().unwrap().to_string_lossy();
         faults.extend(Subject::new(&name, &scene, &character).check());
@@ -256,9 +256,7 @@ fn every_method_agrees_with_its_definition_on_every_asset() {
 fn every_method_agrees_with_its_definition_on_the_built_in_character() {
     let (scene, character) = (
         raw::scene(&RawCharacter::mannequin()),
-        RawCharacter::mannequin()
-            .build(&ImportOptions::curves_only())
-            .unwrap(),
+        RawCharacter::mannequin().build(&in_file_order()).unwrap(),
     );
     let faults = Subject::new("built-in character", &scene, &character).check();
     assert!(faults.is_empty(), "{faults:#?}");

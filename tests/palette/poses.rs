@@ -3,15 +3,14 @@
 //! The tests cover every clip of every model in the folder that `THRONG_ASSETS` names, of files
 //! that are built here, and of random characters.
 
-use crate::reference::compare::{Worst, compare};
+use crate::reference::compare::{Worst, compare, in_file_order};
 use crate::reference::rng::Rng;
 use crate::reference::{assets, gltf, made, random, raw};
 use std::path::Path;
 use throng::clip::Interpolation;
 use throng::glam::{Mat4, Quat, Vec3};
 use throng::import::{
-    self, ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode, RawPrimitive,
-    RawSkin,
+    self, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode, RawPrimitive, RawSkin,
 };
 use throng::skeleton::Transform;
 
@@ -65,8 +64,7 @@ fn faults(name: &str, worst: &Worst) -> Vec<String> {
 }
 
 fn compare_file(path: &Path) -> Worst {
-    let character =
-        import::file(path, &ImportOptions::curves_only()).unwrap_or_else(|error| panic!("{error}"));
+    let character = import::file(path, &in_file_order()).unwrap_or_else(|error| panic!("{error}"));
     compare(&gltf::load(path), &character)
 }
 
@@ -87,7 +85,7 @@ fn random_characters_agree_with_the_reference() {
     for seed in 0..200 {
         let made = random::character(seed);
         let scene = raw::scene(&made);
-        let character = made.build(&ImportOptions::curves_only()).unwrap();
+        let character = made.build(&in_file_order()).unwrap();
         let worst = compare(&scene, &character);
         let all = over(&format!("random character {seed}"), &worst);
         assert!(all.is_empty(), "{all:#?}");
@@ -109,7 +107,7 @@ fn random_characters_that_morph_agree_with_the_reference() {
     for seed in 0..150 {
         let made = random::morphing(seed);
         let scene = raw::scene(&made);
-        let character = made.build(&ImportOptions::curves_only()).unwrap();
+        let character = made.build(&in_file_order()).unwrap();
         weights += character.morph_weights().len();
         let worst = compare(&scene, &character);
         let all = over(&format!("random morphing character {seed}"), &worst);
@@ -138,9 +136,7 @@ fn a_file_of_oddities_agrees_with_the_reference() {
 fn the_built_in_character_agrees_with_the_reference() {
     let worst = compare(
         &raw::scene(&RawCharacter::mannequin()),
-        &RawCharacter::mannequin()
-            .build(&ImportOptions::curves_only())
-            .unwrap(),
+        &RawCharacter::mannequin().build(&in_file_order()).unwrap(),
     );
     let all = faults("built-in character", &worst);
     assert!(all.is_empty(), "{all:#?}");
@@ -221,7 +217,7 @@ fn long_chains_and_far_places_agree_with_the_reference() {
     ] {
         let made = tentacle(joints, step, place, unit);
         let scene = raw::scene(&made);
-        let character = made.build(&ImportOptions::curves_only()).unwrap();
+        let character = made.build(&in_file_order()).unwrap();
         all.extend(faults(name, &compare(&scene, &character)));
     }
     assert!(all.is_empty(), "{all:#?}");

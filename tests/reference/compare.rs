@@ -5,8 +5,9 @@
 //!
 //! - Joints are paired by the documented order of the skeleton: the required nodes (joints of used
 //!   skins, nodes that carry a rigid part, all ancestors), breadth first.
-//! - Vertices are paired by the triangle lists, which run in the file's order. The crate may have
-//!   merged vertices, and must have flipped the triangles that the rest pose flips.
+//! - Vertices are paired by the triangle lists, which run in the file's order if the character was
+//!   imported with [`in_file_order`]. The crate may have merged vertices, and must have flipped the
+//!   triangles that the rest pose flips.
 
 use super::maths::{IDENTITY, M4, V3, angle, distance, mul, point};
 use super::poser::Poser;
@@ -15,6 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::mem::MaybeUninit;
 use throng::character::Character;
 use throng::glam::Affine3A;
+use throng::import::ImportOptions;
 use throng::mesh::Primitive;
 use throng::palette::{Mat3x4, WriteOnly};
 use throng::skin::PosedVertices;
@@ -51,6 +53,14 @@ pub struct Pairing<'a> {
     pub entries: BTreeMap<usize, (usize, M4)>,
     /// Number of triangles whose winding is flipped relative to the file.
     pub turned: usize,
+}
+
+/// Options for a character whose triangles are compared with those of a file, one by one.
+pub fn in_file_order() -> ImportOptions {
+    ImportOptions {
+        keep_order: true,
+        ..ImportOptions::curves_only()
+    }
 }
 
 /// Compares everything. Panics if the two differ in structure.

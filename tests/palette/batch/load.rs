@@ -12,6 +12,14 @@ use throng::glam::{Affine3A, DMat4, DVec3, Mat4};
 use throng::import::{self, ImportOptions, RawCharacter};
 use throng::palette::Mat3x4;
 
+/// The reference compares triangles in the file's order.
+fn options() -> ImportOptions {
+    ImportOptions {
+        keep_order: true,
+        ..ImportOptions::with_curves()
+    }
+}
+
 /// The bound of a clip's error in metres, for a character of 1.8 m, and the distance of the
 /// measured points from their joint.
 pub(crate) const ERROR_M: f64 = 1e-4;
@@ -38,16 +46,14 @@ pub(crate) fn models() -> &'static [Model] {
 fn read() -> Vec<Model> {
     let file = |path: std::path::PathBuf| Model {
         name: path.file_name().unwrap().to_string_lossy().into_owned(),
-        character: import::file(&path, &ImportOptions::with_curves())
-            .unwrap()
-            .character,
+        character: import::file(&path, &options()).unwrap().character,
         scene: gltf::load(&path),
     };
     let mut all: Vec<Model> = assets::files().into_iter().map(file).collect();
     all.push(Model {
         name: "built-in".into(),
         character: RawCharacter::mannequin()
-            .build(&ImportOptions::with_curves())
+            .build(&options())
             .unwrap()
             .character,
         scene: raw::scene(&RawCharacter::mannequin()),
@@ -57,7 +63,7 @@ fn read() -> Vec<Model> {
         Model {
             name: format!("random {seed}"),
             scene: raw::scene(&made),
-            character: made.build(&ImportOptions::with_curves()).unwrap().character,
+            character: made.build(&options()).unwrap().character,
         }
     }));
     all
