@@ -204,12 +204,7 @@ fn the_checks_agree_with_the_reference_on_random_characters() {
             animation.name = format!("clip {index}").into();
         }
         let scene = raw::scene(&made);
-        // The reference has the meshes of the raw data.
-        let options = ImportOptions {
-            share_binds: false,
-            ..in_file_order()
-        };
-        let character = made.build(&options).unwrap();
+        let character = made.build(&in_file_order()).unwrap();
         let subject = subject(&scene, &character);
         all.extend(METHODS.map(|method| subject.check(method)));
     }

@@ -59,6 +59,7 @@ pub struct Pairing<'a> {
 pub fn in_file_order() -> ImportOptions {
     ImportOptions {
         keep_order: true,
+        share_binds: false,
         ..ImportOptions::curves_only()
     }
 }
