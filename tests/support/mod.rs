@@ -214,8 +214,8 @@ impl Drop for Teller {
 ///
 /// It is one, and with `THRONG_THOROUGH` in the environment two, with different rings, alignments
 /// and threads. The test's name decides which, so that every configuration runs in some tests. With
-/// the environment variable `THRONG_CONFIGURATIONS`, they are `all` of them or the `others`, which
-/// do not run without it.
+/// the environment variable `THRONG_CONFIGURATIONS`, they are `one` alone, `all` of them, or the
+/// `others`, which do not run without it.
 fn configs() -> impl Iterator<Item = Config> {
     let thread = std::thread::current();
     let letters = thread.name().unwrap_or_default().bytes();
@@ -228,10 +228,10 @@ fn configs() -> impl Iterator<Item = Config> {
     let which = std::env::var("THRONG_CONFIGURATIONS").unwrap_or_default();
     let which = match which.as_str() {
         "" if is_thorough() => pair.to_vec(),
-        "" => vec![pair[sum / 2 % 2]],
+        "" | "one" => vec![pair[sum / 2 % 2]],
         "all" => vec![0, 1, 2, 3],
         "others" => others.to_vec(),
-        _ => panic!("THRONG_CONFIGURATIONS is {which:?}, must be \"all\" or \"others\""),
+        _ => panic!("THRONG_CONFIGURATIONS is {which:?}, must be \"one\", \"all\" or \"others\""),
     };
     which.into_iter().map(|at| CONFIGS[at])
 }
