@@ -108,9 +108,7 @@ impl Character {
     #[must_use]
     #[doc(alias = "draw calls")]
     pub fn draw_count(&self) -> usize {
-        let groups = |primitive| self.draw_groups(primitive).1;
-        let groups = self.primitives().iter().flat_map(groups);
-        groups.map(|(group, _)| group.draws()).sum()
+        self.drawing().0
     }
 
     /// How often vertices are shaded when an instance is drawn once, with the draws of
@@ -125,19 +123,25 @@ impl Character {
     /// ```
     #[must_use]
     pub fn vertex_reuse(&self) -> VertexReuse {
-        let shaded = |primitive| {
+        self.drawing().1
+    }
+
+    /// The number of draws, and how often they shade vertices.
+    pub(crate) fn drawing(&self) -> (usize, VertexReuse) {
+        let mut draws = 0;
+        let mut reuse = VertexReuse::default();
+        for primitive in self.primitives() {
             let (indices, groups) = self.draw_groups(primitive);
-            let (mut shaded, mut rest) = (0, indices.as_slice());
+            let mut rest = indices.as_slice();
             for (group, count) in groups {
                 let (own, others) = rest.split_at(count as usize);
-                shaded += shaded_vertices(own) * group.draws() as u64;
+                let shaded = shaded_vertices(own, primitive.vertex_count());
+                reuse.shaded += shaded * group.draws() as u64;
+                draws += group.draws();
                 rest = others;
             }
-            shaded
-        };
-        VertexReuse {
-            shaded: self.primitives().iter().map(shaded).sum(),
-            vertices: self.vertex_count() as u64,
+            reuse.vertices += primitive.vertex_count() as u64;
         }
+        (draws, reuse)
     }
 }

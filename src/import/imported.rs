@@ -112,11 +112,11 @@ pub struct GeometryReport {
 
 impl GeometryReport {
     fn of(character: &Character) -> Self {
-        let reuse = character.vertex_reuse();
+        let (draws, reuse) = character.drawing();
         Self {
             file_reuse: reuse,
             reuse,
-            draws: character.draw_count(),
+            draws,
             ..Self::default()
         }
     }

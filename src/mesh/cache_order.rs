@@ -20,7 +20,8 @@ const CACHE: usize = 25;
 /// Overdraw", 2007, section 3.
 pub(crate) fn cache_order(indices: &[u32], vertex_count: usize) -> Vec<u32> {
     let ordered = Tipsify::new(indices, vertex_count).run();
-    if shaded_vertices(&ordered) < shaded_vertices(indices) {
+    let shaded = |indices| shaded_vertices(indices, vertex_count);
+    if shaded(&ordered) < shaded(indices) {
         ordered
     } else {
         indices.to_vec()

@@ -365,7 +365,7 @@ fn the_files_order_is_kept_on_request() {
         assert_eq!(kept.positions, raw.positions);
         let ordered = &both.ordered.primitives()[0];
         assert_ne!(ordered.indices, raw.indices);
-        let shaded = shaded_vertices(&ordered.indices) as f64 / 441.0;
+        let shaded = shaded_vertices(&ordered.indices, 441) as f64 / 441.0;
         assert!(shaded < 1.15, "{shaded}");
         check_same(&both);
         check_order(&both);

@@ -16,8 +16,10 @@ pub(super) fn apply(drafts: &mut [Draft], materials: &[Material], keep: bool) ->
         let blended = material.is_some_and(|material| material.alpha == AlphaMode::Blend);
         let VertexReuse { shaded, vertices } = &mut report.file_reuse;
         let lists = drawn_lists(&draft.primitive, blended);
-        *shaded += lists.iter().map(|list| shaded_vertices(list)).sum::<u64>();
-        *vertices += draft.primitive.vertex_count() as u64;
+        let count = draft.primitive.vertex_count();
+        let of_draw = |list: &Vec<u32>| shaded_vertices(list, count);
+        *shaded += lists.iter().map(of_draw).sum::<u64>();
+        *vertices += count as u64;
         report.merged_vertices += draft.merged as u64;
         report.unused_vertices += draft.unused as u64;
         if !keep {
