@@ -190,6 +190,7 @@ fn files_beside_a_model_are_found_in_any_case() {
         return;
     }
     // The exact name wins, then the first in byte order.
+    let broken = [0_u8; 4];
     let files = [
         ("a.gltf", &*gltf),
         ("Data/Arm.BIN", &*bin),
