@@ -31,7 +31,7 @@ pub(crate) struct Measure<'a> {
 impl<'a> Measure<'a> {
     /// Prepares to measure this number of clips.
     pub(crate) fn new(character: &'a Character, clips: usize) -> Result<Self> {
-        let wanted = (VERTICES / clips.max(1)).clamp(200, 4000);
+        let wanted = (VERTICES / clips.max(1)).max(200);
         let stride = character.vertex_count().div_ceil(wanted).max(1);
         let all = character.primitives().iter().enumerate();
         let all = all.flat_map(|(p, primitive)| (0..primitive.vertex_count()).map(move |v| (p, v)));
