@@ -67,6 +67,8 @@ mod clips;
 mod draft;
 mod draw_groups;
 mod extent;
+#[cfg(feature = "vulkan")]
+mod extreme_scales;
 mod flips;
 mod pack_clips;
 mod save;
