@@ -1,5 +1,6 @@
 //! Primitives: vertex streams, influences and triangles.
 
+use super::level::MeshLevel;
 use super::morph_weight::MorphWeight;
 use crate::id::Id;
 use glam::{Vec2, Vec3, Vec4};
@@ -129,6 +130,11 @@ pub struct Primitive {
     ///
     /// Triangles that the rest pose flips have already been corrected, one by one.
     pub indices: Vec<u32>,
+    /// Coarser levels of detail, finest first, without the full level that `indices` are.
+    ///
+    /// All primitives of a character have as many. A primitive that cannot be simplified further
+    /// repeats its last level.
+    pub levels: Vec<MeshLevel>,
 }
 
 impl Primitive {

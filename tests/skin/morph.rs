@@ -58,6 +58,7 @@ fn primitive(rng: &mut Rng, vertices: usize, targets: usize) -> Primitive {
         targets: (0..targets).map(|_| target(rng)).collect(),
         first_weight: Id::new(2),
         indices: vec![0, 1, 2],
+        levels: Vec::new(),
     }
 }
 

@@ -139,9 +139,12 @@ fn check_model(model: &Model) -> Result<()> {
     for weight in &model.morph_weights {
         expect(weight.rest.is_finite(), "morph weight", "is not finite")?;
     }
+    let levels = model.primitives.first();
+    let levels = levels.map_or(0, |primitive| primitive.levels.len());
     for primitive in &model.primitives {
         check_primitive(model, primitive)?;
         check_influences(primitive)?;
+        check_levels(primitive, levels)?;
         for target in &primitive.targets {
             check_target(target, primitive.vertex_count())?;
         }
@@ -193,6 +196,34 @@ fn check_primitive(model: &Model, primitive: &Primitive) -> Result<()> {
             ),
         ],
     )
+}
+
+/// Checks that the levels of detail draw a prefix of the vertices, ever fewer of them.
+fn check_levels(primitive: &Primitive, count: usize) -> Result<()> {
+    let what = "level of detail";
+    let same = primitive.levels.len() == count;
+    expect(same, what, "is missing in a primitive")?;
+    let mut before = primitive.vertex_count();
+    for level in &primitive.levels {
+        let vertices = level.vertices as usize;
+        expect_all(
+            what,
+            [
+                (vertices <= before, "has more vertices than a finer one"),
+                (
+                    level.indices.iter().all(|index| *index < level.vertices)
+                        && level.indices.len().is_multiple_of(3),
+                    "has triangles without vertices",
+                ),
+                (
+                    level.error_m.is_finite() && level.error_m >= 0.0,
+                    "has an error that is not a length",
+                ),
+            ],
+        )?;
+        before = vertices;
+    }
+    Ok(())
 }
 
 fn check_influences(primitive: &Primitive) -> Result<()> {

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 // The contents are described at the module `character`.
 const SKELETON: Section = Section::new("skeleton", 1);
-const MESH: Section = Section::new("mesh", 3);
+const MESH: Section = Section::new("mesh", 4);
 const MATERIALS: Section = Section::new("materials", 1);
 const IMAGES: Section = Section::new("images", 2);
 const CURVES: Section = Section::new("curves", 2);

@@ -5,8 +5,8 @@ use crate::character::asset::Packing;
 use crate::clip::{ClipOptions, Interpolation, Keys, Track, TrackValues, WeightTrack};
 use crate::error::Result;
 use crate::mesh::{
-    Aabb, AlphaMode, Filter, JointIndices, Material, MorphReach, MorphTarget, MorphWeight,
-    PaletteJoint, Primitive, Skin, TextureRef, Wrap,
+    Aabb, AlphaMode, Filter, JointIndices, Material, MeshLevel, MorphReach, MorphTarget,
+    MorphWeight, PaletteJoint, Primitive, Skin, TextureRef, Wrap,
 };
 use crate::skeleton::{Joint, Transform};
 
@@ -16,9 +16,10 @@ save_structs! {
     Aabb { min, max }
     PaletteJoint { joint, inverse_bind, flipped, may_flip, bounds }
     MorphTarget { vertices, positions, normals, tangents }
+    MeshLevel { indices, vertices, rigid, error_m }
     Primitive {
         name, part, material, palette, positions, normals, tangents, uvs, uvs1, colors,
-        influences_per_vertex, joints, weights, targets, first_weight, indices,
+        influences_per_vertex, joints, weights, targets, first_weight, indices, levels,
     }
     TextureRef { image, wrap_u, wrap_v, magnify, minify, mip, uv_set, transform }
     Material {

@@ -165,6 +165,7 @@ fn primitive(
         targets: Vec::new(),
         first_weight: whole.first_weight,
         indices: corners().map(|vertex| numbers[vertex as usize]).collect(),
+        levels: Vec::new(),
     };
     (made, vertices)
 }

@@ -94,6 +94,7 @@ pub(super) fn draft(
         targets: targets::welded(&raw.targets, morphed, &welded.kept, raw.positions.len()),
         first_weight: Id::new(0),
         indices: welded.indices,
+        levels: Vec::new(),
     };
     Ok(Some(Draft {
         object,
