@@ -164,8 +164,8 @@ pub use ash;
 #[cfg(feature = "vulkan")]
 pub use crowd::{
     Attachment, Capacity, CharacterDesc, CharacterId, CrowdDesc, CrowdMut, CrowdRef, CrowdSnapshot,
-    DrawBindings, Frame, InCrowd, Instance, InstanceHit, InstanceId, InstanceMut, InstanceRef,
-    InstanceSnapshot, Lighting, ListId, MoreInstances, PassId, PipelineInfo, Shadow,
+    Culling, DrawBindings, Frame, InCrowd, Instance, InstanceHit, InstanceId, InstanceMut,
+    InstanceRef, InstanceSnapshot, Lighting, ListId, MoreInstances, PassId, PipelineInfo, Shadow,
     SkinnedVertices, SkinningStage, Spawn, Stats, View, ViewId, Views, WarmUp,
 };
 pub use error::{Error, Result};

@@ -273,6 +273,13 @@ impl Character {
             .sum()
     }
 
+    /// The number of levels of detail, with the full one.
+    #[must_use]
+    pub fn level_count(&self) -> usize {
+        let first = self.model.primitives.first();
+        1 + first.map_or(0, |primitive| primitive.levels.len())
+    }
+
     /// The palette range that `primitive` addresses.
     #[must_use]
     pub fn palette_range(&self, primitive: &Primitive) -> Range<usize> {

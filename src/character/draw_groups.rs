@@ -29,13 +29,13 @@ impl Primitive {
     ///
     /// If the triangles are blended, or if a second draw saves little, either all triangles are in
     /// this draw or none. Vertices that triangles of both kinds use are shaded in both draws.
-    pub(crate) fn rigid_draw(&self, blended: bool) -> Vec<bool> {
-        let mut rigid = self.rigid_triangles();
+    pub(crate) fn rigid_draw(&self, indices: &[u32], blended: bool) -> Vec<bool> {
+        let mut rigid = self.rigid_of(indices);
         if rigid.iter().all(|is_rigid| *is_rigid) {
             return rigid;
         }
         let mut used = vec![[false; 2]; self.vertex_count()];
-        for (triangle, is_rigid) in self.indices.as_chunks::<3>().0.iter().zip(&rigid) {
+        for (triangle, is_rigid) in indices.as_chunks::<3>().0.iter().zip(&rigid) {
             for vertex in triangle {
                 used[*vertex as usize][usize::from(*is_rigid)] = true;
             }
@@ -68,17 +68,27 @@ fn loads(influences: u32) -> u64 {
 }
 
 impl Character {
-    /// The primitive's indices, group by group, and the number of indices in each group.
+    /// The primitive's indices at a level of detail, group by group, and the number of indices in
+    /// each group. Level 0 is the full one.
     ///
     /// Within a group, triangles keep the primitive's order. If the material is blended and no
     /// triangle may flip, all triangles keep it, because their author chose that order.
-    pub(crate) fn draw_groups(&self, primitive: &Primitive) -> (Vec<u32>, Vec<(DrawGroup, u32)>) {
+    pub(crate) fn draw_groups(
+        &self,
+        primitive: &Primitive,
+        level: usize,
+    ) -> (Vec<u32>, Vec<(DrawGroup, u32)>) {
         let material = self.materials().get(primitive.material as usize);
         let blended = material.is_some_and(|material| material.alpha == AlphaMode::Blend);
-        let rigid = primitive.rigid_draw(blended);
-        let facings = self.facings(primitive);
+        let coarser = level.checked_sub(1).and_then(|at| primitive.levels.get(at));
+        let indices = coarser.map_or(&primitive.indices, |level| &level.indices);
+        let rigid = match coarser {
+            Some(level) if level.rigid => vec![true; indices.len() / 3],
+            _ => primitive.rigid_draw(indices, blended),
+        };
+        let facings = self.facings(primitive, indices);
         let mut groups: BTreeMap<DrawGroup, Vec<u32>> = BTreeMap::new();
-        let triangles = primitive.indices.as_chunks::<3>().0.iter();
+        let triangles = indices.as_chunks::<3>().0.iter();
         for (triangle, (rigid, facing)) in triangles.zip(rigid.into_iter().zip(facings)) {
             let group = groups.entry(DrawGroup { facing, rigid }).or_default();
             group.extend(triangle);
@@ -131,7 +141,7 @@ impl Character {
         let mut draws = 0;
         let mut reuse = VertexReuse::default();
         for primitive in self.primitives() {
-            let (indices, groups) = self.draw_groups(primitive);
+            let (indices, groups) = self.draw_groups(primitive, 0);
             let mut rest = indices.as_slice();
             for (group, count) in groups {
                 let (own, others) = rest.split_at(count as usize);

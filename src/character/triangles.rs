@@ -11,6 +11,11 @@ impl Primitive {
     /// One element per triangle.
     #[must_use]
     pub fn rigid_triangles(&self) -> Vec<bool> {
+        self.rigid_of(&self.indices)
+    }
+
+    /// True for each of these triangles that is rigid.
+    pub(crate) fn rigid_of(&self, indices: &[u32]) -> Vec<bool> {
         let per_vertex = self.influences_per_vertex as usize;
         // The strongest influence comes first.
         let weights = &self.weights;
@@ -18,11 +23,10 @@ impl Primitive {
             let strongest = weights.get(*vertex as usize * per_vertex);
             strongest.is_none_or(|weight| *weight == u16::MAX)
         };
-        self.of_triangles(|triangle| triangle.iter().all(is_rigid))
-    }
-
-    fn of_triangles(&self, is: impl Fn(&[u32; 3]) -> bool) -> Vec<bool> {
-        self.indices.as_chunks::<3>().0.iter().map(is).collect()
+        let triangles = indices.as_chunks::<3>().0.iter();
+        triangles
+            .map(|triangle| triangle.iter().all(is_rigid))
+            .collect()
     }
 }
 
@@ -58,13 +62,14 @@ impl Character {
     /// [`Primitive::indices`].
     #[must_use]
     pub fn flipping_triangles(&self, primitive: &Primitive) -> Vec<bool> {
-        let facings = self.facings(primitive).into_iter();
+        let facings = self.facings(primitive, &primitive.indices).into_iter();
         facings.map(|facing| facing != Facing::Steady).collect()
     }
 
-    /// Determines how to find the front side of each triangle of `primitive`.
+    /// Determines how to find the front side of each triangle of `indices`.
     ///
-    /// `primitive` is one of this character's. There is one element per triangle.
+    /// `primitive` is one of this character's, and `indices` are those of one of its levels of
+    /// detail. There is one element per triangle.
     ///
     /// A vertex follows the entries that have nine tenths of its weight, if they never flip or if
     /// they flip together ([`PaletteJoint::may_flip`](crate::mesh::PaletteJoint::may_flip) marks
@@ -72,13 +77,13 @@ impl Character {
     /// known. Otherwise, or if a corner has no such entries, it is [`Facing::Unknown`]. So is a
     /// triangle with a vertex whose entries are not in this character's palette.
     #[must_use]
-    pub(crate) fn facings(&self, primitive: &Primitive) -> Vec<Facing> {
+    pub(crate) fn facings(&self, primitive: &Primitive, indices: &[u32]) -> Vec<Facing> {
         let range = self.palette_range(primitive);
         let entries = self.model.palette.get(range).unwrap_or_default();
         let kept = !entries.iter().any(|entry| entry.may_flip)
             && entries.windows(2).all(|e| e[0].flipped == e[1].flipped);
         if kept && !entries.is_empty() {
-            return vec![Facing::Steady; primitive.indices.len() / 3];
+            return vec![Facing::Steady; indices.len() / 3];
         }
         let deciders = self.deciders(primitive);
         let of_vertex = |vertex| vertex_facing(primitive, entries, &deciders, vertex);
@@ -87,13 +92,8 @@ impl Character {
             let [a, b, c] = corners.map(|corner| vertices[corner as usize]);
             if a == b && b == c { a } else { Facing::Unknown }
         };
-        primitive
-            .indices
-            .as_chunks::<3>()
-            .0
-            .iter()
-            .map(of_triangle)
-            .collect()
+        let triangles = indices.as_chunks::<3>().0.iter();
+        triangles.map(of_triangle).collect()
     }
 
     /// Groups the entries of the primitive's palette range that flip together.

@@ -13,7 +13,7 @@ use crate::gpu::{
     Blending, Device, MemoryAllocator, MeshSets, Object, PrimitiveDraw, SetBuffers, SetLayout,
     SkinnedMesh, Upload, palettes,
 };
-use crate::mesh::{AlphaMode, PartId, part_bits};
+use crate::mesh::{AlphaMode, PartId, Primitive, part_bits};
 use crate::order;
 use crate::palette::{Mat3x4, PaletteFormat};
 use crate::pass::pipelines::Variant;
@@ -24,13 +24,60 @@ use glam::Affine3A;
 use std::ffi::CString;
 use std::sync::Arc;
 
+/// The largest number of levels of detail that instances are drawn at, with the full one.
+pub(super) const MAX_LEVELS: usize = 8;
+
 /// Drawing data of one primitive.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Drawn {
     /// The bit that instances set to hide it, or 0 if it cannot be hidden.
     pub(super) bit: u128,
-    vertices: u64,
     blended: bool,
+}
+
+/// A level of detail of a character.
+#[derive(Debug)]
+pub(super) struct Level {
+    /// The mesh's draws in drawing order: draws that share state are neighbours, blended ones are
+    /// last.
+    draws: Vec<PrimitiveDraw>,
+    /// The number of draws that are not blended.
+    solid: usize,
+    /// The number of vertices of each primitive.
+    vertices: Vec<u32>,
+    /// Triangles of an instance that hides nothing.
+    pub(super) triangles: u32,
+    /// The largest error of its primitives, in metres.
+    error_m: f32,
+}
+
+impl Level {
+    /// A level of a character. 0 is the full one.
+    fn new(character: &Character, mesh: &SkinnedMesh, level: usize) -> Self {
+        let coarser = |primitive: &Primitive| {
+            let at = level.checked_sub(1)?;
+            let level = primitive.levels.get(at)?;
+            Some((level.vertices, level.indices.len(), level.error_m))
+        };
+        let each = character.primitives().iter().map(|primitive| {
+            let full = (primitive.vertex_count() as u32, primitive.indices.len());
+            coarser(primitive).unwrap_or((full.0, full.1, 0.0))
+        });
+        let draws = ordered_draws(mesh.level_draws(level));
+        Self {
+            solid: draws.partition_point(|draw| draw.alpha != AlphaMode::Blend),
+            draws,
+            vertices: each.clone().map(|(vertices, ..)| vertices).collect(),
+            triangles: each.clone().map(|(_, indices, _)| indices as u32 / 3).sum(),
+            error_m: each.map(|(.., error)| error).fold(0.0, f32::max),
+        }
+    }
+
+    /// The draws that are blended, or those that are not.
+    pub(super) fn draws(&self, blended: bool) -> &[PrimitiveDraw] {
+        let (solid, rest) = self.draws.split_at(self.solid.min(self.draws.len()));
+        if blended { rest } else { solid }
+    }
 }
 
 /// The CPU data for skinning a character's instances there.
@@ -65,11 +112,10 @@ pub(super) struct LoadedCharacter {
     pub(super) pool: Object<vk::DescriptorPool>,
     /// One set per material, or one for all.
     pub(super) sets: Vec<vk::DescriptorSet>,
-    /// The mesh's draws in drawing order: draws that share state are neighbours, blended ones are
-    /// last.
-    pub(super) draws: Vec<PrimitiveDraw>,
-    /// The number of draws that are not blended.
-    pub(super) solid: usize,
+    /// The levels of detail, the full one first.
+    pub(super) levels: Vec<Level>,
+    /// The errors of the levels in metres, ascending from 0.
+    pub(super) errors: Vec<f32>,
     /// For each actor of the animator, the table index of its instance.
     pub(super) instance_of_actor: Vec<u32>,
     /// The instances, as indices into the instance table.
@@ -122,8 +168,14 @@ impl LoadedCharacter {
                 upload.free(device, allocator);
             }
         })?;
-        let draws = ordered_draws(&mesh);
-        let solid = draws.partition_point(|draw| draw.alpha != AlphaMode::Blend);
+        let levels = 0..mesh.level_count().min(MAX_LEVELS);
+        let levels = levels.map(|level| Level::new(character, &mesh, level));
+        let levels: Vec<Level> = levels.collect();
+        let errors = levels.iter().scan(0.0, |most: &mut f32, level| {
+            *most = most.max(level.error_m);
+            Some(*most)
+        });
+        let errors = errors.collect();
         let drawn = character
             .primitives()
             .iter()
@@ -132,7 +184,6 @@ impl LoadedCharacter {
             let material = character.materials().get(primitive.material as usize);
             Drawn {
                 bit,
-                vertices: primitive.vertex_count() as u64,
                 blended: material.is_some_and(|m| m.alpha == AlphaMode::Blend),
             }
         });
@@ -147,8 +198,8 @@ impl LoadedCharacter {
             mesh,
             pool,
             sets,
-            draws,
-            solid,
+            levels,
+            errors,
             instance_of_actor: Vec::new(),
             members: Vec::new(),
             flipped: 0,
@@ -278,7 +329,13 @@ impl LoadedCharacter {
 
     /// Returns true if it has blended primitives.
     pub(super) fn is_blended(&self) -> bool {
-        self.solid < self.draws.len()
+        self.level(0)
+            .is_some_and(|full| !full.draws(true).is_empty())
+    }
+
+    /// A level of detail: 0 is the full one.
+    pub(super) fn level(&self, level: u8) -> Option<&Level> {
+        self.levels.get(usize::from(level))
     }
 
     /// The bit that instances set to hide a primitive, or 0 if it cannot be hidden.
@@ -287,12 +344,12 @@ impl LoadedCharacter {
         drawn.map_or(0, |drawn| drawn.bit)
     }
 
-    /// The number of vertices of an instance that hides these parts, either of blended primitives
-    /// or of all others.
-    pub(super) fn vertices(&self, blended: bool, hidden: u128) -> u64 {
-        let of = |drawn: &&Drawn| drawn.blended == blended && drawn.bit & hidden == 0;
-        let drawn = self.primitives.iter().filter(of);
-        drawn.map(|drawn| drawn.vertices).sum()
+    /// The number of vertices of an instance at a level of detail that hides these parts, either
+    /// of blended primitives or of all others.
+    pub(super) fn vertices(&self, level: &Level, blended: bool, hidden: u128) -> u64 {
+        let drawn = self.primitives.iter().zip(&level.vertices);
+        let drawn = drawn.filter(|(of, _)| of.blended == blended && of.bit & hidden == 0);
+        drawn.map(|(_, vertices)| u64::from(*vertices)).sum()
     }
 
     /// The descriptor set for draws of a material.
@@ -304,14 +361,14 @@ impl LoadedCharacter {
 
     /// The pipeline variants that its draws use.
     pub(super) fn variants(&self) -> impl Iterator<Item = Variant> + '_ {
-        let draws = self.draws.iter();
+        let draws = self.levels.iter().flat_map(|level| &level.draws);
         draws.map(|draw| Variant::of(draw, self.reads_skinned))
     }
 }
 
 /// The mesh's draws in drawing order. Blended primitives keep the order of the file.
-fn ordered_draws(mesh: &SkinnedMesh) -> Vec<PrimitiveDraw> {
-    let mut draws = mesh.draws().to_vec();
+fn ordered_draws(draws: &[PrimitiveDraw]) -> Vec<PrimitiveDraw> {
+    let mut draws = draws.to_vec();
     order::sort_by_key(&mut draws, |draw| {
         let blending = Blending::of(draw.alpha);
         let blended = blending == Blending::Blend;

@@ -1,5 +1,7 @@
 //! Statistics of a frame.
 
+use super::characters::MAX_LEVELS;
+use super::visibility::marks::ViewCounts;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// Statistics of a frame so far.
@@ -7,6 +9,20 @@ use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 pub struct Stats {
     /// Living instances.
     pub instances: u32,
+    /// Instances that views show, counted once for each view.
+    pub shown: u32,
+    /// Visible instances outside of a view, counted once for each view.
+    pub outside: u32,
+    /// Visible instances that are too small to be drawn, counted once for each view.
+    pub too_small: u32,
+    /// The instances of `shown` at each level of detail. The first is the full one.
+    pub levels: [u32; 8],
+    /// The largest factor by which a view allowed more error than [`View::error_px`], to keep to
+    /// [`View::max_triangles`].
+    ///
+    /// [`View::error_px`]: super::View::error_px
+    /// [`View::max_triangles`]: super::View::max_triangles
+    pub error_factor: f32,
     /// Instances whose palette was written in this frame.
     pub animated: u32,
     /// Palette entries that were written.
@@ -45,6 +61,11 @@ pub struct Stats {
 /// Statistics while they are counted. Draws count from several threads.
 #[derive(Debug, Default)]
 pub(super) struct Counters {
+    shown: u32,
+    outside: u32,
+    too_small: u32,
+    levels: [u32; MAX_LEVELS],
+    error_factor: f32,
     pub(super) animated: u32,
     pub(super) palette_entries: u32,
     pub(super) skinned: u32,
@@ -66,6 +87,21 @@ impl Counters {
         self.triangles.fetch_add(triangles, Ordering::Relaxed);
     }
 
+    /// Adds up what views show.
+    pub(super) fn shown(&mut self, views: &[ViewCounts]) {
+        let sum = |of: fn(&ViewCounts) -> u32| views.iter().map(of).sum();
+        self.shown = sum(|view| view.shown);
+        self.outside = sum(|view| view.outside);
+        self.too_small = sum(|view| view.too_small);
+        self.levels = core::array::from_fn(|level| {
+            let counts = views.iter().filter_map(|view| view.levels.get(level));
+            counts.sum()
+        });
+        self.error_factor = views
+            .iter()
+            .fold(1.0, |most, view| most.max(view.error_factor));
+    }
+
     pub(super) fn fetched(&self, vertices: u64) {
         self.vertices.fetch_add(vertices, Ordering::Relaxed);
     }
@@ -73,6 +109,11 @@ impl Counters {
     pub(super) fn read(&self, instances: u32) -> Stats {
         Stats {
             instances,
+            shown: self.shown,
+            outside: self.outside,
+            too_small: self.too_small,
+            levels: self.levels,
+            error_factor: self.error_factor,
             animated: self.animated,
             palette_entries: self.palette_entries,
             skinned: self.skinned,

@@ -92,6 +92,45 @@ pub struct View {
     ///
     /// With `None`, there is no such restriction.
     pub list: Option<ListId>,
+    /// The part of space whose instances it shows.
+    pub culling: Culling,
+    /// The error of levels of detail that it allows, in pixels.
+    ///
+    /// An instance is drawn at the coarsest level whose worst error, at the near side of the
+    /// instance's bounding sphere, is at most this. An instance smaller than 0.7 times this is not
+    /// drawn. With 0, every instance is drawn at full detail. In a shadow map, errors of two texels
+    /// are rarely seen.
+    pub error_px: f32,
+    /// The most triangles that it may show.
+    ///
+    /// If the levels that [`Self::error_px`] allows have more, the error is raised for all
+    /// instances alike, up to a thousandfold, until they have no more than this. No instance
+    /// disappears for this reason. [`Stats::error_factor`](super::Stats::error_factor) says by how
+    /// much. Triangles of hidden parts count.
+    pub max_triangles: Option<u32>,
+    /// The only level of detail that it shows: 0 is the full one.
+    ///
+    /// An instance whose character has no such level is drawn at its coarsest. With `None`, the
+    /// level depends on [`Self::error_px`].
+    pub level: Option<u32>,
+}
+
+/// The part of space whose instances a view shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Culling {
+    /// What the view can see: instances whose
+    /// [bounding sphere](super::Instance::bounding_sphere) reaches into it.
+    #[default]
+    Frustum,
+    /// As [`Self::Frustum`], but however near or far.
+    ///
+    /// For pipelines of the engine's own with depth clamp.
+    Sides,
+    /// All of space.
+    ///
+    /// For views that stand for others, such as two eyes at once, and for deformed vertices of
+    /// instances that no view sees.
+    Off,
 }
 
 /// The layers of a shadow map.
@@ -132,7 +171,7 @@ impl Default for Shadow {
 }
 
 impl View {
-    /// A view with the default light.
+    /// A view with the default light, which allows an error of one pixel.
     ///
     /// The viewport is a [`vk::Rect2D`], or a [`vk::Extent2D`] at the origin.
     #[must_use]
@@ -148,6 +187,10 @@ impl View {
             shadow: None,
             mask: u32::MAX,
             list: None,
+            culling: Culling::Frustum,
+            error_px: 1.0,
+            max_triangles: None,
+            level: None,
         }
     }
 
@@ -245,6 +288,9 @@ impl View {
         }
         if !self.jitter.is_finite() {
             return fault("View::jitter", "must be finite");
+        }
+        if !self.error_px.is_finite() || self.error_px < 0.0 {
+            return fault("View::error_px", "must be a number of pixels, or 0");
         }
         match &self.shadow {
             Some(shadow) if shadow.layers as usize > Shadow::MAX_LAYERS => {

@@ -3,7 +3,7 @@
 use super::layout::{GpuInstance, GpuMaterial, GpuPrimitive};
 use super::limit;
 use super::ranges::DrawRange;
-use crate::character::Character;
+use crate::character::{Character, DrawGroup};
 use crate::error::Result;
 use crate::mesh::{JointIndices, MorphTarget, Primitive};
 use crate::order;
@@ -28,7 +28,8 @@ pub(crate) struct Geometry {
     pub(crate) primitives: Vec<GpuPrimitive>,
     /// The index of the first material, in units of a material.
     first_material: u32,
-    pub(crate) draws: Vec<(u32, DrawRange)>,
+    /// For each level of detail, the ranges of its draws, each with the index of its primitive.
+    pub(crate) draws: Vec<Vec<(u32, DrawRange)>>,
     /// The skin stage's work for one instance.
     pub(crate) chunks: Vec<SkinChunks>,
     /// The layout of an instance's deformed vertices.
@@ -59,6 +60,7 @@ impl Geometry {
         let mut geometry = Self {
             words: vec![0; records / 4],
             first_material: first_material as u32,
+            draws: vec![Vec::new(); character.level_count()],
             skinned: SkinnedLayout::new(character)?,
             ..Self::default()
         };
@@ -196,13 +198,36 @@ impl Geometry {
         self.push(table.into_iter())
     }
 
+    /// Appends the indices of all levels of detail. A level that repeats the one before it shares
+    /// its indices.
     fn add_indices(
         &mut self,
         character: &Character,
         primitive: &Primitive,
         number: u32,
     ) -> Result<()> {
-        let (indices, groups) = character.draw_groups(primitive);
+        let mut ranges = self.ranges(character, primitive, 0)?;
+        for level in 0..self.draws.len() {
+            let before = level.checked_sub(2).map(|at| primitive.levels.get(at));
+            let repeats = level > 1 && before.flatten() == primitive.levels.get(level - 1);
+            if level > 0 && !repeats {
+                ranges = self.ranges(character, primitive, level)?;
+            }
+            if let Some(draws) = self.draws.get_mut(level) {
+                draws.extend(ranges.iter().map(|range| (number, *range)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends a primitive's indices at a level of detail.
+    fn ranges(
+        &mut self,
+        character: &Character,
+        primitive: &Primitive,
+        level: usize,
+    ) -> Result<Vec<DrawRange>> {
+        let (indices, groups) = character.draw_groups(primitive, level);
         // 0xFFFF is the restart index of strips. Lists ignore it, but a primitive that has a vertex
         // 0xFFFF keeps 32-bit indices.
         let small: Option<Vec<u16>> = (primitive.vertex_count() <= 0xFFFF)
@@ -212,17 +237,17 @@ impl Geometry {
             Some(list) => (self.bytes(bytemuck::cast_slice(&list))? * 2, true),
             None => (self.push(indices.into_iter())?, false),
         };
-        for (group, count) in groups {
+        let mut range = |(group, count): (DrawGroup, u32)| {
             let range = DrawRange {
                 first,
                 count,
                 narrow,
                 group,
             };
-            self.draws.push((number, range));
             first += count;
-        }
-        Ok(())
+            range
+        };
+        Ok(groups.into_iter().map(&mut range).collect())
     }
 
     fn add_chunks(&mut self) -> Result<()> {

@@ -92,7 +92,8 @@ pub struct SkinnedMesh {
     buffer: Buffer,
     rest: Buffer,
     textures: Textures,
-    draws: Vec<PrimitiveDraw>,
+    /// For each level of detail, its draws.
+    draws: Vec<Vec<PrimitiveDraw>>,
     format: PaletteFormat,
     skinned: SkinnedLayout,
     chunks: Vec<SkinChunks>,
@@ -130,7 +131,8 @@ impl SkinnedMesh {
         let mut geometry = Geometry::new(character, format, device.limits.max_storage_range)?;
         let mut mesh = Self::null();
         mesh.format = format;
-        mesh.draws = draws(character, format, &geometry.draws);
+        let levels = geometry.draws.iter();
+        mesh.draws = levels.map(|it| draws(character, format, it)).collect();
         mesh.chunks = core::mem::take(&mut geometry.chunks);
         mesh.vertices = character.vertex_count() as u64;
         let mark = upload.mark();
@@ -202,12 +204,24 @@ impl SkinnedMesh {
         Ok(())
     }
 
-    /// The draws, in the character's order.
+    /// The draws at full detail, in the character's order.
     ///
     /// There is at least one per primitive that has triangles.
     #[must_use]
     pub fn draws(&self) -> &[PrimitiveDraw] {
-        &self.draws
+        self.level_draws(0)
+    }
+
+    /// The draws at a level of detail: 0 is the full one. Empty if there is no such level.
+    #[must_use]
+    pub fn level_draws(&self, level: usize) -> &[PrimitiveDraw] {
+        self.draws.get(level).map_or(&[], Vec::as_slice)
+    }
+
+    /// The number of levels of detail, with the full one.
+    #[must_use]
+    pub fn level_count(&self) -> usize {
+        self.draws.len()
     }
 
     /// Vertices of all primitives together.
@@ -317,15 +331,17 @@ impl SkinnedMesh {
     }
 }
 
-/// The draws of a character, as its mesh has them but for their indices.
+/// The draws of a character at all levels of detail, as its mesh has them but for their indices.
 pub(crate) fn draws_without_indices(
     character: &Character,
     format: PaletteFormat,
 ) -> Vec<PrimitiveDraw> {
+    let levels = character.level_count();
     let ranges = (0..)
         .zip(character.primitives())
-        .flat_map(|(number, primitive)| {
-            let (_, groups) = character.draw_groups(primitive);
+        .flat_map(|of| (0..levels).map(move |level| (of, level)))
+        .flat_map(|((number, primitive), level)| {
+            let (_, groups) = character.draw_groups(primitive, level);
             groups.into_iter().map(move |(group, count)| {
                 let (first, narrow) = (0, false);
                 let range = DrawRange {

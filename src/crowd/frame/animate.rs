@@ -50,6 +50,9 @@ impl Crowd {
         animated.actors.clear();
         animated.destinations.clear();
         animated.deformed.clear();
+        if !self.scene.visibility.shows_any(character) {
+            return Ok(());
+        }
         let rows = loaded.palette_rows();
         for index in &loaded.members {
             if !self.scene.visibility.is_shown(*index) {
@@ -62,6 +65,11 @@ impl Crowd {
             let deform = instance.skin == SkinningStage::Cpu;
             let change = animator.pose_change(actor);
             let rests = change == PoseChange::Rests;
+            // The last frame did not write what it shows, unless it rested then, too.
+            let written = !rests || instance.in_ring || deform || instance.has_own_data();
+            if written && self.scene.visibility.has_returned(*index) {
+                self.scene.instances.restamp(*index);
+            }
             self.scene.instances.set_in_ring(*index, !rests);
             animated.any_in_ring |= !rests;
             let destination = match (rests, deform) {

@@ -157,7 +157,7 @@ impl Recorder<'_> {
         let crowd = &self.frame.crowd;
         for (index, character) in crowd.scene.characters.iter() {
             let runs = crowd.scene.visibility.runs(self.view.index, index);
-            let groups = runs.chunk_by(|a, b| a.flipped == b.flipped);
+            let groups = runs.chunk_by(|a, b| (a.flipped, a.level) == (b.flipped, b.level));
             // SAFETY: this function has the same contract.
             unsafe { self.character(character, false, groups) };
         }
@@ -179,9 +179,9 @@ impl Recorder<'_> {
     /// Draws either the blended primitives of a character or all others, for one group of runs
     /// after the other.
     ///
-    /// The runs of a group are either all flipped or all not, and they are contiguous. So if
-    /// several of them show a primitive, one draw covers them. State that was bound for one group
-    /// stays bound for the next.
+    /// The runs of a group are either all flipped or all not, have one level of detail, and are
+    /// contiguous. So if several of them show a primitive, one draw covers them. State that was
+    /// bound for one group stays bound for the next.
     ///
     /// # Safety
     /// As [`Frame::record_draw`].
@@ -192,13 +192,11 @@ impl Recorder<'_> {
         groups: impl Iterator<Item = &'r [Run]>,
     ) {
         let device = &self.frame.crowd.device;
-        let range = if blended {
-            character.solid..character.draws.len()
-        } else {
-            0..character.solid
-        };
-        let draws = character.draws.get(range).unwrap_or_default();
-        let drawn = draws.iter().any(|draw| {
+        let mut draws = character
+            .levels
+            .iter()
+            .flat_map(|level| level.draws(blended));
+        let drawn = draws.any(|draw| {
             let variant = Variant::of(draw, character.reads_skinned);
             self.pass.pipeline(variant).is_some()
         });
@@ -211,10 +209,13 @@ impl Recorder<'_> {
         unsafe {
             device.begin_label(self.cmd, &character.label);
             for group in groups {
+                let level = group.first().and_then(|run| character.level(run.level));
+                let Some(level) = level else { continue };
                 for run in group {
-                    vertices += character.vertices(blended, run.hidden) * u64::from(run.count);
+                    let each = character.vertices(level, blended, run.hidden);
+                    vertices += each * u64::from(run.count);
                 }
-                for draw in draws {
+                for draw in level.draws(blended) {
                     for instances in shown(group, character.bit(draw.primitive)) {
                         self.draw(character, draw, instances, &mut bound);
                     }

@@ -1,17 +1,38 @@
 //! Prepares a frame: decides what views show, writes its data and records its uploads.
 
 use super::{Frame, Views};
+use crate::crowd::crowd::Crowd;
 use crate::crowd::memory::buffers::{DEFORMS, SHADERS, VIEW_BYTES, Written};
 use crate::crowd::memory::history_buffer::words_in_use;
 use crate::crowd::memory::retire::Retired;
 use crate::crowd::view::View;
 use crate::crowd::view_record::Prepared;
+use crate::crowd::visibility::cull::Placed;
 use crate::error::{Error, Result};
 use crate::gpu::layout::GpuChange;
 use crate::gpu::limit;
 use ash::vk;
 use ash::vk::{AccessFlags2 as Access, PipelineStageFlags2 as Stage};
 use std::time::Instant;
+
+impl Crowd {
+    /// Notes the bounding spheres of instances that moved.
+    fn place_changed(&mut self) {
+        let scene = &mut self.scene;
+        for index in scene.instances.changed() {
+            let Some(state) = scene.instances.state(*index) else {
+                continue;
+            };
+            let Some(character) = scene.characters.at(state.character) else {
+                continue;
+            };
+            let bounds = character.rig.rest_bounds();
+            let sphere = (bounds.center(), bounds.size().length());
+            let placed = Placed::new(sphere, &state.record.world_from_model.to_affine());
+            scene.visibility.place(*index, &placed);
+        }
+    }
+}
 
 impl Frame<'_> {
     /// Animates the crowd and records this frame's uploads.
@@ -57,6 +78,8 @@ impl Frame<'_> {
         self.decide_visibility(views);
         let mut written = Written::default();
         self.write_poses(&mut written)?;
+        let frame = self.crowd.memory.retire_queue.frame();
+        self.crowd.scene.visibility.mark_shown(frame);
         self.write_records(views, &mut written)?;
         self.write_skinned(&mut written)?;
         // SAFETY: this function has the same contract.
@@ -92,12 +115,13 @@ impl Frame<'_> {
     /// Decides what each view shows, and makes the visible lists.
     fn decide_visibility(&mut self, views: &[View]) {
         let crowd = &mut *self.crowd;
-        let (visibility, instances) = (&mut crowd.scene.visibility, &mut crowd.scene.instances);
-        visibility.decide(views);
-        visibility.mark_shown(crowd.memory.retire_queue.frame(), |index| {
-            instances.restamp(index)
-        });
-        visibility.make_lists(&crowd.scene.characters, |index| instances.is_flipped(index));
+        crowd.place_changed();
+        let scene = &mut crowd.scene;
+        let (visibility, instances) = (&mut scene.visibility, &mut scene.instances);
+        visibility.decide(views, instances, &scene.characters);
+        visibility.make_lists(instances, &scene.characters);
+        let counts = visibility.counts();
+        crowd.frame.counters.shown(counts);
     }
 
     /// Writes views, visible lists and changed records in order, each into its section of this

@@ -141,6 +141,11 @@ impl InstanceState {
         }
     }
 
+    /// True if it has morph weights or deformed vertices.
+    pub(in crate::crowd) fn has_own_data(&self) -> bool {
+        self.morphs.size > 0 || self.skinned.size > 0
+    }
+
     /// Writes the offsets of palette, morph weights and deformed vertices to the record.
     ///
     /// The palette is that in the ring or the character's rest palette.

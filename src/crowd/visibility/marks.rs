@@ -1,14 +1,14 @@
 //! Decides which instances each view of a frame shows, and makes lists of their table indices.
 //!
-//! Views that show the same instances share one list. Hidden parts cost nothing for instances that
-//! hide none: the list of a character is cut into runs of instances that are equally flipped and
-//! hide the same parts. A character without hidden parts has one run, and a second one if some
-//! instances are flipped.
+//! Hidden parts cost nothing for instances that hide none: a view's list of a character is cut into
+//! runs of instances that are equally flipped, have the same level of detail and hide the same
+//! parts.
 
-use crate::crowd::characters::{Characters, LoadedCharacter};
+use crate::crowd::characters::MAX_LEVELS;
 use crate::crowd::desc::MAX_VIEWS;
 use crate::crowd::instances::table::Instances;
 use crate::crowd::view::View;
+use crate::crowd::visibility::cull::{BLOCK, Placed, Spheres};
 use crate::crowd::visibility::runs::{Run, runs_of};
 use crate::crowd::{Capacity, InstanceId, ListId};
 use crate::error::{Error, Result};
@@ -42,43 +42,85 @@ impl Marks {
 }
 
 impl Marks {
-    /// Returns true if a view with this mask may show the instance.
-    fn allow(&self, view_mask: u32) -> bool {
-        self.visible && !self.parent_hidden && self.mask & view_mask != 0
+    /// The mask of views that may show the instance, or 0 if it is hidden.
+    fn views(&self) -> u32 {
+        if self.visible && !self.parent_hidden {
+            self.mask
+        } else {
+            0
+        }
     }
 }
 
-/// The key by which views share a visible set.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Set {
-    mask: u32,
-    list: Option<u32>,
+/// A view's level of an instance that it does not show.
+pub(super) const HIDDEN: u8 = u8::MAX;
+
+/// Views whose levels of detail are remembered from frame to frame.
+pub(super) const REMEMBERED: usize = 10;
+
+/// Bits of a remembered level.
+pub(super) const LEVEL_BITS: usize = MAX_LEVELS.ilog2() as usize;
+
+/// The factors by which a view may allow more error to keep to its number of triangles are powers
+/// of this.
+pub(super) const FACTOR: f32 = 1.189_207_1;
+
+/// The highest power.
+pub(super) const FACTORS: u32 = 40;
+
+/// What a view shows in a frame.
+#[derive(Debug, Clone, Copy, Default)]
+pub(in crate::crowd) struct ViewCounts {
+    /// Instances that it shows.
+    pub(in crate::crowd) shown: u32,
+    /// Visible instances outside of it.
+    pub(in crate::crowd) outside: u32,
+    /// Visible instances that are too small.
+    pub(in crate::crowd) too_small: u32,
+    /// Instances that it shows at each level of detail.
+    pub(in crate::crowd) levels: [u32; MAX_LEVELS],
+    /// Triangles of what it shows, with those of hidden parts.
+    pub(in crate::crowd) triangles: u64,
+    /// The allowed error over that of the view.
+    pub(in crate::crowd) error_factor: f32,
 }
 
-/// Visibility of all instances in a frame.
+/// Visibility of all instances in a frame. Lists without a note are by table index.
 #[derive(Debug, Default)]
 pub(in crate::crowd) struct Visibility {
-    marks: Vec<Marks>,
-    /// By table index, a bit for each list of this frame that has the instance.
-    listed: Vec<u32>,
+    pub(super) marks: Vec<Marks>,
+    /// The mask of views that may show it, or 0.
+    pub(super) masks: Vec<u32>,
+    pub(super) spheres: Spheres,
+    /// A bit for each list of this frame that has the instance.
+    pub(super) listed: Vec<u32>,
     /// The number of lists of this frame.
     pub(in crate::crowd) lists: u32,
-    /// By table index, a bit for each set that has the instance.
-    shown: Vec<u32>,
-    sets: Vec<Set>,
-    /// The set of each view.
-    set_of_view: Vec<u32>,
-    runs: Vec<Run>,
+    /// A bit for each view that shows the instance. Without views, bit 0 stands for visible.
+    pub(super) shown: Vec<u32>,
+    /// The last levels in the first views, a few bits each.
+    pub(super) last_levels: Vec<u32>,
+    /// For each view, the level of each instance, or [`HIDDEN`].
+    pub(super) levels: Vec<u8>,
+    /// The number of instances inside the view that is decided.
+    pub(super) inside: u32,
+    /// By view.
+    pub(super) counts: Vec<ViewCounts>,
+    /// By view and character, the number of instances that are shown.
+    pub(super) of_character: Vec<u32>,
+    /// The number of characters of `of_character`.
+    pub(super) characters: usize,
+    pub(super) runs: Vec<Run>,
     /// Table indices, run after run.
-    list: Vec<u32>,
-    /// Members of a character while they are sorted.
-    order: Vec<(bool, u128, u32)>,
+    pub(super) list: Vec<u32>,
+    /// Instances of a run while they are sorted: hidden parts, position, table index.
+    pub(super) order: Vec<(u128, u32, u32)>,
     /// The number of instances that hide parts.
     hiding: usize,
     /// The frame prepared last.
-    prepared_in: u64,
+    pub(super) prepared_in: u64,
     /// The frame prepared before the present one, in case this one is abandoned.
-    prepared_before: u64,
+    pub(super) prepared_before: u64,
 }
 
 impl Visibility {
@@ -135,13 +177,19 @@ impl Visibility {
             list.reserve(all.saturating_sub(list.len()));
         }
         let (instances, views) = (capacity.instances as usize, capacity.views as usize);
+        let padded = instances.next_multiple_of(BLOCK);
         reserve(&mut self.marks, instances);
+        reserve(&mut self.masks, padded);
+        self.spheres.reserve(instances);
         reserve(&mut self.listed, instances);
-        reserve(&mut self.shown, instances);
-        reserve(&mut self.sets, views.max(1));
-        reserve(&mut self.set_of_view, views);
+        reserve(&mut self.shown, padded);
+        reserve(&mut self.last_levels, padded);
+        reserve(&mut self.levels, padded * views);
+        reserve(&mut self.counts, views);
+        reserve(&mut self.of_character, characters * views);
         reserve(&mut self.list, instances * views);
-        reserve(&mut self.runs, (characters * 2 + self.hiding) * views);
+        let alike = characters * MAX_LEVELS * 2 + self.hiding;
+        reserve(&mut self.runs, alike.min(instances) * views);
         if self.hiding > 0 {
             reserve(&mut self.order, instances);
         }
@@ -156,6 +204,28 @@ impl Visibility {
         if let Some(marks) = self.marks.get_mut(index) {
             *marks = Marks::NEW;
         }
+        self.mask(index);
+        if let Some(levels) = self.last_levels.get_mut(index) {
+            *levels = 0;
+        }
+    }
+
+    /// Notes the views that may show an instance after its state changed.
+    fn mask(&mut self, index: usize) {
+        let all = self.marks.len().next_multiple_of(BLOCK);
+        if self.masks.len() < all {
+            self.masks.resize(all, 0);
+            self.shown.resize(all, 0);
+            self.last_levels.resize(all, 0);
+        }
+        if let (Some(mask), Some(marks)) = (self.masks.get_mut(index), self.marks.get(index)) {
+            *mask = marks.views();
+        }
+    }
+
+    /// Notes the bounding sphere of an instance.
+    pub(in crate::crowd) fn place(&mut self, index: u32, placed: &Placed) {
+        self.spheres.set(index, placed);
     }
 
     /// Replaces the state of all instances: `None` for one that is not alive.
@@ -167,6 +237,11 @@ impl Visibility {
         self.marks.clear();
         self.marks.extend(all.map(|marks| marks.unwrap_or(dead)));
         self.hiding = self.marks.iter().filter(|marks| marks.hidden != 0).count();
+        self.masks.fill(0);
+        self.last_levels.fill(0);
+        for index in 0..self.marks.len() {
+            self.mask(index);
+        }
     }
 
     /// Clears the state of an instance that was despawned. Returns true if it hid parts.
@@ -188,6 +263,7 @@ impl Visibility {
         if let Some(marks) = self.marks.get_mut(index as usize) {
             change(marks);
         }
+        self.mask(index as usize);
     }
 
     /// Hides or shows the primitives of these bits. Returns whether the instance hid any primitive
@@ -223,23 +299,42 @@ impl Visibility {
     pub(in crate::crowd) fn is_shown(&self, index: u32) -> bool {
         self.shown
             .get(index as usize)
-            .is_some_and(|sets| *sets != 0)
+            .is_some_and(|views| *views != 0)
+    }
+
+    /// Returns true if a view of the prepared frame shows an instance of the character.
+    pub(in crate::crowd) fn shows_any(&self, character: u32) -> bool {
+        let mut views = 0..self.counts.len();
+        let shows = |view: usize| {
+            let at = view * self.characters + character as usize;
+            self.of_character.get(at).is_some_and(|count| *count > 0)
+        };
+        self.counts.is_empty() || views.any(shows)
     }
 
     /// Returns true if a view of the prepared frame shows the instance.
     pub(in crate::crowd) fn view_shows(&self, view: u32, index: u32) -> bool {
-        let sets = self.shown.get(index as usize).copied().unwrap_or(0);
-        sets >> self.set(view) & 1 != 0
+        let views = self.shown.get(index as usize).copied().unwrap_or(0);
+        views >> view & 1 != 0
     }
 
-    /// Returns true if a view with this mask and without a list would show the instance.
+    /// Returns true if a view with this mask and without a list would show the instance, wherever
+    /// it looks.
     pub(in crate::crowd) fn mask_shows(&self, view_mask: u32, index: u32) -> bool {
-        let marks = self.marks.get(index as usize);
-        marks.is_some_and(|marks| marks.allow(view_mask))
+        let mask = self.masks.get(index as usize);
+        mask.is_some_and(|mask| mask & view_mask != 0)
     }
 
-    fn set(&self, view: u32) -> u32 {
-        self.set_of_view.get(view as usize).copied().unwrap_or(0)
+    /// The level of detail at which a view of the prepared frame shows the instance.
+    pub(in crate::crowd) fn level(&self, view: u32, index: u32) -> Option<u8> {
+        let at = view as usize * self.masks.len() + index as usize;
+        let level = self.levels.get(at).copied();
+        level.filter(|level| *level != HIDDEN)
+    }
+
+    /// What each view of the prepared frame shows.
+    pub(in crate::crowd) fn counts(&self) -> &[ViewCounts] {
+        &self.counts
     }
 
     pub(in crate::crowd) fn hidden(&self, index: u32) -> u128 {
@@ -250,7 +345,7 @@ impl Visibility {
 
     /// The runs of a character that a view shows, for primitives that are not blended.
     pub(in crate::crowd) fn runs(&self, view: u32, character: u32) -> &[Run] {
-        runs_of(&self.runs, self.set(view), character)
+        runs_of(&self.runs, view, character)
     }
 
     /// The table indices of all lists.
@@ -258,162 +353,23 @@ impl Visibility {
         &self.list
     }
 
-    /// Decides what each view of a frame shows. Without views, every visible instance counts as
-    /// shown.
-    pub(in crate::crowd) fn decide(&mut self, views: &[View]) {
-        self.sets.clear();
-        self.set_of_view.clear();
-        for view in views {
-            let set = Set {
-                mask: view.mask,
-                list: view.list.map(|list| list.index),
-            };
-            let known = self.sets.iter().position(|other| *other == set);
-            let number = known.unwrap_or(self.sets.len());
-            self.set_of_view.push(number as u32);
-            if known.is_none() {
-                self.sets.push(set);
-            }
-        }
-        if views.is_empty() {
-            self.sets.push(Set {
-                mask: u32::MAX,
-                list: None,
-            });
-        }
-        self.shown.clear();
-        let (sets, listed) = (&self.sets, &self.listed);
-        let shown = (0..).zip(&self.marks).map(|(index, marks): (usize, _)| {
-            let listed = listed.get(index).copied().unwrap_or(0);
-            (0..).zip(sets).fold(0, |all, (number, set): (u32, &Set)| {
-                let named = set.list.is_none_or(|list| listed >> list & 1 != 0);
-                all | u32::from(named && marks.allow(set.mask)) << number
-            })
-        });
-        self.shown.extend(shown);
-        self.merge();
+    /// Returns true if the present frame shows the instance, and the last prepared frame did not.
+    pub(in crate::crowd) fn has_returned(&self, index: u32) -> bool {
+        let marks = self.marks.get(index as usize);
+        self.is_shown(index) && marks.is_some_and(|marks| marks.shown_in < self.prepared_in)
     }
 
-    /// Merges sets that have the same instances.
-    fn merge(&mut self) {
-        let sets = self.sets.len() as u32;
-        for later in 1..sets {
-            let same = |earlier: &u32| {
-                let differs = |sets: &u32| (sets >> earlier ^ sets >> later) & 1 != 0;
-                !self.shown.iter().any(differs)
-            };
-            if let Some(earlier) = (0..later).find(same) {
-                for set in self.set_of_view.iter_mut().filter(|set| **set == later) {
-                    *set = earlier;
-                }
-            }
-        }
-    }
-
-    /// Calls `returned` with each instance that this frame shows and the last prepared frame did
-    /// not.
-    pub(in crate::crowd) fn mark_shown(&mut self, frame: u64, mut returned: impl FnMut(u32)) {
-        for (index, (marks, sets)) in (0..).zip(self.marks.iter_mut().zip(&self.shown)) {
-            if *sets == 0 {
-                continue;
-            }
-            if marks.shown_in < self.prepared_in {
-                returned(index);
-            }
+    /// Notes what the present frame shows, after [`Self::has_returned`] was asked.
+    pub(in crate::crowd) fn mark_shown(&mut self, frame: u64) {
+        for (marks, _) in (self.marks.iter_mut())
+            .zip(&self.shown)
+            .filter(|of| *of.1 != 0)
+        {
             marks.shown_in = frame;
         }
         // It is the same frame again if preparing it failed the first time.
         if self.prepared_in != frame {
             (self.prepared_before, self.prepared_in) = (self.prepared_in, frame);
-        }
-    }
-
-    /// Makes the lists after [`Self::decide`]. `is_flipped` says if the instance of a table index
-    /// is flipped.
-    pub(in crate::crowd) fn make_lists(
-        &mut self,
-        characters: &Characters,
-        is_flipped: impl Fn(u32) -> bool,
-    ) {
-        self.list.clear();
-        self.runs.clear();
-        for set in 0..self.sets.len() as u32 {
-            if !self.set_of_view.contains(&set) {
-                continue;
-            }
-            for (index, character) in characters.iter() {
-                if character.hiding > 0 {
-                    self.list_by_parts(set, index, character, &is_flipped);
-                } else {
-                    self.list_all(set, index, character, &is_flipped);
-                }
-            }
-        }
-    }
-
-    fn list_all(
-        &mut self,
-        set: u32,
-        number: u32,
-        character: &LoadedCharacter,
-        is_flipped: impl Fn(u32) -> bool,
-    ) {
-        let shown = &self.shown;
-        let in_set = |index: &u32| {
-            let sets = shown.get(*index as usize).copied().unwrap_or(0);
-            sets >> set & 1 != 0
-        };
-        for flipped in [false, true] {
-            if flipped && character.flipped == 0 {
-                break;
-            }
-            let first = self.list.len();
-            let members = character.members.iter().copied().filter(in_set);
-            self.list
-                .extend(members.filter(|index| is_flipped(*index) == flipped));
-            let count = self.list.len() - first;
-            if count > 0 {
-                self.runs.push(Run {
-                    of: set,
-                    character: number,
-                    first: first as u32,
-                    count: count as u32,
-                    flipped,
-                    hidden: 0,
-                });
-            }
-        }
-    }
-
-    fn list_by_parts(
-        &mut self,
-        set: u32,
-        number: u32,
-        character: &LoadedCharacter,
-        is_flipped: impl Fn(u32) -> bool,
-    ) {
-        self.order.clear();
-        for index in &character.members {
-            let sets = self.shown.get(*index as usize).copied().unwrap_or(0);
-            if sets >> set & 1 != 0 {
-                let hidden = self.hidden(*index);
-                self.order.push((is_flipped(*index), hidden, *index));
-            }
-        }
-        self.order.sort_unstable();
-        for alike in self.order.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
-            let Some((flipped, hidden, _)) = alike.first().copied() else {
-                continue;
-            };
-            self.runs.push(Run {
-                of: set,
-                character: number,
-                first: self.list.len() as u32,
-                count: alike.len() as u32,
-                flipped,
-                hidden,
-            });
-            self.list.extend(alike.iter().map(|(_, _, index)| *index));
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The instances that a view shows, and their order.
 
+pub(in crate::crowd) mod cull;
+mod decide;
 pub(in crate::crowd) mod marks;
 pub(in crate::crowd) mod runs;
 pub(in crate::crowd) mod sorted;

@@ -3,14 +3,16 @@
 /// Contiguous instances of one character in the visible list that are drawn alike.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::crowd) struct Run {
-    /// The index of its visible set or, for blended instances, of its view.
-    pub(in crate::crowd) of: u32,
+    /// The index of its view.
+    pub(in crate::crowd) view: u32,
     pub(in crate::crowd) character: u32,
     /// Index of its first instance in the visible list.
     pub(in crate::crowd) first: u32,
     pub(in crate::crowd) count: u32,
     /// True if their transforms are flipped.
     pub(in crate::crowd) flipped: bool,
+    /// Their level of detail.
+    pub(in crate::crowd) level: u8,
     pub(in crate::crowd) hidden: u128,
 }
 
@@ -21,11 +23,11 @@ impl Run {
     }
 }
 
-/// The runs of one set (or view) and character. `runs` must be sorted by both.
-pub(in crate::crowd) fn runs_of(runs: &[Run], of: u32, character: u32) -> &[Run] {
-    let key = (of, character);
-    let start = runs.partition_point(|run| (run.of, run.character) < key);
-    let end = runs.partition_point(|run| (run.of, run.character) <= key);
+/// The runs of one view and character. `runs` must be sorted by both.
+pub(in crate::crowd) fn runs_of(runs: &[Run], view: u32, character: u32) -> &[Run] {
+    let key = (view, character);
+    let start = runs.partition_point(|run| (run.view, run.character) < key);
+    let end = runs.partition_point(|run| (run.view, run.character) <= key);
     runs.get(start..end).unwrap_or_default()
 }
 

@@ -111,18 +111,22 @@ impl Sorted {
         instances: &Instances,
         visibility: &Visibility,
     ) {
-        let kind = |index: u32| (instances.is_flipped(index), visibility.hidden(index));
+        let kind = |index: u32| {
+            let level = visibility.level(view, index).unwrap_or(0);
+            (instances.is_flipped(index), level, visibility.hidden(index))
+        };
         for alike in self.depths.chunk_by(|a, b| kind(a.1) == kind(b.1)) {
             let Some((_, index)) = alike.first() else {
                 continue;
             };
-            let (flipped, hidden) = kind(*index);
+            let (flipped, level, hidden) = kind(*index);
             self.runs.push(Run {
-                of: view,
+                view,
                 character,
                 first: (start + self.list.len()) as u32,
                 count: alike.len() as u32,
                 flipped,
+                level,
                 hidden,
             });
             self.list.extend(alike.iter().map(|(_, index)| *index));

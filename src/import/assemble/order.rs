@@ -36,7 +36,7 @@ pub(super) fn apply(drafts: &mut [Draft], materials: &[Material], keep: bool) ->
 fn drawn_lists(primitive: &Primitive, blended: bool) -> Vec<Vec<u32>> {
     let (mut mixed, mut rigid) = (Vec::new(), Vec::new());
     let triangles = primitive.indices.as_chunks::<3>().0.iter();
-    for (triangle, is_rigid) in triangles.zip(primitive.rigid_draw(blended)) {
+    for (triangle, is_rigid) in triangles.zip(primitive.rigid_draw(&primitive.indices, blended)) {
         let list = if is_rigid { &mut rigid } else { &mut mixed };
         list.extend(triangle);
     }

@@ -385,7 +385,7 @@ pub(crate) fn room<T, const WORDS: u32>(list: &mut Vec<T>, len: usize) -> *mut f
 /// winding.
 pub(crate) fn facings(character: &Character) -> Vec<Vec<Facing>> {
     let of = |primitive| {
-        let facings = character.facings(primitive);
+        let facings = character.facings(primitive, &primitive.indices);
         let steady = facings.iter().all(|facing| *facing == Facing::Steady);
         if steady { Vec::new() } else { facings }
     };

@@ -1,0 +1,314 @@
+//! Stage cull: whether a view shows an instance, and at which level of detail.
+//!
+//! The arithmetic is additions, multiplications and comparisons alone, in a fixed order, so that it
+//! can be repeated bit for bit. Square roots and quotients are taken once per view or change.
+
+use crate::crowd::characters::MAX_LEVELS;
+use crate::crowd::view::{Culling, View};
+use glam::{Affine3A, Vec3, Vec4};
+
+/// Instances that are tested together.
+pub(in crate::crowd) const BLOCK: usize = 64;
+
+/// A relative error above that of any clip coordinate which a shader computes in `f32`: sixteen
+/// roundings.
+const ROUNDING: f32 = 1.0 / 1_048_576.0;
+
+/// A level coarser than the last must meet this part of the allowed error, so that levels do not
+/// alternate at a threshold.
+const COARSER: f32 = 0.8;
+
+/// Instances whose diameter is below this part of the allowed error are left out.
+const LEAST_SIZE: f32 = 0.7;
+
+/// The bounding spheres of all instances in world space, by table index.
+///
+/// The lists are padded to whole blocks.
+#[derive(Debug, Default)]
+pub(in crate::crowd) struct Spheres {
+    x: Vec<f32>,
+    y: Vec<f32>,
+    z: Vec<f32>,
+    radius: Vec<f32>,
+    /// The largest scale from character to world space.
+    scale: Vec<f32>,
+}
+
+/// A bounding sphere in world space.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::crowd) struct Placed {
+    pub(in crate::crowd) center: Vec3,
+    pub(in crate::crowd) radius: f32,
+    /// The largest scale from character to world space.
+    pub(in crate::crowd) scale: f32,
+}
+
+impl Placed {
+    /// A sphere in character space under an instance's transform.
+    ///
+    /// The scale is the square root of the largest row sum of |MᵀM|, which is at least the largest
+    /// singular value of M (Gershgorin).
+    pub(in crate::crowd) fn new(
+        (center, radius): (Vec3, f32),
+        world_from_model: &Affine3A,
+    ) -> Self {
+        let [a, b, c] = [
+            world_from_model.matrix3.x_axis,
+            world_from_model.matrix3.y_axis,
+            world_from_model.matrix3.z_axis,
+        ];
+        let (ab, bc, ca) = (a.dot(b).abs(), b.dot(c).abs(), c.dot(a).abs());
+        let sums = [a.dot(a) + ab + ca, b.dot(b) + ab + bc, c.dot(c) + bc + ca];
+        let scale = sums.into_iter().fold(0.0, f32::max).sqrt() * (1.0 + ROUNDING);
+        Self {
+            center: world_from_model.transform_point3(center),
+            radius: radius * scale,
+            scale,
+        }
+    }
+}
+
+impl Spheres {
+    pub(in crate::crowd) fn reserve(&mut self, instances: usize) {
+        let all = instances.next_multiple_of(BLOCK);
+        for list in self.lists() {
+            list.reserve(all.saturating_sub(list.len()));
+        }
+    }
+
+    fn lists(&mut self) -> [&mut Vec<f32>; 5] {
+        [
+            &mut self.x,
+            &mut self.y,
+            &mut self.z,
+            &mut self.radius,
+            &mut self.scale,
+        ]
+    }
+
+    pub(in crate::crowd) fn set(&mut self, index: u32, placed: &Placed) {
+        let index = index as usize;
+        let values = [
+            placed.center.x,
+            placed.center.y,
+            placed.center.z,
+            placed.radius,
+            placed.scale,
+        ];
+        for (list, value) in self.lists().into_iter().zip(values) {
+            if list.len() <= index {
+                list.resize((index + 1).next_multiple_of(BLOCK), 0.0);
+            }
+            if let Some(to) = list.get_mut(index) {
+                *to = value;
+            }
+        }
+    }
+
+    pub(in crate::crowd) fn get(&self, index: u32) -> Placed {
+        let of = |list: &[f32]| list.get(index as usize).copied().unwrap_or(0.0);
+        Placed {
+            center: Vec3::new(of(&self.x), of(&self.y), of(&self.z)),
+            radius: of(&self.radius),
+            scale: of(&self.scale),
+        }
+    }
+
+    /// A bit for each instance of a block that may be inside all planes.
+    pub(in crate::crowd) fn inside(&self, block: usize, test: &ViewTest) -> u64 {
+        let of = |list| {
+            let (blocks, _) = <[f32]>::as_chunks::<BLOCK>(list);
+            blocks.get(block)
+        };
+        let (Some(x), Some(y), Some(z), Some(radius)) =
+            (of(&self.x), of(&self.y), of(&self.z), of(&self.radius))
+        else {
+            return 0;
+        };
+        let mut inside = u64::MAX;
+        let mut sides = [0_u8; BLOCK];
+        for plane in &test.planes {
+            for (((side, x), y), (z, radius)) in
+                sides.iter_mut().zip(x).zip(y).zip(z.iter().zip(radius))
+            {
+                *side = u8::from(plane.leaves_out(Vec3::new(*x, *y, *z), *radius));
+            }
+            for (at, eight) in (0..).step_by(8).zip(sides.as_chunks::<8>().0) {
+                // Moves the lowest bits of eight bytes into one byte.
+                let out = u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+                inside &= !(out << at);
+            }
+            if inside == 0 {
+                break;
+            }
+        }
+        inside
+    }
+}
+
+/// A plane that bounds what a view shows.
+#[derive(Debug, Clone, Copy)]
+struct Plane {
+    /// Its product with a point inside is not negative.
+    inward: Vec4,
+    /// The length of the normal.
+    length: f32,
+    /// How far rounding can move the product: per metre of the point's coordinates, and in any
+    /// case.
+    rounding: [f32; 2],
+}
+
+impl Plane {
+    /// The plane of points whose product with `a` is not below minus that with `b`.
+    fn new(a: Vec4, b: Vec4) -> Self {
+        let inward = a + b;
+        Self {
+            inward,
+            length: inward.truncate().length() * (1.0 + ROUNDING),
+            rounding: [
+                (a.truncate().length() + b.truncate().length()) * ROUNDING,
+                (a.w.abs() + b.w.abs()) * ROUNDING,
+            ],
+        }
+    }
+
+    /// True if a sphere lies outside as a whole.
+    fn leaves_out(&self, center: Vec3, radius: f32) -> bool {
+        let [x, y, z, w] = self.inward.to_array();
+        let product = ((center.x * x + center.y * y) + center.z * z) + w;
+        let away = (center.x.abs() + center.y.abs()) + center.z.abs();
+        let reach = (radius * self.length + away * self.rounding[0]) + self.rounding[1];
+        product + reach < 0.0
+    }
+}
+
+/// What a view tests instances with.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::crowd) struct ViewTest {
+    planes: [Plane; 6],
+    eye: Vec3,
+    /// True if size depends on distance.
+    perspective: bool,
+    /// Pixels per metre at a distance of 1 m over the allowed error in pixels: for the level that
+    /// an instance has or a finer one, and for a coarser one.
+    per_error: [f32; 2],
+    /// The size that is left out as a multiple of the sphere's radius, at a distance of 1 m.
+    least_size: f32,
+    /// The only level that is drawn, if the caller chose it.
+    fixed: Option<u8>,
+}
+
+/// What the cull stage finds for an instance that lies inside a view.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::crowd) enum Found {
+    /// It is too small.
+    TooSmall,
+    /// It is drawn at this level.
+    Level(u8),
+}
+
+impl ViewTest {
+    pub(in crate::crowd) fn new(view: &View) -> Self {
+        let [x, y, z, w] = [0, 1, 2, 3].map(|row| view.clip_from_world.row(row));
+        let jitter = view.jitter;
+        let everything = Plane::new(Vec4::W, Vec4::ZERO);
+        let sides = [
+            Plane::new(w * (1.0 + jitter.x), x),
+            Plane::new(w * (1.0 - jitter.x), -x),
+            Plane::new(w * (1.0 + jitter.y), y),
+            Plane::new(w * (1.0 - jitter.y), -y),
+        ];
+        let [left, right, top, bottom] = sides;
+        let planes = match view.culling {
+            Culling::Off => [everything; 6],
+            Culling::Sides => [left, right, top, bottom, everything, everything],
+            Culling::Frustum => {
+                let (near, far) = (Plane::new(z, Vec4::ZERO), Plane::new(w, -z));
+                [left, right, top, bottom, near, far]
+            }
+        };
+        let eye = view.eye_point();
+        let perspective = !view.is_orthographic();
+        let extent = view.viewport.extent;
+        let half = [extent.width, extent.height].map(|size| size as f32 / 2.0);
+        let pixels = f32::max(
+            x.truncate().length() * half[0],
+            y.truncate().length() * half[1],
+        );
+        let depth = if perspective {
+            w.truncate().length()
+        } else {
+            w.w.abs()
+        };
+        let coarse = view.error_px > 0.0 && view.culling != Culling::Off;
+        let pixels = (pixels / depth).min(f32::MAX);
+        let per_error = (pixels / view.error_px).min(f32::MAX);
+        Self {
+            planes,
+            eye: eye.truncate(),
+            perspective,
+            per_error: [per_error, (per_error / COARSER).min(f32::MAX)],
+            least_size: if coarse {
+                2.0 / LEAST_SIZE * per_error
+            } else {
+                f32::INFINITY
+            },
+            fixed: if view.error_px > 0.0 {
+                view.level.map(|level| level.min(u8::MAX.into()) as u8)
+            } else {
+                Some(
+                    view.level
+                        .map_or(0, |level| level.min(u8::MAX.into()) as u8),
+                )
+            },
+        }
+    }
+
+    /// The same with another allowed error: `factor` times as much.
+    pub(in crate::crowd) fn with_error(&self, factor: f32) -> Self {
+        Self {
+            per_error: self.per_error.map(|per_error| per_error / factor),
+            ..*self
+        }
+    }
+
+    /// The square of the distance that sizes are divided by.
+    fn distance_squared(&self, center: Vec3) -> f32 {
+        let [x, y, z] = (center - self.eye).to_array();
+        if self.perspective {
+            (x * x + y * y) + z * z
+        } else {
+            1.0
+        }
+    }
+
+    /// Finds the level of an instance that lies inside. `errors` are those of its character's
+    /// levels in metres, ascending from 0, and `last` is the level that it had in this view.
+    pub(in crate::crowd) fn find(&self, placed: &Placed, errors: &[f32], last: u8) -> Found {
+        let squared = self.distance_squared(placed.center);
+        let size = placed.radius * self.least_size;
+        if squared > size * size {
+            return Found::TooSmall;
+        }
+        Found::Level(self.level(placed, squared, errors, last))
+    }
+
+    /// The coarsest level whose error is allowed at the sphere's near side.
+    fn level(&self, placed: &Placed, squared: f32, errors: &[f32], last: u8) -> u8 {
+        let coarsest = errors.len().clamp(1, MAX_LEVELS) as u8 - 1;
+        if let Some(fixed) = self.fixed {
+            return fixed.min(coarsest);
+        }
+        let near = if self.perspective { placed.radius } else { 0.0 };
+        let fits = |level: &u8| {
+            let error = errors
+                .get(usize::from(*level))
+                .copied()
+                .unwrap_or(f32::INFINITY);
+            let per_error = self.per_error[usize::from(*level > last)];
+            let reach = per_error * (placed.scale * error) + near;
+            squared >= reach * reach
+        };
+        (1..=coarsest).rev().find(fits).unwrap_or(0)
+    }
+}
