@@ -10,10 +10,15 @@ use throng::clip::Interpolation;
 use throng::glam::{Affine3A, DAffine3, DMat3, DVec3, Quat, Vec3, Vec3A};
 use throng::import::{RawAnimation, RawChannel, RawKeys};
 use throng::skeleton::{Joint, Socket};
-use throng::{Attachment, CharacterId, Crowd, Error, Id, InstanceId, Play, Result, Spawn, View};
+use throng::{
+    Attachment, CharacterId, Crowd, Culling, Error, Id, InstanceId, Play, Result, Spawn, View,
+};
 
 fn camera() -> View {
-    view(Vec3::new(0.0, 2.0, 7.0), Vec3::ZERO, EXTENT)
+    View {
+        culling: Culling::Off,
+        ..view(Vec3::new(0.0, 2.0, 7.0), Vec3::ZERO, EXTENT)
+    }
 }
 
 struct Stage {

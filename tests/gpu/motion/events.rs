@@ -5,7 +5,7 @@ use crate::support::frames::EXTENT;
 use crate::support::{Setup, each, view};
 use throng::glam::{Affine3A, Quat, Vec2, Vec3};
 use throng::palette::SkinningMethod;
-use throng::{Capacity, SkinningStage, View};
+use throng::{Capacity, Culling, SkinningStage, View};
 
 const METHODS: [SkinningMethod; 3] = [
     SkinningMethod::Linear,
@@ -293,6 +293,10 @@ fn frames_without_the_view_do_not_count() {
             let other = View {
                 history: None,
                 ..camera()
+            };
+            let other = View {
+                culling: Culling::Off,
+                ..other
             };
             // A frame without a view, with another view, not prepared, and never submitted.
             world.place(2, at(5.0));
