@@ -90,6 +90,19 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TEXELS", default_value = "2048")]
     pub(crate) shadows: Shadows,
 
+    /// Error of levels of detail that is allowed, in pixels, or 0 for full detail. The shadow map is
+    /// allowed twice as many texels.
+    #[arg(long, value_name = "PX", default_value_t = 1.0, value_parser = pixels)]
+    pub(crate) error_px: f32,
+
+    /// Whether to use levels of detail, or the full one alone.
+    #[arg(long, value_enum, default_value = "on")]
+    pub(crate) levels: OnOff,
+
+    /// Nobody changes what they do, nor where they are.
+    #[arg(long)]
+    pub(crate) still: bool,
+
     /// Where to skin vertices: in the vertex shader, in the skin stage on the GPU, or on the CPU.
     /// The picture is the same.
     #[arg(long, value_enum, default_value = "vertex")]
@@ -143,6 +156,19 @@ fn positive(text: &str) -> Result<f32, &'static str> {
     let value = text.parse().ok();
     let value = value.filter(|value: &f32| value.is_normal() && *value > 0.0);
     value.ok_or("expected a number of more than 0")
+}
+
+fn pixels(text: &str) -> Result<f32, &'static str> {
+    let value = text.parse().ok();
+    let value = value.filter(|value: &f32| value.is_finite() && *value >= 0.0);
+    value.ok_or("expected a number of pixels, or 0")
+}
+
+/// A switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OnOff {
+    On,
+    Off,
 }
 
 /// The stage that skins vertices.

@@ -38,6 +38,8 @@ pub(crate) struct Scene {
     /// Number of instances of each model.
     pub(crate) counts: Vec<u32>,
     skinning: Skinning,
+    /// True if nobody changes what they do from time 0 on.
+    still: bool,
 }
 
 /// The skinning of all characters.
@@ -57,6 +59,7 @@ impl Scene {
         layout: Layout,
         skinning: Skinning,
         fades: Fades,
+        still: bool,
     ) -> Self {
         let mut counts = vec![0; models.len()];
         for person in &layout.persons {
@@ -74,7 +77,17 @@ impl Scene {
             hidden: Vec::new(),
             counts,
             skinning,
+            still,
         }
+    }
+
+    /// The largest number of levels of detail of a model.
+    pub(crate) fn levels(&self) -> usize {
+        let levels = self
+            .models
+            .iter()
+            .map(|model| model.character.level_count());
+        levels.max().unwrap_or(1)
     }
 
     pub(crate) fn models(&self) -> &[Model] {
@@ -241,6 +254,9 @@ impl Scene {
 
     /// Advances everyone to this time: their activities, and the positions of walking people.
     pub(crate) fn direct(&mut self, crowd: &mut Crowd, time_s: f64) -> Result<()> {
+        if self.still && time_s > 0.0 {
+            return Ok(());
+        }
         let known = (&self.models[..], &self.layout);
         self.director.direct(crowd, known, time_s)?;
         // People enter one after another, so that they are not in step.

@@ -11,7 +11,7 @@ use throng::standalone::{
 };
 use throng::{Crowd, CrowdDesc, PassDesc, PassId, View};
 
-use super::args::{Args, Pixel, Shadows};
+use super::args::{Args, OnOff, Pixel, Shadows};
 use super::layout::Layout;
 use super::model::Model;
 use super::roles::Fades;
@@ -37,6 +37,25 @@ pub(crate) struct Show {
     scenery: Crowd,
     shadow: Option<ShadowImage>,
     passes: Option<Passes>,
+    detail: Detail,
+}
+
+/// The choice of levels of detail.
+#[derive(Clone, Copy)]
+struct Detail {
+    error_px: f32,
+    level: Option<u32>,
+}
+
+impl Detail {
+    /// The view with this detail. `factor` is for views of which errors are seen less.
+    fn of(self, view: View, factor: f32) -> View {
+        View {
+            error_px: self.error_px * factor,
+            level: self.level,
+            ..view
+        }
+    }
 }
 
 /// The passes, in the order of drawing.
@@ -81,7 +100,7 @@ pub(crate) fn scene_with(args: &Args, fades: Fades) -> Result<Scene> {
         method: args.method.into(),
         picks: args.pick.is_some(),
     };
-    Ok(Scene::new(models, layout, skinning, fades))
+    Ok(Scene::new(models, layout, skinning, fades, args.still))
 }
 
 pub(crate) fn context_desc(args: &Args) -> ContextDesc<'static> {
@@ -147,6 +166,10 @@ impl Show {
             scenery,
             shadow: None,
             passes: None,
+            detail: Detail {
+                error_px: args.error_px,
+                level: (args.levels == OnOff::Off).then_some(0),
+            },
         };
         match show.build(context, formats, args.shadows) {
             Ok(()) => Ok(show),
@@ -252,10 +275,9 @@ impl Show {
             shadow: self.shadow.as_ref().map(ShadowImage::shadow),
             ..view
         };
-        let lit: Vec<View> = [view]
-            .into_iter()
-            .chain(self.shadow.as_ref().map(ShadowImage::view))
-            .collect();
+        let sun = self.shadow.as_ref().map(ShadowImage::view);
+        let sun = sun.map(|sun| self.detail.of(sun, 2.0));
+        let lit: Vec<View> = [self.detail.of(view, 1.0)].into_iter().chain(sun).collect();
         let (device, cmd) = (&context.device.clone(), frame.cmd);
         let allocator = &mut context.allocator();
         let frame_index = frame.frame_index as u32;

@@ -177,6 +177,15 @@ impl Log {
             stats.draws,
             middle(self.steady(&self.upload_bytes)),
         ))?;
+        let levels = stats.levels.iter().map(u32::to_string);
+        let levels: Vec<_> = levels.take(scene.levels()).collect();
+        say(&format!(
+            "in all views {} instances, {} outside, {} too small, by level {}",
+            stats.shown,
+            stats.outside,
+            stats.too_small,
+            levels.join(" "),
+        ))?;
         say(&format!(
             "{:<12} {:>10} {:>10} {:>10}",
             "ms", "p50", "p95", "p99"
@@ -229,6 +238,10 @@ impl Log {
             "vertices": stats.vertices,
             "triangles": stats.triangles,
             "draws_per_frame": stats.draws,
+            "shown": stats.shown,
+            "outside": stats.outside,
+            "too_small": stats.too_small,
+            "levels": stats.levels,
             "upload_bytes_per_frame": middle(self.steady(&self.upload_bytes)),
             "upload_bytes_first_frame": self.upload_bytes.first(),
             "first_frame_ms": self.frame_ms.first().filter(|_| self.warm_up == 1),
