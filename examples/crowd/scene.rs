@@ -81,13 +81,13 @@ impl Scene {
         }
     }
 
-    /// The largest number of levels of detail of a model.
+    /// The largest number of levels of detail of a model, with the full one.
     pub(crate) fn levels(&self) -> usize {
         let levels = self
             .models
             .iter()
             .map(|model| model.character.level_count());
-        levels.max().unwrap_or(1)
+        1 + levels.max().unwrap_or(0)
     }
 
     pub(crate) fn models(&self) -> &[Model] {

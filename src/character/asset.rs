@@ -273,11 +273,11 @@ impl Character {
             .sum()
     }
 
-    /// The number of levels of detail, with the full one.
+    /// The number of coarser levels of detail, without the full level.
     #[must_use]
     pub fn level_count(&self) -> usize {
         let first = self.model.primitives.first();
-        1 + first.map_or(0, |primitive| primitive.levels.len())
+        first.map_or(0, |primitive| primitive.levels.len())
     }
 
     /// The palette range that `primitive` addresses.

@@ -168,7 +168,7 @@ impl LoadedCharacter {
                 upload.free(device, allocator);
             }
         })?;
-        let levels = 0..mesh.level_count().min(MAX_LEVELS);
+        let levels = 0..(1 + mesh.level_count()).min(MAX_LEVELS);
         let levels = levels.map(|level| Level::new(character, &mesh, level));
         let levels: Vec<Level> = levels.collect();
         let errors = levels.iter().scan(0.0, |most: &mut f32, level| {

@@ -60,7 +60,7 @@ impl Geometry {
         let mut geometry = Self {
             words: vec![0; records / 4],
             first_material: first_material as u32,
-            draws: vec![Vec::new(); character.level_count()],
+            draws: vec![Vec::new(); 1 + character.level_count()],
             skinned: SkinnedLayout::new(character)?,
             ..Self::default()
         };

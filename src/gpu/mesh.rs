@@ -218,10 +218,10 @@ impl SkinnedMesh {
         self.draws.get(level).map_or(&[], Vec::as_slice)
     }
 
-    /// The number of levels of detail, with the full one.
+    /// The number of coarser levels of detail, without the full level.
     #[must_use]
     pub fn level_count(&self) -> usize {
-        self.draws.len()
+        self.draws.len().saturating_sub(1)
     }
 
     /// Vertices of all primitives together.
@@ -336,7 +336,7 @@ pub(crate) fn draws_without_indices(
     character: &Character,
     format: PaletteFormat,
 ) -> Vec<PrimitiveDraw> {
-    let levels = character.level_count();
+    let levels = 1 + character.level_count();
     let ranges = (0..)
         .zip(character.primitives())
         .flat_map(|of| (0..levels).map(move |level| (of, level)))

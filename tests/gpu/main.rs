@@ -24,6 +24,7 @@ mod animator;
 mod attachments;
 mod compiled_shaders;
 mod constants;
+mod culling;
 mod eyes;
 mod frames_in_flight;
 mod getters;

@@ -228,6 +228,24 @@ impl Frame<'_> {
         })
     }
 
+    /// The level of detail at which a prepared view shows an instance: 0 is the full one. `None` if
+    /// the view does not show it.
+    ///
+    /// # Errors
+    /// - [`Error::Argument`] if the view was not prepared in this frame.
+    /// - [`Error::Stale`] or [`Error::NotFound`] if the instance is not alive.
+    #[doc(alias = "LOD")]
+    pub fn level(&self, view: ViewId, instance: InstanceId) -> Result<Option<u32>> {
+        self.prepared_view(view)?;
+        self.crowd.scene.instances.get(instance)?;
+        let level = self
+            .crowd
+            .scene
+            .visibility
+            .level(view.index, instance.index);
+        Ok(level.map(u32::from))
+    }
+
     /// Begins a profiler scope of the engine's own, measured beside the crowd's.
     ///
     /// Returns `None` without [`CrowdDesc::profile`](super::CrowdDesc::profile), if the device has

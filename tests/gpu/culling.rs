@@ -1,0 +1,392 @@
+//! What lies outside of a view is not drawn, nothing else is left out, and what is far away has
+//! fewer triangles.
+
+use crate::reference::picture::{covered, different};
+use crate::reference::rng::Rng;
+use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, REVERSED_Z, pass, picture, target};
+use crate::support::{Setup, each, reversed, view};
+use throng::glam::camera::rh;
+use throng::glam::{Affine3A, Quat, Vec2, Vec3};
+use throng::standalone::Target;
+use throng::{
+    Capacity, CharacterId, Crowd, Culling, Error, InstanceId, PassId, Play, Spawn, Stats, View,
+    builtin,
+};
+
+const CAPACITY: Capacity = Capacity {
+    instances: 64,
+    palette_entries: 4096,
+    views: 4,
+    ..Capacity::DEFAULT
+};
+
+/// The height of the picture over the height of what it shows at a distance of 1 m.
+fn pixels_at_1_m() -> f64 {
+    // The field of view of `view` is 0.7 radians.
+    f64::from(EXTENT.height) / 2.0 / 0.35_f64.tan()
+}
+
+struct Stage {
+    crowd: Crowd,
+    kind: CharacterId,
+    target: Target,
+    passes: [PassId; 2],
+    frames_in_flight: FramesInFlight,
+    frame_index: u32,
+}
+
+impl Stage {
+    fn new(setup: &mut Setup) -> Self {
+        let mut crowd = setup.crowd(2, CAPACITY);
+        let target = target(&mut setup.context);
+        let passes = [false, true].map(|reversed_z| pass(&mut crowd, &target, reversed_z));
+        let mannequin = builtin::mannequin().unwrap().character;
+        let allocator = &mut setup.context.allocator();
+        let kind = crowd.add_character(allocator, &mannequin).unwrap();
+        Self {
+            kind,
+            crowd,
+            target,
+            passes,
+            frames_in_flight: FramesInFlight::new(&setup.context, 2),
+            frame_index: 0,
+        }
+    }
+
+    fn spawn(&mut self, world_from_model: Affine3A, play: &'static str) -> InstanceId {
+        let spawn = Spawn {
+            world_from_model,
+            play: play.into(),
+            ..Spawn::default()
+        };
+        self.crowd.spawn(self.kind, &spawn).unwrap()
+    }
+
+    fn move_to(&mut self, id: InstanceId, place: Vec3) {
+        let place = Affine3A::from_translation(place);
+        let mut it = self.crowd.instance_mut(id).unwrap();
+        it.set_transform(&place).unwrap();
+    }
+
+    /// The picture of a view, and the figures of its frame.
+    fn look(&mut self, setup: &mut Setup, view: &View, reversed_z: bool) -> (Vec<u8>, Stats) {
+        self.frame_index = 1 - self.frame_index;
+        let begin = if reversed_z { &REVERSED_Z } else { &NORMAL_Z };
+        let on = (&self.target, self.passes[usize::from(reversed_z)], begin);
+        let seen = picture(
+            &mut setup.context,
+            &mut self.crowd,
+            &mut self.frames_in_flight,
+            (self.frame_index, 0.4),
+            on,
+            &[*view],
+        );
+        (seen, self.crowd.stats())
+    }
+
+    /// The levels of detail at which views show an instance.
+    fn levels(&mut self, setup: &mut Setup, views: &[View], id: InstanceId) -> Vec<Option<u32>> {
+        let cmd = self.frames_in_flight.begin(&setup.context, 0);
+        let allocator = &mut setup.context.allocator();
+        let mut frame = unsafe { self.crowd.begin_frame(allocator, 0, 0.4) }.unwrap();
+        let views = unsafe { frame.record_prepare(cmd, views) }.unwrap();
+        let levels = views.iter().map(|view| frame.level(*view, id).unwrap());
+        let levels = levels.collect();
+        self.frames_in_flight.submit(&setup.context, 0);
+        self.frames_in_flight.wait(&setup.context, 0);
+        levels
+    }
+
+    fn destroy(mut self, setup: &mut Setup) {
+        self.frames_in_flight.destroy(&setup.context);
+        self.target.destroy(&mut setup.context);
+        setup.destroy(self.crowd);
+    }
+}
+
+fn camera() -> View {
+    view(Vec3::new(0.0, 1.0, 6.0), Vec3::new(0.0, 1.0, 0.0), EXTENT)
+}
+
+fn orthographic() -> View {
+    let clip_from_view = rh::proj::vulkan::orthographic(-2.0, 2.0, -2.0, 2.0, 0.1, 12.0);
+    let (eye, at) = (Vec3::new(4.0, 4.0, 4.0), Vec3::new(0.0, 1.0, 0.0));
+    let view_from_world = rh::view::look_at_mat4(eye, at, Vec3::Y);
+    View::new(clip_from_view * view_from_world, eye, EXTENT)
+}
+
+/// Views of every kind, each with whether its depth is reversed.
+fn kinds() -> Vec<(View, bool)> {
+    let jittered = View {
+        jitter: Vec2::new(0.21, -0.17),
+        ..camera()
+    };
+    let turned = View {
+        flip_y: true,
+        ..view(Vec3::new(-3.0, 4.0, 2.0), Vec3::new(0.0, 0.5, 0.0), EXTENT)
+    };
+    let all = [camera(), orthographic(), jittered, turned];
+    let normal = all.map(|view| (view, false));
+    let mirrored = all.map(|view| (reversed(&view), true));
+    normal.into_iter().chain(mirrored).collect()
+}
+
+/// Characters that cross every edge of the picture, the near and the far plane: every pixel is as
+/// without culling, and many are left out.
+#[test]
+fn no_pixel_is_lost_at_an_edge() {
+    each(|setup| {
+        let mut stage = Stage::new(setup);
+        let mut rng = Rng::new(30);
+        let clips = ["Idle", "Walk", "Run", "Wave"];
+        let ids: Vec<InstanceId> = (0..24)
+            .map(|number| stage.spawn(Affine3A::IDENTITY, clips[number % clips.len()]))
+            .collect();
+        let (mut left_out, mut drawn) = (0, 0);
+        for (view, reversed_z) in kinds() {
+            let full = View {
+                error_px: 0.0,
+                ..view
+            };
+            for _ in 0..6 {
+                for id in &ids {
+                    let within = |rng: &mut Rng| rng.range(-4.0, 4.0);
+                    let place = Vec3::new(within(&mut rng), within(&mut rng), within(&mut rng));
+                    let scale = Vec3::new(rng.range(0.3, 1.5), rng.range(0.3, 1.5), 1.0);
+                    let turn = Quat::from_rotation_y(rng.range(0.0, 6.0));
+                    let place = Affine3A::from_scale_rotation_translation(scale, turn, place);
+                    let mut it = stage.crowd.instance_mut(*id).unwrap();
+                    it.set_transform(&place).unwrap();
+                }
+                let off = View {
+                    culling: Culling::Off,
+                    ..full
+                };
+                let (wanted, stats) = stage.look(setup, &off, reversed_z);
+                assert_eq!((stats.shown, stats.outside, stats.too_small), (24, 0, 0));
+                let (seen, stats) = stage.look(setup, &full, reversed_z);
+                assert_eq!(different(&seen, &wanted, 0), 0);
+                assert_eq!(stats.shown + stats.outside, 24);
+                assert_eq!(stats.levels[0], stats.shown);
+                assert_eq!(stats.animated, stats.shown);
+                left_out += stats.outside;
+                drawn += stats.shown;
+                let sides = View {
+                    culling: Culling::Sides,
+                    ..full
+                };
+                let (seen, with_sides) = stage.look(setup, &sides, reversed_z);
+                assert_eq!(different(&seen, &wanted, 0), 0);
+                assert!(with_sides.shown >= stats.shown);
+            }
+        }
+        assert!(left_out > 300 && drawn > 300, "{left_out} {drawn}");
+        stage.destroy(setup);
+    });
+}
+
+/// The level is the coarsest whose error in pixels, at the near side of the bounding sphere, is
+/// allowed.
+#[test]
+fn levels_keep_to_the_error() {
+    each(|setup| {
+        let mut stage = Stage::new(setup);
+        let mannequin = builtin::mannequin().unwrap().character;
+        let errors: Vec<f64> = std::iter::once(0.0)
+            .chain(mannequin.levels().map(|level| level.error_m.into()))
+            .collect();
+        assert!(errors.len() >= 3);
+        let mut rng = Rng::new(31);
+        let mut seen = vec![0; errors.len()];
+        for _ in 0..150 {
+            // Twice as large along one axis, so the error is, too.
+            let scale = Vec3::new(1.0, rng.range(0.5, 2.0), 1.0);
+            let away_m = 3.0 * 40.0_f32.powf(rng.range(0.0, 1.0));
+            let place = Affine3A::from_scale_rotation_translation(
+                scale,
+                Quat::IDENTITY,
+                Vec3::new(0.0, 0.0, 6.0 - away_m),
+            );
+            let id = stage.spawn(place, "Walk");
+            let view = View {
+                error_px: rng.range(0.25, 4.0),
+                culling: Culling::Off,
+                ..camera()
+            };
+            let sphere = stage.crowd.instance(id).unwrap().bounding_sphere();
+            let distance = sphere.center.as_dvec3().distance(view.eye.as_dvec3());
+            let near_m = distance - f64::from(sphere.radius);
+            let largest = f64::from(scale.max_element());
+            let size_px = |metres: f64| metres * largest * pixels_at_1_m() / near_m;
+            let level = stage.levels(setup, &[view], id)[0];
+            let small = 2.0 * f64::from(sphere.radius) * pixels_at_1_m() / distance;
+            match level {
+                None => assert!(small < 0.7001 * f64::from(view.error_px)),
+                Some(level) => {
+                    assert!(small > 0.6999 * f64::from(view.error_px));
+                    seen[level as usize] += 1;
+                    let px = size_px(errors[level as usize]);
+                    let allowed = f64::from(view.error_px);
+                    assert!(level == 0 || near_m > 0.0 && px <= allowed * 1.001);
+                    // A new instance had the full level, and a coarser one needs a margin.
+                    if let Some(error) = errors.get(level as usize + 1) {
+                        let px = size_px(*error);
+                        assert!(near_m <= 0.0 || px >= allowed * 0.799, "{px} {allowed}");
+                    }
+                }
+            }
+            stage.crowd.despawn(id).unwrap();
+        }
+        assert!(seen.iter().all(|count| *count > 3), "{seen:?}");
+        stage.destroy(setup);
+    });
+}
+
+/// Between 0.8 and 1 times the threshold, a level stays what it was.
+#[test]
+fn levels_do_not_alternate() {
+    each(|setup| {
+        let mut stage = Stage::new(setup);
+        let id = stage.spawn(Affine3A::IDENTITY, "Idle");
+        let mut switches = Vec::new();
+        let mut last = None;
+        let steps = (0..120).chain((0..120).rev());
+        for step in steps {
+            let away_m = 3.0 * 1.04_f32.powi(step);
+            stage.move_to(id, Vec3::new(0.0, 0.0, 6.0 - away_m));
+            let level = stage.levels(setup, &[camera()], id)[0];
+            if last.is_some() && level != last.flatten() {
+                switches.push((last.flatten(), level, away_m));
+            }
+            last = Some(level);
+        }
+        let coarser = switches.iter().filter(|of| of.0 < of.1 && of.1.is_some());
+        let mut compared = 0;
+        for (from, to, away_m) in coarser.copied() {
+            let back = switches.iter().find(|of| of.0 == to && of.1 == from);
+            if let Some((.., back_m)) = back {
+                // The way back is nearer by the margin, up to the radius of the sphere and a step.
+                assert!(back_m / away_m < 0.93, "{away_m} m, then {back_m} m");
+                compared += 1;
+            }
+        }
+        assert!(compared >= 2, "{switches:?}");
+        // Two views have levels of their own.
+        stage.move_to(id, Vec3::new(0.0, 0.0, -4.0));
+        let full = View {
+            error_px: 0.0,
+            ..camera()
+        };
+        let fixed = View {
+            level: Some(1),
+            ..camera()
+        };
+        let coarsest = View {
+            level: Some(99),
+            ..camera()
+        };
+        let levels = stage.levels(setup, &[full, fixed, coarsest], id);
+        let count = builtin::mannequin().unwrap().character.level_count() as u32;
+        assert_eq!(levels, [Some(0), Some(1), Some(count)]);
+        stage.destroy(setup);
+    });
+}
+
+/// A view with too many triangles allows more error for everyone, and nobody disappears.
+#[test]
+fn a_view_keeps_to_its_triangles() {
+    each(|setup| {
+        let mut stage = Stage::new(setup);
+        let mut rng = Rng::new(32);
+        for _ in 0..48 {
+            let place = Vec3::new(rng.range(-4.0, 4.0), 0.0, rng.range(-20.0, 2.0));
+            stage.spawn(Affine3A::from_translation(place), "Idle");
+        }
+        let (_, free) = stage.look(setup, &camera(), false);
+        assert_eq!(free.error_factor, 1.0);
+        let mut before = free;
+        for part in [2, 4, 8] {
+            let most = (free.triangles / part) as u32;
+            let view = View {
+                max_triangles: Some(most),
+                ..camera()
+            };
+            let (picture, stats) = stage.look(setup, &view, false);
+            assert!(stats.triangles <= u64::from(most));
+            assert_eq!(stats.shown, free.shown);
+            assert!(stats.error_factor > before.error_factor);
+            assert!(covered(&picture) > 50);
+            let (again, _) = stage.look(setup, &view, false);
+            assert_eq!(again, picture);
+            before = stats;
+        }
+        // The coarsest levels have more than this.
+        let view = View {
+            max_triangles: Some(1),
+            ..camera()
+        };
+        let (_, stats) = stage.look(setup, &view, false);
+        assert_eq!(stats.shown, free.shown);
+        assert!(stats.error_factor > 900.0);
+        stage.destroy(setup);
+    });
+}
+
+#[test]
+fn the_allowed_error_is_a_number_of_pixels() {
+    each(|setup| {
+        let mut stage = Stage::new(setup);
+        for error_px in [-1.0, f32::NAN, f32::INFINITY] {
+            let view = View {
+                error_px,
+                ..camera()
+            };
+            let cmd = stage.frames_in_flight.begin(&setup.context, 0);
+            let allocator = &mut setup.context.allocator();
+            let mut frame = unsafe { stage.crowd.begin_frame(allocator, 0, 0.0) }.unwrap();
+            let fault = unsafe { frame.record_prepare(cmd, &[view]) }.unwrap_err();
+            let Error::At { why, .. } = fault else {
+                panic!("{fault}");
+            };
+            let named = matches!(
+                *why,
+                Error::Argument {
+                    what: "View::error_px",
+                    ..
+                }
+            );
+            assert!(named, "{why}");
+            unsafe { stage.crowd.abandon_frame() };
+            stage.frames_in_flight.submit(&setup.context, 0);
+        }
+        stage.destroy(setup);
+    });
+}
+
+/// The skin stage deforms no more than views show, and without culling everyone.
+#[test]
+fn what_is_outside_is_not_animated() {
+    each(|setup| {
+        let mut stage = Stage::new(setup);
+        for number in 0..10 {
+            let place = Vec3::new(0.0, 0.0, 30.0 + number as f32 * 3.0);
+            stage.spawn(Affine3A::from_translation(place), "Walk");
+        }
+        let (_, stats) = stage.look(setup, &camera(), false);
+        assert_eq!((stats.shown, stats.outside, stats.animated), (0, 10, 0));
+        assert_eq!((stats.draws, stats.triangles), (0, 0));
+        let off = View {
+            culling: Culling::Off,
+            ..camera()
+        };
+        let (_, stats) = stage.look(setup, &off, false);
+        assert_eq!((stats.shown, stats.outside, stats.animated), (10, 0, 10));
+        // One that comes back is animated at once.
+        let near = stage.spawn(Affine3A::from_rotation_y(0.3), "Walk");
+        let (seen, stats) = stage.look(setup, &camera(), false);
+        assert_eq!((stats.shown, stats.animated), (1, 1));
+        assert!(covered(&seen) > 100);
+        stage.crowd.instance_mut(near).unwrap().play(Play::REST).unwrap();
+        stage.destroy(setup);
+    });
+}
