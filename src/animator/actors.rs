@@ -9,6 +9,7 @@ use crate::animate::BatchPoser;
 use crate::clip::Clip;
 use crate::clone::clone_fields;
 use crate::error::{Error, Result, expect_index};
+use crate::mesh::Sphere;
 use crate::motion::Inertialisation;
 use core::ops::{Index, IndexMut};
 use glam::Affine3A;
@@ -50,12 +51,19 @@ pub(crate) struct ActorState {
     pub(super) springs: Springs,
     /// World space from character space, for spring bones and root motion.
     pub(super) world: Affine3A,
+    /// Contains it in every pose of what it plays.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub(super) sphere: Sphere,
+    /// True if it is in the list of actors that changed.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub(super) listed: bool,
 }
 
 clone_fields! {
     ActorState {
         generation, alive, clock, layers, passed_s, changed, still_from_s, version, root, driver,
-        own_pose, own_clip, may_be_special, inertialisation, goals, weights, springs, world,
+        own_pose, own_clip, may_be_special, inertialisation, goals, weights, springs, world, sphere,
+        listed,
     }
     Actors { list, free }
 }
@@ -130,6 +138,8 @@ impl ActorState {
             weights: Weights::default(),
             springs: Springs::default(),
             world: Affine3A::IDENTITY,
+            sphere: Sphere::EMPTY,
+            listed: false,
         }
     }
 
@@ -137,6 +147,7 @@ impl ActorState {
         let version = self.version.wrapping_add(1);
         *self = Self {
             version,
+            listed: self.listed,
             ..Self::new(generation, now_s)
         };
     }

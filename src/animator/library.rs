@@ -5,12 +5,13 @@ use super::name_or_id::NameOrId;
 use super::play::{Play, Resolved, What};
 use super::record::PlayRecord;
 use crate::character::{AnimationSet, BlendAt, Character};
-use crate::clip::Clip;
+use crate::clip::{Clip, ClipReach};
 use crate::error::{Error, Result, expect_finite, expect_in, expect_index};
 use crate::id::Id;
 use crate::mesh::{Expression, MorphWeight};
 use crate::motion::{BlendSpace, ClipEvents, MAX_FADE_S, RootMotion};
 use crate::skeleton::{Mask, Skeleton};
+use crate::skin::ReachRig;
 use crate::spring::SpringRig;
 use crate::state_machine::StateMachine;
 use glam::Vec2;
@@ -29,6 +30,9 @@ pub(crate) struct Library {
     /// What the indices in snapshots stand for.
     pub(crate) identity: Identity,
     pub(crate) morph_names: Vec<Box<str>>,
+    /// What bounding spheres are computed from: of the character, and of each clip.
+    pub(crate) reach: ReachRig,
+    pub(crate) clip_reaches: Vec<ClipReach>,
 }
 
 impl Library {
@@ -43,6 +47,8 @@ impl Library {
             morph_weights: weights.iter().map(|weight| weight.rest).collect(),
             identity: Identity::new(character),
             morph_names: weights.iter().map(|weight| weight.name.clone()).collect(),
+            reach: ReachRig::new(character),
+            clip_reaches: character.clips().iter().map(ClipReach::new).collect(),
         }
     }
 

@@ -49,6 +49,7 @@
 mod actor;
 mod actor_id;
 mod actors;
+mod bounds;
 mod deliver;
 mod evaluate;
 mod event;
@@ -93,10 +94,11 @@ use crate::clip::Clip;
 use crate::clone::clone_fields;
 use crate::error::Result;
 use crate::id::Id;
-use crate::palette::PaletteFormat;
+use crate::palette::{PaletteFormat, SkinningMethod};
 use crate::simd::SimdLevel;
 use crate::state_machine::StateMachine;
 use actors::{ActorState, Actors};
+use bounds::Bounds;
 use event::EventQueue;
 use library::Library;
 use solvers::Solvers;
@@ -143,6 +145,7 @@ pub struct Animator {
     schedule: Schedule,
     queue: EventQueue,
     work: Work,
+    bounds: Bounds,
     /// The number of actors whose transform follows their root motion.
     rooted: usize,
     now_s: f64,
@@ -151,7 +154,8 @@ pub struct Animator {
 // A clone shares the character's data, and does everything that the original does from then on.
 clone_fields! {
     Animator {
-        library, poser, threads, fits, solvers, actors, pools, schedule, queue, work, rooted, now_s,
+        library, poser, threads, fits, solvers, actors, pools, schedule, queue, work, bounds, rooted,
+        now_s,
     }
 }
 
@@ -166,6 +170,8 @@ impl Animator {
     pub fn new(character: &Character) -> Result<Self> {
         let library = Library::new(character);
         let poser = BatchPoser::new(character, &library.set.masks)?;
+        let mut bounds = Bounds::new(SkinningMethod::Linear);
+        bounds.make_room(&library, 0);
         Ok(Self {
             library: Arc::new(library),
             poser: Arc::new(poser),
@@ -177,6 +183,7 @@ impl Animator {
             schedule: Schedule::default(),
             queue: EventQueue::default(),
             work: Work::default(),
+            bounds,
             rooted: 0,
             now_s: 0.0,
         })
@@ -194,6 +201,7 @@ impl Animator {
         self.schedule.reserve(actors);
         self.queue.reserve(actors);
         self.work.make_room(actors, 0);
+        self.bounds.reserve(actors);
     }
 
     /// Adds an actor that plays `play` immediately, without a fade.
@@ -203,8 +211,7 @@ impl Animator {
     pub fn add<'a>(&mut self, play: impl Into<Play<'a>>) -> Result<ActorId> {
         let play = play.into().fade_s(0.0).inertial_s(0.0);
         let resolved = self.library.resolve(&play)?;
-        let id = self.actors.add(self.now_s);
-        self.start_springs(id.index);
+        let id = self.add_actor();
         self.change(id.index, |it| it.mix().play(&play, resolved));
         Ok(id)
     }
@@ -218,10 +225,17 @@ impl Animator {
     /// [`Error::Argument`](crate::Error::Argument) if the character has no state machine.
     pub fn add_driven(&mut self) -> Result<ActorId> {
         self.library.expect_state_machine()?;
-        let id = self.actors.add(self.now_s);
-        self.start_springs(id.index);
+        let id = self.add_actor();
         self.actor_mut(id)?.start_state_machine()?;
         Ok(id)
+    }
+
+    fn add_actor(&mut self) -> ActorId {
+        let id = self.actors.add(self.now_s);
+        // Allocate now, so that no update does.
+        self.bounds.reserve(self.actors.list.len());
+        self.start_springs(id.index);
+        id
     }
 
     /// Removes an actor. Its events of this update stay in the list.
@@ -524,6 +538,7 @@ pub(crate) enum PoseChange {
 impl Animator {
     /// Rejects poses set by the caller that a palette format cannot represent.
     pub(crate) fn expect_fit(&mut self, character: Arc<Character>, format: PaletteFormat) {
+        self.set_skinning_method(format.method());
         self.fits = Some((character, format));
     }
 

@@ -131,6 +131,8 @@ impl Animator {
         self.queue = EventQueue::default();
         self.queue.reserve(self.actors.len());
         self.work.forget_character();
+        self.bounds.forget_character();
+        self.bounds.make_room(&self.library, self.actors.list.len());
         self.schedule.warmed = 0;
         self.solvers
             .adopt(&old.skeleton, &self.library.skeleton, &map.joints);

@@ -284,6 +284,11 @@ impl Animator {
             .resize_with(rows.list.len(), ActorState::default);
         actors.free.clone_from(&from.free);
         self.schedule.wake.clear();
+        for actor in &mut actors.list {
+            actor.listed = false;
+        }
+        self.bounds.forget_changed();
+        self.bounds.reserve(rows.list.len());
         (self.work.specials, self.rooted) = (0, 0);
         // The counts were checked, so there is no error.
         let _ = rows.for_each(|index, state, records, blends| {

@@ -152,6 +152,17 @@ impl IkSolver {
         Some(moved)
     }
 
+    /// Calls `each` with every joint that it turns.
+    pub(super) fn turned(&self, mut each: impl FnMut(Id<Joint>)) {
+        let mut bones = |it: &TwoBone| [it.start, it.mid, it.end].into_iter().for_each(&mut each);
+        match self {
+            Self::TwoBone(it) => bones(it),
+            Self::Aim(it) => it.joints.iter().for_each(|at| each(at.joint)),
+            Self::Chain(it) => it.joints.iter().for_each(|at| each(at.joint)),
+            Self::Feet(it) => it.legs.iter().for_each(|leg| bones(&leg.bones)),
+        }
+    }
+
     /// The error for a target of another kind.
     fn mismatch(&self, target: &IkTarget) -> Error {
         let (got, need) = (target.kind(), self.kind());

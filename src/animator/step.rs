@@ -71,6 +71,7 @@ impl Animator {
         actor.still_from_s = f64::INFINITY;
         self.schedule.wake.set(index, self.now_s);
         self.warm();
+        self.note(index);
     }
 
     /// Computes what follows from the state of an actor that was restored: see [`Self::plan_wake`].
@@ -81,6 +82,7 @@ impl Animator {
         } else {
             self.plan_wake(index, actor.passed_s);
             self.actors[index].note_change();
+            self.note(index);
         }
     }
 
@@ -105,6 +107,8 @@ impl Animator {
         let back = local_s < actor.passed_s;
         // If the clock goes back, no time passes.
         let from_s = actor.passed_s.min(local_s);
+        let offset = [actor.passed_s, local_s].map(|at_s| actor.inertialised_at(at_s).is_some());
+        let mut changed = offset[0] != offset[1];
         let mut step = actor.root.as_ref().map(|_| Step::new(local_s - from_s));
         let mut sink = Sink {
             actor: id,
@@ -138,6 +142,7 @@ impl Animator {
         }
         if mix.advance_blends(back) {
             actor.version = actor.version.wrapping_add(1);
+            changed = true;
         }
         if let (Some(driver), Some(machine)) = (&mut actor.driver, library.state_machine()) {
             let inertialiser = Inertialiser {
@@ -152,15 +157,21 @@ impl Animator {
             driver.advance(library, machine, local_s, happens);
             driver.write(machine, &mut mix);
             actor.version = actor.version.wrapping_add(1);
+            changed = true;
         }
         mix.local_s = local_s;
+        let records = mix.records().len();
         mix.drop_faded();
+        changed |= mix.records().len() < records;
         if let (Some(root), Some(step)) = (&mut actor.root, &step) {
             root.moved(step.delta());
         }
-        actor.goals.advance(local_s);
+        changed |= actor.goals.advance(local_s);
         actor.passed_s = local_s;
         self.plan_wake(index, local_s);
+        if changed {
+            self.note(index);
+        }
     }
 
     /// Computes when an actor's pose becomes still, and when it must next be visited.
@@ -172,7 +183,10 @@ impl Animator {
         let [goals_still_s, mut wakes_s] = actor.goals.times_s();
         actor.still_from_s = still_from_s(library, records).max(goals_still_s);
         if let Some(transition) = actor.inertialised_at(local_s) {
-            actor.still_from_s = actor.still_from_s.max(transition.end_s());
+            let end_s = transition.end_s();
+            actor.still_from_s = actor.still_from_s.max(end_s);
+            // Its end changes the bounding sphere.
+            wakes_s = wakes_s.min(end_s);
         }
         for record in records {
             wakes_s = wakes_s.min(next_s(library, record, local_s));

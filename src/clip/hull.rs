@@ -88,23 +88,32 @@ impl CurveClip {
     }
 }
 
-/// Bounds the weights of a track: none is larger than twice the largest number.
+/// Bounds the weights of a track.
 ///
-/// A cubic segment lies in the hull of its ends and of points a third of its length along their
-/// tangents.
+/// A cubic segment lies in the hull of its Bézier control points: see [`Hull::with_keys`].
 fn curve_bounds(track: &WeightTrack, each: &mut impl FnMut(usize, f64)) {
     let (keys, count) = (&track.keys, track.count as usize);
-    let cubic = keys.interpolation == Interpolation::CubicSpline;
-    let third_s = match (keys.times_s.first(), keys.times_s.last()) {
-        (Some(first), Some(last)) if cubic => (f64::from(*last) - f64::from(*first)) / 3.0,
-        _ => 0.0,
+    let values = |row: usize| keys.values.iter().skip(row * count).take(count);
+    let mut bound = |number: usize, value: f64| {
+        each(track.first_weight.index() + number, value.abs());
     };
-    for (row, values) in keys.values.chunks_exact(count.max(1)).enumerate() {
-        let tangent = cubic && row % 3 != 1;
-        let factor = if tangent { third_s } else { 1.0 };
-        for (number, value) in values.iter().enumerate() {
-            let bound = f64::from(*value).abs() * factor;
-            each(track.first_weight.index() + number, bound);
+    for (key, time_s) in keys.times_s.iter().enumerate() {
+        if keys.interpolation != Interpolation::CubicSpline {
+            for (number, value) in values(key).enumerate() {
+                bound(number, (*value).into());
+            }
+            continue;
+        }
+        let third_to = |other: Option<&f32>| {
+            other.map_or(0.0, |other| (f64::from(*other) - f64::from(*time_s)) / 3.0)
+        };
+        let before = key.checked_sub(1).and_then(|at| keys.times_s.get(at));
+        let thirds = [third_to(before), 0.0, third_to(keys.times_s.get(key + 1))];
+        for (row, third) in (3 * key..).zip(thirds) {
+            let pairs = values(row).zip(values(3 * key + 1));
+            for (number, (tangent, value)) in pairs.enumerate() {
+                bound(number, f64::from(*value) + f64::from(*tangent) * third);
+            }
         }
     }
 }
@@ -123,11 +132,12 @@ impl Clip {
                 Property::Translation => rest.translation.as_dvec3(),
                 _ => rest.scale.as_dvec3(),
             })
-        } else if info.moves(property) {
-            self.moving_hull(first, lane)
         } else {
-            let value = |row: usize| f64::from(self.constants[first + row].0[lane]);
-            Hull::EMPTY.with([0, 1, 2].map(value).into())
+            let ranges = [0, 1, 2].map(|row| self.range(info.moves(property), first + row, lane));
+            Hull {
+                least: ranges.map(|range| range[0]).into(),
+                greatest: ranges.map(|range| range[1]).into(),
+            }
         };
         for track in self.kept_of(joint..joint + 1) {
             match (&track.values, property) {
@@ -139,27 +149,23 @@ impl Clip {
         hull
     }
 
-    /// The hull of three rows of keys, from `first` on.
-    fn moving_hull(&self, first: usize, lane: usize) -> Hull {
+    /// The range of a lane of a row: of keys if its block moves, of constants if not.
+    pub(super) fn range(&self, moves: bool, row: usize, lane: usize) -> [f64; 2] {
         match &self.keys {
+            _ if !moves => [f64::from(self.constants[row].0[lane]); 2],
             BlockKeys::Plain(rows, stride) => {
                 let frames = rows.chunks_exact((*stride).max(1));
-                let keys = frames.map(|frame| {
-                    let value = |row: usize| f64::from(frame[first + row].0[lane]);
-                    [0, 1, 2].map(value).into()
-                });
-                keys.fold(Hull::EMPTY, Hull::with)
+                let keys = frames.map(|frame| f64::from(frame[row].0[lane]));
+                let none = [f64::INFINITY, f64::NEG_INFINITY];
+                keys.fold(none, |[least, greatest], key| {
+                    [least.min(key), greatest.max(key)]
+                })
             }
             BlockKeys::Packed(packed) => {
-                let end = |last: bool| {
-                    [0, 1, 2].map(|row| {
-                        let row = &packed.rows[first + row];
-                        let field = (1_u32 << row.widths()[lane]) - 1;
-                        let steps = if last { f64::from(field) } else { 0.0 };
-                        f64::from(row.min[lane]) + f64::from(row.scale(lane)) * steps
-                    })
-                };
-                Hull::EMPTY.with(end(false).into()).with(end(true).into())
+                let row = &packed.rows[row];
+                let steps = f64::from((1_u32 << row.widths()[lane]) - 1);
+                let least = f64::from(row.min[lane]);
+                [least, least + f64::from(row.scale(lane)) * steps]
             }
         }
     }

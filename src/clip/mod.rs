@@ -14,7 +14,8 @@
 //!   each key needs to stay below the bound.
 //! - `close_rotations`: marks the blocks that are cheaper to blend.
 //! - `moves`: clips that change something over time.
-//! - `additive`: differences from a reference pose. `hull`: the range of a clip's values.
+//! - `additive`: differences from a reference pose. `hull`, `reach`: the ranges of a clip's
+//!   values.
 //! - `to_curves`: packed clips as curves again.
 
 mod additive;
@@ -40,6 +41,7 @@ mod packed_words;
 mod probes;
 mod quantise;
 mod rates;
+mod reach;
 mod save;
 mod tested_times;
 mod timing;
@@ -61,4 +63,5 @@ pub use pack_clips::PackObserver;
 pub(crate) use packed::{Block, BlockKeys, COMPONENTS, Property, components, rest_rows};
 pub use packed::{Clip, ClipOptions, ClipReport, VertexError};
 pub(crate) use probes::Probes;
+pub(crate) use reach::ClipReach;
 pub(crate) use timing::Moment;

@@ -13,6 +13,9 @@ use glam::{Quat, Vec3};
 /// The largest height, in metres.
 const FARTHEST_M: f32 = 1e6;
 
+/// The least cosine of a slope.
+const LEAST_ACROSS: f32 = 0.1;
+
 /// A leg: its joints and the height of its ankle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Leg {
@@ -185,6 +188,21 @@ impl FootPlacement {
         }
     }
 
+    /// The largest error of the pelvis's movement, relative to its distance from the origin and to
+    /// the movement.
+    pub(crate) const MOST_ROUNDING: f32 = 1e-5;
+
+    /// The largest distance by which it moves the pelvis, in metres: that of the ground, and what a
+    /// slope adds.
+    pub(crate) fn most_m(&self) -> f64 {
+        // A margin for the rounding of the slope.
+        let across = (f64::from(self.max_tilt_rad).cos() - 1e-5).max(LEAST_ACROSS.into());
+        let highest = self.legs.iter().map(|leg| f64::from(leg.ankle_m));
+        let slope = highest.fold(0.0, f64::max) * (1.0 / across - 1.0);
+        let step = f64::from(self.max_step_m) + slope;
+        step.max(self.max_drop_m.into())
+    }
+
     fn placed(&self, leg: &Leg, hit: &GroundHit, up: Vec3, pose: &IkPose<'_>) -> Option<Placed> {
         let ankle_model = &pose.model[usize::from(leg.bones.end)];
         let ankle = Vec3::from(ankle_model.translation);
@@ -199,7 +217,7 @@ impl FootPlacement {
         };
         // On a slope, the vertical distance that gives the ankle's height perpendicular to the
         // slope.
-        let across = (tilt * up).dot(up).max(0.1);
+        let across = (tilt * up).dot(up).max(LEAST_ACROSS);
         let rise = ground + leg.ankle_m * (1.0 / across - 1.0);
         (rise.is_finite() && ankle.is_finite()).then_some(Placed {
             rise,
@@ -211,9 +229,16 @@ impl FootPlacement {
 
     /// Moves the pelvis and all joints below it by `rise`, in character space.
     fn move_pelvis(&self, rig: &IkRig, rise: Vec3, pose: &mut IkPose<'_>) -> Option<()> {
-        let to_parent = inverse(&rig.parent_model(self.pelvis, pose.model))?;
+        let parent = rig.parent_model(self.pelvis, pose.model);
+        let to_parent = inverse(&parent)?;
         let local = &mut pose.local[usize::from(self.pelvis)];
         let moved = local.translation + direction(&to_parent, rise);
+        // The rounding of a nearly singular matrix could move it anywhere.
+        let [from, to] = [local.translation, moved].map(|own| parent.transform_point3(own));
+        let allowed = Self::MOST_ROUNDING * (from.length() + rise.length());
+        if !((to - from - rise).length() <= allowed) {
+            return None;
+        }
         local.translation = moved.is_finite().then_some(moved)?;
         rig.recompute(self.pelvis, pose.local, pose.model);
         Some(())

@@ -79,7 +79,7 @@ impl<W> Expression<W> {
     }
 
     /// The weight that is shown for a weight that was set, before others override it.
-    fn shown(&self, weight: f32) -> f32 {
+    pub(crate) fn shown(&self, weight: f32) -> f32 {
         match self.binary {
             true => f32::from(weight > 0.5),
             false => weight.clamp(0.0, 1.0),

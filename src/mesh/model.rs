@@ -1,7 +1,8 @@
 //! The parts of a character that are posed and drawn.
 
 use super::{
-    Aabb, Expression, Image, Material, MorphReach, MorphWeight, PaletteJoint, Parts, Primitive,
+    Aabb, Expression, HubReach, Image, Material, MorphReach, MorphWeight, PaletteJoint, Parts,
+    Primitive,
 };
 use crate::id::Id;
 use crate::skeleton::{Joint, Skeleton};
@@ -33,6 +34,8 @@ pub(crate) struct Model {
     pub(crate) rest_bounds: Aabb,
     /// Sorted by entry, then weight. Each pair occurs once.
     pub(crate) morph_reaches: Vec<MorphReach>,
+    /// Sorted by hub, then entry. Each pair occurs once.
+    pub(crate) hub_reaches: Vec<HubReach>,
 }
 
 impl Model {
@@ -71,6 +74,7 @@ impl Model {
             parts: self.parts.clone(),
             rest_bounds: self.rest_bounds,
             morph_reaches: self.morph_reaches.clone(),
+            hub_reaches: self.hub_reaches.clone(),
         }
     }
 

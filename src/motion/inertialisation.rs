@@ -151,7 +151,38 @@ impl Inertialisation {
     }
 }
 
+/// Bounds of the offsets, at any time of the transition.
+impl Inertialisation {
+    /// The largest lengths of each joint's translation, rotation (in radians) and scale.
+    pub(crate) fn reaches(&self) -> impl Iterator<Item = [f64; 3]> + '_ {
+        self.joints.iter().map(|offset| {
+            [0, 1, 2].map(|of| {
+                let (along, across, value) = offset.parts(of);
+                let along = most(value, along, self.duration_s);
+                along.hypot(most(0.0, across.length(), self.duration_s))
+            })
+        })
+    }
+
+    /// The largest size of each morph weight's offset.
+    pub(crate) fn weight_reaches(&self) -> impl Iterator<Item = f64> + '_ {
+        self.weights.iter().map(|[value, velocity]| {
+            let (value, velocity) = (f64::from(*value), f64::from(*velocity));
+            let sign = if value < 0.0 { -1.0 } else { 1.0 };
+            most(sign * value, sign * velocity, self.duration_s)
+        })
+    }
+}
+
 impl JointOffset {
+    /// The parts of a vector's velocity along and across its value, and the length of the value.
+    fn parts(&self, of: usize) -> (f64, DVec3, f64) {
+        let (value, velocity) = (self.values[of].as_dvec3(), self.velocities[of].as_dvec3());
+        let direction = value.normalize_or_zero();
+        let along = velocity.dot(direction);
+        (along, velocity - direction * along, value.length())
+    }
+
     /// The offset of an old motion from a new one: the old one's transforms before the transition
     /// and at it, the new one's at it and after it.
     fn between(
@@ -196,11 +227,9 @@ impl JointOffset {
     /// Adds what remains of the offset after `since_s` of `duration_s` seconds.
     fn add(&self, since_s: f64, duration_s: f64, joint: &mut Transform) {
         let [translation, rotation, scale] = [0, 1, 2].map(|of| {
-            let (value, velocity) = (self.values[of].as_dvec3(), self.velocities[of].as_dvec3());
-            let along = value.normalize_or_zero();
-            let outwards = velocity.dot(along);
-            let across = velocity - along * outwards;
-            along * decayed(value.length(), outwards, since_s, duration_s)
+            let (along, across, value) = self.parts(of);
+            let direction = self.values[of].as_dvec3().normalize_or_zero();
+            direction * decayed(value, along, since_s, duration_s)
                 + across * decayed(0.0, 1.0, since_s, duration_s)
         });
         // An offset that grows first may leave the range of `f32`. The new motion is used then.
@@ -249,4 +278,13 @@ fn decayed(value: f64, velocity: f64, since_s: f64, duration_s: f64) -> f64 {
     let fourth = 0.5 * (3.0 * a + 16.0 * v + 30.0 * x);
     let third = -0.5 * (3.0 * a + 12.0 * v + 20.0 * x);
     ((((fifth * u + fourth) * u + third) * u + 0.5 * a) * u + v) * u + x
+}
+
+/// The largest value of [`decayed`] at any time.
+///
+/// The polynomial lies in the hull of its Bézier control points. From its value and derivatives at
+/// both ends, these are x, x + v/5, x + 2v/5 + a/20 and three zeros. The velocity v is per duration.
+/// With an acceleration a above 0, the third is 0, too.
+fn most(value: f64, velocity: f64, duration_s: f64) -> f64 {
+    value + 0.4 * velocity.max(0.0) * duration_s
 }

@@ -20,6 +20,7 @@ pub(crate) use entry::{rotate, translation};
 pub(crate) use format::PaletteRef;
 pub use format::{DualQuat, DualQuatStretch, PaletteFormat, QuatOffset, SkinningMethod};
 pub(crate) use format::{with_entries, with_entry};
+pub(crate) use held::DISPLACEMENT;
 pub use mat3x4::Mat3x4;
 pub(crate) use matrices::rest_palette;
 pub use write_only::WriteOnly;

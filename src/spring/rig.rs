@@ -117,6 +117,11 @@ impl SpringRig {
         self.links.is_empty()
     }
 
+    /// The joints that swing.
+    pub(crate) fn swinging(&self) -> impl Iterator<Item = usize> + '_ {
+        self.links.iter().map(|link| link.joint.joint.index())
+    }
+
     /// True if the joint swings or lies below one that does.
     pub(crate) fn moves(&self, joint: usize) -> bool {
         let found = self

@@ -21,6 +21,7 @@ mod refused;
 mod root_motion;
 mod sampling;
 mod sockets;
+mod spheres;
 mod springs;
 mod state_machine;
 

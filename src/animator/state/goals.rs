@@ -75,6 +75,11 @@ impl Goals {
         self.0.is_empty()
     }
 
+    /// The solvers that it has targets for.
+    pub(crate) fn solvers(&self) -> impl Iterator<Item = Id<IkSolver>> + '_ {
+        self.0.iter().map(|goal| goal.solver)
+    }
+
     pub(crate) fn get(&self, solver: Id<IkSolver>) -> Option<&Goal> {
         self.0.iter().find(|goal| goal.solver == solver)
     }
@@ -144,9 +149,11 @@ impl Goals {
         Ok(())
     }
 
-    /// Removes what has faded out.
-    pub(crate) fn advance(&mut self, local_s: f64) {
+    /// Removes what has faded out. Returns true if there was something.
+    pub(crate) fn advance(&mut self, local_s: f64) -> bool {
+        let before = self.0.len();
         self.0.retain(|goal| !goal.is_over(local_s));
+        self.0.len() < before
     }
 
     /// The time from which no weight changes, and the first time at which a goal can be removed.

@@ -86,6 +86,24 @@ impl Weights {
         }
     }
 
+    /// What they can add to the sizes of morph weights, at most, with the indices of the weights.
+    pub(crate) fn added<'a>(
+        &'a self,
+        library: &'a Library,
+    ) -> impl Iterator<Item = (usize, f64)> + 'a {
+        let set = self.set.iter().enumerate().filter_map(|(index, set)| {
+            let size = f64::from((*set)?.abs());
+            Some((index, (size - library.reach.rest_weight(index)).max(0.0)))
+        });
+        let shown = library.expressions.iter().zip(&self.expressions);
+        let shown = shown.flat_map(|(expression, weight)| {
+            let weight = f64::from(expression.shown(*weight));
+            let morphs = expression.morphs.iter();
+            morphs.map(move |(morph, part)| (morph.index(), weight * f64::from(part.abs())))
+        });
+        set.chain(shown)
+    }
+
     /// Checks data that was saved.
     pub(crate) fn check(&self, library: &Library) -> Result<()> {
         if !self.set.is_empty() {

@@ -6,7 +6,7 @@ use crate::bytes::{Reader, Save};
 use crate::character::asset::{Character, Packing};
 use crate::clip::{Clip, CurveClip};
 use crate::error::{Error, Result, SavedFault};
-use crate::mesh::{Expression, Model, Parts};
+use crate::mesh::{Expression, Model, Parts, hub_reaches};
 use crate::skeleton::Skeleton;
 use crate::spring::SpringBones;
 use std::sync::Arc;
@@ -150,7 +150,9 @@ impl Character {
             springs: Arc::default(),
         };
         character.check_saved()?;
-        character.model.parts = Parts::new(&character.model.primitives);
+        let model = &mut character.model;
+        model.parts = Parts::new(&model.primitives);
+        model.hub_reaches = hub_reaches(&model.skeleton, &model.palette, &model.primitives);
         character.curves = Arc::new(container.read(CURVES, |from| {
             load_all(from, |from| load_curves(&character, from))
         })?);
@@ -194,6 +196,7 @@ fn load_mesh(skeleton: Skeleton, from: &mut Reader<'_>) -> Result<(Model, Packin
         skins: Vec::new(),
         rest_bounds: Save::load(from)?,
         morph_reaches: Save::load(from)?,
+        hub_reaches: Vec::new(),
         parts: Parts::default(),
     };
     Ok((model, packing))

@@ -7,7 +7,7 @@ mod ranges;
 use super::asset::Character;
 use crate::error::{Error, Result};
 use crate::mesh::{
-    Aabb, JointIndices, PaletteJoint, Parts, Primitive, bound_entries, morph_reaches,
+    Aabb, JointIndices, PaletteJoint, Parts, Primitive, bound_entries, hub_reaches, morph_reaches,
 };
 use pieces::Piece;
 use ranges::Ranges;
@@ -105,6 +105,7 @@ impl Character {
         report.repeated_entries = palette.len() - ranges.distinct();
         report.bytes_saved = bytes(all).saturating_sub(bytes(&primitives));
         let model = crate::mesh::Model {
+            hub_reaches: hub_reaches(self.skeleton(), &palette, &primitives),
             palette,
             morph_reaches: morph_reaches(&primitives),
             parts: Parts::new(&primitives),

@@ -12,7 +12,7 @@ use crate::crowd::{Attachment, CharacterId, InstanceId, SkinningStage};
 use crate::error::Error;
 use crate::error::Result;
 use crate::gpu::GpuInstance;
-use crate::mesh::{Aabb, PartId};
+use crate::mesh::{Aabb, PartId, Sphere};
 use core::ops::{Deref, DerefMut};
 use glam::Affine3A;
 
@@ -310,6 +310,22 @@ impl<C: InCrowd> Instance<C> {
         self.morph_weights(&mut weights)?;
         let bounds = rig.model_bounds(&model, &weights);
         Ok(bounds.transformed(&self.transform()))
+    }
+
+    /// A sphere in world space that contains the instance in every pose of what it plays.
+    ///
+    /// It is [`Actor::bounding_sphere`] under the instance's present transform, for the skinning
+    /// method of its character. So it holds until the instance moves or something else is played.
+    /// It costs next to nothing, while [`Self::bounds`] evaluates a pose.
+    ///
+    /// - Parts count even if they are hidden, and so does an instance that is not visible.
+    /// - What is attached to the instance has a sphere of its own.
+    ///
+    /// It is empty if the character has no vertices.
+    #[must_use]
+    pub fn bounding_sphere(&self) -> Sphere {
+        let sphere = self.actor.bounding_sphere();
+        sphere.transformed(&self.transform())
     }
 
     /// World space from a joint's or a socket's space, at time `time_s`.

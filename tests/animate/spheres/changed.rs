@@ -1,0 +1,178 @@
+//! The list of changed actors misses nothing: what is not in it has the records and the sphere that
+//! it had, and every sphere is the one that a new animator computes.
+
+use super::models::{add_solvers, equipped};
+use super::orders::order;
+use crate::reference::rng::Rng;
+use std::collections::HashMap;
+use throng::animator::{ActorId, Animator, Play, PlayRecord};
+use throng::character::{AnimationDesc, Character};
+use throng::import::RawCharacter;
+use throng::mesh::Sphere;
+use throng::state_machine::{StateMachineDesc, Value};
+
+/// The mannequin with everything, and a state machine with an inertialised transition.
+fn character() -> Character {
+    let machine = include_str!("../../../examples/machine/hero.toml");
+    let mut machine = StateMachineDesc::from_toml("hero.toml", machine).unwrap();
+    let transitions = machine
+        .layers
+        .iter_mut()
+        .flat_map(|layer| &mut layer.transitions);
+    for (number, transition) in transitions.enumerate() {
+        if number % 2 == 0 {
+            (transition.fade_s, transition.inertial_s) = (0.0, 0.25);
+        }
+    }
+    let desc = AnimationDesc {
+        state_machine: Some(machine),
+        ..AnimationDesc::default()
+    };
+    let load = |options: &_| Some(RawCharacter::mannequin().build(options).ok()?.character);
+    equipped(3, load).unwrap().with_animation(&desc).unwrap()
+}
+
+type State = (Vec<PlayRecord>, Sphere);
+
+fn state(animator: &Animator, id: ActorId) -> State {
+    let actor = animator.actor(id).unwrap();
+    let mut records = actor.records().to_vec();
+    for record in &mut records {
+        // Flags that note which events were delivered do not count.
+        record.flags &= !(PlayRecord::FLAG_STARTED | PlayRecord::FLAG_FINISHED);
+    }
+    (records, actor.bounding_sphere())
+}
+
+fn new_animator(character: &Character) -> Animator {
+    let mut animator = Animator::new(character).unwrap();
+    add_solvers(&mut animator, character.skeleton(), &mut Rng::new(9));
+    animator
+}
+
+/// Drives an actor: sets a random parameter of its state machine, or starts and stops it.
+fn drive(animator: &mut Animator, id: ActorId, rng: &mut Rng) {
+    let machine = animator.state_machine().unwrap();
+    let parameters: Vec<_> = machine.parameters().map(|(id, ..)| id).collect();
+    let parameter = parameters[rng.below(parameters.len())];
+    let mut actor = animator.actor_mut(id).unwrap();
+    match actor.parameter(parameter) {
+        Ok(Value::Float(_)) => actor
+            .set_float_over(parameter, rng.range(0.0, 4.0), 0.3)
+            .unwrap(),
+        Ok(Value::Bool(on)) => actor.set_bool(parameter, !on).unwrap(),
+        Ok(Value::Int(value)) => actor.set_int(parameter, value + 1).unwrap(),
+        Ok(_) => actor.set_trigger(parameter).unwrap(),
+        Err(_) if rng.chance(3) => actor.start_state_machine().unwrap(),
+        Err(_) => {}
+    }
+    if rng.chance(20) {
+        actor.stop_state_machine(0.2).unwrap();
+    }
+}
+
+#[test]
+fn the_list_misses_nothing() {
+    let character = character();
+    let mut animator = new_animator(&character);
+    let rng = &mut Rng::new(5);
+    let mut known: HashMap<ActorId, State> = HashMap::new();
+    let (mut saved, mut now_s, mut listed, mut kept) = (animator.snapshot(), 0.0, 0, 0);
+    for step in 0..1500 {
+        let ids: Vec<_> = animator.actors().collect();
+        match rng.below(12) {
+            0 | 1 if ids.len() < 40 => {
+                let id = if rng.chance(2) {
+                    animator.add_driven().unwrap()
+                } else {
+                    animator.add(Play::new("Walk")).unwrap()
+                };
+                // Only some of the actors get commands, so that others stay.
+                if !animator.actor(id).unwrap().has_state_machine() && rng.chance(2) {
+                    order(&mut animator, id, &character, rng);
+                }
+            }
+            2 if ids.len() > 20 => animator.remove(ids[rng.below(ids.len())]).unwrap(),
+            3 if rng.chance(10) => saved = animator.snapshot(),
+            4 if rng.chance(10) => {
+                animator.restore(&saved).unwrap();
+                now_s = animator.now_s();
+            }
+            _ if ids.is_empty() => {}
+            5 if rng.chance(3) => {
+                let from = animator
+                    .actor(ids[rng.below(ids.len())])
+                    .unwrap()
+                    .snapshot();
+                let to = ids[rng.below(ids.len())];
+                animator.actor_mut(to).unwrap().restore(&from).unwrap();
+            }
+            6 => drive(&mut animator, ids[rng.below(ids.len())], rng),
+            _ => {
+                let id = ids[rng.below(ids.len())];
+                // A layer of the state machine cannot be given a command.
+                if !animator.actor(id).unwrap().has_state_machine() {
+                    order(&mut animator, id, &character, rng);
+                }
+            }
+        }
+        if rng.chance(2) {
+            // Sometimes, the clock goes back.
+            let least = if rng.chance(20) { -0.3 } else { 0.0 };
+            now_s += f64::from(rng.range(least, 0.2));
+            animator.update(now_s).unwrap();
+        }
+        let changed: Vec<_> = animator.take_changed().collect();
+        for id in &changed {
+            assert!(animator.is_alive(*id));
+            known.insert(*id, state(&animator, *id));
+        }
+        let mut once = changed.clone();
+        once.sort();
+        once.dedup();
+        assert_eq!(once.len(), changed.len(), "listed twice in step {step}");
+        listed += changed.len();
+        for id in animator.actors() {
+            let own = state(&animator, id);
+            assert_eq!(known.get(&id), Some(&own), "{id:?} in step {step}");
+            kept += usize::from(!changed.contains(&id));
+        }
+        if step % 10 == 0 {
+            let mut fresh = new_animator(&character);
+            fresh.restore(&animator.snapshot()).unwrap();
+            for id in animator.actors() {
+                let spheres = [&animator, &fresh].map(|it| state(it, id).1);
+                assert_eq!(spheres[0], spheres[1], "{id:?} in step {step}");
+            }
+        }
+    }
+    // The list is short: most actors are not in it.
+    assert!(
+        listed > 1000 && kept > 5 * listed,
+        "{listed} were listed, {kept} were not"
+    );
+}
+
+#[test]
+fn the_end_of_a_transition_and_of_a_fade_is_a_change() {
+    let character = character();
+    let mut animator = Animator::new(&character).unwrap();
+    let id = animator.add("Wave").unwrap();
+    animator.update(0.3).unwrap();
+    let wave = animator.actor(id).unwrap().bounding_sphere();
+    animator
+        .actor_mut(id)
+        .unwrap()
+        .play(Play::new("Idle").inertial_s(0.5))
+        .unwrap();
+    let both = animator.actor(id).unwrap().bounding_sphere();
+    assert_eq!(animator.take_changed().count(), 1);
+    animator.update(0.7).unwrap();
+    assert_eq!(animator.take_changed().count(), 0);
+    animator.update(0.8).unwrap();
+    assert!(animator.take_changed().eq([id]));
+    let idle = animator.actor(id).unwrap().bounding_sphere();
+    assert!(idle.radius <= both.radius && idle.radius <= wave.radius);
+    let other = animator.add("Idle").unwrap();
+    assert_eq!(animator.actor(other).unwrap().bounding_sphere(), idle);
+}
