@@ -323,6 +323,12 @@ impl Animator {
         }
     }
 
+    /// The bounding sphere of an actor that is alive.
+    #[cfg(feature = "vulkan")]
+    pub(crate) fn sphere(&self, actor: u32) -> Sphere {
+        self.actors[actor].sphere
+    }
+
     /// The skinning method that bounding spheres are for.
     #[must_use]
     pub fn skinning_method(&self) -> SkinningMethod {

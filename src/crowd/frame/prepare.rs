@@ -1,7 +1,9 @@
 //! Prepares a frame: decides what views show, writes its data and records its uploads.
 
 use super::{Frame, Views};
+use crate::animator::Animator;
 use crate::crowd::crowd::Crowd;
+use crate::crowd::instances::state::InstanceState;
 use crate::crowd::memory::buffers::{DEFORMS, SHADERS, VIEW_BYTES, Written};
 use crate::crowd::memory::history_buffer::words_in_use;
 use crate::crowd::memory::retire::Retired;
@@ -16,22 +18,40 @@ use ash::vk::{AccessFlags2 as Access, PipelineStageFlags2 as Stage};
 use std::time::Instant;
 
 impl Crowd {
-    /// Notes the bounding spheres of instances that moved.
+    /// Notes the bounding spheres of instances that moved, or whose actors changed.
     fn place_changed(&mut self) {
         let scene = &mut self.scene;
+        for (character, animator) in (0..).zip(&mut self.animators) {
+            let (Some(loaded), Some(animator)) = (scene.characters.at(character), animator) else {
+                continue;
+            };
+            let changed = &mut scene.animated.actors;
+            changed.clear();
+            changed.extend(animator.take_changed().map(|actor| actor.index));
+            for actor in &*changed {
+                let index = loaded.instance_of_actor.get(*actor as usize);
+                let state = index.and_then(|index| scene.instances.state(*index));
+                if let (Some(index), Some(state)) = (index, state) {
+                    scene.visibility.place(*index, &placed(animator, state));
+                }
+            }
+        }
         for index in scene.instances.changed() {
             let Some(state) = scene.instances.state(*index) else {
                 continue;
             };
-            let Some(character) = scene.characters.at(state.character) else {
-                continue;
-            };
-            let bounds = character.rig.rest_bounds();
-            let sphere = (bounds.center(), bounds.size().length());
-            let placed = Placed::new(sphere, &state.record.world_from_model.to_affine());
-            scene.visibility.place(*index, &placed);
+            let animator = self.animators.get(state.character as usize);
+            if let Some(Some(animator)) = animator.filter(|_| state.alive) {
+                scene.visibility.place(*index, &placed(animator, state));
+            }
         }
     }
+}
+
+/// The bounding sphere of an instance in world space.
+fn placed(animator: &Animator, state: &InstanceState) -> Placed {
+    let sphere = animator.sphere(state.actor.index);
+    Placed::new(&sphere, &state.record.world_from_model.to_affine())
 }
 
 impl Frame<'_> {

@@ -5,6 +5,7 @@
 
 use crate::crowd::characters::MAX_LEVELS;
 use crate::crowd::view::{Culling, View};
+use crate::mesh::Sphere;
 use glam::{Affine3A, Vec3, Vec4};
 
 /// Instances that are tested together.
@@ -44,14 +45,9 @@ pub(in crate::crowd) struct Placed {
 }
 
 impl Placed {
-    /// A sphere in character space under an instance's transform.
-    ///
-    /// The scale is the square root of the largest row sum of |MᵀM|, which is at least the largest
-    /// singular value of M (Gershgorin).
-    pub(in crate::crowd) fn new(
-        (center, radius): (Vec3, f32),
-        world_from_model: &Affine3A,
-    ) -> Self {
+    /// A sphere in character space under an instance's transform, as by [`Sphere::transformed`],
+    /// but in 32 bits and with wider margins.
+    pub(in crate::crowd) fn new(sphere: &Sphere, world_from_model: &Affine3A) -> Self {
         let [a, b, c] = [
             world_from_model.matrix3.x_axis,
             world_from_model.matrix3.y_axis,
@@ -60,9 +56,10 @@ impl Placed {
         let (ab, bc, ca) = (a.dot(b).abs(), b.dot(c).abs(), c.dot(a).abs());
         let sums = [a.dot(a) + ab + ca, b.dot(b) + ab + bc, c.dot(c) + bc + ca];
         let scale = sums.into_iter().fold(0.0, f32::max).sqrt() * (1.0 + ROUNDING);
+        let summed = sphere.center.length() * scale + world_from_model.translation.length();
         Self {
-            center: world_from_model.transform_point3(center),
-            radius: radius * scale,
+            center: world_from_model.transform_point3(sphere.center),
+            radius: sphere.radius * scale + summed * ROUNDING,
             scale,
         }
     }
