@@ -50,7 +50,7 @@ use super::{RawCharacter, RawSkin};
 use crate::character::{AnimationSource, CharacterDraft, ClipDraft, Packing};
 use crate::error::{AssetFault, ObjectKind, Result};
 use crate::id::Id;
-use crate::mesh::{Aabb, Material, Model, Parts, Skin, morph_reaches};
+use crate::mesh::{Aabb, Material, Model, Parts, Skin, even_levels, morph_reaches};
 use crate::palette::rest_palette;
 use crate::skeleton::{Skeleton, rest_model_pose};
 use crate::skin::{PosedVertices, skin_linear};
@@ -157,6 +157,7 @@ impl RawCharacter {
         for draft in drafts {
             primitives.push(draft.finish(&palette, default_material)?);
         }
+        even_levels(&mut primitives);
         let mut model = Model {
             name: name.into(),
             skeleton,
