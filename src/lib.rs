@@ -82,7 +82,13 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(
-    not(all(feature = "vulkan", feature = "gltf", feature = "ezm", feature = "wgl")),
+    not(all(
+        feature = "vulkan",
+        feature = "gltf",
+        feature = "ezm",
+        feature = "wgl",
+        feature = "lod"
+    )),
     allow(
         rustdoc::broken_intra_doc_links,
         reason = "the docs speak of the whole crate, of which a part is built here"

@@ -40,10 +40,42 @@ pub(super) fn primitive() -> RawPrimitive {
     head::add_face(&mut cage);
     cage.mirror();
     head::add_nose(&mut cage);
-    finish(&cage.refined())
+    let surface = cage.refined();
+    let (mut out, vertices) = finish(&surface);
+    let faces = cage.faces.iter();
+    let coarse = faces.flat_map(|face| fan(&surface, face));
+    let coarse = coarse.flat_map(|triangle| coarse_corners(&surface, &out, &vertices, &triangle));
+    let coarse = coarse.collect();
+    out.levels = super::levels::levels(coarse, out.positions.len());
+    out
 }
 
-fn finish(surface: &Cage) -> RawPrimitive {
+/// The corners of a triangle of the cage, over the refined points.
+///
+/// The points of the cage are the first points of the refined surface. At each of them, this takes
+/// the vertex of the right paint whose normal is nearest to the triangle's.
+fn coarse_corners(
+    surface: &Cage,
+    out: &RawPrimitive,
+    vertices: &BTreeMap<(usize, Paint), Vec<u32>>,
+    triangle: &Triangle,
+) -> [u32; 3] {
+    let [a, b, c] = triangle
+        .corners
+        .map(|corner| surface.points[corner].position);
+    let normal = (b - a).cross(c - a);
+    triangle.corners.map(|corner| {
+        let here = vertices.get(&(corner, triangle.paint));
+        let facing = |vertex: &u32| out.normals[*vertex as usize].dot(normal);
+        let here = here.into_iter().flatten().copied();
+        // Every corner of a face is one of its refined faces, so there is a vertex.
+        here.max_by(|a, b| facing(a).total_cmp(&facing(b)))
+            .unwrap_or(0)
+    })
+}
+
+/// The primitive of a refined surface, and the vertices at each point by paint.
+fn finish(surface: &Cage) -> (RawPrimitive, BTreeMap<(usize, Paint), Vec<u32>>) {
     let triangles: Vec<_> = surface
         .faces
         .iter()
@@ -71,7 +103,11 @@ fn finish(surface: &Cage) -> RawPrimitive {
             out.indices.push(index);
         }
     }
-    out
+    let mut vertices: BTreeMap<_, Vec<u32>> = BTreeMap::new();
+    for ((point, paint, _), vertex) in known {
+        vertices.entry((point, paint)).or_default().push(vertex);
+    }
+    (out, vertices)
 }
 
 struct Triangle {
@@ -89,6 +125,19 @@ fn halves(surface: &Cage, face: &Face) -> [Triangle; 2] {
         corners: t.map(corner),
         paint: face.paint,
     })
+}
+
+/// Splits a face of the cage. Faces with more than four corners are nearly flat and convex.
+fn fan(surface: &Cage, face: &Face) -> Vec<Triangle> {
+    if face.corners.len() == 4 {
+        return halves(surface, face).into();
+    }
+    let last = face.corners.len().saturating_sub(1);
+    let triangle = |at: usize| Triangle {
+        corners: [0, at, at + 1].map(|k| face.corners[k]),
+        paint: face.paint,
+    };
+    (1..last).map(triangle).collect()
 }
 
 /// The normal of every corner of every triangle.

@@ -273,13 +273,6 @@ impl Character {
             .sum()
     }
 
-    /// The number of coarser levels of detail, without the full level.
-    #[must_use]
-    pub fn level_count(&self) -> usize {
-        let first = self.model.primitives.first();
-        first.map_or(0, |primitive| primitive.levels.len())
-    }
-
     /// The palette range that `primitive` addresses.
     #[must_use]
     pub fn palette_range(&self, primitive: &Primitive) -> Range<usize> {

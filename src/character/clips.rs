@@ -24,7 +24,9 @@ impl Character {
     /// The clips are packed as the character's own were at import, on rayon's current pool, and
     /// kept as curves if those were. Properties that depend on the clips are recomputed:
     /// [`PaletteJoint::may_flip`](crate::mesh::PaletteJoint::may_flip) and, with it,
-    /// [`flipping_triangles`](Self::flipping_triangles).
+    /// [`flipping_triangles`](Self::flipping_triangles). The errors of
+    /// [levels of detail](Self::levels) are measured in the new poses, too, which takes some tenths
+    /// of a second for a large model that has levels.
     ///
     /// The clips keep their names. [`clip`](Self::clip) does not find a clip that comes after
     /// another one of the same name; use [`CurveClip::with_name`] to rename it. A character that
@@ -61,9 +63,11 @@ impl Character {
         for (index, (clip, _)) in clips.iter().enumerate() {
             self.check_clip(clip).map_err(|why| why.at("clip", index))?;
         }
+        let before = self.clip_count();
         let drafts = clips.into_iter();
         let drafts = drafts.map(|(clip, events)| ClipDraft::new(clip, events));
         self.push_clips(drafts.collect(), None)?;
+        self.measure_levels(before..self.clip_count())?;
         Ok(self)
     }
 

@@ -27,7 +27,8 @@ impl CharacterDraft {
         }
     }
 
-    /// Adds the clips and the animation data, packs the clips, and checks the extent.
+    /// Adds the clips and the animation data, packs the clips, checks the extent, and measures levels of
+    /// detail whose errors are unknown.
     ///
     /// # Errors
     /// - [`Error::Description`](crate::Error::Description) for animation data that does not fit.
@@ -55,6 +56,9 @@ impl CharacterDraft {
             springs: Arc::new(self.springs),
         };
         character.set_clips(clips, animation, observer)?;
+        if !character.has_measured_levels() {
+            character.measure_levels(0..character.clip_count())?;
+        }
         Ok(character)
     }
 }

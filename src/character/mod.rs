@@ -35,7 +35,7 @@
 //! | section | contents |
 //! |---|---|
 //! | `skeleton` | joints, skins, the range of each joint's scale |
-//! | `mesh` | name, forms of clips to keep, packing options, palette, primitives with their streams, influences and morph targets, morph weights, bounds |
+//! | `mesh` | name, forms of clips to keep, packing options, palette, primitives with their streams, influences, morph targets and levels of detail, morph weights, bounds |
 //! | `materials` | materials |
 //! | `images` | decoded images, run-length encoded |
 //! | `curves` | the curves of the imported file, if they were kept |
@@ -50,7 +50,8 @@
 //! section of another version, a missing one, and one that exists twice. Nothing is converted:
 //! import the original file again and save the result.
 //!
-//! The versions of `mesh`, `images` and `clips` are 2, those of all other sections are 1. An image
+//! The version of `mesh` is 4, those of `clips` and `animations` are 3, those of `images` and
+//! `curves` are 2, and those of all other sections are 1. An image
 //! is its name, its width and height as two 32-bit numbers, the number of its runs in 8 bytes, the
 //! runs, and the literals of all runs one after the other, 4 bytes each. This is run-length
 //! encoding of texels. A run has two bytes: the number of its literals, at least 1, and the number
@@ -70,6 +71,7 @@ mod extent;
 #[cfg(feature = "vulkan")]
 mod extreme_scales;
 mod flips;
+mod levels;
 mod pack_clips;
 mod save;
 mod split;
@@ -88,5 +90,8 @@ pub(crate) use asset::Packing;
 pub(crate) use draft::CharacterDraft;
 #[cfg(feature = "vulkan")]
 pub(crate) use draw_groups::DrawGroup;
+pub use levels::LevelInfo;
+#[cfg(feature = "lod")]
+pub use levels::{KeptPrimitive, KeptReason, LevelOptions, LevelReport};
 pub use split::SplitReport;
 pub(crate) use triangles::Facing;

@@ -8,6 +8,7 @@ use crate::skeleton::Transform;
 use crate::skeleton::role::Role;
 use crate::spring::SpringBones;
 use glam::{Mat4, Quat, Vec2, Vec3, Vec4};
+use std::borrow::Cow;
 
 /// The unchecked contents of a file about one character.
 ///
@@ -154,10 +155,28 @@ pub struct RawPrimitive {
     pub weights: Vec<f32>,
     /// Three per triangle, counter-clockwise seen from the front.
     pub indices: Vec<u32>,
+    /// Coarser levels of detail, finest first.
+    ///
+    /// If primitives have different numbers of levels, those with fewer repeat their last one.
+    pub levels: Vec<RawLevel>,
     /// Index into [`RawCharacter::morphs`]. `None`: there are no targets.
     pub morph: Option<usize>,
     /// One for each weight of the morph.
     pub targets: Vec<MorphTarget>,
+}
+
+/// A coarser level of detail of a primitive.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct RawLevel {
+    /// Three per triangle, as [`RawPrimitive::indices`]. They refer to the primitive's vertices.
+    pub indices: Vec<u32>,
+    /// True if each vertex follows its strongest joint alone.
+    pub rigid: bool,
+    /// The error in metres, see [`MeshLevel::error_m`](crate::mesh::MeshLevel::error_m).
+    ///
+    /// `None`: it is measured. A known error must cover all animations, so set it to `None` if you
+    /// add some.
+    pub error_m: Option<f32>,
 }
 
 impl RawCharacter {
@@ -175,6 +194,17 @@ pub(super) fn used_skins(primitives: &[RawPrimitive], count: usize) -> Vec<bool>
         used.get_mut(skin).into_iter().for_each(|used| *used = true);
     }
     used
+}
+
+impl RawPrimitive {
+    /// The indices of the full level and of all coarser ones, one list after the other.
+    pub(super) fn used_indices(&self) -> Cow<'_, [u32]> {
+        if self.levels.is_empty() {
+            return Cow::Borrowed(&self.indices);
+        }
+        let levels = self.levels.iter().flat_map(|level| &level.indices);
+        Cow::Owned(self.indices.iter().chain(levels).copied().collect())
+    }
 }
 
 #[cfg(any(feature = "ezm", feature = "wgl"))]

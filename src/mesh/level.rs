@@ -1,5 +1,7 @@
 //! Levels of detail of a primitive.
 
+use super::primitive::Primitive;
+
 /// A coarser level of detail of a primitive: fewer triangles over the same vertices.
 ///
 /// A primitive's vertices are ordered so that each level uses a prefix of them. The coarsest
@@ -17,6 +19,33 @@ pub struct MeshLevel {
     /// The largest distance in metres between a vertex of the full primitive and the surface of
     /// this level.
     ///
-    /// It covers every pose of the character's clips and every morph target.
+    /// Skinning is linear blending. It covers poses of each of the character's clips, blends of two
+    /// clips, and any sum of morph targets with weights in 0..=1, or beyond if clips drive them
+    /// further. IK and springs can exceed it. It is measured at a selection of frames and enlarged
+    /// by a tenth. 0 only if the level is the full one.
     pub error_m: f32,
+}
+
+impl MeshLevel {
+    /// The error of a level before it is measured.
+    pub(crate) const UNMEASURED_M: f32 = f32::INFINITY;
+}
+
+/// Gives all primitives as many levels.
+///
+/// Those with fewer repeat their last level, or the full level if they have none.
+pub(crate) fn even_levels(primitives: &mut [Primitive]) {
+    let most = primitives.iter().map(|primitive| primitive.levels.len());
+    let most = most.max().unwrap_or(0);
+    for primitive in primitives {
+        let last = match primitive.levels.last() {
+            Some(last) => last.clone(),
+            None => MeshLevel {
+                indices: primitive.indices.clone(),
+                vertices: primitive.vertex_count() as u32,
+                ..MeshLevel::default()
+            },
+        };
+        primitive.levels.resize(most, last);
+    }
 }

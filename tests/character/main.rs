@@ -6,6 +6,7 @@
 mod builtin;
 mod ids;
 mod influence_limit;
+mod levels;
 mod save;
 mod save_files;
 mod save_images;

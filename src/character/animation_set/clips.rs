@@ -49,6 +49,10 @@ impl Character {
         let source = AnimationSource::of_desc(desc, None)?;
         let drafts = ClipDraft::all_of(&mut self);
         self.set_clips(drafts, &source, None)?;
+        // The motion of roots does not change errors, but differences give other poses.
+        if self.animations.clips.iter().any(|clip| clip.additive) {
+            self.measure_levels(0..self.clip_count())?;
+        }
         Ok(self)
     }
 
@@ -62,6 +66,10 @@ impl Character {
         let source = AnimationSource::of_text(AnimationText::of(file, text)?, None)?;
         let drafts = ClipDraft::all_of(&mut self);
         self.set_clips(drafts, &source, None)?;
+        // The motion of roots does not change errors, but differences give other poses.
+        if self.animations.clips.iter().any(|clip| clip.additive) {
+            self.measure_levels(0..self.clip_count())?;
+        }
         Ok(self)
     }
 

@@ -32,6 +32,8 @@ pub struct SplitReport {
     /// The number of vertex bytes saved by shorter joint indices, after the cost of repeated
     /// vertices. 0 if the vertices take more bytes.
     pub bytes_saved: u64,
+    /// The number of levels of detail that were left out. Either all stay or none does.
+    pub dropped_levels: usize,
     /// For each primitive of the new character, the index of the original primitive.
     pub origins: Vec<usize>,
 }
@@ -48,6 +50,9 @@ impl Character {
     /// The palette begins with the entries that the other primitives use. The entries of a piece
     /// are a contiguous range of it. The ranges of neighbouring pieces overlap in entries that both
     /// use. Other entries that several pieces use are repeated.
+    ///
+    /// Levels of detail stay if every triangle of a coarser level lies in one piece. Otherwise, all
+    /// are left out; [make](Self::with_levels) them after the split.
     ///
     /// A piece grows from a triangle by adding the triangles that add the fewest joints, so the
     /// number of pieces is close to the minimum. Triangles that follow the same joints count as one
@@ -92,6 +97,12 @@ impl Character {
                 }
             }
             report.origins.resize(primitives.len(), origin);
+        }
+        // All primitives have as many levels.
+        let levels = self.level_count();
+        if primitives.iter().any(|one| one.levels.len() != levels) {
+            primitives.iter_mut().for_each(|one| one.levels.clear());
+            report.dropped_levels = levels;
         }
         let bare = |entry: &u32| PaletteJoint {
             bounds: Aabb::EMPTY,

@@ -2,7 +2,7 @@
 
 use super::partition::{JointPiece, JointSets, partition};
 use crate::error::{Error, Result};
-use crate::mesh::{JointIndices, MorphTarget, Primitive};
+use crate::mesh::{JointIndices, MeshLevel, MorphTarget, Primitive};
 use std::ops::Range;
 
 /// One piece of a primitive: its triangles and the palette entries that they follow, both
@@ -96,7 +96,8 @@ fn joint_sets(primitive: &Primitive, used: &[u16], max: usize) -> Result<JointSe
 
 /// Makes primitives of the pieces.
 ///
-/// `ranges` gives for each piece the range of the palette `order` that contains its entries.
+/// They have the levels of detail of the whole primitive, or none if a triangle of a level has
+/// corners in several pieces only. `ranges` gives for each piece the range of the palette `order` that contains its entries.
 pub(super) fn primitives(
     whole: &Primitive,
     pieces: &[Piece],
@@ -123,7 +124,38 @@ pub(super) fn primitives(
         vertices.push(own);
     }
     deal_targets(whole, &mut made, &vertices);
+    deal_levels(whole, &mut made, &vertices);
     made
+}
+
+/// Gives each triangle of each level to the first piece that has all of its corners.
+///
+/// If there is none for a triangle, no piece gets a level. Vertices of pieces are in the order of
+/// the whole primitive, so levels use prefixes of them, too.
+fn deal_levels(whole: &Primitive, pieces: &mut [Primitive], vertices: &[Vec<u32>]) {
+    for level in &whole.levels {
+        for (piece, own) in pieces.iter_mut().zip(vertices) {
+            piece.levels.push(MeshLevel {
+                indices: Vec::new(),
+                vertices: own.partition_point(|vertex| *vertex < level.vertices) as u32,
+                ..*level
+            });
+        }
+        for triangle in level.indices.as_chunks::<3>().0 {
+            let found = pieces.iter_mut().zip(vertices).find_map(|(piece, own)| {
+                let mut corners = [0; 3];
+                for (corner, vertex) in corners.iter_mut().zip(triangle) {
+                    *corner = own.binary_search(vertex).ok()? as u32;
+                }
+                Some((piece.levels.last_mut()?, corners))
+            });
+            let Some((level, corners)) = found else {
+                pieces.iter_mut().for_each(|piece| piece.levels.clear());
+                return;
+            };
+            level.indices.extend(corners);
+        }
+    }
 }
 
 /// One piece without its morph targets, and its vertices. `numbers` is scratch memory with one

@@ -50,7 +50,7 @@ use super::{RawCharacter, RawSkin};
 use crate::character::{AnimationSource, CharacterDraft, ClipDraft, Packing};
 use crate::error::{AssetFault, ObjectKind, Result};
 use crate::id::Id;
-use crate::mesh::{Aabb, Material, Model, Parts, Skin, hub_reaches, morph_reaches};
+use crate::mesh::{Aabb, Material, Model, Parts, Skin, even_levels, hub_reaches, morph_reaches};
 use crate::palette::rest_palette;
 use crate::skeleton::{Skeleton, rest_model_pose};
 use crate::skin::{PosedVertices, skin_linear};
@@ -158,6 +158,7 @@ impl RawCharacter {
             primitives.push(draft.finish(&palette, default_material)?);
         }
         let palette = palette.into_joints(&primitives);
+        even_levels(&mut primitives);
         let mut model = Model {
             name: name.into(),
             hub_reaches: hub_reaches(&skeleton, &palette, &primitives),

@@ -3,10 +3,8 @@
 use super::primitive::Draft;
 use crate::import::GeometryReport;
 use crate::mesh::{
-    AlphaMode, Material, MorphTarget, Primitive, VertexReuse, cache_order, first_use_order,
-    shaded_vertices,
+    AlphaMode, Material, Primitive, VertexReuse, cache_order, reorder, shaded_vertices,
 };
-use glam::Vec3;
 
 /// Orders all primitives, unless `keep` is true, and reports on them in the file's order.
 pub(super) fn apply(drafts: &mut [Draft], materials: &[Material], keep: bool) -> GeometryReport {
@@ -24,6 +22,11 @@ pub(super) fn apply(drafts: &mut [Draft], materials: &[Material], keep: bool) ->
         report.unused_vertices += draft.unused as u64;
         if !keep {
             optimise(draft, &lists, blended);
+        }
+        // The vertices of coarser levels come first in any case.
+        if !keep || !draft.primitive.levels.is_empty() {
+            let order = draft.primitive.level_order();
+            renumber(draft, &order);
         }
     }
     report
@@ -43,10 +46,9 @@ fn drawn_lists(primitive: &Primitive, blended: bool) -> Vec<Vec<u32>> {
     vec![mixed, rigid]
 }
 
-/// Puts triangles into vertex cache order, unless they are blended, and vertices into the order of
-/// their first use.
+/// Puts triangles into vertex cache order, unless they are blended.
 ///
-/// Every triangle keeps its corners. All vertices of a draft are used.
+/// Every triangle keeps its corners.
 fn optimise(draft: &mut Draft, lists: &[Vec<u32>], blended: bool) {
     let count = draft.primitive.vertex_count();
     let indices: Vec<u32> = if blended {
@@ -55,63 +57,20 @@ fn optimise(draft: &mut Draft, lists: &[Vec<u32>], blended: bool) {
         let lists = lists.iter();
         lists.flat_map(|list| cache_order(list, count)).collect()
     };
-    let order = first_use_order(&indices, count);
     draft.primitive.indices = indices;
-    renumber(draft, &order);
+    for level in draft.primitive.levels.iter_mut().filter(|_| !blended) {
+        level.indices = cache_order(&level.indices, count);
+    }
 }
 
 /// Reorders everything that is stored per vertex. `order` has the old number of each vertex.
+///
+/// All vertices of a draft are used.
 fn renumber(draft: &mut Draft, order: &[u32]) {
-    let mut number_of = vec![0; order.len()];
-    for (new, old) in (0..).zip(order) {
-        number_of[*old as usize] = new;
-    }
-    let primitive = &mut draft.primitive;
-    let per_vertex = primitive.influences_per_vertex as usize;
-    for index in &mut primitive.indices {
-        *index = number_of[*index as usize];
-    }
-    reorder(&mut primitive.positions, order, 1);
-    reorder(&mut primitive.normals, order, 1);
-    reorder(&mut primitive.tangents, order, 1);
-    reorder(&mut primitive.uvs, order, 1);
-    reorder(&mut primitive.uvs1, order, 1);
-    reorder(&mut primitive.colors, order, 1);
-    reorder(&mut primitive.weights, order, per_vertex);
+    let per_vertex = draft.primitive.influences_per_vertex as usize;
     reorder(&mut draft.entries, order, per_vertex);
-    for target in &mut primitive.targets {
-        *target = renumbered(target, &number_of);
-    }
+    let number_of = draft.primitive.reorder_vertices(order);
     for dropped in &mut draft.dropped {
         dropped.vertex = number_of[dropped.vertex as usize];
-    }
-}
-
-/// Reorders a list of `width` elements per vertex. An absent stream stays empty.
-fn reorder<T: Copy>(list: &mut Vec<T>, order: &[u32], width: usize) {
-    if list.is_empty() {
-        return;
-    }
-    let start = |vertex: &u32| *vertex as usize * width;
-    let elements = order.iter().map(start);
-    let elements = elements.flat_map(|start| &list[start..start + width]);
-    *list = elements.copied().collect();
-}
-
-/// The target with its vertices renumbered, ascending again.
-fn renumbered(target: &MorphTarget, number_of: &[u32]) -> MorphTarget {
-    let vertices = target.vertices.iter();
-    let renumbered = vertices.map(|vertex| number_of[*vertex as usize]).zip(0..);
-    let mut sorted: Vec<(u32, usize)> = renumbered.collect();
-    sorted.sort_unstable();
-    let pick = |list: &[Vec3]| {
-        let picked = sorted.iter().filter_map(|(_, at)| list.get(*at).copied());
-        picked.collect()
-    };
-    MorphTarget {
-        vertices: sorted.iter().map(|(vertex, _)| *vertex).collect(),
-        positions: pick(&target.positions),
-        normals: pick(&target.normals),
-        tangents: pick(&target.tangents),
     }
 }

@@ -11,7 +11,7 @@ use crate::import::RawPrimitive;
 use crate::import::fault::{check_cap, dangling, wrong_count, wrong_value};
 use crate::import::options::ImportOptions;
 use crate::import::repair::{Repair, RepairKind, note};
-use crate::mesh::{JointIndices, MorphWeight, Primitive, flip_triangles};
+use crate::mesh::{JointIndices, MeshLevel, MorphWeight, Primitive, flip_triangles};
 use glam::{Affine3A, Vec3, Vec4};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -62,7 +62,8 @@ pub(super) fn draft(
     };
     let classes = targets::classes(raw, morphed);
     let (keys, width) = keys(raw, &normals, &tangents, &all, per_vertex, &classes);
-    let welded = weld::merge_duplicates(&keys, width, &raw.indices);
+    let used = raw.used_indices();
+    let welded = weld::merge_duplicates(&keys, width, &used);
     let count = welded.kept.len() * per_vertex;
     let (mut numbers, mut weights) = (Vec::with_capacity(count), Vec::with_capacity(count));
     for vertex in &welded.kept {
@@ -76,7 +77,19 @@ pub(super) fn draft(
         "" => &raw.name,
         _ => &raw.part,
     };
-    let dropped = renumbered(all.dropped(), &raw.indices, &welded.indices);
+    let dropped = renumbered(all.dropped(), &used, &welded.indices);
+    let (indices, mut rest) = welded.indices.split_at(raw.indices.len());
+    let levels = raw.levels.iter().map(|level| {
+        let (own, others) = rest.split_at(level.indices.len());
+        rest = others;
+        MeshLevel {
+            indices: own.to_vec(),
+            vertices: 0,
+            rigid: level.rigid,
+            error_m: level.error_m.unwrap_or(MeshLevel::UNMEASURED_M),
+        }
+    });
+    let levels = levels.collect();
     let primitive = Primitive {
         name: raw.name.clone(),
         part: part.clone(),
@@ -93,8 +106,8 @@ pub(super) fn draft(
         weights,
         targets: targets::welded(&raw.targets, morphed, &welded.kept, raw.positions.len()),
         first_weight: Id::new(0),
-        indices: welded.indices,
-        levels: Vec::new(),
+        indices: indices.to_vec(),
+        levels,
     };
     Ok(Some(Draft {
         object,
@@ -154,13 +167,27 @@ fn check(raw: &RawPrimitive) -> Result<()> {
     check_finite(raw, "second TEXCOORD", &raw.uvs1, |v| v.to_array())?;
     check_finite(raw, "COLOR_0", &raw.colors, |v| *v)?;
     targets::check_targets(raw)?;
-    if !raw.indices.len().is_multiple_of(3) {
-        let why = AssetFault::Invalid("the number of indices is not a multiple of 3");
-        return Err(fault_at(raw, "indices", why));
+    check_triangles(raw, "indices", &raw.indices)?;
+    for (number, level) in raw.levels.iter().enumerate() {
+        let part = format!("levels[{number}]");
+        check_triangles(raw, &part, &level.indices)?;
+        if let Some(error_m) = level.error_m.filter(|m| !m.is_finite() || *m < 0.0) {
+            let why = wrong_value("level", number, error_m, "a length");
+            return Err(fault_at(raw, &format!("{part}.error_m"), why));
+        }
     }
-    if let Some(at) = raw.indices.iter().position(|i| *i as usize >= count) {
-        let why = dangling("vertex", raw.indices[at] as usize, count);
-        return Err(fault_at(raw, &format!("indices[{at}]"), why));
+    Ok(())
+}
+
+fn check_triangles(raw: &RawPrimitive, part: &str, indices: &[u32]) -> Result<()> {
+    if !indices.len().is_multiple_of(3) {
+        let why = AssetFault::Invalid("the number of indices is not a multiple of 3");
+        return Err(fault_at(raw, part, why));
+    }
+    let count = raw.positions.len();
+    if let Some(at) = indices.iter().position(|i| *i as usize >= count) {
+        let why = dangling("vertex", indices[at] as usize, count);
+        return Err(fault_at(raw, &format!("{part}[{at}]"), why));
     }
     Ok(())
 }
@@ -210,10 +237,8 @@ fn influences_of(
 
 /// 1, 2, 4, 8 or a larger multiple of 4: enough for every vertex that is drawn.
 fn per_vertex(raw: &RawPrimitive, all: &VertexInfluences) -> usize {
-    let drawn = raw
-        .indices
-        .iter()
-        .map(|index| all.of(*index as usize).len());
+    let used = raw.used_indices();
+    let drawn = used.iter().map(|index| all.of(*index as usize).len());
     match drawn.max().unwrap_or(1) {
         most @ ..=2 => most.max(1),
         3..=4 => 4,
@@ -295,6 +320,9 @@ impl Draft {
         let weights = &finished.weights;
         let flipped = palette.flipped_vertices(&positions, weights, per_vertex);
         flip_triangles(&mut finished.indices, &flipped);
+        for level in &mut finished.levels {
+            flip_triangles(&mut level.indices, &flipped);
+        }
         let what = "palette entries of one primitive";
         check_cap(|| self.object, what, (end - start).into(), 65_536)?;
         finished.material = self.material.unwrap_or(default_material) as u32;

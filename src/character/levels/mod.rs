@@ -1,0 +1,69 @@
+//! Levels of detail: their sizes and errors, and making them.
+//!
+//! - `poses`: the poses in which errors are measured.
+//! - `surface`: the nearest point of a triangle mesh.
+//! - `posed`: the vertices of a primitive in one pose.
+//! - `measure`: the error of levels over all poses.
+//! - `simplify`: new levels, a feature.
+
+mod measure;
+mod posed;
+mod poses;
+#[cfg(feature = "lod")]
+mod simplify;
+mod surface;
+
+use super::asset::Character;
+use crate::mesh::Primitive;
+#[cfg(feature = "lod")]
+pub use simplify::{KeptPrimitive, KeptReason, LevelOptions, LevelReport};
+
+/// The size and the error of a level of detail, over all primitives of a character.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LevelInfo {
+    /// The number of triangles of one instance.
+    pub triangles: usize,
+    /// The number of vertices that one instance uses.
+    pub vertices: usize,
+    /// The largest distance in metres between a vertex of the full character and the surface of
+    /// this level, see [`MeshLevel::error_m`](crate::mesh::MeshLevel::error_m).
+    pub error_m: f32,
+}
+
+impl Character {
+    /// The coarser levels of detail, finest first. The full level is not among them.
+    ///
+    /// Element `i` sums up [`Primitive::levels`]`[i]` of all primitives. Empty if the character has
+    /// no levels.
+    ///
+    /// ```
+    /// let mannequin = throng::builtin::mannequin()?.character;
+    /// let coarsest = mannequin.levels().last().unwrap();
+    /// assert!(coarsest.triangles < 200 && coarsest.error_m < 0.3);
+    /// # Ok::<(), throng::Error>(())
+    /// ```
+    #[doc(alias = "LOD")]
+    pub fn levels(&self) -> impl ExactSizeIterator<Item = LevelInfo> + DoubleEndedIterator + '_ {
+        (0..self.level_count()).map(|at| {
+            let none = LevelInfo {
+                triangles: 0,
+                vertices: 0,
+                error_m: 0.0,
+            };
+            let levels = self.primitives().iter();
+            let levels = levels.filter_map(|primitive| primitive.levels.get(at));
+            levels.fold(none, |sum, level| LevelInfo {
+                triangles: sum.triangles + level.indices.len() / 3,
+                vertices: sum.vertices + level.vertices as usize,
+                error_m: sum.error_m.max(level.error_m),
+            })
+        })
+    }
+
+    /// The number of coarser levels of detail, without the full level.
+    #[must_use]
+    pub fn level_count(&self) -> usize {
+        let first = self.primitives().first();
+        first.map_or(0, |primitive: &Primitive| primitive.levels.len())
+    }
+}

@@ -1,0 +1,511 @@
+//! Levels of detail: their order, and that their errors hold in poses that were not measured.
+
+use crate::reference::rng::Rng;
+use throng::builtin;
+use throng::character::{Character, LevelInfo};
+use throng::clip::{CurveClip, Interpolation, Keys, Track, TrackValues};
+use throng::glam::{Affine3A, Vec3};
+use throng::import::{ImportOptions, RawCharacter, RawLevel};
+use throng::mesh::{JointIndices, Primitive};
+use throng::skeleton::Transform;
+
+/// Rounding of 32-bit positions in metres, relative to a character's size.
+const ROUNDING: f32 = 2e-6;
+
+/// The nearest point of a triangle, by a search over its faces, edges and corners.
+fn distance(point: Vec3, corners: [Vec3; 3]) -> f32 {
+    let [a, b, c] = corners;
+    let normal = (b - a).cross(c - a);
+    let inside = |p: Vec3, q: Vec3| (q - p).cross(point - p).dot(normal) >= 0.0;
+    if normal.length_squared() > 0.0 && inside(a, b) && inside(b, c) && inside(c, a) {
+        return (point - a).dot(normal.normalize()).abs();
+    }
+    let to_edge = |p: Vec3, q: Vec3| {
+        let along = q - p;
+        let length = along.length_squared();
+        let at = if length > 0.0 {
+            (point - p).dot(along) / length
+        } else {
+            0.0
+        };
+        point.distance(p + along * at.clamp(0.0, 1.0))
+    };
+    to_edge(a, b).min(to_edge(b, c)).min(to_edge(c, a))
+}
+
+/// A random pose: one clip at any time, a blend of two, or an additive clip on the rest pose.
+fn random_pose(character: &Character, rng: &mut Rng) -> Vec<Affine3A> {
+    let skeleton = character.skeleton();
+    let clips = character.clips();
+    let local = |rng: &mut Rng| {
+        let mut local = skeleton.rest_pose();
+        if clips.is_empty() {
+            return local;
+        }
+        let clip = &clips[rng.below(clips.len())];
+        let part = f64::from(rng.range(0.0, 1.0));
+        clip.sample(clip.duration_s() * part, &mut local).unwrap();
+        if clip.is_additive() {
+            for (joint, local) in skeleton.joints().iter().zip(&mut local) {
+                *local = Transform {
+                    translation: joint.rest.translation + local.translation,
+                    rotation: joint.rest.rotation * local.rotation,
+                    scale: joint.rest.scale * local.scale,
+                };
+            }
+        }
+        local
+    };
+    let (a, b) = (local(rng), local(rng));
+    let u = if rng.chance(2) {
+        0.0
+    } else {
+        rng.range(0.0, 1.0)
+    };
+    let blend = |(a, b): (&Transform, &Transform)| Transform {
+        translation: a.translation.lerp(b.translation, u),
+        rotation: a.rotation.lerp(b.rotation, u),
+        scale: a.scale.lerp(b.scale, u),
+    };
+    let blended: Vec<Transform> = a.iter().zip(&b).map(blend).collect();
+    let mut model = vec![Affine3A::IDENTITY; skeleton.len()];
+    skeleton.model_pose(&blended, &mut model).unwrap();
+    let entries = character.palette().iter();
+    let matrix =
+        |entry: &throng::mesh::PaletteJoint| model[usize::from(entry.joint)] * entry.inverse_bind;
+    entries.map(matrix).collect()
+}
+
+/// Skinned positions, with these morph weights. Rigid: each vertex follows one joint.
+fn skinned(primitive: &Primitive, palette: &[Affine3A], weights: &[f32], rigid: bool) -> Vec<Vec3> {
+    let mut positions = primitive.positions.clone();
+    let first = primitive.first_weight.index();
+    for (target, weight) in primitive
+        .targets
+        .iter()
+        .zip(weights.get(first..).unwrap_or(&[]))
+    {
+        for (vertex, delta) in target.vertices.iter().zip(&target.positions) {
+            positions[*vertex as usize] += *delta * *weight;
+        }
+    }
+    let start = primitive.palette.start as usize;
+    let skinned = positions.iter().enumerate().map(|(vertex, position)| {
+        let image = |joint: usize| palette[start + joint].transform_point3(*position);
+        let mut influences = primitive.influences(vertex);
+        if rigid {
+            return image(influences.next().unwrap().0);
+        }
+        influences
+            .map(|(joint, weight)| image(joint) * weight)
+            .sum()
+    });
+    skinned.collect()
+}
+
+/// Checks that no vertex is further from the surface of a level than its error, in random poses.
+fn expect_errors_hold(character: &Character, poses: usize, seed: u64) {
+    let name = character.name();
+    let mut rng = Rng::new(seed);
+    let slack = character.rest_bounds().size().max_element() * ROUNDING;
+    let primitives = character.primitives();
+    // For each primitive, level and vertex, a triangle that was near in the last pose.
+    let mut near: Vec<Vec<Vec<usize>>> = primitives
+        .iter()
+        .map(|of| vec![vec![0; of.vertex_count()]; of.levels.len()])
+        .collect();
+    for _ in 0..poses {
+        let palette = random_pose(character, &mut rng);
+        let weights: Vec<f32> = character
+            .morph_weights()
+            .iter()
+            .map(|_| {
+                if rng.chance(3) {
+                    0.0
+                } else {
+                    rng.range(0.0, 1.0)
+                }
+            })
+            .collect();
+        for (primitive, near) in primitives.iter().zip(&mut near) {
+            let full = skinned(primitive, &palette, &weights, false);
+            let rigid = skinned(primitive, &palette, &weights, true);
+            for (number, (level, near)) in primitive.levels.iter().zip(near).enumerate() {
+                let positions = if level.rigid { &rigid } else { &full };
+                let triangles = level.indices.as_chunks::<3>().0;
+                let most = level.error_m + slack;
+                let is_near = |vertex: usize, triangle: usize| {
+                    let corners = triangles[triangle].map(|corner| positions[corner as usize]);
+                    distance(full[vertex], corners) <= most
+                };
+                for vertex in &primitive.indices {
+                    let vertex = *vertex as usize;
+                    if is_near(vertex, near[vertex]) {
+                        continue;
+                    }
+                    let found = (0..triangles.len()).find(|triangle| is_near(vertex, *triangle));
+                    near[vertex] = found.unwrap_or_else(|| {
+                        panic!("{name}: level {number} is off by more than {most} m at {vertex}")
+                    });
+                }
+            }
+        }
+    }
+}
+
+/// Checks the order of vertices and levels.
+fn expect_in_order(character: &Character) {
+    let count = character.level_count();
+    let mut before = (character.triangle_count(), character.vertex_count());
+    for level in character.levels() {
+        assert!(
+            level.triangles < before.0 && level.vertices <= before.1,
+            "{level:?}"
+        );
+        before = (level.triangles, level.vertices);
+    }
+    for primitive in character.primitives() {
+        assert_eq!(primitive.levels.len(), count);
+        let mut vertices = primitive.vertex_count() as u32;
+        for level in &primitive.levels {
+            assert!(level.vertices <= vertices);
+            assert!(level.indices.iter().all(|index| *index < level.vertices));
+            vertices = level.vertices;
+        }
+    }
+}
+
+#[test]
+fn the_mannequin_has_four_levels() {
+    let mannequin = builtin::mannequin().unwrap().character;
+    expect_in_order(&mannequin);
+    let triangles: Vec<usize> = mannequin.levels().map(|level| level.triangles).collect();
+    assert_eq!(triangles, [1688, 674, 318, 144]);
+    let bytes = mannequin.to_bytes();
+    assert_eq!(Character::from_bytes(&bytes).unwrap(), mannequin);
+}
+
+#[test]
+fn the_errors_of_the_mannequin_hold_at_any_time() {
+    let mannequin = builtin::mannequin().unwrap().character;
+    expect_errors_hold(&mannequin, 40, 1);
+}
+
+/// The constants are those that a measurement gives.
+#[test]
+fn the_errors_of_the_mannequin_are_measured() {
+    let mannequin = builtin::mannequin().unwrap().character;
+    let mut raw = RawCharacter::mannequin();
+    for level in &mut raw.primitives[0].levels {
+        level.error_m = None;
+    }
+    let measured = raw.build(&ImportOptions::default()).unwrap().character;
+    for (known, measured) in mannequin.levels().zip(measured.levels()) {
+        let (known, measured) = (known.error_m, measured.error_m);
+        // Constants have three digits, rounded up.
+        let ratio = known / measured;
+        assert!(
+            (1.0..1.01).contains(&ratio),
+            "{known} m, measured {measured} m"
+        );
+    }
+}
+
+#[test]
+fn more_clips_make_errors_larger() {
+    let mannequin = builtin::mannequin().unwrap().character;
+    let skeleton = mannequin.skeleton();
+    // No clip of the mannequin changes its size.
+    let keys = Keys {
+        interpolation: Interpolation::Linear,
+        times_s: vec![0.0, 1.0],
+        values: vec![Vec3::ONE, Vec3::splat(3.0)],
+    };
+    let track = Track {
+        joint: skeleton.joint("Root").unwrap(),
+        values: TrackValues::Scale(keys),
+    };
+    let grow = CurveClip::new("Grow", vec![track], skeleton).unwrap();
+    let before: Vec<f32> = mannequin.levels().map(|level| level.error_m).collect();
+    let more = mannequin.with_clips(vec![grow]).unwrap();
+    let after: Vec<f32> = more.levels().map(|level| level.error_m).collect();
+    // At three times the size, the error at rest exceeds that of the other clips.
+    for (before, after) in before.iter().zip(&after) {
+        assert!(before * 1.02 < *after, "{before} m, then {after} m");
+    }
+    expect_errors_hold(&more, 20, 2);
+}
+
+/// A level stays if its triangles have their corners in one piece, as those of the full level.
+#[test]
+fn splits_carry_levels_or_leave_out_all() {
+    let mut raw = RawCharacter::mannequin();
+    let half = raw.primitives[0].indices.len() / 6 * 3;
+    raw.primitives[0].levels = vec![RawLevel {
+        indices: raw.primitives[0].indices[..half].into(),
+        rigid: true,
+        error_m: Some(0.5),
+    }];
+    let whole = raw.build(&ImportOptions::default()).unwrap().character;
+    let (split, report) = whole.split(20).unwrap();
+    assert!(split.primitives().len() > 1);
+    assert_eq!((split.level_count(), report.dropped_levels), (1, 0));
+    expect_in_order(&split);
+    let (of_split, of_whole) = (split.levels().next(), whole.levels().next());
+    let triangles = |level: Option<LevelInfo>| level.map(|level| (level.triangles, level.error_m));
+    assert_eq!(triangles(of_split), triangles(of_whole));
+    assert!(split.primitives().iter().all(|one| one.levels[0].rigid));
+
+    let mannequin = builtin::mannequin().unwrap().character;
+    let (split, report) = mannequin.split(20).unwrap();
+    assert_eq!((split.level_count(), report.dropped_levels), (0, 4));
+}
+
+#[test]
+fn broken_levels_are_refused() {
+    let message = |level: RawLevel| {
+        let mut raw = RawCharacter::mannequin();
+        raw.primitives[0].levels = vec![level];
+        raw.build(&ImportOptions::default())
+            .unwrap_err()
+            .to_string()
+    };
+    let level = |indices: &[u32], error_m| RawLevel {
+        indices: indices.into(),
+        rigid: false,
+        error_m,
+    };
+    assert!(message(level(&[0, 1, 1_000_000], None)).contains("levels[0][2]"));
+    assert!(message(level(&[0, 1], None)).contains("levels[0]"));
+    assert!(message(level(&[0, 1, 2], Some(-1.0))).contains("levels[0].error_m"));
+    assert!(message(level(&[0, 1, 2], Some(f32::NAN))).contains("levels[0].error_m"));
+}
+
+#[cfg(feature = "lod")]
+mod made {
+    use super::*;
+    use crate::reference::assets;
+    use std::collections::BTreeMap;
+    use throng::character::LevelOptions;
+    use throng::import;
+
+    /// Everything that is stored for the corners of the full level, in the order of the triangles.
+    fn corners(primitive: &Primitive) -> Vec<Vec<u32>> {
+        let k = primitive.influences_per_vertex as usize;
+        let joint = |at: usize| match &primitive.joints {
+            JointIndices::U8(list) => u32::from(list[at]),
+            JointIndices::U16(list) => u32::from(list[at]),
+        };
+        let mut deltas: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        for (number, target) in (0..).zip(&primitive.targets) {
+            for (at, vertex) in target.vertices.iter().enumerate() {
+                let own = deltas.entry(*vertex).or_default();
+                own.push(number);
+                for list in [&target.positions, &target.normals, &target.tangents] {
+                    own.extend(
+                        list.get(at)
+                            .into_iter()
+                            .flat_map(|d| d.to_array())
+                            .map(f32::to_bits),
+                    );
+                }
+            }
+        }
+        let corner = |vertex: &u32| {
+            let at = *vertex as usize;
+            let mut all: Vec<f32> = primitive.positions[at].to_array().into();
+            all.extend(
+                primitive
+                    .normals
+                    .get(at)
+                    .into_iter()
+                    .flat_map(|v| v.to_array()),
+            );
+            all.extend(
+                primitive
+                    .tangents
+                    .get(at)
+                    .into_iter()
+                    .flat_map(|v| v.to_array()),
+            );
+            all.extend(primitive.uvs.get(at).into_iter().flat_map(|v| v.to_array()));
+            all.extend(
+                primitive
+                    .uvs1
+                    .get(at)
+                    .into_iter()
+                    .flat_map(|v| v.to_array()),
+            );
+            all.extend(primitive.colors.get(at).into_iter().flatten());
+            let mut bits: Vec<u32> = all.into_iter().map(f32::to_bits).collect();
+            bits.extend((at * k..at * k + k).map(joint));
+            let weights = primitive.weights.get(at * k..at * k + k).unwrap_or(&[]);
+            bits.extend(weights.iter().map(|weight| u32::from(*weight)));
+            bits.extend(deltas.get(vertex).into_iter().flatten());
+            bits
+        };
+        primitive.indices.iter().map(corner).collect()
+    }
+
+    #[test]
+    fn the_errors_of_files_hold_at_any_time() {
+        for path in assets::files() {
+            // The others have too few triangles, or are slow without optimisation.
+            let names = [
+                "CesiumMan",
+                "MorphStressTest",
+                "RiggedFigure",
+                "RiggedSimple",
+            ];
+            let stem = path.file_stem().unwrap().to_str().unwrap();
+            if !names.contains(&stem) {
+                continue;
+            }
+            let whole = import::file(&path, &ImportOptions::default())
+                .unwrap()
+                .character;
+            let (made, report) = whole.clone().with_levels(&LevelOptions::default()).unwrap();
+            assert!(!report.levels.is_empty(), "{stem}");
+            assert!(report.kept.is_empty(), "{stem}: {:?}", report.kept);
+            assert_eq!(report.levels, made.levels().collect::<Vec<_>>());
+            expect_in_order(&made);
+            expect_errors_hold(&made, 40, 3);
+            for (whole, made) in whole.primitives().iter().zip(made.primitives()) {
+                assert_eq!(corners(whole), corners(made), "{stem}: {}", whole.name);
+            }
+            let again = Character::from_bytes(&made.to_bytes()).unwrap();
+            assert_eq!(again, made);
+        }
+    }
+
+    #[test]
+    fn levels_have_the_wanted_errors() {
+        let mannequin = builtin::mannequin().unwrap().character;
+        let options = LevelOptions {
+            errors_m: vec![0.001, 0.06, 0.12],
+            ..LevelOptions::default()
+        };
+        let (made, _) = mannequin.with_levels(&options).unwrap();
+        // Nothing is that exact.
+        let errors: Vec<f32> = made.levels().map(|level| level.error_m).collect();
+        assert!(
+            matches!(errors[..], [a, b] if a <= 0.06 && 0.06 < b && b <= 0.12),
+            "{errors:?}"
+        );
+    }
+
+    #[test]
+    fn options_out_of_range_are_refused() {
+        let mannequin = builtin::mannequin().unwrap().character;
+        let default = LevelOptions::default;
+        let bad = [
+            LevelOptions {
+                ratio: 1.0,
+                ..default()
+            },
+            LevelOptions {
+                ratio: f32::NAN,
+                ..default()
+            },
+            LevelOptions {
+                fewest_triangles: 0,
+                ..default()
+            },
+            LevelOptions {
+                max_error: -1.0,
+                ..default()
+            },
+            LevelOptions {
+                errors_m: vec![0.1, f32::INFINITY],
+                ..default()
+            },
+        ];
+        for options in bad {
+            assert!(
+                mannequin.clone().with_levels(&options).is_err(),
+                "{options:?}"
+            );
+        }
+    }
+
+    /// The levels of the mannequin are those that the simplifier makes.
+    ///
+    /// If they are not, this writes the table of `src/builtin/levels.rs` anew.
+    #[test]
+    fn the_tables_of_the_mannequin_are_made_by_the_simplifier() {
+        let raw = RawCharacter::mannequin();
+        let mut plain = raw.clone();
+        plain.primitives[0].levels.clear();
+        let plain = plain.build(&ImportOptions::default()).unwrap().character;
+        let options = LevelOptions {
+            ratio: 0.46,
+            ..LevelOptions::default()
+        };
+        let (made, _) = plain.with_levels(&options).unwrap();
+        let (whole, made) = (&raw.primitives[0], &made.primitives()[0]);
+        let place = |position: Vec3, color: [f32; 4]| {
+            let all = position.to_array().into_iter().chain(color);
+            all.map(f32::to_bits).collect::<Vec<u32>>()
+        };
+        let mut numbers: BTreeMap<Vec<u32>, Vec<u32>> = BTreeMap::new();
+        for (number, (position, color)) in (0..).zip(whole.positions.iter().zip(&whole.colors)) {
+            numbers
+                .entry(place(*position, *color))
+                .or_default()
+                .push(number);
+        }
+        let number = |vertex: u32| {
+            let at = vertex as usize;
+            let here = &numbers[&place(made.positions[at], made.colors[at])];
+            let turned = |other: &u32| whole.normals[*other as usize].dot(made.normals[at]);
+            let same = here.iter().max_by(|a, b| turned(a).total_cmp(&turned(b)));
+            *same.unwrap()
+        };
+        // From the third on, because the cage is better than the second.
+        let levels = made.levels.iter().skip(2).map(|level| {
+            let triangles = level.indices.as_chunks::<3>().0.iter();
+            let mut triangles: Vec<[u32; 3]> =
+                triangles.map(|t| first_least(t.map(number))).collect();
+            triangles.sort_unstable();
+            (triangles, level.rigid)
+        });
+        let known = whole.levels.iter().skip(1).map(|level| {
+            let triangles = level.indices.as_chunks::<3>().0.to_vec();
+            (triangles, level.rigid)
+        });
+        let (levels, known): (Vec<_>, Vec<_>) = (levels.collect(), known.collect());
+        if levels != known {
+            let path = std::env::temp_dir().join("mannequin-levels.txt");
+            std::fs::write(&path, table(&levels)).unwrap();
+            panic!(
+                "the levels of the mannequin have changed: see {}",
+                path.display()
+            );
+        }
+    }
+
+    /// The same triangle, with its least corner first.
+    fn first_least(mut triangle: [u32; 3]) -> [u32; 3] {
+        let least = (0..3).min_by_key(|at| triangle[*at]).unwrap();
+        triangle.rotate_left(least);
+        triangle
+    }
+
+    fn table(levels: &[(Vec<[u32; 3]>, bool)]) -> String {
+        let mut text = String::new();
+        for (triangles, rigid) in levels {
+            text += &format!("// rigid: {rigid}\n#[rustfmt::skip]\nconst T: &[u16] = &[\n");
+            let mut line = String::from("   ");
+            for number in triangles.as_flattened() {
+                let number = format!(" {number},");
+                if line.len() + number.len() > 100 {
+                    text += &format!("{line}\n");
+                    line = String::from("   ");
+                }
+                line += &number;
+            }
+            text += &format!("{line}\n];\n");
+        }
+        text
+    }
+}
