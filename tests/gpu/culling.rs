@@ -260,7 +260,7 @@ fn levels_do_not_alternate() {
             }
             last = Some(level);
         }
-        let coarser = switches.iter().filter(|of| of.0 < of.1 && of.1.is_some());
+        let coarser = switches.iter().filter(|of| of.0.is_some() && of.0 < of.1);
         let mut compared = 0;
         for (from, to, away_m) in coarser.copied() {
             let back = switches.iter().find(|of| of.0 == to && of.1 == from);
@@ -316,8 +316,10 @@ fn a_view_keeps_to_its_triangles() {
             assert_eq!(stats.shown, free.shown);
             assert!(stats.error_factor > before.error_factor);
             assert!(covered(&picture) > 50);
-            let (again, _) = stage.look(setup, &view, false);
-            assert_eq!(again, picture);
+            // The levels keep a margin, so they may settle for a frame.
+            let [_, second, third] = [(); 3].map(|()| stage.look(setup, &view, false));
+            assert!(second.1.triangles <= u64::from(most));
+            assert_eq!(different(&third.0, &second.0, 0), 0);
             before = stats;
         }
         // The coarsest levels have more than this.
