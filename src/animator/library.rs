@@ -32,7 +32,7 @@ pub(crate) struct Library {
     pub(crate) morph_names: Vec<Box<str>>,
     /// What bounding spheres are computed from: of the character, and of each clip.
     pub(crate) reach: ReachRig,
-    pub(crate) clip_reaches: Vec<ClipReach>,
+    pub(crate) clip_reaches: Arc<Vec<ClipReach>>,
 }
 
 impl Library {
@@ -48,7 +48,7 @@ impl Library {
             identity: Identity::new(character),
             morph_names: weights.iter().map(|weight| weight.name.clone()).collect(),
             reach: ReachRig::new(character),
-            clip_reaches: character.clips().iter().map(ClipReach::new).collect(),
+            clip_reaches: Arc::clone(character.clip_reaches()),
         }
     }
 

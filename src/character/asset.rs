@@ -2,7 +2,7 @@
 
 use super::animation_set::AnimationSet;
 use super::flips::ScaleRanges;
-use crate::clip::{Clip, ClipOptions, CurveClip};
+use crate::clip::{Clip, ClipOptions, ClipReach, CurveClip};
 use crate::error::Result;
 use crate::id::{Id, find};
 use crate::mesh::{Aabb, Image, Material, Model, MorphWeight, PaletteJoint, PartId, Primitive};
@@ -64,6 +64,8 @@ pub struct Character {
     pub(super) model: Model,
     /// Shared with the animators of the character, as are curves and animations.
     pub(super) clips: Arc<Vec<Clip>>,
+    /// What each of the packed clips does to lengths. Shared, too.
+    pub(super) reaches: Arc<Vec<ClipReach>>,
     pub(super) curves: Arc<Vec<CurveClip>>,
     /// The form of the clips, also of those that are added later.
     pub(super) packing: Packing,
@@ -83,6 +85,7 @@ impl Character {
         Self {
             model,
             clips: Arc::clone(&self.clips),
+            reaches: Arc::clone(&self.reaches),
             curves: Arc::clone(&self.curves),
             packing: self.packing,
             scales: self.scales.clone(),
@@ -94,6 +97,11 @@ impl Character {
     /// The packed clips, to share them.
     pub(crate) fn shared_clips(&self) -> &Arc<Vec<Clip>> {
         &self.clips
+    }
+
+    /// What each of the packed clips does to lengths, to share it.
+    pub(crate) fn clip_reaches(&self) -> &Arc<Vec<ClipReach>> {
+        &self.reaches
     }
 
     /// The animation data besides the clips, to share it.

@@ -49,6 +49,7 @@ impl CharacterDraft {
         let mut character = Character {
             model: self.model,
             clips: Arc::default(),
+            reaches: Arc::default(),
             curves: Arc::default(),
             packing: self.packing,
             scales,

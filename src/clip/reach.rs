@@ -6,7 +6,7 @@ use super::packed::{Clip, Property};
 use crate::simd::WIDTH;
 
 /// What a clip does to the lengths of a character.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ClipReach {
     /// True if it is a difference, which is added.
     pub(crate) additive: bool,
@@ -21,7 +21,7 @@ pub(crate) struct ClipReach {
 }
 
 /// The translations and scales of a joint in a clip.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct JointMoves {
     pub(crate) joint: u16,
     /// True if the scale is not always that of the rest pose.

@@ -236,10 +236,9 @@ impl FootPlacement {
         // The rounding of a nearly singular matrix could move it anywhere.
         let [from, to] = [local.translation, moved].map(|own| parent.transform_point3(own));
         let allowed = Self::MOST_ROUNDING * (from.length() + rise.length());
-        if !((to - from - rise).length() <= allowed) {
-            return None;
-        }
-        local.translation = moved.is_finite().then_some(moved)?;
+        // It is NaN if a number is not finite.
+        let error = (to - from - rise).length();
+        local.translation = (error <= allowed).then_some(moved)?;
         rig.recompute(self.pelvis, pose.local, pose.model);
         Some(())
     }

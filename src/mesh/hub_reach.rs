@@ -12,8 +12,8 @@ use crate::skeleton::{NO_PARENT, Skeleton};
 /// `wᵢ` its weight, and `c` any point. The blended dual quaternion has the real part
 /// `r̄ = Σ ±wᵢ rᵢ`. Blending does not depend on the origins of the two spaces. With the vertex and
 /// `c` as origins, the dual part is `½ Σ ±wᵢ (tᵢ − c) rᵢ`, and so the blended vertex is
-/// `c + Σ ±wᵢ (tᵢ − c) rᵢ r̄* / |r̄|²`, of which only the vector part counts. Its distance from `c` is
-/// at most `Σ wᵢ |tᵢ − c| / |r̄|`.
+/// `c + Σ ±wᵢ (tᵢ − c) rᵢ r̄* / |r̄|²`, of which only the vector part counts. Its distance from
+/// `c` is at most `Σ wᵢ |tᵢ − c| / |r̄|`.
 ///
 /// Signs are chosen so that no `rᵢ` has a negative dot product with that of the strongest entry, so
 /// `|r̄|² ≥ w₁² + max(0, w₂ − w₃ − w₄ − …)²`, with descending weights: the other rotations may be

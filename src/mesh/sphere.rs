@@ -49,10 +49,11 @@ impl Sphere {
         if radius < 0.0 {
             return Self::EMPTY;
         }
+        let range = 0.0..=f64::from(f32::MAX);
         let to = center.as_vec3();
         // The rounding of the centre, and a few roundings of 64 bits.
         let radius = radius * (1.0 + 1e-12) + to.as_dvec3().distance(center);
-        if !(radius <= f64::from(f32::MAX)) || !to.is_finite() {
+        if !range.contains(&radius) || !to.is_finite() {
             return Self::EVERYTHING;
         }
         Self {

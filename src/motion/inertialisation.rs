@@ -283,8 +283,8 @@ fn decayed(value: f64, velocity: f64, since_s: f64, duration_s: f64) -> f64 {
 /// The largest value of [`decayed`] at any time.
 ///
 /// The polynomial lies in the hull of its Bézier control points. From its value and derivatives at
-/// both ends, these are x, x + v/5, x + 2v/5 + a/20 and three zeros. The velocity v is per duration.
-/// With an acceleration a above 0, the third is 0, too.
+/// both ends, these are x, x + v/5, x + 2v/5 + a/20 and three zeros. The velocity v is per
+/// duration. With an acceleration a above 0, the third is 0, too.
 fn most(value: f64, velocity: f64, duration_s: f64) -> f64 {
     value + 0.4 * velocity.max(0.0) * duration_s
 }

@@ -12,8 +12,8 @@
 //! - An inertialised transition adds offsets, which have a largest length.
 //! - A vertex is a convex combination of its images under its palette entries.
 //!
-//! So joints that turn or change their scale become *pivots*. What lies between two pivots is rigid,
-//! apart from translations, which have a range. Then
+//! So joints that turn or change their scale become *pivots*. What lies between two pivots is
+//! rigid, apart from translations, which have a range. Then
 //!
 //! ```text
 //! reach(pivot) = reach(parent pivot) + scale(parent pivot) × the largest distance between them

@@ -11,7 +11,7 @@ use super::source::AnimationSource;
 use super::toml::AnimationText;
 use crate::character::asset::Character;
 use crate::character::flips::mark_flips;
-use crate::clip::{PackCount, PackObserver};
+use crate::clip::{ClipReach, PackCount, PackObserver};
 use crate::error::{Result, expect_cap};
 use crate::motion::{ClipEvents, Event};
 use rayon::prelude::*;
@@ -130,6 +130,7 @@ impl Character {
         let gait_motion = set.desc.gait_motion;
         let (packed_clips, curves) = (&mut self.clips, &mut self.curves);
         let (packed_clips, curves) = (Arc::make_mut(packed_clips), Arc::make_mut(curves));
+        let first = packed_clips.len();
         for (clip, events) in clips.into_iter().zip(events) {
             set.clips.push(OfClip {
                 events: ClipEvents::new(clip.duration_s(), events)?,
@@ -146,7 +147,15 @@ impl Character {
         }
         set.event_names = names;
         mark_flips(&mut self.model, &self.scales);
+        self.measure_reaches(first);
         self.check_extent()
+    }
+
+    /// Measures what clips do to lengths, from clip number `first` on.
+    pub(in crate::character) fn measure_reaches(&mut self, first: usize) {
+        let reaches = Arc::make_mut(&mut self.reaches);
+        reaches.truncate(first);
+        reaches.extend(self.clips.iter().skip(first).map(ClipReach::new));
     }
 }
 

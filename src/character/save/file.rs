@@ -143,6 +143,7 @@ impl Character {
         let mut character = Self {
             model,
             clips: Arc::default(),
+            reaches: Arc::default(),
             curves: Arc::default(),
             packing,
             scales,
@@ -163,6 +164,7 @@ impl Character {
             })
         })?);
         character.check_clips()?;
+        character.measure_reaches(0);
         container.read(ANIMATIONS, |from| character.load_animations(from))?;
         let expressions: Vec<Expression> = container.read(EXPRESSIONS, Save::load)?;
         let springs: SpringBones = container.read(SPRINGS, Save::load)?;

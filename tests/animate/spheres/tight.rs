@@ -9,7 +9,8 @@ use throng::mesh::Sphere;
 use throng::palette::{Mat3x4, SkinningMethod};
 use throng::skin::Skinner;
 
-/// The mean sphere of actors that play one clip each, over the mean sphere around the box of a pose.
+/// The mean sphere of actors that play one clip each, over the mean sphere around the box of a
+/// pose.
 fn ratio(name: &str, character: &Character) -> f32 {
     let mut animator = Animator::new(character).unwrap();
     let skinner = Skinner::new(character).unwrap();
