@@ -99,6 +99,10 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value = "on")]
     pub(crate) levels: OnOff,
 
+    /// Colours everyone by level of detail. The full level is white.
+    #[arg(long)]
+    pub(crate) lod_view: bool,
+
     /// Nobody changes what they do, nor where they are.
     #[arg(long)]
     pub(crate) still: bool,

@@ -1,5 +1,6 @@
 //! Records one frame of the crowd into a window or an image.
 
+use std::io::Cursor;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -9,9 +10,9 @@ use throng::skin::Faces;
 use throng::standalone::{
     Begin, Context, ContextDesc, Formats, FrameCommands, SwapchainImage, Target, Validation,
 };
-use throng::{Crowd, CrowdDesc, PassDesc, PassId, View};
+use throng::{Crowd, CrowdDesc, MaterialDesc, PassDesc, PassId, View};
 
-use super::args::{Args, OnOff, Pixel, Shadows};
+use super::args::{Args, OnOff, Pixel};
 use super::layout::Layout;
 use super::model::Model;
 use super::roles::Fades;
@@ -22,6 +23,8 @@ use super::{Result, outputs, say, scenery};
 
 /// Number of frames in flight.
 pub(crate) const FRAMES_IN_FLIGHT: u32 = 2;
+/// The shader of `--lod-view`.
+static LEVELS: &[u8] = include_bytes!("../../shaders/spv/example/levels.frag.spv");
 pub(crate) const DEPTH: vk::Format = vk::Format::D32_SFLOAT;
 
 /// The images to draw into.
@@ -171,7 +174,7 @@ impl Show {
                 level: (args.levels == OnOff::Off).then_some(0),
             },
         };
-        match show.build(context, formats, args.shadows) {
+        match show.build(context, formats, args) {
             Ok(()) => Ok(show),
             Err(error) => {
                 show.destroy(context)?;
@@ -180,8 +183,8 @@ impl Show {
         }
     }
 
-    fn build(&mut self, context: &mut Context, formats: Formats, shadows: Shadows) -> Result<()> {
-        if let Some(edge) = shadows.0 {
+    fn build(&mut self, context: &mut Context, formats: Formats, args: &Args) -> Result<()> {
+        if let Some(edge) = args.shadows.0 {
             let (rim, height_m) = (self.scene.layout().rim(), self.scene.height_m());
             let lighting = scenery::lighting();
             let shadow = ShadowImage::new(context, edge, (&rim, height_m), &lighting)?;
@@ -200,14 +203,26 @@ impl Show {
             shadow_map: self.shadow.is_some(),
             ..PassDesc::default()
         };
-        // SAFETY: images of these formats have been created on the same device.
+        let spirv = ash::util::read_spv(&mut Cursor::new(LEVELS))?;
+        let by_level = MaterialDesc {
+            fragment_spirv: &spirv,
+            set_layouts: &[],
+            push_bytes: 0,
+        };
+        let people = PassDesc {
+            shadow_map: pass.shadow_map && !args.lod_view,
+            material: args.lod_view.then_some(by_level),
+            ..pass
+        };
+        // SAFETY: images of these formats have been created on the same device, and the shader of
+        // the levels fits set 0.
         self.passes = Some(unsafe {
             Passes {
                 shadow: match self.shadow {
                     Some(_) => Some(self.crowd.create_pass(&ShadowImage::pass_desc())?),
                     None => None,
                 },
-                crowd: self.crowd.create_pass(&pass)?,
+                crowd: self.crowd.create_pass(&people)?,
                 scenery: self.scenery.create_pass(&pass)?,
             }
         });

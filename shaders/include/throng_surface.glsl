@@ -90,6 +90,7 @@ const bool throng_masked = (throng_surface_constant & THRONG_ALPHA_MASK) != 0u;
 #ifndef THRONG_PRIMITIVE
 layout(push_constant) uniform ThrongDraw {
     layout(offset = 0) uint throng_primitive;
+    layout(offset = 8) uint throng_level;  // the level of detail of the draw, 0 for the full one
     THRONG_PUSH
 };
 #define THRONG_PRIMITIVE throng_primitive

@@ -8,12 +8,12 @@ use crate::gpu::{Blending, Device, Object};
 use crate::order;
 use ash::vk;
 
-/// The stages of the draw stage's push constants: the primitive's index, and which instances the
-/// draw is for.
+/// The stages of the draw stage's push constants: the primitive's index, which instances the draw is
+/// for, and its level of detail.
 pub(crate) const PUSH_STAGES: vk::ShaderStageFlags = vk::ShaderStageFlags::from_raw(
     vk::ShaderStageFlags::VERTEX.as_raw() | vk::ShaderStageFlags::FRAGMENT.as_raw(),
 );
-const PUSH_BYTES: u32 = 8;
+const PUSH_BYTES: u32 = 12;
 
 /// A pass: one pipeline for each variant that characters of the crowd use.
 #[derive(Debug)]

@@ -19,7 +19,7 @@ impl Frame<'_> {
     /// May be called any number of times per frame, from several threads and into several command
     /// buffers, including secondary ones. It binds the following and leaves it bound: its
     /// pipelines, descriptor set 0 (and 1 in passes with
-    /// [`shadow_map`](crate::PassDesc::shadow_map)), the first 8 bytes of push constants, index
+    /// [`shadow_map`](crate::PassDesc::shadow_map)), the first 12 bytes of push constants, index
     /// buffer, viewport, scissor, cull mode and front face.
     ///
     /// Blended primitives are drawn after everything else, character by character, far instances
@@ -273,7 +273,11 @@ impl Recorder<'_> {
             if bound.front.replace(front) != Some(front) {
                 raw.cmd_set_front_face(cmd, front);
             }
-            let push = [draw.primitive, draw.flip_code.unwrap_or(GpuInstance::NONE)];
+            let push = [
+                draw.primitive,
+                draw.flip_code.unwrap_or(GpuInstance::NONE),
+                run.level.into(),
+            ];
             raw.cmd_push_constants(cmd, layout, PUSH_STAGES, 0, bytemuck::cast_slice(&push));
             let (first, count) = (draw.first_index, draw.index_count);
             let instance = self.frame.first_visible() + run.first;

@@ -40,6 +40,8 @@ pub(in crate::crowd) struct DrawInstances {
     pub(in crate::crowd) count: u32,
     /// True if their transforms are flipped.
     pub(in crate::crowd) flipped: bool,
+    /// The level of detail of the first.
+    pub(in crate::crowd) level: u8,
 }
 
 /// The instances of contiguous runs that show the primitive of this bit. Neighbouring runs are
@@ -53,6 +55,7 @@ pub(in crate::crowd) fn shown(runs: &[Run], bit: u128) -> impl Iterator<Item = D
             first: first.first,
             count: runs.iter().map(|run| run.count).sum(),
             flipped: first.flipped,
+            level: first.level,
         })
     })
 }
