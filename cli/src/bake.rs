@@ -9,7 +9,7 @@ use crate::{output, progress};
 use clap::ValueEnum;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use throng::character::Character;
+use throng::character::{Character, LevelOptions};
 use throng::clip::{ClipOptions, ClipReport};
 use throng::import::{GeometryReport, ImportOptions};
 
@@ -65,6 +65,9 @@ pub(crate) struct Options {
     /// Keep the file's order of triangles and vertices, for programs that refer to them by index.
     #[arg(long)]
     keep_order: bool,
+    /// Levels of detail of the meshes, which take seconds to make for a large model.
+    #[arg(long, value_enum, default_value = "auto", value_name = "HOW")]
+    levels: Levels,
     /// The most joints that move a vertex. The strongest are kept.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     max_influences: Option<u32>,
@@ -81,7 +84,39 @@ enum Packing {
     None,
 }
 
+/// The levels of detail of a saved character.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Levels {
+    /// Those of the file. Without any, they are made, unless --keep-order is given.
+    Auto,
+    /// They are made, instead of those of the file.
+    Make,
+    /// None.
+    Off,
+}
+
 impl Options {
+    /// The character with the levels of detail that were asked for.
+    pub(crate) fn with_levels(&self, character: Character) -> Result<Character, Failure> {
+        let make = match self.levels {
+            Levels::Auto => character.level_count() == 0 && !self.keep_order,
+            Levels::Make => true,
+            Levels::Off => return Ok(character.without_levels()),
+        };
+        if !make {
+            return Ok(character);
+        }
+        let (character, report) = character.with_levels(&LevelOptions::default())?;
+        for kept in report.kept {
+            let name = title(&kept.name);
+            note(&format!(
+                "primitive {name} has no level of detail: {}",
+                kept.reason
+            ));
+        }
+        Ok(character)
+    }
+
     /// The options for the importer.
     pub(crate) fn to_import(&self) -> ImportOptions {
         self.space.of(ImportOptions {
@@ -118,6 +153,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
         repairs,
         remarks,
     } = args.more.add_to(model, args.options.space, &outputs)?;
+    let character = args.options.with_levels(character)?;
     let size = save(&character, &args.output)?;
     if args.report.json {
         let mut document = report::of_file(&args.output, size, &character);
@@ -184,6 +220,15 @@ pub(crate) fn tell(
         plural(character.vertex_count(), "vertex"),
         plural(character.triangle_count(), "triangle")
     )?;
+    let levels = character.levels().map(|level| {
+        let triangles = grouped(level.triangles as u64);
+        format!("{triangles} (error {:.1} mm)", level.error_m * 1000.0)
+    });
+    let levels: Vec<String> = levels.collect();
+    if !levels.is_empty() {
+        let count = plural(levels.len(), "coarser level");
+        writeln!(out, "  {count} of triangles: {}", levels.join(", "))?;
+    }
     let clips = character.clips();
     let worst = clips
         .iter()

@@ -46,7 +46,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
     output::check_not_stdout(&args.output)?;
     output::check(&args.output, &[&args.clips, &args.onto], &["throng"])?;
     let onto = load_source(&args.onto, &args.options.to_import(), &[&args.output])?;
-    let added = clips::add(&onto, &args.clips, args.matching, args.options.space)?;
+    let mut added = clips::add(&onto, &args.clips, args.matching, args.options.space)?;
     output::check_unread(&[&args.output], &args.clips, &added.files)?;
     if let Some(warning) = &added.warning {
         warn(warning);
@@ -54,6 +54,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
     if !args.report.quiet && !args.report.json {
         tell(args, &added, out)?;
     }
+    added.character = args.options.with_levels(added.character)?;
     let size = bake::save(&added.character, &args.output)?;
     if args.report.json {
         return report::print(&document(args, &onto, &added, size), out);

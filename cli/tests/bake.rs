@@ -12,7 +12,7 @@ fn the_saved_character_is_the_imported_one() {
     files.extend(crate::assets::files());
     for file in files {
         let out = folder.join("out.throng");
-        let said = ok(&["bake", &text(&file), &text(&out)]);
+        let said = ok(&["bake", &text(&file), &text(&out), "--levels", "off"]);
         assert!(
             said.starts_with(&format!("wrote {}: ", out.display())),
             "{said}"
@@ -64,6 +64,26 @@ fn the_order_is_made_or_kept() {
         ordered.vertex_reuse().shaded
     );
     assert!(json["geometry"]["shaded_per_vertex"].as_f64().unwrap() < 1.15);
+}
+
+/// Levels of detail are those of the file, new ones, or none.
+#[test]
+fn levels_are_kept_made_or_left_out() {
+    let out = folder("bake levels").join("out.throng");
+    let bake = |args: &[&str]| {
+        let said = ok(&[&["bake", "builtin", &text(&out)], args].concat());
+        let levels = Character::load_file(&out).unwrap();
+        (levels.levels().map(|level| level.triangles).collect(), said)
+    };
+    let (kept, said): (Vec<usize>, _) = bake(&[]);
+    assert_eq!(kept, [1688, 674, 318, 144]);
+    let line = "\n  4 coarser levels of triangles: 1,688 (error 22.0 mm), 674 (error 58.0 mm), 318 (error \
+                94.5 mm), 144 (error 221.5 mm)\n";
+    assert!(said.contains(line), "{said}");
+    let (none, _) = bake(&["--levels", "off"]);
+    assert!(none.is_empty());
+    let (made, _) = bake(&["--levels", "make"]);
+    assert!(made.len() > 2 && made != kept, "{made:?}");
 }
 
 #[test]

@@ -27,8 +27,9 @@ impl CharacterDraft {
         }
     }
 
-    /// Adds the clips and the animation data, packs the clips, checks the extent, and measures levels of
-    /// detail whose errors are unknown.
+    /// Adds the clips and the animation data, packs the clips, and checks the extent.
+    ///
+    /// Levels of detail whose errors are unknown are measured.
     ///
     /// # Errors
     /// - [`Error::Description`](crate::Error::Description) for animation data that does not fit.

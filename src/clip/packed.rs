@@ -335,6 +335,17 @@ impl Clip {
         one[0]
     }
 
+    /// Renumbers the vertex of the largest error. `numbers` has the new number of each vertex, for
+    /// each primitive.
+    #[cfg(feature = "lod")]
+    pub(crate) fn renumber_vertices(&mut self, numbers: &[Vec<u32>]) {
+        if let Some(error) = &mut self.report.vertex_error {
+            let own = numbers.get(error.primitive as usize);
+            let number = own.and_then(|own| own.get(error.vertex as usize));
+            error.vertex = number.copied().unwrap_or(error.vertex);
+        }
+    }
+
     /// Returns the times of all keys, ascending and without duplicates: uniform keys and kept
     /// tracks.
     pub(crate) fn key_times(&self) -> Vec<f64> {

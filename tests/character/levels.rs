@@ -373,6 +373,14 @@ mod made {
             for (whole, made) in whole.primitives().iter().zip(made.primitives()) {
                 assert_eq!(corners(whole), corners(made), "{stem}: {}", whole.name);
             }
+            let worst = |of: &Character| -> Vec<Option<Vec3>> {
+                let errors = of.clips().iter().map(|clip| clip.report().vertex_error);
+                let at = |at: throng::clip::VertexError| {
+                    of.primitives()[at.primitive as usize].positions[at.vertex as usize]
+                };
+                errors.map(|error| error.map(at)).collect()
+            };
+            assert_eq!(worst(&whole), worst(&made), "{stem}");
             let again = Character::from_bytes(&made.to_bytes()).unwrap();
             assert_eq!(again, made);
         }

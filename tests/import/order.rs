@@ -151,13 +151,15 @@ fn check_same(both: &Both) {
     }
 }
 
-/// Vertices are numbered as the triangles use them.
+/// Vertices are numbered as the triangles use them, of the coarsest level first.
 fn check_order(both: &Both) {
     // Triangles that the rest pose flips are turned over afterwards.
     let turned = both.ordered.palette().iter().any(|entry| entry.flipped);
     for primitive in both.ordered.primitives() {
         let mut next = 0;
-        for triangle in primitive.indices.as_chunks::<3>().0 {
+        let levels = primitive.levels.iter().rev().map(|level| &level.indices);
+        let lists = levels.chain([&primitive.indices]);
+        for triangle in lists.flat_map(|list| list.as_chunks::<3>().0) {
             let mut corners = *triangle;
             if turned {
                 corners.sort_unstable();

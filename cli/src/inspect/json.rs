@@ -1,6 +1,6 @@
 //! The contents of a file, as JSON. The keys are listed in `docs/command-line.md`.
 
-use super::{gpu_memory, moved_vertices, override_name, shape_name, streams};
+use super::{gpu_memory, level_distance_m, moved_vertices, override_name, shape_name, streams};
 use crate::report::{self, FORMAT};
 use serde_json::{Value, json};
 use throng::Id;
@@ -27,6 +27,12 @@ pub(super) fn document(model: &Imported) -> Value {
         })).collect::<Vec<_>>(),
         "clips": list(model.clips(), |index, one| clip(model, index, one)),
         "primitives": list(model.primitives(), |_, one| primitive(one)),
+        "levels": model.levels().map(|level| json!({
+            "triangles": level.triangles,
+            "vertices": level.vertices,
+            "error_m": level.error_m,
+            "distance_m": level_distance_m(&level),
+        })).collect::<Vec<_>>(),
         "materials": list(model.materials(), |_, one| material(one)),
         "images": list(model.images(), |_, one| image(one)),
         "morph_weights": list(model.morph_weights(), |index, one| morph(model, index, one)),

@@ -8,7 +8,7 @@ use crate::model::{Space, load};
 use crate::report;
 use std::io::Write;
 use std::path::PathBuf;
-use throng::character::Character;
+use throng::character::{Character, LevelInfo};
 use throng::import::ImportOptions;
 use throng::mesh::{ExpressionOverride, Primitive};
 use throng::spring::SpringCollider;
@@ -16,8 +16,8 @@ use throng::spring::SpringCollider;
 /// Show what is in a file.
 ///
 /// Skins, the tree of joints, clips with their size and error when packed, primitives, materials,
-/// images, morph weights, expressions, joints of the humanoid, spring bones, spawn points, masks,
-/// sockets, blend spaces, events, the state machine, vertex reuse and draws, memory on the GPU, and
+/// images, morph weights, expressions, joints of the humanoid, spring bones, spawn points, levels of
+/// detail, masks, sockets, blend spaces, events, the state machine, vertex reuse and draws, memory on the GPU, and
 /// what the importer repaired.
 #[derive(Debug, clap::Args)]
 #[command(
@@ -55,6 +55,13 @@ fn moved_vertices(model: &Character, weight: usize) -> usize {
         target.map_or(0, |target| target.vertices.len())
     };
     model.primitives().iter().map(moved).sum()
+}
+
+/// The distance in metres from which a level's error is at most one pixel, in a view of 60 degrees
+/// and 1080 pixels in height.
+fn level_distance_m(level: &LevelInfo) -> f32 {
+    let half_view = 30_f32.to_radians().tan();
+    level.error_m * 1080.0 / (2.0 * half_view)
 }
 
 /// The names of the vertex streams of a primitive besides positions and influences.

@@ -1,10 +1,10 @@
 //! The contents of a file, as tables.
 
-use super::{gpu_memory, moved_vertices};
+use super::{gpu_memory, level_distance_m, moved_vertices};
 use crate::table::{counted, section, table};
 use crate::words::{grouped, plural, title};
 use throng::Id;
-use throng::character::Character;
+use throng::character::{Character, LevelInfo};
 use throng::clip::Clip;
 use throng::error::Escaped;
 use throng::import::{GeometryReport, Imported, SpawnPoint};
@@ -40,6 +40,7 @@ pub(super) fn listing(model: &Imported) -> String {
         ("Spring chains", spring_chains(model)),
         ("Spring colliders", spring_colliders(model)),
         ("Spawn points", spawn_points(model)),
+        ("Levels of detail", levels(model)),
     ] {
         if !rows.is_empty() {
             text += &section(name, &rows);
@@ -180,6 +181,19 @@ fn primitives(model: &Character) -> Vec<Vec<String>> {
         row
     };
     model.primitives().iter().enumerate().map(row).collect()
+}
+
+/// The coarser levels of detail, and the distances from which they are used.
+fn levels(model: &Character) -> Vec<Vec<String>> {
+    let row = |(index, level): (usize, LevelInfo)| {
+        let mut row = vec![index.to_string()];
+        row.extend(counted(level.triangles, "triangle"));
+        row.extend(counted(level.vertices, "vertex"));
+        row.push(format!("error {:.1} mm", level.error_m * 1000.0));
+        row.push(format!("from {:.1} m", level_distance_m(&level)));
+        row
+    };
+    model.levels().enumerate().map(row).collect()
 }
 
 /// The vertex data besides positions and influences.

@@ -60,6 +60,15 @@ impl Character {
         })
     }
 
+    /// The same character without coarser levels of detail. Vertices keep their order.
+    #[must_use]
+    pub fn without_levels(mut self) -> Self {
+        for primitive in &mut self.model.primitives {
+            primitive.levels.clear();
+        }
+        self
+    }
+
     /// The number of coarser levels of detail, without the full level.
     #[must_use]
     pub fn level_count(&self) -> usize {

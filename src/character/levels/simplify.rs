@@ -13,7 +13,7 @@ use meshoptimizer_rs::{
     SimplifySettings, Workspace, simplify_character,
 };
 use rayon::prelude::*;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// The levels of detail that [`Character::with_levels`] makes.
 #[derive(Debug, Clone, PartialEq)]
@@ -168,21 +168,29 @@ impl Character {
             })
         });
         let kept = kept.collect();
+        if chosen.is_empty() {
+            let report = LevelReport {
+                kept,
+                ..LevelReport::default()
+            };
+            return Ok((self.without_levels(), report));
+        }
+        let mut numbers = Vec::with_capacity(levels.len());
         for (primitive, levels) in self.model.primitives.iter_mut().zip(levels) {
             primitive.levels = levels;
             let order = primitive.level_order();
-            // Vertices that nothing uses stay behind the others.
+            // Vertices that no triangle uses come last.
             let mut known = vec![false; primitive.vertex_count()];
-            order
-                .iter()
-                .for_each(|vertex| known[*vertex as usize] = true);
+            for vertex in &order {
+                known[*vertex as usize] = true;
+            }
             let unused = (0..).zip(known).filter(|(_, known)| !known);
-            let order: Vec<u32> = order
-                .iter()
-                .copied()
-                .chain(unused.map(|(v, _)| v))
-                .collect();
-            primitive.reorder_vertices(&order);
+            let unused = unused.map(|(vertex, _)| vertex);
+            let order: Vec<u32> = order.iter().copied().chain(unused).collect();
+            numbers.push(primitive.reorder_vertices(&order));
+        }
+        for clip in Arc::make_mut(&mut self.clips) {
+            clip.renumber_vertices(&numbers);
         }
         even_levels(&mut self.model.primitives);
         let report = LevelReport {

@@ -97,7 +97,8 @@ fn joint_sets(primitive: &Primitive, used: &[u16], max: usize) -> Result<JointSe
 /// Makes primitives of the pieces.
 ///
 /// They have the levels of detail of the whole primitive, or none if a triangle of a level has
-/// corners in several pieces only. `ranges` gives for each piece the range of the palette `order` that contains its entries.
+/// corners in several pieces only. `ranges` gives for each piece the range of the palette `order`
+/// that contains its entries.
 pub(super) fn primitives(
     whole: &Primitive,
     pieces: &[Piece],
