@@ -204,7 +204,7 @@ fn take_ball(crowd: &mut Crowd, id: InstanceId, solvers: &Solvers) -> throng::Re
 
 /// Prints how close each character came to its target.
 fn report(crowd: &Crowd, (solvers, people): Shown) -> Result<(), Box<dyn Error>> {
-    say!("            pelvis   left ankle off   right ankle off   eyes off   hand off");
+    say("            pelvis   left ankle off   right ankle off   eyes off   hand off");
     for (number, id) in people.into_iter().enumerate() {
         let mut line = format!("{number:>2}");
         for solver in [solvers.feet, solvers.look, solvers.reach] {
@@ -220,7 +220,7 @@ fn report(crowd: &Crowd, (solvers, people): Shown) -> Result<(), Box<dyn Error>>
                 _ => String::new(),
             };
         }
-        say!("{line}");
+        say(&line);
     }
     Ok(())
 }

@@ -74,7 +74,7 @@ pub(crate) fn picture() -> Result<(), Box<dyn Error>> {
     unsafe { run(&mut context, &target)? };
     let rgba = target.read_rgba(&mut context)?;
     picture::write_rgba("own_pipeline.png", &rgba, EXTENT.width, EXTENT.height)?;
-    say!("wrote own_pipeline.png");
+    say("wrote own_pipeline.png");
     target.destroy(&mut context);
     let messages = context.messages();
     drop(context);

@@ -131,7 +131,7 @@ pub(crate) fn picture() -> Result<(), Box<dyn Error>> {
 
     let rgba = target.read_rgba(&mut context)?;
     picture::write_rgba("own_shader.png", &rgba, EXTENT.width, EXTENT.height)?;
-    say!("wrote own_shader.png");
+    say("wrote own_shader.png");
     // SAFETY: reading back has waited for the device.
     unsafe {
         own.destroy(&context.device);

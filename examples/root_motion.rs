@@ -67,11 +67,11 @@ fn main() -> Result<(), Words> {
     let motion = character.root_motion(walk);
     let motion = motion.ok_or("no root motion")?;
     let pass = motion.pass();
-    say!(
+    say(&format!(
         "a pass goes {:.2} m and turns by {:.2} rad",
         pass.translation.length(),
         pass.yaw_rad
-    );
+    ));
 
     let end_s = motion.duration_s();
     let mut picture = diagram();
@@ -107,12 +107,12 @@ fn main() -> Result<(), Words> {
         animator.actor(walker)?.root_transform(),
         leaper.actor(leap)?.root_transform(),
     );
-    say!(
+    say(&format!(
         "{frame} frames and one step differ by {:.1e} m",
         walked.translation.distance(leapt.translation)
-    );
+    ));
     write_rgba(to, &picture.0, PIXELS, PIXELS)?;
-    say!("wrote {to}");
+    say(&format!("wrote {to}"));
     Ok(())
 }
 

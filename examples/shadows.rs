@@ -100,7 +100,7 @@ pub(crate) fn picture(pixel: Option<[u32; 2]>) -> Result<(), Box<dyn Error>> {
 
     let rgba = target.read_rgba(&mut context)?;
     picture::write_rgba("shadows.png", &rgba, EXTENT.width, EXTENT.height)?;
-    say!("wrote shadows.png");
+    say("wrote shadows.png");
     // SAFETY: reading back has waited for the device.
     unsafe { crowd.destroy(&mut context.allocator()) };
     shadow.destroy(&mut context);
@@ -207,18 +207,13 @@ fn pick(crowd: &mut Crowd, [x, y]: [u32; 2]) -> Result<(), Box<dyn Error>> {
         direction: near - view.eye,
     };
     let Some(picked) = crowd.pick(&ray, Faces::Drawn, view.mask)? else {
-        say!("pixel {x},{y}: no character");
+        say(&format!("pixel {x},{y}: no character"));
         return Ok(());
     };
     let hit = picked.hit;
-    say!(
+    say(&format!(
         "pixel {x},{y}: {:?}, {:?}, primitive {}, triangle {}, at {:.2}, {:.3} m away",
-        picked.instance,
-        picked.part,
-        hit.primitive,
-        hit.triangle,
-        picked.position,
-        hit.distance
-    );
+        picked.instance, picked.part, hit.primitive, hit.triangle, picked.position, hit.distance
+    ));
     Ok(crowd.instance_mut(picked.instance)?.set_tint(RED)?)
 }

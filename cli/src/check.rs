@@ -3,10 +3,11 @@
 use crate::failure::{Failure, after_help};
 use crate::folders::{Found, files};
 use crate::model::{Space, load};
+use crate::output::is_closed_pipe;
 use crate::report::{self, FORMAT};
 use crate::words::{json_text, note, plural, shown};
 use serde_json::{Value, json};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, Write};
 use std::path::PathBuf;
 use throng::error::Escaped;
 use throng::import::{ImportOptions, Imported, RepairKind};
@@ -196,7 +197,7 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn without_reader<T>(&mut self, result: io::Result<T>, instead: T) -> io::Result<T> {
         match result {
-            Err(error) if error.kind() == ErrorKind::BrokenPipe => {
+            Err(error) if is_closed_pipe(&error) => {
                 self.left = true;
                 Ok(instead)
             }

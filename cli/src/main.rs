@@ -25,7 +25,8 @@ mod words;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 use failure::{Failure, after_help};
-use std::io::{self, ErrorKind, Write};
+use output::is_closed_pipe;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 /// Inspects, checks, converts, poses and measures animated characters.
@@ -122,7 +123,7 @@ fn main() -> ExitCode {
     let mut out = io::BufWriter::new(io::stdout().lock());
     match run(&args.command, &mut out) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(Failure::Output(error)) if error.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(Failure::Output(error)) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(failure) => {
             // What was found before the failure. If it cannot be written, the failure counts.
             let _ = out.flush();
@@ -134,9 +135,7 @@ fn main() -> ExitCode {
 /// Prints the help, the version, or what is wrong with the arguments.
 fn usage(error: &clap::Error) -> ExitCode {
     match error.print() {
-        Err(why) if !error.use_stderr() && why.kind() != ErrorKind::BrokenPipe => {
-            fail(&Failure::Output(why))
-        }
+        Err(why) if !error.use_stderr() && !is_closed_pipe(&why) => fail(&Failure::Output(why)),
         _ => ExitCode::from(error.exit_code() as u8),
     }
 }

@@ -1,15 +1,27 @@
-//! Writing files.
+//! Writing files and the standard output.
 
 use crate::failure::Failure;
 use crate::inputs::{folder, is_beside};
 use crate::words::shown;
-use std::io::Write;
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use throng::files::{self, overwritten};
 
 /// True for `-`, the standard output.
 pub(crate) fn is_stdout(path: &Path) -> bool {
     path == Path::new("-")
+}
+
+/// `ERROR_PIPE_NOT_CONNECTED` of Windows, which the standard library gives no kind.
+const NOT_CONNECTED: i32 = 233;
+
+/// True if a write failed because nobody reads the pipe any more, as in `throng … | head`.
+///
+/// Windows reports a named pipe whose other end has disconnected as an error of its own. Wine does
+/// so for every closed pipe.
+pub(crate) fn is_closed_pipe(error: &io::Error) -> bool {
+    let not_connected = cfg!(windows) && error.raw_os_error() == Some(NOT_CONNECTED);
+    error.kind() == ErrorKind::BrokenPipe || not_connected
 }
 
 /// Fails if the path stands for the standard output, where the report goes.

@@ -17,8 +17,7 @@ mod stage;
 use std::error::Error;
 
 use body::{Solvers, direct};
-use say::Words;
-pub(crate) use say::say;
+use say::{Words, say};
 use throng::glam::{Affine3A, Vec3, vec3};
 use throng::gpu::MemoryAllocator;
 use throng::ik::FeetReport;
@@ -100,7 +99,7 @@ pub(crate) fn picture() -> Result<(), Box<dyn Error>> {
     };
     draw::to_file(&shot, populate, |crowd, (solvers, people)| {
         for ((_, name), id) in ACTS.into_iter().zip(people) {
-            say!("{name:<52} {}", said(crowd, id, &solvers)?);
+            say(&format!("{name:<52} {}", said(crowd, id, &solvers)?));
         }
         Ok(())
     })

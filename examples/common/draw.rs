@@ -100,7 +100,7 @@ pub(crate) fn to_file<T>(
     let rgba = target.read_rgba(&mut context)?;
     write_rgba(shot.path, &rgba, width, height)?;
     tell(&crowd, populated)?;
-    say!("wrote {}", shot.path);
+    say(&format!("wrote {}", shot.path));
     // SAFETY: reading back has waited for the device.
     unsafe { crowd.destroy(&mut context.allocator()) };
     shadow.destroy(&mut context);

@@ -1,7 +1,13 @@
 //! Printing that ends quietly if the pipe is closed, as in `cargo run … | head`.
 
+#[path = "closed.rs"]
+mod closed;
+
+use closed::is_closed_pipe;
 use std::error::Error;
 use std::fmt;
+use std::io::{self, Write as _};
+use std::process;
 
 /// An error that `main` returns, which is printed in words and not as data.
 pub(crate) struct Words(Box<dyn Error>);
@@ -18,22 +24,17 @@ impl fmt::Debug for Words {
     }
 }
 
-/// Prints a line like `println!`, but ends the program instead of panicking if that fails.
+/// Prints a line, or ends the program if that fails.
 ///
 /// The exit status is 0 if nobody reads the output any more, and 1 if it cannot be written.
-macro_rules! say {
-    ($($text:tt)*) => {{
-        let line = format!($($text)*);
-        let written = std::io::Write::write_all(&mut std::io::stdout(), (line + "\n").as_bytes());
-        if let Err(error) = written {
-            if error.kind() == std::io::ErrorKind::BrokenPipe {
-                std::process::exit(0);
-            }
-            // If even this cannot be written, only the exit status reports the error.
-            let words = format!("standard output: {error}\n");
-            let _ = std::io::Write::write_all(&mut std::io::stderr(), words.as_bytes());
-            std::process::exit(1);
-        }
-    }};
+pub(crate) fn say(line: &str) {
+    let Err(error) = writeln!(io::stdout(), "{line}") else {
+        return;
+    };
+    if is_closed_pipe(&error) {
+        process::exit(0);
+    }
+    // If even this cannot be written, only the exit status reports the error.
+    let _ = writeln!(io::stderr(), "standard output: {error}");
+    process::exit(1);
 }
-pub(crate) use say;

@@ -37,13 +37,14 @@ mod window;
 
 use std::error::Error;
 use std::fmt::Write as _;
-use std::io::{ErrorKind, Write as _};
+use std::io::Write as _;
 use std::process::ExitCode;
 
 use args::Args;
 use clap::Parser;
 use throng::error::Escaped;
 use throng::standalone::{Messages, has_display};
+use usage::closed::is_closed_pipe;
 
 type Result<T, E = Box<dyn Error>> = std::result::Result<T, E>;
 
@@ -99,9 +100,7 @@ fn describe(error: &(dyn Error + 'static)) -> String {
 /// Prints a line. It is no error if nobody reads the output any more.
 fn say(text: &str) -> Result<()> {
     match writeln!(std::io::stdout(), "{text}") {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(format!("standard output: {error}").into())
-        }
+        Err(error) if !is_closed_pipe(&error) => Err(format!("standard output: {error}").into()),
         _ => Ok(()),
     }
 }

@@ -56,7 +56,10 @@ fn main() -> Result<(), Words> {
                 _ => continue,
             };
             let time_s = event.time_s;
-            say!("{time_s:8.4} s  layer {} {word} \"{name}\"", event.layer);
+            say(&format!(
+                "{time_s:8.4} s  layer {} {word} \"{name}\"",
+                event.layer
+            ));
         }
         if frame % 15 == 0 {
             let actor = animator.actor(hero)?;
@@ -67,10 +70,13 @@ fn main() -> Result<(), Words> {
                 let part = 100.0 * playing.weight;
                 format!("{layer}:{name} {part:.0} % at {time_s:.2} s")
             });
-            say!("{now_s:8.4} s  {}", clips.collect::<Vec<_>>().join(", "));
+            say(&format!(
+                "{now_s:8.4} s  {}",
+                clips.collect::<Vec<_>>().join(", ")
+            ));
         }
         while let Some((_, input)) = script.next_if(|(time_s, _)| *time_s <= now_s) {
-            say!("{now_s:8.4} s  input: {input:?}");
+            say(&format!("{now_s:8.4} s  input: {input:?}"));
             apply(&mut animator, hero, *input)?;
         }
     }

@@ -55,8 +55,12 @@ fn main() -> Result<(), Words> {
             .map(|place| place.translation.length())
     };
     let farthest_m = walkers.iter().flat_map(|id| way(*id)).fold(0.0, f64::max);
-    say!("{CHARACTERS} characters, {TICKS} ticks: {ms:.3} ms a tick");
-    say!("{steps} steps, {stops} times someone stood still, at most {farthest_m:.1} m walked");
+    say(&format!(
+        "{CHARACTERS} characters, {TICKS} ticks: {ms:.3} ms a tick"
+    ));
+    say(&format!(
+        "{steps} steps, {stops} times someone stood still, at most {farthest_m:.1} m walked"
+    ));
 
     // Another server takes over. With the feature `serde`, a snapshot can also go to a file.
     let saved = animator.snapshot();
@@ -68,7 +72,9 @@ fn main() -> Result<(), Words> {
     let position = |server: &Animator, id| server.actor(id).map(|it| it.root_transform());
     let same = |id: &&ActorId| position(&animator, **id) == position(&other, **id);
     let same = walkers.iter().filter(same).count();
-    say!("{same} of them are at the same position on a server that goes on from a snapshot");
+    say(&format!(
+        "{same} of them are at the same position on a server that goes on from a snapshot"
+    ));
     Ok(())
 }
 

@@ -8,12 +8,8 @@ use crate::objects::{KINDS, MEMORY, changes, live, objects};
 use crate::reference::picture::{covered, different};
 use crate::reference::sweep::is_thorough;
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::{Duration, Instant};
 use throng::ash::vk;
 use throng::standalone::{Context, StandaloneError};
-
-/// Much longer than anything here takes that does not wait for ever.
-const PATIENCE: Duration = Duration::from_secs(20);
 
 fn start() -> Context {
     let (context, surface) = context().unwrap();
@@ -37,7 +33,6 @@ fn undisturbed(context: &mut Context) -> (Vec<&'static str>, Vec<u8>) {
 /// Makes one call of a life fail, and destroys everything.
 fn end(context: &mut Context, (number, call, answer): (usize, &str, vk::Result)) {
     let mut life = Life::default();
-    let started = Instant::now();
     let (result, failed) = failing_with(number as i64, answer, || life.live(context));
     assert_eq!(failed, Some(call), "call {number}");
     match result {
@@ -52,7 +47,6 @@ fn end(context: &mut Context, (number, call, answer): (usize, &str, vk::Result))
         );
     }
     life.destroy(context);
-    assert!(started.elapsed() < PATIENCE, "{call} took too long");
     let report = context.allocator().get().generate_report();
     assert!(report.allocations.is_empty(), "{:?}", report.allocations);
     let messages = context.messages();
@@ -173,10 +167,8 @@ fn a_lost_device_is_destroyed_with_its_context() {
         let mut life = Life::default();
         let (result, _) = failing_with(number as i64, LOST, || life.live(&mut context));
         result.unwrap_err().check(wanted, LOST);
-        let started = Instant::now();
         life.destroy(&mut context);
         finish(context);
-        assert!(started.elapsed() < PATIENCE);
         assert_eq!(live(), [0; KINDS]);
         revive();
     }
@@ -195,8 +187,7 @@ fn drops_do_not_wait_for_a_lost_device() {
         "{lost:?}"
     );
     let before = objects();
-    let (started, (_, calls)) = (Instant::now(), traced(|| drop(life)));
-    assert!(started.elapsed() < PATIENCE);
+    let (_, calls) = traced(|| drop(life));
     assert_eq!((objects(), calls), (before, Vec::new()));
     // The objects are leaked for good, and so is the device.
     std::mem::forget(context);

@@ -53,8 +53,10 @@ pub mod maths;
 pub mod methods;
 pub mod picture;
 pub mod poser;
+#[cfg(feature = "vulkan")]
 pub mod precision;
 pub mod random;
+#[cfg(feature = "vulkan")]
 pub mod raster;
 pub mod raw;
 pub mod rays;
@@ -62,8 +64,10 @@ pub mod ribbon;
 pub mod rig;
 pub mod rng;
 pub mod scene;
+#[cfg(feature = "vulkan")]
 pub mod shade;
 pub mod signed;
 pub mod sweep;
+#[cfg(feature = "vulkan")]
 pub mod trace;
 pub mod vertices;
