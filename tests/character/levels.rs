@@ -470,7 +470,7 @@ mod made {
             *same.unwrap()
         };
         // Those that are well apart. The cage is better than what was made between the first two.
-        let levels = [1, 6, 9, 12].map(|at: usize| &made.levels[at]);
+        let levels = [1, 5, 8, 11].map(|at: usize| &made.levels[at]);
         let levels = levels.into_iter().map(|level| {
             let triangles = level.indices.as_chunks::<3>().0.iter();
             let mut triangles: Vec<[u32; 3]> =

@@ -7,12 +7,13 @@ use super::poses::{Poses, Shot};
 use crate::character::asset::Character;
 use crate::error::{Error, Result};
 use crate::mesh::{AlphaMode, MeshLevel, Primitive, cache_order, even_levels};
-use glam::Affine3A;
+use glam::{Affine3A, Vec3};
 use meshoptimizer_rs::{
     CharacterInputs, CharacterOptions, CharacterSkin, Limits, Positions, SimplifyOptions,
     SimplifySettings, Workspace, simplify_character,
 };
 use rayon::prelude::*;
+use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 /// The levels of detail that [`Character::with_levels`] makes.
@@ -97,10 +98,40 @@ const LIMITS: Limits = Limits {
     max_bytes: 1 << 30,
     max_work: 1 << 32,
 };
-/// The weights of joints against positions that are tried.
+/// How a level is made.
+#[derive(Debug, Clone, Copy)]
+struct Setting {
+    /// The weight of joints against positions.
+    skin_weight: f32,
+    /// True if edges at which normals, colours or coordinates change abruptly stay. Otherwise
+    /// vertices of one side can take the place of those of the other, which is seen from nearby.
+    seams: bool,
+    /// True if small separate pieces may vanish.
+    prune: bool,
+}
+
+/// The settings that are tried.
 ///
-/// The larger one is often better for fine levels, the smaller one for coarse levels.
-const SKIN_WEIGHTS: [f32; 2] = [1.0, 3.0];
+/// The larger weight is often better for fine levels, the smaller one for coarse levels. Few
+/// triangles cannot keep the seams.
+const SETTINGS: [Setting; 3] = {
+    let seams = Setting {
+        skin_weight: 1.0,
+        seams: true,
+        prune: false,
+    };
+    let plain = Setting {
+        seams: false,
+        ..seams
+    };
+    let stiff = Setting {
+        skin_weight: 3.0,
+        ..plain
+    };
+    [plain, stiff, seams]
+};
+/// The factor by which the error may be larger if seams are kept.
+const SEAM_FACTOR: f32 = 1.5;
 /// The ratio between neighbours of the levels from which those with the wanted errors are chosen.
 const FINE_RATIO: f32 = 0.8;
 /// The most levels that are tried.
@@ -336,6 +367,7 @@ struct Tried {
     /// For each primitive, its triangles.
     indices: Vec<Vec<u32>>,
     error_m: f32,
+    seams: bool,
 }
 
 impl Tried {
@@ -362,11 +394,12 @@ fn try_levels(
 ) -> Result<Vec<Tried>> {
     let budgets = options.budgets(character.triangle_count());
     let mut all: Vec<Tried> = Vec::new();
-    for skin_weight in SKIN_WEIGHTS {
-        let levels = levels(prepared, &budgets, character.size() * 0.5, skin_weight);
+    for setting in SETTINGS {
+        let levels = levels(prepared, &budgets, character.size() * 0.5, setting);
         all.extend(levels.into_iter().map(|indices| Tried {
             indices,
             error_m: 0.0,
+            seams: setting.seams,
         }));
     }
     let candidates = all.iter().flat_map(|tried| tried.candidates(|_| false));
@@ -380,20 +413,26 @@ fn try_levels(
     for (tried, worst) in all.iter_mut().zip(worst) {
         tried.error_m = worst;
     }
-    let mut others = all.split_off(budgets.len());
-    let mut best = Vec::with_capacity(budgets.len());
-    for ((a, b), budget) in all.into_iter().zip(others.drain(..)).zip(budgets) {
-        best.push(better(a, b, budget));
+    let mut others = all.split_off(budgets.len()).into_iter();
+    let mut best = all;
+    while others.len() > 0 {
+        let pairs = best.into_iter().zip(others.by_ref());
+        let pairs = pairs.zip(&budgets);
+        best = pairs
+            .map(|((a, b), budget)| better(a, b, *budget))
+            .collect();
     }
     Ok(best)
 }
 
-/// The level with the smaller error, if both have about as many triangles as they may.
+/// The level with the smaller error, if both have about as many triangles as they may. Seams that
+/// are kept count for a smaller error.
 fn better(a: Tried, b: Tried, budget: usize) -> Tried {
     let most = budget as f32 * SLACK;
     let key = |one: &Tried| {
         let excess = (one.triangles() as f32).max(most);
-        (excess, one.error_m)
+        let factor = if one.seams { SEAM_FACTOR } else { 1.0 };
+        (excess, one.error_m / factor)
     };
     let (of_a, of_b) = (key(&a), key(&b));
     let order = of_a.0.total_cmp(&of_b.0).then(of_a.1.total_cmp(&of_b.1));
@@ -405,23 +444,23 @@ fn levels(
     prepared: &[Prepared<'_>],
     budgets: &[usize],
     size: f32,
-    skin_weight: f32,
+    setting: Setting,
 ) -> Vec<Vec<Vec<u32>>> {
     if let [one] = prepared {
         let simplified = |budget: &usize| {
-            let simplified = |prune| one.simplified(budget * 3, size, skin_weight, prune);
+            let simplified = |prune| one.simplified(budget * 3, size, Setting { prune, ..setting });
             let all = simplified(false);
             let is_few = all.len() as f32 <= *budget as f32 * 3.0 * SLACK;
             vec![if is_few { all } else { simplified(true) }]
         };
         return budgets.par_iter().map(simplified).collect();
     }
-    let mut steps = Steps::new(prepared, size, skin_weight, false);
+    let mut steps = Steps::new(prepared, size, setting, false);
     let mut found = Vec::with_capacity(budgets.len());
     for budget in budgets {
         let coarsest = steps.levels.last().map_or(0, |level| triangles(level));
         if !steps.prune && coarsest as f32 > *budget as f32 * SLACK {
-            steps = Steps::new(prepared, size, skin_weight, true);
+            steps = Steps::new(prepared, size, setting, true);
         }
         found.push(steps.nearest(*budget));
     }
@@ -439,11 +478,12 @@ struct Steps {
 }
 
 impl Steps {
-    fn new(prepared: &[Prepared<'_>], size: f32, skin_weight: f32, prune: bool) -> Self {
+    fn new(prepared: &[Prepared<'_>], size: f32, setting: Setting, prune: bool) -> Self {
+        let setting = Setting { prune, ..setting };
         let level = |at: usize| {
             let error_m = size * STEP.powi(at as i32 - STEPS as i32);
             let all = prepared.par_iter().with_max_len(1);
-            let all = all.map(|one| one.simplified(FEWEST_INDICES, error_m, skin_weight, prune));
+            let all = all.map(|one| one.simplified(FEWEST_INDICES, error_m, setting));
             all.collect()
         };
         let levels = (0..STEPS).into_par_iter().map(level).collect();
@@ -475,6 +515,10 @@ struct Prepared<'a> {
     importance: Vec<f32>,
     /// For each morph target, the offsets of all vertices, in character space.
     shapes: Vec<Vec<[f32; 3]>>,
+    /// Vertices that differ in normals, tangents and colours alone.
+    twins: Vec<Vec<u32>>,
+    /// For each vertex, the index of its twins and itself.
+    twins_of: Vec<u32>,
     /// The first failure.
     failure: OnceLock<KeptReason>,
 }
@@ -531,9 +575,12 @@ impl<'a> Prepared<'a> {
                 shapes[target][vertex as usize] = offset.to_array();
             }
         }
+        let (twins, twins_of) = twins(primitive);
         Self {
             primitive,
             positions,
+            twins,
+            twins_of,
             joints,
             weights,
             influences,
@@ -546,10 +593,13 @@ impl<'a> Prepared<'a> {
     /// The triangles with at least about `count` indices and this error in metres.
     ///
     /// All triangles if the simplifier fails.
-    fn simplified(&self, count: usize, error_m: f32, skin_weight: f32, prune: bool) -> Vec<u32> {
+    fn simplified(&self, count: usize, error_m: f32, setting: Setting) -> Vec<u32> {
         let all = &self.primitive.indices;
-        match self.simplify(count, error_m, skin_weight, prune) {
-            Ok(indices) if !indices.is_empty() => indices,
+        match self.simplify(count, error_m, setting) {
+            Ok(mut indices) if !indices.is_empty() => {
+                self.mend_corners(&mut indices);
+                indices
+            }
             Ok(_) => all.clone(),
             Err(error) => {
                 self.failure.get_or_init(|| error.into());
@@ -558,12 +608,48 @@ impl<'a> Prepared<'a> {
         }
     }
 
+    /// Replaces corners by twins that fit the triangle better: of one colour, if all corners have
+    /// twins of it, and with the normal nearest to the triangle's.
+    ///
+    /// At a crease or an edge between colours, the simplifier may take the vertex of either side.
+    fn mend_corners(&self, indices: &mut [u32]) {
+        let place = |vertex: u32| Vec3::from(self.positions[vertex as usize]);
+        let normal = |vertex: u32| self.primitive.normals.get(vertex as usize);
+        let color = |vertex: u32| self.primitive.colors.get(vertex as usize);
+        let twins = |vertex: u32| self.twins[self.twins_of[vertex as usize] as usize].iter();
+        for triangle in indices.as_chunks_mut::<3>().0 {
+            let [a, b, c] = triangle.map(place);
+            let facing = (b - a).cross(c - a);
+            let has = |wanted| move |corner: &u32| twins(*corner).any(|it| color(*it) == wanted);
+            let common = |vertex: &&u32| triangle.iter().all(has(color(**vertex)));
+            let count = |vertex: &&u32| {
+                let alike = triangle.iter();
+                alike.filter(|it| color(**it) == color(**vertex)).count()
+            };
+            let common = triangle.iter().filter(common).max_by_key(count);
+            let common = common.map(|vertex| color(*vertex));
+            for corner in triangle {
+                let wanted = common.unwrap_or(color(*corner));
+                let fits = |vertex: &u32| {
+                    let turned = normal(*vertex).map_or(0.0, |it| it.dot(facing));
+                    // Of equal ones, the corner itself.
+                    (color(*vertex) == wanted, turned, vertex == corner)
+                };
+                let best = twins(*corner).max_by(|a, b| {
+                    let (a, b) = (fits(a), fits(b));
+                    let order = a.0.cmp(&b.0).then(a.1.total_cmp(&b.1));
+                    order.then(a.2.cmp(&b.2))
+                });
+                *corner = best.copied().unwrap_or(*corner);
+            }
+        }
+    }
+
     fn simplify(
         &self,
         count: usize,
         error_m: f32,
-        skin_weight: f32,
-        prune: bool,
+        setting: Setting,
     ) -> core::result::Result<Vec<u32>, meshoptimizer_rs::Error> {
         let all = &self.primitive.indices;
         let shapes: Vec<&[[f32; 3]]> = self.shapes.iter().map(Vec::as_slice).collect();
@@ -578,9 +664,12 @@ impl<'a> Prepared<'a> {
             ));
         }
         let mut options = CharacterOptions::default();
-        options.skin_weight = skin_weight;
-        let mut flags = SimplifyOptions::PERMISSIVE | SimplifyOptions::ERROR_ABSOLUTE;
-        if prune {
+        options.skin_weight = setting.skin_weight;
+        let mut flags = SimplifyOptions::ERROR_ABSOLUTE;
+        if !setting.seams {
+            flags |= SimplifyOptions::PERMISSIVE;
+        }
+        if setting.prune {
             flags |= SimplifyOptions::PRUNE;
         }
         let settings = SimplifySettings {
@@ -594,4 +683,37 @@ impl<'a> Prepared<'a> {
         simplify_character(all, positions, &data, &options, settings, &mut workspace)
             .map(|simplified| simplified.indices)
     }
+}
+
+/// Groups vertices that differ in normals, tangents and colours alone. Also returns the group of each.
+fn twins(primitive: &Primitive) -> (Vec<Vec<u32>>, Vec<u32>) {
+    let key = |vertex: usize| {
+        let place = primitive.positions[vertex].to_array();
+        let uvs = [&primitive.uvs, &primitive.uvs1].map(|uvs| uvs.get(vertex));
+        let uvs = uvs.into_iter().flatten().flat_map(|uv| uv.to_array());
+        let numbers = place.into_iter().chain(uvs);
+        let moved = primitive.influences(vertex).flat_map(|(joint, weight)| {
+            // Joints without weight do not matter.
+            let joint = if weight > 0.0 { joint as u32 } else { 0 };
+            [joint, weight.to_bits()]
+        });
+        let targets = primitive.targets.iter().flat_map(move |target| {
+            let found = target.vertices.binary_search(&(vertex as u32));
+            let offset = found.ok().and_then(|at| target.positions.get(at));
+            offset.copied().unwrap_or_default().to_array()
+        });
+        let bits = numbers.chain(targets).map(f32::to_bits);
+        bits.chain(moved).collect::<Vec<u32>>()
+    };
+    let mut numbers: BTreeMap<Vec<u32>, u32> = BTreeMap::new();
+    let (mut twins, mut twins_of) = (Vec::<Vec<u32>>::new(), Vec::new());
+    for vertex in 0..primitive.vertex_count() {
+        let number = *numbers.entry(key(vertex)).or_insert(twins.len() as u32);
+        if number as usize == twins.len() {
+            twins.push(Vec::new());
+        }
+        twins[number as usize].push(vertex as u32);
+        twins_of.push(number);
+    }
+    (twins, twins_of)
 }
