@@ -59,7 +59,7 @@ impl Nodes {
                 levels: levels.map(|level| vec![level]).collect(),
             }
         };
-        nodes.map(|node| group(node)).collect()
+        nodes.map(group).collect()
     }
 
     /// The number of a node. `None` for a root that is left out.
