@@ -13,7 +13,7 @@ use crate::gpu::{
     Blending, Device, MemoryAllocator, MeshSets, Object, PrimitiveDraw, SetBuffers, SetLayout,
     SkinnedMesh, Upload, palettes,
 };
-use crate::mesh::{AlphaMode, PartId, Primitive, part_bits};
+use crate::mesh::{AlphaMode, MeshLevel, PartId, Primitive, part_bits};
 use crate::order;
 use crate::palette::{Mat3x4, PaletteFormat};
 use crate::pass::pipelines::Variant;
@@ -25,7 +25,7 @@ use std::ffi::CString;
 use std::sync::Arc;
 
 /// The largest number of levels of detail that instances are drawn at, with the full one.
-pub(super) const MAX_LEVELS: usize = 8;
+pub(super) const MAX_LEVELS: usize = 1 + MeshLevel::MAX_COUNT;
 
 /// Drawing data of one primitive.
 #[derive(Debug, Clone, Copy)]

@@ -64,8 +64,8 @@ pub use format::has_known_extension;
 pub use imported::{GeometryReport, Imported, InfluenceLoss, SpawnPoint};
 pub use options::{ImportOptions, UpAxis};
 pub use raw::{
-    RawAnimation, RawChannel, RawCharacter, RawKeys, RawLevel, RawMorph, RawNode, RawPrimitive,
-    RawRole, RawSkin, RawWeight,
+    RawAnimation, RawChannel, RawCharacter, RawKeys, RawLevel, RawLevelGroup, RawMorph, RawNode,
+    RawPrimitive, RawRole, RawSkin, RawWeight,
 };
 pub use repair::{Repair, RepairKind};
 pub use resource_reader::ResourceReader;

@@ -89,6 +89,10 @@ pub(super) fn read(
         #[cfg(not(all(feature = "gltf", feature = "fbx", feature = "ezm", feature = "wgl")))]
         (other, _) => return Err(other.without_reader()),
     };
+    let mut raw = raw;
+    if clips_for.is_none() {
+        super::assemble::group_by_name(&mut raw, repairs)?;
+    }
     // Tracks without a skeleton have the nodes of the character.
     let has_own_nodes = match (format, clips_for) {
         (_, None) => true,

@@ -217,6 +217,20 @@ pub enum RepairKind {
     /// The mesh of an invisible node was imported, because all meshes are invisible.
     #[error("imported although the node is invisible, because all meshes are")]
     InvisibleShown,
+    /// A coarser level of detail was left out. The object is its node.
+    ///
+    /// The count is the number of its primitives.
+    #[error("coarser level of detail left out: {0}")]
+    LevelLeftOut(Box<AssetFault>),
+    /// A coarser level of detail does not have the same attributes as the finest.
+    ///
+    /// Attributes that only the coarser one has are left out. Those that it lacks are computed
+    /// (normals, tangents) or the same for all vertices: white, and texture coordinates 0, 0. The
+    /// count is the number of its vertices.
+    #[error(
+        "attributes of a coarser level of detail left out or made up, as the finest has others"
+    )]
+    LevelAttributes,
     /// A material of specular colour and glossiness was converted to metalness and roughness.
     ///
     /// A texture of specular colour and glossiness is left out. The material then becomes

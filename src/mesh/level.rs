@@ -27,6 +27,9 @@ pub struct MeshLevel {
 }
 
 impl MeshLevel {
+    /// The largest number of coarser levels of a primitive that crowds draw.
+    pub(crate) const MAX_COUNT: usize = 7;
+
     /// The error of a level before it is measured.
     pub(crate) const UNMEASURED_M: f32 = f32::INFINITY;
 }

@@ -15,6 +15,7 @@ mod counting;
 mod arm;
 mod bombs;
 mod hostile;
+mod levels;
 mod materials;
 mod oracle;
 mod skins;

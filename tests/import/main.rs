@@ -47,6 +47,7 @@ mod formats;
 mod fuzz;
 mod help;
 mod image_kinds;
+mod levels;
 mod materials;
 mod meshes;
 mod meshopt;

@@ -45,6 +45,19 @@ impl VertexInfluences {
         }
     }
 
+    /// Adds the influences of other vertices.
+    pub(super) fn append(&mut self, other: Self) {
+        let (vertices, influences) = (self.ends.len() as u32, self.list.len());
+        self.ends
+            .extend(other.ends.iter().map(|end| end + influences));
+        self.list.extend(other.list);
+        self.dropped
+            .extend(other.dropped.into_iter().map(|one| Dropped {
+                vertex: one.vertex + vertices,
+                ..one
+            }));
+    }
+
     /// The vertices that lost influences to the limit, in order.
     pub(super) fn dropped(&self) -> &[Dropped] {
         &self.dropped

@@ -2,7 +2,8 @@
 //!
 //! `RawCharacter::assemble` calls the files of this folder in this order:
 //!
-//! 1. `leave_out`, `materials`, `shared_binds`: what is left out, and what is shared.
+//! 1. `leave_out`, `materials`, `levels`, `shared_binds`: what is left out, what is a level of
+//!    detail of what, and what is shared.
 //! 2. `wanted`, `skeleton`: the nodes that become joints, and the joints.
 //! 3. `morphs`, `palette`: the numbers of morph weights and of palette entries.
 //! 4. `primitive` with `influences`, `directions`, `targets` and `weld`: vertices and triangles.
@@ -11,7 +12,8 @@
 //! 7. `roles`, `springs`, `expressions`: what moves besides.
 //! 8. `loss`: the error of dropped influences.
 //!
-//! `CharacterDraft::build` then packs the clips. `adopt` reads clips for another skeleton.
+//! `CharacterDraft::build` then packs the clips. `adopt` reads clips for another skeleton, and
+//! `level_names` finds levels of detail by name before all of this.
 
 mod adopt;
 mod clips;
@@ -20,6 +22,8 @@ mod expressions;
 mod fault;
 mod influences;
 mod leave_out;
+mod level_names;
+mod levels;
 mod loss;
 mod materials;
 mod morphs;
@@ -37,6 +41,7 @@ mod weld;
 pub(super) use adopt::{Adopted, adopt};
 #[cfg(feature = "gltf")]
 pub(super) use clips::wrong_time;
+pub(super) use level_names::group_by_name;
 #[cfg(any(feature = "ezm", feature = "wgl"))]
 pub(super) use skeleton::affine_part;
 #[cfg(any(feature = "gltf", feature = "ezm", feature = "wgl"))]
@@ -57,6 +62,7 @@ use crate::skin::{PosedVertices, skin_linear};
 use loss::Losses;
 use morphs::Morphs;
 use palette::Entries;
+use primitive::Drafting;
 
 impl RawCharacter {
     /// Checks the raw data and builds a [`Character`](crate::character::Character).
@@ -102,6 +108,7 @@ impl RawCharacter {
         influences::limit(options.max_influences)?;
         leave_out::apply(&mut self, &options.leave_out)?;
         materials::check(&mut self, &mut repairs)?;
+        let levels = levels::plan(&mut self, &mut repairs)?;
         if options.share_binds {
             shared_binds::share(&mut self, &mut repairs);
         }
@@ -115,13 +122,19 @@ impl RawCharacter {
             note(&mut repairs, &file_part(""), RepairKind::NoSkin, count);
         }
         let (mut skeleton, joint_of) = skeleton::build(&self.nodes, wanted, options, &mut repairs)?;
-        let morphs = Morphs::new(&self)?;
         let mut entries = Entries::new(&self, &joint_of, &mut repairs)?;
+        let coarser = levels.split(&mut self.primitives);
+        let morphs = Morphs::new(&self)?;
         let mut drafts = Vec::with_capacity(self.primitives.len());
-        for primitive in &self.primitives {
+        let mut drafting = Drafting {
+            entries: &mut entries,
+            joint_of: &joint_of,
+            options,
+            repairs: &mut repairs,
+        };
+        for (primitive, coarser) in self.primitives.iter().zip(&coarser) {
             let first_weight = morphs.first_weight(primitive);
-            let draft =
-                primitive::draft(primitive, &mut entries, &joint_of, options, &mut repairs)?;
+            let draft = drafting.draft(primitive, coarser)?;
             drafts.extend(draft.map(|draft| draft.driven_from(first_weight)));
         }
         let geometry = order::apply(&mut drafts, &self.materials, options.keep_order);

@@ -2,17 +2,18 @@
 
 use super::fault::{fault_at, joint_or_missing, object};
 use super::influences::{Dropped, Tally, VertexInfluences};
+use super::levels::check_total;
 use super::palette::{Entries, Palette};
 use super::targets::Streams;
 use super::{directions, influences, targets, weld};
 use crate::error::{AssetFault, Object, Result};
 use crate::id::Id;
-use crate::import::RawPrimitive;
 use crate::import::fault::{check_cap, dangling, wrong_count, wrong_value};
 use crate::import::options::ImportOptions;
 use crate::import::repair::{Repair, RepairKind, note};
+use crate::import::{RawLevel, RawPrimitive};
 use crate::mesh::{JointIndices, MeshLevel, MorphWeight, Primitive, flip_triangles};
-use glam::{Affine3A, Vec3, Vec4};
+use glam::{Affine3A, Vec2, Vec3, Vec4};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -33,35 +34,170 @@ pub(super) struct Draft {
     pub(super) dropped: Vec<Dropped>,
 }
 
-/// Checks, repairs and welds. Returns `None` if there is no triangle.
-pub(super) fn draft(
-    raw: &RawPrimitive,
-    entries: &mut Entries,
-    joint_of: &[Option<u16>],
-    options: &ImportOptions,
-    repairs: &mut Vec<Repair>,
-) -> Result<Option<Draft>> {
-    check(raw)?;
-    if raw.indices.is_empty() {
-        return Ok(None);
+/// The data that all primitives of a character share.
+pub(super) struct Drafting<'a> {
+    pub(super) entries: &'a mut Entries,
+    pub(super) joint_of: &'a [Option<u16>],
+    pub(super) options: &'a ImportOptions,
+    pub(super) repairs: &'a mut Vec<Repair>,
+}
+
+impl Drafting<'_> {
+    /// Checks, repairs and welds. Returns `None` if there is no triangle.
+    ///
+    /// `coarser` are the levels of detail that are primitives of their own.
+    pub(super) fn draft(
+        &mut self,
+        raw: &RawPrimitive,
+        coarser: &[Option<RawPrimitive>],
+    ) -> Result<Option<Draft>> {
+        check(raw)?;
+        if raw.indices.is_empty() {
+            return Ok(None);
+        }
+        let mut vertices = self.vertices(raw)?;
+        for level in coarser {
+            let level = match level {
+                Some(level) => {
+                    check(level)?;
+                    self.vertices(level)?
+                }
+                None => Vertices::default(),
+            };
+            let other = object(&level.raw, "");
+            let count = vertices.append(level)?;
+            note(self.repairs, &other, RepairKind::LevelAttributes, count);
+        }
+        Ok(Some(weld_vertices(&vertices, self.entries)))
     }
+
+    /// Repairs the vertices of one primitive.
+    fn vertices<'r>(&mut self, raw: &'r RawPrimitive) -> Result<Vertices<'r>> {
+        let object = object(raw, "");
+        let influences = self.influences(raw, &object)?;
+        let mut normals = Cow::Borrowed(&*raw.normals);
+        if !normals.is_empty() {
+            let own = normals.to_mut();
+            let count = directions::normalise_normals(own, &raw.positions, &raw.indices);
+            note(self.repairs, &object, RepairKind::NormalNormalised, count);
+        } else if self.options.smooth_normals {
+            normals = Cow::Owned(directions::smooth_normals(&raw.positions, &raw.indices));
+        }
+        let tangents = directions::tangents(raw, &normals, &object, self.repairs);
+        Ok(Vertices {
+            raw: Cow::Borrowed(raw),
+            normals,
+            tangents,
+            influences,
+        })
+    }
+
+    fn influences(&mut self, raw: &RawPrimitive, object: &Object) -> Result<VertexInfluences> {
+        let Some(skin) = raw.skin else {
+            let joint = joint_or_missing(self.joint_of.get(raw.node).copied().flatten())?;
+            let entry = self.entries.number(joint, Affine3A::IDENTITY);
+            return Ok(VertexInfluences::rigid(entry, raw.positions.len()));
+        };
+        let mut tally = Tally::default();
+        let limit = influences::limit(self.options.max_influences)?;
+        let all = influences::read(raw, skin, self.entries, limit, &mut tally)?;
+        for (kind, count) in [
+            (RepairKind::WeightsRenormalised, tally.renormalised),
+            (RepairKind::WeightlessVertex, tally.weightless),
+            (RepairKind::UnusedJointIndex, tally.unused_index),
+            (RepairKind::RepeatedJoint, tally.repeated),
+            (RepairKind::InfluencesDropped, all.dropped().len() as u64),
+        ] {
+            note(self.repairs, object, kind, count);
+        }
+        Ok(all)
+    }
+}
+
+/// The vertices of a primitive, and of its levels that were primitives of their own.
+#[derive(Default)]
+struct Vertices<'a> {
+    /// Its normals, tangents, skin, joints and weights do not count.
+    raw: Cow<'a, RawPrimitive>,
+    normals: Cow<'a, [Vec3]>,
+    tangents: Cow<'a, [Vec4]>,
+    influences: VertexInfluences,
+}
+
+impl Vertices<'_> {
+    /// Adds a coarser level with vertices of its own, which has no morph targets or as many.
+    ///
+    /// The level gets the streams that the finest level has. Returns the number of its vertices if
+    /// it had others.
+    fn append(&mut self, level: Vertices<'_>) -> Result<u64> {
+        let raw = self.raw.to_mut();
+        let (before, more) = (raw.positions.len(), level.raw.positions.len());
+        check_total(raw, before, more)?;
+        let own = &*level.raw;
+        let mut same = [
+            extend(&mut raw.uvs, &own.uvs, (before, more), Vec2::ZERO),
+            extend(&mut raw.uvs1, &own.uvs1, (before, more), Vec2::ZERO),
+            extend(&mut raw.colors, &own.colors, (before, more), [1.0; 4]),
+            self.normals.is_empty() == level.normals.is_empty(),
+            self.tangents.is_empty() == level.tangents.is_empty(),
+        ]
+        .iter()
+        .all(|same| *same);
+        if !self.normals.is_empty() {
+            let normals = match level.normals.is_empty() {
+                true => Cow::Owned(directions::smooth_normals(&own.positions, &own.indices)),
+                false => level.normals,
+            };
+            if !self.tangents.is_empty() {
+                let tangents = self.tangents.to_mut();
+                tangents.extend(&*level.tangents);
+                let made = normals.iter().skip(level.tangents.len());
+                tangents.extend(made.map(|n| n.any_orthonormal_vector().extend(1.0)));
+            }
+            self.normals.to_mut().extend(&*normals);
+        }
+        raw.positions.extend(&own.positions);
+        let base = before as u32;
+        for (target, more) in raw.targets.iter_mut().zip(&own.targets) {
+            targets::append(target, more, base);
+        }
+        raw.levels.push(RawLevel {
+            indices: own.indices.iter().map(|index| index + base).collect(),
+            ..RawLevel::default()
+        });
+        self.influences.append(level.influences);
+        same |= more == 0;
+        Ok(if same { 0 } else { more as u64 })
+    }
+}
+
+/// Appends a stream of `more` vertices to one of `before`, if there is one. Returns true if the
+/// streams are both present, or both absent.
+fn extend<T: Copy>(all: &mut Vec<T>, own: &[T], (before, more): (usize, usize), made: T) -> bool {
+    let same = all.is_empty() == own.is_empty();
+    if !all.is_empty() {
+        all.extend(own);
+        all.resize(before + more, made);
+    }
+    same
+}
+
+/// Merges equal vertices.
+fn weld_vertices(vertices: &Vertices<'_>, entries: &mut Entries) -> Draft {
+    let Vertices {
+        raw,
+        normals,
+        tangents,
+        influences: all,
+    } = vertices;
     let object = object(raw, "");
-    let all = influences_of(raw, entries, joint_of, options, &object, repairs)?;
-    let mut normals = Cow::Borrowed(&raw.normals);
-    if !normals.is_empty() {
-        let count = directions::normalise_normals(normals.to_mut(), &raw.positions, &raw.indices);
-        note(repairs, &object, RepairKind::NormalNormalised, count);
-    } else if options.smooth_normals {
-        normals = Cow::Owned(directions::smooth_normals(&raw.positions, &raw.indices));
-    }
-    let tangents = directions::tangents(raw, &normals, &object, repairs);
-    let per_vertex = per_vertex(raw, &all);
+    let per_vertex = per_vertex(raw, all);
     let morphed = Streams {
         normals: !normals.is_empty(),
         tangents: !tangents.is_empty(),
     };
     let classes = targets::classes(raw, morphed);
-    let (keys, width) = keys(raw, &normals, &tangents, &all, per_vertex, &classes);
+    let (keys, width) = keys(raw, normals, tangents, all, per_vertex, &classes);
     let used = raw.used_indices();
     let welded = weld::merge_duplicates(&keys, width, &used);
     let count = welded.kept.len() * per_vertex;
@@ -96,8 +232,8 @@ pub(super) fn draft(
         material: 0,
         palette: 0..0,
         positions: pick(&raw.positions, &welded.kept),
-        normals: pick(&normals, &welded.kept),
-        tangents: pick(&tangents, &welded.kept),
+        normals: pick(normals, &welded.kept),
+        tangents: pick(tangents, &welded.kept),
         uvs: pick(&raw.uvs, &welded.kept),
         uvs1: pick(&raw.uvs1, &welded.kept),
         colors: pick(&raw.colors, &welded.kept),
@@ -109,7 +245,7 @@ pub(super) fn draft(
         indices: indices.to_vec(),
         levels,
     };
-    Ok(Some(Draft {
+    Draft {
         object,
         primitive,
         material: raw.material,
@@ -117,7 +253,7 @@ pub(super) fn draft(
         merged: welded.merged,
         unused: welded.unused,
         dropped,
-    }))
+    }
 }
 
 /// Renumbers to the welded vertices, without those that no index uses.
@@ -205,34 +341,6 @@ fn check_finite<T, const N: usize>(
         }
     }
     Ok(())
-}
-
-fn influences_of(
-    raw: &RawPrimitive,
-    entries: &mut Entries,
-    joint_of: &[Option<u16>],
-    options: &ImportOptions,
-    object: &Object,
-    repairs: &mut Vec<Repair>,
-) -> Result<VertexInfluences> {
-    let Some(skin) = raw.skin else {
-        let joint = joint_or_missing(joint_of.get(raw.node).copied().flatten())?;
-        let entry = entries.number(joint, Affine3A::IDENTITY);
-        return Ok(VertexInfluences::rigid(entry, raw.positions.len()));
-    };
-    let mut tally = Tally::default();
-    let limit = influences::limit(options.max_influences)?;
-    let all = influences::read(raw, skin, entries, limit, &mut tally)?;
-    for (kind, count) in [
-        (RepairKind::WeightsRenormalised, tally.renormalised),
-        (RepairKind::WeightlessVertex, tally.weightless),
-        (RepairKind::UnusedJointIndex, tally.unused_index),
-        (RepairKind::RepeatedJoint, tally.repeated),
-        (RepairKind::InfluencesDropped, all.dropped().len() as u64),
-    ] {
-        note(repairs, object, kind, count);
-    }
-    Ok(all)
 }
 
 /// 1, 2, 4, 8 or a larger multiple of 4: enough for every vertex that is drawn.

@@ -42,6 +42,26 @@ pub(super) fn check_targets(raw: &RawPrimitive) -> Result<()> {
     Ok(())
 }
 
+/// Adds the changes of other vertices, whose numbers start at `base`.
+pub(super) fn append(target: &mut MorphTarget, more: &MorphTarget, base: u32) {
+    let before = target.vertices.len();
+    target
+        .vertices
+        .extend(more.vertices.iter().map(|vertex| vertex + base));
+    target.positions.extend(&more.positions);
+    let count = target.vertices.len();
+    for (all, own) in [
+        (&mut target.normals, &more.normals),
+        (&mut target.tangents, &more.tangents),
+    ] {
+        if !(all.is_empty() && own.is_empty()) {
+            all.resize(before, Vec3::ZERO);
+            all.extend(own);
+            all.resize(count, Vec3::ZERO);
+        }
+    }
+}
+
 /// The streams that the targets of a primitive can change, besides positions.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Streams {

@@ -2,7 +2,7 @@
 
 use super::convert::{matrix, vec2, vec3};
 use super::morph::{Counts, DrivenWeights, Shapes};
-use super::nodes::Nodes;
+use super::nodes::{Nodes, of_file_node, up_to_file};
 use super::skin::{Skin, Skins};
 use crate::error::{Object, ObjectKind, Result};
 use crate::import::budget::Budget;
@@ -43,11 +43,11 @@ impl<'a> Meshes<'a> {
         let mut all = Self::default();
         // If nothing is visible, the property has another meaning, or is animated.
         let mut carriers = scene.meshes.iter().flat_map(|mesh| &mesh.element.instances);
-        let hides = carriers.any(|node| of_file(node).visible);
+        let hides = carriers.any(|node| of_file_node(node).visible);
         for (index, mesh) in scene.meshes.iter().enumerate() {
             let at = |part: &str| object(ObjectKind::Mesh, index, part);
             let small = mesh.num_point_faces + mesh.num_line_faces + mesh.num_empty_faces;
-            let shown = |node: &ufbx::Node| of_file(node).visible || !hides;
+            let shown = |node: &ufbx::Node| of_file_node(node).visible || !hides;
             let hidden = mesh.element.instances.iter().filter(|node| !shown(node));
             let skins = mesh.skin_deformers.len().saturating_sub(1);
             for (part, count) in [
@@ -100,7 +100,7 @@ impl<'a> Meshes<'a> {
         let mesh = carried.mesh;
         let index = mesh.element.typed_id as usize;
         let at = object(ObjectKind::Mesh, index, "");
-        let node_name = &of_file(node).element.name;
+        let node_name = &of_file_node(node).element.name;
         let names = [&mesh.element.name, node_name];
         let mut given = names.into_iter().filter(|name| !name.is_empty());
         let name = given
@@ -151,22 +151,6 @@ impl<'a> Meshes<'a> {
         }
         Ok(())
     }
-}
-
-/// A node that carries a mesh, and those above it up to the node of the file.
-///
-/// ufbx adds nodes for geometric transforms of meshes on several nodes, and for scales that
-/// children do not inherit. Then these carry the mesh.
-fn up_to_file(node: &ufbx::Node) -> impl Iterator<Item = &ufbx::Node> {
-    std::iter::successors(Some(node), |node| {
-        let is_added = node.is_geometry_transform_helper || node.is_scale_helper;
-        node.parent.as_deref().filter(|_| is_added)
-    })
-}
-
-/// The node of the file that carries a mesh.
-fn of_file(node: &ufbx::Node) -> &ufbx::Node {
-    up_to_file(node).last().unwrap_or(node)
 }
 
 /// The number of nodes with another transform than the first, if the mesh is skinned.

@@ -3,9 +3,9 @@
 use super::convert::transform;
 use super::fault::of_file;
 use crate::error::{AssetFault, Result};
-use crate::import::RawNode;
 use crate::import::fault::{check_cap, cut, file_part};
 use crate::import::options::ImportOptions;
+use crate::import::{RawLevelGroup, RawNode};
 
 /// The nodes of a scene, and their numbers.
 pub(super) struct Nodes {
@@ -47,6 +47,21 @@ impl Nodes {
         Ok(nodes)
     }
 
+    /// The LOD groups. Each child of a group is a level, finest first.
+    pub(super) fn level_groups(&self, scene: &ufbx::Scene) -> Vec<RawLevelGroup> {
+        let nodes = scene.lod_groups.iter().flat_map(|of| &of.element.instances);
+        let group = |node: &ufbx::Node| {
+            let children = of_file_node(node).children.iter();
+            let is_own = |child: &&ufbx::Node| !is_added(child);
+            let children = children.map(|child| &**child).filter(is_own);
+            let levels = children.filter_map(|child| self.number(child));
+            RawLevelGroup {
+                levels: levels.map(|level| vec![level]).collect(),
+            }
+        };
+        nodes.map(group).collect()
+    }
+
     /// The number of a node. `None` for a root that is left out.
     pub(super) fn number(&self, node: &ufbx::Node) -> Option<usize> {
         self.of_typed_id(node.element.typed_id)
@@ -56,4 +71,24 @@ impl Nodes {
     pub(super) fn of_typed_id(&self, typed_id: u32) -> Option<usize> {
         self.numbers.get(typed_id as usize).copied().flatten()
     }
+}
+
+/// A node that carries something, and those above it up to the node of the file.
+///
+/// ufbx adds nodes for geometric transforms of meshes on several nodes, and for scales that
+/// children do not inherit. Then these carry it.
+pub(super) fn up_to_file(node: &ufbx::Node) -> impl Iterator<Item = &ufbx::Node> {
+    std::iter::successors(Some(node), |node| {
+        node.parent.as_deref().filter(|_| is_added(node))
+    })
+}
+
+/// The node of the file that carries something.
+pub(super) fn of_file_node(node: &ufbx::Node) -> &ufbx::Node {
+    up_to_file(node).last().unwrap_or(node)
+}
+
+/// Returns true for a node that ufbx adds.
+fn is_added(node: &ufbx::Node) -> bool {
+    node.is_geometry_transform_helper || node.is_scale_helper
 }

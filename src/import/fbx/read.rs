@@ -63,6 +63,7 @@ pub(in crate::import) fn read_raw(
     let animations = animation::read(&scene, &nodes, &meshes.driven, &mut budget, repairs)?;
     let raw = RawCharacter {
         name: options.name.clone(),
+        level_groups: nodes.level_groups(&scene),
         nodes: nodes.raw,
         skins: meshes.skins.raw,
         primitives: meshes.primitives,

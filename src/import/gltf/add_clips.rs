@@ -25,11 +25,11 @@ pub(in crate::import) fn read_clips(
     let parents = scene::parents(&doc)?;
     // Called for its checks of nodes and scenes. Nodes that the scene leaves out may still be
     // animated.
-    scene::mesh_nodes(&doc, &parents, options, &mut Vec::new())?;
+    let drawn = scene::drawn(&doc, &parents, options, &mut Vec::new())?;
     morph::check(&doc)?;
     let mut raw = RawCharacter {
         name: options.name.clone(),
-        nodes: scene::nodes(&doc, parents),
+        nodes: scene::nodes(&doc, parents, &drawn.levels),
         skins: skin::read(&mut source, &[])?,
         animations: animation::read(&mut source, repairs)?,
         morphs: morph::weights(&mut source)?,

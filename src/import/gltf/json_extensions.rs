@@ -1,6 +1,6 @@
 //! The JSON of extensions that describe data: compressed views, instances, pointers.
 
-use super::json_limits::Attributes;
+use super::json_limits::{Attributes, List};
 use crate::import::json::none;
 use crate::text::file_structs;
 
@@ -56,11 +56,17 @@ file_structs! {
     pub(super) struct NodeExtensions {
         "EXT_mesh_gpu_instancing" => instancing: Option<Instancing>,
         "KHR_node_visibility" => visibility: Option<Visibility>,
+        "MSFT_lod" => lod: Option<Lod>,
     }
 
     /// The transforms of instances: accessors by name.
     pub(super) struct Instancing {
         "attributes" => attributes: Attributes,
+    }
+
+    /// The coarser levels of detail of a node.
+    pub(super) struct Lod {
+        "ids" => ids: List<u64> = none(),
     }
 
     pub(super) struct Visibility {
@@ -99,6 +105,11 @@ impl BufferExtensions {
 }
 
 impl NodeExtensions {
+    /// The nodes that are coarser levels of this one, finest first.
+    pub(super) fn coarser(&self) -> &[u64] {
+        self.lod.as_ref().map_or(&[], |lod| &lod.ids)
+    }
+
     /// True if the node and all nodes below it are invisible.
     pub(super) fn is_hidden(&self) -> bool {
         let visibility = self.visibility.as_ref();

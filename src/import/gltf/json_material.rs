@@ -96,7 +96,7 @@ file_structs! {
 }
 
 /// Extensions of materials that are not read but change how a surface looks. This is reported.
-pub(super) const NOT_READ: [&str; 18] = [
+pub(super) const NOT_READ: [&str; 19] = [
     "KHR_materials_anisotropy",
     "KHR_materials_clearcoat",
     "KHR_materials_diffuse_transmission",
@@ -115,6 +115,8 @@ pub(super) const NOT_READ: [&str; 18] = [
     "MSFT_packing_normalRoughnessMetallic",
     "MSFT_packing_occlusionRoughnessMetallic",
     "NV_materials_mdl",
+    // The material is the finest.
+    "MSFT_lod",
 ];
 
 /// The extensions of a material.

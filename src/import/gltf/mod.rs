@@ -23,6 +23,7 @@ mod json_extensions;
 mod json_limits;
 mod json_material;
 mod json_morph;
+mod lod;
 mod material;
 mod mesh;
 #[cfg(feature = "meshopt")]

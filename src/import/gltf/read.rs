@@ -22,13 +22,13 @@ pub(in crate::import) fn read_raw(
     let mut source = Source::new(&doc, &parts, files, options);
     super::ranges::check(&doc)?;
     let parents = super::scene::parents(&doc)?;
-    let carriers = super::scene::mesh_nodes(&doc, &parents, options, repairs)?;
-    let nodes = super::scene::nodes(&doc, parents);
+    let drawn = super::scene::drawn(&doc, &parents, options, repairs)?;
+    let nodes = super::scene::nodes(&doc, parents, &drawn.levels);
     super::texture::check(&doc)?;
     let (mut materials, needs) = super::material::read(&doc)?;
     super::morph::check(&doc)?;
     let morphs = super::morph::weights(&mut source)?;
-    let mut primitives = super::mesh::read(&mut source, &carriers, &needs, repairs)?;
+    let mut primitives = super::mesh::read(&mut source, &drawn.carriers, &needs, repairs)?;
     for primitive in &mut primitives {
         let of_node = morphs.binary_search_by_key(&primitive.node, |morph| morph.node);
         primitive.morph = of_node.ok();
@@ -39,7 +39,8 @@ pub(in crate::import) fn read_raw(
     let mut raw = RawCharacter {
         name: options.name.clone(),
         skins: super::skin::read(&mut source, &primitives)?,
-        spawn_points: super::spawn_points::read(&mut source, &nodes, &carriers, repairs)?,
+        spawn_points: super::spawn_points::read(&mut source, &nodes, &drawn.finest(), repairs)?,
+        level_groups: drawn.levels.groups,
         nodes,
         primitives,
         materials,

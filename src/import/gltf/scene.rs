@@ -2,6 +2,7 @@
 
 use super::fault::lookup;
 use super::json::{Document, Node};
+use super::lod::{self, Levels};
 use crate::error::{AssetFault, Error, ObjectKind, Result, expect_index};
 use crate::import::RawNode;
 use crate::import::fault::{check_cap, fault, fault_of, file_part, object};
@@ -46,13 +47,30 @@ pub(super) fn parents(doc: &Document) -> Result<Vec<Option<usize>>> {
     Ok(parents)
 }
 
-/// The nodes of the scene that carry a mesh, in the file's order.
-pub(super) fn mesh_nodes(
+/// The nodes that are drawn.
+pub(super) struct Drawn {
+    /// The nodes that carry a mesh, ascending.
+    pub(super) carriers: Vec<usize>,
+    pub(super) levels: Levels,
+}
+
+impl Drawn {
+    /// The nodes that carry a mesh and are not drawn at a coarser level only.
+    pub(super) fn finest(&self) -> Vec<usize> {
+        let carriers = self.carriers.iter().copied();
+        carriers
+            .filter(|node| !self.levels.is_coarser[*node])
+            .collect()
+    }
+}
+
+/// The nodes of the scene that carry a mesh, and of the coarser levels of its nodes.
+pub(super) fn drawn(
     doc: &Document,
     parents: &[Option<usize>],
     options: &ImportOptions,
     repairs: &mut Vec<Repair>,
-) -> Result<Vec<usize>> {
+) -> Result<Drawn> {
     let (count, cap) = (doc.nodes.len() as u64, options.max_nodes as u64);
     check_cap(|| file_part(""), "nodes", count, cap)?;
     for (index, node) in doc.nodes.iter().enumerate() {
@@ -62,6 +80,9 @@ pub(super) fn mesh_nodes(
         }
         if let Some(skin) = node.skin {
             lookup(&doc.skins, skin, "skin", || at("skin"))?;
+        }
+        for (number, id) in lod::coarser(node).iter().enumerate() {
+            lookup(&doc.nodes, *id, "node", || at(&lod::part(number)))?;
         }
         check_matrix(index, node)?;
     }
@@ -75,9 +96,12 @@ pub(super) fn mesh_nodes(
         None => vec![true; doc.nodes.len()],
         Some(scene) => reachable(doc, parents, scene, repairs),
     };
-    let carries = |index: &usize| reached[*index] && doc.nodes[*index].mesh.is_some();
+    let levels = Levels::read(doc, parents, &reached, repairs);
+    let is_drawn = |index: usize| reached[index] || levels.is_coarser[index];
+    let carries = |index: &usize| is_drawn(*index) && doc.nodes[*index].mesh.is_some();
     let carriers: Vec<usize> = (0..doc.nodes.len()).filter(carries).collect();
-    Ok(without_hidden(doc, carriers, repairs))
+    let carriers = without_hidden(doc, carriers, repairs);
+    Ok(Drawn { carriers, levels })
 }
 
 /// The nodes that are visible, or all of them if none is.
@@ -137,7 +161,7 @@ fn reachable(
 }
 
 /// For each node, true if it is one of these or lies below one.
-fn at_or_below(doc: &Document, mut open: Vec<usize>) -> Vec<bool> {
+pub(super) fn at_or_below(doc: &Document, mut open: Vec<usize>) -> Vec<bool> {
     let mut reached = vec![false; doc.nodes.len()];
     while let Some(node) = open.pop() {
         if !std::mem::replace(&mut reached[node], true) {
@@ -158,13 +182,16 @@ fn check_matrix(index: usize, node: &Node) -> Result<()> {
 }
 
 /// All nodes with their transforms.
-pub(super) fn nodes(doc: &Document, parents: Vec<Option<usize>>) -> Vec<RawNode> {
+pub(super) fn nodes(doc: &Document, parents: Vec<Option<usize>>, levels: &Levels) -> Vec<RawNode> {
     let nodes = doc.nodes.iter().zip(&parents);
     let mut nodes: Vec<RawNode> = nodes.map(|(node, at)| raw_node((node, *at))).collect();
     for root in common_roots(doc, &parents) {
         for child in doc.nodes[root].children.iter() {
             nodes[*child as usize].parent = None;
         }
+    }
+    for (coarser, finest) in &levels.outside {
+        nodes[*coarser].parent = nodes[*finest].parent;
     }
     nodes
 }

@@ -140,6 +140,12 @@ fn common_invariants(character: &throng::character::Character) {
         assert!(range.end <= used.len() && !range.is_empty());
         assert!(vertices > 0 && !primitive.indices.is_empty());
         assert!(primitive.indices.iter().all(|i| (*i as usize) < vertices));
+        assert_eq!(primitive.levels.len(), character.level_count());
+        for level in &primitive.levels {
+            assert!(level.vertices as usize <= vertices && level.indices.len().is_multiple_of(3));
+            assert!(level.indices.iter().all(|index| *index < level.vertices));
+            assert!(level.error_m >= 0.0);
+        }
         assert!((primitive.material as usize) < character.materials().len());
         let k = primitive.influences_per_vertex as usize;
         assert!(k == 1 || k == 2 || k.is_multiple_of(4));

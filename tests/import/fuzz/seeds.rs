@@ -1,6 +1,7 @@
 //! The files that are mutated.
 
 use crate::builder::{Builder, F32, I8, U8, U16, arm, grey_png, triangle};
+use crate::levels::levels;
 use crate::vrm::{vrm0, vrm1};
 use serde_json::json;
 
@@ -136,6 +137,7 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
         morphs().glb(),
         morphs().gltf(),
         arm().glb(),
+        levels().gltf(),
         triangle().gltf(),
         vrm0().glb(),
         vrm1().glb(),
