@@ -205,6 +205,9 @@ fn named_calls() -> BTreeSet<String> {
                 folders.push(path);
                 continue;
             }
+            if path.extension().is_none_or(|it| it != "rs") {
+                continue;
+            }
             let text = std::fs::read_to_string(&path).unwrap();
             let quoted = text.split('"').skip(1).step_by(2);
             names.extend(
