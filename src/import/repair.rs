@@ -217,7 +217,7 @@ pub enum RepairKind {
     /// The mesh of an invisible node was imported, because all meshes are invisible.
     #[error("imported although the node is invisible, because all meshes are")]
     InvisibleShown,
-    /// A coarser level of detail was left out. The object is its node.
+    /// A coarser level of detail was left out. The object is its node, or the list that names it.
     ///
     /// The count is the number of its primitives.
     #[error("coarser level of detail left out: {0}")]
