@@ -106,7 +106,8 @@ pub struct View {
     /// If the levels that [`Self::error_px`] allows have more, the error is raised for all
     /// instances alike, up to a thousandfold, until they have no more than this. No instance
     /// disappears for this reason. [`Stats::error_factor`](super::Stats::error_factor) says by how
-    /// much. Triangles of hidden parts count.
+    /// much. Triangles of hidden parts count. It has no effect if [`Self::error_px`] is 0 or
+    /// [`Self::level`] is chosen.
     pub max_triangles: Option<u32>,
     /// The only level of detail that it shows: 0 is the full one.
     ///

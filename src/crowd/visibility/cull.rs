@@ -261,6 +261,11 @@ impl ViewTest {
         }
     }
 
+    /// True if the caller chose the level.
+    pub(in crate::crowd) fn is_fixed(&self) -> bool {
+        self.fixed.is_some()
+    }
+
     /// The same with another allowed error: `factor` times as much.
     pub(in crate::crowd) fn with_error(&self, factor: f32) -> Self {
         Self {

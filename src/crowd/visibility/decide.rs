@@ -68,7 +68,7 @@ impl Visibility {
         let inside = counts;
         counts = self.find_levels(number, &test, inside, instances, characters);
         let most = view.max_triangles.map_or(u64::MAX, u64::from);
-        if counts.triangles > most {
+        if counts.triangles > most && !test.is_fixed() {
             // Fewer triangles for each higher power.
             let (mut low, mut high) = (1, FACTORS);
             while low < high {
