@@ -9,6 +9,8 @@
 mod ascii;
 #[path = "../tests/import/builder.rs"]
 mod builder;
+#[path = "../tests/import/level_files.rs"]
+mod level_files;
 #[path = "../tests/import/samples.rs"]
 mod samples;
 

@@ -2,7 +2,8 @@
 
 use crate::builder::*;
 use crate::help::*;
-use serde_json::{Value, json};
+use crate::level_files::*;
+use serde_json::json;
 use throng::glam::Vec3;
 use throng::import::{
     ImportOptions, Imported, RawCharacter, RawLevelGroup, RawNode, RawPrimitive, RepairKind,
@@ -12,28 +13,6 @@ use throng::skeleton::Transform;
 
 /// The factor from the measured distance to the error of a level, see `MeshLevel::error_m`.
 const MARGIN: f32 = 1.1;
-
-/// A vault over the unit square: at x, it is x (1 - x) high.
-fn vault(columns: usize) -> (Vec<[f32; 3]>, Vec<u16>) {
-    let row = |at: usize| {
-        let x = at as f32 / columns as f32;
-        [[x, 0.0, x * (1.0 - x)], [x, 1.0, x * (1.0 - x)]]
-    };
-    let indices = (0..columns as u16).map(|at| at * 2);
-    let quad = |at: u16| [at, at + 2, at + 3, at, at + 3, at + 1];
-    (
-        (0..=columns).flat_map(row).collect(),
-        indices.flat_map(quad).collect(),
-    )
-}
-
-/// A primitive that draws the vault.
-fn primitive(b: &mut Builder, columns: usize) -> Value {
-    let (positions, indices) = vault(columns);
-    let position = b.accessor("VEC3", F32, positions.as_flattened());
-    let indices = b.accessor("SCALAR", U16, &indices);
-    json!({ "attributes": { "POSITION": position }, "indices": indices })
-}
 
 /// Nodes with these names, each with a vault of so many columns. All are in the scene.
 fn vaults(nodes: &[(&str, usize)]) -> Builder {
@@ -54,27 +33,6 @@ fn listed(columns: &[usize]) -> Builder {
     let mut b = vaults(&named.collect::<Vec<_>>());
     list(&mut b, 0, &(1..columns.len()).collect::<Vec<_>>());
     b.json["scenes"] = json!([{ "nodes": [0] }]);
-    b
-}
-
-fn list(b: &mut Builder, node: usize, ids: &[usize]) {
-    b.json["nodes"][node]["extensions"] = json!({ "MSFT_lod": { "ids": ids } });
-}
-
-/// A file with levels by name and by list, with skins and morph targets.
-pub(crate) fn levels() -> Builder {
-    let mut b = skinned_level();
-    for (name, columns) in [("hat_LOD0", 4), ("hat_LOD1", 2), ("LOD_2", 1)] {
-        let mut primitive = primitive(&mut b, columns);
-        let lift = b.accessor("VEC3", F32, &[0.0, 0.0, 1.0_f32].repeat(columns * 2 + 2));
-        primitive["targets"] = json!([{ "POSITION": lift }]);
-        let mesh = b.add("meshes", json!({ "primitives": [primitive] }));
-        let node = b.add("nodes", json!({ "name": name, "mesh": mesh }));
-        b.json["scenes"][0]["nodes"]
-            .as_array_mut()
-            .unwrap()
-            .push(json!(node));
-    }
     b
 }
 
@@ -442,38 +400,6 @@ fn attributes_are_those_of_the_finest() {
     let c = repaired(&b);
     assert_eq!(triangles(&c), [8, 2]);
     assert!(c.primitives()[0].uvs.is_empty());
-}
-
-/// The arm, and a level of one column (two triangles) on skin 1, whose joints are turned around.
-fn skinned_level() -> Builder {
-    let mut b = arm();
-    let corners = [
-        -0.5, 0.0, 0.0, 0.5, 0.0, 0.0, -0.5, 2.0, 0.0, 0.5, 2.0, 0.0_f32,
-    ];
-    let position = b.accessor("VEC3", F32, &corners);
-    // Joint 1 is the upper one now. Two sets of influences, of which the second is unused.
-    let joints = b.accessor("VEC4", U8, &[1_u8, 0, 0, 0].repeat(4));
-    let weights = [1.0, 0.0, 0.0, 0.0_f32].repeat(2);
-    let weights = [weights, [0.0, 1.0, 0.0, 0.0].repeat(2)].concat();
-    let weights = b.accessor("VEC4", F32, &weights);
-    let none = b.accessor("VEC4", F32, &[0.0_f32; 16]);
-    let indices = b.accessor("SCALAR", U16, &[0_u16, 1, 3, 0, 3, 2]);
-    b.add(
-        "meshes",
-        json!({ "name": "Plank", "primitives": [{
-        "attributes": { "POSITION": position, "JOINTS_0": joints, "WEIGHTS_0": weights,
-            "JOINTS_1": joints, "WEIGHTS_1": none },
-        "indices": indices, "material": 0 }]}),
-    );
-    let binds: Vec<f32> = [1.0, 0.0_f32].iter().flat_map(|y| at_height(-y)).collect();
-    let binds = b.accessor("MAT4", F32, &binds);
-    b.add(
-        "skins",
-        json!({ "joints": [3, 2], "inverseBindMatrices": binds }),
-    );
-    let level = b.add("nodes", json!({ "name": "Plank", "mesh": 1, "skin": 1 }));
-    list(&mut b, 0, &[level]);
-    b
 }
 
 #[test]

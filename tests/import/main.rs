@@ -47,6 +47,7 @@ mod formats;
 mod fuzz;
 mod help;
 mod image_kinds;
+mod level_files;
 mod levels;
 mod materials;
 mod meshes;

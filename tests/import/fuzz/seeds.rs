@@ -1,7 +1,7 @@
 //! The files that are mutated.
 
 use crate::builder::{Builder, F32, I8, U8, U16, arm, grey_png, triangle};
-use crate::levels::levels;
+use crate::level_files::levels;
 use crate::vrm::{vrm0, vrm1};
 use serde_json::json;
 
