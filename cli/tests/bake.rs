@@ -76,9 +76,9 @@ fn levels_are_kept_made_or_left_out() {
         (levels.levels().map(|level| level.triangles).collect(), said)
     };
     let (kept, said): (Vec<usize>, _) = bake(&[]);
-    assert_eq!(kept, [1688, 674, 318, 144]);
-    let line = "\n  4 coarser levels of triangles: 1,688 (error 22.0 mm), 674 (error 58.0 mm), 318 (error \
-                94.5 mm), 144 (error 221.5 mm)\n";
+    assert_eq!(kept, [3434, 1688, 694, 292, 144]);
+    let line = "\n  5 coarser levels of triangles: 3,434 (error 13.4 mm), 1,688 (error 22.0 mm), \
+                694 (error 57.7 mm), 292 (error 93.9 mm), 144 (error 220.5 mm)\n";
     assert!(said.contains(line), "{said}");
     let (none, _) = bake(&["--levels", "off"]);
     assert!(none.is_empty());

@@ -1,4 +1,4 @@
-//! Whether the reader of the output is gone.
+//! Recognises that the reader of the output is gone.
 
 use std::io::{Error, ErrorKind};
 

@@ -90,12 +90,12 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TEXELS", default_value = "2048")]
     pub(crate) shadows: Shadows,
 
-    /// Error of levels of detail that is allowed, in pixels, or 0 for full detail. The shadow map is
-    /// allowed twice as many texels.
+    /// Error of levels of detail that is allowed, in pixels, or 0 for full detail. The shadow map
+    /// is allowed twice as many texels.
     #[arg(long, value_name = "PX", default_value_t = 1.0, value_parser = pixels)]
     pub(crate) error_px: f32,
 
-    /// Whether to use levels of detail, or the full one alone.
+    /// Use of levels of detail. With `off`, everyone is drawn at full detail.
     #[arg(long, value_enum, default_value = "on")]
     pub(crate) levels: OnOff,
 

@@ -1,5 +1,5 @@
-// Colours by level of detail: what the crowd example shows with --lod-view. The full level is white.
-// It reads no texture, so it fits devices with and without descriptor indexing.
+// Colours by level of detail: what the crowd example shows with --lod-view. The full level is
+// white. It reads no texture, so it fits devices with and without descriptor indexing.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "include/throng_surface.glsl"

@@ -154,7 +154,8 @@ pub struct Animator {
 // A clone shares the character's data, and does everything that the original does from then on.
 clone_fields! {
     Animator {
-        library, poser, threads, fits, solvers, actors, pools, schedule, queue, work, bounds, rooted,
+        library, poser, threads, fits, solvers, actors, pools, schedule, queue, work, bounds,
+        rooted,
         now_s,
     }
 }

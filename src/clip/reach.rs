@@ -31,7 +31,7 @@ pub(crate) struct JointMoves {
     pub(crate) scale: [f64; 2],
 }
 
-/// Whether a clip turns a joint away from the rest pose.
+/// The rotations of a joint in a clip, compared with the rest pose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Turns {
     Never,
@@ -99,7 +99,7 @@ impl ClipReach {
 }
 
 impl Clip {
-    /// Whether it turns a joint away from the rest pose, or adds a rotation.
+    /// The rotations of a joint, compared with the rest pose. Additive ones count if they turn it.
     fn turns(&self, joint: usize) -> Turns {
         let (info, lane) = (&self.blocks[joint / WIDTH], joint % WIDTH);
         let mut kept = self.kept_of(joint..joint + 1).iter();

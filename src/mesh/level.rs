@@ -1,7 +1,5 @@
 //! Levels of detail of a primitive.
 
-use super::primitive::Primitive;
-
 /// A coarser level of detail of a primitive: fewer triangles over the same vertices.
 ///
 /// A primitive's vertices are ordered so that each level uses a prefix of them. The coarsest
@@ -32,23 +30,4 @@ impl MeshLevel {
 
     /// The error of a level before it is measured.
     pub(crate) const UNMEASURED_M: f32 = f32::INFINITY;
-}
-
-/// Gives all primitives as many levels.
-///
-/// Those with fewer repeat their last level, or the full level if they have none.
-pub(crate) fn even_levels(primitives: &mut [Primitive]) {
-    let most = primitives.iter().map(|primitive| primitive.levels.len());
-    let most = most.max().unwrap_or(0);
-    for primitive in primitives {
-        let last = match primitive.levels.last() {
-            Some(last) => last.clone(),
-            None => MeshLevel {
-                indices: primitive.indices.clone(),
-                vertices: primitive.vertex_count() as u32,
-                ..MeshLevel::default()
-            },
-        };
-        primitive.levels.resize(most, last);
-    }
 }

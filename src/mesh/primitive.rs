@@ -211,3 +211,22 @@ impl Primitive {
         streams.into_iter().map(stream).sum::<u64>() + targets + blocks
     }
 }
+
+/// Gives all primitives as many levels.
+///
+/// Those with fewer repeat their last level, or the full level if they have none.
+pub(crate) fn even_levels(primitives: &mut [Primitive]) {
+    let most = primitives.iter().map(|primitive| primitive.levels.len());
+    let most = most.max().unwrap_or(0);
+    for primitive in primitives {
+        let last = match primitive.levels.last() {
+            Some(last) => last.clone(),
+            None => MeshLevel {
+                indices: primitive.indices.clone(),
+                vertices: primitive.vertex_count() as u32,
+                ..MeshLevel::default()
+            },
+        };
+        primitive.levels.resize(most, last);
+    }
+}

@@ -66,8 +66,8 @@ impl DepthBias {
 ///
 /// The shader includes `shaders/include/throng_surface.glsl` and calls `throng_surface()`, or
 /// declares what it needs: of set 0, bindings 0, 1 and 5 exist for fragment shaders; the inputs are
-/// at locations 0 to 5; of the push constants, the `uint` at offset 0 is the index of the primitive,
-/// and the one at offset 8 the level of detail.
+/// at locations 0 to 5; of the push constants, the `uint` at offset 0 is the index of the
+/// primitive, and the one at offset 8 the level of detail.
 /// Sets from 1 on are the engine's. Bind them with the layout of
 /// [`Crowd::pass_layout`](crate::Crowd::pass_layout) before
 /// [`Frame::record_draw`](crate::Frame::record_draw), which does not change them.

@@ -8,8 +8,8 @@ use crate::gpu::{Blending, Device, Object};
 use crate::order;
 use ash::vk;
 
-/// The stages of the draw stage's push constants: the primitive's index, which instances the draw is
-/// for, and its level of detail.
+/// The stages of the draw stage's push constants: the primitive's index, which instances the draw
+/// is for, and its level of detail.
 pub(crate) const PUSH_STAGES: vk::ShaderStageFlags = vk::ShaderStageFlags::from_raw(
     vk::ShaderStageFlags::VERTEX.as_raw() | vk::ShaderStageFlags::FRAGMENT.as_raw(),
 );

@@ -402,6 +402,19 @@ mod made {
         );
     }
 
+    /// A crowd draws at most seven.
+    #[test]
+    fn levels_are_few() {
+        let mannequin = builtin::mannequin().unwrap().character;
+        let options = LevelOptions {
+            ratio: 0.9,
+            ..LevelOptions::default()
+        };
+        let (made, _) = mannequin.with_levels(&options).unwrap();
+        assert!((5..=7).contains(&made.level_count()));
+        assert!(made.levels().last().unwrap().triangles < 200);
+    }
+
     #[test]
     fn options_out_of_range_are_refused() {
         let mannequin = builtin::mannequin().unwrap().character;
@@ -427,6 +440,10 @@ mod made {
                 errors_m: vec![0.1, f32::INFINITY],
                 ..default()
             },
+            LevelOptions {
+                errors_m: vec![0.1; 8],
+                ..default()
+            },
         ];
         for options in bad {
             assert!(
@@ -446,7 +463,7 @@ mod made {
         plain.primitives[0].levels.clear();
         let plain = plain.build(&ImportOptions::default()).unwrap().character;
         let options = LevelOptions {
-            ratio: 0.8,
+            errors_m: vec![0.0135, 0.058, 0.094, 0.2205],
             ..LevelOptions::default()
         };
         let (made, _) = plain.with_levels(&options).unwrap();
@@ -469,9 +486,8 @@ mod made {
             let same = here.iter().max_by(|a, b| turned(a).total_cmp(&turned(b)));
             *same.unwrap()
         };
-        // Those that are well apart. The cage is better than what was made between the first two.
-        let levels = [1, 5, 8, 11].map(|at: usize| &made.levels[at]);
-        let levels = levels.into_iter().map(|level| {
+        let levels = &made.levels;
+        let levels = levels.iter().map(|level| {
             let triangles = level.indices.as_chunks::<3>().0.iter();
             let mut triangles: Vec<[u32; 3]> =
                 triangles.map(|t| first_least(t.map(number))).collect();

@@ -214,8 +214,8 @@ impl Drop for Teller {
 ///
 /// It is one, and with `THRONG_THOROUGH` in the environment two, with different rings, alignments
 /// and threads. The test's name decides which, so that every configuration runs in some tests. With
-/// the environment variable `THRONG_CONFIGURATIONS`, they are `one` alone, `another`, which does not
-/// run without it, or `all` of them.
+/// the environment variable `THRONG_CONFIGURATIONS`, they are `one` alone, `another`, which does
+/// not run without it, or `all` of them.
 fn configs() -> impl Iterator<Item = Config> {
     let thread = std::thread::current();
     let letters = thread.name().unwrap_or_default().bytes();

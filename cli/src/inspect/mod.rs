@@ -16,9 +16,9 @@ use throng::spring::SpringCollider;
 /// Show what is in a file.
 ///
 /// Skins, the tree of joints, clips with their size and error when packed, primitives, materials,
-/// images, morph weights, expressions, joints of the humanoid, spring bones, spawn points, levels of
-/// detail, masks, sockets, blend spaces, events, the state machine, vertex reuse and draws, memory on the GPU, and
-/// what the importer repaired.
+/// images, morph weights, expressions, joints of the humanoid, spring bones, spawn points, levels
+/// of detail, masks, sockets, blend spaces, events, the state machine, vertex reuse and draws,
+/// memory on the GPU, and what the importer repaired.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = after_help!("Examples:

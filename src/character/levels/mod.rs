@@ -4,8 +4,11 @@
 //! - `surface`: the nearest point of a triangle mesh.
 //! - `posed`: the vertices of a primitive in one pose.
 //! - `measure`: the error of levels over all poses.
-//! - `simplify`: new levels, a feature.
+//! - `simplify`: one primitive through the simplifier, a feature.
+//! - `make`: new levels, a feature.
 
+#[cfg(feature = "lod")]
+mod make;
 mod measure;
 mod posed;
 mod poses;
@@ -16,7 +19,7 @@ mod surface;
 use super::asset::Character;
 use crate::mesh::Primitive;
 #[cfg(feature = "lod")]
-pub use simplify::{KeptPrimitive, KeptReason, LevelOptions, LevelReport};
+pub use make::{KeptPrimitive, KeptReason, LevelOptions, LevelReport};
 
 /// The size and the error of a level of detail, over all primitives of a character.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,96 +1,18 @@
-//! New levels of detail: edges collapsed by a simplifier, errors measured by this crate.
+//! One primitive through the simplifier.
 
-use super::LevelInfo;
-use super::measure::{Candidate, Distance, Rest, error_m, measure};
+use super::measure::Rest;
 use super::posed::{Deltas, Posed};
 use super::poses::{Poses, Shot};
 use crate::character::asset::Character;
-use crate::error::{Error, Result};
-use crate::mesh::{AlphaMode, MeshLevel, Primitive, cache_order, even_levels};
+use crate::error::Result;
+use crate::mesh::Primitive;
 use glam::{Affine3A, Vec3};
 use meshoptimizer_rs::{
-    CharacterInputs, CharacterOptions, CharacterSkin, Limits, Positions, SimplifyOptions,
+    CharacterInputs, CharacterOptions, CharacterSkin, Error, Limits, Positions, SimplifyOptions,
     SimplifySettings, Workspace, simplify_character,
 };
-use rayon::prelude::*;
 use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
-
-/// The levels of detail that [`Character::with_levels`] makes.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LevelOptions {
-    /// The largest error of each level in metres, finest first.
-    ///
-    /// A level is the coarsest one that was found with at most this error, so it is left out if
-    /// a finer level is already as coarse. If the list is empty, `ratio` decides.
-    pub errors_m: Vec<f32>,
-    /// The number of triangles of each level relative to the next finer one, about: 0.1..=0.9.
-    ///
-    /// The coarsest level has about `fewest_triangles`. Only used without `errors_m`.
-    pub ratio: f32,
-    /// The number of triangles of the whole character below which no level is made, at least 1.
-    pub fewest_triangles: usize,
-    /// The largest error of a level, relative to the longest edge of
-    /// [`Character::rest_bounds`]. Coarser levels are left out.
-    pub max_error: f32,
-    /// True if vertices of the coarsest levels may follow their strongest joint alone, if that
-    /// hardly makes the error larger. They are skinned faster.
-    pub rigid: bool,
-}
-
-impl Default for LevelOptions {
-    fn default() -> Self {
-        Self {
-            errors_m: Vec::new(),
-            ratio: 0.4,
-            fewest_triangles: 150,
-            max_error: 0.15,
-            rigid: true,
-        }
-    }
-}
-
-/// The levels that [`Character::with_levels`] made.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct LevelReport {
-    /// As [`Character::levels`].
-    pub levels: Vec<LevelInfo>,
-    /// The primitives that are drawn in full at all levels.
-    pub kept: Vec<KeptPrimitive>,
-}
-
-/// A primitive that could not be simplified.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeptPrimitive {
-    /// Index into [`Character::primitives`].
-    pub primitive: usize,
-    /// The name of the primitive.
-    pub name: Box<str>,
-    /// The cause.
-    pub reason: KeptReason,
-}
-
-/// The reason for which a primitive could not be simplified.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum KeptReason {
-    /// It would take too much memory or time.
-    #[error("it takes too much memory or time")]
-    Limit,
-    /// The simplifier cannot handle its numbers, such as triangles of extreme sizes.
-    #[error("its geometry is numerically unsuitable")]
-    Geometry,
-}
-
-impl From<meshoptimizer_rs::Error> for KeptReason {
-    fn from(error: meshoptimizer_rs::Error) -> Self {
-        use meshoptimizer_rs::Error::{AllocationFailed, LimitExceeded, SizeOverflow};
-        match error {
-            AllocationFailed | LimitExceeded | SizeOverflow => Self::Limit,
-            _ => Self::Geometry,
-        }
-    }
-}
+use std::sync::OnceLock;
 
 /// Budgets of memory and counted work for one call of the simplifier. A call stays below a few
 /// seconds.
@@ -100,411 +22,19 @@ const LIMITS: Limits = Limits {
 };
 /// How a level is made.
 #[derive(Debug, Clone, Copy)]
-struct Setting {
+pub(super) struct Setting {
     /// The weight of joints against positions.
-    skin_weight: f32,
+    pub(super) skin_weight: f32,
     /// True if edges at which normals, colours or coordinates change abruptly stay. Otherwise
     /// vertices of one side can take the place of those of the other, which is seen from nearby.
-    seams: bool,
+    pub(super) seams: bool,
     /// True if small separate pieces may vanish.
-    prune: bool,
-}
-
-/// The settings that are tried.
-///
-/// The larger weight is often better for fine levels, the smaller one for coarse levels. Few
-/// triangles cannot keep the seams.
-const SETTINGS: [Setting; 3] = {
-    let seams = Setting {
-        skin_weight: 1.0,
-        seams: true,
-        prune: false,
-    };
-    let plain = Setting {
-        seams: false,
-        ..seams
-    };
-    let stiff = Setting {
-        skin_weight: 3.0,
-        ..plain
-    };
-    [plain, stiff, seams]
-};
-/// The factor by which the error may be larger if seams are kept.
-const SEAM_FACTOR: f32 = 1.5;
-/// The ratio between neighbours of the levels from which those with the wanted errors are chosen.
-const FINE_RATIO: f32 = 0.8;
-/// The most levels that are tried.
-const MOST_TRIED: usize = 32;
-/// A level with more than this part of the triangles of the next finer one is left out.
-const LEAST_SAVING: f32 = 0.85;
-/// The part by which a level may exceed its number of triangles.
-const SLACK: f32 = 1.25;
-/// The factor by which the error may grow if vertices follow one joint.
-const RIGID_FACTOR: f32 = 1.25;
-/// A level can be rigid if it has at most this many times `fewest_triangles`.
-const RIGID_TRIANGLES: usize = 4;
-/// The fewest indices that a primitive is simplified to.
-const FEWEST_INDICES: usize = 12;
-/// The number of errors that are tried for characters of several primitives.
-const STEPS: usize = 28;
-/// The ratio between them.
-const STEP: f32 = 1.35;
-
-impl Character {
-    /// The same character with new levels of detail instead of those that it has.
-    ///
-    /// Edges are collapsed by meshoptimizer-rs, which weighs influences and morph targets like
-    /// positions. Primitives are simplified to the same error, with several settings, of which the
-    /// best is taken. Triangles of blended materials keep their order. The error of each level is
-    /// measured by this crate, in the poses of all clips, see
-    /// [`MeshLevel::error_m`](crate::mesh::MeshLevel::error_m).
-    ///
-    /// Vertices are reordered, so that each level uses a prefix of them. Triangles of the full
-    /// level keep their order. The work runs on rayon's current pool and takes seconds for large
-    /// models, so tools do it once and [save](Self::save_file) the result. If a character has so
-    /// few triangles that no level is worth it, it gets none.
-    ///
-    /// ```
-    /// use throng::character::LevelOptions;
-    /// use throng::glam::Vec3;
-    /// use throng::import::RawPrimitive;
-    /// use throng::mesh::Material;
-    ///
-    /// let crate_mesh = RawPrimitive::cuboid(Vec3::ONE).build_rigid(Material::default())?;
-    /// // Twelve triangles are few.
-    /// let (_, report) = crate_mesh.character.with_levels(&LevelOptions::default())?;
-    /// assert!(report.levels.is_empty());
-    /// # Ok::<(), throng::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::Argument`] for an option outside of its range, or if an error is not finite.
-    #[cfg_attr(docsrs, doc(cfg(feature = "lod")))]
-    #[doc(alias = "LOD")]
-    #[doc(alias = "simplify")]
-    #[doc(alias = "decimate")]
-    pub fn with_levels(mut self, options: &LevelOptions) -> Result<(Self, LevelReport)> {
-        options.check()?;
-        let poses = Poses::new(&self, 0..self.clip_count());
-        let prepared = Prepared::all(&self, &poses)?;
-        let tried = try_levels(&self, &poses, &prepared, options)?;
-        let chosen = options.choose(tried, self.triangle_count(), self.size());
-        let levels = self.finished(&poses, &chosen, options)?;
-        let kept = prepared.iter().enumerate().filter_map(|(primitive, of)| {
-            Some(KeptPrimitive {
-                primitive,
-                name: of.primitive.name.clone(),
-                reason: *of.failure.get()?,
-            })
-        });
-        let kept = kept.collect();
-        if chosen.is_empty() {
-            let report = LevelReport {
-                kept,
-                ..LevelReport::default()
-            };
-            return Ok((self.without_levels(), report));
-        }
-        let mut numbers = Vec::with_capacity(levels.len());
-        for (primitive, levels) in self.model.primitives.iter_mut().zip(levels) {
-            primitive.levels = levels;
-            let order = primitive.level_order();
-            // Vertices that no triangle uses come last.
-            let mut known = vec![false; primitive.vertex_count()];
-            for vertex in &order {
-                known[*vertex as usize] = true;
-            }
-            let unused = (0..).zip(known).filter(|(_, known)| !known);
-            let unused = unused.map(|(vertex, _)| vertex);
-            let order: Vec<u32> = order.iter().copied().chain(unused).collect();
-            numbers.push(primitive.reorder_vertices(&order));
-        }
-        for clip in Arc::make_mut(&mut self.clips) {
-            clip.renumber_vertices(&numbers);
-        }
-        even_levels(&mut self.model.primitives);
-        let report = LevelReport {
-            levels: self.levels().collect(),
-            kept,
-        };
-        Ok((self, report))
-    }
-
-    /// The longest edge of the bounds at rest.
-    fn size(&self) -> f32 {
-        self.rest_bounds().size().max_element()
-    }
-
-    /// The levels of each primitive, with their errors.
-    fn finished(
-        &self,
-        poses: &Poses<'_>,
-        chosen: &[Tried],
-        options: &LevelOptions,
-    ) -> Result<Vec<Vec<MeshLevel>>> {
-        let may_be_rigid = |tried: &Tried| {
-            options.rigid && tried.triangles() <= RIGID_TRIANGLES * options.fewest_triangles
-        };
-        let primitives = self.primitives();
-        let candidates = chosen.iter().flat_map(|tried| {
-            let rigid = may_be_rigid(tried);
-            tried.candidates(move |at| rigid && primitives[at].influences_per_vertex > 1)
-        });
-        let candidates: Vec<Candidate<'_>> = candidates.collect();
-        let distances = measure(poses, self, &candidates)?;
-        let mut levels = vec![Vec::with_capacity(chosen.len()); primitives.len()];
-        let per_level = candidates.chunks(primitives.len().max(1));
-        let per_level = per_level.zip(distances.chunks(primitives.len().max(1)));
-        for (candidates, distances) in per_level {
-            let blended = distances.iter().map(|distance| distance.blended);
-            let most = blended.fold(0.0, f32::max) * RIGID_FACTOR;
-            for (candidate, distance) in candidates.iter().zip(distances) {
-                let primitive = &primitives[candidate.primitive];
-                let rigid = candidate.rigid && distance.rigid <= most;
-                let distance = if rigid {
-                    distance.rigid
-                } else {
-                    distance.blended
-                };
-                let indices = match self.is_blended(primitive) {
-                    true => candidate.indices.to_vec(),
-                    false => cache_order(candidate.indices, primitive.vertex_count()),
-                };
-                levels[candidate.primitive].push(MeshLevel {
-                    indices,
-                    vertices: 0,
-                    rigid,
-                    error_m: error_m(distance),
-                });
-            }
-        }
-        Ok(levels)
-    }
-
-    fn is_blended(&self, primitive: &Primitive) -> bool {
-        let material = self.materials().get(primitive.material as usize);
-        material.is_some_and(|material| material.alpha == AlphaMode::Blend)
-    }
-}
-
-impl LevelOptions {
-    fn check(&self) -> Result<()> {
-        let expect = |what, value: f64, min: f64, max: f64| match (min..=max).contains(&value) {
-            true => Ok(()),
-            false => Err(Error::out_of_range(what, value, min, max)),
-        };
-        expect("ratio", self.ratio.into(), 0.1, 0.9)?;
-        let most = f64::from(u32::MAX);
-        expect("fewest_triangles", self.fewest_triangles as f64, 1.0, most)?;
-        expect("max_error", self.max_error.into(), 0.0, f64::from(f32::MAX))?;
-        for (at, error_m) in self.errors_m.iter().enumerate() {
-            let most = f64::from(Character::MAX_EXTENT);
-            let right = expect("error", (*error_m).into(), 0.0, most);
-            right.map_err(|why| why.at("errors_m", at))?;
-        }
-        Ok(())
-    }
-
-    /// The numbers of triangles to try for a character with so many.
-    fn budgets(&self, triangles: usize) -> Vec<usize> {
-        let (full, fewest) = (triangles as f32, self.fewest_triangles as f32);
-        let ratio = match self.errors_m.is_empty() {
-            true => self.ratio,
-            false => FINE_RATIO,
-        };
-        let steps = ((fewest / full).ln() / ratio.ln()).round();
-        if steps.is_nan() || steps < 1.0 {
-            return Vec::new();
-        }
-        let steps = steps.min(MOST_TRIED as f32);
-        let ratio = (fewest / full).powf(1.0 / steps);
-        let steps = 1..=steps as i32;
-        steps
-            .map(|at| (full * ratio.powi(at)).round() as usize)
-            .collect()
-    }
-
-    /// The levels worth having, of a character of so many triangles and of this size in metres.
-    fn choose(&self, tried: Vec<Tried>, triangles: usize, size: f32) -> Vec<Tried> {
-        let mut chosen: Vec<Tried> = Vec::new();
-        for one in tried {
-            if one.error_m > self.max_error * size {
-                continue;
-            }
-            // A coarser level that is better replaces finer ones.
-            while chosen
-                .last()
-                .is_some_and(|finer| finer.error_m >= one.error_m)
-            {
-                chosen.pop();
-            }
-            let before = chosen.last().map_or(triangles, Tried::triangles);
-            if one.triangles() as f32 <= before as f32 * LEAST_SAVING {
-                chosen.push(one);
-            }
-        }
-        if self.errors_m.is_empty() {
-            return chosen;
-        }
-        let wanted = self.errors_m.iter();
-        let found = wanted.map(|wanted| {
-            let good = chosen.iter().filter(|one| one.error_m <= *wanted);
-            good.count()
-        });
-        // The errors ascend, so the last of the good ones is the coarsest.
-        let mut found: Vec<usize> = found.filter(|count| *count > 0).collect();
-        found.sort_unstable();
-        found.dedup();
-        let all = (1..).zip(chosen);
-        let wanted = all.filter(|(count, _)| found.contains(count));
-        wanted.map(|(_, one)| one).collect()
-    }
-}
-
-/// One level of the whole character.
-struct Tried {
-    /// For each primitive, its triangles.
-    indices: Vec<Vec<u32>>,
-    error_m: f32,
-    seams: bool,
-}
-
-impl Tried {
-    fn triangles(&self) -> usize {
-        triangles(&self.indices)
-    }
-
-    fn candidates(&self, rigid: impl Fn(usize) -> bool) -> impl Iterator<Item = Candidate<'_>> {
-        let all = self.indices.iter().enumerate();
-        all.map(move |(primitive, indices)| Candidate {
-            primitive,
-            indices,
-            rigid: rigid(primitive),
-        })
-    }
-}
-
-/// The best level that was found for each budget, finest first.
-fn try_levels(
-    character: &Character,
-    poses: &Poses<'_>,
-    prepared: &[Prepared<'_>],
-    options: &LevelOptions,
-) -> Result<Vec<Tried>> {
-    let budgets = options.budgets(character.triangle_count());
-    let mut all: Vec<Tried> = Vec::new();
-    for setting in SETTINGS {
-        let levels = levels(prepared, &budgets, character.size() * 0.5, setting);
-        all.extend(levels.into_iter().map(|indices| Tried {
-            indices,
-            error_m: 0.0,
-            seams: setting.seams,
-        }));
-    }
-    let candidates = all.iter().flat_map(|tried| tried.candidates(|_| false));
-    let candidates: Vec<Candidate<'_>> = candidates.collect();
-    let distances = measure(poses, character, &candidates)?;
-    let worst = distances.chunks(prepared.len().max(1)).map(|distances| {
-        let all = distances.iter().map(|distance: &Distance| distance.blended);
-        error_m(all.fold(0.0, f32::max))
-    });
-    let worst: Vec<f32> = worst.collect();
-    for (tried, worst) in all.iter_mut().zip(worst) {
-        tried.error_m = worst;
-    }
-    let mut others = all.split_off(budgets.len()).into_iter();
-    let mut best = all;
-    while others.len() > 0 {
-        let pairs = best.into_iter().zip(others.by_ref());
-        let pairs = pairs.zip(&budgets);
-        best = pairs
-            .map(|((a, b), budget)| better(a, b, *budget))
-            .collect();
-    }
-    Ok(best)
-}
-
-/// The level with the smaller error, if both have about as many triangles as they may. Seams that
-/// are kept count for a smaller error.
-fn better(a: Tried, b: Tried, budget: usize) -> Tried {
-    let most = budget as f32 * SLACK;
-    let key = |one: &Tried| {
-        let excess = (one.triangles() as f32).max(most);
-        let factor = if one.seams { SEAM_FACTOR } else { 1.0 };
-        (excess, one.error_m / factor)
-    };
-    let (of_a, of_b) = (key(&a), key(&b));
-    let order = of_a.0.total_cmp(&of_b.0).then(of_a.1.total_cmp(&of_b.1));
-    if order.is_le() { a } else { b }
-}
-
-/// One level for each budget, with about so many triangles.
-fn levels(
-    prepared: &[Prepared<'_>],
-    budgets: &[usize],
-    size: f32,
-    setting: Setting,
-) -> Vec<Vec<Vec<u32>>> {
-    if let [one] = prepared {
-        let simplified = |budget: &usize| {
-            let simplified = |prune| one.simplified(budget * 3, size, Setting { prune, ..setting });
-            let all = simplified(false);
-            let is_few = all.len() as f32 <= *budget as f32 * 3.0 * SLACK;
-            vec![if is_few { all } else { simplified(true) }]
-        };
-        return budgets.par_iter().map(simplified).collect();
-    }
-    let mut steps = Steps::new(prepared, size, setting, false);
-    let mut found = Vec::with_capacity(budgets.len());
-    for budget in budgets {
-        let coarsest = steps.levels.last().map_or(0, |level| triangles(level));
-        if !steps.prune && coarsest as f32 > *budget as f32 * SLACK {
-            steps = Steps::new(prepared, size, setting, true);
-        }
-        found.push(steps.nearest(*budget));
-    }
-    found
-}
-
-fn triangles(level: &[Vec<u32>]) -> usize {
-    level.iter().map(|indices| indices.len() / 3).sum()
-}
-
-/// Levels of several primitives, each simplified to one error, finest first.
-struct Steps {
-    levels: Vec<Vec<Vec<u32>>>,
-    prune: bool,
-}
-
-impl Steps {
-    fn new(prepared: &[Prepared<'_>], size: f32, setting: Setting, prune: bool) -> Self {
-        let setting = Setting { prune, ..setting };
-        let level = |at: usize| {
-            let error_m = size * STEP.powi(at as i32 - STEPS as i32);
-            let all = prepared.par_iter().with_max_len(1);
-            let all = all.map(|one| one.simplified(FEWEST_INDICES, error_m, setting));
-            all.collect()
-        };
-        let levels = (0..STEPS).into_par_iter().map(level).collect();
-        Self { levels, prune }
-    }
-
-    /// The level whose number of triangles is nearest to `budget` by ratio.
-    fn nearest(&self, budget: usize) -> Vec<Vec<u32>> {
-        let ratio = |level: &[Vec<u32>]| {
-            let ratio = triangles(level).max(1) as f32 / budget.max(1) as f32;
-            ratio.ln().abs()
-        };
-        let all = self.levels.iter();
-        let nearest = all.min_by(|a, b| ratio(a).total_cmp(&ratio(b)));
-        nearest.cloned().unwrap_or_default()
-    }
+    pub(super) prune: bool,
 }
 
 /// What the simplifier reads of one primitive.
-struct Prepared<'a> {
-    primitive: &'a Primitive,
+pub(super) struct Prepared<'a> {
+    pub(super) primitive: &'a Primitive,
     /// At rest, in character space.
     positions: Vec<[f32; 3]>,
     /// Numbers of joints that vertices of this primitive use, without gaps.
@@ -516,15 +46,15 @@ struct Prepared<'a> {
     /// For each morph target, the offsets of all vertices, in character space.
     shapes: Vec<Vec<[f32; 3]>>,
     /// Vertices that differ in normals, tangents and colours alone.
-    twins: Vec<Vec<u32>>,
-    /// For each vertex, the index of its twins and itself.
-    twins_of: Vec<u32>,
+    alike: Vec<Vec<u32>>,
+    /// For each vertex, the index of the group that it is in.
+    group_of: Vec<u32>,
     /// The first failure.
-    failure: OnceLock<KeptReason>,
+    pub(super) failure: OnceLock<Error>,
 }
 
 impl<'a> Prepared<'a> {
-    fn all(character: &'a Character, poses: &Poses<'_>) -> Result<Vec<Self>> {
+    pub(super) fn all(character: &'a Character, poses: &Poses<'_>) -> Result<Vec<Self>> {
         let primitives = character.primitives();
         let deltas: Vec<Deltas> = primitives.iter().map(Deltas::new).collect();
         let rest = Rest::new(poses, character, &deltas)?;
@@ -575,12 +105,12 @@ impl<'a> Prepared<'a> {
                 shapes[target][vertex as usize] = offset.to_array();
             }
         }
-        let (twins, twins_of) = twins(primitive);
+        let (alike, group_of) = alike(primitive);
         Self {
             primitive,
             positions,
-            twins,
-            twins_of,
+            alike,
+            group_of,
             joints,
             weights,
             influences,
@@ -593,34 +123,34 @@ impl<'a> Prepared<'a> {
     /// The triangles with at least about `count` indices and this error in metres.
     ///
     /// All triangles if the simplifier fails.
-    fn simplified(&self, count: usize, error_m: f32, setting: Setting) -> Vec<u32> {
+    pub(super) fn simplified(&self, count: usize, error_m: f32, setting: Setting) -> Vec<u32> {
         let all = &self.primitive.indices;
         match self.simplify(count, error_m, setting) {
             Ok(mut indices) if !indices.is_empty() => {
-                self.mend_corners(&mut indices);
+                self.match_corners(&mut indices);
                 indices
             }
             Ok(_) => all.clone(),
             Err(error) => {
-                self.failure.get_or_init(|| error.into());
+                self.failure.get_or_init(|| error);
                 all.clone()
             }
         }
     }
 
-    /// Replaces corners by twins that fit the triangle better: of one colour, if all corners have
-    /// twins of it, and with the normal nearest to the triangle's.
+    /// Replaces corners by vertices at the same position that fit the triangle better: of one
+    /// colour, if all corners have such vertices, and with the normal nearest to the triangle's.
     ///
     /// At a crease or an edge between colours, the simplifier may take the vertex of either side.
-    fn mend_corners(&self, indices: &mut [u32]) {
+    fn match_corners(&self, indices: &mut [u32]) {
         let place = |vertex: u32| Vec3::from(self.positions[vertex as usize]);
         let normal = |vertex: u32| self.primitive.normals.get(vertex as usize);
         let color = |vertex: u32| self.primitive.colors.get(vertex as usize);
-        let twins = |vertex: u32| self.twins[self.twins_of[vertex as usize] as usize].iter();
+        let others = |vertex: u32| self.alike[self.group_of[vertex as usize] as usize].iter();
         for triangle in indices.as_chunks_mut::<3>().0 {
             let [a, b, c] = triangle.map(place);
             let facing = (b - a).cross(c - a);
-            let has = |wanted| move |corner: &u32| twins(*corner).any(|it| color(*it) == wanted);
+            let has = |wanted| move |corner: &u32| others(*corner).any(|it| color(*it) == wanted);
             let common = |vertex: &&u32| triangle.iter().all(has(color(**vertex)));
             let count = |vertex: &&u32| {
                 let alike = triangle.iter();
@@ -635,7 +165,7 @@ impl<'a> Prepared<'a> {
                     // Of equal ones, the corner itself.
                     (color(*vertex) == wanted, turned, vertex == corner)
                 };
-                let best = twins(*corner).max_by(|a, b| {
+                let best = others(*corner).max_by(|a, b| {
                     let (a, b) = (fits(a), fits(b));
                     let order = a.0.cmp(&b.0).then(a.1.total_cmp(&b.1));
                     order.then(a.2.cmp(&b.2))
@@ -650,7 +180,7 @@ impl<'a> Prepared<'a> {
         count: usize,
         error_m: f32,
         setting: Setting,
-    ) -> core::result::Result<Vec<u32>, meshoptimizer_rs::Error> {
+    ) -> core::result::Result<Vec<u32>, Error> {
         let all = &self.primitive.indices;
         let shapes: Vec<&[[f32; 3]]> = self.shapes.iter().map(Vec::as_slice).collect();
         let mut data = CharacterInputs::new();
@@ -685,8 +215,10 @@ impl<'a> Prepared<'a> {
     }
 }
 
-/// Groups vertices that differ in normals, tangents and colours alone. Also returns the group of each.
-fn twins(primitive: &Primitive) -> (Vec<Vec<u32>>, Vec<u32>) {
+/// Groups vertices that differ in normals, tangents and colours alone.
+///
+/// Also returns the group of each vertex.
+fn alike(primitive: &Primitive) -> (Vec<Vec<u32>>, Vec<u32>) {
     let key = |vertex: usize| {
         let place = primitive.positions[vertex].to_array();
         let uvs = [&primitive.uvs, &primitive.uvs1].map(|uvs| uvs.get(vertex));
@@ -706,14 +238,14 @@ fn twins(primitive: &Primitive) -> (Vec<Vec<u32>>, Vec<u32>) {
         bits.chain(moved).collect::<Vec<u32>>()
     };
     let mut numbers: BTreeMap<Vec<u32>, u32> = BTreeMap::new();
-    let (mut twins, mut twins_of) = (Vec::<Vec<u32>>::new(), Vec::new());
+    let (mut groups, mut group_of) = (Vec::<Vec<u32>>::new(), Vec::new());
     for vertex in 0..primitive.vertex_count() {
-        let number = *numbers.entry(key(vertex)).or_insert(twins.len() as u32);
-        if number as usize == twins.len() {
-            twins.push(Vec::new());
+        let number = *numbers.entry(key(vertex)).or_insert(groups.len() as u32);
+        if number as usize == groups.len() {
+            groups.push(Vec::new());
         }
-        twins[number as usize].push(vertex as u32);
-        twins_of.push(number);
+        groups[number as usize].push(vertex as u32);
+        group_of.push(number);
     }
-    (twins, twins_of)
+    (groups, group_of)
 }

@@ -193,6 +193,22 @@ impl Buffer {
 }
 
 impl Document {
+    /// For each node, true if it is one of these or lies below one.
+    pub(super) fn at_or_below(&self, mut open: Vec<usize>) -> Vec<bool> {
+        let mut reached = vec![false; self.nodes.len()];
+        while let Some(node) = open.pop() {
+            if !std::mem::replace(&mut reached[node], true) {
+                open.extend(
+                    self.nodes[node]
+                        .children
+                        .iter()
+                        .map(|child| *child as usize),
+                );
+            }
+        }
+        reached
+    }
+
     /// True if the file declares that it uses an extension.
     pub(super) fn uses(&self, extension: &str) -> bool {
         let used = self.extensions_used.iter();

@@ -1,7 +1,6 @@
 //! Levels of detail of nodes: `MSFT_lod`.
 
 use super::json::{Document, Node};
-use super::scene::at_or_below;
 use crate::error::{AssetFault, ObjectKind};
 use crate::import::RawLevelGroup;
 use crate::import::fault::object;
@@ -79,7 +78,7 @@ impl Levels {
             parents[*level].is_none() && !reached[*level] && roots[*finest] != *level
         };
         Self {
-            is_coarser: at_or_below(doc, pairs().map(|(level, _)| level).collect()),
+            is_coarser: doc.at_or_below(pairs().map(|(level, _)| level).collect()),
             outside: pairs().filter(is_outside).collect(),
             groups,
         }

@@ -108,7 +108,7 @@ pub(super) fn drawn(
 fn without_hidden(doc: &Document, carriers: Vec<usize>, repairs: &mut Vec<Repair>) -> Vec<usize> {
     let is_hidden = |node: &Node| node.extensions.as_ref().is_some_and(|all| all.is_hidden());
     let of_hidden = (0..doc.nodes.len()).filter(|index| is_hidden(&doc.nodes[*index]));
-    let hidden = at_or_below(doc, of_hidden.collect());
+    let hidden = doc.at_or_below(of_hidden.collect());
     if carriers.iter().all(|node| hidden[*node]) {
         for node in &carriers {
             let object = object(ObjectKind::Node, *node, "mesh");
@@ -157,18 +157,7 @@ fn reachable(
     let at = object(ObjectKind::Scene, scene, "nodes");
     let kind = RepairKind::SceneRootWithParent;
     note(repairs, &at, kind, with_parent as u64);
-    at_or_below(doc, roots)
-}
-
-/// For each node, true if it is one of these or lies below one.
-pub(super) fn at_or_below(doc: &Document, mut open: Vec<usize>) -> Vec<bool> {
-    let mut reached = vec![false; doc.nodes.len()];
-    while let Some(node) = open.pop() {
-        if !std::mem::replace(&mut reached[node], true) {
-            open.extend(doc.nodes[node].children.iter().map(|child| *child as usize));
-        }
-    }
-    reached
+    doc.at_or_below(roots)
 }
 
 fn check_matrix(index: usize, node: &Node) -> Result<()> {
