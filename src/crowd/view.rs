@@ -129,8 +129,9 @@ pub enum Culling {
     Sides,
     /// All of space.
     ///
-    /// For views that stand for others, such as two eyes at once, and for deformed vertices of
-    /// instances that no view sees.
+    /// For views that stand for others, such as two eyes at once, for pipelines of the engine's own
+    /// that move vertices far out of the bounding sphere, and for deformed vertices of instances
+    /// that no view sees.
     Off,
 }
 

@@ -139,11 +139,11 @@ fn view(bounds: Aabb) -> View {
     let eye = center + direction * distance;
     let (near, far) = (distance - reach, distance + reach);
     let clip = rh::proj::vulkan::perspective(field, 1.0, (near * 0.9).max(1e-4), far * 1.1);
-    View::new(
-        clip * rh::view::look_at_mat4(eye, center, Vec3::Y),
-        eye,
-        EXTENT,
-    )
+    let clip_from_world = clip * rh::view::look_at_mat4(eye, center, Vec3::Y);
+    View {
+        error_px: 0.0,
+        ..View::new(clip_from_world, eye, EXTENT)
+    }
 }
 
 /// Creates a device, and a crowd with the one model in its pose.

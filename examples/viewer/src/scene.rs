@@ -388,9 +388,11 @@ impl Scene {
             return Ok(());
         };
         let cast = settings.shadow.then(|| shadow.shadow());
+        // Who views a model wants to see all of it.
         let people = View {
             mask: PEOPLE,
             shadow: cast,
+            error_px: 0.0,
             ..shot.view
         };
         let ground = View {
@@ -399,6 +401,7 @@ impl Scene {
         };
         let from_sun = View {
             mask: PEOPLE,
+            error_px: 0.0,
             ..shadow.view()
         };
         // SAFETY: as the caller guarantees.
