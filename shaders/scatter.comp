@@ -1,5 +1,5 @@
 // Makes the changed records of the resident instance table from those that the CPU wrote to the
-// ring, with the matrix that normals need.
+// ring, with the matrix that normals need. With a cull stage on the GPU, also their actors.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 
@@ -8,14 +8,23 @@ layout(local_size_x_id = 0) in;
 // A changed instance, in 16-byte rows: 3 of its matrix, tint, palette with morph weights and deformed
 // vertices, and one with the engine's own word and the stamp.
 const uint CHANGE_ROWS = 6u;
-// The rows of a ThrongInstance.
+// The rows of a ThrongInstance and of a ThrongActor.
 const uint INSTANCE_ROWS = 8u;
+const uint ACTOR_ROWS = 3u;
+const uint ACTOR_NEW = 4u;  // see GpuActor::NEW
 
 layout(set = 0, binding = 0, std430) readonly buffer Changes { vec4 changes[]; };
 layout(set = 0, binding = 1, std430) readonly buffer Indices { uint indices[]; };
 layout(set = 0, binding = 2, std430) writeonly buffer Table { vec4 table[]; };
+layout(set = 0, binding = 2, std430) writeonly buffer Levels { uint levels[]; };
+layout(set = 0, binding = 3, std430) readonly buffer Actors { vec4 actors[]; };
 
-layout(push_constant) uniform Push { uint change_count; };
+layout(push_constant) uniform Push {
+    uint change_count;
+    uint rows;       // that each change writes: those of an instance, or of its actor and levels, too
+    uint actors_at;  // rows before the actors
+    uint levels_at;  // words before the levels that views had of each instance
+};
 
 // A row of the cofactor matrix times the sign of the determinant, of the matrix scaled to a largest
 // element of 1, with a little of the identity: where an instance is scaled to nothing, normals keep
@@ -42,17 +51,28 @@ vec4 normal_row(const uint change, const uint row) {
 
 // One invocation writes one row, so that neighbours write neighbouring memory.
 void main() {
-    uint at = gl_GlobalInvocationID.x;
-    uint number = at / INSTANCE_ROWS, row = at % INSTANCE_ROWS;
+    uint line = gl_NumWorkGroups.x * gl_WorkGroupSize.x;
+    uint at = gl_WorkGroupID.y * line + gl_GlobalInvocationID.x;
+    uint number = at / rows, row = at % rows;
     if (number >= change_count) {
         return;
     }
-    uint change = number * CHANGE_ROWS;
-    vec4 value;
-    if (row >= 3u && row < 6u) {
-        value = normal_row(change, row - 3u);
-    } else {
-        value = changes[change + (row < 3u ? row : row - 3u)];
+    uint change = number * CHANGE_ROWS, index = indices[number];
+    if (row < INSTANCE_ROWS) {
+        vec4 value;
+        if (row >= 3u && row < 6u) {
+            value = normal_row(change, row - 3u);
+        } else {
+            value = changes[change + (row < 3u ? row : row - 3u)];
+        }
+        table[index * INSTANCE_ROWS + row] = value;
+        return;
     }
-    table[indices[number] * INSTANCE_ROWS + row] = value;
+    uint actor = number * ACTOR_ROWS;
+    if (row < INSTANCE_ROWS + ACTOR_ROWS) {
+        row -= INSTANCE_ROWS;
+        table[actors_at + index * ACTOR_ROWS + row] = actors[actor + row];
+    } else if ((floatBitsToUint(actors[actor + 1u].z) & ACTOR_NEW) != 0u) {
+        levels[levels_at + index] = 0u;
+    }
 }

@@ -170,9 +170,10 @@ pub use ash;
 #[cfg(feature = "vulkan")]
 pub use crowd::{
     Attachment, Capacity, CharacterDesc, CharacterId, CrowdDesc, CrowdMut, CrowdRef, CrowdSnapshot,
-    Culling, DrawBindings, Frame, InCrowd, Instance, InstanceHit, InstanceId, InstanceMut,
-    InstanceRef, InstanceSnapshot, Lighting, ListId, MoreInstances, PassId, PipelineInfo, Shadow,
-    SkinnedVertices, SkinningStage, Spawn, Stats, View, ViewId, Views, WarmUp,
+    Culling, DrawBindings, Frame, InCrowd, IndirectDraw, Instance, InstanceHit, InstanceId,
+    InstanceMut, InstanceRef, InstanceSnapshot, Lighting, ListId, MoreInstances, PassId,
+    PipelineInfo, Shadow, Side, SkinnedVertices, SkinningStage, Spawn, Stages, Stats, View, ViewId,
+    ViewStats, Views, WarmUp,
 };
 pub use error::{Error, Result};
 pub use glam;

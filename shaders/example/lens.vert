@@ -51,6 +51,6 @@ void main() {
     out_influences = shown.y;
     // All vertices of an instance that this draw leaves out meet in one point.
     gl_Position = throng_faces(instance, flip)
-                      ? throng_transform_clip(throng_view.clip_from_world, deformed.position)
+                      ? throng_clip(deformed.position)
                       : vec4(0.0, 0.0, 0.0, 1.0);
 }

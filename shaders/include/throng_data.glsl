@@ -80,22 +80,23 @@ struct ThrongPrimitive {
 const uint THRONG_SHADOW_LAYERS = 4u;
 
 struct ThrongView {
-    mat4 clip_from_world;           // with jitter, for drawing
-    mat4 steady_clip_from_world;    // without jitter
+    mat4 steady_clip_from_world;    // without jitter: throng_clip adds it
     mat4 previous_clip_from_world;  // without jitter, of the last frame of the view
-    vec4 eye;            // xyz: world; w: 1, or 0 for the direction to an orthographic eye
-    vec4 sun_direction;  // xyz: world, towards the sun, unit
-    vec4 sun_color;      // linear, includes intensity
-    vec4 sky_color;      // linear, light from straight above
-    vec4 ground_color;   // linear, light from straight below
+    vec4 eye;             // xyz: world; w: 1, or 0 for the direction to an orthographic eye
+    vec3 sun_direction;   // world, towards the sun, unit
+    float shadow_texel;   // 1 / edge of the shadow map
+    vec3 sun_color;       // linear, includes intensity
+    float shadow_bias;    // texels by which a point is moved off its surface
+    vec3 sky_color;       // linear, light from straight above
+    float jitter_x;       // in normalised device coordinates
+    vec3 ground_color;    // linear, light from straight below
+    float jitter_y;
     // Device addresses, two in a vector: instances and palettes of the last frame of the view, then
     // its morph weights and deformed vertices. For vertex and compute shaders.
     uvec4 history[2];
     uvec2 ring_palettes;     // device address of this frame's palettes in the ring
     uint history_instances;  // number of instances in the last frame; 0 if there was none
-    uint shadow_layers;      // of the shadow map
-    float shadow_texel;      // 1 / edge of the shadow map
-    float shadow_bias;       // texels by which a point is moved off its surface
+    uint shadow_layers;      // of the shadow map; only so many follow
     mat4 shadow_from_world[THRONG_SHADOW_LAYERS];  // xy 0..1, z depth
 };
 
@@ -116,12 +117,18 @@ layout(set = THRONG_SET, binding = 2, std430) readonly buffer ThrongInstances {
     ThrongInstance throng_instances[];
 };
 
-// The lists of this frame: indices of visible instances, and active morph weights.
+// The lists of this frame: indices of visible instances, and active morph weights. See
+// throng_instance.
 layout(set = THRONG_SET, binding = 3, std430) readonly buffer ThrongVisible {
     uint throng_visible[];
 };
 layout(set = THRONG_SET, binding = 3, std430) readonly buffer ThrongMorphs {
     uint throng_morphs[];
+};
+
+// The state that decides who is drawn, behind the instances in their buffer.
+layout(set = THRONG_SET, binding = 2, std430) readonly buffer ThrongActors {
+    uint throng_actors[];
 };
 
 #ifdef THRONG_WRITES_SKINNED
@@ -136,6 +143,18 @@ layout(set = THRONG_SET, binding = 4, std430) readonly buffer ThrongSkinned {
 // Binding 5, textures, is in throng_surface.glsl.
 
 #ifndef THRONG_NO_INSTANCES
+// The instance of a draw. `list` says where the draw's list starts: it comes with the draw
+// (DrawBindings::list, IndirectDraw::list). `number` is gl_InstanceIndex.
+uint throng_instance(const uint list, const int number) {
+    return throng_visible[throng_visible[list] + uint(number)];
+}
+
+// True if an instance hides the primitive of a draw. `at` and `bit` come with the draw
+// (IndirectDraw::hidden); a bit of 0 stands for a draw whose instances hide nothing.
+bool throng_hides(const uint instance, const uint at, const uint bit) {
+    return bit != 0u && (throng_actors[at + instance * 12u] & bit) != 0u;
+}
+
 // Memory behind a device address. An entry of a palette is read through one address.
 layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer ThrongRows3 {
     vec4 rows[3];

@@ -8,7 +8,7 @@
 //   THRONG_BINDLESS   descriptor indexing is enabled, and all textures of a character are in one
 //                     array (SetLayout::is_bindless). It needs GL_EXT_nonuniform_qualifier.
 //   THRONG_PUSH       members of your own push constants, from offset 16 on:
-//                     #define THRONG_PUSH layout(offset = 16) vec4 rim;
+//                     #define THRONG_PUSH layout(offset = 32) vec4 rim;
 //   THRONG_PRIMITIVE  the index of the primitive, the same for a whole draw. By default it is the
 //                     first word of the push constants, where the passes of a crowd have it. If you
 //                     define it, the file declares no push constants.

@@ -1,7 +1,7 @@
 // Test only: a shading of an engine's own, with push constants and the instance's word.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#define THRONG_PUSH layout(offset = 16) vec4 pushed;
+#define THRONG_PUSH layout(offset = 32) vec4 pushed;
 #include "include/throng_surface.glsl"
 
 layout(location = 0) out vec4 out_color;

@@ -5,6 +5,7 @@ use crate::character::Character;
 use crate::crowd::capacity::Need;
 use crate::crowd::instances::state::{Allocation, InstanceState, Sizes, is_flipped, morph_words};
 use crate::crowd::memory::buffers::FrameBuffers;
+use crate::crowd::visibility::chunks::{Slot, bucket, draw_of_kind};
 use crate::crowd::{CharacterDesc, CharacterId, SkinningStage};
 use crate::error::{Error, Result};
 use crate::gpu::layout::GpuChange;
@@ -97,6 +98,19 @@ impl CpuSkin {
     }
 }
 
+/// An indirect draw of instances that are drawn alike.
+pub(super) struct Indirect<'a> {
+    pub(super) draw: &'a PrimitiveDraw,
+    pub(super) level: usize,
+    /// True if their transforms are flipped.
+    pub(super) flipped: bool,
+    /// True if they hide parts.
+    pub(super) hides: bool,
+    pub(super) bucket: u32,
+    /// Its number in the GPU's table of draws.
+    pub(super) slot: u32,
+}
+
 /// A character and everything that belongs to it.
 #[derive(Debug)]
 pub(super) struct LoadedCharacter {
@@ -120,6 +134,8 @@ pub(super) struct LoadedCharacter {
     pub(super) instance_of_actor: Vec<u32>,
     /// The instances, as indices into the instance table.
     pub(super) members: Vec<u32>,
+    /// Its place in the tables of the GPU's cull stage, or `None` if the CPU culls it.
+    pub(super) slot: Option<Slot>,
     /// The number of instances with a flipped transform.
     pub(super) flipped: usize,
     /// The number of instances that hide parts.
@@ -202,6 +218,7 @@ impl LoadedCharacter {
             errors,
             instance_of_actor: Vec::new(),
             members: Vec::new(),
+            slot: None,
             flipped: 0,
             hiding: 0,
             primitives: drawn.collect(),
@@ -223,6 +240,73 @@ impl LoadedCharacter {
             self.pool.destroy(device);
             self.mesh.destroy(device, allocator);
         }
+    }
+
+    /// Makes the sets again, over new buffers of the crowd. No frame has used the old ones.
+    ///
+    /// # Errors
+    /// [`Error::Vulkan`]. The old sets are then kept.
+    pub(super) fn renew_sets(
+        &mut self,
+        device: &Device,
+        layout: &SetLayout,
+        buffers: &FrameBuffers,
+    ) -> Result<()> {
+        let (pool, sets) = make_sets(device, layout, buffers, &self.mesh)?;
+        let mut old = core::mem::replace(&mut self.pool, pool);
+        self.sets = sets;
+        // SAFETY: no frame has used the old sets, by this function's contract.
+        unsafe { old.destroy(device) };
+        Ok(())
+    }
+
+    /// Adds an instance to the members.
+    pub(super) fn add_member(&mut self, index: u32) {
+        if let Some(slot) = &mut self.slot {
+            slot.note(self.members.len() as u32);
+        }
+        self.members.push(index);
+    }
+
+    /// Removes a member. Returns the instance that takes its place, if any.
+    pub(super) fn remove_member(&mut self, member: u32) -> Option<u32> {
+        self.members.swap_remove(member as usize);
+        if let Some(slot) = &mut self.slot {
+            slot.note(member);
+            slot.note(self.members.len() as u32);
+        }
+        self.members.get(member as usize).copied()
+    }
+
+    /// The indirect draws of everything that is not blended, for a character whose instances the
+    /// GPU lists.
+    pub(super) fn indirect(&self, slot: &Slot) -> impl Iterator<Item = Indirect<'_>> {
+        let kinds = [(false, false), (false, true), (true, false), (true, true)];
+        let (flips, hides) = (self.flipped > 0, self.hiding > 0);
+        let drawn = !self.members.is_empty();
+        let kinds = kinds.into_iter();
+        let kinds = kinds.filter(move |kind| drawn && (flips || !kind.0) && (hides || !kind.1));
+        let starts = self.levels.iter().scan(0, |next, level| {
+            let start = *next;
+            *next += level.draws(false).len() as u32;
+            Some((start, level))
+        });
+        let levels = starts.enumerate();
+        let draw = slot.draws.0;
+        kinds.flat_map(move |(flipped, hides)| {
+            levels.clone().flat_map(move |(number, (start, level))| {
+                (start..)
+                    .zip(level.draws(false))
+                    .map(move |(at, own)| Indirect {
+                        draw: own,
+                        level: number,
+                        flipped,
+                        hides,
+                        bucket: bucket(flipped, number, hides),
+                        slot: draw + draw_of_kind(at, flipped, hides),
+                    })
+            })
+        })
     }
 
     /// The memory that an instance takes.
@@ -260,6 +344,8 @@ impl LoadedCharacter {
             generation: 0,
             alive: true,
             dirty: false,
+            is_new: true,
+            was_new: true,
             flipped: is_flipped(world_from_model),
             member: self.members.len() as u32,
             skin,
@@ -406,7 +492,7 @@ fn make_sets(
             view: Some(buffers.view_range()),
             mesh: Some(mesh.buffer()),
             instances: Some(buffers.instances()),
-            lists: Some(buffers.record_range(buffers.sections.lists)),
+            lists: Some(buffers.lists()),
             skinned: Some(buffers.skinned()),
             textures: Some(&mesh.textures(number)),
         };
@@ -482,8 +568,8 @@ impl Characters {
     ) -> Option<LoadedCharacter> {
         let old = self.at_mut(id.0)?;
         new.members = core::mem::take(&mut old.members);
-        new.instance_of_actor = core::mem::take(&mut old.instance_of_actor);
         (new.flipped, new.hiding) = (old.flipped, old.hiding);
+        new.instance_of_actor = core::mem::take(&mut old.instance_of_actor);
         Some(core::mem::replace(old, new))
     }
 

@@ -2,19 +2,22 @@
 
 use super::desc::{MAX_FRAMES_IN_FLIGHT, MAX_VIEWS, check_desc};
 use super::history::Histories;
-use super::memory::buffers::FrameBuffers;
+use super::memory::buffers::{FrameBuffers, Writers};
+use super::memory::grown::Grown;
 use super::memory::retire::RetireQueue;
+use super::memory::work::WorkCapacity;
 use super::producers::deforms::Listed;
 use super::scene::Scene;
 use super::stats::Counters;
 use super::view_record::Prepared;
 use super::visibility::sorted::Sorted;
-use super::{Capacity, CrowdDesc, Stats};
+use super::{Capacity, CrowdDesc, Stats, ViewStats};
 use crate::animator::Animator;
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
 use crate::gpu::{Device, MemoryAllocator, Profiler, ScopeTime, SetLayout, Upload};
+use crate::pass::cull::CullPass;
 use crate::pass::draw::DrawPass;
 use crate::pass::pipelines::Variant;
 use crate::pass::scatter::{MAX_CHANGES, ScatterPass};
@@ -82,6 +85,8 @@ pub(super) struct Pipelines {
     pub(super) set_layout: SetLayout,
     pub(super) shadow: ShadowInput,
     pub(super) scatter: ScatterPass,
+    /// If the GPU culls.
+    pub(super) cull: Option<CullPass>,
     pub(super) skin: SkinPipeline,
     pub(super) passes: Vec<Option<DrawPass>>,
     /// The variants that every pass has, whatever the characters use.
@@ -94,6 +99,12 @@ pub(super) struct Pipelines {
 #[derive(Debug)]
 pub(super) struct Memory {
     pub(super) buffers: FrameBuffers,
+    /// The capacity of the work buffer, apart from the crowd's.
+    pub(super) work: WorkCapacity,
+    /// The buffers before growth, until a frame has copied what they hold.
+    pub(super) grown: Option<Grown>,
+    /// True if the present frame has copied it.
+    pub(super) moved: bool,
     /// Uploads for the next prepared frame, with the load of their character.
     pub(super) uploads: Vec<(u32, Upload)>,
     pub(super) retire_queue: RetireQueue,
@@ -109,7 +120,21 @@ pub(super) struct FrameState {
     /// The morph weights of an instance, while they are written.
     pub(super) weights: Vec<f32>,
     pub(super) counters: Counters,
+    /// What views showed, as the GPU counted it.
+    pub(super) read_back: Vec<ViewStats>,
+    /// By frame index, the number of views whose figures the GPU writes.
+    pub(super) read_back_views: Vec<u32>,
     pub(super) profiler: Option<Profiler>,
+}
+
+impl Pipelines {
+    /// The passes that write the buffers.
+    pub(super) fn writers(&self, work: WorkCapacity) -> Writers<'_> {
+        Writers {
+            scatter: &self.scatter,
+            cull: self.cull.as_ref().map(|cull| (cull, work)),
+        }
+    }
 }
 
 impl Crowd {
@@ -145,6 +170,7 @@ impl Crowd {
                 set_layout: SetLayout::null(),
                 shadow: ShadowInput::null(),
                 scatter: ScatterPass::null(),
+                cull: None,
                 skin: SkinPipeline::null(),
                 passes: Vec::new(),
                 warm: Vec::new(),
@@ -152,6 +178,9 @@ impl Crowd {
             },
             memory: Memory {
                 buffers: FrameBuffers::null(),
+                work: WorkCapacity::FIRST,
+                grown: None,
+                moved: false,
                 uploads: Vec::new(),
                 retire_queue: RetireQueue::new(desc.frames_in_flight),
             },
@@ -164,6 +193,8 @@ impl Crowd {
                 histories: Histories::new(),
                 weights: Vec::new(),
                 counters: Counters::default(),
+                read_back: Vec::with_capacity(desc.capacity.views as usize),
+                read_back_views: vec![0; desc.frames_in_flight as usize],
                 profiler: None,
             },
             time_s: 0.0,
@@ -183,12 +214,22 @@ impl Crowd {
         self.pipelines.set_layout = SetLayout::new(&self.device)?;
         self.pipelines.shadow.build(&self.device)?;
         self.pipelines.scatter.build(&self.device)?;
+        if self.desc.stages.cull.is_gpu(self.device.is_software) {
+            self.scene.visibility.cull_on_gpu();
+            self.pipelines
+                .cull
+                .insert(CullPass::null())
+                .build(&self.device)?;
+        }
         let set_0 = self.pipelines.set_layout.handle();
         // SAFETY: `set_layout` was made with this device above, and lives as long as the crowd.
         unsafe { self.pipelines.skin.build(&self.device, set_0) }?;
         // This checks the capacities against the device, so CPU memory is reserved after it.
-        self.memory.buffers =
-            FrameBuffers::new(&self.device, allocator, &self.pipelines.scatter, &self.desc)?;
+        let writers = self.pipelines.writers(self.memory.work);
+        self.memory.buffers = FrameBuffers::new(&self.device, allocator, writers, &self.desc)?;
+        if let Some(work) = &self.memory.buffers.work {
+            self.scene.chunks.grow(&work.layout);
+        }
         self.frame.histories.reserve(&self.desc.capacity);
         self.frame
             .sorted
@@ -228,6 +269,20 @@ impl Crowd {
         self.frame.counters.read(self.scene.instances.len() as u32)
     }
 
+    /// What each view showed.
+    ///
+    /// If the CPU culls ([`CrowdDesc::stages`]), these are the views of the frame that was prepared
+    /// last. If the GPU does, they are those of the last frame that was recorded with the frame
+    /// index begun last. Their figures were read when this index began again, without waiting, and
+    /// leave out characters with blended materials.
+    #[must_use]
+    pub fn view_stats(&self) -> &[ViewStats] {
+        if self.scene.visibility.is_on_gpu() {
+            return &self.frame.read_back;
+        }
+        self.scene.visibility.counts()
+    }
+
     /// GPU times of an earlier frame, by scope.
     ///
     /// The scopes are in the order in which they were opened. The frame is the last one that was
@@ -264,8 +319,14 @@ impl Crowd {
             }
             self.frame.histories.destroy(&self.device, allocator);
             self.memory.buffers.destroy(&self.device, allocator);
+            if let Some(grown) = &mut self.memory.grown {
+                grown.destroy(&self.device, allocator);
+            }
             self.pipelines.skin.destroy(&self.device);
             self.pipelines.scatter.destroy(&self.device);
+            if let Some(cull) = &mut self.pipelines.cull {
+                cull.destroy(&self.device);
+            }
             self.pipelines.shadow.destroy(&self.device);
             self.pipelines.set_layout.destroy(&self.device);
         }

@@ -14,6 +14,52 @@ pub(super) const MAX_VIEWS: u32 = 32;
 /// The largest offset alignment that can be requested. Devices demand 256 at most.
 const MAX_ALIGNMENT: u64 = 1 << 16;
 
+/// The processor that runs a stage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Side {
+    /// The GPU, unless the device is software, which runs on the CPU itself.
+    #[default]
+    Auto,
+    /// The CPU.
+    Cpu,
+    /// The GPU.
+    Gpu,
+}
+
+impl Side {
+    /// True if a stage runs on the GPU.
+    pub(super) fn is_gpu(self, is_software: bool) -> bool {
+        match self {
+            Self::Auto => !is_software,
+            Self::Cpu => false,
+            Self::Gpu => true,
+        }
+    }
+}
+
+/// The processors of the stages that can run on either.
+///
+/// The pictures are the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Stages {
+    /// Who is drawn, and at which level of detail.
+    ///
+    /// On the GPU, the CPU's work does not grow with the number of instances that rest, and views
+    /// are drawn with indirect draws. What depends on it there:
+    ///
+    /// - [`Frame::draw_bindings`](super::Frame::draw_bindings),
+    ///   [`Frame::draw_ranges`](super::Frame::draw_ranges) and
+    ///   [`Frame::level`](super::Frame::level) are errors. Own pipelines use
+    ///   [`Frame::indirect_draws`](super::Frame::indirect_draws).
+    /// - What views show is known some frames later: see
+    ///   [`Crowd::view_stats`](super::Crowd::view_stats).
+    ///
+    /// Characters with blended materials are sorted, so the CPU decides about their instances on
+    /// either side.
+    pub cull: Side,
+}
+
 /// Options for creating a [`Crowd`](super::Crowd).
 #[derive(Debug, Clone)]
 pub struct CrowdDesc {
@@ -37,6 +83,8 @@ pub struct CrowdDesc {
     /// It is a power of two up to 65,536, or 0 for no minimum. Offsets are multiples of this, of
     /// what the device demands, and of 64. Use it to test against the demands of other devices.
     pub min_offset_alignment: u64,
+    /// The processor that runs each stage that can run on either.
+    pub stages: Stages,
     /// Additional usage flags of the buffer of deformed vertices.
     ///
     /// throng's own passes and use as a vertex buffer need none. To build acceleration structures,
@@ -61,6 +109,7 @@ impl Default for CrowdDesc {
             simd_level: None,
             staged: false,
             min_offset_alignment: 0,
+            stages: Stages::default(),
             skinned_usage: vk::BufferUsageFlags::empty(),
             profile: false,
         }

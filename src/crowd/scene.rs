@@ -6,6 +6,7 @@ use super::instances::state::is_flipped;
 use super::instances::table::Instances;
 use super::producers::animated::Animated;
 use super::producers::deforms::Deforms;
+use super::visibility::chunks::Chunks;
 use super::visibility::marks::Visibility;
 use super::{Capacity, CharacterId, InstanceId};
 use crate::animator::Animator;
@@ -21,6 +22,8 @@ pub struct Scene {
     pub(super) instances: Instances,
     pub(super) attachments: Attachments,
     pub(super) visibility: Visibility,
+    /// The members of characters as the GPU has them, if it culls.
+    pub(super) chunks: Chunks,
     pub(super) animated: Animated,
     pub(super) deforms: Deforms,
     /// Flags by index, while a snapshot is checked.
@@ -34,6 +37,7 @@ impl Scene {
             instances: Instances::new(capacity),
             attachments: Attachments::default(),
             visibility: Visibility::default(),
+            chunks: Chunks::new(),
             animated: Animated::new(frames_in_flight),
             deforms: Deforms::default(),
             flags: Vec::new(),
@@ -45,6 +49,8 @@ impl Scene {
         let cpu_skinned = self.instances.cpu_skinned();
         self.deforms.reserve(cpu_skinned);
         self.animated.reserve_deformed(cpu_skinned.count as usize);
+        let computed = self.instances.computed();
+        self.animated.reserve_lists(computed, self.characters.len());
     }
 
     /// Changes the skinning stage of a living instance. It has been checked to fit.
@@ -54,12 +60,66 @@ impl Scene {
             character.deforms |= stage != SkinningStage::Vertex;
         }
         self.instances.set_skin(id, stage, words);
+        self.visibility.activate(id.index);
         self.reserve_deformed();
     }
 
     /// Reserves memory for what views show.
     pub(super) fn reserve_visibility(&mut self, capacity: &Capacity) {
         self.visibility.reserve(capacity, self.characters.len());
+        self.chunks.reserve(&mut self.characters);
+        let computed = self.instances.computed();
+        self.animated.reserve_lists(computed, self.characters.len());
+    }
+
+    /// Notes that nothing on the GPU is known any more: all records, members and poses are to be
+    /// uploaded.
+    pub(super) fn forget_uploads(&mut self) {
+        self.instances.touch_all();
+        for character in self.characters.iter_mut() {
+            if let Some(slot) = &mut character.slot {
+                slot.note_all();
+            }
+        }
+        self.activate_all();
+    }
+
+    /// Notes that every instance may have a new pose.
+    pub(super) fn activate_all(&mut self) {
+        for id in self.instances.ids() {
+            self.visibility.activate(id.index);
+        }
+    }
+
+    /// Undoes the uploads of the frame prepared last, which is never submitted. With `all`, nothing
+    /// that earlier frames uploaded is there either.
+    pub(super) fn undo_uploads(&mut self, all: bool) {
+        if all {
+            self.forget_uploads();
+        }
+        self.chunks.undo(&mut self.characters);
+        for index in self.animated.rested.drain(..) {
+            self.visibility.activate(index);
+        }
+    }
+
+    /// Gathers the active instances that the frame shows.
+    pub(super) fn gather_active(&mut self) {
+        let Self {
+            characters,
+            instances,
+            visibility,
+            animated,
+            ..
+        } = self;
+        let (instances, visibility) = (&*instances, &*visibility);
+        let shown = || {
+            let shown = visibility
+                .active()
+                .filter(|index| visibility.is_shown(*index));
+            shown.filter_map(|index| Some((instances.state(index)?.character, index)))
+        };
+        animated.gather(characters.len(), shown);
     }
 
     /// The instance of an actor of a character's animator.
@@ -71,7 +131,7 @@ impl Scene {
 
     /// Rows of the palette ring that this frame may use: none if nothing plays.
     pub(super) fn rows_in_use(&self) -> u32 {
-        if self.animated.any_in_ring {
+        if self.animated.any_in_ring || self.visibility.keeps_any() {
             self.instances.rows_end()
         } else {
             0
@@ -129,6 +189,7 @@ impl Scene {
         {
             character.flipped = character.flipped + usize::from(now) - usize::from(before);
         }
+        self.attachments.note(id.index);
         let stamp = jump.then(|| self.instances.new_stamp());
         self.instances.change(id.index, |instance| {
             instance.record.world_from_model = Mat3x4::from_affine(world_from_model);

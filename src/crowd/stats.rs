@@ -1,10 +1,53 @@
 //! Statistics of a frame.
 
 use super::characters::MAX_LEVELS;
-use super::visibility::marks::ViewCounts;
+use super::memory::work::COUNTER_WORDS;
+use super::visibility::cull::{FACTOR, FACTORS};
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
+/// What a view showed in a frame. See [`Crowd::view_stats`](super::Crowd::view_stats).
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct ViewStats {
+    /// Instances that it showed.
+    pub shown: u32,
+    /// Visible instances outside of it.
+    pub outside: u32,
+    /// Visible instances that were too small to be drawn.
+    pub too_small: u32,
+    /// The instances of `shown` at each level of detail. The first is the full one.
+    pub levels: [u32; MAX_LEVELS],
+    /// Triangles of what it showed, with those of hidden parts.
+    pub triangles: u64,
+    /// The factor by which it allowed more error than [`View::error_px`], to keep to
+    /// [`View::max_triangles`].
+    ///
+    /// [`View::error_px`]: super::View::error_px
+    /// [`View::max_triangles`]: super::View::max_triangles
+    pub error_factor: f32,
+}
+
+impl ViewStats {
+    /// The figures that the GPU counted, as `shaders/include/stages.glsl` has them.
+    pub(super) fn from_words(words: &[u32; COUNTER_WORDS as usize]) -> Self {
+        let [outside, too_small, ..] = *words;
+        let levels = core::array::from_fn(|level| words[2 + level]);
+        let [low, high, power] = [10, 11, 12].map(|at: usize| words[at]);
+        Self {
+            shown: levels.iter().fold(0, |sum, count| sum.wrapping_add(*count)),
+            outside,
+            too_small,
+            levels,
+            triangles: u64::from(high) << 32 | u64::from(low),
+            error_factor: FACTOR.powi(power.min(FACTORS) as i32),
+        }
+    }
+}
+
 /// Statistics of a frame so far.
+///
+/// If the GPU culls ([`CrowdDesc::stages`](super::CrowdDesc::stages)), the figures from `shown` to
+/// `error_factor`, and `triangles`, are those of [`Crowd::view_stats`](super::Crowd::view_stats),
+/// which are some frames old. `vertices` then has only those of characters with blended materials.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Stats {
     /// Living instances.
@@ -88,8 +131,8 @@ impl Counters {
     }
 
     /// Adds up what views show.
-    pub(super) fn shown(&mut self, views: &[ViewCounts]) {
-        let sum = |of: fn(&ViewCounts) -> u32| views.iter().map(of).sum();
+    pub(super) fn shown(&mut self, views: &[ViewStats]) {
+        let sum = |of: fn(&ViewStats) -> u32| views.iter().map(of).sum();
         self.shown = sum(|view| view.shown);
         self.outside = sum(|view| view.outside);
         self.too_small = sum(|view| view.too_small);

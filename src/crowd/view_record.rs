@@ -16,12 +16,9 @@ impl View {
         shadow_edge: u32,
     ) -> GpuView {
         let light = &self.lighting;
-        let color = |color: Vec3| color.extend(0.0).to_array();
         let steady = self.clip_from_world.to_cols_array_2d();
-        let jitter = Mat4::from_translation(self.jitter.extend(0.0));
         let shadow = self.shadow.filter(|_| shadow_edge > 0).unwrap_or_default();
         GpuView {
-            clip_from_world: (jitter * self.clip_from_world).to_cols_array_2d(),
             steady_clip_from_world: steady,
             previous_clip_from_world: past
                 .clip_from_world
@@ -30,21 +27,18 @@ impl View {
             ring_palettes,
             history_instances: past.instances,
             shadow_layers: shadow.layers,
-            shadow_texel: 1.0 / shadow_edge.max(1) as f32,
-            shadow_bias: shadow.bias_texels,
-            reserved: [0; 2],
             shadow_from_world: shadow
                 .clip_from_world
                 .map(|clip| (map_from_clip(shadow.flip_y) * clip).to_cols_array_2d()),
             eye: self.eye_point().to_array(),
-            sun_direction: light
-                .sun_direction
-                .normalize_or(Vec3::Y)
-                .extend(0.0)
-                .to_array(),
-            sun_color: color(light.sun_color),
-            sky_color: color(light.sky_color),
-            ground_color: color(light.ground_color),
+            sun_direction: light.sun_direction.normalize_or(Vec3::Y).to_array(),
+            shadow_texel: 1.0 / shadow_edge.max(1) as f32,
+            sun_color: light.sun_color.to_array(),
+            shadow_bias: shadow.bias_texels,
+            sky_color: light.sky_color.to_array(),
+            jitter_x: self.jitter.x,
+            ground_color: light.ground_color.to_array(),
+            jitter_y: self.jitter.y,
         }
     }
 }

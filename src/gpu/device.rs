@@ -62,6 +62,8 @@ pub struct Device {
     pub(crate) limits: Limits,
     pub(crate) memory: vk::PhysicalDeviceMemoryProperties,
     pub(crate) enabled: Enabled,
+    /// True if the CPU does the work of the device.
+    pub(crate) is_software: bool,
     pub(crate) pipeline_cache: vk::PipelineCache,
     pub(crate) pipeline_flags: vk::PipelineCreateFlags,
     name: Box<str>,
@@ -173,6 +175,7 @@ impl Device {
                 timestamp_bits: timestamp_bits(&families),
             },
             memory,
+            is_software: properties.device_type == vk::PhysicalDeviceType::CPU,
             enabled: *enabled,
             pipeline_cache: vk::PipelineCache::null(),
             pipeline_flags: vk::PipelineCreateFlags::empty(),

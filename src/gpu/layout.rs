@@ -315,8 +315,6 @@ impl GpuMaterial {
 #[repr(C, align(16))]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 pub(crate) struct GpuView {
-    /// Columns of the clip matrix, with jitter.
-    pub clip_from_world: [[f32; 4]; 4],
     /// Columns of the clip matrix, without jitter.
     pub steady_clip_from_world: [[f32; 4]; 4],
     /// Columns of the clip matrix in the view's last frame, without jitter.
@@ -326,13 +324,21 @@ pub(crate) struct GpuView {
     /// For an orthographic view, the direction towards the eye and 0.
     pub eye: [f32; 4],
     /// Unit vector towards the sun.
-    pub sun_direction: [f32; 4],
+    pub sun_direction: [f32; 3],
+    /// 1 / edge length of the shadow map in texels.
+    pub shadow_texel: f32,
     /// Linear RGB.
-    pub sun_color: [f32; 4],
+    pub sun_color: [f32; 3],
+    /// Texels by which a point is moved off its surface.
+    pub shadow_bias: f32,
     /// Linear RGB.
-    pub sky_color: [f32; 4],
+    pub sky_color: [f32; 3],
+    /// The jitter in normalised device coordinates.
+    pub jitter_x: f32,
     /// Linear RGB.
-    pub ground_color: [f32; 4],
+    pub ground_color: [f32; 3],
+    /// The jitter in normalised device coordinates.
+    pub jitter_y: f32,
     /// Device addresses of the last frame's state.
     ///
     /// It has instances, palettes, morph weights and deformed vertices. They are read if
@@ -346,23 +352,98 @@ pub(crate) struct GpuView {
     pub history_instances: u32,
     /// Layers of the shadow map.
     pub shadow_layers: u32,
-    /// 1 / edge length of the shadow map in texels.
-    pub shadow_texel: f32,
-    /// Texels by which a point is moved off its surface.
-    pub shadow_bias: f32,
-    /// Zero.
-    pub reserved: [u32; 2],
     /// Columns; x and y go from 0 to 1, z is depth.
+    ///
+    /// The CPU writes only those of the shadow map's layers.
     pub shadow_from_world: [[[f32; 4]; 4]; GpuView::SHADOW_LAYERS],
 }
 
 impl GpuView {
     /// The largest number of layers of a shadow map.
     pub(crate) const SHADOW_LAYERS: usize = 4;
+
+    /// The bytes of the view that the CPU writes.
+    pub(crate) fn written(&self) -> &[u8] {
+        let layers = (self.shadow_layers as usize).min(Self::SHADOW_LAYERS);
+        let bytes = offset_of!(Self, shadow_from_world) + layers * size_of::<[[f32; 4]; 4]>();
+        bytemuck::bytes_of(self).get(..bytes).unwrap_or_default()
+    }
+}
+
+/// The state of an instance that the cull stage reads (`ThrongActor`).
+///
+/// Actors follow the instances in their buffer.
+#[repr(C, align(16))]
+#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
+pub(crate) struct GpuActor {
+    /// Centre of its bounding sphere in world space.
+    pub center: [f32; 3],
+    /// Radius of that sphere.
+    pub radius: f32,
+    /// The largest scale from character to world space.
+    pub scale: f32,
+    /// The mask of views that may show it, or 0.
+    pub mask: u32,
+    /// Flags such as [`Self::FLIPPED`].
+    pub flags: u32,
+    /// Zero.
+    pub reserved: u32,
+    /// A bit for each primitive that it hides.
+    pub hidden: [u32; 4],
+}
+
+impl GpuActor {
+    /// [`Self::flags`]: its transform is flipped.
+    pub(crate) const FLIPPED: u32 = 1;
+    /// [`Self::flags`]: it hides primitives.
+    pub(crate) const HIDES: u32 = 2;
+    /// [`Self::flags`]: the levels of detail that views had of it do not count any more.
+    pub(crate) const NEW: u32 = 4;
+    /// The first word of [`Self::hidden`].
+    pub(crate) const HIDDEN_WORD: u32 = offset_of!(Self, hidden) as u32 / 4;
+}
+
+/// What the cull stage tests instances with, for one view.
+#[repr(C, align(16))]
+#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
+pub(crate) struct GpuCullView {
+    /// Planes: their products with points inside are not negative. Normals are not longer than 1.
+    pub planes: [[f32; 4]; 6],
+    /// For each plane, how far rounding can move the product: per metre of the point's coordinates,
+    /// and in any case.
+    pub rounding: [[f32; 2]; 6],
+    /// World position of the eye.
+    pub eye: [f32; 3],
+    /// The size that is left out as a multiple of the sphere's radius, at a distance of 1 m.
+    pub least_size: f32,
+    /// Pixels per metre at 1 m over the allowed error, for the last level and for coarser ones.
+    pub per_error: [f32; 2],
+    /// The limit of triangles.
+    pub max_triangles: u32,
+    /// The only level that is drawn, plus 1, or 0.
+    pub fixed_level: u32,
+    /// The instances whose masks have a bit of this are shown.
+    pub mask: u32,
+    /// Flags such as [`Self::COARSE`].
+    pub flags: u32,
+    /// The number of its list plus 1, or 0.
+    pub list: u32,
+    /// Zero.
+    pub reserved: u32,
+}
+
+impl GpuCullView {
+    /// [`Self::flags`]: size depends on distance.
+    pub(crate) const PERSPECTIVE: u32 = 1;
+    /// [`Self::flags`]: what is too small is left out.
+    pub(crate) const COARSE: u32 = 2;
+    /// [`Self::flags`]: there is a limit of triangles.
+    pub(crate) const BUDGET: u32 = 4;
 }
 
 const _: () = {
     assert!(size_of::<Mat3x4>() == 48);
+    assert!(size_of::<GpuCullView>() == 192);
     assert!(size_of::<GpuInstance>() == 128);
     assert!(offset_of!(GpuInstance, normal_x) == 48);
     assert!(offset_of!(GpuInstance, side) == 60);
@@ -391,10 +472,12 @@ const _: () = {
     assert!(offset_of!(GpuMaterial, metallic) == 32);
     assert!(offset_of!(GpuMaterial, variant) == 48);
     assert!(offset_of!(GpuMaterial, textures) == 64);
-    assert!(size_of::<GpuView>() == 592);
-    assert!(offset_of!(GpuView, eye) == 192);
-    assert!(offset_of!(GpuView, history) == 272);
-    assert!(offset_of!(GpuView, ring_palettes) == 304);
-    assert!(offset_of!(GpuView, history_instances) == 312);
-    assert!(offset_of!(GpuView, shadow_from_world) == 336);
+    assert!(size_of::<GpuView>() == 512);
+    assert!(offset_of!(GpuView, eye) == 128);
+    assert!(offset_of!(GpuView, shadow_texel) == 156);
+    assert!(offset_of!(GpuView, history) == 208);
+    assert!(offset_of!(GpuView, ring_palettes) == 240);
+    assert!(offset_of!(GpuView, history_instances) == 248);
+    assert!(offset_of!(GpuView, shadow_from_world) == 256);
+    assert!(size_of::<GpuActor>() == 48);
 };

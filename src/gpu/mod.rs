@@ -200,6 +200,7 @@ pub use palette_ring::{PaletteRing, PaletteRingDesc};
 pub(crate) use profile::Profiler;
 pub use profile::{Scope, ScopeTime};
 pub(crate) use ranges::Blending;
+pub(crate) use ring::host_types;
 pub use sets::{SetBuffers, SetLayout};
 pub use static_mesh::SkinnedPrimitive;
 pub use upload::Upload;

@@ -294,7 +294,7 @@ fn direct_types(device: &Device, bytes: u64) -> Option<u32> {
 
 /// Host-visible and coherent memory types outside device-local memory, or all types if there are
 /// none.
-pub(super) fn host_types(device: &Device) -> u32 {
+pub(crate) fn host_types(device: &Device) -> u32 {
     use vk::MemoryPropertyFlags as Flags;
     let types = device.memory.memory_types_as_slice().iter().enumerate();
     let mask = types.fold(0, |mask, (index, kind)| {

@@ -95,7 +95,7 @@ pub struct MaterialDesc<'a> {
 
 impl MaterialDesc<'_> {
     /// Start of the shader's own push constants, in bytes. Those before it are throng's.
-    pub const PUSH_OFFSET: u32 = 16;
+    pub const PUSH_OFFSET: u32 = 32;
 
     /// The specialization constant for what a surface has: textures, normals, a mask and so on.
     ///

@@ -1,20 +1,26 @@
 //! The scatter pass, which moves changed instance records from the ring to the resident table.
 
 use crate::error::Result;
-use crate::gpu::layout::GpuInstance;
+use crate::gpu::layout::{GpuActor, GpuInstance};
 use crate::gpu::pipeline::{compute_pipeline, pipeline_layout, spirv};
 use crate::gpu::{Device, Object, sets};
 use ash::vk;
+use bytemuck::{Pod, Zeroable};
 
 /// Invocations of a workgroup. Each writes 16 bytes.
 const WORKGROUP: u32 = 128;
-const VEC4S_PER_RECORD: u32 = size_of::<GpuInstance>() as u32 / 16;
+/// Rows of 16 bytes of an instance.
+const INSTANCE_ROWS: u32 = size_of::<GpuInstance>() as u32 / 16;
+/// The rows of an instance and of its actor, and one more for its levels of detail.
+const ALL_ROWS: u32 = INSTANCE_ROWS + size_of::<GpuActor>() as u32 / 16 + 1;
+
+/// The most workgroups in a direction that every device can dispatch (`maxComputeWorkGroupCount`).
+const MAX_GROUPS: u32 = 65_535;
 
 /// The most changes of one frame.
 ///
-/// This is what one dispatch of at most 65,535 workgroups can move, the minimum of
-/// `maxComputeWorkGroupCount` that devices must support.
-pub(crate) const MAX_CHANGES: u32 = 65_535 * WORKGROUP / VEC4S_PER_RECORD;
+/// They are bounded so that a table index fits 20 bits.
+pub(crate) const MAX_CHANGES: u32 = 1 << 20;
 
 /// Pipeline and set layout.
 #[derive(Debug)]
@@ -31,14 +37,51 @@ pub(crate) struct ScatterBuffers {
     /// The table indices of these records in the ring. The range is at most that of one frame in
     /// flight.
     pub(crate) indices: vk::DescriptorBufferInfo,
-    /// The instance table.
+    /// The instance table, with actors and levels behind it if the GPU culls.
     pub(crate) table: vk::DescriptorBufferInfo,
+    /// The actors of the changed records in the ring. The range is at most that of one frame in
+    /// flight.
+    pub(crate) actors: vk::DescriptorBufferInfo,
 }
 
-const BINDINGS: [vk::DescriptorType; 3] = [
+/// The push constants of the pass.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
+pub(crate) struct ScatterPush {
+    count: u32,
+    rows: u32,
+    actors_at: u32,
+    levels_at: u32,
+}
+
+impl ScatterPush {
+    /// `count` changes of instances alone.
+    pub(crate) fn instances(count: u32) -> Self {
+        Self {
+            count,
+            rows: INSTANCE_ROWS,
+            actors_at: 0,
+            levels_at: 0,
+        }
+    }
+
+    /// `count` changes of instances and their actors. `actors_at` is in rows of 16 bytes of the
+    /// table, `levels_at` in words.
+    pub(crate) fn all(count: u32, actors_at: u32, levels_at: u32) -> Self {
+        Self {
+            count,
+            rows: ALL_ROWS,
+            actors_at,
+            levels_at,
+        }
+    }
+}
+
+const BINDINGS: [vk::DescriptorType; 4] = [
     vk::DescriptorType::STORAGE_BUFFER_DYNAMIC,
     vk::DescriptorType::STORAGE_BUFFER_DYNAMIC,
     vk::DescriptorType::STORAGE_BUFFER,
+    vk::DescriptorType::STORAGE_BUFFER_DYNAMIC,
 ];
 
 impl ScatterPass {
@@ -62,9 +105,10 @@ impl ScatterPass {
         let name = "throng scatter";
         self.set_layout = sets::layout(device, name, &info)?;
         let sets = [self.set_layout.handle];
+        let push = (stages, size_of::<ScatterPush>() as u32);
         // SAFETY: the set layout was created above. It has four buffers, and every device has 128
         // bytes of push constants.
-        self.layout = unsafe { pipeline_layout(device, name, &sets, (stages, 4), None) }?;
+        self.layout = unsafe { pipeline_layout(device, name, &sets, push, None) }?;
         let layout = self.layout.handle;
         // SAFETY: the module is the crate's own, compiled for such a layout, which was created
         // above.
@@ -86,7 +130,7 @@ impl ScatterPass {
         let sizes = [
             vk::DescriptorPoolSize {
                 ty: vk::DescriptorType::STORAGE_BUFFER_DYNAMIC,
-                descriptor_count: 2,
+                descriptor_count: 3,
             },
             vk::DescriptorPoolSize {
                 ty: vk::DescriptorType::STORAGE_BUFFER,
@@ -102,7 +146,12 @@ impl ScatterPass {
             None,
         )?;
         let set = sets.first().copied().unwrap_or_default();
-        let infos = [[buffers.changes], [buffers.indices], [buffers.table]];
+        let infos = [
+            [buffers.changes],
+            [buffers.indices],
+            [buffers.table],
+            [buffers.actors],
+        ];
         let writes: Vec<_> = (0..)
             .zip(BINDINGS.iter().zip(&infos))
             .map(|(binding, (kind, info))| {
@@ -118,22 +167,23 @@ impl ScatterPass {
         Ok((pool, set))
     }
 
-    /// Records the move of `count` records. The caller records the barriers.
+    /// Records the move of changed records. The caller records the barriers.
     ///
     /// # Safety
     /// `cmd` is recording, outside a render pass; `set` is from [`Self::make_set`] and its buffers
-    /// hold `count` changes at `offsets`.
+    /// hold the changes at `offsets`, and have space for what `push` moves.
     pub(crate) unsafe fn record(
         &self,
         device: &Device,
         cmd: vk::CommandBuffer,
         set: vk::DescriptorSet,
-        offsets: [u32; 2],
-        count: u32,
+        offsets: [u32; 3],
+        push: ScatterPush,
     ) {
         let raw = &device.raw;
         let (point, layout) = (vk::PipelineBindPoint::COMPUTE, self.layout.handle);
-        let groups = (count * VEC4S_PER_RECORD).div_ceil(WORKGROUP);
+        let groups = (push.count * push.rows).div_ceil(WORKGROUP);
+        let lines = groups.div_ceil(MAX_GROUPS);
         // SAFETY: `cmd` is recording outside a render pass and `set` has this layout, by this
         // function's contract.
         unsafe {
@@ -144,9 +194,9 @@ impl ScatterPass {
                 layout,
                 vk::ShaderStageFlags::COMPUTE,
                 0,
-                &count.to_ne_bytes(),
+                bytemuck::bytes_of(&push),
             );
-            raw.cmd_dispatch(cmd, groups, 1, 1);
+            raw.cmd_dispatch(cmd, groups.div_ceil(lines.max(1)), lines, 1);
         }
     }
 

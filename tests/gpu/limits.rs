@@ -312,8 +312,8 @@ fn one_more_than_fits_is_refused_with_numbers() {
             assert_eq!(got, (what, u64::from(words) * 4, range));
         }
         // The table's range cannot be reached, because one dispatch can scatter less.
-        let instances = 65_535 * 128 / 8;
-        assert!(u64::from(instances) * 128 < 1 << 27, "less than any range");
+        let instances = Crowd::MAX_INSTANCES;
+        assert!(u64::from(instances) * 128 <= 1 << 27, "no more than any range");
         let full = Capacity {
             instances: instances + 1,
             ..SMALL

@@ -8,13 +8,18 @@ use throng::MaterialDesc;
 /// one.
 ///
 /// Some drivers are slow to compile large modules, or fail.
-const MODULES: [(&str, usize); 16] = [
+const MODULES: [(&str, usize); 21] = [
     ("crowd.vert", 61_600),
     ("depth.vert", 42_300),
     ("motion.vert", 46_900),
     ("motion_mask.vert", 50_500),
     ("skin.comp", 52_600),
-    ("scatter.comp", 5_600),
+    ("scatter.comp", 7_700),
+    ("budget.comp", 18_000),
+    ("cull.comp", 22_500),
+    ("scan.comp", 10_200),
+    ("compact.comp", 6_800),
+    ("args.comp", 5_300),
     ("crowd.frag", 30_900),
     ("crowd_bindless.frag", 32_200),
     ("crowd_shadowed.frag", 37_300),

@@ -25,7 +25,7 @@ use throng::glam::camera::rh;
 use throng::glam::{Mat4, Vec3};
 use throng::gpu::{Device, Enabled};
 use throng::standalone::{Context, ContextDesc, Messages, Validation};
-use throng::{Capacity, Crowd, CrowdDesc, Threads, View};
+use throng::{Capacity, Crowd, CrowdDesc, Side, Stages, Threads, View};
 use throng_reference::precision::Grid;
 use throng_reference::sweep::is_thorough;
 
@@ -172,6 +172,7 @@ impl Setup {
             capacity,
             staged: self.config.staged,
             min_offset_alignment: self.config.min_offset_alignment,
+            stages: Stages { cull: side() },
             simd_level: None,
             skinned_usage: vk::BufferUsageFlags::empty(),
             profile: self.config.profile,
@@ -193,6 +194,16 @@ impl Setup {
         unsafe { crowd.destroy(&mut self.context.allocator()) };
         let report = self.context.allocator().get().generate_report();
         assert!(report.allocations.is_empty(), "{:?}", report.allocations);
+    }
+}
+
+/// The side of the stage cull: `THRONG_CULL` in the environment is `cpu`, which is the default, or
+/// `gpu`.
+pub fn side() -> Side {
+    match std::env::var("THRONG_CULL").as_deref() {
+        Err(_) | Ok("cpu") => Side::Cpu,
+        Ok("gpu") => Side::Gpu,
+        Ok(other) => panic!("THRONG_CULL is {other:?}, must be \"cpu\" or \"gpu\""),
     }
 }
 

@@ -8,7 +8,7 @@ use crate::animator::PoseChange;
 use crate::crowd::crowd::Crowd;
 use crate::crowd::memory::buffers::Written;
 use crate::crowd::producers::animated::{Animated, Destination};
-use crate::crowd::scene::animator_mut;
+use crate::crowd::scene::{Scene, animator_mut};
 use crate::crowd::{CharacterId, SkinningStage};
 use crate::error::Result;
 use crate::gpu::palettes::ROW_BYTES;
@@ -25,20 +25,26 @@ impl Frame<'_> {
         let crowd = &mut *self.crowd;
         if crowd.scene.instances.take_moved() {
             crowd.scene.animated.forget();
+            crowd.scene.visibility.activate_kept();
         }
+        crowd.scene.gather_active();
         crowd.scene.deforms.clear();
         crowd.scene.animated.any_in_ring = false;
+        crowd.scene.animated.computed.clear();
+        crowd.scene.animated.rested.clear();
         for character in 0..crowd.scene.characters.len() as u32 {
             crowd.animate(self.frame_index, character)?;
         }
-        written.morphs = u64::from(crowd.scene.instances.morphs_end()) * 4;
+        if !crowd.scene.visibility.is_on_gpu() {
+            written.morphs = u64::from(crowd.scene.instances.morphs_end()) * 4;
+        }
         crowd.frame.counters.animate_ms = started.elapsed().as_secs_f64() * 1e3;
         Ok(())
     }
 }
 
 impl Crowd {
-    /// Evaluates the instances of one character.
+    /// Evaluates the active instances of one character that are shown.
     fn animate(&mut self, frame_index: u32, character: u32) -> Result<()> {
         let (Some(loaded), Some(Some(animator))) = (
             self.scene.characters.at(character),
@@ -47,31 +53,35 @@ impl Crowd {
             return Ok(());
         };
         let animated = &mut self.scene.animated;
+        let range = animated.range(character);
         animated.actors.clear();
         animated.destinations.clear();
         animated.deformed.clear();
-        if !self.scene.visibility.shows_any(character) {
+        if range.is_empty() {
             return Ok(());
         }
         let rows = loaded.palette_rows();
-        for index in &loaded.members {
-            if !self.scene.visibility.is_shown(*index) {
-                continue;
-            }
-            let Some(instance) = self.scene.instances.state(*index) else {
+        for at in range {
+            let Some(index) = animated.shown.get(at).copied() else {
                 continue;
             };
-            let (actor, row) = (instance.actor, instance.rows.start);
-            let deform = instance.skin == SkinningStage::Cpu;
+            let Some(instance) = self.scene.instances.state(index) else {
+                continue;
+            };
+            let (actor, row, stage) = (instance.actor, instance.rows.start, instance.skin);
+            let deform = stage == SkinningStage::Cpu;
             let change = animator.pose_change(actor);
             let rests = change == PoseChange::Rests;
-            // The last frame did not write what it shows, unless it rested then, too.
+            // Whether the last frame may not have written what it shows.
             let written = !rests || instance.in_ring || deform || instance.has_own_data();
-            if written && self.scene.visibility.has_returned(*index) {
-                self.scene.instances.restamp(*index);
+            if self.scene.visibility.pose(index) && written {
+                self.scene.instances.restamp(index);
             }
-            self.scene.instances.set_in_ring(*index, !rests);
+            self.scene.instances.set_in_ring(index, !rests);
             animated.any_in_ring |= !rests;
+            if stage == SkinningStage::Compute {
+                animated.computed.push((character, index));
+            }
             let destination = match (rests, deform) {
                 (true, _) => None,
                 (false, false) => Some(Destination::Ring(row)),
@@ -82,21 +92,55 @@ impl Crowd {
                     Destination::Deform(start, _) => Some(start),
                     Destination::Ring(_) => None,
                 });
-                animated.deformed.push((*index, start));
+                animated.deformed.push((index, start));
             }
             let still = match change {
                 PoseChange::Still(version) if !deform => Some(version),
                 _ => None,
             };
             if let Some(destination) = destination
-                && animated.must_write(frame_index, *index, still)
+                && animated.must_write(frame_index, index, still)
             {
                 animated.actors.push(actor.index);
                 animated.destinations.push(destination);
             }
         }
         self.write_palettes(frame_index, character)?;
-        self.write_weights(frame_index, character)
+        self.write_weights(frame_index, character)?;
+        self.rest(character);
+        Ok(())
+    }
+
+    /// Lets instances rest whose poses all frames in flight have, until they change.
+    fn rest(&mut self, character: u32) {
+        let Some(Some(animator)) = self.animators.get(character as usize) else {
+            return;
+        };
+        let Scene {
+            instances,
+            visibility,
+            animated,
+            ..
+        } = &mut self.scene;
+        for at in animated.range(character) {
+            let index = animated.shown.get(at).copied();
+            let state = index.and_then(|index| instances.state(index));
+            let (Some(index), Some(instance)) = (index, state) else {
+                continue;
+            };
+            // Without a cull stage on the GPU, each frame has morph weights of its own.
+            let weights = instance.morphs.size > 0 && !visibility.is_on_gpu();
+            if weights || instance.skin != SkinningStage::Vertex {
+                continue;
+            }
+            let kept = match animator.pose_change(instance.actor) {
+                PoseChange::Rests => false,
+                PoseChange::Still(version) if animated.is_everywhere(index, version) => true,
+                PoseChange::Still(_) | PoseChange::Moves => continue,
+            };
+            visibility.deactivate(index, kept);
+            animated.rested.push(index);
+        }
     }
 
     /// Writes the palettes of the actors that [`Self::animate`] collected.
@@ -163,10 +207,8 @@ impl Crowd {
             return Ok(());
         }
         let mut deformed = self.scene.animated.deformed.iter().peekable();
-        for index in &loaded.members {
-            if !self.scene.visibility.is_shown(*index) {
-                continue;
-            }
+        let own = self.scene.animated.range(character);
+        for index in self.scene.animated.shown.get(own).unwrap_or_default() {
             let Some(instance) = self.scene.instances.state(*index) else {
                 continue;
             };
@@ -188,6 +230,8 @@ impl Crowd {
                 let words =
                     listed.flat_map(|(index, weight): (u32, &f32)| [index, weight.to_bits()]);
                 out.fill_from(core::iter::once(active).chain(words))?;
+                // The same words of the work buffer, if there is one.
+                buffers.copy_to_work(frame_index, section, at, (1 + 2 * u64::from(active)) * 4);
             }
             if let Some((_, start)) = deformed.next_if(|(of, _)| of == index) {
                 let rows = instance.rows.size as usize;

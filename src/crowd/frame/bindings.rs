@@ -1,9 +1,11 @@
 //! Bindings for the engine's own shaders that draw a frame's crowd.
 
 use super::Frame;
+use crate::crowd::characters::LoadedCharacter;
 use crate::crowd::visibility::runs::shown;
 use crate::crowd::{CharacterId, ViewId};
 use crate::error::{Error, Result};
+use crate::gpu::PrimitiveDraw;
 use ash::vk;
 use core::ops::Range;
 
@@ -26,6 +28,8 @@ pub struct DrawBindings {
     /// Shaders with `THRONG_NO_VIEW` need it (`THRONG_RING_PALETTES`). Others have it from the
     /// view. It is valid for this frame.
     pub ring_palettes: vk::DeviceAddress,
+    /// Where the list starts, for `throng_instance`.
+    pub list: u32,
     /// Visible instances of the character whose transform is not flipped.
     ///
     /// The range is that of the visible list (`throng_visible`). It gives the first instance and
@@ -39,13 +43,109 @@ pub struct DrawBindings {
     pub flipped: Range<u32>,
 }
 
+/// An indirect draw of instances that the GPU chose, for the engine's own pipelines.
+///
+/// Set 0 of such a pipeline is [`Crowd::set_layout`](crate::crowd::Crowd::set_layout). Its vertex
+/// shader includes `shaders/include/throng.glsl` and finds its instance with
+/// `throng_instance(list, gl_InstanceIndex)`. If `throng_hides(instance, hidden[0], hidden[1])` is
+/// true, the instance hides the primitive. Then all its vertices go to one point.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct IndirectDraw {
+    /// The primitive, its part of the index buffer, and how to draw it.
+    pub draw: PrimitiveDraw,
+    /// The level of detail, 0 for the full one.
+    pub level: u32,
+    /// True if the instances' transforms are flipped.
+    ///
+    /// Their front faces wind the other way.
+    pub flipped: bool,
+    /// The crowd's descriptor set. Bind it, but do not write it.
+    ///
+    /// It is valid for this frame; the next frame may have another.
+    pub set: vk::DescriptorSet,
+    /// The dynamic offsets to bind it with, in bytes.
+    pub dynamic_offsets: [u32; 2],
+    /// As [`DrawBindings::ring_palettes`].
+    pub ring_palettes: vk::DeviceAddress,
+    /// Where the list starts, for `throng_instance`.
+    pub list: u32,
+    /// Where instances say whether they hide the primitive, for `throng_hides`.
+    ///
+    /// The second number is 0 if none of these instances hides anything.
+    pub hidden: [u32; 2],
+    /// The buffer and the offset of a `VkDrawIndexedIndirectCommand`, for
+    /// `vkCmdDrawIndexedIndirect` with a count of 1.
+    pub buffer: vk::Buffer,
+    /// See [`Self::buffer`].
+    pub offset: vk::DeviceSize,
+}
+
 impl Frame<'_> {
+    /// The indirect draws of a character as a view sees it, if the GPU culls.
+    ///
+    /// They are the draws of everything that is not blended, for each level of detail: together
+    /// they draw each instance that the view shows at its level. Draws without instances are among
+    /// them, because the CPU does not know.
+    ///
+    /// # Errors
+    /// - [`Error::Argument`] if the view was not prepared in this frame, or if the CPU culls the
+    ///   character: [`CrowdDesc::stages`](crate::CrowdDesc::stages) says so, or it has blended
+    ///   materials. Then [`Self::draw_bindings`] has its ranges.
+    /// - [`Error::NotFound`] if the character does not exist.
+    pub fn indirect_draws(
+        &self,
+        view: ViewId,
+        character: CharacterId,
+    ) -> Result<impl Iterator<Item = IndirectDraw> + '_> {
+        self.prepared_view(view)?;
+        let crowd = &*self.crowd;
+        let loaded = crowd.scene.characters.get(character)?;
+        let buffers = &crowd.memory.buffers;
+        let (Some(slot), Some(work)) = (&loaded.slot, &buffers.work) else {
+            let why = "is culled by the CPU (CrowdDesc::stages, or because it is blended)";
+            return Err(Error::invalid("character", why));
+        };
+        let dynamic_offsets = self.dynamic_offsets(view);
+        let ring_palettes = buffers.palettes.address(self.frame_index);
+        Ok(loaded.indirect(slot).filter_map(move |shown| {
+            let hidden = match shown.hides {
+                true => buffers
+                    .table_layout
+                    .hidden(loaded.bit(shown.draw.primitive)),
+                false => [0; 2],
+            };
+            Some(IndirectDraw {
+                draw: *shown.draw,
+                level: shown.level as u32,
+                flipped: shown.flipped,
+                set: loaded.set(shown.draw.material)?,
+                dynamic_offsets,
+                ring_palettes,
+                list: work.layout.start(view.index, slot.number, shown.bucket),
+                hidden,
+                buffer: work.buffer.handle,
+                offset: work.layout.args_offset(view.index, shown.slot),
+            })
+        }))
+    }
+
+    /// Fails if the GPU culls a character.
+    pub(super) fn expect_cpu(&self, character: &LoadedCharacter) -> Result<()> {
+        if character.slot.is_none() {
+            return Ok(());
+        }
+        let why = "is culled by the GPU (CrowdDesc::stages): see Frame::indirect_draws";
+        Err(Error::invalid("character", why))
+    }
+
     /// The bindings of a character as a view sees it.
     ///
     /// The set has the textures of `material`.
     ///
     /// # Errors
-    /// - [`Error::Argument`] if the view was not prepared in this frame.
+    /// - [`Error::Argument`] if the view was not prepared in this frame, or if the GPU culls the
+    ///   character ([`CrowdDesc::stages`](crate::CrowdDesc::stages)). Then
+    ///   [`Self::indirect_draws`] has its draws.
     /// - [`Error::NotFound`] if the character or material does not exist.
     pub fn draw_bindings(
         &self,
@@ -55,6 +155,7 @@ impl Frame<'_> {
     ) -> Result<DrawBindings> {
         self.prepared_view(view)?;
         let wanted = self.crowd.scene.characters.get(character)?;
+        self.expect_cpu(wanted)?;
         let count = wanted.mesh.material_count();
         let set = wanted.set(material).filter(|_| material < count);
         let set = set.ok_or(Error::not_found(
@@ -73,6 +174,7 @@ impl Frame<'_> {
             set,
             dynamic_offsets: self.dynamic_offsets(view),
             ring_palettes: self.crowd.memory.buffers.palettes.address(self.frame_index),
+            list: self.cpu_list(),
             plain: start..middle,
             flipped: middle..middle + count(true),
         })
@@ -86,7 +188,7 @@ impl Frame<'_> {
     /// Draw each range with one call.
     ///
     /// # Errors
-    /// - [`Error::Argument`] if the view was not prepared in this frame.
+    /// - [`Error::Argument`] as [`Self::draw_bindings`].
     /// - [`Error::NotFound`] if the character or primitive does not exist.
     pub fn draw_ranges(
         &self,
@@ -97,6 +199,7 @@ impl Frame<'_> {
     ) -> Result<impl Iterator<Item = Range<u32>> + '_> {
         self.prepared_view(view)?;
         let loaded = self.crowd.scene.characters.get(character)?;
+        self.expect_cpu(loaded)?;
         let missing = Error::not_found("primitive", primitive as usize, loaded.primitives.len());
         let drawn = loaded.primitives.get(primitive as usize).ok_or(missing)?;
         let runs = self.crowd.scene.visibility.runs(view.index, character.0);

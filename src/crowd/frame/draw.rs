@@ -3,13 +3,14 @@
 use super::Frame;
 use crate::crowd::characters::LoadedCharacter;
 use crate::crowd::view_record::Prepared;
+use crate::crowd::visibility::chunks::Slot;
 use crate::crowd::visibility::runs::{DrawInstances, Run, shown};
 use crate::crowd::{PassId, ViewId};
 use crate::error::{Error, Result};
 use crate::gpu::GpuInstance;
 use crate::gpu::PrimitiveDraw;
 use crate::pass::desc::PassKind;
-use crate::pass::draw::{DrawPass, PUSH_STAGES};
+use crate::pass::draw::{DrawPass, PUSH_STAGES, Push};
 use crate::pass::pipelines::Variant;
 use ash::vk;
 
@@ -19,7 +20,7 @@ impl Frame<'_> {
     /// May be called any number of times per frame, from several threads and into several command
     /// buffers, including secondary ones. It binds the following and leaves it bound: its
     /// pipelines, descriptor set 0 (and 1 in passes with
-    /// [`shadow_map`](crate::PassDesc::shadow_map)), the first 12 bytes of push constants, index
+    /// [`shadow_map`](crate::PassDesc::shadow_map)), the first 24 bytes of push constants, index
     /// buffer, viewport, scissor, cull mode and front face.
     ///
     /// Blended primitives are drawn after everything else, character by character, far instances
@@ -74,6 +75,12 @@ impl Frame<'_> {
             let scope = self.begin_scope(cmd, pass.target.kind.scope());
             recorder.begin(shadow);
             recorder.solid();
+            // What the GPU counted of this view some frames ago.
+            let late = crowd.frame.read_back.get(view.index as usize);
+            crowd
+                .frame
+                .counters
+                .drew(0, late.map_or(0, |late| late.triangles));
             if pass.target.kind == PassKind::Color {
                 recorder.blended();
             }
@@ -97,14 +104,20 @@ impl Frame<'_> {
         let views = buffers.offset(self.frame_index, sections.views);
         [
             views + view.index * sections.view_stride as u32,
-            buffers.offset(self.frame_index, sections.lists),
+            buffers.lists_offset(self.frame_index),
         ]
     }
 
-    /// The index of the visible list's first element in the lists, as shaders see them.
-    pub(in crate::crowd) fn first_visible(&self) -> u32 {
+    /// The index of the word before the lists of the CPU, as shaders see them. It is 0, which is
+    /// the start of a list whose draws give absolute indices.
+    pub(in crate::crowd) fn cpu_list(&self) -> u32 {
         let sections = &self.crowd.memory.buffers.sections;
         sections.first_in_lists(sections.visible)
+    }
+
+    /// The index of the first element of the lists of the CPU, as shaders see them.
+    pub(in crate::crowd) fn first_visible(&self) -> u32 {
+        self.cpu_list() + 1
     }
 }
 
@@ -115,6 +128,17 @@ struct Recorder<'a> {
     view: ViewId,
     prepared: &'a Prepared,
     pass: &'a DrawPass,
+}
+
+/// What draws of a primitive differ in.
+struct DrawKind {
+    level: u8,
+    /// True if the instances' transforms are flipped.
+    flipped: bool,
+    /// See [`Push::list`].
+    list: u32,
+    /// See [`Push::hidden`].
+    hidden: [u32; 2],
 }
 
 /// The state that is bound already, so that it is not bound again.
@@ -156,6 +180,11 @@ impl Recorder<'_> {
     unsafe fn solid(&self) {
         let crowd = &self.frame.crowd;
         for (index, character) in crowd.scene.characters.iter() {
+            if let Some(slot) = &character.slot {
+                // SAFETY: this function has the same contract.
+                unsafe { self.indirect(character, slot) };
+                continue;
+            }
             let runs = crowd.scene.visibility.runs(self.view.index, index);
             let groups = runs.chunk_by(|a, b| (a.flipped, a.level) == (b.flipped, b.level));
             // SAFETY: this function has the same contract.
@@ -226,6 +255,49 @@ impl Recorder<'_> {
         self.frame.crowd.frame.counters.fetched(vertices);
     }
 
+    /// Records the indirect draws of a character whose instances the GPU lists.
+    ///
+    /// # Safety
+    /// As [`Frame::record_draw`].
+    unsafe fn indirect(&self, character: &LoadedCharacter, slot: &Slot) {
+        let crowd = &self.frame.crowd;
+        let (device, view) = (&crowd.device, self.view.index);
+        let Some(work) = &crowd.memory.buffers.work else {
+            return;
+        };
+        let (mut bound, mut count) = (Bound::default(), 0);
+        // SAFETY: `cmd` is recording inside a rendering, by this function's contract; the arguments
+        // lie in the work buffer, where this frame's stages wrote them.
+        unsafe {
+            device.begin_label(self.cmd, &character.label);
+            for shown in character.indirect(slot) {
+                let kind = DrawKind {
+                    level: shown.level as u8,
+                    flipped: shown.flipped,
+                    list: work.layout.start(view, slot.number, shown.bucket),
+                    hidden: if shown.hides {
+                        let bit = character.bit(shown.draw.primitive);
+                        crowd.memory.buffers.table_layout.hidden(bit)
+                    } else {
+                        [0; 2]
+                    },
+                };
+                if self.bind(character, shown.draw, &kind, &mut bound) {
+                    let (buffer, at) = (
+                        work.buffer.handle,
+                        work.layout.args_offset(view, shown.slot),
+                    );
+                    device
+                        .raw
+                        .cmd_draw_indexed_indirect(self.cmd, buffer, at, 1, 0);
+                    count += 1;
+                }
+            }
+            device.end_label(self.cmd);
+        }
+        crowd.frame.counters.drew(count, 0);
+    }
+
     /// Records the draws of one primitive.
     ///
     /// # Safety
@@ -238,14 +310,53 @@ impl Recorder<'_> {
         bound: &mut Bound,
     ) {
         let crowd = &self.frame.crowd;
+        let kind = DrawKind {
+            level: run.level,
+            flipped: run.flipped,
+            list: self.frame.cpu_list(),
+            hidden: [0; 2],
+        };
+        // SAFETY: this function has the same contract.
+        unsafe {
+            if !self.bind(character, draw, &kind, bound) {
+                return;
+            }
+            let (first, count) = (draw.first_index, draw.index_count);
+            let instance = self.frame.first_visible() + run.first;
+            let raw = &crowd.device.raw;
+            raw.cmd_draw_indexed(self.cmd, count, run.count, first, 0, instance);
+        }
+        let instances = u64::from(run.count);
+        // Triangles that may flip have two draws. The vertex shader keeps one of them per instance,
+        // so they count once.
+        let triangles = if draw.flipped {
+            0
+        } else {
+            u64::from(draw.index_count / 3) * instances
+        };
+        crowd.frame.counters.drew(1, triangles);
+    }
+
+    /// Binds everything for a draw of a primitive. Returns false if the pass does not draw it.
+    ///
+    /// # Safety
+    /// As [`Frame::record_draw`].
+    unsafe fn bind(
+        &self,
+        character: &LoadedCharacter,
+        draw: &PrimitiveDraw,
+        kind: &DrawKind,
+        bound: &mut Bound,
+    ) -> bool {
+        let crowd = &self.frame.crowd;
         let (raw, cmd, layout) = (&crowd.device.raw, self.cmd, self.pass.layout.handle);
         let variant = Variant::of(draw, character.reads_skinned);
         let pipeline = self.pass.pipeline(variant);
         let (Some(pipeline), Some(set)) = (pipeline, character.set(draw.material)) else {
-            return;
+            return false;
         };
         let point = vk::PipelineBindPoint::GRAPHICS;
-        let flipped = draw.flipped != run.flipped;
+        let flipped = draw.flipped != kind.flipped;
         let front = self
             .prepared
             .front_face(self.pass.target.reversed_z, flipped);
@@ -273,24 +384,15 @@ impl Recorder<'_> {
             if bound.front.replace(front) != Some(front) {
                 raw.cmd_set_front_face(cmd, front);
             }
-            let push = [
-                draw.primitive,
-                draw.flip_code.unwrap_or(GpuInstance::NONE),
-                run.level.into(),
-            ];
-            raw.cmd_push_constants(cmd, layout, PUSH_STAGES, 0, bytemuck::cast_slice(&push));
-            let (first, count) = (draw.first_index, draw.index_count);
-            let instance = self.frame.first_visible() + run.first;
-            raw.cmd_draw_indexed(cmd, count, run.count, first, 0, instance);
+            let push = Push {
+                primitive: draw.primitive,
+                flip: draw.flip_code.unwrap_or(GpuInstance::NONE),
+                level: kind.level.into(),
+                list: kind.list,
+                hidden: kind.hidden,
+            };
+            raw.cmd_push_constants(cmd, layout, PUSH_STAGES, 0, bytemuck::bytes_of(&push));
         }
-        let instances = u64::from(run.count);
-        // Triangles that may flip have two draws. The vertex shader keeps one of them per instance,
-        // so they count once.
-        let triangles = if draw.flipped {
-            0
-        } else {
-            u64::from(draw.index_count / 3) * instances
-        };
-        crowd.frame.counters.drew(1, triangles);
+        true
     }
 }

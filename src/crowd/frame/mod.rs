@@ -2,6 +2,7 @@
 
 mod animate;
 pub(super) mod bindings;
+mod cull;
 mod draw;
 mod prepare;
 mod skin;
@@ -110,6 +111,10 @@ impl Crowd {
         expect_frame(frame_index, frames, "CrowdDesc::frames_in_flight")?;
         expect_finite("time_s", time_s)?;
         expect_own(&self.device, allocator)?;
+        if time_s < self.time_s {
+            // What stands may move again.
+            self.scene.activate_all();
+        }
         self.time_s = time_s;
         // SAFETY: the work of this frame index has ended, by this function's contract.
         unsafe {
@@ -131,6 +136,13 @@ impl Crowd {
         self.frame.counters.new_pipelines = core::mem::take(&mut self.pipelines.created);
         self.frame.views.clear();
         self.frame.histories.begin_frame();
+        if let Some(read_back) = &self.memory.buffers.read_back {
+            let views = self.frame.read_back_views.get(frame_index as usize);
+            let views = views.copied().unwrap_or(0);
+            // SAFETY: the work of this frame index has ended and was submitted, by this function's
+            // contract, and it wrote the counters of that many views.
+            unsafe { read_back.read(frame_index, views, &mut self.frame.read_back) };
+        }
         self.update_animators(time_s)?;
         self.scene.visibility.begin_frame();
         Ok(Frame {
@@ -176,6 +188,10 @@ impl Crowd {
     /// Nothing that was recorded in that frame is ever submitted.
     pub unsafe fn abandon_frame(&mut self) {
         self.scene.instances.unsettle();
+        // What growth left to the frame is retired, so everything is uploaded again.
+        let all = core::mem::take(&mut self.memory.moved);
+        self.scene.undo_uploads(all);
+        self.frame.read_back_views.fill(0);
         self.scene.visibility.abandon_frame();
         self.frame
             .histories
@@ -232,12 +248,15 @@ impl Frame<'_> {
     /// the view does not show it.
     ///
     /// # Errors
-    /// - [`Error::Argument`] if the view was not prepared in this frame.
+    /// - [`Error::Argument`] if the view was not prepared in this frame, or if the GPU culls the
+    ///   instance's character ([`CrowdDesc::stages`](super::CrowdDesc::stages)).
     /// - [`Error::Stale`] or [`Error::NotFound`] if the instance is not alive.
     #[doc(alias = "LOD")]
     pub fn level(&self, view: ViewId, instance: InstanceId) -> Result<Option<u32>> {
         self.prepared_view(view)?;
-        self.crowd.scene.instances.get(instance)?;
+        let character = self.crowd.scene.instances.get(instance)?.character;
+        let loaded = self.crowd.scene.characters.get(CharacterId(character))?;
+        self.expect_cpu(loaded)?;
         let level = self
             .crowd
             .scene

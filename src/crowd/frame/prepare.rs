@@ -1,41 +1,27 @@
 //! Prepares a frame: decides what views show, writes its data and records its uploads.
 
+use super::cull::actor;
 use super::{Frame, Views};
-use crate::animator::Animator;
 use crate::crowd::crowd::Crowd;
-use crate::crowd::instances::state::InstanceState;
+use crate::crowd::instance::follow::placed;
 use crate::crowd::memory::buffers::{DEFORMS, SHADERS, VIEW_BYTES, Written};
 use crate::crowd::memory::history_buffer::words_in_use;
 use crate::crowd::memory::retire::Retired;
+use crate::crowd::scene::Scene;
 use crate::crowd::view::View;
 use crate::crowd::view_record::Prepared;
-use crate::crowd::visibility::cull::Placed;
 use crate::error::{Error, Result};
-use crate::gpu::layout::GpuChange;
+use crate::gpu::layout::{GpuActor, GpuChange};
 use crate::gpu::limit;
+use crate::pass::scatter::ScatterPush;
 use ash::vk;
 use ash::vk::{AccessFlags2 as Access, PipelineStageFlags2 as Stage};
 use std::time::Instant;
 
 impl Crowd {
-    /// Notes the bounding spheres of instances that moved, or whose actors changed.
+    /// Notes the bounding spheres of instances that moved.
     fn place_changed(&mut self) {
         let scene = &mut self.scene;
-        for (character, animator) in (0..).zip(&mut self.animators) {
-            let (Some(loaded), Some(animator)) = (scene.characters.at(character), animator) else {
-                continue;
-            };
-            let changed = &mut scene.animated.actors;
-            changed.clear();
-            changed.extend(animator.take_changed().map(|actor| actor.index));
-            for actor in &*changed {
-                let index = loaded.instance_of_actor.get(*actor as usize);
-                let state = index.and_then(|index| scene.instances.state(*index));
-                if let (Some(index), Some(state)) = (index, state) {
-                    scene.visibility.place(*index, &placed(animator, state));
-                }
-            }
-        }
         for index in scene.instances.changed() {
             let Some(state) = scene.instances.state(*index) else {
                 continue;
@@ -46,12 +32,6 @@ impl Crowd {
             }
         }
     }
-}
-
-/// The bounding sphere of an instance in world space.
-fn placed(animator: &Animator, state: &InstanceState) -> Placed {
-    let sphere = animator.sphere(state.actor.index);
-    Placed::new(&sphere, &state.record.world_from_model.to_affine())
 }
 
 impl Frame<'_> {
@@ -95,17 +75,21 @@ impl Frame<'_> {
         let start = Instant::now();
         self.check(views)?;
         self.crowd.follow_all()?;
+        self.crowd.memory.buffers.begin_copies();
+        let frame = self.crowd.memory.retire_queue.frame();
+        self.crowd.scene.visibility.begin_posing(frame);
         self.decide_visibility(views);
         let mut written = Written::default();
         self.write_poses(&mut written)?;
-        let frame = self.crowd.memory.retire_queue.frame();
-        self.crowd.scene.visibility.mark_shown(frame);
+        self.crowd.scene.visibility.end_posing();
         self.write_records(views, &mut written)?;
         self.write_skinned(&mut written)?;
+        self.write_cull(views, &mut written)?;
         // SAFETY: this function has the same contract.
         unsafe { self.record_commands(cmd, &written, views) };
         let crowd = &mut *self.crowd;
         crowd.scene.instances.settle();
+        crowd.scene.chunks.settle(&mut crowd.scene.characters);
         crowd.frame.counters.upload_bytes += written.total();
         crowd.frame.counters.prepare_ms = start.elapsed().as_secs_f64() * 1e3;
         self.prepared = true;
@@ -140,7 +124,10 @@ impl Frame<'_> {
         let (visibility, instances) = (&mut scene.visibility, &mut scene.instances);
         visibility.decide(views, instances, &scene.characters);
         visibility.make_lists(instances, &scene.characters);
-        let counts = visibility.counts();
+        let counts = match visibility.is_on_gpu() {
+            true => &crowd.frame.read_back,
+            false => visibility.counts(),
+        };
         crowd.frame.counters.shown(counts);
     }
 
@@ -152,26 +139,43 @@ impl Frame<'_> {
         let sections = buffers.sections;
         crowd.frame.views.clear();
         let palettes = buffers.palettes.address(frame_index);
+        let mut gaps = 0;
         for (number, view) in (0..).zip(views) {
             crowd.frame.views.push(Prepared::new(view));
             let past = crowd.frame.histories.past(view.history, &buffers.history);
             let record = view.record(&past, palettes, crowd.pipelines.shadow.edge);
             let start = number * sections.view_stride;
+            let bytes = record.written();
             // SAFETY: the work of this frame index has ended, by the contract of `begin_frame`.
-            let mut out = unsafe { buffers.write(frame_index, sections.views, start, 1)? };
-            out.copy_from(&[record])?;
+            let out = unsafe { buffers.write(frame_index, sections.views, start, bytes.len()) };
+            out?.copy_from(bytes)?;
+            (written.views, gaps) = (start + VIEW_BYTES, gaps + bytes.len() as u64);
         }
+        written.view_gaps = written.views - gaps;
         let blended = &mut crowd.frame.sorted;
         let cap = crowd.desc.capacity.blended;
-        let (characters, instances) = (&crowd.scene.characters, &crowd.scene.instances);
-        blended.sort(views, characters, instances, &crowd.scene.visibility, cap)?;
+        let Scene {
+            characters,
+            instances,
+            visibility,
+            ..
+        } = &crowd.scene;
+        blended.sort(views, characters, instances, visibility, cap)?;
         let mut at = 0;
-        for list in [crowd.scene.visibility.list(), blended.list()] {
+        for list in [&[0], crowd.scene.visibility.list(), blended.list()] {
             let (section, start, count) = (sections.visible, at * 4, list.len());
             // SAFETY: the work of this frame index has ended, by the contract of `begin_frame`.
             unsafe { buffers.write(frame_index, section, start, count)? }.copy_from(list)?;
             at += list.len() as u64;
         }
+        let on_gpu = crowd.scene.visibility.is_on_gpu();
+        // Without lists of the CPU, nothing reads the word before them.
+        let visible = if on_gpu && at == 1 { 0 } else { at * 4 };
+        buffers.copy_to_work(frame_index, sections.visible, 0, visible);
+        while let Some(index) = crowd.scene.visibility.take_noted() {
+            crowd.scene.instances.touch(index);
+        }
+        let instances = &crowd.scene.instances;
         let changed = crowd.scene.instances.changed();
         let records = changed.iter().map(|index| instances.record(*index));
         let count = changed.len();
@@ -181,15 +185,19 @@ impl Frame<'_> {
             out.fill_with(records)?;
             let mut out = buffers.write(frame_index, sections.indices, 0, count)?;
             out.copy_from(changed)?;
+            if on_gpu {
+                let visibility = &crowd.scene.visibility;
+                let actors = changed
+                    .iter()
+                    .map(|index| actor(instances, visibility, *index));
+                let mut out = buffers.write(frame_index, sections.actors, 0, count)?;
+                out.fill_with(actors)?;
+                written.actors = count as u64 * size_of::<GpuActor>() as u64;
+            }
         }
         crowd.frame.counters.changes = changed.len() as u32;
         *written = Written {
-            views: if views.is_empty() {
-                0
-            } else {
-                (views.len() as u64 - 1) * sections.view_stride + VIEW_BYTES
-            },
-            visible: at * 4,
+            visible,
             changes: changed.len() as u64 * size_of::<GpuChange>() as u64,
             indices: changed.len() as u64 * 4,
             ..*written
@@ -215,12 +223,14 @@ impl Frame<'_> {
             }
             let scope = self.begin_scope(cmd, "upload");
             self.record_uploads(cmd, written);
+            self.record_growth(cmd);
             self.end_scope(cmd, scope);
             if written.changes > 0 {
                 let scope = self.begin_scope(cmd, "scatter");
                 self.record_scatter(cmd);
                 self.end_scope(cmd, scope);
             }
+            self.record_cull(cmd, views);
             self.record_skin(cmd);
             if self.crowd.frame.histories.wants(views) {
                 let scope = self.begin_scope(cmd, "history");
@@ -285,12 +295,17 @@ impl Frame<'_> {
         let (crowd, frame_index) = (&*self.crowd, self.frame_index);
         let (device, sections) = (&crowd.device, &crowd.memory.buffers.sections);
         let (stage, write) = (Stage::COMPUTE_SHADER, Access::SHADER_STORAGE_WRITE);
-        let offsets = [sections.changes, sections.indices]
-            .map(|part| crowd.memory.buffers.offset(frame_index, part));
-        let (set, count) = (
-            crowd.memory.buffers.scatter_set,
-            crowd.frame.counters.changes,
-        );
+        let buffers = &crowd.memory.buffers;
+        let offsets = [sections.changes, sections.indices, sections.actors]
+            .map(|part| buffers.offset(frame_index, part));
+        let (set, count) = (buffers.scatter_set, crowd.frame.counters.changes);
+        let table = &buffers.table_layout;
+        let push = match buffers.work {
+            None => ScatterPush::instances(count),
+            Some(_) => {
+                ScatterPush::all(count, (table.actors / 16) as u32, (table.levels / 4) as u32)
+            }
+        };
         // SAFETY: `cmd` is recording outside a render pass, by this function's contract; set and
         // buffers are this crowd's and alive.
         unsafe {
@@ -303,10 +318,44 @@ impl Frame<'_> {
             crowd
                 .pipelines
                 .scatter
-                .record(device, cmd, set, offsets, count);
+                .record(device, cmd, set, offsets, push);
             device.end_label(cmd);
-            device.barrier(cmd, (stage, write), (DEFORMS, Access::SHADER_STORAGE_READ));
+            let then = Access::SHADER_STORAGE_READ | write;
+            device.barrier(cmd, (stage, write), (DEFORMS, then));
         }
+    }
+
+    /// Records the copies that growth left to this frame, between barriers.
+    ///
+    /// # Safety
+    /// As [`Self::record_prepare`].
+    unsafe fn record_growth(&mut self, cmd: vk::CommandBuffer) {
+        let crowd = &mut *self.crowd;
+        crowd.memory.moved = false;
+        let Some(grown) = crowd.memory.grown.take() else {
+            return;
+        };
+        let device = &crowd.device;
+        let counts = (
+            crowd.scene.instances.uploaded(),
+            crowd.scene.chunks.copied(),
+        );
+        let (copy, read, write) = (Stage::COPY, Access::TRANSFER_READ, Access::TRANSFER_WRITE);
+        let storage = Access::SHADER_STORAGE_READ | Access::SHADER_STORAGE_WRITE;
+        // SAFETY: `cmd` is recording outside a render pass, by this function's contract; the
+        // buffers are this crowd's and alive.
+        unsafe {
+            let written = Access::SHADER_STORAGE_WRITE | write;
+            device.barrier(cmd, (DEFORMS | copy, written), (copy, read | write));
+            grown.record(device, cmd, &crowd.memory.buffers, counts);
+            let then = (DEFORMS | copy, storage | read | write);
+            device.barrier(cmd, (copy, write), then);
+        }
+        crowd
+            .memory
+            .retire_queue
+            .retire(Retired::Grown(grown.into()));
+        crowd.memory.moved = true;
     }
 
     /// Copies this frame's state into the history of each view that has one, between barriers.

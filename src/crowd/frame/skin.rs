@@ -1,7 +1,6 @@
 //! The skin stage of a frame, which deforms vertices before they are drawn.
 
 use super::Frame;
-use crate::crowd::SkinningStage;
 use crate::crowd::desc::BUILD_INPUT;
 use crate::crowd::memory::buffers::{DEFORMS, Written};
 use crate::crowd::producers::deforms::Listed;
@@ -23,28 +22,21 @@ impl Frame<'_> {
         let buffers = &mut crowd.memory.buffers;
         let sections = buffers.sections;
         let mut at = 0_u32;
-        for (index, character) in crowd.scene.characters.iter() {
-            let instances = &crowd.scene.instances;
-            let visibility = &crowd.scene.visibility;
-            let wanted = |index: &u32| {
-                instances.skin(*index) == SkinningStage::Compute && visibility.is_shown(*index)
-            };
-            let members = || character.members.iter().copied().filter(wanted);
-            let count = members().count();
-            if count == 0 {
+        let computed = &crowd.scene.animated.computed;
+        for alike in computed.chunk_by(|a, b| a.0 == b.0) {
+            let Some((character, _)) = alike.first().copied() else {
                 continue;
-            }
+            };
             let start = u64::from(at) * 4;
+            let count = alike.len();
             // SAFETY: the work of this frame index has ended, by the contract of `begin_frame`.
             let mut out = unsafe { buffers.write(frame_index, sections.listed, start, count)? };
-            out.fill_from(members())?;
+            out.fill_with(alike.iter().map(|(_, index)| *index))?;
             let range = at..at + count as u32;
             at = range.end;
-            crowd.frame.listed.push(Listed {
-                character: index,
-                range,
-            });
+            crowd.frame.listed.push(Listed { character, range });
         }
+        buffers.copy_to_work(frame_index, sections.listed, 0, u64::from(at) * 4);
         let started = Instant::now();
         let words = crowd.scene.deforms.words();
         // SAFETY: the work of this frame index has ended, by the contract of `begin_frame`.
@@ -145,7 +137,7 @@ impl Frame<'_> {
             set,
             dynamic_offsets: [
                 buffers.offset(frame_index, sections.views),
-                buffers.offset(frame_index, sections.lists),
+                buffers.lists_offset(frame_index),
             ],
             list: listed.range.start + first..listed.range.end + first,
             ring_palettes: buffers.palettes.address(frame_index),

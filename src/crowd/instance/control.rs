@@ -93,8 +93,11 @@ impl InstanceMut<'_> {
     #[doc(alias = "visibility")]
     pub fn set_visible(&mut self, visible: bool) {
         let index = self.id().index;
-        let visibility = &mut self.actor.animator.scene.visibility;
-        visibility.change(index, |marks| marks.visible = visible);
+        let scene = &mut *self.actor.animator.scene;
+        scene
+            .visibility
+            .change(index, |marks| marks.visible = visible);
+        scene.attachments.note(index);
     }
 
     /// Sets the mask that decides which views show the instance.
@@ -237,7 +240,11 @@ impl InstanceMut<'_> {
 
     fn attachment_mut(&mut self) -> Result<&mut Attachment> {
         let index = self.id().index;
-        let attachment = self.actor.animator.scene.attachments.of_mut(index);
+        let attachments = &mut self.actor.animator.scene.attachments;
+        if let Some(parent) = attachments.of(index).map(|of| of.parent.index) {
+            attachments.note(parent);
+        }
+        let attachment = attachments.of_mut(index);
         attachment.ok_or(Error::invalid("instance", "is not attached"))
     }
 
@@ -256,6 +263,7 @@ impl InstanceMut<'_> {
             animator.continue_root(actor);
         }
         scene.attachments.unlink(id.index);
+        scene.attachments.note(id.index);
         scene
             .visibility
             .change(id.index, |marks| marks.parent_hidden = false);

@@ -1,6 +1,9 @@
 //! Attached instances follow their parents, and are despawned with them.
 
+use crate::animator::Animator;
 use crate::crowd::crowd::Crowd;
+use crate::crowd::instances::state::InstanceState;
+use crate::crowd::visibility::cull::Placed;
 use crate::crowd::{Attachment, InstanceId};
 use crate::error::{Result, expect_transform};
 use crate::palette::Mat3x4;
@@ -8,16 +11,50 @@ use crate::palette::Mat3x4;
 impl Crowd {
     /// Moves attached instances to their transforms at the time of the frame begun last, and hides
     /// those whose parents are hidden.
+    ///
+    /// It looks only at children of instances that moved, changed, or may have a new pose.
     pub(in crate::crowd) fn follow_all(&mut self) -> Result<()> {
-        self.scene.attachments.sort();
-        let mut at = 0;
-        while let Some(index) = self.scene.attachments.ordered(at) {
+        self.activate_changed();
+        let scene = &mut self.scene;
+        let attachments = &mut scene.attachments;
+        attachments.sort();
+        if attachments.is_empty() {
+            return Ok(());
+        }
+        attachments.open_noted();
+        for parent in scene.visibility.active() {
+            attachments.open_children(parent);
+        }
+        while let Some(index) = self.scene.attachments.take_open() {
             if let Some(child) = self.scene.instances.id(index) {
                 self.follow(child)?;
+                // Whoever moved or was hidden has noted it.
+                self.scene.attachments.open_noted();
             }
-            at += 1;
         }
         Ok(())
+    }
+
+    /// Notes that instances whose actors changed may have a new pose, and their new bounding
+    /// spheres.
+    pub(in crate::crowd) fn activate_changed(&mut self) {
+        let scene = &mut self.scene;
+        for (character, animator) in (0..).zip(&mut self.animators) {
+            let (Some(loaded), Some(animator)) = (scene.characters.at(character), animator) else {
+                continue;
+            };
+            let changed = &mut scene.animated.actors;
+            changed.clear();
+            changed.extend(animator.take_changed().map(|actor| actor.index));
+            for actor in &*changed {
+                let index = loaded.instance_of_actor.get(*actor as usize);
+                let state = index.and_then(|index| scene.instances.state(*index));
+                if let (Some(index), Some(state)) = (index, state) {
+                    scene.visibility.activate(*index);
+                    scene.visibility.place(*index, &placed(animator, state));
+                }
+            }
+        }
     }
 
     fn follow(&mut self, child: InstanceId) -> Result<()> {
@@ -28,7 +65,10 @@ impl Crowd {
         let above = self.scene.visibility.marks(parent.index);
         let parent_hidden = above.parent_hidden || !above.visible;
         let visibility = &mut self.scene.visibility;
-        visibility.change(child.index, |marks| marks.parent_hidden = parent_hidden);
+        if visibility.marks(child.index).parent_hidden != parent_hidden {
+            visibility.change(child.index, |marks| marks.parent_hidden = parent_hidden);
+            self.scene.attachments.note(child.index);
+        }
         let above = self.instance(parent)?;
         let model = above.joint_model(socket.joint, self.time_s)? * socket.offset;
         let world_from_child = above.transform() * model * attachment.socket_from_child;
@@ -65,4 +105,10 @@ impl Crowd {
         }
         Ok(despawned)
     }
+}
+
+/// The bounding sphere of an instance in world space.
+pub(in crate::crowd) fn placed(animator: &Animator, state: &InstanceState) -> Placed {
+    let sphere = animator.sphere(state.actor.index);
+    Placed::new(&sphere, &state.record.world_from_model.to_affine())
 }

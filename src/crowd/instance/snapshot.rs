@@ -264,6 +264,9 @@ impl Crowd {
                 .unwrap_or(&none);
             animator.restore_checked(&members.animator);
             loaded.members.clear();
+            if let Some(slot) = &mut loaded.slot {
+                slot.note_all();
+            }
             loaded.instance_of_actor.clear();
             (loaded.flipped, loaded.hiding) = (0, 0);
             for [at, actor] in &members.list {
@@ -283,7 +286,7 @@ impl Crowd {
                 );
                 loaded.flipped += usize::from(state.flipped);
                 loaded.hiding += usize::from(look.hidden() != 0);
-                loaded.members.push(*at);
+                loaded.add_member(*at);
                 loaded.set_instance_of(actor, *at);
                 scene.instances.put_back(*at, state);
                 scene.animated.spawned(*at);
@@ -292,7 +295,13 @@ impl Crowd {
         scene.instances.end_restore();
         let marks = (0..).zip(&from.instances);
         let instances = &scene.instances;
-        let marks = marks.map(|(at, saved)| instances.id(at).map(|_| saved.look.marks()));
+        let characters = &scene.characters;
+        let marks = marks.map(|(at, saved)| {
+            let state = instances.state(at).filter(|state| state.alive)?;
+            let character = characters.at(state.character);
+            let on_cpu = character.is_none_or(|character| character.slot.is_none());
+            Some((saved.look.marks(), on_cpu))
+        });
         scene.visibility.restore(marks);
         scene.attachments.restore(&from.ties);
         scene.reserve_deformed();

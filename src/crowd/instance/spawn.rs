@@ -144,10 +144,11 @@ impl Crowd {
         );
         loaded.flipped += usize::from(state.flipped);
         let id = self.scene.instances.add(state);
-        loaded.members.push(id.index);
+        loaded.add_member(id.index);
+        let on_cpu = loaded.slot.is_none();
         loaded.set_instance_of(actor, id.index);
         self.scene.animated.spawned(id.index);
-        self.scene.visibility.spawned(id.index);
+        self.scene.visibility.spawned(id.index, on_cpu);
         self.scene.reserve_deformed();
         let mut instance = self.instance_mut(id)?;
         instance.put_first(&spawn.world_from_model);
@@ -262,8 +263,7 @@ impl Crowd {
         let loaded = self.scene.characters.get_mut(character)?;
         loaded.flipped -= usize::from(flipped);
         loaded.hiding -= usize::from(hides);
-        loaded.members.swap_remove(member as usize);
-        if let Some(moved) = loaded.members.get(member as usize).copied() {
+        if let Some(moved) = loaded.remove_member(member) {
             self.scene.instances.set_member(moved, member);
         }
         Ok(())

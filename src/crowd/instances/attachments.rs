@@ -4,7 +4,9 @@ use crate::animator::JointRef;
 use crate::crowd::InstanceId;
 use crate::error::{Error, Result};
 use crate::skeleton::Socket;
+use core::cmp::Reverse;
 use glam::Affine3A;
+use std::collections::BinaryHeap;
 
 /// The parent, the socket and the offset of an attached instance.
 ///
@@ -56,6 +58,8 @@ struct Node {
     jumps: bool,
     /// True if `order` has it.
     ordered: bool,
+    /// True if `open` has it.
+    is_open: bool,
 }
 
 impl Node {
@@ -66,6 +70,7 @@ impl Node {
         depth: 0,
         jumps: false,
         ordered: false,
+        is_open: false,
     };
 }
 
@@ -78,6 +83,11 @@ pub(in crate::crowd) struct Attachments {
     /// If `stale`, it is not sorted and may have instances that are no longer attached.
     order: Vec<(u32, u32)>,
     stale: bool,
+    /// Depths and table indices of the attached instances that have to be moved, the least depth
+    /// first.
+    open: BinaryHeap<Reverse<(u32, u32)>>,
+    /// Instances whose children have to be moved.
+    noted: Vec<u32>,
 }
 
 impl Attachments {
@@ -116,6 +126,7 @@ impl Attachments {
                 node.jumps = true;
             }
         }
+        self.note(index);
     }
 
     /// An instance and everything attached to it, directly or through others, parents before their
@@ -170,6 +181,7 @@ impl Attachments {
             }
         }
         self.stale = true;
+        self.note(parent);
     }
 
     /// Detaches an instance.
@@ -195,9 +207,49 @@ impl Attachments {
         self.stale = true;
     }
 
-    /// The attached instance at a position of the order that [`Self::sort`] made.
-    pub(in crate::crowd) fn ordered(&self, at: usize) -> Option<u32> {
-        self.order.get(at).map(|(_, index)| *index)
+    /// Notes that an instance was moved, shown or hidden, or that its children were attached in
+    /// another way.
+    pub(in crate::crowd) fn note(&mut self, index: u32) {
+        let has_children = self
+            .node(index)
+            .is_some_and(|node| node.first_child != NO_INSTANCE);
+        if has_children {
+            self.noted.push(index);
+        }
+    }
+
+    /// Opens the children of every instance that was noted.
+    pub(in crate::crowd) fn open_noted(&mut self) {
+        while let Some(parent) = self.noted.pop() {
+            self.open_children(parent);
+        }
+    }
+
+    /// Notes that the children of an instance have to be moved.
+    pub(in crate::crowd) fn open_children(&mut self, parent: u32) {
+        let mut next = self
+            .node(parent)
+            .map_or(NO_INSTANCE, |node| node.first_child);
+        while let Some(node) = self.nodes.get_mut(next as usize) {
+            if !core::mem::replace(&mut node.is_open, true) {
+                self.open.push(Reverse((node.depth, next)));
+            }
+            next = node.next;
+        }
+    }
+
+    /// Takes the next attached instance that has to be moved: parents before their children.
+    pub(in crate::crowd) fn take_open(&mut self) -> Option<u32> {
+        let Reverse((_, index)) = self.open.pop()?;
+        if let Some(node) = self.nodes.get_mut(index as usize) {
+            node.is_open = false;
+        }
+        Some(index)
+    }
+
+    /// True if nothing is attached.
+    pub(in crate::crowd) fn is_empty(&self) -> bool {
+        self.order.is_empty()
     }
 
     /// Returns true if an ancestor was teleported since the last call.
@@ -299,6 +351,8 @@ impl Attachments {
     pub(in crate::crowd) fn restore(&mut self, ties: &[Tie]) {
         self.nodes.clear();
         self.order.clear();
+        self.open.clear();
+        self.noted.clear();
         for tie in ties {
             self.link(tie.child, tie.attachment);
             if let Some(node) = self.nodes.get_mut(tie.child as usize) {

@@ -73,6 +73,10 @@ pub(in crate::crowd) struct InstanceState {
     pub(in crate::crowd) generation: u32,
     pub(in crate::crowd) alive: bool,
     pub(in crate::crowd) dirty: bool,
+    /// True until its record is uploaded for the first time.
+    pub(in crate::crowd) is_new: bool,
+    /// `is_new` before the last [`settle`](super::table::Instances::settle).
+    pub(in crate::crowd) was_new: bool,
     pub(in crate::crowd) flipped: bool,
     /// Its index among its character's members.
     pub(in crate::crowd) member: u32,
@@ -132,6 +136,8 @@ impl InstanceState {
             generation,
             alive: false,
             dirty: false,
+            is_new: true,
+            was_new: true,
             flipped: false,
             member: 0,
             skin: SkinningStage::Vertex,

@@ -34,6 +34,10 @@ pub(in crate::crowd) struct Instances {
     stamp: u32,
     /// True if ranges were assigned anew since [`Self::take_moved`].
     moved: bool,
+    /// Instances that the skin stage deforms.
+    computed: u32,
+    /// The length of the table when a frame was last prepared.
+    uploaded: usize,
 }
 
 /// Rows of a palette entry of the ring.
@@ -63,6 +67,8 @@ impl Instances {
             cpu_skinned: CpuSkinned::default(),
             stamp: 0,
             moved: false,
+            computed: 0,
+            uploaded: 0,
         }
     }
 
@@ -70,10 +76,7 @@ impl Instances {
         self.states.len() - self.free_indices.len()
     }
 
-    /// Grows to `capacity`, with a GPU table that is still empty.
-    ///
-    /// Every record counts as changed, even those of dead instances, so that no history ever copies
-    /// memory that was never written.
+    /// Grows to `capacity`. The records stay as they are: the next frame copies them on the GPU.
     pub(in crate::crowd) fn grow(&mut self, capacity: &Capacity) {
         self.capacity = *capacity;
         self.moved = true;
@@ -86,12 +89,23 @@ impl Instances {
             .reserve(instances.saturating_sub(self.changed.len()));
         self.settled
             .reserve(instances.saturating_sub(self.settled.len()));
+    }
+
+    /// Marks every record as changed, because the table is empty.
+    ///
+    /// This includes those of dead instances, so that no history ever copies memory that was never
+    /// written.
+    pub(in crate::crowd) fn touch_all(&mut self) {
         for index in 0..self.states.len() as u32 {
             self.touch(index);
+            if let Some(instance) = self.states.get_mut(index as usize) {
+                instance.is_new = true;
+            }
         }
     }
 
-    fn touch(&mut self, index: u32) {
+    /// Marks a record as changed.
+    pub(in crate::crowd) fn touch(&mut self, index: u32) {
         if let Some(instance) = self.states.get_mut(index as usize)
             && !instance.dirty
         {
@@ -109,11 +123,13 @@ impl Instances {
 
     /// Clears the list of changes after they were recorded.
     pub(in crate::crowd) fn settle(&mut self) {
+        self.uploaded = self.states.len();
         self.settled.clear();
         core::mem::swap(&mut self.changed, &mut self.settled);
         for index in &self.settled {
             if let Some(instance) = self.states.get_mut(*index as usize) {
                 instance.dirty = false;
+                instance.was_new = core::mem::take(&mut instance.is_new);
             }
         }
     }
@@ -129,6 +145,21 @@ impl Instances {
         }
     }
 
+    /// The number of instances that the skin stage deforms.
+    pub(in crate::crowd) fn computed(&self) -> usize {
+        self.computed as usize
+    }
+
+    /// Counts an instance that comes or goes.
+    fn count(&mut self, instance: &InstanceState, comes: bool) {
+        self.cpu_skinned.count(instance, comes);
+        let weights = weights_in(instance.morphs.size);
+        let computed = u32::from(instance.skin == SkinningStage::Compute);
+        for (all, own) in [(&mut self.weights, weights), (&mut self.computed, computed)] {
+            *all = if comes { *all + own } else { *all - own };
+        }
+    }
+
     /// Returns true if palettes, morph weights or deformed vertices moved since the last call.
     pub(in crate::crowd) fn take_moved(&mut self) -> bool {
         core::mem::take(&mut self.moved)
@@ -138,6 +169,9 @@ impl Instances {
     pub(in crate::crowd) fn unsettle(&mut self) {
         for index in core::mem::take(&mut self.settled) {
             self.touch(index);
+            if let Some(instance) = self.states.get_mut(index as usize) {
+                instance.is_new |= instance.was_new;
+            }
         }
         self.settled.reserve(self.capacity.instances as usize);
     }
@@ -152,12 +186,6 @@ impl Instances {
         self.states
             .get(index as usize)
             .is_some_and(|instance| instance.flipped)
-    }
-
-    pub(in crate::crowd) fn skin(&self, index: u32) -> SkinningStage {
-        self.states
-            .get(index as usize)
-            .map_or(SkinningStage::Vertex, |instance| instance.skin)
     }
 
     pub(in crate::crowd) fn state(&self, index: u32) -> Option<&InstanceState> {
@@ -212,6 +240,11 @@ impl Instances {
     /// The ids of all living instances, in the order of the table.
     pub(in crate::crowd) fn ids(&self) -> impl Iterator<Item = InstanceId> + '_ {
         (0..self.states.len() as u32).filter_map(|index| self.id(index))
+    }
+
+    /// The length of the table that a frame has uploaded: the records that growth copies.
+    pub(in crate::crowd) fn uploaded(&self) -> u32 {
+        self.uploaded as u32
     }
 
     /// The number of indices of the table that were ever used.
@@ -451,8 +484,7 @@ impl Instances {
             }
             None => self.states.push(instance.clone()),
         }
-        self.cpu_skinned.count(&instance, true);
-        self.weights += weights_in(instance.morphs.size);
+        self.count(&instance, true);
         self.allocate_ranges(index, [true; 3]);
         self.touch(index);
         InstanceId {
@@ -501,6 +533,8 @@ impl Instances {
         };
         self.cpu_skinned.count(instance, false);
         let before = instance.skinned;
+        self.computed -= u32::from(instance.skin == SkinningStage::Compute);
+        self.computed += u32::from(skin == SkinningStage::Compute);
         instance.skin = skin;
         if before.size != words {
             self.skinned.free(before.start, before.size);
@@ -524,6 +558,7 @@ impl Instances {
     ) {
         self.changed.clear();
         (self.weights, self.cpu_skinned) = (0, CpuSkinned::default());
+        self.computed = 0;
         self.states.clear();
         self.states.extend(generations.map(InstanceState::dead));
         self.free_indices.clear();
@@ -532,8 +567,7 @@ impl Instances {
 
     /// Puts an instance back at an index. The caller has checked that it fits.
     pub(in crate::crowd) fn put_back(&mut self, index: u32, instance: InstanceState) {
-        self.cpu_skinned.count(&instance, true);
-        self.weights += weights_in(instance.morphs.size);
+        self.count(&instance, true);
         if let Some(state) = self.states.get_mut(index as usize) {
             let generation = state.generation;
             *state = InstanceState {
@@ -560,11 +594,11 @@ impl Instances {
     /// Removes an instance. Returns its character and its index among the members.
     pub(in crate::crowd) fn remove(&mut self, id: InstanceId) -> Result<(u32, u32)> {
         self.get(id)?;
+        let instance = self.states[id.index as usize].clone();
+        self.count(&instance, false);
         let instance = &mut self.states[id.index as usize];
-        self.cpu_skinned.count(instance, false);
         instance.alive = false;
         instance.generation = instance.generation.wrapping_add(1);
-        self.weights -= weights_in(instance.morphs.size);
         for (allocator, allocation) in [
             (&mut self.rows, instance.rows),
             (&mut self.morphs, instance.morphs),

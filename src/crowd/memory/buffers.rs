@@ -2,14 +2,19 @@
 
 use crate::crowd::CrowdDesc;
 use crate::crowd::memory::history_buffer::HistoryBuffer;
+use crate::crowd::memory::read_back::ReadBack;
+use crate::crowd::memory::work::{
+    CHARACTER_WORDS, CHUNK_WORDS, DRAW_WORDS, TableLayout, WorkBuffer, WorkCapacity, chunk_capacity,
+};
+use crate::crowd::visibility::cull::BLOCK;
 use crate::error::{Error, Result};
-use crate::gpu::GpuInstance;
-use crate::gpu::layout::{GpuChange, GpuView};
+use crate::gpu::layout::{GpuActor, GpuChange, GpuCullView, GpuView};
 use crate::gpu::ring::{Ring, RingDesc};
 use crate::gpu::{
     Buffer, Device, MAPPED_ALIGNMENT, MemoryAllocator, Object, PaletteRing, PaletteRingDesc, limit,
 };
 use crate::palette::WriteOnly;
+use crate::pass::cull::{CullBuffers, CullPass};
 use crate::pass::scatter::{ScatterBuffers, ScatterPass};
 use ash::vk;
 use ash::vk::PipelineStageFlags2 as Stage;
@@ -51,17 +56,29 @@ pub(in crate::crowd) struct Sections {
     pub(in crate::crowd) listed: Section,
     pub(in crate::crowd) changes: Section,
     pub(in crate::crowd) indices: Section,
+    /// The actors of changed instances, if the GPU culls.
+    pub(in crate::crowd) actors: Section,
+    /// The views of the GPU's cull stage.
+    pub(in crate::crowd) cull_views: Section,
+    /// Behind those, a bit for each instance of each list.
+    pub(in crate::crowd) listed_bits: Section,
+    /// Words of one of those lists.
+    pub(in crate::crowd) listed_words: u32,
+    /// Words that are copied to the work buffer.
+    pub(in crate::crowd) patches: Section,
     /// Vertices that the CPU deformed.
     pub(in crate::crowd) deformed: Section,
     end: u64,
 }
 
 /// The number of sections that are copied if the ring is staged.
-pub(in crate::crowd) const SECTIONS: usize = 6;
+pub(in crate::crowd) const SECTIONS: usize = 9;
 
 impl Sections {
-    fn new(desc: &CrowdDesc, alignment: u64) -> Self {
+    /// `work` is the capacity of the work buffer, if the GPU culls.
+    fn new(desc: &CrowdDesc, work: Option<WorkCapacity>, alignment: u64) -> Self {
         let instances = u64::from(desc.capacity.instances.max(1));
+        let views_each = u64::from(desc.capacity.views);
         let view_stride = VIEW_BYTES.next_multiple_of(alignment);
         let mut end = 0;
         let mut section = |bytes: u64| {
@@ -73,7 +90,8 @@ impl Sections {
         let morphs = section(u64::from(desc.capacity.morph_words()) * 4);
         // One list for each view, in case all differ.
         let all = instances * u64::from(desc.capacity.views);
-        let visible = section((all + u64::from(desc.capacity.blended)) * 4);
+        // Before the lists stands a word of 0: see `Self::first_in_lists`.
+        let visible = section((1 + all + u64::from(desc.capacity.blended)) * 4);
         let listed = section(instances * 4);
         let lists = Section {
             start: morphs.start,
@@ -81,6 +99,28 @@ impl Sections {
         };
         let changes = section(instances * size_of::<GpuChange>() as u64);
         let indices = section(instances * 4);
+        let culls = u64::from(work.is_some());
+        // A descriptor has at least one element, even if nothing reads it.
+        let actors = culls * instances * size_of::<GpuActor>() as u64;
+        let actors = section(actors.max(16));
+        let view_bytes = culls * views_each * size_of::<GpuCullView>() as u64;
+        let bits = culls * views_each * instances.div_ceil(BLOCK as u64) * BLOCK as u64 / 8;
+        let both = section(view_bytes + bits);
+        let cull_views = Section {
+            bytes: view_bytes,
+            ..both
+        };
+        let listed_bits = Section {
+            start: both.start + view_bytes,
+            bytes: bits,
+        };
+        let words = work.map_or(0, |work| {
+            let chunks = chunk_capacity(&desc.capacity, work.characters);
+            u64::from(chunks) * (u64::from(CHUNK_WORDS) + BLOCK as u64)
+                + u64::from(work.characters) * u64::from(CHARACTER_WORDS)
+                + u64::from(work.draws) * u64::from(DRAW_WORDS)
+        });
+        let patches = section(words * 4);
         let deformed = section(u64::from(desc.capacity.cpu_skinned_words) * 4);
         Self {
             view_stride,
@@ -91,8 +131,21 @@ impl Sections {
             listed,
             changes,
             indices,
+            actors,
+            cull_views,
+            listed_bits,
+            listed_words: (instances.div_ceil(BLOCK as u64) * BLOCK as u64 / 32) as u32,
+            patches,
             deformed,
             end,
+        }
+    }
+
+    /// The views and lists of the GPU's cull stage, as one descriptor covers them.
+    fn cull_input(&self) -> Section {
+        Section {
+            bytes: self.cull_views.bytes + self.listed_bits.bytes,
+            ..self.cull_views
         }
     }
 
@@ -101,8 +154,9 @@ impl Sections {
         ((section.start - self.lists.start) / 4) as u32
     }
 
-    /// The number of bytes of each section that shaders read. Vertices that the CPU deformed are
-    /// not among them: they are copied from where they were written.
+    /// The number of bytes of each section that shaders read. Vertices that the CPU deformed, and
+    /// what the work buffer is patched with, are not among them: they are copied from where they
+    /// were written.
     pub(in crate::crowd) fn written(&self, bytes: &Written) -> [(Section, u64); SECTIONS] {
         [
             (self.views, bytes.views),
@@ -111,6 +165,9 @@ impl Sections {
             (self.indices, bytes.indices),
             (self.morphs, bytes.morphs),
             (self.listed, bytes.listed),
+            (self.actors, bytes.actors),
+            (self.cull_views, bytes.cull_views),
+            (self.listed_bits, bytes.listed_bits),
         ]
     }
 }
@@ -118,24 +175,35 @@ impl Sections {
 /// Bytes written into each section of the record ring.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::crowd) struct Written {
+    /// From the first view to the end of the last one.
     pub(in crate::crowd) views: u64,
+    /// The part of `views` that was not written.
+    pub(in crate::crowd) view_gaps: u64,
     pub(in crate::crowd) visible: u64,
     pub(in crate::crowd) changes: u64,
     pub(in crate::crowd) indices: u64,
     pub(in crate::crowd) morphs: u64,
     pub(in crate::crowd) listed: u64,
     pub(in crate::crowd) deformed: u64,
+    pub(in crate::crowd) actors: u64,
+    pub(in crate::crowd) cull_views: u64,
+    pub(in crate::crowd) listed_bits: u64,
+    pub(in crate::crowd) patches: u64,
 }
 
 impl Written {
     pub(in crate::crowd) fn total(&self) -> u64 {
-        self.views
+        self.views - self.view_gaps
             + self.visible
             + self.changes
             + self.indices
             + self.morphs
             + self.listed
             + self.deformed
+            + self.actors
+            + self.cull_views
+            + self.listed_bits
+            + self.patches
     }
 }
 
@@ -145,11 +213,29 @@ pub(in crate::crowd) struct FrameBuffers {
     pub(in crate::crowd) palettes: PaletteRing,
     records: Ring,
     pub(in crate::crowd) sections: Sections,
-    table: Buffer,
+    pub(in crate::crowd) table: Buffer,
+    pub(in crate::crowd) table_layout: TableLayout,
+    /// If the GPU culls.
+    pub(in crate::crowd) work: Option<WorkBuffer>,
+    pub(in crate::crowd) read_back: Option<ReadBack>,
     skinned: Buffer,
     pub(in crate::crowd) history: HistoryBuffer,
     scatter_pool: Object<vk::DescriptorPool>,
     pub(in crate::crowd) scatter_set: vk::DescriptorSet,
+    cull_pool: Object<vk::DescriptorPool>,
+    pub(in crate::crowd) cull_set: vk::DescriptorSet,
+    /// This frame's copies from the records that the CPU wrote to the work buffer.
+    pub(in crate::crowd) copies: Vec<vk::BufferCopy>,
+    /// Bytes of this frame's patches so far.
+    pub(in crate::crowd) patched: u64,
+}
+
+/// The passes that write the buffers.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::crowd) struct Writers<'a> {
+    pub(in crate::crowd) scatter: &'a ScatterPass,
+    /// With the capacity of the work buffer, if the GPU culls.
+    pub(in crate::crowd) cull: Option<(&'a CullPass, WorkCapacity)>,
 }
 
 impl FrameBuffers {
@@ -159,21 +245,28 @@ impl FrameBuffers {
             records: Ring::null(),
             sections: Sections::default(),
             table: Buffer::null(),
+            table_layout: TableLayout::default(),
+            work: None,
+            read_back: None,
             skinned: Buffer::null(),
             history: HistoryBuffer::null(),
             scatter_pool: Object::null(),
             scatter_set: vk::DescriptorSet::null(),
+            cull_pool: Object::null(),
+            cull_set: vk::DescriptorSet::null(),
+            copies: Vec::new(),
+            patched: 0,
         }
     }
 
     pub(in crate::crowd) fn new(
         device: &Device,
         allocator: &mut dyn MemoryAllocator,
-        scatter: &ScatterPass,
+        writers: Writers<'_>,
         desc: &CrowdDesc,
     ) -> Result<Self> {
         let mut buffers = Self::null();
-        match buffers.build(device, allocator, scatter, desc) {
+        match buffers.build(device, allocator, writers, desc) {
             Ok(()) => Ok(buffers),
             Err(error) => {
                 // SAFETY: no command buffer has used the buffers, because they were created above.
@@ -187,7 +280,7 @@ impl FrameBuffers {
         &mut self,
         device: &Device,
         allocator: &mut dyn MemoryAllocator,
-        scatter: &ScatterPass,
+        writers: Writers<'_>,
         desc: &CrowdDesc,
     ) -> Result<()> {
         let palettes = PaletteRingDesc {
@@ -201,7 +294,8 @@ impl FrameBuffers {
             .min_offset_alignment
             .max(device.limits.offset_alignment)
             .max(MAPPED_ALIGNMENT);
-        self.sections = Sections::new(desc, alignment);
+        let work = writers.cull.map(|(_, capacity)| capacity);
+        self.sections = Sections::new(desc, work, alignment);
         let records = RingDesc {
             name: "throng records (ring)",
             frames_in_flight: desc.frames_in_flight,
@@ -213,14 +307,31 @@ impl FrameBuffers {
             staged: desc.staged,
         };
         self.records = Ring::new(device, allocator, &records)?;
-        let bytes = u64::from(desc.capacity.instances.max(1)) * size_of::<GpuInstance>() as u64;
-        let storage = vk::BufferUsageFlags::STORAGE_BUFFER;
-        let usage = storage | vk::BufferUsageFlags::TRANSFER_SRC;
+        self.table_layout = TableLayout::new(desc.capacity.instances, work.is_some());
+        let bytes = limit(
+            "bytes of the instance table (maxStorageBufferRange)",
+            self.table_layout.bytes,
+            device.limits.max_storage_range,
+        )?;
+        let usage = vk::BufferUsageFlags::STORAGE_BUFFER
+            | vk::BufferUsageFlags::TRANSFER_SRC
+            | vk::BufferUsageFlags::TRANSFER_DST;
         self.table = Buffer::device_local(device, allocator, "throng instances", bytes, usage)?;
-        let usage = usage
-            | vk::BufferUsageFlags::TRANSFER_DST
-            | vk::BufferUsageFlags::VERTEX_BUFFER
-            | desc.skinned_usage;
+        if let Some(work) = work {
+            let head = self.sections.lists.bytes;
+            self.work = Some(WorkBuffer::new(
+                device,
+                allocator,
+                &desc.capacity,
+                work,
+                head,
+            )?);
+            let (frames, views) = (desc.frames_in_flight, desc.capacity.views);
+            self.read_back = Some(ReadBack::new(device, allocator, frames, views)?);
+            // One for each run of patches, and for the morph weights of each instance.
+            self.copies.reserve(desc.capacity.instances as usize);
+        }
+        let usage = usage | vk::BufferUsageFlags::VERTEX_BUFFER | desc.skinned_usage;
         let bytes = limit(
             "bytes of Capacity::skinned_words (maxStorageBufferRange)",
             u64::from(desc.capacity.skinned_words.max(4)) * 4,
@@ -233,8 +344,17 @@ impl FrameBuffers {
             changes: self.record_range(self.sections.changes),
             indices: self.record_range(self.sections.indices),
             table: self.instances(),
+            actors: self.record_range(self.sections.actors),
         };
-        (self.scatter_pool, self.scatter_set) = scatter.make_set(device, &buffers)?;
+        (self.scatter_pool, self.scatter_set) = writers.scatter.make_set(device, &buffers)?;
+        if let (Some((cull, _)), Some(work)) = (writers.cull, &self.work) {
+            let buffers = CullBuffers {
+                table: self.instances(),
+                work: whole(&work.buffer),
+                input: self.record_range(self.sections.cull_input()),
+            };
+            (self.cull_pool, self.cull_set) = cull.make_set(device, &buffers)?;
+        }
         Ok(())
     }
 
@@ -244,11 +364,27 @@ impl FrameBuffers {
     }
 
     /// A descriptor of a section of the record ring. Its start is a dynamic offset.
-    pub(in crate::crowd) fn record_range(&self, section: Section) -> vk::DescriptorBufferInfo {
+    fn record_range(&self, section: Section) -> vk::DescriptorBufferInfo {
         vk::DescriptorBufferInfo {
             buffer: self.records.buffer(),
             offset: 0,
             range: section.bytes,
+        }
+    }
+
+    /// A descriptor of the lists. Its start is a dynamic offset, see [`Self::lists_offset`].
+    pub(in crate::crowd) fn lists(&self) -> vk::DescriptorBufferInfo {
+        match &self.work {
+            Some(work) => whole(&work.buffer),
+            None => self.record_range(self.sections.lists),
+        }
+    }
+
+    /// The dynamic offset of the lists of `frame_index`.
+    pub(in crate::crowd) fn lists_offset(&self, frame_index: u32) -> u32 {
+        match &self.work {
+            Some(_) => 0,
+            None => self.offset(frame_index, self.sections.lists),
         }
     }
 
@@ -260,20 +396,12 @@ impl FrameBuffers {
 
     /// The instance table.
     pub(in crate::crowd) fn instances(&self) -> vk::DescriptorBufferInfo {
-        vk::DescriptorBufferInfo {
-            buffer: self.table.handle,
-            offset: 0,
-            range: vk::WHOLE_SIZE,
-        }
+        whole(&self.table)
     }
 
     /// The deformed vertices.
     pub(in crate::crowd) fn skinned(&self) -> vk::DescriptorBufferInfo {
-        vk::DescriptorBufferInfo {
-            buffer: self.skinned.handle,
-            offset: 0,
-            range: vk::WHOLE_SIZE,
-        }
+        whole(&self.skinned)
     }
 
     /// The buffer from which shaders read the records' sections, and the start of a section of
@@ -300,7 +428,10 @@ impl FrameBuffers {
         [
             (self.table.handle, 0),
             self.palettes.source(frame_index),
-            self.source(frame_index, self.sections.morphs),
+            match &self.work {
+                Some(work) => (work.buffer.handle, 0),
+                None => self.source(frame_index, self.sections.morphs),
+            },
             (self.skinned.handle, 0),
         ]
     }
@@ -340,6 +471,75 @@ impl FrameBuffers {
         Ok(unsafe { WriteOnly::from_raw(start.as_ptr().cast(), count) })
     }
 
+    /// Words of a list of the GPU's cull stage.
+    pub(in crate::crowd) fn listed_words(&self) -> u32 {
+        self.sections.listed_words
+    }
+
+    /// Begins the copies of a frame.
+    pub(in crate::crowd) fn begin_copies(&mut self) {
+        self.copies.clear();
+        self.patched = 0;
+    }
+
+    /// Copies bytes of a list to the same place of the work buffer, if the GPU culls.
+    pub(in crate::crowd) fn copy_to_work(
+        &mut self,
+        frame_index: u32,
+        section: Section,
+        at: u64,
+        bytes: u64,
+    ) {
+        let in_lists = section.start - self.sections.lists.start + at;
+        self.copy(frame_index, section, at, (in_lists, bytes));
+    }
+
+    /// Adds a copy to byte `to` of the work buffer, if there is one.
+    fn copy(&mut self, frame_index: u32, section: Section, at: u64, (to, bytes): (u64, u64)) {
+        if self.work.is_none() || bytes == 0 {
+            return;
+        }
+        let (_, start) = self.host_source(frame_index, section);
+        let region = vk::BufferCopy {
+            src_offset: start + at,
+            dst_offset: to,
+            size: bytes,
+        };
+        match self.copies.last_mut() {
+            Some(last)
+                if last.src_offset + last.size == region.src_offset
+                    && last.dst_offset + last.size == region.dst_offset =>
+            {
+                last.size += bytes;
+            }
+            _ => self.copies.push(region),
+        }
+    }
+
+    /// Writes words that are copied to the word `to` of the work buffer.
+    ///
+    /// # Errors
+    /// [`Error::Capacity`] if a frame has no space for that many.
+    ///
+    /// # Safety
+    /// The GPU has finished the earlier work of this frame index.
+    pub(in crate::crowd) unsafe fn patch(
+        &mut self,
+        frame_index: u32,
+        to: u32,
+        count: usize,
+        words: impl Iterator<Item = u32>,
+    ) -> Result<()> {
+        let (section, at) = (self.sections.patches, self.patched);
+        // SAFETY: this function has the same contract.
+        let mut out = unsafe { self.write(frame_index, section, at, count)? };
+        out.fill_from(words)?;
+        let bytes = count as u64 * 4;
+        self.copy(frame_index, section, at, (u64::from(to) * 4, bytes));
+        self.patched += bytes;
+        Ok(())
+    }
+
     /// Copies the written records, if the ring is staged. Returns whether it was.
     ///
     /// # Safety
@@ -369,11 +569,27 @@ impl FrameBuffers {
         // SAFETY: the GPU does not use the buffers, by this function's contract.
         unsafe {
             self.scatter_pool.destroy(device);
+            self.cull_pool.destroy(device);
+            if let Some(mut work) = self.work.take() {
+                work.destroy(device, allocator);
+            }
+            if let Some(mut read_back) = self.read_back.take() {
+                read_back.destroy(device, allocator);
+            }
             self.history.destroy(device, allocator);
             self.skinned.destroy(device, allocator);
             self.table.destroy(device, allocator);
             self.records.destroy(device, allocator);
             self.palettes.destroy(device, allocator);
         }
+    }
+}
+
+/// A descriptor of a whole buffer.
+fn whole(buffer: &Buffer) -> vk::DescriptorBufferInfo {
+    vk::DescriptorBufferInfo {
+        buffer: buffer.handle,
+        offset: 0,
+        range: vk::WHOLE_SIZE,
     }
 }

@@ -1,6 +1,7 @@
 //! The retire queue: keeps replaced objects until no frame in flight can use them.
 
 use crate::crowd::memory::buffers::FrameBuffers;
+use crate::crowd::memory::grown::Grown;
 use crate::crowd::memory::history_buffer::HistoryBuffer;
 use crate::gpu::{Device, MemoryAllocator, Object, SkinnedMesh, Upload};
 use crate::pass::draw::DrawPass;
@@ -16,6 +17,7 @@ pub(in crate::crowd) enum Retired {
     Pass(Box<DrawPass>),
     Shadow(BoundShadow),
     History(HistoryBuffer),
+    Grown(Box<Grown>),
     /// The upload of the character of this load.
     Upload(u32, Upload),
 }
@@ -35,6 +37,7 @@ impl Retired {
                 Self::Pass(pass) => pass.destroy(device),
                 Self::Shadow(bound) => bound.destroy(device),
                 Self::History(buffer) => buffer.destroy(device, allocator),
+                Self::Grown(grown) => grown.destroy(device, allocator),
                 Self::Upload(_, upload) => upload.free(device, allocator),
             }
         }

@@ -18,8 +18,16 @@ pub(in crate::crowd) struct Animated {
     written: Vec<Vec<u64>>,
     /// Counts the events that invalidate everything in the ring.
     epoch: u32,
-    /// True if an instance of this frame has its palette in the ring.
+    /// True if an active instance of this frame has its palette in the ring.
     pub(in crate::crowd) any_in_ring: bool,
+    /// The active instances that a frame shows, by character and then by table index, and the end
+    /// of each character's.
+    pub(in crate::crowd) shown: Vec<u32>,
+    pub(in crate::crowd) ends: Vec<u32>,
+    /// The instances that this frame left to rest.
+    pub(in crate::crowd) rested: Vec<u32>,
+    /// The instances that the skin stage deforms, in the same order, with their characters.
+    pub(in crate::crowd) computed: Vec<(u32, u32)>,
 }
 
 /// The destination of a palette.
@@ -58,6 +66,8 @@ impl Animated {
         reserve(&mut self.ordered.0, instances);
         reserve(&mut self.ordered.1, instances);
         reserve(&mut self.starts.0, instances);
+        reserve(&mut self.shown, instances);
+        reserve(&mut self.rested, instances);
         for written in &mut self.written {
             reserve(written, instances);
         }
@@ -67,6 +77,57 @@ impl Animated {
     pub(in crate::crowd) fn reserve_deformed(&mut self, instances: usize) {
         let more = instances.saturating_sub(self.deformed.len());
         self.deformed.reserve(more);
+    }
+
+    /// Reserves memory for this many instances that the skin stage deforms, and this many
+    /// characters.
+    pub(in crate::crowd) fn reserve_lists(&mut self, computed: usize, characters: usize) {
+        let more = computed.saturating_sub(self.computed.len());
+        self.computed.reserve(more);
+        let more = (characters + 1).saturating_sub(self.ends.len());
+        self.ends.reserve(more);
+    }
+
+    /// Sorts the active instances that a frame shows by character.
+    pub(in crate::crowd) fn gather<I: Iterator<Item = (u32, u32)>>(
+        &mut self,
+        characters: usize,
+        shown: impl Fn() -> I,
+    ) {
+        self.ends.clear();
+        self.ends.resize(characters + 1, 0);
+        let mut all = 0;
+        for (character, _) in shown() {
+            if let Some(count) = self.ends.get_mut(character as usize + 1) {
+                *count += 1;
+                all += 1;
+            }
+        }
+        for at in 1..self.ends.len() {
+            self.ends[at] += self.ends[at - 1];
+        }
+        self.shown.clear();
+        self.shown.resize(all, 0);
+        // Each element is where the next instance of that character goes, and so in the end that
+        // of the character after it.
+        for (character, index) in shown() {
+            let Some(next) = self.ends.get_mut(character as usize) else {
+                continue;
+            };
+            if let Some(to) = self.shown.get_mut(*next as usize) {
+                *to = index;
+            }
+            *next += 1;
+        }
+        self.ends.pop();
+    }
+
+    /// The active instances of a character that a frame shows, as a range of `shown`.
+    pub(in crate::crowd) fn range(&self, character: u32) -> core::ops::Range<usize> {
+        let at = character as usize;
+        let end = self.ends.get(at).copied().unwrap_or(0);
+        let start = at.checked_sub(1).and_then(|at| self.ends.get(at));
+        start.copied().unwrap_or(0) as usize..end as usize
     }
 
     /// Invalidates everything in the ring.
@@ -92,9 +153,7 @@ impl Animated {
         index: u32,
         still: Option<u32>,
     ) -> bool {
-        let stamp = still.map_or(0, |pose| {
-            u64::from(self.epoch) << 32 | u64::from(pose.wrapping_add(1))
-        });
+        let stamp = still.map_or(0, |pose| self.stamp(pose));
         let written = self.written.get_mut(frame_index as usize);
         let Some(written) = written.and_then(|list| list.get_mut(index as usize)) else {
             return true;
@@ -102,6 +161,19 @@ impl Animated {
         let known = stamp != 0 && *written == stamp;
         *written = stamp;
         !known
+    }
+
+    /// Returns true if the ring has a still pose in all frames in flight.
+    pub(in crate::crowd) fn is_everywhere(&self, index: u32, still: u32) -> bool {
+        let stamp = self.stamp(still);
+        let at = index as usize;
+        let has = |written: &Vec<u64>| written.get(at).is_some_and(|own| *own == stamp);
+        self.written.iter().all(has)
+    }
+
+    /// What stands for a still pose in `written`.
+    fn stamp(&self, still: u32) -> u64 {
+        u64::from(self.epoch) << 32 | u64::from(still.wrapping_add(1))
     }
 }
 

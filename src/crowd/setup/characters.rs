@@ -94,7 +94,35 @@ impl Crowd {
                     upload.free(device, allocator);
                 }
             })?;
+        if self.pipelines.cull.is_some()
+            && !loaded.is_blended()
+            && let Err(why) = self.place(allocator, &mut loaded)
+        {
+            // SAFETY: no command buffer has used these objects, because they were created above.
+            unsafe {
+                loaded.destroy(&self.device, allocator);
+                upload.free(&self.device, allocator);
+            }
+            return Err(why);
+        }
         Ok((loaded, upload))
+    }
+
+    /// Gives a new character its place in the tables of the GPU's cull stage.
+    fn place(
+        &mut self,
+        allocator: &mut dyn MemoryAllocator,
+        loaded: &mut LoadedCharacter,
+    ) -> Result<()> {
+        let before = self.memory.work;
+        self.reserve_work(allocator, loaded)?;
+        if self.memory.work != before {
+            // The crowd's buffers are new, so the sets must be, too.
+            let (layout, buffers) = (&self.pipelines.set_layout, &self.memory.buffers);
+            loaded.renew_sets(&self.device, layout, buffers)?;
+        }
+        loaded.slot = Some(self.scene.chunks.add(loaded));
+        Ok(())
     }
 
     /// Reserves the CPU memory that frames need for a character.
@@ -147,6 +175,9 @@ impl Crowd {
         }
         retire_queue.retire(Retired::Pool(character.pool));
         retire_queue.retire(Retired::Mesh(character.mesh));
+        if let Some(slot) = &character.slot {
+            self.scene.chunks.remove(slot);
+        }
     }
 
     /// The CPU data of a character that the crowd keeps: skeleton, palette and clips.

@@ -1,15 +1,22 @@
 //! Grows the capacities of a crowd, between frames.
 
+use crate::crowd::characters::LoadedCharacter;
 use crate::crowd::crowd::Crowd;
 use crate::crowd::desc::check_desc;
 use crate::crowd::memory::buffers::FrameBuffers;
+use crate::crowd::memory::grown::Grown;
 use crate::crowd::memory::history_buffer::HistoryBuffer;
 use crate::crowd::memory::retire::Retired;
+use crate::crowd::memory::work::WorkCapacity;
 use crate::crowd::{Capacity, CharacterId, CrowdDesc, SkinningStage};
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
-use crate::gpu::{MemoryAllocator, expect_own};
+use crate::gpu::{MemoryAllocator, expect_own, limit};
+
+/// The most characters that the GPU's cull stage has space for: workgroups of one dispatch, with as
+/// many chunks as the largest crowd.
+const MAX_CHARACTERS: u32 = 16_384;
 
 /// Instances of a character to grow a crowd for. See [`Crowd::reserve_for`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -60,8 +67,19 @@ impl Crowd {
             ..self.desc.clone()
         };
         check_desc(&desc, &self.device.enabled)?;
-        let mut buffers =
-            FrameBuffers::new(&self.device, allocator, &self.pipelines.scatter, &desc)?;
+        self.rebuild(allocator, desc, self.memory.work)
+    }
+
+    /// Replaces all buffers by larger ones.
+    fn rebuild(
+        &mut self,
+        allocator: &mut dyn MemoryAllocator,
+        desc: CrowdDesc,
+        work: WorkCapacity,
+    ) -> Result<()> {
+        let wanted = desc.capacity;
+        let writers = self.pipelines.writers(work);
+        let mut buffers = FrameBuffers::new(&self.device, allocator, writers, &desc)?;
         let (device, layout) = (&self.device, &self.pipelines.set_layout);
         let sets = self.scene.characters.all_sets(device, layout, &buffers);
         let sets = sets.inspect_err(|_| {
@@ -74,6 +92,11 @@ impl Crowd {
             replaced.history = unneeded;
         }
         let retire_queue = &mut self.memory.retire_queue;
+        // If growth has not been recorded since the last one, the buffers before that have
+        // everything.
+        if self.memory.grown.is_none() {
+            self.memory.grown = Some(Grown::take(&mut replaced));
+        }
         retire_queue.retire(Retired::Buffers(replaced.into()));
         for (character, (pool, sets)) in self.scene.characters.iter_mut().zip(sets) {
             let replaced = core::mem::replace(&mut character.pool, pool);
@@ -81,15 +104,50 @@ impl Crowd {
             character.sets = sets;
         }
         self.desc = desc;
+        self.memory.work = work;
+        if let Some(work) = &self.memory.buffers.work {
+            self.scene.chunks.grow(&work.layout);
+        }
+        // The buffer of what the GPU counts is new.
+        self.frame.read_back_views.fill(0);
+        let views = wanted.views as usize;
+        let more = views.saturating_sub(self.frame.read_back.len());
+        self.frame.read_back.reserve(more);
         self.frame
             .views
             .reserve((wanted.views as usize).saturating_sub(self.frame.views.len()));
-        // The new table is empty, so every record must be written again.
         self.scene.instances.grow(&wanted);
         self.scene.animated.reserve(wanted.instances as usize);
         self.frame.sorted.reserve(wanted.blended as usize);
         self.scene.reserve_visibility(&wanted);
         Ok(())
+    }
+
+    /// Grows the work buffer of the GPU's cull stage for one more character, if there is one.
+    ///
+    /// # Errors
+    /// As [`Self::reserve`]. If this fails, the crowd is unchanged.
+    pub(super) fn reserve_work(
+        &mut self,
+        allocator: &mut dyn MemoryAllocator,
+        character: &LoadedCharacter,
+    ) -> Result<()> {
+        let now = self.memory.work;
+        let [characters, draws] = self.scene.chunks.need(character);
+        if characters <= now.characters && draws <= now.draws {
+            return Ok(());
+        }
+        limit(
+            "characters (the work buffer of the cull stage)",
+            characters.into(),
+            MAX_CHARACTERS.into(),
+        )?;
+        let grow = |now: u32, need: u32| now.max(need.checked_next_power_of_two().unwrap_or(need));
+        let work = WorkCapacity {
+            characters: grow(now.characters, characters).min(MAX_CHARACTERS),
+            draws: grow(now.draws, draws),
+        };
+        self.rebuild(allocator, self.desc.clone(), work)
     }
 
     /// Grows the capacity for more instances of each of these characters.

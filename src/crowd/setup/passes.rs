@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::gpu::{Device, GpuInstance, draws_without_indices, skin_variant, variant};
 use crate::order;
 use crate::palette::{PaletteFormat, SkinningMethod};
+use crate::pass::cull::CullPass;
 use crate::pass::desc::PassDesc;
 use crate::pass::draw::{DrawPass, prepare};
 use crate::pass::pipelines::Variant;
@@ -212,7 +213,10 @@ impl Crowd {
                 })
             })
         });
+        let cull = pipelines.cull.iter().flat_map(CullPass::pipelines);
+        let cull = cull.map(move |(stage, handle)| compute(stage, (GpuInstance::NONE, handle)));
         core::iter::once(compute("scatter", scatter))
+            .chain(cull)
             .chain(skin.map(move |it| compute("skin", it)))
             .chain(drawing)
     }

@@ -60,6 +60,9 @@ impl Crowd {
             Ok(animator)
         });
         let animator = animator.inspect_err(|_| {
+            if let Some(slot) = &loaded.slot {
+                self.scene.chunks.remove(slot);
+            }
             // SAFETY: no command buffer has used these objects, because they were created above.
             unsafe {
                 loaded.destroy(&self.device, allocator);
@@ -77,6 +80,10 @@ impl Crowd {
         let new = scene.characters.get(id)?;
         let (sizes, rest_palette) = (new.sizes(), new.mesh.rest_palette());
         scene.instances.resize(&new.members, &sizes, rest_palette);
+        for member in &new.members {
+            scene.visibility.set_on_cpu(*member, new.slot.is_none());
+            scene.visibility.activate(*member);
+        }
         scene.animated.forget();
         scene.reserve_deformed();
         self.retire(old);
@@ -109,6 +116,7 @@ impl Crowd {
         let mut gone = Vec::new();
         for member in &new.members {
             let children: Vec<u32> = scene.attachments.children(*member).collect();
+            scene.attachments.note(*member);
             for child in children {
                 let Some(attachment) = scene.attachments.of_mut(child) else {
                     continue;

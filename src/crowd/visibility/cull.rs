@@ -5,6 +5,7 @@
 
 use crate::crowd::characters::MAX_LEVELS;
 use crate::crowd::view::{Culling, View};
+use crate::gpu::layout::GpuCullView;
 use crate::mesh::Sphere;
 use glam::{Affine3A, Vec3, Vec4};
 
@@ -18,6 +19,16 @@ const ROUNDING: f32 = 1.0 / 1_048_576.0;
 /// A level coarser than the last must meet this part of the allowed error, so that levels do not
 /// alternate at a threshold.
 const COARSER: f32 = 0.8;
+
+/// The factors by which a view may allow more error, to keep to its number of triangles, are powers
+/// of the fourth root of 2.
+pub(in crate::crowd) const FACTOR: f32 = 1.189_207_1;
+
+/// 1 / [`FACTOR`], as the shaders have it.
+const INVERSE_FACTOR: f32 = 0.840_896_4;
+
+/// The highest power.
+pub(in crate::crowd) const FACTORS: u32 = 40;
 
 /// Instances whose diameter is below this part of the allowed error are left out.
 const LEAST_SIZE: f32 = 0.7;
@@ -83,8 +94,10 @@ impl Spheres {
         ]
     }
 
-    pub(in crate::crowd) fn set(&mut self, index: u32, placed: &Placed) {
+    /// Returns true if that changed it.
+    pub(in crate::crowd) fn set(&mut self, index: u32, placed: &Placed) -> bool {
         let index = index as usize;
+        let mut changed = false;
         let values = [
             placed.center.x,
             placed.center.y,
@@ -97,9 +110,10 @@ impl Spheres {
                 list.resize((index + 1).next_multiple_of(BLOCK), 0.0);
             }
             if let Some(to) = list.get_mut(index) {
-                *to = value;
+                changed |= core::mem::replace(to, value) != value;
             }
         }
+        changed
     }
 
     pub(in crate::crowd) fn get(&self, index: u32) -> Placed {
@@ -109,6 +123,20 @@ impl Spheres {
             radius: of(&self.radius),
             scale: of(&self.scale),
         }
+    }
+
+    /// A bit for each instance of a block that may be inside all planes, and is not too small.
+    pub(in crate::crowd) fn seen(&self, block: usize, test: &ViewTest) -> u64 {
+        let inside = self.inside(block, test);
+        let start = (block * BLOCK) as u32;
+        if !test.coarse {
+            return inside;
+        }
+        super::decide::bits(inside).fold(inside, |seen, at| {
+            let placed = self.get(start + at as u32);
+            let squared = test.distance_squared(placed.center);
+            seen & !(u64::from(test.is_too_small(&placed, squared)) << at)
+        })
     }
 
     /// A bit for each instance of a block that may be inside all planes.
@@ -146,10 +174,8 @@ impl Spheres {
 /// A plane that bounds what a view shows.
 #[derive(Debug, Clone, Copy)]
 struct Plane {
-    /// Its product with a point inside is not negative.
+    /// Its product with a point inside is not negative. The normal is not longer than 1.
     inward: Vec4,
-    /// The length of the normal.
-    length: f32,
     /// How far rounding can move the product: per metre of the point's coordinates, and in any
     /// case.
     rounding: [f32; 2],
@@ -159,12 +185,15 @@ impl Plane {
     /// The plane of points whose product with `a` is not below minus that with `b`.
     fn new(a: Vec4, b: Vec4) -> Self {
         let inward = a + b;
+        let length = inward.truncate().length() * (1.0 + ROUNDING);
+        // A plane without a normal has everything on one side.
+        let scale = if length > 0.0 { length } else { 1.0 };
+        let lengths = a.truncate().length() + b.truncate().length();
         Self {
-            inward,
-            length: inward.truncate().length() * (1.0 + ROUNDING),
+            inward: inward / scale,
             rounding: [
-                (a.truncate().length() + b.truncate().length()) * ROUNDING,
-                (a.w.abs() + b.w.abs()) * ROUNDING,
+                lengths / scale * ROUNDING,
+                (a.w.abs() + b.w.abs()) / scale * ROUNDING,
             ],
         }
     }
@@ -174,7 +203,7 @@ impl Plane {
         let [x, y, z, w] = self.inward.to_array();
         let product = ((center.x * x + center.y * y) + center.z * z) + w;
         let away = (center.x.abs() + center.y.abs()) + center.z.abs();
-        let reach = (radius * self.length + away * self.rounding[0]) + self.rounding[1];
+        let reach = (radius + away * self.rounding[0]) + self.rounding[1];
         product + reach < 0.0
     }
 }
@@ -186,6 +215,8 @@ pub(in crate::crowd) struct ViewTest {
     eye: Vec3,
     /// True if size depends on distance.
     perspective: bool,
+    /// True if what is too small is left out.
+    coarse: bool,
     /// Pixels per metre at a distance of 1 m over the allowed error in pixels: for the level that
     /// an instance has or a finer one, and for a coarser one.
     per_error: [f32; 2],
@@ -244,19 +275,12 @@ impl ViewTest {
             planes,
             eye: eye.truncate(),
             perspective,
+            coarse,
             per_error: [per_error, (per_error / COARSER).min(f32::MAX)],
-            least_size: if coarse {
-                2.0 / LEAST_SIZE * per_error
-            } else {
-                f32::INFINITY
-            },
-            fixed: if view.error_px > 0.0 {
-                view.level.map(|level| level.min(u8::MAX.into()) as u8)
-            } else {
-                Some(
-                    view.level
-                        .map_or(0, |level| level.min(u8::MAX.into()) as u8),
-                )
+            least_size: (2.0 / LEAST_SIZE * per_error).min(f32::MAX),
+            fixed: match view.level {
+                None if view.error_px > 0.0 => None,
+                level => Some(level.unwrap_or(0).min(MAX_LEVELS as u32) as u8),
             },
         }
     }
@@ -266,12 +290,61 @@ impl ViewTest {
         self.fixed.is_some()
     }
 
-    /// The same with another allowed error: `factor` times as much.
-    pub(in crate::crowd) fn with_error(&self, factor: f32) -> Self {
+    /// The same with more allowed error: a power of [`FACTOR`] times as much.
+    pub(in crate::crowd) fn with_power(&self, power: u32) -> Self {
+        let inverse = (0..power).fold(1.0, |inverse: f32, _| inverse * INVERSE_FACTOR);
         Self {
-            per_error: self.per_error.map(|per_error| per_error / factor),
+            per_error: self.per_error.map(|per_error| per_error * inverse),
             ..*self
         }
+    }
+
+    /// True if a sphere is inside all planes, and not too small.
+    pub(in crate::crowd) fn shows(&self, placed: &Placed) -> bool {
+        let leaves_out = |plane: &Plane| plane.leaves_out(placed.center, placed.radius);
+        !self.planes.iter().any(leaves_out)
+            && !self.is_too_small(placed, self.distance_squared(placed.center))
+    }
+
+    /// The same, but never stricter than a device that rounds in another way.
+    pub(in crate::crowd) fn widened(&self) -> Self {
+        Self {
+            planes: self.planes.map(|plane| Plane {
+                rounding: plane.rounding.map(|rounding| rounding * 2.0),
+                ..plane
+            }),
+            least_size: (self.least_size * (1.0 + 4.0 * ROUNDING)).min(f32::MAX),
+            ..*self
+        }
+    }
+
+    /// The record of the view `view` for the GPU's cull stage.
+    pub(in crate::crowd) fn record(&self, view: &View) -> GpuCullView {
+        let limited = view.max_triangles.filter(|_| !self.is_fixed());
+        let flags = [
+            (self.perspective, GpuCullView::PERSPECTIVE),
+            (self.coarse, GpuCullView::COARSE),
+            (limited.is_some(), GpuCullView::BUDGET),
+        ];
+        let flags = flags.into_iter().filter(|(is, _)| *is);
+        GpuCullView {
+            planes: self.planes.map(|plane| plane.inward.to_array()),
+            rounding: self.planes.map(|plane| plane.rounding),
+            eye: self.eye.to_array(),
+            least_size: self.least_size,
+            per_error: self.per_error,
+            max_triangles: limited.unwrap_or(u32::MAX),
+            fixed_level: self.fixed.map_or(0, |level| u32::from(level) + 1),
+            mask: view.mask,
+            flags: flags.fold(0, |flags, (_, flag)| flags | flag),
+            list: view.list.map_or(0, |list| list.index + 1),
+            reserved: 0,
+        }
+    }
+
+    fn is_too_small(&self, placed: &Placed, squared: f32) -> bool {
+        let size = placed.radius * self.least_size;
+        self.coarse && squared > size * size
     }
 
     /// The square of the distance that sizes are divided by.
@@ -288,8 +361,7 @@ impl ViewTest {
     /// levels in metres, ascending from 0, and `last` is the level that it had in this view.
     pub(in crate::crowd) fn find(&self, placed: &Placed, errors: &[f32], last: u8) -> Found {
         let squared = self.distance_squared(placed.center);
-        let size = placed.radius * self.least_size;
-        if squared > size * size {
+        if self.is_too_small(placed, squared) {
             return Found::TooSmall;
         }
         Found::Level(self.level(placed, squared, errors, last))

@@ -1,8 +1,9 @@
 //! Decides what the views of a frame show, and lists it.
 
-use super::cull::{BLOCK, Found, ViewTest};
-use super::marks::{FACTOR, FACTORS, HIDDEN, LEVEL_BITS, REMEMBERED, ViewCounts, Visibility};
+use super::cull::{BLOCK, FACTOR, FACTORS, Found, ViewTest};
+use super::marks::{Candidates, HIDDEN, LEVEL_BITS, REMEMBERED, Visibility};
 use super::runs::Run;
+use crate::crowd::ViewStats;
 use crate::crowd::characters::{Characters, LoadedCharacter, MAX_LEVELS};
 use crate::crowd::instances::table::Instances;
 use crate::crowd::view::View;
@@ -10,6 +11,9 @@ use crate::crowd::view::View;
 impl Visibility {
     /// Decides what each view of a frame shows, and at which levels of detail. Without views, every
     /// visible instance counts as shown.
+    ///
+    /// If the GPU culls, this only finds which instances may have to be posed, and decides for the
+    /// characters that the CPU culls all the same.
     pub(in crate::crowd) fn decide(
         &mut self,
         views: &[View],
@@ -19,19 +23,42 @@ impl Visibility {
         let all = self.masks.len();
         self.characters = characters.len();
         self.counts.clear();
-        self.shown.fill(0);
-        self.levels.clear();
+        self.seen.clear();
         self.levels.resize(all * views.len(), HIDDEN);
         self.of_character.clear();
         self.of_character.resize(self.characters * views.len(), 0);
+        self.find_candidates();
+        for at in 0..self.candidates.len() {
+            let Some(block) = self.candidates.get(at).map(|block| block.number) else {
+                continue;
+            };
+            let (shown, masks) = (
+                of_block(&mut self.shown, block),
+                of_block(&mut self.masks, block),
+            );
+            for (shown, mask) in shown.iter_mut().zip(masks) {
+                *shown = u32::from(views.is_empty() && *mask != 0);
+            }
+        }
         for (number, view) in views.iter().enumerate() {
             self.decide_view(number, view, instances, characters);
         }
-        if views.is_empty() {
-            for (shown, mask) in self.shown.iter_mut().zip(&self.masks) {
-                *shown = u32::from(*mask != 0);
+    }
+
+    /// Finds the blocks that have instances to decide about.
+    fn find_candidates(&mut self) {
+        self.candidates.clear();
+        let each = self.active.iter().zip(&self.on_cpu).enumerate();
+        let each = each.map(|(number, (active, on_cpu))| {
+            let listed = if self.gpu { *on_cpu } else { u64::MAX };
+            Candidates {
+                number,
+                listed,
+                posed: *active & !listed,
             }
-        }
+        });
+        let some = each.filter(|block| block.listed | block.posed != 0);
+        self.candidates.extend(some);
     }
 
     fn decide_view(
@@ -42,22 +69,40 @@ impl Visibility {
         characters: &Characters,
     ) {
         let test = ViewTest::new(view);
+        let wide = test.widened();
+        if self.gpu {
+            self.seen.push((test, view.mask, view.list));
+        }
+        let all = self.masks.len();
         self.inside = 0;
-        let mut counts = ViewCounts {
+        let mut counts = ViewStats {
             error_factor: 1.0,
-            ..ViewCounts::default()
+            ..ViewStats::default()
         };
-        for block in 0..self.masks.len() / BLOCK {
-            let may = self.allowed(block, view);
-            if may == 0 {
+        for at in 0..self.candidates.len() {
+            let Some(block) = self.candidates.get(at).copied() else {
                 continue;
+            };
+            let start = number * all + block.number * BLOCK;
+            let levels = self.levels.get_mut(start..).unwrap_or_default();
+            let levels = levels.iter_mut().take(BLOCK);
+            levels.for_each(|level| *level = HIDDEN);
+            let may = self.allowed(block.number, view);
+            let (listed, posed) = (may & block.listed, may & block.posed);
+            let mut shown = 0;
+            if listed != 0 {
+                let inside = listed & self.spheres.inside(block.number, &test);
+                counts.outside += (listed & !inside).count_ones();
+                self.inside += inside.count_ones();
+                shown |= inside;
             }
-            let inside = may & self.spheres.inside(block, &test);
-            counts.outside += (may & !inside).count_ones();
-            self.inside += inside.count_ones();
-            for at in bits(inside) {
-                if let Some(shown) = self.shown.get_mut(block * BLOCK + at) {
-                    *shown |= 1 << number;
+            if posed != 0 {
+                shown |= posed & self.spheres.seen(block.number, &wide);
+            }
+            let words = of_block(&mut self.shown, block.number);
+            for at in bits(shown) {
+                if let Some(word) = words.get_mut(at) {
+                    *word |= 1 << number;
                 }
             }
         }
@@ -73,7 +118,7 @@ impl Visibility {
             let (mut low, mut high) = (1, FACTORS);
             while low < high {
                 let middle = (low + high) / 2;
-                let test = test.with_error(FACTOR.powi(middle as i32));
+                let test = test.with_power(middle);
                 let found = self.find_levels(number, &test, inside, instances, characters);
                 if found.triangles > most {
                     low = middle + 1;
@@ -81,10 +126,9 @@ impl Visibility {
                     high = middle;
                 }
             }
-            let factor = FACTOR.powi(low as i32);
-            let test = test.with_error(factor);
+            let test = test.with_power(low);
             counts = self.find_levels(number, &test, inside, instances, characters);
-            counts.error_factor = factor;
+            counts.error_factor = FACTOR.powi(low as i32);
         }
         self.finish_view(number, instances);
         self.counts.push(counts);
@@ -99,12 +143,13 @@ impl Visibility {
                 all | u64::from(mask & view.mask != 0) << at
             })
         });
-        let Some(list) = view.list else { return may };
-        let listed = self.listed.iter().skip(block * BLOCK).take(BLOCK);
-        let listed = (0..).zip(listed).fold(0, |all, (at, lists): (u32, &u32)| {
-            all | u64::from(lists >> list.index & 1) << at
-        });
-        may & listed
+        view.list.map_or(may, |list| {
+            let listed = self.listed.get(list.index as usize);
+            may & listed
+                .and_then(|list| list.get(block))
+                .copied()
+                .unwrap_or(0)
+        })
     }
 
     /// Finds the level of every instance that lies inside a view.
@@ -112,25 +157,30 @@ impl Visibility {
         &mut self,
         number: usize,
         test: &ViewTest,
-        mut counts: ViewCounts,
+        mut counts: ViewStats,
         instances: &Instances,
         characters: &Characters,
-    ) -> ViewCounts {
+    ) -> ViewStats {
         let start = number * self.masks.len();
         let levels = self.levels.get_mut(start..).unwrap_or_default();
-        let each = levels.iter_mut().zip(&self.shown).zip(&self.last_levels);
-        for (index, ((to, shown), last)) in (0..).zip(each) {
+        for index in self.candidates.iter().flat_map(Candidates::listed) {
+            let shown = self.shown.get(index).copied().unwrap_or(0);
             if shown >> number & 1 == 0 {
                 continue;
             }
-            let state = instances.state(index);
+            let state = instances.state(index as u32);
             let character = state.and_then(|state| characters.at(state.character));
-            let Some(character) = character else { continue };
+            let (Some(character), Some(to)) = (character, levels.get_mut(index)) else {
+                continue;
+            };
             let last = match number {
-                0..REMEMBERED => last >> (number * LEVEL_BITS) & (MAX_LEVELS as u32 - 1),
+                0..REMEMBERED => {
+                    let last = self.last_levels.get(index).copied().unwrap_or(0);
+                    last >> (number * LEVEL_BITS) & (MAX_LEVELS as u32 - 1)
+                }
                 _ => 0,
             };
-            let placed = self.spheres.get(index);
+            let placed = self.spheres.get(index as u32);
             *to = HIDDEN;
             match test.find(&placed, &character.errors, last as u8) {
                 Found::TooSmall => counts.too_small += 1,
@@ -152,8 +202,14 @@ impl Visibility {
     fn finish_view(&mut self, number: usize, instances: &Instances) {
         let start = number * self.masks.len();
         let levels = self.levels.get(start..).unwrap_or_default();
-        let each = self.shown.iter_mut().zip(&mut self.last_levels);
-        for (index, (level, (shown, last))) in (0..).zip(levels.iter().zip(each)) {
+        for index in self.candidates.iter().flat_map(Candidates::listed) {
+            let (Some(shown), Some(last), Some(level)) = (
+                self.shown.get_mut(index),
+                self.last_levels.get_mut(index),
+                levels.get(index),
+            ) else {
+                continue;
+            };
             if *shown >> number & 1 == 0 {
                 continue;
             }
@@ -166,7 +222,9 @@ impl Visibility {
                 let others = *last & !((MAX_LEVELS as u32 - 1) << shift);
                 *last = others | u32::from(*level) << shift;
             }
-            let character = instances.state(index).map_or(0, |state| state.character);
+            let character = instances
+                .state(index as u32)
+                .map_or(0, |state| state.character);
             let at = number * self.characters + character as usize;
             if let Some(count) = self.of_character.get_mut(at) {
                 *count += 1;
@@ -181,7 +239,8 @@ impl Visibility {
         for view in 0..self.counts.len() {
             for (index, character) in characters.iter() {
                 let shown = view * self.characters + index as usize;
-                if self.of_character.get(shown).is_some_and(|shown| *shown > 0) {
+                let some = self.of_character.get(shown).is_some_and(|shown| *shown > 0);
+                if some {
                     self.list_character((view as u32, index), character, instances);
                 }
             }
@@ -271,11 +330,27 @@ impl Visibility {
     }
 }
 
+/// The elements of a block in a list by table index.
+fn of_block(list: &mut [u32], block: usize) -> &mut [u32] {
+    let (blocks, _) = list.as_chunks_mut::<BLOCK>();
+    blocks
+        .get_mut(block)
+        .map_or(&mut [], |block| block.as_mut_slice())
+}
+
+impl Candidates {
+    /// The table indices of the instances that the CPU lists.
+    fn listed(&self) -> impl Iterator<Item = usize> + use<> {
+        let start = self.number * BLOCK;
+        bits(self.listed).map(move |at| start + at)
+    }
+}
+
 /// Runs of a character in a view, apart from hidden parts: flipped or not, at each level.
 const BUCKETS: usize = 2 * MAX_LEVELS;
 
 /// The numbers of the bits that are set, ascending.
-fn bits(mut word: u64) -> impl Iterator<Item = usize> {
+pub(super) fn bits(mut word: u64) -> impl Iterator<Item = usize> {
     core::iter::from_fn(move || {
         let lowest = (word != 0).then(|| word.trailing_zeros() as usize);
         word &= word.wrapping_sub(1);

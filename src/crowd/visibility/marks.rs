@@ -8,9 +8,10 @@ use crate::crowd::characters::MAX_LEVELS;
 use crate::crowd::desc::MAX_VIEWS;
 use crate::crowd::instances::table::Instances;
 use crate::crowd::view::View;
-use crate::crowd::visibility::cull::{BLOCK, Placed, Spheres};
+use crate::crowd::visibility::cull::{BLOCK, Placed, Spheres, ViewTest};
+use crate::crowd::visibility::decide::bits;
 use crate::crowd::visibility::runs::{Run, runs_of};
-use crate::crowd::{Capacity, InstanceId, ListId};
+use crate::crowd::{Capacity, InstanceId, ListId, ViewStats};
 use crate::error::{Error, Result};
 
 /// The most lists of one frame: one for each view.
@@ -27,8 +28,12 @@ pub(in crate::crowd) struct Marks {
     pub(in crate::crowd) parent_hidden: bool,
     /// A bit for each primitive that it hides.
     pub(in crate::crowd) hidden: u128,
-    /// The frame in which it was last shown.
-    shown_in: u64,
+    /// The last prepared frame that had its pose, or [`Self::ALWAYS`].
+    posed_in: u64,
+    /// True if `noted` has it.
+    is_noted: bool,
+    /// True if the ring keeps its palette without any work.
+    is_kept: bool,
 }
 
 impl Marks {
@@ -37,13 +42,18 @@ impl Marks {
         visible: true,
         parent_hidden: false,
         hidden: 0,
-        shown_in: 0,
+        posed_in: 0,
+        is_noted: false,
+        is_kept: false,
     };
+
+    /// Every frame has its pose, without any work.
+    const ALWAYS: u64 = u64::MAX;
 }
 
 impl Marks {
     /// The mask of views that may show the instance, or 0 if it is hidden.
-    fn views(&self) -> u32 {
+    pub(in crate::crowd) fn views(&self) -> u32 {
         if self.visible && !self.parent_hidden {
             self.mask
         } else {
@@ -61,28 +71,14 @@ pub(super) const REMEMBERED: usize = 10;
 /// Bits of a remembered level.
 pub(super) const LEVEL_BITS: usize = MAX_LEVELS.ilog2() as usize;
 
-/// The factors by which a view may allow more error to keep to its number of triangles are powers
-/// of this.
-pub(super) const FACTOR: f32 = 1.189_207_1;
-
-/// The highest power.
-pub(super) const FACTORS: u32 = 40;
-
-/// What a view shows in a frame.
-#[derive(Debug, Clone, Copy, Default)]
-pub(in crate::crowd) struct ViewCounts {
-    /// Instances that it shows.
-    pub(in crate::crowd) shown: u32,
-    /// Visible instances outside of it.
-    pub(in crate::crowd) outside: u32,
-    /// Visible instances that are too small.
-    pub(in crate::crowd) too_small: u32,
-    /// Instances that it shows at each level of detail.
-    pub(in crate::crowd) levels: [u32; MAX_LEVELS],
-    /// Triangles of what it shows, with those of hidden parts.
-    pub(in crate::crowd) triangles: u64,
-    /// The allowed error over that of the view.
-    pub(in crate::crowd) error_factor: f32,
+/// A block that has instances to decide about, with a bit for each of them.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Candidates {
+    pub(super) number: usize,
+    /// Those that the CPU lists.
+    pub(super) listed: u64,
+    /// Those that may have to be posed. The GPU lists them.
+    pub(super) posed: u64,
 }
 
 /// Visibility of all instances in a frame. Lists without a note are by table index.
@@ -92,10 +88,23 @@ pub(in crate::crowd) struct Visibility {
     /// The mask of views that may show it, or 0.
     pub(super) masks: Vec<u32>,
     pub(super) spheres: Spheres,
-    /// A bit for each list of this frame that has the instance.
-    pub(super) listed: Vec<u32>,
+    /// By list of this frame, a bit for each instance that it has. As many as were ever needed.
+    pub(super) listed: Vec<Vec<u64>>,
     /// The number of lists of this frame.
     pub(in crate::crowd) lists: u32,
+    /// True if the GPU decides who is drawn.
+    pub(super) gpu: bool,
+    /// A bit for each instance that may have a new pose in any frame.
+    pub(super) active: Vec<u64>,
+    /// A bit for each instance whose character the CPU culls, even if the GPU culls others.
+    pub(super) on_cpu: Vec<u64>,
+    pub(super) candidates: Vec<Candidates>,
+    /// What views test with, and their masks and lists, if the GPU culls.
+    pub(super) seen: Vec<(ViewTest, u32, Option<ListId>)>,
+    /// Instances whose actors the GPU must have anew, each once, if the GPU culls.
+    noted: Vec<u32>,
+    /// The number of instances whose palettes the ring keeps without any work.
+    kept: usize,
     /// A bit for each view that shows the instance. Without views, bit 0 stands for visible.
     pub(super) shown: Vec<u32>,
     /// The last levels in the first views, a few bits each.
@@ -105,7 +114,7 @@ pub(in crate::crowd) struct Visibility {
     /// The number of instances inside the view that is decided.
     pub(super) inside: u32,
     /// By view.
-    pub(super) counts: Vec<ViewCounts>,
+    pub(super) counts: Vec<ViewStats>,
     /// By view and character, the number of instances that are shown.
     pub(super) of_character: Vec<u32>,
     /// The number of characters of `of_character`.
@@ -117,6 +126,8 @@ pub(in crate::crowd) struct Visibility {
     pub(super) order: Vec<(u128, u32, u32)>,
     /// The number of instances that hide parts.
     hiding: usize,
+    /// The frame that is being prepared.
+    posing_in: u64,
     /// The frame prepared last.
     pub(super) prepared_in: u64,
     /// The frame prepared before the present one, in case this one is abandoned.
@@ -146,29 +157,36 @@ impl Visibility {
         ids: &[InstanceId],
     ) -> Result<u32> {
         let number = self.lists;
-        self.listed.resize(instances.table_len(), 0);
+        if self.listed.len() <= number as usize {
+            self.listed.push(Vec::new());
+        }
+        let Some(list) = self.listed.get_mut(number as usize) else {
+            return Ok(number);
+        };
+        list.clear();
+        list.resize(self.active.len(), 0);
         for (position, id) in ids.iter().enumerate() {
-            let marked = instances.get(*id).and_then(|_| {
-                let listed = self.listed.get_mut(id.index as usize);
-                match listed.filter(|listed| **listed >> number & 1 == 0) {
-                    Some(listed) => *listed |= 1 << number,
-                    None => {
-                        let of = ids.iter().position(|other| other == id);
-                        return Err(Error::duplicate("instance", of.unwrap_or(position)));
-                    }
+            instances
+                .get(*id)
+                .map_err(|why| why.at("instance", position))?;
+            let index = id.index as usize;
+            let bit = 1 << (index % BLOCK);
+            if let Some(word) = list.get_mut(index / BLOCK) {
+                if *word & bit != 0 {
+                    let of = ids.iter().position(|other| other == id);
+                    let why = Error::duplicate("instance", of.unwrap_or(position));
+                    return Err(why.at("instance", position));
                 }
-                Ok(())
-            });
-            if let Err(why) = marked {
-                // The next list reuses the bits of this one, so clear them.
-                for listed in &mut self.listed {
-                    *listed &= !(1 << number);
-                }
-                return Err(why.at("instance", position));
+                *word |= bit;
             }
         }
         self.lists += 1;
         Ok(number)
+    }
+
+    /// The bits of a list of this frame, by table index.
+    pub(in crate::crowd) fn listed(&self, list: u32) -> &[u64] {
+        self.listed.get(list as usize).map_or(&[], Vec::as_slice)
     }
 
     /// Reserves as much memory as can ever be needed, so that frames allocate nothing.
@@ -181,11 +199,14 @@ impl Visibility {
         reserve(&mut self.marks, instances);
         reserve(&mut self.masks, padded);
         self.spheres.reserve(instances);
-        reserve(&mut self.listed, instances);
+        reserve(&mut self.active, padded / BLOCK);
+        reserve(&mut self.on_cpu, padded / BLOCK);
+        reserve(&mut self.candidates, padded / BLOCK);
         reserve(&mut self.shown, padded);
         reserve(&mut self.last_levels, padded);
         reserve(&mut self.levels, padded * views);
         reserve(&mut self.counts, views);
+        reserve(&mut self.seen, views);
         reserve(&mut self.of_character, characters * views);
         reserve(&mut self.list, instances * views);
         let alike = characters * MAX_LEVELS * 2 + self.hiding;
@@ -195,18 +216,105 @@ impl Visibility {
         }
     }
 
-    /// Sets the state of a new instance.
-    pub(in crate::crowd) fn spawned(&mut self, index: u32) {
+    /// Sets the state of a new instance. `on_cpu` is true if the CPU culls its character.
+    pub(in crate::crowd) fn spawned(&mut self, index: u32, on_cpu: bool) {
         let index = index as usize;
         if self.marks.len() <= index {
             self.marks.resize(index + 1, Marks::NEW);
         }
         if let Some(marks) = self.marks.get_mut(index) {
-            *marks = Marks::NEW;
+            let is_noted = marks.is_noted;
+            *marks = Marks {
+                is_noted,
+                ..Marks::NEW
+            };
         }
         self.mask(index);
         if let Some(levels) = self.last_levels.get_mut(index) {
             *levels = 0;
+        }
+        set_bit(&mut self.on_cpu, index, on_cpu);
+        set_bit(&mut self.active, index, true);
+    }
+
+    /// Sets whether the CPU culls an instance's character, even if the GPU culls others.
+    pub(in crate::crowd) fn set_on_cpu(&mut self, index: u32, on_cpu: bool) {
+        set_bit(&mut self.on_cpu, index as usize, on_cpu);
+    }
+
+    /// Lets the GPU decide who is drawn.
+    pub(in crate::crowd) fn cull_on_gpu(&mut self) {
+        self.gpu = true;
+    }
+
+    /// True if the GPU decides who is drawn.
+    pub(in crate::crowd) fn is_on_gpu(&self) -> bool {
+        self.gpu
+    }
+
+    /// Notes that an instance may have a new pose in any frame.
+    pub(in crate::crowd) fn activate(&mut self, index: u32) {
+        let at = index as usize;
+        if !is_set(&self.active, at) {
+            set_bit(&mut self.active, at, true);
+            if let Some(marks) = self.marks.get_mut(at) {
+                // Until now, every frame had its pose.
+                marks.posed_in = self.prepared_in;
+                self.kept -= usize::from(core::mem::take(&mut marks.is_kept));
+            }
+        }
+    }
+
+    /// Notes that every frame has the pose of an instance, until [`Self::activate`]. `kept` is true
+    /// if its palette lies in the ring.
+    pub(in crate::crowd) fn deactivate(&mut self, index: u32, kept: bool) {
+        set_bit(&mut self.active, index as usize, false);
+        if let Some(marks) = self.marks.get_mut(index as usize) {
+            marks.posed_in = Marks::ALWAYS;
+            let before = core::mem::replace(&mut marks.is_kept, kept);
+            self.kept = self.kept + usize::from(kept) - usize::from(before);
+        }
+    }
+
+    /// Lets all instances whose palettes the ring kept write them again.
+    pub(in crate::crowd) fn activate_kept(&mut self) {
+        for index in 0..self.marks.len() as u32 {
+            if self.marks(index).is_kept {
+                self.activate(index);
+            }
+        }
+    }
+
+    /// True if the ring keeps palettes without any work.
+    pub(in crate::crowd) fn keeps_any(&self) -> bool {
+        self.kept > 0
+    }
+
+    /// The instances that may have a new pose in any frame, in the order of the table.
+    pub(in crate::crowd) fn active(&self) -> impl Iterator<Item = u32> + '_ {
+        each_bit(&self.active)
+    }
+
+    /// The number of blocks of instances.
+    pub(in crate::crowd) fn blocks(&self) -> usize {
+        self.active.len()
+    }
+
+    /// Takes the number-th instance whose actor the GPU must have anew.
+    pub(in crate::crowd) fn take_noted(&mut self) -> Option<u32> {
+        let index = self.noted.pop()?;
+        if let Some(marks) = self.marks.get_mut(index as usize) {
+            marks.is_noted = false;
+        }
+        Some(index)
+    }
+
+    fn note(&mut self, index: usize) {
+        if self.gpu
+            && let Some(marks) = self.marks.get_mut(index)
+            && !core::mem::replace(&mut marks.is_noted, true)
+        {
+            self.noted.push(index as u32);
         }
     }
 
@@ -217,37 +325,57 @@ impl Visibility {
             self.masks.resize(all, 0);
             self.shown.resize(all, 0);
             self.last_levels.resize(all, 0);
+            self.active.resize(all / BLOCK, 0);
+            self.on_cpu.resize(all / BLOCK, 0);
         }
         if let (Some(mask), Some(marks)) = (self.masks.get_mut(index), self.marks.get(index)) {
             *mask = marks.views();
         }
+        self.note(index);
     }
 
     /// Notes the bounding sphere of an instance.
     pub(in crate::crowd) fn place(&mut self, index: u32, placed: &Placed) {
-        self.spheres.set(index, placed);
+        if self.spheres.set(index, placed) {
+            self.note(index as usize);
+        }
     }
 
-    /// Replaces the state of all instances: `None` for one that is not alive.
-    pub(in crate::crowd) fn restore(&mut self, all: impl Iterator<Item = Option<Marks>>) {
+    /// The bounding sphere of an instance.
+    pub(in crate::crowd) fn placed(&self, index: u32) -> Placed {
+        self.spheres.get(index)
+    }
+
+    /// Replaces the state of all instances: `None` for one that is not alive. With the state comes
+    /// whether the CPU culls its character.
+    pub(in crate::crowd) fn restore(&mut self, all: impl Iterator<Item = Option<(Marks, bool)>>) {
         let dead = Marks {
             mask: 0,
             ..Marks::NEW
         };
         self.marks.clear();
-        self.marks.extend(all.map(|marks| marks.unwrap_or(dead)));
-        self.hiding = self.marks.iter().filter(|marks| marks.hidden != 0).count();
+        self.noted.clear();
+        self.kept = 0;
         self.masks.fill(0);
         self.last_levels.fill(0);
-        for index in 0..self.marks.len() {
+        self.active.fill(0);
+        self.on_cpu.fill(0);
+        for (index, state) in all.enumerate() {
+            let (marks, on_cpu) = state.unwrap_or((dead, false));
+            self.marks.push(marks);
             self.mask(index);
+            set_bit(&mut self.on_cpu, index, on_cpu);
+            set_bit(&mut self.active, index, state.is_some());
         }
+        self.hiding = self.marks.iter().filter(|marks| marks.hidden != 0).count();
     }
 
     /// Clears the state of an instance that was despawned. Returns true if it hid parts.
     pub(in crate::crowd) fn despawned(&mut self, index: u32) -> bool {
         let [hid, _] = self.hide(index, u128::MAX, false);
         self.change(index, |marks| marks.mask = 0);
+        self.deactivate(index, false);
+        set_bit(&mut self.on_cpu, index as usize, false);
         hid
     }
 
@@ -279,15 +407,13 @@ impl Visibility {
             marks.hidden & !bits
         };
         let after = marks.hidden != 0;
+        self.note(index as usize);
         self.hiding = self.hiding + usize::from(after) - usize::from(before);
         [before, after]
     }
 
     pub(in crate::crowd) fn begin_frame(&mut self) {
-        if self.lists > 0 {
-            self.listed.fill(0);
-            self.lists = 0;
-        }
+        self.lists = 0;
     }
 
     /// Undoes the frame prepared last, which is never submitted.
@@ -295,25 +421,26 @@ impl Visibility {
         self.prepared_in = self.prepared_before;
     }
 
-    /// Returns true if a view of the prepared frame shows the instance.
+    /// Returns true if a view of the prepared frame shows the instance. If the GPU culls, this is
+    /// known of active instances and of those that the CPU culls.
     pub(in crate::crowd) fn is_shown(&self, index: u32) -> bool {
         self.shown
             .get(index as usize)
             .is_some_and(|views| *views != 0)
     }
 
-    /// Returns true if a view of the prepared frame shows an instance of the character.
-    pub(in crate::crowd) fn shows_any(&self, character: u32) -> bool {
-        let mut views = 0..self.counts.len();
-        let shows = |view: usize| {
-            let at = view * self.characters + character as usize;
-            self.of_character.get(at).is_some_and(|count| *count > 0)
-        };
-        self.counts.is_empty() || views.any(shows)
-    }
-
     /// Returns true if a view of the prepared frame shows the instance.
     pub(in crate::crowd) fn view_shows(&self, view: u32, index: u32) -> bool {
+        let at = index as usize;
+        if self.gpu && !is_set(&self.on_cpu, at) {
+            let seen = self.seen.get(view as usize);
+            let shows = |(test, mask, list): &(ViewTest, u32, Option<ListId>)| {
+                self.mask_shows(*mask, index)
+                    && list.is_none_or(|list| is_set(self.listed(list.index), at))
+                    && test.shows(&self.placed(index))
+            };
+            return seen.is_some_and(shows);
+        }
         let views = self.shown.get(index as usize).copied().unwrap_or(0);
         views >> view & 1 != 0
     }
@@ -333,7 +460,7 @@ impl Visibility {
     }
 
     /// What each view of the prepared frame shows.
-    pub(in crate::crowd) fn counts(&self) -> &[ViewCounts] {
+    pub(in crate::crowd) fn counts(&self) -> &[ViewStats] {
         &self.counts
     }
 
@@ -353,23 +480,45 @@ impl Visibility {
         &self.list
     }
 
-    /// Returns true if the present frame shows the instance, and the last prepared frame did not.
-    pub(in crate::crowd) fn has_returned(&self, index: u32) -> bool {
-        let marks = self.marks.get(index as usize);
-        self.is_shown(index) && marks.is_some_and(|marks| marks.shown_in < self.prepared_in)
+    /// Notes that this frame has the pose of an instance. Returns true if the last prepared frame did
+    /// not.
+    pub(in crate::crowd) fn pose(&mut self, index: u32) -> bool {
+        let before = self.prepared_in;
+        let (now, marks) = (self.posing_in, self.marks.get_mut(index as usize));
+        marks.is_some_and(|marks| core::mem::replace(&mut marks.posed_in, now) < before)
     }
 
-    /// Notes what the present frame shows, after [`Self::has_returned`] was asked.
-    pub(in crate::crowd) fn mark_shown(&mut self, frame: u64) {
-        for (marks, _) in (self.marks.iter_mut())
-            .zip(&self.shown)
-            .filter(|of| *of.1 != 0)
-        {
-            marks.shown_in = frame;
-        }
+    /// Notes the frame that is being prepared.
+    pub(in crate::crowd) fn begin_posing(&mut self, frame: u64) {
+        self.posing_in = frame;
+    }
+
+    /// Notes that the frame was prepared.
+    pub(in crate::crowd) fn end_posing(&mut self) {
         // It is the same frame again if preparing it failed the first time.
-        if self.prepared_in != frame {
-            (self.prepared_before, self.prepared_in) = (self.prepared_in, frame);
+        if self.prepared_in != self.posing_in {
+            (self.prepared_before, self.prepared_in) = (self.prepared_in, self.posing_in);
         }
     }
+}
+
+/// True if the bit of an instance is set.
+fn is_set(bits: &[u64], index: usize) -> bool {
+    let word = bits.get(index / BLOCK);
+    word.is_some_and(|word| word >> (index % BLOCK) & 1 != 0)
+}
+
+fn set_bit(bits: &mut [u64], index: usize, to: bool) {
+    if let Some(word) = bits.get_mut(index / BLOCK) {
+        let bit = 1 << (index % BLOCK);
+        *word = if to { *word | bit } else { *word & !bit };
+    }
+}
+
+/// The indices whose bits are set, ascending.
+fn each_bit(all: &[u64]) -> impl Iterator<Item = u32> + '_ {
+    let some = (0..).zip(all).filter(|(_, word)| **word != 0);
+    some.flat_map(|(block, word): (u32, &u64)| {
+        bits(*word).map(move |at| block * BLOCK as u32 + at as u32)
+    })
 }

@@ -1,0 +1,25 @@
+// Stage args: one invocation for each draw and view. It writes the draw's arguments, as
+// VkDrawIndexedIndirectCommand has them.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+
+layout(local_size_x = 64) in;
+
+#include "include/stages.glsl"
+
+void main() {
+    uint draw = gl_GlobalInvocationID.x, view = gl_WorkGroupID.y;
+    if (draw >= draw_count) {
+        return;
+    }
+    uint from = draws_at + draw * 4u;
+    uint character = work[from], bucket = work[from + 1u];
+    uint to = args_at + (view * draw_count + draw) * 5u;
+    // A draw that belongs to no character.
+    bool none = character >= character_count;
+    work[to] = work[from + 2u];
+    work[to + 1u] = none ? 0u : work[start_at(view, character) + BUCKETS + bucket];
+    work[to + 2u] = work[from + 3u];
+    work[to + 3u] = 0u;
+    work[to + 4u] = 0u;
+}

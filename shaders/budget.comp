@@ -1,0 +1,44 @@
+// The first part of stage cull for views with a limit of triangles: how many triangles they would
+// show for each factor by which they may allow more error.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+
+layout(local_size_x = 64) in;
+
+#include "include/cull.glsl"
+
+void main() {
+    uint chunk = gl_WorkGroupID.x, lane = gl_LocalInvocationID.x;
+    uint character = characters_at + work[chunks_at + chunk * 2u] * CHARACTER_WORDS;
+    if (lane >= work[chunks_at + chunk * 2u + 1u]) {
+        return;
+    }
+    uint instance = work[members_at + chunk * CHUNK + lane];
+    Actor actor = actor_of(instance);
+    uint last = table_words[levels_at + instance];
+    for (uint number = 0u; number < view_count; ++number) {
+        View view = view_of(number);
+        if ((view.flags & VIEW_BUDGET) == 0u || !allowed(view, actor, instance) ||
+            outside(number, actor)) {
+            continue;
+        }
+        float squared = distance_squared(view, actor);
+        if (too_small(view, actor, squared)) {
+            continue;
+        }
+        uint before = 0u;
+        for (uint power = 0u; power <= FACTORS; ++power) {
+            precise vec2 per_error = view.per_error * inverse_factor(power);
+            uint level = level_of(view, per_error, actor, squared, character,
+                                  last_level(last, number));
+            uint triangles = work[character + CHARACTER_TRIANGLES + level];
+            if (triangles != before) {
+                uint borrow;
+                uint low = usubBorrow(triangles, before, borrow);
+                uint at = triangles_at + (number * (FACTORS + 1u) + power) * 2u;
+                add_64(at, low, borrow != 0u ? 0xFFFFFFFFu : 0u);
+            }
+            before = triangles;
+        }
+    }
+}

@@ -1,0 +1,110 @@
+// Stage cull: whether a view shows an instance, and at which level of detail. Additions,
+// multiplications and comparisons alone, in the order of src/crowd/visibility/cull.rs.
+
+#include "stages.glsl"
+
+struct Actor {
+    vec3 center;
+    float radius;
+    float scale;
+    uint mask;
+    uint flags;
+};
+
+struct View {
+    vec3 eye;
+    float least_size;
+    vec2 per_error;  // for levels up to the last one, and for coarser ones
+    uint mask;
+    uint flags;
+    uint most;       // triangles
+    uint fixed_level;  // plus 1, or 0
+    uint list;         // plus 1, or 0
+};
+
+Actor actor_of(const uint instance) {
+    uint at = actors_at + instance * 3u;
+    vec4 sphere = table_rows[at], rest = table_rows[at + 1u];
+    return Actor(sphere.xyz, sphere.w, rest.x, floatBitsToUint(rest.y), floatBitsToUint(rest.z));
+}
+
+View view_of(const uint view) {
+    uint at = view * VIEW_ROWS + 9u;
+    vec4 eye = view_rows[at], errors = view_rows[at + 1u];
+    uvec4 words = floatBitsToUint(view_rows[at + 2u]);
+    return View(eye.xyz, eye.w, errors.xy, words.x, words.y, words.z, floatBitsToUint(errors.z),
+                floatBitsToUint(errors.w));
+}
+
+// True if the view shows the instance wherever it is inside.
+bool allowed(const View view, const Actor actor, const uint instance) {
+    if ((actor.mask & view.mask) == 0u) {
+        return false;
+    }
+    uint at = listed_at + (view.list - 1u) * listed_words + (instance >> 5);
+    return view.list == 0u || (listed[at] >> (instance & 31u) & 1u) != 0u;
+}
+
+bool outside(const uint view, const Actor actor) {
+    vec3 c = actor.center;
+    precise float away = (abs(c.x) + abs(c.y)) + abs(c.z);
+    bool out_of = false;
+    for (uint plane = 0u; plane < 6u; ++plane) {
+        vec4 inward = view_rows[view * VIEW_ROWS + plane];
+        vec4 both = view_rows[view * VIEW_ROWS + 6u + (plane >> 1)];
+        vec2 rounding = (plane & 1u) == 0u ? both.xy : both.zw;
+        precise float product = ((c.x * inward.x + c.y * inward.y) + c.z * inward.z) + inward.w;
+        precise float reach = (actor.radius + away * rounding.x) + rounding.y;
+        precise float most = product + reach;
+        out_of = out_of || most < 0.0;
+    }
+    return out_of;
+}
+
+// The square of the distance that sizes are divided by.
+float distance_squared(const View view, const Actor actor) {
+    precise vec3 d = actor.center - view.eye;
+    precise float squared = (d.x * d.x + d.y * d.y) + d.z * d.z;
+    return (view.flags & VIEW_PERSPECTIVE) != 0u ? squared : 1.0;
+}
+
+bool too_small(const View view, const Actor actor, const float squared) {
+    precise float size = actor.radius * view.least_size;
+    precise float least = size * size;
+    return (view.flags & VIEW_COARSE) != 0u && squared > least;
+}
+
+// The coarsest level whose error is allowed at the sphere's near side. `last` is the level that the
+// view had of the instance.
+uint level_of(const View view, const vec2 per_error, const Actor actor, const float squared,
+              const uint character, const uint last) {
+    uint coarsest = work[character + 2u] - 1u;
+    if (view.fixed_level != 0u) {
+        return min(view.fixed_level - 1u, coarsest);
+    }
+    float near = (view.flags & VIEW_PERSPECTIVE) != 0u ? actor.radius : 0.0;
+    for (uint level = coarsest; level > 0u; --level) {
+        float error = uintBitsToFloat(work[character + CHARACTER_ERRORS + level]);
+        float per = level > last ? per_error.y : per_error.x;
+        precise float scaled = actor.scale * error;
+        precise float reach = per * scaled + near;
+        precise float least = reach * reach;
+        if (squared >= least) {
+            return level;
+        }
+    }
+    return 0u;
+}
+
+// What the errors per pixel are multiplied by if a view allows more error.
+float inverse_factor(const uint power) {
+    precise float inverse = 1.0;
+    for (uint i = 0u; i < power; ++i) {
+        inverse *= INVERSE_FACTOR;
+    }
+    return inverse;
+}
+
+uint last_level(const uint last, const uint view) {
+    return view < REMEMBERED ? last >> (view * LEVEL_BITS) & (LEVELS - 1u) : 0u;
+}

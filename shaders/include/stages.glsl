@@ -1,0 +1,78 @@
+// What the stages share that decide who is drawn: cull, scan, compact and args. The crate has each
+// of them on the CPU, too (src/crowd/visibility), with equal results.
+
+// Members of a chunk. All of them are instances of one character.
+const uint CHUNK = 64u;
+// Levels of detail, with the full one.
+const uint LEVELS = 8u;
+// Instances that are drawn alike stand in one bucket: flipped * 16 + level * 2 + hides.
+const uint BUCKETS = 32u;
+// What becomes of members that are in no bucket.
+const uint OUTSIDE = 32u, TOO_SMALL = 33u, NOT_SHOWN = 255u;
+// Views whose levels are remembered from frame to frame, and the bits of one.
+const uint REMEMBERED = 10u, LEVEL_BITS = 3u;
+// The factors by which a view may allow more error are powers of the fourth root of 2, up to this.
+const uint FACTORS = 40u;
+const float INVERSE_FACTOR = 0.840896415253714543;
+
+// See GpuActor.
+const uint ACTOR_FLIPPED = 1u, ACTOR_HIDES = 2u;
+// See GpuCullView.
+const uint VIEW_ROWS = 12u, VIEW_PERSPECTIVE = 1u, VIEW_COARSE = 2u, VIEW_BUDGET = 4u;
+
+// Words of a character: first chunk, number of chunks, number of levels, reserved; then the error
+// in metres and the triangles of each level.
+const uint CHARACTER_WORDS = 24u, CHARACTER_ERRORS = 4u, CHARACTER_TRIANGLES = 12u;
+// Words of a view's counters: outside, too small, 8 levels, triangles (low, high), factor.
+const uint COUNTER_WORDS = 16u, COUNT_LEVELS = 2u, COUNT_TRIANGLES = 10u, COUNT_FACTOR = 12u;
+
+layout(set = 0, binding = 0, std430) buffer Table { vec4 table_rows[]; };
+layout(set = 0, binding = 0, std430) buffer TableWords { uint table_words[]; };
+layout(set = 0, binding = 1, std430) buffer Work { uint work[]; };
+layout(set = 0, binding = 2, std430) readonly buffer Views { vec4 view_rows[]; };
+layout(set = 0, binding = 2, std430) readonly buffer Listed { uint listed[]; };
+
+// Offsets are in words, if they say nothing else.
+layout(push_constant) uniform Stages {
+    uint view_count;
+    uint character_count;  // of the table of characters
+    uint chunk_count;      // of the table of chunks: its capacity
+    uint draw_count;       // of the table of draws: its capacity
+    uint actors_at;        // in rows of the table
+    uint levels_at;        // in the table: the levels that views had of each instance
+    uint listed_at;        // behind the views: a bit for each instance of each list
+    uint listed_words;     // of one list
+    uint chunks_at;        // character and number of members of each chunk
+    uint members_at;       // table indices
+    uint characters_at;
+    uint draws_at;         // character, bucket, indices and first index of each draw
+    uint counters_at;      // of each view
+    uint triangles_at;     // of each view and factor, as differences: low and high word
+    uint choices_at;       // a byte for each member, four views in a word
+    uint counts_at;        // of each view, chunk and bucket
+    uint starts_at;        // of each view and character: starts of 32 buckets, then their counts
+    uint visible_at;       // the lists: as many as there are members, for each view
+    uint args_at;          // of each view and draw
+};
+
+uint start_at(const uint view, const uint character) {
+    return starts_at + (view * character_count + character) * (BUCKETS * 2u);
+}
+
+uint count_at(const uint view, const uint chunk) {
+    return counts_at + (view * chunk_count + chunk) * BUCKETS;
+}
+
+uint choice_at(const uint view, const uint member) {
+    return choices_at + (view >> 2) * chunk_count * CHUNK + member;
+}
+
+// Adds to a number of 64 bits. In the end, the order of additions makes no difference.
+void add_64(const uint at, const uint low, const uint high) {
+    uint carry;
+    uint before = atomicAdd(work[at], low);
+    uaddCarry(before, low, carry);
+    if (carry + high != 0u) {
+        atomicAdd(work[at + 1u], carry + high);
+    }
+}

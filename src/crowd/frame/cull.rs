@@ -1,0 +1,205 @@
+//! The stages cull, scan, compact and args of a frame, if they run on the GPU.
+
+use super::Frame;
+use crate::crowd::instances::table::Instances;
+use crate::crowd::memory::buffers::{DEFORMS, FrameBuffers, Written};
+use crate::crowd::memory::work::COUNTER_WORDS;
+use crate::crowd::view::View;
+use crate::crowd::visibility::chunks::Patch;
+use crate::crowd::visibility::cull::ViewTest;
+use crate::crowd::visibility::marks::Visibility;
+use crate::error::Result;
+use crate::gpu::layout::{GpuActor, GpuCullView};
+use crate::pass::cull::{CullDispatch, CullPush};
+use ash::vk;
+use ash::vk::{AccessFlags2 as Access, PipelineStageFlags2 as Stage};
+
+/// What the GPU's cull stage knows of an instance.
+pub(super) fn actor(instances: &Instances, visibility: &Visibility, index: u32) -> GpuActor {
+    let (placed, marks) = (visibility.placed(index), visibility.marks(index));
+    let is_new = instances.state(index).is_some_and(|state| state.is_new);
+    let flags = [
+        (instances.is_flipped(index), GpuActor::FLIPPED),
+        (marks.hidden != 0, GpuActor::HIDES),
+        (is_new, GpuActor::NEW),
+    ];
+    let flags = flags.into_iter().filter(|(is, _)| *is);
+    GpuActor {
+        center: placed.center.to_array(),
+        radius: placed.radius,
+        scale: placed.scale,
+        mask: marks.views(),
+        flags: flags.fold(0, |flags, (_, flag)| flags | flag),
+        reserved: 0,
+        hidden: [0, 32, 64, 96].map(|shift| (marks.hidden >> shift) as u32),
+    }
+}
+
+/// Patches the work buffer in one frame.
+struct Patches<'a> {
+    buffers: &'a mut FrameBuffers,
+    frame_index: u32,
+}
+
+impl Patch for Patches<'_> {
+    fn patch(&mut self, at: u32, count: usize, words: impl Iterator<Item = u32>) -> Result<()> {
+        // SAFETY: the work of this frame index has ended, by the contract of `begin_frame`.
+        unsafe { self.buffers.patch(self.frame_index, at, count, words) }
+    }
+}
+
+impl Frame<'_> {
+    /// Writes what the GPU's cull stage reads: changed members, views and lists.
+    pub(super) fn write_cull(&mut self, views: &[View], written: &mut Written) -> Result<()> {
+        let (crowd, frame_index) = (&mut *self.crowd, self.frame_index);
+        let buffers = &mut crowd.memory.buffers;
+        let Some(layout) = buffers.work.as_ref().map(|work| work.layout) else {
+            return Ok(());
+        };
+        let scene = &mut crowd.scene;
+        let mut patches = Patches {
+            buffers,
+            frame_index,
+        };
+        scene
+            .chunks
+            .upload(&mut scene.characters, &layout, &mut patches)?;
+        let sections = buffers.sections;
+        let records = views.iter().map(|view| ViewTest::new(view).record(view));
+        // SAFETY: the work of this frame index has ended, by the contract of `begin_frame`.
+        unsafe {
+            let mut out = buffers.write(frame_index, sections.cull_views, 0, views.len())?;
+            out.fill_with(records)?;
+        }
+        // Instances that came after a list was made are not in it.
+        let words = scene.visibility.blocks();
+        let each = buffers.listed_words() * 4;
+        for list in 0..scene.visibility.lists {
+            let bits = scene.visibility.listed(list).iter().copied();
+            let bits = bits.chain(core::iter::repeat(0)).take(words);
+            let at = u64::from(list) * u64::from(each);
+            // SAFETY: the work of this frame index has ended, by the contract of `begin_frame`.
+            let mut out = unsafe { buffers.write(frame_index, sections.listed_bits, at, words)? };
+            out.fill_from(bits)?;
+        }
+        *written = Written {
+            cull_views: views.len() as u64 * size_of::<GpuCullView>() as u64,
+            listed_bits: u64::from(scene.visibility.lists) * u64::from(each),
+            patches: buffers.patched,
+            ..*written
+        };
+        Ok(())
+    }
+
+    /// Records the copies to the work buffer, and the stages, between barriers.
+    ///
+    /// Earlier frames read what is overwritten, and have written it.
+    ///
+    /// # Safety
+    /// As [`Self::record_prepare`].
+    pub(super) unsafe fn record_cull(&mut self, cmd: vk::CommandBuffer, views: &[View]) {
+        let (crowd, frame_index) = (&*self.crowd, self.frame_index);
+        let (device, buffers) = (&crowd.device, &crowd.memory.buffers);
+        let (Some(work), Some(pass)) = (&buffers.work, &crowd.pipelines.cull) else {
+            return;
+        };
+        let (compute, copy, clear) = (Stage::COMPUTE_SHADER, Stage::COPY, Stage::CLEAR);
+        let (read, write) = (Access::SHADER_STORAGE_READ, Access::SHADER_STORAGE_WRITE);
+        let (from, to) = (Access::TRANSFER_READ, Access::TRANSFER_WRITE);
+        let layout = &work.layout;
+        let counters = u64::from(layout.counters) * 4;
+        let (host, _) = buffers.host_source(frame_index, buffers.sections.patches);
+        let dispatch = self.cull_dispatch(views);
+        // SAFETY: `cmd` is recording outside a render pass, by this function's contract; the
+        // buffers and sets are this crowd's and alive, and the ranges lie in the buffers.
+        unsafe {
+            device.begin_label(cmd, c"throng cull");
+            let scope = self.begin_scope(cmd, "cull");
+            let before = DEFORMS | Stage::DRAW_INDIRECT | copy;
+            let now = copy | clear | compute;
+            device.barrier(cmd, (before, write | to), (now, to | read | write));
+            for regions in buffers.copies.chunks(MAX_REGIONS) {
+                let to = work.buffer.handle;
+                device.raw.cmd_copy_buffer(cmd, host, to, regions);
+            }
+            let bytes = u64::from(layout.choices - layout.counters) * 4;
+            device
+                .raw
+                .cmd_fill_buffer(cmd, work.buffer.handle, counters, bytes, 0);
+            let then = (DEFORMS, read | write);
+            device.barrier(cmd, (copy | clear, to), then);
+            if !views.is_empty() {
+                pass.record(device, cmd, &dispatch);
+            }
+            let readers = DEFORMS | Stage::DRAW_INDIRECT | copy;
+            let reads = read | Access::INDIRECT_COMMAND_READ | from;
+            device.barrier(cmd, (compute, write), (readers, reads));
+            if let Some(read_back) = buffers.read_back.as_ref().filter(|_| !views.is_empty()) {
+                let region = vk::BufferCopy {
+                    src_offset: counters,
+                    dst_offset: read_back.start(frame_index),
+                    size: views.len() as u64 * u64::from(COUNTER_WORDS) * 4,
+                };
+                let to_host = read_back.buffer.handle;
+                device
+                    .raw
+                    .cmd_copy_buffer(cmd, work.buffer.handle, to_host, &[region]);
+                device.barrier(cmd, (copy, to), (Stage::HOST, Access::HOST_READ));
+            }
+            self.end_scope(cmd, scope);
+            device.end_label(cmd);
+        }
+        let views = views.len() as u32;
+        if let Some(written) = self
+            .crowd
+            .frame
+            .read_back_views
+            .get_mut(frame_index as usize)
+        {
+            *written = views;
+        }
+    }
+
+    fn cull_dispatch(&self, views: &[View]) -> CullDispatch {
+        let crowd = &*self.crowd;
+        let buffers = &crowd.memory.buffers;
+        let layout = buffers.work.as_ref().map(|work| work.layout);
+        let layout = layout.unwrap_or_default();
+        let table = &buffers.table_layout;
+        let [chunks, characters, draws] = crowd.scene.chunks.ends();
+        CullDispatch {
+            set: buffers.cull_set,
+            input: buffers.offset(self.frame_index, buffers.sections.cull_views),
+            push: CullPush {
+                view_count: views.len() as u32,
+                character_count: layout.character_count,
+                chunk_count: layout.chunk_count,
+                draw_count: layout.draw_count,
+                actors_at: (table.actors / 16) as u32,
+                levels_at: (table.levels / 4) as u32,
+                listed_at: (buffers.sections.cull_views.bytes / 4) as u32,
+                listed_words: buffers.listed_words(),
+                chunks_at: layout.chunks,
+                members_at: layout.members,
+                characters_at: layout.characters,
+                draws_at: layout.draws,
+                counters_at: layout.counters,
+                triangles_at: layout.triangles,
+                choices_at: layout.choices,
+                counts_at: layout.counts,
+                starts_at: layout.starts,
+                visible_at: layout.visible,
+                args_at: layout.args,
+            },
+            chunks,
+            characters,
+            draws,
+            limited: views
+                .iter()
+                .any(|view| view.max_triangles.is_some() && !ViewTest::new(view).is_fixed()),
+        }
+    }
+}
+
+/// Regions of one copy command.
+const MAX_REGIONS: usize = 1024;

@@ -1,0 +1,80 @@
+//! The buffers before growth, which the next frame copies on the GPU.
+
+use crate::crowd::memory::buffers::FrameBuffers;
+use crate::crowd::memory::work::{TableLayout, WorkBuffer};
+use crate::gpu::{Buffer, Device, MemoryAllocator};
+use ash::vk;
+
+/// The instance table and the work buffer before growth.
+#[derive(Debug)]
+pub(in crate::crowd) struct Grown {
+    table: Buffer,
+    layout: TableLayout,
+    work: Option<WorkBuffer>,
+    /// Bytes of lists in the work buffer, which come before everything else.
+    morphs: u64,
+}
+
+impl Grown {
+    /// Takes the buffers out of those that are replaced.
+    pub(in crate::crowd) fn take(replaced: &mut FrameBuffers) -> Self {
+        Self {
+            table: core::mem::replace(&mut replaced.table, Buffer::null()),
+            layout: replaced.table_layout,
+            work: replaced.work.take(),
+            morphs: replaced.sections.morphs.bytes,
+        }
+    }
+
+    /// Records the copies: the records of `instances`, and the first `chunks` chunks. The caller
+    /// records barriers before and after.
+    ///
+    /// # Safety
+    /// `cmd` is recording, outside a render pass; the buffers are alive, and the new ones are not
+    /// smaller.
+    pub(in crate::crowd) unsafe fn record(
+        &self,
+        device: &Device,
+        cmd: vk::CommandBuffer,
+        to: &FrameBuffers,
+        (instances, chunks): (u32, u32),
+    ) {
+        let copy = |from: vk::Buffer, to: vk::Buffer, region: vk::BufferCopy| {
+            if region.size > 0 {
+                // SAFETY: `cmd` is recording outside a render pass, by this function's contract.
+                // The regions lie in both buffers, as their layouts say.
+                unsafe { device.raw.cmd_copy_buffer(cmd, from, to, &[region]) };
+            }
+        };
+        for region in self.layout.kept(&to.table_layout, instances) {
+            copy(self.table.handle, to.table.handle, region);
+        }
+        if let (Some(from), Some(to)) = (&self.work, &to.work) {
+            let handles = (from.buffer.handle, to.buffer.handle);
+            for region in from.kept(to, chunks) {
+                copy(handles.0, handles.1, region);
+            }
+            // Morph weights come first in both.
+            let size = self.morphs;
+            copy(handles.0, handles.1, vk::BufferCopy::default().size(size));
+        }
+    }
+
+    /// Destroys the buffers.
+    ///
+    /// # Safety
+    /// Not in use by the GPU.
+    pub(in crate::crowd) unsafe fn destroy(
+        &mut self,
+        device: &Device,
+        allocator: &mut dyn MemoryAllocator,
+    ) {
+        // SAFETY: the GPU does not use the buffers, by this function's contract.
+        unsafe {
+            self.table.destroy(device, allocator);
+            if let Some(mut work) = self.work.take() {
+                work.destroy(device, allocator);
+            }
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! What the GPU counted, for the CPU to read some frames later.
+
+use crate::crowd::ViewStats;
+use crate::crowd::memory::work::COUNTER_WORDS;
+use crate::error::Result;
+use crate::gpu::{Buffer, BufferDesc, Device, MemoryAllocator, host_types};
+use ash::vk;
+use core::ptr::NonNull;
+use gpu_allocator::MemoryLocation;
+
+/// The counters of a view.
+type Counters = [u32; COUNTER_WORDS as usize];
+
+/// Counters of all views, apart for each frame in flight, in host memory.
+#[derive(Debug)]
+pub(in crate::crowd) struct ReadBack {
+    pub(in crate::crowd) buffer: Buffer,
+    mapped: NonNull<Counters>,
+    frames_in_flight: u32,
+    views: u32,
+}
+
+// SAFETY: `mapped` is an address in memory that `buffer` owns, on any thread. Nothing writes it but
+// the GPU.
+unsafe impl Send for ReadBack {}
+// SAFETY: it is only read, and only while the GPU does not write it, by the contract of
+// `ReadBack::read`.
+unsafe impl Sync for ReadBack {}
+
+impl ReadBack {
+    pub(in crate::crowd) fn new(
+        device: &Device,
+        allocator: &mut dyn MemoryAllocator,
+        frames_in_flight: u32,
+        views: u32,
+    ) -> Result<Self> {
+        let all = u64::from(frames_in_flight) * u64::from(views);
+        let desc = BufferDesc {
+            name: "throng read-back",
+            bytes: all * size_of::<Counters>() as u64,
+            usage: vk::BufferUsageFlags::TRANSFER_DST,
+            location: MemoryLocation::GpuToCpu,
+            types: host_types(device),
+        };
+        let mut buffer = Buffer::new(device, allocator, &desc)?;
+        match buffer.mapped() {
+            Ok(mapped) => Ok(Self {
+                buffer,
+                mapped: mapped.cast(),
+                frames_in_flight,
+                views,
+            }),
+            Err(error) => {
+                // SAFETY: no command buffer has used the buffer, because it was created above.
+                unsafe { buffer.destroy(device, allocator) };
+                Err(error)
+            }
+        }
+    }
+
+    /// The first byte of a frame index.
+    pub(in crate::crowd) fn start(&self, frame_index: u32) -> u64 {
+        u64::from(frame_index) * u64::from(self.views) * size_of::<Counters>() as u64
+    }
+
+    /// Reads what the GPU counted of the first `views` views in the last frame of a frame index.
+    ///
+    /// # Safety
+    /// The work of that frame index has ended, and it wrote the counters of that many views.
+    pub(in crate::crowd) unsafe fn read(
+        &self,
+        frame_index: u32,
+        views: u32,
+        to: &mut Vec<ViewStats>,
+    ) {
+        to.clear();
+        if frame_index >= self.frames_in_flight {
+            return;
+        }
+        let first = frame_index as usize * self.views as usize;
+        to.extend((0..views.min(self.views) as usize).map(|view| {
+            // SAFETY: the buffer has counters of `views` views for each frame index, and is mapped
+            // at an address that is a multiple of 64. The GPU has written them and does not write
+            // them now, by this function's contract. The memory is coherent.
+            let words = unsafe { self.mapped.add(first + view).read() };
+            ViewStats::from_words(&words)
+        }));
+    }
+
+    /// Destroys the buffer.
+    ///
+    /// # Safety
+    /// Not in use by the GPU.
+    pub(in crate::crowd) unsafe fn destroy(
+        &mut self,
+        device: &Device,
+        allocator: &mut dyn MemoryAllocator,
+    ) {
+        self.frames_in_flight = 0;
+        // SAFETY: the GPU does not use the buffer, by this function's contract.
+        unsafe { self.buffer.destroy(device, allocator) };
+    }
+}

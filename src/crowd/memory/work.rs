@@ -1,0 +1,231 @@
+//! The work buffer: what the stages cull, scan, compact and args read and write in device memory.
+
+use crate::crowd::Capacity;
+use crate::crowd::visibility::cull::{BLOCK, FACTORS};
+use crate::error::Result;
+use crate::gpu::layout::{GpuActor, GpuInstance};
+use crate::gpu::{Buffer, Device, MemoryAllocator, limit};
+use ash::vk;
+
+/// Buckets of a list: instances that are drawn alike.
+pub(in crate::crowd) const BUCKETS: usize = 32;
+/// Words of a chunk's record: its character, and the number of its members.
+pub(in crate::crowd) const CHUNK_WORDS: u32 = 2;
+/// Words of a character's record.
+pub(in crate::crowd) const CHARACTER_WORDS: u32 = 24;
+/// Words of a draw's record.
+pub(in crate::crowd) const DRAW_WORDS: u32 = 4;
+/// Words of a view's counters.
+pub(in crate::crowd) const COUNTER_WORDS: u32 = 16;
+/// Words of `VkDrawIndexedIndirectCommand`.
+pub(in crate::crowd) const ARGS_WORDS: u32 = 5;
+
+/// The capacities of the work buffer, apart from those of the crowd.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::crowd) struct WorkCapacity {
+    pub(in crate::crowd) characters: u32,
+    /// Draws of all characters.
+    pub(in crate::crowd) draws: u32,
+}
+
+impl WorkCapacity {
+    pub(in crate::crowd) const FIRST: Self = Self {
+        characters: 16,
+        draws: 512,
+    };
+}
+
+/// Where everything lies in the work buffer, in words. The order is that of the shaders' push
+/// constants.
+#[derive(Debug, Clone, Copy, Default)]
+pub(in crate::crowd) struct WorkLayout {
+    pub(in crate::crowd) chunks: u32,
+    pub(in crate::crowd) members: u32,
+    pub(in crate::crowd) characters: u32,
+    pub(in crate::crowd) draws: u32,
+    pub(in crate::crowd) counters: u32,
+    pub(in crate::crowd) triangles: u32,
+    pub(in crate::crowd) choices: u32,
+    pub(in crate::crowd) counts: u32,
+    pub(in crate::crowd) starts: u32,
+    pub(in crate::crowd) visible: u32,
+    pub(in crate::crowd) args: u32,
+    /// The number of chunks, characters and draws that it has space for.
+    pub(in crate::crowd) chunk_count: u32,
+    pub(in crate::crowd) character_count: u32,
+    pub(in crate::crowd) draw_count: u32,
+}
+
+/// The number of chunks for these capacities.
+///
+/// Each character has as many chunks as twice its members fill, at most, and one more.
+pub(in crate::crowd) fn chunk_capacity(capacity: &Capacity, characters: u32) -> u32 {
+    let full = capacity.instances.div_ceil(BLOCK as u32);
+    full.saturating_mul(2).saturating_add(characters)
+}
+
+impl WorkLayout {
+    /// The layout, and its length in bytes. `head` is the number of words before it.
+    fn new(capacity: &Capacity, work: WorkCapacity, head: u64) -> (Self, u64) {
+        let chunk_count = chunk_capacity(capacity, work.characters);
+        let (chunks, characters) = (u64::from(chunk_count), u64::from(work.characters));
+        let (draws, views) = (u64::from(work.draws), u64::from(capacity.views));
+        let mut end = head;
+        let mut section = |words: u64| {
+            let start = end;
+            // Whole rows of 16 bytes.
+            end = end.saturating_add(words).next_multiple_of(4);
+            start as u32
+        };
+        let block = BLOCK as u64;
+        let layout = Self {
+            chunks: section(chunks * u64::from(CHUNK_WORDS)),
+            members: section(chunks * block),
+            characters: section(characters * u64::from(CHARACTER_WORDS)),
+            draws: section(draws * u64::from(DRAW_WORDS)),
+            // These two are cleared together.
+            counters: section(views * u64::from(COUNTER_WORDS)),
+            triangles: section(views * u64::from(FACTORS + 1) * 2),
+            choices: section(views.div_ceil(4) * chunks * block),
+            counts: section(views * chunks * BUCKETS as u64),
+            starts: section(views * characters * BUCKETS as u64 * 2),
+            visible: section(views * chunks * block),
+            args: section(views * draws * u64::from(ARGS_WORDS)),
+            chunk_count,
+            character_count: work.characters,
+            draw_count: work.draws,
+        };
+        (layout, end.saturating_mul(4))
+    }
+
+    /// The word where the start of a bucket's list stands.
+    pub(in crate::crowd) fn start(&self, view: u32, character: u32, bucket: u32) -> u32 {
+        let list = view * self.character_count + character;
+        self.starts + list * (BUCKETS as u32 * 2) + bucket
+    }
+
+    /// The first byte of a draw's arguments.
+    pub(in crate::crowd) fn args_offset(&self, view: u32, draw: u32) -> u64 {
+        let args = view * self.draw_count + draw;
+        u64::from(self.args + args * ARGS_WORDS) * 4
+    }
+}
+
+/// The work buffer.
+#[derive(Debug)]
+pub(in crate::crowd) struct WorkBuffer {
+    pub(in crate::crowd) buffer: Buffer,
+    pub(in crate::crowd) layout: WorkLayout,
+}
+
+impl WorkBuffer {
+    /// Creates the buffer. It starts with `head` bytes of lists.
+    ///
+    /// # Errors
+    /// - [`Error::Capacity`](crate::Error::Capacity) if the device has no buffers of that size.
+    /// - [`Error::Memory`](crate::Error::Memory) and [`Error::Vulkan`](crate::Error::Vulkan) from
+    ///   the device.
+    pub(in crate::crowd) fn new(
+        device: &Device,
+        allocator: &mut dyn MemoryAllocator,
+        capacity: &Capacity,
+        work: WorkCapacity,
+        head: u64,
+    ) -> Result<Self> {
+        let (layout, bytes) = WorkLayout::new(capacity, work, head.div_ceil(16) * 4);
+        let bytes = limit(
+            "bytes of the work buffer (maxStorageBufferRange)",
+            bytes,
+            device.limits.max_storage_range,
+        )?;
+        let usage = vk::BufferUsageFlags::STORAGE_BUFFER
+            | vk::BufferUsageFlags::INDIRECT_BUFFER
+            | vk::BufferUsageFlags::TRANSFER_SRC
+            | vk::BufferUsageFlags::TRANSFER_DST;
+        let buffer = Buffer::device_local(device, allocator, "throng work", bytes, usage)?;
+        Ok(Self { buffer, layout })
+    }
+
+    /// Copies for growth: what this buffer has that a new one must have, too, with regions from
+    /// here to there. `used` chunks have members.
+    pub(in crate::crowd) fn kept(&self, new: &Self, used: u32) -> [vk::BufferCopy; 4] {
+        let (from, to) = (&self.layout, &new.layout);
+        let region = |from: u32, to: u32, words: u32| vk::BufferCopy {
+            src_offset: u64::from(from) * 4,
+            dst_offset: u64::from(to) * 4,
+            size: u64::from(words) * 4,
+        };
+        [
+            region(from.chunks, to.chunks, used * CHUNK_WORDS),
+            region(from.members, to.members, used * BLOCK as u32),
+            region(
+                from.characters,
+                to.characters,
+                from.character_count * CHARACTER_WORDS,
+            ),
+            region(from.draws, to.draws, from.draw_count * DRAW_WORDS),
+        ]
+    }
+
+    /// Destroys the buffer.
+    ///
+    /// # Safety
+    /// Not in use by the GPU.
+    pub(in crate::crowd) unsafe fn destroy(
+        &mut self,
+        device: &Device,
+        allocator: &mut dyn MemoryAllocator,
+    ) {
+        // SAFETY: the GPU does not use the buffer, by this function's contract.
+        unsafe { self.buffer.destroy(device, allocator) };
+    }
+}
+
+/// The sections of the instance table: instances, and if the GPU culls, their actors and the levels
+/// of detail that views had of them.
+#[derive(Debug, Clone, Copy, Default)]
+pub(in crate::crowd) struct TableLayout {
+    pub(in crate::crowd) actors: u64,
+    pub(in crate::crowd) levels: u64,
+    pub(in crate::crowd) bytes: u64,
+}
+
+impl TableLayout {
+    pub(in crate::crowd) fn new(instances: u32, culls: bool) -> Self {
+        let instances = u64::from(instances.max(1));
+        let actors = instances * size_of::<GpuInstance>() as u64;
+        let levels = actors + instances * size_of::<GpuActor>() as u64;
+        let all = levels + instances * 4;
+        Self {
+            actors,
+            levels,
+            bytes: if culls { all } else { actors },
+        }
+    }
+
+    /// Copies for growth: the sections of the first `count` instances.
+    pub(in crate::crowd) fn kept(&self, new: &Self, count: u32) -> [vk::BufferCopy; 3] {
+        let region = |from, to, each: u64| vk::BufferCopy {
+            src_offset: from,
+            dst_offset: to,
+            size: u64::from(count) * each,
+        };
+        let culls = u64::from(self.bytes > self.actors);
+        [
+            region(0, 0, size_of::<GpuInstance>() as u64),
+            region(
+                self.actors,
+                new.actors,
+                culls * size_of::<GpuActor>() as u64,
+            ),
+            region(self.levels, new.levels, culls * 4),
+        ]
+    }
+
+    /// Where actors say whether they hide the primitive of this bit, as draws push it.
+    pub(in crate::crowd) fn hidden(&self, bit: u128) -> [u32; 2] {
+        let number = bit.trailing_zeros() % 128;
+        let word = (self.actors / 4) as u32 + GpuActor::HIDDEN_WORD + number / 32;
+        [word, u32::from(bit != 0) << (number % 32)]
+    }
+}

@@ -1,0 +1,364 @@
+//! Chunks: the members of characters as the GPU's cull stage has them, 64 in a chunk, each chunk of
+//! one character.
+//!
+//! A character's chunks are contiguous. When its members outgrow them, it gets twice as many
+//! elsewhere. The CPU notes which chunks changed, and the next frame uploads those.
+
+use crate::crowd::characters::{Characters, LoadedCharacter, MAX_LEVELS};
+use crate::crowd::memory::range_allocator::RangeAllocator;
+use crate::crowd::memory::work::{CHARACTER_WORDS, CHUNK_WORDS, DRAW_WORDS, WorkLayout};
+use crate::crowd::visibility::cull::BLOCK;
+use crate::error::Result;
+
+/// Draws of a primitive in the table of draws: for instances that are flipped or not, and that hide
+/// parts or not.
+const KINDS: u32 = 4;
+
+/// The place of a character whose instances the GPU culls.
+#[derive(Debug, Clone, Default)]
+pub(in crate::crowd) struct Slot {
+    /// Its number in the GPU's table of characters.
+    pub(in crate::crowd) number: u32,
+    /// The first of its draws in the GPU's table, and their number.
+    pub(in crate::crowd) draws: (u32, u32),
+    /// The first of its chunks, and their number.
+    chunks: (u32, u32),
+    /// The chunks, counted from its first one, whose members changed. Each once.
+    changed: Vec<u32>,
+    is_changed: Vec<bool>,
+    /// True if its character and all draws and chunks must be uploaded.
+    is_new: bool,
+    /// True if the last frame uploaded something.
+    was_changed: bool,
+}
+
+impl Slot {
+    /// Notes that the member at an index was added, removed or replaced.
+    pub(in crate::crowd) fn note(&mut self, member: u32) {
+        let chunk = member / BLOCK as u32;
+        if self.is_changed.len() <= chunk as usize {
+            self.is_changed.resize(chunk as usize + 1, false);
+        }
+        if let Some(is_changed) = self.is_changed.get_mut(chunk as usize)
+            && !core::mem::replace(is_changed, true)
+        {
+            self.changed.push(chunk);
+        }
+    }
+
+    /// Notes that everything must be uploaded.
+    pub(in crate::crowd) fn note_all(&mut self) {
+        self.is_new = true;
+    }
+
+    fn settle(&mut self) {
+        self.was_changed = self.is_new || !self.changed.is_empty();
+        self.is_new = false;
+        self.changed.clear();
+        self.is_changed.fill(false);
+    }
+
+    /// Reserves memory for this many members.
+    fn reserve(&mut self, members: usize) {
+        let chunks = members.div_ceil(BLOCK);
+        self.changed
+            .reserve(chunks.saturating_sub(self.changed.len()));
+        if self.is_changed.len() < chunks {
+            self.is_changed.resize(chunks, false);
+        }
+    }
+}
+
+/// The number of a draw among those of its character. `at` is that of the primitive's draw, counted
+/// over all levels.
+pub(in crate::crowd) fn draw_of_kind(at: u32, flipped: bool, hides: bool) -> u32 {
+    at * KINDS + u32::from(flipped) * 2 + u32::from(hides)
+}
+
+/// The number of a bucket.
+pub(in crate::crowd) fn bucket(flipped: bool, level: usize, hides: bool) -> u32 {
+    (u32::from(flipped) * MAX_LEVELS as u32 + level as u32) * 2 + u32::from(hides)
+}
+
+/// Takes words for the work buffer.
+pub(in crate::crowd) trait Patch {
+    /// Uploads `count` words to the word `at` of the work buffer.
+    ///
+    /// # Errors
+    /// [`Error::Capacity`](crate::Error::Capacity) if there is no space in this frame.
+    fn patch(&mut self, at: u32, count: usize, words: impl Iterator<Item = u32>) -> Result<()>;
+}
+
+/// Numbers of characters, and ranges of chunks and draws.
+#[derive(Debug)]
+pub(in crate::crowd) struct Chunks {
+    /// Numbers that no character has any more.
+    free: Vec<u32>,
+    next: u32,
+    ranges: RangeAllocator,
+    draws: RangeAllocator,
+    /// Chunks that no character has any more, until their records are cleared.
+    left: Vec<(u32, u32)>,
+    /// Those whose records the last frame cleared.
+    cleared: Vec<(u32, u32)>,
+    /// One past the last chunk that a frame has uploaded.
+    uploaded: u32,
+}
+
+impl Chunks {
+    pub(in crate::crowd) fn new() -> Self {
+        Self {
+            free: Vec::new(),
+            next: 0,
+            ranges: RangeAllocator::new(0),
+            draws: RangeAllocator::new(0),
+            left: Vec::new(),
+            cleared: Vec::new(),
+            uploaded: 0,
+        }
+    }
+
+    /// Grows to the capacity of a work buffer.
+    pub(in crate::crowd) fn grow(&mut self, layout: &WorkLayout) {
+        self.ranges.grow(layout.chunk_count);
+        self.draws.grow(layout.draw_count);
+    }
+
+    /// Chunks, characters and draws in use.
+    pub(in crate::crowd) fn ends(&self) -> [u32; 3] {
+        [self.ranges.end(), self.next, self.draws.end()]
+    }
+
+    /// The chunks that a frame has uploaded: those that growth copies.
+    pub(in crate::crowd) fn copied(&self) -> u32 {
+        self.uploaded
+    }
+
+    /// The numbers of characters and draws that the work buffer needs for one more character.
+    pub(in crate::crowd) fn need(&self, character: &LoadedCharacter) -> [u32; 2] {
+        let characters = self.next + u32::from(self.free.is_empty());
+        let draws = draw_range(character).saturating_add(self.draws.end());
+        [characters, draws]
+    }
+
+    /// Gives a character its place. The caller has checked [`Self::need`].
+    pub(in crate::crowd) fn add(&mut self, character: &LoadedCharacter) -> Slot {
+        let number = self.free.pop().unwrap_or_else(|| {
+            self.next += 1;
+            self.next - 1
+        });
+        let count = draw_range(character);
+        Slot {
+            number,
+            draws: (self.draws.allocate(count).unwrap_or(0), count),
+            is_new: true,
+            ..Slot::default()
+        }
+    }
+
+    /// Takes a character's place back.
+    pub(in crate::crowd) fn remove(&mut self, slot: &Slot) {
+        self.free.push(slot.number);
+        self.draws.free(slot.draws.0, slot.draws.1);
+        self.release(slot.chunks);
+    }
+
+    fn release(&mut self, chunks: (u32, u32)) {
+        self.ranges.free(chunks.0, chunks.1);
+        if chunks.1 > 0 && !self.left.contains(&chunks) {
+            self.left.push(chunks);
+        }
+    }
+
+    /// Reserves memory, so that a frame allocates nothing.
+    pub(in crate::crowd) fn reserve(&mut self, characters: &mut Characters) {
+        let more = characters.len().saturating_sub(self.left.len()) + 1;
+        self.left.reserve(more);
+        self.cleared.reserve(more);
+        for character in characters.iter_mut() {
+            if let Some(slot) = &mut character.slot {
+                slot.reserve(character.members.len());
+            }
+        }
+    }
+
+    /// Uploads everything that changed.
+    ///
+    /// # Errors
+    /// [`Error::Capacity`](crate::Error::Capacity) if there is no space in this frame.
+    pub(in crate::crowd) fn upload(
+        &mut self,
+        characters: &mut Characters,
+        layout: &WorkLayout,
+        to: &mut impl Patch,
+    ) -> Result<()> {
+        let changed = |character: &&mut LoadedCharacter| {
+            let slot = character.slot.as_ref();
+            slot.is_some_and(|slot| slot.is_new || !slot.changed.is_empty())
+        };
+        let mut fits = true;
+        for character in characters.iter_mut().filter(changed) {
+            fits &= self.fit(character);
+        }
+        if !fits {
+            self.compact(characters);
+        }
+        for (first, count) in self.left.iter().copied() {
+            let has = |slot: &Slot| slot.chunks.0 == first && slot.chunks.1 > 0;
+            let mut slots = characters.iter().filter_map(|(_, own)| own.slot.as_ref());
+            if slots.any(has) {
+                // Ranges are reused as a whole.
+                continue;
+            }
+            let words = count * CHUNK_WORDS;
+            let at = layout.chunks + first * CHUNK_WORDS;
+            to.patch(at, words as usize, (0..words).map(|_| 0))?;
+        }
+        for character in characters.iter_mut().filter(changed) {
+            upload(character, layout, to)?;
+        }
+        Ok(())
+    }
+
+    /// Notes that everything was uploaded.
+    pub(in crate::crowd) fn settle(&mut self, characters: &mut Characters) {
+        self.cleared.clear();
+        self.cleared.append(&mut self.left);
+        self.uploaded = self.ranges.end();
+        for slot in characters
+            .iter_mut()
+            .filter_map(|character| character.slot.as_mut())
+        {
+            slot.settle();
+        }
+    }
+
+    /// Notes that what the last frame uploaded never arrived.
+    pub(in crate::crowd) fn undo(&mut self, characters: &mut Characters) {
+        self.left.append(&mut self.cleared);
+        for slot in characters
+            .iter_mut()
+            .filter_map(|character| character.slot.as_mut())
+        {
+            slot.is_new |= core::mem::take(&mut slot.was_changed);
+        }
+    }
+
+    /// Gives a character enough chunks. Returns false if there is no such range.
+    fn fit(&mut self, character: &mut LoadedCharacter) -> bool {
+        let need = character.members.len().div_ceil(BLOCK) as u32;
+        let Some(slot) = &mut character.slot else {
+            return true;
+        };
+        if need <= slot.chunks.1 {
+            return true;
+        }
+        self.release(core::mem::take(&mut slot.chunks));
+        slot.is_new = true;
+        let count = need.next_power_of_two();
+        match self.ranges.allocate(count) {
+            Some(start) => {
+                slot.chunks = (start, count);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Gives all characters new chunks, without gaps.
+    fn compact(&mut self, characters: &mut Characters) {
+        self.left.clear();
+        let before = self.ranges.end();
+        self.ranges.clear();
+        for character in characters.iter_mut() {
+            let need = character.members.len().div_ceil(BLOCK) as u32;
+            if let Some(slot) = &mut character.slot {
+                // The capacity has space for one more chunk than the members of each fill.
+                let start = self.ranges.allocate(need).unwrap_or(0);
+                slot.chunks = (start, need);
+                slot.is_new = true;
+            }
+        }
+        let now = self.ranges.end();
+        if now < before {
+            self.left.push((now, before - now));
+        }
+    }
+}
+
+/// The length of the range for a character's draws in the GPU's table: a power of two, so that
+/// ranges can be reused.
+fn draw_range(character: &LoadedCharacter) -> u32 {
+    let draws = character
+        .levels
+        .iter()
+        .map(|level| level.draws(false).len());
+    let count = (draws.sum::<usize>() as u32).saturating_mul(KINDS);
+    count.checked_next_power_of_two().unwrap_or(u32::MAX)
+}
+
+/// Uploads what changed of a character.
+fn upload(character: &LoadedCharacter, layout: &WorkLayout, to: &mut impl Patch) -> Result<()> {
+    let Some(slot) = &character.slot else {
+        return Ok(());
+    };
+    let members = &character.members;
+    let chunks = members.chunks(BLOCK);
+    let used = chunks.len() as u32;
+    let (first, count) = slot.chunks;
+    if slot.is_new {
+        let levels = character.levels.iter().enumerate();
+        let draws = levels.flat_map(|(number, level)| {
+            let draws = level.draws(false).iter();
+            draws.flat_map(move |draw| {
+                let kinds = [(false, false), (false, true), (true, false), (true, true)];
+                kinds.into_iter().flat_map(move |(flipped, hides)| {
+                    let bucket = bucket(flipped, number, hides);
+                    [slot.number, bucket, draw.index_count, draw.first_index]
+                })
+            })
+        });
+        // Draws that belong to no character draw nothing.
+        let draws = draws.chain([u32::MAX, 0, 0, 0].into_iter().cycle());
+        let words = slot.draws.1 * DRAW_WORDS;
+        to.patch(
+            layout.draws + slot.draws.0 * DRAW_WORDS,
+            words as usize,
+            draws,
+        )?;
+        let errors = padded(character.errors.iter().map(|error| error.to_bits()));
+        let triangles = padded(character.levels.iter().map(|level| level.triangles));
+        let levels = character.levels.len().clamp(1, MAX_LEVELS) as u32;
+        let words = [first, used, levels, 0].into_iter();
+        let words = words.chain(errors).chain(triangles).chain([0; 4]);
+        let at = layout.characters + slot.number * CHARACTER_WORDS;
+        to.patch(at, CHARACTER_WORDS as usize, words)?;
+        let record = |chunk: u32| {
+            let here = members.len().saturating_sub(chunk as usize * BLOCK);
+            [slot.number, here.min(BLOCK) as u32]
+        };
+        let at = layout.chunks + first * CHUNK_WORDS;
+        let words = (0..count).flat_map(record);
+        to.patch(at, (count * CHUNK_WORDS) as usize, words)?;
+        let at = layout.members + first * BLOCK as u32;
+        return to.patch(at, members.len(), members.iter().copied());
+    }
+    let at = layout.characters + slot.number * CHARACTER_WORDS + 1;
+    to.patch(at, 1, core::iter::once(used))?;
+    for chunk in slot.changed.iter().filter(|chunk| **chunk < count) {
+        let start = *chunk as usize * BLOCK;
+        let here = members.get(start..).unwrap_or_default();
+        let here = here.get(..BLOCK).unwrap_or(here);
+        let at = layout.chunks + (first + chunk) * CHUNK_WORDS;
+        let record = [slot.number, here.len() as u32];
+        to.patch(at, record.len(), record.into_iter())?;
+        let at = layout.members + (first + chunk) * BLOCK as u32;
+        to.patch(at, here.len(), here.iter().copied())?;
+    }
+    Ok(())
+}
+
+/// One word for each level.
+fn padded(words: impl Iterator<Item = u32>) -> impl Iterator<Item = u32> {
+    words.chain(core::iter::repeat(0)).take(MAX_LEVELS)
+}
