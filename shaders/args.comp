@@ -16,7 +16,7 @@ void main() {
     uint character = work[from], bucket = work[from + 1u];
     uint to = args_at + (view * draw_count + draw) * 5u;
     // A draw that belongs to no character.
-    bool none = character >= character_count;
+    bool none = character >= character_count || bucket >= BUCKETS;
     work[to] = work[from + 2u];
     work[to + 1u] = none ? 0u : work[start_at(view, character) + BUCKETS + bucket];
     work[to + 2u] = work[from + 3u];

@@ -313,7 +313,10 @@ fn one_more_than_fits_is_refused_with_numbers() {
         }
         // The table's range cannot be reached, because one dispatch can scatter less.
         let instances = Crowd::MAX_INSTANCES;
-        assert!(u64::from(instances) * 128 <= 1 << 27, "no more than any range");
+        assert!(
+            u64::from(instances) * 128 <= 1 << 27,
+            "no more than any range"
+        );
         let full = Capacity {
             instances: instances + 1,
             ..SMALL

@@ -99,8 +99,11 @@ pub(in crate::crowd) struct Chunks {
     draws: RangeAllocator,
     /// Chunks that no character has any more, until their records are cleared.
     left: Vec<(u32, u32)>,
+    /// Numbers that characters gave back, until their records are cleared.
+    left_numbers: Vec<u32>,
     /// Those whose records the last frame cleared.
     cleared: Vec<(u32, u32)>,
+    cleared_numbers: Vec<u32>,
     /// One past the last chunk that a frame has uploaded.
     uploaded: u32,
 }
@@ -113,7 +116,9 @@ impl Chunks {
             ranges: RangeAllocator::new(0),
             draws: RangeAllocator::new(0),
             left: Vec::new(),
+            left_numbers: Vec::new(),
             cleared: Vec::new(),
+            cleared_numbers: Vec::new(),
             uploaded: 0,
         }
     }
@@ -159,6 +164,9 @@ impl Chunks {
     /// Takes a character's place back.
     pub(in crate::crowd) fn remove(&mut self, slot: &Slot) {
         self.free.push(slot.number);
+        if !self.left_numbers.contains(&slot.number) {
+            self.left_numbers.push(slot.number);
+        }
         self.draws.free(slot.draws.0, slot.draws.1);
         self.release(slot.chunks);
     }
@@ -175,6 +183,9 @@ impl Chunks {
         let more = characters.len().saturating_sub(self.left.len()) + 1;
         self.left.reserve(more);
         self.cleared.reserve(more);
+        let more = (self.next as usize).saturating_sub(self.left_numbers.len());
+        self.left_numbers.reserve(more);
+        self.cleared_numbers.reserve(more);
         for character in characters.iter_mut() {
             if let Some(slot) = &mut character.slot {
                 slot.reserve(character.members.len());
@@ -214,6 +225,15 @@ impl Chunks {
             let at = layout.chunks + first * CHUNK_WORDS;
             to.patch(at, words as usize, (0..words).map(|_| 0))?;
         }
+        for number in self.left_numbers.iter().copied() {
+            let mut slots = characters.iter().filter_map(|(_, own)| own.slot.as_ref());
+            if !slots.any(|slot| slot.number == number) {
+                // A character without chunks and levels.
+                let at = layout.characters + number * CHARACTER_WORDS;
+                let words = core::iter::repeat_n(0, CHARACTER_WORDS as usize);
+                to.patch(at, CHARACTER_WORDS as usize, words)?;
+            }
+        }
         for character in characters.iter_mut().filter(changed) {
             upload(character, layout, to)?;
         }
@@ -224,6 +244,8 @@ impl Chunks {
     pub(in crate::crowd) fn settle(&mut self, characters: &mut Characters) {
         self.cleared.clear();
         self.cleared.append(&mut self.left);
+        self.cleared_numbers.clear();
+        self.cleared_numbers.append(&mut self.left_numbers);
         self.uploaded = self.ranges.end();
         for slot in characters
             .iter_mut()
@@ -236,6 +258,7 @@ impl Chunks {
     /// Notes that what the last frame uploaded never arrived.
     pub(in crate::crowd) fn undo(&mut self, characters: &mut Characters) {
         self.left.append(&mut self.cleared);
+        self.left_numbers.append(&mut self.cleared_numbers);
         for slot in characters
             .iter_mut()
             .filter_map(|character| character.slot.as_mut())
