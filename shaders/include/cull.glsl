@@ -32,8 +32,8 @@ View view_of(const uint view) {
     uint at = view * VIEW_ROWS + 9u;
     vec4 eye = view_rows[at], errors = view_rows[at + 1u];
     uvec4 words = floatBitsToUint(view_rows[at + 2u]);
-    return View(eye.xyz, eye.w, errors.xy, words.x, words.y, words.z, floatBitsToUint(errors.z),
-                floatBitsToUint(errors.w));
+    return View(eye.xyz, eye.w, errors.xy, words.x, words.y, floatBitsToUint(errors.z),
+                floatBitsToUint(errors.w), words.z);
 }
 
 // True if the view shows the instance wherever it is inside.

@@ -1,5 +1,5 @@
-// Test only: writes what the GPU sees of a run of the visible list: for each instance its index in
-// the table, its record and its palette.
+// Test only: writes what the GPU sees of a list: the number of its instances, then for each of them
+// its index in the table, its record and its palette.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 layout(local_size_x = 64) in;
@@ -7,10 +7,13 @@ layout(local_size_x = 64) in;
 layout(set = 1, binding = 0, std430) writeonly buffer Seen { uint seen[]; };
 
 layout(push_constant) uniform Push {
-    uint first_visible;
+    uint first;       // element of the list
     uint count;
     uint entries;     // palette entries of each instance
     uint first_word;  // in the output
+    uint list;        // see throng_instance, or THRONG_NONE for a list that starts at 0
+    uint count_at;    // where the number of instances stands beside the lists, or THRONG_NONE if it
+                      // is `count`
     uvec2 ring_palettes;
 };
 
@@ -33,11 +36,16 @@ void put_row(vec4 row) {
 
 void main() {
     uint number = gl_GlobalInvocationID.x;
-    if (number >= count) {
+    uint all = count_at == THRONG_NONE ? count : throng_visible[count_at];
+    if (number == 0u) {
+        seen[first_word] = all;
+    }
+    if (number >= min(all, count)) {
         return;
     }
-    at = first_word + number * (33u + entries * 12u);
-    uint index = throng_visible[first_visible + number];
+    at = first_word + 1u + number * (33u + entries * 12u);
+    uint index = list == THRONG_NONE ? throng_visible[first + number]
+                                     : throng_instance(list, int(first + number));
     ThrongInstance instance = throng_instances[index];
     put(index);
     for (int r = 0; r < 3; ++r) {

@@ -45,6 +45,7 @@ mod pictures;
 mod poison;
 mod recording;
 mod replacing;
+mod sides;
 mod skin_stage;
 mod sockets;
 mod spirv_rules;

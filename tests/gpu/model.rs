@@ -12,6 +12,7 @@ use crate::reference::ribbon::{built, ribbon};
 use crate::reference::rng::Rng;
 use crate::support::each;
 use crate::support::frames::FramesInFlight;
+use crate::support::lists::List;
 use crate::support::probe::{Output, Probe};
 use frames::check;
 use std::collections::BTreeMap;
@@ -95,11 +96,9 @@ struct Expected {
 
 /// One character's part of a frame in flight.
 struct Part {
-    /// Index of its first word in the output.
-    first: usize,
+    /// Its lists, with the index of the first word of each in the output.
+    lists: Vec<(usize, List)>,
     entries: usize,
-    plain: usize,
-    flipped: usize,
     /// The instances by their table index.
     expected: BTreeMap<u32, Expected>,
 }

@@ -143,7 +143,7 @@ fn see(setup: &mut Setup, character: &Character, stands: &[Stand]) -> Vec<Seen> 
     let deformed = skin.output(context, u64::from(vertices * count) * 8);
     let look = Probe::new(context, "test/crowd_probe.comp", set_layout.handle());
     let stride = 33 + 12 * entries;
-    let looked = look.output(context, u64::from(count * stride));
+    let looked = look.output(context, u64::from(1 + count * stride));
     let offsets = [0, 0];
     let palettes = ring.address(FRAME_INDEX);
     let record = |raw: &ash::Device, cmd| {
@@ -160,7 +160,7 @@ fn see(setup: &mut Setup, character: &Character, stands: &[Stand]) -> Vec<Seen> 
                 let size = primitive.vertex_count() as u32;
                 skin.run(
                     (raw, cmd),
-                    [number, count - 1 - at, first, 0],
+                    &[number, count - 1 - at, first, 0],
                     palettes,
                     size,
                 );
@@ -168,14 +168,20 @@ fn see(setup: &mut Setup, character: &Character, stands: &[Stand]) -> Vec<Seen> 
             }
         }
         look.bind(raw, cmd, set, &offsets, &looked);
-        look.run((raw, cmd), [0, count, entries, 0], palettes, count);
+        let none = GpuInstance::NONE;
+        look.run(
+            (raw, cmd),
+            &[0, count, entries, 0, none, none],
+            palettes,
+            count,
+        );
         Probe::finish(raw, cmd);
     };
     context.submit_and_wait(record).unwrap();
     let seen = seen(
         character,
         &deformed.words(context),
-        &looked.words(context),
+        looked.words(context).get(1..).unwrap(),
         stride as usize,
         &records,
     );

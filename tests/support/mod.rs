@@ -15,6 +15,7 @@
 pub mod exceptions;
 pub mod frames;
 mod gate;
+pub mod lists;
 pub mod probe;
 
 pub use gate::Change;

@@ -38,7 +38,7 @@ impl Output {
     }
 }
 
-const PUSH_BYTES: u32 = 24;
+const PUSH_BYTES: u32 = 32;
 
 impl Probe {
     pub fn new(context: &Context, shader: &str, set_0: vk::DescriptorSetLayout) -> Self {
@@ -140,12 +140,13 @@ impl Probe {
     pub fn run(
         &self,
         (device, cmd): (&ash::Device, vk::CommandBuffer),
-        push: [u32; 4],
+        push: &[u32],
         ring: vk::DeviceAddress,
         count: u32,
     ) {
         let stages = vk::ShaderStageFlags::COMPUTE;
-        let push = push.into_iter().chain([ring as u32, (ring >> 32) as u32]);
+        let push = push.iter().copied();
+        let push = push.chain([ring as u32, (ring >> 32) as u32]);
         let bytes: Vec<u8> = push.flat_map(u32::to_ne_bytes).collect();
         unsafe {
             device.cmd_push_constants(cmd, self.layout, stages, 0, &bytes);

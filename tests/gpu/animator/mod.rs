@@ -10,6 +10,7 @@ mod told;
 
 use crate::reference::ribbon::{rest_palette, ribbon};
 use crate::support::frames::{EXTENT, FramesInFlight};
+use crate::support::lists::{List, lists};
 use crate::support::probe::{Output, Probe};
 use crate::support::{Setup, view};
 use std::collections::BTreeMap;
@@ -301,23 +302,19 @@ impl World {
         let mut parts = Vec::new();
         let mut word = 0;
         for kind in &self.kinds {
-            let inputs = frame.draw_bindings(views[0], kind.id, 0).unwrap();
-            let count = (inputs.plain.len() + inputs.flipped.len()) as u32;
             // The probe reads three rows at a time.
             let threes = kind.rest.len() / 12;
-            if count > 0 {
-                let (set, offsets) = (inputs.set, &inputs.dynamic_offsets);
-                let device = &context.device;
-                self.probe.bind(device, cmd, set, offsets, &self.output);
-                let push = [inputs.plain.start, count, threes as u32, word as u32];
-                let ring = inputs.ring_palettes;
-                self.probe.run((device, cmd), push, ring, count);
-            }
-            let stride = 33 + 12 * threes;
-            parts.push((word, stride, count as usize));
-            word += stride * count as usize;
+            let all = frame.crowd().instances_of(kind.id).unwrap().len();
+            let lists = lists(&frame, views[0], kind.id, all);
+            let lists = lists.into_iter().map(|list| {
+                let at = word;
+                let on = (&self.probe, &self.output);
+                list.record((&context.device, cmd), on, threes, at);
+                word += list.words(threes);
+                (at, list)
+            });
+            parts.push(lists.collect());
         }
-        assert!(word as u64 * 4 <= self.output.buffer.size());
         let stats = frame.stats();
         Probe::finish(&context.device, cmd);
         self.frames_in_flight.submit(context, frame_index);
@@ -327,16 +324,22 @@ impl World {
         stats
     }
 
-    fn compare(&mut self, words: &[u32], parts: &[(usize, usize, usize)]) {
-        for (number, (first, stride, count)) in parts.iter().enumerate() {
+    fn compare(&mut self, words: &[u32], parts: &[Vec<(usize, List)>]) {
+        for (number, lists) in parts.iter().enumerate() {
             let kind = &mut self.kinds[number];
-            let seen = words[*first..][..stride * count].chunks_exact(*stride);
-            let seen: BTreeMap<u32, &[u32]> = seen.map(|words| (words[0], words)).collect();
+            let threes = kind.rest.len() / 12;
+            let seen = lists
+                .iter()
+                .flat_map(|(at, list)| list.read(words, threes, *at));
+            let seen: Vec<&[u32]> = seen.collect();
+            let count = seen.len();
+            let seen: BTreeMap<u32, &[u32]> =
+                seen.into_iter().map(|words| (words[0], words)).collect();
             let members = self.members.iter().filter(|member| member.kind == number);
             let shown =
                 members.filter(|member| self.crowd.instance(member.id).unwrap().is_visible());
             let shown: Vec<_> = shown.collect();
-            assert_eq!((seen.len(), *count), (shown.len(), shown.len()));
+            assert_eq!((seen.len(), count), (shown.len(), shown.len()));
             for member in shown {
                 let words = seen[&self.crowd.instance(member.id).unwrap().table_index()];
                 let in_ring = words[30] == GpuInstance::NONE;

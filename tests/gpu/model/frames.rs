@@ -3,6 +3,7 @@
 use super::{Expected, Flight, Model, Part, apart};
 use crate::reference::ribbon::rest_palette;
 use crate::support::frames::{EXTENT, FramesInFlight};
+use crate::support::lists::lists;
 use crate::support::probe::{Output, Probe};
 use crate::support::{Setup, view};
 use std::collections::BTreeMap;
@@ -90,34 +91,22 @@ impl Model {
         let views = unsafe { frame.record_prepare(cmd, &views) }.unwrap();
         let mut word = 0;
         for (kind, expected) in expected.into_iter().enumerate() {
-            let inputs = frame.draw_bindings(views[0], self.ids[kind], 0).unwrap();
-            let (plain, flipped) = (inputs.plain.len(), inputs.flipped.len());
-            assert_eq!(inputs.plain.end, inputs.flipped.start);
             let entries = self.kinds[kind].palette().len();
             let output = &outputs[frame_index as usize];
-            let count = (plain + flipped) as u32;
-            if count > 0 {
-                probe.bind(
-                    &context.device,
-                    cmd,
-                    inputs.set,
-                    &inputs.dynamic_offsets,
-                    output,
-                );
-                let push = [inputs.plain.start, count, entries as u32, word as u32];
-                let ring = inputs.ring_palettes;
-                probe.run((&context.device, cmd), push, ring, count);
-            }
+            let all = frame.crowd().instances_of(self.ids[kind]).unwrap().len();
+            let lists = lists(&frame, views[0], self.ids[kind], all);
+            let lists = lists.into_iter().map(|list| {
+                let at = word;
+                list.record((&context.device, cmd), (probe, output), entries, at);
+                word += list.words(entries);
+                (at, list)
+            });
             flight.parts.push(Part {
-                first: word,
+                lists: lists.collect(),
                 entries,
-                plain,
-                flipped,
                 expected,
             });
-            word += count as usize * (33 + 12 * entries);
         }
-        assert!(word as u64 * 4 <= output_words(outputs) * 4);
         self.check_stats(&frame.stats(), &flight);
         Probe::finish(&context.device, cmd);
         frames_in_flight.submit(&setup.context, frame_index);
@@ -164,10 +153,6 @@ impl Model {
     }
 }
 
-fn output_words(outputs: &[Output]) -> u64 {
-    outputs[0].buffer.size() / 4
-}
-
 /// The scatter pass made the matrix for normals as the CPU does, but for the rounding of three
 /// operations on numbers up to 2.
 fn check_normals(seen: &GpuInstance) {
@@ -185,13 +170,14 @@ fn check_normals(seen: &GpuInstance) {
 /// Compares the data that a frame saw with the expected data.
 pub(super) fn check(flight: &Flight, words: &[u32]) {
     for (kind, part) in flight.parts.iter().enumerate() {
-        let (first, entries, expected) = (part.first, part.entries, &part.expected);
-        let (plain, flipped) = (part.plain, part.flipped);
-        assert_eq!(expected.len(), plain + flipped, "instances of kind {kind}");
-        let stride = 33 + 12 * entries;
-        let run = &words[first..][..stride * expected.len()];
+        let (entries, expected) = (part.entries, &part.expected);
+        let lists = part.lists.iter();
+        let run = lists.flat_map(|(at, list)| {
+            let each = list.read(words, entries, *at).into_iter();
+            each.map(|words| (list.flipped, words))
+        });
         let mut seen = BTreeMap::new();
-        for (at, words) in run.chunks_exact(stride.max(1)).enumerate() {
+        for (flipped, words) in run {
             let seen_record: GpuInstance =
                 bytemuck::pod_read_unaligned(bytemuck::cast_slice(&words[1..33]));
             let mut record = words[1..13].to_vec();
@@ -203,7 +189,7 @@ pub(super) fn check(flight: &Flight, words: &[u32]) {
                 record,
                 palette: words[33..].to_vec(),
                 animated: in_ring,
-                flipped: at >= plain,
+                flipped,
             };
             assert!(
                 seen.insert(words[0], one).is_none(),

@@ -9,7 +9,7 @@ use throng::ash::vk;
 use throng::glam::Vec3;
 
 /// The words of a record and of four entries, as `shaders/test/crowd_probe.comp` writes them.
-const WORDS: u64 = 33 + 4 * 12;
+const WORDS: u64 = 1 + 33 + 4 * 12;
 
 /// A shader that writes into a buffer of the right size.
 pub(super) fn nothing(setup: &mut Setup) {
@@ -54,8 +54,8 @@ fn probe(setup: &mut Setup, words: u64) {
         let inputs = frame.draw_bindings(views[0], id, 0).unwrap();
         let (device, offsets) = (&context.device, &inputs.dynamic_offsets);
         probe.bind(device, cmd, inputs.set, offsets, &output);
-        let push = [inputs.plain.start, 1, 4, 0];
-        probe.run((device, cmd), push, inputs.ring_palettes, 1);
+        let push = [inputs.plain.start, 1, 4, 0, inputs.list, u32::MAX];
+        probe.run((device, cmd), &push, inputs.ring_palettes, 1);
     }
     frames_in_flight.submit(&setup.context, 0);
     frames_in_flight.destroy(&setup.context);

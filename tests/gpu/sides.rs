@@ -1,0 +1,484 @@
+//! The stage cull on the CPU and on the GPU: the same lists in the same order, the same figures, the
+//! same pictures.
+
+use crate::reference::picture::{covered, different};
+use crate::reference::ribbon::{built, ribbon};
+use crate::reference::rng::Rng;
+use crate::reference::sweep::is_thorough;
+use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, picture, target};
+use crate::support::lists::{List, lists};
+use crate::support::probe::{Output, Probe};
+use crate::support::{Setup, each, reversed, view};
+use std::collections::HashMap;
+use throng::character::Character;
+use throng::glam::camera::rh;
+use throng::glam::{Affine3A, Quat, Vec2, Vec3};
+use throng::standalone::Target;
+use throng::{
+    Capacity, CharacterId, Crowd, CrowdDesc, Culling, InstanceId, PassId, Play, Side, Spawn,
+    Stages, View, ViewStats, builtin,
+};
+
+const FRAMES_IN_FLIGHT: u32 = 2;
+const START: Capacity = Capacity {
+    instances: 96,
+    palette_entries: 8192,
+    views: 2,
+    ..Capacity::DEFAULT
+};
+/// Instances alive at the same time, at most.
+const MOST: usize = 420;
+
+/// An instance, which has the same id in both crowds.
+struct Member {
+    id: InstanceId,
+    kind: usize,
+    hidden: u32,
+}
+
+/// What a view lists of a character: for each level, flipped or not, the table indices in order.
+/// Those that hide parts come after those that do not.
+type Listed = HashMap<(u32, bool), Vec<u32>>;
+
+/// What a frame in flight recorded: for each crowd, view and character, its lists with their places
+/// in the output.
+type Flight = Vec<Vec<Vec<Vec<(usize, List)>>>>;
+
+struct World {
+    rng: Rng,
+    /// The first culls on the CPU, the second on the GPU.
+    crowds: [Crowd; 2],
+    kinds: Vec<(CharacterId, Character)>,
+    members: Vec<Member>,
+    probe: Probe,
+    outputs: [Output; 2],
+    frames_in_flight: FramesInFlight,
+    target: Target,
+    passes: [PassId; 2],
+    now_s: f64,
+    frame_index: u32,
+    /// By frame index, the figures that the GPU's crowd must report when it begins again.
+    reports: [Option<Vec<ViewStats>>; 2],
+    /// Lists of each kind that were not empty: finer and coarser levels, flipped, hiding.
+    seen: [usize; 4],
+}
+
+impl World {
+    fn new(setup: &mut Setup, seed: u64) -> Self {
+        let crowds = [Side::Cpu, Side::Gpu].map(|cull| {
+            let desc = CrowdDesc {
+                stages: Stages { cull },
+                ..setup.crowd_desc(FRAMES_IN_FLIGHT, START)
+            };
+            let device = setup.device();
+            Crowd::new(&device, &mut setup.context.allocator(), &desc).unwrap()
+        });
+        let set_0 = crowds[0].set_layout().handle();
+        let probe = Probe::new(&setup.context, "test/crowd_probe.comp", set_0);
+        let outputs = [(); 2].map(|()| probe.output(&mut setup.context, 1 << 21));
+        let target = target(&mut setup.context);
+        let mut crowds = crowds;
+        let passes = crowds.each_mut().map(|crowd| pass(crowd, &target, false));
+        let mut world = Self {
+            rng: Rng::new(seed),
+            crowds,
+            kinds: Vec::new(),
+            members: Vec::new(),
+            probe,
+            outputs,
+            frames_in_flight: FramesInFlight::new(&setup.context, FRAMES_IN_FLIGHT),
+            target,
+            passes,
+            now_s: 0.0,
+            frame_index: 0,
+            reports: [None, None],
+            seen: [0; 4],
+        };
+        world.add(setup, builtin::mannequin().unwrap().character);
+        world.add(setup, parted(3));
+        world
+    }
+
+    fn add(&mut self, setup: &mut Setup, character: Character) {
+        let ids = self.crowds.each_mut().map(|crowd| {
+            let allocator = &mut setup.context.allocator();
+            crowd.add_character(allocator, &character).unwrap()
+        });
+        assert_eq!(ids[0], ids[1]);
+        self.kinds.push((ids[0], character));
+    }
+
+    fn transform(&mut self) -> Affine3A {
+        let rng = &mut self.rng;
+        let flip = if rng.chance(4) { -1.0 } else { 1.0 };
+        let scale = Vec3::new(flip * rng.range(0.4, 1.6), rng.range(0.4, 1.6), 1.0);
+        let far = if rng.chance(3) { 40.0 } else { 6.0 };
+        let mut within = || rng.range(-far, far);
+        let place = Vec3::new(within(), 0.3 * within(), within());
+        let turn = Quat::from_rotation_y(self.rng.range(0.0, 6.0));
+        Affine3A::from_scale_rotation_translation(scale, turn, place)
+    }
+
+    fn spawn(&mut self, setup: &mut Setup) {
+        if self.members.len() >= MOST {
+            return;
+        }
+        let kind = self.rng.below(self.kinds.len());
+        // Mostly mannequins, because they have levels.
+        let kind = if self.rng.chance(2) { 0 } else { kind };
+        let world_from_model = self.transform();
+        let clips = ["Walk", "Idle"];
+        let plays = kind == 0 && self.rng.chance(8);
+        let clip = clips[self.rng.below(2)];
+        let spawn = Spawn {
+            world_from_model,
+            play: if plays { Play::new(clip) } else { Play::REST },
+            ..Spawn::default()
+        };
+        let need = self.crowds[0].capacity();
+        if self.members.len() as u32 == need.instances {
+            let more = Capacity {
+                instances: need.instances * 2,
+                palette_entries: need.palette_entries * 2,
+                views: need.views.max(3),
+                ..need
+            };
+            for crowd in &mut self.crowds {
+                let allocator = &mut setup.context.allocator();
+                crowd.reserve(allocator, &more).unwrap();
+            }
+            // What the GPU counted before is not kept.
+            self.reports = [None, None];
+        }
+        let id = self.kinds[kind].0;
+        let ids = self
+            .crowds
+            .each_mut()
+            .map(|crowd| crowd.spawn(id, &spawn).unwrap());
+        assert_eq!(ids[0], ids[1]);
+        let hidden = 0;
+        let member = Member {
+            id: ids[0],
+            kind,
+            hidden,
+        };
+        self.members.push(member);
+    }
+
+    /// One random call to both crowds.
+    fn operate(&mut self, setup: &mut Setup) {
+        let count = self.members.len();
+        let operation = self.rng.below(12);
+        if count < 2 || operation < 3 {
+            return self.spawn(setup);
+        }
+        let at = self.rng.below(count);
+        let id = self.members[at].id;
+        match operation {
+            3 if self.rng.chance(2) => {
+                self.members.swap_remove(at);
+                for crowd in &mut self.crowds {
+                    crowd.despawn(id).unwrap();
+                }
+            }
+            4..8 => {
+                let place = self.transform();
+                for crowd in &mut self.crowds {
+                    crowd
+                        .instance_mut(id)
+                        .unwrap()
+                        .set_transform(&place)
+                        .unwrap();
+                }
+            }
+            8 => {
+                let visible = self.rng.chance(2);
+                for crowd in &mut self.crowds {
+                    crowd.instance_mut(id).unwrap().set_visible(visible);
+                }
+            }
+            9 => {
+                let mask = [1, 2, 3, u32::MAX][self.rng.below(4)];
+                for crowd in &mut self.crowds {
+                    crowd.instance_mut(id).unwrap().set_view_mask(mask);
+                }
+            }
+            10 if self.members[at].kind > 0 => {
+                let part = self.rng.below(2);
+                let visible = self.rng.chance(2);
+                let bit = 1 << part;
+                let hidden = &mut self.members[at].hidden;
+                *hidden = if visible {
+                    *hidden & !bit
+                } else {
+                    *hidden | bit
+                };
+                for crowd in &mut self.crowds {
+                    let mut it = crowd.instance_mut(id).unwrap();
+                    it.set_part_visible(["front", "back"][part], visible)
+                        .unwrap();
+                }
+            }
+            11 if self.members[at].kind == 0 => {
+                let clip = ["Walk", "Idle", "Run"][self.rng.below(3)];
+                let play = if self.rng.chance(2) {
+                    Play::REST
+                } else {
+                    Play::new(clip).fade_s(0.1)
+                };
+                for crowd in &mut self.crowds {
+                    crowd.instance_mut(id).unwrap().play(play).unwrap();
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Adds, replaces or removes a character.
+    fn recast(&mut self, setup: &mut Setup) {
+        let last = self.kinds.len() - 1;
+        if last > 1 && self.rng.chance(2) {
+            let (id, _) = self.kinds.pop().unwrap();
+            let (gone, kept) = std::mem::take(&mut self.members)
+                .into_iter()
+                .partition(|member| member.kind == last);
+            self.members = kept;
+            for crowd in &mut self.crowds {
+                for member in &gone {
+                    crowd.despawn(member.id).unwrap();
+                }
+                crowd.remove_character(id).unwrap();
+            }
+        } else if last < 4 {
+            let joints = 2 + self.rng.below(5);
+            self.add(setup, parted(joints));
+        } else {
+            let joints = 2 + self.rng.below(5);
+            let (id, _) = self.kinds[last];
+            for crowd in &mut self.crowds {
+                let allocator = &mut setup.context.allocator();
+                let misfits = crowd.replace_character(allocator, id, &parted(joints));
+                assert_eq!(misfits.unwrap(), []);
+            }
+            self.kinds[last].1 = parted(joints);
+        }
+        // The work buffer may have grown.
+        self.reports = [None, None];
+    }
+
+    fn views(&mut self) -> Vec<View> {
+        let count = 1 + self.rng.below(self.crowds[0].capacity().views as usize);
+        (0..count).map(|_| self.view(true)).collect()
+    }
+
+    /// A view of any kind. Its depth is reversed only if `reverses`.
+    fn view(&mut self, reverses: bool) -> View {
+        let rng = &mut self.rng;
+        let mut point = |far: f32| {
+            let mut within = || rng.range(-far, far);
+            Vec3::new(within(), 0.2 * within(), within())
+        };
+        let (eye, at) = (point(12.0), point(4.0) + Vec3::Y);
+        let mut seen = view(eye, at, EXTENT);
+        if self.rng.chance(4) {
+            let half = self.rng.range(1.0, 8.0);
+            let clip_from_view =
+                rh::proj::vulkan::orthographic(-half, half, -half, half, 0.1, 30.0);
+            let view_from_world = rh::view::look_at_mat4(eye, at, Vec3::Y);
+            seen = View::new(clip_from_view * view_from_world, eye, EXTENT);
+        } else if reverses && self.rng.chance(4) {
+            seen = reversed(&seen);
+        }
+        let rng = &mut self.rng;
+        let culling = [
+            Culling::Frustum,
+            Culling::Frustum,
+            Culling::Sides,
+            Culling::Off,
+        ];
+        View {
+            culling: culling[rng.below(4)],
+            error_px: [0.0, 0.5, 1.0, 1.0, 3.0][rng.below(5)],
+            level: [None, None, None, Some(2)][rng.below(4)],
+            max_triangles: [None, None, Some(20_000), Some(2_000)][rng.below(4)],
+            mask: [u32::MAX, u32::MAX, 1, 2][rng.below(4)],
+            jitter: Vec2::new(rng.range(-0.02, 0.02), 0.01),
+            flip_y: rng.chance(4),
+            ..seen
+        }
+    }
+
+    /// Prepares a frame in both crowds, and compares what they list.
+    fn frame(&mut self, setup: &mut Setup) {
+        self.now_s += 0.05;
+        self.frame_index = 1 - self.frame_index;
+        let (index, now_s) = (self.frame_index, self.now_s);
+        let cmd = self.frames_in_flight.begin(&setup.context, index);
+        let views = self.views();
+        let members = self.members.iter().map(|member| member.id);
+        let some: Vec<InstanceId> = members.filter(|_| self.rng.chance(2)).collect();
+        let with_list = self.rng.chance(3).then(|| self.rng.below(views.len()));
+        let (mut flight, mut told) = (Flight::new(), Vec::new());
+        let mut at = [0; 2];
+        let report = self.reports[index as usize].take();
+        for (side, crowd) in self.crowds.iter_mut().enumerate() {
+            let context = &mut setup.context;
+            let begun = unsafe { crowd.begin_frame(&mut context.allocator(), index, now_s) };
+            let mut frame = begun.unwrap();
+            if side == 1
+                && let Some(report) = &report
+            {
+                assert_eq!(frame.crowd().view_stats(), report);
+            }
+            let mut own = views.clone();
+            if let Some(view) = with_list {
+                own[view].list = Some(frame.make_list(&some).unwrap());
+            }
+            let ids = unsafe { frame.record_prepare(cmd, &own) }.unwrap();
+            let mut of_views = Vec::new();
+            for id in ids.iter() {
+                let mut of_kinds = Vec::new();
+                for (kind, _) in &self.kinds {
+                    let all = frame.crowd().instances_of(*kind).unwrap().len();
+                    let made = lists(&frame, *id, *kind, all).into_iter().map(|list| {
+                        let start = at[side];
+                        let on = (&self.probe, &self.outputs[side]);
+                        list.record((&context.device, cmd), on, 0, start);
+                        at[side] += list.words(0);
+                        (start, list)
+                    });
+                    of_kinds.push(made.collect());
+                }
+                of_views.push(of_kinds);
+            }
+            flight.push(of_views);
+            if side == 0 {
+                // The levels, by view and table index.
+                for id in ids.iter() {
+                    let levels = self.members.iter().map(|member| {
+                        let level = frame.level(*id, member.id).unwrap();
+                        let index = frame.crowd().instance(member.id).unwrap().table_index();
+                        (index, (level, member.hidden))
+                    });
+                    told.push(levels.collect::<HashMap<_, _>>());
+                }
+                self.reports[index as usize] = Some(frame.crowd().view_stats().to_vec());
+            }
+        }
+        Probe::finish(&setup.context.device, cmd);
+        self.frames_in_flight.submit(&setup.context, index);
+        self.frames_in_flight.wait(&setup.context, index);
+        let words = self
+            .outputs
+            .each_ref()
+            .map(|output| output.words(&setup.context));
+        for (view, told) in told.iter().enumerate() {
+            for kind in 0..self.kinds.len() {
+                let of = |side: usize| {
+                    let (lists, words) = (flight[side][view][kind].iter(), &words[side]);
+                    lists.flat_map(move |(at, list)| {
+                        let each = list.read(words, 0, *at).into_iter();
+                        each.map(|words| (list.flipped, list.level, list.hides, words[0]))
+                    })
+                };
+                let (mut cpu, mut gpu) = (Listed::new(), Listed::new());
+                for (flipped, _, _, index) in of(0) {
+                    let (level, _) = told[&index];
+                    cpu.entry((level.unwrap(), flipped))
+                        .or_default()
+                        .push(index);
+                }
+                for (flipped, level, hides, index) in of(1) {
+                    let level = level.unwrap();
+                    assert_eq!(hides, told[&index].1 != 0);
+                    self.seen[0] += usize::from(level == 0);
+                    self.seen[1] += usize::from(level > 0);
+                    self.seen[2] += usize::from(flipped);
+                    self.seen[3] += usize::from(hides);
+                    gpu.entry((level, flipped)).or_default().push(index);
+                }
+                // The CPU sorts those that hide parts by the parts.
+                for list in gpu.values_mut() {
+                    list.sort_by_key(|index| told[index].1);
+                }
+                assert_eq!(gpu, cpu, "view {view}, character {kind}");
+            }
+        }
+    }
+
+    /// Draws both crowds, and compares the pictures. Returns the number of pixels that they cover.
+    fn look(&mut self, setup: &mut Setup) -> usize {
+        self.now_s += 0.05;
+        self.frame_index = 1 - self.frame_index;
+        let seen = View {
+            mask: u32::MAX,
+            ..self.view(false)
+        };
+        let [wanted, drawn] = [0, 1].map(|side| {
+            picture(
+                &mut setup.context,
+                &mut self.crowds[side],
+                &mut self.frames_in_flight,
+                (self.frame_index, self.now_s),
+                (&self.target, self.passes[side], &NORMAL_Z),
+                &[seen],
+            )
+        });
+        self.reports[self.frame_index as usize] = None;
+        assert_eq!(different(&drawn, &wanted, 0), 0);
+        covered(&drawn)
+    }
+
+    fn destroy(self, setup: &mut Setup) {
+        self.frames_in_flight.destroy(&setup.context);
+        self.target.destroy(&mut setup.context);
+        for output in self.outputs {
+            output.buffer.destroy(&mut setup.context);
+        }
+        self.probe.destroy(&setup.context);
+        setup.context.wait_idle().unwrap();
+        for crowd in self.crowds {
+            unsafe { crowd.destroy(&mut setup.context.allocator()) };
+        }
+        let report = setup.context.allocator().get().generate_report();
+        assert!(report.allocations.is_empty(), "{:?}", report.allocations);
+    }
+}
+
+/// A ribbon whose sides are parts.
+fn parted(joints: usize) -> Character {
+    let mut raw = ribbon(joints);
+    for (primitive, name) in raw.primitives.iter_mut().zip(["front", "back"]) {
+        primitive.part = name.into();
+    }
+    built(raw).character
+}
+
+/// Random crowds, views, lists, masks, hidden parts, budgets and levels that were; growth, new,
+/// replaced and removed characters.
+#[test]
+fn both_list_the_same_and_report_the_same() {
+    let frames = if is_thorough() { 5000 } else { 250 };
+    let mut seed = 300;
+    each(|setup| {
+        seed += 1;
+        let mut world = World::new(setup, seed);
+        let mut pixels = 0;
+        for frame in 0..frames {
+            for _ in 0..world.rng.below(16) {
+                world.operate(setup);
+            }
+            if world.rng.chance(12) {
+                world.recast(setup);
+            }
+            world.frame(setup);
+            if frame % 8 == 0 {
+                pixels += world.look(setup);
+            }
+        }
+        assert!(pixels > frames * 20, "{pixels}");
+        let seen = world.seen;
+        assert!(seen.iter().all(|count| *count > frames * 4), "{seen:?}");
+        world.destroy(setup);
+    });
+}
