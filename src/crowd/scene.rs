@@ -103,6 +103,14 @@ impl Scene {
         }
     }
 
+    /// Lets palettes be written again if their ranges of the ring moved.
+    pub(super) fn take_moved(&mut self) {
+        if self.instances.take_moved() {
+            self.animated.forget();
+            self.visibility.activate_kept();
+        }
+    }
+
     /// Gathers the active instances that the frame shows.
     pub(super) fn gather_active(&mut self) {
         let Self {

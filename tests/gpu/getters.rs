@@ -15,7 +15,7 @@ use throng::palette::SkinningMethod;
 use throng::skeleton::Transform;
 use throng::{
     Actor, Capacity, CharacterDesc, CharacterId, Crowd, Error, MoreInstances, Play, RootMotionMode,
-    ShowPose, SkinningStage, Spawn,
+    ShowPose, Side, SkinningStage, Spawn,
 };
 
 const METHODS: [SkinningMethod; 3] = [
@@ -251,7 +251,7 @@ fn a_crowd_without_instances_can_draw_and_grow() {
 fn uploads_are_counted_as_they_are_written() {
     each(|setup| {
         let uploaded = METHODS.map(|method| {
-            let mut crowd = setup.crowd(2, SMALL);
+            let mut crowd = setup.crowd_on(Side::Cpu, 2, SMALL);
             let desc = CharacterDesc {
                 method,
                 ..CharacterDesc::default()

@@ -12,7 +12,7 @@ use throng::glam::{Affine3A, Quat, Vec3};
 use throng::import::{self, ImportOptions};
 use throng::mesh::AlphaMode;
 use throng::{
-    Capacity, CharacterDesc, Crowd, Error, Id, InstanceId, PassId, SkinningStage, Spawn, View,
+    Capacity, CharacterDesc, Crowd, Error, Id, InstanceId, PassId, Side, SkinningStage, Spawn, View,
 };
 
 fn knight() -> PathBuf {
@@ -251,7 +251,7 @@ fn instances_that_hide_different_parts_stand_in_one_crowd() {
         };
         let mut pictures = Vec::new();
         for apart in [false, true] {
-            let mut crowd = setup.crowd(FRAMES_IN_FLIGHT, ROOM);
+            let mut crowd = setup.crowd_on(Side::Cpu, FRAMES_IN_FLIGHT, ROOM);
             let target = target(&mut setup.context);
             let allocator = &mut setup.context.allocator();
             let kind = crowd.add_character_with(allocator, &character, &desc);

@@ -190,6 +190,15 @@ impl Setup {
         Crowd::new(&self.device(), &mut self.context.allocator(), &desc).unwrap()
     }
 
+    /// A crowd whose stage cull runs on this side.
+    pub fn crowd_on(&mut self, cull: Side, frames_in_flight: u32, capacity: Capacity) -> Crowd {
+        let desc = CrowdDesc {
+            stages: Stages { cull },
+            ..self.crowd_desc(frames_in_flight, capacity)
+        };
+        Crowd::new(&self.device(), &mut self.context.allocator(), &desc).unwrap()
+    }
+
     pub fn destroy(&mut self, crowd: Crowd) {
         self.context.wait_idle().unwrap();
         unsafe { crowd.destroy(&mut self.context.allocator()) };

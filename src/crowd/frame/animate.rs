@@ -23,10 +23,6 @@ impl Frame<'_> {
     pub(in crate::crowd) fn write_poses(&mut self, written: &mut Written) -> Result<()> {
         let started = Instant::now();
         let crowd = &mut *self.crowd;
-        if crowd.scene.instances.take_moved() {
-            crowd.scene.animated.forget();
-            crowd.scene.visibility.activate_kept();
-        }
         crowd.scene.gather_active();
         crowd.scene.deforms.clear();
         crowd.scene.animated.any_in_ring = false;

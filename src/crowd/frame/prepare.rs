@@ -74,6 +74,7 @@ impl Frame<'_> {
     ) -> Result<Views> {
         let start = Instant::now();
         self.check(views)?;
+        self.crowd.scene.take_moved();
         self.crowd.follow_all()?;
         self.crowd.memory.buffers.begin_copies();
         let frame = self.crowd.memory.retire_queue.frame();
