@@ -102,7 +102,7 @@ pub(super) struct Memory {
     /// The capacity of the work buffer, apart from the crowd's.
     pub(super) work: WorkCapacity,
     /// The buffers before growth, until a frame has copied what they hold.
-    pub(super) grown: Option<Grown>,
+    pub(super) grown: Option<Box<Grown>>,
     /// True if the present frame has copied it.
     pub(super) moved: bool,
     /// Uploads for the next prepared frame, with the load of their character.

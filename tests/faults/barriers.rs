@@ -27,7 +27,7 @@ enum Command {
 }
 
 static COMMANDS: Mutex<Vec<Command>> = Mutex::new(Vec::new());
-static REAL: [AtomicPtr<c_void>; 4] = [const { AtomicPtr::new(std::ptr::null_mut()) }; 4];
+static REAL: [AtomicPtr<c_void>; 5] = [const { AtomicPtr::new(std::ptr::null_mut()) }; 5];
 
 fn note(command: Command) {
     COMMANDS.lock().unwrap().push(command);
@@ -71,6 +71,19 @@ unsafe extern "system" fn draw(
     unsafe { real(cmd, indices, instances, first, offset, instance) };
 }
 
+unsafe extern "system" fn draw_indirect(
+    cmd: vk::CommandBuffer,
+    buffer: vk::Buffer,
+    offset: vk::DeviceSize,
+    count: u32,
+    stride: u32,
+) {
+    note(Command::Draw);
+    type Real = unsafe extern "system" fn(vk::CommandBuffer, vk::Buffer, vk::DeviceSize, u32, u32);
+    let real = unsafe { transmute::<*mut c_void, Real>(REAL[4].load(Relaxed)) };
+    unsafe { real(cmd, buffer, offset, count, stride) };
+}
+
 unsafe extern "system" fn barrier(cmd: vk::CommandBuffer, info: *const vk::DependencyInfo<'_>) {
     type Real = unsafe extern "system" fn(vk::CommandBuffer, *const vk::DependencyInfo<'_>);
     unsafe {
@@ -90,11 +103,12 @@ unsafe extern "system" fn barrier(cmd: vk::CommandBuffer, info: *const vk::Depen
 fn noting(setup: &Setup) -> ash::Device {
     let context = &setup.context;
     let handle = context.device.handle();
-    let own: [(&CStr, *const c_void); 4] = [
+    let own: [(&CStr, *const c_void); 5] = [
         (c"vkCmdCopyBuffer", copy as *const c_void),
         (c"vkCmdDispatch", dispatch as *const c_void),
         (c"vkCmdDrawIndexed", draw as *const c_void),
         (c"vkCmdPipelineBarrier2", barrier as *const c_void),
+        (c"vkCmdDrawIndexedIndirect", draw_indirect as *const c_void),
     ];
     let load = |name: &CStr| {
         let real = unsafe { context.instance.get_device_proc_addr(handle, name.as_ptr()) };
@@ -158,6 +172,8 @@ const READERS: Stage =
 fn unordered(commands: &[Command]) -> Option<usize> {
     // Writes that no barrier has made visible to shaders yet.
     let (mut copied, mut dispatched) = (false, false);
+    // The same before the last command, if that is a copy.
+    let mut before_copy = None;
     // True if a barrier has ordered the next copy, or dispatch, after the last frame's readers.
     let (mut copies_wait, mut dispatches_wait) = (false, false);
     for (at, command) in commands.iter().enumerate() {
@@ -170,6 +186,12 @@ fn unordered(commands: &[Command]) -> Option<usize> {
                     before.0.contains(Stage::COPY) && before.1.contains(Access::TRANSFER_WRITE);
                 let from_compute = before.0.contains(Stage::COMPUTE_SHADER)
                     && before.1.contains(Access::SHADER_STORAGE_WRITE);
+                // What goes to the host is not read by shaders.
+                if let Some(before) = before_copy.take()
+                    && after.0 == Stage::HOST
+                {
+                    copied = before;
+                }
                 copied &= !(from_copy && (shaders || skin));
                 dispatched &= !(from_compute && shaders);
                 copies_wait |= before.0.contains(READERS) && after.0.contains(Stage::COPY);
@@ -180,6 +202,7 @@ fn unordered(commands: &[Command]) -> Option<usize> {
                 if !copies_wait {
                     return Some(at);
                 }
+                before_copy = Some(copied);
                 copied = true;
             }
             Command::Dispatch => {

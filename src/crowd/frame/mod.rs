@@ -122,10 +122,10 @@ impl Crowd {
                 .retire_queue
                 .begin(&self.device, allocator, frame_index)
         };
-        // One more for the buffer of histories that growth left behind.
+        // More for the buffers that growth left behind.
         self.memory
             .retire_queue
-            .reserve(self.memory.uploads.len() + 1);
+            .reserve(self.memory.uploads.len() + 2);
         if let Some(profiler) = &mut self.frame.profiler {
             // SAFETY: the profiler is this device's; the work of this frame index has ended, by
             // this function's contract.

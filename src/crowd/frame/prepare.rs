@@ -352,10 +352,7 @@ impl Frame<'_> {
             let then = (DEFORMS | copy, storage | read | write);
             device.barrier(cmd, (copy, write), then);
         }
-        crowd
-            .memory
-            .retire_queue
-            .retire(Retired::Grown(grown.into()));
+        crowd.memory.retire_queue.retire(Retired::Grown(grown));
         crowd.memory.moved = true;
     }
 

@@ -292,6 +292,9 @@ impl Crowd {
                 scene.animated.spawned(*at);
             }
         }
+        for index in 0..scene.characters.len() as u32 {
+            scene.chunks.make_room(&mut scene.characters, index);
+        }
         scene.instances.end_restore();
         let marks = (0..).zip(&from.instances);
         let instances = &scene.instances;

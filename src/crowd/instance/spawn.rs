@@ -3,7 +3,7 @@
 use super::control::check_tint;
 use crate::animator::{ActorId, JointRef, NameOrId, Play, RootMotionMode};
 use crate::crowd::crowd::Crowd;
-use crate::crowd::scene::animator_mut;
+use crate::crowd::scene::{Scene, animator_mut};
 use crate::crowd::{Attachment, CharacterId, InstanceId, SkinningStage};
 #[cfg(doc)]
 use crate::error::Error;
@@ -147,6 +147,10 @@ impl Crowd {
         loaded.add_member(id.index);
         let on_cpu = loaded.slot.is_none();
         loaded.set_instance_of(actor, id.index);
+        let Scene {
+            chunks, characters, ..
+        } = &mut self.scene;
+        chunks.make_room(characters, character.0);
         self.scene.animated.spawned(id.index);
         self.scene.visibility.spawned(id.index, on_cpu);
         self.scene.reserve_deformed();

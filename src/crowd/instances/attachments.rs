@@ -60,6 +60,8 @@ struct Node {
     ordered: bool,
     /// True if `open` has it.
     is_open: bool,
+    /// True if `noted` has it.
+    is_noted: bool,
 }
 
 impl Node {
@@ -71,6 +73,7 @@ impl Node {
         jumps: false,
         ordered: false,
         is_open: false,
+        is_noted: false,
     };
 }
 
@@ -167,6 +170,11 @@ impl Attachments {
         let last = child.max(parent) as usize;
         if self.nodes.len() <= last {
             self.nodes.resize(last + 1, Node::NEW);
+            // Frames allocate nothing.
+            self.open
+                .reserve(self.nodes.len().saturating_sub(self.open.len()));
+            self.noted
+                .reserve(self.nodes.len().saturating_sub(self.noted.len()));
         }
         let next = self
             .node(parent)
@@ -210,10 +218,10 @@ impl Attachments {
     /// Notes that an instance was moved, shown or hidden, or that its children were attached in
     /// another way.
     pub(in crate::crowd) fn note(&mut self, index: u32) {
-        let has_children = self
-            .node(index)
-            .is_some_and(|node| node.first_child != NO_INSTANCE);
-        if has_children {
+        if let Some(node) = self.nodes.get_mut(index as usize)
+            && node.first_child != NO_INSTANCE
+            && !core::mem::replace(&mut node.is_noted, true)
+        {
             self.noted.push(index);
         }
     }
@@ -221,6 +229,9 @@ impl Attachments {
     /// Opens the children of every instance that was noted.
     pub(in crate::crowd) fn open_noted(&mut self) {
         while let Some(parent) = self.noted.pop() {
+            if let Some(node) = self.nodes.get_mut(parent as usize) {
+                node.is_noted = false;
+            }
             self.open_children(parent);
         }
     }

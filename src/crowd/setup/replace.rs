@@ -77,6 +77,7 @@ impl Crowd {
         self.fit_attachments(id, &old, &mut misfits)?;
         self.fit_parts(id, &old, &mut misfits)?;
         let scene = &mut self.scene;
+        scene.chunks.make_room(&mut scene.characters, id.0);
         let new = scene.characters.get(id)?;
         let (sizes, rest_palette) = (new.sizes(), new.mesh.rest_palette());
         scene.instances.resize(&new.members, &sizes, rest_palette);

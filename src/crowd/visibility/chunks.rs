@@ -193,6 +193,14 @@ impl Chunks {
         }
     }
 
+    /// Gives a character enough chunks for its members. Call it after members were added.
+    pub(in crate::crowd) fn make_room(&mut self, characters: &mut Characters, character: u32) {
+        let fits = characters.at_mut(character).is_none_or(|own| self.fit(own));
+        if !fits {
+            self.compact(characters);
+        }
+    }
+
     /// Uploads everything that changed.
     ///
     /// # Errors
@@ -207,13 +215,6 @@ impl Chunks {
             let slot = character.slot.as_ref();
             slot.is_some_and(|slot| slot.is_new || !slot.changed.is_empty())
         };
-        let mut fits = true;
-        for character in characters.iter_mut().filter(changed) {
-            fits &= self.fit(character);
-        }
-        if !fits {
-            self.compact(characters);
-        }
         for (first, count) in self.left.iter().copied() {
             let has = |slot: &Slot| slot.chunks.0 == first && slot.chunks.1 > 0;
             let mut slots = characters.iter().filter_map(|(_, own)| own.slot.as_ref());

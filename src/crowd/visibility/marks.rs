@@ -199,9 +199,17 @@ impl Visibility {
         reserve(&mut self.marks, instances);
         reserve(&mut self.masks, padded);
         self.spheres.reserve(instances);
+        self.listed
+            .resize_with(self.listed.len().max(views), Vec::new);
+        for list in &mut self.listed {
+            reserve(list, padded / BLOCK);
+        }
         reserve(&mut self.active, padded / BLOCK);
         reserve(&mut self.on_cpu, padded / BLOCK);
         reserve(&mut self.candidates, padded / BLOCK);
+        if self.gpu {
+            reserve(&mut self.noted, instances);
+        }
         reserve(&mut self.shown, padded);
         reserve(&mut self.last_levels, padded);
         reserve(&mut self.levels, padded * views);
