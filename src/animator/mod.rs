@@ -562,6 +562,11 @@ impl Animator {
         self.rooted > 0
     }
 
+    /// The actors that the last update visited: among them are all that root motion moved.
+    pub(crate) fn visited(&self) -> &[u32] {
+        &self.schedule.due
+    }
+
     /// The transform that root motion moved a living actor to in the last update.
     pub(crate) fn root_moved_to(&self, id: ActorId) -> Option<glam::Affine3A> {
         self.actors[id.index].root.as_ref()?.moved_to()

@@ -262,16 +262,15 @@ impl Crowd {
     fn apply_root_motion(&mut self, character: CharacterId) -> Result<()> {
         let animator = animator_mut(&mut self.animators, character)?;
         let scene = &mut self.scene;
-        for member in 0..scene.characters.get(character)?.members.len() {
-            let index = scene
-                .characters
-                .get(character)?
-                .members
-                .get(member)
-                .copied();
-            let Some(id) = index.and_then(|index| scene.instances.id(index)) else {
+        for at in 0..animator.visited().len() {
+            let visited = animator.visited().get(at).copied();
+            let id = visited.and_then(|actor| scene.instance_of(character.0, actor));
+            let Some(id) = id else { continue };
+            let state = scene.instances.alive(id);
+            if state.character != character.0 || Some(state.actor.index) != visited {
+                // The actor of an instance that was despawned.
                 continue;
-            };
+            }
             // The transform of an attached instance follows from its parent's.
             if scene.attachments.of(id.index).is_some() {
                 continue;
