@@ -21,5 +21,5 @@ void main() {
     work[to + 1u] = none ? 0u : work[start_at(view, character) + BUCKETS + bucket];
     work[to + 2u] = work[from + 3u];
     work[to + 3u] = 0u;
-    work[to + 4u] = 0u;
+    work[to + 4u] = none ? 0u : work[start_at(view, character) + bucket] * first_instances;
 }

@@ -12,7 +12,7 @@ layout(location = 4) out vec4 out_color;
 layout(location = 5) flat out uint out_user;
 
 void main() {
-    uint instance = throng_instance(list, gl_InstanceIndex);
+    uint instance = drawn();
     uint vertex = uint(gl_VertexIndex);
     ThrongVertex deformed = throng_deform(instance, primitive, vertex);
     out_position = deformed.position;
@@ -21,5 +21,5 @@ void main() {
     out_uv = vec4(throng_uv(primitive, vertex), throng_uv1(primitive, vertex));
     out_color = throng_base(instance, primitive, vertex);
     out_user = throng_instances[instance].user;
-    gl_Position = place(instance, throng_clip(deformed.position));
+    gl_Position = place(instance, deformed.position);
 }

@@ -4,7 +4,7 @@
 #include "include/draw.glsl"
 
 void main() {
-    uint instance = throng_instance(list, gl_InstanceIndex);
+    uint instance = drawn();
     vec3 position = throng_deform_position(instance, primitive, uint(gl_VertexIndex));
-    gl_Position = place(instance, throng_clip(position));
+    gl_Position = place(instance, position);
 }

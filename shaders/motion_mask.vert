@@ -13,7 +13,7 @@ layout(location = 6) out vec4 out_now;
 layout(location = 7) out vec4 out_then;
 
 void main() {
-    uint instance = throng_instance(list, gl_InstanceIndex);
+    uint instance = drawn();
     uint vertex = uint(gl_VertexIndex);
     vec3 now = throng_deform_position(instance, primitive, vertex);
     ThrongPast past = throng_previous(instance);
@@ -26,5 +26,5 @@ void main() {
     out_user = throng_instances[instance].user;
     out_now = throng_transform_clip(throng_view.steady_clip_from_world, now);
     out_then = throng_transform_clip(throng_view.previous_clip_from_world, then);
-    gl_Position = place(instance, throng_jittered(out_now));
+    gl_Position = place(instance, now);
 }

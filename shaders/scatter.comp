@@ -5,6 +5,9 @@
 
 layout(local_size_x_id = 0) in;
 
+// The rows that each change writes: those of an instance, or of its actor and levels, too.
+layout(constant_id = 1) const uint rows = 8u;
+
 // A changed instance, in 16-byte rows: 3 of its matrix, tint, palette with morph weights and deformed
 // vertices, and one with the engine's own word and the stamp.
 const uint CHANGE_ROWS = 6u;
@@ -21,7 +24,6 @@ layout(set = 0, binding = 3, std430) readonly buffer Actors { vec4 actors[]; };
 
 layout(push_constant) uniform Push {
     uint change_count;
-    uint rows;       // that each change writes: those of an instance, or of its actor and levels, too
     uint actors_at;  // rows before the actors
     uint levels_at;  // words before the levels that views had of each instance
 };

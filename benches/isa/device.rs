@@ -47,14 +47,20 @@ impl Compiler {
             let mut statistics =
                 vk::PhysicalDevicePipelineExecutablePropertiesFeaturesKHR::default()
                     .pipeline_executable_info(true);
+            // What every GPU has that this compiles for. Without it, vertex shaders read where
+            // the lists of the stage cull start.
+            let features10 =
+                vk::PhysicalDeviceFeatures::default().draw_indirect_first_instance(true);
+            let enabled = Enabled::NONE.with_draw_indirect_first_instance(true);
             let info = vk::DeviceCreateInfo::default()
                 .queue_create_infos(&queues)
                 .enabled_extension_names(&extensions)
+                .enabled_features(&features10)
                 .push_next(&mut features12)
                 .push_next(&mut features13)
                 .push_next(&mut statistics);
             let raw = instance.create_device(physical_device, &info, None)?;
-            let gpu = Device::new(&instance, physical_device, &raw, &Enabled::NONE)?;
+            let gpu = Device::new(&instance, physical_device, &raw, &enabled)?;
             let flags = vk::PipelineCreateFlags::CAPTURE_STATISTICS_KHR;
             Ok(Self {
                 gpu: gpu.with_pipeline_flags(flags),

@@ -13,12 +13,21 @@ layout(push_constant) uniform Draw {
     uint hidden_bit;
 };
 
-// The clip position of a vertex. All vertices of an instance that this draw leaves out meet in one
-// point.
-vec4 place(const uint instance, const vec4 clip) {
-    bool left_out = throng_has(primitive, THRONG_MAY_FLIP) && !throng_faces(instance, flip);
-    if (left_out || throng_hides(instance, hidden_at, hidden_bit)) {
+// The instance that is drawn. Without THRONG_LIST_STARTS, the list starts at the first instance.
+uint drawn() {
+    if (throng_has(primitive, THRONG_LIST_STARTS)) {
+        return throng_instance(list, gl_InstanceIndex);
+    }
+    return throng_visible[gl_InstanceIndex];
+}
+
+vec4 place(const uint instance, const vec3 position) {
+    // All vertices of an instance that this draw leaves out meet in one point.
+    if (throng_has(primitive, THRONG_MAY_FLIP) && !throng_faces(instance, flip)) {
         return vec4(0.0, 0.0, 0.0, 1.0);
     }
-    return clip;
+    if (throng_has(primitive, THRONG_MAY_HIDE) && throng_hides(instance, hidden_at, hidden_bit)) {
+        return vec4(0.0, 0.0, 0.0, 1.0);
+    }
+    return throng_clip(position);
 }

@@ -53,6 +53,7 @@ layout(push_constant) uniform Stages {
     uint starts_at;        // of each view and character: starts of 32 buckets, then their counts
     uint visible_at;       // the lists: as many as there are members, for each view
     uint args_at;          // of each view and draw
+    uint first_instances;  // 1 if draws have the starts of their lists as first instance, else 0
 };
 
 uint start_at(const uint view, const uint character) {

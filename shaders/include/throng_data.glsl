@@ -28,6 +28,8 @@ const uint THRONG_MANY_INFLUENCES = 2048u;   // some vertices follow more than f
 const uint THRONG_READS_SKINNED = 4096u;     // instances may have deformed vertices
 const uint THRONG_MAY_FLIP = 8192u;          // throng_faces decides
 const uint THRONG_EXTREME_SCALES = 16384u;   // products of scales could overflow or vanish
+const uint THRONG_MAY_HIDE = 32768u;         // throng_hides decides
+const uint THRONG_LIST_STARTS = 65536u;      // draws do not have the starts of their lists
 
 // An offset that refers to nothing.
 const uint THRONG_NONE = 0xFFFFFFFFu;
@@ -80,8 +82,7 @@ struct ThrongPrimitive {
 const uint THRONG_SHADOW_LAYERS = 4u;
 
 struct ThrongView {
-    mat4 steady_clip_from_world;    // without jitter: throng_clip adds it
-    mat4 previous_clip_from_world;  // without jitter, of the last frame of the view
+    mat4 clip_from_world;  // with jitter, for drawing
     vec4 eye;             // xyz: world; w: 1, or 0 for the direction to an orthographic eye
     vec3 sun_direction;   // world, towards the sun, unit
     float shadow_texel;   // 1 / edge of the shadow map
@@ -96,8 +97,12 @@ struct ThrongView {
     uvec4 history[2];
     uvec2 ring_palettes;     // device address of this frame's palettes in the ring
     uint history_instances;  // number of instances in the last frame; 0 if there was none
-    uint shadow_layers;      // of the shadow map; only so many follow
-    mat4 shadow_from_world[THRONG_SHADOW_LAYERS];  // xy 0..1, z depth
+    uint shadow_layers;      // of the shadow map
+    // These two have their values in views with a history, and in all views of a crowd that has a
+    // motion pass.
+    mat4 steady_clip_from_world;    // without jitter
+    mat4 previous_clip_from_world;  // without jitter, of the last frame of the view
+    mat4 shadow_from_world[THRONG_SHADOW_LAYERS];  // xy 0..1, z depth; those of the shadow map
 };
 
 #ifndef THRONG_NO_VIEW

@@ -81,16 +81,9 @@ vec4 throng_transform_clip(const mat4 clip_from_world, const vec3 p) {
 }
 
 #ifndef THRONG_NO_VIEW
-// Adds the jitter of the view to a clip position.
-vec4 throng_jittered(const vec4 clip) {
-    precise vec4 moved = vec4(fma(throng_view.jitter_x, clip.w, clip.x),
-                              fma(throng_view.jitter_y, clip.w, clip.y), clip.zw);
-    return moved;
-}
-
 // The clip position of a point in the world, as the view draws it.
 vec4 throng_clip(const vec3 world) {
-    return throng_jittered(throng_transform_clip(throng_view.steady_clip_from_world, world));
+    return throng_transform_clip(throng_view.clip_from_world, world);
 }
 #endif
 

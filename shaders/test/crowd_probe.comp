@@ -12,8 +12,8 @@ layout(push_constant) uniform Push {
     uint entries;     // palette entries of each instance
     uint first_word;  // in the output
     uint list;        // see throng_instance, or THRONG_NONE for a list that starts at 0
-    uint count_at;    // where the number of instances stands beside the lists, or THRONG_NONE if it
-                      // is `count`
+    uint count_at;    // where the number of instances stands beside the lists, in the arguments of
+                      // an indirect draw, or THRONG_NONE if it is `count`
     uvec2 ring_palettes;
 };
 
@@ -44,8 +44,10 @@ void main() {
         return;
     }
     at = first_word + 1u + number * (33u + entries * 12u);
-    uint index = list == THRONG_NONE ? throng_visible[first + number]
-                                     : throng_instance(list, int(first + number));
+    // In the arguments, the first instance comes three words later.
+    uint start = count_at == THRONG_NONE ? first : throng_visible[count_at + 3u];
+    uint index = list == THRONG_NONE ? throng_visible[start + number]
+                                     : throng_instance(list, int(start + number));
     ThrongInstance instance = throng_instances[index];
     put(index);
     for (int r = 0; r < 3; ++r) {

@@ -17,7 +17,7 @@ use crate::gpu::{
 use crate::mesh::{AlphaMode, MeshLevel, PartId, Primitive, part_bits};
 use crate::order;
 use crate::palette::{Mat3x4, PaletteFormat};
-use crate::pass::pipelines::Variant;
+use crate::pass::pipelines::{Reads, Variant};
 use crate::skin::Skinner;
 use ash::vk;
 use bytemuck::Zeroable;
@@ -148,8 +148,9 @@ pub(super) struct LoadedCharacter {
     pub(super) center: glam::Vec3,
     /// True if instances have had deformed vertices.
     pub(super) deforms: bool,
-    /// True if its pipelines read deformed vertices. Between frames, this follows `deforms`.
-    pub(super) reads_skinned: bool,
+    /// What its pipelines read. Between frames, this follows `deforms` and `hiding`. If `hidden` is
+    /// true, it has the others, too.
+    pub(super) reads: Reads,
 }
 
 impl LoadedCharacter {
@@ -225,7 +226,7 @@ impl LoadedCharacter {
             cpu_skin,
             center: character.rest_bounds().center(),
             deforms: false,
-            reads_skinned: false,
+            reads: Reads::default(),
         };
         Ok((loaded, upload))
     }
@@ -307,6 +308,19 @@ impl LoadedCharacter {
                     })
             })
         })
+    }
+
+    /// What draws of instances read that hide parts, or do not.
+    pub(super) fn reads(&self, hides: bool) -> Reads {
+        Reads {
+            hidden: hides,
+            ..self.reads
+        }
+    }
+
+    /// True if draws must find out which instances hide a primitive.
+    pub(super) fn needs_hidden(&self) -> bool {
+        self.slot.is_some() && self.hiding > 0
     }
 
     /// The memory that an instance takes.
@@ -448,7 +462,12 @@ impl LoadedCharacter {
     /// The pipeline variants that its draws use.
     pub(super) fn variants(&self) -> impl Iterator<Item = Variant> + '_ {
         let draws = self.levels.iter().flat_map(|level| &level.draws);
-        draws.map(|draw| Variant::of(draw, self.reads_skinned))
+        let kinds = if self.reads.hidden { 2 } else { 1 };
+        let reads = [false, true].map(|hides| self.reads(hides));
+        draws.flat_map(move |draw| {
+            let reads = reads.into_iter().take(kinds);
+            reads.map(|reads| Variant::of(draw, reads))
+        })
     }
 }
 

@@ -18,6 +18,7 @@ use crate::error::Error;
 use crate::error::Result;
 use crate::gpu::{Device, MemoryAllocator, Profiler, ScopeTime, SetLayout, Upload};
 use crate::pass::cull::CullPass;
+use crate::pass::desc::PassKind;
 use crate::pass::draw::DrawPass;
 use crate::pass::pipelines::Variant;
 use crate::pass::scatter::{MAX_CHANGES, ScatterPass};
@@ -128,6 +129,12 @@ pub(super) struct FrameState {
 }
 
 impl Pipelines {
+    /// True if a pass draws motion vectors.
+    pub(super) fn shows_motion(&self) -> bool {
+        let mut passes = self.passes.iter().flatten();
+        passes.any(|pass| pass.target.kind == PassKind::Motion)
+    }
+
     /// The passes that write the buffers.
     pub(super) fn writers(&self, work: WorkCapacity) -> Writers<'_> {
         Writers {
@@ -213,8 +220,9 @@ impl Crowd {
     pub(crate) fn build(&mut self, allocator: &mut dyn MemoryAllocator) -> Result<()> {
         self.pipelines.set_layout = SetLayout::new(&self.device)?;
         self.pipelines.shadow.build(&self.device)?;
-        self.pipelines.scatter.build(&self.device)?;
-        if self.desc.stages.cull.is_gpu(self.device.is_software) {
+        let culls = self.desc.stages.cull.is_gpu(self.device.is_software);
+        self.pipelines.scatter.build(&self.device, culls)?;
+        if culls {
             self.scene.visibility.cull_on_gpu();
             self.pipelines
                 .cull

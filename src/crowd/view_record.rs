@@ -17,8 +17,10 @@ impl View {
     ) -> GpuView {
         let light = &self.lighting;
         let steady = self.clip_from_world.to_cols_array_2d();
+        let jitter = Mat4::from_translation(self.jitter.extend(0.0));
         let shadow = self.shadow.filter(|_| shadow_edge > 0).unwrap_or_default();
         GpuView {
+            clip_from_world: (jitter * self.clip_from_world).to_cols_array_2d(),
             steady_clip_from_world: steady,
             previous_clip_from_world: past
                 .clip_from_world

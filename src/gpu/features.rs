@@ -18,6 +18,9 @@ pub struct Enabled {
     /// `VkPhysicalDeviceFeatures::independentBlend`: passes may have more than one colour
     /// attachment.
     pub independent_blend: bool,
+    /// `VkPhysicalDeviceFeatures::drawIndirectFirstInstance`: with a stage cull on the GPU, the draws
+    /// themselves say where their lists start, so vertex shaders need not read it.
+    pub draw_indirect_first_instance: bool,
     /// Descriptor indexing: one set for all textures of a character.
     ///
     /// Without it there is a set for each material. It requires these three features of
@@ -38,6 +41,7 @@ impl Enabled {
     pub const NONE: Self = Self {
         sampler_anisotropy: false,
         independent_blend: false,
+        draw_indirect_first_instance: false,
         descriptor_indexing: false,
         acceleration_structure: false,
         debug_utils: false,
@@ -116,6 +120,7 @@ impl Enabled {
         Ok(Self {
             sampler_anisotropy: features10.sampler_anisotropy == vk::TRUE,
             independent_blend: features10.independent_blend == vk::TRUE,
+            draw_indirect_first_instance: features10.draw_indirect_first_instance == vk::TRUE,
             descriptor_indexing: indexing.iter().all(|has| *has == vk::TRUE),
             ..Self::NONE
         })
@@ -132,6 +137,13 @@ impl Enabled {
     #[must_use]
     pub const fn with_independent_blend(mut self, on: bool) -> Self {
         self.independent_blend = on;
+        self
+    }
+
+    /// Sets [`Self::draw_indirect_first_instance`].
+    #[must_use]
+    pub const fn with_draw_indirect_first_instance(mut self, on: bool) -> Self {
+        self.draw_indirect_first_instance = on;
         self
     }
 

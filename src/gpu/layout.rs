@@ -227,6 +227,10 @@ impl GpuPrimitive {
     pub(crate) const MAY_FLIP: u32 = 8192;
     /// [`Self::variant`]: products of the scales of joints could overflow or vanish.
     pub(crate) const EXTREME_SCALES: u32 = 16384;
+    /// [`Self::variant`]: the draw is for instances that may hide the primitive.
+    pub(crate) const MAY_HIDE: u32 = 32768;
+    /// [`Self::variant`]: draws do not have the starts of their lists as first instances.
+    pub(crate) const LIST_STARTS: u32 = 65536;
     /// [`Self::variant`]: what a position depends on.
     pub(crate) const FOR_POSITIONS: u32 = Self::JOINTS_U16
         | Self::HAS_TARGETS
@@ -234,7 +238,9 @@ impl GpuPrimitive {
         | Self::ONE_INFLUENCE
         | Self::MANY_INFLUENCES
         | Self::READS_SKINNED
-        | Self::MAY_FLIP;
+        | Self::MAY_FLIP
+        | Self::MAY_HIDE
+        | Self::LIST_STARTS;
 }
 
 /// A texture of a material (`ThrongTexture`).
@@ -315,10 +321,8 @@ impl GpuMaterial {
 #[repr(C, align(16))]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 pub(crate) struct GpuView {
-    /// Columns of the clip matrix, without jitter.
-    pub steady_clip_from_world: [[f32; 4]; 4],
-    /// Columns of the clip matrix in the view's last frame, without jitter.
-    pub previous_clip_from_world: [[f32; 4]; 4],
+    /// Columns of the clip matrix, with jitter.
+    pub clip_from_world: [[f32; 4]; 4],
     /// World position and 1.
     ///
     /// For an orthographic view, the direction towards the eye and 0.
@@ -352,6 +356,10 @@ pub(crate) struct GpuView {
     pub history_instances: u32,
     /// Layers of the shadow map.
     pub shadow_layers: u32,
+    /// Columns of the clip matrix, without jitter. For motion vectors.
+    pub steady_clip_from_world: [[f32; 4]; 4],
+    /// Columns of the clip matrix in the view's last frame, without jitter. For motion vectors.
+    pub previous_clip_from_world: [[f32; 4]; 4],
     /// Columns; x and y go from 0 to 1, z is depth.
     ///
     /// The CPU writes only those of the shadow map's layers.
@@ -362,11 +370,23 @@ impl GpuView {
     /// The largest number of layers of a shadow map.
     pub(crate) const SHADOW_LAYERS: usize = 4;
 
-    /// The bytes of the view that the CPU writes.
-    pub(crate) fn written(&self) -> &[u8] {
+    /// The parts of the view that the CPU writes, each with its first byte. `moves` is false if
+    /// nothing reads its motion.
+    pub(crate) fn written(&self, moves: bool) -> [(u64, &[u8]); 3] {
+        let bytes = bytemuck::bytes_of(self);
+        let part = |start: usize, len: usize| {
+            let part = bytes.get(start..start + len);
+            (start as u64, part.unwrap_or_default())
+        };
+        let motion = offset_of!(Self, steady_clip_from_world);
+        let shadow = offset_of!(Self, shadow_from_world);
         let layers = (self.shadow_layers as usize).min(Self::SHADOW_LAYERS);
-        let bytes = offset_of!(Self, shadow_from_world) + layers * size_of::<[[f32; 4]; 4]>();
-        bytemuck::bytes_of(self).get(..bytes).unwrap_or_default()
+        let each = size_of::<[[f32; 4]; 4]>();
+        [
+            part(0, motion),
+            part(motion, if moves { shadow - motion } else { 0 }),
+            part(shadow, layers * each),
+        ]
     }
 }
 
@@ -472,12 +492,13 @@ const _: () = {
     assert!(offset_of!(GpuMaterial, metallic) == 32);
     assert!(offset_of!(GpuMaterial, variant) == 48);
     assert!(offset_of!(GpuMaterial, textures) == 64);
-    assert!(size_of::<GpuView>() == 512);
-    assert!(offset_of!(GpuView, eye) == 128);
-    assert!(offset_of!(GpuView, shadow_texel) == 156);
-    assert!(offset_of!(GpuView, history) == 208);
-    assert!(offset_of!(GpuView, ring_palettes) == 240);
-    assert!(offset_of!(GpuView, history_instances) == 248);
-    assert!(offset_of!(GpuView, shadow_from_world) == 256);
+    assert!(size_of::<GpuView>() == 576);
+    assert!(offset_of!(GpuView, eye) == 64);
+    assert!(offset_of!(GpuView, shadow_texel) == 92);
+    assert!(offset_of!(GpuView, history) == 144);
+    assert!(offset_of!(GpuView, ring_palettes) == 176);
+    assert!(offset_of!(GpuView, history_instances) == 184);
+    assert!(offset_of!(GpuView, steady_clip_from_world) == 192);
+    assert!(offset_of!(GpuView, shadow_from_world) == 320);
     assert!(size_of::<GpuActor>() == 48);
 };

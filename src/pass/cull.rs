@@ -31,6 +31,7 @@ pub(crate) struct CullPush {
     pub(crate) starts_at: u32,
     pub(crate) visible_at: u32,
     pub(crate) args_at: u32,
+    pub(crate) first_instances: u32,
 }
 
 /// The stages, in the order in which they run.

@@ -17,6 +17,17 @@ pub(crate) struct Variant {
     pub(crate) blending: Blending,
 }
 
+/// What the draws of a character read beside its mesh.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Reads {
+    /// Instances may have deformed vertices.
+    pub(crate) skinned: bool,
+    /// Instances may hide the primitive.
+    pub(crate) hidden: bool,
+    /// The start of the list, because the draw does not have it.
+    pub(crate) starts: bool,
+}
+
 /// The part of a [`PassDesc`] that the pass keeps.
 #[derive(Debug)]
 pub(crate) struct Target {
@@ -32,16 +43,19 @@ pub(crate) struct Target {
 
 impl Variant {
     /// The variant of a draw, with everything that its shaders could read.
-    ///
-    /// `reads_skinned` is true if instances may have deformed vertices.
-    pub(crate) fn of(draw: &PrimitiveDraw, reads_skinned: bool) -> Self {
-        let vertex = if reads_skinned {
+    pub(crate) fn of(draw: &PrimitiveDraw, reads: Reads) -> Self {
+        let kept = if reads.skinned {
             draw.variant
         } else {
             draw.variant & !GpuPrimitive::READS_SKINNED
         };
+        let more = [
+            (reads.hidden, GpuPrimitive::MAY_HIDE),
+            (reads.starts, GpuPrimitive::LIST_STARTS),
+        ];
+        let more = more.into_iter().filter(|(is, _)| *is);
         Self {
-            vertex,
+            vertex: more.fold(kept, |vertex, (_, flag)| vertex | flag),
             surface: draw.surface,
             blending: Blending::of(draw.alpha),
         }

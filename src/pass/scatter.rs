@@ -28,6 +28,8 @@ pub(crate) struct ScatterPass {
     set_layout: Object<vk::DescriptorSetLayout>,
     layout: Object<vk::PipelineLayout>,
     pipeline: Object<vk::Pipeline>,
+    /// The rows that each change writes.
+    rows: u32,
 }
 
 /// The buffers that the pass reads and writes.
@@ -48,33 +50,12 @@ pub(crate) struct ScatterBuffers {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 pub(crate) struct ScatterPush {
-    count: u32,
-    rows: u32,
-    actors_at: u32,
-    levels_at: u32,
-}
-
-impl ScatterPush {
-    /// `count` changes of instances alone.
-    pub(crate) fn instances(count: u32) -> Self {
-        Self {
-            count,
-            rows: INSTANCE_ROWS,
-            actors_at: 0,
-            levels_at: 0,
-        }
-    }
-
-    /// `count` changes of instances and their actors. `actors_at` is in rows of 16 bytes of the
-    /// table, `levels_at` in words.
-    pub(crate) fn all(count: u32, actors_at: u32, levels_at: u32) -> Self {
-        Self {
-            count,
-            rows: ALL_ROWS,
-            actors_at,
-            levels_at,
-        }
-    }
+    /// The number of changes.
+    pub(crate) count: u32,
+    /// Where the actors start in the table, in rows of 16 bytes.
+    pub(crate) actors_at: u32,
+    /// Where the levels start in the table, in words.
+    pub(crate) levels_at: u32,
 }
 
 const BINDINGS: [vk::DescriptorType; 4] = [
@@ -90,12 +71,14 @@ impl ScatterPass {
             set_layout: Object::null(),
             layout: Object::null(),
             pipeline: Object::null(),
+            rows: 0,
         }
     }
 
     /// Creates the objects of a null pass. After an error, the caller destroys those that were
-    /// created.
-    pub(crate) fn build(&mut self, device: &Device) -> Result<()> {
+    /// created. `culls` is true if the table has actors, too.
+    pub(crate) fn build(&mut self, device: &Device, culls: bool) -> Result<()> {
+        self.rows = if culls { ALL_ROWS } else { INSTANCE_ROWS };
         let stages = vk::ShaderStageFlags::COMPUTE;
         let bindings: Vec<_> = (0..)
             .zip(BINDINGS)
@@ -112,8 +95,10 @@ impl ScatterPass {
         let layout = self.layout.handle;
         // SAFETY: the module is the crate's own, compiled for such a layout, which was created
         // above.
-        self.pipeline =
-            unsafe { compute_pipeline(device, name, spirv::SCATTER_COMP, layout, WORKGROUP, 0) }?;
+        self.pipeline = unsafe {
+            let words = spirv::SCATTER_COMP;
+            compute_pipeline(device, name, words, layout, WORKGROUP, self.rows)
+        }?;
         Ok(())
     }
 
@@ -182,7 +167,7 @@ impl ScatterPass {
     ) {
         let raw = &device.raw;
         let (point, layout) = (vk::PipelineBindPoint::COMPUTE, self.layout.handle);
-        let groups = (push.count * push.rows).div_ceil(WORKGROUP);
+        let groups = (push.count * self.rows).div_ceil(WORKGROUP);
         let lines = groups.div_ceil(MAX_GROUPS);
         // SAFETY: `cmd` is recording outside a render pass and `set` has this layout, by this
         // function's contract.

@@ -67,7 +67,8 @@ impl DeviceOwner {
         let enabled = &candidate.enabled;
         let features = vk::PhysicalDeviceFeatures::default()
             .sampler_anisotropy(enabled.sampler_anisotropy)
-            .independent_blend(enabled.independent_blend);
+            .independent_blend(enabled.independent_blend)
+            .draw_indirect_first_instance(enabled.draw_indirect_first_instance);
         let mut features = vk::PhysicalDeviceFeatures2::default().features(features);
         let indexes = enabled.descriptor_indexing;
         // Every device of Vulkan 1.2 has timeline semaphores.

@@ -8,7 +8,7 @@ use throng::mesh::Material;
 use throng::palette::PaletteFormat;
 
 /// The constants with a counterpart in Rust.
-const SHARED: [(&str, u32); 31] = [
+const SHARED: [(&str, u32); 33] = [
     ("LINEAR", PaletteFormat::Mat3x4 as u32),
     ("DUAL_QUAT", PaletteFormat::DualQuat as u32),
     ("DUAL_QUAT_STRETCH", PaletteFormat::DualQuatStretch as u32),
@@ -26,6 +26,8 @@ const SHARED: [(&str, u32); 31] = [
     ("MANY_INFLUENCES", GpuPrimitive::MANY_INFLUENCES),
     ("READS_SKINNED", GpuPrimitive::READS_SKINNED),
     ("MAY_FLIP", GpuPrimitive::MAY_FLIP),
+    ("MAY_HIDE", GpuPrimitive::MAY_HIDE),
+    ("LIST_STARTS", GpuPrimitive::LIST_STARTS),
     ("EXTREME_SCALES", GpuPrimitive::EXTREME_SCALES),
     ("NONE", GpuInstance::NONE),
     ("SHADOW_LAYERS", GpuView::SHADOW_LAYERS as u32),

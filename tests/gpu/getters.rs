@@ -284,8 +284,8 @@ fn uploads_are_counted_as_they_are_written() {
         });
         let [(linear, entries), (dual, _), (offset, _)] = uploaded;
         // A view's record, the start of a list, three table indices, three palettes.
-        assert_eq!(linear, 256 + 4 + 3 * 4 + entries * 48);
-        assert_eq!(dual, 256 + 4 + 3 * 4 + entries * 32);
+        assert_eq!(linear, 192 + 4 + 3 * 4 + entries * 48);
+        assert_eq!(dual, 192 + 4 + 3 * 4 + entries * 32);
         assert_eq!(offset, dual);
     });
 }

@@ -108,7 +108,7 @@ fn structs_lie_as_the_shaders_have_them() {
         (
             "ThrongView",
             size_of::<GpuView>(),
-            members!(GpuView: steady_clip_from_world, previous_clip_from_world,
+            members!(GpuView: clip_from_world, steady_clip_from_world, previous_clip_from_world,
                 eye, sun_direction, shadow_texel, sun_color, shadow_bias, sky_color, jitter_x,
                 ground_color, jitter_y, history, ring_palettes, history_instances,
                 shadow_layers, shadow_from_world),

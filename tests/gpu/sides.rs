@@ -1,6 +1,7 @@
 //! The stage cull on the CPU and on the GPU: the same lists in the same order, the same figures, the
 //! same pictures.
 
+use crate::misuse::is_argument;
 use crate::reference::picture::{covered, different};
 use crate::reference::ribbon::{built, ribbon};
 use crate::reference::rng::Rng;
@@ -13,10 +14,11 @@ use std::collections::HashMap;
 use throng::character::Character;
 use throng::glam::camera::rh;
 use throng::glam::{Affine3A, Quat, Vec2, Vec3};
+use throng::mesh::AlphaMode;
 use throng::standalone::Target;
 use throng::{
-    Capacity, CharacterId, Crowd, CrowdDesc, Culling, InstanceId, PassId, Play, Side, Spawn,
-    Stages, View, ViewStats, builtin,
+    Capacity, CharacterId, Crowd, CrowdDesc, Culling, InstanceId, PassId, Play, Shadow, Side,
+    Spawn, Stages, View, ViewStats, builtin,
 };
 
 const FRAMES_IN_FLIGHT: u32 = 2;
@@ -480,5 +482,142 @@ fn both_list_the_same_and_report_the_same() {
         let seen = world.seen;
         assert!(seen.iter().all(|count| *count > frames * 4), "{seen:?}");
         world.destroy(setup);
+    });
+}
+
+/// A crowd at rest uploads its views and nothing else, however large it is, and also when it has
+/// just grown.
+#[test]
+fn a_quiet_crowd_uploads_its_views() {
+    each(|setup| {
+        let uploaded = [20, 200].map(|count| {
+            let capacity = Capacity {
+                instances: count,
+                palette_entries: count * 64,
+                views: 2,
+                ..Capacity::DEFAULT
+            };
+            let mut crowd = setup.crowd_on(Side::Gpu, FRAMES_IN_FLIGHT, capacity);
+            let allocator = &mut setup.context.allocator();
+            let mannequin = builtin::mannequin().unwrap().character;
+            let kind = crowd.add_character(allocator, &mannequin).unwrap();
+            let mut ids = Vec::new();
+            for number in 0..count {
+                let place = Vec3::new((number % 20) as f32 - 10.0, 0.0, (number / 20) as f32);
+                let plays = number % 3 == 0;
+                let spawn = Spawn {
+                    world_from_model: Affine3A::from_translation(place),
+                    play: if plays { Play::new("Wave") } else { Play::REST },
+                    paused: plays,
+                    ..Spawn::default()
+                };
+                ids.push(crowd.spawn(kind, &spawn).unwrap());
+            }
+            // A sword in a hand, so to say.
+            let mut parent = crowd.instance_mut(ids[0]).unwrap();
+            let hand = Affine3A::from_translation(Vec3::X * 0.1);
+            parent.attach(ids[1], "LeftHand", &hand).unwrap();
+            let shadow = Shadow {
+                layers: 1,
+                ..Shadow::default()
+            };
+            let camera = View {
+                shadow: Some(shadow),
+                ..view(Vec3::new(0.0, 2.0, -9.0), Vec3::Y, EXTENT)
+            };
+            let views = [
+                camera,
+                view(Vec3::new(0.0, 30.0, 9.0), Vec3::Z * 5.0, EXTENT),
+            ];
+            let mut frames_in_flight = FramesInFlight::new(&setup.context, FRAMES_IN_FLIGHT);
+            let mut frame = |crowd: &mut Crowd, setup: &mut Setup, number: u32| {
+                let index = number % FRAMES_IN_FLIGHT;
+                let cmd = frames_in_flight.begin(&setup.context, index);
+                let context = &mut setup.context;
+                let now_s = f64::from(number) * 0.1;
+                let begun = unsafe { crowd.begin_frame(&mut context.allocator(), index, now_s) };
+                let mut frame = begun.unwrap();
+                unsafe { frame.record_prepare(cmd, &views) }.unwrap();
+                let stats = frame.stats();
+                frames_in_flight.submit(&setup.context, index);
+                stats
+            };
+            let first = frame(&mut crowd, setup, 0);
+            assert_eq!(first.changes, count);
+            assert!(first.animated > 0);
+            for number in 1..4 {
+                frame(&mut crowd, setup, number);
+            }
+            let quiet = frame(&mut crowd, setup, 4);
+            assert_eq!((quiet.changes, quiet.animated), (0, 0));
+            // Growth copies on the GPU. Only poses that stand still are written again, once for each
+            // frame in flight.
+            let more = Capacity {
+                instances: count * 3,
+                ..capacity
+            };
+            crowd
+                .reserve(&mut setup.context.allocator(), &more)
+                .unwrap();
+            for number in 5..7 {
+                let grown = frame(&mut crowd, setup, number);
+                let palettes = u64::from(grown.palette_entries) * 48;
+                assert_eq!((grown.changes, grown.animated), (0, first.animated));
+                assert_eq!(grown.upload_bytes, quiet.upload_bytes + palettes);
+            }
+            let after = frame(&mut crowd, setup, 7);
+            assert_eq!(after.upload_bytes, quiet.upload_bytes);
+            frames_in_flight.destroy(&setup.context);
+            setup.destroy(crowd);
+            quiet.upload_bytes
+        });
+        assert_eq!(uploaded[0], uploaded[1]);
+        assert!(uploaded[0] <= 1024, "{uploaded:?}");
+    });
+}
+
+/// What is known to one side only is an error on the other.
+#[test]
+fn each_side_says_what_the_other_knows() {
+    each(|setup| {
+        for side in [Side::Cpu, Side::Gpu] {
+            let mut crowd = setup.crowd_on(side, 1, START);
+            let allocator = &mut setup.context.allocator();
+            let opaque = crowd.add_character(allocator, &parted(3)).unwrap();
+            let mut raw = ribbon(3);
+            raw.materials[0].alpha = AlphaMode::Blend;
+            let blended = built(raw).character;
+            let blended = crowd.add_character(allocator, &blended).unwrap();
+            let one = [opaque, blended].map(|kind| crowd.spawn(kind, &Spawn::default()).unwrap());
+            let mut frames_in_flight = FramesInFlight::new(&setup.context, 1);
+            let cmd = frames_in_flight.begin(&setup.context, 0);
+            let context = &mut setup.context;
+            let begun = unsafe { crowd.begin_frame(&mut context.allocator(), 0, 0.0) };
+            let mut frame = begun.unwrap();
+            let camera = view(Vec3::new(0.0, 2.0, 9.0), Vec3::Y, EXTENT);
+            let seen = unsafe { frame.record_prepare(cmd, &[camera]) }.unwrap()[0];
+            for (kind, id) in [opaque, blended].into_iter().zip(one) {
+                let on_gpu = side == Side::Gpu && kind == opaque;
+                let of_cpu = [
+                    frame.draw_bindings(seen, kind, 0).map(drop),
+                    frame.draw_ranges(seen, kind, 0, false).map(drop),
+                    frame.level(seen, id).map(drop),
+                ];
+                let of_gpu = frame.indirect_draws(seen, kind).map(drop);
+                for result in of_cpu {
+                    assert_eq!(result.is_err(), on_gpu, "{result:?}");
+                    if on_gpu {
+                        is_argument(result, "character");
+                    }
+                }
+                match on_gpu {
+                    true => of_gpu.unwrap(),
+                    false => is_argument(of_gpu, "character"),
+                }
+            }
+            frames_in_flight.submit(&setup.context, 0);
+            frames_in_flight.destroy(&setup.context);
+            setup.destroy(crowd);
+        }
     });
 }

@@ -19,7 +19,7 @@ const MODULES: [(&str, usize); 21] = [
     ("cull.comp", 22_500),
     ("scan.comp", 10_200),
     ("compact.comp", 6_800),
-    ("args.comp", 5_300),
+    ("args.comp", 5_700),
     ("crowd.frag", 30_900),
     ("crowd_bindless.frag", 32_200),
     ("crowd_shadowed.frag", 37_300),

@@ -107,6 +107,7 @@ fn the_optional_features_of_a_device_are_found() {
     let wanted = Enabled::NONE
         .with_sampler_anisotropy(v10.sampler_anisotropy == vk::TRUE)
         .with_independent_blend(v10.independent_blend == vk::TRUE)
+        .with_draw_indirect_first_instance(v10.draw_indirect_first_instance == vk::TRUE)
         .with_descriptor_indexing(indexing == vk::TRUE);
     assert_eq!(found, Ok(wanted));
 }

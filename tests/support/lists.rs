@@ -39,12 +39,12 @@ pub fn lists(frame: &Frame<'_>, view: ViewId, kind: CharacterId, instances: usiz
                 count_at: draw.offset as u32 / 4 + 1,
                 flipped: draw.flipped,
                 level: Some(draw.level),
-                hides: draw.hidden[1] != 0,
+                hides: draw.hides,
             };
             // The draws of all primitives of a level share a list.
-            match lists.iter_mut().find(|other| other.list == draw.list) {
-                Some(known) => known.hides |= list.hides,
-                None => lists.push(list),
+            let key = |list: &List| (list.level, list.flipped, list.hides);
+            if lists.iter().all(|other| key(other) != key(&list)) {
+                lists.push(list);
             }
         }
         return lists;

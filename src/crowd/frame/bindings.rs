@@ -69,9 +69,11 @@ pub struct IndirectDraw {
     pub ring_palettes: vk::DeviceAddress,
     /// Where the list starts, for `throng_instance`.
     pub list: u32,
+    /// True if the instances hide some primitives.
+    pub hides: bool,
     /// Where instances say whether they hide the primitive, for `throng_hides`.
     ///
-    /// The second number is 0 if none of these instances hides anything.
+    /// The second number is 0 if none of these instances hides it.
     pub hidden: [u32; 2],
     /// The buffer and the offset of a `VkDrawIndexedIndirectCommand`, for
     /// `vkCmdDrawIndexedIndirect` with a count of 1.
@@ -121,7 +123,12 @@ impl Frame<'_> {
                 set: loaded.set(shown.draw.material)?,
                 dynamic_offsets,
                 ring_palettes,
-                list: work.layout.start(view.index, slot.number, shown.bucket),
+                list: if crowd.device.enabled.draw_indirect_first_instance {
+                    work.layout.zero()
+                } else {
+                    work.layout.start(view.index, slot.number, shown.bucket)
+                },
+                hides: shown.hides,
                 hidden,
                 buffer: work.buffer.handle,
                 offset: work.layout.args_offset(view.index, shown.slot),

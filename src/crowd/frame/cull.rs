@@ -190,6 +190,7 @@ impl Frame<'_> {
                 starts_at: layout.starts,
                 visible_at: layout.visible,
                 args_at: layout.args,
+                first_instances: crowd.device.enabled.draw_indirect_first_instance.into(),
             },
             chunks,
             characters,

@@ -137,6 +137,8 @@ struct DrawKind {
     flipped: bool,
     /// See [`Push::list`].
     list: u32,
+    /// True if instances may hide the primitive.
+    hides: bool,
     /// See [`Push::hidden`].
     hidden: [u32; 2],
 }
@@ -226,7 +228,7 @@ impl Recorder<'_> {
             .iter()
             .flat_map(|level| level.draws(blended));
         let drawn = draws.any(|draw| {
-            let variant = Variant::of(draw, character.reads_skinned);
+            let variant = Variant::of(draw, character.reads(false));
             self.pass.pipeline(variant).is_some()
         });
         let mut groups = groups.peekable();
@@ -275,6 +277,7 @@ impl Recorder<'_> {
                     level: shown.level as u8,
                     flipped: shown.flipped,
                     list: work.layout.start(view, slot.number, shown.bucket),
+                    hides: shown.hides,
                     hidden: if shown.hides {
                         let bit = character.bit(shown.draw.primitive);
                         crowd.memory.buffers.table_layout.hidden(bit)
@@ -314,6 +317,7 @@ impl Recorder<'_> {
             level: run.level,
             flipped: run.flipped,
             list: self.frame.cpu_list(),
+            hides: false,
             hidden: [0; 2],
         };
         // SAFETY: this function has the same contract.
@@ -350,7 +354,7 @@ impl Recorder<'_> {
     ) -> bool {
         let crowd = &self.frame.crowd;
         let (raw, cmd, layout) = (&crowd.device.raw, self.cmd, self.pass.layout.handle);
-        let variant = Variant::of(draw, character.reads_skinned);
+        let variant = Variant::of(draw, character.reads(kind.hides));
         let pipeline = self.pass.pipeline(variant);
         let (Some(pipeline), Some(set)) = (pipeline, character.set(draw.material)) else {
             return false;

@@ -140,19 +140,22 @@ impl Frame<'_> {
         let sections = buffers.sections;
         crowd.frame.views.clear();
         let palettes = buffers.palettes.address(frame_index);
-        let mut gaps = 0;
+        let mut view_bytes = 0;
         for (number, view) in (0..).zip(views) {
             crowd.frame.views.push(Prepared::new(view));
             let past = crowd.frame.histories.past(view.history, &buffers.history);
             let record = view.record(&past, palettes, crowd.pipelines.shadow.edge);
             let start = number * sections.view_stride;
-            let bytes = record.written();
-            // SAFETY: the work of this frame index has ended, by the contract of `begin_frame`.
-            let out = unsafe { buffers.write(frame_index, sections.views, start, bytes.len()) };
-            out?.copy_from(bytes)?;
-            (written.views, gaps) = (start + VIEW_BYTES, gaps + bytes.len() as u64);
+            let moves = view.history.is_some() || crowd.pipelines.shows_motion();
+            for (at, bytes) in record.written(moves) {
+                let (section, at, len) = (sections.views, start + at, bytes.len());
+                // SAFETY: the work of this frame index has ended, by the contract of `begin_frame`.
+                unsafe { buffers.write(frame_index, section, at, len)? }.copy_from(bytes)?;
+                view_bytes += len as u64;
+            }
+            written.views = start + VIEW_BYTES;
         }
-        written.view_gaps = written.views - gaps;
+        written.view_gaps = written.views - view_bytes;
         let blended = &mut crowd.frame.sorted;
         let cap = crowd.desc.capacity.blended;
         let Scene {
@@ -301,11 +304,10 @@ impl Frame<'_> {
             .map(|part| buffers.offset(frame_index, part));
         let (set, count) = (buffers.scatter_set, crowd.frame.counters.changes);
         let table = &buffers.table_layout;
-        let push = match buffers.work {
-            None => ScatterPush::instances(count),
-            Some(_) => {
-                ScatterPush::all(count, (table.actors / 16) as u32, (table.levels / 4) as u32)
-            }
+        let push = ScatterPush {
+            count,
+            actors_at: (table.actors / 16) as u32,
+            levels_at: (table.levels / 4) as u32,
         };
         // SAFETY: `cmd` is recording outside a render pass, by this function's contract; set and
         // buffers are this crowd's and alive.

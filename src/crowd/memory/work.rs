@@ -98,6 +98,11 @@ impl WorkLayout {
         (layout, end.saturating_mul(4))
     }
 
+    /// A word that is 0 in every frame: the last of the first view's counters.
+    pub(in crate::crowd) fn zero(&self) -> u32 {
+        self.counters + COUNTER_WORDS - 1
+    }
+
     /// The word where the start of a bucket's list stands.
     pub(in crate::crowd) fn start(&self, view: u32, character: u32, bucket: u32) -> u32 {
         let list = view * self.character_count + character;

@@ -85,6 +85,7 @@ impl Crowd {
         let (mut loaded, mut upload) =
             LoadedCharacter::new(device, allocator, buffers, character, desc)?;
         loaded.deforms = deforms;
+        loaded.reads.starts = self.reads_starts(loaded.is_blended());
         self.pipelines
             .prepare(device, &mut loaded)
             .inspect_err(|_| {
@@ -106,6 +107,12 @@ impl Crowd {
             return Err(why);
         }
         Ok((loaded, upload))
+    }
+
+    /// True if draws of such a character read where their lists start.
+    pub(super) fn reads_starts(&self, is_blended: bool) -> bool {
+        let culls = self.pipelines.cull.is_some() && !is_blended;
+        culls && !self.device.enabled.draw_indirect_first_instance
     }
 
     /// Gives a new character its place in the tables of the GPU's cull stage.

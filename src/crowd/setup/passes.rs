@@ -7,12 +7,13 @@ use crate::crowd::crowd::{Crowd, Pipelines};
 use crate::crowd::memory::retire::Retired;
 use crate::error::{Error, Result};
 use crate::gpu::{Device, GpuInstance, draws_without_indices, skin_variant, variant};
+use crate::mesh::AlphaMode;
 use crate::order;
 use crate::palette::{PaletteFormat, SkinningMethod};
 use crate::pass::cull::CullPass;
 use crate::pass::desc::PassDesc;
 use crate::pass::draw::{DrawPass, prepare};
-use crate::pass::pipelines::Variant;
+use crate::pass::pipelines::{Reads, Variant};
 use crate::pass::shadow_map::{ShadowMap, bind};
 use ash::vk;
 
@@ -67,11 +68,12 @@ impl Pipelines {
         device: &Device,
         character: &mut LoadedCharacter,
     ) -> Result<()> {
-        let before = character.reads_skinned;
-        character.reads_skinned = character.deforms;
+        let before = character.reads;
+        character.reads.skinned = character.deforms;
+        character.reads.hidden |= character.needs_hidden();
         let made = self.prepare_as_it_is(device, character);
         if made.is_err() {
-            character.reads_skinned = before;
+            character.reads = before;
         }
         made
     }
@@ -79,7 +81,7 @@ impl Pipelines {
     fn prepare_as_it_is(&mut self, device: &Device, character: &LoadedCharacter) -> Result<()> {
         let variants = order::sorted_set(character.variants().collect());
         self.created += prepare(device, self.passes.iter_mut().flatten(), &variants)?;
-        if character.reads_skinned {
+        if character.reads.skinned {
             let variants = character.mesh.chunks().iter().map(|chunks| chunks.variant);
             self.created += self.skin.prepare_variants(device, variants)?;
         }
@@ -161,7 +163,13 @@ impl Crowd {
     pub fn warm_up(&mut self, desc: &WarmUp<'_>) -> Result<()> {
         let format = PaletteFormat::of(desc.character, desc.method)?;
         let draws = draws_without_indices(desc.character, format);
-        let wanted = draws.iter().map(|draw| Variant::of(draw, desc.deforms));
+        let is_blended = draws.iter().any(|draw| draw.alpha == AlphaMode::Blend);
+        let reads = Reads {
+            skinned: desc.deforms,
+            hidden: false,
+            starts: self.reads_starts(is_blended),
+        };
+        let wanted = draws.iter().map(|draw| Variant::of(draw, reads));
         let pipelines = &mut self.pipelines;
         let variants = pipelines.warm.iter().copied().chain(wanted).collect();
         let variants = order::sorted_set(variants);
@@ -182,7 +190,8 @@ impl Crowd {
     /// since the last frame.
     pub(in crate::crowd) fn prepare_skinning(&mut self) -> Result<()> {
         for character in self.scene.characters.iter_mut() {
-            if character.deforms && !character.reads_skinned {
+            let hides = character.needs_hidden() && !character.reads.hidden;
+            if hides || character.deforms && !character.reads.skinned {
                 self.pipelines.prepare(&self.device, character)?;
             }
         }
