@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use super::people::KINDS;
 use super::picture::png_path;
 use clap::{Parser, ValueEnum};
 use throng::ash::vk;
 use throng::glam::Vec2;
 use throng::import::UpAxis;
 use throng::palette::SkinningMethod;
-use throng::{Crowd, SkinningStage};
+use throng::{Crowd, Side, SkinningStage};
 
 /// The keys of the window, printed when it opens and at the end of `--help`.
 pub(crate) const KEYS: &str = "In the window: drag to orbit, scroll to zoom, Space to pause, Esc to \
@@ -21,10 +22,15 @@ const INSTANCES: u32 = 500;
 #[derive(Clone, Debug, Parser)]
 #[command(name = "crowd", after_help = KEYS)]
 pub(crate) struct Args {
-    /// A glTF file (.glb or .gltf), `builtin`, or `people` for variants of the built-in character.
-    /// Repeat the option to mix models. [default: builtin]
+    /// A glTF file (.glb or .gltf), or `builtin`. Repeat the option to mix models: each is one
+    /// character. [default: builtin]
     #[arg(long = "model", value_name = "FILE")]
     pub(crate) models: Vec<PathBuf>,
+
+    /// Number of different characters without `--model`: the built-in one, and others made from it.
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "models")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=KINDS.len() as i64 + 1))]
+    pub(crate) characters: u32,
 
     /// The axis that points up in all files. [default: as a file states, or y if it does not]
     #[arg(long, value_enum, value_name = "AXIS")]
@@ -102,6 +108,11 @@ pub(crate) struct Args {
     /// Colours everyone by level of detail. The full level is white.
     #[arg(long)]
     pub(crate) lod_view: bool,
+
+    /// The processor that decides who is drawn, and at which level of detail. `auto` is the CPU on
+    /// software devices, else the GPU. The picture is the same.
+    #[arg(long, value_enum, default_value = "auto")]
+    pub(crate) cull: Cull,
 
     /// Nobody changes what they do, nor where they are.
     #[arg(long)]
@@ -192,6 +203,25 @@ impl From<Skin> for SkinningStage {
             Skin::Vertex => Self::Vertex,
             Skin::Compute => Self::Compute,
             Skin::Cpu => Self::Cpu,
+        }
+    }
+}
+
+/// The processor that culls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Cull {
+    /// The GPU, unless the device is software.
+    Auto,
+    Cpu,
+    Gpu,
+}
+
+impl From<Cull> for Side {
+    fn from(cull: Cull) -> Self {
+        match cull {
+            Cull::Auto => Self::Auto,
+            Cull::Cpu => Self::Cpu,
+            Cull::Gpu => Self::Gpu,
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use throng::Side;
 use throng::ash::vk;
 use throng::standalone::{Context, DeviceInfo, Frames, Messages, Target, TargetDesc};
 
@@ -28,6 +29,8 @@ const DT_S: f64 = 1.0 / 60.0;
 /// The result of a rendering.
 pub(crate) struct Rendered {
     pub(crate) device: DeviceInfo,
+    /// The processor that culled.
+    pub(crate) culls: Side,
     pub(crate) messages: Messages,
     pub(crate) scene: Scene,
     pub(crate) log: Log,
@@ -47,11 +50,12 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let rendered = render(args)?;
     write_picture(&out, &rendered.rgba, args.size.0)?;
     let (log, scene, device) = (&rendered.log, &rendered.scene, &rendered.device);
+    let culls = rendered.culls;
     if let Some(path) = &args.stats {
         let extent = (args.size.0.width, args.size.0.height);
-        stats::write(path, &log.to_json(device, scene, extent))?;
+        stats::write(path, &log.to_json(device, scene, culls, extent))?;
     }
-    log.print(device, scene)?;
+    log.print(device, scene, culls)?;
     for path in [Some(&out), args.apng.as_ref()].into_iter().flatten() {
         say(&format!("wrote        {}", path.display()))?;
     }
@@ -78,11 +82,12 @@ pub(crate) fn render_scene(args: &Args, scene: Scene) -> Result<Rendered> {
     let target = Target::new(&mut context, &desc)?;
     let rendered = draw(args, &mut context, &target, scene);
     target.destroy(&mut context);
-    let device = context.info.clone();
+    let (device, culls) = (context.info.clone(), show::culls(&context, args));
     drop(context);
     let (scene, log, rgba) = rendered?;
     Ok(Rendered {
         device,
+        culls,
         messages,
         scene,
         log,
@@ -180,8 +185,8 @@ fn draw_frames(
     let pending = &frames_in_flight[frames_in_flight
         .len()
         .saturating_sub(FRAMES_IN_FLIGHT as usize)..];
-    for times in show.last_gpu_times(context, pending)? {
-        log.add_gpu(times);
+    for readings in show.last_readings(context, pending)? {
+        log.add_readings(readings);
     }
     Ok(log)
 }

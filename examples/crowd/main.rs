@@ -10,6 +10,7 @@ pub(crate) mod args;
 pub(crate) mod camera;
 pub(crate) mod director;
 mod flow;
+mod garment;
 pub(crate) mod headless;
 pub(crate) mod layout;
 mod measure;

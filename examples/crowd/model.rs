@@ -15,7 +15,7 @@ use throng::import::{self, ImportOptions};
 
 use super::args::Args;
 use super::measure::Measure;
-use super::people::{KINDS, Kind, PEOPLE};
+use super::people::Kind;
 use super::roles::{Fades, Roles};
 use super::{Result, complain};
 
@@ -63,25 +63,18 @@ pub(crate) struct Act {
 }
 
 impl Model {
-    /// Reads the file, or creates the built-in character (`builtin`) or its variants (`people`).
-    pub(crate) fn load(path: &Path, args: &Args, fades: Fades) -> Result<Vec<Self>> {
+    /// Makes a character from the built-in one.
+    pub(crate) fn of(kind: &Kind, fades: Fades) -> Result<Self> {
+        let mut model = Self::new(kind.name.into(), kind.character()?, BUILTIN_TINT, fades)?;
+        model.scale *= kind.height;
+        Ok(model)
+    }
+
+    /// Reads the file, or creates the built-in character (`builtin`).
+    pub(crate) fn load(path: &Path, args: &Args, fades: Fades) -> Result<Self> {
         if path.as_os_str() == "builtin" {
             let character = builtin::mannequin()?.character;
-            return Ok(vec![Self::new(
-                "builtin".into(),
-                character,
-                BUILTIN_TINT,
-                fades,
-            )?]);
-        }
-        if path.as_os_str() == PEOPLE {
-            let new = |kind: &Kind| {
-                let character = kind.character()?;
-                let mut model = Self::new(kind.name.into(), character, BUILTIN_TINT, fades)?;
-                model.scale *= kind.height;
-                Ok(model)
-            };
-            return KINDS.iter().map(new).collect();
+            return Self::new("builtin".into(), character, BUILTIN_TINT, fades);
         }
         let options = ImportOptions {
             up: args.up.map(Into::into),
@@ -102,7 +95,7 @@ impl Model {
         let files = imported.files;
         let name = Escaped(name.to_string_lossy()).to_string();
         let model = Self::new(name, imported.character, 0.35, fades)?;
-        Ok(vec![Self { files, ..model }])
+        Ok(Self { files, ..model })
     }
 
     fn new(name: String, character: Character, tint: f32, fades: Fades) -> Result<Self> {

@@ -1,55 +1,194 @@
-//! The built-in character as three kinds of people, with other colours and proportions.
+//! Other characters made from the built-in one: their build, their colours and what they wear.
 
 use throng::character::Character;
 use throng::glam::Vec3;
 use throng::import::{ImportOptions, RawCharacter};
 
 use super::Result;
+use super::garment::{BACKPACK, Garment, HAT, LONG_HAIR, SKIRT};
 
-/// The name of these models on the command line.
-pub(crate) const PEOPLE: &str = "people";
-
-/// What differs from the built-in character.
+/// A character made from the built-in one.
 pub(crate) struct Kind {
     pub(crate) name: &'static str,
     /// Height as a fraction of an adult's.
     pub(crate) height: f32,
     /// Scales of joints, with everything below them.
     joints: &'static [(&'static str, Vec3)],
-    /// Linear colours of skin, trousers and hair.
-    colors: [[f32; 3]; 3],
+    colors: Colors,
+    has_sleeves: bool,
+    has_bare_legs: bool,
+    /// Garments with their linear colours.
+    wears: &'static [(&'static Garment, [f32; 3])],
 }
 
-pub(crate) const KINDS: [Kind; 3] = [
+/// Linear colours. The shirt has that of the instance's tint.
+struct Colors {
+    skin: [f32; 3],
+    hair: [f32; 3],
+    trousers: [f32; 3],
+    shoes: [f32; 3],
+}
+
+const FAIR: [f32; 3] = [0.66, 0.41, 0.30];
+const TAN: [f32; 3] = [0.46, 0.25, 0.155];
+const BROWN: [f32; 3] = [0.21, 0.105, 0.062];
+const BLACK: [f32; 3] = [0.012, 0.010, 0.010];
+const BLOND: [f32; 3] = [0.50, 0.31, 0.11];
+const AUBURN: [f32; 3] = [0.22, 0.065, 0.025];
+const GREY: [f32; 3] = [0.42, 0.41, 0.40];
+const RED: [f32; 3] = [0.48, 0.035, 0.03];
+const NAVY: [f32; 3] = [0.025, 0.045, 0.13];
+const SAND: [f32; 3] = [0.34, 0.26, 0.16];
+const WINE: [f32; 3] = [0.17, 0.018, 0.045];
+const TEAL: [f32; 3] = [0.02, 0.15, 0.16];
+const STRAW: [f32; 3] = [0.58, 0.44, 0.21];
+const WHITE: [f32; 3] = [0.62, 0.61, 0.58];
+
+/// All of them, the most different first.
+pub(crate) const KINDS: [Kind; 7] = [
     Kind {
-        name: "people: lean",
-        height: 1.02,
+        name: "woman in a skirt",
+        height: 0.95,
+        joints: &[
+            ("Spine", Vec3::new(0.88, 1.0, 0.90)),
+            ("Head", Vec3::splat(1.08)),
+        ],
+        colors: Colors {
+            skin: FAIR,
+            hair: AUBURN,
+            trousers: TEAL,
+            shoes: BLACK,
+        },
+        has_sleeves: false,
+        has_bare_legs: true,
+        wears: &[(&SKIRT, TEAL), (&LONG_HAIR, AUBURN)],
+    },
+    Kind {
+        name: "child with a cap",
+        height: 0.70,
+        joints: &[("Head", Vec3::splat(1.34))],
+        colors: Colors {
+            skin: FAIR,
+            hair: RED,
+            trousers: SAND,
+            shoes: RED,
+        },
+        has_sleeves: false,
+        has_bare_legs: true,
+        wears: &[],
+    },
+    Kind {
+        name: "broad man with a hat",
+        height: 0.98,
+        joints: &[
+            ("Hips", Vec3::new(1.18, 1.0, 1.24)),
+            ("Neck", Vec3::new(0.86, 1.0, 0.82)),
+        ],
+        colors: Colors {
+            skin: TAN,
+            hair: BLACK,
+            trousers: SAND,
+            shoes: [0.09, 0.04, 0.02],
+        },
+        has_sleeves: true,
+        has_bare_legs: false,
+        wears: &[(&HAT, STRAW)],
+    },
+    Kind {
+        name: "lean man with a backpack",
+        height: 1.03,
         joints: &[
             ("Hips", Vec3::new(0.94, 1.0, 0.94)),
             ("Head", Vec3::splat(0.98)),
         ],
-        colors: [
-            [0.22, 0.11, 0.065],
-            [0.30, 0.24, 0.16],
-            [0.012, 0.010, 0.010],
-        ],
+        colors: Colors {
+            skin: BROWN,
+            hair: BLACK,
+            trousers: NAVY,
+            shoes: WHITE,
+        },
+        has_sleeves: false,
+        has_bare_legs: false,
+        wears: &[(&BACKPACK, RED)],
     },
     Kind {
-        name: "people: broad",
-        height: 0.97,
+        name: "old woman",
+        height: 0.90,
         joints: &[
-            ("Hips", Vec3::new(1.16, 1.0, 1.22)),
-            ("Neck", Vec3::new(0.88, 1.0, 0.84)),
+            ("Hips", Vec3::new(1.06, 1.0, 1.10)),
+            ("Head", Vec3::new(0.96, 1.04, 0.94)),
         ],
-        colors: [[0.66, 0.40, 0.29], [0.045, 0.075, 0.19], [0.30, 0.12, 0.04]],
+        colors: Colors {
+            skin: FAIR,
+            hair: GREY,
+            trousers: WINE,
+            shoes: BLACK,
+        },
+        has_sleeves: true,
+        has_bare_legs: false,
+        wears: &[(&LONG_HAIR, GREY)],
     },
     Kind {
-        name: "people: child",
-        height: 0.70,
-        joints: &[("Head", Vec3::splat(1.34))],
-        colors: [[0.68, 0.43, 0.31], [0.22, 0.05, 0.06], [0.52, 0.33, 0.12]],
+        name: "woman in a dress",
+        height: 0.98,
+        joints: &[
+            ("Spine", Vec3::new(0.90, 1.0, 0.92)),
+            ("Head", Vec3::splat(1.06)),
+        ],
+        colors: Colors {
+            skin: BROWN,
+            hair: BLACK,
+            trousers: WHITE,
+            shoes: RED,
+        },
+        has_sleeves: false,
+        has_bare_legs: true,
+        wears: &[(&SKIRT, WHITE), (&LONG_HAIR, BLACK), (&HAT, WHITE)],
+    },
+    Kind {
+        name: "pupil",
+        height: 0.84,
+        joints: &[
+            ("Hips", Vec3::new(0.92, 1.0, 0.94)),
+            ("Head", Vec3::splat(1.16)),
+        ],
+        colors: Colors {
+            skin: TAN,
+            hair: BLOND,
+            trousers: NAVY,
+            shoes: WHITE,
+        },
+        has_sleeves: true,
+        has_bare_legs: false,
+        wears: &[(&BACKPACK, TEAL)],
     },
 ];
+
+/// What the built-in character's vertices are of, as their colours tell.
+#[derive(Clone, Copy, PartialEq)]
+enum Paint {
+    Skin,
+    Hair,
+    Trousers,
+    Shoe,
+    Other,
+}
+
+impl Paint {
+    fn of([r, g, b, tint]: [f32; 4]) -> Self {
+        // The tint covers the shirt, and colours trousers a little.
+        match tint {
+            0.1..0.5 => Self::Trousers,
+            0.5.. => Self::Other,
+            // Skin is much redder than soles.
+            _ if r > 0.4 && r > 2.0 * b => Self::Skin,
+            // Shoes and hair are dark. Lips are redder, and eyes are black.
+            _ if (0.08..0.2).contains(&r) && r < 1.5 * g => Self::Shoe,
+            _ if (0.03..0.08).contains(&r) => Self::Hair,
+            _ => Self::Other,
+        }
+    }
+}
 
 impl Kind {
     pub(crate) fn character(&self) -> Result<Character> {
@@ -60,21 +199,52 @@ impl Kind {
                 .transform
                 .scale = *scale;
         }
-        for color in raw
-            .primitives
-            .iter_mut()
-            .flat_map(|primitive| &mut primitive.colors)
-        {
-            let [r, .., b, tint] = *color;
-            let [skin, trousers, hair] = self.colors;
-            let new = match tint {
-                0.0 if r > 0.4 && r > 2.0 * b => skin,
-                0.0 if r < 0.06 && r > 2.0 * b => hair,
-                0.1..0.5 => trousers,
-                _ => continue,
-            };
-            color[..3].copy_from_slice(&new);
+        self.paint(&mut raw);
+        for (garment, color) in self.wears {
+            garment.add(&mut raw, *color)?;
         }
+        // The errors that the mannequin states are those of its own shape.
+        let levels = raw.primitives.iter_mut().flat_map(|part| &mut part.levels);
+        levels.for_each(|level| level.error_m = None);
         Ok(raw.build(&ImportOptions::default())?.character)
+    }
+
+    /// Gives skin, hair and clothes their colours.
+    fn paint(&self, raw: &mut RawCharacter) {
+        for primitive in &mut raw.primitives {
+            let count = primitive.influences_per_vertex.max(1);
+            let joints = primitive.joints.chunks(count);
+            let influences = joints.zip(primitive.weights.chunks(count));
+            for (color, (joints, weights)) in primitive.colors.iter_mut().zip(influences) {
+                let pairs = joints.iter().zip(weights);
+                let strongest = pairs.max_by(|a, b| a.1.total_cmp(b.1));
+                let node = strongest.and_then(|(joint, _)| raw.nodes.get(*joint as usize));
+                let joint = node.map_or("", |node| &node.name);
+                let is_arm = joint.contains("UpperArm") || joint.contains("LowerArm");
+                let has_skin = self.has_bare_legs && joint.contains("LowerLeg");
+                let Colors {
+                    skin,
+                    hair,
+                    trousers,
+                    shoes,
+                } = self.colors;
+                let new = match Paint::of(*color) {
+                    Paint::Skin if is_arm && self.has_sleeves => {
+                        *color = [0.80, 0.80, 0.78, 1.0];
+                        continue;
+                    }
+                    Paint::Trousers if has_skin => {
+                        color[3] = 0.0;
+                        skin
+                    }
+                    Paint::Skin => skin,
+                    Paint::Hair => hair,
+                    Paint::Trousers => trousers,
+                    Paint::Shoe => shoes,
+                    Paint::Other => continue,
+                };
+                color[..3].copy_from_slice(&new);
+            }
+        }
     }
 }

@@ -5,20 +5,20 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use throng::ash::{self, vk};
-use throng::gpu::ScopeTime;
 use throng::skin::Faces;
 use throng::standalone::{
     Begin, Context, ContextDesc, Formats, FrameCommands, SwapchainImage, Target, Validation,
 };
-use throng::{Crowd, CrowdDesc, MaterialDesc, PassDesc, PassId, View};
+use throng::{Crowd, CrowdDesc, MaterialDesc, PassDesc, PassId, Side, Stages, View};
 
 use super::args::{Args, OnOff, Pixel};
 use super::layout::Layout;
 use super::model::Model;
+use super::people::KINDS;
 use super::roles::Fades;
 use super::scene::{Scene, Skinning};
 use super::shadow::ShadowImage;
-use super::stats::{FrameLog, Stages};
+use super::stats::{CpuTimes, FrameLog, Readings};
 use super::{Result, outputs, say, scenery};
 
 /// Number of frames in flight.
@@ -77,16 +77,20 @@ pub(crate) fn load(args: &Args, fades: Fades) -> Result<Vec<Model>> {
         false => &args.models,
     };
     let load = |path: &PathBuf| {
-        let models = Model::load(path, args, fades)?;
-        for model in &models {
-            outputs::check_unread(&args.outputs(), path, &model.files)?;
-            let chosen = model.roles.describe(&model.character);
-            say(&format!("{}: {chosen}", model.name))?;
-        }
-        Ok(models)
+        let model = Model::load(path, args, fades)?;
+        outputs::check_unread(&args.outputs(), path, &model.files)?;
+        Ok(model)
     };
-    let models: Result<Vec<_>> = paths.iter().map(load).collect();
-    Ok(models?.into_iter().flatten().collect())
+    // Without files, the others are made from the built-in one.
+    let others = KINDS.iter().take(args.characters as usize - 1);
+    let others = others.map(|kind| Model::of(kind, fades));
+    let models = paths.iter().map(load).chain(others);
+    let models: Vec<Model> = models.collect::<Result<_>>()?;
+    for model in &models {
+        let chosen = model.roles.describe(&model.character);
+        say(&format!("{}: {chosen}", model.name))?;
+    }
+    Ok(models)
 }
 
 /// Creates the scene, with everyone in position.
@@ -118,6 +122,15 @@ pub(crate) fn context_desc(args: &Args) -> ContextDesc<'static> {
     }
 }
 
+/// The processor that culls. It is never [`Side::Auto`].
+pub(crate) fn culls(context: &Context, args: &Args) -> Side {
+    match (Side::from(args.cull), context.info.kind) {
+        (Side::Auto, vk::PhysicalDeviceType::CPU) => Side::Cpu,
+        (Side::Auto, _) => Side::Gpu,
+        (side, _) => side,
+    }
+}
+
 /// The requested number of samples, if the device supports it.
 pub(crate) fn samples(context: &Context, args: &Args) -> Result<vk::SampleCountFlags> {
     let limits = &context.properties.limits;
@@ -143,6 +156,9 @@ impl Show {
         let desc = CrowdDesc {
             frames_in_flight: FRAMES_IN_FLIGHT,
             capacity: scene.capacity()?,
+            stages: Stages {
+                cull: culls(context, args),
+            },
             profile: context.timestamp_bits > 0,
             ..CrowdDesc::default()
         };
@@ -318,16 +334,17 @@ impl Show {
             canvas.end(device, cmd);
             let stats = crowd.stats();
             Ok(FrameLog {
-                cpu: Stages {
+                cpu: CpuTimes {
                     direct: ms(started, directed),
                     animate: stats.animate_ms,
                     update: stats.update_ms,
                     prepare: stats.prepare_ms,
                     record: ms(prepared, Instant::now()),
-                    ..Stages::default()
+                    ..CpuTimes::default()
                 },
                 gpu: crowd.crowd().gpu_times().to_vec(),
                 stats,
+                views: crowd.crowd().view_stats().to_vec(),
                 frame_ms: 0.0,
             })
         }
@@ -352,23 +369,24 @@ impl Show {
         ))
     }
 
-    /// The GPU times of the frames that were still in flight. The device must be idle.
-    pub(crate) fn last_gpu_times(
+    /// What is known about the frames that were still in flight. The device must be idle.
+    pub(crate) fn last_readings(
         &mut self,
         context: &mut Context,
         frames_in_flight: &[u32],
-    ) -> Result<Vec<Vec<ScopeTime>>> {
+    ) -> Result<Vec<Readings>> {
         context.wait_idle()?;
-        let mut times = Vec::new();
+        let mut readings = Vec::new();
         for frame_index in frames_in_flight {
             // SAFETY: all work has finished, and nothing is recorded.
             let frame = unsafe {
                 self.crowd
                     .begin_frame(&mut context.allocator(), *frame_index, 0.0)?
             };
-            times.push(frame.crowd().gpu_times().to_vec());
+            let crowd = frame.crowd();
+            readings.push((crowd.gpu_times().to_vec(), crowd.view_stats().to_vec()));
         }
-        Ok(times)
+        Ok(readings)
     }
 
     /// Waits for the device, and destroys everything except the scene.

@@ -3,16 +3,19 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use throng::Stats;
 use throng::gpu::ScopeTime;
 use throng::standalone::DeviceInfo;
+use throng::{Side, Stats, ViewStats};
 
 use super::scene::Scene;
 use super::{Result, say};
 
+/// Names of the views, in their order.
+const VIEWS: [&str; 2] = ["camera", "sun"];
+
 /// CPU times of the parts of a frame, in milliseconds.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Stages {
+pub(crate) struct CpuTimes {
     /// Waiting for the previous frame with the same frame index.
     pub(crate) wait: f64,
     /// Directing people, and moving those who walk.
@@ -31,7 +34,7 @@ pub(crate) struct Stages {
     pub(crate) present: f64,
 }
 
-impl Stages {
+impl CpuTimes {
     /// All times except waiting for the device or the display.
     pub(crate) fn busy(&self) -> f64 {
         self.direct + self.prepare + self.record + self.submit
@@ -51,13 +54,18 @@ impl Stages {
     }
 }
 
+/// GPU times of a frame, and what its views showed.
+pub(crate) type Readings = (Vec<ScopeTime>, Vec<ViewStats>);
+
 /// The timings of one frame.
 #[derive(Clone, Debug)]
 pub(crate) struct FrameLog {
-    pub(crate) cpu: Stages,
+    pub(crate) cpu: CpuTimes,
     /// GPU times of an earlier frame.
     pub(crate) gpu: Vec<ScopeTime>,
     pub(crate) stats: Stats,
+    /// What each view showed. With the GPU culling, these are figures of an earlier frame.
+    pub(crate) views: Vec<ViewStats>,
     /// Time from the start of the previous frame to the start of this one.
     pub(crate) frame_ms: f64,
 }
@@ -70,10 +78,11 @@ pub(crate) struct Log {
     /// Number of all frames, including those that are not kept.
     frames: u64,
     frame_ms: Vec<f64>,
-    cpu: Vec<Stages>,
+    cpu: Vec<CpuTimes>,
     gpu: Vec<Vec<ScopeTime>>,
     upload_bytes: Vec<u64>,
     last: Stats,
+    last_views: Vec<ViewStats>,
 }
 
 /// Maximum number of frames that a long run keeps.
@@ -103,12 +112,16 @@ impl Log {
         self.cpu.push(frame.cpu);
         self.upload_bytes.push(frame.stats.upload_bytes);
         self.last = frame.stats;
-        self.add_gpu(frame.gpu);
+        self.add_readings((frame.gpu, frame.views));
     }
 
-    pub(crate) fn add_gpu(&mut self, times: Vec<ScopeTime>) {
+    /// Adds what is known about a frame when it has ended.
+    pub(crate) fn add_readings(&mut self, (times, views): Readings) {
         if !times.is_empty() {
             self.gpu.push(times);
+        }
+        if !views.is_empty() {
+            self.last_views = views;
         }
     }
 
@@ -123,7 +136,7 @@ impl Log {
 
     /// CPU stages with their times, in order of execution.
     fn cpu_stages(&self) -> Vec<(&'static str, Vec<f64>)> {
-        let names = Stages::default().named();
+        let names = CpuTimes::default().named();
         let of = |stage: usize| {
             self.steady(&self.cpu)
                 .iter()
@@ -149,8 +162,13 @@ impl Log {
         passes
     }
 
+    /// What each view showed, by name.
+    fn views(&self) -> impl Iterator<Item = (&'static str, &ViewStats)> {
+        VIEWS.into_iter().zip(&self.last_views)
+    }
+
     /// Prints the table.
-    pub(crate) fn print(&self, device: &DeviceInfo, scene: &Scene) -> Result<()> {
+    pub(crate) fn print(&self, device: &DeviceInfo, scene: &Scene, culls: Side) -> Result<()> {
         let stats = &self.last;
         say(&format!("device       {device}"))?;
         for (model, count) in scene.models().iter().zip(&scene.counts) {
@@ -177,15 +195,10 @@ impl Log {
             stats.draws,
             middle(self.steady(&self.upload_bytes)),
         ))?;
-        let levels = stats.levels.iter().map(u32::to_string);
-        let levels: Vec<_> = levels.take(scene.levels()).collect();
-        say(&format!(
-            "in all views {} instances, {} outside, {} too small, by level {}",
-            stats.shown,
-            stats.outside,
-            stats.too_small,
-            levels.join(" "),
-        ))?;
+        say(&format!("culled by    the {}", side_name(culls)))?;
+        for (name, view) in self.views() {
+            say(&format!("{name:<12} {}", describe(view, scene.levels())))?;
+        }
         say(&format!(
             "{:<12} {:>10} {:>10} {:>10}",
             "ms", "p50", "p95", "p99"
@@ -205,8 +218,24 @@ impl Log {
     }
 
     /// All figures as JSON.
-    pub(crate) fn to_json(&self, device: &DeviceInfo, scene: &Scene, extent: (u32, u32)) -> Value {
+    pub(crate) fn to_json(
+        &self,
+        device: &DeviceInfo,
+        scene: &Scene,
+        culls: Side,
+        extent: (u32, u32),
+    ) -> Value {
         let stats = &self.last;
+        let views = self.views().map(|(name, view)| {
+            json!({
+                "name": name,
+                "shown": view.shown,
+                "outside": view.outside,
+                "too_small": view.too_small,
+                "levels": levels(view, scene.levels()),
+                "triangles": view.triangles,
+            })
+        });
         let models = scene
             .models()
             .iter()
@@ -238,10 +267,8 @@ impl Log {
             "vertices": stats.vertices,
             "triangles": stats.triangles,
             "draws_per_frame": stats.draws,
-            "shown": stats.shown,
-            "outside": stats.outside,
-            "too_small": stats.too_small,
-            "levels": stats.levels,
+            "culled_by": side_name(culls),
+            "views": views.collect::<Value>(),
             "upload_bytes_per_frame": middle(self.steady(&self.upload_bytes)),
             "upload_bytes_first_frame": self.upload_bytes.first(),
             "first_frame_ms": self.frame_ms.first().filter(|_| self.warm_up == 1),
@@ -250,6 +277,38 @@ impl Log {
             "cpu_ms": table(self.cpu_stages()),
             "gpu_ms": table(self.gpu_passes()),
         })
+    }
+}
+
+/// The figures of all views on one line.
+pub(crate) fn describe_views(views: &[ViewStats], scene: &Scene) -> String {
+    let named = VIEWS.iter().zip(views);
+    let texts = named.map(|(name, view)| format!("{name} {}", describe(view, scene.levels())));
+    texts.collect::<Vec<_>>().join("; ")
+}
+
+/// The figures of a view of characters with this number of levels of detail.
+fn describe(view: &ViewStats, count: usize) -> String {
+    let levels = levels(view, count).iter().map(u32::to_string);
+    format!(
+        "{} shown, {} outside, {} too small, by level {}, {} triangles",
+        view.shown,
+        view.outside,
+        view.too_small,
+        levels.collect::<Vec<_>>().join(" "),
+        view.triangles,
+    )
+}
+
+/// The instances at each of the levels of detail that there are.
+fn levels(view: &ViewStats, count: usize) -> &[u32] {
+    &view.levels[..count.min(view.levels.len())]
+}
+
+pub(crate) fn side_name(side: Side) -> &'static str {
+    match side {
+        Side::Gpu => "GPU",
+        Side::Cpu | Side::Auto => "CPU",
     }
 }
 

@@ -23,7 +23,7 @@ use super::camera::Camera;
 use super::headless::write_picture;
 use super::scene::Scene;
 use super::show::{self, Canvas, DEPTH, FRAMES_IN_FLIGHT, Show, ms};
-use super::stats::{self, Log, Stages};
+use super::stats::{self, CpuTimes, Log};
 use super::{Result, check_validation, outputs, say, scenery};
 
 /// Minimum time between frames, because not every display limits the frame rate.
@@ -320,8 +320,14 @@ impl Stage {
         entry.cpu.present = ms(submitted, Instant::now());
         entry.frame_ms = frame_ms;
         let gpu_ms = entry.gpu.iter().map(|scope| scope.ms).sum();
-        self.title
-            .add(&entry.cpu, gpu_ms, &self.window, self.show.scene.shown());
+        if self.title.add(&entry.cpu, gpu_ms) {
+            let side = stats::side_name(show::culls(&self.context, args));
+            let views = stats::describe_views(&entry.views, &self.show.scene);
+            let (shown, figures) = (self.show.scene.shown(), self.title.renew());
+            self.window.set_title(&format!(
+                "throng — {shown} characters, {figures}, culled by the {side}: {views}"
+            ));
+        }
         self.log.add(entry);
         if args.instances.is_none() {
             self.adapt(gpu_ms)?;
@@ -369,6 +375,7 @@ impl Stage {
             let figures = self.log.to_json(
                 &self.context.info,
                 &self.show.scene,
+                show::culls(&self.context, args),
                 (size.width, size.height),
             );
             stats::write(path, &figures)?;
@@ -469,21 +476,21 @@ impl Title {
         }
     }
 
-    fn add(&mut self, cpu: &Stages, gpu_ms: f64, window: &Window, instances: usize) {
+    /// Adds a frame. Returns true if the title is due.
+    fn add(&mut self, cpu: &CpuTimes, gpu_ms: f64) -> bool {
         self.frames += 1;
         self.cpu_ms += cpu.busy();
         self.gpu_ms += gpu_ms;
-        let elapsed = self.since.elapsed();
-        if elapsed < TITLE_EVERY {
-            return;
-        }
+        self.since.elapsed() >= TITLE_EVERY
+    }
+
+    /// The figures of the period, after which another begins.
+    fn renew(&mut self) -> String {
         let count = f64::from(self.frames);
         let (cpu, gpu) = (self.cpu_ms / count, self.gpu_ms / count);
-        let fps = count / elapsed.as_secs_f64();
-        window.set_title(&format!(
-            "throng — {instances} characters, {fps:.1} fps, CPU {cpu:.1} ms, GPU {gpu:.1} ms"
-        ));
+        let fps = count / self.since.elapsed().as_secs_f64();
         *self = Self::new(Instant::now());
+        format!("{fps:.1} fps, CPU {cpu:.1} ms, GPU {gpu:.1} ms")
     }
 }
 
