@@ -66,9 +66,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value = "4", value_parser = samples)]
     pub(crate) samples: vk::SampleCountFlags,
 
-    /// Distance of the camera, as a fraction of the one from which everyone is visible.
-    #[arg(long, value_name = "FRACTION", default_value_t = 1.0, value_parser = positive)]
-    pub(crate) distance: f32,
+    /// Distance of the camera, as a fraction of the one from which everyone is visible. [default:
+    /// 1, but among the people of a plaza, if there are more than 1000]
+    #[arg(long, value_name = "FRACTION", value_parser = positive)]
+    pub(crate) distance: Option<f32>,
 
     /// Random seed of the crowd. The same seed and fixed dt give the same picture.
     #[arg(long, value_name = "S", default_value_t = 1)]

@@ -13,6 +13,11 @@ const BALANCE: f32 = -0.2;
 pub(crate) const YAW_RAD: f32 = 0.5;
 /// Fraction of the picture that the crowd fills.
 const FILL: f32 = 0.96;
+/// The view of a plaza: the distance from the camera to the point that it looks at in metres, its
+/// angle above the horizon in radians, and its distance from the middle as a fraction of the edge's.
+const PLAZA_M: f32 = 20.0;
+const PLAZA_PITCH_RAD: f32 = 0.24;
+const PLAZA_FROM: f32 = 0.8;
 
 /// A camera that looks at the middle of the crowd from outside.
 #[derive(Clone, Debug)]
@@ -23,6 +28,8 @@ pub(crate) struct Camera {
     pitch: f32,
     /// Factor for the distance.
     pub(crate) zoom: f32,
+    /// True if it looks across a plaza.
+    is_across: bool,
     /// The middle of the crowd, on the ground.
     center: Vec3,
     /// Points that must be visible.
@@ -33,19 +40,31 @@ pub(crate) struct Camera {
 
 impl Camera {
     /// Creates a camera that sees all of these points, if the factor for its distance is 1.
-    pub(crate) fn new(points: &[Vec3], zoom: f32) -> Self {
+    ///
+    /// Without a factor, it sees all of them, or looks across a plaza.
+    pub(crate) fn new(points: &[Vec3], zoom: Option<f32>, is_plaza: bool) -> Self {
         let low = points.iter().copied().reduce(Vec3::min).unwrap_or_default();
         let high = points.iter().copied().reduce(Vec3::max).unwrap_or_default();
         let mut camera = Self {
             yaw: YAW_RAD,
             pitch: 0.0,
-            zoom,
+            zoom: zoom.unwrap_or(1.0),
+            is_across: is_plaza && zoom.is_none(),
             center: (0.5 * (low + high)).with_y(0.0),
             points: points.to_vec(),
             fitted: None,
         };
         // A few people are seen from about eye height, many from above.
         camera.pitch = (0.16 + 0.012 * camera.reach_m()).min(0.33);
+        if camera.is_across {
+            let back = -camera.towards();
+            let edge_m = points
+                .iter()
+                .map(|point| (*point - camera.center).dot(back));
+            let eye_m = PLAZA_FROM * edge_m.fold(0.0, f32::max);
+            camera.center += back * (eye_m - PLAZA_M * PLAZA_PITCH_RAD.cos());
+            camera.pitch = PLAZA_PITCH_RAD;
+        }
         camera
     }
 
@@ -72,6 +91,7 @@ impl Camera {
         let aspect = extent.width as f32 / extent.height.max(1) as f32;
         let (distance, forward) = match self.fitted {
             Some((known, fit)) if known == aspect => fit,
+            _ if self.is_across => (PLAZA_M, 0.0),
             _ => self.fit(aspect),
         };
         self.fitted = Some((aspect, (distance, forward)));

@@ -1,6 +1,7 @@
 //! Walking people, sorted by pace into lanes around the crowd.
 //!
-//! Nobody overtakes within a lane.
+//! Nobody overtakes within a lane. A small crowd has one band of lanes. On a plaza there are many,
+//! with ground between them for people who stand.
 
 use std::f32::consts::{PI, TAU};
 
@@ -14,6 +15,12 @@ use super::roles::Fades;
 const PACES: f32 = 1.35;
 /// Number of adjacent lanes that lead the same way.
 const ABREAST: usize = 3;
+/// Number of lanes of a band on a plaza, and of those that lead the same way.
+const BAND: usize = 4;
+const BAND_ABREAST: usize = 2;
+/// Additional space on a plaza, in metres: between lanes, and between people on a lane.
+const BESIDE_M: f32 = 0.35;
+const APART_M: f32 = 1.2;
 /// The smallest gap between two people who have stopped, in metres.
 pub(crate) const MARGIN_M: f32 = 0.15;
 /// The gap that a person needs to start walking, beyond its stopping distance, in metres.
@@ -24,8 +31,16 @@ const SPARE_M: f32 = 0.9;
 /// All lanes, from the loop outwards.
 pub(crate) struct Flows {
     pub(crate) around: Loop,
-    pub(crate) width_m: f32,
+    /// Bands that the lanes cover: distances from the loop at which they begin and end.
+    pub(crate) bands: Vec<[f32; 2]>,
     pub(crate) lanes: Vec<Lane>,
+    pub(crate) plaza: Option<Plaza>,
+}
+
+/// The ground that standing people need, for many people who do not crowd together.
+#[derive(Clone, Copy)]
+pub(crate) struct Plaza {
+    pub(crate) standing_m2: f32,
 }
 
 /// The distance that a person covers during the fade to standing.
@@ -60,8 +75,9 @@ impl Walker {
     }
 
     /// The length that it needs on a lane.
-    fn needs_m(&self) -> f32 {
-        2.0 * self.along_m + self.gap_m() + SPARE_M
+    fn needs_m(&self, plaza: Option<Plaza>) -> f32 {
+        let apart_m = plaza.map_or(0.0, |_| APART_M);
+        2.0 * self.along_m + self.gap_m() + SPARE_M + apart_m
     }
 
     fn gap_m(&self) -> f32 {
@@ -78,22 +94,29 @@ pub(crate) fn walk(
     persons: &mut [Person],
     travellers: Vec<usize>,
     inside_m2: f32,
+    plaza: Option<Plaza>,
     rng: &mut Rng,
 ) -> Flows {
     let walkers = travellers.into_iter();
     let mut walkers: Vec<Walker> = walkers
         .filter_map(|index| Walker::new(models, index, persons))
         .collect();
-    let ground_m2 = |walker: &Walker| walker.needs_m() * 2.0 * walker.across_m;
+    let beside_m = plaza.map_or(0.0, |_| BESIDE_M);
+    let ground_m2 = |walker: &Walker| walker.needs_m(plaza) * (2.0 * walker.across_m + beside_m);
     let all_m2: f32 = walkers.iter().map(ground_m2).sum();
     let least_m = if persons.len() < 20 { 1.2 } else { 3.0 };
+    let inside_m2 = match plaza {
+        Some(_) => inside_m2,
+        None => inside_m2.max(0.06 * all_m2),
+    };
     let mut flows = Flows {
         around: Loop {
-            radius_m: (inside_m2.max(0.06 * all_m2) / PI).sqrt().max(least_m),
+            radius_m: (inside_m2 / PI).sqrt().max(least_m),
             phases: [rng.range(0.0, TAU), rng.range(0.0, TAU)],
         },
-        width_m: 0.0,
+        bands: Vec::new(),
         lanes: Vec::new(),
+        plaza,
     };
     // Separated, because people who never stop would run into those who do.
     let key = |walker: &Walker| (walker.stops, walker.natural_m_s);
@@ -101,6 +124,7 @@ pub(crate) fn walk(
         let order = key(a).0.cmp(&key(b).0);
         order.then(a.natural_m_s.total_cmp(&b.natural_m_s))
     });
+    let mut classes: Vec<&[Walker]> = Vec::new();
     let mut left = &mut walkers[..];
     while let Some(slowest) = left.first().map(key) {
         let alike =
@@ -109,11 +133,21 @@ pub(crate) fn walk(
         let (class, rest) = left.split_at_mut(end.max(1));
         left = rest;
         rng.shuffle(class);
-        let mut class = &class[..];
-        while !class.is_empty() {
-            let count = flows.add_lane(class, persons, rng);
-            class = &class[count..];
-        }
+        classes.push(class);
+    }
+    // Ground for those who stand, relative to the ground of those who walk.
+    let free = plaza.map_or(0.0, |plaza| plaza.standing_m2 / all_m2.max(1.0));
+    while classes.iter().any(|class| !class.is_empty()) {
+        let chosen = match plaza {
+            // The slow ones are further inside, or anywhere on a plaza.
+            None => classes.iter().position(|class| !class.is_empty()),
+            Some(_) => Some(rng.weighted(classes.iter().map(|class| class.len() as f32))),
+        };
+        let Some(class) = chosen.and_then(|chosen| classes.get_mut(chosen)) else {
+            break;
+        };
+        let count = flows.add_lane(class, persons, free, rng);
+        *class = &class[count..];
     }
     flows
 }
@@ -121,16 +155,37 @@ pub(crate) fn walk(
 impl Flows {
     /// Adds a lane outside of the others and fills it with the first of these walkers.
     ///
-    /// Returns the number of walkers that fit.
-    fn add_lane(&mut self, walkers: &[Walker], persons: &mut [Person], rng: &mut Rng) -> usize {
+    /// On a plaza, `free` times as much ground as a band covers lies outside of it. Returns the
+    /// number of walkers that fit.
+    fn add_lane(
+        &mut self,
+        walkers: &[Walker],
+        persons: &mut [Person],
+        free: f32,
+        rng: &mut Rng,
+    ) -> usize {
+        let plaza = self.plaza;
         let across_m = walkers.iter().map(|walker| walker.across_m);
-        let across_m = across_m.fold(0.0, f32::max);
+        let across_m = across_m.fold(0.0, f32::max) + plaza.map_or(0.0, |_| 0.5 * BESIDE_M);
         let number = self.lanes.len();
-        let back = (number / ABREAST) % 2 == 1;
-        let lane = Lane::new(self.around, self.width_m + across_m, back);
+        let abreast = plaza.map_or(ABREAST, |_| BAND_ABREAST);
+        let back = (number / abreast) % 2 == 1;
+        let from_m = match self.bands.last() {
+            None => 0.0,
+            Some([from_m, to_m]) if plaza.is_some() && number % BAND == 0 => {
+                to_m + free * (to_m - from_m)
+            }
+            Some([_, to_m]) => *to_m,
+        };
+        let to_m = from_m + 2.0 * across_m;
+        match self.bands.last_mut() {
+            Some([_, end_m]) if *end_m == from_m => *end_m = to_m,
+            _ => self.bands.push([from_m, to_m]),
+        }
+        let lane = Lane::new(self.around, from_m + across_m, back);
         let mut left_m = lane.length_m();
         let fits = |walker: &&Walker| {
-            left_m -= walker.needs_m();
+            left_m -= walker.needs_m(plaza);
             left_m >= 0.0
         };
         let count = walkers.iter().take_while(fits).count().max(1);
@@ -153,7 +208,6 @@ impl Flows {
             start_m += takes_m(walker) + spare_m.max(0.0) * share / all;
         }
         self.lanes.push(lane);
-        self.width_m += 2.0 * across_m;
         count
     }
 }

@@ -8,7 +8,6 @@ use throng::ash::vk;
 use throng::standalone::{Context, DeviceInfo, Frames, Messages, Target, TargetDesc};
 
 use super::args::Args;
-use super::camera::Camera;
 use super::moving_picture::MovingPicture;
 use super::picture::write_rgba;
 use super::progress::Progress;
@@ -121,7 +120,7 @@ fn draw_frames(
     show: &mut Show,
     frames: &mut Frames,
 ) -> Result<Log> {
-    let mut camera = Camera::new(&show.scene.outline(), args.distance);
+    let mut camera = show.scene.camera(args.distance);
     let view = camera.view(target.extent(), scenery::lighting());
     let count = args.frames.unwrap_or(FRAMES);
     let dt_s = args.fixed_dt.unwrap_or(DT_S);

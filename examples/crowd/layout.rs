@@ -5,17 +5,21 @@ use std::f32::consts::{PI, TAU};
 
 use throng::glam::{Vec2, Vec3};
 
-use super::flow::{self, Flows};
+use super::flow::{self, Flows, Plaza};
 use super::model::{Act, Model};
-use super::path::{Lane, Loop};
+use super::path::Lane;
 use super::rng::Rng;
 
 /// Largest radius of a person on the ground, in metres. It limits clips that travel far.
 const MAX_RADIUS_M: f32 = 3.0;
-/// Fraction of the ground that the groups cover.
+/// A crowd with more people than this spreads over a plaza.
+const PLAZA: u32 = 1000;
+/// Fraction of the ground that the groups cover, and the same on a plaza.
 const DENSITY: f32 = 0.62;
-/// Fraction of the standing people who are inside of the loop.
+const PLAZA_DENSITY: f32 = 0.4;
+/// Fraction of the standing people who are inside of all lanes, and the same on a plaza.
 const INSIDE: f32 = 0.35;
+const PLAZA_INSIDE: f32 = 0.02;
 
 /// One character of the crowd.
 #[derive(Clone, Debug)]
@@ -58,6 +62,8 @@ pub(crate) enum Motion {
 pub(crate) struct Layout {
     pub(crate) persons: Vec<Person>,
     pub(crate) lanes: Vec<Lane>,
+    /// True if the people spread over a plaza.
+    pub(crate) is_plaza: bool,
 }
 
 /// People who stand in a circle and face each other, or one person alone.
@@ -78,26 +84,29 @@ impl Layout {
         let (travellers, standers): (Vec<usize>, Vec<usize>) =
             (0..persons.len()).partition(|index| travels(&persons[*index]));
         let groups = gather(&persons, standers, &mut rng);
+        let is_plaza = count > PLAZA;
+        let (density, inside) = match is_plaza {
+            true => (PLAZA_DENSITY, PLAZA_INSIDE),
+            false => (DENSITY, INSIDE),
+        };
         let standing_m2: f32 = groups
             .iter()
-            .map(|g| PI * g.radius_m.powi(2) / DENSITY)
+            .map(|g| PI * g.radius_m.powi(2) / density)
             .sum();
-        let flows = flow::walk(
-            models,
-            &mut persons,
-            travellers,
-            standing_m2 * INSIDE,
-            &mut rng,
-        );
-        let Flows {
-            around, width_m, ..
-        } = &flows;
-        let outside_m2 = standing_m2 * (1.0 - INSIDE);
-        let outer_m = ((around.radius_m + width_m).powi(2) + outside_m2 / PI).sqrt();
-        stand(&mut persons, groups, around, *width_m, outer_m, &mut rng);
+        let inside_m2 = standing_m2 * inside;
+        let plaza = is_plaza.then_some(Plaza { standing_m2 });
+        let flows = flow::walk(models, &mut persons, travellers, inside_m2, plaza, &mut rng);
+        let edge_m = flows.bands.last().map_or(0.0, |[_, to_m]| *to_m);
+        let edge_m = flows.around.radius_m + edge_m;
+        let outer_m = match is_plaza {
+            true => edge_m,
+            false => (edge_m.powi(2) + (standing_m2 - inside_m2) / PI).sqrt(),
+        };
+        stand(&mut persons, groups, &flows, outer_m, &mut rng);
         Self {
             persons,
             lanes: flows.lanes,
+            is_plaza,
         }
     }
 
@@ -199,14 +208,13 @@ fn gather(persons: &[Person], mut standers: Vec<usize>, rng: &mut Rng) -> Vec<Gr
     groups
 }
 
-/// Places the groups at random, apart from the loop and from each other.
+/// Places the groups at random, apart from the lanes and from each other.
 ///
 /// If no space is left, the ground grows.
 fn stand(
     persons: &mut [Person],
     groups: Vec<Group>,
-    around: &Loop,
-    band_m: f32,
+    flows: &Flows,
     mut outer_m: f32,
     rng: &mut Rng,
 ) {
@@ -217,14 +225,20 @@ fn stand(
             .to_array()
             .map(|axis| axis as i32)
     };
+    let growth = if flows.plaza.is_some() {
+        1.000_01
+    } else {
+        1.000_5
+    };
     let mut taken: HashMap<_, Vec<(Vec2, f32)>> = HashMap::new();
     for group in groups {
         let at = loop {
             let at = Vec2::from_angle(rng.range(0.0, TAU)) * (rng.unit().sqrt() * outer_m);
-            let (from_m, inner_m) = (at.length(), around.radius_at(at.to_angle()));
+            let outside_m = at.length() - flows.around.radius_at(at.to_angle());
             let margin_m = 1.05 * group.radius_m;
-            let blocked =
-                band_m > 0.0 && from_m + margin_m > inner_m && from_m - margin_m < inner_m + band_m;
+            let blocked = flows.bands.iter().any(|[from_m, to_m]| {
+                outside_m + margin_m > *from_m && outside_m - margin_m < *to_m
+            });
             let near = (-1..=1).flat_map(|x| (-1..=1).map(move |y| (x, y)));
             let [cell_x, cell_y] = cell(at);
             let mut near = near.filter_map(|(x, y)| taken.get(&[cell_x + x, cell_y + y]));
@@ -233,7 +247,7 @@ fn stand(
             if !blocked && !near.any(|list| list.iter().any(hits)) {
                 break at;
             }
-            outer_m *= 1.0005;
+            outer_m *= growth;
         };
         taken
             .entry(cell(at))

@@ -11,6 +11,7 @@ use throng::{
     Spawn,
 };
 
+use super::camera::Camera;
 use super::director::{self, Director};
 use super::layout::{self, Layout, Motion, Person};
 use super::model::Model;
@@ -27,6 +28,8 @@ const LEAD_UP_STEPS: usize = 3_000_000;
 pub(crate) struct Scene {
     models: Vec<Model>,
     layout: Layout,
+    /// The largest distance of the crowd's outline from the middle, in metres.
+    reach_m: f32,
     director: Director,
     /// Character of each model, once they are loaded.
     characters: Vec<CharacterId>,
@@ -67,9 +70,11 @@ impl Scene {
         }
         let mut order: Vec<usize> = (0..layout.persons.len()).collect();
         Rng::new(layout.persons.len() as u64).shuffle(&mut order);
+        let rim = layout.rim();
         Self {
             director: Director::new(&layout, fades),
             models,
+            reach_m: rim.iter().map(|point| point.length()).fold(0.0, f32::max),
             layout,
             characters: Vec::new(),
             order,
@@ -122,8 +127,18 @@ impl Scene {
             .min(10.0)
     }
 
+    /// A camera for those who are shown. See [`Camera::new`] for the factor.
+    pub(crate) fn camera(&self, distance: Option<f32>) -> Camera {
+        Camera::new(&self.outline(), distance, self.layout.is_plaza)
+    }
+
+    /// The distance from the middle of a plaza to its edge, in metres.
+    pub(crate) fn plaza_m(&self) -> Option<f32> {
+        self.layout.is_plaza.then_some(self.reach_m)
+    }
+
     /// Points that a picture must show: around everyone, on the ground and as high as the tallest.
-    pub(crate) fn outline(&self) -> Vec<Vec3> {
+    fn outline(&self) -> Vec<Vec3> {
         const SECTORS: usize = 48;
         let mut is_shown = vec![true; self.layout.persons.len()];
         self.hidden
@@ -210,10 +225,8 @@ impl Scene {
             let added = added.map_err(|why| format!("{}: {why}", model.name))?;
             self.characters.push(added);
         }
-        let rim = self.layout.rim();
-        let reach_m = rim.iter().map(|point| point.length()).fold(0.0, f32::max);
-        let surroundings =
-            scenery.add_character(allocator, &scenery::surroundings(reach_m)?.character)?;
+        let surroundings = scenery::surroundings(self.reach_m)?;
+        let surroundings = scenery.add_character(allocator, &surroundings.character)?;
         scenery.spawn(surroundings, &Spawn::default())?;
         Ok(())
     }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use throng::ash::{self, vk};
+use throng::glam::Vec3;
 use throng::skin::Faces;
 use throng::standalone::{
     Begin, Context, ContextDesc, Formats, FrameCommands, SwapchainImage, Target, Validation,
@@ -25,6 +26,10 @@ use super::{Result, outputs, say, scenery};
 pub(crate) const FRAMES_IN_FLIGHT: u32 = 2;
 /// The shader of `--lod-view`.
 static LEVELS: &[u8] = include_bytes!("../../shaders/spv/example/levels.frag.spv");
+/// Half of the edge of the ground of a plaza whose shadows are drawn: relative to the height of the
+/// camera, and at least this, in metres.
+const SHADOWS: f32 = 6.0;
+const SHADOWS_M: f32 = 25.0;
 pub(crate) const DEPTH: vk::Format = vk::Format::D32_SFLOAT;
 
 /// The images to draw into.
@@ -302,6 +307,7 @@ impl Show {
         let Some(passes) = self.passes else {
             return Err("no pass".into());
         };
+        self.aim_shadow(&view);
         let view = View {
             shadow: self.shadow.as_ref().map(ShadowImage::shadow),
             ..view
@@ -348,6 +354,28 @@ impl Show {
                 frame_ms: 0.0,
             })
         }
+    }
+
+    /// Covers the near part of a plaza with the shadow map, whose texels would be coarse otherwise.
+    fn aim_shadow(&mut self, view: &View) {
+        let (Some(shadow), Some(edge_m)) = (&mut self.shadow, self.scene.plaza_m()) else {
+            return;
+        };
+        // Clip space's w grows along the view.
+        let ahead = view.clip_from_world.row(3).truncate().with_y(0.0);
+        let half_m = (SHADOWS * view.eye.y).clamp(SHADOWS_M, edge_m.max(SHADOWS_M));
+        let middle = view.eye.with_y(0.0) + ahead.normalize_or_zero() * (0.9 * half_m);
+        let middle = middle.clamp_length_max((edge_m - half_m).max(0.0));
+        let corners: [Vec3; 8] = std::array::from_fn(|corner| {
+            let side = |bit: usize| if corner >> bit & 1 == 1 { 1.0 } else { -1.0 };
+            let top = if corner & 4 == 4 {
+                self.scene.height_m()
+            } else {
+                0.0
+            };
+            middle + Vec3::new(side(0) * half_m, top, side(1) * half_m)
+        });
+        shadow.aim(&corners, 0.0, view.lighting.sun_direction);
     }
 
     /// Finds the character at a pixel, shows it in red from the next frame on, and describes it.

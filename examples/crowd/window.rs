@@ -243,7 +243,7 @@ impl Stage {
                 return Err(error);
             }
         };
-        let camera = Camera::new(&show.scene.outline(), args.distance);
+        let camera = show.scene.camera(args.distance);
         let now = Instant::now();
         Ok(Self {
             window,
@@ -354,7 +354,7 @@ impl Stage {
              (--instances {all} shows all)"
         ))?;
         self.show.show_only(fewer)?;
-        self.camera = Camera::new(&self.show.scene.outline(), self.camera.zoom);
+        self.camera = self.show.scene.camera(Some(self.camera.zoom));
         self.adapted_at = self.log.frames();
         Ok(())
     }
