@@ -53,6 +53,16 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value = "shaded")]
     pub(crate) view: Look,
 
+    /// The level of detail: a number from 0, which is full detail, or `auto` for what an error of
+    /// one pixel allows.
+    #[arg(
+        long,
+        value_name = "LEVEL",
+        default_value = "0",
+        allow_negative_numbers = true
+    )]
+    pub(crate) level: LevelArg,
+
     /// The joint of the view `weights`. [default: the one that moves most vertices]
     #[arg(long, value_name = "NAME")]
     pub(crate) joint: Option<String>,
@@ -193,6 +203,24 @@ pub(crate) enum Look {
     Weights,
     /// The number of influences of each vertex.
     Influences,
+    /// The level of detail of each instance. The full level is white.
+    Levels,
+}
+
+/// A level of detail, or `None` for `auto`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LevelArg(pub(crate) Option<u32>);
+
+impl FromStr for LevelArg {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match (text, text.parse()) {
+            ("auto", _) => Ok(Self(None)),
+            (_, Ok(level)) => Ok(Self(Some(level))),
+            _ => Err("expected a level of detail, from 0, or auto"),
+        }
+    }
 }
 
 /// Something that is drawn over the picture.

@@ -1,6 +1,7 @@
 //! The figures of a frame: times, and deformed vertices to read back.
 
 use throng::ash::vk;
+use throng::character::Character;
 use throng::{Crowd, Frame, InstanceId, Stats};
 
 /// The place of an instance's deformed vertices, for reading them back.
@@ -40,6 +41,15 @@ pub(crate) fn times(stats: &Stats, crowd: &Crowd) -> Times {
         ],
         gpu,
     }
+}
+
+/// The triangles of a level of detail, and its error in millimetres. Level 0 is the full one.
+pub(crate) fn level_figures(character: &Character, level: u32) -> (usize, f32) {
+    let coarser = (level as usize).min(character.level_count());
+    let coarser = coarser.checked_sub(1);
+    let level = coarser.and_then(|coarser| character.levels().nth(coarser));
+    let full = (character.triangle_count(), 0.0);
+    level.map_or(full, |level| (level.triangles, 1e3 * level.error_m))
 }
 
 /// The deformed vertices of an instance, unless the vertex shader deforms them.

@@ -14,6 +14,8 @@ use super::args::Look;
 
 static VERTEX: &[u8] = include_bytes!("../../../shaders/spv/example/lens.vert.spv");
 static FRAGMENT: &[u8] = include_bytes!("../../../shaders/spv/example/lens.frag.spv");
+/// The fragment shader of [`Look::Levels`], which the crowd's own passes run.
+pub(crate) static LEVELS: &[u8] = include_bytes!("../../../shaders/spv/example/levels.frag.spv");
 const STAGES: vk::ShaderStageFlags = vk::ShaderStageFlags::from_raw(
     vk::ShaderStageFlags::VERTEX.as_raw() | vk::ShaderStageFlags::FRAGMENT.as_raw(),
 );
@@ -146,9 +148,11 @@ impl Lens {
         Ok(())
     }
 
-    /// Draws the instances of a character that a view shows. `joint` is for [`Look::Weights`].
+    /// Draws the instances of a character that a view shows, all at one level of detail. `joint` is
+    /// for [`Look::Weights`].
     ///
-    /// Adds what it drew to `stats`.
+    /// Vertices follow all of their joints, also at levels where the crowd's own passes let each
+    /// follow one. Adds what it drew to `stats`.
     ///
     /// # Safety
     /// `cmd` is recording, inside rendering with the formats of [`Self::new`]. The frame is
@@ -157,20 +161,21 @@ impl Lens {
         &self,
         (device, cmd): (&ash::Device, vk::CommandBuffer),
         (frame, view): (&Frame<'_>, ViewId),
-        character: CharacterId,
+        (character, level): (CharacterId, u32),
         (look, joint): (Look, u32),
         stats: &mut Stats,
     ) -> throng::Result<()> {
         let mode: u32 = match look {
             Look::Normals => 0,
             Look::Weights => 1,
-            Look::Shaded | Look::Influences => 2,
+            Look::Shaded | Look::Influences | Look::Levels => 2,
         };
         let point = vk::PipelineBindPoint::GRAPHICS;
         let mesh = frame.crowd().mesh(character)?;
         // SAFETY: the caller guarantees that `cmd` is recording, inside rendering.
         unsafe { device.cmd_bind_pipeline(cmd, point, self.pipeline) };
-        for draw in mesh.draws() {
+        let level = (level as usize).min(mesh.level_count());
+        for draw in mesh.level_draws(level) {
             let bound = frame.draw_bindings(view, character, draw.material)?;
             let (sets, offsets) = ([bound.set, self.set], bound.dynamic_offsets);
             let flip = draw.flip_code.unwrap_or(u32::MAX);

@@ -1,5 +1,7 @@
 //! The crowd, the ground and the shadow on the device, and the picture that they are drawn into.
 
+use std::io::Cursor;
+
 use throng::animator::RootMotionMode;
 use throng::ash::{self, vk};
 use throng::character::Character;
@@ -9,7 +11,8 @@ use throng::mesh::{Aabb, Image, Material, TextureRef};
 use throng::standalone::{Context, Target};
 use throng::{
     AnimationEvent, Capacity, CharacterDesc, CharacterId, Crowd, CrowdDesc, InstanceId,
-    MaterialDesc, MoreInstances, PassDesc, PassId, SkinningStage, Spawn, Stats, Threads, View,
+    MaterialDesc, MoreInstances, PassDesc, PassId, Side, SkinningStage, Spawn, Stages, Stats,
+    Threads, View, ViewStats,
 };
 
 use super::Result;
@@ -17,7 +20,7 @@ use super::args::Look;
 use super::canvas::{DEPTH, begin, new_target, sampled};
 use super::figures::{Deformed, Times, deformed, times};
 use super::grid::{around, check_memory, corners, places};
-use super::lens::{Lens, Modules};
+use super::lens::{LEVELS, Lens, Modules};
 use super::playback::Playback;
 use super::settings::Settings;
 use super::shadow::ShadowImage;
@@ -64,6 +67,8 @@ pub(crate) struct Scene {
     pub(crate) events: Vec<AnimationEvent<InstanceId>>,
     pub(crate) times: Times,
     pub(crate) stats: Stats,
+    /// What the last picture showed of the character.
+    pub(crate) shown: ViewStats,
     pub(crate) deformed: Option<Deformed>,
 }
 
@@ -80,6 +85,8 @@ struct Ground {
 #[derive(Clone, Copy)]
 struct Passes {
     picture: PassId,
+    /// The picture by level of detail.
+    levels: PassId,
     shadow: PassId,
 }
 
@@ -102,6 +109,8 @@ impl Scene {
                 ..Capacity::default()
             },
             threads: Threads::Rayon,
+            // The lens draws ranges of the CPU's lists.
+            stages: Stages { cull: Side::Cpu },
             profile: context.timestamp_bits > 0,
             ..CrowdDesc::default()
         };
@@ -137,6 +146,7 @@ impl Scene {
             events: Vec::new(),
             times: Times::default(),
             stats: Stats::default(),
+            shown: ViewStats::default(),
             deformed: None,
         };
         match scene.create_passes() {
@@ -164,10 +174,23 @@ impl Scene {
             material,
             ..PassDesc::default()
         };
-        // SAFETY: the formats are the target's, which is on the same device.
+        let spirv = ash::util::read_spv(&mut Cursor::new(LEVELS))?;
+        let by_level = MaterialDesc {
+            fragment_spirv: &spirv,
+            set_layouts: &[],
+            push_bytes: 0,
+        };
+        let levels = PassDesc {
+            shadow_map: false,
+            material: Some(by_level),
+            ..picture
+        };
+        // SAFETY: the formats are the target's, which is on the same device, and the shader of the
+        // levels fits set 0.
         self.passes = Some(unsafe {
             Passes {
                 picture: self.crowd.create_pass(&picture)?,
+                levels: self.crowd.create_pass(&levels)?,
                 shadow: self.crowd.create_pass(&ShadowImage::pass_desc())?,
             }
         });
@@ -297,9 +320,10 @@ impl Scene {
     /// Creates the passes again, for the present target.
     fn renew_passes(&mut self) -> Result<()> {
         let old = self.passes.take();
-        if let Some(Passes { picture, shadow }) = old {
-            self.crowd.remove_pass(picture)?;
-            self.crowd.remove_pass(shadow)?;
+        if let Some(passes) = old {
+            for pass in [passes.picture, passes.levels, passes.shadow] {
+                self.crowd.remove_pass(pass)?;
+            }
         }
         self.create_passes()
     }
@@ -388,11 +412,13 @@ impl Scene {
             return Ok(());
         };
         let cast = settings.shadow.then(|| shadow.shadow());
-        // Who views a model wants to see all of it.
+        // Without an error, a chosen level is shown however small it is.
+        let error_px = if settings.level.is_some() { 0.0 } else { 1.0 };
         let people = View {
             mask: PEOPLE,
             shadow: cast,
-            error_px: 0.0,
+            error_px,
+            level: settings.level,
             ..shot.view
         };
         let ground = View {
@@ -401,7 +427,8 @@ impl Scene {
         };
         let from_sun = View {
             mask: PEOPLE,
-            error_px: 0.0,
+            error_px,
+            level: settings.level,
             ..shadow.view()
         };
         // SAFETY: as the caller guarantees.
@@ -427,11 +454,13 @@ impl Scene {
                 (Look::Shaded, ..) | (_, None, _) | (_, _, None) => {
                     frame.record_draw(cmd, views[0], passes.picture)?;
                 }
+                (Look::Levels, ..) => frame.record_draw(cmd, views[0], passes.levels)?,
                 (look, Some(lens), Some(character)) => {
                     let joint = settings.joint.map_or(u32::MAX, |joint| joint.0.into());
                     let scope = frame.begin_scope(cmd, "draw");
                     let view = (&frame, views[0]);
-                    lens.record((device, cmd), view, character, (look, joint), &mut by_lens)?;
+                    let shown = (character, settings.level.unwrap_or(0));
+                    lens.record((device, cmd), view, shown, (look, joint), &mut by_lens)?;
                     frame.end_scope(cmd, scope);
                 }
             }
@@ -442,6 +471,12 @@ impl Scene {
             sampled(device, cmd, self.target.color().0);
             self.has_map = true;
             self.stats = frame.stats();
+            self.shown = frame
+                .crowd()
+                .view_stats()
+                .first()
+                .copied()
+                .unwrap_or_default();
             self.stats.draws += by_lens.draws;
             self.stats.triangles += by_lens.triangles;
             self.times = times(&self.stats, frame.crowd());

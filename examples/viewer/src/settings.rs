@@ -24,6 +24,8 @@ pub(crate) struct Overlays {
 pub(crate) struct Settings {
     pub(crate) look: Look,
     pub(crate) overlays: Overlays,
+    /// The level of detail. `None` means the coarsest whose error is at most a pixel.
+    pub(crate) level: Option<u32>,
     /// The joint of the heat map. It is also marked in the overlay.
     pub(crate) joint: Option<Id<Joint>>,
     pub(crate) instances: u32,
@@ -59,6 +61,7 @@ impl Settings {
                 trail: has(OverlayArg::Trail),
                 sockets: has(OverlayArg::Sockets),
             },
+            level: args.level.0,
             joint: None,
             instances: args.instances,
             stage: args.skin.into(),
@@ -79,8 +82,13 @@ impl Settings {
 
 impl Look {
     /// All views, in the order of the key `v`.
-    pub(crate) const ALL: [Self; 4] =
-        [Self::Shaded, Self::Normals, Self::Weights, Self::Influences];
+    pub(crate) const ALL: [Self; 5] = [
+        Self::Shaded,
+        Self::Normals,
+        Self::Weights,
+        Self::Influences,
+        Self::Levels,
+    ];
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -88,6 +96,7 @@ impl Look {
             Self::Normals => "Normals",
             Self::Weights => "Weights of a joint",
             Self::Influences => "Influences",
+            Self::Levels => "Levels of detail",
         }
     }
 

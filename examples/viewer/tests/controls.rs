@@ -2,6 +2,8 @@
 
 use super::{animated, args, file};
 use crate::app::Action;
+use crate::args::Look;
+use crate::figures::level_figures;
 use crate::headless::{Studio, with_studio};
 use crate::keys::{Command, command};
 use crate::panels::clips::found;
@@ -117,6 +119,48 @@ fn every_stage_and_method_draws_and_is_close_to_the_reference() {
                 }
             }
         }
+    });
+}
+
+/// A chosen level is drawn in every view and at any size, and has the figures of the panel.
+#[test]
+fn levels_of_detail_are_chosen() {
+    with(&["--time", "0.2", "--panels"], |studio| {
+        let character = &studio.app.subject.as_ref().expect("a file").character;
+        let figures: Vec<_> = (0..=character.level_count() as u32)
+            .map(|level| level_figures(character, level))
+            .collect();
+        let full = character.triangle_count();
+        assert_eq!(figures[0], (full, 0.0));
+        assert!(figures.len() > 2 && figures.is_sorted_by(|a, b| a.0 > b.0 && a.1 < b.1));
+        // The default is full detail.
+        for look in [Look::Levels, Look::Normals] {
+            studio.app.settings.look = look;
+            let mut before = studio.shoot().expect("a picture");
+            assert_eq!(studio.app.scene.shown.levels[0], 1);
+            let shadow_and_ground = studio.app.scene.stats.triangles - 2 * full as u64;
+            for (level, (triangles, _)) in figures.iter().enumerate().skip(1) {
+                studio.app.settings.level = Some(level as u32);
+                let coarser = studio.shoot().expect("a picture");
+                assert_ne!(coarser, before, "{look:?} at {level}");
+                before = coarser;
+                let shown = studio.app.scene.shown;
+                assert_eq!(shown.levels[level], 1, "{shown:?}");
+                assert_eq!(shown.triangles, *triangles as u64);
+                let drawn = studio.app.scene.stats.triangles;
+                assert_eq!(drawn, shadow_and_ground + 2 * *triangles as u64, "{look:?}");
+            }
+            studio.app.settings.level = Some(0);
+        }
+        // More levels than there are mean the last one.
+        studio.app.settings.level = Some(99);
+        studio.shoot().expect("a picture");
+        assert_eq!(studio.app.scene.shown.levels[figures.len() - 1], 1);
+        // A body of about 150 pixels allows errors of about a centimetre.
+        studio.app.settings.level = None;
+        studio.shoot().expect("a picture");
+        let shown = studio.app.scene.shown;
+        assert!(shown.shown == 1 && shown.levels[0] == 0, "{shown:?}");
     });
 }
 

@@ -95,6 +95,11 @@ fn the_command_line_says_what_it_expects() {
         (["--light", "-1"], "a strength from 0 to 100"),
         (["--light", "1,2,3,4"], "expected STRENGTH"),
         (["--fov", "0"], "expected degrees, from 1 to 150"),
+        (
+            ["--level", "-1"],
+            "expected a level of detail, from 0, or auto",
+        ),
+        (["--level", "full"], "expected a level of detail"),
         (["--background", "+12345"], "six hexadecimal digits"),
         (["a.glb", "b.glb"], "take one FILE, but 2 were given"),
     ] {

@@ -22,11 +22,15 @@ fn every_view_and_overlay() {
             (Look::Normals, "normals"),
             (Look::Weights, "weights"),
             (Look::Influences, "influences"),
+            (Look::Levels, "levels"),
         ] {
             studio.app.settings.look = look;
+            // At full detail, everything would be white.
+            studio.app.settings.level = Some(if look == Look::Levels { 3 } else { 0 });
             check(name, &picture(studio));
         }
         studio.app.settings.look = Look::Shaded;
+        studio.app.settings.level = Some(0);
         type Change = fn(&mut Overlays);
         let overlays: [(&str, Change); 6] = [
             ("skeleton", |shown| shown.skeleton = true),

@@ -1,11 +1,13 @@
 //! The view, its overlays, and the skinning.
 
 use egui::{ComboBox, Slider, Ui};
-use throng::SkinningStage;
+use throng::character::Character;
 use throng::palette::SkinningMethod;
+use throng::{SkinningStage, ViewStats};
 
 use super::super::app::{Action, App};
 use super::super::args::{Look, MAX_INSTANCES};
+use super::super::figures::level_figures;
 use super::super::keys::Command;
 
 pub(super) fn view(ui: &mut Ui, app: &mut App, actions: &mut Vec<Action>) {
@@ -29,6 +31,15 @@ pub(super) fn view(ui: &mut Ui, app: &mut App, actions: &mut Vec<Action>) {
         }
         Look::Influences => {
             _ = ui.weak("1 grey, 2 blue, 3 green, 4 yellow, to 8 orange, more red");
+        }
+        Look::Levels => {
+            _ = ui.weak("0 white, 1 blue, 2 green, 3 yellow, 4 red, 5 violet, 6 cyan, 7 grey");
+        }
+    }
+    if let Some(subject) = &app.subject {
+        level(ui, &mut settings.level, &subject.character);
+        if settings.level.is_none() {
+            ui.weak(automatic(&app.scene.shown, settings.look));
         }
     }
     let shown = &mut settings.overlays;
@@ -76,6 +87,41 @@ pub(super) fn view(ui: &mut Ui, app: &mut App, actions: &mut Vec<Action>) {
         }
         ui.label("background");
     });
+}
+
+/// The level of detail, with its figures.
+fn level(ui: &mut Ui, level: &mut Option<u32>, character: &Character) {
+    let coarsest = character.level_count() as i32;
+    // The slider has the automatic choice before the full level.
+    let mut at = level.map_or(-1, |level| (level as i32).min(coarsest));
+    let slider = Slider::new(&mut at, -1..=coarsest)
+        .custom_formatter(|at, _| match at < 0.0 {
+            true => "automatic".into(),
+            false => format!("{at:.0}"),
+        })
+        .custom_parser(|text| match "automatic".starts_with(text.trim()) {
+            true => Some(-1.0),
+            false => text.trim().parse().ok(),
+        })
+        .text("level");
+    if ui.add(slider).changed() {
+        *level = u32::try_from(at).ok();
+    }
+    if let Some(level) = *level {
+        let (triangles, error_mm) = level_figures(character, level);
+        ui.weak(format!("{triangles} triangles, error {error_mm:.1} mm"));
+    }
+}
+
+/// What the automatic choice showed.
+fn automatic(shown: &ViewStats, look: Look) -> String {
+    if !matches!(look, Look::Shaded | Look::Levels) {
+        return "this view shows full detail".into();
+    }
+    let levels = (0..).zip(shown.levels).filter(|(_, count)| *count > 0);
+    let levels = levels.map(|(level, count): (u32, u32)| format!("{count} at level {level}"));
+    let levels: Vec<String> = levels.collect();
+    format!("{}; {} triangles", levels.join(", "), shown.triangles)
 }
 
 pub(super) fn skinning(ui: &mut Ui, app: &mut App, actions: &mut Vec<Action>) {
