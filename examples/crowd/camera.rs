@@ -13,9 +13,9 @@ const BALANCE: f32 = -0.2;
 pub(crate) const YAW_RAD: f32 = 0.5;
 /// Fraction of the picture that the crowd fills.
 const FILL: f32 = 0.96;
-/// The view of a plaza: the distance from the camera to the point that it looks at in metres, its
-/// angle above the horizon in radians, and its distance from the middle as a fraction of the edge's.
-const PLAZA_M: f32 = 20.0;
+/// The view of a plaza: the distance from the camera to the point that it looks at, in metres, its
+/// angle above the horizon in radians, and how far it stands from the middle, relative to the edge.
+const PLAZA_M: f32 = 15.0;
 const PLAZA_PITCH_RAD: f32 = 0.24;
 const PLAZA_FROM: f32 = 0.8;
 

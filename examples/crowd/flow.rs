@@ -4,6 +4,7 @@
 //! with ground between them for people who stand.
 
 use std::f32::consts::{PI, TAU};
+use std::mem;
 
 use super::layout::{Motion, Person, act};
 use super::model::Model;
@@ -124,7 +125,8 @@ pub(crate) fn walk(
         let order = key(a).0.cmp(&key(b).0);
         order.then(a.natural_m_s.total_cmp(&b.natural_m_s))
     });
-    let mut classes: Vec<&[Walker]> = Vec::new();
+    // Each class, and whether it is in random order yet.
+    let mut classes: Vec<(&mut [Walker], bool)> = Vec::new();
     let mut left = &mut walkers[..];
     while let Some(slowest) = left.first().map(key) {
         let alike =
@@ -132,22 +134,24 @@ pub(crate) fn walk(
         let end = left.partition_point(alike);
         let (class, rest) = left.split_at_mut(end.max(1));
         left = rest;
-        rng.shuffle(class);
-        classes.push(class);
+        classes.push((class, false));
     }
     // Ground for those who stand, relative to the ground of those who walk.
     let free = plaza.map_or(0.0, |plaza| plaza.standing_m2 / all_m2.max(1.0));
-    while classes.iter().any(|class| !class.is_empty()) {
+    while classes.iter().any(|(class, _)| !class.is_empty()) {
         let chosen = match plaza {
             // The slow ones are further inside, or anywhere on a plaza.
-            None => classes.iter().position(|class| !class.is_empty()),
-            Some(_) => Some(rng.weighted(classes.iter().map(|class| class.len() as f32))),
+            None => classes.iter().position(|(class, _)| !class.is_empty()),
+            Some(_) => Some(rng.weighted(classes.iter().map(|(class, _)| class.len() as f32))),
         };
-        let Some(class) = chosen.and_then(|chosen| classes.get_mut(chosen)) else {
+        let Some((class, shuffled)) = chosen.and_then(|chosen| classes.get_mut(chosen)) else {
             break;
         };
+        if !mem::replace(shuffled, true) {
+            rng.shuffle(class);
+        }
         let count = flows.add_lane(class, persons, free, rng);
-        *class = &class[count..];
+        *class = &mut mem::take(class)[count..];
     }
     flows
 }
@@ -172,7 +176,7 @@ impl Flows {
         let back = (number / abreast) % 2 == 1;
         let from_m = match self.bands.last() {
             None => 0.0,
-            Some([from_m, to_m]) if plaza.is_some() && number % BAND == 0 => {
+            Some([from_m, to_m]) if plaza.is_some() && number.is_multiple_of(BAND) => {
                 to_m + free * (to_m - from_m)
             }
             Some([_, to_m]) => *to_m,

@@ -100,7 +100,7 @@ impl Layout {
         let edge_m = flows.around.radius_m + edge_m;
         let outer_m = match is_plaza {
             true => edge_m,
-            false => (edge_m.powi(2) + (standing_m2 - inside_m2) / PI).sqrt(),
+            false => (edge_m.powi(2) + standing_m2 * (1.0 - inside) / PI).sqrt(),
         };
         stand(&mut persons, groups, &flows, outer_m, &mut rng);
         Self {

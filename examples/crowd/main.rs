@@ -20,7 +20,7 @@ mod moving_picture;
 #[path = "../common/outputs.rs"]
 mod outputs;
 mod path;
-mod people;
+pub(crate) mod people;
 #[path = "../common/picture.rs"]
 mod picture;
 mod progress;

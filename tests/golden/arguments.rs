@@ -29,6 +29,30 @@ fn pictures_are_png_files() {
     }
 }
 
+#[test]
+fn characters_and_sides_are_chosen() {
+    for (more, words) in [
+        (&["--characters", "0"][..], "0 is not in 1..=8"),
+        (&["--characters", "9"], "9 is not in 1..=8"),
+        (
+            &["--characters", "2", "--model", "a.glb"],
+            "cannot be used with",
+        ),
+        (&["--cull", "both"], "[possible values: auto, cpu, gpu]"),
+    ] {
+        let refused = refusal::<CrowdArgs>(more);
+        assert!(refused.contains(words), "{refused}");
+    }
+    for characters in ["1", "8"] {
+        let more = ["--characters", characters, "--cull", "gpu"];
+        assert_eq!(refusal::<CrowdArgs>(&more), "");
+    }
+    assert_eq!(
+        refusal::<CrowdArgs>(&["--model", "a.glb", "--model", "b.glb"]),
+        ""
+    );
+}
+
 /// `Crowd::new` accepts no more, and a larger crowd is refused before anything is loaded.
 #[test]
 fn a_crowd_has_as_many_instances_as_the_library_allows() {

@@ -50,6 +50,7 @@ mod shadows;
 
 mod arguments;
 mod board;
+mod characters;
 mod methods;
 mod pops;
 mod stage;
@@ -101,6 +102,46 @@ fn picture(args: &Args, rendered: crowd::headless::Rendered) -> Picture {
 #[test]
 fn builtin() {
     check("builtin", &draw(&args(&["--instances", "60"])));
+}
+
+/// Both processors cull alike: the pictures are the same, and the figures of every view.
+#[test]
+fn either_side_culls() {
+    let rendered = ["cpu", "gpu"].map(|side| {
+        let more = [
+            "--instances",
+            "40",
+            "--characters",
+            "3",
+            "--distance",
+            "0.3",
+            "--still",
+        ];
+        let args = args(&[&more[..], &["--cull", side]].concat());
+        let rendered = render(&args).expect("a picture");
+        let crowd::headless::Rendered {
+            device, scene, log, ..
+        } = &rendered;
+        let figures = log.to_json(device, scene, rendered.culls, (480, 270));
+        assert_eq!(figures["culled_by"], side.to_uppercase());
+        (figures["views"].clone(), picture(&args, rendered))
+    });
+    let [(by_cpu, cpu), (by_gpu, gpu)] = rendered;
+    assert!(cpu == gpu, "the pictures differ");
+    assert_eq!(by_cpu, by_gpu);
+    let views = by_cpu.as_array().expect("a list");
+    let names: Vec<_> = views.iter().map(|view| view["name"].as_str()).collect();
+    assert_eq!(names, [Some("camera"), Some("sun")]);
+    for view in views {
+        let count = |name: &str| view[name].as_u64().expect("a number");
+        assert_eq!(count("shown") + count("outside") + count("too_small"), 40);
+        let levels = view["levels"].as_array().expect("a list").iter();
+        let levels = levels.map(|level| level.as_u64().expect("a number"));
+        assert_eq!(levels.sum::<u64>(), count("shown"));
+        assert!(count("triangles") > 0);
+    }
+    // The camera is among the people.
+    assert!(views[0]["outside"].as_u64() > Some(0), "{}", views[0]);
 }
 
 /// Pictures and figures do not replace the model, or each other.
