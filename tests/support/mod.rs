@@ -16,6 +16,7 @@ pub mod exceptions;
 pub mod frames;
 mod gate;
 pub mod lists;
+pub mod own;
 pub mod probe;
 
 pub use gate::Change;

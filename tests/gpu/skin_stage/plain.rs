@@ -1,7 +1,6 @@
 //! An engine's pipeline for static meshes: positions from a vertex buffer, depth alone.
 
-use crate::support::frames::EXTENT;
-use crate::support::probe::spirv;
+use crate::support::own::depth_pipeline;
 use throng::SkinnedVertices;
 use throng::ash::{self, vk};
 use throng::glam::Mat4;
@@ -24,62 +23,15 @@ impl Plain {
         }];
         let info = vk::PipelineLayoutCreateInfo::default().push_constant_ranges(&push);
         let layout = unsafe { device.create_pipeline_layout(&info, None) }.unwrap();
-        let words = spirv("test/static_mesh.vert");
-        let info = vk::ShaderModuleCreateInfo::default().code(&words);
-        let module = unsafe { device.create_shader_module(&info, None) }.unwrap();
-        let stages = [vk::PipelineShaderStageCreateInfo::default()
-            .stage(vk::ShaderStageFlags::VERTEX)
-            .module(module)
-            .name(c"main")];
         let bindings = [vk::VertexInputBindingDescription::default().stride(12)];
         let format = vk::Format::R32G32B32_SFLOAT;
         let attributes = [vk::VertexInputAttributeDescription::default().format(format)];
         let input = vk::PipelineVertexInputStateCreateInfo::default()
             .vertex_binding_descriptions(&bindings)
             .vertex_attribute_descriptions(&attributes);
-        let assembly = vk::PipelineInputAssemblyStateCreateInfo::default()
-            .topology(vk::PrimitiveTopology::TRIANGLE_LIST);
-        let viewports = [vk::Viewport {
-            width: EXTENT.width as f32,
-            height: EXTENT.height as f32,
-            max_depth: 1.0,
-            ..vk::Viewport::default()
-        }];
-        let scissors = [vk::Rect2D::default().extent(EXTENT)];
-        let viewport = vk::PipelineViewportStateCreateInfo::default()
-            .viewports(&viewports)
-            .scissors(&scissors);
-        let raster = vk::PipelineRasterizationStateCreateInfo::default().line_width(1.0);
-        let samples = vk::PipelineMultisampleStateCreateInfo::default()
-            .rasterization_samples(formats.samples);
-        let depth = vk::PipelineDepthStencilStateCreateInfo::default()
-            .depth_test_enable(true)
-            .depth_write_enable(true)
-            .depth_compare_op(vk::CompareOp::LESS_OR_EQUAL);
-        let attachments = [vk::PipelineColorBlendAttachmentState::default()];
-        let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&attachments);
-        let colors = [formats.color];
-        let mut rendering = vk::PipelineRenderingCreateInfo::default()
-            .color_attachment_formats(&colors)
-            .depth_attachment_format(formats.depth.unwrap());
-        let info = [vk::GraphicsPipelineCreateInfo::default()
-            .stages(&stages)
-            .vertex_input_state(&input)
-            .input_assembly_state(&assembly)
-            .viewport_state(&viewport)
-            .rasterization_state(&raster)
-            .multisample_state(&samples)
-            .depth_stencil_state(&depth)
-            .color_blend_state(&blend)
-            .layout(layout)
-            .push_next(&mut rendering)];
-        let cache = vk::PipelineCache::null();
-        let made = unsafe { device.create_graphics_pipelines(cache, &info, None) };
-        unsafe { device.destroy_shader_module(module, None) };
-        Self {
-            layout,
-            pipeline: made.unwrap()[0],
-        }
+        let shader = "test/static_mesh.vert";
+        let pipeline = depth_pipeline(context, formats, (shader, layout), &input, &[]);
+        Self { layout, pipeline }
     }
 
     /// Draws every primitive of an instance, given clip from world and the rows of world from

@@ -1,0 +1,66 @@
+//! Pipelines of an engine's own.
+
+use crate::support::frames::EXTENT;
+use crate::support::probe::spirv;
+use throng::ash::vk;
+use throng::standalone::{Context, Formats};
+
+/// A pipeline that writes depth alone. `dynamic` are its dynamic states.
+pub fn depth_pipeline(
+    context: &Context,
+    formats: Formats,
+    (shader, layout): (&str, vk::PipelineLayout),
+    input: &vk::PipelineVertexInputStateCreateInfo<'_>,
+    dynamic: &[vk::DynamicState],
+) -> vk::Pipeline {
+    let device = &context.device;
+    let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(dynamic);
+    let words = spirv(shader);
+    let info = vk::ShaderModuleCreateInfo::default().code(&words);
+    let module = unsafe { device.create_shader_module(&info, None) }.unwrap();
+    let stages = [vk::PipelineShaderStageCreateInfo::default()
+        .stage(vk::ShaderStageFlags::VERTEX)
+        .module(module)
+        .name(c"main")];
+    let assembly = vk::PipelineInputAssemblyStateCreateInfo::default()
+        .topology(vk::PrimitiveTopology::TRIANGLE_LIST);
+    let viewports = [vk::Viewport {
+        width: EXTENT.width as f32,
+        height: EXTENT.height as f32,
+        max_depth: 1.0,
+        ..vk::Viewport::default()
+    }];
+    let scissors = [vk::Rect2D::default().extent(EXTENT)];
+    let viewport = vk::PipelineViewportStateCreateInfo::default()
+        .viewports(&viewports)
+        .scissors(&scissors);
+    let raster = vk::PipelineRasterizationStateCreateInfo::default().line_width(1.0);
+    let samples =
+        vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(formats.samples);
+    let depth = vk::PipelineDepthStencilStateCreateInfo::default()
+        .depth_test_enable(true)
+        .depth_write_enable(true)
+        .depth_compare_op(vk::CompareOp::LESS_OR_EQUAL);
+    let attachments = [vk::PipelineColorBlendAttachmentState::default()];
+    let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&attachments);
+    let colors = [formats.color];
+    let mut rendering = vk::PipelineRenderingCreateInfo::default()
+        .color_attachment_formats(&colors)
+        .depth_attachment_format(formats.depth.unwrap());
+    let info = [vk::GraphicsPipelineCreateInfo::default()
+        .stages(&stages)
+        .vertex_input_state(input)
+        .dynamic_state(&dynamic)
+        .input_assembly_state(&assembly)
+        .viewport_state(&viewport)
+        .rasterization_state(&raster)
+        .multisample_state(&samples)
+        .depth_stencil_state(&depth)
+        .color_blend_state(&blend)
+        .layout(layout)
+        .push_next(&mut rendering)];
+    let cache = vk::PipelineCache::null();
+    let made = unsafe { device.create_graphics_pipelines(cache, &info, None) };
+    unsafe { device.destroy_shader_module(module, None) };
+    made.unwrap()[0]
+}
