@@ -1,6 +1,9 @@
 // Test only: the depth pass of an engine's own pipeline, over the lists of the stage cull.
 #version 460
 #extension GL_GOOGLE_include_directive : require
+
+layout(constant_id = 0) const uint variant = 0xFFFFFFFFu;  // THRONG_NONE
+#define THRONG_VARIANT variant
 #include "include/throng.glsl"
 
 layout(push_constant) uniform Draw {

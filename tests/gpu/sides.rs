@@ -17,7 +17,7 @@ use throng::character::Character;
 use throng::glam::camera::rh;
 use throng::glam::{Affine3A, Quat, Vec2, Vec3};
 use throng::mesh::AlphaMode;
-use throng::standalone::Target;
+use throng::standalone::{Context, Target};
 use throng::{
     Capacity, CharacterId, Crowd, CrowdDesc, Culling, InstanceId, PassId, Play, Shadow, Side,
     Spawn, Stages, View, ViewStats, builtin,
@@ -677,9 +677,13 @@ fn an_own_pipeline_draws_what_the_gpu_lists() {
         let layout = unsafe { device.create_pipeline_layout(&info, None) }.unwrap();
         let input = vk::PipelineVertexInputStateCreateInfo::default();
         let dynamic = [vk::DynamicState::CULL_MODE, vk::DynamicState::FRONT_FACE];
-        let shader = ("test/indirect.vert", layout);
         let formats = target.formats();
-        let pipeline = depth_pipeline(&setup.context, formats, shader, &input, &dynamic);
+        let make = |context: &Context, variant: u32| {
+            let shader = ("test/indirect.vert", variant, layout);
+            depth_pipeline(context, formats, shader, &input, &dynamic)
+        };
+        // One for each way in which primitives are deformed. Coarse levels follow one joint.
+        let mut pipelines: HashMap<u32, vk::Pipeline> = HashMap::new();
         let mut frames_in_flight = FramesInFlight::new(&setup.context, 1);
         let cmd = frames_in_flight.begin(&setup.context, 0);
         let camera = view(Vec3::new(1.0, 2.0, 8.0), Vec3::Y, EXTENT);
@@ -693,12 +697,15 @@ fn an_own_pipeline_draws_what_the_gpu_lists() {
             target.end(&device, cmd);
             own.begin(&device, cmd, &NORMAL_Z);
             let point = vk::PipelineBindPoint::GRAPHICS;
-            device.cmd_bind_pipeline(cmd, point, pipeline);
             for kind in kinds {
                 let indices = frame.crowd().mesh(kind).unwrap().index_buffer();
                 for indirect in frame.indirect_draws(seen, kind).unwrap() {
                     levels[usize::from(indirect.level > 0)] += 1;
                     let draw = indirect.draw;
+                    let variant = draw.variant;
+                    let made = pipelines.entry(variant);
+                    let pipeline = *made.or_insert_with(|| make(context, variant));
+                    device.cmd_bind_pipeline(cmd, point, pipeline);
                     let (sets, offsets) = ([indirect.set], indirect.dynamic_offsets);
                     device.cmd_bind_descriptor_sets(cmd, point, layout, 0, &sets, &offsets);
                     device.cmd_bind_index_buffer(cmd, indices, 0, draw.index_type);
@@ -735,7 +742,9 @@ fn an_own_pipeline_draws_what_the_gpu_lists() {
         let same = wanted.iter().zip(&drawn).filter(|(a, b)| a == b).count();
         assert_eq!(same, wanted.len());
         unsafe {
-            device.destroy_pipeline(pipeline, None);
+            for pipeline in pipelines.into_values() {
+                device.destroy_pipeline(pipeline, None);
+            }
             device.destroy_pipeline_layout(layout, None);
         }
         frames_in_flight.destroy(&setup.context);

@@ -5,11 +5,12 @@ use crate::support::probe::spirv;
 use throng::ash::vk;
 use throng::standalone::{Context, Formats};
 
-/// A pipeline that writes depth alone. `dynamic` are its dynamic states.
+/// A pipeline that writes depth alone. `variant` is specialization constant 0 of its shader, if that
+/// has one, and `dynamic` are its dynamic states.
 pub fn depth_pipeline(
     context: &Context,
     formats: Formats,
-    (shader, layout): (&str, vk::PipelineLayout),
+    (shader, variant, layout): (&str, u32, vk::PipelineLayout),
     input: &vk::PipelineVertexInputStateCreateInfo<'_>,
     dynamic: &[vk::DynamicState],
 ) -> vk::Pipeline {
@@ -18,9 +19,15 @@ pub fn depth_pipeline(
     let words = spirv(shader);
     let info = vk::ShaderModuleCreateInfo::default().code(&words);
     let module = unsafe { device.create_shader_module(&info, None) }.unwrap();
+    let entries = [vk::SpecializationMapEntry::default().size(4)];
+    let value = variant.to_ne_bytes();
+    let constants = vk::SpecializationInfo::default()
+        .map_entries(&entries)
+        .data(&value);
     let stages = [vk::PipelineShaderStageCreateInfo::default()
         .stage(vk::ShaderStageFlags::VERTEX)
         .module(module)
+        .specialization_info(&constants)
         .name(c"main")];
     let assembly = vk::PipelineInputAssemblyStateCreateInfo::default()
         .topology(vk::PrimitiveTopology::TRIANGLE_LIST);

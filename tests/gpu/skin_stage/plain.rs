@@ -30,7 +30,7 @@ impl Plain {
             .vertex_binding_descriptions(&bindings)
             .vertex_attribute_descriptions(&attributes);
         let shader = "test/static_mesh.vert";
-        let pipeline = depth_pipeline(context, formats, (shader, layout), &input, &[]);
+        let pipeline = depth_pipeline(context, formats, (shader, 0, layout), &input, &[]);
         Self { layout, pipeline }
     }
 
