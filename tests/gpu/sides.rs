@@ -377,9 +377,11 @@ impl World {
             .each_ref()
             .map(|output| output.words(&setup.context));
         for (view, told) in told.iter().enumerate() {
-            for kind in 0..self.kinds.len() {
+            let kinds = flight[0][view].iter().zip(&flight[1][view]);
+            for (kind, (of_cpu, of_gpu)) in kinds.enumerate() {
                 let of = |side: usize| {
-                    let (lists, words) = (flight[side][view][kind].iter(), &words[side]);
+                    let lists = [of_cpu, of_gpu][side].iter();
+                    let words = &words[side];
                     lists.flat_map(move |(at, list)| {
                         let each = list.read(words, 0, *at).into_iter();
                         each.map(|words| (list.flipped, list.level, list.hides, words[0]))
