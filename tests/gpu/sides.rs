@@ -412,6 +412,30 @@ impl World {
         }
     }
 
+    /// Begins a frame in both crowds and gives it up, prepared or not. It has no views, because what
+    /// they show decides which levels the next frame starts from.
+    fn give_up(&mut self, setup: &mut Setup) {
+        self.frame_index = 1 - self.frame_index;
+        let index = self.frame_index;
+        let cmd = self.frames_in_flight.begin(&setup.context, index);
+        let prepares = self.rng.chance(2);
+        for crowd in &mut self.crowds {
+            let allocator = &mut setup.context.allocator();
+            unsafe {
+                let mut frame = crowd.begin_frame(allocator, index, self.now_s).unwrap();
+                if prepares {
+                    frame.record_prepare(cmd, &[]).unwrap();
+                    crowd.abandon_frame();
+                }
+            }
+        }
+        // Nothing of what was recorded is submitted.
+        let again = FramesInFlight::new(&setup.context, FRAMES_IN_FLIGHT);
+        let unused = std::mem::replace(&mut self.frames_in_flight, again);
+        unused.destroy(&setup.context);
+        self.reports = [None, None];
+    }
+
     /// Draws both crowds, and compares the pictures. Returns the number of pixels that they cover.
     fn look(&mut self, setup: &mut Setup) -> usize {
         self.now_s += 0.05;
@@ -461,7 +485,7 @@ fn parted(joints: usize) -> Character {
 }
 
 /// Random crowds, views, lists, masks, hidden parts, budgets and levels that were; growth, new,
-/// replaced and removed characters.
+/// replaced and removed characters, frames that are given up.
 #[test]
 fn both_list_the_same_and_report_the_same() {
     let frames = if is_thorough() { 5000 } else { 250 };
@@ -476,6 +500,9 @@ fn both_list_the_same_and_report_the_same() {
             }
             if world.rng.chance(12) {
                 world.recast(setup);
+            }
+            if world.rng.chance(10) {
+                world.give_up(setup);
             }
             world.frame(setup);
             if frame % 8 == 0 {
