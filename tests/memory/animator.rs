@@ -379,11 +379,11 @@ fn snapshots_and_rollbacks_allocate_nothing_once_they_are_warm() {
     let _measurement = measure();
     let mut crowd = Crowd::new(&character());
     let mut ring: [AnimatorSnapshot; 8] = Default::default();
-    for number in 0..3 {
-        crowd.round_with_rollback(number, &mut ring);
-    }
+    // The memory of each actor, and the longest lists, are allocated in the first rounds.
+    crowd.round_with_rollback(0, &mut ring);
+    crowd.round_with_rollback(1, &mut ring);
     let before = allocations();
-    crowd.round_with_rollback(3, &mut ring);
+    crowd.round_with_rollback(2, &mut ring);
     assert_eq!(allocations() - before, 0);
     assert_eq!(ring[0].len(), ACTORS);
 }

@@ -7,6 +7,7 @@ use crate::reference::maths::{M4, V3, angle, distance, mul, normal, point};
 use crate::reference::methods::{Entry, direction, dual_quat, linear, quat_offset};
 use crate::reference::poser::Poser;
 use crate::reference::scene::Scene;
+use crate::reference::sweep::is_thorough;
 use crate::reference::{assets, gltf, raw};
 use std::collections::BTreeMap;
 use throng::Error;
@@ -243,7 +244,9 @@ impl<'a> Subject<'a> {
 #[cfg_attr(not(assets), ignore = "needs models: THRONG_ASSETS names a folder")]
 fn every_method_agrees_with_its_definition_on_every_asset() {
     let mut faults = Vec::new();
-    for path in assets::files() {
+    // In `poses`, every file is compared as matrices.
+    let step = if is_thorough() { 1 } else { 2 };
+    for path in assets::files().into_iter().step_by(step) {
         let character = import::file(&path, &in_file_order()).unwrap();
         let scene = gltf::load(&path);
         let name = path.file_name().unwrap().to_string_lossy();

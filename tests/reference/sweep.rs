@@ -1,7 +1,7 @@
 //! How far tests go that try many things.
 //!
 //! `cargo test` tries a part of them, so that it is quick. With `THRONG_THOROUGH` in the
-//! environment, as in CI, it tries all.
+//! environment, as before a release, it tries all.
 
 /// `THRONG_THOROUGH` is set.
 pub fn is_thorough() -> bool {

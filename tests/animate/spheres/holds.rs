@@ -3,6 +3,7 @@
 use super::models::{add_solvers, for_each};
 use super::orders::{order, shake};
 use crate::reference::rng::Rng;
+use crate::reference::sweep::rounds;
 use throng::animator::{ActorId, Animator, Play};
 use throng::character::Character;
 use throng::palette::{
@@ -109,7 +110,7 @@ fn no_vertex_leaves_its_sphere() {
     for_each(16, |name, character| {
         let vertices = character.vertex_count();
         // Every model gets about the same time.
-        let rounds = (60_000 / vertices.max(1)).clamp(10, 80);
+        let rounds = rounds((60_000 / vertices.max(1)).clamp(20, 80));
         let methods = [
             SkinningMethod::Linear,
             SkinningMethod::DualQuat,
