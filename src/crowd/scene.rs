@@ -98,6 +98,11 @@ impl Scene {
             self.forget_uploads();
         }
         self.chunks.undo(&mut self.characters);
+        self.undo_rest();
+    }
+
+    /// Lets the instances be posed again that the last frame left to rest.
+    pub(super) fn undo_rest(&mut self) {
         for index in self.animated.rested.drain(..) {
             self.visibility.activate(index);
         }

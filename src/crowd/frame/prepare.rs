@@ -80,12 +80,9 @@ impl Frame<'_> {
         let frame = self.crowd.memory.retire_queue.frame();
         self.crowd.scene.visibility.begin_posing(frame);
         self.decide_visibility(views);
-        let mut written = Written::default();
-        self.write_poses(&mut written)?;
-        self.crowd.scene.visibility.end_posing();
-        self.write_records(views, &mut written)?;
-        self.write_skinned(&mut written)?;
-        self.write_cull(views, &mut written)?;
+        let written = self.write_all(views);
+        // Who was left to rest has no part in another attempt.
+        let written = written.inspect_err(|_| self.crowd.scene.undo_rest())?;
         // SAFETY: this function has the same contract.
         unsafe { self.record_commands(cmd, &written, views) };
         let crowd = &mut *self.crowd;
@@ -98,6 +95,17 @@ impl Frame<'_> {
             self.crowd.memory.retire_queue.frame(),
             views.len(),
         ))
+    }
+
+    /// Writes everything of this frame. Returns how much that is.
+    fn write_all(&mut self, views: &[View]) -> Result<Written> {
+        let mut written = Written::default();
+        self.write_poses(&mut written)?;
+        self.crowd.scene.visibility.end_posing();
+        self.write_records(views, &mut written)?;
+        self.write_skinned(&mut written)?;
+        self.write_cull(views, &mut written)?;
+        Ok(written)
     }
 
     fn check(&self, views: &[View]) -> Result<()> {

@@ -97,12 +97,13 @@ pub(in crate::crowd) struct Chunks {
     next: u32,
     ranges: RangeAllocator,
     draws: RangeAllocator,
-    /// Chunks that no character has any more, until their records are cleared.
-    left: Vec<(u32, u32)>,
+    /// Chunks that characters gave back, until their records are cleared. Each once.
+    left: Vec<u32>,
+    is_left: Vec<bool>,
     /// Numbers that characters gave back, until their records are cleared.
     left_numbers: Vec<u32>,
     /// Those whose records the last frame cleared.
-    cleared: Vec<(u32, u32)>,
+    cleared: Vec<u32>,
     cleared_numbers: Vec<u32>,
     /// One past the last chunk that a frame has uploaded.
     uploaded: u32,
@@ -116,6 +117,7 @@ impl Chunks {
             ranges: RangeAllocator::new(0),
             draws: RangeAllocator::new(0),
             left: Vec::new(),
+            is_left: Vec::new(),
             left_numbers: Vec::new(),
             cleared: Vec::new(),
             cleared_numbers: Vec::new(),
@@ -127,6 +129,12 @@ impl Chunks {
     pub(in crate::crowd) fn grow(&mut self, layout: &WorkLayout) {
         self.ranges.grow(layout.chunk_count);
         self.draws.grow(layout.draw_count);
+        // Frames allocate nothing.
+        let chunks = layout.chunk_count as usize;
+        self.is_left.resize(chunks, false);
+        for list in [&mut self.left, &mut self.cleared] {
+            list.reserve(chunks.saturating_sub(list.len()));
+        }
     }
 
     /// Chunks, characters and draws in use.
@@ -171,18 +179,24 @@ impl Chunks {
         self.release(slot.chunks);
     }
 
-    fn release(&mut self, chunks: (u32, u32)) {
-        self.ranges.free(chunks.0, chunks.1);
-        if chunks.1 > 0 && !self.left.contains(&chunks) {
-            self.left.push(chunks);
+    fn release(&mut self, (first, count): (u32, u32)) {
+        self.ranges.free(first, count);
+        self.leave(first..first + count);
+    }
+
+    /// Notes chunks whose records must be cleared, unless a character gets them.
+    fn leave(&mut self, chunks: impl Iterator<Item = u32>) {
+        for chunk in chunks {
+            if let Some(is_left) = self.is_left.get_mut(chunk as usize)
+                && !core::mem::replace(is_left, true)
+            {
+                self.left.push(chunk);
+            }
         }
     }
 
     /// Reserves memory, so that a frame allocates nothing.
     pub(in crate::crowd) fn reserve(&mut self, characters: &mut Characters) {
-        let more = characters.len().saturating_sub(self.left.len()) + 1;
-        self.left.reserve(more);
-        self.cleared.reserve(more);
         let more = (self.next as usize).saturating_sub(self.left_numbers.len());
         self.left_numbers.reserve(more);
         self.cleared_numbers.reserve(more);
@@ -215,16 +229,17 @@ impl Chunks {
             let slot = character.slot.as_ref();
             slot.is_some_and(|slot| slot.is_new || !slot.changed.is_empty())
         };
-        for (first, count) in self.left.iter().copied() {
-            let has = |slot: &Slot| slot.chunks.0 == first && slot.chunks.1 > 0;
+        for chunk in self.left.iter().copied() {
+            let has = |slot: &Slot| (slot.chunks.0..slot.chunks.0 + slot.chunks.1).contains(&chunk);
             let mut slots = characters.iter().filter_map(|(_, own)| own.slot.as_ref());
-            if slots.any(has) {
-                // Ranges are reused as a whole.
-                continue;
+            if !slots.any(has) {
+                let at = layout.chunks + chunk * CHUNK_WORDS;
+                to.patch(
+                    at,
+                    CHUNK_WORDS as usize,
+                    [0; CHUNK_WORDS as usize].into_iter(),
+                )?;
             }
-            let words = count * CHUNK_WORDS;
-            let at = layout.chunks + first * CHUNK_WORDS;
-            to.patch(at, words as usize, (0..words).map(|_| 0))?;
         }
         for number in self.left_numbers.iter().copied() {
             let mut slots = characters.iter().filter_map(|(_, own)| own.slot.as_ref());
@@ -244,6 +259,11 @@ impl Chunks {
     /// Notes that everything was uploaded.
     pub(in crate::crowd) fn settle(&mut self, characters: &mut Characters) {
         self.cleared.clear();
+        for chunk in &self.left {
+            if let Some(is_left) = self.is_left.get_mut(*chunk as usize) {
+                *is_left = false;
+            }
+        }
         self.cleared.append(&mut self.left);
         self.cleared_numbers.clear();
         self.cleared_numbers.append(&mut self.left_numbers);
@@ -258,8 +278,15 @@ impl Chunks {
 
     /// Notes that what the last frame uploaded never arrived.
     pub(in crate::crowd) fn undo(&mut self, characters: &mut Characters) {
-        self.left.append(&mut self.cleared);
-        self.left_numbers.append(&mut self.cleared_numbers);
+        let cleared = core::mem::take(&mut self.cleared);
+        self.leave(cleared.iter().copied());
+        self.cleared = cleared;
+        self.cleared.clear();
+        for number in self.cleared_numbers.drain(..) {
+            if !self.left_numbers.contains(&number) {
+                self.left_numbers.push(number);
+            }
+        }
         for slot in characters
             .iter_mut()
             .filter_map(|character| character.slot.as_mut())
@@ -291,8 +318,7 @@ impl Chunks {
 
     /// Gives all characters new chunks, without gaps.
     fn compact(&mut self, characters: &mut Characters) {
-        self.left.clear();
-        let before = self.ranges.end();
+        self.leave(0..self.ranges.end());
         self.ranges.clear();
         for character in characters.iter_mut() {
             let need = character.members.len().div_ceil(BLOCK) as u32;
@@ -302,10 +328,6 @@ impl Chunks {
                 slot.chunks = (start, need);
                 slot.is_new = true;
             }
-        }
-        let now = self.ranges.end();
-        if now < before {
-            self.left.push((now, before - now));
         }
     }
 }
