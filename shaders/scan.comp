@@ -10,6 +10,7 @@ layout(local_size_x = 128) in;
 // Each bucket has a lane in each segment of the chunks.
 const uint SEGMENTS = 4u;
 shared uint sums[SEGMENTS][BUCKETS];
+shared uint totals[BUCKETS];
 
 void main() {
     uint character = gl_WorkGroupID.x, view = gl_WorkGroupID.y;
@@ -29,11 +30,13 @@ void main() {
         total += sums[i][bucket];
         place += i < segment ? sums[i][bucket] : 0u;
     }
+    if (segment == 0u) {
+        totals[bucket] = total;
+    }
+    barrier();
     uint start = 0u;
     for (uint i = 0u; i < bucket; ++i) {
-        for (uint j = 0u; j < SEGMENTS; ++j) {
-            start += sums[j][i];
-        }
+        start += totals[i];
     }
     uint list = visible_at + (view * chunk_count + first) * CHUNK;
     if (segment == 0u) {
