@@ -4,7 +4,7 @@
 
 use super::Frame;
 use crate::animate::Starts;
-use crate::animator::PoseChange;
+use crate::animator::{Animator, PoseChange};
 use crate::crowd::crowd::Crowd;
 use crate::crowd::memory::buffers::Written;
 use crate::crowd::producers::animated::{Animated, Destination};
@@ -31,6 +31,7 @@ impl Frame<'_> {
         for character in 0..crowd.scene.characters.len() as u32 {
             crowd.animate(self.frame_index, character)?;
         }
+        crowd.rest_unseen();
         if !crowd.scene.visibility.is_on_gpu() {
             written.morphs = u64::from(crowd.scene.instances.morphs_end()) * 4;
         }
@@ -105,6 +106,30 @@ impl Crowd {
         self.write_weights(frame_index, character)?;
         self.rest(character);
         Ok(())
+    }
+
+    /// Lets instances rest that came to their rest pose where no view shows them.
+    fn rest_unseen(&mut self) {
+        let scene = &mut self.scene;
+        while let Some(index) = scene.animated.resting.pop() {
+            let Some(instance) = scene.instances.state(index) else {
+                continue;
+            };
+            let animator = self.animators.get(instance.character as usize);
+            let rests =
+                |animator: &Animator| animator.pose_change(instance.actor) == PoseChange::Rests;
+            let rests = instance.alive && animator.is_some_and(|it| it.as_ref().is_some_and(rests));
+            let vertex = instance.skin == SkinningStage::Vertex && instance.morphs.size == 0;
+            if !rests || !vertex || scene.visibility.is_shown(index) {
+                continue;
+            }
+            if instance.in_ring {
+                // The last frame may not have had the pose that its record names.
+                scene.instances.restamp(index);
+                scene.instances.set_in_ring(index, false);
+            }
+            scene.visibility.deactivate(index, false);
+        }
     }
 
     /// Lets instances rest whose poses all frames in flight have, until they change.

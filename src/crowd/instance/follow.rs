@@ -1,6 +1,6 @@
 //! Attached instances follow their parents, and are despawned with them.
 
-use crate::animator::Animator;
+use crate::animator::{Animator, PoseChange};
 use crate::crowd::crowd::Crowd;
 use crate::crowd::instances::state::InstanceState;
 use crate::crowd::visibility::cull::Placed;
@@ -52,6 +52,9 @@ impl Crowd {
                 if let (Some(index), Some(state)) = (index, state) {
                     scene.visibility.activate(*index);
                     scene.visibility.place(*index, &placed(animator, state));
+                    if animator.pose_change(state.actor) == PoseChange::Rests {
+                        scene.animated.resting.push(*index);
+                    }
                 }
             }
         }

@@ -24,6 +24,8 @@ pub(in crate::crowd) struct Animated {
     /// of each character's.
     pub(in crate::crowd) shown: Vec<u32>,
     pub(in crate::crowd) ends: Vec<u32>,
+    /// The instances that came to rest since the last frame, shown or not.
+    pub(in crate::crowd) resting: Vec<u32>,
     /// The instances that this frame left to rest.
     pub(in crate::crowd) rested: Vec<u32>,
     /// The instances that the skin stage deforms, in the same order, with their characters.
@@ -68,6 +70,7 @@ impl Animated {
         reserve(&mut self.starts.0, instances);
         reserve(&mut self.shown, instances);
         reserve(&mut self.rested, instances);
+        reserve(&mut self.resting, instances);
         for written in &mut self.written {
             reserve(written, instances);
         }
