@@ -1,14 +1,24 @@
-//! The CPU cost of a crowd's frame by stage, compared with the batch kernel alone.
+//! The CPU cost of a crowd's frame by stage, and what culling and levels of detail save.
 //!
-//! The batch kernel computes the same poses.
+//! `benches/README.md` explains how to read the tables.
 //!
-//! Both are timed in turn, frame by frame, so their ratio is reliable. `benches/README.md` explains
-//! how to read the tables.
+//! - poses: crowds of which every instance is in view, next to the batch kernel alone, which computes
+//!   the same poses. Both are timed in turn, frame by frame, so their ratio is reliable.
+//! - culling: crowds of which all, some or no instances are in view, with the stage cull on either
+//!   side.
+//!
+//! The files:
 //!
 //! - `crowd/load.rs`: the character, the crowd, and the activities of its instances;
 //! - `crowd/frame.rs`: one frame of the crowd, and the batch alone;
-//! - `crowd/report.rs`: the tables.
+//! - `crowd/report.rs`: their tables;
+//! - `crowd/culling.rs`: frames with culling;
+//! - `crowd/culling_report.rs`: their tables and plot.
 
+#[path = "crowd/culling.rs"]
+mod culling;
+#[path = "crowd/culling_report.rs"]
+mod culling_report;
 #[path = "crowd/frame.rs"]
 mod frame;
 #[path = "crowd/load.rs"]
@@ -18,46 +28,213 @@ mod machine;
 #[path = "crowd/report.rs"]
 mod report;
 
+use culling::{Case, Detail, InView, Rounds, Scene};
 use frame::Bench;
 use load::Kind;
-use report::Row;
 use std::error::Error;
 use std::process::ExitCode;
+use std::time::Duration;
+use throng::Side;
 use throng::standalone::{Context, ContextDesc, Validation};
 
 const NAME: &str = "crowd";
+/// Sizes next to the batch kernel.
 const INSTANCES: [u32; 3] = [100, 1_000, 10_000];
+/// Sizes with culling.
+const CULLED: [u32; 4] = [100, 1_000, 10_000, 100_000];
+/// Sizes that are drawn, too. A software driver needs seconds for a frame of more.
+const DRAWN: [u32; 2] = [100, 1_000];
+/// The size of the crowd that no view sees.
+const UNSEEN: u32 = 1_000;
+/// The largest size in a test.
+const TEST: u32 = 50;
 /// Number of frames before the first timed frame.
 const WARM_UP: usize = 4;
 
 type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
-fn measure(context: &mut Context) -> Outcome<Vec<Row>> {
-    let arguments = machine::arguments();
-    let asked = |flag: &str| arguments.iter().any(|argument| argument == flag);
-    // `cargo bench` passes --bench. Without it, this runs as a test.
-    let test = asked("--test") || !std::env::args().any(|argument| argument == "--bench");
-    // `only=1000` runs only these loads.
-    let only = arguments.iter().find_map(|one| one.strip_prefix("only="));
-    let mut rows = Vec::new();
-    for instances in INSTANCES {
-        if only.is_some_and(|only| only != instances.to_string()) {
-            continue;
-        }
-        let frames = match (test, asked("--quick")) {
-            (true, _) => 1,
-            (_, true) => (20_000 / instances as usize).min(60),
-            _ => (200_000 / instances as usize).min(400),
+/// The arguments of the command line.
+struct Options {
+    test: bool,
+    quick: bool,
+    /// The only sizes to run.
+    only: Option<Vec<u32>>,
+    poses: bool,
+    culling: bool,
+    /// The file to write the plot to.
+    plot: Option<String>,
+}
+
+impl Options {
+    fn new() -> Outcome<Self> {
+        let arguments = machine::arguments();
+        let asked = |flag: &str| arguments.iter().any(|argument| argument == flag);
+        let value = |key: &str| arguments.iter().find_map(|one| one.strip_prefix(key));
+        let only = value("only=").map(|list| list.split(',').map(str::parse).collect());
+        let both = asked("poses") == asked("culling");
+        Ok(Self {
+            // `cargo bench` passes --bench. Without it, this runs as a test.
+            test: asked("--test") || !std::env::args().any(|argument| argument == "--bench"),
+            quick: asked("--quick"),
+            only: only.transpose()?,
+            poses: both || asked("poses"),
+            culling: both || asked("culling"),
+            plot: value("plot=").map(str::to_owned),
+        })
+    }
+
+    /// Those of `sizes` to run. A test has fewer instances.
+    fn sizes(&self, sizes: &[u32]) -> Vec<u32> {
+        let only = |size: &&u32| {
+            let only = self.only.as_ref();
+            only.is_none_or(|only| only.contains(size))
         };
+        let most = if self.test { TEST } else { u32::MAX };
+        let wanted = sizes.iter().filter(only);
+        let mut sizes: Vec<u32> = wanted.map(|size| *size.min(&most)).collect();
+        sizes.dedup();
+        sizes
+    }
+
+    /// Number of timed frames without draws.
+    fn frames(&self, instances: u32, least: usize) -> usize {
+        match (self.test, self.quick) {
+            (true, _) => 1,
+            (_, true) => (20_000 / instances as usize).clamp(least.min(5), 60),
+            _ => (200_000 / instances as usize).clamp(least, 400),
+        }
+    }
+
+    fn rounds(&self, case: &Case) -> Rounds {
+        Rounds::Frames(self.frames(case.instances, 25))
+    }
+
+    fn drawn(&self) -> Rounds {
+        match (self.test, self.quick) {
+            (true, _) => Rounds::One,
+            (_, true) => Rounds::Drawn(Duration::from_millis(100)),
+            _ => Rounds::Drawn(Duration::from_secs(1)),
+        }
+    }
+}
+
+fn poses(context: &mut Context, options: &Options) -> Outcome<Vec<report::Row>> {
+    let mut rows = Vec::new();
+    for instances in options.sizes(&INSTANCES) {
+        let frames = options.frames(instances, 1);
         for kind in Kind::ALL {
-            let instances = if test { instances.min(50) } else { instances };
             let mut bench = Bench::new(context, kind, instances)?;
             let times = bench.run(context, WARM_UP, frames);
             bench.destroy(context)?;
-            rows.push(Row::new(kind, instances, frames, times?));
+            rows.push(report::Row::new(kind, instances, frames, &times?));
         }
     }
     Ok(rows)
+}
+
+/// Measures one case.
+fn measure(context: &mut Context, case: Case, rounds: Rounds) -> Outcome<culling_report::Row> {
+    let mut scene = Scene::new(context, &case)?;
+    let figures = scene.run(context, WARM_UP, rounds);
+    scene.destroy(context)?;
+    let row = culling_report::Row::new(case, &figures?);
+    Ok(row.ok_or("no frames")?)
+}
+
+const BOTH: [Side; 2] = [Side::Cpu, Side::Gpu];
+
+/// All cases of the CPU's time, without draws.
+fn culled(options: &Options) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for instances in options.sizes(&CULLED) {
+        for kind in Kind::CULLED {
+            for in_view in InView::ALL {
+                for detail in [Detail::Levels, Detail::Full] {
+                    cases.extend(BOTH.map(|side| Case {
+                        instances,
+                        in_view,
+                        detail,
+                        kind,
+                        side,
+                        views: 2,
+                    }));
+                }
+            }
+        }
+    }
+    cases
+}
+
+/// What is left out, and who decides it, in the cases that are drawn.
+const DRAWN_AS: [(Detail, Side); 5] = [
+    (Detail::Uncut, Side::Cpu),
+    (Detail::Full, Side::Cpu),
+    (Detail::Full, Side::Gpu),
+    (Detail::Levels, Side::Cpu),
+    (Detail::Levels, Side::Gpu),
+];
+
+/// All cases that are drawn: what is in view, then nothing in view for one to four views.
+fn drawn(options: &Options) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for instances in options.sizes(&DRAWN) {
+        for in_view in InView::ALL {
+            for views in 1..=4 {
+                if views != 2 && (in_view != InView::None || instances != UNSEEN) {
+                    continue;
+                }
+                cases.extend(DRAWN_AS.map(|(detail, side)| Case {
+                    instances,
+                    in_view,
+                    detail,
+                    kind: Kind::Clip,
+                    side,
+                    views,
+                }));
+            }
+        }
+    }
+    cases.retain(|case| case.detail != Detail::Full || case.views == 2);
+    cases
+}
+
+/// The cases of nothing in view, without draws.
+fn unseen(options: &Options) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for instances in options.sizes(&[UNSEEN]) {
+        for views in 1..=4 {
+            for kind in Kind::CULLED {
+                cases.extend(BOTH.map(|side| Case {
+                    instances,
+                    in_view: InView::None,
+                    detail: Detail::Levels,
+                    kind,
+                    side,
+                    views,
+                }));
+            }
+        }
+    }
+    cases
+}
+
+fn print_culling(context: &mut Context, options: &Options) -> Outcome {
+    let mut all = |cases: Vec<Case>, rounds: &dyn Fn(&Case) -> Rounds| -> Outcome<Vec<_>> {
+        let measured = cases
+            .into_iter()
+            .map(|case| measure(context, case, rounds(&case)));
+        measured.collect()
+    };
+    let rows = all(culled(options), &|case| options.rounds(case))?;
+    culling_report::print_cpu(&rows);
+    if let Some(file) = &options.plot {
+        std::fs::write(file, culling_report::plot(&rows)?)?;
+    }
+    let rows = all(unseen(options), &|case| options.rounds(case))?;
+    culling_report::print_unseen(&rows);
+    let rows = all(drawn(options), &|_| options.drawn())?;
+    culling_report::print_device(&rows);
+    Ok(())
 }
 
 fn run() -> Outcome {
@@ -73,8 +250,14 @@ fn run() -> Outcome {
              scripts/with-vulkan installs a software driver and runs a command with it"
         )
     })?;
-    let rows = measure(&mut context)?;
-    report::print(&context, &rows)?;
+    let options = Options::new()?;
+    report::print_machine(&context)?;
+    if options.poses {
+        report::print(&poses(&mut context, &options)?)?;
+    }
+    if options.culling {
+        print_culling(&mut context, &options)?;
+    }
     let messages = context.messages();
     drop(context);
     if validation == Validation::On {

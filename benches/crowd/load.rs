@@ -42,6 +42,8 @@ impl Kind {
         Self::Reach,
         Self::Rest,
     ];
+    /// The activities of the cases with culling.
+    pub(crate) const CULLED: [Self; 3] = [Self::Rest, Self::Clip, Self::Fade];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -56,6 +58,19 @@ impl Kind {
     fn is_driven(self) -> bool {
         matches!(self, Self::StateMachine | Self::Reach)
     }
+}
+
+/// What instance `number` plays from its spawn on, and what it fades to at once.
+pub(crate) fn plays(kind: Kind, number: usize) -> (Play<'static>, Option<Play<'static>>) {
+    let clips = ["Walk", "Run", "Idle"];
+    let clip = |after: usize| Play::new(clips[(number + after) % clips.len()]);
+    let offset_s = number as f64 * 0.137;
+    let play = match kind {
+        Kind::Clip | Kind::Fade => clip(0).offset_s(offset_s),
+        Kind::StateMachine | Kind::Reach | Kind::Rest => Play::REST,
+    };
+    let fade = clip(1).offset_s(0.7 * offset_s).fade_s(FADE_S);
+    (play, (kind == Kind::Fade).then_some(fade))
 }
 
 /// A crowd with one kind of activity.
@@ -124,15 +139,9 @@ impl Load {
             soften: 1.0,
         });
         let arm = self.crowd.add_solver(id, arm)?;
-        let clips = ["Walk", "Run", "Idle"];
         for number in 0..count as usize {
-            let clip = |after: usize| Play::new(clips[(number + after) % clips.len()]);
-            let offset_s = number as f64 * 0.137;
             let driven = self.kind.is_driven();
-            let play = match self.kind {
-                Kind::Clip | Kind::Fade => clip(0).offset_s(offset_s),
-                _ => Play::REST,
-            };
+            let (play, fade) = plays(self.kind, number);
             let spawn = Spawn {
                 play,
                 driven,
@@ -144,10 +153,9 @@ impl Load {
             } else {
                 self.animator.add(play)?
             };
-            if self.kind == Kind::Fade {
-                let play = clip(1).offset_s(0.7 * offset_s).fade_s(FADE_S);
-                self.crowd.instance_mut(instance)?.play(play)?;
-                self.animator.actor_mut(actor)?.play(play)?;
+            if let Some(fade) = fade {
+                self.crowd.instance_mut(instance)?.play(fade)?;
+                self.animator.actor_mut(actor)?.play(fade)?;
             }
             if self.kind == Kind::Reach && number % REACH == 0 {
                 let target = TwoBoneTarget::at(Vec3::new(0.3, 1.2, 0.4));

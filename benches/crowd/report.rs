@@ -6,16 +6,15 @@ use crate::{NAME, Outcome, machine};
 use throng::animator::Animator;
 use throng::standalone::Context;
 
-/// Median and minimum, in milliseconds.
+/// Median and minimum of times.
 #[derive(Debug, Clone, Copy)]
-struct Spread {
-    median: f64,
-    min: f64,
+pub(crate) struct Spread {
+    pub(crate) median: f64,
+    pub(crate) min: f64,
 }
 
 impl Spread {
-    fn of(times: &[Times], value: impl Fn(&Times) -> f64) -> Self {
-        let mut all: Vec<f64> = times.iter().map(value).collect();
+    pub(crate) fn of(mut all: Vec<f64>) -> Self {
         all.sort_by(f64::total_cmp);
         Self {
             median: all[all.len() / 2],
@@ -24,7 +23,7 @@ impl Spread {
     }
 
     /// The ratio of the medians, with the ratio of the minima in brackets.
-    fn over(self, other: Self) -> String {
+    pub(crate) fn over(self, other: Self) -> String {
         if other.min <= 0.0 {
             return "–".into();
         }
@@ -32,7 +31,8 @@ impl Spread {
         format!("{medians:.2} ({minima:.2})")
     }
 
-    fn cell(self) -> String {
+    /// Both, with the minimum in brackets.
+    pub(crate) fn cell(self) -> String {
         format!("{:.3} ({:.3})", self.median, self.min)
     }
 }
@@ -52,8 +52,8 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    pub(crate) fn new(kind: Kind, instances: u32, frames: usize, times: Vec<Times>) -> Self {
-        let of = |value: fn(&Times) -> f64| Spread::of(&times, value);
+    pub(crate) fn new(kind: Kind, instances: u32, frames: usize, times: &[Times]) -> Self {
+        let of = |value: fn(&Times) -> f64| Spread::of(times.iter().map(value).collect());
         Self {
             kind,
             instances,
@@ -73,10 +73,10 @@ impl Row {
     }
 }
 
-pub(crate) fn print(context: &Context, rows: &[Row]) -> Outcome {
+/// The machine, and the command of this run.
+pub(crate) fn print_machine(context: &Context) -> Outcome {
     let character = throng::builtin::mannequin()?.character;
     let level = Animator::new(&character)?.simd_level();
-    let joints = character.skeleton().len();
     println!("\nDevice: {}", context.info);
     println!(
         "CPU: {}, one thread, kernels: {level}, all other code: {}",
@@ -84,6 +84,12 @@ pub(crate) fn print(context: &Context, rows: &[Row]) -> Outcome {
         machine::vectors()
     );
     println!("Command: `{}`", machine::command(NAME));
+    Ok(())
+}
+
+/// The tables of crowds that are in view as a whole, next to the batch kernel.
+pub(crate) fn print(rows: &[Row]) -> Outcome {
+    let joints = throng::builtin::mannequin()?.skeleton().len();
     println!("\nMilliseconds a frame, median (minimum):\n");
     println!(
         "| instances | each plays | frames | begin_frame | of that, update | record_prepare | of that, animate | of that, other | batch alone |"

@@ -1,0 +1,329 @@
+//! The tables and the plot of frames with culling.
+
+use crate::Outcome;
+use crate::culling::{Case, Detail, Figures, InView, side_name};
+use crate::load::Kind;
+use crate::report::Spread;
+use std::fmt::Write as _;
+use throng::{Side, Stats};
+
+/// The figures of one case.
+pub(crate) struct Row {
+    pub(crate) case: Case,
+    frames: usize,
+    whole: Spread,
+    update: Spread,
+    animate: Spread,
+    rest: Spread,
+    draw: Spread,
+    pub(crate) submission: Spread,
+    /// The last frame's.
+    stats: Stats,
+}
+
+impl Row {
+    /// `None` without figures.
+    pub(crate) fn new(case: Case, figures: &[Figures]) -> Option<Self> {
+        let of = |value: fn(&Figures) -> f64| Spread::of(figures.iter().map(value).collect());
+        Some(Self {
+            case,
+            frames: figures.len(),
+            whole: of(Figures::whole_us),
+            update: of(|one| one.stats.update_ms * 1e3),
+            animate: of(|one| one.stats.animate_ms * 1e3),
+            rest: of(|one| one.prepare_us - one.stats.animate_ms * 1e3),
+            draw: of(|one| one.draw_us),
+            submission: of(|one| one.submission_ms),
+            stats: figures.last()?.stats,
+        })
+    }
+
+    fn is(&self, case: &Case) -> bool {
+        self.case == *case
+    }
+}
+
+fn find<'r>(rows: &'r [Row], case: &Case) -> Option<&'r Row> {
+    rows.iter().find(|row| row.is(case))
+}
+
+/// Median and minimum, in microseconds.
+fn cell(spread: Spread) -> String {
+    let number = |value: f64| match value {
+        100.0.. => format!("{value:.0}"),
+        _ => format!("{value:.1}"),
+    };
+    format!("{} ({})", number(spread.median), number(spread.min))
+}
+
+/// The columns of the first table, and the lines of the plot.
+const COLUMNS: [(Detail, Side); 4] = [
+    (Detail::Levels, Side::Cpu),
+    (Detail::Full, Side::Cpu),
+    (Detail::Levels, Side::Gpu),
+    (Detail::Full, Side::Gpu),
+];
+
+/// The sizes in `rows`, ascending.
+fn sizes(rows: &[Row]) -> Vec<u32> {
+    let mut sizes: Vec<u32> = rows.iter().map(|row| row.case.instances).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    sizes
+}
+
+/// The CPU time of a frame as a whole, then by part.
+pub(crate) fn print_cpu(rows: &[Row]) {
+    println!("\nCPU microseconds a frame with two views, median (minimum):\n");
+    let names =
+        COLUMNS.map(|(detail, side)| format!("{}, cull: {}", detail.name(), side_name(side)));
+    println!(
+        "| instances | each plays | in view | {} |",
+        names.join(" | ")
+    );
+    println!("|---:|---|---|{}", "---:|".repeat(COLUMNS.len()));
+    for instances in sizes(rows) {
+        for kind in Kind::CULLED {
+            for in_view in InView::ALL {
+                let cells = COLUMNS.map(|(detail, side)| {
+                    let case = Case {
+                        instances,
+                        in_view,
+                        detail,
+                        kind,
+                        side,
+                        views: 2,
+                    };
+                    find(rows, &case).map_or("–".into(), |row| cell(row.whole))
+                });
+                let (kind, in_view) = (kind.name(), in_view.name());
+                println!(
+                    "| {instances} | {kind} | {in_view} | {} |",
+                    cells.join(" | ")
+                );
+            }
+        }
+    }
+    println!("\nThe same by part, medians:\n");
+    println!(
+        "| instances | each plays | in view | detail | cull | frames | update | animate | rest of prepare | record_draw | whole | bytes | animated | draws | submission, ms |"
+    );
+    println!("|---:|---|---|---|---|{}", "---:|".repeat(10));
+    for row in rows {
+        let case = &row.case;
+        let parts = [row.update, row.animate, row.rest, row.draw, row.whole];
+        let parts = parts.map(|part| format!("{:.1}", part.median)).join(" | ");
+        println!(
+            "| {} | {} | {} | {} | {} | {} | {parts} | {} | {} | {} | {:.2} |",
+            case.instances,
+            case.kind.name(),
+            case.in_view.name(),
+            case.detail.name(),
+            side_name(case.side),
+            row.frames,
+            row.stats.upload_bytes,
+            row.stats.animated,
+            row.stats.draws,
+            row.submission.median,
+        );
+    }
+}
+
+/// The time of whole submissions, with draws.
+pub(crate) fn print_device(rows: &[Row]) {
+    println!("\nMilliseconds of a submission with its draws, median (minimum):\n");
+    println!(
+        "| instances | views | in view | detail | cull | frames | submission | no culling / this | triangles |"
+    );
+    println!("|---:|---:|---|---|---|{}", "---:|".repeat(4));
+    for row in rows {
+        let case = &row.case;
+        let uncut = Case {
+            detail: Detail::Uncut,
+            side: Side::Cpu,
+            ..*case
+        };
+        let ratio =
+            find(rows, &uncut).map_or("–".into(), |uncut| uncut.submission.over(row.submission));
+        println!(
+            "| {} | {} | {} | {} | {} | {} | {} | {ratio} | {} |",
+            case.instances,
+            case.views,
+            case.in_view.name(),
+            case.detail.name(),
+            side_name(case.side),
+            row.frames,
+            row.submission.cell(),
+            row.stats.triangles,
+        );
+    }
+}
+
+/// The CPU time of frames that show nothing, by the number of views.
+pub(crate) fn print_unseen(rows: &[Row]) {
+    println!("\nCPU microseconds a frame with nothing in view, median (minimum):\n");
+    println!("| instances | views | each plays | cull: CPU | cull: GPU |");
+    println!("|---:|---:|---|---:|---:|");
+    for row in rows.iter().filter(|row| row.case.side == Side::Cpu) {
+        let other = Case {
+            side: Side::Gpu,
+            ..row.case
+        };
+        let other = find(rows, &other).map_or("–".into(), |row| cell(row.whole));
+        let Case {
+            instances,
+            views,
+            kind,
+            ..
+        } = row.case;
+        let (name, this) = (kind.name(), cell(row.whole));
+        println!("| {instances} | {views} | {name} | {this} | {other} |");
+    }
+}
+
+const PANEL: f64 = 300.0;
+const HEIGHT: f64 = 400.0;
+const LEFT: f64 = 60.0;
+const TOP: f64 = 60.0;
+const BASE: f64 = 320.0;
+/// Colours of the sides of the stage cull.
+const COLORS: [(Side, &str); 2] = [(Side::Cpu, "#4477aa"), (Side::Gpu, "#cc6677")];
+/// Dashes of what is in view.
+const DASHES: [(InView, &str); 3] = [
+    (InView::All, ""),
+    (InView::Tenth, "7 3"),
+    (InView::None, "2 3"),
+];
+
+/// The decades of an axis, as powers of ten.
+struct Axis {
+    first: f64,
+    last: f64,
+}
+
+impl Axis {
+    fn of(values: impl Iterator<Item = f64>) -> Self {
+        let (mut first, mut last) = (f64::MAX, f64::MIN);
+        for value in values {
+            first = first.min(value.log10().floor());
+            last = last.max(value.log10().ceil());
+        }
+        let last = last.max(first + 1.0);
+        Self { first, last }
+    }
+
+    /// Where a value lies, from 0 to 1.
+    fn at(&self, value: f64) -> f64 {
+        (value.log10() - self.first) / (self.last - self.first)
+    }
+
+    fn decades(&self) -> impl Iterator<Item = f64> {
+        (self.first as i32..=self.last as i32).map(|power| 10.0_f64.powi(power))
+    }
+}
+
+/// CPU microseconds by the number of instances, with levels of detail: one panel for each activity.
+pub(crate) fn plot(rows: &[Row]) -> Outcome<String> {
+    let levels: Vec<&Row> = rows
+        .iter()
+        .filter(|row| row.case.detail == Detail::Levels)
+        .collect();
+    let across = Axis::of(levels.iter().map(|row| row.case.instances.into()));
+    let up = Axis::of(levels.iter().map(|row| row.whole.median));
+    let width = LEFT + PANEL * Kind::CULLED.len() as f64;
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{HEIGHT}\" \
+         viewBox=\"0 0 {width} {HEIGHT}\" font-family=\"sans-serif\" font-size=\"12\">\n\
+         <rect width=\"{width}\" height=\"{HEIGHT}\" fill=\"white\"/>\n\
+         <text x=\"{LEFT}\" y=\"20\" font-size=\"14\">CPU microseconds a frame with two views and \
+         levels of detail, by the number of instances</text>\n"
+    );
+    let y = |value: f64| BASE - (BASE - TOP) * up.at(value);
+    for (number, kind) in Kind::CULLED.into_iter().enumerate() {
+        let start = LEFT + PANEL * number as f64;
+        let x = |value: f64| start + (PANEL - 30.0) * across.at(value);
+        frame(&mut svg, (&across, &up), (&x, &y))?;
+        let name = kind.name();
+        writeln!(
+            svg,
+            "<text x=\"{start}\" y=\"{}\">{name}</text>",
+            TOP - 10.0
+        )?;
+        for (side, color) in COLORS {
+            for (in_view, dash) in DASHES {
+                let of = |row: &&&Row| {
+                    let case = &row.case;
+                    (case.kind, case.side, case.in_view) == (kind, side, in_view)
+                };
+                let points: Vec<String> = levels
+                    .iter()
+                    .filter(of)
+                    .map(|row| {
+                        let (x, y) = (x(row.case.instances.into()), y(row.whole.median));
+                        format!("{x:.1},{y:.1}")
+                    })
+                    .collect();
+                line(&mut svg, &points.join(" "), (color, dash))?;
+            }
+        }
+    }
+    legend(&mut svg)?;
+    Ok(svg + "</svg>\n")
+}
+
+/// The grid of a panel, with the numbers of its decades.
+fn frame(
+    svg: &mut String,
+    (across, up): (&Axis, &Axis),
+    (x, y): (&dyn Fn(f64) -> f64, &dyn Fn(f64) -> f64),
+) -> Outcome {
+    let ends = |axis: &Axis| [axis.first, axis.last].map(|power| 10.0_f64.powf(power));
+    let [left, right] = ends(across).map(x);
+    let [bottom, top] = ends(up).map(y);
+    for value in across.decades() {
+        let (at, below) = (x(value), BASE + 16.0);
+        writeln!(
+            svg,
+            "<line x1=\"{at:.1}\" x2=\"{at:.1}\" y1=\"{bottom:.1}\" y2=\"{top:.1}\" stroke=\"#dddddd\"/>\n\
+             <text x=\"{at:.1}\" y=\"{below}\" text-anchor=\"middle\">{value}</text>"
+        )?;
+    }
+    for value in up.decades() {
+        let (at, before) = (y(value), left - 4.0);
+        writeln!(
+            svg,
+            "<line x1=\"{left:.1}\" x2=\"{right:.1}\" y1=\"{at:.1}\" y2=\"{at:.1}\" stroke=\"#dddddd\"/>\n\
+             <text x=\"{before:.1}\" y=\"{:.1}\" text-anchor=\"end\">{value}</text>",
+            at + 4.0
+        )?;
+    }
+    Ok(())
+}
+
+fn line(svg: &mut String, points: &str, (color, dash): (&str, &str)) -> Outcome {
+    writeln!(
+        svg,
+        "<polyline points=\"{points}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"1.8\" \
+         stroke-dasharray=\"{dash}\"/>"
+    )?;
+    Ok(())
+}
+
+fn legend(svg: &mut String) -> Outcome {
+    let mut x = LEFT;
+    let y = BASE + 50.0;
+    for (side, color) in COLORS {
+        for (in_view, dash) in DASHES {
+            line(svg, &format!("{x},{y} {},{y}", x + 30.0), (color, dash))?;
+            let (side, in_view) = (side_name(side), in_view.name());
+            writeln!(
+                svg,
+                "<text x=\"{}\" y=\"{}\">cull: {side}, {in_view}</text>",
+                x + 36.0,
+                y + 4.0
+            )?;
+            x += 150.0;
+        }
+    }
+    Ok(())
+}
