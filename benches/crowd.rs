@@ -106,7 +106,7 @@ impl Options {
     }
 
     fn rounds(&self, case: &Case) -> Rounds {
-        Rounds::Frames(self.frames(case.instances, 25))
+        Rounds::Frames(self.frames(case.instances, 15))
     }
 
     fn drawn(&self) -> Rounds {

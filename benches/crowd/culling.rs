@@ -130,7 +130,8 @@ impl Figures {
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Rounds {
     Frames(usize),
-    /// Frames that are drawn: at least 2, then until this much time has passed, at most 50.
+    /// Frames that are drawn, until this much time has passed: at most 50, and at least 2 if they
+    /// do not take five times as long.
     Drawn(Duration),
     /// One frame that is drawn.
     One,
@@ -259,7 +260,11 @@ impl Scene {
             all.push(self.step(context, draws)?);
             let ends = match rounds {
                 Rounds::Frames(count) => all.len() >= count,
-                Rounds::Drawn(time) => all.len() >= 50 || all.len() >= 2 && start.elapsed() >= time,
+                Rounds::Drawn(time) => {
+                    let passed = start.elapsed();
+                    let enough = all.len() >= 2 && passed >= time;
+                    enough || all.len() >= 50 || passed >= 5 * time
+                }
                 Rounds::One => true,
             };
             if ends {
