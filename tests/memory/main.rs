@@ -11,6 +11,8 @@ mod load;
 
 mod animator;
 mod batch;
+#[cfg(feature = "vulkan")]
+mod crowd;
 mod import;
 mod skinner;
 mod springs;

@@ -1,0 +1,157 @@
+//! The memory of a crowd for each instance.
+
+use std::collections::BTreeMap;
+use throng::ash::vk;
+use throng::character::Character;
+use throng::glam::{Affine3A, Mat4, Vec3};
+use throng::standalone::{Context, ContextDesc, Validation};
+use throng::{
+    Capacity, CharacterDesc, Crowd, CrowdDesc, Play, Side, SkinningStage, Spawn, Stages, View,
+    builtin,
+};
+
+/// What is the same for a crowd of any size is found in this few instances.
+const FEW: u32 = 64;
+const MANY: u32 = 20_000;
+const FRAMES_IN_FLIGHT: u32 = 2;
+const VIEWS: u32 = 2;
+/// Bytes of a palette entry.
+const ENTRY_BYTES: u64 = 48;
+
+/// The most memory of the GPU for each instance, in bytes, beyond its palettes in the ring.
+const MAX_GPU_BYTES: f64 = 1024.0;
+
+/// All allocations of the device's memory, in bytes by name.
+fn gpu_memory(context: &mut Context) -> BTreeMap<String, u64> {
+    let mut all = BTreeMap::new();
+    for allocation in context.allocator().get().generate_report().allocations {
+        *all.entry(allocation.name).or_default() += allocation.size;
+    }
+    all
+}
+
+fn capacity(character: &Character, count: u32) -> Capacity {
+    let (views, desc) = (Capacity::of_views(VIEWS), CharacterDesc::default());
+    views
+        .with_character(character, &desc, count, SkinningStage::Vertex)
+        .unwrap()
+}
+
+/// The device memory with a crowd of `count` instances, each in a cross-fade, after frames with two
+/// views.
+fn memory(
+    context: &mut Context,
+    character: &Character,
+    side: Side,
+    count: u32,
+) -> BTreeMap<String, u64> {
+    let device = unsafe { context.gpu_device() };
+    let desc = CrowdDesc {
+        frames_in_flight: FRAMES_IN_FLIGHT,
+        capacity: capacity(character, count),
+        stages: Stages { cull: side },
+        ..CrowdDesc::default()
+    };
+    let mut crowd = Crowd::new(&device, &mut context.allocator(), &desc).unwrap();
+    let id = crowd.add_character(&mut context.allocator(), character);
+    let id = id.unwrap();
+    for number in 0..count {
+        let spawn = Spawn {
+            world_from_model: Affine3A::from_translation(Vec3::X * 0.01 * number as f32),
+            play: Play::new("Walk").offset_s(0.1 * f64::from(number)),
+            ..Spawn::default()
+        };
+        let instance = crowd.spawn(id, &spawn).unwrap();
+        let fade = Play::new("Run").fade_s(100.0);
+        crowd.instance_mut(instance).unwrap().play(fade).unwrap();
+    }
+    for frame in 0..2 * FRAMES_IN_FLIGHT {
+        step(context, &mut crowd, frame);
+    }
+    let gpu = gpu_memory(context);
+    assert_eq!(crowd.capacity(), desc.capacity, "it did not grow");
+    context.wait_idle().unwrap();
+    unsafe { crowd.destroy(&mut context.allocator()) };
+    gpu
+}
+
+/// One frame with two views, of which one sees all and the other half of them.
+fn step(context: &mut Context, crowd: &mut Crowd, frame: u32) {
+    let (frame_index, now_s) = (frame % FRAMES_IN_FLIGHT, f64::from(frame) / 60.0);
+    let extent = vk::Extent2D {
+        width: 640,
+        height: 480,
+    };
+    let views = [1.0 / 400.0, 1.0 / 100.0].map(|scale: f32| {
+        let clip_from_world = Mat4::from_scale(Vec3::new(scale, 0.1, 0.1));
+        View::new(clip_from_world, Vec3::Z * 9.0, extent)
+    });
+    let allocator = &mut context.allocator();
+    let frame = unsafe { crowd.begin_frame(allocator, frame_index, now_s) };
+    let mut frame = frame.unwrap();
+    let prepared = context.submit_and_wait(|_, cmd| unsafe { frame.record_prepare(cmd, &views) });
+    prepared.unwrap().unwrap();
+}
+
+/// The bytes that a crowd needs for each instance.
+struct Each {
+    side: Side,
+    gpu: f64,
+    /// Of the GPU, in the ring, and not in `gpu`.
+    palettes: f64,
+    /// Of the GPU, by the names of allocations.
+    by_name: BTreeMap<String, f64>,
+}
+
+/// The memory for each instance of crowds that cull on either side.
+fn each() -> [Each; 2] {
+    let mut context = Context::new(&ContextDesc {
+        app_name: "throng's tests",
+        validation: Validation::On,
+        ..ContextDesc::default()
+    })
+    .expect("a Vulkan 1.3 driver and the validation layer: run scripts/with-vulkan cargo test");
+    let character = builtin::mannequin().unwrap().character;
+    let entries = |count| u64::from(capacity(&character, count).palette_entries);
+    let palettes = (entries(MANY) - entries(FEW)) * ENTRY_BYTES * u64::from(FRAMES_IN_FLIGHT);
+    let more = f64::from(MANY - FEW);
+    let sum = |all: &BTreeMap<String, u64>| all.values().sum::<u64>();
+    let all = [Side::Cpu, Side::Gpu].map(|side| {
+        let [few, many] = [FEW, MANY].map(|count| memory(&mut context, &character, side, count));
+        let of_name = |(name, bytes): (&String, &u64)| {
+            let before = few.get(name).copied().unwrap_or(0);
+            (name.clone(), (*bytes as f64 - before as f64) / more)
+        };
+        Each {
+            side,
+            gpu: (sum(&many) - sum(&few) - palettes) as f64 / more,
+            palettes: palettes as f64 / more,
+            by_name: many.iter().map(of_name).collect(),
+        }
+    });
+    let messages = context.messages();
+    assert!(messages.is_empty(), "{}", messages.report());
+    all
+}
+
+/// A crowd needs at most 1 KiB of the GPU's memory for each instance, beyond its palettes in the
+/// ring.
+#[test]
+fn gpu_memory_for_each_instance() {
+    for Each {
+        side,
+        gpu,
+        palettes,
+        by_name,
+    } in each()
+    {
+        let what = format!(
+            "cull: {side:?}: {gpu:.1} bytes beyond {palettes:.1} of palettes; in all {by_name:.1?}"
+        );
+        println!("{what}");
+        assert!(gpu <= MAX_GPU_BYTES, "{what}");
+        // Two frames in flight have the palettes, and nothing else has the name.
+        let ring = by_name["throng palettes (ring)"];
+        assert!((ring - palettes).abs() < 1.0, "{what}");
+    }
+}
