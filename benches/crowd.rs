@@ -157,6 +157,7 @@ fn culled(options: &Options) -> Vec<Case> {
                         kind,
                         side,
                         views: 2,
+                        cold: false,
                     }));
                 }
             }
@@ -190,6 +191,7 @@ fn drawn(options: &Options) -> Vec<Case> {
                     kind: Kind::Clip,
                     side,
                     views,
+                    cold: false,
                 }));
             }
         }
@@ -211,9 +213,27 @@ fn unseen(options: &Options) -> Vec<Case> {
                     kind,
                     side,
                     views,
+                    cold: false,
                 }));
             }
         }
+    }
+    cases
+}
+
+/// Crowds at rest with cull on the GPU, with cold caches.
+fn cold(options: &Options) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for instances in options.sizes(&CULLED) {
+        cases.extend(InView::ALL.map(|in_view| Case {
+            instances,
+            in_view,
+            detail: Detail::Levels,
+            kind: Kind::Rest,
+            side: Side::Gpu,
+            views: 2,
+            cold: true,
+        }));
     }
     cases
 }
@@ -230,6 +250,8 @@ fn print_culling(context: &mut Context, options: &Options) -> Outcome {
     if let Some(file) = &options.plot {
         std::fs::write(file, culling_report::plot(&rows)?)?;
     }
+    let cold = all(cold(options), &|case| options.rounds(case))?;
+    culling_report::print_cold(&rows, &cold);
     let rows = all(unseen(options), &|case| options.rounds(case))?;
     culling_report::print_unseen(&rows);
     let rows = all(drawn(options), &|_| options.drawn())?;

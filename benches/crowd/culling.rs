@@ -2,6 +2,7 @@
 
 use crate::Outcome;
 use crate::load::{Kind, plays};
+use std::hint::black_box;
 use std::time::{Duration, Instant};
 use throng::ash::{self, vk};
 use throng::glam::camera::rh;
@@ -34,6 +35,9 @@ const SPACING: f32 = 1.5;
 const NEAREST: f32 = 4.0;
 /// Half the width of the crowd over its distance: within the camera's frustum.
 const HALF_WIDTH: f32 = 0.5;
+
+/// More than the caches hold.
+const CACHES_BYTES: usize = 96 << 20;
 
 /// The part of the crowd that the views see. The rest stands behind the camera.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,6 +108,8 @@ pub(crate) struct Case {
     pub(crate) side: Side,
     /// Views in each frame: cameras and views of a light in turn.
     pub(crate) views: u32,
+    /// True to empty the CPU's caches before each frame.
+    pub(crate) cold: bool,
 }
 
 /// The figures of one frame.
@@ -145,6 +151,8 @@ pub(crate) struct Scene {
     /// Draws that are recorded and never submitted.
     unsent: Frames,
     frame: u32,
+    /// Written before each frame, to empty the caches. Empty if they keep what they have.
+    other: Vec<u8>,
 }
 
 impl Scene {
@@ -194,6 +202,7 @@ impl Scene {
             target,
             unsent,
             frame: 0,
+            other: vec![0; if case.cold { CACHES_BYTES } else { 0 }],
         };
         scene.add_views(case, &places)?;
         Ok(scene)
@@ -279,6 +288,8 @@ impl Scene {
         let frame_index = self.frame % FRAMES_IN_FLIGHT;
         let unsent = self.unsent.begin(context)?.cmd;
         let views: Vec<View> = self.views.iter().map(|(view, _)| *view).collect();
+        self.other.fill(self.frame as u8);
+        black_box(&self.other);
         let start = Instant::now();
         // SAFETY: all work submitted before was waited for, and the draws of `unsent` are never
         // submitted.

@@ -93,6 +93,7 @@ pub(crate) fn print_cpu(rows: &[Row]) {
                         kind,
                         side,
                         views: 2,
+                        cold: false,
                     };
                     find(rows, &case).map_or("–".into(), |row| cell(row.whole))
                 });
@@ -125,6 +126,28 @@ pub(crate) fn print_cpu(rows: &[Row]) {
             row.stats.animated,
             row.stats.draws,
             row.submission.median,
+        );
+    }
+}
+
+/// The CPU time of crowds at rest, with caches as the frame before left them, and with cold ones.
+pub(crate) fn print_cold(rows: &[Row], cold: &[Row]) {
+    println!("\nCPU microseconds a frame at rest with cull on the GPU, median (minimum):\n");
+    println!("| instances | in view | caches as they are | cold caches | bytes | draws |");
+    println!("|---:|---|{}", "---:|".repeat(4));
+    for row in cold {
+        let case = Case {
+            cold: false,
+            ..row.case
+        };
+        let warm = find(rows, &case).map_or("–".into(), |row| cell(row.whole));
+        println!(
+            "| {} | {} | {warm} | {} | {} | {} |",
+            case.instances,
+            case.in_view.name(),
+            cell(row.whole),
+            row.stats.upload_bytes,
+            row.stats.draws,
         );
     }
 }
