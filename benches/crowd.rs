@@ -48,6 +48,8 @@ const DRAWN: [u32; 2] = [100, 1_000];
 const UNSEEN: u32 = 1_000;
 /// The largest size in a test.
 const TEST: u32 = 50;
+/// Timed frames of crowds at rest.
+const AT_REST: usize = 60;
 /// Number of frames before the first timed frame.
 const WARM_UP: usize = 4;
 
@@ -106,7 +108,12 @@ impl Options {
     }
 
     fn rounds(&self, case: &Case) -> Rounds {
-        Rounds::Frames(self.frames(case.instances, 15))
+        let frames = match (self.test, self.quick) {
+            // As many for each size, whose times are compared.
+            (false, false) if case.kind == Kind::Rest => AT_REST,
+            _ => self.frames(case.instances, 15),
+        };
+        Rounds::Frames(frames)
     }
 
     fn drawn(&self) -> Rounds {
