@@ -88,6 +88,11 @@ pub(crate) fn allocated_bytes() -> usize {
     BYTES.load(Relaxed)
 }
 
+/// The bytes that are alive, of those that were allocated while measured.
+pub(crate) fn alive_bytes() -> isize {
+    ALIVE.load(Relaxed)
+}
+
 /// The peak of bytes that `work` keeps alive, beyond those alive before it.
 pub(crate) fn peak_bytes<T>(work: impl FnOnce() -> T) -> (usize, T) {
     let before = ALIVE.load(Relaxed);

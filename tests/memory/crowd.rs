@@ -1,5 +1,6 @@
 //! The memory of a crowd for each instance.
 
+use crate::counting::{alive_bytes, measure};
 use std::collections::BTreeMap;
 use throng::ash::vk;
 use throng::character::Character;
@@ -21,7 +22,9 @@ const ENTRY_BYTES: u64 = 48;
 /// The most memory of the GPU for each instance, in bytes, beyond its palettes in the ring.
 const MAX_GPU_BYTES: f64 = 1024.0;
 
-/// All allocations of the device's memory, in bytes by name.
+/// The most memory of the CPU for each instance, in bytes.
+const MAX_CPU_BYTES: f64 = 768.0;
+
 fn gpu_memory(context: &mut Context) -> BTreeMap<String, u64> {
     let mut all = BTreeMap::new();
     for allocation in context.allocator().get().generate_report().allocations {
@@ -37,15 +40,23 @@ fn capacity(character: &Character, count: u32) -> Capacity {
         .unwrap()
 }
 
-/// The device memory with a crowd of `count` instances, each in a cross-fade, after frames with two
-/// views.
+/// The memory with a crowd of `count` instances, each in a cross-fade, after frames with two views.
+struct Memory {
+    /// All allocations of the device's memory, in bytes by name.
+    gpu: BTreeMap<String, u64>,
+    /// Bytes of the crowd on the heap.
+    cpu: f64,
+}
+
 fn memory(
     context: &mut Context,
     character: &Character,
     side: Side,
     count: u32,
-) -> BTreeMap<String, u64> {
+) -> Memory {
+    let _measurement = measure();
     let device = unsafe { context.gpu_device() };
+    let before = alive_bytes();
     let desc = CrowdDesc {
         frames_in_flight: FRAMES_IN_FLIGHT,
         capacity: capacity(character, count),
@@ -68,11 +79,12 @@ fn memory(
     for frame in 0..2 * FRAMES_IN_FLIGHT {
         step(context, &mut crowd, frame);
     }
+    let cpu = (alive_bytes() - before) as f64;
     let gpu = gpu_memory(context);
     assert_eq!(crowd.capacity(), desc.capacity, "it did not grow");
     context.wait_idle().unwrap();
     unsafe { crowd.destroy(&mut context.allocator()) };
-    gpu
+    Memory { gpu, cpu }
 }
 
 /// One frame with two views, of which one sees all and the other half of them.
@@ -96,6 +108,7 @@ fn step(context: &mut Context, crowd: &mut Crowd, frame: u32) {
 /// The bytes that a crowd needs for each instance.
 struct Each {
     side: Side,
+    cpu: f64,
     gpu: f64,
     /// Of the GPU, in the ring, and not in `gpu`.
     palettes: f64,
@@ -119,14 +132,15 @@ fn each() -> [Each; 2] {
     let all = [Side::Cpu, Side::Gpu].map(|side| {
         let [few, many] = [FEW, MANY].map(|count| memory(&mut context, &character, side, count));
         let of_name = |(name, bytes): (&String, &u64)| {
-            let before = few.get(name).copied().unwrap_or(0);
+            let before = few.gpu.get(name).copied().unwrap_or(0);
             (name.clone(), (*bytes as f64 - before as f64) / more)
         };
         Each {
             side,
-            gpu: (sum(&many) - sum(&few) - palettes) as f64 / more,
+            cpu: (many.cpu - few.cpu) / more,
+            gpu: (sum(&many.gpu) - sum(&few.gpu) - palettes) as f64 / more,
             palettes: palettes as f64 / more,
-            by_name: many.iter().map(of_name).collect(),
+            by_name: many.gpu.iter().map(of_name).collect(),
         }
     });
     let messages = context.messages();
@@ -134,21 +148,24 @@ fn each() -> [Each; 2] {
     all
 }
 
-/// A crowd needs at most 1 KiB of the GPU's memory for each instance, beyond its palettes in the
-/// ring.
+/// For each instance, a crowd needs at most 768 bytes of the CPU's memory, and 1 KiB of the GPU's
+/// beyond its palettes in the ring.
 #[test]
-fn gpu_memory_for_each_instance() {
+fn memory_for_each_instance() {
     for Each {
         side,
+        cpu,
         gpu,
         palettes,
         by_name,
     } in each()
     {
         let what = format!(
-            "cull: {side:?}: {gpu:.1} bytes beyond {palettes:.1} of palettes; in all {by_name:.1?}"
+            "cull: {side:?}: CPU: {cpu:.1} bytes; GPU: {gpu:.1} bytes beyond {palettes:.1} of \
+             palettes; in all {by_name:.1?}"
         );
         println!("{what}");
+        assert!(cpu <= MAX_CPU_BYTES, "{what}");
         assert!(gpu <= MAX_GPU_BYTES, "{what}");
         // Two frames in flight have the palettes, and nothing else has the name.
         let ring = by_name["throng palettes (ring)"];
