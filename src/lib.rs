@@ -181,6 +181,8 @@ pub use glam;
 pub use gpu_allocator;
 pub use id::Id;
 #[cfg(feature = "vulkan")]
+pub use pass::animate::{AnimateDispatch, AnimateJob, AnimateJobs, AnimatePipeline};
+#[cfg(feature = "vulkan")]
 pub use pass::desc::{DepthBias, MaterialDesc, PassDesc, PassKind};
 #[cfg(feature = "vulkan")]
 pub use pass::shadow_map::ShadowMap;

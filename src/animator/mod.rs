@@ -85,6 +85,8 @@ pub use replace::Misfit;
 pub(crate) use replace::Misfits;
 pub use snapshot::{ActorSnapshot, AnimatorSnapshot};
 pub use solvers::{IkReport, IkSolver, IkTarget};
+#[cfg(feature = "vulkan")]
+pub(crate) use state::Clock;
 pub use state::{RootMotionMode, ShowPose};
 
 use crate::Threads;

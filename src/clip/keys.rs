@@ -210,6 +210,13 @@ impl Packed {
         row.value(lane, row.field(&self.bytes[window..], lane))
     }
 
+    /// The field of one lane of a row.
+    #[cfg(feature = "vulkan")]
+    pub(crate) fn field(&self, frame: usize, row: usize, lane: usize) -> u32 {
+        let window = frame * self.stride + self.windows[row] as usize;
+        self.rows[row].field(&self.bytes[window..], lane)
+    }
+
     /// Decodes the keys of a row.
     pub(crate) fn keys(&self, frame: usize, row: usize) -> [f32; WIDTH] {
         let window = frame * self.stride + self.windows[row] as usize;

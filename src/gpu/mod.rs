@@ -166,6 +166,7 @@
 //! files, [`SetLayout::glsl`] is the text of `throng.glsl` with everything that it includes.
 
 mod allocator;
+mod animation;
 mod device;
 mod encode;
 mod features;
@@ -188,6 +189,8 @@ mod upload;
 
 pub(crate) use allocator::expect_own;
 pub use allocator::{GpuAllocator, MemoryAllocator, MemoryBlock, MemoryRequest};
+pub use animation::{AnimationTables, CpuReason, GpuPlay, GpuTime, Producer};
+pub(crate) use animation::{JOINT_CLASSES, convert};
 pub use device::Device;
 pub(crate) use device::{Limits, VkCall, limit};
 pub(crate) use encode::{CHUNK, skin_variant, variant};

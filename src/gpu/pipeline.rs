@@ -59,20 +59,21 @@ pub(crate) unsafe fn pipeline_layout(
     Ok(Object::new(device, layout, name))
 }
 
-/// Creates a compute pipeline whose workgroup size is specialization constant 0.
+/// Creates a compute pipeline with the specialization constants 0 and 1, if the shader has them.
 ///
-/// Constant 1 is `variant`, if the shader has one.
+/// Constant 0 is a size: that of a workgroup, or of its shared memory.
 ///
 /// # Safety
 /// - `words` are as for [`shader_module`], and have a compute entry point `main`.
 /// - `layout` belongs to `device`, is alive, and fits the shader.
-/// - `workgroup` is at most 128, which every device supports.
+/// - With that size, a workgroup is within what every device supports: 128 invocations and 16 KiB of
+///   shared memory.
 pub(crate) unsafe fn compute_pipeline(
     device: &Device,
     name: &str,
     words: &[u32],
     layout: vk::PipelineLayout,
-    workgroup: u32,
+    size: u32,
     variant: u32,
 ) -> Result<Object<vk::Pipeline>> {
     // SAFETY: the words are a module, by this function's contract.
@@ -83,7 +84,7 @@ pub(crate) unsafe fn compute_pipeline(
         size: size_of::<u32>(),
     };
     let entries = [constant(0), constant(1)];
-    let values = [workgroup, variant];
+    let values = [size, variant];
     let constants = vk::SpecializationInfo::default()
         .map_entries(&entries)
         .data(bytemuck::cast_slice(&values));
@@ -97,7 +98,7 @@ pub(crate) unsafe fn compute_pipeline(
         .stage(stage)
         .layout(layout)];
     // SAFETY: the module was created above. By this function's contract, it has the entry point,
-    // the layout is alive and fits it, and the device supports the workgroup size.
+    // the layout is alive and fits it, and the device supports the workgroup.
     let made = unsafe {
         device
             .raw

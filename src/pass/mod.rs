@@ -4,14 +4,15 @@
 //! |---|---|---|---|
 //! | (changes) | [`scatter`] | `scatter.comp` | – |
 //! | cull, scan, compact, args | [`cull`] | `budget.comp`, `cull.comp`, `scan.comp`, `compact.comp`, `args.comp` | `src/crowd/visibility` |
-//! | animate | – | – | `src/animate` |
-//! | palette | – | – | `src/skeleton`, `src/palette`, and the kernel in `src/animate` |
+//! | animate | [`animate`] | `animate.comp` | `src/animate` |
+//! | palette | [`animate`] | `animate.comp` | `src/skeleton`, `src/palette`, and the kernel in `src/animate` |
 //! | skin | [`skin`] | `skin.comp` | `src/skin`, `src/skin/skinner` |
 //! | draw | [`draw`], [`desc`], [`pipelines`], [`shadow_map`] | `crowd.*`, `depth.vert`, `motion.*` | – |
 //!
 //! Masked materials use `mask.frag` and `motion_mask.*` where the others need no texture. Fragment
 //! shaders have variants with the suffixes `_bindless` and `_shadowed`.
 
+pub(crate) mod animate;
 pub(crate) mod cull;
 pub(crate) mod desc;
 pub(crate) mod draw;

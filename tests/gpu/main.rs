@@ -20,6 +20,7 @@ mod shader_layout;
 mod texture;
 
 mod allocators;
+mod animate;
 mod animator;
 mod attachments;
 mod compiled_shaders;

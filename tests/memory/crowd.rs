@@ -48,12 +48,7 @@ struct Memory {
     cpu: f64,
 }
 
-fn memory(
-    context: &mut Context,
-    character: &Character,
-    side: Side,
-    count: u32,
-) -> Memory {
+fn memory(context: &mut Context, character: &Character, side: Side, count: u32) -> Memory {
     let _measurement = measure();
     let device = unsafe { context.gpu_device() };
     let before = alive_bytes();

@@ -16,7 +16,7 @@ mod weights;
 
 pub(super) use blend::BlendPlay;
 pub(super) use blend_pool::{BlendPool, Blends};
-pub(super) use clock::Clock;
+pub(crate) use clock::Clock;
 pub(super) use driver::Driver;
 pub(super) use goals::Goals;
 pub(super) use inertialiser::{Inertialiser, Motion, MotionSamples};

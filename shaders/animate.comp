@@ -1,0 +1,213 @@
+// Stages animate and palette: one workgroup for each instance. It blends what the instance plays, and
+// writes its palette. The CPU's side is src/animate, whose rule of blending is that of ClipSample.
+#version 460
+#extension GL_EXT_buffer_reference : require
+#extension GL_EXT_buffer_reference_uvec2 : require
+#extension GL_GOOGLE_include_directive : require
+
+// The largest number of joints, and the format of the entries.
+layout(constant_id = 0) const uint JOINTS = 64u;
+layout(constant_id = 1) const uint METHOD = 0u;
+
+layout(local_size_x = 64) in;
+
+#include "include/playback.glsl"
+#include "include/clip.glsl"
+#include "include/palette_entry.glsl"
+
+const uint LANES = 64u;
+const uint PLAYS = 8u;
+// Workgroups in a row of a dispatch.
+const uint ROW_GROUPS = 32768u;
+// Less weight than this on the lowest layer leaves the rest pose visible.
+const float FULL_WEIGHT = 0.999;
+const uint ADDITIVE = 256u;
+
+layout(push_constant) uniform Push {
+    uvec2 tables;  // device addresses
+    uvec2 plays;
+    uvec2 jobs;    // for each instance: first play, number of plays, address of its palette
+    uvec2 counted; // the number of instances, or 0
+    uvec2 now;     // ticks
+    uint most;     // the number of instances, if it is not read
+};
+
+shared vec4 local_rows[JOINTS * 3u];
+shared uint parents[JOINTS];
+// By play: first track, words of the frames around the time, first word of the mask. Then the part
+// between the frames, weight, and layer.
+shared uvec4 places[PLAYS];
+shared float parts[PLAYS];
+shared float weights[PLAYS];
+shared uint layers[PLAYS];
+
+vec4 unit(const vec4 q) {
+    float squared = dot(q, q);
+    return squared > 0.0 ? q / sqrt(squared) : vec4(0.0, 0.0, 0.0, 1.0);
+}
+
+vec4 product(const vec4 a, const vec4 b) {
+    return vec4(a.w * b.xyz + b.w * a.xyz + cross(a.xyz, b.xyz), a.w * b.w - dot(a.xyz, b.xyz));
+}
+
+// A part of a rotation: 0 gives none of it, 1 all. `part` of src/animate/layers.rs.
+vec4 part_of(const vec4 q, const float weight) {
+    float over = 1.0 / clamp(weight, 1.0, 1e12);
+    float part = min(weight, 1.0);
+    float side = q.w < 0.0 ? -part : part;
+    return unit(vec4(q.xyz * side, (abs(q.w) - 1.0) * part + over));
+}
+
+float weight_of(const Words all, const uint number, const uint joint) {
+    float weight = weights[number];
+    uint mask = places[number].w;
+    return mask == NO_PARENT ? weight : weight * uintBitsToFloat(all.words[mask + joint]);
+}
+
+// The local matrix of a joint.
+void pose(const Rows tables, const Words all, const uint joint, const uint count) {
+    uint at = tables.rows[HEADER_STARTS].x + joint * JOINT_ROWS;
+    vec4 rest_rotation = uintBitsToFloat(tables.rows[at]);
+    uvec4 rest_place = tables.rows[at + 1u];
+    vec3 rest_translation = uintBitsToFloat(rest_place.xyz);
+    vec3 rest_scale = uintBitsToFloat(tables.rows[at + 2u].xyz);
+    vec4 q = unit(rest_rotation);
+    vec3 t = rest_translation, s = rest_scale;
+    for (uint start = 0u; start < count;) {
+        uint layer = layers[start] & 255u;
+        float total = 0.0;
+        bool covers = false, adds = false;
+        uint end = start;
+        for (; end < count && (layers[end] & 255u) == layer; ++end) {
+            // Clips without weight do not count.
+            if (weights[end] > 0.0) {
+                bool is_additive = layers[end] >= ADDITIVE;
+                total += is_additive ? 0.0 : weight_of(all, end, joint);
+                covers = covers || !is_additive;
+                adds = adds || is_additive;
+            }
+        }
+        if (covers) {
+            float full = layer == 0u ? FULL_WEIGHT : 1.0;
+            float below = max(full - total, 0.0), whole = max(total, full);
+            q *= below;
+            t *= below;
+            s *= below;
+            for (uint number = start; number < end; ++number) {
+                if (layers[number] >= ADDITIVE || weights[number] <= 0.0) {
+                    continue;
+                }
+                uvec4 tracks = tables.rows[places[number].x + joint];
+                Moment moment = Moment(0u, places[number].y, places[number].z, parts[number], 0u);
+                vec4 turn = rotation_of(tables, all, moment, tracks.x, rest_rotation);
+                float weight = weight_of(all, number, joint);
+                float squared = dot(turn, turn);
+                float by = squared > 0.0 ? weight / sqrt(squared) : 0.0;
+                q += turn * (dot(q, turn) < 0.0 ? -by : by);
+                t += weight * vector_of(tables, all, moment, tracks.y, rest_translation);
+                s += weight * vector_of(tables, all, moment, tracks.z, rest_scale);
+            }
+            q = unit(q / whole);
+            t /= whole;
+            s /= whole;
+        }
+        for (uint number = start; adds && number < end; ++number) {
+            if (layers[number] < ADDITIVE || weights[number] <= 0.0) {
+                continue;
+            }
+            uvec4 tracks = tables.rows[places[number].x + joint];
+                Moment moment = Moment(0u, places[number].y, places[number].z, parts[number], 0u);
+            float weight = weight_of(all, number, joint);
+            vec4 turn = rotation_of(tables, all, moment, tracks.x, vec4(0.0, 0.0, 0.0, 1.0));
+            q = product(q, part_of(unit(turn), weight));
+            t += weight * vector_of(tables, all, moment, tracks.y, vec3(0.0));
+            vec3 by = vector_of(tables, all, moment, tracks.z, vec3(1.0));
+            s *= fma(by - 1.0, vec3(weight), vec3(1.0));
+        }
+        start = end;
+    }
+    vec3 d = q.xyz + q.xyz;
+    vec3 xx = q.x * d, w = q.w * d;
+    float yy = q.y * d.y, yz = q.y * d.z, zz = q.z * d.z;
+    local_rows[joint * 3u] =
+        vec4(vec3(1.0 - (yy + zz), xx.y - w.z, xx.z + w.y) * s, t.x);
+    local_rows[joint * 3u + 1u] =
+        vec4(vec3(xx.y + w.z, 1.0 - (xx.x + zz), yz - w.x) * s, t.y);
+    local_rows[joint * 3u + 2u] =
+        vec4(vec3(xx.z - w.y, yz + w.x, 1.0 - (xx.x + yy)) * s, t.z);
+    parents[joint] = rest_place.w;
+}
+
+// A row of a product of affine matrices.
+vec4 product_row(const vec4 row, const vec4 i, const vec4 j, const vec4 k) {
+    return row.x * i + row.y * j + row.z * k + vec4(0.0, 0.0, 0.0, row.w);
+}
+
+// Poses one instance.
+void animate(const uint instance) {
+    uint lane = gl_LocalInvocationID.x;
+    Rows all_tables = Rows(tables);
+    Words all = Words(tables);
+    uvec4 counts = all_tables.rows[HEADER_COUNTS];
+    uvec4 starts = all_tables.rows[HEADER_STARTS];
+    uint levels = all_tables.rows[HEADER_DEPTH].x;
+    uvec4 job = Rows(jobs).rows[instance];
+    uint played = min(job.y, PLAYS);
+    // In what follows, lanes beyond the last one do its work once more: then each lane has valid
+    // indices, whatever a driver loads ahead of a branch.
+    if (played > 0u) {
+        uint number = min(lane, played - 1u);
+        Rows words = Rows(plays);
+        uint at = (job.x + number) * 4u;
+        Play play = play_of(words.rows[at], words.rows[at + 1u], words.rows[at + 2u],
+                            words.rows[at + 3u]);
+        uint clip = min(play.clip & 0xFFFFu, counts.w - 1u), mask = play.clip >> 16;
+        uint row = starts.w + clip * CLIP_ROWS;
+        uvec2 position = position_at(play, now, all_tables.rows[row + 1u].xy);
+        Moment moment = moment_at(all_tables, all, row, position);
+        uint mask_at = mask < counts.z ? starts.z * 4u + mask * counts.x : NO_PARENT;
+        if (lane < played) {
+            places[lane] = uvec4(moment.tracks, moment.from, moment.to, mask_at);
+            parts[lane] = moment.u;
+            weights[lane] = max(weight_at(play, now), 0.0);
+            layers[lane] = moment.additive | (play.modes & 255u);
+        }
+    }
+    barrier();
+    for (uint first = 0u; first < counts.x; first += LANES) {
+        pose(all_tables, all, min(first + lane, counts.x - 1u), played);
+    }
+    barrier();
+    for (uint first = 0u; first < counts.y; first += LANES) {
+        uint entry = min(first + lane, counts.y - 1u);
+        uint at = starts.y + entry * ENTRY_ROWS;
+        vec4 i = uintBitsToFloat(all_tables.rows[at]);
+        vec4 j = uintBitsToFloat(all_tables.rows[at + 1u]);
+        vec4 k = uintBitsToFloat(all_tables.rows[at + 2u]);
+        uint joint = all_tables.rows[at + 3u].x;
+        // From the joint up to the root. All lanes take as many steps as the deepest joint needs.
+        for (uint depth = 0u; depth < levels; ++depth) {
+            bool more = joint != NO_PARENT;
+            uint row = more ? joint : 0u;
+            vec4 a = product_row(local_rows[row * 3u], i, j, k);
+            vec4 b = product_row(local_rows[row * 3u + 1u], i, j, k);
+            vec4 c = product_row(local_rows[row * 3u + 2u], i, j, k);
+            i = more ? a : i;
+            j = more ? b : j;
+            k = more ? c : k;
+            joint = more ? parents[row] : NO_PARENT;
+        }
+        write_entry(Palette(job.zw), entry, METHOD, i, j, k);
+    }
+}
+
+void main() {
+    uint instance = gl_WorkGroupID.y * ROW_GROUPS + gl_WorkGroupID.x;
+    uint instances = most;
+    if (counted != uvec2(0u)) {
+        instances = Words(counted).words[0];
+    }
+    if (instance < instances) {
+        animate(instance);
+    }
+}

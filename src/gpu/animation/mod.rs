@@ -1,0 +1,76 @@
+//! Animation on the GPU: the tables of a character, and what its actors play.
+//!
+//! - `time`: time in integers, as shaders compute it.
+//! - `play`: play records as shaders read them.
+//! - `tables`: skeleton, palette, masks and clips as words.
+//! - `buffer`: these in a buffer.
+
+mod buffer;
+mod play;
+mod tables;
+mod time;
+
+pub use buffer::AnimationTables;
+pub use play::GpuPlay;
+pub(crate) use play::convert;
+pub use time::GpuTime;
+
+/// The most clips that shaders blend.
+pub(crate) const MAX_PLAYS: usize = 8;
+
+/// The sizes of skeletons that pipelines are made for, in joints. A joint takes 52 bytes of shared
+/// memory, of which every device has 16 KiB.
+pub(crate) const JOINT_CLASSES: [u32; 3] = [64, 128, 300];
+
+/// The most joints of a skeleton whose poses shaders compute.
+pub(crate) const MAX_JOINTS: u32 = JOINT_CLASSES[JOINT_CLASSES.len() - 1];
+
+/// The side that computes the poses of an actor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Producer {
+    /// Shaders can, see [`GpuPlay`].
+    Gpu,
+    /// Only the CPU can, for this reason.
+    Cpu(CpuReason),
+}
+
+/// Why shaders cannot compute the poses of an actor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum CpuReason {
+    /// The skeleton has more than 300 joints.
+    Joints,
+    /// It has targets of inverse kinematics.
+    InverseKinematics,
+    /// Its spring bones are on.
+    Springs,
+    /// It shows a pose that the caller gave.
+    OwnPose,
+    /// Decaying offsets after an inertialised transition. It ends with them.
+    Inertialisation,
+    /// It plays more than eight clips with a weight.
+    Plays,
+    /// It plays a clip of which some curves were kept, because packed keys would miss its error.
+    KeptCurves,
+    /// The speed of a clip that plays once is changing, or that of another one changes over more
+    /// than eight seconds of the clip. It ends with the change.
+    SpeedChange,
+    /// A time is more than 2²⁹ seconds from the epoch, or a clip runs more than 2³⁰ times a second.
+    Range,
+}
+
+impl core::fmt::Display for CpuReason {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(match self {
+            Self::Joints => "the skeleton has more than 300 joints",
+            Self::InverseKinematics => "inverse kinematics",
+            Self::Springs => "spring bones",
+            Self::OwnPose => "a pose of the caller's own",
+            Self::Inertialisation => "an inertialised transition",
+            Self::Plays => "more than eight clips at once",
+            Self::KeptCurves => "a clip with kept curves",
+            Self::SpeedChange => "a change of speed",
+            Self::Range => "a time or speed out of range",
+        })
+    }
+}

@@ -1,0 +1,234 @@
+//! Skeleton, palette, masks and clips of a character as words for `shaders/include/clip.glsl`.
+//!
+//! The tables are in rows of four words. A row of a joint says where a clip has its rotation,
+//! translation and scale, so that a lane needs one load to find them. The fields of a key follow each
+//! other: at most four words have them, wherever they start.
+
+use super::time::{fixed, words};
+use crate::clip::{BlockKeys, Clip, Property, components};
+use crate::error::Result;
+use crate::gpu::limit;
+use crate::mesh::PaletteJoint;
+use crate::palette::Mat3x4;
+use crate::simd::WIDTH;
+use crate::skeleton::{Joint, Mask, NO_PARENT};
+
+const ROOT: u32 = u32::MAX;
+const CONSTANT: u32 = 1;
+const MOVES: u32 = 2;
+/// Bits of a field that is an `f32`.
+const PLAIN_BITS: u32 = 32;
+/// Words behind the last frame: a key is read as four.
+const PADDING: usize = 4;
+/// Rows of the header of a clip.
+const CLIP_ROWS: usize = 3;
+/// The first bit of a key in a frame is in 32 bits.
+const MAX_WORDS: u64 = 1 << 31;
+
+/// What the tables are made of.
+pub(super) struct Source<'a> {
+    pub(super) joints: &'a [Joint],
+    pub(super) palette: &'a [PaletteJoint],
+    pub(super) masks: &'a [Mask],
+    pub(super) clips: &'a [Clip],
+}
+
+/// Builds the tables.
+///
+/// # Errors
+/// [`Error::Capacity`](crate::Error::Capacity) if they have more than 2³¹ words.
+pub(super) fn build(source: &Source<'_>) -> Result<Vec<u32>> {
+    let Source {
+        joints,
+        palette,
+        masks,
+        clips,
+    } = source;
+    let mut out = vec![0; 12];
+    let mut starts = [0; 4];
+    starts[0] = row_of(&out);
+    for joint in *joints {
+        let [x, y, z, w, tx, ty, tz, sx, sy, sz] = components(&joint.rest).map(f32::to_bits);
+        let parent = match joint.parent_index() {
+            NO_PARENT => ROOT,
+            parent => parent.into(),
+        };
+        out.extend([x, y, z, w, tx, ty, tz, parent, sx, sy, sz, 0]);
+    }
+    starts[1] = row_of(&out);
+    for entry in *palette {
+        let matrix = Mat3x4::from_affine(&entry.inverse_bind);
+        out.extend(
+            matrix
+                .rows
+                .as_flattened()
+                .iter()
+                .map(|value| value.to_bits()),
+        );
+        out.extend([u32::from(u16::from(entry.joint)), 0, 0, 0]);
+    }
+    starts[2] = row_of(&out);
+    for mask in *masks {
+        out.extend(mask.weights().iter().map(|weight| weight.to_bits()));
+    }
+    pad(&mut out);
+    starts[3] = row_of(&out);
+    let headers = out.len();
+    out.resize(headers + clips.len() * CLIP_ROWS * 4, 0);
+    for (number, clip) in clips.iter().enumerate() {
+        let header = push_clip(&mut out, clip);
+        let at = headers + number * CLIP_ROWS * 4;
+        out[at..at + CLIP_ROWS * 4].copy_from_slice(&header);
+        limit("words of clips for shaders", out.len() as u64, MAX_WORDS)?;
+    }
+    out.extend([0; PADDING]);
+    let counts = [joints.len(), palette.len(), masks.len(), clips.len()];
+    out[8] = depth(joints);
+    out[..4].copy_from_slice(&counts.map(|count| count as u32));
+    out[4..8].copy_from_slice(&starts);
+    Ok(out)
+}
+
+/// The number of joints from the deepest one to the root. Parents come first.
+fn depth(joints: &[Joint]) -> u32 {
+    let mut depths: Vec<u32> = Vec::with_capacity(joints.len());
+    for joint in joints {
+        let above = depths.get(usize::from(joint.parent_index()));
+        depths.push(above.map_or(1, |above| above + 1));
+    }
+    depths.into_iter().max().unwrap_or(0)
+}
+
+/// The row that comes next.
+fn row_of(out: &[u32]) -> u32 {
+    (out.len() / 4) as u32
+}
+
+fn pad(out: &mut Vec<u32>) {
+    out.resize(out.len().next_multiple_of(4), 0);
+}
+
+/// A moving property of a joint.
+struct Moving {
+    joint: usize,
+    /// Its first row of keys in the clip.
+    row: usize,
+    components: usize,
+    first_bit: u32,
+    widths: [u32; 4],
+}
+
+/// Adds the tracks and the frames of a clip. Returns its header.
+fn push_clip(out: &mut Vec<u32>, clip: &Clip) -> [u32; CLIP_ROWS * 4] {
+    let timing = &clip.timing;
+    let tracks_at = row_of(out);
+    let tracks = out.len();
+    out.resize(tracks + clip.joints() * 4, 0);
+    let (mut moving, mut bits) = (Vec::new(), 0);
+    for joint in 0..clip.joints() {
+        let info = &clip.blocks[joint / WIDTH];
+        for (number, property) in Property::ALL.into_iter().enumerate() {
+            if info.rests(property) {
+                continue;
+            }
+            let row = info.rows[property as usize] as usize;
+            let (at, lane) = (row_of(out), joint % WIDTH);
+            let values = |row: &mut dyn FnMut(usize) -> f32| {
+                let mut four = [0; 4];
+                for (component, value) in four.iter_mut().enumerate().take(property.len()) {
+                    *value = row(component).to_bits();
+                }
+                four
+            };
+            // The keys of a single frame do not move.
+            let still = !info.moves(property) || timing.frames == 1;
+            out[tracks + joint * 4 + number] = at << 2 | if still { CONSTANT } else { MOVES };
+            if !info.moves(property) {
+                out.extend(values(&mut |part| clip.constants[row + part].0[lane]));
+                continue;
+            }
+            if still {
+                out.extend(values(&mut |part| clip.key(0, row + part, lane)));
+                continue;
+            }
+            let mut one = Moving {
+                joint,
+                row,
+                components: property.len(),
+                first_bit: 0,
+                widths: [0; 4],
+            };
+            let mut rows = [[0; 4]; 3];
+            for part in 0..one.components {
+                one.widths[part] = match &clip.keys {
+                    BlockKeys::Plain(..) => PLAIN_BITS,
+                    BlockKeys::Packed(packed) => {
+                        let row = &packed.rows[row + part];
+                        rows[0][part] = row.min[lane].to_bits();
+                        rows[1][part] = row.scale(lane).to_bits();
+                        row.widths()[lane].into()
+                    }
+                };
+            }
+            one.first_bit = bits;
+            bits += one.widths.iter().sum::<u32>();
+            let [a, b, c, d] = one.widths;
+            rows[2] = [one.first_bit, a | b << 8 | c << 16 | d << 24, 0, 0];
+            out.extend(rows.as_flattened());
+            moving.push(one);
+        }
+    }
+    let frame_words = bits.div_ceil(32) as usize;
+    let frames = out.len();
+    out.resize(frames + frame_words * timing.frames, 0);
+    for (frame, words) in out[frames..]
+        .chunks_exact_mut(frame_words.max(1))
+        .enumerate()
+    {
+        for one in &moving {
+            let mut bit = one.first_bit;
+            for part in 0..one.components {
+                let (row, lane, width) = (one.row + part, one.joint % WIDTH, one.widths[part]);
+                let field = match &clip.keys {
+                    BlockKeys::Plain(..) => clip.key(frame, row, lane).to_bits(),
+                    BlockKeys::Packed(packed) => packed.field(frame, row, lane),
+                };
+                let (first, shifted) = (bit as usize / 32, u64::from(field) << (bit % 32));
+                // A field of no bits may be behind the last word.
+                for (number, bits) in [shifted, shifted >> 32].into_iter().enumerate() {
+                    if let Some(word) = words.get_mut(first + number) {
+                        *word |= bits as u32;
+                    }
+                }
+                bit += width;
+            }
+        }
+    }
+    pad(out);
+    let offsets = if timing.offsets.is_empty() {
+        0
+    } else {
+        out.len()
+    };
+    out.extend(timing.offsets.chunks(2).map(|pair| {
+        let [low, high] = [pair[0], pair.get(1).copied().unwrap_or(0)];
+        u32::from(low as u16) | u32::from(high as u16) << 16
+    }));
+    pad(out);
+    let [end, more_end] = words(fixed(timing.end_s * timing.rate));
+    let [start, more_start] = words(fixed(timing.start_s * timing.rate));
+    [
+        timing.frames as u32,
+        frame_words as u32,
+        if clip.additive { 256 } else { 0 },
+        offsets as u32,
+        end,
+        more_end,
+        start,
+        more_start,
+        0,
+        frames as u32,
+        tracks_at,
+        0,
+    ]
+}

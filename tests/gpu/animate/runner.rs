@@ -1,0 +1,253 @@
+//! Poses actors by the GPU, and compares the palettes with the CPU's.
+
+use crate::glam::{Affine3A, Vec3};
+use crate::palette::{
+    DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteFormat, SkinningMethod,
+};
+use crate::support::Setup;
+use throng::Error;
+use throng::animator::{ActorId, Animator};
+use throng::ash::vk;
+use throng::character::Character;
+use throng::gpu::{AnimationTables, CpuReason, Device, GpuPlay, GpuTime, Producer, Upload};
+use throng::gpu_allocator::MemoryLocation;
+use throng::palette::QuatOffset;
+use throng::standalone::{Buffer, BufferDesc};
+use throng::{AnimateDispatch, AnimateJob, AnimateJobs, AnimatePipeline};
+
+/// The plays of actors, as they were at one time.
+pub(super) struct Taken {
+    pub(super) actors: Vec<ActorId>,
+    pub(super) plays: Vec<GpuPlay>,
+    /// First and number, by actor.
+    ranges: Vec<(u32, u32)>,
+    /// The actors that only the CPU can pose.
+    pub(super) refused: Vec<(ActorId, CpuReason)>,
+}
+
+impl Taken {
+    pub(super) fn new(animator: &Animator, actors: &[ActorId], epoch_s: f64) -> Self {
+        let mut taken = Self {
+            actors: Vec::new(),
+            plays: Vec::new(),
+            ranges: Vec::new(),
+            refused: Vec::new(),
+        };
+        for actor in actors {
+            let first = taken.plays.len() as u32;
+            match animator
+                .gpu_plays(*actor, epoch_s, &mut taken.plays)
+                .unwrap()
+            {
+                Producer::Gpu => {
+                    taken.actors.push(*actor);
+                    let count = taken.plays.len() as u32 - first;
+                    taken.ranges.push((first, count));
+                }
+                Producer::Cpu(reason) => taken.refused.push((*actor, reason)),
+            }
+        }
+        taken
+    }
+
+    /// The plays of an actor.
+    pub(super) fn of(&self, number: usize) -> &[GpuPlay] {
+        let (first, count) = self.ranges[number];
+        &self.plays[first as usize..][..count as usize]
+    }
+}
+
+pub(super) struct Runner {
+    device: Device,
+    pub(super) tables: AnimationTables,
+    pipeline: AnimatePipeline,
+    /// The corners of a box around the mesh.
+    corners: [Vec3; 8],
+}
+
+impl Runner {
+    /// `None` if the method cannot represent the character.
+    pub(super) fn new(
+        setup: &mut Setup,
+        character: &Character,
+        method: SkinningMethod,
+    ) -> Option<Self> {
+        let (device, mut upload) = (setup.device(), Upload::new());
+        let allocator = &mut setup.context.allocator();
+        let made = AnimationTables::new(&device, allocator, &mut upload, character, method);
+        let tables = match made {
+            Ok(tables) => tables,
+            Err(Error::Unrepresentable { .. }) => return None,
+            Err(error) => panic!("{error}"),
+        };
+        setup
+            .context
+            .submit_and_wait(|_, cmd| unsafe { upload.record(&device, cmd) })
+            .unwrap();
+        unsafe { upload.free(&device, &mut setup.context.allocator()) };
+        let pipeline = AnimatePipeline::new(&device, [&tables]).unwrap();
+        let primitives = character.primitives().iter();
+        let points = primitives.flat_map(|primitive| primitive.positions.iter().copied());
+        let (low, high) = points.fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(low, high), at| {
+            (low.min(at), high.max(at))
+        });
+        let corner = |number: usize| {
+            let part = |axis: usize| {
+                if number >> axis & 1 == 0 {
+                    low[axis]
+                } else {
+                    high[axis]
+                }
+            };
+            Vec3::new(part(0), part(1), part(2))
+        };
+        Some(Self {
+            device,
+            tables,
+            pipeline,
+            corners: std::array::from_fn(corner),
+        })
+    }
+
+    fn buffer(setup: &mut Setup, size: u64) -> (Buffer, vk::DeviceAddress) {
+        let desc = BufferDesc {
+            name: "animate",
+            size: size.max(16),
+            usage: vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS
+                | vk::BufferUsageFlags::STORAGE_BUFFER
+                | vk::BufferUsageFlags::INDIRECT_BUFFER,
+            location: MemoryLocation::GpuToCpu,
+        };
+        let buffer = Buffer::new(&mut setup.context, &desc).unwrap();
+        let info = vk::BufferDeviceAddressInfo::default().buffer(buffer.handle());
+        let address = unsafe { setup.context.device.get_buffer_device_address(&info) };
+        assert!(address.is_multiple_of(16));
+        (buffer, address)
+    }
+
+    /// The palettes at a time, one after the other.
+    pub(super) fn run(
+        &self,
+        setup: &mut Setup,
+        taken: &Taken,
+        now: GpuTime,
+        indirect: bool,
+    ) -> Vec<u8> {
+        let (count, bytes) = (taken.actors.len(), self.tables.palette_bytes());
+        let (mut plays, plays_at) = Self::buffer(setup, taken.plays.len() as u64 * 64);
+        let (mut jobs, jobs_at) = Self::buffer(setup, count as u64 * 16);
+        // Four words: x, y and z of the dispatch, and the number of jobs. The dispatch is larger.
+        let (mut args, args_at) = Self::buffer(setup, 16);
+        let (palettes, palettes_at) = Self::buffer(setup, count as u64 * bytes);
+        let job = |(number, (first, plays)): (usize, &(u32, u32))| AnimateJob {
+            first_play: *first,
+            plays: *plays,
+            palette: palettes_at + number as u64 * bytes,
+        };
+        let list: Vec<AnimateJob> = taken.ranges.iter().enumerate().map(job).collect();
+        let words = [count as u32 + 3, 1, 1, count as u32];
+        let parts: [(&mut Buffer, &[u8]); 3] = [
+            (&mut plays, bytemuck::cast_slice(&taken.plays)),
+            (&mut jobs, bytemuck::cast_slice(&list)),
+            (&mut args, bytemuck::cast_slice(&words)),
+        ];
+        for (buffer, bytes) in parts {
+            buffer.write(&setup.context, 0, bytes).unwrap();
+        }
+        let dispatch = AnimateDispatch {
+            tables: &self.tables,
+            plays: plays_at,
+            jobs: jobs_at,
+            count: if indirect {
+                AnimateJobs::Indirect {
+                    count: args_at + 12,
+                    buffer: args.handle(),
+                    offset: 0,
+                }
+            } else {
+                AnimateJobs::Count(count as u32)
+            },
+            now,
+        };
+        let (device, pipeline) = (&self.device, &self.pipeline);
+        setup
+            .context
+            .submit_and_wait(|raw, cmd| unsafe {
+                pipeline.record(device, cmd, &dispatch);
+                let barriers = [vk::MemoryBarrier2::default()
+                    .src_stage_mask(vk::PipelineStageFlags2::COMPUTE_SHADER)
+                    .src_access_mask(vk::AccessFlags2::SHADER_STORAGE_WRITE)
+                    .dst_stage_mask(vk::PipelineStageFlags2::HOST)
+                    .dst_access_mask(vk::AccessFlags2::HOST_READ)];
+                let info = vk::DependencyInfo::default().memory_barriers(&barriers);
+                raw.cmd_pipeline_barrier2(cmd, &info);
+            })
+            .unwrap();
+        let mut out = vec![0; count * bytes as usize];
+        palettes.read_mapped(&setup.context, 0, &mut out).unwrap();
+        for buffer in [plays, jobs, args, palettes] {
+            buffer.destroy(&mut setup.context);
+        }
+        out
+    }
+
+    /// The largest difference of each actor's palette from the CPU's: between the images of any corner
+    /// of the mesh's box under any entry, as a part of the size of the box's largest image.
+    pub(super) fn differences(
+        &self,
+        animator: &mut Animator,
+        taken: &Taken,
+        palettes: &[u8],
+    ) -> Vec<f32> {
+        match self.tables.format() {
+            PaletteFormat::Mat3x4 => self.compare::<Mat3x4>(animator, taken, palettes),
+            PaletteFormat::DualQuat => self.compare::<DualQuat>(animator, taken, palettes),
+            PaletteFormat::DualQuatStretch => {
+                self.compare::<DualQuatStretch>(animator, taken, palettes)
+            }
+            PaletteFormat::QuatOffset => self.compare::<QuatOffset>(animator, taken, palettes),
+        }
+    }
+
+    fn compare<E: PaletteEntry>(
+        &self,
+        animator: &mut Animator,
+        taken: &Taken,
+        palettes: &[u8],
+    ) -> Vec<f32> {
+        let entries = self.tables.palette_bytes() as usize / size_of::<E>();
+        let mut cpu = vec![E::project(&Affine3A::IDENTITY); entries * taken.actors.len()];
+        animator.palettes(&taken.actors, &mut cpu[..]).unwrap();
+        let gpu: Vec<E> = palettes
+            .chunks_exact(size_of::<E>())
+            .map(bytemuck::pod_read_unaligned)
+            .collect();
+        // The difference under an entry, and the size of the box's image.
+        let difference = |(a, b): (&E, &E)| {
+            let [a, b] = [a, b].map(PaletteEntry::to_affine);
+            let images = self.corners.map(|at| a.transform_point3(at));
+            let ways = images.iter().zip(self.corners);
+            let ways = ways.map(|(image, at)| (*image - b.transform_point3(at)).length());
+            // NaN is not less than anything.
+            let worst = ways.fold(0.0, |worst, way| if way <= worst { worst } else { way });
+            (worst, (images[7] - images[0]).length())
+        };
+        let pairs = cpu.chunks_exact(entries).zip(gpu.chunks_exact(entries));
+        let worst = |(cpu, gpu): (&[E], &[E])| {
+            let all = cpu.iter().zip(gpu).map(difference);
+            let (way, size) = all.fold((0.0, 0.0_f32), |(worst, size), (way, own)| {
+                (if way <= worst { worst } else { way }, size.max(own))
+            });
+            way / size
+        };
+        pairs.map(worst).collect()
+    }
+
+    pub(super) fn destroy(mut self, setup: &mut Setup) {
+        unsafe {
+            self.pipeline.destroy(&self.device);
+            self.tables
+                .destroy(&self.device, &mut setup.context.allocator());
+        }
+    }
+}
