@@ -1,22 +1,45 @@
 //! The stage animate on the GPU, against the CPU's palettes.
 
 mod runner;
+mod time;
 
+use crate::glam::{Mat4, Quat, Vec3};
 use crate::reference::assets;
 use crate::reference::rng::Rng;
 use crate::support::{self, Setup};
 use runner::{Runner, Taken};
-use throng::Id;
-use throng::animator::{ActorId, Animator, Play};
+use throng::animator::{ActorId, Animator, Play, ShowPose};
 use throng::character::{AdditiveDesc, AnimationDesc, Character, PoseReference};
-use throng::gpu::{CpuReason, GpuTime};
-use throng::import::{self, ImportOptions, RawCharacter};
+use throng::clip::Interpolation;
+use throng::gpu::{AnimationTables, CpuReason, GpuTime, Producer, Upload};
+use throng::ik::{TwoBone, TwoBoneTarget};
+use throng::import::{
+    self, ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode, RawPrimitive,
+    RawSkin,
+};
 use throng::motion::{Ease, LoopMode};
 use throng::palette::SkinningMethod;
+use throng::skeleton::Transform;
 use throng::state_machine::{MaskBranchDesc, MaskDesc};
+use throng::{Error, Id};
 
-/// The most by which palettes may differ from the CPU's, as a part of the model's size.
+/// The most by which palettes may differ from the CPU's, as a part of the model's size, if no chain
+/// has more than 20 joints.
 const BOUND: f32 = 5e-6;
+
+/// What each joint of a longer chain adds: both sides round each matrix by up to 2⁻²³.
+const BOUND_OF_JOINT: f32 = 2.4e-7;
+
+/// The bound of a character.
+fn bound(character: &Character) -> f32 {
+    let joints = character.skeleton().joints();
+    let mut depths: Vec<u16> = Vec::new();
+    for joint in joints {
+        depths.push(1 + joint.parent.map_or(0, |parent| depths[parent.index()]));
+    }
+    let deepest = depths.into_iter().max().unwrap();
+    BOUND.max(f32::from(deepest) * BOUND_OF_JOINT)
+}
 
 const MASK: &str = "half";
 const ACTORS: usize = 48;
@@ -125,7 +148,7 @@ fn compare(setup: &mut Setup, name: &str, character: &Character, method: Skinnin
     let now_s = animator.now_s();
     let epoch_s = now_s - f64::from(rng.range(0.0, 1000.0));
     let taken = Taken::new(&animator, &actors, epoch_s);
-    let (mut worst, mut over) = (0.0_f32, Vec::new());
+    let (bound, mut worst, mut over) = (bound(character), 0.0_f32, Vec::new());
     for later_s in [0.0, 0.017, 0.3, 1.7, 20.3, DAY_S, 30.0 * DAY_S] {
         animator.update(now_s + later_s).unwrap();
         let now = GpuTime::new(now_s + later_s, epoch_s);
@@ -133,7 +156,7 @@ fn compare(setup: &mut Setup, name: &str, character: &Character, method: Skinnin
         let all = runner.differences(&mut animator, &taken, &palettes);
         for (number, difference) in all.into_iter().enumerate() {
             worst = worst.max(difference);
-            if !(difference <= BOUND) {
+            if !(difference <= bound) {
                 let actor = taken.actors[number];
                 let records = animator.actor(actor).unwrap().records().to_vec();
                 over.push((later_s, difference, taken.of(number).to_vec(), records));
@@ -193,4 +216,156 @@ fn every_asset() {
             }
         }
     });
+}
+
+/// A skeleton in one line of so many joints.
+fn line(joints: usize) -> Character {
+    let node = |joint: usize| RawNode {
+        name: format!("joint {joint}").into(),
+        parent: joint.checked_sub(1),
+        transform: Transform {
+            translation: Vec3::Y * 0.01,
+            rotation: Quat::from_rotation_x(0.01),
+            ..Transform::IDENTITY
+        },
+        matrix: None,
+    };
+    let turn = |joint: usize| RawChannel {
+        node: joint,
+        times_s: vec![0.0, 0.5, 1.0],
+        interpolation: Interpolation::Linear,
+        values: RawKeys::Rotation(vec![
+            Quat::IDENTITY,
+            Quat::from_rotation_z(0.02 + joint as f32 * 1e-4),
+            Quat::from_rotation_y(0.01),
+        ]),
+    };
+    // A vertex for each joint, so that each has an entry.
+    let primitive = RawPrimitive {
+        skin: Some(0),
+        positions: (0..joints)
+            .map(|joint| Vec3::new(0.1, 0.01 * joint as f32, 0.0))
+            .collect(),
+        normals: vec![Vec3::X; joints],
+        influences_per_vertex: 1,
+        joints: (0..joints as u32).collect(),
+        weights: vec![1.0; joints],
+        indices: (0..joints as u32).flat_map(|vertex| [vertex; 3]).collect(),
+        ..RawPrimitive::default()
+    };
+    let raw = RawCharacter {
+        name: "line".into(),
+        nodes: (0..joints).map(node).collect(),
+        skins: vec![RawSkin {
+            joints: (0..joints).collect(),
+            inverse_bind: vec![Mat4::IDENTITY; joints],
+            ..RawSkin::default()
+        }],
+        primitives: vec![primitive],
+        animations: vec![RawAnimation {
+            name: "turn".into(),
+            channels: (0..joints).map(turn).collect(),
+            ..RawAnimation::default()
+        }],
+        ..RawCharacter::default()
+    };
+    raw.build(&ImportOptions::default()).unwrap().character
+}
+
+#[test]
+fn skeletons_of_every_size() {
+    support::each(|setup| {
+        for joints in [2, 63, 64, 65, 128, 129, 300] {
+            let name = format!("{joints} joints");
+            compare(setup, &name, &line(joints), SkinningMethod::Linear);
+        }
+        let (device, mut upload) = (setup.device(), Upload::new());
+        let allocator = &mut setup.context.allocator();
+        let (large, method) = (line(301), SkinningMethod::Linear);
+        let made = AnimationTables::new(&device, allocator, &mut upload, &large, method);
+        let error = made.unwrap_err();
+        assert!(
+            matches!(
+                error,
+                Error::Capacity {
+                    asked: 301,
+                    cap: 300,
+                    ..
+                }
+            ),
+            "{error}"
+        );
+    });
+}
+
+/// The side that poses an actor, and the number of its plays.
+fn producer(animator: &Animator, actor: ActorId) -> (Producer, usize) {
+    let mut plays = Vec::new();
+    let producer = animator.gpu_plays(actor, 0.0, &mut plays).unwrap();
+    (producer, plays.len())
+}
+
+#[test]
+fn only_the_cpu_poses_some_actors() {
+    let character = mannequin();
+    let mut animator = Animator::new(&character).unwrap();
+    let joint = |name: &str| character.skeleton().joint(name).unwrap();
+    let [start, mid, end] = ["LeftUpperArm", "LeftLowerArm", "LeftHand"].map(joint);
+    let arm = animator.add_solver(TwoBone::new(start, mid, end)).unwrap();
+    let actor = animator.add("Walk").unwrap();
+    let on_gpu = (Producer::Gpu, 1);
+    let on_cpu = |reason| (Producer::Cpu(reason), 0);
+    assert_eq!(producer(&animator, actor), on_gpu);
+
+    let target = TwoBoneTarget::at(Vec3::new(0.3, 1.2, 0.4));
+    let mut change = animator.actor_mut(actor).unwrap();
+    change.set_target(arm, target, 0.0).unwrap();
+    assert_eq!(
+        producer(&animator, actor),
+        on_cpu(CpuReason::InverseKinematics)
+    );
+    let mut change = animator.actor_mut(actor).unwrap();
+    change.clear_target(arm, 0.0).unwrap();
+    assert_eq!(producer(&animator, actor), on_gpu);
+
+    let mut change = animator.actor_mut(actor).unwrap();
+    let rest = character.skeleton().rest_pose();
+    change.show_pose(&rest, &ShowPose::default()).unwrap();
+    assert_eq!(producer(&animator, actor), on_cpu(CpuReason::OwnPose));
+    let mut change = animator.actor_mut(actor).unwrap();
+    change.play("Walk").unwrap();
+    assert_eq!(producer(&animator, actor), on_gpu);
+
+    animator.update(1.0).unwrap();
+    let mut change = animator.actor_mut(actor).unwrap();
+    change.play(Play::new("Run").inertial_s(0.5)).unwrap();
+    assert_eq!(
+        producer(&animator, actor),
+        on_cpu(CpuReason::Inertialisation)
+    );
+    animator.update(2.0).unwrap();
+    assert_eq!(producer(&animator, actor), on_gpu);
+
+    for clip in 0..9 {
+        let name = ["Idle", "Walk", "Run"][clip % 3];
+        let mut change = animator.actor_mut(actor).unwrap();
+        change.play(Play::new(name).fade_s(5.0)).unwrap();
+        animator.update(2.0 + 0.1 * clip as f64).unwrap();
+    }
+    assert_eq!(producer(&animator, actor), on_cpu(CpuReason::Plays));
+    animator.update(20.0).unwrap();
+    assert_eq!(producer(&animator, actor), on_gpu);
+
+    let mut plays = Vec::new();
+    let far_s = -2_f64.powi(30);
+    assert_eq!(
+        animator.gpu_plays(actor, far_s, &mut plays).unwrap(),
+        Producer::Cpu(CpuReason::Range)
+    );
+    animator.remove(actor).unwrap();
+    assert!(matches!(
+        animator.gpu_plays(actor, 0.0, &mut plays),
+        Err(Error::Stale { .. })
+    ));
+    assert!(plays.is_empty());
 }
