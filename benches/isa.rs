@@ -29,7 +29,8 @@ use std::error::Error;
 use std::io::ErrorKind;
 use std::process::{Command, ExitCode};
 use throng::ash::vk;
-use throng::{Crowd, CrowdDesc, PassDesc, PassId, PassKind, WarmUp};
+use throng::palette::PaletteFormat;
+use throng::{AnimatePipeline, Crowd, CrowdDesc, PassDesc, PassId, PassKind, WarmUp};
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
@@ -207,9 +208,30 @@ fn of_this_process() -> Outcome<Table> {
     }
     // SAFETY: nothing was submitted.
     unsafe { crowd.destroy(memory) };
+    rows.extend(animate(&compiler)?);
     let driver = compiler.driver.clone();
     compiler.destroy();
     Ok(Table { driver, rows })
+}
+
+/// The stage animate for each format, and for the largest skeletons.
+fn animate(compiler: &device::Compiler) -> Outcome<Vec<Row>> {
+    let mut stage = AnimatePipeline::new(&compiler.gpu)?;
+    let formats = PaletteFormat::ALL.map(|format| (format, 64));
+    for (format, joints) in formats.into_iter().chain([(PaletteFormat::Mat3x4, 300)]) {
+        // SAFETY: it is the device that the stage was made with.
+        unsafe { stage.prepare(&compiler.gpu, format, joints)? };
+    }
+    let mut rows = Vec::new();
+    for (format, joints, pipeline) in stage.pipelines() {
+        let variant = format!("{format:?}, {joints} joints");
+        for (stage, figures) in compiler.figures(pipeline)? {
+            rows.push(Row::new("animate", &variant, &stage, figures));
+        }
+    }
+    // SAFETY: nothing was submitted.
+    unsafe { stage.destroy(&compiler.gpu) };
+    Ok(rows)
 }
 
 /// The passes of a frame with shadows and motion vectors.

@@ -190,7 +190,7 @@ mod upload;
 pub(crate) use allocator::expect_own;
 pub use allocator::{GpuAllocator, MemoryAllocator, MemoryBlock, MemoryRequest};
 pub use animation::{AnimationTables, CpuReason, GpuPlay, GpuTime, Producer};
-pub(crate) use animation::{JOINT_CLASSES, convert};
+pub(crate) use animation::{JOINT_CLASSES, MAX_JOINTS, convert};
 pub use device::Device;
 pub(crate) use device::{Limits, VkCall, limit};
 pub(crate) use encode::{CHUNK, skin_variant, variant};

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::gpu::pipeline::{compute_pipeline, pipeline_layout, spirv};
-use crate::gpu::{AnimationTables, Device, GpuTime, JOINT_CLASSES, Object};
+use crate::gpu::{AnimationTables, Device, GpuTime, JOINT_CLASSES, MAX_JOINTS, Object, limit};
 use crate::palette::PaletteFormat;
 use ash::vk;
 use bytemuck::{Pod, Zeroable};
@@ -121,45 +121,42 @@ pub struct AnimatePipeline {
 }
 
 impl AnimatePipeline {
-    /// Creates the pipelines of these tables: one for each palette format and size of skeleton.
+    /// Creates what all pipelines share. [`Self::prepare`] adds pipelines.
     ///
     /// # Errors
     /// [`Error::Vulkan`](crate::Error::Vulkan).
-    pub fn new<'a>(
-        device: &Device,
-        tables: impl IntoIterator<Item = &'a AnimationTables>,
-    ) -> Result<Self> {
-        let mut stage = Self {
-            layout: Object::null(),
-            pipelines: Vec::new(),
-        };
+    pub fn new(device: &Device) -> Result<Self> {
         let (name, stages) = ("throng animate", vk::ShaderStageFlags::COMPUTE);
         let push = (stages, size_of::<Push>() as u32);
         // SAFETY: there is no set, and every device has 128 bytes of push constants.
-        stage.layout = unsafe { pipeline_layout(device, name, &[], push, None) }?;
-        for tables in tables {
-            // SAFETY: the device is the one of this function.
-            if let Err(error) = unsafe { stage.prepare(device, tables) } {
-                // SAFETY: no command buffer has used the stage, because it was created above.
-                unsafe { stage.destroy(device) };
-                return Err(error);
-            }
-        }
-        Ok(stage)
+        let layout = unsafe { pipeline_layout(device, name, &[], push, None) }?;
+        Ok(Self {
+            layout,
+            pipelines: Vec::new(),
+        })
     }
 
-    /// Creates the pipeline of tables that were made later, unless it exists.
+    /// Creates the pipeline for palettes of a format and skeletons of so many joints.
+    ///
+    /// There is one for up to 64 joints, one for up to 128, and one for up to 300. Pipelines that
+    /// exist are kept.
     ///
     /// # Errors
-    /// [`Error::Vulkan`](crate::Error::Vulkan). The pipelines are then as before.
+    /// - [`Error::Capacity`](crate::Error::Capacity) for more than 300 joints.
+    /// - [`Error::Vulkan`](crate::Error::Vulkan).
     ///
     /// # Safety
     /// `device` is the one that the stage was made with.
-    pub unsafe fn prepare(&mut self, device: &Device, tables: &AnimationTables) -> Result<()> {
-        let key = (tables.format(), tables.class());
+    pub unsafe fn prepare(
+        &mut self,
+        device: &Device,
+        format: PaletteFormat,
+        joints: u32,
+    ) -> Result<()> {
+        let key = (format, joint_class(joints)?);
         if self.find(key).is_none() {
             let (words, layout) = (spirv::ANIMATE_COMP, self.layout.handle);
-            let (joints, method) = (key.1, key.0 as u32);
+            let (joints, method) = (key.1, format as u32);
             // SAFETY: the module is the crate's own, compiled for this layout. Its workgroup has 64
             // invocations, and 52 bytes of shared memory for each of at most 300 joints.
             let pipeline = unsafe {
@@ -170,6 +167,12 @@ impl AnimatePipeline {
         Ok(())
     }
 
+    /// All pipelines, for statistics of the driver: format, most joints, handle.
+    pub fn pipelines(&self) -> impl Iterator<Item = (PaletteFormat, u32, vk::Pipeline)> + '_ {
+        let all = self.pipelines.iter();
+        all.map(|((format, joints), pipeline)| (*format, *joints, pipeline.handle))
+    }
+
     fn find(&self, key: (PaletteFormat, u32)) -> Option<vk::Pipeline> {
         let mut own = self.pipelines.iter().filter(|(of, _)| *of == key);
         own.next().map(|(_, pipeline)| pipeline.handle)
@@ -177,7 +180,7 @@ impl AnimatePipeline {
 
     /// Records the poses of the instances that `dispatch` names.
     ///
-    /// Nothing is recorded for tables that were not prepared. No barrier is recorded. These are the
+    /// Nothing is recorded for tables whose pipeline was not prepared. No barrier is recorded. These are the
     /// caller's:
     ///
     /// - Before, the writes of plays, jobs and their number must be visible to
@@ -200,7 +203,11 @@ impl AnimatePipeline {
         dispatch: &AnimateDispatch<'_>,
     ) {
         let tables = dispatch.tables;
-        let Some(pipeline) = self.find((tables.format(), tables.class())) else {
+        let class = joint_class(tables.joints());
+        let Some(pipeline) = class
+            .ok()
+            .and_then(|class| self.find((tables.format(), class)))
+        else {
             return;
         };
         let (counted, most) = match dispatch.count {
@@ -251,5 +258,16 @@ impl AnimatePipeline {
     }
 }
 
+/// The number of joints that the pipeline for a skeleton is made for.
+fn joint_class(joints: u32) -> Result<u32> {
+    limit(
+        "joints of a skeleton that shaders pose",
+        joints.into(),
+        MAX_JOINTS.into(),
+    )?;
+    let mut classes = JOINT_CLASSES.into_iter();
+    Ok(classes.find(|most| joints <= *most).unwrap_or(MAX_JOINTS))
+}
+
 /// The most joints of any pipeline fit into the shared memory of every device.
-const _: () = assert!(JOINT_CLASSES[JOINT_CLASSES.len() - 1] * 52 + 8 * 32 <= 16_384);
+const _: () = assert!(MAX_JOINTS * 52 + 8 * 28 <= 16_384);

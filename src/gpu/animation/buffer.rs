@@ -1,7 +1,7 @@
 //! The tables of a character's animation in a buffer.
 
+use super::MAX_JOINTS;
 use super::tables::{self, Source};
-use super::{JOINT_CLASSES, MAX_JOINTS};
 use crate::character::Character;
 use crate::error::Result;
 use crate::gpu::{Buffer, Device, MemoryAllocator, Upload, limit};
@@ -17,8 +17,7 @@ pub struct AnimationTables {
     buffer: Buffer,
     format: PaletteFormat,
     entries: u32,
-    /// The number of joints that its pipeline is made for.
-    class: u32,
+    joints: u32,
 }
 
 impl AnimationTables {
@@ -68,14 +67,11 @@ impl AnimationTables {
             unsafe { buffer.destroy(device, allocator) };
             return Err(error);
         }
-        let class = JOINT_CLASSES
-            .into_iter()
-            .find(|most| joints.len() <= *most as usize);
         Ok(Self {
             buffer,
             format,
             entries: character.palette().len() as u32,
-            class: class.unwrap_or(MAX_JOINTS),
+            joints: joints.len() as u32,
         })
     }
 
@@ -83,6 +79,12 @@ impl AnimationTables {
     #[must_use]
     pub fn format(&self) -> PaletteFormat {
         self.format
+    }
+
+    /// Joints of the skeleton.
+    #[must_use]
+    pub fn joints(&self) -> u32 {
+        self.joints
     }
 
     /// Bytes of an instance's palette.
@@ -99,10 +101,6 @@ impl AnimationTables {
 
     pub(crate) fn address(&self) -> vk::DeviceAddress {
         self.buffer.address
-    }
-
-    pub(crate) fn class(&self) -> u32 {
-        self.class
     }
 
     /// Destroys the buffer.

@@ -1,6 +1,6 @@
 //! Play records as shaders read them.
 
-use super::time::{self, GpuTime, fixed, high_product, part_of, ratio, seconds, whole, words};
+use super::time::{GpuTime, fixed, high_product, part_of, ratio, seconds, whole, words};
 use super::{CpuReason, MAX_PLAYS};
 use crate::animator::{Clock, PlayRecord};
 use crate::clip::Clip;
@@ -76,10 +76,6 @@ impl GpuPlay {
             play.phase = words(still);
             return Ok(play);
         }
-        let ticks_of = |time_s: f64| {
-            let fits = (time_s - epoch_s).abs() <= time::MAX_S;
-            fits.then(|| GpuTime::new(time_s, epoch_s))
-        };
         if record.loop_mode() == LoopMode::Once {
             if changes {
                 return Err(CpuReason::SpeedChange);
@@ -90,7 +86,7 @@ impl GpuPlay {
                 play.phase = words(still);
                 return Ok(play);
             }
-            let anchor = ticks_of(clock.animator_s(local_s + left_s));
+            let anchor = GpuTime::within(clock.animator_s(local_s + left_s), epoch_s);
             play.anchor = anchor.ok_or(CpuReason::Range)?.words();
             play.set_rate(speed, duration_s)?;
             play.mode = ONCE;
@@ -113,7 +109,7 @@ impl GpuPlay {
             play.ramp_s = (ramp_s / clock.rate()) as f32;
             play.from_rate = (record.from_speed * clock.rate() / period_s) as f32;
         }
-        let anchor = ticks_of(anchor_s).ok_or(CpuReason::Range)?;
+        let anchor = GpuTime::within(anchor_s, epoch_s).ok_or(CpuReason::Range)?;
         play.anchor = anchor.words();
         // The time of the tick, not that which was rounded to it.
         let unwrapped_s = record.unwrapped_s(clock.local_s(anchor.seconds(epoch_s)));
@@ -137,10 +133,8 @@ impl GpuPlay {
             return Ok(());
         }
         let start_s = clock.animator_s(record.fade_start_s);
-        if !((start_s - epoch_s).abs() <= time::MAX_S) {
-            return Err(CpuReason::Range);
-        }
-        self.fade_start = GpuTime::new(start_s, epoch_s).words();
+        let start = GpuTime::within(start_s, epoch_s).ok_or(CpuReason::Range)?;
+        self.fade_start = start.words();
         self.fade_s = (f64::from(record.fade_s) / clock.rate()) as f32;
         (self.from_weight, self.to_weight) = (record.from_weight, record.to_weight);
         Ok(())

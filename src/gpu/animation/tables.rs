@@ -158,23 +158,24 @@ fn push_clip(out: &mut Vec<u32>, clip: &Clip) -> [u32; CLIP_ROWS * 4] {
                 first_bit: 0,
                 widths: [0; 4],
             };
-            let mut rows = [[0; 4]; 3];
+            let (mut least, mut scales) = ([0; 4], [0; 4]);
             for part in 0..one.components {
-                one.widths[part] = match &clip.keys {
-                    BlockKeys::Plain(..) => PLAIN_BITS,
+                let (width, field) = match &clip.keys {
+                    BlockKeys::Plain(..) => (PLAIN_BITS, [0.0; 2]),
                     BlockKeys::Packed(packed) => {
                         let row = &packed.rows[row + part];
-                        rows[0][part] = row.min[lane].to_bits();
-                        rows[1][part] = row.scale(lane).to_bits();
-                        row.widths()[lane].into()
+                        let width = row.widths()[lane].into();
+                        (width, [row.min[lane], row.scale(lane)])
                     }
                 };
+                one.widths[part] = width;
+                [least[part], scales[part]] = field.map(f32::to_bits);
             }
             one.first_bit = bits;
             bits += one.widths.iter().sum::<u32>();
             let [a, b, c, d] = one.widths;
-            rows[2] = [one.first_bit, a | b << 8 | c << 16 | d << 24, 0, 0];
-            out.extend(rows.as_flattened());
+            let fields = [one.first_bit, a | b << 8 | c << 16 | d << 24, 0, 0];
+            out.extend([least, scales, fields].as_flattened());
             moving.push(one);
         }
     }

@@ -6,7 +6,7 @@ use bytemuck::{Pod, Zeroable};
 const TICKS_PER_S: f64 = 4_294_967_296.0;
 
 /// How far a time may be from the epoch, in seconds: 2²⁹, about 17 years.
-pub(super) const MAX_S: f64 = (1_u64 << 29) as f64;
+const MAX_S: f64 = (1_u64 << 29) as f64;
 
 /// A time for shaders: ticks of 2⁻³² seconds since an epoch.
 ///
@@ -38,6 +38,12 @@ impl GpuTime {
         let since_s = if since_s.is_nan() { 0.0 } else { since_s };
         let ticks = (since_s.clamp(-MAX_S, MAX_S) * TICKS_PER_S).round();
         Self::of_ticks(ticks as i64)
+    }
+
+    /// The tick next to a time, unless that is too far from the epoch.
+    pub(super) fn within(time_s: f64, epoch_s: f64) -> Option<Self> {
+        let fits = (time_s - epoch_s).abs() <= MAX_S;
+        fits.then(|| Self::new(time_s, epoch_s))
     }
 
     /// The time in seconds of the animator's clock.
@@ -73,7 +79,7 @@ pub(super) fn whole([low, high]: [u32; 2]) -> u64 {
 
 /// A product of 96 bits without its lowest 32.
 pub(super) fn high_product(a: u32, b: u64) -> u64 {
-    (u128::from(a) * u128::from(b) >> 32) as u64
+    ((u128::from(a) * u128::from(b)) >> 32) as u64
 }
 
 /// Seconds of a difference of times.
@@ -99,9 +105,7 @@ pub(super) fn part_of(value: f64, whole: f64) -> u64 {
 pub(super) fn ratio(value: f64, divisor: f64) -> Option<i128> {
     const SCALE: f64 = 18_446_744_073_709_551_616.0;
     let quotient = value / divisor;
-    if !(quotient.abs() < f64::from(1 << 30)) {
-        return None;
-    }
     let remainder = (-quotient).mul_add(divisor, value);
-    Some((quotient * SCALE) as i128 + (remainder / divisor * SCALE) as i128)
+    let fits = quotient.abs() < f64::from(1 << 30);
+    fits.then(|| (quotient * SCALE) as i128 + (remainder / divisor * SCALE) as i128)
 }

@@ -85,7 +85,9 @@ impl Runner {
             .submit_and_wait(|_, cmd| unsafe { upload.record(&device, cmd) })
             .unwrap();
         unsafe { upload.free(&device, &mut setup.context.allocator()) };
-        let pipeline = AnimatePipeline::new(&device, [&tables]).unwrap();
+        let mut pipeline = AnimatePipeline::new(&device).unwrap();
+        let (format, joints) = (tables.format(), tables.joints());
+        unsafe { pipeline.prepare(&device, format, joints) }.unwrap();
         let primitives = character.primitives().iter();
         let points = primitives.flat_map(|primitive| primitive.positions.iter().copied());
         let (low, high) = points.fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(low, high), at| {
