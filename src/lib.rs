@@ -106,6 +106,7 @@ pub mod files;
 mod bytes;
 mod checksum;
 mod clone;
+mod grow;
 mod hash;
 mod id;
 mod order;

@@ -298,7 +298,8 @@ impl<A: Deref<Target = Animator>> Actor<A> {
         expression: impl Into<NameOrId<'n, Id<Expression>>>,
     ) -> Result<f32> {
         let index = self.library().expression(expression.into())?;
-        Ok(self.state().weights.expression(index))
+        let weights = self.state().weights.as_ref();
+        Ok(weights.map_or(0.0, |weights| weights.expression(index)))
     }
 
     /// Writes its morph weights at the present time.
@@ -325,8 +326,9 @@ impl<A: Deref<Target = Animator>> Actor<A> {
     /// There is one entry for each weight of its character. `None` stands for a weight that the
     /// clips and the rest pose decide.
     pub fn morph_overrides(&self) -> impl ExactSizeIterator<Item = Option<f32>> + '_ {
-        let weights = &self.state().weights;
-        (0..self.library().morph_weights.len()).map(|index| weights.overridden(index))
+        let weights = self.state().weights.as_ref();
+        let overridden = move |index| weights?.overridden(index);
+        (0..self.library().morph_weights.len()).map(overridden)
     }
 
     /// A sphere that contains it in every pose of what it plays, in character space.
@@ -375,7 +377,7 @@ impl<A: Deref<Target = Animator>> Actor<A> {
     /// attached to another.
     #[must_use]
     pub fn transform(&self) -> Affine3A {
-        self.state().world
+        self.state().world.into()
     }
 
     /// Returns true if it has spring bones that are on.
@@ -844,11 +846,11 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
     pub fn set_root_motion(&mut self, mode: RootMotionMode) {
         let was = self.state().is_rooted();
         self.change(|it| {
-            let (root, world) = (&mut it.actor.root, &it.actor.world);
+            let (root, world) = (&mut it.actor.root, it.actor.world.into());
             match (mode, root) {
                 (RootMotionMode::Ignore, root) => *root = None,
                 (mode, Some(root)) => root.mode = mode,
-                (mode, root) => *root = Some(Box::new(Root::new(mode, world))),
+                (mode, root) => *root = Some(Box::new(Root::new(mode, &world))),
             }
         });
         let is = self.state().is_rooted();
@@ -988,7 +990,8 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
         expect_in("weight", weight, 0.0, 1.0)?;
         let it = self.animator.parts(self.id.index);
         let count = it.library.expressions.len();
-        it.actor.weights.set_expression(count, index, weight);
+        let weights = it.actor.weights.get_or_insert_default();
+        weights.set_expression(count, index, weight);
         self.animator.note(self.id.index);
         Ok(())
     }
@@ -1007,7 +1010,7 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
         let mut set = weights.iter().flatten();
         set.try_for_each(|weight| expect_extent("morph weight", [*weight]))?;
         let it = self.animator.parts(self.id.index);
-        it.actor.weights.set_all(weights);
+        it.actor.weights.get_or_insert_default().set_all(weights);
         self.animator.note(self.id.index);
         Ok(())
     }
@@ -1031,7 +1034,8 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
         value.map_or(Ok(()), |value| expect_extent("morph weight", [value]))?;
         let it = self.animator.parts(self.id.index);
         let count = it.library.morph_weights.len();
-        it.actor.weights.set(count, index, value);
+        let weights = it.actor.weights.get_or_insert_default();
+        weights.set(count, index, value);
         self.animator.note(self.id.index);
         Ok(())
     }

@@ -9,10 +9,11 @@ use crate::animate::BatchPoser;
 use crate::clip::Clip;
 use crate::clone::clone_fields;
 use crate::error::{Error, Result, expect_index};
+use crate::grow::reserve_all;
 use crate::mesh::Sphere;
 use crate::motion::Inertialisation;
 use core::ops::{Index, IndexMut};
-use glam::Affine3A;
+use glam::{Affine3, Affine3A};
 
 /// The state of an actor, by owner.
 #[derive(Debug)]
@@ -47,10 +48,10 @@ pub(crate) struct ActorState {
     /// The offsets of an inertialised transition.
     pub(super) inertialisation: Option<Box<Inertialisation>>,
     pub(super) goals: Goals,
-    pub(super) weights: Weights,
+    pub(super) weights: Option<Box<Weights>>,
     pub(super) springs: Springs,
     /// World space from character space, for spring bones and root motion.
-    pub(super) world: Affine3A,
+    pub(super) world: Affine3,
     /// Contains it in every pose of what it plays.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(super) sphere: Sphere,
@@ -135,9 +136,9 @@ impl ActorState {
             may_be_special: false,
             inertialisation: None,
             goals: Goals::default(),
-            weights: Weights::default(),
+            weights: None,
             springs: Springs::default(),
-            world: Affine3A::IDENTITY,
+            world: Affine3::IDENTITY,
             sphere: Sphere::EMPTY,
             listed: false,
         }
@@ -201,7 +202,7 @@ impl ActorState {
 
     /// Sets its world transform. A `jump` moves its spring bones along.
     pub(super) fn put(&mut self, library: &Library, world: &Affine3A, jump: bool) {
-        self.world = *world;
+        self.world = (*world).into();
         self.springs.set_world(&library.springs, world, jump);
     }
 
@@ -209,7 +210,7 @@ impl ActorState {
     #[cfg(feature = "vulkan")]
     pub(super) fn continue_root(&mut self) {
         if let Some(root) = &mut self.root {
-            root.continue_at(&self.world);
+            root.continue_at(&self.world.into());
         }
     }
 
@@ -237,8 +238,8 @@ pub(crate) struct Actors {
 
 impl Actors {
     pub(super) fn reserve(&mut self, count: usize) {
-        self.list.reserve(count.saturating_sub(self.list.len()));
-        self.free.reserve(count.saturating_sub(self.free.len()));
+        reserve_all(&mut self.list, count);
+        reserve_all(&mut self.free, count);
     }
 
     pub(super) fn len(&self) -> usize {

@@ -7,6 +7,7 @@ use super::solvers::Solvers;
 use super::state::OwnPose;
 use super::{ActorId, Animator, IkSolver};
 use crate::clone::clone_fields;
+use crate::grow::reserve_all;
 use crate::id::Id;
 use crate::ik::FootPlacement;
 use crate::mesh::Sphere;
@@ -144,6 +145,11 @@ impl Bounds {
             .reserve(actors.saturating_sub(self.changed.len()));
     }
 
+    /// The same, without memory for more.
+    pub(super) fn reserve_exact(&mut self, actors: usize) {
+        reserve_all(&mut self.changed, actors);
+    }
+
     /// Forgets what depends on the character.
     pub(super) fn forget_character(&mut self) {
         self.sets.fill(None);
@@ -188,7 +194,9 @@ impl Bounds {
                 }
             }
         };
-        let morphed_m = library.reach.morphed_m(actor.weights.added(library));
+        let weights = actor.weights.iter();
+        let added = weights.flat_map(|weights| weights.added(library));
+        let morphed_m = library.reach.morphed_m(added);
         found.sphere.widened(found.morph_scale * morphed_m)
     }
 

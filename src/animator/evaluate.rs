@@ -349,7 +349,9 @@ impl Animator {
         if let Some(transition) = actor.inertialised_at(local_s) {
             transition.apply_weights(local_s, out);
         }
-        actor.weights.apply(&self.library, out);
+        if let Some(weights) = &actor.weights {
+            weights.apply(&self.library, out);
+        }
     }
 
     /// Checks that a model pose is within [`Character::MAX_EXTENT`], and that the palette format of

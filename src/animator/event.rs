@@ -4,6 +4,7 @@ use super::actor_id::ActorId;
 use crate::character::EventDesc;
 use crate::clip::Clip;
 use crate::clone::clone_fields;
+use crate::grow::reserve_all;
 use crate::id::Id;
 use crate::state_machine::StateDesc;
 
@@ -164,10 +165,8 @@ pub(crate) const MOST_OF_RECORD: usize = 1024;
 impl EventQueue {
     /// Reserves memory for this many events of one update.
     pub(crate) fn reserve(&mut self, events: usize) {
-        let early = events.min(64);
-        self.events
-            .reserve(events.saturating_sub(self.events.len()));
-        self.early.reserve(early.saturating_sub(self.early.len()));
+        reserve_all(&mut self.events, events);
+        reserve_all(&mut self.early, events.min(64));
     }
 
     /// Begins an update.

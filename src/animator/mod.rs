@@ -95,6 +95,8 @@ use crate::character::Character;
 use crate::clip::Clip;
 use crate::clone::clone_fields;
 use crate::error::Result;
+#[cfg(feature = "vulkan")]
+use crate::grow::grown;
 use crate::id::Id;
 use crate::palette::{PaletteFormat, SkinningMethod};
 use crate::simd::SimdLevel;
@@ -198,13 +200,20 @@ impl Animator {
     /// for more grows as they are added.
     pub fn reserve(&mut self, actors: usize) {
         let actors = actors.min(MOST_RESERVED);
-        self.actors.reserve(actors);
-        let has_blends = !self.library.blend_spaces().is_empty();
-        self.pools.reserve(actors, has_blends);
-        self.schedule.reserve(actors);
+        self.reserve_lists(actors);
+        if !self.library.blend_spaces().is_empty() {
+            self.pools.reserve_blends(actors);
+        }
         self.queue.reserve(actors);
         self.work.make_room(actors, 0);
-        self.bounds.reserve(actors);
+    }
+
+    /// Reserves memory for what every actor has.
+    fn reserve_lists(&mut self, actors: usize) {
+        self.actors.reserve(actors);
+        self.pools.reserve(actors);
+        self.schedule.reserve(actors);
+        self.bounds.reserve_exact(actors);
     }
 
     /// Adds an actor that plays `play` immediately, without a fade.
@@ -519,7 +528,8 @@ impl Animator {
             return;
         }
         let actor = &mut self.actors[index];
-        actor.springs.start(&self.library.springs, &actor.world);
+        let world = actor.world.into();
+        actor.springs.start(&self.library.springs, &world);
         self.expect_special(index);
     }
 }
@@ -539,6 +549,14 @@ pub(crate) enum PoseChange {
 /// For a crowd, whose instances are actors of its animators.
 #[cfg(feature = "vulkan")]
 impl Animator {
+    /// Makes room for an actor. At most `more` will be added.
+    pub(crate) fn expect_actor(&mut self, more: usize) {
+        let Actors { list, free } = &self.actors;
+        if free.is_empty() && list.len() == list.capacity() {
+            self.reserve_lists(grown(list.len(), more));
+        }
+    }
+
     /// Rejects poses set by the caller that a palette format cannot represent.
     pub(crate) fn expect_fit(&mut self, character: Arc<Character>, format: PaletteFormat) {
         self.set_skinning_method(format.method());

@@ -186,7 +186,9 @@ impl Animator {
             own.adopt((&old.skeleton, &library.skeleton), &map.joints);
         }
         let counts = [library.expressions.len(), library.morph_weights.len()];
-        actor.weights.adopt(old, map, counts, &mut lost);
+        if let Some(weights) = &mut actor.weights {
+            weights.adopt(old, map, counts, &mut lost);
+        }
         actor.goals.adopt(solvers, &mut lost);
         let springs = old.springs.is_empty() || actor.springs.is_on();
         actor.springs.stop();

@@ -409,9 +409,11 @@ impl Animator {
             transition.check(library.skeleton.len(), library.morph_weights.len())?;
         }
         state.goals.check(&self.solvers)?;
-        state.weights.check(library)?;
+        if let Some(weights) = &state.weights {
+            weights.check(library)?;
+        }
         state.springs.check(&library.springs)?;
-        expect_transform("world_from_model", &state.world)
+        expect_transform("world_from_model", &state.world.into())
     }
 }
 

@@ -1,6 +1,7 @@
 //! The wake times of actors, in a heap with an index by actor.
 
 use crate::clone::clone_fields;
+use crate::grow::reserve_all;
 
 /// Marks an actor that is not in the heap.
 const ABSENT: u32 = u32::MAX;
@@ -25,9 +26,8 @@ clone_fields! {
 impl WakeHeap {
     /// Reserves memory for this many actors in all.
     pub(super) fn reserve(&mut self, actors: usize) {
-        self.heap.reserve(actors.saturating_sub(self.heap.len()));
-        self.indices
-            .reserve(actors.saturating_sub(self.indices.len()));
+        reserve_all(&mut self.heap, actors);
+        reserve_all(&mut self.indices, actors);
     }
 
     /// Removes all actors.
@@ -129,7 +129,7 @@ impl Schedule {
     /// Reserves memory for this many actors.
     pub(super) fn reserve(&mut self, actors: usize) {
         self.wake.reserve(actors);
-        self.due.reserve(actors.saturating_sub(self.due.len()));
+        reserve_all(&mut self.due, actors);
     }
 
     /// Lists the actors that wake at `now_s` or before.

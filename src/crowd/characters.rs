@@ -3,7 +3,7 @@
 use crate::animator::{ActorId, NameOrId};
 use crate::character::Character;
 use crate::crowd::capacity::Need;
-use crate::crowd::instances::state::{Allocation, InstanceState, Sizes, is_flipped, morph_words};
+use crate::crowd::instances::state::{InstanceState, Kind, Sizes, is_flipped, morph_words};
 use crate::crowd::memory::buffers::FrameBuffers;
 use crate::crowd::visibility::chunks::{Slot, bucket, draw_of_kind};
 use crate::crowd::{CharacterDesc, CharacterId, SkinningStage};
@@ -14,6 +14,7 @@ use crate::gpu::{
     Blending, Device, MemoryAllocator, MeshSets, Object, PrimitiveDraw, SetBuffers, SetLayout,
     SkinnedMesh, Upload, palettes,
 };
+use crate::grow::{grown, reserve_all};
 use crate::mesh::{AlphaMode, MeshLevel, PartId, Primitive, part_bits};
 use crate::order;
 use crate::palette::{Mat3x4, PaletteFormat};
@@ -261,6 +262,15 @@ impl LoadedCharacter {
         Ok(())
     }
 
+    /// Makes room for a member and its actor. At most `more` will be added.
+    pub(super) fn expect_member(&mut self, more: usize) {
+        for list in [&mut self.members, &mut self.instance_of_actor] {
+            if list.len() == list.capacity() {
+                reserve_all(list, grown(list.len(), more));
+            }
+        }
+    }
+
     /// Adds an instance to the members.
     pub(super) fn add_member(&mut self, index: u32) {
         if let Some(slot) = &mut self.slot {
@@ -332,6 +342,14 @@ impl LoadedCharacter {
         }
     }
 
+    /// What all its instances have in common.
+    pub(super) fn kind(&self) -> Kind {
+        Kind {
+            sizes: self.sizes(),
+            rest_palette: self.mesh.rest_palette(),
+        }
+    }
+
     /// The state of a new instance, which becomes the last member. The crowd has this character
     /// under the id.
     pub(super) fn instance(
@@ -342,8 +360,6 @@ impl LoadedCharacter {
         skin: SkinningStage,
     ) -> InstanceState {
         self.deforms |= skin != SkinningStage::Vertex;
-        let sizes = self.sizes();
-        let allocation = |size| Allocation { start: 0, size };
         InstanceState {
             record: GpuChange {
                 world_from_model: Mat3x4::from_affine(world_from_model),
@@ -353,19 +369,16 @@ impl LoadedCharacter {
             },
             character: character.0,
             actor,
-            in_ring: false,
-            rest_palette: self.mesh.rest_palette(),
             generation: 0,
+            member: self.members.len() as u32,
+            row: 0,
+            in_ring: false,
             alive: true,
             dirty: false,
             is_new: true,
             was_new: true,
             flipped: is_flipped(world_from_model),
-            member: self.members.len() as u32,
             skin,
-            rows: allocation(sizes.rows),
-            morphs: allocation(sizes.morphs),
-            skinned: allocation(sizes.words(skin)),
         }
     }
 

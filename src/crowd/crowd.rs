@@ -242,6 +242,7 @@ impl Crowd {
         self.frame
             .sorted
             .reserve(self.desc.capacity.blended as usize);
+        self.scene.instances.reserve();
         self.scene.reserve_visibility(&self.desc.capacity);
         self.scene
             .animated

@@ -54,12 +54,12 @@ impl Scene {
     }
 
     /// Changes the skinning stage of a living instance. It has been checked to fit.
-    pub(super) fn set_skin(&mut self, id: InstanceId, stage: SkinningStage, words: u32) {
+    pub(super) fn set_skin(&mut self, id: InstanceId, stage: SkinningStage) {
         let character = self.instances.alive(id).character;
         if let Some(character) = self.characters.at_mut(character) {
             character.deforms |= stage != SkinningStage::Vertex;
         }
-        self.instances.set_skin(id, stage, words);
+        self.instances.set_skin(id, stage);
         self.visibility.activate(id.index);
         self.reserve_deformed();
     }

@@ -7,13 +7,14 @@ use throng::character::Character;
 use throng::glam::{Affine3A, Mat4, Vec3};
 use throng::standalone::{Context, ContextDesc, Validation};
 use throng::{
-    Capacity, CharacterDesc, Crowd, CrowdDesc, Play, Side, SkinningStage, Spawn, Stages, View,
-    builtin,
+    Capacity, CharacterDesc, CharacterId, Crowd, CrowdDesc, MoreInstances, Play, Side,
+    SkinningStage, Spawn, Stages, View, builtin,
 };
 
 /// What is the same for a crowd of any size is found in this few instances.
 const FEW: u32 = 64;
-const MANY: u32 = 20_000;
+/// No power of two, and no multiple of 64, so that lists that double would be much too long.
+const MANY: u32 = 20_001;
 const FRAMES_IN_FLIGHT: u32 = 2;
 const VIEWS: u32 = 2;
 /// Bytes of a palette entry.
@@ -40,6 +41,24 @@ fn capacity(character: &Character, count: u32) -> Capacity {
         .unwrap()
 }
 
+/// The kind of crowd.
+struct Load {
+    side: Side,
+    /// Of seven instances, those of each of three characters, which share the capacity.
+    shares: [u32; 3],
+    /// The capacity grows by so many instances when it is reached. `None`: all were stated.
+    step: Option<u32>,
+}
+
+impl Load {
+    /// The character of the instance with this number.
+    fn character(&self, number: u32) -> usize {
+        let [first, second, _] = self.shares;
+        let at = number % 7;
+        usize::from(at >= first) + usize::from(at >= first + second)
+    }
+}
+
 /// The memory with a crowd of `count` instances, each in a cross-fade, after frames with two views.
 struct Memory {
     /// All allocations of the device's memory, in bytes by name.
@@ -48,20 +67,29 @@ struct Memory {
     cpu: f64,
 }
 
-fn memory(context: &mut Context, character: &Character, side: Side, count: u32) -> Memory {
+fn memory(context: &mut Context, character: &Character, load: &Load, count: u32) -> Memory {
     let _measurement = measure();
     let device = unsafe { context.gpu_device() };
     let before = alive_bytes();
+    let stated = load.step.map_or(count, |_| FEW);
     let desc = CrowdDesc {
         frames_in_flight: FRAMES_IN_FLIGHT,
-        capacity: capacity(character, count),
-        stages: Stages { cull: side },
+        capacity: capacity(character, stated),
+        stages: Stages { cull: load.side },
         ..CrowdDesc::default()
     };
     let mut crowd = Crowd::new(&device, &mut context.allocator(), &desc).unwrap();
-    let id = crowd.add_character(&mut context.allocator(), character);
-    let id = id.unwrap();
+    let ids = load.shares.map(|_| {
+        let id = crowd.add_character(&mut context.allocator(), character);
+        id.unwrap()
+    });
     for number in 0..count {
+        let id = ids[load.character(number)];
+        if let Some(step) = load.step
+            && crowd.len() == crowd.capacity().instances as usize
+        {
+            grow(context, &mut crowd, id, step);
+        }
         let spawn = Spawn {
             world_from_model: Affine3A::from_translation(Vec3::X * 0.01 * number as f32),
             play: Play::new("Walk").offset_s(0.1 * f64::from(number)),
@@ -76,10 +104,24 @@ fn memory(context: &mut Context, character: &Character, side: Side, count: u32) 
     }
     let cpu = (alive_bytes() - before) as f64;
     let gpu = gpu_memory(context);
-    assert_eq!(crowd.capacity(), desc.capacity, "it did not grow");
+    if load.step.is_none() {
+        assert_eq!(crowd.capacity(), desc.capacity, "it did not grow");
+    }
     context.wait_idle().unwrap();
     unsafe { crowd.destroy(&mut context.allocator()) };
     Memory { gpu, cpu }
+}
+
+/// Grows the capacity by more instances of a character.
+fn grow(context: &mut Context, crowd: &mut Crowd, character: CharacterId, instances: u32) {
+    let more = MoreInstances {
+        character,
+        instances,
+        skinning_stage: SkinningStage::Vertex,
+    };
+    crowd
+        .reserve_for(&mut context.allocator(), &[more])
+        .unwrap();
 }
 
 /// One frame with two views, of which one sees all and the other half of them.
@@ -102,7 +144,6 @@ fn step(context: &mut Context, crowd: &mut Crowd, frame: u32) {
 
 /// The bytes that a crowd needs for each instance.
 struct Each {
-    side: Side,
     cpu: f64,
     gpu: f64,
     /// Of the GPU, in the ring, and not in `gpu`.
@@ -111,8 +152,8 @@ struct Each {
     by_name: BTreeMap<String, f64>,
 }
 
-/// The memory for each instance of crowds that cull on either side.
-fn each() -> [Each; 2] {
+/// The memory for each instance.
+fn each(load: &Load) -> Each {
     let mut context = Context::new(&ContextDesc {
         app_name: "throng's tests",
         validation: Validation::On,
@@ -124,37 +165,36 @@ fn each() -> [Each; 2] {
     let palettes = (entries(MANY) - entries(FEW)) * ENTRY_BYTES * u64::from(FRAMES_IN_FLIGHT);
     let more = f64::from(MANY - FEW);
     let sum = |all: &BTreeMap<String, u64>| all.values().sum::<u64>();
-    let all = [Side::Cpu, Side::Gpu].map(|side| {
-        let [few, many] = [FEW, MANY].map(|count| memory(&mut context, &character, side, count));
-        let of_name = |(name, bytes): (&String, &u64)| {
-            let before = few.gpu.get(name).copied().unwrap_or(0);
-            (name.clone(), (*bytes as f64 - before as f64) / more)
-        };
-        Each {
-            side,
-            cpu: (many.cpu - few.cpu) / more,
-            gpu: (sum(&many.gpu) - sum(&few.gpu) - palettes) as f64 / more,
-            palettes: palettes as f64 / more,
-            by_name: many.gpu.iter().map(of_name).collect(),
-        }
-    });
+    let [few, many] = [FEW, MANY].map(|count| memory(&mut context, &character, load, count));
+    let of_name = |(name, bytes): (&String, &u64)| {
+        let before = few.gpu.get(name).copied().unwrap_or(0);
+        (name.clone(), (*bytes as f64 - before as f64) / more)
+    };
     let messages = context.messages();
     assert!(messages.is_empty(), "{}", messages.report());
-    all
+    Each {
+        cpu: (many.cpu - few.cpu) / more,
+        gpu: (sum(&many.gpu) - sum(&few.gpu) - palettes) as f64 / more,
+        palettes: palettes as f64 / more,
+        by_name: many.gpu.iter().map(of_name).collect(),
+    }
 }
 
 /// For each instance, a crowd needs at most 768 bytes of the CPU's memory, and 1 KiB of the GPU's
 /// beyond its palettes in the ring.
 #[test]
 fn memory_for_each_instance() {
-    for Each {
-        side,
-        cpu,
-        gpu,
-        palettes,
-        by_name,
-    } in each()
-    {
+    for side in [Side::Cpu, Side::Gpu] {
+        let Each {
+            cpu,
+            gpu,
+            palettes,
+            by_name,
+        } = each(&Load {
+            side,
+            shares: [7, 0, 0],
+            step: None,
+        });
         let what = format!(
             "cull: {side:?}: CPU: {cpu:.1} bytes; GPU: {gpu:.1} bytes beyond {palettes:.1} of \
              palettes; in all {by_name:.1?}"
@@ -165,5 +205,23 @@ fn memory_for_each_instance() {
         // Two frames in flight have the palettes, and nothing else has the name.
         let ring = by_name["throng palettes (ring)"];
         assert!((ring - palettes).abs() < 1.0, "{what}");
+    }
+}
+
+/// The CPU's memory keeps to the bound in crowds whose lists have to grow, too.
+///
+/// Characters share the capacity, so the lists of each grow until it is used up. They grow by an
+/// eighth, so an eighth of what each actor has may be in vain. If the capacity grows, lists grow
+/// with it.
+#[test]
+fn memory_of_lists_that_grow() {
+    let loads = [([4, 2, 1], None), ([4, 2, 1], Some(999))];
+    for side in [Side::Cpu, Side::Gpu] {
+        for (shares, step) in loads {
+            let cpu = each(&Load { side, shares, step }).cpu;
+            let what = format!("cull: {side:?}, {shares:?}, {step:?}: {cpu:.1} bytes");
+            println!("{what}");
+            assert!(cpu <= MAX_CPU_BYTES, "{what}");
+        }
     }
 }

@@ -5,6 +5,7 @@ use super::record_pool::{Block, RecordPool};
 use crate::animator::library::Library;
 use crate::animator::record::PlayRecord;
 use crate::clone::clone_fields;
+use crate::grow::reserve_all;
 use crate::motion::Ease;
 
 /// The blend spaces of an actor, in the order in which they were played.
@@ -30,8 +31,8 @@ clone_fields! {
 
 impl BlendPool {
     pub(crate) fn reserve(&mut self, count: usize) {
-        self.list.reserve(count.saturating_sub(self.list.len()));
-        self.free.reserve(count.saturating_sub(self.free.len()));
+        reserve_all(&mut self.list, count);
+        reserve_all(&mut self.free, count);
     }
 
     pub(crate) fn iter(&self, blends: Blends) -> impl Iterator<Item = &BlendPlay> {

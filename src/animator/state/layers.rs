@@ -33,13 +33,15 @@ clone_fields! {
 }
 
 impl Pools {
-    /// Reserves memory for the layers of this many actors.
-    pub(crate) fn reserve(&mut self, actors: usize, has_blends: bool) {
+    /// Reserves memory for two records of each of this many actors.
+    pub(crate) fn reserve(&mut self, actors: usize) {
         self.records.reserve(actors);
-        if has_blends {
-            // Per actor, one that plays and one that fades out.
-            self.blends.reserve(2 * actors);
-        }
+    }
+
+    /// Reserves memory for two blend spaces of each of this many actors: one that plays, and one
+    /// that fades out.
+    pub(crate) fn reserve_blends(&mut self, actors: usize) {
+        self.blends.reserve(2 * actors);
     }
 
     /// The most records that an actor ever had.

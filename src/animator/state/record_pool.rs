@@ -2,14 +2,17 @@
 
 use crate::animator::record::PlayRecord;
 use crate::clone::clone_fields;
+use crate::grow::reserve_all;
 use bytemuck::Zeroable;
 
-/// The smallest block, in records.
-const LEAST: u32 = 4;
+/// The smallest block, in records: one that plays, and one that fades out.
+const LEAST: u32 = 2;
 /// The most records that an actor can have. Beyond that, the one with the least weight is dropped.
 pub(crate) const MOST: u32 = 256;
-/// Number of block sizes: 4, 8, 16 … [`MOST`].
+/// Number of block sizes: 2, 4, 8 … [`MOST`].
 const SIZES: usize = (MOST / LEAST).ilog2() as usize + 1;
+/// No block.
+const NONE: u32 = u32::MAX;
 
 /// An actor's records: a range of the pool, ascending in layer.
 #[derive(Debug, Clone, Copy, Default)]
@@ -37,10 +40,12 @@ impl Block {
 ///
 /// A block that is given back goes to the next actor that asks for its size. So nothing is
 /// allocated once there are as many blocks as will ever be needed.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct RecordPool {
     records: Vec<PlayRecord>,
-    free: [Vec<u32>; SIZES],
+    /// By size, the start of the block that was given back last, or [`NONE`]. The first record of
+    /// each has the start of the next as its anchor.
+    free: [u32; SIZES],
     /// The most records that an actor ever had.
     most: u16,
 }
@@ -49,15 +54,20 @@ clone_fields! {
     RecordPool { records, free, most }
 }
 
+impl Default for RecordPool {
+    fn default() -> Self {
+        Self {
+            records: Vec::new(),
+            free: [NONE; SIZES],
+            most: 0,
+        }
+    }
+}
+
 impl RecordPool {
     /// Reserves memory for the smallest block of each of `actors` actors.
     pub(crate) fn reserve(&mut self, actors: usize) {
-        let wanted = actors * LEAST as usize;
-        self.records
-            .reserve(wanted.saturating_sub(self.records.len()));
-        for free in &mut self.free {
-            free.reserve(actors.saturating_sub(free.len()));
-        }
+        reserve_all(&mut self.records, actors * LEAST as usize);
     }
 
     /// The most records that an actor ever had.
@@ -141,16 +151,7 @@ impl RecordPool {
     /// Moves the records into a block of twice the size.
     fn grow(&mut self, block: &mut Block) {
         let size = block.size + 1;
-        let capacity = LEAST << (size - 1);
-        let start = match self.free.get_mut(usize::from(size) - 1).and_then(Vec::pop) {
-            Some(start) => start,
-            None => {
-                let start = self.records.len() as u32;
-                let end = self.records.len() + capacity as usize;
-                self.records.resize(end, PlayRecord::zeroed());
-                start
-            }
-        };
+        let start = self.take(size);
         let (from, to) = (block.start as usize, start as usize);
         self.records
             .copy_within(from..from + usize::from(block.len), to);
@@ -158,10 +159,28 @@ impl RecordPool {
         (block.start, block.size) = (start, size);
     }
 
+    /// Takes a block that was given back, or a new one. Returns its start.
+    fn take(&mut self, size: u8) -> u32 {
+        if let Some(free) = self.free.get_mut(usize::from(size) - 1)
+            && let Some(first) = self.records.get(*free as usize)
+        {
+            return core::mem::replace(free, first.anchor_s as u32);
+        }
+        let start = self.records.len();
+        let end = start + (LEAST << (size - 1)) as usize;
+        if end > self.records.capacity() {
+            // Most actors have a block already.
+            reserve_all(&mut self.records, end + end / 8);
+        }
+        self.records.resize(end, PlayRecord::zeroed());
+        start as u32
+    }
+
     fn give_back(&mut self, block: Block) {
         let size = usize::from(block.size).checked_sub(1);
-        if let Some(free) = size.and_then(|size| self.free.get_mut(size)) {
-            free.push(block.start);
+        let free = size.and_then(|size| self.free.get_mut(size));
+        if let (Some(free), Some(first)) = (free, self.records.get_mut(block.start as usize)) {
+            first.anchor_s = f64::from(core::mem::replace(free, block.start));
         }
     }
 

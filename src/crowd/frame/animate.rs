@@ -65,7 +65,7 @@ impl Crowd {
             let Some(instance) = self.scene.instances.state(index) else {
                 continue;
             };
-            let (actor, row, stage) = (instance.actor, instance.rows.start, instance.skin);
+            let (actor, row, stage) = (instance.actor, instance.row, instance.skin);
             let deform = stage == SkinningStage::Cpu;
             let change = animator.pose_change(actor);
             let rests = change == PoseChange::Rests;
@@ -86,7 +86,7 @@ impl Crowd {
             };
             if deform {
                 let start = destination.and_then(|to| match to {
-                    Destination::Deform(start, _) => Some(start),
+                    Destination::Deform(start, _) => Some(start as usize),
                     Destination::Ring(_) => None,
                 });
                 animated.deformed.push((index, start));
@@ -119,7 +119,7 @@ impl Crowd {
             let rests =
                 |animator: &Animator| animator.pose_change(instance.actor) == PoseChange::Rests;
             let rests = instance.alive && animator.is_some_and(|it| it.as_ref().is_some_and(rests));
-            let vertex = instance.skin == SkinningStage::Vertex && instance.morphs.size == 0;
+            let vertex = instance.skin == SkinningStage::Vertex && !instance.has_morphs();
             if !rests || !vertex || scene.visibility.is_shown(index) {
                 continue;
             }
@@ -150,7 +150,7 @@ impl Crowd {
                 continue;
             };
             // Without a cull stage on the GPU, each frame has morph weights of its own.
-            let weights = instance.morphs.size > 0 && !visibility.is_on_gpu();
+            let weights = instance.has_morphs() && !visibility.is_on_gpu();
             if weights || instance.skin != SkinningStage::Vertex {
                 continue;
             }
@@ -175,12 +175,6 @@ impl Crowd {
         if self.scene.animated.actors.is_empty() {
             return Ok(());
         }
-        self.scene.animated.order();
-        let Animated {
-            ordered: (actors, destinations),
-            starts,
-            ..
-        } = &mut self.scene.animated;
         let format = loaded.mesh.format();
         let rows = loaded.palette_rows() as usize;
         let ring = self.memory.buffers.palettes.mapped_start(frame_index);
@@ -188,11 +182,18 @@ impl Crowd {
             return Ok(());
         };
         let deform = self.scene.deforms.rows_start();
-        starts.0.clear();
-        starts.0.extend(destinations.iter().map(|to| match to {
-            Destination::Ring(row) => ring.wrapping_add(*row as usize * ROW_BYTES as usize),
-            Destination::Deform(row, _) => deform.wrapping_add(row * ROW_BYTES as usize),
-        }));
+        self.scene.animated.order(|to| {
+            let (start, row) = match to {
+                Destination::Ring(row) => (ring, row),
+                Destination::Deform(row, _) => (deform, row),
+            };
+            start.wrapping_add(row as usize * ROW_BYTES as usize)
+        });
+        let Animated {
+            ordered: (actors, starts),
+            destinations,
+            ..
+        } = &self.scene.animated;
         // SAFETY: each instance has rows of its own, in the ring or among those that are skinned on
         // the CPU; the frame index's earlier work has ended, by the contract of `begin_frame`.
         unsafe {
@@ -201,7 +202,8 @@ impl Crowd {
         }
         for destination in destinations.iter() {
             if let Destination::Deform(start, row) = destination {
-                let rows = bytemuck::cast_slice::<_, u8>(self.scene.deforms.rows(*start, rows));
+                let rows = self.scene.deforms.rows(*start as usize, rows);
+                let rows = bytemuck::cast_slice::<_, u8>(rows);
                 let to = ring.wrapping_add(*row as usize * ROW_BYTES as usize);
                 // SAFETY: the rows of this instance in the ring are its own, and the source is not
                 // in the ring.
@@ -237,7 +239,7 @@ impl Crowd {
             if count > 0 {
                 let actor = instance.actor.index;
                 animator.write_weights(actor, &mut self.frame.weights);
-                let at = u64::from(instance.morphs.start) * 4;
+                let at = u64::from(instance.record.morphs) * 4;
                 let active = active_count(&self.frame.weights);
                 let words = 1 + 2 * active as usize;
                 let buffers = &mut self.memory.buffers;
@@ -255,9 +257,9 @@ impl Crowd {
                 buffers.copy_to_work(frame_index, section, at, (1 + 2 * u64::from(active)) * 4);
             }
             if let Some((_, start)) = deformed.next_if(|(of, _)| of == index) {
-                let rows = instance.rows.size as usize;
-                let rows = start.map(|start| start..start + rows);
-                let skinned = (instance.skinned.start, instance.skinned.size);
+                let sizes = loaded.sizes();
+                let rows = start.map(|start| start..start + sizes.rows as usize);
+                let skinned = (instance.record.skinned, sizes.words(instance.skin));
                 let character = instance.character;
                 self.scene
                     .deforms

@@ -17,10 +17,11 @@ use ash::vk::{AccessFlags2 as Access, PipelineStageFlags2 as Stage};
 /// What the GPU's cull stage knows of an instance.
 pub(super) fn actor(instances: &Instances, visibility: &Visibility, index: u32) -> GpuActor {
     let (placed, marks) = (visibility.placed(index), visibility.marks(index));
+    let hidden = visibility.hidden(index);
     let is_new = instances.state(index).is_some_and(|state| state.is_new);
     let flags = [
         (instances.is_flipped(index), GpuActor::FLIPPED),
-        (marks.hidden != 0, GpuActor::HIDES),
+        (hidden != 0, GpuActor::HIDES),
         (is_new, GpuActor::NEW),
     ];
     let flags = flags.into_iter().filter(|(is, _)| *is);
@@ -31,7 +32,7 @@ pub(super) fn actor(instances: &Instances, visibility: &Visibility, index: u32) 
         mask: marks.views(),
         flags: flags.fold(0, |flags, (_, flag)| flags | flag),
         reserved: 0,
-        hidden: [0, 32, 64, 96].map(|shift| (marks.hidden >> shift) as u32),
+        hidden: [0, 32, 64, 96].map(|shift| (hidden >> shift) as u32),
     }
 }
 

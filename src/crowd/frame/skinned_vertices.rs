@@ -81,11 +81,12 @@ impl Frame<'_> {
         if !self.crowd.scene.visibility.is_shown(id.index) {
             return fault("instance", "is not shown by any view of the frame");
         }
+        let mesh = self.crowd.mesh(CharacterId(instance.character))?;
         Ok(SkinnedVertices {
             buffer: self.crowd.memory.buffers.skinned().buffer,
-            offset: u64::from(instance.skinned.start) * 4,
-            size: u64::from(instance.skinned.size) * 4,
-            mesh: self.crowd.mesh(CharacterId(instance.character))?,
+            offset: u64::from(instance.record.skinned) * 4,
+            size: u64::from(mesh.skinned_layout().words) * 4,
+            mesh,
         })
     }
 }

@@ -162,13 +162,14 @@ impl InstanceMut<'_> {
     ///
     /// The instance is then unchanged.
     pub fn set_skinning_stage(&mut self, stage: SkinningStage) -> Result<()> {
-        let (id, state) = (self.id(), self.state());
-        let before = (state.skin, state.skinned.size);
+        let (id, before) = (self.id(), self.state().clone());
         let loaded = self.scene().characters.get(self.character())?;
         let words = loaded.skinned_words(stage)?;
         let scene = &mut *self.actor.animator.scene;
-        scene.instances.check_skinned((stage, words), before)?;
-        scene.set_skin(id, stage, words);
+        scene
+            .instances
+            .check_skinned((stage, words), Some(&before))?;
+        scene.set_skin(id, stage);
         Ok(())
     }
 

@@ -213,10 +213,9 @@ impl<C: InCrowd> Instance<C> {
     /// Its record, as the next prepared frame has it.
     #[must_use]
     pub fn record(&self) -> GpuInstance {
-        let mut next = self.state().clone();
-        next.in_ring = !self.actor.is_resting();
-        next.write_offsets();
-        next.record.instance()
+        let (scene, id) = self.actor.animator.member();
+        let in_ring = !self.actor.is_resting();
+        scene.instances.record_with(id.index, in_ring).instance()
     }
 
     /// Its tint: linear RGBA that multiplies the base colour.
@@ -257,12 +256,13 @@ impl<C: InCrowd> Instance<C> {
     /// As [`InstanceMut::set_part_visible`].
     pub fn is_part_visible<'n>(&self, part: impl Into<NameOrId<'n, PartId>>) -> Result<bool> {
         let loaded = self.scene().characters.get(self.character())?;
-        Ok(self.marks().hidden & loaded.part_bits(part.into())? == 0)
+        let hidden = self.scene().visibility.hidden(self.id().index);
+        Ok(hidden & loaded.part_bits(part.into())? == 0)
     }
 
     /// Its parts that are hidden.
     pub fn hidden_parts(&self) -> impl Iterator<Item = PartId> + '_ {
-        let hidden = self.marks().hidden;
+        let hidden = self.scene().visibility.hidden(self.id().index);
         let loaded = self.scene().characters.get(self.character()).ok();
         let rigs = loaded.into_iter().map(|loaded| &loaded.rig);
         rigs.flat_map(move |rig| {

@@ -9,9 +9,10 @@ use crate::crowd::crowd::Crowd;
 use crate::crowd::instances::attachments::{Attachment, Tie};
 use crate::crowd::instances::state::InstanceState;
 use crate::crowd::scene::animator_mut;
-use crate::crowd::visibility::marks::Marks;
+use crate::crowd::visibility::marks::{Marks, Visibility};
 use crate::crowd::{CharacterId, SkinningStage};
 use crate::error::{Error, Result, expect_finite, expect_index, expect_transform};
+use crate::grow::reserve_all;
 
 /// All instances of a [`Crowd`] at a moment: ids, what they play, transforms, attachments, and
 /// everything else that decides their future.
@@ -86,7 +87,8 @@ struct Look {
 }
 
 impl Look {
-    fn new(state: &InstanceState, marks: &Marks) -> Self {
+    fn new(visibility: &Visibility, index: u32, state: &InstanceState) -> Self {
+        let (marks, hidden) = (visibility.marks(index), visibility.hidden(index));
         Self {
             tint: state.record.tint,
             user_data: state.record.user,
@@ -94,7 +96,7 @@ impl Look {
             visible: marks.visible,
             parent_hidden: marks.parent_hidden,
             view_mask: marks.mask,
-            hidden: [0, 32, 64, 96].map(|bit| (marks.hidden >> bit) as u32),
+            hidden: [0, 32, 64, 96].map(|bit| (hidden >> bit) as u32),
         }
     }
 
@@ -106,7 +108,7 @@ impl Look {
     fn marks(&self) -> Marks {
         let mut marks = Marks::NEW;
         (marks.mask, marks.visible) = (self.view_mask, self.visible);
-        (marks.parent_hidden, marks.hidden) = (self.parent_hidden, self.hidden());
+        marks.parent_hidden = self.parent_hidden;
         marks
     }
 
@@ -202,7 +204,7 @@ impl Crowd {
             .extend((0..).zip(states).map(|(index, state)| SavedInstance {
                 generation: state.generation,
                 character: state.character,
-                look: Look::new(state, &scene.visibility.marks(index)),
+                look: Look::new(&scene.visibility, index, state),
             }));
         to.free.clear();
         to.free.extend_from_slice(free);
@@ -264,6 +266,7 @@ impl Crowd {
                 .unwrap_or(&none);
             animator.restore_checked(&members.animator);
             loaded.members.clear();
+            reserve_all(&mut loaded.members, members.list.len());
             if let Some(slot) = &mut loaded.slot {
                 slot.note_all();
             }
@@ -303,7 +306,7 @@ impl Crowd {
             let state = instances.state(at).filter(|state| state.alive)?;
             let character = characters.at(state.character);
             let on_cpu = character.is_none_or(|character| character.slot.is_none());
-            Some((saved.look.marks(), on_cpu))
+            Some((saved.look.marks(), saved.look.hidden(), on_cpu))
         });
         scene.visibility.restore(marks);
         scene.attachments.restore(&from.ties);
@@ -454,7 +457,8 @@ impl<C: InCrowd> Instance<C> {
     /// Saves the instance, and reuses the memory of an earlier snapshot.
     pub fn snapshot_into(&self, to: &mut InstanceSnapshot) {
         (**self).snapshot_into(&mut to.actor);
-        to.look = Look::new(self.state(), &self.marks());
+        let visibility = &self.scene().visibility;
+        to.look = Look::new(visibility, self.id().index, self.state());
     }
 }
 
@@ -482,10 +486,10 @@ impl InstanceMut<'_> {
         let words = loaded.skinned_words(stage)?;
         scene
             .instances
-            .check_skinned((stage, words), (before.skin, before.skinned.size))?;
+            .check_skinned((stage, words), Some(&before))?;
         animator.restore_one(before.actor.index, &from.actor);
         let world = animator.actor(before.actor)?.transform();
-        scene.set_skin(id, stage, words);
+        scene.set_skin(id, stage);
         scene.instances.change(id.index, |state| {
             (state.record.tint, state.record.user) = (look.tint, look.user_data);
         });

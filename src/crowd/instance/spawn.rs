@@ -134,8 +134,10 @@ impl Crowd {
         check_tint(spawn.tint)?;
         let instances = &self.scene.instances;
         instances.check_capacity(&sizes, spawn.skinning_stage)?;
-        let actor = self.add_actor(character, spawn)?;
+        let more = instances.capacity().instances as usize - instances.len();
+        let actor = self.add_actor(character, spawn, more)?;
         let loaded = self.scene.characters.get_mut(character)?;
+        loaded.expect_member(more);
         let state = loaded.instance(
             (character, actor),
             &spawn.world_from_model,
@@ -226,9 +228,15 @@ impl Crowd {
         Ok(())
     }
 
-    /// Adds the actor of an instance to its character's animator.
-    fn add_actor(&mut self, character: CharacterId, spawn: &Spawn<'_>) -> Result<ActorId> {
+    /// Adds the actor of an instance to its character's animator. `more` instances fit.
+    fn add_actor(
+        &mut self,
+        character: CharacterId,
+        spawn: &Spawn<'_>,
+        more: usize,
+    ) -> Result<ActorId> {
         let animator = animator_mut(&mut self.animators, character)?;
+        animator.expect_actor(more);
         if !spawn.driven {
             return animator.add(spawn.play);
         }

@@ -26,7 +26,7 @@ pub enum SkinningStage {
 }
 
 /// The memory that an instance of a character takes.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(in crate::crowd) struct Sizes {
     /// Rows of the palette ring.
     pub(in crate::crowd) rows: u32,
@@ -46,11 +46,12 @@ impl Sizes {
     }
 }
 
-/// An instance's range of one of the shared buffers.
+/// What all instances of a character have in common.
 #[derive(Debug, Clone, Copy, Default)]
-pub(in crate::crowd) struct Allocation {
-    pub(in crate::crowd) start: u32,
-    pub(in crate::crowd) size: u32,
+pub(in crate::crowd) struct Kind {
+    pub(in crate::crowd) sizes: Sizes,
+    /// The device address of the rest palette.
+    pub(in crate::crowd) rest_palette: vk::DeviceAddress,
 }
 
 /// True if a transform mirrors.
@@ -66,11 +67,13 @@ pub(in crate::crowd) struct InstanceState {
     pub(in crate::crowd) character: u32,
     /// Its actor in the animator of its character.
     pub(in crate::crowd) actor: ActorId,
+    pub(in crate::crowd) generation: u32,
+    /// Its index among its character's members.
+    pub(in crate::crowd) member: u32,
+    /// The first of its rows of the palette ring, the same in every frame in flight.
+    pub(in crate::crowd) row: u32,
     /// True if its palette lies in the ring. Otherwise it uses its character's rest palette.
     pub(in crate::crowd) in_ring: bool,
-    /// The device address of that rest palette.
-    pub(in crate::crowd) rest_palette: vk::DeviceAddress,
-    pub(in crate::crowd) generation: u32,
     pub(in crate::crowd) alive: bool,
     pub(in crate::crowd) dirty: bool,
     /// True until its record is uploaded for the first time.
@@ -78,16 +81,10 @@ pub(in crate::crowd) struct InstanceState {
     /// `is_new` before the last [`settle`](super::table::Instances::settle).
     pub(in crate::crowd) was_new: bool,
     pub(in crate::crowd) flipped: bool,
-    /// Its index among its character's members.
-    pub(in crate::crowd) member: u32,
     pub(in crate::crowd) skin: SkinningStage,
-    /// Rows of the palette ring, the same in every frame in flight.
-    pub(in crate::crowd) rows: Allocation,
-    /// Words of a frame's morph weights.
-    pub(in crate::crowd) morphs: Allocation,
-    /// Words of the deformed vertices.
-    pub(in crate::crowd) skinned: Allocation,
 }
+
+const _: () = assert!(size_of::<InstanceState>() == 128);
 
 /// Totals of the instances that are skinned on the CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -102,18 +99,16 @@ pub(in crate::crowd) struct CpuSkinned {
 }
 
 impl CpuSkinned {
-    /// Adds an instance to the totals, or subtracts it.
-    pub(in crate::crowd) fn count(&mut self, instance: &InstanceState, comes: bool) {
-        if instance.skin != SkinningStage::Cpu {
+    /// Adds an instance of these sizes to the totals, or subtracts it.
+    pub(in crate::crowd) fn count(&mut self, skin: SkinningStage, sizes: &Sizes, comes: bool) {
+        if skin != SkinningStage::Cpu {
             return;
         }
-        // A count, and two words for each weight.
-        let weights = instance.morphs.size / 2;
         for (all, own) in [
             (&mut self.count, 1),
-            (&mut self.words, instance.skinned.size),
-            (&mut self.rows, instance.rows.size),
-            (&mut self.weights, weights),
+            (&mut self.words, sizes.words(skin)),
+            (&mut self.rows, sizes.rows),
+            (&mut self.weights, weights_in(sizes.morphs)),
         ] {
             *all = if comes { *all + own } else { *all - own };
         }
@@ -123,7 +118,6 @@ impl CpuSkinned {
 impl InstanceState {
     /// The state of an index without an instance.
     pub(in crate::crowd) fn dead(generation: u32) -> Self {
-        let none = Allocation { start: 0, size: 0 };
         Self {
             record: GpuChange::zeroed(),
             character: 0,
@@ -131,45 +125,35 @@ impl InstanceState {
                 index: 0,
                 generation: 0,
             },
-            in_ring: false,
-            rest_palette: 0,
             generation,
+            member: 0,
+            row: 0,
+            in_ring: false,
             alive: false,
             dirty: false,
             is_new: true,
             was_new: true,
             flipped: false,
-            member: 0,
             skin: SkinningStage::Vertex,
-            rows: none,
-            morphs: none,
-            skinned: none,
         }
+    }
+
+    pub(in crate::crowd) fn has_morphs(&self) -> bool {
+        self.record.morphs != GpuInstance::NONE
     }
 
     /// True if it has morph weights or deformed vertices.
     pub(in crate::crowd) fn has_own_data(&self) -> bool {
-        self.morphs.size > 0 || self.skinned.size > 0
+        self.has_morphs() || self.record.skinned != GpuInstance::NONE
     }
 
-    /// Writes the offsets of palette, morph weights and deformed vertices to the record.
-    ///
-    /// The palette is that in the ring or the character's rest palette.
-    pub(in crate::crowd) fn write_offsets(&mut self) {
+    /// Writes the address of its palette to the record: in the ring, or the rest palette.
+    pub(in crate::crowd) fn write_palette(&mut self, kind: &Kind) {
         self.record.palette = if self.in_ring {
-            GpuInstance::in_ring(self.rows.start * ROW_BYTES as u32)
+            GpuInstance::in_ring(self.row * ROW_BYTES as u32)
         } else {
-            self.rest_palette
+            kind.rest_palette
         };
-        let start = |allocation: Allocation| {
-            if allocation.size > 0 {
-                allocation.start
-            } else {
-                GpuInstance::NONE
-            }
-        };
-        self.record.morphs = start(self.morphs);
-        self.record.skinned = start(self.skinned);
     }
 }
 

@@ -2,20 +2,23 @@
 
 use crate::crowd::capacity::Need;
 use crate::crowd::instances::state::{
-    Allocation, CpuSkinned, InstanceState, Sizes, SkinningStage, weights_in,
+    CpuSkinned, InstanceState, Kind, Sizes, SkinningStage, weights_in,
 };
 use crate::crowd::memory::range_allocator::RangeAllocator;
 use crate::crowd::{Capacity, InstanceId};
 use crate::error::{Error, Result, expect_index};
+use crate::gpu::GpuInstance;
 use crate::gpu::layout::GpuChange;
 use crate::gpu::limit;
-use ash::vk;
+use crate::grow::reserve_all;
 use bytemuck::Zeroable;
 
 /// The CPU copy of the instance table.
 #[derive(Debug)]
 pub(in crate::crowd) struct Instances {
     states: Vec<InstanceState>,
+    /// By character.
+    kinds: Vec<Kind>,
     free_indices: Vec<u32>,
     changed: Vec<u32>,
     /// The changes that the last [`Self::settle`] took.
@@ -44,6 +47,9 @@ pub(in crate::crowd) struct Instances {
 const ENTRY_ROWS: u32 = 3;
 
 // The capacities, as errors name them.
+/// No range, in a record.
+const NONE: u32 = GpuInstance::NONE;
+
 const INSTANCES: &str = "instances (Capacity::instances, raised by Crowd::reserve)";
 const PALETTES: &str = "palette entries (Capacity::palette_entries, raised by Crowd::reserve)";
 const MORPHS: &str = "morph weights (Capacity::morph_weights, raised by Crowd::reserve)";
@@ -56,9 +62,10 @@ impl Instances {
     pub(in crate::crowd) fn new(capacity: &Capacity) -> Self {
         Self {
             states: Vec::new(),
+            kinds: Vec::new(),
             free_indices: Vec::new(),
-            changed: Vec::with_capacity(capacity.instances as usize),
-            settled: Vec::with_capacity(capacity.instances as usize),
+            changed: Vec::new(),
+            settled: Vec::new(),
             capacity: *capacity,
             rows: RangeAllocator::new(capacity.palette_entries.saturating_mul(ENTRY_ROWS)),
             morphs: RangeAllocator::new(capacity.morph_words()),
@@ -84,11 +91,29 @@ impl Instances {
             .grow(capacity.palette_entries.saturating_mul(ENTRY_ROWS));
         self.morphs.grow(capacity.morph_words());
         self.skinned.grow(capacity.skinned_words);
-        let instances = capacity.instances as usize;
-        self.changed
-            .reserve(instances.saturating_sub(self.changed.len()));
-        self.settled
-            .reserve(instances.saturating_sub(self.settled.len()));
+        self.reserve();
+    }
+
+    /// Reserves memory for all instances of the capacity.
+    pub(in crate::crowd) fn reserve(&mut self) {
+        let instances = self.capacity.instances as usize;
+        reserve_all(&mut self.states, instances);
+        reserve_all(&mut self.changed, instances);
+        reserve_all(&mut self.settled, instances);
+    }
+
+    /// Sets what all instances of a character have in common, before the first of them.
+    pub(in crate::crowd) fn set_kind(&mut self, character: u32, kind: Kind) {
+        let at = character as usize;
+        if self.kinds.len() <= at {
+            self.kinds.resize(at + 1, Kind::default());
+        }
+        self.kinds[at] = kind;
+    }
+
+    /// The memory that an instance takes.
+    fn sizes(&self, instance: &InstanceState) -> Sizes {
+        kind_of(&self.kinds, instance).sizes
     }
 
     /// Marks every record as changed, because the table is empty.
@@ -140,7 +165,7 @@ impl Instances {
             && instance.in_ring != in_ring
         {
             instance.in_ring = in_ring;
-            instance.write_offsets();
+            instance.write_palette(&kind_of(&self.kinds, instance));
             self.touch(index);
         }
     }
@@ -152,8 +177,9 @@ impl Instances {
 
     /// Counts an instance that comes or goes.
     fn count(&mut self, instance: &InstanceState, comes: bool) {
-        self.cpu_skinned.count(instance, comes);
-        let weights = weights_in(instance.morphs.size);
+        let sizes = self.sizes(instance);
+        self.cpu_skinned.count(instance.skin, &sizes, comes);
+        let weights = weights_in(sizes.morphs);
         let computed = u32::from(instance.skin == SkinningStage::Compute);
         for (all, own) in [(&mut self.weights, weights), (&mut self.computed, computed)] {
             *all = if comes { *all + own } else { *all - own };
@@ -173,7 +199,17 @@ impl Instances {
                 instance.is_new |= instance.was_new;
             }
         }
-        self.settled.reserve(self.capacity.instances as usize);
+        reserve_all(&mut self.settled, self.capacity.instances as usize);
+    }
+
+    /// The record of an instance if its palette lies in the ring, or does not.
+    pub(in crate::crowd) fn record_with(&self, index: u32, in_ring: bool) -> GpuChange {
+        let mut instance = self.states.get(index as usize).cloned();
+        if let Some(instance) = &mut instance {
+            instance.in_ring = in_ring;
+            instance.write_palette(&kind_of(&self.kinds, instance));
+        }
+        instance.map_or_else(GpuChange::zeroed, |instance| instance.record)
     }
 
     pub(in crate::crowd) fn record(&self, index: u32) -> GpuChange {
@@ -314,26 +350,12 @@ impl Instances {
         self.morphs.clear();
         self.skinned.clear();
         for index in 0..self.states.len() as u32 {
-            let Some(instance) = self
-                .states
-                .get_mut(index as usize)
-                .filter(|instance| instance.alive)
-            else {
-                continue;
-            };
-            let before = instance.record;
-            for (allocator, allocation) in [
-                (&mut self.rows, &mut instance.rows),
-                (&mut self.morphs, &mut instance.morphs),
-                (&mut self.skinned, &mut instance.skinned),
-            ] {
+            let before = self.record(index);
+            if self.state(index).is_some_and(|instance| instance.alive) {
                 // All ranges fitted before, so they fit without gaps.
-                allocation.start = allocator
-                    .allocate(allocation.size)
-                    .unwrap_or(allocation.start);
+                self.allocate(index, [true; 3]);
             }
-            instance.write_offsets();
-            if instance.record != before {
+            if self.record(index) != before {
                 self.touch(index);
             }
         }
@@ -353,7 +375,7 @@ impl Instances {
         let rows = u64::from(self.rows.used()) + u64::from(sizes.rows);
         let weights = u64::from(self.weights) + u64::from(weights_in(sizes.morphs));
         self.check_totals(rows, weights)?;
-        self.check_skinned((skin, sizes.words(skin)), (SkinningStage::Vertex, 0))
+        self.check_skinned((skin, sizes.words(skin)), None)
     }
 
     fn check_totals(&self, rows: u64, weights: u64) -> Result<()> {
@@ -379,18 +401,18 @@ impl Instances {
         Ok(())
     }
 
-    /// Checks that the deformed vertices of an instance fit if they replace those of `before`.
-    ///
-    /// Both pairs are a skinning stage and a number of words.
+    /// Checks that so many words of deformed vertices fit, if they replace those of `before`.
     ///
     /// # Errors
     /// [`Error::Capacity`], with the name of what ran out.
     pub(in crate::crowd) fn check_skinned(
         &self,
         (skin, words): (SkinningStage, u32),
-        before: (SkinningStage, u32),
+        before: Option<&InstanceState>,
     ) -> Result<()> {
         let more = |used: u32, before: u32| u64::from(used - before) + u64::from(words);
+        let before = before.map(|own| (own.skin, self.sizes(own).words(own.skin)));
+        let before = before.unwrap_or_default();
         let asked = more(self.skinned.used(), before.1);
         let cap = self.skinned.capacity();
         limit(SKINNED, asked, cap.into())?;
@@ -414,12 +436,10 @@ impl Instances {
             *sum = [0, 1].map(|at: usize| sum[at] + u64::from(values[at]));
         };
         for state in members.iter().filter_map(|index| self.state(*index)) {
-            let words = [state.skinned.size, sizes.words(state.skin)];
-            add(&mut rows, [state.rows.size, sizes.rows]);
-            add(
-                &mut weights,
-                [state.morphs.size, sizes.morphs].map(weights_in),
-            );
+            let now = self.sizes(state);
+            let words = [now, *sizes].map(|sizes| sizes.words(state.skin));
+            add(&mut rows, [now.rows, sizes.rows]);
+            add(&mut weights, [now.morphs, sizes.morphs].map(weights_in));
             add(&mut skinned, words);
             if state.skin == SkinningStage::Cpu {
                 add(&mut on_cpu, words);
@@ -444,25 +464,25 @@ impl Instances {
         Ok(())
     }
 
-    /// Gives instances of a replaced character memory of these sizes. It has been checked to fit.
-    pub(in crate::crowd) fn resize(
-        &mut self,
-        members: &[u32],
-        sizes: &Sizes,
-        rest_palette: vk::DeviceAddress,
-    ) {
+    /// Gives the instances of a replaced character other memory. It has been checked to fit.
+    pub(in crate::crowd) fn resize(&mut self, character: u32, members: &[u32], kind: Kind) {
+        let sizes = |all: &[Kind]| {
+            all.get(character as usize)
+                .copied()
+                .unwrap_or_default()
+                .sizes
+        };
+        let before = sizes(&self.kinds);
+        self.set_kind(character, kind);
         for index in members {
-            let Some(state) = self.states.get_mut(*index as usize) else {
+            let Some(state) = self.states.get(*index as usize) else {
                 continue;
             };
-            self.cpu_skinned.count(state, false);
-            self.weights -= weights_in(state.morphs.size);
-            state.rows.size = sizes.rows;
-            state.morphs.size = sizes.morphs;
-            state.skinned.size = sizes.words(state.skin);
-            state.rest_palette = rest_palette;
-            self.cpu_skinned.count(state, true);
-            self.weights += weights_in(state.morphs.size);
+            let skin = state.skin;
+            self.cpu_skinned.count(skin, &before, false);
+            self.cpu_skinned.count(skin, &kind.sizes, true);
+            self.weights -= weights_in(before.morphs);
+            self.weights += weights_in(kind.sizes.morphs);
             self.restamp(*index);
         }
         self.compact();
@@ -497,54 +517,50 @@ impl Instances {
     ///
     /// The caller has checked that they fit.
     fn allocate_ranges(&mut self, index: u32, wanted: [bool; 3]) {
-        let Some(instance) = self.states.get_mut(index as usize) else {
-            return;
-        };
-        let allocators = [&mut self.rows, &mut self.morphs, &mut self.skinned];
-        let ranges = [
-            &mut instance.rows,
-            &mut instance.morphs,
-            &mut instance.skinned,
-        ];
-        let mut fits = true;
-        for ((allocator, allocation), _) in allocators
-            .into_iter()
-            .zip(ranges)
-            .zip(wanted)
-            .filter(|of| of.1)
-        {
-            match allocator.allocate(allocation.size) {
-                Some(start) => allocation.start = start,
-                None => fits = false,
-            }
-        }
-        if fits {
-            instance.write_offsets();
-        } else {
+        if !self.allocate(index, wanted) {
             self.compact();
         }
     }
 
-    /// Changes the skinning stage of a living instance. The caller has checked that its `words` of
-    /// deformed vertices fit.
-    pub(in crate::crowd) fn set_skin(&mut self, id: InstanceId, skin: SkinningStage, words: u32) {
+    /// Allocates ranges, and writes them to the record. Returns false if there is none for some.
+    fn allocate(&mut self, index: u32, wanted: [bool; 3]) -> bool {
+        let Some(instance) = self.states.get_mut(index as usize) else {
+            return true;
+        };
+        let kind = kind_of(&self.kinds, instance);
+        let (sizes, record) = (&kind.sizes, &mut instance.record);
+        let words = sizes.words(instance.skin);
+        let ranges = [
+            (&mut self.rows, &mut instance.row, sizes.rows, 0),
+            (&mut self.morphs, &mut record.morphs, sizes.morphs, NONE),
+            (&mut self.skinned, &mut record.skinned, words, NONE),
+        ];
+        let mut fits = true;
+        for ((allocator, to, size, none), _) in ranges.into_iter().zip(wanted).filter(|of| of.1) {
+            match allocator.allocate(size) {
+                Some(start) => *to = if size > 0 { start } else { none },
+                None => fits = false,
+            }
+        }
+        instance.write_palette(&kind);
+        fits
+    }
+
+    /// Changes the skinning stage of a living instance. The caller has checked that its deformed
+    /// vertices fit.
+    pub(in crate::crowd) fn set_skin(&mut self, id: InstanceId, skin: SkinningStage) {
         let Some(instance) = self.states.get_mut(id.index as usize) else {
             return;
         };
-        self.cpu_skinned.count(instance, false);
-        let before = instance.skinned;
-        self.computed -= u32::from(instance.skin == SkinningStage::Compute);
+        let sizes = kind_of(&self.kinds, instance).sizes;
+        let before = core::mem::replace(&mut instance.skin, skin);
+        self.cpu_skinned.count(before, &sizes, false);
+        self.cpu_skinned.count(skin, &sizes, true);
+        self.computed -= u32::from(before == SkinningStage::Compute);
         self.computed += u32::from(skin == SkinningStage::Compute);
-        instance.skin = skin;
-        if before.size != words {
-            self.skinned.free(before.start, before.size);
-            instance.skinned = Allocation {
-                start: 0,
-                size: words,
-            };
-        }
-        self.cpu_skinned.count(instance, true);
-        if before.size != words {
+        let words = sizes.words(before);
+        if words != sizes.words(skin) {
+            self.skinned.free(instance.record.skinned, words);
             self.allocate_ranges(id.index, [false, false, true]);
             self.touch(id.index);
         }
@@ -599,14 +615,18 @@ impl Instances {
         let instance = &mut self.states[id.index as usize];
         instance.alive = false;
         instance.generation = instance.generation.wrapping_add(1);
-        for (allocator, allocation) in [
-            (&mut self.rows, instance.rows),
-            (&mut self.morphs, instance.morphs),
-            (&mut self.skinned, instance.skinned),
-        ] {
-            allocator.free(allocation.start, allocation.size);
-        }
+        let sizes = kind_of(&self.kinds, instance).sizes;
+        let (record, words) = (&instance.record, sizes.words(instance.skin));
+        self.rows.free(instance.row, sizes.rows);
+        self.morphs.free(record.morphs, sizes.morphs);
+        self.skinned.free(record.skinned, words);
         self.free_indices.push(id.index);
         Ok((instance.character, instance.member))
     }
+}
+
+/// What an instance has in common with those of its character.
+fn kind_of(kinds: &[Kind], instance: &InstanceState) -> Kind {
+    let kind = kinds.get(instance.character as usize);
+    kind.copied().unwrap_or_default()
 }

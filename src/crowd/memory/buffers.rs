@@ -13,6 +13,7 @@ use crate::gpu::ring::{Ring, RingDesc};
 use crate::gpu::{
     Buffer, Device, MAPPED_ALIGNMENT, MemoryAllocator, Object, PaletteRing, PaletteRingDesc, limit,
 };
+use crate::grow::reserve_all;
 use crate::palette::WriteOnly;
 use crate::pass::cull::{CullBuffers, CullPass};
 use crate::pass::scatter::{ScatterBuffers, ScatterPass};
@@ -319,17 +320,14 @@ impl FrameBuffers {
         self.table = Buffer::device_local(device, allocator, "throng instances", bytes, usage)?;
         if let Some(work) = work {
             let head = self.sections.lists.bytes;
-            self.work = Some(WorkBuffer::new(
-                device,
-                allocator,
-                &desc.capacity,
-                work,
-                head,
-            )?);
+            let work = WorkBuffer::new(device, allocator, &desc.capacity, work, head)?;
+            let patches = work.layout.most_patches();
+            self.work = Some(work);
             let (frames, views) = (desc.frames_in_flight, desc.capacity.views);
             self.read_back = Some(ReadBack::new(device, allocator, frames, views)?);
-            // One for each run of patches, and for the morph weights of each instance.
-            self.copies.reserve(desc.capacity.instances as usize);
+            // Besides, the morph weights of each instance that has some, and two lists.
+            let weighted = desc.capacity.morph_weights.min(desc.capacity.instances);
+            reserve_all(&mut self.copies, patches + weighted as usize + 2);
         }
         let usage = usage | vk::BufferUsageFlags::VERTEX_BUFFER | desc.skinned_usage;
         let bytes = limit(

@@ -65,6 +65,12 @@ pub(in crate::crowd) fn chunk_capacity(capacity: &Capacity, characters: u32) -> 
 }
 
 impl WorkLayout {
+    /// The most patches of one frame: three for each chunk, whose record may be cleared, or written
+    /// with its members, and five for each character.
+    pub(in crate::crowd) fn most_patches(&self) -> usize {
+        3 * self.chunk_count as usize + 5 * self.character_count as usize
+    }
+
     /// The layout, and its length in bytes. `head` is the number of words before it.
     fn new(capacity: &Capacity, work: WorkCapacity, head: u64) -> (Self, u64) {
         let chunk_count = chunk_capacity(capacity, work.characters);

@@ -1,14 +1,16 @@
 //! Working memory of the animate stage, and which palettes the ring has already.
 
+use crate::grow::reserve_all;
+use core::ptr;
+
 /// Working memory of the animate stage, kept from frame to frame so that nothing is allocated.
 #[derive(Debug, Default)]
 pub(in crate::crowd) struct Animated {
     /// The actors of one character whose palettes are written, and the destination of each.
     pub(in crate::crowd) actors: Vec<u32>,
     pub(in crate::crowd) destinations: Vec<Destination>,
-    /// The same in the order of writing.
-    pub(in crate::crowd) ordered: (Vec<u32>, Vec<Destination>),
-    pub(in crate::crowd) starts: Addresses,
+    /// The actors in the order of writing, and the addresses of their palettes.
+    pub(in crate::crowd) ordered: (Vec<u32>, Addresses),
     /// The instances of one character that are skinned on the CPU.
     ///
     /// Each has its table index and the first of its rows among those of all such instances, or
@@ -38,7 +40,7 @@ pub(in crate::crowd) enum Destination {
     /// The ring, from this row on.
     Ring(u32),
     /// The rows of instances skinned on the CPU, from which it is copied to the ring.
-    Deform(usize, u32),
+    Deform(u32, u32),
 }
 
 /// Addresses that palettes are written to.
@@ -60,19 +62,15 @@ impl Animated {
 
     /// Reserves memory for this many instances.
     pub(in crate::crowd) fn reserve(&mut self, instances: usize) {
-        fn reserve<T>(list: &mut Vec<T>, all: usize) {
-            list.reserve(all.saturating_sub(list.len()));
-        }
-        reserve(&mut self.actors, instances);
-        reserve(&mut self.destinations, instances);
-        reserve(&mut self.ordered.0, instances);
-        reserve(&mut self.ordered.1, instances);
-        reserve(&mut self.starts.0, instances);
-        reserve(&mut self.shown, instances);
-        reserve(&mut self.rested, instances);
-        reserve(&mut self.resting, instances);
+        reserve_all(&mut self.actors, instances);
+        reserve_all(&mut self.destinations, instances);
+        reserve_all(&mut self.ordered.0, instances);
+        reserve_all(&mut self.ordered.1.0, instances);
+        reserve_all(&mut self.shown, instances);
+        reserve_all(&mut self.rested, instances);
+        reserve_all(&mut self.resting, instances);
         for written in &mut self.written {
-            reserve(written, instances);
+            reserve_all(written, instances);
         }
     }
 
@@ -183,10 +181,8 @@ impl Animated {
 impl Destination {
     /// The palette's first row.
     fn row(self) -> usize {
-        match self {
-            Self::Ring(row) => row as usize,
-            Self::Deform(row, _) => row,
-        }
+        let (Self::Ring(row) | Self::Deform(row, _)) = self;
+        row as usize
     }
 }
 
@@ -194,11 +190,11 @@ impl Destination {
 const LINE_ROWS: usize = 4;
 
 impl Animated {
-    /// Groups palettes by their start within a cache line.
+    /// Groups palettes by their start within a cache line. `address` is that of a destination.
     ///
     /// The kernel evaluates neighbours together, and can store whole lines if they start equally
     /// far into one.
-    pub(in crate::crowd) fn order(&mut self) {
+    pub(in crate::crowd) fn order(&mut self, address: impl Fn(Destination) -> *mut u8) {
         let mut next = [0; LINE_ROWS + 1];
         for to in &self.destinations {
             next[to.row() % LINE_ROWS + 1] += 1;
@@ -206,14 +202,14 @@ impl Animated {
         for phase in 0..LINE_ROWS {
             next[phase + 1] += next[phase];
         }
-        let (actors, destinations) = &mut self.ordered;
+        let (actors, starts) = &mut self.ordered;
         // The loop below overwrites every element.
         actors.resize(self.actors.len(), 0);
-        destinations.resize(self.destinations.len(), Destination::Ring(0));
+        starts.0.resize(self.destinations.len(), ptr::null_mut());
         for (actor, to) in self.actors.iter().zip(&self.destinations) {
             let next = &mut next[to.row() % LINE_ROWS];
             actors[*next] = *actor;
-            destinations[*next] = *to;
+            starts.0[*next] = address(*to);
             *next += 1;
         }
     }

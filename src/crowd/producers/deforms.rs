@@ -79,10 +79,10 @@ impl Deforms {
     }
 
     /// Allocates rows for the palette of an instance. Returns the index of the first.
-    pub(in crate::crowd) fn take_rows(&mut self, rows: u32) -> usize {
+    pub(in crate::crowd) fn take_rows(&mut self, rows: u32) -> u32 {
         let start = self.rows.len();
         self.rows.resize(start + rows as usize, Row::zeroed());
-        start
+        start as u32
     }
 
     /// The address of the first row. It is valid until more rows are allocated.

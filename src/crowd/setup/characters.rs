@@ -60,8 +60,9 @@ impl Crowd {
         animator.update(self.time_s)?;
         let (loaded, upload) = self.load(allocator, character, desc, false)?;
         animator.expect_fit(Arc::clone(&loaded.rig), loaded.mesh.format());
-        let load = loaded.load;
+        let (load, kind) = (loaded.load, loaded.kind());
         let id = self.scene.characters.add(loaded);
+        self.scene.instances.set_kind(id.0, kind);
         self.memory.uploads.push((load, upload));
         self.animators.push(Some(animator));
         // Allocate now, so that recording a frame allocates nothing.

@@ -79,8 +79,7 @@ impl Crowd {
         let scene = &mut self.scene;
         scene.chunks.make_room(&mut scene.characters, id.0);
         let new = scene.characters.get(id)?;
-        let (sizes, rest_palette) = (new.sizes(), new.mesh.rest_palette());
-        scene.instances.resize(&new.members, &sizes, rest_palette);
+        scene.instances.resize(id.0, &new.members, new.kind());
         for member in &new.members {
             scene.visibility.set_on_cpu(*member, new.slot.is_none());
             scene.visibility.activate(*member);

@@ -6,6 +6,7 @@
 use crate::crowd::characters::MAX_LEVELS;
 use crate::crowd::view::{Culling, View};
 use crate::gpu::layout::GpuCullView;
+use crate::grow::reserve_all;
 use crate::mesh::Sphere;
 use glam::{Affine3A, Vec3, Vec4};
 
@@ -80,7 +81,7 @@ impl Spheres {
     pub(in crate::crowd) fn reserve(&mut self, instances: usize) {
         let all = instances.next_multiple_of(BLOCK);
         for list in self.lists() {
-            list.reserve(all.saturating_sub(list.len()));
+            reserve_all(list, all);
         }
     }
 

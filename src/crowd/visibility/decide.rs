@@ -307,7 +307,7 @@ impl Visibility {
         let Some(list) = self.list.get_mut(range) else {
             return;
         };
-        let hidden = |index: u32| self.marks.get(index as usize).map_or(0, |it| it.hidden);
+        let hidden = |index: u32| self.hidden.get(index as usize).copied().unwrap_or(0);
         self.order.clear();
         let keyed = (0..).zip(&*list);
         self.order

@@ -13,6 +13,7 @@ use crate::crowd::visibility::decide::bits;
 use crate::crowd::visibility::runs::{Run, runs_of};
 use crate::crowd::{Capacity, InstanceId, ListId, ViewStats};
 use crate::error::{Error, Result};
+use crate::grow::reserve_all;
 
 /// The most lists of one frame: one for each view.
 pub(in crate::crowd) const MAX_LISTS: u32 = MAX_VIEWS;
@@ -26,8 +27,6 @@ pub(in crate::crowd) struct Marks {
     pub(in crate::crowd) visible: bool,
     /// True if something that it is attached to is hidden.
     pub(in crate::crowd) parent_hidden: bool,
-    /// A bit for each primitive that it hides.
-    pub(in crate::crowd) hidden: u128,
     /// The last prepared frame that had its pose, or [`Self::ALWAYS`].
     posed_in: u64,
     /// True if `noted` has it.
@@ -41,7 +40,6 @@ impl Marks {
         mask: u32::MAX,
         visible: true,
         parent_hidden: false,
-        hidden: 0,
         posed_in: 0,
         is_noted: false,
         is_kept: false,
@@ -85,6 +83,8 @@ pub(super) struct Candidates {
 #[derive(Debug, Default)]
 pub(in crate::crowd) struct Visibility {
     pub(super) marks: Vec<Marks>,
+    /// A bit for each primitive that an instance hides. Empty until one hides any.
+    pub(super) hidden: Vec<u128>,
     /// The mask of views that may show it, or 0.
     pub(super) masks: Vec<u32>,
     pub(super) spheres: Spheres,
@@ -191,36 +191,35 @@ impl Visibility {
 
     /// Reserves as much memory as can ever be needed, so that frames allocate nothing.
     pub(in crate::crowd) fn reserve(&mut self, capacity: &Capacity, characters: usize) {
-        fn reserve<T>(list: &mut Vec<T>, all: usize) {
-            list.reserve(all.saturating_sub(list.len()));
-        }
         let (instances, views) = (capacity.instances as usize, capacity.views as usize);
         let padded = instances.next_multiple_of(BLOCK);
-        reserve(&mut self.marks, instances);
-        reserve(&mut self.masks, padded);
+        reserve_all(&mut self.marks, instances);
+        reserve_all(&mut self.masks, padded);
         self.spheres.reserve(instances);
         self.listed
             .resize_with(self.listed.len().max(views), Vec::new);
         for list in &mut self.listed {
-            reserve(list, padded / BLOCK);
+            reserve_all(list, padded / BLOCK);
         }
-        reserve(&mut self.active, padded / BLOCK);
-        reserve(&mut self.on_cpu, padded / BLOCK);
-        reserve(&mut self.candidates, padded / BLOCK);
+        reserve_all(&mut self.active, padded / BLOCK);
+        reserve_all(&mut self.on_cpu, padded / BLOCK);
+        reserve_all(&mut self.candidates, padded / BLOCK);
         if self.gpu {
-            reserve(&mut self.noted, instances);
+            reserve_all(&mut self.noted, instances);
         }
-        reserve(&mut self.shown, padded);
-        reserve(&mut self.last_levels, padded);
-        reserve(&mut self.levels, padded * views);
-        reserve(&mut self.counts, views);
-        reserve(&mut self.seen, views);
-        reserve(&mut self.of_character, characters * views);
-        reserve(&mut self.list, instances * views);
+        reserve_all(&mut self.shown, padded);
+        reserve_all(&mut self.last_levels, padded);
+        reserve_all(&mut self.levels, padded * views);
+        reserve_all(&mut self.counts, views);
+        reserve_all(&mut self.seen, views);
+        reserve_all(&mut self.of_character, characters * views);
+        reserve_all(&mut self.list, instances * views);
+        // This may grow with every call that hides a part.
         let alike = characters * MAX_LEVELS * 2 + self.hiding;
-        reserve(&mut self.runs, alike.min(instances) * views);
+        let runs = alike.min(instances) * views;
+        self.runs.reserve(runs.saturating_sub(self.runs.len()));
         if self.hiding > 0 {
-            reserve(&mut self.order, instances);
+            reserve_all(&mut self.order, instances);
         }
     }
 
@@ -354,28 +353,32 @@ impl Visibility {
         self.spheres.get(index)
     }
 
-    /// Replaces the state of all instances: `None` for one that is not alive. With the state comes
-    /// whether the CPU culls its character.
-    pub(in crate::crowd) fn restore(&mut self, all: impl Iterator<Item = Option<(Marks, bool)>>) {
+    /// Replaces the state of all instances: `None` for one that is not alive. With the state come
+    /// the bits of the primitives that it hides, and whether the CPU culls its character.
+    pub(in crate::crowd) fn restore(
+        &mut self,
+        all: impl Iterator<Item = Option<(Marks, u128, bool)>>,
+    ) {
         let dead = Marks {
             mask: 0,
             ..Marks::NEW
         };
         self.marks.clear();
         self.noted.clear();
-        self.kept = 0;
+        self.hidden.fill(0);
+        (self.kept, self.hiding) = (0, 0);
         self.masks.fill(0);
         self.last_levels.fill(0);
         self.active.fill(0);
         self.on_cpu.fill(0);
         for (index, state) in all.enumerate() {
-            let (marks, on_cpu) = state.unwrap_or((dead, false));
+            let (marks, hidden, on_cpu) = state.unwrap_or((dead, 0, false));
             self.marks.push(marks);
+            self.hide(index as u32, hidden, true);
             self.mask(index);
             set_bit(&mut self.on_cpu, index, on_cpu);
             set_bit(&mut self.active, index, state.is_some());
         }
-        self.hiding = self.marks.iter().filter(|marks| marks.hidden != 0).count();
     }
 
     /// Clears the state of an instance that was despawned. Returns true if it hid parts.
@@ -405,17 +408,21 @@ impl Visibility {
     /// Hides or shows the primitives of these bits. Returns whether the instance hid any primitive
     /// before, and whether it does now.
     pub(in crate::crowd) fn hide(&mut self, index: u32, bits: u128, hide: bool) -> [bool; 2] {
-        let Some(marks) = self.marks.get_mut(index as usize) else {
+        let at = index as usize;
+        if hide && bits != 0 && self.hidden.len() <= at {
+            self.hidden.resize(at + 1, 0);
+        }
+        let Some(hidden) = self.hidden.get_mut(at) else {
             return [false; 2];
         };
-        let before = marks.hidden != 0;
-        marks.hidden = if hide {
-            marks.hidden | bits
+        let before = *hidden != 0;
+        *hidden = if hide {
+            *hidden | bits
         } else {
-            marks.hidden & !bits
+            *hidden & !bits
         };
-        let after = marks.hidden != 0;
-        self.note(index as usize);
+        let after = *hidden != 0;
+        self.note(at);
         self.hiding = self.hiding + usize::from(after) - usize::from(before);
         [before, after]
     }
@@ -472,10 +479,9 @@ impl Visibility {
         &self.counts
     }
 
+    /// A bit for each primitive that an instance hides.
     pub(in crate::crowd) fn hidden(&self, index: u32) -> u128 {
-        self.marks
-            .get(index as usize)
-            .map_or(0, |marks| marks.hidden)
+        self.hidden.get(index as usize).copied().unwrap_or(0)
     }
 
     /// The runs of a character that a view shows, for primitives that are not blended.

@@ -7,6 +7,7 @@ use crate::crowd::visibility::marks::Visibility;
 use crate::crowd::visibility::runs::{Run, runs_of};
 use crate::error::Result;
 use crate::gpu::limit;
+use crate::grow::reserve_all;
 use glam::Vec3;
 
 /// The sorted lists of a frame.
@@ -23,10 +24,9 @@ pub(in crate::crowd) struct Sorted {
 impl Sorted {
     /// Reserves memory for this many instances in total.
     pub(in crate::crowd) fn reserve(&mut self, instances: usize) {
-        self.list.reserve(instances.saturating_sub(self.list.len()));
-        self.runs.reserve(instances.saturating_sub(self.runs.len()));
-        self.depths
-            .reserve(instances.saturating_sub(self.depths.len()));
+        reserve_all(&mut self.list, instances);
+        reserve_all(&mut self.runs, instances);
+        reserve_all(&mut self.depths, instances);
     }
 
     /// Sorts the instances that each view shows.
