@@ -194,7 +194,7 @@ impl Animator {
         })
     }
 
-    /// Reserves memory for this many actors in all, and for one event of each.
+    /// Reserves memory for this many actors in all, for two clips and one event of each.
     ///
     /// Adding the actors then allocates little. At most 1,048,576 are reserved in advance; memory
     /// for more grows as they are added.

@@ -466,13 +466,8 @@ impl Instances {
 
     /// Gives the instances of a replaced character other memory. It has been checked to fit.
     pub(in crate::crowd) fn resize(&mut self, character: u32, members: &[u32], kind: Kind) {
-        let sizes = |all: &[Kind]| {
-            all.get(character as usize)
-                .copied()
-                .unwrap_or_default()
-                .sizes
-        };
-        let before = sizes(&self.kinds);
+        let before = self.kinds.get(character as usize).map(|kind| kind.sizes);
+        let before = before.unwrap_or_default();
         self.set_kind(character, kind);
         for index in members {
             let Some(state) = self.states.get(*index as usize) else {
