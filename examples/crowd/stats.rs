@@ -167,6 +167,18 @@ impl Log {
         VIEWS.into_iter().zip(&self.last_views)
     }
 
+    /// Triangles of the last frame, in all views.
+    ///
+    /// With the GPU culling, those in its statistics are of an earlier frame.
+    fn triangles(&self) -> u64 {
+        self.last_views.iter().map(|view| view.triangles).sum()
+    }
+
+    /// Vertices of the last frame. Nobody counts them with the GPU culling.
+    fn vertices(&self, culls: Side) -> Option<u64> {
+        (culls != Side::Gpu).then_some(self.last.vertices)
+    }
+
     /// Prints the table.
     pub(crate) fn print(&self, device: &DeviceInfo, scene: &Scene, culls: Side) -> Result<()> {
         let stats = &self.last;
@@ -187,11 +199,14 @@ impl Log {
                 "first frame  {ms:.3} ms, {bytes} bytes uploaded, models included; not counted below"
             ))?;
         }
+        let vertices = match self.vertices(culls) {
+            Some(vertices) => format!("{vertices} vertices, "),
+            None => String::new(),
+        };
         say(&format!(
-            "each frame   {} instances, {} vertices, {} triangles, {} draws, {} bytes uploaded",
+            "each frame   {} instances, {vertices}{} triangles, {} draws, {} bytes uploaded",
             stats.instances,
-            stats.vertices,
-            stats.triangles,
+            self.triangles(),
             stats.draws,
             middle(self.steady(&self.upload_bytes)),
         ))?;
@@ -264,8 +279,8 @@ impl Log {
             "frames": self.frames(),
             "instances": stats.instances,
             "joints_per_instance": joints_per_instance(scene),
-            "vertices": stats.vertices,
-            "triangles": stats.triangles,
+            "vertices": self.vertices(culls),
+            "triangles": self.triangles(),
             "draws_per_frame": stats.draws,
             "culled_by": side_name(culls),
             "views": views.collect::<Value>(),

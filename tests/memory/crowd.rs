@@ -1,5 +1,11 @@
 //! The memory of a crowd for each instance.
 
+#![expect(
+    clippy::undocumented_unsafe_blocks,
+    reason = "each would say that the test keeps its objects alive, and waits before it destroys \
+     them"
+)]
+
 use crate::counting::{alive_bytes, measure};
 use std::collections::BTreeMap;
 use throng::ash::vk;
