@@ -104,8 +104,6 @@ pub(super) struct Memory {
     pub(super) work: WorkCapacity,
     /// The buffers before growth, until a frame has copied what they hold.
     pub(super) grown: Option<Box<Grown>>,
-    /// True if the present frame has copied it.
-    pub(super) moved: bool,
     /// Uploads for the next prepared frame, with the load of their character.
     pub(super) uploads: Vec<(u32, Upload)>,
     pub(super) retire_queue: RetireQueue,
@@ -126,6 +124,8 @@ pub(super) struct FrameState {
     /// By frame index, the number of views whose figures the GPU writes.
     pub(super) read_back_views: Vec<u32>,
     pub(super) profiler: Option<Profiler>,
+    /// True if the frame begun last is prepared, and was not abandoned.
+    pub(super) may_be_abandoned: bool,
 }
 
 impl Pipelines {
@@ -187,7 +187,6 @@ impl Crowd {
                 buffers: FrameBuffers::null(),
                 work: WorkCapacity::FIRST,
                 grown: None,
-                moved: false,
                 uploads: Vec::new(),
                 retire_queue: RetireQueue::new(desc.frames_in_flight),
             },
@@ -203,6 +202,7 @@ impl Crowd {
                 read_back: Vec::with_capacity(desc.capacity.views as usize),
                 read_back_views: vec![0; desc.frames_in_flight as usize],
                 profiler: None,
+                may_be_abandoned: false,
             },
             time_s: 0.0,
             destroyed: false,

@@ -72,18 +72,6 @@ impl Scene {
         self.animated.reserve_lists(computed, self.characters.len());
     }
 
-    /// Notes that nothing on the GPU is known any more: all records, members and poses are to be
-    /// uploaded.
-    pub(super) fn forget_uploads(&mut self) {
-        self.instances.touch_all();
-        for character in self.characters.iter_mut() {
-            if let Some(slot) = &mut character.slot {
-                slot.note_all();
-            }
-        }
-        self.activate_all();
-    }
-
     /// Notes that every instance may have a new pose.
     pub(super) fn activate_all(&mut self) {
         for id in self.instances.ids() {
@@ -91,12 +79,9 @@ impl Scene {
         }
     }
 
-    /// Undoes the uploads of the frame prepared last, which is never submitted. With `all`, nothing
-    /// that earlier frames uploaded is there either.
-    pub(super) fn undo_uploads(&mut self, all: bool) {
-        if all {
-            self.forget_uploads();
-        }
+    /// Undoes the uploads of the frame prepared last, which is never submitted.
+    pub(super) fn undo_uploads(&mut self) {
+        self.instances.unsettle();
         self.chunks.undo(&mut self.characters);
         self.undo_rest();
     }

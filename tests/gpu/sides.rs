@@ -40,6 +40,20 @@ struct Member {
     hidden: u32,
 }
 
+/// How a frame is given up.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum GiveUp {
+    Drop,
+    AbandonUnprepared,
+    AbandonPrepared,
+}
+
+const GIVE_UPS: [GiveUp; 3] = [
+    GiveUp::Drop,
+    GiveUp::AbandonUnprepared,
+    GiveUp::AbandonPrepared,
+];
+
 /// What a view lists of a character: for each level, flipped or not, the table indices in order.
 /// Those that hide parts come after those that do not.
 type Listed = HashMap<(u32, bool), Vec<u32>>;
@@ -134,9 +148,15 @@ impl World {
         let clips = ["Walk", "Idle"];
         let plays = kind == 0 && self.rng.chance(8);
         let clip = clips[self.rng.below(2)];
+        let play = if plays { Play::new(clip) } else { Play::REST };
+        self.put(setup, kind, &world_from_model, play);
+    }
+
+    /// Spawns an instance in both crowds, which grow if they must.
+    fn put(&mut self, setup: &mut Setup, kind: usize, world_from_model: &Affine3A, play: Play) {
         let spawn = Spawn {
-            world_from_model,
-            play: if plays { Play::new(clip) } else { Play::REST },
+            world_from_model: *world_from_model,
+            play,
             ..Spawn::default()
         };
         let need = self.crowds[0].capacity();
@@ -312,16 +332,27 @@ impl World {
         }
     }
 
-    /// Prepares a frame in both crowds, and compares what they list.
+    /// Prepares a frame with random views in both crowds, and compares what they list.
     fn frame(&mut self, setup: &mut Setup) {
-        self.now_s += 0.05;
-        self.frame_index = 1 - self.frame_index;
-        let (index, now_s) = (self.frame_index, self.now_s);
-        let cmd = self.frames_in_flight.begin(&setup.context, index);
         let views = self.views();
         let members = self.members.iter().map(|member| member.id);
         let some: Vec<InstanceId> = members.filter(|_| self.rng.chance(2)).collect();
         let with_list = self.rng.chance(3).then(|| self.rng.below(views.len()));
+        self.show(setup, &views, with_list.map(|view| (view, &some[..])));
+    }
+
+    /// Prepares a frame in both crowds, and compares what they list. One view may have a list.
+    /// Returns what each view lists of each character.
+    fn show(
+        &mut self,
+        setup: &mut Setup,
+        views: &[View],
+        with_list: Option<(usize, &[InstanceId])>,
+    ) -> Vec<Vec<Listed>> {
+        self.now_s += 0.05;
+        self.frame_index = 1 - self.frame_index;
+        let (index, now_s) = (self.frame_index, self.now_s);
+        let cmd = self.frames_in_flight.begin(&setup.context, index);
         let (mut flight, mut told) = (Flight::new(), Vec::new());
         let mut at = [0; 2];
         let report = self.reports[index as usize].take();
@@ -334,9 +365,9 @@ impl World {
             {
                 assert_eq!(frame.crowd().view_stats(), report);
             }
-            let mut own = views.clone();
-            if let Some(view) = with_list {
-                own[view].list = Some(frame.make_list(&some).unwrap());
+            let mut own = views.to_vec();
+            if let Some((view, some)) = with_list {
+                own[view].list = Some(frame.make_list(some).unwrap());
             }
             let ids = unsafe { frame.record_prepare(cmd, &own) }.unwrap();
             let mut of_views = Vec::new();
@@ -376,7 +407,9 @@ impl World {
             .outputs
             .each_ref()
             .map(|output| output.words(&setup.context));
+        let mut listed = Vec::new();
         for (view, told) in told.iter().enumerate() {
+            let mut of_view = Vec::new();
             let kinds = flight[0][view].iter().zip(&flight[1][view]);
             for (kind, (of_cpu, of_gpu)) in kinds.enumerate() {
                 let of = |side: usize| {
@@ -408,23 +441,27 @@ impl World {
                     list.sort_by_key(|index| told[index].1);
                 }
                 assert_eq!(gpu, cpu, "view {view}, character {kind}");
+                of_view.push(gpu);
             }
+            listed.push(of_view);
         }
+        listed
     }
 
-    /// Begins a frame in both crowds and gives it up, prepared or not. It has no views, because what
-    /// they show decides which levels the next frame starts from.
-    fn give_up(&mut self, setup: &mut Setup) {
+    /// Begins a frame in both crowds and gives it up. It has no views, because what they show
+    /// decides which levels the next frame starts from.
+    fn give_up(&mut self, setup: &mut Setup, how: GiveUp) {
         self.frame_index = 1 - self.frame_index;
         let index = self.frame_index;
         let cmd = self.frames_in_flight.begin(&setup.context, index);
-        let prepares = self.rng.chance(2);
         for crowd in &mut self.crowds {
             let allocator = &mut setup.context.allocator();
             unsafe {
                 let mut frame = crowd.begin_frame(allocator, index, self.now_s).unwrap();
-                if prepares {
+                if how == GiveUp::AbandonPrepared {
                     frame.record_prepare(cmd, &[]).unwrap();
+                }
+                if how != GiveUp::Drop {
                     crowd.abandon_frame();
                 }
             }
@@ -502,7 +539,8 @@ fn both_list_the_same_and_report_the_same() {
                 world.recast(setup);
             }
             if world.rng.chance(10) {
-                world.give_up(setup);
+                let how = GIVE_UPS[world.rng.below(3)];
+                world.give_up(setup, how);
             }
             world.frame(setup);
             if frame % 8 == 0 {
@@ -512,6 +550,44 @@ fn both_list_the_same_and_report_the_same() {
         assert!(pixels > frames * 20, "{pixels}");
         let seen = world.seen;
         assert!(seen.iter().all(|count| *count > frames * 4), "{seen:?}");
+        world.destroy(setup);
+    });
+}
+
+/// Views go on from the levels that they had, whatever becomes of frames and buffers in between.
+#[test]
+fn levels_outlast_frames_that_are_given_up() {
+    each(|setup| {
+        let mut world = World::new(setup, 310);
+        for number in 0..90 {
+            let place = Affine3A::from_translation(0.5 * number as f32 * Vec3::Z);
+            world.put(setup, 0, &place, Play::REST);
+        }
+        // Some levels that the first view has suit the second one as well, but it starts from
+        // others.
+        let [far, near] = [-10.0, -7.0].map(|z| View {
+            error_px: 0.2,
+            ..view(Vec3::new(0.0, 1.5, z), Vec3::Z * 60.0, EXTENT)
+        });
+        for round in 0..9 {
+            world.show(setup, &[far, near], None);
+            let how = GIVE_UPS[(round + 1) % 3];
+            if how == GiveUp::AbandonPrepared {
+                // The table grows in the first of these rounds, and the GPU's work buffer, which
+                // has space for 16 characters, in the others.
+                for _ in 0..2 * world.kinds.len() {
+                    world.add(setup, parted(3));
+                }
+                for number in 0..8 * round {
+                    let place = Affine3A::from_translation(-(number as f32) * Vec3::Z);
+                    world.put(setup, 0, &place, Play::REST);
+                }
+                world.reports = [None, None];
+            }
+            world.give_up(setup, how);
+            let listed = world.show(setup, &[near, near], None);
+            assert_ne!(listed[0][0], listed[1][0]);
+        }
         world.destroy(setup);
     });
 }

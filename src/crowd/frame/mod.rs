@@ -14,6 +14,7 @@ use super::stats::Counters;
 use super::visibility::marks::MAX_LISTS;
 use super::{CharacterId, InstanceHit, InstanceId, ListId, Stats, ViewId};
 use crate::animator::{AnimationEvent, Animator, EventName};
+use crate::crowd::memory::retire::Retired;
 use crate::error::{Error, Result, expect_finite, expect_frame};
 use crate::gpu::{MemoryAllocator, Scope, expect_own, limit};
 use crate::skin::{Faces, Ray};
@@ -111,6 +112,7 @@ impl Crowd {
         expect_frame(frame_index, frames, "CrowdDesc::frames_in_flight")?;
         expect_finite("time_s", time_s)?;
         expect_own(&self.device, allocator)?;
+        self.frame.may_be_abandoned = false;
         if time_s < self.time_s {
             // What stands may move again.
             self.scene.activate_all();
@@ -187,10 +189,16 @@ impl Crowd {
     /// # Safety
     /// Nothing that was recorded in that frame is ever submitted.
     pub unsafe fn abandon_frame(&mut self) {
-        self.scene.instances.unsettle();
-        // What growth left to the frame is retired, so everything is uploaded again.
-        let all = core::mem::take(&mut self.memory.moved);
-        self.scene.undo_uploads(all);
+        if !core::mem::take(&mut self.frame.may_be_abandoned) {
+            return;
+        }
+        if let Some(grown) = self.memory.retire_queue.restore_grown()
+            && let Some(never_filled) = self.memory.grown.replace(grown)
+        {
+            let never_filled = Retired::Grown(never_filled);
+            self.memory.retire_queue.retire(never_filled);
+        }
+        self.scene.undo_uploads();
         self.frame.read_back_views.fill(0);
         self.scene.visibility.abandon_frame();
         self.frame

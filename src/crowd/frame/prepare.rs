@@ -86,10 +86,12 @@ impl Frame<'_> {
         // SAFETY: this function has the same contract.
         unsafe { self.record_commands(cmd, &written, views) };
         let crowd = &mut *self.crowd;
+        crowd.scene.visibility.end_posing();
         crowd.scene.instances.settle();
         crowd.scene.chunks.settle(&mut crowd.scene.characters);
         crowd.frame.counters.upload_bytes += written.total();
         crowd.frame.counters.prepare_ms = start.elapsed().as_secs_f64() * 1e3;
+        crowd.frame.may_be_abandoned = true;
         self.prepared = true;
         Ok(Views::new(
             self.crowd.memory.retire_queue.frame(),
@@ -101,7 +103,6 @@ impl Frame<'_> {
     fn write_all(&mut self, views: &[View]) -> Result<Written> {
         let mut written = Written::default();
         self.write_poses(&mut written)?;
-        self.crowd.scene.visibility.end_posing();
         self.write_records(views, &mut written)?;
         self.write_skinned(&mut written)?;
         self.write_cull(views, &mut written)?;
@@ -342,15 +343,10 @@ impl Frame<'_> {
     /// As [`Self::record_prepare`].
     unsafe fn record_growth(&mut self, cmd: vk::CommandBuffer) {
         let crowd = &mut *self.crowd;
-        crowd.memory.moved = false;
         let Some(grown) = crowd.memory.grown.take() else {
             return;
         };
         let device = &crowd.device;
-        let counts = (
-            crowd.scene.instances.uploaded(),
-            crowd.scene.chunks.copied(),
-        );
         let (copy, read, write) = (Stage::COPY, Access::TRANSFER_READ, Access::TRANSFER_WRITE);
         let storage = Access::SHADER_STORAGE_READ | Access::SHADER_STORAGE_WRITE;
         // SAFETY: `cmd` is recording outside a render pass, by this function's contract; the
@@ -358,12 +354,11 @@ impl Frame<'_> {
         unsafe {
             let written = Access::SHADER_STORAGE_WRITE | write;
             device.barrier(cmd, (DEFORMS | copy, written), (copy, read | write));
-            grown.record(device, cmd, &crowd.memory.buffers, counts);
+            grown.record(device, cmd, &crowd.memory.buffers);
             let then = (DEFORMS | copy, storage | read | write);
             device.barrier(cmd, (copy, write), then);
         }
         crowd.memory.retire_queue.retire(Retired::Grown(grown));
-        crowd.memory.moved = true;
     }
 
     /// Copies this frame's state into the history of each view that has one, between barriers.

@@ -116,19 +116,6 @@ impl Instances {
         kind_of(&self.kinds, instance).sizes
     }
 
-    /// Marks every record as changed, because the table is empty.
-    ///
-    /// This includes those of dead instances, so that no history ever copies memory that was never
-    /// written.
-    pub(in crate::crowd) fn touch_all(&mut self) {
-        for index in 0..self.states.len() as u32 {
-            self.touch(index);
-            if let Some(instance) = self.states.get_mut(index as usize) {
-                instance.is_new = true;
-            }
-        }
-    }
-
     /// Marks a record as changed.
     pub(in crate::crowd) fn touch(&mut self, index: u32) {
         if let Some(instance) = self.states.get_mut(index as usize)

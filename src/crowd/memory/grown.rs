@@ -13,21 +13,24 @@ pub(in crate::crowd) struct Grown {
     work: Option<WorkBuffer>,
     /// Bytes of lists in the work buffer, which come before everything else.
     morphs: u64,
+    /// The records and the chunks that they hold.
+    counts: (u32, u32),
 }
 
 impl Grown {
-    /// Takes the buffers out of those that are replaced.
-    pub(in crate::crowd) fn take(replaced: &mut FrameBuffers) -> Self {
+    /// Takes the buffers out of those that are replaced. They hold the records of this many
+    /// instances, and this many chunks.
+    pub(in crate::crowd) fn take(replaced: &mut FrameBuffers, counts: (u32, u32)) -> Self {
         Self {
             table: core::mem::replace(&mut replaced.table, Buffer::null()),
             layout: replaced.table_layout,
             work: replaced.work.take(),
             morphs: replaced.sections.morphs.bytes,
+            counts,
         }
     }
 
-    /// Records the copies: the records of `instances`, and the first `chunks` chunks. The caller
-    /// records barriers before and after.
+    /// Records the copies. The caller records barriers before and after.
     ///
     /// # Safety
     /// `cmd` is recording, outside a render pass; the buffers are alive, and the new ones are not
@@ -37,8 +40,8 @@ impl Grown {
         device: &Device,
         cmd: vk::CommandBuffer,
         to: &FrameBuffers,
-        (instances, chunks): (u32, u32),
     ) {
+        let (instances, chunks) = self.counts;
         let copy = |from: vk::Buffer, to: vk::Buffer, region: vk::BufferCopy| {
             if region.size > 0 {
                 // SAFETY: `cmd` is recording outside a render pass, by this function's contract.

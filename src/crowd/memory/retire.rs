@@ -100,13 +100,26 @@ impl RetireQueue {
 
     /// Takes back the buffer of histories retired in this frame, if any.
     pub(in crate::crowd) fn restore_history(&mut self) -> Option<HistoryBuffer> {
-        let frame = self.frame;
-        let ours = |item: &(u64, Retired)| item.0 == frame && matches!(item.1, Retired::History(_));
-        let at = self.retired.iter().position(ours)?;
-        match self.retired.remove(at).1 {
+        match self.restore(|retired| matches!(retired, Retired::History(_)))? {
             Retired::History(buffer) => Some(buffer),
             _ => None,
         }
+    }
+
+    /// Takes back the buffers before growth retired in this frame, if any.
+    pub(in crate::crowd) fn restore_grown(&mut self) -> Option<Box<Grown>> {
+        match self.restore(|retired| matches!(retired, Retired::Grown(_)))? {
+            Retired::Grown(grown) => Some(grown),
+            _ => None,
+        }
+    }
+
+    /// Takes back the first object of a kind retired in this frame, if any.
+    fn restore(&mut self, is_kind: impl Fn(&Retired) -> bool) -> Option<Retired> {
+        let frame = self.frame;
+        let ours = |item: &(u64, Retired)| item.0 == frame && is_kind(&item.1);
+        let at = self.retired.iter().position(ours)?;
+        Some(self.retired.remove(at).1)
     }
 
     /// Begins `frame_index`, and destroys what no frame can use any more.

@@ -94,9 +94,9 @@ impl Crowd {
         let retire_queue = &mut self.memory.retire_queue;
         // If growth has not been recorded since the last one, the buffers before that have
         // everything.
-        let holds_any = self.scene.instances.uploaded() > 0 || self.scene.chunks.copied() > 0;
-        if holds_any && self.memory.grown.is_none() {
-            self.memory.grown = Some(Grown::take(&mut replaced).into());
+        let counts = (self.scene.instances.uploaded(), self.scene.chunks.copied());
+        if counts != (0, 0) && self.memory.grown.is_none() {
+            self.memory.grown = Some(Grown::take(&mut replaced, counts).into());
         }
         retire_queue.retire(Retired::Buffers(replaced.into()));
         for (character, (pool, sets)) in self.scene.characters.iter_mut().zip(sets) {

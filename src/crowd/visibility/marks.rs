@@ -509,10 +509,7 @@ impl Visibility {
 
     /// Notes that the frame was prepared.
     pub(in crate::crowd) fn end_posing(&mut self) {
-        // It is the same frame again if preparing it failed the first time.
-        if self.prepared_in != self.posing_in {
-            (self.prepared_before, self.prepared_in) = (self.prepared_in, self.posing_in);
-        }
+        (self.prepared_before, self.prepared_in) = (self.prepared_in, self.posing_in);
     }
 }
 
