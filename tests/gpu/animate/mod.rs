@@ -156,7 +156,7 @@ fn compare(setup: &mut Setup, name: &str, character: &Character, method: Skinnin
         let all = runner.differences(&mut animator, &taken, &palettes);
         for (number, difference) in all.into_iter().enumerate() {
             worst = worst.max(difference);
-            if !(difference <= bound) {
+            if difference > bound || difference.is_nan() {
                 let actor = taken.actors[number];
                 let records = animator.actor(actor).unwrap().records().to_vec();
                 over.push((later_s, difference, taken.of(number).to_vec(), records));
