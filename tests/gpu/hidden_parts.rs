@@ -4,7 +4,7 @@ use crate::reference::assets;
 use crate::reference::picture::{covered, different};
 use crate::reference::ribbon::{built, ribbon};
 use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, depth, pass, picture, target};
-use crate::support::{SMALL, Setup, each, view};
+use crate::support::{SMALL, Setup, each, side, view};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use throng::character::Character;
@@ -87,7 +87,11 @@ fn each_part_of_the_knight_can_be_hidden() {
     let spawn = Spawn::default();
     let id = crowd.spawn(kind, &spawn).unwrap();
     let all = look(setup, &mut crowd, &mut frames_in_flight, (&target, color));
-    assert_eq!(crowd.stats().triangles, whole.triangle_count() as u64);
+    // With the GPU culling, figures are of earlier frames, and draws do not depend on what is shown.
+    let counts = side() == Side::Cpu;
+    if counts {
+        assert_eq!(crowd.stats().triangles, whole.triangle_count() as u64);
+    }
     let mut seen = 0;
     for name in names {
         let part = whole.part(name).unwrap();
@@ -110,15 +114,19 @@ fn each_part_of_the_knight_can_be_hidden() {
         let stats = crowd.stats();
         // The same character, imported without that node.
         let lesser = imported(&path, &[name]);
-        assert_eq!(stats.triangles, lesser.triangle_count() as u64, "{name}");
-        assert_eq!(stats.vertices, lesser.vertex_count() as u64, "{name}");
+        if counts {
+            assert_eq!(stats.triangles, lesser.triangle_count() as u64, "{name}");
+            assert_eq!(stats.vertices, lesser.vertex_count() as u64, "{name}");
+        }
         let other = crowd.add_character(&mut setup.context.allocator(), &lesser);
         let other = other.unwrap();
         let cpu_skin = crowd.spawn(other, &spawn).unwrap();
         crowd.instance_mut(id).unwrap().set_visible(false);
         let wanted = look(setup, &mut crowd, &mut frames_in_flight, (&target, color));
         assert_eq!(different(&without, &wanted, 0), 0, "{name}");
-        assert_eq!(crowd.stats().draws, stats.draws, "{name}");
+        if counts {
+            assert_eq!(crowd.stats().draws, stats.draws, "{name}");
+        }
         seen += usize::from(different(&without, &all, 0) > 0);
         crowd.despawn(cpu_skin).unwrap();
         crowd.remove_character(other).unwrap();

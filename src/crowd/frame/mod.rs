@@ -183,8 +183,8 @@ impl Crowd {
 
     /// Abandons the frame begun last, whose commands will never be submitted.
     ///
-    /// Use it if, for example, the swapchain was out of date. The frame may be prepared or not. The
-    /// next frame uploads what this one would have uploaded.
+    /// Use it if, for example, the swapchain was out of date. The next frame uploads what
+    /// this one would have uploaded. For a frame that is not prepared, this does nothing.
     ///
     /// # Safety
     /// Nothing that was recorded in that frame is ever submitted.
