@@ -1,5 +1,5 @@
-// Stages animate and palette: one workgroup for each instance. It blends what the instance plays, and
-// writes its palette. The CPU's side is src/animate, whose rule of blending is that of ClipSample.
+// Stages animate and palette: one workgroup for each instance. It blends what the instance plays,
+// and writes its palette. The CPU's side is src/animate. The rule of blending is that of ClipSample.
 #version 460
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_buffer_reference_uvec2 : require
@@ -116,7 +116,7 @@ void pose(const Rows tables, const Words all, const uint joint, const uint count
                 continue;
             }
             uvec4 tracks = tables.rows[places[number].x + joint];
-                Moment moment = Moment(0u, places[number].y, places[number].z, parts[number], 0u);
+            Moment moment = Moment(0u, places[number].y, places[number].z, parts[number], 0u);
             float weight = weight_of(all, number, joint);
             vec4 turn = rotation_of(tables, all, moment, tracks.x, vec4(0.0, 0.0, 0.0, 1.0));
             q = product(q, part_of(unit(turn), weight));

@@ -1,8 +1,8 @@
-// What an instance plays, and when: 64-bit time in 32-bit arithmetic. A part of animate.comp. Its
-// twin on the CPU is src/gpu/animation/time.rs, which has the same functions for the same bits.
+// What an instance plays, and when: 64-bit time in 32-bit arithmetic. A part of animate.comp.
+// GpuPlay::position in src/gpu/animation/play.rs is the same on the CPU.
 //
-// Numbers of 64 bits are in two words, low word first. Times are in ticks of 2^-32 s, and a phase is
-// in 2^-64 of a period, so that whole periods drop out by themselves.
+// Numbers of 64 bits are in two words, low word first. Times are in ticks of 2^-32 s, and a phase
+// is in 2^-64 of a period, so that whole periods drop out by themselves.
 
 const uint MODE_LOOP = 0u;
 const uint MODE_ONCE = 1u;

@@ -79,11 +79,11 @@ pub struct AnimateDispatch<'a> {
 /// The compute pipelines that pose instances and write their palettes.
 ///
 /// One workgroup poses one instance, from the same data as the CPU: its plays, packed clips and
-/// masks. The corners of an entry's box differ from the CPU's by at most 5e-6 of the model's size,
-/// at any time within [`GpuTime`]'s limits.
+/// masks. What a palette moves differs from the CPU's by at most 5e-6 of the model's size, at any
+/// time within [`GpuTime`]'s limits, if no chain has more than 20 joints. Longer ones round more.
 ///
-/// It is for engines that do not use a crowd. On a software device the CPU is about 150 times as
-/// fast.
+/// It is for engines that do not use a crowd. On a software device the CPU's own kernel is faster by
+/// far: use [`Animator::palettes`](crate::animator::Animator::palettes) there.
 ///
 /// # Example
 /// ```no_run
@@ -107,10 +107,10 @@ pub struct AnimateDispatch<'a> {
 ///     (jobs, plays, count): (u64, u64, u32),
 ///     (now_s, epoch_s): (f64, f64),
 /// ) {
-///     let now = GpuTime::new(now_s, epoch_s);
-///     let dispatch = AnimateDispatch { tables, plays, jobs, count: AnimateJobs::Count(count), now };
+///     let (count, now) = (AnimateJobs::Count(count), GpuTime::new(now_s, epoch_s));
+///     let dispatch = AnimateDispatch { tables, plays, jobs, count, now };
 ///     unsafe { pipeline.record(device, cmd, &dispatch) };
-///     // A barrier from COMPUTE_SHADER, SHADER_STORAGE_WRITE to VERTEX_SHADER, SHADER_STORAGE_READ.
+///     // Then a barrier from COMPUTE_SHADER, SHADER_STORAGE_WRITE to what reads the palettes.
 /// }
 /// ```
 #[derive(Debug)]
@@ -180,8 +180,8 @@ impl AnimatePipeline {
 
     /// Records the poses of the instances that `dispatch` names.
     ///
-    /// Nothing is recorded for tables whose pipeline was not prepared. No barrier is recorded. These are the
-    /// caller's:
+    /// Nothing is recorded for tables whose pipeline was not prepared. No barrier is recorded.
+    /// These are the caller's:
     ///
     /// - Before, the writes of plays, jobs and their number must be visible to
     ///   `COMPUTE_SHADER`/`SHADER_STORAGE_READ`, those of the command to

@@ -10,8 +10,8 @@ use ash::vk;
 
 /// What shaders need of a character to animate it: skeleton, palette, masks and clips.
 ///
-/// It takes 11 to 24 % more than the packed clips. [`AnimatePipeline`](crate::AnimatePipeline) reads
-/// it.
+/// It takes some more bytes than the packed clips. [`AnimatePipeline`](crate::AnimatePipeline)
+/// reads it.
 #[derive(Debug)]
 pub struct AnimationTables {
     buffer: Buffer,
@@ -23,15 +23,15 @@ pub struct AnimationTables {
 impl AnimationTables {
     /// Creates the buffer of a character and stages its upload.
     ///
-    /// Palettes are those of [`SkinnedMesh::new`](crate::gpu::SkinnedMesh::new) with the same method.
+    /// Palettes have the format of a [`SkinnedMesh`](crate::gpu::SkinnedMesh) with the same method.
     ///
     /// # Errors
     /// - [`Error::Capacity`](crate::Error::Capacity) for a skeleton of more than 300 joints, clips
     ///   of more than 8 GB, or a buffer that the device cannot have.
     /// - [`Error::Argument`](crate::Error::Argument) if the upload or the allocator is one of
     ///   another device.
-    /// - [`Error::Unrepresentable`](crate::Error::Unrepresentable) if the palette format of `method`
-    ///   cannot represent the character.
+    /// - [`Error::Unrepresentable`](crate::Error::Unrepresentable) if palettes of `method` cannot
+    ///   represent the character.
     /// - [`Error::Memory`](crate::Error::Memory) and [`Error::Vulkan`](crate::Error::Vulkan) from
     ///   the device.
     pub fn new(

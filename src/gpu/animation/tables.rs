@@ -1,8 +1,8 @@
 //! Skeleton, palette, masks and clips of a character as words for `shaders/include/clip.glsl`.
 //!
 //! The tables are in rows of four words. A row of a joint says where a clip has its rotation,
-//! translation and scale, so that a lane needs one load to find them. The fields of a key follow each
-//! other: at most four words have them, wherever they start.
+//! translation and scale, so that a lane needs one load to find them. The fields of a key follow
+//! each other: at most four words have them, wherever they start.
 
 use super::time::{fixed, words};
 use crate::clip::{BlockKeys, Clip, Property, components};
