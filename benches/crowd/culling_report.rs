@@ -213,7 +213,7 @@ const BASE: f64 = 320.0;
 const COLORS: [(Side, &str); 2] = [(Side::Cpu, "#4477aa"), (Side::Gpu, "#cc6677")];
 /// Dashes of what is in view.
 const DASHES: [(InView, &str); 3] = [
-    (InView::All, ""),
+    (InView::All, "none"),
     (InView::Tenth, "7 3"),
     (InView::None, "2 3"),
 ];
