@@ -2,8 +2,8 @@
 //!
 //! `benches/README.md` explains how to read the tables.
 //!
-//! - poses: crowds of which every instance is in view, next to the batch kernel alone, which computes
-//!   the same poses. Both are timed in turn, frame by frame, so their ratio is reliable.
+//! - poses: crowds that are in view as a whole, next to the batch kernel alone, which computes the
+//!   same poses. Both are timed in turn, frame by frame, so their ratio is reliable.
 //! - culling: crowds of which all, some or no instances are in view, with the stage cull on either
 //!   side.
 //!

@@ -1,5 +1,5 @@
 // Stages animate and palette: one workgroup for each instance. It blends what the instance plays,
-// and writes its palette. The CPU's side is src/animate. The rule of blending is that of ClipSample.
+// and writes its palette. The CPU's side is src/animate. ClipSample documents the rule of blending.
 #version 460
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_buffer_reference_uvec2 : require

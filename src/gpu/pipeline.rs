@@ -66,8 +66,8 @@ pub(crate) unsafe fn pipeline_layout(
 /// # Safety
 /// - `words` are as for [`shader_module`], and have a compute entry point `main`.
 /// - `layout` belongs to `device`, is alive, and fits the shader.
-/// - With that size, a workgroup is within what every device supports: 128 invocations and 16 KiB of
-///   shared memory.
+/// - With that size, a workgroup is within what every device supports: 128 invocations and 16 KiB
+///   of shared memory.
 pub(crate) unsafe fn compute_pipeline(
     device: &Device,
     name: &str,

@@ -82,8 +82,8 @@ pub struct AnimateDispatch<'a> {
 /// masks. What a palette moves differs from the CPU's by at most 5e-6 of the model's size, at any
 /// time within [`GpuTime`]'s limits, if no chain has more than 20 joints. Longer ones round more.
 ///
-/// It is for engines that do not use a crowd. On a software device the CPU's own kernel is faster by
-/// far: use [`Animator::palettes`](crate::animator::Animator::palettes) there.
+/// It is for engines that do not use a crowd. On a software device, use
+/// [`Animator::palettes`](crate::animator::Animator::palettes), which is much faster there.
 ///
 /// # Example
 /// ```no_run

@@ -87,7 +87,7 @@ fn each_part_of_the_knight_can_be_hidden() {
     let spawn = Spawn::default();
     let id = crowd.spawn(kind, &spawn).unwrap();
     let all = look(setup, &mut crowd, &mut frames_in_flight, (&target, color));
-    // With the GPU culling, figures are of earlier frames, and draws do not depend on what is shown.
+    // If the GPU culls, figures are of earlier frames, and draws do not depend on what is shown.
     let counts = side() == Side::Cpu;
     if counts {
         assert_eq!(crowd.stats().triangles, whole.triangle_count() as u64);

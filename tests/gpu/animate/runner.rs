@@ -193,8 +193,10 @@ impl Runner {
         out
     }
 
-    /// The largest difference of each actor's palette from the CPU's: between the images of any corner
-    /// of the mesh's box under any entry, as a part of the size of the box's largest image.
+    /// The largest difference of each actor's palette from the CPU's.
+    ///
+    /// It is the distance between the images of a corner of the mesh's box under an entry, divided
+    /// by the size of the box's largest image.
     pub(super) fn differences(
         &self,
         animator: &mut Animator,
