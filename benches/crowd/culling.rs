@@ -166,7 +166,10 @@ impl Scene {
                 case.instances,
                 SkinningStage::Vertex,
             )?,
-            stages: Stages { cull: case.side },
+            stages: Stages {
+                cull: case.side,
+                animate: Side::Cpu,
+            },
             ..CrowdDesc::default()
         };
         let target = Target::new(

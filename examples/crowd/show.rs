@@ -163,6 +163,7 @@ impl Show {
             capacity: scene.capacity()?,
             stages: Stages {
                 cull: culls(context, args),
+                animate: Side::Cpu,
             },
             profile: context.timestamp_bits > 0,
             ..CrowdDesc::default()

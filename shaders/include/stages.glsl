@@ -16,7 +16,7 @@ const uint FACTORS = 40u;
 const float INVERSE_FACTOR = 0.840896415253714543;
 
 // See GpuActor.
-const uint ACTOR_FLIPPED = 1u, ACTOR_HIDES = 2u;
+const uint ACTOR_FLIPPED = 1u, ACTOR_HIDES = 2u, ACTOR_POSED = 8u, PLAY_COUNT_BITS = 4u;
 // See GpuCullView.
 const uint VIEW_ROWS = 12u, VIEW_PERSPECTIVE = 1u, VIEW_COARSE = 2u, VIEW_BUDGET = 4u;
 
@@ -54,6 +54,12 @@ layout(push_constant) uniform Stages {
     uint visible_at;       // the lists: as many as there are members, for each view
     uint args_at;          // of each view and draw
     uint first_instances;  // 1 if draws have the starts of their lists as first instance, else 0
+    uvec2 palettes;        // device address of the frame's palettes
+    uint posed_at;         // in the table: see posed.glsl. 0 if the CPU poses all instances
+    uint frame;
+    uint last_frame;       // the prepared frame before this one
+    uint poses_at;         // of each character: VkDispatchIndirectCommand and the number of jobs
+    uint jobs_at;          // of each member, in the order of chunks: an AnimateJob
 };
 
 uint start_at(const uint view, const uint character) {

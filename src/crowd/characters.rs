@@ -8,16 +8,17 @@ use crate::crowd::memory::buffers::FrameBuffers;
 use crate::crowd::visibility::chunks::{Slot, bucket, draw_of_kind};
 use crate::crowd::{CharacterDesc, CharacterId, SkinningStage};
 use crate::error::{Error, Result};
-use crate::gpu::layout::GpuChange;
+use crate::gpu::layout::{GpuActor, GpuChange};
 use crate::gpu::palettes::Row;
 use crate::gpu::{
-    Blending, Device, MemoryAllocator, MeshSets, Object, PrimitiveDraw, SetBuffers, SetLayout,
-    SkinnedMesh, Upload, palettes,
+    AnimationTables, Blending, CpuReason, Device, MAX_JOINTS, MemoryAllocator, MeshSets, Object,
+    PrimitiveDraw, SetBuffers, SetLayout, SkinnedMesh, Upload, palettes,
 };
 use crate::grow::{grown, reserve_all};
 use crate::mesh::{AlphaMode, MeshLevel, PartId, Primitive, part_bits};
 use crate::order;
 use crate::palette::{Mat3x4, PaletteFormat};
+use crate::pass::animate::AnimatePipeline;
 use crate::pass::pipelines::{Reads, Variant};
 use crate::skin::Skinner;
 use ash::vk;
@@ -137,6 +138,8 @@ pub(super) struct LoadedCharacter {
     pub(super) members: Vec<u32>,
     /// Its place in the tables of the GPU's cull stage, or `None` if the CPU culls it.
     pub(super) slot: Option<Slot>,
+    /// What the GPU poses its instances with, or why the CPU does.
+    pub(super) animation: core::result::Result<AnimationTables, CpuReason>,
     /// The number of instances with a flipped transform.
     pub(super) flipped: usize,
     /// The number of instances that hide parts.
@@ -221,6 +224,7 @@ impl LoadedCharacter {
             instance_of_actor: Vec::new(),
             members: Vec::new(),
             slot: None,
+            animation: Err(CpuReason::Chosen),
             flipped: 0,
             hiding: 0,
             primitives: drawn.collect(),
@@ -241,7 +245,38 @@ impl LoadedCharacter {
         unsafe {
             self.pool.destroy(device);
             self.mesh.destroy(device, allocator);
+            if let Ok(tables) = &mut self.animation {
+                tables.destroy(device, allocator);
+            }
         }
+    }
+
+    /// Creates what the GPU poses its instances with, where it can.
+    ///
+    /// # Errors
+    /// As [`AnimationTables::new`] and [`AnimatePipeline::prepare`].
+    pub(super) fn pose_on_gpu(
+        &mut self,
+        (device, allocator): (&Device, &mut (dyn MemoryAllocator + '_)),
+        upload: &mut Upload,
+        character: &Character,
+        pipeline: &mut AnimatePipeline,
+    ) -> Result<()> {
+        let joints = character.skeleton().len();
+        if self.is_blended() {
+            self.animation = Err(CpuReason::Blended);
+            return Ok(());
+        }
+        if joints > MAX_JOINTS as usize {
+            self.animation = Err(CpuReason::Joints);
+            return Ok(());
+        }
+        let method = self.desc.method;
+        let tables = AnimationTables::new(device, allocator, upload, character, method)?;
+        let format = tables.format();
+        self.animation = Ok(tables);
+        // SAFETY: the pipelines are those of a crowd on this device.
+        unsafe { pipeline.prepare(device, format, joints as u32) }
     }
 
     /// Makes the sets again, over new buffers of the crowd. No frame has used the old ones.
@@ -375,8 +410,8 @@ impl LoadedCharacter {
             in_ring: false,
             alive: true,
             dirty: false,
-            is_new: true,
-            was_new: true,
+            notes: GpuActor::NEW,
+            settled: 0,
             flipped: is_flipped(world_from_model),
             skin,
         }

@@ -7,6 +7,7 @@ use super::memory::grown::Grown;
 use super::memory::retire::RetireQueue;
 use super::memory::work::WorkCapacity;
 use super::producers::deforms::Listed;
+use super::producers::gpu_poses::GpuPoses;
 use super::scene::Scene;
 use super::stats::Counters;
 use super::view_record::Prepared;
@@ -17,6 +18,7 @@ use crate::animator::Animator;
 use crate::error::Error;
 use crate::error::Result;
 use crate::gpu::{Device, MemoryAllocator, Profiler, ScopeTime, SetLayout, Upload};
+use crate::pass::animate::AnimatePipeline;
 use crate::pass::cull::CullPass;
 use crate::pass::desc::PassKind;
 use crate::pass::draw::DrawPass;
@@ -88,6 +90,8 @@ pub(super) struct Pipelines {
     pub(super) scatter: ScatterPass,
     /// If the GPU culls.
     pub(super) cull: Option<CullPass>,
+    /// If the GPU poses instances.
+    pub(super) animate: Option<AnimatePipeline>,
     pub(super) skin: SkinPipeline,
     pub(super) passes: Vec<Option<DrawPass>>,
     /// The variants that every pass has, whatever the characters use.
@@ -140,6 +144,7 @@ impl Pipelines {
         Writers {
             scatter: &self.scatter,
             cull: self.cull.as_ref().map(|cull| (cull, work)),
+            animates: self.animate.is_some(),
         }
     }
 }
@@ -178,6 +183,7 @@ impl Crowd {
                 shadow: ShadowInput::null(),
                 scatter: ScatterPass::null(),
                 cull: None,
+                animate: None,
                 skin: SkinPipeline::null(),
                 passes: Vec::new(),
                 warm: Vec::new(),
@@ -220,7 +226,7 @@ impl Crowd {
     pub(crate) fn build(&mut self, allocator: &mut dyn MemoryAllocator) -> Result<()> {
         self.pipelines.set_layout = SetLayout::new(&self.device)?;
         self.pipelines.shadow.build(&self.device)?;
-        let culls = self.desc.stages.cull.is_gpu(self.device.is_software);
+        let [culls, animates] = self.desc.stages.on_gpu(self.device.is_software)?;
         self.pipelines.scatter.build(&self.device, culls)?;
         if culls {
             self.scene.visibility.cull_on_gpu();
@@ -228,6 +234,10 @@ impl Crowd {
                 .cull
                 .insert(CullPass::null())
                 .build(&self.device)?;
+        }
+        if animates {
+            self.pipelines.animate = Some(AnimatePipeline::new(&self.device)?);
+            self.scene.gpu_poses = Some(GpuPoses::new());
         }
         let set_0 = self.pipelines.set_layout.handle();
         // SAFETY: `set_layout` was made with this device above, and lives as long as the crowd.
@@ -243,6 +253,9 @@ impl Crowd {
             .sorted
             .reserve(self.desc.capacity.blended as usize);
         self.scene.instances.reserve();
+        if let Some(poses) = &mut self.scene.gpu_poses {
+            poses.grow(self.desc.capacity.instances);
+        }
         self.scene.reserve_visibility(&self.desc.capacity);
         self.scene
             .animated
@@ -275,7 +288,9 @@ impl Crowd {
     /// Statistics of the frame begun last, so far.
     #[must_use]
     pub fn stats(&self) -> Stats {
-        self.frame.counters.read(self.scene.instances.len() as u32)
+        let posed = self.scene.gpu_poses.as_ref().map_or(0, GpuPoses::count);
+        let instances = self.scene.instances.len() as u32;
+        self.frame.counters.read(instances, posed)
     }
 
     /// What each view showed.
@@ -335,6 +350,9 @@ impl Crowd {
             self.pipelines.scatter.destroy(&self.device);
             if let Some(cull) = &mut self.pipelines.cull {
                 cull.destroy(&self.device);
+            }
+            if let Some(animate) = &mut self.pipelines.animate {
+                animate.destroy(&self.device);
             }
             self.pipelines.shadow.destroy(&self.device);
             self.pipelines.set_layout.destroy(&self.device);

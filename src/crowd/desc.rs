@@ -40,7 +40,7 @@ impl Side {
 
 /// The processors of the stages that can run on either.
 ///
-/// The pictures are the same.
+/// The pictures are the same, but for the rounding of poses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Stages {
     /// Who is drawn, and at which level of detail.
@@ -58,6 +58,38 @@ pub struct Stages {
     /// Characters with blended materials are sorted, so the CPU decides about their instances on
     /// either side.
     pub cull: Side,
+    /// The poses of instances, and their palettes.
+    ///
+    /// On the GPU, the CPU's work does not grow with the number of instances that play clips. Some
+    /// instances have to be posed on the CPU all the same: [`Crowd::producer`] says which, and why.
+    /// Both kinds stand in the same draws, and an instance may change from one to the other in any
+    /// frame. What their palettes move differs by at most 5e-6 of the model's size, if no chain has
+    /// more than 20 joints.
+    ///
+    /// [`Side::Gpu`] needs `cull` on the GPU, too. [`Side::Auto`] is the CPU if `cull` is there.
+    ///
+    /// [`Crowd::producer`]: super::Crowd::producer
+    pub animate: Side,
+}
+
+impl Stages {
+    /// Whether the stages cull and animate run on the GPU.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for a GPU that poses instances of which the CPU decides who is drawn.
+    pub(super) fn on_gpu(&self, is_software: bool) -> Result<[bool; 2]> {
+        let cull = match (self.cull, self.animate) {
+            (Side::Auto, Side::Gpu) => true,
+            (cull, _) => cull.is_gpu(is_software),
+        };
+        if self.animate == Side::Gpu && !cull {
+            return Err(Error::invalid(
+                "Stages::animate",
+                "must not be the GPU if Stages::cull is the CPU, which would not know whom to pose",
+            ));
+        }
+        Ok([cull, cull && self.animate.is_gpu(is_software)])
+    }
 }
 
 /// Options for creating a [`Crowd`](super::Crowd).

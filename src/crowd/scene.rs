@@ -6,6 +6,7 @@ use super::instances::state::is_flipped;
 use super::instances::table::Instances;
 use super::producers::animated::Animated;
 use super::producers::deforms::Deforms;
+use super::producers::gpu_poses::GpuPoses;
 use super::visibility::chunks::Chunks;
 use super::visibility::marks::Visibility;
 use super::{Capacity, CharacterId, InstanceId};
@@ -25,6 +26,8 @@ pub struct Scene {
     /// The members of characters as the GPU has them, if it culls.
     pub(super) chunks: Chunks,
     pub(super) animated: Animated,
+    /// If the GPU poses instances.
+    pub(super) gpu_poses: Option<GpuPoses>,
     pub(super) deforms: Deforms,
     /// Flags by index, while a snapshot is checked.
     pub(super) flags: Vec<u8>,
@@ -39,6 +42,7 @@ impl Scene {
             visibility: Visibility::default(),
             chunks: Chunks::new(),
             animated: Animated::new(frames_in_flight),
+            gpu_poses: None,
             deforms: Deforms::default(),
             flags: Vec::new(),
         }
@@ -68,6 +72,9 @@ impl Scene {
     pub(super) fn reserve_visibility(&mut self, capacity: &Capacity) {
         self.visibility.reserve(capacity, self.characters.len());
         self.chunks.reserve(&mut self.characters);
+        if let Some(poses) = &mut self.gpu_poses {
+            poses.reserve_characters(self.characters.len());
+        }
         let computed = self.instances.computed();
         self.animated.reserve_lists(computed, self.characters.len());
     }
@@ -91,6 +98,8 @@ impl Scene {
         for index in self.animated.rested.drain(..) {
             self.visibility.activate(index);
         }
+        // What the CPU wrote may not have been copied to the device.
+        self.animated.forget();
     }
 
     /// Lets palettes be written again if their ranges of the ring moved.
@@ -129,7 +138,8 @@ impl Scene {
 
     /// Rows of the palette ring that this frame may use: none if nothing plays.
     pub(super) fn rows_in_use(&self) -> u32 {
-        if self.animated.any_in_ring || self.visibility.keeps_any() {
+        let on_gpu = self.gpu_poses.as_ref().is_some_and(GpuPoses::poses_any);
+        if self.animated.any_in_ring || self.visibility.keeps_any() || on_gpu {
             self.instances.rows_end()
         } else {
             0

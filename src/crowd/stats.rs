@@ -66,9 +66,12 @@ pub struct Stats {
     /// [`View::error_px`]: super::View::error_px
     /// [`View::max_triangles`]: super::View::max_triangles
     pub error_factor: f32,
-    /// Instances whose palette was written in this frame.
+    /// Instances whose palette the CPU wrote in this frame.
     pub animated: u32,
-    /// Palette entries that were written.
+    /// Instances that the GPU poses where a view shows them. See
+    /// [`Stages::animate`](super::Stages::animate).
+    pub posed_on_gpu: u32,
+    /// Palette entries that the CPU wrote.
     pub palette_entries: u32,
     /// Instances that the skin stage or the CPU deformed.
     pub skinned: u32,
@@ -149,7 +152,7 @@ impl Counters {
         self.vertices.fetch_add(vertices, Ordering::Relaxed);
     }
 
-    pub(super) fn read(&self, instances: u32) -> Stats {
+    pub(super) fn read(&self, instances: u32, posed_on_gpu: u32) -> Stats {
         Stats {
             instances,
             shown: self.shown,
@@ -158,6 +161,7 @@ impl Counters {
             levels: self.levels,
             error_factor: self.error_factor,
             animated: self.animated,
+            posed_on_gpu,
             palette_entries: self.palette_entries,
             skinned: self.skinned,
             changes: self.changes,

@@ -406,8 +406,8 @@ pub(crate) struct GpuActor {
     pub mask: u32,
     /// Flags such as [`Self::FLIPPED`].
     pub flags: u32,
-    /// Zero.
-    pub reserved: u32,
+    /// The first of its play records, above [`Self::PLAY_COUNT_BITS`] bits of their number.
+    pub plays: u32,
     /// A bit for each primitive that it hides.
     pub hidden: [u32; 4],
 }
@@ -418,7 +418,15 @@ impl GpuActor {
     /// [`Self::flags`]: it hides primitives.
     pub(crate) const HIDES: u32 = 2;
     /// [`Self::flags`]: the levels of detail that views had of it do not count any more.
-    pub(crate) const NEW: u32 = 4;
+    pub(crate) const NEW: u8 = 4;
+    /// [`Self::flags`]: the GPU poses it.
+    pub(crate) const POSED: u32 = 8;
+    /// [`Self::flags`]: the GPU poses it from this frame on, and the last frame had its pose.
+    pub(crate) const WAS_POSED: u8 = 16;
+    /// [`Self::flags`]: until the last frame, the GPU posed it.
+    pub(crate) const LEFT: u8 = 32;
+    /// Bits for the number of play records.
+    pub(crate) const PLAY_COUNT_BITS: u32 = 4;
     /// The first word of [`Self::hidden`].
     pub(crate) const HIDDEN_WORD: u32 = offset_of!(Self, hidden) as u32 / 4;
 }

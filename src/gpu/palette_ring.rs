@@ -6,6 +6,7 @@ use super::{Device, MemoryAllocator, limit};
 use crate::error::{Error, Result, expect_frame};
 use crate::palette::{Mat3x4, PaletteEntry, WriteOnly};
 use ash::vk;
+use core::ops::Range;
 
 /// Options for creating a [`PaletteRing`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -283,6 +284,30 @@ impl PaletteRing {
         // SAFETY: this function has the same contract; the copied range lies in the part of the
         // frame.
         unsafe { self.ring.record_upload(device, cmd, frame_index, &[part]) }
+    }
+
+    /// Records the copy of ranges of rows to device memory, if the ring is staged. Otherwise as
+    /// [`Self::record_upload`].
+    ///
+    /// # Safety
+    /// As [`Self::record_upload`].
+    pub(crate) unsafe fn record_rows(
+        &self,
+        device: &Device,
+        cmd: vk::CommandBuffer,
+        frame_index: u32,
+        rows: &[Range<u32>],
+    ) -> bool {
+        let most = u64::from(self.entries) * ENTRY_BYTES;
+        let mut any = false;
+        for rows in rows {
+            let [start, end] = [rows.start, rows.end].map(|row| u64::from(row) * ROW_BYTES);
+            let part = (start.min(most), end.min(most) - start.min(most));
+            // SAFETY: this function has the same contract; the copied range lies in the part of
+            // the frame.
+            any |= unsafe { self.ring.record_upload(device, cmd, frame_index, &[part]) };
+        }
+        any
     }
 
     /// Frees everything.

@@ -32,6 +32,13 @@ pub(crate) struct CullPush {
     pub(crate) visible_at: u32,
     pub(crate) args_at: u32,
     pub(crate) first_instances: u32,
+    pub(crate) palettes: vk::DeviceAddress,
+    pub(crate) posed_at: u32,
+    pub(crate) frame: u32,
+    pub(crate) last_frame: u32,
+    pub(crate) poses_at: u32,
+    pub(crate) jobs_at: u32,
+    pub(crate) reserved: u32,
 }
 
 /// The stages, in the order in which they run.
@@ -177,11 +184,13 @@ impl CullPass {
         let (point, layout) = (vk::PipelineBindPoint::COMPUTE, self.layout.handle);
         let (views, chunks) = (dispatch.push.view_count, dispatch.chunks);
         let args = dispatch.draws.div_ceil(ARGS_WORKGROUP);
+        // Without views, instances may have to be posed all the same.
+        let (any, poses) = (views.min(1), u32::from(dispatch.push.posed_at != 0));
         let sizes = [
-            [chunks * u32::from(dispatch.limited), 1],
-            [chunks, 1],
+            [chunks * u32::from(dispatch.limited), any],
+            [chunks, any],
             [dispatch.characters, views],
-            [chunks, 1],
+            [chunks, any.max(poses)],
             [args, views],
         ];
         let stage = Stage::COMPUTE_SHADER;

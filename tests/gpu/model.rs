@@ -2,7 +2,8 @@
 //!
 //! Frames in flight are begun in any order, skipped, and grown in between. The data that the GPU
 //! saw of a frame is compared when its frame index is begun again: the lists of visible instances,
-//! every record and every palette, bit for bit.
+//! every record and every palette, bit for bit. Palettes that the GPU computed are compared within a
+//! bound. What instances play decides which side poses them, and changes it in any frame.
 
 mod frames;
 mod operations;
@@ -10,12 +11,12 @@ mod operations;
 use crate::reference::random;
 use crate::reference::ribbon::{built, ribbon};
 use crate::reference::rng::Rng;
-use crate::support::each;
 use crate::support::frames::FramesInFlight;
 use crate::support::lists::List;
 use crate::support::probe::{Output, Probe};
+use crate::support::{Setup, each};
 use frames::check;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use throng::animator::{ActorId, Animator};
 use throng::character::Character;
 use throng::glam::Affine3A;
@@ -23,7 +24,7 @@ use throng::mesh::PaletteJoint;
 use throng::motion::LoopMode;
 use throng::palette::Mat3x4;
 use throng::skeleton::Transform;
-use throng::{Capacity, CharacterId, InstanceId};
+use throng::{Capacity, CharacterId, InstanceId, Side, Stages};
 
 const FRAMES_IN_FLIGHT: u32 = 3;
 const OPERATIONS: usize = 2500;
@@ -38,7 +39,7 @@ const START: Capacity = Capacity {
 /// number.
 ///
 /// Both round differently along a chain of at most 9 joints, and interpolated directions differ by
-/// 1e-6 in each.
+/// 1e-6 in each. The same holds between CPU and GPU.
 const APART: f32 = 1e-5;
 
 /// The expected state of an instance.
@@ -54,6 +55,9 @@ struct Member {
     layer: Option<Playing>,
     /// A pose that was set. An instance with such a pose plays nothing.
     model: Option<Vec<Affine3A>>,
+    /// True once it faded or moved from what it played before. Only the test's own animator knows the
+    /// pose then.
+    mixed: bool,
     visible: bool,
     mask: u32,
 }
@@ -107,6 +111,8 @@ struct Part {
 #[derive(Default)]
 struct Flight {
     parts: Vec<Part>,
+    /// True if the GPU poses instances.
+    on_gpu: bool,
 }
 
 struct Model {
@@ -123,6 +129,13 @@ struct Model {
     worst: f32,
     refused: usize,
     frames: usize,
+    /// True if the GPU poses instances.
+    on_gpu: bool,
+    /// Instances that the GPU posed, summed over frames, and changes between the sides.
+    posed_on_gpu: usize,
+    switches: usize,
+    /// The sides that posed the instances in the last frame.
+    sides: HashMap<InstanceId, bool>,
 }
 
 impl Member {
@@ -185,82 +198,104 @@ fn kinds() -> Vec<Character> {
 fn thousands_of_operations_are_seen_as_the_model_has_them() {
     let mut seed = 0;
     each(|setup| {
-        seed += 1;
-        let mut crowd = setup.crowd(FRAMES_IN_FLIGHT, START);
-        let kinds = kinds();
-        let mut add = |character: &Character| {
-            let added = crowd.add_character(&mut setup.context.allocator(), character);
-            added.unwrap()
-        };
-        let ids: Vec<CharacterId> = kinds.iter().map(&mut add).collect();
-        let animator = |of| Animator::new(of).unwrap();
-        let mut model = Model {
-            rng: Rng::new(seed),
-            animators: kinds.iter().map(animator).collect(),
-            kinds,
-            ids,
-            members: Vec::new(),
-            dead: Vec::new(),
-            capacity: START,
-            now_s: 0.0,
-            worst: 0.0,
-            refused: 0,
-            frames: 0,
-        };
-        let mut frames_in_flight = FramesInFlight::new(&setup.context, FRAMES_IN_FLIGHT);
-        let probe = Probe::new(
-            &setup.context,
-            "test/crowd_probe.comp",
-            crowd.set_layout().handle(),
-        );
-        let outputs: Vec<Output> = (0..FRAMES_IN_FLIGHT)
-            .map(|_| probe.output(&mut setup.context, 1 << 18))
-            .collect();
-        let mut flights: Vec<Flight> = (0..FRAMES_IN_FLIGHT).map(|_| Flight::default()).collect();
-        for _ in 0..OPERATIONS {
-            model.operate(setup, &mut crowd);
-            if model.rng.chance(7) {
-                let frame_index = model.rng.below(FRAMES_IN_FLIGHT as usize) as u32;
-                frames_in_flight.wait(&setup.context, frame_index);
-                let flight = std::mem::take(&mut flights[frame_index as usize]);
-                check(
-                    &flight,
-                    &outputs[frame_index as usize].words(&setup.context),
-                );
-                if model.rng.chance(5) {
-                    // The frame is begun and skipped. Nothing may be lost.
-                    model.now_s += 0.01;
-                    model.update();
-                    let allocator = &mut setup.context.allocator();
-                    unsafe { crowd.begin_frame(allocator, frame_index, model.now_s) }.unwrap();
-                } else {
-                    let on = (&probe, outputs.as_slice());
-                    flights[frame_index as usize] =
-                        model.frame(setup, &mut crowd, &mut frames_in_flight, on, frame_index);
-                }
+        for [cull, animate] in [
+            [Side::Cpu, Side::Cpu],
+            [Side::Gpu, Side::Cpu],
+            [Side::Gpu, Side::Gpu],
+        ] {
+            seed += 1;
+            run(setup, seed, Stages { cull, animate });
+        }
+    });
+}
+
+/// Runs random operations on a crowd with these stages.
+fn run(setup: &mut Setup, seed: u64, stages: Stages) {
+    let mut crowd = setup.crowd_with(stages, FRAMES_IN_FLIGHT, START);
+    let kinds = kinds();
+    let mut add = |character: &Character| {
+        let added = crowd.add_character(&mut setup.context.allocator(), character);
+        added.unwrap()
+    };
+    let ids: Vec<CharacterId> = kinds.iter().map(&mut add).collect();
+    let animator = |of| Animator::new(of).unwrap();
+    let mut model = Model {
+        rng: Rng::new(seed),
+        animators: kinds.iter().map(animator).collect(),
+        kinds,
+        ids,
+        members: Vec::new(),
+        dead: Vec::new(),
+        capacity: START,
+        now_s: 0.0,
+        worst: 0.0,
+        refused: 0,
+        frames: 0,
+        on_gpu: stages.animate == Side::Gpu,
+        posed_on_gpu: 0,
+        switches: 0,
+        sides: HashMap::new(),
+    };
+    let mut frames_in_flight = FramesInFlight::new(&setup.context, FRAMES_IN_FLIGHT);
+    let probe = Probe::new(
+        &setup.context,
+        "test/crowd_probe.comp",
+        crowd.set_layout().handle(),
+    );
+    let outputs: Vec<Output> = (0..FRAMES_IN_FLIGHT)
+        .map(|_| probe.output(&mut setup.context, 1 << 18))
+        .collect();
+    let mut flights: Vec<Flight> = (0..FRAMES_IN_FLIGHT).map(|_| Flight::default()).collect();
+    for _ in 0..OPERATIONS {
+        model.operate(setup, &mut crowd);
+        if model.rng.chance(7) {
+            let frame_index = model.rng.below(FRAMES_IN_FLIGHT as usize) as u32;
+            frames_in_flight.wait(&setup.context, frame_index);
+            let flight = std::mem::take(&mut flights[frame_index as usize]);
+            check(
+                &flight,
+                &outputs[frame_index as usize].words(&setup.context),
+            );
+            if model.rng.chance(5) {
+                // The frame is begun and skipped. Nothing may be lost.
+                model.now_s += 0.01;
+                model.update();
+                let allocator = &mut setup.context.allocator();
+                unsafe { crowd.begin_frame(allocator, frame_index, model.now_s) }.unwrap();
+            } else {
+                let on = (&probe, outputs.as_slice());
+                flights[frame_index as usize] =
+                    model.frame(setup, &mut crowd, &mut frames_in_flight, on, frame_index);
             }
         }
-        for frame_index in 0..FRAMES_IN_FLIGHT {
-            frames_in_flight.wait(&setup.context, frame_index);
-            let words = &outputs[frame_index as usize].words(&setup.context);
-            check(&flights[frame_index as usize], words);
-        }
-        println!(
-            "{}: {} frames, {} refused, capacity {:?}, {} alive at the end, {:e} from scalar code",
-            setup.config.name,
-            model.frames,
-            model.refused,
-            model.capacity,
-            model.members.len(),
-            model.worst
-        );
-        assert!(model.worst < APART, "{:e}", model.worst);
-        assert!(model.refused > 50 && model.frames > 200);
-        frames_in_flight.destroy(&setup.context);
-        for output in outputs {
-            output.buffer.destroy(&mut setup.context);
-        }
-        probe.destroy(&setup.context);
-        setup.destroy(crowd);
-    });
+    }
+    for frame_index in 0..FRAMES_IN_FLIGHT {
+        frames_in_flight.wait(&setup.context, frame_index);
+        let words = &outputs[frame_index as usize].words(&setup.context);
+        check(&flights[frame_index as usize], words);
+    }
+    println!(
+        "{}, {stages:?}: {} frames, {} refused, capacity {:?}, {} alive at the end, {:e} from \
+             scalar code, {} poses and {} changes of side on the GPU",
+        setup.config.name,
+        model.frames,
+        model.refused,
+        model.capacity,
+        model.members.len(),
+        model.worst,
+        model.posed_on_gpu,
+        model.switches
+    );
+    assert!(model.worst < APART, "{:e}", model.worst);
+    assert!(model.refused > 50 && model.frames > 200);
+    assert_eq!(
+        model.on_gpu,
+        model.posed_on_gpu > 500 && model.switches > 50
+    );
+    frames_in_flight.destroy(&setup.context);
+    for output in outputs {
+        output.buffer.destroy(&mut setup.context);
+    }
+    probe.destroy(&setup.context);
+    setup.destroy(crowd);
 }

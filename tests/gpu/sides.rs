@@ -85,7 +85,10 @@ impl World {
     fn new(setup: &mut Setup, seed: u64) -> Self {
         let crowds = [Side::Cpu, Side::Gpu].map(|cull| {
             let desc = CrowdDesc {
-                stages: Stages { cull },
+                stages: Stages {
+                    cull,
+                    animate: Side::Cpu,
+                },
                 ..setup.crowd_desc(FRAMES_IN_FLIGHT, START)
             };
             let device = setup.device();

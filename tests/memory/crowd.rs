@@ -80,7 +80,10 @@ fn memory(context: &mut Context, character: &Character, load: &Load, count: u32)
     let desc = CrowdDesc {
         frames_in_flight: FRAMES_IN_FLIGHT,
         capacity: capacity(character, stated),
-        stages: Stages { cull: load.side },
+        stages: Stages {
+            cull: load.side,
+            animate: Side::Cpu,
+        },
         ..CrowdDesc::default()
     };
     let mut crowd = Crowd::new(&device, &mut context.allocator(), &desc).unwrap();

@@ -174,7 +174,7 @@ impl Setup {
             capacity,
             staged: self.config.staged,
             min_offset_alignment: self.config.min_offset_alignment,
-            stages: Stages { cull: side() },
+            stages: stages(),
             simd_level: None,
             skinned_usage: vk::BufferUsageFlags::empty(),
             profile: self.config.profile,
@@ -191,10 +191,21 @@ impl Setup {
         Crowd::new(&self.device(), &mut self.context.allocator(), &desc).unwrap()
     }
 
-    /// A crowd whose stage cull runs on this side.
+    /// A crowd whose stage cull runs on this side, and whose stage animate runs on the CPU.
     pub fn crowd_on(&mut self, cull: Side, frames_in_flight: u32, capacity: Capacity) -> Crowd {
+        let animate = Side::Cpu;
+        self.crowd_with(Stages { cull, animate }, frames_in_flight, capacity)
+    }
+
+    /// A crowd whose stages run on these sides.
+    pub fn crowd_with(
+        &mut self,
+        stages: Stages,
+        frames_in_flight: u32,
+        capacity: Capacity,
+    ) -> Crowd {
         let desc = CrowdDesc {
-            stages: Stages { cull },
+            stages,
             ..self.crowd_desc(frames_in_flight, capacity)
         };
         Crowd::new(&self.device(), &mut self.context.allocator(), &desc).unwrap()
@@ -208,14 +219,21 @@ impl Setup {
     }
 }
 
-/// The side of the stage cull: `THRONG_CULL` in the environment is `cpu`, which is the default, or
-/// `gpu`.
+/// The sides of the stages cull and animate: `THRONG_STAGES` in the environment is `cpu`, which is
+/// the default, `cull` if the GPU culls, or `gpu` if it poses instances, too.
+pub fn stages() -> Stages {
+    let [cull, animate] = match std::env::var("THRONG_STAGES").as_deref() {
+        Err(_) | Ok("cpu") => [Side::Cpu, Side::Cpu],
+        Ok("cull") => [Side::Gpu, Side::Cpu],
+        Ok("gpu") => [Side::Gpu, Side::Gpu],
+        Ok(other) => panic!("THRONG_STAGES is {other:?}, must be \"cpu\", \"cull\" or \"gpu\""),
+    };
+    Stages { cull, animate }
+}
+
+/// The side of the stage cull.
 pub fn side() -> Side {
-    match std::env::var("THRONG_CULL").as_deref() {
-        Err(_) | Ok("cpu") => Side::Cpu,
-        Ok("gpu") => Side::Gpu,
-        Ok(other) => panic!("THRONG_CULL is {other:?}, must be \"cpu\" or \"gpu\""),
-    }
+    stages().cull
 }
 
 /// Reports the configuration in which a test failed, and the layer's messages until then.

@@ -110,7 +110,10 @@ impl Scene {
             },
             threads: Threads::Rayon,
             // The lens draws ranges of the CPU's lists.
-            stages: Stages { cull: Side::Cpu },
+            stages: Stages {
+                cull: Side::Cpu,
+                animate: Side::Cpu,
+            },
             profile: context.timestamp_bits > 0,
             ..CrowdDesc::default()
         };

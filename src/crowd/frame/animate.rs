@@ -25,9 +25,7 @@ impl Frame<'_> {
         let crowd = &mut *self.crowd;
         crowd.scene.gather_active();
         crowd.scene.deforms.clear();
-        crowd.scene.animated.any_in_ring = false;
-        crowd.scene.animated.computed.clear();
-        crowd.scene.animated.rested.clear();
+        crowd.scene.animated.begin();
         for character in 0..crowd.scene.characters.len() as u32 {
             crowd.animate(self.frame_index, character)?;
         }
@@ -182,6 +180,7 @@ impl Crowd {
             return Ok(());
         };
         let deform = self.scene.deforms.rows_start();
+        self.scene.animated.note_rows(rows as u32);
         self.scene.animated.order(|to| {
             let (start, row) = match to {
                 Destination::Ring(row) => (ring, row),

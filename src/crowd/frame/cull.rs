@@ -4,6 +4,7 @@ use super::Frame;
 use crate::crowd::instances::table::Instances;
 use crate::crowd::memory::buffers::{DEFORMS, FrameBuffers, Written};
 use crate::crowd::memory::work::COUNTER_WORDS;
+use crate::crowd::producers::gpu_poses::GpuPoses;
 use crate::crowd::view::View;
 use crate::crowd::visibility::chunks::Patch;
 use crate::crowd::visibility::cull::ViewTest;
@@ -14,15 +15,22 @@ use crate::pass::cull::{CullDispatch, CullPush};
 use ash::vk;
 use ash::vk::{AccessFlags2 as Access, PipelineStageFlags2 as Stage};
 
-/// What the GPU's cull stage knows of an instance.
-pub(super) fn actor(instances: &Instances, visibility: &Visibility, index: u32) -> GpuActor {
+/// What the GPU's stages know of an instance.
+pub(super) fn actor(
+    (instances, visibility): (&Instances, &Visibility),
+    poses: Option<&GpuPoses>,
+    index: u32,
+) -> GpuActor {
     let (placed, marks) = (visibility.placed(index), visibility.marks(index));
     let hidden = visibility.hidden(index);
-    let is_new = instances.state(index).is_some_and(|state| state.is_new);
+    let notes = instances
+        .state(index)
+        .map_or(0, |state| u32::from(state.notes));
+    let plays = poses.and_then(|poses| poses.plays(index, GpuActor::PLAY_COUNT_BITS));
     let flags = [
         (instances.is_flipped(index), GpuActor::FLIPPED),
         (hidden != 0, GpuActor::HIDES),
-        (is_new, GpuActor::NEW),
+        (plays.is_some(), GpuActor::POSED),
     ];
     let flags = flags.into_iter().filter(|(is, _)| *is);
     GpuActor {
@@ -30,8 +38,8 @@ pub(super) fn actor(instances: &Instances, visibility: &Visibility, index: u32) 
         radius: placed.radius,
         scale: placed.scale,
         mask: marks.views(),
-        flags: flags.fold(0, |flags, (_, flag)| flags | flag),
-        reserved: 0,
+        flags: flags.fold(notes, |flags, (_, flag)| flags | flag),
+        plays: plays.unwrap_or(0),
         hidden: [0, 32, 64, 96].map(|shift| (hidden >> shift) as u32),
     }
 }
@@ -123,15 +131,19 @@ impl Frame<'_> {
                 let to = work.buffer.handle;
                 device.raw.cmd_copy_buffer(cmd, host, to, regions);
             }
+            if let Some(plays) = &buffers.plays {
+                for regions in buffers.play_copies.chunks(MAX_REGIONS) {
+                    let to = plays.handle;
+                    device.raw.cmd_copy_buffer(cmd, host, to, regions);
+                }
+            }
             let bytes = u64::from(layout.choices - layout.counters) * 4;
             device
                 .raw
                 .cmd_fill_buffer(cmd, work.buffer.handle, counters, bytes, 0);
             let then = (DEFORMS, read | write);
             device.barrier(cmd, (copy | clear, to), then);
-            if !views.is_empty() {
-                pass.record(device, cmd, &dispatch);
-            }
+            pass.record(device, cmd, &dispatch);
             let readers = DEFORMS | Stage::DRAW_INDIRECT | copy;
             let reads = read | Access::INDIRECT_COMMAND_READ | from;
             device.barrier(cmd, (compute, write), (readers, reads));
@@ -192,6 +204,13 @@ impl Frame<'_> {
                 visible_at: layout.visible,
                 args_at: layout.args,
                 first_instances: crowd.device.enabled.draw_indirect_first_instance.into(),
+                palettes: buffers.palettes.address(self.frame_index),
+                posed_at: (table.posed / 4) as u32,
+                frame: crowd.memory.retire_queue.frame() as u32,
+                last_frame: crowd.scene.visibility.prepared_in() as u32,
+                poses_at: layout.poses,
+                jobs_at: layout.jobs,
+                reserved: 0,
             },
             chunks,
             characters,

@@ -5,6 +5,7 @@ pub(super) mod bindings;
 mod cull;
 mod draw;
 mod prepare;
+mod producers;
 mod skin;
 pub(super) mod skinned_vertices;
 

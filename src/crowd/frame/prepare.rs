@@ -75,7 +75,9 @@ impl Frame<'_> {
         let start = Instant::now();
         self.check(views)?;
         self.crowd.scene.take_moved();
+        self.crowd.begin_producers();
         self.crowd.follow_all()?;
+        self.crowd.choose_producers()?;
         self.crowd.memory.buffers.begin_copies();
         let frame = self.crowd.memory.retire_queue.frame();
         self.crowd.scene.visibility.begin_posing(frame);
@@ -106,6 +108,7 @@ impl Frame<'_> {
         self.write_records(views, &mut written)?;
         self.write_skinned(&mut written)?;
         self.write_cull(views, &mut written)?;
+        self.write_plays(&mut written)?;
         Ok(written)
     }
 
@@ -199,10 +202,11 @@ impl Frame<'_> {
             let mut out = buffers.write(frame_index, sections.indices, 0, count)?;
             out.copy_from(changed)?;
             if on_gpu {
-                let visibility = &crowd.scene.visibility;
-                let actors = changed
-                    .iter()
-                    .map(|index| actor(instances, visibility, *index));
+                let (known, poses) = (
+                    (instances, &crowd.scene.visibility),
+                    crowd.scene.gpu_poses.as_ref(),
+                );
+                let actors = changed.iter().map(|index| actor(known, poses, *index));
                 let mut out = buffers.write(frame_index, sections.actors, 0, count)?;
                 out.fill_with(actors)?;
                 written.actors = count as u64 * size_of::<GpuActor>() as u64;
@@ -244,6 +248,7 @@ impl Frame<'_> {
                 self.end_scope(cmd, scope);
             }
             self.record_cull(cmd, views);
+            self.record_animate(cmd);
             self.record_skin(cmd);
             if self.crowd.frame.histories.wants(views) {
                 let scope = self.begin_scope(cmd, "history");
@@ -262,7 +267,6 @@ impl Frame<'_> {
         let (crowd, frame_index) = (&mut *self.crowd, self.frame_index);
         let device = &crowd.device;
         let parts = crowd.memory.buffers.sections.written(written);
-        let entries = crowd.scene.rows_in_use().div_ceil(3);
         // SAFETY: `cmd` is recording outside a render pass, by this function's contract; the
         // buffers are this crowd's and alive.
         unsafe {
@@ -285,12 +289,9 @@ impl Frame<'_> {
                 .memory
                 .buffers
                 .record_upload(device, cmd, frame_index, parts);
-            let palettes =
-                crowd
-                    .memory
-                    .buffers
-                    .palettes
-                    .record_upload(device, cmd, frame_index, entries);
+            let rows = crowd.scene.animated.rows_written();
+            let palettes = &crowd.memory.buffers.palettes;
+            let palettes = palettes.record_rows(device, cmd, frame_index, rows);
             if records || palettes {
                 let reads = Access::SHADER_STORAGE_READ | Access::UNIFORM_READ;
                 device.barrier(cmd, (Stage::COPY, Access::TRANSFER_WRITE), (SHADERS, reads));
@@ -317,6 +318,8 @@ impl Frame<'_> {
             count,
             actors_at: (table.actors / 16) as u32,
             levels_at: (table.levels / 4) as u32,
+            posed_at: (table.posed / 4) as u32,
+            last_frame: crowd.scene.visibility.prepared_in() as u32,
         };
         // SAFETY: `cmd` is recording outside a render pass, by this function's contract; set and
         // buffers are this crowd's and alive.

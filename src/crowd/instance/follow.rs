@@ -25,6 +25,7 @@ impl Crowd {
         for parent in scene.visibility.active() {
             attachments.open_children(parent);
         }
+        self.open_posed_on_gpu();
         while let Some(index) = self.scene.attachments.take_open() {
             if let Some(child) = self.scene.instances.id(index) {
                 self.follow(child)?;

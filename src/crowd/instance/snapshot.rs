@@ -251,6 +251,9 @@ impl Crowd {
         let scene = &mut self.scene;
         let generations = from.instances.iter().map(|saved| saved.generation);
         scene.instances.begin_restore(generations, &from.free);
+        if let Some(poses) = &mut scene.gpu_poses {
+            poses.clear();
+        }
         let none = Members {
             animator: AnimatorSnapshot::empty(from.time_s),
             list: Vec::new(),

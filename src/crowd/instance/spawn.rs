@@ -8,6 +8,7 @@ use crate::crowd::{Attachment, CharacterId, InstanceId, SkinningStage};
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::{Result, expect_transform};
+use crate::gpu::CpuReason;
 use crate::mesh::PartId;
 use crate::state_machine::Value;
 use glam::Affine3A;
@@ -271,6 +272,9 @@ impl Crowd {
         let (character, member) = self.scene.instances.remove(id)?;
         let character = CharacterId(character);
         let hides = self.scene.visibility.despawned(id.index);
+        if let Some(poses) = &mut self.scene.gpu_poses {
+            poses.leave((character.0, id.index), CpuReason::Chosen);
+        }
         animator_mut(&mut self.animators, character)?.remove(actor)?;
         let loaded = self.scene.characters.get_mut(character)?;
         loaded.flipped -= usize::from(flipped);

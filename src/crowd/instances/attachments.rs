@@ -236,6 +236,18 @@ impl Attachments {
         }
     }
 
+    /// Notes that the children of these parents have to be moved.
+    pub(in crate::crowd) fn open_children_of(&mut self, parents: impl Fn(u32) -> bool) {
+        for at in 0..self.order.len() {
+            let child = self.order.get(at).map(|(_, child)| *child);
+            if let Some(parent) = child.and_then(|child| self.parent(child))
+                && parents(parent)
+            {
+                self.open_children(parent);
+            }
+        }
+    }
+
     /// Notes that the children of an instance have to be moved.
     pub(in crate::crowd) fn open_children(&mut self, parent: u32) {
         let mut next = self

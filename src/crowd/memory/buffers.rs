@@ -6,12 +6,14 @@ use crate::crowd::memory::read_back::ReadBack;
 use crate::crowd::memory::work::{
     CHARACTER_WORDS, CHUNK_WORDS, DRAW_WORDS, TableLayout, WorkBuffer, WorkCapacity, chunk_capacity,
 };
+use crate::crowd::producers::gpu_poses::{play_capacity, upload_capacity};
 use crate::crowd::visibility::cull::BLOCK;
 use crate::error::{Error, Result};
 use crate::gpu::layout::{GpuActor, GpuChange, GpuCullView, GpuView};
 use crate::gpu::ring::{Ring, RingDesc};
 use crate::gpu::{
-    Buffer, Device, MAPPED_ALIGNMENT, MemoryAllocator, Object, PaletteRing, PaletteRingDesc, limit,
+    Buffer, Device, GpuPlay, MAPPED_ALIGNMENT, MemoryAllocator, Object, PaletteRing,
+    PaletteRingDesc, limit,
 };
 use crate::grow::reserve_all;
 use crate::palette::WriteOnly;
@@ -20,6 +22,7 @@ use crate::pass::scatter::{ScatterBuffers, ScatterPass};
 use ash::vk;
 use ash::vk::PipelineStageFlags2 as Stage;
 use bytemuck::Pod;
+use core::ops::Range;
 
 /// The stages that read instances, palettes, lists, deformed vertices and histories.
 ///
@@ -67,6 +70,8 @@ pub(in crate::crowd) struct Sections {
     pub(in crate::crowd) listed_words: u32,
     /// Words that are copied to the work buffer.
     pub(in crate::crowd) patches: Section,
+    /// Play records of instances that the GPU poses.
+    pub(in crate::crowd) plays: Section,
     /// Vertices that the CPU deformed.
     pub(in crate::crowd) deformed: Section,
     end: u64,
@@ -76,8 +81,13 @@ pub(in crate::crowd) struct Sections {
 pub(in crate::crowd) const SECTIONS: usize = 9;
 
 impl Sections {
-    /// `work` is the capacity of the work buffer, if the GPU culls.
-    fn new(desc: &CrowdDesc, work: Option<WorkCapacity>, alignment: u64) -> Self {
+    /// `work` is the capacity of the work buffer, if the GPU culls. `animates` is true if it poses
+    /// instances, too.
+    fn new(
+        desc: &CrowdDesc,
+        (work, animates): (Option<WorkCapacity>, bool),
+        alignment: u64,
+    ) -> Self {
         let instances = u64::from(desc.capacity.instances.max(1));
         let views_each = u64::from(desc.capacity.views);
         let view_stride = VIEW_BYTES.next_multiple_of(alignment);
@@ -122,6 +132,8 @@ impl Sections {
                 + u64::from(work.draws) * u64::from(DRAW_WORDS)
         });
         let patches = section(words * 4);
+        let plays = u64::from(upload_capacity(desc.capacity.instances));
+        let plays = section(u64::from(animates) * plays * size_of::<GpuPlay>() as u64);
         let deformed = section(u64::from(desc.capacity.cpu_skinned_words) * 4);
         Self {
             view_stride,
@@ -137,6 +149,7 @@ impl Sections {
             listed_bits,
             listed_words: (instances.div_ceil(BLOCK as u64) * BLOCK as u64 / 32) as u32,
             patches,
+            plays,
             deformed,
             end,
         }
@@ -155,9 +168,9 @@ impl Sections {
         ((section.start - self.lists.start) / 4) as u32
     }
 
-    /// The number of bytes of each section that shaders read. Vertices that the CPU deformed, and
-    /// what the work buffer is patched with, are not among them: they are copied from where they
-    /// were written.
+    /// The number of bytes of each section that shaders read. Vertices that the CPU deformed, play
+    /// records, and what the work buffer is patched with, are not among them: they are copied from
+    /// where they were written.
     pub(in crate::crowd) fn written(&self, bytes: &Written) -> [(Section, u64); SECTIONS] {
         [
             (self.views, bytes.views),
@@ -190,6 +203,7 @@ pub(in crate::crowd) struct Written {
     pub(in crate::crowd) cull_views: u64,
     pub(in crate::crowd) listed_bits: u64,
     pub(in crate::crowd) patches: u64,
+    pub(in crate::crowd) plays: u64,
 }
 
 impl Written {
@@ -205,6 +219,7 @@ impl Written {
             + self.cull_views
             + self.listed_bits
             + self.patches
+            + self.plays
     }
 }
 
@@ -218,6 +233,8 @@ pub(in crate::crowd) struct FrameBuffers {
     pub(in crate::crowd) table_layout: TableLayout,
     /// If the GPU culls.
     pub(in crate::crowd) work: Option<WorkBuffer>,
+    /// Play records, if the GPU poses instances.
+    pub(in crate::crowd) plays: Option<Buffer>,
     pub(in crate::crowd) read_back: Option<ReadBack>,
     skinned: Buffer,
     pub(in crate::crowd) history: HistoryBuffer,
@@ -227,6 +244,8 @@ pub(in crate::crowd) struct FrameBuffers {
     pub(in crate::crowd) cull_set: vk::DescriptorSet,
     /// This frame's copies from the records that the CPU wrote to the work buffer.
     pub(in crate::crowd) copies: Vec<vk::BufferCopy>,
+    /// This frame's copies of play records.
+    pub(in crate::crowd) play_copies: Vec<vk::BufferCopy>,
     /// Bytes of this frame's patches so far.
     pub(in crate::crowd) patched: u64,
 }
@@ -237,6 +256,8 @@ pub(in crate::crowd) struct Writers<'a> {
     pub(in crate::crowd) scatter: &'a ScatterPass,
     /// With the capacity of the work buffer, if the GPU culls.
     pub(in crate::crowd) cull: Option<(&'a CullPass, WorkCapacity)>,
+    /// True if the GPU poses instances.
+    pub(in crate::crowd) animates: bool,
 }
 
 impl FrameBuffers {
@@ -248,6 +269,7 @@ impl FrameBuffers {
             table: Buffer::null(),
             table_layout: TableLayout::default(),
             work: None,
+            plays: None,
             read_back: None,
             skinned: Buffer::null(),
             history: HistoryBuffer::null(),
@@ -256,6 +278,7 @@ impl FrameBuffers {
             cull_pool: Object::null(),
             cull_set: vk::DescriptorSet::null(),
             copies: Vec::new(),
+            play_copies: Vec::new(),
             patched: 0,
         }
     }
@@ -296,7 +319,8 @@ impl FrameBuffers {
             .max(device.limits.offset_alignment)
             .max(MAPPED_ALIGNMENT);
         let work = writers.cull.map(|(_, capacity)| capacity);
-        self.sections = Sections::new(desc, work, alignment);
+        let animates = writers.animates;
+        self.sections = Sections::new(desc, (work, animates), alignment);
         let records = RingDesc {
             name: "throng records (ring)",
             frames_in_flight: desc.frames_in_flight,
@@ -308,7 +332,8 @@ impl FrameBuffers {
             staged: desc.staged,
         };
         self.records = Ring::new(device, allocator, &records)?;
-        self.table_layout = TableLayout::new(desc.capacity.instances, work.is_some());
+        let culls = work.is_some();
+        self.table_layout = TableLayout::new(desc.capacity.instances, culls, animates);
         let bytes = limit(
             "bytes of the instance table (maxStorageBufferRange)",
             self.table_layout.bytes,
@@ -320,6 +345,7 @@ impl FrameBuffers {
         self.table = Buffer::device_local(device, allocator, "throng instances", bytes, usage)?;
         if let Some(work) = work {
             let head = self.sections.lists.bytes;
+            let head = (head, animates);
             let work = WorkBuffer::new(device, allocator, &desc.capacity, work, head)?;
             let patches = work.layout.most_patches();
             self.work = Some(work);
@@ -328,6 +354,15 @@ impl FrameBuffers {
             // Besides, the morph weights of each instance that has some, and two lists.
             let weighted = desc.capacity.morph_weights.min(desc.capacity.instances);
             reserve_all(&mut self.copies, patches + weighted as usize + 2);
+        }
+        if animates {
+            let records = u64::from(play_capacity(desc.capacity.instances));
+            let bytes = records * size_of::<GpuPlay>() as u64;
+            let usage = usage | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS;
+            let name = "throng play records";
+            self.plays = Some(Buffer::device_local(device, allocator, name, bytes, usage)?);
+            let most = upload_capacity(desc.capacity.instances).min(desc.capacity.instances);
+            reserve_all(&mut self.play_copies, most as usize);
         }
         let usage = usage | vk::BufferUsageFlags::VERTEX_BUFFER | desc.skinned_usage;
         let bytes = limit(
@@ -477,6 +512,7 @@ impl FrameBuffers {
     /// Begins the copies of a frame.
     pub(in crate::crowd) fn begin_copies(&mut self) {
         self.copies.clear();
+        self.play_copies.clear();
         self.patched = 0;
     }
 
@@ -538,6 +574,35 @@ impl FrameBuffers {
         Ok(())
     }
 
+    /// Writes play records, and copies each of these ranges of them to the record with the number
+    /// beside it.
+    ///
+    /// # Errors
+    /// [`Error::Capacity`] if a frame has no space for that many.
+    ///
+    /// # Safety
+    /// The GPU has finished the earlier work of this frame index.
+    pub(in crate::crowd) unsafe fn write_plays(
+        &mut self,
+        frame_index: u32,
+        records: &[GpuPlay],
+        copies: &[(Range<u32>, u32)],
+    ) -> Result<u64> {
+        let section = self.sections.plays;
+        // SAFETY: this function has the same contract.
+        let mut out = unsafe { self.write(frame_index, section, 0, records.len())? };
+        out.copy_from(records)?;
+        let (_, start) = self.host_source(frame_index, section);
+        let each = size_of::<GpuPlay>() as u64;
+        let regions = copies.iter().map(|(from, to)| vk::BufferCopy {
+            src_offset: start + u64::from(from.start) * each,
+            dst_offset: u64::from(*to) * each,
+            size: from.len() as u64 * each,
+        });
+        self.play_copies.extend(regions);
+        Ok(records.len() as u64 * each)
+    }
+
     /// Copies the written records, if the ring is staged. Returns whether it was.
     ///
     /// # Safety
@@ -570,6 +635,9 @@ impl FrameBuffers {
             self.cull_pool.destroy(device);
             if let Some(mut work) = self.work.take() {
                 work.destroy(device, allocator);
+            }
+            if let Some(mut plays) = self.plays.take() {
+                plays.destroy(device, allocator);
             }
             if let Some(mut read_back) = self.read_back.take() {
                 read_back.destroy(device, allocator);

@@ -5,12 +5,13 @@ use crate::crowd::memory::work::{TableLayout, WorkBuffer};
 use crate::gpu::{Buffer, Device, MemoryAllocator};
 use ash::vk;
 
-/// The instance table and the work buffer before growth.
+/// The instance table, the work buffer and the play records before growth.
 #[derive(Debug)]
 pub(in crate::crowd) struct Grown {
     table: Buffer,
     layout: TableLayout,
     work: Option<WorkBuffer>,
+    plays: Option<Buffer>,
     /// Bytes of lists in the work buffer, which come before everything else.
     morphs: u64,
     /// The records and the chunks that they hold.
@@ -25,6 +26,7 @@ impl Grown {
             table: core::mem::replace(&mut replaced.table, Buffer::null()),
             layout: replaced.table_layout,
             work: replaced.work.take(),
+            plays: replaced.plays.take(),
             morphs: replaced.sections.morphs.bytes,
             counts,
         }
@@ -52,6 +54,10 @@ impl Grown {
         for region in self.layout.kept(&to.table_layout, instances) {
             copy(self.table.handle, to.table.handle, region);
         }
+        if let (Some(from), Some(to)) = (&self.plays, &to.plays) {
+            let region = vk::BufferCopy::default().size(from.bytes);
+            copy(from.handle, to.handle, region);
+        }
         if let (Some(from), Some(to)) = (&self.work, &to.work) {
             let handles = (from.buffer.handle, to.buffer.handle);
             for region in from.kept(to, chunks) {
@@ -75,6 +81,9 @@ impl Grown {
         // SAFETY: the GPU does not use the buffers, by this function's contract.
         unsafe {
             self.table.destroy(device, allocator);
+            if let Some(mut plays) = self.plays.take() {
+                plays.destroy(device, allocator);
+            }
             if let Some(mut work) = self.work.take() {
                 work.destroy(device, allocator);
             }

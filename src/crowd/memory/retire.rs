@@ -3,7 +3,7 @@
 use crate::crowd::memory::buffers::FrameBuffers;
 use crate::crowd::memory::grown::Grown;
 use crate::crowd::memory::history_buffer::HistoryBuffer;
-use crate::gpu::{Device, MemoryAllocator, Object, SkinnedMesh, Upload};
+use crate::gpu::{AnimationTables, Device, MemoryAllocator, Object, SkinnedMesh, Upload};
 use crate::pass::draw::DrawPass;
 use crate::pass::shadow_map::BoundShadow;
 use ash::vk;
@@ -14,6 +14,7 @@ pub(in crate::crowd) enum Retired {
     Buffers(Box<FrameBuffers>),
     Pool(Object<vk::DescriptorPool>),
     Mesh(Box<SkinnedMesh>),
+    Tables(AnimationTables),
     Pass(Box<DrawPass>),
     Shadow(BoundShadow),
     History(HistoryBuffer),
@@ -34,6 +35,7 @@ impl Retired {
                 Self::Buffers(buffers) => buffers.destroy(device, allocator),
                 Self::Pool(pool) => pool.destroy(device),
                 Self::Mesh(mesh) => mesh.destroy(device, allocator),
+                Self::Tables(tables) => tables.destroy(device, allocator),
                 Self::Pass(pass) => pass.destroy(device),
                 Self::Shadow(bound) => bound.destroy(device),
                 Self::History(buffer) => buffer.destroy(device, allocator),

@@ -17,6 +17,10 @@ pub(in crate::crowd) const CHARACTER_WORDS: u32 = 24;
 pub(in crate::crowd) const DRAW_WORDS: u32 = 4;
 /// Words of a view's counters.
 pub(in crate::crowd) const COUNTER_WORDS: u32 = 16;
+/// Words of a character's poses: `VkDispatchIndirectCommand`, and the number of jobs.
+pub(in crate::crowd) const POSES_WORDS: u32 = 4;
+/// Words of an [`AnimateJob`](crate::AnimateJob).
+pub(in crate::crowd) const JOB_WORDS: u32 = 4;
 /// Words of `VkDrawIndexedIndirectCommand`.
 pub(in crate::crowd) const ARGS_WORDS: u32 = 5;
 
@@ -45,11 +49,13 @@ pub(in crate::crowd) struct WorkLayout {
     pub(in crate::crowd) draws: u32,
     pub(in crate::crowd) counters: u32,
     pub(in crate::crowd) triangles: u32,
+    pub(in crate::crowd) poses: u32,
     pub(in crate::crowd) choices: u32,
     pub(in crate::crowd) counts: u32,
     pub(in crate::crowd) starts: u32,
     pub(in crate::crowd) visible: u32,
     pub(in crate::crowd) args: u32,
+    pub(in crate::crowd) jobs: u32,
     /// The number of chunks, characters and draws that it has space for.
     pub(in crate::crowd) chunk_count: u32,
     pub(in crate::crowd) character_count: u32,
@@ -71,8 +77,9 @@ impl WorkLayout {
         3 * self.chunk_count as usize + 5 * self.character_count as usize
     }
 
-    /// The layout, and its length in bytes. `head` is the number of words before it.
-    fn new(capacity: &Capacity, work: WorkCapacity, head: u64) -> (Self, u64) {
+    /// The layout, and its length in bytes. `head` is the number of words before it. `animates` is
+    /// true if the GPU poses instances.
+    fn new(capacity: &Capacity, work: WorkCapacity, head: u64, animates: bool) -> (Self, u64) {
         let chunk_count = chunk_capacity(capacity, work.characters);
         let (chunks, characters) = (u64::from(chunk_count), u64::from(work.characters));
         let (draws, views) = (u64::from(work.draws), u64::from(capacity.views));
@@ -89,14 +96,16 @@ impl WorkLayout {
             members: section(chunks * block),
             characters: section(characters * u64::from(CHARACTER_WORDS)),
             draws: section(draws * u64::from(DRAW_WORDS)),
-            // These two are cleared together.
+            // These three are cleared together.
             counters: section(views * u64::from(COUNTER_WORDS)),
             triangles: section(views * u64::from(FACTORS + 1) * 2),
+            poses: section(characters * u64::from(POSES_WORDS)),
             choices: section(views.div_ceil(4) * chunks * block),
             counts: section(views * chunks * BUCKETS as u64),
             starts: section(views * characters * BUCKETS as u64 * 2),
             visible: section(views * chunks * block),
             args: section(views * draws * u64::from(ARGS_WORDS)),
+            jobs: section(u64::from(animates) * chunks * block * u64::from(JOB_WORDS)),
             chunk_count,
             character_count: work.characters,
             draw_count: work.draws,
@@ -130,7 +139,8 @@ pub(in crate::crowd) struct WorkBuffer {
 }
 
 impl WorkBuffer {
-    /// Creates the buffer. It starts with `head` bytes of lists.
+    /// Creates the buffer. It starts with `head` bytes of lists. `animates` is true if the GPU poses
+    /// instances.
     ///
     /// # Errors
     /// - [`Error::Capacity`](crate::Error::Capacity) if the device has no buffers of that size.
@@ -141,9 +151,9 @@ impl WorkBuffer {
         allocator: &mut dyn MemoryAllocator,
         capacity: &Capacity,
         work: WorkCapacity,
-        head: u64,
+        (head, animates): (u64, bool),
     ) -> Result<Self> {
-        let (layout, bytes) = WorkLayout::new(capacity, work, head.div_ceil(16) * 4);
+        let (layout, bytes) = WorkLayout::new(capacity, work, head.div_ceil(16) * 4, animates);
         let bytes = limit(
             "bytes of the work buffer (maxStorageBufferRange)",
             bytes,
@@ -151,6 +161,7 @@ impl WorkBuffer {
         )?;
         let usage = vk::BufferUsageFlags::STORAGE_BUFFER
             | vk::BufferUsageFlags::INDIRECT_BUFFER
+            | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS
             | vk::BufferUsageFlags::TRANSFER_SRC
             | vk::BufferUsageFlags::TRANSFER_DST;
         let buffer = Buffer::device_local(device, allocator, "throng work", bytes, usage)?;
@@ -192,30 +203,40 @@ impl WorkBuffer {
     }
 }
 
-/// The sections of the instance table: instances, and if the GPU culls, their actors and the levels
-/// of detail that views had of them.
+/// The sections of the instance table: instances; if the GPU culls, their actors and the levels of
+/// detail that views had of them; and if it poses them, when it did so last.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::crowd) struct TableLayout {
     pub(in crate::crowd) actors: u64,
     pub(in crate::crowd) levels: u64,
+    /// 0 if the CPU poses all instances.
+    pub(in crate::crowd) posed: u64,
     pub(in crate::crowd) bytes: u64,
 }
 
+/// Bytes of what `shaders/include/posed.glsl` has of an instance.
+const POSED_BYTES: u64 = 8;
+
 impl TableLayout {
-    pub(in crate::crowd) fn new(instances: u32, culls: bool) -> Self {
+    pub(in crate::crowd) fn new(instances: u32, culls: bool, animates: bool) -> Self {
         let instances = u64::from(instances.max(1));
         let actors = instances * size_of::<GpuInstance>() as u64;
         let levels = actors + instances * size_of::<GpuActor>() as u64;
-        let all = levels + instances * 4;
+        let posed = levels + instances * 4;
         Self {
             actors,
             levels,
-            bytes: if culls { all } else { actors },
+            posed: if animates { posed } else { 0 },
+            bytes: match (culls, animates) {
+                (_, true) => posed + instances * POSED_BYTES,
+                (true, false) => posed,
+                (false, false) => actors,
+            },
         }
     }
 
     /// Copies for growth: the sections of the first `count` instances.
-    pub(in crate::crowd) fn kept(&self, new: &Self, count: u32) -> [vk::BufferCopy; 3] {
+    pub(in crate::crowd) fn kept(&self, new: &Self, count: u32) -> [vk::BufferCopy; 4] {
         let region = |from, to, each: u64| vk::BufferCopy {
             src_offset: from,
             dst_offset: to,
@@ -230,6 +251,11 @@ impl TableLayout {
                 culls * size_of::<GpuActor>() as u64,
             ),
             region(self.levels, new.levels, culls * 4),
+            region(
+                self.posed,
+                new.posed,
+                u64::from(self.posed != 0) * POSED_BYTES,
+            ),
         ]
     }
 

@@ -1,6 +1,7 @@
 //! Working memory of the animate stage, and which palettes the ring has already.
 
 use crate::grow::reserve_all;
+use core::ops::Range;
 use core::ptr;
 
 /// Working memory of the animate stage, kept from frame to frame so that nothing is allocated.
@@ -30,9 +31,17 @@ pub(in crate::crowd) struct Animated {
     pub(in crate::crowd) resting: Vec<u32>,
     /// The instances that this frame left to rest.
     pub(in crate::crowd) rested: Vec<u32>,
+    /// The rows of the ring that this frame writes, in ranges.
+    rows: Vec<Range<u32>>,
     /// The instances that the skin stage deforms, in the same order, with their characters.
     pub(in crate::crowd) computed: Vec<(u32, u32)>,
 }
+
+/// Rows between two ranges, up to which one copy is cheaper than two.
+const GAP_ROWS: u32 = 1024;
+
+/// The most ranges of rows of a frame. The last one takes in all others.
+const MAX_RANGES: usize = 256;
 
 /// The destination of a palette.
 #[derive(Debug, Clone, Copy)]
@@ -69,6 +78,7 @@ impl Animated {
         reserve_all(&mut self.shown, instances);
         reserve_all(&mut self.rested, instances);
         reserve_all(&mut self.resting, instances);
+        reserve_all(&mut self.rows, MAX_RANGES);
         for written in &mut self.written {
             reserve_all(written, instances);
         }
@@ -87,6 +97,45 @@ impl Animated {
         self.computed.reserve(more);
         let more = (characters + 1).saturating_sub(self.ends.len());
         self.ends.reserve(more);
+    }
+
+    /// Begins a frame.
+    pub(in crate::crowd) fn begin(&mut self) {
+        self.any_in_ring = false;
+        self.computed.clear();
+        self.rows.clear();
+    }
+
+    /// The rows of the ring that this frame writes, in ranges that do not overlap. Some rows between
+    /// are among them, which hold what the device has already, or what nothing reads.
+    pub(in crate::crowd) fn rows_written(&mut self) -> &[Range<u32>] {
+        self.rows.sort_unstable_by_key(|rows| rows.start);
+        self.rows.dedup_by(|next, last| {
+            let joins = next.start <= last.end.saturating_add(GAP_ROWS);
+            if joins {
+                last.end = last.end.max(next.end);
+            }
+            joins
+        });
+        &self.rows
+    }
+
+    /// Notes the rows of the palettes of one character, `each` rows long.
+    pub(in crate::crowd) fn note_rows(&mut self, each: u32) {
+        for to in &self.destinations {
+            let start = to.row() as u32;
+            let end = start + each;
+            let full = self.rows.len() == MAX_RANGES;
+            match self.rows.last_mut() {
+                Some(last) if start >= last.start && start <= last.end.saturating_add(GAP_ROWS) => {
+                    last.end = last.end.max(end);
+                }
+                Some(last) if full => {
+                    (last.start, last.end) = (last.start.min(start), last.end.max(end));
+                }
+                _ => self.rows.push(start..end),
+            }
+        }
     }
 
     /// Sorts the active instances that a frame shows by character.
@@ -124,7 +173,7 @@ impl Animated {
     }
 
     /// The active instances of a character that a frame shows, as a range of `shown`.
-    pub(in crate::crowd) fn range(&self, character: u32) -> core::ops::Range<usize> {
+    pub(in crate::crowd) fn range(&self, character: u32) -> Range<usize> {
         let at = character as usize;
         let end = self.ends.get(at).copied().unwrap_or(0);
         let start = at.checked_sub(1).and_then(|at| self.ends.get(at));

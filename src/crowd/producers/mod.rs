@@ -2,3 +2,4 @@
 
 pub(in crate::crowd) mod animated;
 pub(in crate::crowd) mod deforms;
+pub(in crate::crowd) mod gpu_poses;

@@ -79,27 +79,15 @@ impl Crowd {
         desc: &CharacterDesc,
         deforms: bool,
     ) -> Result<(LoadedCharacter, Upload)> {
-        let character = (character, self.scene.characters.next_load());
+        let load = self.scene.characters.next_load();
         let device = &self.device;
         let layout = &self.pipelines.set_layout;
         let buffers = (layout, &self.memory.buffers);
         let (mut loaded, mut upload) =
-            LoadedCharacter::new(device, allocator, buffers, character, desc)?;
+            LoadedCharacter::new(device, allocator, buffers, (character, load), desc)?;
         loaded.deforms = deforms;
         loaded.reads.starts = self.reads_starts(loaded.is_blended());
-        self.pipelines
-            .prepare(device, &mut loaded)
-            .inspect_err(|_| {
-                // SAFETY: no command buffer has used these objects, because they were created above.
-                unsafe {
-                    loaded.destroy(device, allocator);
-                    upload.free(device, allocator);
-                }
-            })?;
-        if self.pipelines.cull.is_some()
-            && !loaded.is_blended()
-            && let Err(why) = self.place(allocator, &mut loaded)
-        {
+        if let Err(why) = self.complete(allocator, (character, &mut loaded), &mut upload) {
             // SAFETY: no command buffer has used these objects, because they were created above.
             unsafe {
                 loaded.destroy(&self.device, allocator);
@@ -108,6 +96,26 @@ impl Crowd {
             return Err(why);
         }
         Ok((loaded, upload))
+    }
+
+    /// Gives a new character what it needs of the stages: pipelines, and on the GPU its tables.
+    fn complete(
+        &mut self,
+        allocator: &mut dyn MemoryAllocator,
+        (character, loaded): (&Character, &mut LoadedCharacter),
+        upload: &mut Upload,
+    ) -> Result<()> {
+        self.pipelines.prepare(&self.device, loaded)?;
+        if let Some(animate) = &mut self.pipelines.animate {
+            let before = animate.pipelines().count();
+            let made = loaded.pose_on_gpu((&self.device, allocator), upload, character, animate);
+            self.pipelines.created += (animate.pipelines().count() - before) as u32;
+            made?;
+        }
+        if self.pipelines.cull.is_some() && !loaded.is_blended() {
+            self.place(allocator, loaded)?;
+        }
+        Ok(())
     }
 
     /// True if draws of such a character read where their lists start.
@@ -183,6 +191,9 @@ impl Crowd {
         }
         retire_queue.retire(Retired::Pool(character.pool));
         retire_queue.retire(Retired::Mesh(character.mesh));
+        if let Ok(tables) = character.animation {
+            retire_queue.retire(Retired::Tables(tables));
+        }
         if let Some(slot) = &character.slot {
             self.scene.chunks.remove(slot);
         }

@@ -119,6 +119,9 @@ impl Crowd {
             .reserve((wanted.views as usize).saturating_sub(self.frame.views.len()));
         self.scene.instances.grow(&wanted);
         self.scene.animated.reserve(wanted.instances as usize);
+        if let Some(poses) = &mut self.scene.gpu_poses {
+            poses.grow(wanted.instances);
+        }
         self.frame.sorted.reserve(wanted.blended as usize);
         self.scene.reserve_visibility(&wanted);
         Ok(())

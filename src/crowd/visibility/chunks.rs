@@ -33,6 +33,11 @@ pub(in crate::crowd) struct Slot {
 }
 
 impl Slot {
+    /// The first of its chunks.
+    pub(in crate::crowd) fn first_chunk(&self) -> u32 {
+        self.chunks.0
+    }
+
     /// Notes that the member at an index was added, removed or replaced.
     pub(in crate::crowd) fn note(&mut self, member: u32) {
         let chunk = member / BLOCK as u32;

@@ -302,6 +302,21 @@ impl Visibility {
         each_bit(&self.active)
     }
 
+    /// The numbers in a block of the instances that may have a new pose in any frame.
+    pub(in crate::crowd) fn active_in(&self, block: usize) -> impl Iterator<Item = usize> + use<> {
+        bits(self.active.get(block).copied().unwrap_or(0))
+    }
+
+    /// The number of the frame prepared last.
+    pub(in crate::crowd) fn prepared_in(&self) -> u64 {
+        self.prepared_in
+    }
+
+    /// True if the last prepared frame had the pose of an instance.
+    pub(in crate::crowd) fn was_posed(&self, index: u32) -> bool {
+        self.marks(index).posed_in >= self.prepared_in
+    }
+
     /// The number of blocks of instances.
     pub(in crate::crowd) fn blocks(&self) -> usize {
         self.active.len()

@@ -38,6 +38,21 @@ pub enum Producer {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CpuReason {
+    /// The caller's choice, or a software device. See
+    /// [`Stages::animate`](crate::crowd::Stages::animate).
+    Chosen,
+    /// It is in its rest pose, which takes no work.
+    Rest,
+    /// Its character has blended materials. The CPU decides which of its instances are drawn.
+    Blended,
+    /// Its vertices are deformed before they are drawn. See
+    /// [`SkinningStage`](crate::crowd::SkinningStage).
+    SkinningStage,
+    /// Its character has morph targets.
+    MorphWeights,
+    /// The crowd has no more memory for records of what instances play, or this frame has none
+    /// for their upload. Then it ends with the frame.
+    Memory,
     /// The skeleton has more than 300 joints.
     Joints,
     /// It has targets of inverse kinematics.
@@ -62,6 +77,12 @@ pub enum CpuReason {
 impl core::fmt::Display for CpuReason {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.write_str(match self {
+            Self::Chosen => "the stage animate of the crowd runs on the CPU",
+            Self::Rest => "the rest pose",
+            Self::Blended => "blended materials",
+            Self::SkinningStage => "vertices that are deformed before they are drawn",
+            Self::MorphWeights => "morph targets",
+            Self::Memory => "no memory for play records",
             Self::Joints => "the skeleton has more than 300 joints",
             Self::InverseKinematics => "inverse kinematics",
             Self::Springs => "spring bones",

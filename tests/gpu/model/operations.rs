@@ -96,6 +96,7 @@ impl Model {
             user: spawn.user_data,
             layer,
             model: None,
+            mixed: false,
             visible: true,
             mask: u32::MAX,
         });
@@ -118,7 +119,20 @@ impl Model {
             character,
             ..
         } = self.members[at];
-        match self.rng.below(7) {
+        match self.rng.below(8) {
+            7 if self.kinds[character].clips().len() > 0 => {
+                // A transition that fades, or that only the CPU can pose.
+                let (play, _) = self.playing(character);
+                let play = match self.rng.chance(2) {
+                    true => play.fade_s(0.4),
+                    false => play.inertial_s(0.4),
+                };
+                let twin = &mut self.animators[character];
+                crowd.instance_mut(id).unwrap().play(play).unwrap();
+                twin.actor_mut(actor).unwrap().play(play).unwrap();
+                let member = &mut self.members[at];
+                (member.mixed, member.model, member.layer) = (true, None, None);
+            }
             5 => {
                 let to = self.rng.chance(2);
                 crowd.instance_mut(id).unwrap().set_visible(to);
@@ -160,7 +174,7 @@ impl Model {
                     .unwrap()
                     .show_model_pose(&model, &show)
                     .unwrap();
-                self.members[at].model = Some(model);
+                self.members[at].model = (!self.members[at].mixed).then_some(model);
                 self.members[at].layer = None;
                 let clips: Vec<_> = crowd
                     .instance(id)
@@ -178,7 +192,7 @@ impl Model {
                     .unwrap()
                     .play(play)
                     .unwrap();
-                self.members[at].layer = layer;
+                self.members[at].layer = layer.filter(|_| !self.members[at].mixed);
                 self.members[at].model = None;
             }
         }

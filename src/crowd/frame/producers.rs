@@ -1,0 +1,255 @@
+//! Decides which processor poses each instance, and records the GPU's stage animate.
+
+use super::Frame;
+use crate::animator::{Animator, PoseChange};
+use crate::crowd::crowd::Crowd;
+use crate::crowd::instances::state::{InstanceState, SkinningStage};
+use crate::crowd::memory::buffers::{DEFORMS, Written};
+use crate::crowd::memory::work::{JOB_WORDS, POSES_WORDS};
+use crate::crowd::scene::Scene;
+use crate::crowd::visibility::cull::BLOCK;
+use crate::crowd::{InstanceId, characters::LoadedCharacter};
+use crate::error::Result;
+use crate::gpu::{CpuReason, GpuPlay, GpuTime, Producer};
+use crate::pass::animate::{AnimateDispatch, AnimateJobs};
+use ash::vk;
+use ash::vk::{AccessFlags2 as Access, PipelineStageFlags2 as Stage};
+
+/// The processor that can pose an instance. If it is the GPU, this appends its play records.
+fn producer(
+    (loaded, state): (&LoadedCharacter, &InstanceState),
+    animator: &Animator,
+    epoch_s: f64,
+    plays: &mut Vec<GpuPlay>,
+) -> Result<Producer> {
+    let why = match &loaded.animation {
+        Err(why) => *why,
+        Ok(_) if animator.pose_change(state.actor) == PoseChange::Rests => CpuReason::Rest,
+        Ok(_) if state.skin != SkinningStage::Vertex => CpuReason::SkinningStage,
+        Ok(_) if state.has_morphs() => CpuReason::MorphWeights,
+        Ok(_) => return animator.gpu_plays(state.actor, epoch_s, plays),
+    };
+    Ok(Producer::Cpu(why))
+}
+
+impl Crowd {
+    /// The processor that poses an instance, and if it is the CPU, the reason.
+    ///
+    /// This is what the next prepared frame will find, unless something changes until then. See
+    /// [`Stages::animate`](crate::crowd::Stages::animate).
+    ///
+    /// ```
+    /// use throng::gpu::{CpuReason, Producer};
+    /// use throng::{Crowd, InstanceId, Result};
+    ///
+    /// /// The share of a crowd that costs the CPU nothing.
+    /// fn share_on_gpu(crowd: &Crowd) -> Result<f32> {
+    ///     let mut count = 0;
+    ///     for id in crowd.instances() {
+    ///         let free = [Producer::Gpu, Producer::Cpu(CpuReason::Rest)];
+    ///         count += usize::from(free.contains(&crowd.producer(id)?));
+    ///     }
+    ///     Ok(count as f32 / crowd.len().max(1) as f32)
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Stale`](crate::Error::Stale) or [`Error::NotFound`](crate::Error::NotFound) if the
+    /// instance is not alive.
+    pub fn producer(&self, id: InstanceId) -> Result<Producer> {
+        let state = self.scene.instances.get(id)?;
+        let character = state.character as usize;
+        let (Some(poses), Some(loaded), Some(Some(animator))) = (
+            &self.scene.gpu_poses,
+            self.scene.characters.at(state.character),
+            self.animators.get(character),
+        ) else {
+            return Ok(Producer::Cpu(CpuReason::Chosen));
+        };
+        let mut plays = Vec::new();
+        let can = producer((loaded, state), animator, poses.epoch_s(), &mut plays)?;
+        let full = Producer::Cpu(CpuReason::Memory);
+        Ok(match can {
+            Producer::Gpu if poses.producer(id.index) == full => full,
+            can => can,
+        })
+    }
+
+    /// Begins to choose who poses what in a frame.
+    pub(super) fn begin_producers(&mut self) {
+        self.scene.animated.rested.clear();
+        let now_s = self.time_s;
+        let poses = self.scene.gpu_poses.as_mut();
+        if poses.is_some_and(|poses| poses.begin(now_s)) {
+            self.scene.activate_all();
+        }
+    }
+
+    /// Lets the GPU pose the active instances that it can pose, from now on without the CPU.
+    ///
+    /// An instance is active again once something other than time changes it. If only the CPU can
+    /// pose it, it stays active: reasons may pass with time.
+    pub(super) fn choose_producers(&mut self) -> Result<()> {
+        let Scene {
+            characters,
+            instances,
+            visibility,
+            animated,
+            gpu_poses: Some(poses),
+            ..
+        } = &mut self.scene
+        else {
+            return Ok(());
+        };
+        let epoch_s = poses.epoch_s();
+        for block in 0..visibility.blocks() {
+            for at in visibility.active_in(block) {
+                let index = (block * BLOCK + at) as u32;
+                let Some(state) = instances.state(index).filter(|state| state.alive) else {
+                    continue;
+                };
+                let (character, start) = (state.character, poses.upload.len());
+                let (Some(loaded), Some(Some(animator))) = (
+                    characters.at(character),
+                    self.animators.get(character as usize),
+                ) else {
+                    continue;
+                };
+                let own = (character, index);
+                let can = producer((loaded, state), animator, epoch_s, &mut poses.upload)?;
+                let was_on_gpu = poses.poses(index);
+                let why = match can {
+                    Producer::Gpu => match poses.take(own, start) {
+                        Some(changed) => {
+                            if !was_on_gpu {
+                                let posed = visibility.was_posed(index);
+                                instances.pose_on_gpu(index, posed);
+                                // Its rows of the ring no longer hold what the CPU wrote.
+                                animated.spawned(index);
+                            } else if changed {
+                                instances.touch(index);
+                            }
+                            visibility.deactivate(index, false);
+                            animated.rested.push(index);
+                            continue;
+                        }
+                        None => CpuReason::Memory,
+                    },
+                    Producer::Cpu(why) => why,
+                };
+                if poses.leave(own, why) {
+                    instances.pose_on_cpu(index);
+                    if why == CpuReason::Rest {
+                        instances.set_in_ring(index, false);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Opens the attachments of instances that the GPU poses.
+    pub(in crate::crowd) fn open_posed_on_gpu(&mut self) {
+        let Scene {
+            instances,
+            attachments,
+            gpu_poses: Some(poses),
+            ..
+        } = &mut self.scene
+        else {
+            return;
+        };
+        let moves = |parent: u32| {
+            let state = instances.state(parent).filter(|_| poses.poses(parent));
+            state.is_some_and(|state| {
+                let animator = self.animators.get(state.character as usize);
+                let change = |animator: &Animator| animator.pose_change(state.actor);
+                animator.is_some_and(|it| it.as_ref().map(change) == Some(PoseChange::Moves))
+            })
+        };
+        attachments.open_children_of(moves);
+    }
+}
+
+impl Frame<'_> {
+    /// Writes the play records that changed.
+    pub(super) fn write_plays(&mut self, written: &mut Written) -> Result<()> {
+        let crowd = &mut *self.crowd;
+        let Some(poses) = &crowd.scene.gpu_poses else {
+            return Ok(());
+        };
+        let (records, copies) = (&poses.upload, &poses.copies);
+        let buffers = &mut crowd.memory.buffers;
+        // SAFETY: the work of this frame index has ended, by the contract of `begin_frame`.
+        written.plays = unsafe { buffers.write_plays(self.frame_index, records, copies) }?;
+        Ok(())
+    }
+
+    /// Records the stage animate of all characters that the GPU poses instances of. The stage
+    /// compact has listed them, and a barrier was recorded since.
+    ///
+    /// # Safety
+    /// As [`Self::record_prepare`].
+    pub(super) unsafe fn record_animate(&self, cmd: vk::CommandBuffer) {
+        let crowd = &*self.crowd;
+        let buffers = &crowd.memory.buffers;
+        let (Some(poses), Some(pipeline), Some(work), Some(plays)) = (
+            &crowd.scene.gpu_poses,
+            &crowd.pipelines.animate,
+            &buffers.work,
+            &buffers.plays,
+        ) else {
+            return;
+        };
+        if !poses.poses_any() {
+            return;
+        }
+        let now = GpuTime::new(crowd.time_s, poses.epoch_s());
+        let device = &crowd.device;
+        // SAFETY: `cmd` is recording outside a render pass, by this function's contract; the
+        // buffers are this crowd's and alive. The stage compact wrote jobs with the records of
+        // instances that `choose_producers` converted, and as many rows of the ring as a palette
+        // has.
+        unsafe {
+            device.begin_label(cmd, c"throng animate");
+            let scope = self.begin_scope(cmd, "animate");
+            for (number, loaded) in crowd.scene.characters.iter() {
+                let (Some(slot), Ok(tables)) = (&loaded.slot, &loaded.animation) else {
+                    continue;
+                };
+                if !poses.poses_some_of(number) {
+                    continue;
+                }
+                let layout = &work.layout;
+                let job = u64::from(slot.first_chunk()) * BLOCK as u64 * u64::from(JOB_WORDS);
+                let jobs = (u64::from(layout.jobs) + job) * 4;
+                let command = u64::from(layout.poses + slot.number * POSES_WORDS) * 4;
+                let dispatch = AnimateDispatch {
+                    tables,
+                    plays: plays.address,
+                    jobs: work.buffer.address + jobs,
+                    count: AnimateJobs::Indirect {
+                        count: work.buffer.address + command + 12,
+                        buffer: work.buffer.handle,
+                        offset: command,
+                    },
+                    now,
+                };
+                pipeline.record(device, cmd, &dispatch);
+            }
+            self.end_scope(cmd, scope);
+            let write = (Stage::COMPUTE_SHADER, Access::SHADER_STORAGE_WRITE);
+            // If the ring is not staged, the CPU may write the same rows in another frame.
+            let readers = (
+                DEFORMS | Stage::COPY,
+                Access::SHADER_STORAGE_READ | Access::TRANSFER_READ,
+            );
+            let then = match buffers.palettes.is_staged() {
+                true => readers,
+                false => (readers.0 | Stage::HOST, readers.1 | Access::HOST_WRITE),
+            };
+            device.barrier(cmd, write, then);
+            device.end_label(cmd);
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! Which instances the stage animate poses on the GPU, and the play records that it has of them.
+
+use crate::crowd::memory::range_allocator::RangeAllocator;
+use crate::gpu::{CpuReason, GpuPlay, Producer};
+use crate::grow::reserve_all;
+use core::ops::Range;
+
+/// Play records of one frame's upload, at least.
+const LEAST_UPLOAD: u32 = 16_384;
+
+/// The largest distance from the epoch of play records, in seconds. Records may begin as long
+/// before or after it again.
+const MAX_EPOCH_S: f64 = (1_u32 << 28) as f64;
+
+/// The play records that a crowd of so many instances has space for.
+pub(in crate::crowd) fn play_capacity(instances: u32) -> u32 {
+    instances.max(1).saturating_mul(4)
+}
+
+/// The play records that one frame has space for.
+pub(in crate::crowd) fn upload_capacity(instances: u32) -> u32 {
+    let all = play_capacity(instances);
+    all.min(LEAST_UPLOAD + all / 16)
+}
+
+/// What the GPU has of an instance.
+#[derive(Debug, Clone, Copy)]
+struct Played {
+    /// Its first record, and the length of the range from there.
+    first: u32,
+    length: u8,
+    count: u8,
+    producer: Producer,
+}
+
+impl Played {
+    const NONE: Self = Self {
+        first: 0,
+        length: 0,
+        count: 0,
+        producer: Producer::Cpu(CpuReason::Chosen),
+    };
+}
+
+const _: () = assert!(size_of::<Played>() == 8);
+
+/// The instances that the GPU poses. Exists if the stage animate runs there.
+#[derive(Debug)]
+pub(in crate::crowd) struct GpuPoses {
+    /// By table index.
+    played: Vec<Played>,
+    ranges: RangeAllocator,
+    /// The number of instances that the GPU poses, in all and by character.
+    all: u32,
+    of_character: Vec<u32>,
+    /// The time that play records count from.
+    epoch_s: Option<f64>,
+    /// The records of the frame that is being prepared.
+    pub(in crate::crowd) upload: Vec<GpuPlay>,
+    /// Their destinations: the start and length in `upload`, and the first record there.
+    pub(in crate::crowd) copies: Vec<(Range<u32>, u32)>,
+    upload_capacity: u32,
+}
+
+impl GpuPoses {
+    pub(in crate::crowd) fn new() -> Self {
+        Self {
+            played: Vec::new(),
+            ranges: RangeAllocator::new(0),
+            all: 0,
+            of_character: Vec::new(),
+            epoch_s: None,
+            upload: Vec::new(),
+            copies: Vec::new(),
+            upload_capacity: 0,
+        }
+    }
+
+    /// Grows to so many instances, so that frames allocate nothing.
+    pub(in crate::crowd) fn grow(&mut self, instances: u32) {
+        self.ranges.grow(play_capacity(instances));
+        self.upload_capacity = upload_capacity(instances);
+        let (instances, records) = (instances as usize, self.upload_capacity as usize);
+        if self.played.len() < instances {
+            reserve_all(&mut self.played, instances);
+            self.played.resize(instances, Played::NONE);
+        }
+        // An actor may have more records than a frame has space for.
+        reserve_all(&mut self.upload, records + usize::from(u8::MAX));
+        reserve_all(&mut self.copies, instances.min(records));
+    }
+
+    /// Notes the number of characters.
+    pub(in crate::crowd) fn reserve_characters(&mut self, characters: usize) {
+        if self.of_character.len() < characters {
+            self.of_character.resize(characters, 0);
+        }
+    }
+
+    /// Begins a frame at a time. Returns true if no records are valid any more, because the time
+    /// is too far from their epoch.
+    pub(in crate::crowd) fn begin(&mut self, now_s: f64) -> bool {
+        self.upload.clear();
+        self.copies.clear();
+        let far = |epoch_s: f64| (now_s - epoch_s).abs() > MAX_EPOCH_S;
+        let renew = self.epoch_s.is_none_or(far);
+        if renew {
+            self.epoch_s = Some(now_s);
+        }
+        renew
+    }
+
+    /// The time that play records count from.
+    pub(in crate::crowd) fn epoch_s(&self) -> f64 {
+        self.epoch_s.unwrap_or(0.0)
+    }
+
+    /// The processor that poses an instance, as the last prepared frame knew it.
+    pub(in crate::crowd) fn producer(&self, index: u32) -> Producer {
+        self.at(index).producer
+    }
+
+    fn at(&self, index: u32) -> Played {
+        let played = self.played.get(index as usize);
+        played.copied().unwrap_or(Played::NONE)
+    }
+
+    /// True if the GPU poses an instance.
+    pub(in crate::crowd) fn poses(&self, index: u32) -> bool {
+        self.producer(index) == Producer::Gpu
+    }
+
+    /// True if the GPU poses any instance.
+    pub(in crate::crowd) fn poses_any(&self) -> bool {
+        self.all > 0
+    }
+
+    /// The number of instances that the GPU poses.
+    pub(in crate::crowd) fn count(&self) -> u32 {
+        self.all
+    }
+
+    /// True if the GPU poses an instance of a character.
+    pub(in crate::crowd) fn poses_some_of(&self, character: u32) -> bool {
+        let count = self.of_character.get(character as usize);
+        count.is_some_and(|count| *count > 0)
+    }
+
+    /// The play records of an instance, as [`GpuActor::plays`](crate::gpu::layout::GpuActor) has
+    /// them. `None` if the CPU poses it.
+    pub(in crate::crowd) fn plays(&self, index: u32, count_bits: u32) -> Option<u32> {
+        let played = self.at(index);
+        (played.producer == Producer::Gpu)
+            .then_some(played.first << count_bits | u32::from(played.count))
+    }
+
+    /// Lets the GPU pose an instance with the records of `upload` from `start` on. Returns whether
+    /// it has other records or another number of them than before, or `None` if there is no space.
+    pub(in crate::crowd) fn take(
+        &mut self,
+        (character, index): (u32, u32),
+        start: usize,
+    ) -> Option<bool> {
+        let count = self.upload.len() - start;
+        let before = self.at(index);
+        let mut now = before;
+        let fits = count <= usize::from(before.length);
+        let range = match fits {
+            true => Some((before.first, u32::from(before.length))),
+            false => {
+                let length = (count as u32).next_power_of_two();
+                let first = self.ranges.allocate(length);
+                first.map(|first| (first, length))
+            }
+        };
+        let range = range.filter(|_| self.upload.len() <= self.upload_capacity as usize);
+        let Some((first, length)) = range else {
+            self.upload.truncate(start);
+            return None;
+        };
+        if !fits {
+            self.ranges.free(before.first, before.length.into());
+        }
+        (now.first, now.length, now.count) = (first, length as u8, count as u8);
+        now.producer = Producer::Gpu;
+        self.copy(start as u32..self.upload.len() as u32, first);
+        self.set(character, index, now);
+        let same =
+            (before.producer, before.first, before.count) == (Producer::Gpu, now.first, now.count);
+        Some(!same)
+    }
+
+    /// Adds a copy of records, as a part of the last one if it follows on that.
+    fn copy(&mut self, records: Range<u32>, to: u32) {
+        if records.is_empty() {
+            return;
+        }
+        match self.copies.last_mut() {
+            Some((last, first))
+                if last.end == records.start && *first + last.len() as u32 == to =>
+            {
+                last.end = records.end;
+            }
+            _ => self.copies.push((records, to)),
+        }
+    }
+
+    /// Lets the CPU pose an instance. Returns whether the GPU did until now.
+    pub(in crate::crowd) fn leave(
+        &mut self,
+        (character, index): (u32, u32),
+        why: CpuReason,
+    ) -> bool {
+        let before = self.at(index);
+        self.ranges.free(before.first, before.length.into());
+        let now = Played {
+            producer: Producer::Cpu(why),
+            ..Played::NONE
+        };
+        self.set(character, index, now);
+        before.producer == Producer::Gpu
+    }
+
+    fn set(&mut self, character: u32, index: u32, now: Played) {
+        let Some(played) = self.played.get_mut(index as usize) else {
+            return;
+        };
+        let before = core::mem::replace(played, now);
+        let [before, now] = [before, now].map(|of| u32::from(of.producer == Producer::Gpu));
+        self.all = self.all + now - before;
+        if let Some(count) = self.of_character.get_mut(character as usize) {
+            *count = *count + now - before;
+        }
+    }
+
+    /// Lets the CPU pose all instances.
+    pub(in crate::crowd) fn clear(&mut self) {
+        self.played.fill(Played::NONE);
+        self.ranges.clear();
+        self.all = 0;
+        self.of_character.fill(0);
+    }
+}
