@@ -8,6 +8,7 @@ use super::record::PlayRecord;
 use super::state::{OwnPose, Pools};
 use super::work::Swing;
 use crate::animate::{PlanSource, Planner, Product, Starts};
+use crate::clip::Clip;
 use crate::error::{Result, expect_len, expect_transform};
 #[cfg(feature = "vulkan")]
 use crate::gpu::{CpuReason, GpuPlay, Producer, convert};
@@ -179,6 +180,16 @@ impl Animator {
                 Ok(Producer::Cpu(reason))
             }
         }
+    }
+
+    /// True if a clip that a living actor plays drives morph weights.
+    #[cfg(feature = "vulkan")]
+    pub(crate) fn drives_weights(&self, id: ActorId) -> bool {
+        let records = self.actors[id.index].layers.records(&self.pools);
+        let mut clips = records
+            .iter()
+            .filter_map(|record| self.library.clips.get(usize::from(record.clip)));
+        clips.any(Clip::drives_weights)
     }
 
     fn take_list(&mut self, actors: &[ActorId]) -> Result<Vec<u32>> {

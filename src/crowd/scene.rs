@@ -107,6 +107,13 @@ impl Scene {
         if self.instances.take_moved() {
             self.animated.forget();
             self.visibility.activate_kept();
+            // Morph weights stay where they were written.
+            for index in 0..self.instances.table_len() as u32 {
+                let state = self.instances.state(index);
+                if state.is_some_and(|state| state.alive && state.has_morphs()) {
+                    self.visibility.activate(index);
+                }
+            }
         }
     }
 

@@ -6,7 +6,8 @@ use super::Frame;
 use crate::animate::Starts;
 use crate::animator::{Animator, PoseChange};
 use crate::crowd::crowd::Crowd;
-use crate::crowd::memory::buffers::Written;
+use crate::crowd::instances::state::InstanceState;
+use crate::crowd::memory::buffers::{FrameBuffers, Written};
 use crate::crowd::producers::animated::{Animated, Destination};
 use crate::crowd::scene::{Scene, animator_mut};
 use crate::crowd::{CharacterId, SkinningStage};
@@ -236,24 +237,9 @@ impl Crowd {
             };
             self.frame.weights.resize(count, 0.0);
             if count > 0 {
-                let actor = instance.actor.index;
-                animator.write_weights(actor, &mut self.frame.weights);
-                let at = u64::from(instance.record.morphs) * 4;
-                let active = active_count(&self.frame.weights);
-                let words = 1 + 2 * active as usize;
-                let buffers = &mut self.memory.buffers;
-                let section = buffers.sections.morphs;
-                // SAFETY: the frame index's earlier work has ended, by the contract of
-                // `begin_frame`.
-                let mut out = unsafe { buffers.write(frame_index, section, at, words)? };
-                let listed = (0..)
-                    .zip(&self.frame.weights)
-                    .filter(|(_, weight)| **weight != 0.0);
-                let words =
-                    listed.flat_map(|(index, weight): (u32, &f32)| [index, weight.to_bits()]);
-                out.fill_from(core::iter::once(active).chain(words))?;
-                // The same words of the work buffer, if there is one.
-                buffers.copy_to_work(frame_index, section, at, (1 + 2 * u64::from(active)) * 4);
+                animator.write_weights(instance.actor.index, &mut self.frame.weights);
+                let (weights, buffers) = (&self.frame.weights, &mut self.memory.buffers);
+                put_weights(buffers, frame_index, instance, weights)?;
             }
             if let Some((_, start)) = deformed.next_if(|(of, _)| of == index) {
                 let sizes = loaded.sizes();
@@ -264,6 +250,22 @@ impl Crowd {
                     .deforms
                     .add(character, rows, skinned, &self.frame.weights);
             }
+        }
+        Ok(())
+    }
+
+    /// Writes the morph weights of an instance that has some.
+    pub(super) fn write_weights_of(&mut self, frame_index: u32, index: u32) -> Result<()> {
+        let state = self.scene.instances.state(index);
+        let (Some(instance), weights) = (state, &mut self.frame.weights) else {
+            return Ok(());
+        };
+        let loaded = self.scene.characters.at(instance.character);
+        let animator = self.animators.get(instance.character as usize);
+        if let (Some(loaded), Some(Some(animator))) = (loaded, animator) {
+            weights.resize(loaded.rig.morph_weights().len(), 0.0);
+            animator.write_weights(instance.actor.index, weights);
+            put_weights(&mut self.memory.buffers, frame_index, instance, weights)?;
         }
         Ok(())
     }
@@ -308,6 +310,25 @@ impl Crowd {
         }
         Ok(())
     }
+}
+
+/// Writes morph weights of an instance, and copies them to the work buffer, if there is one.
+fn put_weights(
+    buffers: &mut FrameBuffers,
+    frame_index: u32,
+    instance: &InstanceState,
+    weights: &[f32],
+) -> Result<()> {
+    let at = u64::from(instance.record.morphs) * 4;
+    let active = active_count(weights);
+    let section = buffers.sections.morphs;
+    // SAFETY: the frame index's earlier work has ended, by the contract of `begin_frame`.
+    let mut out = unsafe { buffers.write(frame_index, section, at, 1 + 2 * active as usize)? };
+    let listed = (0..).zip(weights).filter(|(_, weight)| **weight != 0.0);
+    let words = listed.flat_map(|(index, weight): (u32, &f32)| [index, weight.to_bits()]);
+    out.fill_from(core::iter::once(active).chain(words))?;
+    buffers.copy_to_work(frame_index, section, at, (1 + 2 * u64::from(active)) * 4);
+    Ok(())
 }
 
 /// The number of weights that are not 0. Only these cost anything.

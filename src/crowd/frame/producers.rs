@@ -26,7 +26,9 @@ fn producer(
         Err(why) => *why,
         Ok(_) if animator.pose_change(state.actor) == PoseChange::Rests => CpuReason::Rest,
         Ok(_) if state.skin != SkinningStage::Vertex => CpuReason::SkinningStage,
-        Ok(_) if state.has_morphs() => CpuReason::MorphWeights,
+        Ok(_) if state.has_morphs() && animator.drives_weights(state.actor) => {
+            CpuReason::MorphWeights
+        }
         Ok(_) => return animator.gpu_plays(state.actor, epoch_s, plays),
     };
     Ok(Producer::Cpu(why))
@@ -109,6 +111,7 @@ impl Crowd {
                     continue;
                 };
                 let (character, start) = (state.character, poses.upload.len());
+                let weighted = state.has_morphs();
                 let (Some(loaded), Some(Some(animator))) = (
                     characters.at(character),
                     self.animators.get(character as usize),
@@ -128,6 +131,9 @@ impl Crowd {
                                 animated.spawned(index);
                             } else if changed {
                                 instances.touch(index);
+                            }
+                            if weighted {
+                                poses.weighted.push(index);
                             }
                             visibility.deactivate(index, false);
                             animated.rested.push(index);
@@ -172,9 +178,17 @@ impl Crowd {
 }
 
 impl Frame<'_> {
-    /// Writes the play records that changed.
+    /// Writes the play records that changed, and the morph weights of their instances, which no
+    /// clip drives.
     pub(super) fn write_plays(&mut self, written: &mut Written) -> Result<()> {
         let crowd = &mut *self.crowd;
+        let weighted = crowd.scene.gpu_poses.as_ref();
+        for at in 0..weighted.map_or(0, |poses| poses.weighted.len()) {
+            let poses = crowd.scene.gpu_poses.as_ref();
+            if let Some(index) = poses.and_then(|poses| poses.weighted.get(at)) {
+                crowd.write_weights_of(self.frame_index, *index)?;
+            }
+        }
         let Some(poses) = &crowd.scene.gpu_poses else {
             return Ok(());
         };

@@ -59,6 +59,8 @@ pub(in crate::crowd) struct GpuPoses {
     pub(in crate::crowd) upload: Vec<GpuPlay>,
     /// Their destinations: the start and length in `upload`, and the first record there.
     pub(in crate::crowd) copies: Vec<(Range<u32>, u32)>,
+    /// The instances among those of the upload that have morph weights.
+    pub(in crate::crowd) weighted: Vec<u32>,
     upload_capacity: u32,
 }
 
@@ -72,6 +74,7 @@ impl GpuPoses {
             epoch_s: None,
             upload: Vec::new(),
             copies: Vec::new(),
+            weighted: Vec::new(),
             upload_capacity: 0,
         }
     }
@@ -88,6 +91,7 @@ impl GpuPoses {
         // An actor may have more records than a frame has space for.
         reserve_all(&mut self.upload, records + usize::from(u8::MAX));
         reserve_all(&mut self.copies, instances.min(records));
+        reserve_all(&mut self.weighted, instances.min(records));
     }
 
     /// Notes the number of characters.
@@ -102,6 +106,7 @@ impl GpuPoses {
     pub(in crate::crowd) fn begin(&mut self, now_s: f64) -> bool {
         self.upload.clear();
         self.copies.clear();
+        self.weighted.clear();
         let far = |epoch_s: f64| (now_s - epoch_s).abs() > MAX_EPOCH_S;
         let renew = self.epoch_s.is_none_or(far);
         if renew {

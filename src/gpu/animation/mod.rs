@@ -48,7 +48,7 @@ pub enum CpuReason {
     /// Its vertices are deformed before they are drawn. See
     /// [`SkinningStage`](crate::crowd::SkinningStage).
     SkinningStage,
-    /// Its character has morph targets.
+    /// It plays a clip that drives morph weights.
     MorphWeights,
     /// The crowd has no more memory for records of what instances play, or this frame has none
     /// for their upload. Then it ends with the frame.
@@ -81,7 +81,7 @@ impl core::fmt::Display for CpuReason {
             Self::Rest => "the rest pose",
             Self::Blended => "blended materials",
             Self::SkinningStage => "vertices that are deformed before they are drawn",
-            Self::MorphWeights => "morph targets",
+            Self::MorphWeights => "a clip that drives morph weights",
             Self::Memory => "no memory for play records",
             Self::Joints => "the skeleton has more than 300 joints",
             Self::InverseKinematics => "inverse kinematics",
