@@ -1,6 +1,7 @@
 //! Levels of detail: their order, and that their errors hold in poses that were not measured.
 
 use crate::reference::rng::Rng;
+use crate::reference::sweep::is_thorough;
 use throng::builtin;
 use throng::character::{Character, LevelInfo};
 use throng::clip::{CurveClip, Interpolation, Keys, Track, TrackValues};
@@ -192,7 +193,8 @@ fn the_mannequin_has_five_levels() {
 #[test]
 fn the_errors_of_the_mannequin_hold_at_any_time() {
     let mannequin = builtin::mannequin().unwrap().character;
-    expect_errors_hold(&mannequin, 40, 1);
+    let times = if is_thorough() { 40 } else { 12 };
+    expect_errors_hold(&mannequin, times, 1);
 }
 
 /// The constants are those that a measurement gives.
