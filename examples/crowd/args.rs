@@ -113,7 +113,12 @@ pub(crate) struct Args {
     /// The processor that decides who is drawn, and at which level of detail. `auto` is the CPU on
     /// software devices, else the GPU. The picture is the same.
     #[arg(long, value_enum, default_value = "auto")]
-    pub(crate) cull: Cull,
+    pub(crate) cull: Processor,
+
+    /// The processor that computes poses. `auto` is the CPU on software devices, and if `--cull` is
+    /// the CPU, else the GPU. The picture is the same, but for rounding.
+    #[arg(long, value_enum, default_value = "auto")]
+    pub(crate) animate: Processor,
 
     /// Nobody changes what they do, nor where they are.
     #[arg(long)]
@@ -208,21 +213,21 @@ impl From<Skin> for SkinningStage {
     }
 }
 
-/// The processor that culls.
+/// The processor of a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Cull {
+pub(crate) enum Processor {
     /// The GPU, unless the device is software.
     Auto,
     Cpu,
     Gpu,
 }
 
-impl From<Cull> for Side {
-    fn from(cull: Cull) -> Self {
-        match cull {
-            Cull::Auto => Self::Auto,
-            Cull::Cpu => Self::Cpu,
-            Cull::Gpu => Self::Gpu,
+impl From<Processor> for Side {
+    fn from(processor: Processor) -> Self {
+        match processor {
+            Processor::Auto => Self::Auto,
+            Processor::Cpu => Self::Cpu,
+            Processor::Gpu => Self::Gpu,
         }
     }
 }

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use throng::Side;
 use throng::ash::vk;
 use throng::standalone::{Context, DeviceInfo, Frames, Messages, Target, TargetDesc};
 
@@ -28,8 +27,6 @@ const DT_S: f64 = 1.0 / 60.0;
 /// The result of a rendering.
 pub(crate) struct Rendered {
     pub(crate) device: DeviceInfo,
-    /// The processor that culled.
-    pub(crate) culls: Side,
     pub(crate) messages: Messages,
     pub(crate) scene: Scene,
     pub(crate) log: Log,
@@ -49,12 +46,11 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let rendered = render(args)?;
     write_picture(&out, &rendered.rgba, args.size.0)?;
     let (log, scene, device) = (&rendered.log, &rendered.scene, &rendered.device);
-    let culls = rendered.culls;
     if let Some(path) = &args.stats {
         let extent = (args.size.0.width, args.size.0.height);
-        stats::write(path, &log.to_json(device, scene, culls, extent))?;
+        stats::write(path, &log.to_json(device, scene, extent))?;
     }
-    log.print(device, scene, culls)?;
+    log.print(device, scene)?;
     for path in [Some(&out), args.apng.as_ref()].into_iter().flatten() {
         say(&format!("wrote        {}", path.display()))?;
     }
@@ -81,12 +77,11 @@ pub(crate) fn render_scene(args: &Args, scene: Scene) -> Result<Rendered> {
     let target = Target::new(&mut context, &desc)?;
     let rendered = draw(args, &mut context, &target, scene);
     target.destroy(&mut context);
-    let (device, culls) = (context.info.clone(), show::culls(&context, args));
+    let device = context.info.clone();
     drop(context);
     let (scene, log, rgba) = rendered?;
     Ok(Rendered {
         device,
-        culls,
         messages,
         scene,
         log,
@@ -130,7 +125,7 @@ fn draw_frames(
     let moving = moving.map(|path| MovingPicture::new(path, target.extent(), count, dt_s));
     let mut moving = moving.transpose()?;
     // The first frame is left out, because it uploads the models.
-    let mut log = Log::new(1);
+    let mut log = Log::new(1, show.crowd.stages());
     let mut frames_in_flight = Vec::new();
     let mut ends = Ends::new();
     let (begun, mut number) = (Instant::now(), 0);

@@ -10,7 +10,7 @@ use throng::skin::Faces;
 use throng::standalone::{
     Begin, Context, ContextDesc, Formats, FrameCommands, SwapchainImage, Target, Validation,
 };
-use throng::{Crowd, CrowdDesc, MaterialDesc, PassDesc, PassId, Side, Stages, View};
+use throng::{Crowd, CrowdDesc, MaterialDesc, PassDesc, PassId, Stages, View};
 
 use super::args::{Args, OnOff, Pixel};
 use super::layout::Layout;
@@ -41,7 +41,7 @@ pub(crate) enum Canvas<'a> {
 /// The crowd and its surroundings on a device.
 pub(crate) struct Show {
     pub(crate) scene: Scene,
-    crowd: Crowd,
+    pub(crate) crowd: Crowd,
     scenery: Crowd,
     shadow: Option<ShadowImage>,
     passes: Option<Passes>,
@@ -127,15 +127,6 @@ pub(crate) fn context_desc(args: &Args) -> ContextDesc<'static> {
     }
 }
 
-/// The processor that culls. It is never [`Side::Auto`].
-pub(crate) fn culls(context: &Context, args: &Args) -> Side {
-    match (Side::from(args.cull), context.info.kind) {
-        (Side::Auto, vk::PhysicalDeviceType::CPU) => Side::Cpu,
-        (Side::Auto, _) => Side::Gpu,
-        (side, _) => side,
-    }
-}
-
 /// The requested number of samples, if the device supports it.
 pub(crate) fn samples(context: &Context, args: &Args) -> Result<vk::SampleCountFlags> {
     let limits = &context.properties.limits;
@@ -162,8 +153,8 @@ impl Show {
             frames_in_flight: FRAMES_IN_FLIGHT,
             capacity: scene.capacity()?,
             stages: Stages {
-                cull: culls(context, args),
-                animate: Side::Cpu,
+                cull: args.cull.into(),
+                animate: args.animate.into(),
             },
             profile: context.timestamp_bits > 0,
             ..CrowdDesc::default()

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use throng::gpu::ScopeTime;
 use throng::standalone::DeviceInfo;
-use throng::{Side, Stats, ViewStats};
+use throng::{Side, Stages, Stats, ViewStats};
 
 use super::scene::Scene;
 use super::{Result, say};
@@ -81,6 +81,7 @@ pub(crate) struct Log {
     cpu: Vec<CpuTimes>,
     gpu: Vec<Vec<ScopeTime>>,
     upload_bytes: Vec<u64>,
+    stages: Stages,
     last: Stats,
     last_views: Vec<ViewStats>,
 }
@@ -90,9 +91,10 @@ const KEPT: usize = 100_000;
 
 impl Log {
     /// Creates a log whose figures leave out this many frames at the start.
-    pub(crate) fn new(warm_up: usize) -> Self {
+    pub(crate) fn new(warm_up: usize, stages: Stages) -> Self {
         Self {
             warm_up,
+            stages,
             ..Self::default()
         }
     }
@@ -175,12 +177,12 @@ impl Log {
     }
 
     /// Vertices of the last frame. Nobody counts them with the GPU culling.
-    fn vertices(&self, culls: Side) -> Option<u64> {
-        (culls != Side::Gpu).then_some(self.last.vertices)
+    fn vertices(&self) -> Option<u64> {
+        (self.stages.cull != Side::Gpu).then_some(self.last.vertices)
     }
 
     /// Prints the table.
-    pub(crate) fn print(&self, device: &DeviceInfo, scene: &Scene, culls: Side) -> Result<()> {
+    pub(crate) fn print(&self, device: &DeviceInfo, scene: &Scene) -> Result<()> {
         let stats = &self.last;
         say(&format!("device       {device}"))?;
         for (model, count) in scene.models().iter().zip(&scene.counts) {
@@ -199,7 +201,7 @@ impl Log {
                 "first frame  {ms:.3} ms, {bytes} bytes uploaded, models included; not counted below"
             ))?;
         }
-        let vertices = match self.vertices(culls) {
+        let vertices = match self.vertices() {
             Some(vertices) => format!("{vertices} vertices, "),
             None => String::new(),
         };
@@ -210,7 +212,10 @@ impl Log {
             stats.draws,
             middle(self.steady(&self.upload_bytes)),
         ))?;
-        say(&format!("culled by    the {}", side_name(culls)))?;
+        say(&format!(
+            "stages       {}",
+            describe_stages(&self.stages, stats)
+        ))?;
         for (name, view) in self.views() {
             say(&format!("{name:<12} {}", describe(view, scene.levels())))?;
         }
@@ -233,13 +238,7 @@ impl Log {
     }
 
     /// All figures as JSON.
-    pub(crate) fn to_json(
-        &self,
-        device: &DeviceInfo,
-        scene: &Scene,
-        culls: Side,
-        extent: (u32, u32),
-    ) -> Value {
+    pub(crate) fn to_json(&self, device: &DeviceInfo, scene: &Scene, extent: (u32, u32)) -> Value {
         let stats = &self.last;
         let views = self.views().map(|(name, view)| {
             json!({
@@ -279,10 +278,13 @@ impl Log {
             "frames": self.frames(),
             "instances": stats.instances,
             "joints_per_instance": joints_per_instance(scene),
-            "vertices": self.vertices(culls),
+            "vertices": self.vertices(),
             "triangles": self.triangles(),
             "draws_per_frame": stats.draws,
-            "culled_by": side_name(culls),
+            "culled_by": side_name(self.stages.cull),
+            "animated_by": side_name(self.stages.animate),
+            "animated": stats.animated,
+            "posed_on_gpu": stats.posed_on_gpu,
             "views": views.collect::<Value>(),
             "upload_bytes_per_frame": middle(self.steady(&self.upload_bytes)),
             "upload_bytes_first_frame": self.upload_bytes.first(),
@@ -325,6 +327,19 @@ pub(crate) fn side_name(side: Side) -> &'static str {
         Side::Gpu => "GPU",
         Side::Cpu | Side::Auto => "CPU",
     }
+}
+
+/// Who does what, on one line.
+pub(crate) fn describe_stages(stages: &Stages, stats: &Stats) -> String {
+    let [cull, animate] = [stages.cull, stages.animate].map(side_name);
+    let posed = match stages.animate {
+        Side::Gpu => {
+            let (on_gpu, on_cpu) = (stats.posed_on_gpu, stats.animated);
+            format!(" ({on_gpu} there, {on_cpu} on the CPU)")
+        }
+        Side::Cpu | Side::Auto => format!(" ({} in the last frame)", stats.animated),
+    };
+    format!("culled by the {cull}, animated by the {animate}{posed}")
 }
 
 /// Writes the figures to a file.

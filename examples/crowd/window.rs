@@ -244,7 +244,7 @@ impl Stage {
             }
         };
         let camera = show.scene.camera(args.distance);
-        let now = Instant::now();
+        let (now, stages) = (Instant::now(), show.crowd.stages());
         Ok(Self {
             window,
             extent: size,
@@ -259,7 +259,7 @@ impl Stage {
                 last: now,
             },
             // Until a frame waits for another one, the time between frames is meaningless.
-            log: Log::new(FRAMES_IN_FLIGHT as usize + 1),
+            log: Log::new(FRAMES_IN_FLIGHT as usize + 1, stages),
             title: Title::new(now),
             started: now - LEAST_FRAME,
             adapted_at: 0,
@@ -321,11 +321,12 @@ impl Stage {
         entry.frame_ms = frame_ms;
         let gpu_ms = entry.gpu.iter().map(|scope| scope.ms).sum();
         if self.title.add(&entry.cpu, gpu_ms) {
-            let side = stats::side_name(show::culls(&self.context, args));
+            let stages = self.show.crowd.stages();
+            let stages = stats::describe_stages(&stages, &self.show.crowd.stats());
             let views = stats::describe_views(&entry.views, &self.show.scene);
             let (shown, figures) = (self.show.scene.shown(), self.title.renew());
             self.window.set_title(&format!(
-                "throng — {shown} characters, {figures}, culled by the {side}: {views}"
+                "throng — {shown} characters, {figures}, {stages}: {views}"
             ));
         }
         self.log.add(entry);
@@ -375,7 +376,6 @@ impl Stage {
             let figures = self.log.to_json(
                 &self.context.info,
                 &self.show.scene,
-                show::culls(&self.context, args),
                 (size.width, size.height),
             );
             stats::write(path, &figures)?;

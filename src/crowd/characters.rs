@@ -18,7 +18,6 @@ use crate::grow::{grown, reserve_all};
 use crate::mesh::{AlphaMode, MeshLevel, PartId, Primitive, part_bits};
 use crate::order;
 use crate::palette::{Mat3x4, PaletteFormat};
-use crate::pass::animate::AnimatePipeline;
 use crate::pass::pipelines::{Reads, Variant};
 use crate::skin::Skinner;
 use ash::vk;
@@ -254,13 +253,12 @@ impl LoadedCharacter {
     /// Creates what the GPU poses its instances with, where it can.
     ///
     /// # Errors
-    /// As [`AnimationTables::new`] and [`AnimatePipeline::prepare`].
+    /// As [`AnimationTables::new`].
     pub(super) fn pose_on_gpu(
         &mut self,
         (device, allocator): (&Device, &mut (dyn MemoryAllocator + '_)),
         upload: &mut Upload,
         character: &Character,
-        pipeline: &mut AnimatePipeline,
     ) -> Result<()> {
         let joints = character.skeleton().len();
         if self.is_blended() {
@@ -273,10 +271,8 @@ impl LoadedCharacter {
         }
         let method = self.desc.method;
         let tables = AnimationTables::new(device, allocator, upload, character, method)?;
-        let format = tables.format();
         self.animation = Ok(tables);
-        // SAFETY: the pipelines are those of a crowd on this device.
-        unsafe { pipeline.prepare(device, format, joints as u32) }
+        Ok(())
     }
 
     /// Makes the sets again, over new buffers of the crowd. No frame has used the old ones.

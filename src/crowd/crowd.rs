@@ -12,7 +12,7 @@ use super::scene::Scene;
 use super::stats::Counters;
 use super::view_record::Prepared;
 use super::visibility::sorted::Sorted;
-use super::{Capacity, CrowdDesc, Stats, ViewStats};
+use super::{Capacity, CrowdDesc, Side, Stages, Stats, ViewStats};
 use crate::animator::Animator;
 #[cfg(doc)]
 use crate::error::Error;
@@ -277,6 +277,16 @@ impl Crowd {
     #[must_use]
     pub fn set_layout(&self) -> &SetLayout {
         &self.pipelines.set_layout
+    }
+
+    /// The processors that run the stages. None of them is [`Side::Auto`](super::Side::Auto).
+    #[must_use]
+    pub fn stages(&self) -> Stages {
+        let side = |on_gpu| if on_gpu { Side::Gpu } else { Side::Cpu };
+        Stages {
+            cull: side(self.pipelines.cull.is_some()),
+            animate: side(self.pipelines.animate.is_some()),
+        }
     }
 
     /// The present capacities.

@@ -10,7 +10,7 @@ use crate::ending::{MEMORY_ERRORS, OF_MEMORY};
 use crate::reference::picture::different;
 use crate::reference::ribbon::{built, ribbon};
 use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, record, target};
-use crate::support::{CONFIGS, SMALL, Setup, each, side, view};
+use crate::support::{CONFIGS, SMALL, Setup, each, stages, view};
 use std::collections::BTreeSet;
 use throng::ash::vk;
 use throng::glam::Vec3;
@@ -311,11 +311,12 @@ fn a_pass_that_fails_is_not_there() {
                 "vkCreateShaderModule"
             ])
         );
-        // Those of scatter and skin, of the stage cull if it runs on the GPU, and of skin for the
-        // drawing's mesh. Two materials in the
-        // drawing, before and after instances had deformed vertices. Two materials in this pass.
-        let cull = if side() == Side::Gpu { 5 } else { 0 };
-        assert_eq!(pipelines, 3 + cull + 4 + 2);
+        // Those of scatter and skin, of the stages that run on the GPU, and of skin for the drawing's
+        // mesh. Two materials in the drawing, before and after instances had deformed vertices. Two
+        // materials in this pass.
+        let on_gpu = |side, count| if side == Side::Gpu { count } else { 0 };
+        let stages = on_gpu(stages().cull, 5) + on_gpu(stages().animate, 1);
+        assert_eq!(pipelines, 3 + stages + 4 + 2);
     });
 }
 

@@ -3,7 +3,7 @@
 use crate::reference::ribbon::{built, ribbon};
 use crate::reference::rng::Rng;
 use crate::support::frames::{EXTENT, FramesInFlight};
-use crate::support::{SMALL, Setup, each, view};
+use crate::support::{SMALL, Setup, each, stages, view};
 use throng::animator::RootMotionMode;
 use throng::character::{AnimationDesc, ClipDesc, RootMotionDesc, SocketDesc};
 use throng::clip::Interpolation;
@@ -11,7 +11,8 @@ use throng::glam::{Affine3A, DAffine3, DMat3, DVec3, Quat, Vec3, Vec3A};
 use throng::import::{RawAnimation, RawChannel, RawKeys};
 use throng::skeleton::{Joint, Socket};
 use throng::{
-    Attachment, CharacterId, Crowd, Culling, Error, Id, InstanceId, Play, Result, Spawn, View,
+    Attachment, CharacterId, Crowd, Culling, Error, Id, InstanceId, Play, Result, Side, Spawn,
+    Stats, View,
 };
 
 fn camera() -> View {
@@ -50,7 +51,7 @@ impl Stage {
         self.crowd.spawn(self.kind, &spawn).unwrap()
     }
 
-    fn frame(&mut self, setup: &mut Setup, time_s: f64) -> throng::Stats {
+    fn frame(&mut self, setup: &mut Setup, time_s: f64) -> Stats {
         self.frame_index = 1 - self.frame_index;
         let cmd = self
             .frames_in_flight
@@ -410,6 +411,12 @@ fn the_attached_go_or_stay_when_their_parent_is_despawned() {
     });
 }
 
+/// Checks how many palettes the CPU wrote. The GPU says nothing about its own.
+fn expect_animated(stats: Stats, count: u32) {
+    let on_gpu = stages().animate == Side::Gpu;
+    assert!(on_gpu || stats.animated == count, "{}", stats.animated);
+}
+
 #[test]
 fn a_hidden_parent_hides_what_is_attached_and_one_that_no_view_shows_does_not() {
     each(|setup| {
@@ -430,9 +437,9 @@ fn a_hidden_parent_hides_what_is_attached_and_one_that_no_view_shows_does_not() 
             .unwrap()
             .attach(sword, Id::<Joint>::new(3), &up)
             .unwrap();
-        assert_eq!(stage.frame(setup, 0.1).animated, 3);
+        expect_animated(stage.frame(setup, 0.1), 3);
         stage.crowd.instance_mut(horse).unwrap().set_visible(false);
-        assert_eq!(stage.frame(setup, 0.2).animated, 0);
+        expect_animated(stage.frame(setup, 0.2), 0);
         assert_eq!(
             stage.crowd.instance(sword).map(|it| it.is_visible()),
             Ok(true)
@@ -440,7 +447,7 @@ fn a_hidden_parent_hides_what_is_attached_and_one_that_no_view_shows_does_not() 
         // It still follows, and can be detached.
         let hidden = stage.crowd.instance(sword).unwrap().transform();
         stage.crowd.instance_mut(sword).unwrap().detach();
-        assert_eq!(stage.frame(setup, 0.3).animated, 1);
+        expect_animated(stage.frame(setup, 0.3), 1);
         assert_eq!(
             stage.crowd.instance(sword).map(|it| it.transform()),
             Ok(hidden)
@@ -453,7 +460,7 @@ fn a_hidden_parent_hides_what_is_attached_and_one_that_no_view_shows_does_not() 
             .unwrap();
         stage.crowd.instance_mut(horse).unwrap().set_visible(true);
         stage.crowd.instance_mut(horse).unwrap().set_view_mask(0);
-        assert_eq!(stage.frame(setup, 0.3).animated, 2);
+        expect_animated(stage.frame(setup, 0.3), 2);
         let model = joint(&stage.crowd, horse, Id::new(3), 0.3);
         assert_eq!(
             stage.crowd.instance(rider).map(|it| it.transform()),

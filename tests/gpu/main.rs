@@ -44,6 +44,7 @@ mod passes;
 mod picking;
 mod pictures;
 mod poison;
+mod producers;
 mod recording;
 mod replacing;
 mod sides;

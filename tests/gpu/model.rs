@@ -40,7 +40,7 @@ const START: Capacity = Capacity {
 ///
 /// Both round differently along a chain of at most 9 joints, and interpolated directions differ by
 /// 1e-6 in each. The same holds between CPU and GPU.
-const APART: f32 = 1e-5;
+pub(crate) const APART: f32 = 1e-5;
 
 /// The expected state of an instance.
 #[derive(Debug, Clone)]

@@ -106,11 +106,13 @@ impl Crowd {
         upload: &mut Upload,
     ) -> Result<()> {
         self.pipelines.prepare(&self.device, loaded)?;
-        if let Some(animate) = &mut self.pipelines.animate {
-            let before = animate.pipelines().count();
-            let made = loaded.pose_on_gpu((&self.device, allocator), upload, character, animate);
-            self.pipelines.created += (animate.pipelines().count() - before) as u32;
-            made?;
+        if self.pipelines.animate.is_some() {
+            loaded.pose_on_gpu((&self.device, allocator), upload, character)?;
+            if let Ok(tables) = &loaded.animation {
+                let format = tables.format();
+                self.pipelines
+                    .prepare_animate(&self.device, format, character)?;
+            }
         }
         if self.pipelines.cull.is_some() && !loaded.is_blended() {
             self.place(allocator, loaded)?;

@@ -6,10 +6,11 @@ use crate::crowd::characters::LoadedCharacter;
 use crate::crowd::crowd::{Crowd, Pipelines};
 use crate::crowd::memory::retire::Retired;
 use crate::error::{Error, Result};
-use crate::gpu::{Device, GpuInstance, draws_without_indices, skin_variant, variant};
+use crate::gpu::{Device, GpuInstance, MAX_JOINTS, draws_without_indices, skin_variant, variant};
 use crate::mesh::AlphaMode;
 use crate::order;
 use crate::palette::{PaletteFormat, SkinningMethod};
+use crate::pass::animate::AnimatePipeline;
 use crate::pass::cull::CullPass;
 use crate::pass::desc::PassDesc;
 use crate::pass::draw::{DrawPass, prepare};
@@ -76,6 +77,24 @@ impl Pipelines {
             character.reads = before;
         }
         made
+    }
+
+    /// Creates the pipeline that poses instances on the GPU, where it can pose them.
+    pub(super) fn prepare_animate(
+        &mut self,
+        device: &Device,
+        format: PaletteFormat,
+        character: &Character,
+    ) -> Result<()> {
+        let joints = character.skeleton().len() as u32;
+        let Some(animate) = self.animate.as_mut().filter(|_| joints <= MAX_JOINTS) else {
+            return Ok(());
+        };
+        let before = animate.pipelines().count();
+        // SAFETY: the pipelines are those of a crowd on this device.
+        unsafe { animate.prepare(device, format, joints) }?;
+        self.created += (animate.pipelines().count() - before) as u32;
+        Ok(())
     }
 
     fn prepare_as_it_is(&mut self, device: &Device, character: &LoadedCharacter) -> Result<()> {
@@ -176,6 +195,9 @@ impl Crowd {
         let passes = pipelines.passes.iter_mut().flatten();
         pipelines.created += prepare(&self.device, passes, &variants)?;
         pipelines.warm = variants;
+        if !is_blended {
+            pipelines.prepare_animate(&self.device, format, desc.character)?;
+        }
         if desc.deforms {
             let variants = draws.iter().map(|draw| {
                 let primitives = desc.character.primitives().get(draw.primitive as usize);
@@ -224,8 +246,14 @@ impl Crowd {
         });
         let cull = pipelines.cull.iter().flat_map(CullPass::pipelines);
         let cull = cull.map(move |(stage, handle)| compute(stage, (GpuInstance::NONE, handle)));
+        let animate = pipelines
+            .animate
+            .iter()
+            .flat_map(AnimatePipeline::pipelines);
+        let animate = animate.map(move |(.., it)| compute("animate", (GpuInstance::NONE, it)));
         core::iter::once(compute("scatter", scatter))
             .chain(cull)
+            .chain(animate)
             .chain(skin.map(move |it| compute("skin", it)))
             .chain(drawing)
     }

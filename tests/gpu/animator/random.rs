@@ -4,13 +4,13 @@
 
 use super::{FRAMES_IN_FLIGHT, JOINTS, Member, World};
 use crate::reference::rng::Rng;
-use crate::support::{SMALL, Setup, each};
-use throng::Id;
+use crate::support::{SMALL, Setup, each, stages};
 use throng::animator::{IkTarget, Play, ShowPose};
 use throng::glam::Affine3A;
 use throng::ik::TwoBoneTarget;
 use throng::motion::{Ease, LoopMode};
 use throng::skeleton::Transform;
+use throng::{Id, Side};
 
 const FRAMES: usize = 120;
 const MOST: usize = 40;
@@ -311,7 +311,13 @@ fn a_crowd_shows_what_animators_do_in_every_format() {
             shown += world.members.len() as u32;
         }
         println!("{}: {written} written, {shown} shown", setup.config.name);
-        assert!(written > 500 && written < shown);
+        // The GPU poses most of them, if it can.
+        let least = if stages().animate == Side::Gpu {
+            100
+        } else {
+            500
+        };
+        assert!(written > least && written < shown);
         world.destroy(setup);
     });
 }

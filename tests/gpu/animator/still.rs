@@ -2,11 +2,11 @@
 //! frames.
 
 use super::{FRAMES_IN_FLIGHT, JOINTS, World};
-use crate::support::{SMALL, Setup, each};
+use crate::support::{SMALL, Setup, each, stages};
 use throng::animator::{Play, ShowPose};
 use throng::glam::Quat;
 use throng::skeleton::Transform;
-use throng::{Capacity, InstanceId};
+use throng::{Capacity, InstanceId, Side, Stages};
 
 /// For each character: one moving instance, four that stand, and one at rest.
 const STANDING: u32 = 4;
@@ -75,7 +75,12 @@ const ALL: [u32; 3] = [4 * (1 + STANDING); 3];
 
 /// A crowd whose standing instances have been written for all frames in flight.
 fn settled(setup: &mut Setup, capacity: Capacity) -> (World, Cast) {
-    let mut world = World::new(setup, capacity);
+    // The figures are those of the CPU.
+    let on_cpu = Stages {
+        animate: Side::Cpu,
+        ..stages()
+    };
+    let mut world = World::with(setup, on_cpu, capacity);
     let cast = populate(&mut world);
     world.now_s = 1.0;
     assert_eq!(round(setup, &mut world), ALL);

@@ -4,10 +4,10 @@ use super::stage::{HISTORIES, World, dancer, worst};
 use crate::reference::rng::Rng;
 use crate::reference::sweep::rounds;
 use crate::support::frames::EXTENT;
-use crate::support::{Setup, each, view};
+use crate::support::{Setup, each, stages, view};
 use throng::glam::{Affine3A, Quat, Vec2, Vec3};
 use throng::palette::SkinningMethod;
-use throng::{Capacity, SkinningStage, View};
+use throng::{Capacity, Side, SkinningStage, Stages, View};
 
 const MODES: [SkinningStage; 3] = [
     SkinningStage::Vertex,
@@ -98,41 +98,60 @@ fn happen(rng: &mut Rng, setup: &mut Setup, world: &mut World, time_s: f64) {
 fn whatever_happens_motion_is_what_the_model_says() {
     let mut seed = 40;
     let mut largest: f64 = 0.0;
+    let on_gpu = Stages {
+        cull: Side::Gpu,
+        animate: Side::Gpu,
+    };
     each(|setup| {
-        seed += 1;
-        let mut rng = Rng::new(seed);
-        // Capacity for the palettes of at most six, so that they are compacted now and then.
-        let capacity = Capacity {
-            palette_entries: 26,
-            skinned_words: 700,
-            ..HISTORIES
-        };
-        let characters = [
-            (dancer(3), SkinningMethod::Linear),
-            (dancer(4), SkinningMethod::DualQuat),
-            (dancer(3), SkinningMethod::QuatOffset),
-        ];
-        let mut world = World::new(setup, capacity, &characters);
-        let (mut time_s, mut seen, mut moving) = (0.0, 0, 0);
-        for _ in 0..rounds(90) {
-            time_s += f64::from(rng.range(0.0, 0.1));
-            for _ in 0..rng.below(4) {
-                happen(&mut rng, setup, &mut world, time_s);
-            }
-            let views = views(&mut rng, 3);
-            for pixels in world.frame(setup, time_s, &views) {
-                largest = largest.max(worst(&pixels));
-                assert!(worst(&pixels) < 1.0, "{} of the bound", worst(&pixels));
-                seen += pixels.len();
-                let far = pixels.iter().filter(|p| p.expected.length() > 0.01);
-                moving += far.count();
-            }
+        for stages in [stages(), on_gpu] {
+            seed += 1;
+            largest = largest.max(play(setup, seed, stages));
         }
-        assert!(
-            seen > 20_000 && moving > 5_000,
-            "{seen} pixels, {moving} move"
-        );
-        world.destroy(setup);
     });
     println!("largest error of motion: {largest:.3} of the bound");
+}
+
+/// Compares the motion of many frames. Returns the largest error, as a part of its bound.
+fn play(setup: &mut Setup, seed: u64, stages: Stages) -> f64 {
+    let mut rng = Rng::new(seed);
+    // Capacity for the palettes of at most six, so that they are compacted now and then.
+    let capacity = Capacity {
+        palette_entries: 26,
+        skinned_words: 700,
+        ..HISTORIES
+    };
+    let characters = [
+        (dancer(3), SkinningMethod::Linear),
+        (dancer(4), SkinningMethod::DualQuat),
+        (dancer(3), SkinningMethod::QuatOffset),
+    ];
+    let mut world = World::with(setup, stages, capacity, &characters);
+    let (mut time_s, mut seen, mut moving) = (0.0, 0, 0);
+    let (mut largest, mut posed_on_gpu) = (0.0_f64, 0);
+    for _ in 0..rounds(90) {
+        time_s += f64::from(rng.range(0.0, 0.1));
+        for _ in 0..rng.below(4) {
+            happen(&mut rng, setup, &mut world, time_s);
+        }
+        let views = views(&mut rng, 3);
+        posed_on_gpu += world.crowd.stats().posed_on_gpu;
+        for pixels in world.frame(setup, time_s, &views) {
+            largest = largest.max(worst(&pixels));
+            assert!(worst(&pixels) < 1.0, "{} of the bound", worst(&pixels));
+            seen += pixels.len();
+            let far = pixels.iter().filter(|p| p.expected.length() > 0.01);
+            moving += far.count();
+        }
+    }
+    assert!(
+        seen > 20_000 && moving > 5_000,
+        "{seen} pixels, {moving} move"
+    );
+    assert_eq!(
+        stages.animate == Side::Gpu,
+        posed_on_gpu > 30,
+        "{posed_on_gpu}"
+    );
+    world.destroy(setup);
+    largest
 }

@@ -5,7 +5,7 @@
 use crate::reference::raster::{Drawn, Pixel, Shape, look, shape};
 use crate::reference::ribbon::{built, ribbon};
 use crate::support::frames::{EXTENT, FramesInFlight};
-use crate::support::{SMALL, Setup};
+use crate::support::{SMALL, Setup, stages};
 use std::collections::BTreeMap;
 use throng::ash::vk;
 use throng::character::Character;
@@ -17,7 +17,7 @@ use throng::skeleton::Joint;
 use throng::standalone::{Begin, ImageRead, Target, TargetDesc, read_image};
 use throng::{
     Capacity, CharacterDesc, CharacterId, Crowd, Id, InstanceId, PassDesc, PassId, PassKind, Play,
-    SkinningStage, Spawn, View,
+    SkinningStage, Spawn, Stages, View,
 };
 
 /// It is larger than any motion of a test.
@@ -100,7 +100,16 @@ impl World {
         capacity: Capacity,
         characters: &[(RawCharacter, SkinningMethod)],
     ) -> Self {
-        let mut crowd = setup.crowd(2, capacity);
+        Self::with(setup, stages(), capacity, characters)
+    }
+
+    pub(crate) fn with(
+        setup: &mut Setup,
+        stages: Stages,
+        capacity: Capacity,
+        characters: &[(RawCharacter, SkinningMethod)],
+    ) -> Self {
+        let mut crowd = setup.crowd_with(stages, 2, capacity);
         let frames_in_flight = FramesInFlight::new(&setup.context, 2);
         let desc = TargetDesc {
             name: "motion",

@@ -1,0 +1,384 @@
+//! Which side poses the instances of a crowd, and why.
+
+use crate::reference::ribbon::{built, ribbon};
+use crate::support::frames::{EXTENT, FramesInFlight};
+use crate::support::{SMALL, Setup, each, view};
+use throng::animator::{Play, ShowPose};
+use throng::ash::vk;
+use throng::character::Character;
+use throng::clip::Interpolation;
+use throng::glam::{Affine3A, Vec3};
+use throng::gpu::{CpuReason, Producer};
+use throng::ik::{TwoBone, TwoBoneTarget};
+use throng::import::{RawAnimation, RawChannel, RawCharacter, RawKeys, RawMorph};
+use throng::mesh::{AlphaMode, MorphTarget};
+use throng::skeleton::Transform;
+use throng::{
+    Attachment, Capacity, CharacterId, Crowd, CrowdDesc, Error, InstanceId, Side, SkinningStage,
+    Spawn, Stages, builtin,
+};
+
+const ON_GPU: Stages = Stages {
+    cull: Side::Gpu,
+    animate: Side::Gpu,
+};
+
+/// A crowd and its frames.
+struct Stage {
+    crowd: Crowd,
+    frames: FramesInFlight,
+    next: u32,
+}
+
+impl Stage {
+    fn new(setup: &mut Setup, capacity: Capacity) -> Self {
+        Self {
+            crowd: setup.crowd_with(ON_GPU, 2, capacity),
+            frames: FramesInFlight::new(&setup.context, 2),
+            next: 0,
+        }
+    }
+
+    fn add(&mut self, setup: &mut Setup, character: &Character) -> CharacterId {
+        let allocator = &mut setup.context.allocator();
+        self.crowd.add_character(allocator, character).unwrap()
+    }
+
+    /// Submits a frame. Returns its statistics.
+    fn frame(&mut self, setup: &mut Setup, time_s: f64) -> throng::Stats {
+        let (context, index) = (&mut setup.context, self.next);
+        self.next = 1 - index;
+        let cmd = self.frames.begin(context, index);
+        let views = [view(Vec3::new(0.0, 1.0, 9.0), Vec3::Y, EXTENT)];
+        let stats = unsafe {
+            let allocator = &mut context.allocator();
+            let mut frame = self.crowd.begin_frame(allocator, index, time_s).unwrap();
+            frame.record_prepare(cmd, &views).unwrap();
+            frame.stats()
+        };
+        self.frames.submit(context, index);
+        stats
+    }
+
+    fn producer(&self, id: InstanceId) -> Producer {
+        self.crowd.producer(id).unwrap()
+    }
+
+    fn destroy(self, setup: &mut Setup) {
+        self.frames.destroy(&setup.context);
+        setup.destroy(self.crowd);
+    }
+}
+
+fn reason(why: CpuReason) -> Producer {
+    Producer::Cpu(why)
+}
+
+/// Every reason that a crowd can have, one instance for each, and one without any.
+#[test]
+fn every_reason_is_told() {
+    each(|setup| {
+        let capacity = Capacity {
+            skinned_words: 60_000,
+            ..SMALL
+        };
+        let mut stage = Stage::new(setup, capacity);
+        let mannequin = builtin::mannequin().unwrap().character;
+        let kind = stage.add(setup, &mannequin);
+        let mut blended = ribbon(3);
+        blended.materials[0].alpha = AlphaMode::Blend;
+        let blended = stage.add(setup, &built(blended).character);
+        let spawn = |crowd: &mut Crowd, kind, play| {
+            let spawn = Spawn {
+                play,
+                ..Spawn::default()
+            };
+            crowd.spawn(kind, &spawn).unwrap()
+        };
+        let walk = Play::new("Walk");
+        let walker = spawn(&mut stage.crowd, kind, walk);
+        let rests = spawn(&mut stage.crowd, kind, Play::REST);
+        let see_through = spawn(&mut stage.crowd, blended, "sway".into());
+        let deformed = spawn(&mut stage.crowd, kind, walk);
+        let mut it = stage.crowd.instance_mut(deformed).unwrap();
+        it.set_skinning_stage(SkinningStage::Compute).unwrap();
+        let posed = spawn(&mut stage.crowd, kind, walk);
+        let joints = mannequin.skeleton().joints().iter();
+        let local: Vec<Transform> = joints.map(|joint| joint.rest).collect();
+        let mut it = stage.crowd.instance_mut(posed).unwrap();
+        it.show_pose(&local, &ShowPose::default()).unwrap();
+        let reaches = spawn(&mut stage.crowd, kind, walk);
+        let joint = |name: &str| mannequin.skeleton().joint(name).unwrap();
+        let [start, mid, end] = ["LeftUpperArm", "LeftLowerArm", "LeftHand"].map(joint);
+        let arm = TwoBone::new(start, mid, end);
+        let arm = stage.crowd.add_solver(kind, arm).unwrap();
+        let target = TwoBoneTarget::at(Vec3::ONE);
+        let mut it = stage.crowd.instance_mut(reaches).unwrap();
+        it.set_target(arm, target, 0.0).unwrap();
+        let jumps = spawn(&mut stage.crowd, kind, walk);
+        let all = [
+            (walker, Producer::Gpu),
+            (rests, reason(CpuReason::Rest)),
+            (see_through, reason(CpuReason::Blended)),
+            (deformed, reason(CpuReason::SkinningStage)),
+            (posed, reason(CpuReason::OwnPose)),
+            (reaches, reason(CpuReason::InverseKinematics)),
+            (jumps, Producer::Gpu),
+        ];
+        for (id, wanted) in all {
+            assert_eq!(stage.producer(id), wanted);
+        }
+        let stats = stage.frame(setup, 0.1);
+        assert_eq!((stats.posed_on_gpu, stats.animated), (2, 4));
+        // A transition that ends.
+        let mut it = stage.crowd.instance_mut(jumps).unwrap();
+        it.play(Play::new("Run").inertial_s(0.2)).unwrap();
+        assert_eq!(stage.producer(jumps), reason(CpuReason::Inertialisation));
+        assert_eq!(stage.frame(setup, 0.2).posed_on_gpu, 1);
+        for (id, wanted) in all.into_iter().take(6) {
+            assert_eq!(stage.producer(id), wanted);
+        }
+        assert_eq!(stage.frame(setup, 0.5).posed_on_gpu, 2);
+        assert_eq!(stage.producer(jumps), Producer::Gpu);
+        // Reasons go.
+        let mut it = stage.crowd.instance_mut(reaches).unwrap();
+        it.clear_target(arm, 0.0).unwrap();
+        let mut it = stage.crowd.instance_mut(deformed).unwrap();
+        it.set_skinning_stage(SkinningStage::Vertex).unwrap();
+        let mut it = stage.crowd.instance_mut(posed).unwrap();
+        it.play(walk).unwrap();
+        let stats = stage.frame(setup, 0.6);
+        assert_eq!((stats.posed_on_gpu, stats.animated), (5, 1));
+        // What stands is not posed by the CPU either.
+        let mut it = stage.crowd.instance_mut(walker).unwrap();
+        it.pause();
+        let stats = stage.frame(setup, 0.7);
+        assert_eq!((stats.posed_on_gpu, stats.animated), (5, 1));
+        for id in [walker, jumps] {
+            stage.crowd.despawn(id).unwrap();
+        }
+        assert_eq!(stage.frame(setup, 0.8).posed_on_gpu, 3);
+        stage.destroy(setup);
+    });
+}
+
+/// A crowd whose instances walk for the GPU uploads nothing for them.
+#[test]
+fn walking_uploads_nothing() {
+    each(|setup| {
+        let mut stage = Stage::new(setup, SMALL);
+        let kind = stage.add(setup, &builtin::mannequin().unwrap().character);
+        for number in 0..6 {
+            let play = Play::new("Walk").offset_s(0.1 * f64::from(number));
+            let spawn = Spawn {
+                play,
+                ..Spawn::default()
+            };
+            stage.crowd.spawn(kind, &spawn).unwrap();
+        }
+        let first = stage.frame(setup, 0.1);
+        assert_eq!(
+            (first.posed_on_gpu, first.animated, first.changes),
+            (6, 0, 6)
+        );
+        for number in 2..9 {
+            let stats = stage.frame(setup, 0.1 * f64::from(number));
+            assert_eq!(
+                (stats.posed_on_gpu, stats.animated, stats.changes),
+                (6, 0, 0)
+            );
+            // The view, and what the cull stage tests with.
+            assert!(stats.upload_bytes < 1024, "{}", stats.upload_bytes);
+        }
+        stage.destroy(setup);
+    });
+}
+
+/// Characters with more joints than shaders have memory for are posed on the CPU.
+#[test]
+fn large_skeletons_are_posed_on_the_cpu() {
+    each(|setup| {
+        let capacity = Capacity {
+            palette_entries: 1024,
+            ..SMALL
+        };
+        let mut stage = Stage::new(setup, capacity);
+        let [most, more] = [300, 301].map(|joints| {
+            let kind = stage.add(setup, &built(ribbon(joints)).character);
+            let spawn = Spawn {
+                play: "sway".into(),
+                ..Spawn::default()
+            };
+            stage.crowd.spawn(kind, &spawn).unwrap()
+        });
+        assert_eq!(stage.producer(most), Producer::Gpu);
+        assert_eq!(stage.producer(more), reason(CpuReason::Joints));
+        let stats = stage.frame(setup, 0.1);
+        assert_eq!((stats.posed_on_gpu, stats.animated), (1, 1));
+        stage.destroy(setup);
+    });
+}
+
+/// A ribbon whose second clip drives morph weights.
+fn morphing() -> RawCharacter {
+    let mut raw = ribbon(3);
+    raw.morphs = vec![RawMorph {
+        node: 0,
+        owner: "ribbon".into(),
+        weights: vec![0.25],
+        names: Vec::new(),
+    }];
+    for primitive in &mut raw.primitives {
+        let vertices: Vec<u32> = (0..primitive.positions.len() as u32).collect();
+        primitive.morph = Some(0);
+        primitive.targets = vec![MorphTarget {
+            positions: vec![Vec3::X; vertices.len()],
+            vertices,
+            normals: Vec::new(),
+            tangents: Vec::new(),
+        }];
+    }
+    raw.animations.push(RawAnimation {
+        name: "smile".into(),
+        channels: vec![RawChannel {
+            node: 0,
+            times_s: vec![0.0, 1.0],
+            interpolation: Interpolation::Linear,
+            values: RawKeys::Weights(vec![0.0, 1.0]),
+        }],
+        ..RawAnimation::default()
+    });
+    raw
+}
+
+#[test]
+fn clips_that_drive_morph_weights_are_evaluated_on_the_cpu() {
+    each(|setup| {
+        let mut stage = Stage::new(setup, SMALL);
+        let kind = stage.add(setup, &built(morphing()).character);
+        let [sways, smiles] = ["sway", "smile"].map(|clip| {
+            let spawn = Spawn {
+                play: clip.into(),
+                ..Spawn::default()
+            };
+            stage.crowd.spawn(kind, &spawn).unwrap()
+        });
+        assert_eq!(stage.producer(sways), Producer::Gpu);
+        assert_eq!(stage.producer(smiles), reason(CpuReason::MorphWeights));
+        let stats = stage.frame(setup, 0.1);
+        assert_eq!((stats.posed_on_gpu, stats.animated), (1, 1));
+        stage.destroy(setup);
+    });
+}
+
+/// Where a crowd has no memory for more play records, the CPU goes on.
+#[test]
+fn a_crowd_without_memory_for_play_records_is_posed_all_the_same() {
+    each(|setup| {
+        let capacity = Capacity {
+            instances: 3,
+            palette_entries: 600,
+            ..SMALL
+        };
+        let mut stage = Stage::new(setup, capacity);
+        let kind = stage.add(setup, &builtin::mannequin().unwrap().character);
+        let ids = [(); 3].map(|()| stage.crowd.spawn(kind, &Spawn::default()).unwrap());
+        // Space for four records each: two instances with eight have nothing left for the third.
+        for id in &ids {
+            let mut it = stage.crowd.instance_mut(*id).unwrap();
+            for layer in 0..6 {
+                it.play(Play::new("Walk").layer(layer)).unwrap();
+            }
+        }
+        let stats = stage.frame(setup, 0.1);
+        assert_eq!((stats.posed_on_gpu, stats.animated), (1, 2));
+        let full = ids
+            .iter()
+            .filter(|id| stage.producer(**id) == reason(CpuReason::Memory));
+        assert_eq!(full.count(), 2);
+        stage.crowd.despawn(ids[0]).unwrap();
+        stage.frame(setup, 0.2);
+        assert_eq!(stage.frame(setup, 0.3).posed_on_gpu, 1);
+        let more = Capacity {
+            instances: 8,
+            ..capacity
+        };
+        let allocator = &mut setup.context.allocator();
+        stage.crowd.reserve(allocator, &more).unwrap();
+        assert_eq!(stage.frame(setup, 0.4).posed_on_gpu, 2);
+        stage.destroy(setup);
+    });
+}
+
+/// What is attached to instances that the GPU poses follows their joints.
+#[test]
+fn attachments_follow_what_the_gpu_poses() {
+    each(|setup| {
+        let mut stage = Stage::new(setup, SMALL);
+        let kind = stage.add(setup, &builtin::mannequin().unwrap().character);
+        let walk = Spawn {
+            play: "Walk".into(),
+            ..Spawn::default()
+        };
+        let parent = stage.crowd.spawn(kind, &walk).unwrap();
+        let child = Spawn {
+            attachment: Some(Attachment::new(parent, "RightHand")),
+            ..walk
+        };
+        let child = stage.crowd.spawn(kind, &child).unwrap();
+        let grandchild = Spawn {
+            attachment: Some(Attachment::new(child, "Head")),
+            ..Spawn::default()
+        };
+        let grandchild = stage.crowd.spawn(kind, &grandchild).unwrap();
+        let mut before = [Affine3A::IDENTITY; 2];
+        for number in 1..5 {
+            let time_s = 0.15 * f64::from(number);
+            stage.frame(setup, time_s);
+            assert_eq!(stage.producer(parent), Producer::Gpu);
+            let model = |id, joint: &str| {
+                let it = stage.crowd.instance(id).unwrap();
+                it.transform() * it.joint_model(joint, time_s).unwrap()
+            };
+            let wanted = [model(parent, "RightHand"), model(child, "Head")];
+            let seen = [child, grandchild].map(|id| stage.crowd.instance(id).unwrap().transform());
+            for (seen, wanted) in seen.iter().zip(&wanted) {
+                assert!(seen.abs_diff_eq(*wanted, 1e-5), "{seen} {wanted}");
+            }
+            assert!(seen.iter().zip(&before).all(|(now, then)| now != then));
+            before = seen;
+        }
+        stage.destroy(setup);
+    });
+}
+
+#[test]
+fn sides_that_contradict_each_other_are_refused() {
+    each(|setup| {
+        let desc = CrowdDesc {
+            stages: Stages {
+                cull: Side::Cpu,
+                animate: Side::Gpu,
+            },
+            ..setup.crowd_desc(2, SMALL)
+        };
+        let crowd = Crowd::new(&setup.device(), &mut setup.context.allocator(), &desc);
+        match crowd.map(drop) {
+            Err(Error::Argument { what, .. }) => assert_eq!(what, "Stages::animate"),
+            other => panic!("{other:?}"),
+        }
+        let software = setup.context.info.kind == vk::PhysicalDeviceType::CPU;
+        let auto = if software { Side::Cpu } else { Side::Gpu };
+        for ([cull, animate], wanted) in [
+            ([Side::Auto, Side::Gpu], [Side::Gpu, Side::Gpu]),
+            ([Side::Cpu, Side::Auto], [Side::Cpu, Side::Cpu]),
+            ([Side::Gpu, Side::Auto], [Side::Gpu, auto]),
+            ([Side::Auto, Side::Auto], [auto, auto]),
+        ] {
+            let crowd = setup.crowd_with(Stages { cull, animate }, 2, SMALL);
+            let stages = crowd.stages();
+            assert_eq!([stages.cull, stages.animate], wanted);
+            setup.destroy(crowd);
+        }
+    });
+}
