@@ -7,7 +7,7 @@
 layout(local_size_x = 64) in;
 
 #include "include/stages.glsl"
-#include "include/posed.glsl"
+#include "include/shown.glsl"
 
 const uint ACTOR_ROWS = 3u;
 const uint INSTANCE_WORDS = 32u, INSTANCE_STAMP = 23u, INSTANCE_PALETTE = 28u;
@@ -29,20 +29,24 @@ uint add_jobs(const uint character, const uint count) {
     return first;
 }
 
-// Writes the job of an instance, and gives it another stamp if the last frame did not pose it.
+// Gives an instance that is shown another stamp if the last frame did not show it.
+void show(const uint instance) {
+    uint at = shown_at + instance * SHOWN_WORDS;
+    if (table_words[at] != last_frame) {
+        table_words[at + 1u] += 1u;
+        table_words[instance * INSTANCE_WORDS + INSTANCE_STAMP] += 1u;
+    }
+    table_words[at] = frame;
+}
+
+// Writes the job of an instance.
 void pose(const uint job, const uint instance, const uint plays) {
-    uint record = instance * INSTANCE_WORDS;
+    uint palette = table_words[instance * INSTANCE_WORDS + INSTANCE_PALETTE];
     uint carry;
     work[job] = plays >> PLAY_COUNT_BITS;
     work[job + 1u] = plays & ((1u << PLAY_COUNT_BITS) - 1u);
-    work[job + 2u] = uaddCarry(palettes.x, table_words[record + INSTANCE_PALETTE], carry);
+    work[job + 2u] = uaddCarry(palettes.x, palette, carry);
     work[job + 3u] = palettes.y + carry;
-    uint at = posed_at + instance * POSED_WORDS;
-    if (table_words[at] != last_frame) {
-        table_words[at + 1u] += 1u;
-        table_words[record + INSTANCE_STAMP] += 1u;
-    }
-    table_words[at] = frame;
 }
 
 void main() {
@@ -72,13 +76,14 @@ void main() {
         any = any || shown;
         barrier();
     }
-    if (posed_at == 0u) {
-        return;
-    }
     vec4 actor = table_rows[actors_at + instance * ACTOR_ROWS + 1u];
     uint mask = floatBitsToUint(actor.y), flags = floatBitsToUint(actor.z);
     any = any || (view_count == 0u && mask != 0u);
-    bool posed = used && any && (flags & ACTOR_POSED) != 0u;
+    any = any && used;
+    if (any) {
+        show(instance);
+    }
+    bool posed = any && (flags & ACTOR_POSED) != 0u;
     if (lane < 2u) {
         lanes[0][lane] = 0u;
     }

@@ -1,6 +1,6 @@
 // Makes the changed records of the resident instance table from those that the CPU wrote to the
-// ring, with the matrix that normals need. With a cull stage on the GPU, also their actors. With a
-// stage animate on the GPU, their stamps depend on who was posed there.
+// ring, with the matrix that normals need. With a cull stage on the GPU, also their actors. Then
+// their stamps depend on when they were shown.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 
@@ -15,44 +15,23 @@ const uint CHANGE_ROWS = 6u;
 // The rows of a ThrongInstance and of a ThrongActor.
 const uint INSTANCE_ROWS = 8u;
 const uint ACTOR_ROWS = 3u;
-// See GpuActor.
-const uint ACTOR_NEW = 4u, ACTOR_WAS_POSED = 16u, ACTOR_LEFT = 32u;
+const uint ACTOR_NEW = 4u;  // see GpuActor::NEW
 
 layout(set = 0, binding = 0, std430) readonly buffer Changes { vec4 changes[]; };
 layout(set = 0, binding = 1, std430) readonly buffer Indices { uint indices[]; };
 layout(set = 0, binding = 2, std430) writeonly buffer Table { vec4 table[]; };
 layout(set = 0, binding = 2, std430) writeonly buffer Levels { uint levels[]; };
-layout(set = 0, binding = 2, std430) buffer Posed { uint posed[]; };
+layout(set = 0, binding = 2, std430) readonly buffer Shown { uint shown[]; };
 layout(set = 0, binding = 3, std430) readonly buffer Actors { vec4 actors[]; };
 
 layout(push_constant) uniform Push {
     uint change_count;
     uint actors_at;  // rows before the actors
     uint levels_at;  // words before the levels that views had of each instance
-    uint posed_at;   // words before those of posed.glsl, or 0
-    uint last_frame; // the prepared frame before this one
+    uint shown_at;   // words before those of shown.glsl
 };
 
-#include "include/posed.glsl"
-
-// The stamp of a changed instance.
-uint stamp_of(const uint change, const uint number, const uint instance) {
-    uint stamp = floatBitsToUint(changes[change + 5u].y);
-    if (rows == INSTANCE_ROWS || posed_at == 0u) {
-        return stamp;
-    }
-    uint flags = floatBitsToUint(actors[number * ACTOR_ROWS + 1u].z);
-    uint at = posed_at + instance * POSED_WORDS;
-    if ((flags & ACTOR_WAS_POSED) != 0u) {
-        posed[at] = last_frame;
-    }
-    uint more = posed[at + 1u];
-    if ((flags & ACTOR_LEFT) != 0u && (flags & ACTOR_WAS_POSED) == 0u && posed[at] != last_frame) {
-        more += 1u;
-        posed[at + 1u] = more;
-    }
-    return stamp + more;
-}
+#include "include/shown.glsl"
 
 // A row of the cofactor matrix times the sign of the determinant, of the matrix scaled to a largest
 // element of 1, with a little of the identity: where an instance is scaled to nothing, normals keep
@@ -90,8 +69,9 @@ void main() {
         vec4 value;
         if (row >= 3u && row < 6u) {
             value = normal_row(change, row - 3u);
-            if (row == 5u) {
-                value.w = uintBitsToFloat(stamp_of(change, number, index));
+            if (row == 5u && rows > INSTANCE_ROWS) {
+                uint more = shown[shown_at + index * SHOWN_WORDS + 1u];
+                value.w = uintBitsToFloat(floatBitsToUint(value.w) + more);
             }
         } else {
             value = changes[change + (row < 3u ? row : row - 3u)];

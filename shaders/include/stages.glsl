@@ -55,7 +55,7 @@ layout(push_constant) uniform Stages {
     uint args_at;          // of each view and draw
     uint first_instances;  // 1 if draws have the starts of their lists as first instance, else 0
     uvec2 palettes;        // device address of the frame's palettes
-    uint posed_at;         // in the table: see posed.glsl. 0 if the CPU poses all instances
+    uint shown_at;         // in the table: see shown.glsl
     uint frame;
     uint last_frame;       // the prepared frame before this one
     uint poses_at;         // of each character: VkDispatchIndirectCommand and the number of jobs

@@ -8,7 +8,7 @@ use crate::crowd::memory::buffers::FrameBuffers;
 use crate::crowd::visibility::chunks::{Slot, bucket, draw_of_kind};
 use crate::crowd::{CharacterDesc, CharacterId, SkinningStage};
 use crate::error::{Error, Result};
-use crate::gpu::layout::{GpuActor, GpuChange};
+use crate::gpu::layout::GpuChange;
 use crate::gpu::palettes::Row;
 use crate::gpu::{
     AnimationTables, Blending, CpuReason, Device, MAX_JOINTS, MemoryAllocator, MeshSets, Object,
@@ -406,8 +406,8 @@ impl LoadedCharacter {
             in_ring: false,
             alive: true,
             dirty: false,
-            notes: GpuActor::NEW,
-            settled: 0,
+            is_new: true,
+            was_new: true,
             flipped: is_flipped(world_from_model),
             skin,
         }

@@ -418,13 +418,9 @@ impl GpuActor {
     /// [`Self::flags`]: it hides primitives.
     pub(crate) const HIDES: u32 = 2;
     /// [`Self::flags`]: the levels of detail that views had of it do not count any more.
-    pub(crate) const NEW: u8 = 4;
+    pub(crate) const NEW: u32 = 4;
     /// [`Self::flags`]: the GPU poses it.
     pub(crate) const POSED: u32 = 8;
-    /// [`Self::flags`]: the GPU poses it from this frame on, and the last frame had its pose.
-    pub(crate) const WAS_POSED: u8 = 16;
-    /// [`Self::flags`]: until the last frame, the GPU posed it.
-    pub(crate) const LEFT: u8 = 32;
     /// Bits for the number of play records.
     pub(crate) const PLAY_COUNT_BITS: u32 = 4;
     /// The first word of [`Self::hidden`].

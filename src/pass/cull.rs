@@ -33,7 +33,7 @@ pub(crate) struct CullPush {
     pub(crate) args_at: u32,
     pub(crate) first_instances: u32,
     pub(crate) palettes: vk::DeviceAddress,
-    pub(crate) posed_at: u32,
+    pub(crate) shown_at: u32,
     pub(crate) frame: u32,
     pub(crate) last_frame: u32,
     pub(crate) poses_at: u32,
@@ -184,13 +184,13 @@ impl CullPass {
         let (point, layout) = (vk::PipelineBindPoint::COMPUTE, self.layout.handle);
         let (views, chunks) = (dispatch.push.view_count, dispatch.chunks);
         let args = dispatch.draws.div_ceil(ARGS_WORKGROUP);
-        // Without views, instances may have to be posed all the same.
-        let (any, poses) = (views.min(1), u32::from(dispatch.push.posed_at != 0));
+        // Without views, the stage compact shows all that are visible, for the stage animate.
+        let any = views.min(1);
         let sizes = [
             [chunks * u32::from(dispatch.limited), any],
             [chunks, any],
             [dispatch.characters, views],
-            [chunks, any.max(poses)],
+            [chunks, 1],
             [args, views],
         ];
         let stage = Stage::COMPUTE_SHADER;

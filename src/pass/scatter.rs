@@ -56,10 +56,8 @@ pub(crate) struct ScatterPush {
     pub(crate) actors_at: u32,
     /// Where the levels start in the table, in words.
     pub(crate) levels_at: u32,
-    /// Where it is noted who was posed, in words, or 0 if the CPU poses all instances.
-    pub(crate) posed_at: u32,
-    /// The prepared frame before this one.
-    pub(crate) last_frame: u32,
+    /// Where it is noted who was shown in the table, in words.
+    pub(crate) shown_at: u32,
 }
 
 const BINDINGS: [vk::DescriptorType; 4] = [

@@ -411,3 +411,30 @@ fn what_is_outside_is_not_animated() {
         stage.destroy(setup);
     });
 }
+
+/// A character without instances shows nothing, and stays as it is through growth.
+#[test]
+fn characters_without_instances_survive_growth() {
+    each(|setup| {
+        for side in [Side::Cpu, Side::Gpu] {
+            let mut stage = Stage::new(setup, side);
+            let view = view(Vec3::new(0.0, 1.0, 8.0), Vec3::Y, EXTENT);
+            for more in 0..4 {
+                let (_, stats) = stage.look(setup, &view, false);
+                assert_eq!((stats.shown, stats.triangles), (0, 0), "{more}");
+                let capacity = Capacity {
+                    instances: CAPACITY.instances + more,
+                    ..CAPACITY
+                };
+                let allocator = &mut setup.context.allocator();
+                stage.crowd.reserve(allocator, &capacity).unwrap();
+            }
+            stage.spawn(Affine3A::IDENTITY, "Walk");
+            for _ in 0..3 {
+                stage.look(setup, &view, false);
+            }
+            assert_eq!(stage.crowd.view_stats()[0].shown, 1);
+            stage.destroy(setup);
+        }
+    });
+}

@@ -56,7 +56,7 @@ impl Crowd {
         if range.is_empty() {
             return Ok(());
         }
-        let rows = loaded.palette_rows();
+        let (rows, on_cpu) = (loaded.palette_rows(), loaded.slot.is_none());
         for at in range {
             let Some(index) = animated.shown.get(at).copied() else {
                 continue;
@@ -68,9 +68,10 @@ impl Crowd {
             let deform = stage == SkinningStage::Cpu;
             let change = animator.pose_change(actor);
             let rests = change == PoseChange::Rests;
-            // Whether the last frame may not have written what it shows.
+            // Whether the last frame may not have written what it shows. Of those that the GPU lists,
+            // it knows whom the last frame showed.
             let written = !rests || instance.in_ring || deform || instance.has_own_data();
-            if self.scene.visibility.pose(index) && written {
+            if self.scene.visibility.pose(index) && written && on_cpu {
                 self.scene.instances.restamp(index);
             }
             self.scene.instances.set_in_ring(index, !rests);
@@ -123,8 +124,11 @@ impl Crowd {
                 continue;
             }
             if instance.in_ring {
-                // The last frame may not have had the pose that its record names.
-                scene.instances.restamp(index);
+                let loaded = scene.characters.at(instance.character);
+                if loaded.is_some_and(|loaded| loaded.slot.is_none()) {
+                    // The last frame may not have had the pose that its record names.
+                    scene.instances.restamp(index);
+                }
                 scene.instances.set_in_ring(index, false);
             }
             scene.visibility.deactivate(index, false);

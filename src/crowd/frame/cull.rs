@@ -23,13 +23,12 @@ pub(super) fn actor(
 ) -> GpuActor {
     let (placed, marks) = (visibility.placed(index), visibility.marks(index));
     let hidden = visibility.hidden(index);
-    let notes = instances
-        .state(index)
-        .map_or(0, |state| u32::from(state.notes));
+    let is_new = instances.state(index).is_some_and(|state| state.is_new);
     let plays = poses.and_then(|poses| poses.plays(index, GpuActor::PLAY_COUNT_BITS));
     let flags = [
         (instances.is_flipped(index), GpuActor::FLIPPED),
         (hidden != 0, GpuActor::HIDES),
+        (is_new, GpuActor::NEW),
         (plays.is_some(), GpuActor::POSED),
     ];
     let flags = flags.into_iter().filter(|(is, _)| *is);
@@ -38,7 +37,7 @@ pub(super) fn actor(
         radius: placed.radius,
         scale: placed.scale,
         mask: marks.views(),
-        flags: flags.fold(notes, |flags, (_, flag)| flags | flag),
+        flags: flags.fold(0, |flags, (_, flag)| flags | flag),
         plays: plays.unwrap_or(0),
         hidden: [0, 32, 64, 96].map(|shift| (hidden >> shift) as u32),
     }
@@ -205,7 +204,7 @@ impl Frame<'_> {
                 args_at: layout.args,
                 first_instances: crowd.device.enabled.draw_indirect_first_instance.into(),
                 palettes: buffers.palettes.address(self.frame_index),
-                posed_at: (table.posed / 4) as u32,
+                shown_at: (table.shown / 4) as u32,
                 frame: crowd.memory.retire_queue.frame() as u32,
                 last_frame: crowd.scene.visibility.prepared_in() as u32,
                 poses_at: layout.poses,

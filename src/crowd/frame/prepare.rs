@@ -318,8 +318,7 @@ impl Frame<'_> {
             count,
             actors_at: (table.actors / 16) as u32,
             levels_at: (table.levels / 4) as u32,
-            posed_at: (table.posed / 4) as u32,
-            last_frame: crowd.scene.visibility.prepared_in() as u32,
+            shown_at: (table.shown / 4) as u32,
         };
         // SAFETY: `cmd` is recording outside a render pass, by this function's contract; set and
         // buffers are this crowd's and alive.

@@ -125,11 +125,11 @@ impl Crowd {
                     Producer::Gpu => match poses.take(own, start) {
                         Some(changed) => {
                             if !was_on_gpu {
-                                let posed = visibility.was_posed(index);
-                                instances.pose_on_gpu(index, posed);
+                                instances.set_in_ring(index, true);
                                 // Its rows of the ring no longer hold what the CPU wrote.
                                 animated.spawned(index);
-                            } else if changed {
+                            }
+                            if changed {
                                 instances.touch(index);
                             }
                             if weighted {
@@ -144,7 +144,7 @@ impl Crowd {
                     Producer::Cpu(why) => why,
                 };
                 if poses.leave(own, why) {
-                    instances.pose_on_cpu(index);
+                    instances.touch(index);
                     if why == CpuReason::Rest {
                         instances.set_in_ring(index, false);
                     }

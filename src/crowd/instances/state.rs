@@ -2,7 +2,7 @@
 
 use crate::animator::ActorId;
 use crate::gpu::GpuInstance;
-use crate::gpu::layout::{GpuActor, GpuChange};
+use crate::gpu::layout::GpuChange;
 use crate::gpu::palettes::ROW_BYTES;
 use ash::vk;
 use bytemuck::Zeroable;
@@ -76,10 +76,10 @@ pub(in crate::crowd) struct InstanceState {
     pub(in crate::crowd) in_ring: bool,
     pub(in crate::crowd) alive: bool,
     pub(in crate::crowd) dirty: bool,
-    /// [`GpuActor::NEW`], [`GpuActor::WAS_POSED`] and [`GpuActor::LEFT`], until they are uploaded.
-    pub(in crate::crowd) notes: u8,
-    /// `notes` before the last [`settle`](super::table::Instances::settle).
-    pub(in crate::crowd) settled: u8,
+    /// True until its record is uploaded for the first time.
+    pub(in crate::crowd) is_new: bool,
+    /// `is_new` before the last [`settle`](super::table::Instances::settle).
+    pub(in crate::crowd) was_new: bool,
     pub(in crate::crowd) flipped: bool,
     pub(in crate::crowd) skin: SkinningStage,
 }
@@ -131,8 +131,8 @@ impl InstanceState {
             in_ring: false,
             alive: false,
             dirty: false,
-            notes: GpuActor::NEW,
-            settled: 0,
+            is_new: true,
+            was_new: true,
             flipped: false,
             skin: SkinningStage::Vertex,
         }

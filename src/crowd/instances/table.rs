@@ -8,7 +8,7 @@ use crate::crowd::memory::range_allocator::RangeAllocator;
 use crate::crowd::{Capacity, InstanceId};
 use crate::error::{Error, Result, expect_index};
 use crate::gpu::GpuInstance;
-use crate::gpu::layout::{GpuActor, GpuChange};
+use crate::gpu::layout::GpuChange;
 use crate::gpu::limit;
 use crate::grow::reserve_all;
 use bytemuck::Zeroable;
@@ -141,7 +141,7 @@ impl Instances {
         for index in &self.settled {
             if let Some(instance) = self.states.get_mut(*index as usize) {
                 instance.dirty = false;
-                instance.settled = core::mem::take(&mut instance.notes);
+                instance.was_new = core::mem::take(&mut instance.is_new);
             }
         }
     }
@@ -155,29 +155,6 @@ impl Instances {
             instance.write_palette(&kind_of(&self.kinds, instance));
             self.touch(index);
         }
-    }
-
-    /// Notes that the GPU poses an instance from this frame on. `posed` is true if the last frame
-    /// had its pose.
-    pub(in crate::crowd) fn pose_on_gpu(&mut self, index: u32, posed: bool) {
-        self.set_in_ring(index, true);
-        if let Some(instance) = self.states.get_mut(index as usize) {
-            if instance.notes & GpuActor::LEFT != 0 {
-                // No frame has come between: the GPU knows whom it posed.
-                instance.notes &= !GpuActor::LEFT;
-            } else if posed {
-                instance.notes |= GpuActor::WAS_POSED;
-            }
-        }
-        self.touch(index);
-    }
-
-    /// Notes that the CPU poses an instance from this frame on, and the GPU did so before.
-    pub(in crate::crowd) fn pose_on_cpu(&mut self, index: u32) {
-        if let Some(instance) = self.states.get_mut(index as usize) {
-            instance.notes |= GpuActor::LEFT;
-        }
-        self.touch(index);
     }
 
     /// The number of instances that the skin stage deforms.
@@ -206,7 +183,7 @@ impl Instances {
         for index in core::mem::take(&mut self.settled) {
             self.touch(index);
             if let Some(instance) = self.states.get_mut(index as usize) {
-                instance.notes |= core::mem::take(&mut instance.settled);
+                instance.is_new |= instance.was_new;
             }
         }
         reserve_all(&mut self.settled, self.capacity.instances as usize);

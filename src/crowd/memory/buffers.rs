@@ -333,7 +333,7 @@ impl FrameBuffers {
         };
         self.records = Ring::new(device, allocator, &records)?;
         let culls = work.is_some();
-        self.table_layout = TableLayout::new(desc.capacity.instances, culls, animates);
+        self.table_layout = TableLayout::new(desc.capacity.instances, culls);
         let bytes = limit(
             "bytes of the instance table (maxStorageBufferRange)",
             self.table_layout.bytes,

@@ -203,35 +203,31 @@ impl WorkBuffer {
     }
 }
 
-/// The sections of the instance table: instances; if the GPU culls, their actors and the levels of
-/// detail that views had of them; and if it poses them, when it did so last.
+/// The sections of the instance table: instances, and if the GPU culls, their actors, the levels of
+/// detail that views had of them, and when views showed them last.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::crowd) struct TableLayout {
     pub(in crate::crowd) actors: u64,
     pub(in crate::crowd) levels: u64,
-    /// 0 if the CPU poses all instances.
-    pub(in crate::crowd) posed: u64,
+    pub(in crate::crowd) shown: u64,
     pub(in crate::crowd) bytes: u64,
 }
 
-/// Bytes of what `shaders/include/posed.glsl` has of an instance.
-const POSED_BYTES: u64 = 8;
+/// Bytes of what `shaders/include/shown.glsl` has of an instance.
+const SHOWN_BYTES: u64 = 8;
 
 impl TableLayout {
-    pub(in crate::crowd) fn new(instances: u32, culls: bool, animates: bool) -> Self {
+    pub(in crate::crowd) fn new(instances: u32, culls: bool) -> Self {
         let instances = u64::from(instances.max(1));
         let actors = instances * size_of::<GpuInstance>() as u64;
         let levels = actors + instances * size_of::<GpuActor>() as u64;
-        let posed = levels + instances * 4;
+        let shown = levels + instances * 4;
+        let all = shown + instances * SHOWN_BYTES;
         Self {
             actors,
             levels,
-            posed: if animates { posed } else { 0 },
-            bytes: match (culls, animates) {
-                (_, true) => posed + instances * POSED_BYTES,
-                (true, false) => posed,
-                (false, false) => actors,
-            },
+            shown,
+            bytes: if culls { all } else { actors },
         }
     }
 
@@ -251,11 +247,7 @@ impl TableLayout {
                 culls * size_of::<GpuActor>() as u64,
             ),
             region(self.levels, new.levels, culls * 4),
-            region(
-                self.posed,
-                new.posed,
-                u64::from(self.posed != 0) * POSED_BYTES,
-            ),
+            region(self.shown, new.shown, culls * SHOWN_BYTES),
         ]
     }
 

@@ -312,11 +312,6 @@ impl Visibility {
         self.prepared_in
     }
 
-    /// True if the last prepared frame had the pose of an instance.
-    pub(in crate::crowd) fn was_posed(&self, index: u32) -> bool {
-        self.marks(index).posed_in >= self.prepared_in
-    }
-
     /// The number of blocks of instances.
     pub(in crate::crowd) fn blocks(&self) -> usize {
         self.active.len()
