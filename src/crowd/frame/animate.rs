@@ -68,10 +68,8 @@ impl Crowd {
             let deform = stage == SkinningStage::Cpu;
             let change = animator.pose_change(actor);
             let rests = change == PoseChange::Rests;
-            // Whether the last frame may not have written what it shows. Of those that the GPU lists,
-            // it knows whom the last frame showed.
-            let written = !rests || instance.in_ring || deform || instance.has_own_data();
-            if self.scene.visibility.pose(index) && written && on_cpu {
+            // Of those that the GPU lists, it knows whom the last frame showed.
+            if self.scene.visibility.pose(index) && on_cpu {
                 self.scene.instances.restamp(index);
             }
             self.scene.instances.set_in_ring(index, !rests);

@@ -142,11 +142,6 @@ impl InstanceState {
         self.record.morphs != GpuInstance::NONE
     }
 
-    /// True if it has morph weights or deformed vertices.
-    pub(in crate::crowd) fn has_own_data(&self) -> bool {
-        self.has_morphs() || self.record.skinned != GpuInstance::NONE
-    }
-
     /// Writes the address of its palette to the record: in the ring, or the rest palette.
     pub(in crate::crowd) fn write_palette(&mut self, kind: &Kind) {
         self.record.palette = if self.in_ring {

@@ -409,10 +409,17 @@ impl Visibility {
     }
 
     pub(in crate::crowd) fn change(&mut self, index: u32, change: impl FnOnce(&mut Marks)) {
-        if let Some(marks) = self.marks.get_mut(index as usize) {
+        let at = index as usize;
+        if let Some(marks) = self.marks.get_mut(at) {
+            let before = marks.views();
             change(marks);
+            let hides = before != 0 && marks.views() == 0;
+            if hides && (!self.gpu || is_set(&self.on_cpu, at)) {
+                // From now on, frames do not have its pose.
+                self.activate(index);
+            }
         }
-        self.mask(index as usize);
+        self.mask(at);
     }
 
     /// Hides or shows the primitives of these bits. Returns whether the instance hid any primitive

@@ -1,6 +1,7 @@
 //! Motion of instances that move, stand, appear and disappear between the frames of a view.
 
 use super::stage::{HISTORIES, World, check, dancer, moves, stands};
+use crate::reference::ribbon::ribbon;
 use crate::support::frames::EXTENT;
 use crate::support::{Setup, each, view};
 use throng::glam::{Affine3A, Quat, Vec2, Vec3};
@@ -191,6 +192,32 @@ fn what_returns_from_being_hidden_has_no_motion_in_its_first_frame() {
             let seen = world.frame(setup, 0.6, &[camera()]);
             (0..3).for_each(|actor| moves(&seen[0], actor));
         });
+    });
+}
+
+/// It costs nothing while it rests, so that no frame looks at it.
+#[test]
+fn what_rested_while_it_was_hidden_has_no_motion_in_its_first_frame() {
+    each(|setup| {
+        let mut world = World::new(setup, HISTORIES, &[(ribbon(3), SkinningMethod::Linear)]);
+        let rests = world.spawn(0, at(-0.5), None);
+        for number in 0..4 {
+            let seen = world.frame(setup, 0.1 * f64::from(number), &[camera()]);
+            stands(&seen[0], rests);
+        }
+        world.place(rests, at(-0.3));
+        let seen = world.frame(setup, 0.4, &[camera()]);
+        moves(&seen[0], rests);
+        world.show(rests, false);
+        world.frame(setup, 0.5, &[camera()]);
+        world.place(rests, at(0.3));
+        world.show(rests, true);
+        let seen = world.frame(setup, 0.6, &[camera()]);
+        stands(&seen[0], rests);
+        world.place(rests, at(0.0));
+        let seen = world.frame(setup, 0.7, &[camera()]);
+        moves(&seen[0], rests);
+        world.destroy(setup);
     });
 }
 
