@@ -4,8 +4,8 @@
 //!
 //! - poses: crowds that are in view as a whole, next to the batch kernel alone, which computes the
 //!   same poses. Both are timed in turn, frame by frame, so their ratio is reliable.
-//! - culling: crowds of which all, some or no instances are in view, with the stage cull on either
-//!   side.
+//! - culling: crowds of which all, some or no instances are in view, with no stage, the stage cull,
+//!   or the stages cull and animate on the GPU.
 //!
 //! The files:
 //!
@@ -28,13 +28,12 @@ mod machine;
 #[path = "crowd/report.rs"]
 mod report;
 
-use culling::{Case, Detail, InView, Rounds, Scene};
+use culling::{Case, Detail, InView, OnGpu, Rounds, Scene};
 use frame::Bench;
 use load::Kind;
 use std::error::Error;
 use std::process::ExitCode;
 use std::time::Duration;
-use throng::Side;
 use throng::standalone::{Context, ContextDesc, Validation};
 
 const NAME: &str = "crowd";
@@ -111,6 +110,8 @@ impl Options {
         let frames = match (self.test, self.quick) {
             // As many for each size, whose times are compared.
             (false, false) if case.kind == Kind::Rest => AT_REST,
+            // A software driver needs seconds for the poses of the largest.
+            _ if case.on_gpu == OnGpu::Both => self.frames(case.instances, 5).min(100),
             _ => self.frames(case.instances, 15),
         };
         Rounds::Frames(frames)
@@ -148,8 +149,6 @@ fn measure(context: &mut Context, case: Case, rounds: Rounds) -> Outcome<culling
     Ok(row.ok_or("no frames")?)
 }
 
-const BOTH: [Side; 2] = [Side::Cpu, Side::Gpu];
-
 /// All cases of the CPU's time, without draws.
 fn culled(options: &Options) -> Vec<Case> {
     let mut cases = Vec::new();
@@ -157,12 +156,14 @@ fn culled(options: &Options) -> Vec<Case> {
         for kind in Kind::CULLED {
             for in_view in InView::ALL {
                 for detail in [Detail::Levels, Detail::Full] {
-                    cases.extend(BOTH.map(|side| Case {
+                    let all = OnGpu::ALL.into_iter();
+                    let all = all.filter(|it| *it != OnGpu::Both || detail == Detail::Levels);
+                    cases.extend(all.map(|on_gpu| Case {
                         instances,
                         in_view,
                         detail,
                         kind,
-                        side,
+                        on_gpu,
                         views: 2,
                         cold: false,
                     }));
@@ -174,12 +175,12 @@ fn culled(options: &Options) -> Vec<Case> {
 }
 
 /// What is left out, and who decides it, in the cases that are drawn.
-const DRAWN_AS: [(Detail, Side); 5] = [
-    (Detail::Uncut, Side::Cpu),
-    (Detail::Full, Side::Cpu),
-    (Detail::Full, Side::Gpu),
-    (Detail::Levels, Side::Cpu),
-    (Detail::Levels, Side::Gpu),
+const DRAWN_AS: [(Detail, OnGpu); 5] = [
+    (Detail::Uncut, OnGpu::Nothing),
+    (Detail::Full, OnGpu::Nothing),
+    (Detail::Full, OnGpu::Cull),
+    (Detail::Levels, OnGpu::Nothing),
+    (Detail::Levels, OnGpu::Cull),
 ];
 
 /// All cases that are drawn: what is in view, then nothing in view for one to four views.
@@ -191,12 +192,12 @@ fn drawn(options: &Options) -> Vec<Case> {
                 if views != 2 && (in_view != InView::None || instances != UNSEEN) {
                     continue;
                 }
-                cases.extend(DRAWN_AS.map(|(detail, side)| Case {
+                cases.extend(DRAWN_AS.map(|(detail, on_gpu)| Case {
                     instances,
                     in_view,
                     detail,
                     kind: Kind::Clip,
-                    side,
+                    on_gpu,
                     views,
                     cold: false,
                 }));
@@ -213,12 +214,12 @@ fn unseen(options: &Options) -> Vec<Case> {
     for instances in options.sizes(&[UNSEEN]) {
         for views in 1..=4 {
             for kind in Kind::CULLED {
-                cases.extend(BOTH.map(|side| Case {
+                cases.extend(OnGpu::ALL.map(|on_gpu| Case {
                     instances,
                     in_view: InView::None,
                     detail: Detail::Levels,
                     kind,
-                    side,
+                    on_gpu,
                     views,
                     cold: false,
                 }));
@@ -237,7 +238,7 @@ fn cold(options: &Options) -> Vec<Case> {
             in_view,
             detail: Detail::Levels,
             kind: Kind::Rest,
-            side: Side::Gpu,
+            on_gpu: OnGpu::Cull,
             views: 2,
             cold: true,
         }));

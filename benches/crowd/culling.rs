@@ -1,4 +1,4 @@
-//! Frames with culling and levels of detail: by what is in view, on either side of the stage cull.
+//! Frames with culling and levels of detail: by what is in view, and by the stages on the GPU.
 
 use crate::Outcome;
 use crate::load::{Kind, plays};
@@ -89,11 +89,33 @@ impl Detail {
     }
 }
 
-pub(crate) fn side_name(side: Side) -> &'static str {
-    match side {
-        Side::Auto => "auto",
-        Side::Cpu => "CPU",
-        Side::Gpu => "GPU",
+/// The stages that run on the GPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OnGpu {
+    Nothing,
+    /// The stage cull.
+    Cull,
+    /// The stages cull and animate.
+    Both,
+}
+
+impl OnGpu {
+    pub(crate) const ALL: [Self; 3] = [Self::Nothing, Self::Cull, Self::Both];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Nothing => "nothing",
+            Self::Cull => "cull",
+            Self::Both => "cull, animate",
+        }
+    }
+
+    fn stages(self) -> Stages {
+        let side = |on_gpu| if on_gpu { Side::Gpu } else { Side::Cpu };
+        Stages {
+            cull: side(self != Self::Nothing),
+            animate: side(self == Self::Both),
+        }
     }
 }
 
@@ -104,8 +126,7 @@ pub(crate) struct Case {
     pub(crate) in_view: InView,
     pub(crate) detail: Detail,
     pub(crate) kind: Kind,
-    /// The side of the stage cull.
-    pub(crate) side: Side,
+    pub(crate) on_gpu: OnGpu,
     /// Views in each frame: cameras and views of a light in turn.
     pub(crate) views: u32,
     /// True to empty the CPU's caches before each frame.
@@ -166,10 +187,7 @@ impl Scene {
                 case.instances,
                 SkinningStage::Vertex,
             )?,
-            stages: Stages {
-                cull: case.side,
-                animate: Side::Cpu,
-            },
+            stages: case.on_gpu.stages(),
             ..CrowdDesc::default()
         };
         let target = Target::new(

@@ -1,11 +1,11 @@
 //! The tables and the plot of frames with culling.
 
 use crate::Outcome;
-use crate::culling::{Case, Detail, Figures, InView, side_name};
+use crate::culling::{Case, Detail, Figures, InView, OnGpu};
 use crate::load::Kind;
 use crate::report::Spread;
 use std::fmt::Write as _;
-use throng::{Side, Stats};
+use throng::Stats;
 
 /// The figures of one case.
 pub(crate) struct Row {
@@ -57,11 +57,12 @@ fn cell(spread: Spread) -> String {
 }
 
 /// The columns of the first table, and the lines of the plot.
-const COLUMNS: [(Detail, Side); 4] = [
-    (Detail::Levels, Side::Cpu),
-    (Detail::Full, Side::Cpu),
-    (Detail::Levels, Side::Gpu),
-    (Detail::Full, Side::Gpu),
+const COLUMNS: [(Detail, OnGpu); 5] = [
+    (Detail::Levels, OnGpu::Nothing),
+    (Detail::Full, OnGpu::Nothing),
+    (Detail::Levels, OnGpu::Cull),
+    (Detail::Full, OnGpu::Cull),
+    (Detail::Levels, OnGpu::Both),
 ];
 
 /// The sizes in `rows`, ascending.
@@ -76,7 +77,7 @@ fn sizes(rows: &[Row]) -> Vec<u32> {
 pub(crate) fn print_cpu(rows: &[Row]) {
     println!("\nCPU microseconds a frame with two views, median (minimum):\n");
     let names =
-        COLUMNS.map(|(detail, side)| format!("{}, cull: {}", detail.name(), side_name(side)));
+        COLUMNS.map(|(detail, on_gpu)| format!("{}, on the GPU: {}", detail.name(), on_gpu.name()));
     println!(
         "| instances | each plays | in view | {} |",
         names.join(" | ")
@@ -85,13 +86,13 @@ pub(crate) fn print_cpu(rows: &[Row]) {
     for instances in sizes(rows) {
         for kind in Kind::CULLED {
             for in_view in InView::ALL {
-                let cells = COLUMNS.map(|(detail, side)| {
+                let cells = COLUMNS.map(|(detail, on_gpu)| {
                     let case = Case {
                         instances,
                         in_view,
                         detail,
                         kind,
-                        side,
+                        on_gpu,
                         views: 2,
                         cold: false,
                     };
@@ -107,23 +108,24 @@ pub(crate) fn print_cpu(rows: &[Row]) {
     }
     println!("\nThe same by part, medians:\n");
     println!(
-        "| instances | each plays | in view | detail | cull | frames | update | animate | rest of prepare | record_draw | whole | bytes | animated | draws | submission, ms |"
+        "| instances | each plays | in view | detail | on the GPU | frames | update | animate | rest of prepare | record_draw | whole | bytes | animated | posed on the GPU | draws | submission, ms |"
     );
-    println!("|---:|---|---|---|---|{}", "---:|".repeat(10));
+    println!("|---:|---|---|---|---|{}", "---:|".repeat(11));
     for row in rows {
         let case = &row.case;
         let parts = [row.update, row.animate, row.rest, row.draw, row.whole];
         let parts = parts.map(|part| format!("{:.1}", part.median)).join(" | ");
         println!(
-            "| {} | {} | {} | {} | {} | {} | {parts} | {} | {} | {} | {:.2} |",
+            "| {} | {} | {} | {} | {} | {} | {parts} | {} | {} | {} | {} | {:.2} |",
             case.instances,
             case.kind.name(),
             case.in_view.name(),
             case.detail.name(),
-            side_name(case.side),
+            case.on_gpu.name(),
             row.frames,
             row.stats.upload_bytes,
             row.stats.animated,
+            row.stats.posed_on_gpu,
             row.stats.draws,
             row.submission.median,
         );
@@ -156,14 +158,14 @@ pub(crate) fn print_cold(rows: &[Row], cold: &[Row]) {
 pub(crate) fn print_device(rows: &[Row]) {
     println!("\nMilliseconds of a submission with its draws, median (minimum):\n");
     println!(
-        "| instances | views | in view | detail | cull | frames | submission | no culling / this | triangles |"
+        "| instances | views | in view | detail | on the GPU | frames | submission | no culling / this | triangles |"
     );
     println!("|---:|---:|---|---|---|{}", "---:|".repeat(4));
     for row in rows {
         let case = &row.case;
         let uncut = Case {
             detail: Detail::Uncut,
-            side: Side::Cpu,
+            on_gpu: OnGpu::Nothing,
             ..*case
         };
         let ratio =
@@ -174,7 +176,7 @@ pub(crate) fn print_device(rows: &[Row]) {
             case.views,
             case.in_view.name(),
             case.detail.name(),
-            side_name(case.side),
+            case.on_gpu.name(),
             row.frames,
             row.submission.cell(),
             row.stats.triangles,
@@ -185,32 +187,37 @@ pub(crate) fn print_device(rows: &[Row]) {
 /// The CPU time of frames that show nothing, by the number of views.
 pub(crate) fn print_unseen(rows: &[Row]) {
     println!("\nCPU microseconds a frame with nothing in view, median (minimum):\n");
-    println!("| instances | views | each plays | cull: CPU | cull: GPU |");
-    println!("|---:|---:|---|---:|---:|");
-    for row in rows.iter().filter(|row| row.case.side == Side::Cpu) {
-        let other = Case {
-            side: Side::Gpu,
-            ..row.case
-        };
-        let other = find(rows, &other).map_or("–".into(), |row| cell(row.whole));
+    let names = OnGpu::ALL.map(|on_gpu| format!("on the GPU: {}", on_gpu.name()));
+    println!("| instances | views | each plays | {} |", names.join(" | "));
+    println!("|---:|---:|---|---:|---:|---:|");
+    let first = |row: &&Row| row.case.on_gpu == OnGpu::Nothing;
+    for row in rows.iter().filter(first) {
+        let cells = OnGpu::ALL.map(|on_gpu| {
+            let case = Case { on_gpu, ..row.case };
+            find(rows, &case).map_or("–".into(), |row| cell(row.whole))
+        });
         let Case {
             instances,
             views,
             kind,
             ..
         } = row.case;
-        let (name, this) = (kind.name(), cell(row.whole));
-        println!("| {instances} | {views} | {name} | {this} | {other} |");
+        let (name, cells) = (kind.name(), cells.join(" | "));
+        println!("| {instances} | {views} | {name} | {cells} |");
     }
 }
 
 const PANEL: f64 = 300.0;
-const HEIGHT: f64 = 400.0;
+const HEIGHT: f64 = 420.0;
 const LEFT: f64 = 60.0;
 const TOP: f64 = 60.0;
 const BASE: f64 = 320.0;
-/// Colours of the sides of the stage cull.
-const COLORS: [(Side, &str); 2] = [(Side::Cpu, "#4477aa"), (Side::Gpu, "#cc6677")];
+/// Colours by what runs on the GPU.
+const COLORS: [(OnGpu, &str); 3] = [
+    (OnGpu::Nothing, "#4477aa"),
+    (OnGpu::Cull, "#cc6677"),
+    (OnGpu::Both, "#228833"),
+];
 /// Dashes of what is in view.
 const DASHES: [(InView, &str); 3] = [
     (InView::All, "none"),
@@ -272,11 +279,11 @@ pub(crate) fn plot(rows: &[Row]) -> Outcome<String> {
             "<text x=\"{start}\" y=\"{}\">{name}</text>",
             TOP - 10.0
         )?;
-        for (side, color) in COLORS {
+        for (on_gpu, color) in COLORS {
             for (in_view, dash) in DASHES {
                 let of = |row: &&&Row| {
                     let case = &row.case;
-                    (case.kind, case.side, case.in_view) == (kind, side, in_view)
+                    (case.kind, case.on_gpu, case.in_view) == (kind, on_gpu, in_view)
                 };
                 let points: Vec<String> = levels
                     .iter()
@@ -333,19 +340,18 @@ fn line(svg: &mut String, points: &str, (color, dash): (&str, &str)) -> Outcome 
 }
 
 fn legend(svg: &mut String) -> Outcome {
-    let mut x = LEFT;
-    let y = BASE + 50.0;
-    for (side, color) in COLORS {
-        for (in_view, dash) in DASHES {
+    for (row, (on_gpu, color)) in COLORS.into_iter().enumerate() {
+        let y = BASE + 46.0 + 18.0 * row as f64;
+        for (column, (in_view, dash)) in DASHES.into_iter().enumerate() {
+            let x = LEFT + 280.0 * column as f64;
             line(svg, &format!("{x},{y} {},{y}", x + 30.0), (color, dash))?;
-            let (side, in_view) = (side_name(side), in_view.name());
+            let (on_gpu, in_view) = (on_gpu.name(), in_view.name());
             writeln!(
                 svg,
-                "<text x=\"{}\" y=\"{}\">cull: {side}, {in_view}</text>",
+                "<text x=\"{}\" y=\"{}\">on the GPU: {on_gpu}; in view: {in_view}</text>",
                 x + 36.0,
                 y + 4.0
             )?;
-            x += 150.0;
         }
     }
     Ok(())
