@@ -1053,6 +1053,30 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
         self.animator.changed(self.id.index);
     }
 
+    /// Switches its events on or off. They are on at first.
+    ///
+    /// An actor whose events are off delivers none, neither those of its clips nor those of its
+    /// state machine. Nothing wakes it for them, so a crowd that nobody hears costs less: see
+    /// [`Animator::visits`]. Switched on again, it delivers what happens from then on.
+    ///
+    /// ```
+    /// use throng::animator::Animator;
+    ///
+    /// let mut animator = Animator::new(&throng::builtin::mannequin()?.character)?;
+    /// let far = animator.add("Walk")?;
+    /// animator.actor_mut(far)?.set_events(false);
+    /// animator.update(0.0)?;
+    /// let before = animator.visits();
+    /// animator.update(10.0)?;
+    /// assert_eq!((animator.events().len(), animator.visits()), (0, before));
+    /// # Ok::<(), throng::Error>(())
+    /// ```
+    pub fn set_events(&mut self, on: bool) {
+        self.animator.touch(self.id.index);
+        self.animator.parts(self.id.index).actor.is_silent = !on;
+        self.animator.changed(self.id.index);
+    }
+
     /// Lets its spring bones start anew, in its animated pose.
     pub fn reset_springs(&mut self) {
         self.animator.parts(self.id.index).actor.springs.reset();

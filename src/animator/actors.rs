@@ -50,6 +50,9 @@ pub(crate) struct ActorState {
     pub(super) goals: Goals,
     pub(super) weights: Option<Box<Weights>>,
     pub(super) springs: Springs,
+    /// True if it delivers no events.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub(super) is_silent: bool,
     /// World space from character space, for spring bones and root motion.
     pub(super) world: Affine3,
     /// Contains it in every pose of what it plays.
@@ -63,8 +66,8 @@ pub(crate) struct ActorState {
 clone_fields! {
     ActorState {
         generation, alive, clock, layers, passed_s, changed, still_from_s, version, root, driver,
-        own_pose, own_clip, may_be_special, inertialisation, goals, weights, springs, world, sphere,
-        listed,
+        own_pose, own_clip, may_be_special, inertialisation, goals, weights, springs, is_silent,
+        world, sphere, listed,
     }
     Actors { list, free }
 }
@@ -84,7 +87,7 @@ impl ActorState {
             ($($field:ident)*) => { $(self.$field.clone_from(&from.$field);)* };
         }
         take_over!(clock passed_s changed root driver own_pose inertialisation goals weights);
-        take_over!(springs world);
+        take_over!(springs is_silent world);
     }
 
     /// Takes over the id, too.
@@ -138,6 +141,7 @@ impl ActorState {
             goals: Goals::default(),
             weights: None,
             springs: Springs::default(),
+            is_silent: false,
             world: Affine3::IDENTITY,
             sphere: Sphere::EMPTY,
             listed: false,

@@ -16,12 +16,17 @@ pub(crate) struct Sink<'a> {
     pub(crate) clock: Clock,
     pub(crate) now_s: f64,
     pub(crate) queue: &'a mut EventQueue,
+    /// False if nobody hears its events.
+    pub(crate) delivers: bool,
     /// The root motion of the update, if the actor uses it.
     pub(crate) step: Option<&'a mut Step>,
 }
 
 impl Sink<'_> {
     fn push(&mut self, kind: AnimationEventKind, layer: u8, weight: f32, local_s: f64) {
+        if !self.delivers {
+            return;
+        }
         self.queue.push(AnimationEvent {
             id: self.actor,
             time_s: self.clock.event_s(local_s, self.now_s),
@@ -67,7 +72,9 @@ impl Sink<'_> {
             step.add(library, passing, spans);
         }
         if spans[0] != spans[1] {
-            self.deliver(library, passing, spans);
+            if self.delivers {
+                self.deliver(library, passing, spans);
+            }
             flags |= PlayRecord::FLAG_STARTED;
         }
         if !record.has(PlayRecord::FLAG_STATE_MACHINE | PlayRecord::FLAG_FINISHED)
@@ -129,9 +136,10 @@ pub(super) fn finish_s(library: &Library, record: &PlayRecord, since_s: f64) -> 
     time_s.is_finite().then_some(time_s)
 }
 
-/// The time after `local_s` at which a record must next be visited, in the actor's time.
-pub(crate) fn next_s(library: &Library, record: &PlayRecord, local_s: f64) -> f64 {
-    if record.has(PlayRecord::FLAG_POSE) {
+/// The time after `local_s` at which a record must next be visited, in the actor's time. `delivers`
+/// is false if nobody hears its events.
+pub(crate) fn next_s(library: &Library, record: &PlayRecord, local_s: f64, delivers: bool) -> f64 {
+    if record.has(PlayRecord::FLAG_POSE) || !delivers {
         return removal_s(record);
     }
     let events = library.events(record.clip);

@@ -115,6 +115,7 @@ impl Animator {
             clock: actor.clock,
             now_s: *now_s,
             queue,
+            delivers: !actor.is_silent,
             step: step.as_mut(),
         };
         let mut mix = Mix {
@@ -189,7 +190,7 @@ impl Animator {
             wakes_s = wakes_s.min(end_s);
         }
         for record in records {
-            wakes_s = wakes_s.min(next_s(library, record, local_s));
+            wakes_s = wakes_s.min(next_s(library, record, local_s, !actor.is_silent));
         }
         if actor.layers.blends_move(pools, local_s) {
             actor.still_from_s = f64::INFINITY;

@@ -371,3 +371,41 @@ fn lists_are_checked_and_sorted() {
         assert!(at, "{error}");
     }
 }
+
+/// Switched off, nothing is delivered and nothing wakes the actor, not even the end of a clip. What
+/// happened before the switch is delivered, and what happens after it is switched on again.
+#[test]
+fn events_can_be_switched_off() {
+    let character = character(&[(1.0, vec![0.25, 0.75]), (2.0, vec![])]).unwrap();
+    let mut animator = Animator::new(&character).unwrap();
+    let walks = animator.add("0").unwrap();
+    let ends = animator.add(Play::new("1").once()).unwrap();
+    let heard = |animator: &mut Animator, now_s: f64| {
+        animator.update(now_s).unwrap();
+        let events = animator
+            .events()
+            .iter()
+            .map(|event| (event.id, event.time_s));
+        events.collect::<Vec<_>>()
+    };
+    assert_eq!(heard(&mut animator, 0.5), [(walks, 0.25)]);
+    animator.update(0.6).unwrap();
+    for id in [walks, ends] {
+        animator.actor_mut(id).unwrap().set_events(false);
+    }
+    assert_eq!(heard(&mut animator, 0.7), []);
+    let visits = animator.visits();
+    for number in 1..100 {
+        assert_eq!(heard(&mut animator, f64::from(number)), []);
+    }
+    assert_eq!(animator.visits(), visits);
+    // A snapshot has the switch.
+    let saved = animator.snapshot();
+    animator.actor_mut(walks).unwrap().set_events(true);
+    assert_eq!(heard(&mut animator, 99.5), [(walks, 99.25)]);
+    assert_eq!(heard(&mut animator, 100.0), [(walks, 99.75)]);
+    animator.actor_mut(ends).unwrap().set_events(true);
+    assert_eq!(heard(&mut animator, 101.0).len(), 2);
+    animator.restore(&saved).unwrap();
+    assert_eq!(heard(&mut animator, 110.0), []);
+}

@@ -84,6 +84,8 @@ pub struct Spawn<'a> {
     pub time_scale: f32,
     /// False to start without spring bones.
     pub springs: bool,
+    /// False to start without events. See [`Actor::set_events`](crate::Actor::set_events).
+    pub events: bool,
 }
 
 impl Default for Spawn<'_> {
@@ -107,6 +109,7 @@ impl Default for Spawn<'_> {
             paused: false,
             time_scale: 1.0,
             springs: true,
+            events: true,
         }
     }
 }
@@ -204,6 +207,9 @@ impl Crowd {
         }
         if !spawn.springs {
             it.set_springs(false);
+        }
+        if !spawn.events {
+            it.set_events(false);
         }
         Ok(())
     }
