@@ -254,7 +254,7 @@ impl Crowd {
             .reserve(self.desc.capacity.blended as usize);
         self.scene.instances.reserve();
         if let Some(poses) = &mut self.scene.gpu_poses {
-            poses.grow(self.desc.capacity.instances);
+            poses.grow(&self.desc.capacity);
         }
         self.scene.reserve_visibility(&self.desc.capacity);
         self.scene

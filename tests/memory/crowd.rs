@@ -49,7 +49,7 @@ fn capacity(character: &Character, count: u32) -> Capacity {
 
 /// The kind of crowd.
 struct Load {
-    side: Side,
+    stages: Stages,
     /// Of seven instances, those of each of three characters, which share the capacity.
     shares: [u32; 3],
     /// The capacity grows by so many instances when it is reached. `None`: all were stated.
@@ -80,10 +80,7 @@ fn memory(context: &mut Context, character: &Character, load: &Load, count: u32)
     let desc = CrowdDesc {
         frames_in_flight: FRAMES_IN_FLIGHT,
         capacity: capacity(character, stated),
-        stages: Stages {
-            cull: load.side,
-            animate: Side::Cpu,
-        },
+        stages: load.stages,
         ..CrowdDesc::default()
     };
     let mut crowd = Crowd::new(&device, &mut context.allocator(), &desc).unwrap();
@@ -190,23 +187,38 @@ fn each(load: &Load) -> Each {
     }
 }
 
+const STAGES: [Stages; 3] = [
+    Stages {
+        cull: Side::Cpu,
+        animate: Side::Cpu,
+    },
+    Stages {
+        cull: Side::Gpu,
+        animate: Side::Cpu,
+    },
+    Stages {
+        cull: Side::Gpu,
+        animate: Side::Gpu,
+    },
+];
+
 /// For each instance, a crowd needs at most 768 bytes of the CPU's memory, and 1 KiB of the GPU's
 /// beyond its palettes in the ring.
 #[test]
 fn memory_for_each_instance() {
-    for side in [Side::Cpu, Side::Gpu] {
+    for stages in STAGES {
         let Each {
             cpu,
             gpu,
             palettes,
             by_name,
         } = each(&Load {
-            side,
+            stages,
             shares: [7, 0, 0],
             step: None,
         });
         let what = format!(
-            "cull: {side:?}: CPU: {cpu:.1} bytes; GPU: {gpu:.1} bytes beyond {palettes:.1} of \
+            "{stages:?}: CPU: {cpu:.1} bytes; GPU: {gpu:.1} bytes beyond {palettes:.1} of \
              palettes; in all {by_name:.1?}"
         );
         println!("{what}");
@@ -226,10 +238,15 @@ fn memory_for_each_instance() {
 #[test]
 fn memory_of_lists_that_grow() {
     let loads = [([4, 2, 1], None), ([4, 2, 1], Some(999))];
-    for side in [Side::Cpu, Side::Gpu] {
+    for stages in STAGES {
         for (shares, step) in loads {
-            let cpu = each(&Load { side, shares, step }).cpu;
-            let what = format!("cull: {side:?}, {shares:?}, {step:?}: {cpu:.1} bytes");
+            let load = Load {
+                stages,
+                shares,
+                step,
+            };
+            let cpu = each(&load).cpu;
+            let what = format!("{stages:?}, {shares:?}, {step:?}: {cpu:.1} bytes");
             println!("{what}");
             assert!(cpu <= MAX_CPU_BYTES, "{what}");
         }

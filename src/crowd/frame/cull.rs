@@ -130,11 +130,8 @@ impl Frame<'_> {
                 let to = work.buffer.handle;
                 device.raw.cmd_copy_buffer(cmd, host, to, regions);
             }
-            if let Some(plays) = &buffers.plays {
-                for regions in buffers.play_copies.chunks(MAX_REGIONS) {
-                    let to = plays.handle;
-                    device.raw.cmd_copy_buffer(cmd, host, to, regions);
-                }
+            if let Some(poses) = &crowd.scene.gpu_poses {
+                buffers.record_plays((device, cmd), frame_index, &poses.copies);
             }
             let bytes = u64::from(layout.choices - layout.counters) * 4;
             device

@@ -192,10 +192,9 @@ impl Frame<'_> {
         let Some(poses) = &crowd.scene.gpu_poses else {
             return Ok(());
         };
-        let (records, copies) = (&poses.upload, &poses.copies);
         let buffers = &mut crowd.memory.buffers;
         // SAFETY: the work of this frame index has ended, by the contract of `begin_frame`.
-        written.plays = unsafe { buffers.write_plays(self.frame_index, records, copies) }?;
+        written.plays = unsafe { buffers.write_plays(self.frame_index, &poses.upload) }?;
         Ok(())
     }
 

@@ -244,8 +244,6 @@ pub(in crate::crowd) struct FrameBuffers {
     pub(in crate::crowd) cull_set: vk::DescriptorSet,
     /// This frame's copies from the records that the CPU wrote to the work buffer.
     pub(in crate::crowd) copies: Vec<vk::BufferCopy>,
-    /// This frame's copies of play records.
-    pub(in crate::crowd) play_copies: Vec<vk::BufferCopy>,
     /// Bytes of this frame's patches so far.
     pub(in crate::crowd) patched: u64,
 }
@@ -278,7 +276,6 @@ impl FrameBuffers {
             cull_pool: Object::null(),
             cull_set: vk::DescriptorSet::null(),
             copies: Vec::new(),
-            play_copies: Vec::new(),
             patched: 0,
         }
     }
@@ -361,8 +358,6 @@ impl FrameBuffers {
             let usage = usage | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS;
             let name = "throng play records";
             self.plays = Some(Buffer::device_local(device, allocator, name, bytes, usage)?);
-            let most = upload_capacity(desc.capacity.instances).min(desc.capacity.instances);
-            reserve_all(&mut self.play_copies, most as usize);
         }
         let usage = usage | vk::BufferUsageFlags::VERTEX_BUFFER | desc.skinned_usage;
         let bytes = limit(
@@ -512,7 +507,6 @@ impl FrameBuffers {
     /// Begins the copies of a frame.
     pub(in crate::crowd) fn begin_copies(&mut self) {
         self.copies.clear();
-        self.play_copies.clear();
         self.patched = 0;
     }
 
@@ -574,8 +568,7 @@ impl FrameBuffers {
         Ok(())
     }
 
-    /// Writes play records, and copies each of these ranges of them to the record with the number
-    /// beside it.
+    /// Writes play records. Returns their bytes.
     ///
     /// # Errors
     /// [`Error::Capacity`] if a frame has no space for that many.
@@ -586,21 +579,42 @@ impl FrameBuffers {
         &mut self,
         frame_index: u32,
         records: &[GpuPlay],
-        copies: &[(Range<u32>, u32)],
     ) -> Result<u64> {
         let section = self.sections.plays;
         // SAFETY: this function has the same contract.
         let mut out = unsafe { self.write(frame_index, section, 0, records.len())? };
         out.copy_from(records)?;
-        let (_, start) = self.host_source(frame_index, section);
+        Ok(size_of_val(records) as u64)
+    }
+
+    /// Records the copies of play records: of each range of those that the CPU wrote, to the record
+    /// with the number beside it.
+    ///
+    /// # Safety
+    /// `cmd` is recording, outside a render pass; the ranges lie in the ring and in the buffer.
+    pub(in crate::crowd) unsafe fn record_plays(
+        &self,
+        (device, cmd): (&Device, vk::CommandBuffer),
+        frame_index: u32,
+        copies: &[(Range<u32>, u32)],
+    ) {
+        let Some(plays) = &self.plays else { return };
+        let (host, start) = self.host_source(frame_index, self.sections.plays);
         let each = size_of::<GpuPlay>() as u64;
-        let regions = copies.iter().map(|(from, to)| vk::BufferCopy {
-            src_offset: start + u64::from(from.start) * each,
-            dst_offset: u64::from(*to) * each,
-            size: from.len() as u64 * each,
-        });
-        self.play_copies.extend(regions);
-        Ok(records.len() as u64 * each)
+        let mut regions = [vk::BufferCopy::default(); 256];
+        for copies in copies.chunks(regions.len()) {
+            for (region, (from, to)) in regions.iter_mut().zip(copies) {
+                *region = vk::BufferCopy {
+                    src_offset: start + u64::from(from.start) * each,
+                    dst_offset: u64::from(*to) * each,
+                    size: from.len() as u64 * each,
+                };
+            }
+            let regions = regions.get(..copies.len()).unwrap_or_default();
+            // SAFETY: `cmd` is recording outside a render pass, and the regions lie in both
+            // buffers, by this function's contract.
+            unsafe { device.raw.cmd_copy_buffer(cmd, host, plays.handle, regions) };
+        }
     }
 
     /// Copies the written records, if the ring is staged. Returns whether it was.

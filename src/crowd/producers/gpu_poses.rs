@@ -1,12 +1,13 @@
 //! Which instances the stage animate poses on the GPU, and the play records that it has of them.
 
+use crate::crowd::Capacity;
 use crate::crowd::memory::range_allocator::RangeAllocator;
 use crate::gpu::{CpuReason, GpuPlay, Producer};
 use crate::grow::reserve_all;
 use core::ops::Range;
 
-/// Play records of one frame's upload, at least.
-const LEAST_UPLOAD: u32 = 16_384;
+/// Play records of one frame's upload, besides one for each instance.
+const MORE_UPLOAD: u32 = 1024;
 
 /// The largest distance from the epoch of play records, in seconds. Records may begin as long
 /// before or after it again.
@@ -19,8 +20,7 @@ pub(in crate::crowd) fn play_capacity(instances: u32) -> u32 {
 
 /// The play records that one frame has space for.
 pub(in crate::crowd) fn upload_capacity(instances: u32) -> u32 {
-    let all = play_capacity(instances);
-    all.min(LEAST_UPLOAD + all / 16)
+    play_capacity(instances).min(instances.saturating_add(MORE_UPLOAD))
 }
 
 /// What the GPU has of an instance.
@@ -79,8 +79,10 @@ impl GpuPoses {
         }
     }
 
-    /// Grows to so many instances, so that frames allocate nothing.
-    pub(in crate::crowd) fn grow(&mut self, instances: u32) {
+    /// Grows to a capacity, so that frames allocate nothing.
+    pub(in crate::crowd) fn grow(&mut self, capacity: &Capacity) {
+        let instances = capacity.instances;
+        let weighted = capacity.morph_weights.min(instances) as usize;
         self.ranges.grow(play_capacity(instances));
         self.upload_capacity = upload_capacity(instances);
         let (instances, records) = (instances as usize, self.upload_capacity as usize);
@@ -91,7 +93,7 @@ impl GpuPoses {
         // An actor may have more records than a frame has space for.
         reserve_all(&mut self.upload, records + usize::from(u8::MAX));
         reserve_all(&mut self.copies, instances.min(records));
-        reserve_all(&mut self.weighted, instances.min(records));
+        reserve_all(&mut self.weighted, weighted);
     }
 
     /// Notes the number of characters.

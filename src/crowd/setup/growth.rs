@@ -120,7 +120,7 @@ impl Crowd {
         self.scene.instances.grow(&wanted);
         self.scene.animated.reserve(wanted.instances as usize);
         if let Some(poses) = &mut self.scene.gpu_poses {
-            poses.grow(wanted.instances);
+            poses.grow(&wanted);
         }
         self.frame.sorted.reserve(wanted.blended as usize);
         self.scene.reserve_visibility(&wanted);
