@@ -192,7 +192,8 @@ fn of_this_process() -> Outcome<Table> {
             deforms: kind.deforms,
         })?;
         // What kinds have in common is named after the first.
-        for pipeline in crowd.pipelines() {
+        // Those of the stage animate come with their formats and sizes, below.
+        for pipeline in crowd.pipelines().filter(|it| it.stage != "animate") {
             if known.contains(&pipeline.handle) {
                 continue;
             }

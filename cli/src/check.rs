@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::path::PathBuf;
 use throng::error::Escaped;
+use throng::gpu::CpuReason;
 use throng::import::{ImportOptions, Imported, RepairKind};
 
 /// Check files: one line for each, with what was repaired.
@@ -25,6 +26,7 @@ use throng::import::{ImportOptions, Imported, RepairKind};
   throng check assets                       all files of a folder and the folders in it
   throng check --strict knight.glb          the file must need no repair
   throng check --quiet assets || exit 1     only lines of faulty files, in a script
+  throng check --producers knight.glb       what is posed on the CPU, and why
   throng check --json assets | jq -r '.files[] | select(.verdict == \"faulty\").file'
 
 The keys of the JSON are in docs/command-line.md.")
@@ -39,6 +41,9 @@ pub(crate) struct Args {
     /// Print faulty files only, and no summary.
     #[arg(short, long)]
     pub(crate) quiet: bool,
+    /// Tell what keeps instances of a sound file from being posed on the GPU, and what to change.
+    #[arg(long)]
+    producers: bool,
     /// Print JSON for programs instead of lines.
     #[arg(long)]
     json: bool,
@@ -49,6 +54,8 @@ pub(crate) struct Args {
 /// What was found out about a file.
 struct Checked {
     name: String,
+    /// True to tell what is posed on the CPU.
+    producers: bool,
     /// The reason why it cannot be imported, or the import.
     model: Result<Imported, String>,
     is_faulty: bool,
@@ -141,6 +148,7 @@ fn check(file: Found, args: &Args) -> Checked {
     let is_sound = |model: &Imported| !args.strict || model.repairs.is_empty();
     Checked {
         name: path.display().to_string(),
+        producers: args.producers,
         is_faulty: !model.as_ref().is_ok_and(is_sound),
         model,
     }
@@ -163,6 +171,9 @@ impl Checked {
         for line in repairs {
             writeln!(out, "    {line}")?;
         }
+        if self.producers {
+            print_producers(model, out)?;
+        }
         Ok(())
     }
 
@@ -182,8 +193,53 @@ impl Checked {
             one["joints"] = model.skeleton().len().into();
             one["vertices"] = model.vertex_count().into();
             one["clips"] = model.clips().len().into();
+            if self.producers {
+                one["on_cpu"] = on_cpu(model)
+                    .map(|(clip, reason)| {
+                        json!({
+                            "clip": clip,
+                            "reason": reason.to_string(),
+                            "advice": advice(reason),
+                        })
+                    })
+                    .collect();
+            }
         }
         one
+    }
+}
+
+/// What is posed on the CPU: everything for a reason of the character, or a clip for one of its own.
+fn on_cpu(model: &Imported) -> impl Iterator<Item = (Option<&str>, CpuReason)> {
+    let whole = CpuReason::of_character(&model.character);
+    let clips = model.clips().iter();
+    let clips = clips.filter_map(|clip| Some((Some(clip.name()), CpuReason::of_clip(clip)?)));
+    whole.into_iter().map(|reason| (None, reason)).chain(clips)
+}
+
+fn print_producers(model: &Imported, out: &mut dyn Write) -> io::Result<()> {
+    if on_cpu(model).next().is_none() {
+        return writeln!(out, "    all clips can be posed on the GPU");
+    }
+    for (clip, reason) in on_cpu(model) {
+        let what = clip.map_or("everything".into(), |clip| {
+            format!("clip \"{}\"", Escaped(clip))
+        });
+        let advice = advice(reason);
+        writeln!(out, "    {what} is posed on the CPU: {reason}; {advice}")?;
+    }
+    Ok(())
+}
+
+/// What to change, so that the GPU can pose instances.
+fn advice(reason: CpuReason) -> &'static str {
+    match reason {
+        CpuReason::Blended => "masked materials (alpha cutoff) do not have to be sorted",
+        CpuReason::Joints => "leave out joints that move no vertex, or split the character",
+        CpuReason::Springs => "switch them off where nobody sees them (Actor::set_springs)",
+        CpuReason::KeptCurves => "bake it with a larger --error, or play it near the camera only",
+        CpuReason::MorphWeights => "play it near the camera only",
+        _ => "see Crowd::producer",
     }
 }
 

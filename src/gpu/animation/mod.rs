@@ -5,6 +5,10 @@
 //! - `tables`: skeleton, palette, masks and clips as words.
 //! - `buffer`: these in a buffer.
 
+use crate::character::Character;
+use crate::clip::Clip;
+use crate::mesh::AlphaMode;
+
 mod buffer;
 mod play;
 mod tables;
@@ -72,6 +76,47 @@ pub enum CpuReason {
     SpeedChange,
     /// A time is more than 2²⁹ seconds from the epoch, or a clip runs more than 2³⁰ times a second.
     Range,
+}
+
+impl CpuReason {
+    /// Why all instances of a character are posed on the CPU, if that is so in every crowd.
+    ///
+    /// Spring bones can be switched off: see [`Actor::set_springs`](crate::Actor::set_springs).
+    #[must_use]
+    pub fn of_character(character: &Character) -> Option<Self> {
+        let used = character.primitives().iter().map(|it| it.material as usize);
+        let mut used = used.filter_map(|number| character.materials().get(number));
+        if used.any(|material| material.alpha == AlphaMode::Blend) {
+            Some(Self::Blended)
+        } else if character.skeleton().len() > MAX_JOINTS as usize {
+            Some(Self::Joints)
+        } else if !character.springs().is_empty() {
+            Some(Self::Springs)
+        } else {
+            None
+        }
+    }
+
+    /// Why instances that play a clip are posed on the CPU, if the clip is the reason.
+    ///
+    /// ```
+    /// use throng::gpu::CpuReason;
+    ///
+    /// let character = throng::builtin::mannequin()?.character;
+    /// assert_eq!(CpuReason::of_character(&character), None);
+    /// assert!(character.clips().iter().all(|clip| CpuReason::of_clip(clip).is_none()));
+    /// # Ok::<(), throng::Error>(())
+    /// ```
+    #[must_use]
+    pub fn of_clip(clip: &Clip) -> Option<Self> {
+        if !clip.kept.is_empty() {
+            Some(Self::KeptCurves)
+        } else if clip.drives_weights() {
+            Some(Self::MorphWeights)
+        } else {
+            None
+        }
+    }
 }
 
 impl core::fmt::Display for CpuReason {
