@@ -8,6 +8,7 @@ use super::record::PlayRecord;
 use super::state::{OwnPose, Pools};
 use super::work::Swing;
 use crate::animate::{PlanSource, Planner, Product, Starts};
+#[cfg(feature = "vulkan")]
 use crate::clip::Clip;
 use crate::error::{Result, expect_len, expect_transform};
 #[cfg(feature = "vulkan")]

@@ -120,7 +120,7 @@ impl Model {
             ..
         } = self.members[at];
         match self.rng.below(8) {
-            7 if self.kinds[character].clips().len() > 0 => {
+            7 if !self.kinds[character].clips().is_empty() => {
                 // A transition that fades, or that only the CPU can pose.
                 let (play, _) = self.playing(character);
                 let play = match self.rng.chance(2) {
