@@ -95,7 +95,9 @@ impl Crowd {
         // If growth has not been recorded since the last one, the buffers before that have
         // everything.
         let counts = (self.scene.instances.uploaded(), self.scene.chunks.copied());
-        if self.scene.visibility.prepared_in() > 0 && self.memory.grown.is_none() {
+        let holds = counts != (0, 0) || replaced.work.is_some();
+        let uploaded = holds && self.scene.visibility.prepared_in() > 0;
+        if uploaded && self.memory.grown.is_none() {
             self.memory.grown = Some(Grown::take(&mut replaced, counts).into());
         }
         retire_queue.retire(Retired::Buffers(replaced.into()));
