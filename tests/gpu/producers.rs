@@ -348,6 +348,20 @@ fn attachments_follow_what_the_gpu_poses() {
             assert!(seen.iter().zip(&before).all(|(now, then)| now != then));
             before = seen;
         }
+        // The parent comes to its last pose between two frames.
+        let mut it = stage.crowd.instance_mut(parent).unwrap();
+        it.play(Play::new("Wave").once()).unwrap();
+        let mut clips = stage.crowd.character(kind).unwrap().clips().iter();
+        let wave = clips.find(|clip| clip.name() == "Wave").unwrap();
+        let end_s = 0.6 + wave.duration_s();
+        for time_s in [end_s - 0.3, end_s + 0.1, end_s + 0.2] {
+            stage.frame(setup, time_s);
+            assert_eq!(stage.producer(parent), Producer::Gpu);
+            let it = stage.crowd.instance(parent).unwrap();
+            let wanted = it.transform() * it.joint_model("RightHand", time_s).unwrap();
+            let seen = stage.crowd.instance(child).unwrap().transform();
+            assert!(seen.abs_diff_eq(wanted, 1e-5), "{seen} {wanted}");
+        }
         stage.destroy(setup);
     });
 }

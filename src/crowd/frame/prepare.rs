@@ -77,7 +77,8 @@ impl Frame<'_> {
         self.crowd.scene.take_moved();
         self.crowd.begin_producers();
         self.crowd.follow_all()?;
-        self.crowd.choose_producers()?;
+        let chosen = self.crowd.choose_producers();
+        chosen.inspect_err(|_| self.crowd.scene.undo_rest())?;
         self.crowd.memory.buffers.begin_copies();
         let frame = self.crowd.memory.retire_queue.frame();
         self.crowd.scene.visibility.begin_posing(frame);

@@ -154,26 +154,13 @@ impl Crowd {
         Ok(())
     }
 
-    /// Opens the attachments of instances that the GPU poses.
+    /// Opens the attachments of instances that the GPU poses. It does not say when one of them comes
+    /// to stand still, so they are all looked at.
     pub(in crate::crowd) fn open_posed_on_gpu(&mut self) {
-        let Scene {
-            instances,
-            attachments,
-            gpu_poses: Some(poses),
-            ..
-        } = &mut self.scene
-        else {
-            return;
-        };
-        let moves = |parent: u32| {
-            let state = instances.state(parent).filter(|_| poses.poses(parent));
-            state.is_some_and(|state| {
-                let animator = self.animators.get(state.character as usize);
-                let change = |animator: &Animator| animator.pose_change(state.actor);
-                animator.is_some_and(|it| it.as_ref().map(change) == Some(PoseChange::Moves))
-            })
-        };
-        attachments.open_children_of(moves);
+        if let Some(poses) = &self.scene.gpu_poses {
+            let attachments = &mut self.scene.attachments;
+            attachments.open_children_of(|parent| poses.poses(parent));
+        }
     }
 }
 
