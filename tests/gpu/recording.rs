@@ -4,7 +4,7 @@ use crate::pictures::{camera, scene, sides};
 use crate::reference::picture::different;
 use crate::reference::ribbon::{built, ribbon};
 use crate::support::frames::{FramesInFlight, NORMAL_Z, pass, picture, record};
-use crate::support::{SMALL, Setup, each, side};
+use crate::support::{SMALL, Setup, each, stages};
 use std::thread;
 use throng::ash::{self, vk};
 use throng::standalone::{Begin, Target};
@@ -211,8 +211,10 @@ fn stages_are_timed_where_it_is_asked_for() {
             unsafe { crowd.begin_frame(allocator, 0, 0.4) }.unwrap();
             let names: Vec<_> = crowd.gpu_times().iter().map(|scope| scope.name).collect();
             if setup.config.profile {
-                let cull = (side() == Side::Gpu).then_some("cull");
-                let wanted = ["upload"].into_iter().chain(cull).chain(["draw"]);
+                let cull = (stages().cull == Side::Gpu).then_some("cull");
+                let animate = (stages().animate == Side::Gpu).then_some("animate");
+                let wanted = ["upload"].into_iter().chain(cull).chain(animate);
+                let wanted = wanted.chain(["draw"]);
                 assert_eq!(names, wanted.collect::<Vec<_>>());
             } else {
                 assert!(names.is_empty());
