@@ -310,6 +310,42 @@ fn a_crowd_without_memory_for_play_records_is_posed_all_the_same() {
     });
 }
 
+/// A frame has space for one record of each instance and 1,024 more. Those that do not fit come to
+/// the GPU with the next frames, however often that happens.
+#[test]
+fn records_that_do_not_fit_into_a_frame_come_with_the_next() {
+    each(|setup| {
+        let count = 600;
+        let capacity = Capacity {
+            instances: count,
+            palette_entries: 3 * count,
+            ..SMALL
+        };
+        let mut stage = Stage::new(setup, capacity);
+        let kind = stage.add(setup, &built(ribbon(3)).character);
+        for _ in 0..count {
+            let id = stage.crowd.spawn(kind, &Spawn::default()).unwrap();
+            let mut it = stage.crowd.instance_mut(id).unwrap();
+            for layer in 0..4 {
+                it.play(Play::new("sway").layer(layer)).unwrap();
+            }
+        }
+        // Each time that time goes back, all records are needed again.
+        for round in 0..6 {
+            let time_s = 10.0 - f64::from(round);
+            let full = stage.frame(setup, time_s).posed_on_gpu;
+            assert_eq!(full, (count + 1024) / 4, "{round}");
+            stage.frame(setup, time_s + 0.1);
+            assert_eq!(
+                stage.frame(setup, time_s + 0.2).posed_on_gpu,
+                count,
+                "{round}"
+            );
+        }
+        stage.destroy(setup);
+    });
+}
+
 /// What is attached to instances that the GPU poses follows their joints.
 #[test]
 fn attachments_follow_what_the_gpu_poses() {

@@ -123,7 +123,8 @@ impl Animated {
     /// Notes the rows of the palettes of one character, `each` rows long.
     pub(in crate::crowd) fn note_rows(&mut self, each: u32) {
         for to in &self.destinations {
-            let start = to.row() as u32;
+            // The rows of the ring, also of those that are skinned on the CPU.
+            let (Destination::Ring(start) | Destination::Deform(_, start)) = *to;
             let end = start + each;
             let full = self.rows.len() == MAX_RANGES;
             match self.rows.last_mut() {

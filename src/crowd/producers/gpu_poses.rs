@@ -168,6 +168,10 @@ impl GpuPoses {
         (character, index): (u32, u32),
         start: usize,
     ) -> Option<bool> {
+        if self.upload.len() > self.upload_capacity as usize {
+            self.upload.truncate(start);
+            return None;
+        }
         let count = self.upload.len() - start;
         let before = self.at(index);
         let mut now = before;
@@ -180,7 +184,6 @@ impl GpuPoses {
                 first.map(|first| (first, length))
             }
         };
-        let range = range.filter(|_| self.upload.len() <= self.upload_capacity as usize);
         let Some((first, length)) = range else {
             self.upload.truncate(start);
             return None;
