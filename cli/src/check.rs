@@ -209,7 +209,7 @@ impl Checked {
     }
 }
 
-/// What is posed on the CPU: everything for a reason of the character, or a clip for one of its own.
+/// What the CPU poses: everything for a reason of the character, or a clip for one of its own.
 fn on_cpu(model: &Imported) -> impl Iterator<Item = (Option<&str>, CpuReason)> {
     let whole = CpuReason::of_character(&model.character);
     let clips = model.clips().iter();

@@ -116,7 +116,7 @@ pub(crate) struct Args {
     pub(crate) cull: Processor,
 
     /// The processor that computes poses. `auto` is the CPU on software devices, and if `--cull` is
-    /// the CPU, else the GPU. The picture is the same, but for rounding.
+    /// the CPU, else the GPU. The picture is the same, except for rounding.
     #[arg(long, value_enum, default_value = "auto")]
     pub(crate) animate: Processor,
 

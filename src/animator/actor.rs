@@ -840,9 +840,9 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
     /// Sets how the root motion of its clips is used.
     ///
     /// The motion of a clip is the motion that was extracted from it at import, or that of its
-    /// [gait](crate::character::AnimationDesc::gait_motion). It continues from the actor's transform
-    /// in the world, which is the origin at first. With [`RootMotionMode::Apply`], the instance of a
-    /// crowd moves with it.
+    /// [gait](crate::character::AnimationDesc::gait_motion). It continues from the actor's
+    /// transform in the world, which is the origin at first. With [`RootMotionMode::Apply`], the
+    /// instance of a crowd moves with it.
     pub fn set_root_motion(&mut self, mode: RootMotionMode) {
         let was = self.state().is_rooted();
         self.change(|it| {

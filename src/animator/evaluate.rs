@@ -8,11 +8,7 @@ use super::record::PlayRecord;
 use super::state::{OwnPose, Pools};
 use super::work::Swing;
 use crate::animate::{PlanSource, Planner, Product, Starts};
-#[cfg(feature = "vulkan")]
-use crate::clip::Clip;
 use crate::error::{Result, expect_len, expect_transform};
-#[cfg(feature = "vulkan")]
-use crate::gpu::{CpuReason, GpuPlay, Producer, convert};
 use crate::palette::{PaletteEntry, PaletteFormat, WriteOnly};
 use crate::skeleton::Transform;
 use glam::Affine3A;
@@ -121,76 +117,6 @@ impl Animator {
         work.list = list;
         self.work.buffers = work;
         Ok(())
-    }
-
-    /// Appends what an actor plays at the time of the animator, for shaders.
-    ///
-    /// The plays stay valid, at any later time, until something else plays on the actor, or its
-    /// clock or a blend position changes. `epoch_s` is any time of the animator's clock, in
-    /// seconds: see [`GpuTime`](crate::gpu::GpuTime).
-    ///
-    /// If only the CPU can pose the actor, nothing is appended, and the result has the reason. Some
-    /// reasons pass with time.
-    ///
-    /// ```
-    /// use throng::animator::Animator;
-    /// use throng::gpu::{CpuReason, Producer};
-    /// use throng::glam::Affine3A;
-    ///
-    /// let character = throng::builtin::mannequin()?.character;
-    /// let mut animator = Animator::new(&character)?;
-    /// let actor = animator.add("Walk")?;
-    /// let mut plays = Vec::new();
-    /// assert_eq!(animator.gpu_plays(actor, 0.0, &mut plays)?, Producer::Gpu);
-    /// assert_eq!(plays.len(), 1);
-    /// # Ok::<(), throng::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::NotFound`](crate::Error::NotFound) or [`Error::Stale`](crate::Error::Stale) for an
-    /// actor that is not alive.
-    #[cfg(feature = "vulkan")]
-    pub fn gpu_plays(
-        &self,
-        actor: ActorId,
-        epoch_s: f64,
-        out: &mut Vec<GpuPlay>,
-    ) -> Result<Producer> {
-        self.actors.check(actor)?;
-        let state = &self.actors[actor.index];
-        let local_s = state.clock.local_s(self.now_s);
-        let special = if !state.goals.is_empty() {
-            Some(CpuReason::InverseKinematics)
-        } else if state.springs.is_on() {
-            Some(CpuReason::Springs)
-        } else if state.inertialised_at(local_s).is_some() {
-            Some(CpuReason::Inertialisation)
-        } else {
-            None
-        };
-        if let Some(reason) = special {
-            return Ok(Producer::Cpu(reason));
-        }
-        let records = state.layers.records(&self.pools);
-        let clip = |record: &PlayRecord| self.library.clips.get(usize::from(record.clip));
-        let start = out.len();
-        match convert(records, clip, &state.clock, (self.now_s, epoch_s), out) {
-            Ok(()) => Ok(Producer::Gpu),
-            Err(reason) => {
-                out.truncate(start);
-                Ok(Producer::Cpu(reason))
-            }
-        }
-    }
-
-    /// True if a clip that a living actor plays drives morph weights.
-    #[cfg(feature = "vulkan")]
-    pub(crate) fn drives_weights(&self, id: ActorId) -> bool {
-        let records = self.actors[id.index].layers.records(&self.pools);
-        let mut clips = records
-            .iter()
-            .filter_map(|record| self.library.clips.get(usize::from(record.clip)));
-        clips.any(Clip::drives_weights)
     }
 
     fn take_list(&mut self, actors: &[ActorId]) -> Result<Vec<u32>> {

@@ -53,6 +53,8 @@ mod bounds;
 mod deliver;
 mod evaluate;
 mod event;
+#[cfg(feature = "vulkan")]
+mod gpu_plays;
 mod identity;
 mod joint_ref;
 mod library;
@@ -85,8 +87,6 @@ pub use replace::Misfit;
 pub(crate) use replace::Misfits;
 pub use snapshot::{ActorSnapshot, AnimatorSnapshot};
 pub use solvers::{IkReport, IkSolver, IkTarget};
-#[cfg(feature = "vulkan")]
-pub(crate) use state::Clock;
 pub use state::{RootMotionMode, ShowPose};
 
 use crate::Threads;

@@ -40,7 +40,7 @@ impl Side {
 
 /// The processors of the stages that can run on either.
 ///
-/// The pictures are the same, but for the rounding of poses.
+/// The pictures are the same, except for the rounding of poses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Stages {
     /// Who is drawn, and at which level of detail.

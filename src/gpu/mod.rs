@@ -141,8 +141,10 @@
 //!
 //! | word | in the shader | value |
 //! |---|---|---|
-//! | variant | `THRONG_VARIANT`, which a vertex shader defines, best as a specialization constant | [`PrimitiveDraw::variant`] |
-//! | surface | specialization constant [`MaterialDesc::SURFACE_CONSTANT`] of `throng_surface.glsl` | [`PrimitiveDraw::surface`] |
+//! | variant | `THRONG_VARIANT`, which a vertex shader defines, best as a specialization constant |
+//! [`PrimitiveDraw::variant`] |
+//! | surface | specialization constant [`MaterialDesc::SURFACE_CONSTANT`] of `throng_surface.glsl`
+//! | [`PrimitiveDraw::surface`] |
 //!
 //! Both may be left out, or be [`GpuInstance::NONE`]. Then one pipeline draws everything, and reads
 //! the words from the mesh. Bits that a shader does not need may be cleared in the variant, such as
@@ -166,7 +168,7 @@
 //! files, [`SetLayout::glsl`] is the text of `throng.glsl` with everything that it includes.
 
 mod allocator;
-mod animation;
+pub(crate) mod animation;
 mod device;
 mod encode;
 mod features;
@@ -190,7 +192,7 @@ mod upload;
 pub(crate) use allocator::expect_own;
 pub use allocator::{GpuAllocator, MemoryAllocator, MemoryBlock, MemoryRequest};
 pub use animation::{AnimationTables, CpuReason, GpuPlay, GpuTime, Producer};
-pub(crate) use animation::{JOINT_CLASSES, MAX_JOINTS, convert};
+pub(crate) use animation::{JOINT_CLASSES, MAX_JOINTS};
 pub use device::Device;
 pub(crate) use device::{Limits, VkCall, limit};
 pub(crate) use encode::{CHUNK, skin_variant, variant};

@@ -104,8 +104,8 @@ fn builtin() {
     check("builtin", &draw(&args(&["--instances", "60"])));
 }
 
-/// Both processors cull and animate alike: the pictures are the same, and the figures of every view.
-/// Poses that the GPU computes are rounded in another way, which few edges show.
+/// Both processors cull and animate alike: the pictures are the same, and the figures of every
+/// view. Poses that the GPU computes are rounded in another way, which few edges show.
 #[test]
 fn either_side_culls_and_animates() {
     let rendered = [["cpu", "cpu"], ["gpu", "cpu"], ["gpu", "gpu"]].map(|[side, animate]| {

@@ -2,8 +2,8 @@
 //!
 //! Frames in flight are begun in any order, skipped, and grown in between. The data that the GPU
 //! saw of a frame is compared when its frame index is begun again: the lists of visible instances,
-//! every record and every palette, bit for bit. Palettes that the GPU computed are compared within a
-//! bound. What instances play decides which side poses them, and changes it in any frame.
+//! every record and every palette, bit for bit. Palettes that the GPU computed are compared within
+//! a bound. What instances play decides which side poses them, and changes it in any frame.
 
 mod frames;
 mod operations;
@@ -55,8 +55,8 @@ struct Member {
     layer: Option<Playing>,
     /// A pose that was set. An instance with such a pose plays nothing.
     model: Option<Vec<Affine3A>>,
-    /// True once it faded or moved from what it played before. Only the test's own animator knows the
-    /// pose then.
+    /// True once it faded or moved from what it played before. Only the test's own animator knows
+    /// the pose then.
     mixed: bool,
     visible: bool,
     mask: u32,

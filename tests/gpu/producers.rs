@@ -346,6 +346,36 @@ fn records_that_do_not_fit_into_a_frame_come_with_the_next() {
     });
 }
 
+/// However often an instance has changed what it plays, its records find space.
+#[test]
+fn a_crowd_that_is_full_blends_on_the_gpu() {
+    each(|setup| {
+        let capacity = Capacity {
+            instances: 5,
+            palette_entries: 600,
+            ..SMALL
+        };
+        let mut stage = Stage::new(setup, capacity);
+        let kind = stage.add(setup, &builtin::mannequin().unwrap().character);
+        let ids = [(); 5].map(|()| stage.crowd.spawn(kind, &Spawn::default()).unwrap());
+        let clips = ["Idle", "Walk", "Run", "Wave"];
+        let mut counts = [0; 5];
+        for number in 0..24 {
+            // One to four clips at a time.
+            for id in ids.iter().filter(|_| number % 6 < 3) {
+                let play = Play::new(clips[number % 4]).fade_s(0.15);
+                stage.crowd.instance_mut(*id).unwrap().play(play).unwrap();
+            }
+            let stats = stage.frame(setup, 0.1 * (1.0 + number as f64));
+            assert_eq!((stats.posed_on_gpu, stats.animated), (5, 0), "{number}");
+            let records = stage.crowd.instance(ids[0]).unwrap().records().len();
+            counts[records] += 1;
+        }
+        assert!(counts[1..4].iter().all(|count| *count > 1), "{counts:?}");
+        stage.destroy(setup);
+    });
+}
+
 /// What is attached to instances that the GPU poses follows their joints.
 #[test]
 fn attachments_follow_what_the_gpu_poses() {
@@ -384,7 +414,7 @@ fn attachments_follow_what_the_gpu_poses() {
             assert!(seen.iter().zip(&before).all(|(now, then)| now != then));
             before = seen;
         }
-        // The parent comes to its last pose between two frames.
+        // The parent reaches its last pose between two frames.
         let mut it = stage.crowd.instance_mut(parent).unwrap();
         it.play(Play::new("Wave").once()).unwrap();
         let mut clips = stage.crowd.character(kind).unwrap().clips().iter();

@@ -1,5 +1,5 @@
-//! The stage cull on the CPU and on the GPU: the same lists in the same order, the same figures, the
-//! same pictures.
+//! The stage cull on the CPU and on the GPU: the same lists in the same order, the same figures,
+//! the same pictures.
 
 use crate::misuse::is_argument;
 use crate::reference::picture::{covered, different};
@@ -660,8 +660,8 @@ fn a_quiet_crowd_uploads_its_views() {
             }
             let quiet = frame(&mut crowd, setup, 4);
             assert_eq!((quiet.changes, quiet.animated), (0, 0));
-            // Growth copies on the GPU. Only poses that stand still are written again, once for each
-            // frame in flight.
+            // Growth copies on the GPU. Only poses that stand still are written again, once for
+            // each frame in flight.
             let more = Capacity {
                 instances: count * 3,
                 ..capacity

@@ -37,7 +37,8 @@ fn producer(
 impl Crowd {
     /// The processor that poses an instance, and if it is the CPU, the reason.
     ///
-    /// This is what the next prepared frame will find, unless something changes until then. See
+    /// This is what the next prepared frame will find, unless something changes until then.
+    /// [`CpuReason::Memory`] is what the last one found. See
     /// [`Stages::animate`](crate::crowd::Stages::animate).
     ///
     /// ```
@@ -69,7 +70,12 @@ impl Crowd {
             return Ok(Producer::Cpu(CpuReason::Chosen));
         };
         let mut plays = Vec::new();
-        let can = producer((loaded, state), animator, poses.epoch_s(), &mut plays)?;
+        let can = producer(
+            (loaded, state),
+            animator,
+            poses.epoch_s(self.time_s),
+            &mut plays,
+        )?;
         let full = Producer::Cpu(CpuReason::Memory);
         Ok(match can {
             Producer::Gpu if poses.producer(id.index) == full => full,
@@ -103,7 +109,7 @@ impl Crowd {
         else {
             return Ok(());
         };
-        let epoch_s = poses.epoch_s();
+        let epoch_s = poses.epoch_s(self.time_s);
         for block in 0..visibility.blocks() {
             for at in visibility.active_in(block) {
                 let index = (block * BLOCK + at) as u32;
@@ -154,8 +160,8 @@ impl Crowd {
         Ok(())
     }
 
-    /// Opens the attachments of instances that the GPU poses. It does not say when one of them comes
-    /// to stand still, so they are all looked at.
+    /// Opens the attachments of instances that the GPU poses. An instance may reach its last pose
+    /// between two frames, so those that stand are opened, too.
     pub(in crate::crowd) fn open_posed_on_gpu(&mut self) {
         if let Some(poses) = &self.scene.gpu_poses {
             let attachments = &mut self.scene.attachments;
@@ -204,7 +210,7 @@ impl Frame<'_> {
         if !poses.poses_any() {
             return;
         }
-        let now = GpuTime::new(crowd.time_s, poses.epoch_s());
+        let now = GpuTime::new(crowd.time_s, poses.epoch_s(crowd.time_s));
         let device = &crowd.device;
         // SAFETY: `cmd` is recording outside a render pass, by this function's contract; the
         // buffers are this crowd's and alive. The stage compact wrote jobs with the records of

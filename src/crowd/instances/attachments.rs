@@ -238,12 +238,12 @@ impl Attachments {
 
     /// Notes that the children of these parents have to be moved.
     pub(in crate::crowd) fn open_children_of(&mut self, parents: impl Fn(u32) -> bool) {
-        for at in 0..self.order.len() {
-            let child = self.order.get(at).map(|(_, child)| *child);
-            if let Some(parent) = child.and_then(|child| self.parent(child))
-                && parents(parent)
+        for (_, child) in &self.order {
+            if let Some(node) = self.nodes.get_mut(*child as usize)
+                && node.attachment.is_some_and(|to| parents(to.parent.index))
+                && !core::mem::replace(&mut node.is_open, true)
             {
-                self.open_children(parent);
+                self.open.push(Reverse((node.depth, *child)));
             }
         }
     }

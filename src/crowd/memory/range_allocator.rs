@@ -1,5 +1,6 @@
 //! Allocates the ranges of shared buffers that instances keep while they live.
 
+use crate::grow::reserve_all;
 use std::collections::BTreeMap;
 
 /// Allocates ranges of `capacity` units.
@@ -29,6 +30,11 @@ impl RangeAllocator {
 
     pub(in crate::crowd) fn grow(&mut self, capacity: u32) {
         self.capacity = capacity;
+    }
+
+    /// Reserves memory for this many free ranges of a size.
+    pub(in crate::crowd) fn reserve(&mut self, size: u32, ranges: usize) {
+        reserve_all(self.holes.entry(size).or_default(), ranges);
     }
 
     pub(in crate::crowd) fn used(&self) -> u32 {

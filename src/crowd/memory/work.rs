@@ -139,8 +139,8 @@ pub(in crate::crowd) struct WorkBuffer {
 }
 
 impl WorkBuffer {
-    /// Creates the buffer. It starts with `head` bytes of lists. `animates` is true if the GPU poses
-    /// instances.
+    /// Creates the buffer. It starts with `head` bytes of lists. `animates` is true if the GPU
+    /// poses instances.
     ///
     /// # Errors
     /// - [`Error::Capacity`](crate::Error::Capacity) if the device has no buffers of that size.

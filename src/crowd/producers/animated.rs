@@ -106,8 +106,8 @@ impl Animated {
         self.rows.clear();
     }
 
-    /// The rows of the ring that this frame writes, in ranges that do not overlap. Some rows between
-    /// are among them, which hold what the device has already, or what nothing reads.
+    /// The rows of the ring that this frame writes, in ranges that do not overlap. Some rows
+    /// between are among them, which hold what the device has already, or what nothing reads.
     pub(in crate::crowd) fn rows_written(&mut self) -> &[Range<u32>] {
         self.rows.sort_unstable_by_key(|rows| rows.start);
         self.rows.dedup_by(|next, last| {

@@ -2,6 +2,7 @@
 
 use crate::crowd::Capacity;
 use crate::crowd::memory::range_allocator::RangeAllocator;
+use crate::gpu::animation::MAX_PLAYS;
 use crate::gpu::{CpuReason, GpuPlay, Producer};
 use crate::grow::reserve_all;
 use core::ops::Range;
@@ -9,13 +10,16 @@ use core::ops::Range;
 /// Play records of one frame's upload, besides one for each instance.
 const MORE_UPLOAD: u32 = 1024;
 
+/// The lengths of ranges of records. Most instances keep their range, whatever they play.
+const LENGTHS: [u32; 2] = [4, MAX_PLAYS as u32];
+
 /// The largest distance from the epoch of play records, in seconds. Records may begin as long
 /// before or after it again.
 const MAX_EPOCH_S: f64 = (1_u32 << 28) as f64;
 
 /// The play records that a crowd of so many instances has space for.
 pub(in crate::crowd) fn play_capacity(instances: u32) -> u32 {
-    instances.max(1).saturating_mul(4)
+    instances.saturating_mul(LENGTHS[0]).max(LENGTHS[1])
 }
 
 /// The play records that one frame has space for.
@@ -84,6 +88,10 @@ impl GpuPoses {
         let instances = capacity.instances;
         let weighted = capacity.morph_weights.min(instances) as usize;
         self.ranges.grow(play_capacity(instances));
+        for length in LENGTHS {
+            let most = play_capacity(instances) / length;
+            self.ranges.reserve(length, most as usize);
+        }
         self.upload_capacity = upload_capacity(instances);
         let (instances, records) = (instances as usize, self.upload_capacity as usize);
         if self.played.len() < instances {
@@ -109,17 +117,14 @@ impl GpuPoses {
         self.upload.clear();
         self.copies.clear();
         self.weighted.clear();
-        let far = |epoch_s: f64| (now_s - epoch_s).abs() > MAX_EPOCH_S;
-        let renew = self.epoch_s.is_none_or(far);
-        if renew {
-            self.epoch_s = Some(now_s);
-        }
-        renew
+        let epoch_s = Some(self.epoch_s(now_s));
+        core::mem::replace(&mut self.epoch_s, epoch_s) != epoch_s
     }
 
-    /// The time that play records count from.
-    pub(in crate::crowd) fn epoch_s(&self) -> f64 {
-        self.epoch_s.unwrap_or(0.0)
+    /// The time that play records of a frame at `now_s` count from.
+    pub(in crate::crowd) fn epoch_s(&self, now_s: f64) -> f64 {
+        let near = |epoch_s: &f64| (now_s - epoch_s).abs() <= MAX_EPOCH_S;
+        self.epoch_s.filter(near).unwrap_or(now_s)
     }
 
     /// The processor that poses an instance, as the last prepared frame knew it.
@@ -179,7 +184,7 @@ impl GpuPoses {
         let range = match fits {
             true => Some((before.first, u32::from(before.length))),
             false => {
-                let length = (count as u32).next_power_of_two();
+                let length = LENGTHS[usize::from(count > LENGTHS[0] as usize)];
                 let first = self.ranges.allocate(length);
                 first.map(|first| (first, length))
             }

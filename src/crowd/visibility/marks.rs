@@ -511,8 +511,8 @@ impl Visibility {
         &self.list
     }
 
-    /// Notes that this frame has the pose of an instance. Returns true if the last prepared frame did
-    /// not.
+    /// Notes that this frame has the pose of an instance. Returns true if the last prepared frame
+    /// did not.
     pub(in crate::crowd) fn pose(&mut self, index: u32) -> bool {
         let before = self.prepared_in;
         let (now, marks) = (self.posing_in, self.marks.get_mut(index as usize));

@@ -16,8 +16,8 @@ mod time;
 
 pub use buffer::AnimationTables;
 pub use play::GpuPlay;
-pub(crate) use play::convert;
 pub use time::GpuTime;
+pub(crate) use time::{fixed, part_of, ratio, words};
 
 /// The most clips that shaders blend.
 pub(crate) const MAX_PLAYS: usize = 8;

@@ -41,7 +41,7 @@ impl GpuTime {
     }
 
     /// The tick next to a time, unless that is too far from the epoch.
-    pub(super) fn within(time_s: f64, epoch_s: f64) -> Option<Self> {
+    pub(crate) fn within(time_s: f64, epoch_s: f64) -> Option<Self> {
         let fits = (time_s - epoch_s).abs() <= MAX_S;
         fits.then(|| Self::new(time_s, epoch_s))
     }
@@ -69,7 +69,7 @@ impl GpuTime {
     }
 }
 
-pub(super) fn words(value: u64) -> [u32; 2] {
+pub(crate) fn words(value: u64) -> [u32; 2] {
     [value as u32, (value >> 32) as u32]
 }
 
@@ -89,12 +89,12 @@ pub(super) fn seconds(ticks: u64) -> f32 {
 }
 
 /// A number with 32 binary places. Negative ones become 0.
-pub(super) fn fixed(value: f64) -> u64 {
+pub(crate) fn fixed(value: f64) -> u64 {
     (value * TICKS_PER_S).round() as u64
 }
 
 /// A part of a whole, in 2⁻⁶⁴.
-pub(super) fn part_of(value: f64, whole: f64) -> u64 {
+pub(crate) fn part_of(value: f64, whole: f64) -> u64 {
     const SCALE: f64 = 18_446_744_073_709_551_616.0;
     (value / whole * SCALE) as u64
 }
@@ -102,7 +102,7 @@ pub(super) fn part_of(value: f64, whole: f64) -> u64 {
 /// A quotient with 64 binary places. `None` if it has more than 30 bits before them.
 ///
 /// A quotient in `f64` has 53 bits. The division of its remainder adds the others.
-pub(super) fn ratio(value: f64, divisor: f64) -> Option<i128> {
+pub(crate) fn ratio(value: f64, divisor: f64) -> Option<i128> {
     const SCALE: f64 = 18_446_744_073_709_551_616.0;
     let quotient = value / divisor;
     let remainder = (-quotient).mul_add(divisor, value);

@@ -372,7 +372,7 @@ impl World {
     }
 }
 
-/// True if a palette that the GPU computed is that of the CPU, but for rounding: see
+/// True if a palette that the GPU computed is that of the CPU, except for rounding: see
 /// [`crate::model::APART`].
 fn near(seen: &[u32], wanted: &[u32]) -> bool {
     let [seen, wanted] = [seen, wanted].map(|words| words.iter().map(|bits| f32::from_bits(*bits)));

@@ -195,7 +195,7 @@ fn check_normals(seen: &GpuInstance) {
     }
 }
 
-/// True if a palette that the GPU computed is that of the CPU, but for rounding.
+/// True if a palette that the GPU computed is that of the CPU, except for rounding.
 fn near(seen: &[u32], wanted: &[u32]) -> bool {
     let [seen, wanted]: [Vec<Mat3x4>; 2] = [seen, wanted].map(|words| {
         let all = words.as_chunks::<12>().0;

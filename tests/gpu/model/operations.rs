@@ -127,9 +127,9 @@ impl Model {
                     true => play.fade_s(0.4),
                     false => play.inertial_s(0.4),
                 };
-                let twin = &mut self.animators[character];
+                let own = &mut self.animators[character];
                 crowd.instance_mut(id).unwrap().play(play).unwrap();
-                twin.actor_mut(actor).unwrap().play(play).unwrap();
+                own.actor_mut(actor).unwrap().play(play).unwrap();
                 let member = &mut self.members[at];
                 (member.mixed, member.model, member.layer) = (true, None, None);
             }

@@ -1,0 +1,214 @@
+//! Play records of actors for shaders.
+
+use super::record::PlayRecord;
+use super::{ActorId, Animator};
+use crate::animator::state::Clock;
+use crate::clip::Clip;
+use crate::error::Result;
+use crate::gpu::animation::{MAX_PLAYS, fixed, part_of, ratio, words};
+use crate::gpu::{CpuReason, GpuPlay, GpuTime, Producer};
+use crate::motion::{Ease, LoopMode};
+use bytemuck::Zeroable;
+
+/// The longest way of a clip while its speed changes, in clip seconds. Shaders compute it in `f32`,
+/// whose error is then below 1e-6 s.
+const MAX_RAMP_WAY_S: f64 = 8.0;
+
+impl Animator {
+    /// Appends what an actor plays at the time of the animator, for shaders.
+    ///
+    /// The plays stay valid, at any later time, until something else plays on the actor, or its
+    /// clock or a blend position changes. `epoch_s` is any time of the animator's clock, in
+    /// seconds: see [`GpuTime`](crate::gpu::GpuTime).
+    ///
+    /// If only the CPU can pose the actor, nothing is appended, and the result has the reason. Some
+    /// reasons pass with time.
+    ///
+    /// ```
+    /// use throng::animator::Animator;
+    /// use throng::gpu::{CpuReason, Producer};
+    /// use throng::glam::Affine3A;
+    ///
+    /// let character = throng::builtin::mannequin()?.character;
+    /// let mut animator = Animator::new(&character)?;
+    /// let actor = animator.add("Walk")?;
+    /// let mut plays = Vec::new();
+    /// assert_eq!(animator.gpu_plays(actor, 0.0, &mut plays)?, Producer::Gpu);
+    /// assert_eq!(plays.len(), 1);
+    /// # Ok::<(), throng::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NotFound`](crate::Error::NotFound) or [`Error::Stale`](crate::Error::Stale) for an
+    /// actor that is not alive.
+    pub fn gpu_plays(
+        &self,
+        actor: ActorId,
+        epoch_s: f64,
+        out: &mut Vec<GpuPlay>,
+    ) -> Result<Producer> {
+        self.actors.check(actor)?;
+        let state = &self.actors[actor.index];
+        let local_s = state.clock.local_s(self.now_s);
+        let special = if !state.goals.is_empty() {
+            Some(CpuReason::InverseKinematics)
+        } else if state.springs.is_on() {
+            Some(CpuReason::Springs)
+        } else if state.inertialised_at(local_s).is_some() {
+            Some(CpuReason::Inertialisation)
+        } else {
+            None
+        };
+        if let Some(reason) = special {
+            return Ok(Producer::Cpu(reason));
+        }
+        let records = state.layers.records(&self.pools);
+        let clip = |record: &PlayRecord| self.library.clips.get(usize::from(record.clip));
+        let start = out.len();
+        match convert(records, clip, &state.clock, (self.now_s, epoch_s), out) {
+            Ok(()) => Ok(Producer::Gpu),
+            Err(reason) => {
+                out.truncate(start);
+                Ok(Producer::Cpu(reason))
+            }
+        }
+    }
+
+    /// True if a clip that a living actor plays drives morph weights.
+    pub(crate) fn drives_weights(&self, id: ActorId) -> bool {
+        let records = self.actors[id.index].layers.records(&self.pools);
+        let mut clips = records
+            .iter()
+            .filter_map(|record| self.library.clips.get(usize::from(record.clip)));
+        clips.any(Clip::drives_weights)
+    }
+}
+
+/// Converts the records of an actor.
+fn convert<'c>(
+    records: &[PlayRecord],
+    clip: impl Fn(&PlayRecord) -> Option<&'c Clip>,
+    clock: &Clock,
+    (now_s, epoch_s): (f64, f64),
+    out: &mut Vec<GpuPlay>,
+) -> core::result::Result<(), CpuReason> {
+    let local_s = clock.local_s(now_s);
+    // Those that have faded out, or never had a weight, are not seen again.
+    let seen = records.iter().filter(|record| {
+        let comes = record.to_weight > 0.0 || record.fade_end_s() > local_s;
+        comes || record.weight_at(local_s) > 0.0
+    });
+    for (number, record) in seen.enumerate() {
+        if record.has(PlayRecord::FLAG_POSE) {
+            return Err(CpuReason::OwnPose);
+        }
+        if number == MAX_PLAYS {
+            return Err(CpuReason::Plays);
+        }
+        let Some(clip) = clip(record) else { continue };
+        if !clip.kept.is_empty() {
+            return Err(CpuReason::KeptCurves);
+        }
+        out.push(converted(record, clip, clock, (now_s, epoch_s))?);
+    }
+    Ok(())
+}
+
+/// Converts a record of an actor with this clock.
+fn converted(
+    record: &PlayRecord,
+    clip: &Clip,
+    clock: &Clock,
+    (now_s, epoch_s): (f64, f64),
+) -> core::result::Result<GpuPlay, CpuReason> {
+    let mut play = GpuPlay {
+        clip: record.clip,
+        mask: record.mask,
+        layer: record.layer,
+        smooth: u8::from(record.ease() == Ease::Smooth),
+        mode: GpuPlay::STILL,
+        ..Zeroable::zeroed()
+    };
+    let local_s = clock.local_s(now_s);
+    set_weight(&mut play, record, clock, local_s, epoch_s)?;
+    let speed = record.to_speed * clock.rate();
+    let (duration_s, timing) = (clip.duration_s(), &clip.timing);
+    let changes = record.is_changing_speed(local_s) && clock.rate() > 0.0;
+    if duration_s <= 0.0 || timing.frames == 1 {
+        return Ok(play);
+    }
+    let at_s = record.clip_time_s(local_s, duration_s);
+    let still = fixed(at_s * timing.rate);
+    if clock.rate() == 0.0 || (speed == 0.0 && !changes) {
+        play.phase = words(still);
+        return Ok(play);
+    }
+    if record.loop_mode() == LoopMode::Once {
+        if changes {
+            return Err(CpuReason::SpeedChange);
+        }
+        let end_s = if speed > 0.0 { duration_s } else { 0.0 };
+        let left_s = (end_s - record.unwrapped_s(local_s)) / record.to_speed;
+        if left_s <= 0.0 {
+            play.phase = words(still);
+            return Ok(play);
+        }
+        let anchor = GpuTime::within(clock.animator_s(local_s + left_s), epoch_s);
+        play.anchor = anchor.ok_or(CpuReason::Range)?.words();
+        set_rate(&mut play, speed, duration_s)?;
+        play.mode = GpuPlay::ONCE;
+        return Ok(play);
+    }
+    let is_loop = record.loop_mode() == LoopMode::Loop;
+    let period_s = if is_loop {
+        duration_s
+    } else {
+        2.0 * duration_s
+    };
+    let mut anchor_s = now_s;
+    if changes {
+        let ramp_s = f64::from(record.speed_ramp_s);
+        let rates = [record.from_speed, record.to_speed].map(f64::abs);
+        if ramp_s * rates[0].max(rates[1]) > MAX_RAMP_WAY_S {
+            return Err(CpuReason::SpeedChange);
+        }
+        anchor_s = clock.animator_s(record.anchor_s + ramp_s);
+        play.ramp_s = (ramp_s / clock.rate()) as f32;
+        play.from_rate = (record.from_speed * clock.rate() / period_s) as f32;
+    }
+    let anchor = GpuTime::within(anchor_s, epoch_s).ok_or(CpuReason::Range)?;
+    play.anchor = anchor.words();
+    // The time of the tick, not that which was rounded to it.
+    let unwrapped_s = record.unwrapped_s(clock.local_s(anchor.seconds(epoch_s)));
+    let cycle_s = record.loop_mode().cycle_time_s(unwrapped_s, duration_s);
+    play.phase = words(part_of(cycle_s, period_s));
+    set_rate(&mut play, speed, period_s)?;
+    play.mode = if is_loop { 0 } else { GpuPlay::PING_PONG };
+    Ok(play)
+}
+
+fn set_weight(
+    play: &mut GpuPlay,
+    record: &PlayRecord,
+    clock: &Clock,
+    local_s: f64,
+    epoch_s: f64,
+) -> core::result::Result<(), CpuReason> {
+    let weight = record.weight_at(local_s);
+    if clock.rate() == 0.0 || record.fade_end_s() <= local_s {
+        (play.from_weight, play.to_weight) = (weight, weight);
+        return Ok(());
+    }
+    let start_s = clock.animator_s(record.fade_start_s);
+    let start = GpuTime::within(start_s, epoch_s).ok_or(CpuReason::Range)?;
+    play.fade_start = start.words();
+    play.fade_s = (f64::from(record.fade_s) / clock.rate()) as f32;
+    (play.from_weight, play.to_weight) = (record.from_weight, record.to_weight);
+    Ok(())
+}
+
+fn set_rate(play: &mut GpuPlay, speed: f64, period_s: f64) -> core::result::Result<(), CpuReason> {
+    let rate = ratio(speed, period_s).ok_or(CpuReason::Range)?;
+    (play.rate, play.whole_rate) = (words(rate as u64), (rate >> 64) as i32);
+    Ok(())
+}
