@@ -34,6 +34,7 @@ use load::Kind;
 use std::error::Error;
 use std::process::ExitCode;
 use std::time::Duration;
+use throng::ash::vk;
 use throng::standalone::{Context, ContextDesc, Validation};
 
 const NAME: &str = "crowd";
@@ -43,6 +44,8 @@ const INSTANCES: [u32; 3] = [100, 1_000, 10_000];
 const CULLED: [u32; 4] = [100, 1_000, 10_000, 100_000];
 /// Sizes that are drawn, too. A software driver needs seconds for a frame of more.
 const DRAWN: [u32; 2] = [100, 1_000];
+/// Further sizes that are drawn by a graphics card.
+const DRAWN_BY_CARDS: [u32; 2] = [10_000, 100_000];
 /// The size of the crowd that no view sees.
 const UNSEEN: u32 = 1_000;
 /// The largest size in a test.
@@ -142,7 +145,7 @@ fn poses(context: &mut Context, options: &Options) -> Outcome<Vec<report::Row>> 
 
 /// Measures one case.
 fn measure(context: &mut Context, case: Case, rounds: Rounds) -> Outcome<culling_report::Row> {
-    let mut scene = Scene::new(context, &case)?;
+    let mut scene = Scene::new(context, &case, rounds.draws())?;
     let figures = scene.run(context, WARM_UP, rounds);
     scene.destroy(context)?;
     let row = culling_report::Row::new(case, &figures?);
@@ -175,18 +178,23 @@ fn culled(options: &Options) -> Vec<Case> {
 }
 
 /// What is left out, and who decides it, in the cases that are drawn.
-const DRAWN_AS: [(Detail, OnGpu); 5] = [
+const DRAWN_AS: [(Detail, OnGpu); 6] = [
     (Detail::Uncut, OnGpu::Nothing),
     (Detail::Full, OnGpu::Nothing),
     (Detail::Full, OnGpu::Cull),
     (Detail::Levels, OnGpu::Nothing),
     (Detail::Levels, OnGpu::Cull),
+    (Detail::Levels, OnGpu::Both),
 ];
 
 /// All cases that are drawn: what is in view, then nothing in view for one to four views.
-fn drawn(options: &Options) -> Vec<Case> {
+fn drawn(options: &Options, is_software: bool) -> Vec<Case> {
     let mut cases = Vec::new();
-    for instances in options.sizes(&DRAWN) {
+    let mut sizes = options.sizes(&DRAWN);
+    if !is_software && !options.test {
+        sizes.extend(options.sizes(&DRAWN_BY_CARDS));
+    }
+    for instances in sizes {
         for in_view in InView::ALL {
             for views in 1..=4 {
                 if views != 2 && (in_view != InView::None || instances != UNSEEN) {
@@ -247,6 +255,7 @@ fn cold(options: &Options) -> Vec<Case> {
 }
 
 fn print_culling(context: &mut Context, options: &Options) -> Outcome {
+    let is_software = context.info.kind == vk::PhysicalDeviceType::CPU;
     let mut all = |cases: Vec<Case>, rounds: &dyn Fn(&Case) -> Rounds| -> Outcome<Vec<_>> {
         let measured = cases
             .into_iter()
@@ -262,8 +271,9 @@ fn print_culling(context: &mut Context, options: &Options) -> Outcome {
     culling_report::print_cold(&rows, &cold);
     let rows = all(unseen(options), &|case| options.rounds(case))?;
     culling_report::print_unseen(&rows);
-    let rows = all(drawn(options), &|_| options.drawn())?;
+    let rows = all(drawn(options, is_software), &|_| options.drawn())?;
     culling_report::print_device(&rows);
+    culling_report::print_scopes(&rows);
     Ok(())
 }
 

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use throng::ash::{self, vk};
 use throng::glam::camera::rh;
 use throng::glam::{Affine3A, Mat4, Vec3, vec3};
+use throng::gpu::ScopeTime;
 use throng::standalone::{Begin, Context, Frames, Target, TargetDesc};
 use throng::{
     Capacity, CharacterDesc, Crowd, CrowdDesc, Culling, PassDesc, PassId, PassKind, Side,
@@ -14,7 +15,7 @@ use throng::{
 };
 
 const FRAME_S: f64 = 1.0 / 60.0;
-const FRAMES_IN_FLIGHT: u32 = 2;
+pub(crate) const FRAMES_IN_FLIGHT: u32 = 2;
 /// The image that is drawn into. Views are much larger, and end in its lower right corner, so
 /// that levels are chosen as in a large picture and next to no pixels are shaded.
 const TARGET: vk::Extent2D = vk::Extent2D {
@@ -134,7 +135,7 @@ pub(crate) struct Case {
 }
 
 /// The figures of one frame.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Figures {
     /// Microseconds of `Crowd::begin_frame`.
     pub(crate) begin_us: f64,
@@ -144,6 +145,9 @@ pub(crate) struct Figures {
     pub(crate) draw_us: f64,
     /// Milliseconds from the submission until its end, by the host's clock.
     pub(crate) submission_ms: f64,
+    /// The device's times by scope, of the last frame with the same frame index. Empty if the
+    /// device has no timestamps.
+    pub(crate) scopes: Vec<ScopeTime>,
     pub(crate) stats: Stats,
 }
 
@@ -164,6 +168,12 @@ pub(crate) enum Rounds {
     One,
 }
 
+impl Rounds {
+    pub(crate) fn draws(self) -> bool {
+        !matches!(self, Self::Frames(_))
+    }
+}
+
 /// A crowd with its views and passes.
 pub(crate) struct Scene {
     crowd: Crowd,
@@ -177,7 +187,8 @@ pub(crate) struct Scene {
 }
 
 impl Scene {
-    pub(crate) fn new(context: &mut Context, case: &Case) -> Outcome<Self> {
+    /// The device's times are measured if `profile`.
+    pub(crate) fn new(context: &mut Context, case: &Case, profile: bool) -> Outcome<Self> {
         let character = throng::builtin::mannequin()?.character;
         let desc = CrowdDesc {
             frames_in_flight: FRAMES_IN_FLIGHT,
@@ -188,6 +199,7 @@ impl Scene {
                 SkinningStage::Vertex,
             )?,
             stages: case.on_gpu.stages(),
+            profile,
             ..CrowdDesc::default()
         };
         let target = Target::new(
@@ -280,14 +292,13 @@ impl Scene {
         warm_up: usize,
         rounds: Rounds,
     ) -> Outcome<Vec<Figures>> {
-        let draws = !matches!(rounds, Rounds::Frames(_));
         for _ in 0..warm_up {
             self.step(context, false)?;
         }
         let start = Instant::now();
         let mut all = Vec::new();
         loop {
-            all.push(self.step(context, draws)?);
+            all.push(self.step(context, rounds.draws())?);
             let ends = match rounds {
                 Rounds::Frames(count) => all.len() >= count,
                 Rounds::Drawn(time) => {
@@ -320,6 +331,7 @@ impl Scene {
             self.crowd.begin_frame(allocator, frame_index, now_s)?
         };
         let begin_us = us(start);
+        let scopes = frame.crowd().gpu_times().to_vec();
         let (mut prepare_us, mut draw_us, mut submitted) = (0.0, 0.0, start);
         let (passes, target) = (&self.views, &self.target);
         context.submit_and_wait(|device, cmd| -> throng::Result<()> {
@@ -356,6 +368,7 @@ impl Scene {
             prepare_us,
             draw_us,
             submission_ms,
+            scopes,
             stats: frame.stats(),
         })
     }

@@ -1,7 +1,7 @@
 //! The tables and the plot of frames with culling.
 
 use crate::Outcome;
-use crate::culling::{Case, Detail, Figures, InView, OnGpu};
+use crate::culling::{Case, Detail, FRAMES_IN_FLIGHT, Figures, InView, OnGpu};
 use crate::load::Kind;
 use crate::report::Spread;
 use std::fmt::Write as _;
@@ -17,6 +17,8 @@ pub(crate) struct Row {
     rest: Spread,
     draw: Spread,
     pub(crate) submission: Spread,
+    /// The device's microseconds in the scopes with this name.
+    scopes: Vec<(&'static str, Spread)>,
     /// The last frame's.
     stats: Stats,
 }
@@ -34,6 +36,7 @@ impl Row {
             rest: of(|one| one.prepare_us - one.stats.animate_ms * 1e3),
             draw: of(|one| one.draw_us),
             submission: of(|one| one.submission_ms),
+            scopes: scopes(figures),
             stats: figures.last()?.stats,
         })
     }
@@ -41,6 +44,24 @@ impl Row {
     fn is(&self, case: &Case) -> bool {
         self.case == *case
     }
+}
+
+/// The device's times by scope, in the order of the scopes. The first frames have those of frames
+/// before them.
+fn scopes(figures: &[Figures]) -> Vec<(&'static str, Spread)> {
+    let figures = figures.get(FRAMES_IN_FLIGHT as usize..).unwrap_or_default();
+    let mut names: Vec<&'static str> = Vec::new();
+    for scope in figures.iter().flat_map(|one| &one.scopes) {
+        if !names.contains(&scope.name) {
+            names.push(scope.name);
+        }
+    }
+    let of = |one: &Figures, name| {
+        let same = one.scopes.iter().filter(|scope| scope.name == name);
+        same.map(|scope| scope.ms * 1e3).sum::<f64>()
+    };
+    let spread = |name| Spread::of(figures.iter().map(|one| of(one, name)).collect());
+    names.into_iter().map(|name| (name, spread(name))).collect()
 }
 
 fn find<'r>(rows: &'r [Row], case: &Case) -> Option<&'r Row> {
@@ -180,6 +201,43 @@ pub(crate) fn print_device(rows: &[Row]) {
             row.frames,
             row.submission.cell(),
             row.stats.triangles,
+        );
+    }
+}
+
+/// The device's times of frames with draws, by scope.
+pub(crate) fn print_scopes(rows: &[Row]) {
+    let rows: Vec<&Row> = rows.iter().filter(|row| !row.scopes.is_empty()).collect();
+    let mut names: Vec<&str> = Vec::new();
+    for (name, _) in rows.iter().flat_map(|row| &row.scopes) {
+        if !names.contains(name) {
+            names.push(name);
+        }
+    }
+    if names.is_empty() {
+        return;
+    }
+    println!("\nMicroseconds of the device by scope, with all views, median (minimum):\n");
+    println!(
+        "| instances | views | in view | detail | on the GPU | {} |",
+        names.join(" | ")
+    );
+    println!("|---:|---:|---|---|---|{}", "---:|".repeat(names.len()));
+    for row in rows {
+        let case = &row.case;
+        let time = |name: &&str| {
+            let found = row.scopes.iter().find(|(other, _)| other == name);
+            found.map_or("–".into(), |(_, spread)| cell(*spread))
+        };
+        let cells: Vec<String> = names.iter().map(time).collect();
+        println!(
+            "| {} | {} | {} | {} | {} | {} |",
+            case.instances,
+            case.views,
+            case.in_view.name(),
+            case.detail.name(),
+            case.on_gpu.name(),
+            cells.join(" | "),
         );
     }
 }
