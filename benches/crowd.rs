@@ -46,6 +46,8 @@ const CULLED: [u32; 4] = [100, 1_000, 10_000, 100_000];
 const DRAWN: [u32; 2] = [100, 1_000];
 /// Further sizes that are drawn by a graphics card.
 const DRAWN_BY_CARDS: [u32; 2] = [10_000, 100_000];
+/// The size that is drawn by a graphics card if both stages run there, and nothing else is.
+const LARGEST: u32 = 1_000_000;
 /// The size of the crowd that no view sees.
 const UNSEEN: u32 = 1_000;
 /// The largest size in a test.
@@ -200,19 +202,40 @@ fn drawn(options: &Options, is_software: bool) -> Vec<Case> {
                 if views != 2 && (in_view != InView::None || instances != UNSEEN) {
                     continue;
                 }
-                cases.extend(DRAWN_AS.map(|(detail, on_gpu)| Case {
+                let case = |kind, (detail, on_gpu)| Case {
                     instances,
                     in_view,
                     detail,
-                    kind: Kind::Clip,
+                    kind,
                     on_gpu,
                     views,
                     cold: false,
-                }));
+                };
+                cases.extend(DRAWN_AS.map(|all| case(Kind::Clip, all)));
+                cases.push(case(Kind::Fade, (Detail::Levels, OnGpu::Both)));
             }
         }
     }
     cases.retain(|case| case.detail != Detail::Full || case.views == 2);
+    cases
+}
+
+/// The cases of the largest crowd.
+fn largest(options: &Options) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for instances in options.sizes(&[LARGEST]) {
+        for kind in Kind::CULLED {
+            cases.extend(InView::ALL.map(|in_view| Case {
+                instances,
+                in_view,
+                detail: Detail::Levels,
+                kind,
+                on_gpu: OnGpu::Both,
+                views: 2,
+                cold: false,
+            }));
+        }
+    }
     cases
 }
 
@@ -274,6 +297,11 @@ fn print_culling(context: &mut Context, options: &Options) -> Outcome {
     let rows = all(drawn(options, is_software), &|_| options.drawn())?;
     culling_report::print_device(&rows);
     culling_report::print_scopes(&rows);
+    if !is_software && !options.test {
+        let rows = all(largest(options), &|_| options.drawn())?;
+        culling_report::print_device(&rows);
+        culling_report::print_scopes(&rows);
+    }
     Ok(())
 }
 

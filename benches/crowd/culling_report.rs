@@ -179,9 +179,9 @@ pub(crate) fn print_cold(rows: &[Row], cold: &[Row]) {
 pub(crate) fn print_device(rows: &[Row]) {
     println!("\nMilliseconds of a submission with its draws, median (minimum):\n");
     println!(
-        "| instances | views | in view | detail | on the GPU | frames | submission | no culling / this | triangles |"
+        "| instances | views | each plays | in view | detail | on the GPU | frames | submission | no culling / this | triangles | CPU, µs |"
     );
-    println!("|---:|---:|---|---|---|{}", "---:|".repeat(4));
+    println!("|---:|---:|---|---|---|---|{}", "---:|".repeat(5));
     for row in rows {
         let case = &row.case;
         let uncut = Case {
@@ -192,15 +192,17 @@ pub(crate) fn print_device(rows: &[Row]) {
         let ratio =
             find(rows, &uncut).map_or("–".into(), |uncut| uncut.submission.over(row.submission));
         println!(
-            "| {} | {} | {} | {} | {} | {} | {} | {ratio} | {} |",
+            "| {} | {} | {} | {} | {} | {} | {} | {} | {ratio} | {} | {} |",
             case.instances,
             case.views,
+            case.kind.name(),
             case.in_view.name(),
             case.detail.name(),
             case.on_gpu.name(),
             row.frames,
             row.submission.cell(),
             row.stats.triangles,
+            cell(row.whole),
         );
     }
 }
@@ -219,10 +221,10 @@ pub(crate) fn print_scopes(rows: &[Row]) {
     }
     println!("\nMicroseconds of the device by scope, with all views, median (minimum):\n");
     println!(
-        "| instances | views | in view | detail | on the GPU | {} |",
+        "| instances | views | each plays | in view | detail | on the GPU | {} |",
         names.join(" | ")
     );
-    println!("|---:|---:|---|---|---|{}", "---:|".repeat(names.len()));
+    println!("|---:|---:|---|---|---|---|{}", "---:|".repeat(names.len()));
     for row in rows {
         let case = &row.case;
         let time = |name: &&str| {
@@ -231,9 +233,10 @@ pub(crate) fn print_scopes(rows: &[Row]) {
         };
         let cells: Vec<String> = names.iter().map(time).collect();
         println!(
-            "| {} | {} | {} | {} | {} | {} |",
+            "| {} | {} | {} | {} | {} | {} | {} |",
             case.instances,
             case.views,
+            case.kind.name(),
             case.in_view.name(),
             case.detail.name(),
             case.on_gpu.name(),

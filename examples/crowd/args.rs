@@ -137,6 +137,10 @@ pub(crate) struct Args {
     /// status 1.
     #[arg(long)]
     pub(crate) validate: bool,
+
+    /// Samples textures as software drivers do, for pictures that are compared.
+    #[arg(long)]
+    pub(crate) no_anisotropy: bool,
 }
 
 impl Args {

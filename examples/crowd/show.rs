@@ -123,6 +123,7 @@ pub(crate) fn context_desc(args: &Args) -> ContextDesc<'static> {
         } else {
             Validation::Off
         },
+        sampler_anisotropy: !args.no_anisotropy,
         ..ContextDesc::default()
     }
 }

@@ -118,7 +118,7 @@ impl Context {
     /// - a Vulkan call fails.
     pub fn new(desc: &ContextDesc<'_>) -> Result<Self> {
         let owner = Arc::new(InstanceOwner::new(desc, &[])?);
-        Self::with_instance(owner, None)
+        Self::with_instance(desc, owner, None)
     }
 
     /// Creates a context whose queue can present to a window, and the window's surface.
@@ -131,7 +131,7 @@ impl Context {
         let owner = InstanceOwner::new(desc, &extensions)?;
         let owner = Arc::new(owner);
         let surface = Surface::new(Arc::clone(&owner), window)?;
-        let context = Self::with_instance(owner, Some(&surface))?;
+        let context = Self::with_instance(desc, owner, Some(&surface))?;
         Ok((context, surface))
     }
 
@@ -163,6 +163,7 @@ impl Context {
 
     // Objects created first are dropped last, also if a later step fails.
     fn with_instance(
+        desc: &ContextDesc<'_>,
         instance_owner: Arc<InstanceOwner>,
         surface: Option<&Surface>,
     ) -> Result<Self> {
@@ -177,9 +178,10 @@ impl Context {
         // texture coordinates have no gradient, which is the case for models that take the colour
         // of a whole triangle from one texel.
         let is_software = candidate.info.kind == vk::PhysicalDeviceType::CPU;
+        let asked = desc.sampler_anisotropy && !is_software;
         let enabled = candidate.enabled;
         let enabled = enabled
-            .with_sampler_anisotropy(enabled.sampler_anisotropy && !is_software)
+            .with_sampler_anisotropy(enabled.sampler_anisotropy && asked)
             .with_debug_utils(instance_owner.debug_utils);
         // SAFETY: the handles are from each other, and `device_owner` keeps them alive until the
         // context is dropped. The device was selected and created with the required features and

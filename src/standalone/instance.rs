@@ -15,6 +15,9 @@ pub struct ContextDesc<'a> {
     pub entry: Option<&'a Entry>,
     /// Switches the validation layer on or off.
     pub validation: Validation,
+    /// Samples textures anisotropically if the device supports it and is not a software driver.
+    /// Pictures that are compared between devices do without.
+    pub sampler_anisotropy: bool,
 }
 
 impl Default for ContextDesc<'_> {
@@ -23,6 +26,7 @@ impl Default for ContextDesc<'_> {
             app_name: "throng",
             entry: None,
             validation: Validation::Off,
+            sampler_anisotropy: true,
         }
     }
 }
@@ -33,6 +37,7 @@ impl fmt::Debug for ContextDesc<'_> {
             .field("app_name", &self.app_name)
             .field("own_entry", &self.entry.is_some())
             .field("validation", &self.validation)
+            .field("sampler_anisotropy", &self.sampler_anisotropy)
             .finish()
     }
 }

@@ -77,6 +77,7 @@ fn args(more: &[&str]) -> Args {
         "crowd",
         "--headless",
         "--validate",
+        "--no-anisotropy",
         "--size",
         "480x270",
         "--frames",
