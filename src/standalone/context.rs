@@ -74,6 +74,9 @@ impl fmt::Debug for Handles {
 /// the last of them is dropped, everything that was dropped without `destroy` is destroyed, and then
 /// the device. If the driver cannot wait for the device, it and all objects are leaked.
 ///
+/// The Vulkan loader and the drivers stay in memory until the process ends, because threads that
+/// used a driver can crash after it is unloaded.
+///
 /// # Lost devices
 ///
 /// After [`StandaloneError::DeviceLost`], destroy every object and drop the context as usual. Then

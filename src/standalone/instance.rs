@@ -5,6 +5,7 @@ use super::{Messages, Result, StandaloneError, Validation, validation};
 use ash::{Entry, ext, khr, vk};
 use std::ffi::{CStr, CString, c_char};
 use std::fmt;
+use std::sync::OnceLock;
 
 /// Settings for a new [`Context`](super::Context).
 #[derive(Clone, Copy)]
@@ -80,6 +81,9 @@ impl InstanceOwner {
         let plan = Plan::new(&entry, validation, surface_extensions)?;
         let messages = Messages::default();
         let instance = create(&entry, app_name, validation, &plan, &messages)?;
+        if desc.entry.is_none() {
+            keep_drivers_loaded(&entry);
+        }
         let mut owner = Self {
             entry,
             instance,
@@ -110,6 +114,21 @@ impl InstanceOwner {
         self.messenger = Some((loader, messenger));
         Ok(())
     }
+}
+
+/// Keeps the loader and all drivers in memory until the process ends.
+///
+/// Without an instance the loader unloads drivers. NVIDIA's (580.159) leaves a destructor behind in
+/// each thread that destroyed a device, and such a thread crashes when it ends.
+fn keep_drivers_loaded(entry: &Entry) {
+    static KEPT: OnceLock<Option<(Entry, ash::Instance)>> = OnceLock::new();
+    KEPT.get_or_init(|| {
+        let app = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_3);
+        let info = vk::InstanceCreateInfo::default().application_info(&app);
+        // SAFETY: the info is alive during the call, and the instance is never destroyed.
+        let instance = unsafe { entry.create_instance(&info, None) }.ok()?;
+        Some((entry.clone(), instance))
+    });
 }
 
 impl Drop for InstanceOwner {
