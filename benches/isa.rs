@@ -29,6 +29,7 @@ use std::error::Error;
 use std::io::ErrorKind;
 use std::process::{Command, ExitCode};
 use throng::ash::vk;
+use throng::gpu::AnimateVariant;
 use throng::palette::PaletteFormat;
 use throng::{AnimatePipeline, Crowd, CrowdDesc, PassDesc, PassId, PassKind, WarmUp};
 
@@ -218,14 +219,38 @@ fn of_this_process() -> Outcome<Table> {
 /// The stage animate for each format, and for the largest skeletons.
 fn animate(compiler: &device::Compiler) -> Outcome<Vec<Row>> {
     let mut stage = AnimatePipeline::new(&compiler.gpu)?;
-    let formats = PaletteFormat::ALL.map(|format| (format, 64));
-    for (format, joints) in formats.into_iter().chain([(PaletteFormat::Mat3x4, 300)]) {
+    let plain = |format| AnimateVariant {
+        format,
+        joints: 64,
+        curves: false,
+        morph_weights: false,
+    };
+    let matrices = plain(PaletteFormat::Mat3x4);
+    let others = [
+        AnimateVariant {
+            joints: 300,
+            ..matrices
+        },
+        AnimateVariant {
+            curves: true,
+            morph_weights: true,
+            ..matrices
+        },
+    ];
+    for variant in PaletteFormat::ALL.map(plain).into_iter().chain(others) {
         // SAFETY: it is the device that the stage was made with.
-        unsafe { stage.prepare(&compiler.gpu, format, joints)? };
+        unsafe { stage.prepare(&compiler.gpu, variant)? };
     }
     let mut rows = Vec::new();
-    for (format, joints, pipeline) in stage.pipelines() {
-        let variant = format!("{format:?}, {joints} joints");
+    for (variant, pipeline) in stage.pipelines() {
+        let (format, joints) = (variant.format, variant.joints);
+        let more = [
+            (variant.curves, ", curves"),
+            (variant.morph_weights, ", morph weights"),
+        ];
+        let more = more.into_iter().filter(|(has, _)| *has);
+        let more: String = more.map(|(_, name)| name).collect();
+        let variant = format!("{format:?}, {joints} joints{more}");
         for (stage, figures) in compiler.figures(pipeline)? {
             rows.push(Row::new("animate", &variant, &stage, figures));
         }

@@ -1,5 +1,6 @@
 // Stages animate and palette: one workgroup for each instance. It blends what the instance plays,
-// and writes its palette. The CPU's side is src/animate. ClipSample documents the rule of blending.
+// and writes its palette, and the morph weights that its clips drive. The CPU's side is src/animate
+// and src/motion/blend. ClipSample documents the rule of blending.
 #version 460
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_buffer_reference_uvec2 : require
@@ -8,11 +9,16 @@
 // The largest number of joints, and the format of the entries.
 layout(constant_id = 0) const uint JOINTS = 64u;
 layout(constant_id = 1) const uint METHOD = 0u;
+// What clips of the character have besides packed keys of joints: 1 curves, 2 morph weights.
+layout(constant_id = 2) const uint FEATURES = 0u;
+const bool HAS_CURVES = (FEATURES & 1u) != 0u;
+const bool HAS_WEIGHTS = (FEATURES & 2u) != 0u;
 
 layout(local_size_x = 64) in;
 
 #include "include/playback.glsl"
 #include "include/clip.glsl"
+#include "include/weights.glsl"
 #include "include/palette_entry.glsl"
 
 const uint LANES = 64u;
@@ -21,25 +27,35 @@ const uint PLAYS = 8u;
 const uint ROW_GROUPS = 32768u;
 // Less weight than this on the lowest layer leaves the rest pose visible.
 const float FULL_WEIGHT = 0.999;
-const uint ADDITIVE = 256u;
+const uint NO_WEIGHTS = 0xFFFFFFFFu;
+
+layout(buffer_reference, std430, buffer_reference_align = 4) writeonly buffer Weights {
+    uint words[];
+};
 
 layout(push_constant) uniform Push {
-    uvec2 tables;  // device addresses
+    uvec2 tables;   // device addresses
     uvec2 plays;
-    uvec2 jobs;    // for each instance: first play, number of plays, address of its palette
-    uvec2 counted; // the number of instances, or 0
-    uvec2 now;     // ticks
-    uint most;     // the number of instances, if it is not read
+    uvec2 jobs;     // for each instance: first play, number of plays, row of its palette, and first
+                    // word of its active morph weights, or NO_WEIGHTS
+    uvec2 palettes; // where rows and words count from
+    uvec2 morphs;
+    uvec2 counted;  // the number of instances, or 0
+    uvec2 now;      // ticks
+    uint most;      // the number of instances, if it is not read
 };
 
 shared vec4 local_rows[JOINTS * 3u];
 shared uint parents[JOINTS];
 // By play: first track, words of the frames around the time, first word of the mask. Then the part
-// between the frames, weight, and layer.
+// between the frames, position, weight, and layer with the clip's flags.
 shared uvec4 places[PLAYS];
 shared float parts[PLAYS];
+shared uvec2 positions[PLAYS];
 shared float weights[PLAYS];
 shared uint layers[PLAYS];
+// A bit for each lane whose morph weight is not 0.
+shared uint listed_lanes[2];
 
 vec4 unit(const vec4 q) {
     float squared = dot(q, q);
@@ -64,6 +80,16 @@ float weight_of(const Words all, const uint number, const uint joint) {
     return mask == NO_PARENT ? weight : weight * uintBitsToFloat(all.words[mask + joint]);
 }
 
+// Where a play is.
+Moment moment_of(const uint number) {
+    uvec4 place = places[number];
+    return Moment(place.x, place.y, place.z, parts[number], 0u, positions[number]);
+}
+
+bool is_additive(const uint number) {
+    return (layers[number] & ADDITIVE) != 0u;
+}
+
 // The local matrix of a joint.
 void pose(const Rows tables, const Words all, const uint joint, const uint count) {
     uint at = tables.rows[HEADER_STARTS].x + joint * JOINT_ROWS;
@@ -81,10 +107,9 @@ void pose(const Rows tables, const Words all, const uint joint, const uint count
         for (; end < count && (layers[end] & 255u) == layer; ++end) {
             // Clips without weight do not count.
             if (weights[end] > 0.0) {
-                bool is_additive = layers[end] >= ADDITIVE;
-                total += is_additive ? 0.0 : weight_of(all, end, joint);
-                covers = covers || !is_additive;
-                adds = adds || is_additive;
+                total += is_additive(end) ? 0.0 : weight_of(all, end, joint);
+                covers = covers || !is_additive(end);
+                adds = adds || is_additive(end);
             }
         }
         if (covers) {
@@ -94,11 +119,11 @@ void pose(const Rows tables, const Words all, const uint joint, const uint count
             t *= below;
             s *= below;
             for (uint number = start; number < end; ++number) {
-                if (layers[number] >= ADDITIVE || weights[number] <= 0.0) {
+                if (is_additive(number) || weights[number] <= 0.0) {
                     continue;
                 }
-                uvec4 tracks = tables.rows[places[number].x + joint];
-                Moment moment = Moment(0u, places[number].y, places[number].z, parts[number], 0u);
+                Moment moment = moment_of(number);
+                uvec4 tracks = tables.rows[moment.tracks + joint];
                 vec4 turn = rotation_of(tables, all, moment, tracks.x, rest_rotation);
                 float weight = weight_of(all, number, joint);
                 float squared = dot(turn, turn);
@@ -112,11 +137,11 @@ void pose(const Rows tables, const Words all, const uint joint, const uint count
             s /= whole;
         }
         for (uint number = start; adds && number < end; ++number) {
-            if (layers[number] < ADDITIVE || weights[number] <= 0.0) {
+            if (!is_additive(number) || weights[number] <= 0.0) {
                 continue;
             }
-            uvec4 tracks = tables.rows[places[number].x + joint];
-            Moment moment = Moment(0u, places[number].y, places[number].z, parts[number], 0u);
+            Moment moment = moment_of(number);
+            uvec4 tracks = tables.rows[moment.tracks + joint];
             float weight = weight_of(all, number, joint);
             vec4 turn = rotation_of(tables, all, moment, tracks.x, vec4(0.0, 0.0, 0.0, 1.0));
             q = product(q, part_of(unit(turn), weight));
@@ -141,6 +166,95 @@ void pose(const Rows tables, const Words all, const uint joint, const uint count
 // A row of a product of affine matrices.
 vec4 product_row(const vec4 row, const vec4 i, const vec4 j, const vec4 k) {
     return row.x * i + row.y * j + row.z * k + vec4(0.0, 0.0, 0.0, row.w);
+}
+
+// A morph weight: blend_weights of src/motion/blend.
+float morph_weight(const Rows tables, const Words all, const uvec4 job, const uint count,
+                   const uint weight, const float rest) {
+    uvec4 starts = tables.rows[HEADER_STARTS];
+    Rows words = Rows(plays);
+    float value = rest;
+    for (uint start = 0u; start < count;) {
+        uint layer = layers[start] & 255u;
+        float whole = layer == 0u ? FULL_WEIGHT : 1.0;
+        float all_weights = 0.0, driven = 0.0, sum = 0.0, added = 0.0;
+        uint number = start;
+        for (; number < count && (layers[number] & 255u) == layer; ++number) {
+            if (weights[number] <= 0.0) {
+                continue;
+            }
+            all_weights += is_additive(number) ? 0.0 : weights[number];
+            if ((layers[number] & DRIVES) == 0u) {
+                continue;
+            }
+            uint at = (job.x + number) * 4u;
+            Play play = play_of(words.rows[at], words.rows[at + 1u], words.rows[at + 2u],
+                                words.rows[at + 3u]);
+            uvec4 header = tables.rows[starts.w + (play.clip & 0xFFFFu) * CLIP_ROWS + 2u];
+            uint track = all.words[header.w + weight];
+            if (track == 0u) {
+                continue;
+            }
+            float own = weight_of_clip(tables, all, track, play, now, positions[number]);
+            if (is_additive(number)) {
+                added += weights[number] * own;
+            } else {
+                driven += weights[number];
+                sum += weights[number] * own;
+            }
+        }
+        whole = max(whole, all_weights);
+        if (driven >= whole) {
+            value = sum / driven;
+        } else if (driven > 0.0) {
+            value = (sum + (whole - driven) * value) / whole;
+        }
+        value += added;
+        start = number;
+    }
+    return value;
+}
+
+// Writes the morph weights that are not 0, in ascending order, if a clip drives some.
+void morph(const Rows tables, const Words all, const uvec4 job, const uint count) {
+    uint lane = gl_LocalInvocationID.x;
+    bool drives = false;
+    for (uint number = 0u; number < count; ++number) {
+        drives = drives || ((layers[number] & DRIVES) != 0u && weights[number] > 0.0);
+    }
+    if (!drives || job.w == NO_WEIGHTS) {
+        return;
+    }
+    uvec4 header = tables.rows[HEADER_DEPTH];
+    Weights target = Weights(morphs);
+    uint written = 0u;
+    for (uint first = 0u; first < header.y; first += LANES) {
+        if (lane < 2u) {
+            listed_lanes[lane] = 0u;
+        }
+        barrier();
+        uint weight = min(first + lane, header.y - 1u);
+        float rest = uintBitsToFloat(all.words[header.z + weight]);
+        float value = morph_weight(tables, all, job, count, weight, rest);
+        bool counts = first + lane < header.y && value != 0.0;
+        if (counts) {
+            atomicOr(listed_lanes[lane >> 5], 1u << (lane & 31u));
+        }
+        barrier();
+        uint low = listed_lanes[0], high = listed_lanes[1];
+        uint before = (lane < 32u ? low : high) & ((1u << (lane & 31u)) - 1u);
+        uint rank = uint(bitCount(before) + (lane < 32u ? 0 : bitCount(low)));
+        if (counts) {
+            uint at = job.w + 1u + (written + rank) * 2u;
+            target.words[at] = weight;
+            target.words[at + 1u] = floatBitsToUint(value);
+        }
+        written += uint(bitCount(low) + bitCount(high));
+        barrier();
+    }
+    if (lane == 0u) {
+        target.words[job.w] = written;
+    }
 }
 
 // Poses one instance.
@@ -169,8 +283,9 @@ void animate(const uint instance) {
         if (lane < played) {
             places[lane] = uvec4(moment.tracks, moment.from, moment.to, mask_at);
             parts[lane] = moment.u;
+            positions[lane] = moment.position;
             weights[lane] = max(weight_at(play, now), 0.0);
-            layers[lane] = moment.additive | (play.modes & 255u);
+            layers[lane] = moment.flags | (play.modes & 255u);
         }
     }
     barrier();
@@ -178,6 +293,8 @@ void animate(const uint instance) {
         pose(all_tables, all, min(first + lane, counts.x - 1u), played);
     }
     barrier();
+    uvec2 row = uvec2(job.z << 4, job.z >> 28);
+    Palette palette = Palette(sum(palettes, row));
     for (uint first = 0u; first < counts.y; first += LANES) {
         uint entry = min(first + lane, counts.y - 1u);
         uint at = starts.y + entry * ENTRY_ROWS;
@@ -197,7 +314,10 @@ void animate(const uint instance) {
             k = more ? c : k;
             joint = more ? parents[row] : NO_PARENT;
         }
-        write_entry(Palette(job.zw), entry, METHOD, i, j, k);
+        write_entry(palette, entry, METHOD, i, j, k);
+    }
+    if (HAS_WEIGHTS) {
+        morph(all_tables, all, job, played);
     }
 }
 

@@ -11,6 +11,7 @@ layout(local_size_x = 64) in;
 
 const uint ACTOR_ROWS = 3u;
 const uint INSTANCE_WORDS = 32u, INSTANCE_STAMP = 23u, INSTANCE_PALETTE = 28u;
+const uint INSTANCE_MORPHS = 30u;
 // Workgroups in a row of the dispatch of animate.
 const uint ROW_GROUPS = 32768u;
 
@@ -41,12 +42,11 @@ void show(const uint instance) {
 
 // Writes the job of an instance.
 void pose(const uint job, const uint instance, const uint plays) {
-    uint palette = table_words[instance * INSTANCE_WORDS + INSTANCE_PALETTE];
-    uint carry;
+    uint at = instance * INSTANCE_WORDS;
     work[job] = plays >> PLAY_COUNT_BITS;
     work[job + 1u] = plays & ((1u << PLAY_COUNT_BITS) - 1u);
-    work[job + 2u] = uaddCarry(palettes.x, palette, carry);
-    work[job + 3u] = palettes.y + carry;
+    work[job + 2u] = table_words[at + INSTANCE_PALETTE] >> 4;
+    work[job + 3u] = table_words[at + INSTANCE_MORPHS];
 }
 
 void main() {

@@ -194,41 +194,25 @@ impl Checked {
             one["vertices"] = model.vertex_count().into();
             one["clips"] = model.clips().len().into();
             if self.producers {
-                one["on_cpu"] = on_cpu(model)
-                    .map(|(clip, reason)| {
-                        json!({
-                            "clip": clip,
-                            "reason": reason.to_string(),
-                            "advice": advice(reason),
-                        })
-                    })
-                    .collect();
+                let why = CpuReason::of_character(&model.character);
+                one["on_cpu"] = why.map_or(
+                    Value::Null,
+                    |reason| json!({ "reason": reason.to_string(), "advice": advice(reason) }),
+                );
             }
         }
         one
     }
 }
 
-/// What the CPU poses: everything for a reason of the character, or a clip for one of its own.
-fn on_cpu(model: &Imported) -> impl Iterator<Item = (Option<&str>, CpuReason)> {
-    let whole = CpuReason::of_character(&model.character);
-    let clips = model.clips().iter();
-    let clips = clips.filter_map(|clip| Some((Some(clip.name()), CpuReason::of_clip(clip)?)));
-    whole.into_iter().map(|reason| (None, reason)).chain(clips)
-}
-
 fn print_producers(model: &Imported, out: &mut dyn Write) -> io::Result<()> {
-    if on_cpu(model).next().is_none() {
-        return writeln!(out, "    all clips can be posed on the GPU");
+    match CpuReason::of_character(&model.character) {
+        None => writeln!(out, "    all clips can be posed on the GPU"),
+        Some(reason) => {
+            let advice = advice(reason);
+            writeln!(out, "    it is posed on the CPU: {reason}; {advice}")
+        }
     }
-    for (clip, reason) in on_cpu(model) {
-        let what = clip.map_or("everything".into(), |clip| {
-            format!("clip \"{}\"", Escaped(clip))
-        });
-        let advice = advice(reason);
-        writeln!(out, "    {what} is posed on the CPU: {reason}; {advice}")?;
-    }
-    Ok(())
 }
 
 /// What to change, so that the GPU can pose instances.
@@ -237,8 +221,6 @@ fn advice(reason: CpuReason) -> &'static str {
         CpuReason::Blended => "masked materials (alpha cutoff) do not have to be sorted",
         CpuReason::Joints => "leave out joints that move no vertex, or split the character",
         CpuReason::Springs => "switch them off where nobody sees them (Actor::set_springs)",
-        CpuReason::KeptCurves => "bake it with a larger --error, or play it near the camera only",
-        CpuReason::MorphWeights => "play it near the camera only",
         _ => "see Crowd::producer",
     }
 }

@@ -11,22 +11,30 @@ layout(buffer_reference, std430, buffer_reference_align = 4) readonly buffer Wor
 // Whole rows are loaded, and their parts taken then: llvmpipe of Mesa 22 loads x where rows[n].w is
 // written.
 
-// Rows of the header: counts of joints, entries, masks and clips, where each begins, and the number
-// of joints from the deepest one to the root.
+// Rows of the header: counts of joints, entries, masks and clips, where each begins, and then the
+// number of joints from the deepest one to the root, and the number and first word of the morph
+// weights at rest.
 const uint HEADER_COUNTS = 0u;
 const uint HEADER_STARTS = 1u;
 const uint HEADER_DEPTH = 2u;
 
 const uint JOINT_ROWS = 3u;   // rotation; translation and parent; scale
 const uint ENTRY_ROWS = 4u;   // rows of the inverse bind matrix; joint
-const uint CLIP_ROWS = 3u;    // frames, words of a frame, additive, word of its offsets; span and
-                              // start; inverse of the last interval, first word, first track
+const uint CLIP_ROWS = 3u;    // frames, words of a frame, flags, word of its offsets; span and
+                              // start; reserved, first word, row of the first track, first word of
+                              // the tracks of weights
 const uint NO_PARENT = 0xFFFFFFFFu;
 const uint NO_MASK = 0xFFFFu;
 
 // A track is 0 at rest, or its row shifted by two beside its kind.
 const uint TRACK_CONSTANT = 1u;
 const uint TRACK_MOVES = 2u;
+const uint TRACK_CURVE = 3u;
+const uint CURVE_STEP = 0u;
+const uint CURVE_CUBIC = 2u;
+// Flags of a clip.
+const uint ADDITIVE = 256u;
+const uint DRIVES = 512u;
 
 // Where a time lies in a clip.
 struct Moment {
@@ -34,7 +42,8 @@ struct Moment {
     uint from;      // first word of the frame before
     uint to;        // and of the next one
     float u;        // between them
-    uint additive;  // 256 for an additive clip
+    uint flags;     // of the clip
+    uvec2 position; // for curves: intervals from the start of the file's time
 };
 
 // The time of a frame after its place on the grid, in intervals.
@@ -75,7 +84,8 @@ Moment moment_at(const Rows tables, const Words all, const uint row, const uvec2
     float passed = u - begin, whole = next - begin;
     u = inside && passed > 0.0 && whole > 0.0 ? min(passed / whole, 1.0) : 0.0;
     uint to = min(from + 1u, last);
-    return Moment(more.z, more.y + from * counts.y, more.y + to * counts.y, u, counts.z);
+    uvec2 within = is_less(position, spans.zw) ? spans.zw : position;
+    return Moment(more.z, more.y + from * counts.y, more.y + to * counts.y, u, counts.z, within);
 }
 
 uint word_of(const uvec4 words, const uint at) {
@@ -129,6 +139,89 @@ float slerp_part(const vec4 a, const vec4 b, const float u) {
     return fma(w, fma(w, two, one), u);
 }
 
+// Where a position lies among the keys of a curve.
+struct Spot {
+    uint from;
+    uint to;
+    float u;
+};
+
+// `curve` is its header: interpolation, number of keys, first words of times and of values.
+Spot spot_of(const Words all, const uvec4 curve, const uvec2 position) {
+    uint reached = 0u, end = curve.y;
+    while (reached < end) {
+        uint key = (reached + end) >> 1;
+        uint at = curve.z + key * 2u;
+        bool later = is_less(position, uvec2(all.words[at], all.words[at + 1u]));
+        reached = later ? reached : key + 1u;
+        end = later ? key : end;
+    }
+    uint from = max(reached, 1u) - 1u;
+    uint to = min(from + 1u, curve.y - 1u);
+    uint at = curve.z + from * 2u, after = curve.z + to * 2u;
+    uvec2 start = uvec2(all.words[at], all.words[at + 1u]);
+    float passed = seconds(difference(position, start));
+    float whole = seconds(difference(uvec2(all.words[after], all.words[after + 1u]), start));
+    bool between = reached > 0u && to > from;
+    return Spot(from, to, between ? clamp(passed / whole, 0.0, 1.0) : 0.0);
+}
+
+// Weights of a value, its tangent, the tangent of the next one and that one (glTF 2.0, C.5).
+vec4 hermite(const float u) {
+    float squared = u * u, cubed = u * u * u;
+    return vec4(2.0 * cubed - 3.0 * squared + 1.0, cubed - 2.0 * squared + u, cubed - squared,
+                -2.0 * cubed + 3.0 * squared);
+}
+
+// 2 asin(sqrt(w) / 2) and the sine of x up to pi/2: src/clip/curve_sample.rs.
+float angle_of_chord(const float w) {
+    float squared = w * w, chord = sqrt(w);
+    float low = (4.680319e-3 * w + 4.1667264e-2) + squared * (6.4114596e-5 * w + 7.265389e-4);
+    float high = (-2.258228e-5 * w + 7.5092576e-5) + squared * 6.789639e-6;
+    return chord + chord * (w * (low + squared * squared * high));
+}
+
+float sine(const float x) {
+    float z = x * x;
+    float low = 8.333066e-3 * z - 0.1666666;
+    float high = 2.6057806e-6 * z - 1.9809603e-4;
+    return x + (x * z) * (low + z * z * high);
+}
+
+// Between two rotations, not of unit length.
+vec4 slerp(const vec4 a, const vec4 b, const float u) {
+    vec4 chord = b - a;
+    float squared = dot(chord, chord);
+    if (squared < 1e-12) {
+        return a * (1.0 - u) + b * u;
+    }
+    float angle = angle_of_chord(squared);
+    return a * sine((1.0 - u) * angle) + b * sine(u * angle);
+}
+
+vec4 value_at(const Rows tables, const uint row) {
+    return uintBitsToFloat(tables.rows[row]);
+}
+
+// A value of a curve whose header is in a row.
+vec4 curve_at(const Rows tables, const Words all, const uint row, const uvec2 position,
+              const bool turns) {
+    uvec4 curve = tables.rows[row];
+    Spot spot = spot_of(all, curve, position);
+    uint values = curve.w >> 2;
+    if (curve.x == CURVE_CUBIC) {
+        vec4 parts = hermite(spot.u);
+        uint from = values + spot.from * 3u, to = values + spot.to * 3u;
+        return value_at(tables, from + 1u) * parts.x + value_at(tables, from + 2u) * parts.y
+               + value_at(tables, to + 1u) * parts.w + value_at(tables, to) * parts.z;
+    }
+    vec4 a = value_at(tables, values + spot.from), b = value_at(tables, values + spot.to);
+    if (curve.x == CURVE_STEP) {
+        return a;
+    }
+    return turns ? slerp(a, b, spot.u) : fma(b - a, vec4(spot.u), a);
+}
+
 // A rotation, not of unit length. `rest` is what stands where the clip has nothing.
 vec4 rotation_of(const Rows tables, const Words all, const Moment moment, const uint track,
                  const vec4 rest) {
@@ -140,6 +233,8 @@ vec4 rotation_of(const Rows tables, const Words all, const Moment moment, const 
         vec4 a, b;
         keys_of(tables, all, moment, row, a, b);
         value = fma(b - a, vec4(slerp_part(a, b, moment.u)), a);
+    } else if (HAS_CURVES && kind == TRACK_CURVE) {
+        value = curve_at(tables, all, row, moment.position, true);
     }
     return value;
 }
@@ -155,6 +250,8 @@ vec3 vector_of(const Rows tables, const Words all, const Moment moment, const ui
         vec4 a, b;
         keys_of(tables, all, moment, row, a, b);
         value = fma(b.xyz - a.xyz, vec3(moment.u), a.xyz);
+    } else if (HAS_CURVES && kind == TRACK_CURVE) {
+        value = curve_at(tables, all, row, moment.position, false).xyz;
     }
     return value;
 }

@@ -12,9 +12,9 @@ const uint MODE_STILL = 3u;
 // A clip that plays, in 64 bytes: GpuPlay.
 struct Play {
     uvec2 anchor;      // ticks: the time at which the phase is `phase`, or at which the clip ends
-    uvec2 phase;       // at the anchor; a still clip has its position here
+    uvec2 phase;       // at the anchor; a still clip has its part of the clip here
     uvec2 rate;        // periods a second: fraction
-    uint whole_rate;   // periods a second: whole, signed
+    uint whole_rate;   // periods a second: whole, signed; of a still clip 1 if it is at its end
     uint clip;         // clip, and mask shifted by 16
     uvec2 fade_start;  // ticks
     float fade_s;
@@ -140,5 +140,6 @@ uvec2 position_at(const Play play, const uvec2 now, const uvec2 span) {
             position = ended != back ? span : uvec2(0u);
         }
     }
-    return mode == MODE_STILL ? play.phase : position;
+    uvec2 still = play.whole_rate != 0u ? span : high_product(play.phase.y, span);
+    return mode == MODE_STILL ? still : position;
 }

@@ -54,7 +54,6 @@ layout(push_constant) uniform Stages {
     uint visible_at;       // the lists: as many as there are members, for each view
     uint args_at;          // of each view and draw
     uint first_instances;  // 1 if draws have the starts of their lists as first instance, else 0
-    uvec2 palettes;        // device address of the frame's palettes
     uint shown_at;         // in the table: see shown.glsl
     uint frame;
     uint last_frame;       // the prepared frame before this one

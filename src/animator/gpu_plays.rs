@@ -5,7 +5,7 @@ use super::{ActorId, Animator};
 use crate::animator::state::Clock;
 use crate::clip::Clip;
 use crate::error::Result;
-use crate::gpu::animation::{MAX_PLAYS, fixed, part_of, ratio, words};
+use crate::gpu::animation::{MAX_PLAYS, part_of, ratio, words};
 use crate::gpu::{CpuReason, GpuPlay, GpuTime, Producer};
 use crate::motion::{Ease, LoopMode};
 use bytemuck::Zeroable;
@@ -74,9 +74,17 @@ impl Animator {
         }
     }
 
-    /// True if a clip that a living actor plays drives morph weights.
-    pub(crate) fn drives_weights(&self, id: ActorId) -> bool {
-        let records = self.actors[id.index].layers.records(&self.pools);
+    /// True if a clip that a living actor plays drives morph weights, and the caller others.
+    pub(crate) fn shares_weights(&self, id: ActorId) -> bool {
+        let actor = &self.actors[id.index];
+        if actor
+            .weights
+            .as_ref()
+            .is_none_or(|weights| weights.is_empty())
+        {
+            return false;
+        }
+        let records = actor.layers.records(&self.pools);
         let mut clips = records
             .iter()
             .filter_map(|record| self.library.clips.get(usize::from(record.clip)));
@@ -106,9 +114,6 @@ fn convert<'c>(
             return Err(CpuReason::Plays);
         }
         let Some(clip) = clip(record) else { continue };
-        if !clip.kept.is_empty() {
-            return Err(CpuReason::KeptCurves);
-        }
         out.push(converted(record, clip, clock, (now_s, epoch_s))?);
     }
     Ok(())
@@ -134,13 +139,16 @@ fn converted(
     let speed = record.to_speed * clock.rate();
     let (duration_s, timing) = (clip.duration_s(), &clip.timing);
     let changes = record.is_changing_speed(local_s) && clock.rate() > 0.0;
-    if duration_s <= 0.0 || timing.frames == 1 {
+    let stands = timing.frames == 1 && clip.kept.is_empty() && !clip.drives_weights();
+    if duration_s <= 0.0 || stands {
         return Ok(play);
     }
-    let at_s = record.clip_time_s(local_s, duration_s);
-    let still = fixed(at_s * timing.rate);
     if clock.rate() == 0.0 || (speed == 0.0 && !changes) {
-        play.phase = words(still);
+        stand(
+            &mut play,
+            record.clip_time_s(local_s, duration_s),
+            duration_s,
+        );
         return Ok(play);
     }
     if record.loop_mode() == LoopMode::Once {
@@ -150,7 +158,11 @@ fn converted(
         let end_s = if speed > 0.0 { duration_s } else { 0.0 };
         let left_s = (end_s - record.unwrapped_s(local_s)) / record.to_speed;
         if left_s <= 0.0 {
-            play.phase = words(still);
+            stand(
+                &mut play,
+                record.clip_time_s(local_s, duration_s),
+                duration_s,
+            );
             return Ok(play);
         }
         let anchor = GpuTime::within(clock.animator_s(local_s + left_s), epoch_s);
@@ -185,6 +197,14 @@ fn converted(
     set_rate(&mut play, speed, period_s)?;
     play.mode = if is_loop { 0 } else { GpuPlay::PING_PONG };
     Ok(play)
+}
+
+/// Lets a record stand at a time of its clip.
+fn stand(play: &mut GpuPlay, at_s: f64, duration_s: f64) {
+    match at_s < duration_s {
+        true => play.phase = words(part_of(at_s, duration_s)),
+        false => play.whole_rate = 1,
+    }
 }
 
 fn set_weight(

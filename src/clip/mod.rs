@@ -64,4 +64,5 @@ pub(crate) use packed::{Block, BlockKeys, COMPONENTS, Property, components, rest
 pub use packed::{Clip, ClipOptions, ClipReport, VertexError};
 pub(crate) use probes::Probes;
 pub(crate) use reach::ClipReach;
-pub(crate) use timing::Moment;
+pub(crate) use timing::{Moment, Timing};
+pub(crate) use weights::{EvenWeights, WeightKeys};

@@ -184,7 +184,7 @@ pub struct Clip {
     /// Tracks that are kept as curves, sorted by joint.
     pub(crate) kept: Vec<Track>,
     /// Morph weights, in ascending order.
-    pub(super) weights: Vec<WeightKeys>,
+    pub(crate) weights: Vec<WeightKeys>,
     pub(crate) report: ClipReport,
 }
 

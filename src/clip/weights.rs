@@ -8,14 +8,14 @@ use crate::mesh::MorphWeight;
 use std::ops::Range;
 
 /// Padding bytes after the last frame, so that 4-byte reads from any field stay in bounds.
-pub(super) const PADDING: usize = 4;
+pub(crate) const PADDING: usize = 4;
 /// The widest field. `f32` represents all its values, and with up to 7 bits before it, it fits into
 /// 32 bits.
-pub(super) const MAX_BITS: u32 = 24;
+pub(crate) const MAX_BITS: u32 = 24;
 
 /// The weights of one mesh in a clip.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum WeightKeys {
+pub(crate) enum WeightKeys {
     Even(EvenWeights),
     /// The file's curve: a step track, or one that is smaller this way.
     Curve(WeightTrack),
@@ -23,15 +23,15 @@ pub(super) enum WeightKeys {
 
 /// Weights at uniform times, as integers of few bits.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct EvenWeights {
-    pub(super) first_weight: Id<MorphWeight>,
-    pub(super) timing: Timing,
+pub(crate) struct EvenWeights {
+    pub(crate) first_weight: Id<MorphWeight>,
+    pub(crate) timing: Timing,
     /// One column per weight.
-    pub(super) columns: Vec<Column>,
+    pub(crate) columns: Vec<Column>,
     /// Bytes per frame.
-    pub(super) stride: usize,
+    pub(crate) stride: usize,
     /// The frames in order, with padding.
-    pub(super) bytes: Vec<u8>,
+    pub(crate) bytes: Vec<u8>,
 }
 
 /// The encoding of one weight: `min + scale * field`.
@@ -39,17 +39,17 @@ pub(super) struct EvenWeights {
 /// The scale is a power of 2 and `min` is a multiple of it, so no sum is rounded: 0, 1/2 and 1 are
 /// exact.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Column {
-    pub(super) min: f32,
-    pub(super) scale: f32,
+pub(crate) struct Column {
+    pub(crate) min: f32,
+    pub(crate) scale: f32,
     /// The first bit of the field in a frame.
-    pub(super) bit: u32,
+    pub(crate) bit: u32,
     /// The number of bits; 0 for a weight that does not change.
-    pub(super) width: u32,
+    pub(crate) width: u32,
 }
 
 impl EvenWeights {
-    pub(super) fn key(&self, frame: usize, column: &Column) -> f32 {
+    pub(crate) fn key(&self, frame: usize, column: &Column) -> f32 {
         if column.width == 0 {
             return column.min;
         }
@@ -64,7 +64,7 @@ impl EvenWeights {
 
     /// Samples the weights that lie in `range`, which counts from the first weight of the
     /// character.
-    pub(super) fn sample(
+    pub(crate) fn sample(
         &self,
         time_s: f64,
         range: &Range<usize>,
@@ -86,14 +86,14 @@ impl EvenWeights {
 }
 
 /// The part of `count` weights from `first` on that lies in a range, counted from `first`.
-pub(super) fn within(first: usize, count: usize, range: &Range<usize>) -> Range<usize> {
+pub(crate) fn within(first: usize, count: usize, range: &Range<usize>) -> Range<usize> {
     let start = range.start.saturating_sub(first).min(count);
     start..range.end.saturating_sub(first).min(count).max(start)
 }
 
 impl WeightKeys {
     /// The range of weights that it drives.
-    pub(super) fn range(&self) -> Range<usize> {
+    pub(crate) fn range(&self) -> Range<usize> {
         match self {
             Self::Even(even) => {
                 let first = even.first_weight.index();
@@ -104,7 +104,7 @@ impl WeightKeys {
     }
 
     /// Size in bytes.
-    pub(super) fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         match self {
             Self::Even(even) => {
                 size_of::<EvenWeights>()

@@ -191,7 +191,7 @@ mod upload;
 
 pub(crate) use allocator::expect_own;
 pub use allocator::{GpuAllocator, MemoryAllocator, MemoryBlock, MemoryRequest};
-pub use animation::{AnimationTables, CpuReason, GpuPlay, GpuTime, Producer};
+pub use animation::{AnimateVariant, AnimationTables, CpuReason, GpuPlay, GpuTime, Producer};
 pub(crate) use animation::{JOINT_CLASSES, MAX_JOINTS};
 pub use device::Device;
 pub(crate) use device::{Limits, VkCall, limit};

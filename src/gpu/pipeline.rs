@@ -59,9 +59,9 @@ pub(crate) unsafe fn pipeline_layout(
     Ok(Object::new(device, layout, name))
 }
 
-/// Creates a compute pipeline with the specialization constants 0 and 1, if the shader has them.
+/// Creates a compute pipeline with specialization constants, from constant 0 on.
 ///
-/// Constant 0 is a size: that of a workgroup, or of its shared memory.
+/// If the shader has any, constant 0 is a size: that of a workgroup, or of its shared memory.
 ///
 /// # Safety
 /// - `words` are as for [`shader_module`], and have a compute entry point `main`.
@@ -73,8 +73,7 @@ pub(crate) unsafe fn compute_pipeline(
     name: &str,
     words: &[u32],
     layout: vk::PipelineLayout,
-    size: u32,
-    variant: u32,
+    values: &[u32],
 ) -> Result<Object<vk::Pipeline>> {
     // SAFETY: the words are a module, by this function's contract.
     let mut module = unsafe { shader_module(device, words, name) }?;
@@ -83,11 +82,10 @@ pub(crate) unsafe fn compute_pipeline(
         offset: constant_id * size_of::<u32>() as u32,
         size: size_of::<u32>(),
     };
-    let entries = [constant(0), constant(1)];
-    let values = [size, variant];
+    let entries: Vec<_> = (0..values.len() as u32).map(constant).collect();
     let constants = vk::SpecializationInfo::default()
         .map_entries(&entries)
-        .data(bytemuck::cast_slice(&values));
+        .data(bytemuck::cast_slice(values));
     let stage = vk::PipelineShaderStageCreateInfo::default()
         .stage(vk::ShaderStageFlags::COMPUTE)
         .module(module.handle)

@@ -2,8 +2,9 @@
 
 use crate::error::Result;
 use crate::gpu::pipeline::{compute_pipeline, pipeline_layout, spirv};
-use crate::gpu::{AnimationTables, Device, GpuTime, JOINT_CLASSES, MAX_JOINTS, Object, limit};
-use crate::palette::PaletteFormat;
+use crate::gpu::{
+    AnimateVariant, AnimationTables, Device, GpuTime, JOINT_CLASSES, MAX_JOINTS, Object, limit,
+};
 use ash::vk;
 use bytemuck::{Pod, Zeroable};
 
@@ -17,6 +18,8 @@ struct Push {
     tables: u64,
     plays: u64,
     jobs: u64,
+    palettes: u64,
+    morphs: u64,
     counted: u64,
     now: [u32; 2],
     most: u32,
@@ -27,8 +30,8 @@ struct Push {
 ///
 /// ```
 /// use throng::AnimateJob;
-/// # let palettes = 4096;
-/// let job = AnimateJob { first_play: 0, plays: 2, palette: palettes };
+///
+/// let job = AnimateJob { first_play: 0, plays: 2, palette: 171, morphs: AnimateJob::NONE };
 /// assert_eq!(size_of_val(&job), 16);
 /// ```
 #[repr(C, align(16))]
@@ -38,10 +41,21 @@ pub struct AnimateJob {
     pub first_play: u32,
     /// How many it plays, ascending in layer: at most eight. With none, it has its rest pose.
     pub plays: u32,
-    /// Device address of its palette, a multiple of 16.
+    /// The start of its palette, in units of 16 bytes from [`AnimateDispatch::palettes`].
     ///
     /// [`AnimationTables::palette_bytes`] are written there.
-    pub palette: vk::DeviceAddress,
+    pub palette: u32,
+    /// The first word of its active morph weights, counted from [`AnimateDispatch::morphs`], or
+    /// [`Self::NONE`].
+    ///
+    /// If a clip that it plays drives weights, their number is written there, and then number and
+    /// value of each that is not 0: at most 1 and twice as many words as the character has weights.
+    pub morphs: u32,
+}
+
+impl AnimateJob {
+    /// No morph weights are written.
+    pub const NONE: u32 = u32::MAX;
 }
 
 /// The instances that one call of [`AnimatePipeline::record`] poses.
@@ -70,13 +84,17 @@ pub struct AnimateDispatch<'a> {
     pub plays: vk::DeviceAddress,
     /// Device address of the [`AnimateJob`]s, a multiple of 16.
     pub jobs: vk::DeviceAddress,
+    /// Device address that palettes count from, a multiple of 16.
+    pub palettes: vk::DeviceAddress,
+    /// Device address that morph weights count from, a multiple of 4.
+    pub morphs: vk::DeviceAddress,
     /// How many jobs there are.
     pub count: AnimateJobs,
     /// The time to pose them at, since the epoch of their plays.
     pub now: GpuTime,
 }
 
-/// The compute pipelines that pose instances and write their palettes.
+/// The compute pipelines that pose instances and write their palettes and morph weights.
 ///
 /// One workgroup poses one instance, from the same data as the CPU: its plays, packed clips and
 /// masks. What a palette moves differs from the CPU's by at most 5e-6 of the model's size, at any
@@ -104,11 +122,12 @@ pub struct AnimateDispatch<'a> {
 ///     pipeline: &AnimatePipeline,
 ///     (device, cmd): (&Device, vk::CommandBuffer),
 ///     tables: &AnimationTables,
-///     (jobs, plays, count): (u64, u64, u32),
+///     (jobs, count): (u64, u32),
+///     (plays, palettes, morphs): (u64, u64, u64),
 ///     (now_s, epoch_s): (f64, f64),
 /// ) {
 ///     let (count, now) = (AnimateJobs::Count(count), GpuTime::new(now_s, epoch_s));
-///     let dispatch = AnimateDispatch { tables, plays, jobs, count, now };
+///     let dispatch = AnimateDispatch { tables, plays, jobs, palettes, morphs, count, now };
 ///     unsafe { pipeline.record(device, cmd, &dispatch) };
 ///     // Then a barrier from COMPUTE_SHADER, SHADER_STORAGE_WRITE to what reads the palettes.
 /// }
@@ -116,8 +135,8 @@ pub struct AnimateDispatch<'a> {
 #[derive(Debug)]
 pub struct AnimatePipeline {
     layout: Object<vk::PipelineLayout>,
-    /// By format and number of joints.
-    pipelines: Vec<((PaletteFormat, u32), Object<vk::Pipeline>)>,
+    /// With the most joints of each.
+    pipelines: Vec<(AnimateVariant, Object<vk::Pipeline>)>,
 }
 
 impl AnimatePipeline {
@@ -136,7 +155,7 @@ impl AnimatePipeline {
         })
     }
 
-    /// Creates the pipeline for palettes of a format and skeletons of so many joints.
+    /// Creates the pipeline for [`AnimationTables::variant`].
     ///
     /// There is one for up to 64 joints, one for up to 128, and one for up to 300. Pipelines that
     /// exist are kept.
@@ -147,34 +166,30 @@ impl AnimatePipeline {
     ///
     /// # Safety
     /// `device` is the one that the stage was made with.
-    pub unsafe fn prepare(
-        &mut self,
-        device: &Device,
-        format: PaletteFormat,
-        joints: u32,
-    ) -> Result<()> {
-        let key = (format, joint_class(joints)?);
-        if self.find(key).is_none() {
+    pub unsafe fn prepare(&mut self, device: &Device, variant: AnimateVariant) -> Result<()> {
+        let variant = class_of(variant)?;
+        if self.find(variant).is_none() {
             let (words, layout) = (spirv::ANIMATE_COMP, self.layout.handle);
-            let (joints, method) = (key.1, format as u32);
+            let features = u32::from(variant.curves) | u32::from(variant.morph_weights) << 1;
+            let constants = [variant.joints, variant.format as u32, features];
             // SAFETY: the module is the crate's own, compiled for this layout. Its workgroup has 64
             // invocations, and 52 bytes of shared memory for each of at most 300 joints.
-            let pipeline = unsafe {
-                compute_pipeline(device, "throng animate", words, layout, joints, method)
-            };
-            self.pipelines.push((key, pipeline?));
+            let pipeline =
+                unsafe { compute_pipeline(device, "throng animate", words, layout, &constants) };
+            self.pipelines.push((variant, pipeline?));
         }
         Ok(())
     }
 
-    /// All pipelines, for statistics of the driver: format, most joints, handle.
-    pub fn pipelines(&self) -> impl Iterator<Item = (PaletteFormat, u32, vk::Pipeline)> + '_ {
+    /// All pipelines, for statistics of the driver. A variant has the most joints of its pipeline.
+    pub fn pipelines(&self) -> impl Iterator<Item = (AnimateVariant, vk::Pipeline)> + '_ {
         let all = self.pipelines.iter();
-        all.map(|((format, joints), pipeline)| (*format, *joints, pipeline.handle))
+        all.map(|(variant, pipeline)| (*variant, pipeline.handle))
     }
 
-    fn find(&self, key: (PaletteFormat, u32)) -> Option<vk::Pipeline> {
-        let mut own = self.pipelines.iter().filter(|(of, _)| *of == key);
+    /// The pipeline of a variant with the most joints of its class.
+    fn find(&self, variant: AnimateVariant) -> Option<vk::Pipeline> {
+        let mut own = self.pipelines.iter().filter(|(of, _)| *of == variant);
         own.next().map(|(_, pipeline)| pipeline.handle)
     }
 
@@ -192,8 +207,9 @@ impl AnimatePipeline {
     /// - `device` is the one that the stage and the tables were made with, and `cmd` is one of its
     ///   command buffers.
     /// - `cmd` is recording, outside a render pass, and the upload of the tables was recorded.
-    /// - At the addresses lie as many jobs and plays as are read, in buffers with the usage
-    ///   `SHADER_DEVICE_ADDRESS`. Palettes do not overlap. No robustness feature checks that.
+    /// - At the addresses lie as many jobs and plays as are read, and there is space for what is
+    ///   written, in buffers with the usage `SHADER_DEVICE_ADDRESS`. Palettes do not overlap, nor
+    ///   do morph weights. No robustness feature checks that.
     /// - The plays were made by [`Animator::gpu_plays`](crate::animator::Animator::gpu_plays) of an
     ///   animator of the tables' character.
     pub unsafe fn record(
@@ -203,11 +219,8 @@ impl AnimatePipeline {
         dispatch: &AnimateDispatch<'_>,
     ) {
         let tables = dispatch.tables;
-        let class = joint_class(tables.joints());
-        let Some(pipeline) = class
-            .ok()
-            .and_then(|class| self.find((tables.format(), class)))
-        else {
+        let variant = class_of(tables.variant()).ok();
+        let Some(pipeline) = variant.and_then(|variant| self.find(variant)) else {
             return;
         };
         let (counted, most) = match dispatch.count {
@@ -218,6 +231,8 @@ impl AnimatePipeline {
             tables: tables.address(),
             plays: dispatch.plays,
             jobs: dispatch.jobs,
+            palettes: dispatch.palettes,
+            morphs: dispatch.morphs,
             counted,
             now: dispatch.now.words(),
             most,
@@ -258,16 +273,18 @@ impl AnimatePipeline {
     }
 }
 
-/// The number of joints that the pipeline for a skeleton is made for.
-fn joint_class(joints: u32) -> Result<u32> {
+/// The variant with the most joints of the pipeline for this one.
+fn class_of(variant: AnimateVariant) -> Result<AnimateVariant> {
     limit(
         "joints of a skeleton that shaders pose",
-        joints.into(),
+        variant.joints.into(),
         MAX_JOINTS.into(),
     )?;
     let mut classes = JOINT_CLASSES.into_iter();
-    Ok(classes.find(|most| joints <= *most).unwrap_or(MAX_JOINTS))
+    let joints = classes.find(|most| variant.joints <= *most);
+    let joints = joints.unwrap_or(MAX_JOINTS);
+    Ok(AnimateVariant { joints, ..variant })
 }
 
 /// The most joints of any pipeline fit into the shared memory of every device.
-const _: () = assert!(MAX_JOINTS * 52 + 8 * 28 <= 16_384);
+const _: () = assert!(MAX_JOINTS * 52 + 8 * 36 + 8 <= 16_384);

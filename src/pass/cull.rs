@@ -32,13 +32,11 @@ pub(crate) struct CullPush {
     pub(crate) visible_at: u32,
     pub(crate) args_at: u32,
     pub(crate) first_instances: u32,
-    pub(crate) palettes: vk::DeviceAddress,
     pub(crate) shown_at: u32,
     pub(crate) frame: u32,
     pub(crate) last_frame: u32,
     pub(crate) poses_at: u32,
     pub(crate) jobs_at: u32,
-    pub(crate) reserved: u32,
 }
 
 /// The stages, in the order in which they run.
@@ -122,7 +120,7 @@ impl CullPass {
             let name = format!("throng {name}");
             // SAFETY: the module is the crate's own, compiled for such a layout, which was created
             // above. Its workgroup has a fixed size of at most 128.
-            *pipeline = unsafe { compute_pipeline(device, &name, words, layout, 0, 0) }?;
+            *pipeline = unsafe { compute_pipeline(device, &name, words, layout, &[]) }?;
         }
         Ok(())
     }

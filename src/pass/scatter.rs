@@ -99,7 +99,7 @@ impl ScatterPass {
         // above.
         self.pipeline = unsafe {
             let words = spirv::SCATTER_COMP;
-            compute_pipeline(device, name, words, layout, WORKGROUP, self.rows)
+            compute_pipeline(device, name, words, layout, &[WORKGROUP, self.rows])
         }?;
         Ok(())
     }

@@ -104,7 +104,7 @@ impl SkinPipeline {
         let (words, layout) = (spirv::SKIN_COMP, self.layout.handle);
         // SAFETY: the module is the crate's own, compiled for throng's set 0 and for this layout,
         // which `build` created.
-        unsafe { compute_pipeline(device, "throng skin", words, layout, CHUNK, variant) }
+        unsafe { compute_pipeline(device, "throng skin", words, layout, &[CHUNK, variant]) }
     }
 
     /// Creates the pipelines for a mesh, one for each way in which its primitives are deformed.

@@ -34,6 +34,7 @@ pub(crate) fn context() -> Result<(Context, Surface)> {
         app_name: "throng's tests",
         entry: Some(&entry),
         validation: Validation::On,
+        ..ContextDesc::default()
     };
     Context::for_window(&desc, Arc::new(Window(1)))
 }

@@ -251,8 +251,9 @@ fn morphing() -> RawCharacter {
     raw
 }
 
+/// Clips drive morph weights on the GPU, too, unless the caller sets some.
 #[test]
-fn clips_that_drive_morph_weights_are_evaluated_on_the_cpu() {
+fn morph_weights_of_clips_and_of_the_caller_are_evaluated_on_the_cpu() {
     each(|setup| {
         let mut stage = Stage::new(setup, SMALL);
         let kind = stage.add(setup, &built(morphing()).character);
@@ -263,10 +264,23 @@ fn clips_that_drive_morph_weights_are_evaluated_on_the_cpu() {
             };
             stage.crowd.spawn(kind, &spawn).unwrap()
         });
-        assert_eq!(stage.producer(sways), Producer::Gpu);
-        assert_eq!(stage.producer(smiles), reason(CpuReason::MorphWeights));
+        let set = |stage: &mut Stage, id, weight| {
+            let mut it = stage.crowd.instance_mut(id).unwrap();
+            it.set_morph_weights(&[weight]).unwrap();
+        };
+        set(&mut stage, sways, Some(0.5));
+        for id in [sways, smiles] {
+            assert_eq!(stage.producer(id), Producer::Gpu);
+        }
         let stats = stage.frame(setup, 0.1);
+        assert_eq!((stats.posed_on_gpu, stats.animated), (2, 0));
+        set(&mut stage, smiles, Some(0.5));
+        assert_eq!(stage.producer(smiles), reason(CpuReason::MorphWeights));
+        let stats = stage.frame(setup, 0.2);
         assert_eq!((stats.posed_on_gpu, stats.animated), (1, 1));
+        set(&mut stage, smiles, None);
+        let stats = stage.frame(setup, 0.3);
+        assert_eq!((stats.posed_on_gpu, stats.animated), (2, 0));
         stage.destroy(setup);
     });
 }

@@ -21,6 +21,12 @@ clone_fields! {
 }
 
 impl Weights {
+    /// True if nothing is set.
+    pub(crate) fn is_empty(&self) -> bool {
+        let no_expression = self.expressions.iter().all(|weight| *weight == 0.0);
+        no_expression && self.set.iter().all(Option::is_none)
+    }
+
     /// Overrides all weights.
     pub(crate) fn set_all(&mut self, weights: &[Option<f32>]) {
         self.set.clear();

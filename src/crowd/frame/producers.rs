@@ -26,7 +26,7 @@ fn producer(
         Err(why) => *why,
         Ok(_) if animator.pose_change(state.actor) == PoseChange::Rests => CpuReason::Rest,
         Ok(_) if state.skin != SkinningStage::Vertex => CpuReason::SkinningStage,
-        Ok(_) if state.has_morphs() && animator.drives_weights(state.actor) => {
+        Ok(_) if state.has_morphs() && animator.shares_weights(state.actor) => {
             CpuReason::MorphWeights
         }
         Ok(_) => return animator.gpu_plays(state.actor, epoch_s, plays),
@@ -234,6 +234,9 @@ impl Frame<'_> {
                     tables,
                     plays: plays.address,
                     jobs: work.buffer.address + jobs,
+                    palettes: buffers.palettes.address(self.frame_index),
+                    // The lists are at its start, and begin with the morph weights.
+                    morphs: work.buffer.address,
                     count: AnimateJobs::Indirect {
                         count: work.buffer.address + command + 12,
                         buffer: work.buffer.handle,

@@ -109,7 +109,7 @@ impl Crowd {
         if self.pipelines.animate.is_some() {
             loaded.pose_on_gpu((&self.device, allocator), upload, character)?;
             if let Ok(tables) = &loaded.animation {
-                let format = tables.format();
+                let format = tables.variant().format;
                 self.pipelines
                     .prepare_animate(&self.device, format, character)?;
             }

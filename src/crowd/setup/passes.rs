@@ -6,7 +6,9 @@ use crate::crowd::characters::LoadedCharacter;
 use crate::crowd::crowd::{Crowd, Pipelines};
 use crate::crowd::memory::retire::Retired;
 use crate::error::{Error, Result};
-use crate::gpu::{Device, GpuInstance, MAX_JOINTS, draws_without_indices, skin_variant, variant};
+use crate::gpu::{
+    AnimateVariant, Device, GpuInstance, MAX_JOINTS, draws_without_indices, skin_variant, variant,
+};
 use crate::mesh::AlphaMode;
 use crate::order;
 use crate::palette::{PaletteFormat, SkinningMethod};
@@ -86,13 +88,14 @@ impl Pipelines {
         format: PaletteFormat,
         character: &Character,
     ) -> Result<()> {
-        let joints = character.skeleton().len() as u32;
-        let Some(animate) = self.animate.as_mut().filter(|_| joints <= MAX_JOINTS) else {
+        let variant = AnimateVariant::of(character, format);
+        let fits = variant.joints <= MAX_JOINTS;
+        let Some(animate) = self.animate.as_mut().filter(|_| fits) else {
             return Ok(());
         };
         let before = animate.pipelines().count();
         // SAFETY: the pipelines are those of a crowd on this device.
-        unsafe { animate.prepare(device, format, joints) }?;
+        unsafe { animate.prepare(device, variant) }?;
         self.created += (animate.pipelines().count() - before) as u32;
         Ok(())
     }

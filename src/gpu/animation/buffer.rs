@@ -3,6 +3,7 @@
 use super::MAX_JOINTS;
 use super::tables::{self, Source};
 use crate::character::Character;
+use crate::clip::Clip;
 use crate::error::Result;
 use crate::gpu::{Buffer, Device, MemoryAllocator, Upload, limit};
 use crate::palette::{PaletteFormat, SkinningMethod};
@@ -15,9 +16,39 @@ use ash::vk;
 #[derive(Debug)]
 pub struct AnimationTables {
     buffer: Buffer,
-    format: PaletteFormat,
     entries: u32,
-    joints: u32,
+    variant: AnimateVariant,
+}
+
+/// What a pipeline of [`AnimatePipeline`](crate::AnimatePipeline) is made for.
+///
+/// Few characters need [`Self::curves`] or [`Self::morph_weights`], and other pipelines are shorter
+/// without them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct AnimateVariant {
+    /// The format of the palettes.
+    pub format: PaletteFormat,
+    /// Joints of the skeleton: at most 300.
+    pub joints: u32,
+    /// Some clips have tracks that packing
+    /// [kept as curves](crate::clip::ClipReport::kept_tracks).
+    pub curves: bool,
+    /// Some clips [drive morph weights](Clip::drives_weights).
+    pub morph_weights: bool,
+}
+
+impl AnimateVariant {
+    /// What a character needs for palettes of a format.
+    #[must_use]
+    pub fn of(character: &Character, format: PaletteFormat) -> Self {
+        let clips = character.clips();
+        Self {
+            format,
+            joints: character.skeleton().len() as u32,
+            curves: clips.iter().any(|clip| !clip.kept.is_empty()),
+            morph_weights: clips.iter().any(Clip::drives_weights),
+        }
+    }
 }
 
 impl AnimationTables {
@@ -49,11 +80,14 @@ impl AnimationTables {
             joints.len() as u64,
             MAX_JOINTS.into(),
         )?;
+        let weights = character.morph_weights().iter();
+        let weights: Vec<f32> = weights.map(|weight| weight.rest).collect();
         let words = tables::build(&Source {
             joints,
             palette: character.palette(),
             masks: &character.animation_set().masks,
             clips: character.clips(),
+            weights: &weights,
         })?;
         let usage = vk::BufferUsageFlags::STORAGE_BUFFER
             | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS
@@ -69,28 +103,21 @@ impl AnimationTables {
         }
         Ok(Self {
             buffer,
-            format,
             entries: character.palette().len() as u32,
-            joints: joints.len() as u32,
+            variant: AnimateVariant::of(character, format),
         })
     }
 
-    /// The format of the palettes.
+    /// What the pipeline is made for that poses instances of the character.
     #[must_use]
-    pub fn format(&self) -> PaletteFormat {
-        self.format
-    }
-
-    /// Joints of the skeleton.
-    #[must_use]
-    pub fn joints(&self) -> u32 {
-        self.joints
+    pub fn variant(&self) -> AnimateVariant {
+        self.variant
     }
 
     /// Bytes of an instance's palette.
     #[must_use]
     pub fn palette_bytes(&self) -> u64 {
-        u64::from(self.entries) * self.format.entry_bytes() as u64
+        u64::from(self.entries) * self.variant.format.entry_bytes() as u64
     }
 
     /// Bytes of device memory.

@@ -3,21 +3,23 @@
 //! - `time`: time in integers, as shaders compute it.
 //! - `play`: play records as shaders read them.
 //! - `tables`: skeleton, palette, masks and clips as words.
+//! - `curves`, `weights`: curves and morph weights of clips among them.
 //! - `buffer`: these in a buffer.
 
 use crate::character::Character;
-use crate::clip::Clip;
 use crate::mesh::AlphaMode;
 
 mod buffer;
+mod curves;
 mod play;
 mod tables;
 mod time;
+mod weights;
 
-pub use buffer::AnimationTables;
+pub use buffer::{AnimateVariant, AnimationTables};
 pub use play::GpuPlay;
 pub use time::GpuTime;
-pub(crate) use time::{fixed, part_of, ratio, words};
+pub(crate) use time::{part_of, ratio, words};
 
 /// The most clips that shaders blend.
 pub(crate) const MAX_PLAYS: usize = 8;
@@ -52,7 +54,8 @@ pub enum CpuReason {
     /// Its vertices are deformed before they are drawn. See
     /// [`SkinningStage`](crate::crowd::SkinningStage).
     SkinningStage,
-    /// It plays a clip that drives morph weights.
+    /// It plays a clip that drives morph weights, and the caller overrides some, or has set
+    /// expressions.
     MorphWeights,
     /// The crowd has no more memory for records of what instances play, or this frame has none
     /// for their upload. Then it ends with the frame.
@@ -69,8 +72,6 @@ pub enum CpuReason {
     Inertialisation,
     /// It plays more than eight clips with a weight.
     Plays,
-    /// It plays a clip of which some curves were kept, because packed keys would miss its error.
-    KeptCurves,
     /// The speed of a clip that plays once is changing, or that of another one changes over more
     /// than eight seconds of the clip. It ends with the change.
     SpeedChange,
@@ -82,6 +83,14 @@ impl CpuReason {
     /// Why all instances of a character are posed on the CPU, if that is so in every crowd.
     ///
     /// Spring bones can be switched off: see [`Actor::set_springs`](crate::Actor::set_springs).
+    ///
+    /// ```
+    /// use throng::gpu::CpuReason;
+    ///
+    /// let character = throng::builtin::mannequin()?.character;
+    /// assert_eq!(CpuReason::of_character(&character), None);
+    /// # Ok::<(), throng::Error>(())
+    /// ```
     #[must_use]
     pub fn of_character(character: &Character) -> Option<Self> {
         let used = character.primitives().iter().map(|it| it.material as usize);
@@ -96,27 +105,6 @@ impl CpuReason {
             None
         }
     }
-
-    /// Why instances that play a clip are posed on the CPU, if the clip is the reason.
-    ///
-    /// ```
-    /// use throng::gpu::CpuReason;
-    ///
-    /// let character = throng::builtin::mannequin()?.character;
-    /// assert_eq!(CpuReason::of_character(&character), None);
-    /// assert!(character.clips().iter().all(|clip| CpuReason::of_clip(clip).is_none()));
-    /// # Ok::<(), throng::Error>(())
-    /// ```
-    #[must_use]
-    pub fn of_clip(clip: &Clip) -> Option<Self> {
-        if !clip.kept.is_empty() {
-            Some(Self::KeptCurves)
-        } else if clip.drives_weights() {
-            Some(Self::MorphWeights)
-        } else {
-            None
-        }
-    }
 }
 
 impl core::fmt::Display for CpuReason {
@@ -126,7 +114,7 @@ impl core::fmt::Display for CpuReason {
             Self::Rest => "the rest pose",
             Self::Blended => "blended materials",
             Self::SkinningStage => "vertices that are deformed before they are drawn",
-            Self::MorphWeights => "a clip that drives morph weights",
+            Self::MorphWeights => "morph weights of a clip and of the caller",
             Self::Memory => "no memory for play records",
             Self::Joints => "the skeleton has more than 300 joints",
             Self::InverseKinematics => "inverse kinematics",
@@ -134,7 +122,6 @@ impl core::fmt::Display for CpuReason {
             Self::OwnPose => "a pose of the caller's own",
             Self::Inertialisation => "an inertialised transition",
             Self::Plays => "more than eight clips at once",
-            Self::KeptCurves => "a clip with kept curves",
             Self::SpeedChange => "a change of speed",
             Self::Range => "a time or speed out of range",
         })

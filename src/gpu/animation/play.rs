@@ -40,24 +40,31 @@ impl GpuPlay {
     pub(crate) const ONCE: u8 = 1;
     /// [`Self::mode`]: plays forward and backward in turn.
     pub(crate) const PING_PONG: u8 = 2;
-    /// [`Self::mode`]: stands at a position.
+    /// [`Self::mode`]: stands at a part of the clip, or if [`Self::whole_rate`] is 1, at its end.
     pub(crate) const STILL: u8 = 3;
 
     /// The position in the clip at a time, in intervals between frames: bit for bit what shaders
     /// compute, unless the speed is changing.
     ///
-    /// `clip` is the clip that the record plays. The first frame is at 0.
+    /// `clip` is the clip that the record plays. The first frame is at 0. If it is the only one, an
+    /// interval is a second.
     #[must_use]
     pub fn position(&self, clip: &Clip, now: GpuTime) -> f64 {
         let timing = &clip.timing;
-        let position = self.fixed_position(now, fixed(timing.end_s * timing.rate));
-        let start = fixed(timing.start_s * timing.rate);
+        let steps = timing.steps_per_s();
+        let position = self.fixed_position(now, fixed(timing.end_s * steps));
+        let start = fixed(timing.start_s * steps);
         position.saturating_sub(start) as f64 / 4_294_967_296.0
     }
 
     fn fixed_position(&self, now: GpuTime, span: u64) -> u64 {
         if self.mode == Self::STILL {
-            return whole(self.phase);
+            let at_end = self.whole_rate != 0;
+            return if at_end {
+                span
+            } else {
+                high_product(self.phase[1], span)
+            };
         }
         let since = whole(now.words()).wrapping_sub(whole(self.anchor));
         let phase = (self.phase_at(since) >> 32) as u32;

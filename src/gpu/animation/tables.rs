@@ -2,10 +2,12 @@
 //!
 //! The tables are in rows of four words. A row of a joint says where a clip has its rotation,
 //! translation and scale, so that a lane needs one load to find them. The fields of a key follow
-//! each other: at most four words have them, wherever they start.
+//! each other: at most four words have them, wherever they start. The same holds for morph weights.
 
+use super::curves::{Curve, push_curve};
 use super::time::{fixed, words};
-use crate::clip::{BlockKeys, Clip, Property, components};
+use super::weights::push_weights;
+use crate::clip::{BlockKeys, Clip, Property, Timing, TrackValues, components};
 use crate::error::Result;
 use crate::gpu::limit;
 use crate::mesh::PaletteJoint;
@@ -14,14 +16,19 @@ use crate::simd::WIDTH;
 use crate::skeleton::{Joint, Mask, NO_PARENT};
 
 const ROOT: u32 = u32::MAX;
-const CONSTANT: u32 = 1;
-const MOVES: u32 = 2;
+/// Kinds of tracks.
+pub(super) const CONSTANT: u32 = 1;
+pub(super) const MOVES: u32 = 2;
+pub(super) const CURVE: u32 = 3;
+/// A clip that is additive, and one that drives morph weights.
+const ADDITIVE: u32 = 256;
+const DRIVES: u32 = 512;
 /// Bits of a field that is an `f32`.
 const PLAIN_BITS: u32 = 32;
 /// Words behind the last frame: a key is read as four.
 const PADDING: usize = 4;
 /// Rows of the header of a clip.
-const CLIP_ROWS: usize = 3;
+pub(super) const CLIP_ROWS: usize = 3;
 /// The first bit of a key in a frame is in 32 bits.
 const MAX_WORDS: u64 = 1 << 31;
 
@@ -31,6 +38,15 @@ pub(super) struct Source<'a> {
     pub(super) palette: &'a [PaletteJoint],
     pub(super) masks: &'a [Mask],
     pub(super) clips: &'a [Clip],
+    /// Morph weights at rest.
+    pub(super) weights: &'a [f32],
+}
+
+impl Timing {
+    /// Steps of a position a second, for shaders: intervals between frames, or seconds.
+    pub(crate) fn steps_per_s(&self) -> f64 {
+        if self.rate > 0.0 { self.rate } else { 1.0 }
+    }
 }
 
 /// Builds the tables.
@@ -43,6 +59,7 @@ pub(super) fn build(source: &Source<'_>) -> Result<Vec<u32>> {
         palette,
         masks,
         clips,
+        weights,
     } = source;
     let mut out = vec![0; 12];
     let mut starts = [0; 4];
@@ -72,18 +89,21 @@ pub(super) fn build(source: &Source<'_>) -> Result<Vec<u32>> {
         out.extend(mask.weights().iter().map(|weight| weight.to_bits()));
     }
     pad(&mut out);
+    let rest_weights = out.len() as u32;
+    out.extend(weights.iter().map(|weight| weight.to_bits()));
+    pad(&mut out);
     starts[3] = row_of(&out);
     let headers = out.len();
     out.resize(headers + clips.len() * CLIP_ROWS * 4, 0);
     for (number, clip) in clips.iter().enumerate() {
-        let header = push_clip(&mut out, clip);
+        let header = push_clip(&mut out, clip, weights.len());
         let at = headers + number * CLIP_ROWS * 4;
         out[at..at + CLIP_ROWS * 4].copy_from_slice(&header);
         limit("words of clips for shaders", out.len() as u64, MAX_WORDS)?;
     }
     out.extend([0; PADDING]);
     let counts = [joints.len(), palette.len(), masks.len(), clips.len()];
-    out[8] = depth(joints);
+    out[8..11].copy_from_slice(&[depth(joints), weights.len() as u32, rest_weights]);
     out[..4].copy_from_slice(&counts.map(|count| count as u32));
     out[4..8].copy_from_slice(&starts);
     Ok(out)
@@ -100,11 +120,11 @@ fn depth(joints: &[Joint]) -> u32 {
 }
 
 /// The row that comes next.
-fn row_of(out: &[u32]) -> u32 {
+pub(super) fn row_of(out: &[u32]) -> u32 {
     (out.len() / 4) as u32
 }
 
-fn pad(out: &mut Vec<u32>) {
+pub(super) fn pad(out: &mut Vec<u32>) {
     out.resize(out.len().next_multiple_of(4), 0);
 }
 
@@ -118,8 +138,39 @@ struct Moving {
     widths: [u32; 4],
 }
 
-/// Adds the tracks and the frames of a clip. Returns its header.
-fn push_clip(out: &mut Vec<u32>, clip: &Clip) -> [u32; CLIP_ROWS * 4] {
+/// Adds the delays of frames. Returns their first word, or 0 if there are none.
+pub(super) fn push_offsets(out: &mut Vec<u32>, timing: &Timing) -> u32 {
+    if timing.offsets.is_empty() {
+        return 0;
+    }
+    let start = out.len() as u32;
+    out.extend(timing.offsets.chunks(2).map(|pair| {
+        let [low, high] = [pair[0], pair.get(1).copied().unwrap_or(0)];
+        u32::from(low as u16) | u32::from(high as u16) << 16
+    }));
+    pad(out);
+    start
+}
+
+/// The positions of the end and the start.
+pub(super) fn ends(timing: &Timing) -> [u32; 4] {
+    let [end, start] = [timing.end_s, timing.start_s].map(|s| fixed(s * timing.steps_per_s()));
+    let [[end, more_end], [start, more_start]] = [end, start].map(words);
+    [end, more_end, start, more_start]
+}
+
+/// The curve of a kept track, with its property.
+fn curve_of(values: &TrackValues) -> (Property, Curve<'_>) {
+    match values {
+        TrackValues::Rotation(keys) => (Property::Rotation, Curve::of_rotations(keys)),
+        TrackValues::Translation(keys) => (Property::Translation, Curve::of_vectors(keys)),
+        TrackValues::Scale(keys) => (Property::Scale, Curve::of_vectors(keys)),
+    }
+}
+
+/// Adds the tracks and the frames of a clip, for a character with so many morph weights. Returns
+/// its header.
+fn push_clip(out: &mut Vec<u32>, clip: &Clip, weights: usize) -> [u32; CLIP_ROWS * 4] {
     let timing = &clip.timing;
     let tracks_at = row_of(out);
     let tracks = out.len();
@@ -127,8 +178,12 @@ fn push_clip(out: &mut Vec<u32>, clip: &Clip) -> [u32; CLIP_ROWS * 4] {
     let (mut moving, mut bits) = (Vec::new(), 0);
     for joint in 0..clip.joints() {
         let info = &clip.blocks[joint / WIDTH];
+        let kept = clip.kept_of(joint..joint + 1);
         for (number, property) in Property::ALL.into_iter().enumerate() {
-            if info.rests(property) {
+            let is_kept = kept
+                .iter()
+                .any(|track| curve_of(&track.values).0 == property);
+            if info.rests(property) || is_kept {
                 continue;
             }
             let row = info.rows[property as usize] as usize;
@@ -206,23 +261,21 @@ fn push_clip(out: &mut Vec<u32>, clip: &Clip) -> [u32; CLIP_ROWS * 4] {
         }
     }
     pad(out);
-    let offsets = if timing.offsets.is_empty() {
-        0
-    } else {
-        out.len()
-    };
-    out.extend(timing.offsets.chunks(2).map(|pair| {
-        let [low, high] = [pair[0], pair.get(1).copied().unwrap_or(0)];
-        u32::from(low as u16) | u32::from(high as u16) << 16
-    }));
-    pad(out);
-    let [end, more_end] = words(fixed(timing.end_s * timing.rate));
-    let [start, more_start] = words(fixed(timing.start_s * timing.rate));
+    let offsets = push_offsets(out, timing);
+    for track in &clip.kept {
+        let (property, curve) = curve_of(&track.values);
+        let at = push_curve(out, &curve, timing);
+        out[tracks + usize::from(track.joint) * 4 + property as usize] = at << 2 | CURVE;
+    }
+    let driven = push_weights(out, clip, weights);
+    let additive = if clip.additive { ADDITIVE } else { 0 };
+    let drives = if clip.drives_weights() { DRIVES } else { 0 };
+    let [end, more_end, start, more_start] = ends(timing);
     [
         timing.frames as u32,
         frame_words as u32,
-        if clip.additive { 256 } else { 0 },
-        offsets as u32,
+        additive | drives,
+        offsets,
         end,
         more_end,
         start,
@@ -230,6 +283,6 @@ fn push_clip(out: &mut Vec<u32>, clip: &Clip) -> [u32; CLIP_ROWS * 4] {
         0,
         frames as u32,
         tracks_at,
-        0,
+        driven,
     ]
 }

@@ -63,7 +63,18 @@ pub(super) struct Runner {
     pipeline: AnimatePipeline,
     /// The corners of a box around the mesh.
     corners: [Vec3; 8],
+    weights: usize,
 }
+
+/// What the GPU wrote for actors, one after the other.
+pub(super) struct Posed {
+    pub(super) palettes: Vec<u8>,
+    /// Morph weights, or `None` for an actor whose clips drive none.
+    pub(super) weights: Vec<Option<Vec<f32>>>,
+}
+
+/// The number of morph weights before the shader writes one.
+const UNWRITTEN: u32 = u32::MAX;
 
 impl Runner {
     /// `None` if the method cannot represent the character.
@@ -86,8 +97,7 @@ impl Runner {
             .unwrap();
         unsafe { upload.free(&device, &mut setup.context.allocator()) };
         let mut pipeline = AnimatePipeline::new(&device).unwrap();
-        let (format, joints) = (tables.format(), tables.joints());
-        unsafe { pipeline.prepare(&device, format, joints) }.unwrap();
+        unsafe { pipeline.prepare(&device, tables.variant()) }.unwrap();
         let primitives = character.primitives().iter();
         let points = primitives.flat_map(|primitive| primitive.positions.iter().copied());
         let (low, high) = points.fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(low, high), at| {
@@ -108,6 +118,7 @@ impl Runner {
             tables,
             pipeline,
             corners: std::array::from_fn(corner),
+            weights: character.morph_weights().len(),
         })
     }
 
@@ -127,31 +138,36 @@ impl Runner {
         (buffer, address)
     }
 
-    /// The palettes at a time, one after the other.
+    /// The palettes and morph weights at a time.
     pub(super) fn run(
         &self,
         setup: &mut Setup,
         taken: &Taken,
         now: GpuTime,
         indirect: bool,
-    ) -> Vec<u8> {
+    ) -> Posed {
         let (count, bytes) = (taken.actors.len(), self.tables.palette_bytes());
         let (mut plays, plays_at) = Self::buffer(setup, taken.plays.len() as u64 * 64);
         let (mut jobs, jobs_at) = Self::buffer(setup, count as u64 * 16);
         // Four words: x, y and z of the dispatch, and the number of jobs. The dispatch is larger.
         let (mut args, args_at) = Self::buffer(setup, 16);
         let (palettes, palettes_at) = Self::buffer(setup, count as u64 * bytes);
+        let words = 1 + 2 * self.weights;
+        let (mut morphs, morphs_at) = Self::buffer(setup, (count * words * 4) as u64);
+        let unwritten = vec![UNWRITTEN; count * words];
         let job = |(number, (first, plays)): (usize, &(u32, u32))| AnimateJob {
             first_play: *first,
             plays: *plays,
-            palette: palettes_at + number as u64 * bytes,
+            palette: number as u32 * (bytes / 16) as u32,
+            morphs: (number * words) as u32,
         };
         let list: Vec<AnimateJob> = taken.ranges.iter().enumerate().map(job).collect();
-        let words = [count as u32 + 3, 1, 1, count as u32];
-        let parts: [(&mut Buffer, &[u8]); 3] = [
+        let command = [count as u32 + 3, 1, 1, count as u32];
+        let parts: [(&mut Buffer, &[u8]); 4] = [
             (&mut plays, bytemuck::cast_slice(&taken.plays)),
             (&mut jobs, bytemuck::cast_slice(&list)),
-            (&mut args, bytemuck::cast_slice(&words)),
+            (&mut args, bytemuck::cast_slice(&command)),
+            (&mut morphs, bytemuck::cast_slice(&unwritten)),
         ];
         for (buffer, bytes) in parts {
             buffer.write(&setup.context, 0, bytes).unwrap();
@@ -160,6 +176,8 @@ impl Runner {
             tables: &self.tables,
             plays: plays_at,
             jobs: jobs_at,
+            palettes: palettes_at,
+            morphs: morphs_at,
             count: if indirect {
                 AnimateJobs::Indirect {
                     count: args_at + 12,
@@ -187,10 +205,35 @@ impl Runner {
             .unwrap();
         let mut out = vec![0; count * bytes as usize];
         palettes.read_mapped(&setup.context, 0, &mut out).unwrap();
-        for buffer in [plays, jobs, args, palettes] {
+        let mut lists = vec![0_u8; count * words * 4];
+        morphs.read_mapped(&setup.context, 0, &mut lists).unwrap();
+        let lists: Vec<u32> = bytemuck::pod_collect_to_vec(&lists);
+        for buffer in [plays, jobs, args, palettes, morphs] {
             buffer.destroy(&mut setup.context);
         }
-        out
+        let lists = lists.chunks_exact(words);
+        Posed {
+            palettes: out,
+            weights: lists.map(|list| self.expanded(list)).collect(),
+        }
+    }
+
+    /// All weights of a list of those that are not 0.
+    fn expanded(&self, list: &[u32]) -> Option<Vec<f32>> {
+        let (count, rest) = list.split_first().unwrap();
+        if *count == UNWRITTEN {
+            assert!(rest.iter().all(|word| *word == UNWRITTEN));
+            return None;
+        }
+        let mut all = vec![0.0; self.weights];
+        let mut before = None;
+        for pair in rest.chunks_exact(2).take(*count as usize) {
+            let (number, value) = (pair[0], f32::from_bits(pair[1]));
+            assert!(before < Some(number) && value != 0.0, "{number}: {value}");
+            all[number as usize] = value;
+            before = Some(number);
+        }
+        Some(all)
     }
 
     /// The largest difference of each actor's palette from the CPU's.
@@ -203,7 +246,7 @@ impl Runner {
         taken: &Taken,
         palettes: &[u8],
     ) -> Vec<f32> {
-        match self.tables.format() {
+        match self.tables.variant().format {
             PaletteFormat::Mat3x4 => self.compare::<Mat3x4>(animator, taken, palettes),
             PaletteFormat::DualQuat => self.compare::<DualQuat>(animator, taken, palettes),
             PaletteFormat::DualQuatStretch => {
