@@ -83,7 +83,8 @@ float weight_of(const Words all, const uint number, const uint joint) {
 // Where a play is.
 Moment moment_of(const uint number) {
     uvec4 place = places[number];
-    return Moment(place.x, place.y, place.z, parts[number], 0u, positions[number]);
+    uvec2 position = HAS_CURVES ? positions[number] : uvec2(0u);
+    return Moment(place.x, place.y, place.z, parts[number], 0u, position);
 }
 
 bool is_additive(const uint number) {
@@ -283,7 +284,9 @@ void animate(const uint instance) {
         if (lane < played) {
             places[lane] = uvec4(moment.tracks, moment.from, moment.to, mask_at);
             parts[lane] = moment.u;
-            positions[lane] = moment.position;
+            if (HAS_CURVES || HAS_WEIGHTS) {
+                positions[lane] = moment.position;
+            }
             weights[lane] = max(weight_at(play, now), 0.0);
             layers[lane] = moment.flags | (play.modes & 255u);
         }
@@ -293,8 +296,6 @@ void animate(const uint instance) {
         pose(all_tables, all, min(first + lane, counts.x - 1u), played);
     }
     barrier();
-    uvec2 row = uvec2(job.z << 4, job.z >> 28);
-    Palette palette = Palette(sum(palettes, row));
     for (uint first = 0u; first < counts.y; first += LANES) {
         uint entry = min(first + lane, counts.y - 1u);
         uint at = starts.y + entry * ENTRY_ROWS;
@@ -314,7 +315,8 @@ void animate(const uint instance) {
             k = more ? c : k;
             joint = more ? parents[row] : NO_PARENT;
         }
-        write_entry(palette, entry, METHOD, i, j, k);
+        uvec2 row = uvec2(job.z << 4, job.z >> 28);
+        write_entry(Palette(sum(palettes, row)), entry, METHOD, i, j, k);
     }
     if (HAS_WEIGHTS) {
         morph(all_tables, all, job, played);

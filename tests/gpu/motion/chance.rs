@@ -69,7 +69,8 @@ fn happen(rng: &mut Rng, setup: &mut Setup, world: &mut World, time_s: f64) {
         6 if some => world.play(actor, clip(rng)),
         7 if some => {
             let weights = [rng.range(-0.5, 1.0), rng.range(0.0, 1.0)];
-            world.morph(actor, if rng.chance(3) { [0.0; 2] } else { weights });
+            let choices = [None, Some([0.0; 2]), Some(weights)];
+            world.morph(actor, choices[rng.below(3)]);
         }
         8 if rng.chance(2) => {
             let now = world.crowd.capacity();

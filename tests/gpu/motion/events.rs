@@ -95,7 +95,7 @@ fn what_is_animated_morphed_or_moved_moves_and_nothing_else_does() {
                     let expect = if actor == moved { moves } else { stands };
                     expect(&seen[0], actor);
                 }
-                world.morph(moved, [0.5, 0.0]);
+                world.morph(moved, Some([0.5, 0.0]));
                 let seen = world.frame(setup, 0.3, &[camera()]);
                 for actor in 0..3 {
                     let expect = if actor == moved { moves } else { stands };
@@ -400,8 +400,8 @@ fn deformed_vertices_have_a_past_too() {
             (0..3).for_each(|actor| moves(&seen[0], actor));
             let seen = world.frame(setup, 0.3, &[camera()]);
             (0..3).for_each(|actor| stands(&seen[0], actor));
-            world.morph(0, [0.6, 0.0]);
-            world.morph(2, [0.6, 0.0]);
+            world.morph(0, Some([0.6, 0.0]));
+            world.morph(2, Some([0.6, 0.0]));
             let seen = world.frame(setup, 0.3, &[camera()]);
             moves(&seen[0], 0);
             stands(&seen[0], 1);

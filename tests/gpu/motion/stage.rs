@@ -9,8 +9,9 @@ use crate::support::{SMALL, Setup, stages};
 use std::collections::BTreeMap;
 use throng::ash::vk;
 use throng::character::Character;
+use throng::clip::Interpolation;
 use throng::glam::{Affine3A, DVec2, Mat4, Vec3};
-use throng::import::{RawCharacter, RawMorph};
+use throng::import::{RawChannel, RawCharacter, RawKeys, RawMorph};
 use throng::mesh::{AlphaMode, MorphTarget};
 use throng::palette::SkinningMethod;
 use throng::skeleton::Joint;
@@ -43,6 +44,15 @@ pub(crate) fn dancer(joints: usize) -> RawCharacter {
         weights: vec![0.0, 0.25],
         names: Vec::new(),
     }];
+    for (number, clip) in raw.animations.iter_mut().enumerate() {
+        let far = 0.5 + 0.2 * number as f32;
+        clip.channels.push(RawChannel {
+            node: 0,
+            times_s: vec![0.0, 0.4, 1.0],
+            interpolation: Interpolation::Linear,
+            values: RawKeys::Weights(vec![0.1, 0.25, far, 0.0, 0.1, 0.25]),
+        });
+    }
     for primitive in &mut raw.primitives {
         let count = primitive.positions.len() as u32;
         let target = |vertices: Vec<u32>, delta: Vec3| MorphTarget {
@@ -67,7 +77,8 @@ pub(crate) struct Actor {
     key: u64,
     character: usize,
     place: Affine3A,
-    weights: [f32; 2],
+    /// Those that the caller set.
+    weights: Option<[f32; 2]>,
     visible: bool,
     /// True if a frame was submitted while it was hidden.
     missed: bool,
@@ -190,7 +201,7 @@ impl World {
             key: self.keys,
             character,
             place,
-            weights: [0.0, 0.25],
+            weights: None,
             visible: true,
             missed: false,
             attached: None,
@@ -288,10 +299,11 @@ impl World {
             .unwrap();
     }
 
-    pub(crate) fn morph(&mut self, actor: usize, weights: [f32; 2]) {
+    /// Sets morph weights, or leaves them to clips.
+    pub(crate) fn morph(&mut self, actor: usize, weights: Option<[f32; 2]>) {
         let actor = &mut self.actors[actor];
         actor.weights = weights;
-        let weights = weights.map(Some);
+        let weights = weights.map_or([None; 2], |weights| weights.map(Some));
         self.crowd
             .instance_mut(actor.id)
             .unwrap()
@@ -324,7 +336,14 @@ impl World {
                 let duration_s = character.clips()[clip].duration_s();
                 (clip, record.clip_time_s(time_s, duration_s))
             });
-            let weights = &actor.weights[..character.morph_weights().len()];
+            let mut weights = [0.0, 0.25];
+            if let Some((clip, time_s)) = clip {
+                character.clips()[clip].sample_weights(time_s, |weight, value| {
+                    weights[weight.index()] = value;
+                });
+            }
+            let weights = actor.weights.unwrap_or(weights);
+            let weights = &weights[..character.morph_weights().len()];
             let shape = shape((character, *method), clip, weights, &actor.place);
             (actor.key, shape)
         });
