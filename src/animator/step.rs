@@ -134,7 +134,11 @@ impl Animator {
             }
             if !record.has(PlayRecord::FLAG_STATE_MACHINE) {
                 let passing = Passing::new(*record, [from_s, local_s]);
-                record.flags = sink.pass(library, &passing);
+                let flags = sink.pass(library, &passing);
+                // What is written now is read more slowly soon after.
+                if flags != record.flags {
+                    record.flags = flags;
+                }
             }
             let flags = [before, record.flags];
             if flags[0] != flags[1] && number != 0 {
@@ -189,9 +193,6 @@ impl Animator {
             // Its end changes the bounding sphere.
             wakes_s = wakes_s.min(end_s);
         }
-        for record in records {
-            wakes_s = wakes_s.min(next_s(library, record, local_s, !actor.is_silent));
-        }
         if actor.layers.blends_move(pools, local_s) {
             actor.still_from_s = f64::INFINITY;
             wakes_s = local_s;
@@ -209,6 +210,11 @@ impl Animator {
             if actor.still_from_s > local_s || !root.is_still() || walks() {
                 wakes_s = local_s;
             }
+        }
+        // What is visited with the next update in any case needs no search for its next event.
+        if wakes_s > local_s {
+            let next = |record| next_s(library, record, local_s, !actor.is_silent);
+            wakes_s = records.iter().map(next).fold(wakes_s, f64::min);
         }
         let wakes_s = if wakes_s <= local_s && !actor.clock.stands() {
             // Visit it in the next update, whatever the time is then.

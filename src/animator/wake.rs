@@ -1,110 +1,169 @@
-//! The wake times of actors, in a heap with an index by actor.
+//! The wake times of actors, in lists by time.
 
 use crate::clone::clone_fields;
 use crate::grow::reserve_all;
 
-/// Marks an actor that is not in the heap.
-const ABSENT: u32 = u32::MAX;
+/// Ends a list, and marks an actor that is in none.
+const NONE: u32 = u32::MAX;
 
-/// A binary heap of actors, ordered by wake time.
+/// Lists for times: each holds the times of one step in [`LISTS`].
+const STEPS_PER_S: f64 = 64.0;
+const LISTS: usize = 512;
+
+/// The list of actors that wake with the next update, whatever its time is.
+const NEXT: usize = LISTS;
+
+/// An actor in one of the lists, or in none.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    time_s: f64,
+    list: u32,
+    before: u32,
+    after: u32,
+}
+
+impl Entry {
+    const ABSENT: Self = Self {
+        time_s: f64::INFINITY,
+        list: NONE,
+        before: NONE,
+        after: NONE,
+    };
+}
+
+/// Actors by wake time: a timing wheel (Varghese and Lauck, "Hashed and Hierarchical Timing
+/// Wheels", 1987).
 ///
-/// Each actor is in it at most once. Its time can be changed, and it can be removed. Nothing is
+/// Each actor is in it at most once. Its time can be changed, and it can be removed, all in constant
+/// time. An update looks only at the lists of the time that passed since the last one. Nothing is
 /// allocated once it has held every actor.
-#[derive(Debug, Default)]
-pub(super) struct WakeHeap {
-    /// Times and actors, the earliest first: `heap[i]` is not later than `heap[2i + 1]` and
-    /// `heap[2i + 2]`.
-    heap: Vec<(f64, u32)>,
-    /// For each actor, its index in the heap.
-    indices: Vec<u32>,
+#[derive(Debug)]
+pub(super) struct WakeWheel {
+    /// By actor.
+    entries: Vec<Entry>,
+    /// The first actor of each list.
+    firsts: Vec<u32>,
+    /// The step of the last update.
+    step: i64,
+}
+
+impl Default for WakeWheel {
+    fn default() -> Self {
+        Self {
+            entries: Vec::new(),
+            firsts: vec![NONE; LISTS + 1],
+            step: i64::MIN,
+        }
+    }
 }
 
 clone_fields! {
-    WakeHeap { heap, indices }
+    WakeWheel { entries, firsts, step }
 }
 
-impl WakeHeap {
+/// The step that a time lies in.
+fn step_of(time_s: f64) -> i64 {
+    (time_s * STEPS_PER_S).floor() as i64
+}
+
+/// The list of a step.
+fn list_of(step: i64) -> usize {
+    step.rem_euclid(LISTS as i64) as usize
+}
+
+impl WakeWheel {
     /// Reserves memory for this many actors in all.
     pub(super) fn reserve(&mut self, actors: usize) {
-        reserve_all(&mut self.heap, actors);
-        reserve_all(&mut self.indices, actors);
+        reserve_all(&mut self.entries, actors);
     }
 
     /// Removes all actors.
     pub(super) fn clear(&mut self) {
-        self.heap.clear();
-        self.indices.clear();
+        self.entries.clear();
+        self.firsts.fill(NONE);
+        self.step = i64::MIN;
     }
 
-    /// Sets the time at which an actor wakes. An infinite time removes it.
+    /// Sets the time at which an actor wakes: minus infinity is the next update, whatever its time
+    /// is. An infinite time removes it.
     pub(super) fn set(&mut self, actor: u32, time_s: f64) {
         let index = actor as usize;
-        if index >= self.indices.len() {
-            self.indices.resize(index + 1, ABSENT);
+        if index >= self.entries.len() {
+            self.entries.resize(index + 1, Entry::ABSENT);
         }
-        let at = self.indices[index];
+        self.remove(actor);
         if time_s == f64::INFINITY || time_s.is_nan() {
-            if at != ABSENT {
-                self.remove(at as usize);
-            }
             return;
         }
-        let at = if at == ABSENT {
-            self.heap.push((time_s, actor));
-            self.heap.len() - 1
-        } else {
-            self.heap[at as usize].0 = time_s;
-            at as usize
+        let list = match time_s == f64::NEG_INFINITY {
+            true => NEXT,
+            // A time that has passed is found as one of the last update's step.
+            false => list_of(step_of(time_s).max(self.step)),
         };
-        self.indices[index] = at as u32;
-        self.settle(at);
+        self.insert(actor, time_s, list);
     }
 
-    /// Removes and returns the first actor that wakes at `now_s` or before.
-    pub(super) fn pop(&mut self, now_s: f64) -> Option<u32> {
-        let (time_s, actor) = *self.heap.first()?;
-        if time_s > now_s {
-            return None;
-        }
-        self.remove(0);
-        Some(actor)
-    }
-
-    fn remove(&mut self, at: usize) {
-        let (_, actor) = self.heap.swap_remove(at);
-        self.indices[actor as usize] = ABSENT;
-        if let Some((_, moved)) = self.heap.get(at) {
-            self.indices[*moved as usize] = at as u32;
-            self.settle(at);
+    fn insert(&mut self, actor: u32, time_s: f64, list: usize) {
+        let after = core::mem::replace(&mut self.firsts[list], actor);
+        self.entries[actor as usize] = Entry {
+            time_s,
+            list: list as u32,
+            before: NONE,
+            after,
+        };
+        if let Some(after) = self.entries.get_mut(after as usize) {
+            after.before = actor;
         }
     }
 
-    /// Moves the entry at `at` to where it belongs in the heap.
-    fn settle(&mut self, mut at: usize) {
-        while at > 0 && self.heap[at].0 < self.heap[(at - 1) / 2].0 {
-            self.swap(at, (at - 1) / 2);
-            at = (at - 1) / 2;
+    fn remove(&mut self, actor: u32) {
+        let entry = core::mem::replace(&mut self.entries[actor as usize], Entry::ABSENT);
+        if let Some(after) = self.entries.get_mut(entry.after as usize) {
+            after.before = entry.before;
         }
-        loop {
-            let children = [2 * at + 1, 2 * at + 2];
-            let children = children
-                .into_iter()
-                .filter(|child| *child < self.heap.len());
-            let least = children.min_by(|a, b| self.heap[*a].0.total_cmp(&self.heap[*b].0));
-            match least {
-                Some(child) if self.heap[child].0 < self.heap[at].0 => {
-                    self.swap(at, child);
-                    at = child;
-                }
-                _ => return,
+        if let Some(before) = self.entries.get_mut(entry.before as usize) {
+            before.after = entry.after;
+        } else if let Some(first) = self.firsts.get_mut(entry.list as usize) {
+            *first = entry.after;
+        }
+    }
+
+    /// Moves the actors that wake at `now_s` or before to `due`.
+    fn take(&mut self, now_s: f64, due: &mut Vec<u32>) {
+        self.take_list(NEXT, f64::INFINITY, due);
+        let now = step_of(now_s);
+        // Those of a whole turn are all lists. Their times say which of them are due.
+        let first = self.step.clamp(now.saturating_sub(LISTS as i64 - 1), now);
+        for step in first..=now {
+            self.take_list(list_of(step), now_s, due);
+        }
+        if now < self.step {
+            self.turn_back(now);
+        }
+        self.step = now;
+    }
+
+    /// Moves the actors of a list that wake at `now_s` or before to `due`.
+    fn take_list(&mut self, list: usize, now_s: f64, due: &mut Vec<u32>) {
+        let mut actor = self.firsts[list];
+        while let Some(entry) = self.entries.get(actor as usize) {
+            let (after, wakes) = (entry.after, entry.time_s <= now_s);
+            if wakes {
+                self.remove(actor);
+                due.push(actor);
             }
+            actor = after;
         }
     }
 
-    fn swap(&mut self, a: usize, b: usize) {
-        self.heap.swap(a, b);
-        for at in [a, b] {
-            self.indices[self.heap[at].1 as usize] = at as u32;
+    /// Sorts in again what was put into the list of a later step than its own.
+    fn turn_back(&mut self, now: i64) {
+        self.step = now;
+        for actor in 0..self.entries.len() as u32 {
+            let time_s = self.entries[actor as usize].time_s;
+            if time_s.is_finite() {
+                self.set(actor, time_s);
+            }
         }
     }
 }
@@ -112,7 +171,7 @@ impl WakeHeap {
 /// The times at which actors must be visited.
 #[derive(Debug, Default)]
 pub(super) struct Schedule {
-    pub(super) wake: WakeHeap,
+    pub(super) wake: WakeWheel,
     /// Actors that the current update visits.
     pub(super) due: Vec<u32>,
     /// The number of visits to actors since creation.
@@ -132,10 +191,10 @@ impl Schedule {
         reserve_all(&mut self.due, actors);
     }
 
-    /// Lists the actors that wake at `now_s` or before.
+    /// Lists the actors that wake at `now_s` or before, as they lie in memory.
     pub(super) fn collect(&mut self, now_s: f64) {
-        while let Some(index) = self.wake.pop(now_s) {
-            self.due.push(index);
-        }
+        self.wake.take(now_s, &mut self.due);
+        self.due.sort_unstable();
+        self.due.dedup();
     }
 }

@@ -64,5 +64,8 @@ pub(crate) use packed::{Block, BlockKeys, COMPONENTS, Property, components, rest
 pub use packed::{Clip, ClipOptions, ClipReport, VertexError};
 pub(crate) use probes::Probes;
 pub(crate) use reach::ClipReach;
-pub(crate) use timing::{Moment, Timing};
+pub(crate) use timing::Moment;
+#[cfg(feature = "vulkan")]
+pub(crate) use timing::Timing;
+#[cfg(feature = "vulkan")]
 pub(crate) use weights::{EvenWeights, WeightKeys};

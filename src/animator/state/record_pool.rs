@@ -190,7 +190,9 @@ impl RecordPool {
         let mut kept = 0;
         for index in 0..records.len() {
             if keep(&records[index]) {
-                records[kept] = records[index];
+                if kept < index {
+                    records[kept] = records[index];
+                }
                 kept += 1;
             }
         }

@@ -22,6 +22,7 @@ clone_fields! {
 
 impl Weights {
     /// True if nothing is set.
+    #[cfg(feature = "vulkan")]
     pub(crate) fn is_empty(&self) -> bool {
         let no_expression = self.expressions.iter().all(|weight| *weight == 0.0);
         no_expression && self.set.iter().all(Option::is_none)

@@ -41,24 +41,29 @@ impl<'a> Line<'a> {
 
     /// The cycle of a point, and its rank in that cycle.
     fn split(&self, number: i128) -> (i64, usize) {
-        let per_cycle = self.per_cycle.max(1) as i128;
+        let per_cycle = self.per_cycle.max(1) as i64;
+        // Nearly all numbers are short, and divide much faster.
+        if let Ok(number) = i64::try_from(number) {
+            let rank = number.rem_euclid(per_cycle) as usize;
+            return (number.div_euclid(per_cycle), rank);
+        }
+        let per_cycle = i128::from(per_cycle);
         let cycle = number.div_euclid(per_cycle) as i64;
         (cycle, number.rem_euclid(per_cycle) as usize)
     }
 
     /// The event of a point.
     pub(super) fn event(&self, number: i128) -> Option<(Event, f64)> {
-        let (index, unwrapped_s) = self.point(number);
+        let (index, unwrapped_s) = self.point(self.split(number));
         let event = self.events.list().get(index)?;
         Some((*event, unwrapped_s))
     }
 
-    /// The index of a point's event, and its unwrapped time.
+    /// The index of the event of a point with this cycle and rank, and its unwrapped time.
     ///
     /// The time never decreases as the number increases, even with rounding: within a pass, times
     /// are clamped to its ends. These ends are the same products for both passes that meet there.
-    fn point(&self, number: i128) -> (usize, f64) {
-        let (cycle, rank) = self.split(number);
+    fn point(&self, (cycle, rank): (i64, usize)) -> (usize, f64) {
         let duration_s = self.events.duration_s;
         let outward = match self.loop_mode {
             LoopMode::Loop | LoopMode::Once => self.events.list().len(),
@@ -97,20 +102,23 @@ impl<'a> Line<'a> {
     ///
     /// They are counted from the first point of cycle 0. Before that, the number is negative.
     pub(super) fn before(&self, unwrapped_s: f64, and_on: bool) -> i128 {
-        let is_before = |number| {
-            let (_, at) = self.point(number);
-            at < unwrapped_s || (and_on && at == unwrapped_s)
-        };
-        let per_cycle = self.per_cycle as i128;
-        let (mut low, mut high) = if self.loop_mode == LoopMode::Once {
-            (0, per_cycle)
+        let per_cycle = self.per_cycle;
+        let (first, cycles) = if self.loop_mode == LoopMode::Once {
+            (0, 1)
         } else {
             // The quotient is off by less than one. A point on a seam may belong to the cycle
             // before.
             let length_s = self.cycle_s();
-            let cycle = (within(unwrapped_s, length_s) / length_s).floor() as i128;
-            ((cycle - 2) * per_cycle, (cycle + 3) * per_cycle)
+            let cycle = (within(unwrapped_s, length_s) / length_s).floor() as i64;
+            (cycle - 2, 5)
         };
+        // Numbers from the first point of the first cycle on.
+        let is_before = |number: usize| {
+            let (cycle, rank) = (number / per_cycle, number % per_cycle);
+            let (_, at) = self.point((first + cycle as i64, rank));
+            at < unwrapped_s || (and_on && at == unwrapped_s)
+        };
+        let (mut low, mut high) = (0, cycles * per_cycle);
         while low < high {
             let middle = low + (high - low) / 2;
             if is_before(middle) {
@@ -119,7 +127,7 @@ impl<'a> Line<'a> {
                 high = middle;
             }
         }
-        low
+        i128::from(first) * per_cycle as i128 + low as i128
     }
 
     /// The number of the first point of a forward play that starts at a time.
