@@ -31,6 +31,10 @@ pub(crate) struct ActorState {
     /// The actor's time from which its pose no longer changes. Infinite while it changes.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(super) still_from_s: f64,
+    /// The actor's time up to which nothing happens but root motion: see
+    /// [`Animator::walk`](super::Animator). It is not after its present time if something may.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub(super) walks_until_s: f64,
     /// Counts changes of its pose other than those caused by time. It never goes back.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(super) version: u32,
@@ -65,8 +69,8 @@ pub(crate) struct ActorState {
 
 clone_fields! {
     ActorState {
-        generation, alive, clock, layers, passed_s, changed, still_from_s, version, root, driver,
-        own_pose, own_clip, may_be_special, inertialisation, goals, weights, springs, is_silent,
+        generation, alive, clock, layers, passed_s, changed, still_from_s, walks_until_s, version,
+        root, driver, own_pose, own_clip, may_be_special, inertialisation, goals, weights, springs, is_silent,
         world, sphere, listed,
     }
     Actors { list, free }
@@ -131,6 +135,7 @@ impl ActorState {
             passed_s: now_s,
             changed: false,
             still_from_s: f64::INFINITY,
+            walks_until_s: f64::NEG_INFINITY,
             version: 0,
             root: None,
             driver: None,

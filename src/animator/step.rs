@@ -1,12 +1,14 @@
 //! One update: takes actors to the present time, and finds what happens to them.
 
 use super::Animator;
+use super::actors::ActorState;
 use super::deliver::{Sink, finish_s, next_s};
 use super::library::Library;
 use super::passing::Passing;
 use super::record::PlayRecord;
-use super::state::{Inertialiser, Mix, Step};
+use super::state::{Inertialiser, Mix, Pools, Step};
 use crate::error::{Result, expect_in};
+use crate::motion::LoopMode;
 use crate::state_machine::StateMachine;
 
 impl Animator {
@@ -69,6 +71,7 @@ impl Animator {
         actor.note_change();
         actor.changed = true;
         actor.still_from_s = f64::INFINITY;
+        actor.walks_until_s = f64::NEG_INFINITY;
         self.schedule.wake.set(index, self.now_s);
         self.warm();
         self.note(index);
@@ -86,8 +89,31 @@ impl Animator {
         }
     }
 
+    /// Moves an actor to which nothing happens but root motion, as [`Self::visit`] does. Returns
+    /// false if something may happen.
+    fn walk(&mut self, index: u32) -> bool {
+        let actor = &mut self.actors[index];
+        let (from_s, local_s) = (actor.passed_s, actor.clock.local_s(self.now_s));
+        let walks = from_s < local_s && local_s < actor.walks_until_s && actor.is_alive();
+        let records = actor.layers.records(&self.pools);
+        let (true, Some(root), [record]) = (walks, &mut actor.root, records) else {
+            return false;
+        };
+        let spans = [from_s, local_s].map(|time_s| record.unwrapped_s(time_s));
+        let passing = Passing::new(*record, [from_s, local_s]);
+        let mut step = Step::new(local_s - from_s);
+        step.add(&self.library, &passing, spans);
+        root.moved(step.delta());
+        actor.passed_s = local_s;
+        self.schedule.wake.set(index, f64::NEG_INFINITY);
+        true
+    }
+
     fn visit(&mut self, index: u32) {
         self.schedule.visits += 1;
+        if self.walk(index) {
+            return;
+        }
         let Some(id) = self.actors.id(index) else {
             return;
         };
@@ -184,6 +210,7 @@ impl Animator {
         let (library, pools) = (&self.library, &self.pools);
         let actor = &mut self.actors[index];
         actor.changed = false;
+        actor.walks_until_s = walks_alone_until_s(library, pools, actor, local_s);
         let records = actor.layers.records(pools);
         let [goals_still_s, mut wakes_s] = actor.goals.times_s();
         actor.still_from_s = still_from_s(library, records).max(goals_still_s);
@@ -233,6 +260,30 @@ pub(super) fn check_time(now_s: f64) -> Result<()> {
         -StateMachine::MAX_TIME_S,
         StateMachine::MAX_TIME_S,
     )
+}
+
+/// The time until which nothing happens to an actor but the root motion of one clip, which goes on.
+fn walks_alone_until_s(
+    library: &Library,
+    pools: &Pools,
+    actor: &ActorState,
+    local_s: f64,
+) -> f64 {
+    let [record] = actor.layers.records(pools) else {
+        return f64::NEG_INFINITY;
+    };
+    let special = actor.needs_more() || actor.driver.is_some();
+    let alone = actor.root.is_some() && !special && actor.layers.blends(pools).next().is_none();
+    let steady = record.loop_mode() == LoopMode::Loop
+        && record.has(PlayRecord::FLAG_STARTED)
+        && !record.has(PlayRecord::FLAG_STATE_MACHINE)
+        && (record.from_weight, record.from_speed) == (record.to_weight, record.to_speed)
+        && record.to_weight > 0.0
+        && record.to_speed != 0.0;
+    match alone && steady && library.motion(record.clip).is_some() {
+        true => next_s(library, record, local_s, !actor.is_silent),
+        false => f64::NEG_INFINITY,
+    }
 }
 
 /// The time until which root motion moves an actor.
