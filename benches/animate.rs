@@ -8,7 +8,8 @@
 //!
 //! - `animate/load.rs`: the characters, clips and instances;
 //! - `animate/staged.rs`: simple glam code to compare with;
-//! - `animate/report.rs`: the tables.
+//! - `animate/report.rs`: the tables;
+//! - `animate/updates.rs`: updates of actors with events and root motion, and their table.
 
 #[path = "../tests/reference/batch.rs"]
 #[allow(dead_code, unreachable_pub, reason = "shared with tests")]
@@ -28,6 +29,8 @@ mod skeleton;
 mod staged;
 #[path = "common/timing.rs"]
 mod timing;
+#[path = "animate/updates.rs"]
+mod updates;
 
 use load::{Figure, Load, Who};
 use report::Row;
@@ -66,7 +69,8 @@ fn measure() -> Outcome {
         _ => 31,
     };
     let mut rows = Vec::new();
-    // `only=Rotations(24)`, optionally followed by `,1000`, runs only these loads.
+    // `only=Rotations(24)`, optionally followed by `,1000`, runs only these loads, and `only=updates`
+    // none of them.
     let only = arguments.iter().find_map(|one| one.strip_prefix("only="));
     for (who, instances) in LOADS {
         if only.is_some_and(|only| !format!("{who:?},{instances}").contains(only)) {
@@ -79,7 +83,12 @@ fn measure() -> Outcome {
             rows.push(Row::new(&load, times));
         }
     }
-    report::print(rounds, &rows);
+    if !rows.is_empty() {
+        report::print(rounds, &rows);
+    }
+    if only.is_none_or(|only| only == "updates") {
+        updates::print(test, rounds)?;
+    }
     Ok(())
 }
 

@@ -5,6 +5,7 @@ use crate::load::{Kind, plays};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 use throng::ash::{self, vk};
+use throng::character::Character;
 use throng::glam::camera::rh;
 use throng::glam::{Affine3A, Mat4, Vec3, vec3};
 use throng::gpu::ScopeTime;
@@ -188,12 +189,16 @@ pub(crate) struct Scene {
 
 impl Scene {
     /// The device's times are measured if `profile`.
-    pub(crate) fn new(context: &mut Context, case: &Case, profile: bool) -> Outcome<Self> {
-        let character = throng::builtin::mannequin()?.character;
+    pub(crate) fn new(
+        context: &mut Context,
+        (character, clips): (&Character, &[String]),
+        case: &Case,
+        profile: bool,
+    ) -> Outcome<Self> {
         let desc = CrowdDesc {
             frames_in_flight: FRAMES_IN_FLIGHT,
             capacity: Capacity::of_views(case.views).with_character(
-                &character,
+                character,
                 &CharacterDesc::default(),
                 case.instances,
                 SkinningStage::Vertex,
@@ -213,12 +218,12 @@ impl Scene {
         // SAFETY: the caller destroys the scene before the context is dropped.
         let device = unsafe { context.gpu_device() };
         let mut crowd = Crowd::new(&device, &mut context.allocator(), &desc)?;
-        let id = crowd.add_character(&mut context.allocator(), &character)?;
+        let id = crowd.add_character(&mut context.allocator(), character)?;
         let places = places(case.instances as usize);
         for (number, place) in places.iter().enumerate() {
             let side = if case.in_view.sees(number) { -1.0 } else { 1.0 };
             let place = vec3(place.x, 0.0, side * place.z);
-            let (play, fade) = plays(case.kind, number);
+            let (play, fade) = plays(case.kind, clips, number);
             let spawn = Spawn {
                 world_from_model: Affine3A::from_translation(place),
                 play,

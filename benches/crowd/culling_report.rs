@@ -245,6 +245,27 @@ pub(crate) fn print_scopes(rows: &[Row]) {
     }
 }
 
+/// The CPU time of a frame of a model, by what is in view and by the stages on the GPU.
+pub(crate) fn print_model(rows: &[Row]) {
+    println!("\nCPU microseconds a frame with one view, medians:\n");
+    println!(
+        "| instances | in view | on the GPU | update | animate | rest of prepare | record_draw | whole (minimum) | bytes |"
+    );
+    println!("|---:|---|---|{}", "---:|".repeat(6));
+    for row in rows {
+        let parts = [row.update, row.animate, row.rest, row.draw];
+        let parts = parts.map(|part| format!("{:.1}", part.median)).join(" | ");
+        println!(
+            "| {} | {} | {} | {parts} | {} | {} |",
+            row.case.instances,
+            row.case.in_view.name(),
+            row.case.on_gpu.name(),
+            cell(row.whole),
+            row.stats.upload_bytes,
+        );
+    }
+}
+
 /// The CPU time of frames that show nothing, by the number of views.
 pub(crate) fn print_unseen(rows: &[Row]) {
     println!("\nCPU microseconds a frame with nothing in view, median (minimum):\n");

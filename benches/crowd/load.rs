@@ -60,10 +60,16 @@ impl Kind {
     }
 }
 
+/// The clips of the built-in character that instances play.
+pub(crate) const CLIPS: [&str; 3] = ["Walk", "Run", "Idle"];
+
 /// What instance `number` plays from its spawn on, and what it fades to at once.
-pub(crate) fn plays(kind: Kind, number: usize) -> (Play<'static>, Option<Play<'static>>) {
-    let clips = ["Walk", "Run", "Idle"];
-    let clip = |after: usize| Play::new(clips[(number + after) % clips.len()]);
+pub(crate) fn plays<'a>(
+    kind: Kind,
+    clips: &'a [impl AsRef<str>],
+    number: usize,
+) -> (Play<'a>, Option<Play<'a>>) {
+    let clip = |after: usize| Play::new(clips[(number + after) % clips.len()].as_ref());
     let offset_s = number as f64 * 0.137;
     let play = match kind {
         Kind::Clip | Kind::Fade => clip(0).offset_s(offset_s),
@@ -141,7 +147,7 @@ impl Load {
         let arm = self.crowd.add_solver(id, arm)?;
         for number in 0..count as usize {
             let driven = self.kind.is_driven();
-            let (play, fade) = plays(self.kind, number);
+            let (play, fade) = plays(self.kind, &CLIPS, number);
             let spawn = Spawn {
                 play,
                 driven,

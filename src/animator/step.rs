@@ -263,12 +263,7 @@ pub(super) fn check_time(now_s: f64) -> Result<()> {
 }
 
 /// The time until which nothing happens to an actor but the root motion of one clip, which goes on.
-fn walks_alone_until_s(
-    library: &Library,
-    pools: &Pools,
-    actor: &ActorState,
-    local_s: f64,
-) -> f64 {
+fn walks_alone_until_s(library: &Library, pools: &Pools, actor: &ActorState, local_s: f64) -> f64 {
     let [record] = actor.layers.records(pools) else {
         return f64::NEG_INFINITY;
     };
