@@ -99,6 +99,9 @@
     deny(clippy::unwrap_used, clippy::expect_used, clippy::panic)
 )]
 
+#[macro_use]
+mod trace;
+
 pub mod error;
 
 pub mod files;

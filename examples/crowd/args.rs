@@ -110,6 +110,11 @@ pub(crate) struct Args {
     #[arg(long)]
     pub(crate) lod_view: bool,
 
+    /// Colours everyone by who computes the pose: the GPU green, the CPU orange, nobody (at rest)
+    /// grey.
+    #[arg(long, conflicts_with = "lod_view")]
+    pub(crate) producer_view: bool,
+
     /// The processor that decides who is drawn, and at which level of detail. `auto` is the CPU on
     /// software devices, else the GPU. The picture is the same.
     #[arg(long, value_enum, default_value = "auto")]

@@ -1,16 +1,18 @@
 //! Records one frame of the crowd into a window or an image.
 
+use std::collections::HashMap;
 use std::io::Cursor;
 use std::path::PathBuf;
 use std::time::Instant;
 
 use throng::ash::{self, vk};
 use throng::glam::Vec3;
+use throng::gpu::{CpuReason, Producer};
 use throng::skin::Faces;
 use throng::standalone::{
     Begin, Context, ContextDesc, Formats, FrameCommands, SwapchainImage, Target, Validation,
 };
-use throng::{Crowd, CrowdDesc, MaterialDesc, PassDesc, PassId, Stages, View};
+use throng::{Crowd, CrowdDesc, InstanceId, MaterialDesc, PassDesc, PassId, Stages, View};
 
 use super::args::{Args, OnOff, Pixel};
 use super::layout::Layout;
@@ -46,6 +48,8 @@ pub(crate) struct Show {
     shadow: Option<ShadowImage>,
     passes: Option<Passes>,
     detail: Detail,
+    /// With `--producer-view`: who is known to pose each instance.
+    producers: Option<HashMap<InstanceId, Producer>>,
 }
 
 /// The choice of levels of detail.
@@ -187,6 +191,7 @@ impl Show {
                 error_px: args.error_px,
                 level: (args.levels == OnOff::Off).then_some(0),
             },
+            producers: args.producer_view.then(HashMap::new),
         };
         match show.build(context, formats, args) {
             Ok(()) => Ok(show),
@@ -296,6 +301,7 @@ impl Show {
     ) -> Result<FrameLog> {
         let started = Instant::now();
         self.scene.direct(&mut self.crowd, time_s)?;
+        self.tint_by_producer()?;
         let directed = Instant::now();
         let Some(passes) = self.passes else {
             return Err("no pass".into());
@@ -369,6 +375,26 @@ impl Show {
             middle + Vec3::new(side(0) * half_m, top, side(1) * half_m)
         });
         shadow.aim(&corners, 0.0, view.lighting.sun_direction);
+    }
+
+    /// Colours those who have another producer than before.
+    fn tint_by_producer(&mut self) -> Result<()> {
+        let Some(known) = &mut self.producers else {
+            return Ok(());
+        };
+        let ids: Vec<InstanceId> = self.crowd.instances().collect();
+        for id in ids {
+            let producer = self.crowd.producer(id)?;
+            if known.insert(id, producer) != Some(producer) {
+                let tint = match producer {
+                    Producer::Gpu => [0.1, 0.75, 0.25, 1.0],
+                    Producer::Cpu(CpuReason::Rest) => [0.6, 0.6, 0.6, 1.0],
+                    Producer::Cpu(_) => [1.0, 0.4, 0.05, 1.0],
+                };
+                self.crowd.instance_mut(id)?.set_tint(tint)?;
+            }
+        }
+        Ok(())
     }
 
     /// Finds the character at a pixel, shows it in red from the next frame on, and describes it.

@@ -70,8 +70,8 @@ pub(crate) struct ActorState {
 clone_fields! {
     ActorState {
         generation, alive, clock, layers, passed_s, changed, still_from_s, walks_until_s, version,
-        root, driver, own_pose, own_clip, may_be_special, inertialisation, goals, weights, springs, is_silent,
-        world, sphere, listed,
+        root, driver, own_pose, own_clip, may_be_special, inertialisation, goals, weights, springs,
+        is_silent, world, sphere, listed,
     }
     Actors { list, free }
 }

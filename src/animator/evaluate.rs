@@ -61,6 +61,7 @@ impl Animator {
         actors: &[ActorId],
         out: impl Into<WriteOnly<'o, E>>,
     ) -> Result<()> {
+        span!("palettes");
         let mut out = out.into();
         let entries = self.poser.entries();
         expect_len("palettes", out.len(), entries.saturating_mul(actors.len()))?;

@@ -25,6 +25,7 @@ impl Animator {
     /// [`Error::Argument`](crate::Error::Argument) for a time that is not finite or is more than
     /// [`StateMachine::MAX_TIME_S`] from 0. Nothing changes then.
     pub fn update(&mut self, now_s: f64) -> Result<()> {
+        span!("update");
         check_time(now_s)?;
         let back = now_s < self.now_s;
         self.now_s = now_s;

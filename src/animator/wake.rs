@@ -13,23 +13,8 @@ const LISTS: usize = 512;
 /// The list of actors that wake with the next update, whatever its time is.
 const NEXT: usize = LISTS;
 
-/// An actor in one of the lists, or in none.
-#[derive(Debug, Clone, Copy)]
-struct Entry {
-    time_s: f64,
-    list: u32,
-    before: u32,
-    after: u32,
-}
-
-impl Entry {
-    const ABSENT: Self = Self {
-        time_s: f64::INFINITY,
-        list: NONE,
-        before: NONE,
-        after: NONE,
-    };
-}
+/// The list of an actor that is in none.
+const ABSENT: u16 = u16::MAX;
 
 /// Actors by wake time: a timing wheel (Varghese and Lauck, "Hashed and Hierarchical Timing
 /// Wheels", 1987).
@@ -39,8 +24,11 @@ impl Entry {
 /// allocated once it has held every actor.
 #[derive(Debug)]
 pub(super) struct WakeWheel {
-    /// By actor.
-    entries: Vec<Entry>,
+    /// By actor, like the next two: when it wakes.
+    times_s: Vec<f64>,
+    /// The actors before and after it in its list.
+    neighbours: Vec<[u32; 2]>,
+    lists: Vec<u16>,
     /// The first actor of each list.
     firsts: Vec<u32>,
     /// The step of the last update.
@@ -50,7 +38,9 @@ pub(super) struct WakeWheel {
 impl Default for WakeWheel {
     fn default() -> Self {
         Self {
-            entries: Vec::new(),
+            times_s: Vec::new(),
+            neighbours: Vec::new(),
+            lists: Vec::new(),
             firsts: vec![NONE; LISTS + 1],
             step: i64::MIN,
         }
@@ -58,7 +48,7 @@ impl Default for WakeWheel {
 }
 
 clone_fields! {
-    WakeWheel { entries, firsts, step }
+    WakeWheel { times_s, neighbours, lists, firsts, step }
 }
 
 /// The step that a time lies in.
@@ -74,12 +64,16 @@ fn list_of(step: i64) -> usize {
 impl WakeWheel {
     /// Reserves memory for this many actors in all.
     pub(super) fn reserve(&mut self, actors: usize) {
-        reserve_all(&mut self.entries, actors);
+        reserve_all(&mut self.times_s, actors);
+        reserve_all(&mut self.neighbours, actors);
+        reserve_all(&mut self.lists, actors);
     }
 
     /// Removes all actors.
     pub(super) fn clear(&mut self) {
-        self.entries.clear();
+        self.times_s.clear();
+        self.neighbours.clear();
+        self.lists.clear();
         self.firsts.fill(NONE);
         self.step = i64::MIN;
     }
@@ -88,8 +82,10 @@ impl WakeWheel {
     /// is. An infinite time removes it.
     pub(super) fn set(&mut self, actor: u32, time_s: f64) {
         let index = actor as usize;
-        if index >= self.entries.len() {
-            self.entries.resize(index + 1, Entry::ABSENT);
+        if index >= self.lists.len() {
+            self.times_s.resize(index + 1, f64::INFINITY);
+            self.neighbours.resize(index + 1, [NONE; 2]);
+            self.lists.resize(index + 1, ABSENT);
         }
         self.remove(actor);
         if time_s == f64::INFINITY || time_s.is_nan() {
@@ -104,27 +100,30 @@ impl WakeWheel {
     }
 
     fn insert(&mut self, actor: u32, time_s: f64, list: usize) {
-        let after = core::mem::replace(&mut self.firsts[list], actor);
-        self.entries[actor as usize] = Entry {
-            time_s,
-            list: list as u32,
-            before: NONE,
-            after,
-        };
-        if let Some(after) = self.entries.get_mut(after as usize) {
-            after.before = actor;
+        let (index, after) = (actor as usize, self.firsts[list]);
+        self.firsts[list] = actor;
+        self.times_s[index] = time_s;
+        self.neighbours[index] = [NONE, after];
+        self.lists[index] = list as u16;
+        if let Some([before, _]) = self.neighbours.get_mut(after as usize) {
+            *before = actor;
         }
     }
 
     fn remove(&mut self, actor: u32) {
-        let entry = core::mem::replace(&mut self.entries[actor as usize], Entry::ABSENT);
-        if let Some(after) = self.entries.get_mut(entry.after as usize) {
-            after.before = entry.before;
+        let index = actor as usize;
+        let list = core::mem::replace(&mut self.lists[index], ABSENT);
+        if list == ABSENT {
+            return;
         }
-        if let Some(before) = self.entries.get_mut(entry.before as usize) {
-            before.after = entry.after;
-        } else if let Some(first) = self.firsts.get_mut(entry.list as usize) {
-            *first = entry.after;
+        self.times_s[index] = f64::INFINITY;
+        let [before, after] = self.neighbours[index];
+        if let Some(neighbour) = self.neighbours.get_mut(after as usize) {
+            neighbour[0] = before;
+        }
+        match self.neighbours.get_mut(before as usize) {
+            Some(neighbour) => neighbour[1] = after,
+            None => self.firsts[usize::from(list)] = after,
         }
     }
 
@@ -146,9 +145,8 @@ impl WakeWheel {
     /// Moves the actors of a list that wake at `now_s` or before to `due`.
     fn take_list(&mut self, list: usize, now_s: f64, due: &mut Vec<u32>) {
         let mut actor = self.firsts[list];
-        while let Some(entry) = self.entries.get(actor as usize) {
-            let (after, wakes) = (entry.after, entry.time_s <= now_s);
-            if wakes {
+        while let Some([_, after]) = self.neighbours.get(actor as usize).copied() {
+            if self.times_s[actor as usize] <= now_s {
                 self.remove(actor);
                 due.push(actor);
             }
@@ -159,8 +157,8 @@ impl WakeWheel {
     /// Sorts in again what was put into the list of a later step than its own.
     fn turn_back(&mut self, now: i64) {
         self.step = now;
-        for actor in 0..self.entries.len() as u32 {
-            let time_s = self.entries[actor as usize].time_s;
+        for actor in 0..self.times_s.len() as u32 {
+            let time_s = self.times_s[actor as usize];
             if time_s.is_finite() {
                 self.set(actor, time_s);
             }

@@ -45,6 +45,7 @@ use std::path::Path;
 ///   file, line and part.
 /// - The errors of [`bytes()`].
 pub fn file(path: impl AsRef<Path>, options: &ImportOptions) -> Result<Imported> {
+    span!("import");
     import_path(path.as_ref(), options, None)
 }
 

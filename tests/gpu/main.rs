@@ -50,6 +50,8 @@ mod replacing;
 mod sides;
 mod skin_stage;
 mod sockets;
+#[cfg(feature = "tracing")]
+mod spans;
 mod spirv_rules;
 mod threads;
 mod unsupported;

@@ -20,7 +20,8 @@ use throng::import::ImportOptions;
 
 /// Measure what a character costs: loading, animation, upload and drawing.
 ///
-/// Every instance plays a clip of its own at a time of its own. Times are medians of milliseconds
+/// Every instance plays a clip of its own at a time of its own. Frames are measured with cull and
+/// animate on the CPU, then with both on the GPU. Times are medians of milliseconds
 /// per frame. Absolute times depend on the machine and on what else runs on it: compare figures of
 /// one run.
 #[derive(Debug, clap::Args)]
@@ -79,6 +80,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
         "frames": args.frames,
         "device": null,
         "per_frame": null,
+        "per_frame_on_gpu": null,
         "tables": [],
     });
     let mut figures = Figures::new(out, args.json.then_some(document));

@@ -15,6 +15,7 @@ use throng::{Id, SkinningStage};
 use super::Result;
 use super::figures::Deformed;
 use super::playback::{Base, Layer};
+use super::producer::{self, Side};
 use super::scene::Scene;
 use super::settings::Settings;
 
@@ -26,6 +27,9 @@ pub(crate) struct Accuracy {
     /// Between the vertices that the device has and the same method in plain code. `None` if the
     /// vertex shader skins: its vertices cannot be read.
     pub(crate) device_mm: Option<f64>,
+    /// Who can pose it, with the distance between the GPU's vertices and the CPU's. `None` without
+    /// an instance.
+    pub(crate) side: Option<Side>,
     /// Between the packed clip and the curves of the file. `None` if not just one clip plays.
     pub(crate) clip_mm: Option<f64>,
 }
@@ -65,14 +69,17 @@ pub(crate) fn measure(
     let mut weights = vec![0.0; character.morph_weights().len()];
     crowd.instance(id)?.morph_weights(&mut weights)?;
     let exact = positions::<Mat3x4>(character, &model, &weights)?;
-    let posed = by_method(character, &model, &weights, settings.method)?;
+    let drawn = posed(character, &model, &weights, settings.method)?;
+    let side = (character, settings.method);
+    let side = producer::measure(context, scene, side, (&model, &weights), now_s)?;
     let device_mm = match &scene.deformed {
-        Some(deformed) => Some(furthest_mm(&posed, &read(context, deformed)?)),
+        Some(deformed) => Some(furthest_mm(&drawn, &read(context, deformed)?)),
         None => None,
     };
     Ok(Accuracy {
-        method_mm: furthest_mm(&exact, &posed),
+        method_mm: furthest_mm(&exact, &drawn),
         device_mm,
+        side,
         clip_mm: clip_error_mm(character, clip, time_s)?,
     })
 }
@@ -109,7 +116,8 @@ fn clip_error_mm(
     Ok(Some(furthest_mm(&ours, &pose(&local, &weights)?)))
 }
 
-fn by_method(
+/// The vertices of a pose by a skinning method.
+pub(crate) fn posed(
     character: &Character,
     model: &[Affine3A],
     weights: &[f32],
@@ -131,10 +139,19 @@ fn positions<E: PaletteEntry>(
 ) -> throng::Result<Vec<Vec3>> {
     let mut palette = vec![E::project(&Affine3A::IDENTITY); character.palette().len()];
     character.write_palette(model, WriteOnly::from(&mut palette))?;
+    skinned(character, &palette, weights)
+}
+
+/// The positions of all vertices under a palette.
+pub(crate) fn skinned<E: PaletteEntry>(
+    character: &Character,
+    palette: &[E],
+    weights: &[f32],
+) -> throng::Result<Vec<Vec3>> {
     let mut all = Vec::with_capacity(character.vertex_count());
     let mut posed = PosedVertices::default();
     for primitive in character.primitives() {
-        character.skin_primitive(primitive, &palette, weights, &mut posed)?;
+        character.skin_primitive(primitive, palette, weights, &mut posed)?;
         all.extend_from_slice(&posed.positions);
     }
     Ok(all)
@@ -164,7 +181,7 @@ fn read(context: &mut Context, deformed: &Deformed) -> Result<Vec<Vec3>> {
 }
 
 /// The largest distance in millimetres: infinite if one is not a number, or the counts differ.
-fn furthest_mm(a: &[Vec3], b: &[Vec3]) -> f64 {
+pub(crate) fn furthest_mm(a: &[Vec3], b: &[Vec3]) -> f64 {
     if a.len() != b.len() {
         return f64::INFINITY;
     }

@@ -36,6 +36,7 @@ pub(crate) mod panels;
 #[path = "../../common/picture.rs"]
 mod picture;
 pub(crate) mod playback;
+mod producer;
 mod record;
 #[cfg(feature = "shaderc")]
 mod reload;

@@ -42,6 +42,7 @@ impl Frame<'_> {
 impl Crowd {
     /// Evaluates the active instances of one character that are shown.
     fn animate(&mut self, frame_index: u32, character: u32) -> Result<()> {
+        span!("animate");
         let (Some(loaded), Some(Some(animator))) = (
             self.scene.characters.at(character),
             self.animators.get(character as usize),

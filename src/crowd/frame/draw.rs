@@ -50,6 +50,7 @@ impl Frame<'_> {
         view: ViewId,
         pass: PassId,
     ) -> Result<()> {
+        span!("record_draw");
         let crowd = &*self.crowd;
         let pass = crowd.pass(pass)?;
         let prepared = self.prepared_view(view)?;

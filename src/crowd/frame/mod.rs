@@ -109,6 +109,7 @@ impl Crowd {
         frame_index: u32,
         time_s: f64,
     ) -> Result<Frame<'_>> {
+        span!("begin_frame");
         let frames = self.desc.frames_in_flight;
         expect_frame(frame_index, frames, "CrowdDesc::frames_in_flight")?;
         expect_finite("time_s", time_s)?;

@@ -72,6 +72,7 @@ impl Frame<'_> {
         cmd: vk::CommandBuffer,
         views: &[View],
     ) -> Result<Views> {
+        span!("record_prepare");
         let start = Instant::now();
         self.check(views)?;
         self.crowd.scene.take_moved();
@@ -104,6 +105,7 @@ impl Frame<'_> {
 
     /// Writes everything of this frame. Returns how much that is.
     fn write_all(&mut self, views: &[View]) -> Result<Written> {
+        span!("write");
         let mut written = Written::default();
         self.write_poses(&mut written)?;
         self.write_records(views, &mut written)?;
@@ -132,6 +134,7 @@ impl Frame<'_> {
 
     /// Decides what each view shows, and makes the visible lists.
     fn decide_visibility(&mut self, views: &[View]) {
+        span!("cull");
         let crowd = &mut *self.crowd;
         crowd.place_changed();
         let scene = &mut crowd.scene;
@@ -233,6 +236,7 @@ impl Frame<'_> {
         written: &Written,
         views: &[View],
     ) {
+        span!("record");
         // SAFETY: this function has the contract of the calls inside.
         unsafe {
             self.crowd.device.begin_label(cmd, c"throng prepare");

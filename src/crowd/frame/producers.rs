@@ -98,6 +98,7 @@ impl Crowd {
     /// An instance is active again once something other than time changes it. If only the CPU can
     /// pose it, it stays active: reasons may pass with time.
     pub(super) fn choose_producers(&mut self) -> Result<()> {
+        span!("choose_producers");
         let Scene {
             characters,
             instances,

@@ -14,6 +14,7 @@ impl Crowd {
     ///
     /// It looks only at children of instances that moved, changed, or may have a new pose.
     pub(in crate::crowd) fn follow_all(&mut self) -> Result<()> {
+        span!("attachments");
         self.activate_changed();
         let scene = &mut self.scene;
         let attachments = &mut scene.attachments;

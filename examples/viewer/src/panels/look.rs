@@ -2,8 +2,9 @@
 
 use egui::{ComboBox, Slider, Ui};
 use throng::character::Character;
+use throng::gpu::Producer;
 use throng::palette::SkinningMethod;
-use throng::{SkinningStage, ViewStats};
+use throng::{Side, SkinningStage, ViewStats};
 
 use super::super::app::{Action, App};
 use super::super::args::{Look, MAX_INSTANCES};
@@ -165,6 +166,10 @@ pub(super) fn skinning(ui: &mut Ui, app: &mut App, actions: &mut Vec<Action>) {
     {
         actions.push(Action::Replay);
     }
+    let stages = app.scene.crowd().stages();
+    let side = |side| if side == Side::Gpu { "GPU" } else { "CPU" };
+    let [cull, animate] = [stages.cull, stages.animate].map(side);
+    ui.weak(format!("cull on the {cull}, animate on the {animate}"));
     ui.weak("largest distance of a vertex from skinning by exact matrices:");
     let Some(measured) = app.accuracy else {
         ui.weak("pause to measure it");
@@ -175,6 +180,13 @@ pub(super) fn skinning(ui: &mut Ui, app: &mut App, actions: &mut Vec<Action>) {
         Some(error_mm) => ui.label(format!("stage: {error_mm:.4} mm")),
         None => ui.weak("stage: only what compute and CPU write can be read"),
     };
+    if let Some(side) = measured.side {
+        ui.label(match (side.producer, side.distance_mm) {
+            (Producer::Cpu(reason), _) => format!("pose: only the CPU, {reason}"),
+            (Producer::Gpu, None) => "pose: CPU or GPU".into(),
+            (Producer::Gpu, Some(mm)) => format!("pose: the GPU's is {mm:.5} mm from the CPU's"),
+        });
+    }
     if let Some(error_mm) = measured.clip_mm {
         ui.label(format!("packed clip: {error_mm:.4} mm"));
     }
