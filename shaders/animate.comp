@@ -221,7 +221,8 @@ void morph(const Rows tables, const Words all, const uvec4 job, const uint count
     uint lane = gl_LocalInvocationID.x;
     bool drives = false;
     for (uint number = 0u; number < count; ++number) {
-        drives = drives || ((layers[number] & DRIVES) != 0u && weights[number] > 0.0);
+        // Also one whose weight has just become 0, or the last weights would stay.
+        drives = drives || (layers[number] & DRIVES) != 0u;
     }
     if (!drives || job.w == NO_WEIGHTS) {
         return;

@@ -175,6 +175,19 @@ pub(crate) fn print_cold(rows: &[Row], cold: &[Row]) {
     }
 }
 
+/// The columns that describe a case that is drawn.
+fn case_cells(case: &Case) -> String {
+    format!(
+        "{} | {} | {} | {} | {} | {}",
+        case.instances,
+        case.views,
+        case.kind.name(),
+        case.in_view.name(),
+        case.detail.name(),
+        case.on_gpu.name(),
+    )
+}
+
 /// The time of whole submissions, with draws.
 pub(crate) fn print_device(rows: &[Row]) {
     println!("\nMilliseconds of a submission with its draws, median (minimum):\n");
@@ -192,13 +205,8 @@ pub(crate) fn print_device(rows: &[Row]) {
         let ratio =
             find(rows, &uncut).map_or("–".into(), |uncut| uncut.submission.over(row.submission));
         println!(
-            "| {} | {} | {} | {} | {} | {} | {} | {} | {ratio} | {} | {} |",
-            case.instances,
-            case.views,
-            case.kind.name(),
-            case.in_view.name(),
-            case.detail.name(),
-            case.on_gpu.name(),
+            "| {} | {} | {} | {ratio} | {} | {} |",
+            case_cells(case),
             row.frames,
             row.submission.cell(),
             row.stats.triangles,
@@ -232,16 +240,7 @@ pub(crate) fn print_scopes(rows: &[Row]) {
             found.map_or("–".into(), |(_, spread)| cell(*spread))
         };
         let cells: Vec<String> = names.iter().map(time).collect();
-        println!(
-            "| {} | {} | {} | {} | {} | {} | {} |",
-            case.instances,
-            case.views,
-            case.kind.name(),
-            case.in_view.name(),
-            case.detail.name(),
-            case.on_gpu.name(),
-            cells.join(" | "),
-        );
+        println!("| {} | {} |", case_cells(case), cells.join(" | "),);
     }
 }
 

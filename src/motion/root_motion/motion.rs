@@ -4,7 +4,7 @@ use super::curve::Curve;
 use super::root_transform::RootTransform;
 use crate::clip::{CurveClip, Interpolation};
 use crate::id::Id;
-use crate::motion::playback::{LoopMode, fold, has_passes};
+use crate::motion::playback::{LoopMode, fold, has_passes, within};
 use crate::skeleton::Joint;
 use glam::DVec3;
 
@@ -140,6 +140,7 @@ impl RootMotion {
         if loop_mode == LoopMode::Loop {
             if self.is_of_gait() {
                 // Every cycle goes as far in as long, so none of them have to be found.
+                let [from_s, to_s] = [from_s, to_s].map(|s| within(s, self.duration_s));
                 return RootTransform {
                     translation: self.pass.translation * ((to_s - from_s) / self.duration_s),
                     yaw_rad: 0.0,
