@@ -43,6 +43,7 @@ layout(push_constant) uniform Push {
     uvec2 counted;  // the number of instances, or 0
     uvec2 now;      // ticks
     uint most;      // the number of instances, if it is not read
+    uint still_clip; // a clip plus 1, to pose it from its start to its end, or 0 for jobs
 };
 
 shared vec4 local_rows[JOINTS * 3u];
@@ -188,9 +189,7 @@ float morph_weight(const Rows tables, const Words all, const uvec4 job, const ui
             if ((layers[number] & DRIVES) == 0u) {
                 continue;
             }
-            uint at = (job.x + number) * 4u;
-            Play play = play_of(words.rows[at], words.rows[at + 1u], words.rows[at + 2u],
-                                words.rows[at + 3u]);
+            Play play = played_at(words, job.x + number);
             uvec4 header = tables.rows[starts.w + (play.clip & 0xFFFFu) * CLIP_ROWS + 2u];
             uint track = all.words[header.w + weight];
             if (track == 0u) {
@@ -267,16 +266,17 @@ void animate(const uint instance) {
     uvec4 counts = all_tables.rows[HEADER_COUNTS];
     uvec4 starts = all_tables.rows[HEADER_STARTS];
     uint levels = all_tables.rows[HEADER_DEPTH].x;
-    uvec4 job = Rows(jobs).rows[instance];
+    uvec4 job = uvec4(0u, 1u, instance * counts.y * entry_rows(METHOD), NO_WEIGHTS);
+    if (still_clip == 0u) {
+        job = Rows(jobs).rows[instance];
+    }
     uint played = min(job.y, PLAYS);
     // In what follows, lanes beyond the last one do its work once more: then each lane has valid
     // indices, whatever a driver loads ahead of a branch.
     if (played > 0u) {
         uint number = min(lane, played - 1u);
-        Rows words = Rows(plays);
-        uint at = (job.x + number) * 4u;
-        Play play = play_of(words.rows[at], words.rows[at + 1u], words.rows[at + 2u],
-                            words.rows[at + 3u]);
+        Play play = still_clip != 0u ? still_play(still_clip - 1u, instance, most - 1u)
+                                     : played_at(Rows(plays), job.x + number);
         uint clip = min(play.clip & 0xFFFFu, counts.w - 1u), mask = play.clip >> 16;
         uint row = starts.w + clip * CLIP_ROWS;
         uvec2 position = position_at(play, now, all_tables.rows[row + 1u].xy);

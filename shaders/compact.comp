@@ -1,13 +1,17 @@
 // Stage compact: one workgroup for each chunk of members. It writes the lists, in the order of the
-// members within each bucket, and the jobs of the stage animate: one for each member that some view
-// shows, in any order. Without views, that is each visible one.
+// members within each bucket. It gives each member that some view shows its palette: a shared pose
+// if all views allow it, or else rows of the ring. For those it writes jobs of the stage animate, in
+// any order. Without views, each visible member is shown.
 #version 460
+#extension GL_EXT_buffer_reference : require
+#extension GL_EXT_buffer_reference_uvec2 : require
 #extension GL_GOOGLE_include_directive : require
 
 layout(local_size_x = 64) in;
 
 #include "include/stages.glsl"
 #include "include/shown.glsl"
+#include "include/playback.glsl"
 
 const uint ACTOR_ROWS = 3u;
 const uint INSTANCE_WORDS = 32u, INSTANCE_STAMP = 23u, INSTANCE_PALETTE = 28u;
@@ -18,6 +22,10 @@ const uint ROW_GROUPS = 32768u;
 // A bit for each lane, by bucket.
 shared uint lanes[BUCKETS][2];
 shared uint first_job;
+shared uint shared_count;
+shared uint without_memory;
+
+const uint NO_ADDRESS = 0xFFFFFFFFu;
 
 // Adds the jobs of a chunk to those of its character. Returns the first one.
 uint add_jobs(const uint character, const uint count) {
@@ -40,13 +48,53 @@ void show(const uint instance) {
     table_words[at] = frame;
 }
 
+// Writes the palette of an instance to its record: an address, or bytes in the ring.
+void set_palette(const uint instance, const uvec2 palette) {
+    uint at = instance * INSTANCE_WORDS + INSTANCE_PALETTE;
+    table_words[at] = palette.x;
+    table_words[at + 1u] = palette.y;
+}
+
 // Writes the job of an instance.
-void pose(const uint job, const uint instance, const uint plays) {
-    uint at = instance * INSTANCE_WORDS;
+void pose(const uint job, const uint instance, const uint plays, const uint row) {
     work[job] = plays >> PLAY_COUNT_BITS;
     work[job + 1u] = plays & ((1u << PLAY_COUNT_BITS) - 1u);
-    work[job + 2u] = table_words[at + INSTANCE_PALETTE] >> 4;
-    work[job + 3u] = table_words[at + INSTANCE_MORPHS];
+    work[job + 2u] = row;
+    work[job + 3u] = table_words[instance * INSTANCE_WORDS + INSTANCE_MORPHS];
+    set_palette(instance, uvec2(row << 4, NO_ADDRESS));
+}
+
+// The shared pose next to what an instance plays with the most weight, or else its rest palette.
+uvec2 shared_pose(const uint character, const uint plays) {
+    Rows records = Rows(uvec2(plays_low, plays_high));
+    uvec2 directory = uvec2(work[character + CHARACTER_SHARED],
+                            work[character + CHARACTER_SHARED + 1u]);
+    uvec2 palette = uvec2(work[character + CHARACTER_REST], work[character + CHARACTER_REST + 1u]);
+    if (directory == uvec2(0u)) {
+        return palette;
+    }
+    uvec2 now = uvec2(now_low, now_high);
+    uint first = plays >> PLAY_COUNT_BITS, count = plays & ((1u << PLAY_COUNT_BITS) - 1u);
+    float most = 0.0;
+    for (uint number = 0u; number < count; ++number) {
+        Play play = played_at(records, first + number);
+        // First row, steps, and the length.
+        uvec4 entry = Rows(directory).rows[play.clip & 0xFFFFu];
+        float weight = weight_at(play, now);
+        if (entry.x == 0u || weight <= most) {
+            continue;
+        }
+        most = weight;
+        uvec2 span = entry.zw;
+        uvec2 position = position_at(play, now, span);
+        float length = float(span.y) * 4294967296.0 + float(span.x);
+        float part = length > 0.0 ? (float(position.y) * 4294967296.0 + float(position.x)) / length
+                                  : 0.0;
+        uint step = min(uint(part * float(entry.y) + 0.5), entry.y);
+        uint row = entry.x + step * work[character + CHARACTER_PALETTE_ROWS];
+        palette = sum(directory, uvec2(row << 4, row >> 28));
+    }
+    return palette;
 }
 
 void main() {
@@ -54,14 +102,16 @@ void main() {
     bool used = lane < work[chunks_at + chunk * 2u + 1u];
     uint member = chunk * CHUNK + lane;
     uint instance = used ? work[members_at + member] : 0u;
-    bool any = false;
+    bool any = false, own = view_count == 0u;
     for (uint view = 0u; view < view_count; ++view) {
         if (lane < BUCKETS) {
             lanes[lane][0] = 0u;
             lanes[lane][1] = 0u;
         }
         barrier();
-        uint bucket = work[choice_at(view, member)] >> (8u * (view & 3u)) & 255u;
+        uint choice = work[choice_at(view, member)] >> (8u * (view & 3u));
+        uint bucket = choice & CHOSEN;
+        own = (choice & OWN_POSE) != 0u;
         bool shown = used && bucket < BUCKETS;
         if (shown) {
             atomicOr(lanes[bucket][lane >> 5], 1u << (lane & 31u));
@@ -87,21 +137,50 @@ void main() {
     if (lane < 2u) {
         lanes[0][lane] = 0u;
     }
+    if (lane == 0u) {
+        shared_count = 0u;
+        without_memory = 0u;
+    }
     barrier();
-    if (posed) {
+    if (posed && own) {
         atomicOr(lanes[0][lane >> 5], 1u << (lane & 31u));
     }
     barrier();
     uint low = lanes[0][0], high = lanes[0][1];
-    uint character = work[chunks_at + chunk * 2u];
-    if (lane == 0u && (low | high) != 0u) {
-        first_job = add_jobs(character, uint(bitCount(low) + bitCount(high)));
+    uint number = work[chunks_at + chunk * 2u];
+    uint character = characters_at + number * CHARACTER_WORDS;
+    uint rows = work[character + CHARACTER_PALETTE_ROWS];
+    uint count = uint(bitCount(low) + bitCount(high)), fitting = 0u, first_row = 0u;
+    if (count > 0u) {
+        first_row = work[posed_at(chunk) + 1u];
+        uint left = rows_end - min(first_row, rows_end);
+        fitting = rows > 0u ? min(count, left / rows) : count;
+        if (lane == 0u && fitting > 0u) {
+            first_job = add_jobs(number, fitting);
+        }
     }
     barrier();
     if (posed) {
+        uint plays = floatBitsToUint(actor.w);
         uint before = (lane < 32u ? low : high) & ((1u << (lane & 31u)) - 1u);
         uint rank = uint(bitCount(before) + (lane < 32u ? 0 : bitCount(low)));
-        uint first = work[characters_at + character * CHARACTER_WORDS] * CHUNK;
-        pose(jobs_at + (first + first_job + rank) * 4u, instance, floatBitsToUint(actor.w));
+        if (own && rank < fitting) {
+            uint first = work[character] * CHUNK;
+            uint job = jobs_at + (first + first_job + rank) * 4u;
+            pose(job, instance, plays, first_row + rank * rows);
+        } else {
+            set_palette(instance, shared_pose(character, plays));
+            if (own) {
+                atomicAdd(without_memory, 1u);
+            } else {
+                atomicAdd(shared_count, 1u);
+            }
+        }
+    }
+    barrier();
+    if (lane == 0u && shared_count + without_memory > 0u) {
+        uint totals = counters_at - TOTAL_WORDS;
+        atomicAdd(work[totals + TOTAL_SHARED], shared_count);
+        atomicAdd(work[totals + TOTAL_WITHOUT_MEMORY], without_memory);
     }
 }

@@ -10,6 +10,8 @@ layout(local_size_x = 64) in;
 // A bit for each lane, by bucket, and by what becomes of the others.
 shared uint lanes[BUCKETS + 2u][2];
 shared uint shared_power;
+// A bit for each lane whose member needs a palette of its own.
+shared uint own_poses[2];
 
 // The lowest power of the factor with which a view keeps to its triangles, or the highest. Totals
 // must not grow with the power.
@@ -37,6 +39,12 @@ void main() {
     Actor actor = actor_of(instance);
     uint last = used ? table_words[levels_at + instance] : 0u;
     uint now = last, choices = 0u;
+    bool posed = used && (actor.flags & ACTOR_POSED) != 0u;
+    // Without views, all visible members are posed.
+    bool own_pose = posed && view_count == 0u && actor.mask != 0u;
+    if (lane < 2u) {
+        own_poses[lane] = 0u;
+    }
     for (uint number = 0u; number < view_count; ++number) {
         View view = view_of(number);
         if (lane < BUCKETS + 2u) {
@@ -68,6 +76,7 @@ void main() {
                 }
                 key = (actor.flags & ACTOR_FLIPPED) * 16u + level * 2u
                       + ((actor.flags & ACTOR_HIDES) != 0u ? 1u : 0u);
+                own_pose = own_pose || (posed && !may_share(view, actor, squared));
             }
             atomicOr(lanes[key][lane >> 5], 1u << (lane & 31u));
         }
@@ -83,7 +92,8 @@ void main() {
         if (lane == 0u && chunk == 0u && limited) {
             work[counters_at + number * COUNTER_WORDS + COUNT_FACTOR] = shared_power;
         }
-        choices |= min(key, NOT_SHOWN) << (8u * (number & 3u));
+        key |= own_pose && number + 1u == view_count ? OWN_POSE : 0u;
+        choices |= key << (8u * (number & 3u));
         if ((number & 3u) == 3u || number + 1u == view_count) {
             work[choice_at(number, member)] = choices;
             choices = 0u;
@@ -92,5 +102,13 @@ void main() {
     }
     if (used && now != last) {
         table_words[levels_at + instance] = now;
+    }
+    barrier();
+    if (own_pose) {
+        atomicOr(own_poses[lane >> 5], 1u << (lane & 31u));
+    }
+    barrier();
+    if (lane == 0u) {
+        work[posed_at(chunk)] = uint(bitCount(own_poses[0]) + bitCount(own_poses[1]));
     }
 }

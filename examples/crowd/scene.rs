@@ -219,6 +219,7 @@ impl Scene {
         let desc = CharacterDesc {
             method: self.skinning.method,
             cpu_skinning: self.skinning.mode == SkinningStage::Cpu || self.skinning.picks,
+            ..CharacterDesc::default()
         };
         for model in &self.models {
             let added = crowd.add_character_with(allocator, &model.character, &desc);

@@ -1,15 +1,9 @@
 // The tables of a character's animation, and the keys of its clips. A part of animate.comp.
 // src/gpu/animation/tables.rs makes them.
 
-layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer Rows {
-    uvec4 rows[];
-};
 layout(buffer_reference, std430, buffer_reference_align = 4) readonly buffer Words {
     uint words[];
 };
-
-// Whole rows are loaded, and their parts taken then: llvmpipe of Mesa 22 loads x where rows[n].w is
-// written.
 
 // Rows of the header: counts of joints, entries, masks and clips, where each begins, and then the
 // number of joints from the deepest one to the root, and the number and first word of the morph

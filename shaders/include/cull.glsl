@@ -20,6 +20,7 @@ struct View {
     uint most;       // triangles
     uint fixed_level;  // plus 1, or 0
     uint list;         // plus 1, or 0
+    float per_pose;    // as per_error, for the error of shared poses, or 0 if there are none
 };
 
 Actor actor_of(const uint instance) {
@@ -33,7 +34,7 @@ View view_of(const uint view) {
     vec4 eye = view_rows[at], errors = view_rows[at + 1u];
     uvec4 words = floatBitsToUint(view_rows[at + 2u]);
     return View(eye.xyz, eye.w, errors.xy, words.x, words.y, floatBitsToUint(errors.z),
-                floatBitsToUint(errors.w), words.z);
+                floatBitsToUint(errors.w), words.z, uintBitsToFloat(words.w));
 }
 
 // True if the view shows the instance wherever it is inside.
@@ -94,6 +95,16 @@ uint level_of(const View view, const vec2 per_error, const Actor actor, const fl
         }
     }
     return 0u;
+}
+
+// True if a shared pose may stand in for the instance's own.
+bool may_share(const View view, const Actor actor, const float squared) {
+    float error = uintBitsToFloat(actor.flags & ACTOR_POSE_ERROR);
+    float near = (view.flags & VIEW_PERSPECTIVE) != 0u ? actor.radius : 0.0;
+    precise float scaled = actor.scale * error;
+    precise float reach = view.per_pose * scaled + near;
+    precise float least = reach * reach;
+    return view.per_pose > 0.0 && error > 0.0 && squared >= least;
 }
 
 // What the errors per pixel are multiplied by if a view allows more error.

@@ -13,6 +13,11 @@ layout(buffer_reference, std430, buffer_reference_align = 16) writeonly buffer P
     vec4 rows[];
 };
 
+// Rows of an entry.
+uint entry_rows(const uint method) {
+    return method == LINEAR || method == DUAL_QUAT_STRETCH ? 3u : 2u;
+}
+
 // A unit vector across another one (Duff et al., "Building an Orthonormal Basis, Revisited", 2017).
 vec3 any_across(const vec3 v) {
     float side = v.z < 0.0 ? -1.0 : 1.0;

@@ -1,8 +1,15 @@
-// What an instance plays, and when: 64-bit time in 32-bit arithmetic. A part of animate.comp.
+// What an instance plays, and when: 64-bit time in 32-bit arithmetic. A part of animate.comp and
+// compact.comp.
 // GpuPlay::position in src/gpu/animation/play.rs is the same on the CPU.
 //
 // Numbers of 64 bits are in two words, low word first. Times are in ticks of 2^-32 s, and a phase
 // is in 2^-64 of a period, so that whole periods drop out by themselves.
+
+// Whole rows are loaded, and their parts taken then: llvmpipe of Mesa 22 loads x where rows[n].w is
+// written.
+layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer Rows {
+    uvec4 rows[];
+};
 
 const uint MODE_LOOP = 0u;
 const uint MODE_ONCE = 1u;
@@ -28,6 +35,19 @@ struct Play {
 Play play_of(const uvec4 a, const uvec4 b, const uvec4 c, const uvec4 d) {
     return Play(a.xy, a.zw, b.xy, b.z, b.w, c.xy, uintBitsToFloat(c.z), uintBitsToFloat(c.w),
                 uintBitsToFloat(d.x), d.y, uintBitsToFloat(d.z), uintBitsToFloat(d.w));
+}
+
+Play played_at(const Rows plays, const uint number) {
+    uint at = number * 4u;
+    return play_of(plays.rows[at], plays.rows[at + 1u], plays.rows[at + 2u], plays.rows[at + 3u]);
+}
+
+// A clip that stands at one of `steps` even steps of its length.
+Play still_play(const uint clip, const uint step, const uint steps) {
+    bool end = step >= steps;
+    uint part = end ? 0u : uint(float(step) / float(steps) * 4294967296.0);
+    return Play(uvec2(0u), uvec2(0u, part), uvec2(0u), end ? 1u : 0u, clip | 0xFFFF0000u,
+                uvec2(0u), 0.0, 1.0, 1.0, MODE_STILL << 8, 0.0, 0.0);
 }
 
 uvec2 sum(const uvec2 a, const uvec2 b) {

@@ -1,5 +1,6 @@
-// What the stages share that decide who is drawn: cull, scan, compact and args. The crate has each
-// of them on the CPU, too (src/crowd/visibility), with equal results.
+// What the stages share that decide who is drawn and how it is posed: cull, scan, places, compact
+// and args. The crate has those that decide who is drawn on the CPU, too (src/crowd/visibility),
+// with equal results.
 
 // Members of a chunk. All of them are instances of one character.
 const uint CHUNK = 64u;
@@ -8,7 +9,10 @@ const uint LEVELS = 8u;
 // Instances that are drawn alike stand in one bucket: flipped * 16 + level * 2 + hides.
 const uint BUCKETS = 32u;
 // What becomes of members that are in no bucket.
-const uint OUTSIDE = 32u, TOO_SMALL = 33u, NOT_SHOWN = 255u;
+const uint OUTSIDE = 32u, TOO_SMALL = 33u, NOT_SHOWN = 63u;
+// A choice: a bucket or one of those. That of the last view says besides that the member needs a
+// palette of its own.
+const uint CHOSEN = 63u, OWN_POSE = 64u;
 // Views whose levels are remembered from frame to frame, and the bits of one.
 const uint REMEMBERED = 10u, LEVEL_BITS = 3u;
 // The factors by which a view may allow more error are powers of the fourth root of 2, up to this.
@@ -17,14 +21,24 @@ const float INVERSE_FACTOR = 0.840896415253714543;
 
 // See GpuActor.
 const uint ACTOR_FLIPPED = 1u, ACTOR_HIDES = 2u, ACTOR_POSED = 8u, PLAY_COUNT_BITS = 4u;
+// Above that in the flags, as the upper half of a float: see GpuActor::pose_error.
+const uint ACTOR_POSE_ERROR = 0xFFFF0000u;
 // See GpuCullView.
 const uint VIEW_ROWS = 12u, VIEW_PERSPECTIVE = 1u, VIEW_COARSE = 2u, VIEW_BUDGET = 4u;
 
-// Words of a character: first chunk, number of chunks, number of levels, reserved; then the error
-// in metres and the triangles of each level.
+// Words of a character: first chunk, number of chunks, number of levels, rows of a palette; then the
+// error in metres and the triangles of each level, and the addresses of its shared poses, or 0, and
+// of its rest palette.
 const uint CHARACTER_WORDS = 24u, CHARACTER_ERRORS = 4u, CHARACTER_TRIANGLES = 12u;
+const uint CHARACTER_PALETTE_ROWS = 3u, CHARACTER_SHARED = 20u, CHARACTER_REST = 22u;
 // Words of a view's counters: outside, too small, 8 levels, triangles (low, high), factor.
 const uint COUNTER_WORDS = 16u, COUNT_LEVELS = 2u, COUNT_TRIANGLES = 10u, COUNT_FACTOR = 12u;
+// Words before those of the first view: instances with shared poses, and those without memory for
+// a palette of their own.
+const uint TOTAL_WORDS = 16u, TOTAL_SHARED = 0u, TOTAL_WITHOUT_MEMORY = 1u;
+// Words of a chunk, for poses: members that need palettes of their own, and the first of the rows
+// of all these.
+const uint POSED_WORDS = 2u;
 
 layout(set = 0, binding = 0, std430) buffer Table { vec4 table_rows[]; };
 layout(set = 0, binding = 0, std430) buffer TableWords { uint table_words[]; };
@@ -59,7 +73,20 @@ layout(push_constant) uniform Stages {
     uint last_frame;       // the prepared frame before this one
     uint poses_at;         // of each character: VkDispatchIndirectCommand and the number of jobs
     uint jobs_at;          // of each member, in the order of chunks: an AnimateJob
+    uint chunks_end;       // chunks in use
+    uint rows_first;       // the rows of the ring for palettes that the stage animate writes
+    uint rows_end;
+    uint plays_low;        // device address of the play records
+    uint plays_high;
+    uint now_low;          // ticks
+    uint now_high;
 };
+
+// Where the words of a chunk's poses are: before the totals.
+uint posed_at(const uint chunk) {
+    uint words = (chunk_count * POSED_WORDS + 3u) & ~3u;
+    return counters_at - TOTAL_WORDS - words + chunk * POSED_WORDS;
+}
 
 uint start_at(const uint view, const uint character) {
     return starts_at + (view * character_count + character) * (BUCKETS * 2u);

@@ -3,7 +3,7 @@
 use crate::palette::SkinningMethod;
 
 /// Options for adding a character to a crowd.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct CharacterDesc {
     /// The skinning method, which also decides the palette format.
     pub method: SkinningMethod,
@@ -13,4 +13,22 @@ pub struct CharacterDesc {
     /// [`Crowd::pick`](super::Crowd::pick). Vertex streams are kept twice: as they are in the
     /// character, and in the layout of a [`Skinner`](crate::skin::Skinner).
     pub cpu_skinning: bool,
+    /// The most bytes of device memory for poses that instances share.
+    ///
+    /// It counts if the GPU poses instances ([`Stages::animate`](super::Stages::animate)). A clip
+    /// takes one palette for each of its [`PoseSteps`](crate::skin::PoseSteps), from the first time
+    /// that an instance plays it alone. Clips for which there is no more memory have no shared
+    /// poses. No more is allocated than all clips need. With 0, nothing is shared. See
+    /// [`View::pose_error_px`](super::View::pose_error_px).
+    pub shared_pose_bytes: u32,
+}
+
+impl Default for CharacterDesc {
+    fn default() -> Self {
+        Self {
+            method: SkinningMethod::default(),
+            cpu_skinning: false,
+            shared_pose_bytes: 8 << 20,
+        }
+    }
 }

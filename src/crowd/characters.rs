@@ -5,6 +5,7 @@ use crate::character::Character;
 use crate::crowd::capacity::Need;
 use crate::crowd::instances::state::{InstanceState, Kind, Sizes, is_flipped, morph_words};
 use crate::crowd::memory::buffers::FrameBuffers;
+use crate::crowd::producers::shared_poses::SharedPoses;
 use crate::crowd::visibility::chunks::{Slot, bucket, draw_of_kind};
 use crate::crowd::{CharacterDesc, CharacterId, SkinningStage};
 use crate::error::{Error, Result};
@@ -20,6 +21,7 @@ use crate::order;
 use crate::palette::{Mat3x4, PaletteFormat};
 use crate::pass::pipelines::{Reads, Variant};
 use crate::skin::Skinner;
+use crate::threads::Threads;
 use ash::vk;
 use bytemuck::Zeroable;
 use glam::Affine3A;
@@ -139,6 +141,8 @@ pub(super) struct LoadedCharacter {
     pub(super) slot: Option<Slot>,
     /// What the GPU poses its instances with, or why the CPU does.
     pub(super) animation: core::result::Result<AnimationTables, CpuReason>,
+    /// Poses that instances share that the GPU poses, if there is memory for some.
+    pub(super) shared_poses: Option<SharedPoses>,
     /// The number of instances with a flipped transform.
     pub(super) flipped: usize,
     /// The number of instances that hide parts.
@@ -224,6 +228,7 @@ impl LoadedCharacter {
             members: Vec::new(),
             slot: None,
             animation: Err(CpuReason::Chosen),
+            shared_poses: None,
             flipped: 0,
             hiding: 0,
             primitives: drawn.collect(),
@@ -247,6 +252,9 @@ impl LoadedCharacter {
             if let Ok(tables) = &mut self.animation {
                 tables.destroy(device, allocator);
             }
+            if let Some(poses) = &mut self.shared_poses {
+                poses.destroy(device, allocator);
+            }
         }
     }
 
@@ -259,6 +267,7 @@ impl LoadedCharacter {
         (device, allocator): (&Device, &mut (dyn MemoryAllocator + '_)),
         upload: &mut Upload,
         character: &Character,
+        threads: &Threads,
     ) -> Result<()> {
         let joints = character.skeleton().len();
         if self.is_blended() {
@@ -271,7 +280,10 @@ impl LoadedCharacter {
         }
         let method = self.desc.method;
         let tables = AnimationTables::new(device, allocator, upload, character, method)?;
+        let (gpu, limits) = ((device, allocator), (self.desc.shared_pose_bytes, threads));
+        let poses = SharedPoses::new(gpu, upload, (character, &tables), limits);
         self.animation = Ok(tables);
+        self.shared_poses = poses?;
         Ok(())
     }
 
@@ -403,6 +415,7 @@ impl LoadedCharacter {
             generation: 0,
             member: self.members.len() as u32,
             row: 0,
+            has_rows: false,
             in_ring: false,
             alive: true,
             dirty: false,

@@ -9,7 +9,7 @@ use super::memory::work::WorkCapacity;
 use super::producers::deforms::Listed;
 use super::producers::gpu_poses::GpuPoses;
 use super::scene::Scene;
-use super::stats::Counters;
+use super::stats::{Counters, PoseTotals};
 use super::view_record::Prepared;
 use super::visibility::sorted::Sorted;
 use super::{Capacity, CrowdDesc, Side, Stages, Stats, ViewStats};
@@ -125,6 +125,8 @@ pub(super) struct FrameState {
     pub(super) counters: Counters,
     /// What views showed, as the GPU counted it.
     pub(super) read_back: Vec<ViewStats>,
+    /// Poses, as the GPU counted them.
+    pub(super) pose_totals: PoseTotals,
     /// By frame index, the number of views whose figures the GPU writes.
     pub(super) read_back_views: Vec<u32>,
     pub(super) profiler: Option<Profiler>,
@@ -206,6 +208,7 @@ impl Crowd {
                 weights: Vec::new(),
                 counters: Counters::default(),
                 read_back: Vec::with_capacity(desc.capacity.views as usize),
+                pose_totals: PoseTotals::default(),
                 read_back_views: vec![0; desc.frames_in_flight as usize],
                 profiler: None,
                 may_be_abandoned: false,
@@ -238,6 +241,7 @@ impl Crowd {
         if animates {
             self.pipelines.animate = Some(AnimatePipeline::new(&self.device)?);
             self.scene.gpu_poses = Some(GpuPoses::new());
+            self.scene.instances.set_rows_on_demand();
         }
         let set_0 = self.pipelines.set_layout.handle();
         // SAFETY: `set_layout` was made with this device above, and lives as long as the crowd.
@@ -300,7 +304,8 @@ impl Crowd {
     pub fn stats(&self) -> Stats {
         let posed = self.scene.gpu_poses.as_ref().map_or(0, GpuPoses::count);
         let instances = self.scene.instances.len() as u32;
-        self.frame.counters.read(instances, posed)
+        let totals = self.frame.pose_totals;
+        self.frame.counters.read(instances, posed, totals)
     }
 
     /// What each view showed.

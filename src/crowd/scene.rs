@@ -90,6 +90,11 @@ impl Scene {
     pub(super) fn undo_uploads(&mut self) {
         self.instances.unsettle();
         self.chunks.undo(&mut self.characters);
+        for character in self.characters.iter_mut() {
+            if let Some(poses) = &mut character.shared_poses {
+                poses.undo();
+            }
+        }
         self.undo_rest();
     }
 
@@ -102,9 +107,10 @@ impl Scene {
         self.animated.forget();
     }
 
-    /// Lets palettes be written again if their ranges of the ring moved.
-    pub(super) fn take_moved(&mut self) {
-        if self.instances.take_moved() {
+    /// Lets palettes be written again if their ranges of the ring moved. Returns whether they did.
+    pub(super) fn take_moved(&mut self) -> bool {
+        let moved = self.instances.take_moved();
+        if moved {
             self.animated.forget();
             self.visibility.activate_kept();
             // Morph weights stay where they were written.
@@ -115,6 +121,7 @@ impl Scene {
                 }
             }
         }
+        moved
     }
 
     /// Gathers the active instances that the frame shows.
@@ -146,7 +153,10 @@ impl Scene {
     /// Rows of the palette ring that this frame may use: none if nothing plays.
     pub(super) fn rows_in_use(&self) -> u32 {
         let on_gpu = self.gpu_poses.as_ref().is_some_and(GpuPoses::poses_any);
-        if self.animated.any_in_ring || self.visibility.keeps_any() || on_gpu {
+        if on_gpu {
+            // The GPU decides which rows it writes.
+            self.instances.rows_capacity()
+        } else if self.animated.any_in_ring || self.visibility.keeps_any() {
             self.instances.rows_end()
         } else {
             0

@@ -43,6 +43,24 @@ impl ViewStats {
     }
 }
 
+/// What the GPU counted of the poses of a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct PoseTotals {
+    shared: u32,
+    without_memory: u32,
+}
+
+impl PoseTotals {
+    /// The figures as `shaders/include/stages.glsl` has them.
+    pub(super) fn from_words(words: &[u32; COUNTER_WORDS as usize]) -> Self {
+        let [shared, without_memory, ..] = *words;
+        Self {
+            shared,
+            without_memory,
+        }
+    }
+}
+
 /// Statistics of a frame so far.
 ///
 /// If the GPU culls ([`CrowdDesc::stages`](super::CrowdDesc::stages)), the figures from `shown` to
@@ -71,6 +89,14 @@ pub struct Stats {
     /// Instances that the GPU poses where a view shows them. See
     /// [`Stages::animate`](super::Stages::animate).
     pub posed_on_gpu: u32,
+    /// Instances among those that took a shared pose: see
+    /// [`View::pose_error_px`](super::View::pose_error_px). Some frames old, as
+    /// [`Crowd::view_stats`](super::Crowd::view_stats).
+    pub shared_poses: u32,
+    /// Instances among those for whose palettes there was no memory, some frames ago. They took the
+    /// nearest shared pose, or else the rest pose: see
+    /// [`Capacity::palette_entries`](super::Capacity::palette_entries).
+    pub poses_without_memory: u32,
     /// Palette entries that the CPU wrote.
     pub palette_entries: u32,
     /// Instances that the skin stage or the CPU deformed.
@@ -152,7 +178,7 @@ impl Counters {
         self.vertices.fetch_add(vertices, Ordering::Relaxed);
     }
 
-    pub(super) fn read(&self, instances: u32, posed_on_gpu: u32) -> Stats {
+    pub(super) fn read(&self, instances: u32, posed_on_gpu: u32, totals: PoseTotals) -> Stats {
         Stats {
             instances,
             shown: self.shown,
@@ -162,6 +188,8 @@ impl Counters {
             error_factor: self.error_factor,
             animated: self.animated,
             posed_on_gpu,
+            shared_poses: totals.shared,
+            poses_without_memory: totals.without_memory,
             palette_entries: self.palette_entries,
             skinned: self.skinned,
             changes: self.changes,

@@ -101,6 +101,15 @@ pub struct View {
     /// drawn. With 0, every instance is drawn at full detail. In a shadow map, errors of two texels
     /// are rarely seen.
     pub error_px: f32,
+    /// The error of shared poses that it allows, in pixels.
+    ///
+    /// Instances that the GPU poses ([`Stages::animate`](super::Stages::animate)) and that play one
+    /// clip share its poses at evenly spaced times, if that displaces no vertex by more than this at
+    /// the near side of the instance's bounding sphere, in no view that shows it. Such an instance
+    /// takes no time to pose, and no palette of its own: see
+    /// [`Capacity::palette_entries`](crate::Capacity::palette_entries). With 0, each instance has a
+    /// pose of its own. The error is [`PoseSteps::error_m`](crate::skin::PoseSteps::error_m).
+    pub pose_error_px: f32,
     /// The most triangles that it may show.
     ///
     /// If the levels that [`Self::error_px`] allows have more, the error is raised for all
@@ -173,7 +182,7 @@ impl Default for Shadow {
 }
 
 impl View {
-    /// A view with the default light, which allows an error of one pixel.
+    /// A view with the default light, which allows errors of one pixel, and half a pixel of poses.
     ///
     /// The viewport is a [`vk::Rect2D`], or a [`vk::Extent2D`] at the origin.
     #[must_use]
@@ -191,6 +200,7 @@ impl View {
             list: None,
             culling: Culling::Frustum,
             error_px: 1.0,
+            pose_error_px: 0.5,
             max_triangles: None,
             level: None,
         }
@@ -291,8 +301,13 @@ impl View {
         if !self.jitter.is_finite() {
             return fault("View::jitter", "must be finite");
         }
-        if !self.error_px.is_finite() || self.error_px < 0.0 {
-            return fault("View::error_px", "must be a number of pixels, or 0");
+        for (what, pixels) in [
+            ("View::error_px", self.error_px),
+            ("View::pose_error_px", self.pose_error_px),
+        ] {
+            if !pixels.is_finite() || pixels < 0.0 {
+                return fault(what, "must be a number of pixels, or 0");
+            }
         }
         match &self.shadow {
             Some(shadow) if shadow.layers as usize > Shadow::MAX_LAYERS => {

@@ -404,7 +404,7 @@ pub(crate) struct GpuActor {
     pub scale: f32,
     /// The mask of views that may show it, or 0.
     pub mask: u32,
-    /// Flags such as [`Self::FLIPPED`].
+    /// Flags such as [`Self::FLIPPED`], and [`Self::pose_error`].
     pub flags: u32,
     /// The first of its play records, above [`Self::PLAY_COUNT_BITS`] bits of their number.
     pub plays: u32,
@@ -423,6 +423,15 @@ impl GpuActor {
     pub(crate) const POSED: u32 = 8;
     /// Bits for the number of play records.
     pub(crate) const PLAY_COUNT_BITS: u32 = 4;
+    /// Bits for flags, below [`Self::pose_error`].
+    pub(crate) const FLAG_BITS: u32 = 16;
+
+    /// The bits of [`Self::flags`] for the error in metres with which shared poses stand in for
+    /// what it plays: the upper half of a number that is not smaller. With 0, there are none.
+    pub(crate) fn pose_error(error_m: Option<f32>) -> u32 {
+        let bits = error_m.map_or(0, |error_m| error_m.max(f32::MIN_POSITIVE).to_bits());
+        bits.saturating_add(0xFFFF) & 0xFFFF_0000
+    }
     /// The first word of [`Self::hidden`].
     pub(crate) const HIDDEN_WORD: u32 = offset_of!(Self, hidden) as u32 / 4;
 }
@@ -452,8 +461,9 @@ pub(crate) struct GpuCullView {
     pub flags: u32,
     /// The number of its list plus 1, or 0.
     pub list: u32,
-    /// Zero.
-    pub reserved: u32,
+    /// Pixels per metre at 1 m over the error that it allows of shared poses, or 0 if it allows
+    /// none.
+    pub per_pose: f32,
 }
 
 impl GpuCullView {

@@ -23,7 +23,7 @@ struct Push {
     counted: u64,
     now: [u32; 2],
     most: u32,
-    reserved: u32,
+    still_clip: u32,
 }
 
 /// An instance to pose, as the shader reads it.
@@ -58,7 +58,7 @@ impl AnimateJob {
     pub const NONE: u32 = u32::MAX;
 }
 
-/// The instances that one call of [`AnimatePipeline::record`] poses.
+/// What one call of [`AnimatePipeline::record`] poses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AnimateJobs {
     /// So many. One dispatch is enough.
@@ -72,6 +72,17 @@ pub enum AnimateJobs {
         /// Where it has a `VkDispatchIndirectCommand`, whose x times y are at least that number,
         /// with an x of 32,768 if y is greater than 1.
         offset: u64,
+    },
+    /// No instances, but a clip at evenly spaced positions, for palettes that stay as they are.
+    ///
+    /// The palettes follow each other from [`AnimateDispatch::palettes`] on: one more than there
+    /// are steps, from the start of the clip to its end. No plays, jobs and morph weights are read
+    /// or written. See [`PoseSteps`](crate::skin::PoseSteps).
+    Steps {
+        /// The number of the clip. An additive one has poses of no use.
+        clip: u32,
+        /// The number of steps: at least 1.
+        steps: u32,
     },
 }
 
@@ -223,9 +234,12 @@ impl AnimatePipeline {
         let Some(pipeline) = variant.and_then(|variant| self.find(variant)) else {
             return;
         };
-        let (counted, most) = match dispatch.count {
-            AnimateJobs::Count(count) => (0, count),
-            AnimateJobs::Indirect { count, .. } => (count, 0),
+        let (counted, most, still_clip) = match dispatch.count {
+            AnimateJobs::Count(count) => (0, count, 0),
+            AnimateJobs::Indirect { count, .. } => (count, 0, 0),
+            AnimateJobs::Steps { clip, steps } => {
+                (0, steps.saturating_add(1), clip.saturating_add(1))
+            }
         };
         let push = Push {
             tables: tables.address(),
@@ -236,7 +250,7 @@ impl AnimatePipeline {
             counted,
             now: dispatch.now.words(),
             most,
-            reserved: 0,
+            still_clip,
         };
         let (raw, layout, bytes) = (&device.raw, self.layout.handle, bytemuck::bytes_of(&push));
         let stages = vk::ShaderStageFlags::COMPUTE;
@@ -245,15 +259,10 @@ impl AnimatePipeline {
         unsafe {
             raw.cmd_bind_pipeline(cmd, vk::PipelineBindPoint::COMPUTE, pipeline);
             raw.cmd_push_constants(cmd, layout, stages, 0, bytes);
-            match dispatch.count {
-                AnimateJobs::Count(0) => {}
-                AnimateJobs::Count(count) => {
-                    let rows = count.div_ceil(ROW_GROUPS);
-                    raw.cmd_dispatch(cmd, count.min(ROW_GROUPS), rows, 1);
-                }
-                AnimateJobs::Indirect { buffer, offset, .. } => {
-                    raw.cmd_dispatch_indirect(cmd, buffer, offset);
-                }
+            if let AnimateJobs::Indirect { buffer, offset, .. } = dispatch.count {
+                raw.cmd_dispatch_indirect(cmd, buffer, offset);
+            } else if most > 0 {
+                raw.cmd_dispatch(cmd, most.min(ROW_GROUPS), most.div_ceil(ROW_GROUPS), 1);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! The stages that decide on the GPU who is drawn: cull, scan, compact and args.
+//! The stages that decide on the GPU who is drawn: cull, scan, places, compact and args.
 
 use crate::error::Result;
 use crate::gpu::pipeline::{compute_pipeline, pipeline_layout, spirv};
@@ -37,23 +37,35 @@ pub(crate) struct CullPush {
     pub(crate) last_frame: u32,
     pub(crate) poses_at: u32,
     pub(crate) jobs_at: u32,
+    pub(crate) chunks_end: u32,
+    pub(crate) rows_first: u32,
+    pub(crate) rows_end: u32,
+    pub(crate) plays: [u32; 2],
+    pub(crate) now: [u32; 2],
 }
 
+const _: () = assert!(size_of::<CullPush>() == 128);
+
 /// The stages, in the order in which they run.
-const STAGES: [(&str, &[u32]); 5] = [
+const STAGES: [(&str, &[u32]); 6] = [
     ("budget", spirv::BUDGET_COMP),
     ("cull", spirv::CULL_COMP),
     ("scan", spirv::SCAN_COMP),
+    ("places", spirv::PLACES_COMP),
     ("compact", spirv::COMPACT_COMP),
     ("args", spirv::ARGS_COMP),
 ];
+
+/// True for the stages that read what the stage before wrote. Scan and places both read what cull
+/// wrote, and compact and args what scan wrote.
+const WAITS: [bool; STAGES.len()] = [false, true, true, false, true, false];
 
 /// Pipelines and set layout.
 #[derive(Debug)]
 pub(crate) struct CullPass {
     set_layout: Object<vk::DescriptorSetLayout>,
     layout: Object<vk::PipelineLayout>,
-    pipelines: [Object<vk::Pipeline>; 5],
+    pipelines: [Object<vk::Pipeline>; STAGES.len()],
 }
 
 /// The buffers that the stages read and write.
@@ -79,6 +91,8 @@ pub(crate) struct CullDispatch {
     pub(crate) draws: u32,
     /// True if a view has a limit of triangles.
     pub(crate) limited: bool,
+    /// True if the stage animate follows.
+    pub(crate) animates: bool,
 }
 
 const BINDINGS: [vk::DescriptorType; 3] = [
@@ -182,12 +196,13 @@ impl CullPass {
         let (point, layout) = (vk::PipelineBindPoint::COMPUTE, self.layout.handle);
         let (views, chunks) = (dispatch.push.view_count, dispatch.chunks);
         let args = dispatch.draws.div_ceil(ARGS_WORKGROUP);
-        // Without views, the stage compact shows all that are visible, for the stage animate.
-        let any = views.min(1);
+        // Without views, the stages show all that are visible, for the stage animate.
+        let (any, animates) = (views.min(1), u32::from(dispatch.animates));
         let sizes = [
             [chunks * u32::from(dispatch.limited), any],
-            [chunks, any],
+            [chunks, any.max(animates)],
             [dispatch.characters, views],
+            [animates, chunks.min(1)],
             [chunks, 1],
             [args, views],
         ];
@@ -200,13 +215,13 @@ impl CullPass {
             raw.cmd_bind_descriptor_sets(cmd, point, layout, 0, &[dispatch.set], &[dispatch.input]);
             let push = bytemuck::bytes_of(&dispatch.push);
             raw.cmd_push_constants(cmd, layout, vk::ShaderStageFlags::COMPUTE, 0, push);
-            for (number, (pipeline, [x, y])) in self.pipelines.iter().zip(sizes).enumerate() {
+            let mut waits = false;
+            for ((pipeline, wait), [x, y]) in self.pipelines.iter().zip(WAITS).zip(sizes) {
+                waits |= wait;
                 if x == 0 || y == 0 {
                     continue;
                 }
-                // The stages compact and args both read what scan wrote.
-                let waits = number > 0 && number < self.pipelines.len() - 1;
-                if waits {
+                if core::mem::take(&mut waits) {
                     device.barrier(cmd, (stage, write), (stage, read | write));
                 }
                 raw.cmd_bind_pipeline(cmd, point, pipeline.handle);

@@ -10,6 +10,7 @@ mod flipped;
 mod linear;
 mod morph;
 mod pick;
+mod pose_steps;
 mod posed_vertices;
 mod ray;
 mod reach;
@@ -20,6 +21,7 @@ mod vertices;
 #[cfg(feature = "vulkan")]
 pub(crate) use pick::DRay;
 pub use pick::{Faces, Hit, Posed, Ray};
+pub use pose_steps::PoseSteps;
 pub use posed_vertices::PosedVertices;
 pub(crate) use reach::{Nodes, Poses, Posing, Reach, ReachRig};
 pub use skinned_layout::{SkinnedLayout, SkinnedStreams};

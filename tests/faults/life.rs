@@ -135,6 +135,7 @@ impl Life {
         let desc = CharacterDesc {
             method,
             cpu_skinning: true,
+            ..CharacterDesc::default()
         };
         let character = built(ribbon(4)).character;
         let crowd = self.crowd.as_mut().unwrap();

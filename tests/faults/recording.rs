@@ -153,6 +153,7 @@ fn nothing_is_allocated_for_skinning_before_the_draw() {
                 let desc = CharacterDesc {
                     method,
                     cpu_skinning: true,
+                    ..CharacterDesc::default()
                 };
                 let allocator = &mut counted.allocator;
                 let added = crowd.add_character_with(allocator, &character, &desc);

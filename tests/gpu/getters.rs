@@ -178,6 +178,7 @@ fn room_for_known_characters_is_just_enough() {
                     let desc = CharacterDesc {
                         method,
                         cpu_skinning: true,
+                        ..CharacterDesc::default()
                     };
                     (character(3 + at, at == 1), desc)
                 })

@@ -114,6 +114,7 @@ fn what_is_picked_is_what_is_drawn() {
             let desc = CharacterDesc {
                 method,
                 cpu_skinning: true,
+                ..CharacterDesc::default()
             };
             let allocator = &mut setup.context.allocator();
             let kind = crowd.add_character_with(allocator, &character, &desc);

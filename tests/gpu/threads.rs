@@ -77,6 +77,7 @@ fn frames_are_prepared_without_the_global_pool() {
             let desc = CharacterDesc {
                 method: SkinningMethod::Linear,
                 cpu_skinning: true,
+                ..CharacterDesc::default()
             };
             let kind = crowd.add_character_with(allocator, &character, &desc);
             let kind = kind.unwrap();

@@ -191,6 +191,7 @@ fn spawn(
     let desc = CharacterDesc {
         method: subject.method,
         cpu_skinning: skin == SkinningStage::Cpu,
+        ..CharacterDesc::default()
     };
     let character = crowd.add_character_with(&mut context.allocator(), subject.model, &desc)?;
     let play = play(subject.moment);

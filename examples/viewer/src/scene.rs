@@ -237,6 +237,7 @@ impl Scene {
         let desc = CharacterDesc {
             method: settings.method,
             cpu_skinning: settings.stage == SkinningStage::Cpu,
+            ..CharacterDesc::default()
         };
         let count = settings.instances;
         let capacity =

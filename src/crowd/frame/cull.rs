@@ -3,13 +3,14 @@
 use super::Frame;
 use crate::crowd::instances::table::Instances;
 use crate::crowd::memory::buffers::{DEFORMS, FrameBuffers, Written};
-use crate::crowd::memory::work::COUNTER_WORDS;
 use crate::crowd::producers::gpu_poses::GpuPoses;
 use crate::crowd::view::View;
 use crate::crowd::visibility::chunks::Patch;
 use crate::crowd::visibility::cull::ViewTest;
 use crate::crowd::visibility::marks::Visibility;
 use crate::error::Result;
+use crate::gpu::GpuTime;
+use crate::gpu::animation::words;
 use crate::gpu::layout::{GpuActor, GpuCullView};
 use crate::pass::cull::{CullDispatch, CullPush};
 use ash::vk;
@@ -25,6 +26,7 @@ pub(super) fn actor(
     let hidden = visibility.hidden(index);
     let is_new = instances.state(index).is_some_and(|state| state.is_new);
     let plays = poses.and_then(|poses| poses.plays(index, GpuActor::PLAY_COUNT_BITS));
+    let pose_error = poses.map(|poses| poses.pose_error(index));
     let flags = [
         (instances.is_flipped(index), GpuActor::FLIPPED),
         (hidden != 0, GpuActor::HIDES),
@@ -37,7 +39,7 @@ pub(super) fn actor(
         radius: placed.radius,
         scale: placed.scale,
         mask: marks.views(),
-        flags: flags.fold(0, |flags, (_, flag)| flags | flag),
+        flags: flags.fold(pose_error.unwrap_or(0), |flags, (_, flag)| flags | flag),
         plays: plays.unwrap_or(0),
         hidden: [0, 32, 64, 96].map(|shift| (hidden >> shift) as u32),
     }
@@ -115,7 +117,7 @@ impl Frame<'_> {
         let (read, write) = (Access::SHADER_STORAGE_READ, Access::SHADER_STORAGE_WRITE);
         let (from, to) = (Access::TRANSFER_READ, Access::TRANSFER_WRITE);
         let layout = &work.layout;
-        let counters = u64::from(layout.counters) * 4;
+        let (counters, bytes) = layout.cleared();
         let (host, _) = buffers.host_source(frame_index, buffers.sections.patches);
         let dispatch = self.cull_dispatch(views);
         // SAFETY: `cmd` is recording outside a render pass, by this function's contract; the
@@ -132,13 +134,14 @@ impl Frame<'_> {
             }
             if let Some(poses) = &crowd.scene.gpu_poses {
                 buffers.record_plays((device, cmd), frame_index, &poses.copies);
+                crowd.record_directories(cmd);
             }
-            let bytes = u64::from(layout.choices - layout.counters) * 4;
             device
                 .raw
                 .cmd_fill_buffer(cmd, work.buffer.handle, counters, bytes, 0);
             let then = (DEFORMS, read | write);
             device.barrier(cmd, (copy | clear, to), then);
+            crowd.record_shared_poses(cmd);
             pass.record(device, cmd, &dispatch);
             let readers = DEFORMS | Stage::DRAW_INDIRECT | copy;
             let reads = read | Access::INDIRECT_COMMAND_READ | from;
@@ -147,7 +150,7 @@ impl Frame<'_> {
                 let region = vk::BufferCopy {
                     src_offset: counters,
                     dst_offset: read_back.start(frame_index),
-                    size: views.len() as u64 * u64::from(COUNTER_WORDS) * 4,
+                    size: read_back.bytes(views.len() as u32),
                 };
                 let to_host = read_back.buffer.handle;
                 device
@@ -175,6 +178,10 @@ impl Frame<'_> {
         let layout = buffers.work.as_ref().map(|work| work.layout);
         let layout = layout.unwrap_or_default();
         let table = &buffers.table_layout;
+        let instances = &crowd.scene.instances;
+        let poses = crowd.scene.gpu_poses.as_ref();
+        let epoch_s = poses.map_or(crowd.time_s, |poses| poses.epoch_s(crowd.time_s));
+        let plays = buffers.plays.as_ref().map_or(0, |plays| plays.address);
         let [chunks, characters, draws] = crowd.scene.chunks.ends();
         CullDispatch {
             set: buffers.cull_set,
@@ -205,10 +212,16 @@ impl Frame<'_> {
                 last_frame: crowd.scene.visibility.prepared_in() as u32,
                 poses_at: layout.poses,
                 jobs_at: layout.jobs,
+                chunks_end: chunks,
+                rows_first: instances.rows_end(),
+                rows_end: instances.rows_capacity(),
+                plays: words(plays),
+                now: GpuTime::new(crowd.time_s, epoch_s).words(),
             },
             chunks,
             characters,
             draws,
+            animates: poses.is_some(),
             limited: views
                 .iter()
                 .any(|view| view.max_triangles.is_some() && !ViewTest::new(view).is_fixed()),

@@ -145,7 +145,8 @@ impl Crowd {
             let views = views.copied().unwrap_or(0);
             // SAFETY: the work of this frame index has ended and was submitted, by this function's
             // contract, and it wrote the counters of that many views.
-            unsafe { read_back.read(frame_index, views, &mut self.frame.read_back) };
+            self.frame.pose_totals =
+                unsafe { read_back.read(frame_index, views, &mut self.frame.read_back) };
         }
         self.update_animators(time_s)?;
         self.scene.visibility.begin_frame();

@@ -75,7 +75,6 @@ impl Frame<'_> {
         span!("record_prepare");
         let start = Instant::now();
         self.check(views)?;
-        self.crowd.scene.take_moved();
         self.crowd.begin_producers();
         self.crowd.follow_all()?;
         let chosen = self.crowd.choose_producers();
@@ -93,6 +92,11 @@ impl Frame<'_> {
         crowd.scene.visibility.end_posing();
         crowd.scene.instances.settle();
         crowd.scene.chunks.settle(&mut crowd.scene.characters);
+        for character in crowd.scene.characters.iter_mut() {
+            if let Some(poses) = &mut character.shared_poses {
+                poses.settle();
+            }
+        }
         crowd.frame.counters.upload_bytes += written.total();
         crowd.frame.counters.prepare_ms = start.elapsed().as_secs_f64() * 1e3;
         crowd.frame.may_be_abandoned = true;

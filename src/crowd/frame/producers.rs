@@ -9,6 +9,8 @@ use crate::crowd::memory::work::{JOB_WORDS, POSES_WORDS};
 use crate::crowd::scene::Scene;
 use crate::crowd::visibility::cull::BLOCK;
 use crate::crowd::{InstanceId, characters::LoadedCharacter};
+#[cfg(doc)]
+use crate::error::Error;
 use crate::error::Result;
 use crate::gpu::{CpuReason, GpuPlay, GpuTime, Producer};
 use crate::pass::animate::{AnimateDispatch, AnimateJobs};
@@ -85,11 +87,15 @@ impl Crowd {
 
     /// Begins to choose who poses what in a frame.
     pub(super) fn begin_producers(&mut self) {
-        self.scene.animated.rested.clear();
-        let now_s = self.time_s;
-        let poses = self.scene.gpu_poses.as_mut();
-        if poses.is_some_and(|poses| poses.begin(now_s)) {
-            self.scene.activate_all();
+        let (scene, now_s) = (&mut self.scene, self.time_s);
+        let outdated = scene.gpu_poses.as_mut().is_some_and(|poses| {
+            scene.instances.close_gaps();
+            poses.begin(now_s)
+        });
+        scene.take_moved();
+        scene.animated.rested.clear();
+        if outdated {
+            scene.activate_all();
         }
     }
 
@@ -97,7 +103,19 @@ impl Crowd {
     ///
     /// An instance is active again once something other than time changes it. If only the CPU can
     /// pose it, it stays active: reasons may pass with time.
+    ///
+    /// # Errors
+    /// [`Error::Capacity`] if there is no memory for all palettes that the CPU writes.
     pub(super) fn choose_producers(&mut self) -> Result<()> {
+        self.choose_for_active()?;
+        // Rows may have moved to make space, so instances that rest may be active again.
+        if self.scene.take_moved() {
+            self.choose_for_active()?;
+        }
+        Ok(())
+    }
+
+    fn choose_for_active(&mut self) -> Result<()> {
         span!("choose_producers");
         let Scene {
             characters,
@@ -111,6 +129,7 @@ impl Crowd {
             return Ok(());
         };
         let epoch_s = poses.epoch_s(self.time_s);
+        let now = GpuTime::new(self.time_s, epoch_s);
         for block in 0..visibility.blocks() {
             for at in visibility.active_in(block) {
                 let index = (block * BLOCK + at) as u32;
@@ -120,7 +139,7 @@ impl Crowd {
                 let (character, start) = (state.character, poses.upload.len());
                 let weighted = state.has_morphs();
                 let (Some(loaded), Some(Some(animator))) = (
-                    characters.at(character),
+                    characters.at_mut(character),
                     self.animators.get(character as usize),
                 ) else {
                     continue;
@@ -132,11 +151,14 @@ impl Crowd {
                     Producer::Gpu => match poses.take(own, start) {
                         Some(changed) => {
                             if !was_on_gpu {
-                                instances.set_in_ring(index, true);
+                                instances.give_rows_back(index);
                                 // Its rows of the ring no longer hold what the CPU wrote.
                                 animated.spawned(index);
                             }
-                            if changed {
+                            let plays = poses.upload.get(start..).unwrap_or_default();
+                            let shared = loaded.shared_poses.as_mut();
+                            let error_m = shared.and_then(|poses| poses.error_of(plays, now));
+                            if poses.set_pose_error(index, error_m) || changed {
                                 instances.touch(index);
                             }
                             if weighted {
@@ -152,13 +174,46 @@ impl Crowd {
                 };
                 if poses.leave(own, why) {
                     instances.touch(index);
-                    if why == CpuReason::Rest {
-                        instances.set_in_ring(index, false);
-                    }
+                }
+                match why {
+                    CpuReason::Rest => instances.give_rows_back(index),
+                    _ => instances.take_rows(index)?,
                 }
             }
         }
         Ok(())
+    }
+
+    /// Records where the shared poses are that this frame computes.
+    ///
+    /// # Safety
+    /// `cmd` is recording, outside a render pass, between barriers, and uploads were recorded.
+    pub(super) unsafe fn record_directories(&self, cmd: vk::CommandBuffer) {
+        for (_, loaded) in self.scene.characters.iter() {
+            if let Some(poses) = &loaded.shared_poses {
+                // SAFETY: this function has the same contract.
+                unsafe { poses.record_directory(&self.device, cmd) };
+            }
+        }
+    }
+
+    /// Records the shared poses that instances can use for the first time.
+    ///
+    /// # Safety
+    /// As [`Self::record_directories`].
+    pub(super) unsafe fn record_shared_poses(&self, cmd: vk::CommandBuffer) {
+        let Some(pipeline) = &self.pipelines.animate else {
+            return;
+        };
+        for (_, loaded) in self.scene.characters.iter() {
+            if let (Some(poses), Ok(tables)) = (&loaded.shared_poses, &loaded.animation)
+                && poses.wants()
+            {
+                // SAFETY: this function has the same contract. The pipeline was prepared when the
+                // character was added.
+                unsafe { poses.record((&self.device, cmd), pipeline, tables) };
+            }
+        }
     }
 
     /// Opens the attachments of instances that the GPU poses. An instance may reach its last pose

@@ -26,6 +26,10 @@ pub(in crate::crowd) struct Instances {
     capacity: Capacity,
     /// Rows of the palette ring, the same in every frame in flight.
     rows: RangeAllocator,
+    /// True if instances have rows only while the CPU poses them.
+    rows_on_demand: bool,
+    /// Rows for the palettes of all instances together.
+    all_rows: u32,
     /// Words of a frame's morph weights.
     morphs: RangeAllocator,
     /// Morph weights of all instances together.
@@ -68,6 +72,8 @@ impl Instances {
             settled: Vec::new(),
             capacity: *capacity,
             rows: RangeAllocator::new(capacity.palette_entries.saturating_mul(ENTRY_ROWS)),
+            rows_on_demand: false,
+            all_rows: 0,
             morphs: RangeAllocator::new(capacity.morph_words()),
             weights: 0,
             skinned: RangeAllocator::new(capacity.skinned_words),
@@ -77,6 +83,11 @@ impl Instances {
             computed: 0,
             uploaded: 0,
         }
+    }
+
+    /// Gives rows of the ring only to instances that the CPU poses. Call it before the first one.
+    pub(in crate::crowd) fn set_rows_on_demand(&mut self) {
+        self.rows_on_demand = true;
     }
 
     pub(in crate::crowd) fn len(&self) -> usize {
@@ -168,7 +179,11 @@ impl Instances {
         self.cpu_skinned.count(instance.skin, &sizes, comes);
         let weights = weights_in(sizes.morphs);
         let computed = u32::from(instance.skin == SkinningStage::Compute);
-        for (all, own) in [(&mut self.weights, weights), (&mut self.computed, computed)] {
+        for (all, own) in [
+            (&mut self.all_rows, sizes.rows),
+            (&mut self.weights, weights),
+            (&mut self.computed, computed),
+        ] {
             *all = if comes { *all + own } else { *all - own };
         }
     }
@@ -215,9 +230,56 @@ impl Instances {
         self.states.get(index as usize)
     }
 
-    /// One past the last row of the palette ring that an instance may write.
+    /// One past the last row of the palette ring that the CPU may write for an instance.
     pub(in crate::crowd) fn rows_end(&self) -> u32 {
         self.rows.end()
+    }
+
+    /// The rows of the palette ring in one frame.
+    pub(in crate::crowd) fn rows_capacity(&self) -> u32 {
+        self.rows.capacity()
+    }
+
+    /// Gives an instance rows of the ring, because the CPU poses it.
+    ///
+    /// # Errors
+    /// [`Error::Capacity`] if there are not enough.
+    pub(in crate::crowd) fn take_rows(&mut self, index: u32) -> Result<()> {
+        let Some(instance) = self.states.get_mut(index as usize) else {
+            return Ok(());
+        };
+        if instance.has_rows {
+            return Ok(());
+        }
+        let own = kind_of(&self.kinds, instance).sizes.rows;
+        let rows = u64::from(self.rows.used()) + u64::from(own);
+        let cap = self.capacity.palette_entries;
+        limit(PALETTES, rows.div_ceil(ENTRY_ROWS.into()), cap.into())?;
+        instance.has_rows = true;
+        self.allocate_ranges(index, [true, false, false]);
+        self.touch(index);
+        Ok(())
+    }
+
+    /// Takes the rows of an instance back, because the CPU does not pose it any more.
+    pub(in crate::crowd) fn give_rows_back(&mut self, index: u32) {
+        self.set_in_ring(index, false);
+        if let Some(instance) = self.states.get_mut(index as usize)
+            && self.rows_on_demand
+            && core::mem::take(&mut instance.has_rows)
+        {
+            let sizes = kind_of(&self.kinds, instance).sizes;
+            self.rows.free(instance.row, sizes.rows);
+        }
+    }
+
+    /// Assigns the rows of all instances anew if gaps between them take much of the ring, which the
+    /// GPU needs for palettes.
+    pub(in crate::crowd) fn close_gaps(&mut self) {
+        let (end, used) = (self.rows.end(), self.rows.used());
+        if end / 2 > used && end - used > self.rows.capacity() / 8 {
+            self.compact();
+        }
     }
 
     /// One past the last word of morph weights that an instance may write.
@@ -286,7 +348,7 @@ impl Instances {
     pub(in crate::crowd) fn need(&self) -> Need {
         Need {
             instances: self.len() as u64,
-            rows: self.rows.used().into(),
+            rows: self.all_rows.into(),
             morph_weights: self.weights.into(),
             blended: 0,
             skinned_words: self.skinned.used().into(),
@@ -338,9 +400,9 @@ impl Instances {
         self.skinned.clear();
         for index in 0..self.states.len() as u32 {
             let before = self.record(index);
-            if self.state(index).is_some_and(|instance| instance.alive) {
+            if let Some(instance) = self.state(index).filter(|instance| instance.alive) {
                 // All ranges fitted before, so they fit without gaps.
-                self.allocate(index, [true; 3]);
+                self.allocate(index, [instance.has_rows, true, true]);
             }
             if self.record(index) != before {
                 self.touch(index);
@@ -359,7 +421,8 @@ impl Instances {
     ) -> Result<()> {
         let instances = self.capacity.instances;
         limit(INSTANCES, self.len() as u64 + 1, instances.into())?;
-        let rows = u64::from(self.rows.used()) + u64::from(sizes.rows);
+        let rows = if self.rows_on_demand { 0 } else { sizes.rows };
+        let rows = u64::from(self.rows.used()) + u64::from(rows);
         let weights = u64::from(self.weights) + u64::from(weights_in(sizes.morphs));
         self.check_totals(rows, weights)?;
         self.check_skinned((skin, sizes.words(skin)), None)
@@ -381,7 +444,8 @@ impl Instances {
     /// [`Error::Capacity`], with the name of what ran out.
     pub(in crate::crowd) fn check_need(&self, table_len: usize, need: &Need) -> Result<()> {
         limit(INSTANCES, table_len as u64, self.capacity.instances.into())?;
-        self.check_totals(need.rows, need.morph_weights)?;
+        let rows = if self.rows_on_demand { 0 } else { need.rows };
+        self.check_totals(rows, need.morph_weights)?;
         limit(SKINNED, need.skinned_words, self.skinned.capacity().into())?;
         let cap = self.capacity.cpu_skinned_words;
         limit(CPU_SKINNED, need.cpu_skinned_words, cap.into())?;
@@ -425,7 +489,9 @@ impl Instances {
         for state in members.iter().filter_map(|index| self.state(*index)) {
             let now = self.sizes(state);
             let words = [now, *sizes].map(|sizes| sizes.words(state.skin));
-            add(&mut rows, [now.rows, sizes.rows]);
+            if state.has_rows {
+                add(&mut rows, [now.rows, sizes.rows]);
+            }
             add(&mut weights, [now.morphs, sizes.morphs].map(weights_in));
             add(&mut skinned, words);
             if state.skin == SkinningStage::Cpu {
@@ -465,6 +531,8 @@ impl Instances {
             self.cpu_skinned.count(skin, &kind.sizes, true);
             self.weights -= weights_in(before.morphs);
             self.weights += weights_in(kind.sizes.morphs);
+            self.all_rows -= before.rows;
+            self.all_rows += kind.sizes.rows;
             self.restamp(*index);
         }
         self.compact();
@@ -478,6 +546,7 @@ impl Instances {
     /// Adds an instance. The caller has checked that it fits.
     pub(in crate::crowd) fn add(&mut self, mut instance: InstanceState) -> InstanceId {
         instance.record.stamp = self.new_stamp();
+        instance.has_rows = !self.rows_on_demand;
         let index = self.free_indices.pop().unwrap_or(self.states.len() as u32);
         match self.states.get_mut(index as usize) {
             Some(old) => {
@@ -487,7 +556,7 @@ impl Instances {
             None => self.states.push(instance.clone()),
         }
         self.count(&instance, true);
-        self.allocate_ranges(index, [true; 3]);
+        self.allocate_ranges(index, [instance.has_rows, true, true]);
         self.touch(index);
         InstanceId {
             index,
@@ -556,7 +625,7 @@ impl Instances {
     ) {
         self.changed.clear();
         (self.weights, self.cpu_skinned) = (0, CpuSkinned::default());
-        self.computed = 0;
+        (self.all_rows, self.computed) = (0, 0);
         self.states.clear();
         self.states.extend(generations.map(InstanceState::dead));
         self.free_indices.clear();
@@ -570,6 +639,7 @@ impl Instances {
             let generation = state.generation;
             *state = InstanceState {
                 generation,
+                has_rows: !self.rows_on_demand,
                 ..instance
             };
         }
@@ -599,7 +669,9 @@ impl Instances {
         instance.generation = instance.generation.wrapping_add(1);
         let sizes = kind_of(&self.kinds, instance).sizes;
         let (record, words) = (&instance.record, sizes.words(instance.skin));
-        self.rows.free(instance.row, sizes.rows);
+        if instance.has_rows {
+            self.rows.free(instance.row, sizes.rows);
+        }
         self.morphs.free(record.morphs, sizes.morphs);
         self.skinned.free(record.skinned, words);
         self.free_indices.push(id.index);

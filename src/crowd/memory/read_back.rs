@@ -2,16 +2,17 @@
 
 use crate::crowd::ViewStats;
 use crate::crowd::memory::work::COUNTER_WORDS;
+use crate::crowd::stats::PoseTotals;
 use crate::error::Result;
 use crate::gpu::{Buffer, BufferDesc, Device, MemoryAllocator, host_types};
 use ash::vk;
 use core::ptr::NonNull;
 use gpu_allocator::MemoryLocation;
 
-/// The counters of a view.
+/// The counters of a view, or of all together.
 type Counters = [u32; COUNTER_WORDS as usize];
 
-/// Counters of all views, apart for each frame in flight, in host memory.
+/// Counters of all views together and of each, apart for each frame in flight, in host memory.
 #[derive(Debug)]
 pub(in crate::crowd) struct ReadBack {
     pub(in crate::crowd) buffer: Buffer,
@@ -34,7 +35,7 @@ impl ReadBack {
         frames_in_flight: u32,
         views: u32,
     ) -> Result<Self> {
-        let all = u64::from(frames_in_flight) * u64::from(views);
+        let all = u64::from(frames_in_flight) * (u64::from(views) + 1);
         let desc = BufferDesc {
             name: "throng read-back",
             bytes: all * size_of::<Counters>() as u64,
@@ -60,10 +61,16 @@ impl ReadBack {
 
     /// The first byte of a frame index.
     pub(in crate::crowd) fn start(&self, frame_index: u32) -> u64 {
-        u64::from(frame_index) * u64::from(self.views) * size_of::<Counters>() as u64
+        u64::from(frame_index) * self.bytes(self.views)
     }
 
-    /// Reads what the GPU counted of the first `views` views in the last frame of a frame index.
+    /// The bytes of a frame with this many views.
+    pub(in crate::crowd) fn bytes(&self, views: u32) -> u64 {
+        (u64::from(views) + 1) * size_of::<Counters>() as u64
+    }
+
+    /// Reads what the GPU counted of the first `views` views in the last frame of a frame index, and
+    /// returns what it counted in all.
     ///
     /// # Safety
     /// The work of that frame index has ended, and it wrote the counters of that many views.
@@ -72,19 +79,21 @@ impl ReadBack {
         frame_index: u32,
         views: u32,
         to: &mut Vec<ViewStats>,
-    ) {
+    ) -> PoseTotals {
         to.clear();
-        if frame_index >= self.frames_in_flight {
-            return;
+        let views = views.min(self.views) as usize;
+        if frame_index >= self.frames_in_flight || views == 0 {
+            return PoseTotals::default();
         }
-        let first = frame_index as usize * self.views as usize;
-        to.extend((0..views.min(self.views) as usize).map(|view| {
-            // SAFETY: the buffer has counters of `views` views for each frame index, and is mapped
-            // at an address that is a multiple of 64. The GPU has written them and does not write
-            // them now, by this function's contract. The memory is coherent.
-            let words = unsafe { self.mapped.add(first + view).read() };
-            ViewStats::from_words(&words)
-        }));
+        let first = frame_index as usize * (self.views as usize + 1);
+        let read = |number: usize| {
+            // SAFETY: the buffer has counters of `views` views and those before them for each frame
+            // index, and is mapped at an address that is a multiple of 64. The GPU has written them
+            // and does not write them now, by this function's contract. The memory is coherent.
+            unsafe { self.mapped.add(first + number).read() }
+        };
+        to.extend((1..=views).map(|view| ViewStats::from_words(&read(view))));
+        PoseTotals::from_words(&read(0))
     }
 
     /// Destroys the buffer.

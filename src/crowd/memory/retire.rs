@@ -3,6 +3,7 @@
 use crate::crowd::memory::buffers::FrameBuffers;
 use crate::crowd::memory::grown::Grown;
 use crate::crowd::memory::history_buffer::HistoryBuffer;
+use crate::crowd::producers::shared_poses::SharedPoses;
 use crate::gpu::{AnimationTables, Device, MemoryAllocator, Object, SkinnedMesh, Upload};
 use crate::pass::draw::DrawPass;
 use crate::pass::shadow_map::BoundShadow;
@@ -15,6 +16,7 @@ pub(in crate::crowd) enum Retired {
     Pool(Object<vk::DescriptorPool>),
     Mesh(Box<SkinnedMesh>),
     Tables(AnimationTables),
+    SharedPoses(SharedPoses),
     Pass(Box<DrawPass>),
     Shadow(BoundShadow),
     History(HistoryBuffer),
@@ -36,6 +38,7 @@ impl Retired {
                 Self::Pool(pool) => pool.destroy(device),
                 Self::Mesh(mesh) => mesh.destroy(device, allocator),
                 Self::Tables(tables) => tables.destroy(device, allocator),
+                Self::SharedPoses(poses) => poses.destroy(device, allocator),
                 Self::Pass(pass) => pass.destroy(device),
                 Self::Shadow(bound) => bound.destroy(device),
                 Self::History(buffer) => buffer.destroy(device, allocator),

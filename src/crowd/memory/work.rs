@@ -15,8 +15,10 @@ pub(in crate::crowd) const CHUNK_WORDS: u32 = 2;
 pub(in crate::crowd) const CHARACTER_WORDS: u32 = 24;
 /// Words of a draw's record.
 pub(in crate::crowd) const DRAW_WORDS: u32 = 4;
-/// Words of a view's counters.
+/// Words of a view's counters, and of those of all views together.
 pub(in crate::crowd) const COUNTER_WORDS: u32 = 16;
+/// Words of a chunk, for the poses of its members.
+pub(in crate::crowd) const POSED_WORDS: u32 = 2;
 /// Words of a character's poses: `VkDispatchIndirectCommand`, and the number of jobs.
 pub(in crate::crowd) const POSES_WORDS: u32 = 4;
 /// Words of an [`AnimateJob`](crate::AnimateJob).
@@ -47,6 +49,7 @@ pub(in crate::crowd) struct WorkLayout {
     pub(in crate::crowd) members: u32,
     pub(in crate::crowd) characters: u32,
     pub(in crate::crowd) draws: u32,
+    pub(in crate::crowd) totals: u32,
     pub(in crate::crowd) counters: u32,
     pub(in crate::crowd) triangles: u32,
     pub(in crate::crowd) poses: u32,
@@ -96,7 +99,11 @@ impl WorkLayout {
             members: section(chunks * block),
             characters: section(characters * u64::from(CHARACTER_WORDS)),
             draws: section(draws * u64::from(DRAW_WORDS)),
-            // These three are cleared together.
+            totals: {
+                // Shaders find these two sections from where the counters start.
+                section(chunks * u64::from(POSED_WORDS));
+                section(u64::from(COUNTER_WORDS))
+            },
             counters: section(views * u64::from(COUNTER_WORDS)),
             triangles: section(views * u64::from(FACTORS + 1) * 2),
             poses: section(characters * u64::from(POSES_WORDS)),
@@ -111,6 +118,12 @@ impl WorkLayout {
             draw_count: work.draws,
         };
         (layout, end.saturating_mul(4))
+    }
+
+    /// The first byte of what is cleared in each frame, and how much that is.
+    pub(in crate::crowd) fn cleared(&self) -> (u64, u64) {
+        let bytes = u64::from(self.choices - self.totals) * 4;
+        (u64::from(self.totals) * 4, bytes)
     }
 
     /// A word that is 0 in every frame: the last of the first view's counters.

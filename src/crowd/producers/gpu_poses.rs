@@ -3,6 +3,7 @@
 use crate::crowd::Capacity;
 use crate::crowd::memory::range_allocator::RangeAllocator;
 use crate::gpu::animation::MAX_PLAYS;
+use crate::gpu::layout::GpuActor;
 use crate::gpu::{CpuReason, GpuPlay, Producer};
 use crate::grow::reserve_all;
 use core::ops::Range;
@@ -35,6 +36,8 @@ struct Played {
     length: u8,
     count: u8,
     producer: Producer,
+    /// The bits of [`GpuActor::pose_error`], above [`GpuActor::FLAG_BITS`].
+    pose_error: u16,
 }
 
 impl Played {
@@ -43,10 +46,11 @@ impl Played {
         length: 0,
         count: 0,
         producer: Producer::Cpu(CpuReason::Chosen),
+        pose_error: 0,
     };
 }
 
-const _: () = assert!(size_of::<Played>() == 8);
+const _: () = assert!(size_of::<Played>() == 12);
 
 /// The instances that the GPU poses. Exists if the stage animate runs there.
 #[derive(Debug)]
@@ -164,6 +168,19 @@ impl GpuPoses {
         let played = self.at(index);
         (played.producer == Producer::Gpu)
             .then_some(played.first << count_bits | u32::from(played.count))
+    }
+
+    /// Sets the error in metres with which shared poses stand in for what an instance plays, if they
+    /// do. Returns whether it was another one.
+    pub(in crate::crowd) fn set_pose_error(&mut self, index: u32, error_m: Option<f32>) -> bool {
+        let bits = (GpuActor::pose_error(error_m) >> GpuActor::FLAG_BITS) as u16;
+        let played = self.played.get_mut(index as usize);
+        played.is_some_and(|played| core::mem::replace(&mut played.pose_error, bits) != bits)
+    }
+
+    /// The bits of the flags of an instance for that error.
+    pub(in crate::crowd) fn pose_error(&self, index: u32) -> u32 {
+        u32::from(self.at(index).pose_error) << GpuActor::FLAG_BITS
     }
 
     /// Lets the GPU pose an instance with the records of `upload` from `start` on. Returns whether

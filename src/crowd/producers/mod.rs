@@ -3,3 +3,4 @@
 pub(in crate::crowd) mod animated;
 pub(in crate::crowd) mod deforms;
 pub(in crate::crowd) mod gpu_poses;
+pub(in crate::crowd) mod shared_poses;

@@ -107,7 +107,8 @@ impl Crowd {
     ) -> Result<()> {
         self.pipelines.prepare(&self.device, loaded)?;
         if self.pipelines.animate.is_some() {
-            loaded.pose_on_gpu((&self.device, allocator), upload, character)?;
+            let gpu = (&self.device, &mut *allocator);
+            loaded.pose_on_gpu(gpu, upload, character, &self.desc.threads)?;
             if let Ok(tables) = &loaded.animation {
                 let format = tables.variant().format;
                 self.pipelines
@@ -195,6 +196,9 @@ impl Crowd {
         retire_queue.retire(Retired::Mesh(character.mesh));
         if let Ok(tables) = character.animation {
             retire_queue.retire(Retired::Tables(tables));
+        }
+        if let Some(poses) = character.shared_poses {
+            retire_queue.retire(Retired::SharedPoses(poses));
         }
         if let Some(slot) = &character.slot {
             self.scene.chunks.remove(slot);

@@ -7,8 +7,10 @@
 use crate::crowd::characters::{Characters, LoadedCharacter, MAX_LEVELS};
 use crate::crowd::memory::range_allocator::RangeAllocator;
 use crate::crowd::memory::work::{CHARACTER_WORDS, CHUNK_WORDS, DRAW_WORDS, WorkLayout};
+use crate::crowd::producers::shared_poses::SharedPoses;
 use crate::crowd::visibility::cull::BLOCK;
 use crate::error::Result;
+use crate::gpu::animation::words as words_of;
 
 /// Draws of a primitive in the table of draws: for instances that are flipped or not, and that hide
 /// parts or not.
@@ -380,8 +382,12 @@ fn upload(character: &LoadedCharacter, layout: &WorkLayout, to: &mut impl Patch)
         let errors = padded(character.errors.iter().map(|error| error.to_bits()));
         let triangles = padded(character.levels.iter().map(|level| level.triangles));
         let levels = character.levels.len().clamp(1, MAX_LEVELS) as u32;
-        let words = [first, used, levels, 0].into_iter();
-        let words = words.chain(errors).chain(triangles).chain([0; 4]);
+        let shared = character.shared_poses.as_ref();
+        let shared = shared.map_or(0, SharedPoses::address);
+        let addresses = [shared, character.kind().rest_palette].map(words_of);
+        let words = [first, used, levels, character.palette_rows()].into_iter();
+        let words = words.chain(errors).chain(triangles);
+        let words = words.chain(addresses.into_iter().flatten());
         let at = layout.characters + slot.number * CHARACTER_WORDS;
         to.patch(at, CHARACTER_WORDS as usize, words)?;
         let record = |chunk: u32| {

@@ -223,6 +223,8 @@ pub(in crate::crowd) struct ViewTest {
     per_error: [f32; 2],
     /// The size that is left out as a multiple of the sphere's radius, at a distance of 1 m.
     least_size: f32,
+    /// As `per_error`, for the error of shared poses, or 0 if there are none.
+    per_pose: f32,
     /// The only level that is drawn, if the caller chose it.
     fixed: Option<u8>,
 }
@@ -279,6 +281,10 @@ impl ViewTest {
             coarse,
             per_error: [per_error, (per_error / COARSER).min(f32::MAX)],
             least_size: (2.0 / LEAST_SIZE * per_error).min(f32::MAX),
+            per_pose: match view.pose_error_px > 0.0 {
+                true => (pixels / view.pose_error_px).min(f32::MAX),
+                false => 0.0,
+            },
             fixed: match view.level {
                 None if view.error_px > 0.0 => None,
                 level => Some(level.unwrap_or(0).min(MAX_LEVELS as u32) as u8),
@@ -339,7 +345,7 @@ impl ViewTest {
             mask: view.mask,
             flags: flags.fold(0, |flags, (_, flag)| flags | flag),
             list: view.list.map_or(0, |list| list.index + 1),
-            reserved: 0,
+            per_pose: self.per_pose,
         }
     }
 

@@ -18,6 +18,7 @@ mod weights;
 
 pub use buffer::{AnimateVariant, AnimationTables};
 pub use play::GpuPlay;
+pub(crate) use tables::span;
 pub use time::GpuTime;
 pub(crate) use time::{part_of, ratio, words};
 

@@ -2,6 +2,7 @@
 
 use super::time::{GpuTime, fixed, high_product, seconds, whole, words};
 use crate::clip::Clip;
+use crate::motion::FULL_WEIGHT;
 use bytemuck::{Pod, Zeroable};
 
 /// A clip that plays, as shaders read it: `Play` of `shaders/include/playback.glsl`.
@@ -36,12 +37,23 @@ pub struct GpuPlay {
 const _: () = assert!(size_of::<GpuPlay>() == 64);
 
 impl GpuPlay {
+    /// [`Self::mask`]: all joints.
+    const NO_MASK: u16 = u16::MAX;
     /// [`Self::mode`]: plays once.
     pub(crate) const ONCE: u8 = 1;
     /// [`Self::mode`]: plays forward and backward in turn.
     pub(crate) const PING_PONG: u8 = 2;
     /// [`Self::mode`]: stands at a part of the clip, or if [`Self::whole_rate`] is 1, at its end.
     pub(crate) const STILL: u8 = 3;
+
+    /// True if from `now` on, nothing is seen but its clip, provided that it is the only record, and
+    /// not additive.
+    pub(crate) fn is_alone(&self, now: GpuTime) -> bool {
+        let full = if self.layer == 0 { FULL_WEIGHT } else { 1.0 };
+        let since_s = seconds(whole(now.words()).wrapping_sub(whole(self.fade_start)));
+        let stays = self.from_weight == self.to_weight || since_s >= self.fade_s;
+        stays && self.to_weight >= full && self.mask == Self::NO_MASK
+    }
 
     /// The position in the clip at a time, in intervals between frames: bit for bit what shaders
     /// compute, unless the speed is changing.

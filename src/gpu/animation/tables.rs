@@ -152,6 +152,11 @@ pub(super) fn push_offsets(out: &mut Vec<u32>, timing: &Timing) -> u32 {
     start
 }
 
+/// The position of the end of a clip.
+pub(crate) fn span(timing: &Timing) -> [u32; 2] {
+    words(fixed(timing.end_s * timing.steps_per_s()))
+}
+
 /// The positions of the end and the start.
 pub(super) fn ends(timing: &Timing) -> [u32; 4] {
     let [end, start] = [timing.end_s, timing.start_s].map(|s| fixed(s * timing.steps_per_s()));

@@ -141,6 +141,7 @@ fn populate(context: &mut Context, crowd: &mut Crowd) -> Vec<InstanceId> {
         let desc = CharacterDesc {
             method: format.method,
             cpu_skinning: true,
+            ..CharacterDesc::default()
         };
         let allocator = &mut context.allocator();
         let id = crowd.add_character_with(allocator, &dancer(format), &desc);

@@ -142,6 +142,7 @@ impl World {
             let desc = CharacterDesc {
                 method: *method,
                 cpu_skinning: true,
+                ..CharacterDesc::default()
             };
             let allocator = &mut setup.context.allocator();
             let id = crowd.add_character_with(allocator, &character, &desc);

@@ -145,6 +145,7 @@ impl Troupe {
                 let desc = CharacterDesc {
                     method,
                     cpu_skinning: skin == SkinningStage::Cpu,
+                    ..CharacterDesc::default()
                 };
                 let allocator = &mut setup.context.allocator();
                 let id = crowd.add_character_with(allocator, character, &desc);

@@ -36,6 +36,7 @@ pub(super) fn beings(setup: &mut Setup, crowd: &mut Crowd, rng: &mut Rng) -> Vec
         let desc = CharacterDesc {
             method: kind.method(),
             cpu_skinning: cpu_skin,
+            ..CharacterDesc::default()
         };
         let allocator = &mut setup.context.allocator();
         let id = crowd.add_character_with(allocator, &character, &desc);

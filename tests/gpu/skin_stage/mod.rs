@@ -75,6 +75,7 @@ fn members(setup: &mut Setup, crowd: &mut Crowd) -> Vec<Member> {
             let desc = CharacterDesc {
                 method: kind.method(),
                 cpu_skinning: true,
+                ..CharacterDesc::default()
             };
             let allocator = &mut setup.context.allocator();
             let id = crowd.add_character_with(allocator, &character, &desc);

@@ -77,6 +77,7 @@ fn populate(
     let desc = CharacterDesc {
         method: kind.method(),
         cpu_skinning: true,
+        ..CharacterDesc::default()
     };
     let allocator = &mut setup.context.allocator();
     let id = crowd
