@@ -47,6 +47,7 @@ mod poison;
 mod producers;
 mod recording;
 mod replacing;
+mod shared_poses;
 mod sides;
 mod skin_stage;
 mod sockets;

@@ -211,7 +211,12 @@ fn thousands_of_operations_are_seen_as_the_model_has_them() {
 
 /// Runs random operations on a crowd with these stages.
 fn run(setup: &mut Setup, seed: u64, stages: Stages) {
-    let mut crowd = setup.crowd_with(stages, FRAMES_IN_FLIGHT, START);
+    let mut start = START;
+    if stages.animate == Side::Gpu {
+        // Palettes always fit, since the GPU would refuse no instance. See shared_poses.rs.
+        start.palette_entries = 1 << 16;
+    }
+    let mut crowd = setup.crowd_with(stages, FRAMES_IN_FLIGHT, start);
     let kinds = kinds();
     let mut add = |character: &Character| {
         let added = crowd.add_character(&mut setup.context.allocator(), character);
@@ -226,7 +231,7 @@ fn run(setup: &mut Setup, seed: u64, stages: Stages) {
         ids,
         members: Vec::new(),
         dead: Vec::new(),
-        capacity: START,
+        capacity: start,
         now_s: 0.0,
         worst: 0.0,
         refused: 0,

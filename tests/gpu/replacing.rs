@@ -4,7 +4,7 @@
 use crate::reference::picture::{covered, different};
 use crate::reference::ribbon::{built, ribbon};
 use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, picture, target};
-use crate::support::{SMALL, Setup, each, view};
+use crate::support::{SMALL, Setup, each, stages, view};
 use throng::animator::Misfit;
 use throng::character::Character;
 use throng::glam::{Affine3A, Vec3, vec3};
@@ -14,8 +14,8 @@ use throng::palette::{Mat3x4, SkinningMethod};
 use throng::skin::{Faces, Ray};
 use throng::standalone::Target;
 use throng::{
-    Attachment, Capacity, CharacterDesc, CharacterId, Crowd, Error, InstanceId, PassId, Play,
-    SkinningStage, Spawn, View, WarmUp,
+    Attachment, Capacity, CharacterDesc, CharacterId, Crowd, Error, InstanceId, PassId, Play, Side,
+    SkinningStage, Spawn, Stages, View, WarmUp,
 };
 
 const TIME_S: f64 = 0.3;
@@ -49,7 +49,11 @@ struct Stage {
 
 impl Stage {
     fn new(setup: &mut Setup, capacity: Capacity) -> Self {
-        let mut crowd = setup.crowd(2, capacity);
+        Self::with(setup, stages(), capacity)
+    }
+
+    fn with(setup: &mut Setup, stages: Stages, capacity: Capacity) -> Self {
+        let mut crowd = setup.crowd_with(stages, 2, capacity);
         let target = target(&mut setup.context);
         Self {
             pass: pass(&mut crowd, &target, false),
@@ -197,13 +201,16 @@ fn what_no_longer_fits_is_listed_or_refused() {
     each(|setup| {
         let character = built(raw(3)).character;
         let entries = character.palette().len() as u32 * 3;
-        let mut stage = Stage::new(
-            setup,
-            Capacity {
-                palette_entries: entries,
-                ..ROOM
-            },
-        );
+        let capacity = Capacity {
+            palette_entries: entries,
+            ..ROOM
+        };
+        // The CPU poses: else, the frame is refused that has no memory for its palettes.
+        let stages = Stages {
+            animate: Side::Cpu,
+            ..stages()
+        };
+        let mut stage = Stage::with(setup, stages, capacity);
         let kind = stage.add(setup, &character);
         let ids = stage.populate(kind);
         let before = stage.picture(setup);

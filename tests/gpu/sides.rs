@@ -326,6 +326,7 @@ impl World {
         View {
             culling: culling[rng.below(4)],
             error_px: [0.0, 0.5, 1.0, 1.0, 3.0][rng.below(5)],
+            pose_error_px: 0.5,
             level: [None, None, None, Some(2)][rng.below(4)],
             max_triangles: [None, None, Some(20_000), Some(2_000)][rng.below(4)],
             mask: [u32::MAX, u32::MAX, 1, 2][rng.below(4)],

@@ -8,7 +8,7 @@ use throng::MaterialDesc;
 /// one.
 ///
 /// Some drivers are slow to compile large modules, or fail.
-const MODULES: [(&str, usize); 21] = [
+const MODULES: [(&str, usize); 22] = [
     ("crowd.vert", 61_600),
     ("depth.vert", 42_300),
     ("motion.vert", 46_900),
@@ -16,10 +16,11 @@ const MODULES: [(&str, usize); 21] = [
     ("skin.comp", 52_600),
     ("scatter.comp", 9_700),
     ("budget.comp", 18_000),
-    ("cull.comp", 22_500),
-    ("scan.comp", 10_200),
-    ("compact.comp", 12_800),
-    ("args.comp", 5_900),
+    ("cull.comp", 26_800),
+    ("scan.comp", 10_800),
+    ("places.comp", 6_900),
+    ("compact.comp", 34_300),
+    ("args.comp", 6_400),
     ("crowd.frag", 30_900),
     ("crowd_bindless.frag", 32_200),
     ("crowd_shadowed.frag", 37_300),

@@ -10,6 +10,7 @@ mod guard_pages;
 mod methods;
 mod morph;
 mod pick;
+mod pose_steps;
 mod skinner;
 mod stage;
 mod twist;

@@ -302,12 +302,15 @@ pub const SMALL: Capacity = Capacity {
     ..Capacity::DEFAULT
 };
 
-/// A view from `eye` towards `at`, with depth from 0 (near) to 1.
+/// A view from `eye` towards `at`, with depth from 0 (near) to 1. Instances have poses of their own.
 pub fn view(eye: Vec3, at: Vec3, extent: vk::Extent2D) -> View {
     let aspect = extent.width as f32 / extent.height as f32;
     let clip_from_view = rh::proj::vulkan::perspective(0.7, aspect, 0.1, 100.0);
     let view_from_world = rh::view::look_at_mat4(eye, at, Vec3::Y);
-    View::new(clip_from_view * view_from_world, eye, extent)
+    View {
+        pose_error_px: 0.0,
+        ..View::new(clip_from_view * view_from_world, eye, extent)
+    }
 }
 
 /// The same view with depth from 1 (near) to 0.

@@ -87,15 +87,12 @@ impl Crowd {
 
     /// Begins to choose who poses what in a frame.
     pub(super) fn begin_producers(&mut self) {
-        let (scene, now_s) = (&mut self.scene, self.time_s);
-        let outdated = scene.gpu_poses.as_mut().is_some_and(|poses| {
-            scene.instances.close_gaps();
-            poses.begin(now_s)
-        });
-        scene.take_moved();
-        scene.animated.rested.clear();
-        if outdated {
-            scene.activate_all();
+        self.scene.take_moved();
+        self.scene.animated.rested.clear();
+        let now_s = self.time_s;
+        let poses = self.scene.gpu_poses.as_mut();
+        if poses.is_some_and(|poses| poses.begin(now_s)) {
+            self.scene.activate_all();
         }
     }
 
@@ -108,9 +105,12 @@ impl Crowd {
     /// [`Error::Capacity`] if there is no memory for all palettes that the CPU writes.
     pub(super) fn choose_producers(&mut self) -> Result<()> {
         self.choose_for_active()?;
-        // Rows may have moved to make space, so instances that rest may be active again.
-        if self.scene.take_moved() {
-            self.choose_for_active()?;
+        if self.scene.gpu_poses.is_some() {
+            self.scene.instances.close_gaps();
+            // If rows moved, instances that rest may be active again.
+            if self.scene.take_moved() {
+                self.choose_for_active()?;
+            }
         }
         Ok(())
     }
@@ -130,7 +130,9 @@ impl Crowd {
         };
         let epoch_s = poses.epoch_s(self.time_s);
         let now = GpuTime::new(self.time_s, epoch_s);
-        for block in 0..visibility.blocks() {
+        let mut from = 0;
+        while let Some(block) = visibility.next_active_block(from) {
+            from = block + 1;
             for at in visibility.active_in(block) {
                 let index = (block * BLOCK + at) as u32;
                 let Some(state) = instances.state(index).filter(|state| state.alive) else {

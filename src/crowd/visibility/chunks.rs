@@ -61,8 +61,11 @@ impl Slot {
     fn settle(&mut self) {
         self.was_changed = self.is_new || !self.changed.is_empty();
         self.is_new = false;
-        self.changed.clear();
-        self.is_changed.fill(false);
+        for chunk in self.changed.drain(..) {
+            if let Some(is_changed) = self.is_changed.get_mut(chunk as usize) {
+                *is_changed = false;
+            }
+        }
     }
 
     /// Reserves memory for this many members.

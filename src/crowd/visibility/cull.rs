@@ -133,7 +133,7 @@ impl Spheres {
         if !test.coarse {
             return inside;
         }
-        super::decide::bits(inside).fold(inside, |seen, at| {
+        super::bits::bits(inside).fold(inside, |seen, at| {
             let placed = self.get(start + at as u32);
             let squared = test.distance_squared(placed.center);
             seen & !(u64::from(test.is_too_small(&placed, squared)) << at)

@@ -1,5 +1,6 @@
 //! Decides what the views of a frame show, and lists it.
 
+use super::bits::bits;
 use super::cull::{BLOCK, FACTOR, FACTORS, Found, ViewTest};
 use super::marks::{Candidates, HIDDEN, LEVEL_BITS, REMEMBERED, Visibility};
 use super::runs::Run;
@@ -48,17 +49,25 @@ impl Visibility {
     /// Finds the blocks that have instances to decide about.
     fn find_candidates(&mut self) {
         self.candidates.clear();
-        let each = self.active.iter().zip(&self.on_cpu).enumerate();
-        let each = each.map(|(number, (active, on_cpu))| {
-            let listed = if self.gpu { *on_cpu } else { u64::MAX };
-            Candidates {
+        let (active, on_cpu) = (&self.active, &self.on_cpu);
+        if !self.gpu {
+            let all = (0..active.len()).map(|number| Candidates {
                 number,
-                listed,
-                posed: *active & !listed,
-            }
-        });
-        let some = each.filter(|block| block.listed | block.posed != 0);
-        self.candidates.extend(some);
+                listed: u64::MAX,
+                posed: 0,
+            });
+            self.candidates.extend(all);
+            return;
+        }
+        self.candidates
+            .extend(active.filled_or(on_cpu).map(|number| {
+                let listed = on_cpu.block(number);
+                Candidates {
+                    number,
+                    listed,
+                    posed: active.block(number) & !listed,
+                }
+            }));
     }
 
     fn decide_view(
@@ -348,12 +357,3 @@ impl Candidates {
 
 /// Runs of a character in a view, apart from hidden parts: flipped or not, at each level.
 const BUCKETS: usize = 2 * MAX_LEVELS;
-
-/// The numbers of the bits that are set, ascending.
-pub(super) fn bits(mut word: u64) -> impl Iterator<Item = usize> {
-    core::iter::from_fn(move || {
-        let lowest = (word != 0).then(|| word.trailing_zeros() as usize);
-        word &= word.wrapping_sub(1);
-        lowest
-    })
-}

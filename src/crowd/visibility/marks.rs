@@ -8,8 +8,9 @@ use crate::crowd::characters::MAX_LEVELS;
 use crate::crowd::desc::MAX_VIEWS;
 use crate::crowd::instances::table::Instances;
 use crate::crowd::view::View;
+use crate::crowd::visibility::bits::{InstanceSet, bits};
 use crate::crowd::visibility::cull::{BLOCK, Placed, Spheres, ViewTest};
-use crate::crowd::visibility::decide::bits;
+
 use crate::crowd::visibility::runs::{Run, runs_of};
 use crate::crowd::{Capacity, InstanceId, ListId, ViewStats};
 use crate::error::{Error, Result};
@@ -94,10 +95,10 @@ pub(in crate::crowd) struct Visibility {
     pub(in crate::crowd) lists: u32,
     /// True if the GPU decides who is drawn.
     pub(super) gpu: bool,
-    /// A bit for each instance that may have a new pose in any frame.
-    pub(super) active: Vec<u64>,
-    /// A bit for each instance whose character the CPU culls, even if the GPU culls others.
-    pub(super) on_cpu: Vec<u64>,
+    /// The instances that may have a new pose in any frame.
+    pub(super) active: InstanceSet,
+    /// The instances whose characters the CPU culls, even if the GPU culls others.
+    pub(super) on_cpu: InstanceSet,
     pub(super) candidates: Vec<Candidates>,
     /// What views test with, and their masks and lists, if the GPU culls.
     pub(super) seen: Vec<(ViewTest, u32, Option<ListId>)>,
@@ -201,8 +202,8 @@ impl Visibility {
         for list in &mut self.listed {
             reserve_all(list, padded / BLOCK);
         }
-        reserve_all(&mut self.active, padded / BLOCK);
-        reserve_all(&mut self.on_cpu, padded / BLOCK);
+        self.active.reserve(padded / BLOCK);
+        self.on_cpu.reserve(padded / BLOCK);
         reserve_all(&mut self.candidates, padded / BLOCK);
         if self.gpu {
             reserve_all(&mut self.noted, instances);
@@ -240,13 +241,13 @@ impl Visibility {
         if let Some(levels) = self.last_levels.get_mut(index) {
             *levels = 0;
         }
-        set_bit(&mut self.on_cpu, index, on_cpu);
-        set_bit(&mut self.active, index, true);
+        self.on_cpu.set(index, on_cpu);
+        self.active.set(index, true);
     }
 
     /// Sets whether the CPU culls an instance's character, even if the GPU culls others.
     pub(in crate::crowd) fn set_on_cpu(&mut self, index: u32, on_cpu: bool) {
-        set_bit(&mut self.on_cpu, index as usize, on_cpu);
+        self.on_cpu.set(index as usize, on_cpu);
     }
 
     /// Lets the GPU decide who is drawn.
@@ -262,8 +263,8 @@ impl Visibility {
     /// Notes that an instance may have a new pose in any frame.
     pub(in crate::crowd) fn activate(&mut self, index: u32) {
         let at = index as usize;
-        if !is_set(&self.active, at) {
-            set_bit(&mut self.active, at, true);
+        if !self.active.has(at) {
+            self.active.set(at, true);
             if let Some(marks) = self.marks.get_mut(at) {
                 // Until now, every frame had its pose.
                 marks.posed_in = self.prepared_in;
@@ -275,7 +276,7 @@ impl Visibility {
     /// Notes that every frame has the pose of an instance, until [`Self::activate`]. `kept` is true
     /// if its palette lies in the ring.
     pub(in crate::crowd) fn deactivate(&mut self, index: u32, kept: bool) {
-        set_bit(&mut self.active, index as usize, false);
+        self.active.set(index as usize, false);
         if let Some(marks) = self.marks.get_mut(index as usize) {
             marks.posed_in = Marks::ALWAYS;
             let before = core::mem::replace(&mut marks.is_kept, kept);
@@ -299,17 +300,22 @@ impl Visibility {
 
     /// The instances that may have a new pose in any frame, in the order of the table.
     pub(in crate::crowd) fn active(&self) -> impl Iterator<Item = u32> + '_ {
-        each_bit(&self.active)
+        self.active.iter()
     }
 
     /// The numbers in a block of the instances that may have a new pose in any frame.
     pub(in crate::crowd) fn active_in(&self, block: usize) -> impl Iterator<Item = usize> + use<> {
-        bits(self.active.get(block).copied().unwrap_or(0))
+        bits(self.active.block(block))
     }
 
     /// The number of the frame prepared last.
     pub(in crate::crowd) fn prepared_in(&self) -> u64 {
         self.prepared_in
+    }
+
+    /// The first block from a number on that has such instances.
+    pub(in crate::crowd) fn next_active_block(&self, from: usize) -> Option<usize> {
+        self.active.next_block(from)
     }
 
     /// The number of blocks of instances.
@@ -342,8 +348,8 @@ impl Visibility {
             self.masks.resize(all, 0);
             self.shown.resize(all, 0);
             self.last_levels.resize(all, 0);
-            self.active.resize(all / BLOCK, 0);
-            self.on_cpu.resize(all / BLOCK, 0);
+            self.active.resize(all / BLOCK);
+            self.on_cpu.resize(all / BLOCK);
         }
         if let (Some(mask), Some(marks)) = (self.masks.get_mut(index), self.marks.get(index)) {
             *mask = marks.views();
@@ -379,15 +385,15 @@ impl Visibility {
         (self.kept, self.hiding) = (0, 0);
         self.masks.fill(0);
         self.last_levels.fill(0);
-        self.active.fill(0);
-        self.on_cpu.fill(0);
+        self.active.clear();
+        self.on_cpu.clear();
         for (index, state) in all.enumerate() {
             let (marks, hidden, on_cpu) = state.unwrap_or((dead, 0, false));
             self.marks.push(marks);
             self.hide(index as u32, hidden, true);
             self.mask(index);
-            set_bit(&mut self.on_cpu, index, on_cpu);
-            set_bit(&mut self.active, index, state.is_some());
+            self.on_cpu.set(index, on_cpu);
+            self.active.set(index, state.is_some());
         }
     }
 
@@ -396,7 +402,7 @@ impl Visibility {
         let [hid, _] = self.hide(index, u128::MAX, false);
         self.change(index, |marks| marks.mask = 0);
         self.deactivate(index, false);
-        set_bit(&mut self.on_cpu, index as usize, false);
+        self.on_cpu.set(index as usize, false);
         hid
     }
 
@@ -414,7 +420,7 @@ impl Visibility {
             let before = marks.views();
             change(marks);
             let hides = before != 0 && marks.views() == 0;
-            if hides && (!self.gpu || is_set(&self.on_cpu, at)) {
+            if hides && (!self.gpu || self.on_cpu.has(at)) {
                 // From now on, frames do not have its pose.
                 self.activate(index);
             }
@@ -464,7 +470,7 @@ impl Visibility {
     /// Returns true if a view of the prepared frame shows the instance.
     pub(in crate::crowd) fn view_shows(&self, view: u32, index: u32) -> bool {
         let at = index as usize;
-        if self.gpu && !is_set(&self.on_cpu, at) {
+        if self.gpu && !self.on_cpu.has(at) {
             let seen = self.seen.get(view as usize);
             let shows = |(test, mask, list): &(ViewTest, u32, Option<ListId>)| {
                 self.mask_shows(*mask, index)
@@ -534,19 +540,4 @@ impl Visibility {
 fn is_set(bits: &[u64], index: usize) -> bool {
     let word = bits.get(index / BLOCK);
     word.is_some_and(|word| word >> (index % BLOCK) & 1 != 0)
-}
-
-fn set_bit(bits: &mut [u64], index: usize, to: bool) {
-    if let Some(word) = bits.get_mut(index / BLOCK) {
-        let bit = 1 << (index % BLOCK);
-        *word = if to { *word | bit } else { *word & !bit };
-    }
-}
-
-/// The indices whose bits are set, ascending.
-fn each_bit(all: &[u64]) -> impl Iterator<Item = u32> + '_ {
-    let some = (0..).zip(all).filter(|(_, word)| **word != 0);
-    some.flat_map(|(block, word): (u32, &u64)| {
-        bits(*word).map(move |at| block * BLOCK as u32 + at as u32)
-    })
 }

@@ -1,5 +1,6 @@
 //! The instances that a view shows, and their order.
 
+mod bits;
 pub(in crate::crowd) mod chunks;
 pub(in crate::crowd) mod cull;
 mod decide;

@@ -2,9 +2,9 @@
 
 use super::events::{at, camera};
 use super::stage::{HISTORIES, World, dancer, moves, stands};
-use crate::support::{Setup, each};
+use crate::support::{Setup, each, stages};
 use throng::palette::SkinningMethod;
-use throng::{Capacity, View};
+use throng::{Capacity, Side, Stages, View};
 
 const SWAY: Option<usize> = Some(0);
 
@@ -108,7 +108,12 @@ fn palettes_that_are_packed_again_are_no_motion() {
             palette_entries: 10,
             ..HISTORIES
         };
-        let mut world = World::new(setup, capacity, &characters);
+        // The CPU poses: else, instances have no ranges of the ring between frames.
+        let stages = Stages {
+            animate: Side::Cpu,
+            ..stages()
+        };
+        let mut world = World::with(setup, stages, capacity, &characters);
         world.spawn(0, at(-1.0), SWAY);
         world.spawn(0, at(0.0), SWAY);
         world.spawn(1, at(1.0), SWAY);
