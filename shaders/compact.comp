@@ -22,6 +22,7 @@ const uint ROW_GROUPS = 32768u;
 // A bit for each lane, by bucket.
 shared uint lanes[BUCKETS][2];
 shared uint first_job;
+shared uint first_skinned;
 shared uint shared_count;
 shared uint without_memory;
 
@@ -29,7 +30,7 @@ const uint NO_ADDRESS = 0xFFFFFFFFu;
 
 // Adds the jobs of a chunk to those of its character. Returns the first one.
 uint add_jobs(const uint character, const uint count) {
-    uint at = poses_at + character * 4u;
+    uint at = poses_at + character * POSE_WORDS;
     uint first = atomicAdd(work[at + 3u], count);
     uint all = first + count;
     atomicMax(work[at], min(all, ROW_GROUPS));
@@ -46,6 +47,22 @@ void show(const uint instance) {
         table_words[instance * INSTANCE_WORDS + INSTANCE_STAMP] += 1u;
     }
     table_words[at] = frame;
+}
+
+// Adds instances of a chunk to those that the stage skin deforms. Returns the first one.
+uint add_skinned(const uint number, const uint count) {
+    uint at = skins_at(number), character = characters_at + number * CHARACTER_WORDS;
+    uint first = atomicAdd(work[at], count);
+    for (uint i = 0u; i < SKINS; ++i) {
+        uint groups = work[character + CHARACTER_SKINS + i];
+        if (groups > 0u) {
+            work[at + 1u + i * 3u] = groups;
+            atomicMax(work[at + 2u + i * 3u], first + count);
+            work[at + 3u + i * 3u] = 1u;
+        }
+    }
+    atomicAdd(work[counters_at - TOTAL_WORDS + TOTAL_SKINNED], count);
+    return first;
 }
 
 // Writes the palette of an instance to its record: an address, or bytes in the ring.
@@ -177,7 +194,27 @@ void main() {
             }
         }
     }
+    // The bits of the lanes whose members the stage skin deforms.
+    bool skins = posed && (flags & ACTOR_SKINS) != 0u;
+    if (lane < 2u) {
+        lanes[1][lane] = 0u;
+    }
     barrier();
+    if (skins) {
+        atomicOr(lanes[1][lane >> 5], 1u << (lane & 31u));
+    }
+    barrier();
+    low = lanes[1][0];
+    high = lanes[1][1];
+    if (lane == 0u && (low | high) != 0u) {
+        first_skinned = add_skinned(number, uint(bitCount(low) + bitCount(high)));
+    }
+    barrier();
+    if (skins) {
+        uint before = (lane < 32u ? low : high) & ((1u << (lane & 31u)) - 1u);
+        uint rank = uint(bitCount(before) + (lane < 32u ? 0 : bitCount(low)));
+        work[skinned_at(work[character] * CHUNK + first_skinned + rank)] = instance;
+    }
     if (lane == 0u && shared_count + without_memory > 0u) {
         uint totals = counters_at - TOTAL_WORDS;
         atomicAdd(work[totals + TOTAL_SHARED], shared_count);

@@ -191,7 +191,7 @@ pub use pass::desc::{DepthBias, MaterialDesc, PassDesc, PassKind};
 #[cfg(feature = "vulkan")]
 pub use pass::shadow_map::ShadowMap;
 #[cfg(feature = "vulkan")]
-pub use pass::skin::{SkinDispatch, SkinPipeline};
+pub use pass::skin::{SkinDispatch, SkinList, SkinPipeline};
 pub use simd::SimdLevel;
 pub use threads::Threads;
 

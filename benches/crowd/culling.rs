@@ -38,6 +38,9 @@ const NEAREST: f32 = 4.0;
 /// Half the width of the crowd over its distance: within the camera's frustum.
 const HALF_WIDTH: f32 = 0.5;
 
+/// The most instances with palettes of their own in a crowd whose far instances share poses.
+const FULL_PALETTES: u32 = 16_384;
+
 /// More than the caches hold.
 const CACHES_BYTES: usize = 96 << 20;
 
@@ -73,9 +76,9 @@ impl InView {
 /// What views leave out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Detail {
-    /// Instances outside, and detail that is smaller than a pixel.
+    /// Instances outside, and detail that is smaller than a pixel, or half a pixel of poses.
     Levels,
-    /// Instances outside.
+    /// Instances outside. Each has a pose of its own.
     Full,
     /// Nothing, as before the crate culled.
     Uncut,
@@ -133,6 +136,13 @@ pub(crate) struct Case {
     pub(crate) views: u32,
     /// True to empty the CPU's caches before each frame.
     pub(crate) cold: bool,
+}
+
+impl Case {
+    /// True if far instances share poses.
+    fn shares(&self) -> bool {
+        self.detail == Detail::Levels && self.on_gpu == OnGpu::Both
+    }
 }
 
 /// The figures of one frame.
@@ -195,14 +205,20 @@ impl Scene {
         case: &Case,
         profile: bool,
     ) -> Outcome<Self> {
+        let mut capacity = Capacity::of_views(case.views).with_character(
+            character,
+            &CharacterDesc::default(),
+            case.instances,
+            SkinningStage::Vertex,
+        )?;
+        if case.shares() {
+            // Memory for those that are near.
+            let near = FULL_PALETTES * character.palette().len() as u32;
+            capacity.palette_entries = capacity.palette_entries.min(near);
+        }
         let desc = CrowdDesc {
             frames_in_flight: FRAMES_IN_FLIGHT,
-            capacity: Capacity::of_views(case.views).with_character(
-                character,
-                &CharacterDesc::default(),
-                case.instances,
-                SkinningStage::Vertex,
-            )?,
+            capacity,
             stages: case.on_gpu.stages(),
             profile,
             ..CrowdDesc::default()
@@ -262,10 +278,10 @@ impl Scene {
         // SAFETY: the formats are the target's, and there are no materials of the engine's own.
         let [color, shadow] = unsafe { [&color, &shadow].map(|pass| self.crowd.create_pass(pass)) };
         let both = [(camera(places), color?), (light(places), shadow?)];
-        let (culling, error_px) = match case.detail {
-            Detail::Levels => (Culling::Frustum, 1.0),
-            Detail::Full => (Culling::Frustum, 0.0),
-            Detail::Uncut => (Culling::Off, 0.0),
+        let (culling, error_px, pose_error_px) = match case.detail {
+            Detail::Levels => (Culling::Frustum, 1.0, 0.5),
+            Detail::Full => (Culling::Frustum, 0.0, 0.0),
+            Detail::Uncut => (Culling::Off, 0.0, 0.0),
         };
         self.views = (0..case.views as usize)
             .map(|number| {
@@ -273,6 +289,7 @@ impl Scene {
                 let view = View {
                     culling,
                     error_px,
+                    pose_error_px,
                     ..view
                 };
                 (view, pass)

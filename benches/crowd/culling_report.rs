@@ -78,12 +78,13 @@ fn cell(spread: Spread) -> String {
 }
 
 /// The columns of the first table, and the lines of the plot.
-const COLUMNS: [(Detail, OnGpu); 5] = [
+const COLUMNS: [(Detail, OnGpu); 6] = [
     (Detail::Levels, OnGpu::Nothing),
     (Detail::Full, OnGpu::Nothing),
     (Detail::Levels, OnGpu::Cull),
     (Detail::Full, OnGpu::Cull),
     (Detail::Levels, OnGpu::Both),
+    (Detail::Full, OnGpu::Both),
 ];
 
 /// The sizes in `rows`, ascending.
@@ -129,15 +130,15 @@ pub(crate) fn print_cpu(rows: &[Row]) {
     }
     println!("\nThe same by part, medians:\n");
     println!(
-        "| instances | each plays | in view | detail | on the GPU | frames | update | animate | rest of prepare | record_draw | whole | bytes | animated | posed on the GPU | draws | submission, ms |"
+        "| instances | each plays | in view | detail | on the GPU | frames | update | animate | rest of prepare | record_draw | whole | bytes | animated | posed on the GPU | shared poses | draws | submission, ms |"
     );
-    println!("|---:|---|---|---|---|{}", "---:|".repeat(11));
+    println!("|---:|---|---|---|---|{}", "---:|".repeat(12));
     for row in rows {
         let case = &row.case;
         let parts = [row.update, row.animate, row.rest, row.draw, row.whole];
         let parts = parts.map(|part| format!("{:.1}", part.median)).join(" | ");
         println!(
-            "| {} | {} | {} | {} | {} | {} | {parts} | {} | {} | {} | {} | {:.2} |",
+            "| {} | {} | {} | {} | {} | {} | {parts} | {} | {} | {} | {} | {} | {:.2} |",
             case.instances,
             case.kind.name(),
             case.in_view.name(),
@@ -147,6 +148,7 @@ pub(crate) fn print_cpu(rows: &[Row]) {
             row.stats.upload_bytes,
             row.stats.animated,
             row.stats.posed_on_gpu,
+            row.stats.shared_poses,
             row.stats.draws,
             row.submission.median,
         );

@@ -111,7 +111,7 @@ pub(crate) struct Args {
     pub(crate) lod_view: bool,
 
     /// Colours everyone by who computes the pose: the GPU green, the CPU orange, nobody (at rest)
-    /// grey.
+    /// grey. Who shares a pose with others is blue.
     #[arg(long, conflicts_with = "lod_view")]
     pub(crate) producer_view: bool,
 
@@ -124,6 +124,11 @@ pub(crate) struct Args {
     /// the CPU, else the GPU. The picture is the same, except for rounding.
     #[arg(long, value_enum, default_value = "auto")]
     pub(crate) animate: Processor,
+
+    /// Error of shared poses that is allowed, in pixels, or 0 if everyone has a pose of their own.
+    /// It counts if the GPU computes poses. The shadow map is allowed twice as many texels.
+    #[arg(long, value_name = "PX", default_value_t = 0.5, value_parser = pixels)]
+    pub(crate) pose_error_px: f32,
 
     /// Nobody changes what they do, nor where they are.
     #[arg(long)]

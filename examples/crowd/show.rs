@@ -49,13 +49,14 @@ pub(crate) struct Show {
     passes: Option<Passes>,
     detail: Detail,
     /// With `--producer-view`: who is known to pose each instance.
-    producers: Option<HashMap<InstanceId, Producer>>,
+    producers: Option<HashMap<InstanceId, (Producer, bool)>>,
 }
 
 /// The choice of levels of detail.
 #[derive(Clone, Copy)]
 struct Detail {
     error_px: f32,
+    pose_error_px: f32,
     level: Option<u32>,
 }
 
@@ -64,6 +65,7 @@ impl Detail {
     fn of(self, view: View, factor: f32) -> View {
         View {
             error_px: self.error_px * factor,
+            pose_error_px: self.pose_error_px * factor,
             level: self.level,
             ..view
         }
@@ -189,6 +191,7 @@ impl Show {
             passes: None,
             detail: Detail {
                 error_px: args.error_px,
+                pose_error_px: args.pose_error_px,
                 level: (args.levels == OnOff::Off).then_some(0),
             },
             producers: args.producer_view.then(HashMap::new),
@@ -377,16 +380,17 @@ impl Show {
         shadow.aim(&corners, 0.0, view.lighting.sun_direction);
     }
 
-    /// Colours those who have another producer than before.
+    /// Colours those who have another producer than before, or share a pose since.
     fn tint_by_producer(&mut self) -> Result<()> {
         let Some(known) = &mut self.producers else {
             return Ok(());
         };
         let ids: Vec<InstanceId> = self.crowd.instances().collect();
         for id in ids {
-            let producer = self.crowd.producer(id)?;
+            let producer = (self.crowd.producer(id)?, self.crowd.shares_pose(id)?);
             if known.insert(id, producer) != Some(producer) {
-                let tint = match producer {
+                let tint = match producer.0 {
+                    Producer::Gpu if producer.1 => [0.1, 0.35, 1.0, 1.0],
                     Producer::Gpu => [0.1, 0.75, 0.25, 1.0],
                     Producer::Cpu(CpuReason::Rest) => [0.6, 0.6, 0.6, 1.0],
                     Producer::Cpu(_) => [1.0, 0.4, 0.05, 1.0],

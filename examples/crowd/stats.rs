@@ -285,6 +285,8 @@ impl Log {
             "animated_by": side_name(self.stages.animate),
             "animated": stats.animated,
             "posed_on_gpu": stats.posed_on_gpu,
+            "shared_poses": stats.shared_poses,
+            "poses_without_memory": stats.poses_without_memory,
             "views": views.collect::<Value>(),
             "upload_bytes_per_frame": middle(self.steady(&self.upload_bytes)),
             "upload_bytes_first_frame": self.upload_bytes.first(),
@@ -335,7 +337,8 @@ pub(crate) fn describe_stages(stages: &Stages, stats: &Stats) -> String {
     let posed = match stages.animate {
         Side::Gpu => {
             let (on_gpu, on_cpu) = (stats.posed_on_gpu, stats.animated);
-            format!(" ({on_gpu} there, {on_cpu} on the CPU)")
+            let shared = stats.shared_poses;
+            format!(" ({on_gpu} there, of these {shared} with shared poses, {on_cpu} on the CPU)")
         }
         Side::Cpu | Side::Auto => format!(" ({} in the last frame)", stats.animated),
     };

@@ -20,22 +20,29 @@ const uint FACTORS = 40u;
 const float INVERSE_FACTOR = 0.840896415253714543;
 
 // See GpuActor.
-const uint ACTOR_FLIPPED = 1u, ACTOR_HIDES = 2u, ACTOR_POSED = 8u, PLAY_COUNT_BITS = 4u;
+const uint ACTOR_FLIPPED = 1u, ACTOR_HIDES = 2u, ACTOR_POSED = 8u, ACTOR_SKINS = 16u;
+const uint PLAY_COUNT_BITS = 4u;
 // Above that in the flags, as the upper half of a float: see GpuActor::pose_error.
 const uint ACTOR_POSE_ERROR = 0xFFFF0000u;
 // See GpuCullView.
 const uint VIEW_ROWS = 12u, VIEW_PERSPECTIVE = 1u, VIEW_COARSE = 2u, VIEW_BUDGET = 4u;
 
 // Words of a character: first chunk, number of chunks, number of levels, rows of a palette; then the
-// error in metres and the triangles of each level, and the addresses of its shared poses, or 0, and
-// of its rest palette.
-const uint CHARACTER_WORDS = 24u, CHARACTER_ERRORS = 4u, CHARACTER_TRIANGLES = 12u;
+// error in metres and the triangles of each level, the addresses of its shared poses, or 0, and of
+// its rest palette, and the workgroups of each dispatch of the stage skin for an instance.
+const uint CHARACTER_WORDS = 32u, CHARACTER_ERRORS = 4u, CHARACTER_TRIANGLES = 12u;
 const uint CHARACTER_PALETTE_ROWS = 3u, CHARACTER_SHARED = 20u, CHARACTER_REST = 22u;
+const uint CHARACTER_SKINS = 24u;
+// Words of a character's poses: VkDispatchIndirectCommand and the number of jobs.
+const uint POSE_WORDS = 4u;
+// Words for the stage skin of a character: the number of instances, and a
+// VkDispatchIndirectCommand for each of its dispatches.
+const uint SKINS = 8u, SKIN_WORDS = 28u;
 // Words of a view's counters: outside, too small, 8 levels, triangles (low, high), factor.
 const uint COUNTER_WORDS = 16u, COUNT_LEVELS = 2u, COUNT_TRIANGLES = 10u, COUNT_FACTOR = 12u;
-// Words before those of the first view: instances with shared poses, and those without memory for
-// a palette of their own.
-const uint TOTAL_WORDS = 16u, TOTAL_SHARED = 0u, TOTAL_WITHOUT_MEMORY = 1u;
+// Words before those of the first view: instances with shared poses, those without memory for a
+// palette of their own, and those that the stage skin deforms.
+const uint TOTAL_WORDS = 16u, TOTAL_SHARED = 0u, TOTAL_WITHOUT_MEMORY = 1u, TOTAL_SKINNED = 2u;
 // Words of a chunk, for poses: members that need palettes of their own, and the first of the rows
 // of all these.
 const uint POSED_WORDS = 2u;
@@ -71,8 +78,9 @@ layout(push_constant) uniform Stages {
     uint shown_at;         // in the table: see shown.glsl
     uint frame;
     uint last_frame;       // the prepared frame before this one
-    uint poses_at;         // of each character: VkDispatchIndirectCommand and the number of jobs
-    uint jobs_at;          // of each member, in the order of chunks: an AnimateJob
+    uint poses_at;         // of each character; those for the stage skin come next
+    uint jobs_at;          // of each member, in the order of chunks: an AnimateJob. Then one index
+                           // of each for the stage skin
     uint chunks_end;       // chunks in use
     uint rows_first;       // the rows of the ring for palettes that the stage animate writes
     uint rows_end;
@@ -81,6 +89,14 @@ layout(push_constant) uniform Stages {
     uint now_low;          // ticks
     uint now_high;
 };
+
+uint skins_at(const uint character) {
+    return poses_at + character_count * POSE_WORDS + character * SKIN_WORDS;
+}
+
+uint skinned_at(const uint member) {
+    return jobs_at + chunk_count * CHUNK * 4u + member;
+}
 
 // Where the words of a chunk's poses are: before the totals.
 uint posed_at(const uint chunk) {

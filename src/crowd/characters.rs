@@ -5,6 +5,7 @@ use crate::character::Character;
 use crate::crowd::capacity::Need;
 use crate::crowd::instances::state::{InstanceState, Kind, Sizes, is_flipped, morph_words};
 use crate::crowd::memory::buffers::FrameBuffers;
+use crate::crowd::memory::work::SKINS;
 use crate::crowd::producers::shared_poses::SharedPoses;
 use crate::crowd::visibility::chunks::{Slot, bucket, draw_of_kind};
 use crate::crowd::{CharacterDesc, CharacterId, SkinningStage};
@@ -20,6 +21,7 @@ use crate::mesh::{AlphaMode, MeshLevel, PartId, Primitive, part_bits};
 use crate::order;
 use crate::palette::{Mat3x4, PaletteFormat};
 use crate::pass::pipelines::{Reads, Variant};
+use crate::pass::skin::MAX_GROUPS;
 use crate::skin::Skinner;
 use crate::threads::Threads;
 use ash::vk;
@@ -285,6 +287,20 @@ impl LoadedCharacter {
         self.animation = Ok(tables);
         self.shared_poses = poses?;
         Ok(())
+    }
+
+    /// True if instances can be posed on the GPU whose vertices this stage deforms.
+    pub(super) fn skins_on_gpu(&self, stage: SkinningStage) -> bool {
+        match stage {
+            SkinningStage::Vertex => true,
+            SkinningStage::Cpu => false,
+            SkinningStage::Compute => {
+                let mut groups = self.mesh.skin_groups();
+                groups.len() <= SKINS
+                    && groups.all(|count| count <= MAX_GROUPS)
+                    && self.members.len() <= MAX_GROUPS as usize
+            }
+        }
     }
 
     /// Makes the sets again, over new buffers of the crowd. No frame has used the old ones.

@@ -40,7 +40,7 @@ impl Side {
 
 /// The processors of the stages that can run on either.
 ///
-/// The pictures are the same, except for the rounding of poses.
+/// The pictures are the same, except for the rounding of poses, and shared poses of far instances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Stages {
     /// Who is drawn, and at which level of detail.
@@ -64,7 +64,8 @@ pub struct Stages {
     /// instances have to be posed on the CPU all the same: [`Crowd::producer`] says which, and why.
     /// Both kinds stand in the same draws, and an instance may change from one to the other in any
     /// frame. What their palettes move differs by at most 5e-6 of the model's size, if no chain has
-    /// more than 20 joints.
+    /// more than 20 joints. Far instances share poses, as far as each view allows: see
+    /// [`View::pose_error_px`](super::View::pose_error_px).
     ///
     /// [`Side::Gpu`] needs `cull` on the GPU, too. [`Side::Auto`] is the CPU if `cull` is there.
     ///

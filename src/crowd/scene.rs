@@ -124,6 +124,15 @@ impl Scene {
         moved
     }
 
+    /// True if a view of the prepared frame shows an instance, or without views, if it is visible.
+    pub(super) fn shows(&self, index: u32) -> bool {
+        let on_gpu = self.gpu_poses.as_ref();
+        if on_gpu.is_some_and(|poses| poses.poses(index)) {
+            return self.visibility.shows_somewhere(index);
+        }
+        self.visibility.is_shown(index)
+    }
+
     /// Gathers the active instances that the frame shows.
     pub(super) fn gather_active(&mut self) {
         let Self {

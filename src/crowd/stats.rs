@@ -48,15 +48,17 @@ impl ViewStats {
 pub(super) struct PoseTotals {
     shared: u32,
     without_memory: u32,
+    skinned: u32,
 }
 
 impl PoseTotals {
     /// The figures as `shaders/include/stages.glsl` has them.
     pub(super) fn from_words(words: &[u32; COUNTER_WORDS as usize]) -> Self {
-        let [shared, without_memory, ..] = *words;
+        let [shared, without_memory, skinned, ..] = *words;
         Self {
             shared,
             without_memory,
+            skinned,
         }
     }
 }
@@ -99,7 +101,8 @@ pub struct Stats {
     pub poses_without_memory: u32,
     /// Palette entries that the CPU wrote.
     pub palette_entries: u32,
-    /// Instances that the skin stage or the CPU deformed.
+    /// Instances that the skin stage or the CPU deformed. Of those that the GPU poses, this is the
+    /// number of some frames ago.
     pub skinned: u32,
     /// Instance records that were uploaded.
     pub changes: u32,
@@ -191,7 +194,7 @@ impl Counters {
             shared_poses: totals.shared,
             poses_without_memory: totals.without_memory,
             palette_entries: self.palette_entries,
-            skinned: self.skinned,
+            skinned: self.skinned + totals.skinned,
             changes: self.changes,
             new_pipelines: self.new_pipelines,
             upload_bytes: self.upload_bytes,

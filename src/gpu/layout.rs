@@ -421,6 +421,8 @@ impl GpuActor {
     pub(crate) const NEW: u32 = 4;
     /// [`Self::flags`]: the GPU poses it.
     pub(crate) const POSED: u32 = 8;
+    /// [`Self::flags`]: the GPU deforms its vertices before they are drawn.
+    pub(crate) const SKINS: u32 = 16;
     /// Bits for the number of play records.
     pub(crate) const PLAY_COUNT_BITS: u32 = 4;
     /// Bits for flags, below [`Self::pose_error`].

@@ -254,6 +254,14 @@ impl SkinnedMesh {
         &self.skinned
     }
 
+    /// The workgroups of each dispatch that deforms an instance, in the order of
+    /// [`SkinPipeline::record`](crate::SkinPipeline::record).
+    ///
+    /// For [`SkinList::Indirect`](crate::SkinList::Indirect).
+    pub fn skin_groups(&self) -> impl ExactSizeIterator<Item = u32> + '_ {
+        self.chunks.iter().map(|chunks| chunks.count)
+    }
+
     /// The skin stage's work for an instance.
     pub(crate) fn chunks(&self) -> &[SkinChunks] {
         &self.chunks

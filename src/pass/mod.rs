@@ -3,7 +3,7 @@
 //! | stage | here | shader | CPU |
 //! |---|---|---|---|
 //! | (changes) | [`scatter`] | `scatter.comp` | – |
-//! | cull, scan, compact, args | [`cull`] | `budget.comp`, `cull.comp`, `scan.comp`, `compact.comp`, `args.comp` | `src/crowd/visibility` |
+//! | cull, scan, places, compact, args | [`cull`] | `budget.comp`, `cull.comp`, `scan.comp`, `places.comp`, `compact.comp`, `args.comp` | `src/crowd/visibility` |
 //! | animate | [`animate`] | `animate.comp` | `src/animate` |
 //! | palette | [`animate`] | `animate.comp` | `src/skeleton`, `src/palette`, and the kernel in `src/animate` |
 //! | skin | [`skin`] | `skin.comp` | `src/skin`, `src/skin/skinner` |

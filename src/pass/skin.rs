@@ -7,7 +7,10 @@ use ash::vk;
 use core::ops::Range;
 
 /// The minimum of `maxComputeWorkGroupCount` that devices must support, in every dimension.
-const MAX_GROUPS: u32 = 65_535;
+pub(crate) const MAX_GROUPS: u32 = 65_535;
+
+/// Bytes of a `VkDispatchIndirectCommand`.
+const COMMAND_BYTES: u64 = 12;
 
 /// First listed instance, first chunk, and the address of the palettes in the ring.
 const PUSH_BYTES: u32 = 16;
@@ -34,6 +37,25 @@ pub struct SkinPipeline {
     variants: Vec<(u32, Object<vk::Pipeline>)>,
 }
 
+/// A list of instances to deform. Its elements are indices into the instance table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SkinList {
+    /// A range of binding 3, the lists.
+    Range(Range<u32>),
+    /// As many as another shader has found: at most 65,535.
+    Indirect {
+        /// The first element of binding 3.
+        first: u32,
+        /// A buffer with the usage `INDIRECT_BUFFER`.
+        buffer: vk::Buffer,
+        /// Where it has a `VkDispatchIndirectCommand` for each of [`SkinnedMesh::skin_groups`].
+        ///
+        /// It is a multiple of 4. The x of each is that number of workgroups, y is the number of
+        /// instances, and z is 1.
+        offset: u64,
+    },
+}
+
 /// The instances that one call of [`SkinPipeline::record`] deforms, and where their data is.
 #[derive(Debug, Clone)]
 pub struct SkinDispatch<'a> {
@@ -43,8 +65,8 @@ pub struct SkinDispatch<'a> {
     pub set: vk::DescriptorSet,
     /// The dynamic offsets of the set, in bytes: view and lists. That of the view is not read.
     pub dynamic_offsets: [u32; 2],
-    /// A range of binding 3, the lists, whose elements are indices into the instance table.
-    pub list: Range<u32>,
+    /// The instances.
+    pub list: SkinList,
     /// The device address of the frame's palettes in the ring.
     ///
     /// See [`PaletteRing::address`](crate::gpu::PaletteRing::address). 0 if no instance has its
@@ -194,18 +216,33 @@ impl SkinPipeline {
         // function's contract.
         unsafe {
             raw.cmd_bind_descriptor_sets(cmd, point, layout, 0, &[*set], dynamic_offsets);
-            for chunks in mesh.chunks() {
+            for (number, chunks) in (0..).zip(mesh.chunks()) {
                 let own = self.find(chunks.variant).ok();
                 let own = own.and_then(|index| self.variants.get(index));
                 let pipeline = own.map_or(&self.pipeline, |(_, own)| own).handle;
                 raw.cmd_bind_pipeline(cmd, point, pipeline);
+                let push = |first: u32, chunk: u32| {
+                    let ring = [*ring_palettes as u32, (ring_palettes >> 32) as u32];
+                    let push = [first, chunks.first + chunk * 2, ring[0], ring[1]];
+                    let (stages, bytes) =
+                        (vk::ShaderStageFlags::COMPUTE, bytemuck::bytes_of(&push));
+                    raw.cmd_push_constants(cmd, layout, stages, 0, bytes);
+                };
+                let list = match list {
+                    SkinList::Range(list) => list,
+                    SkinList::Indirect {
+                        first,
+                        buffer,
+                        offset,
+                    } => {
+                        push(*first, 0);
+                        raw.cmd_dispatch_indirect(cmd, *buffer, offset + number * COMMAND_BYTES);
+                        continue;
+                    }
+                };
                 for chunk in (0..chunks.count).step_by(MAX_GROUPS as usize) {
                     for first in list.clone().step_by(MAX_GROUPS as usize) {
-                        let ring = [*ring_palettes as u32, (ring_palettes >> 32) as u32];
-                        let push = [first, chunks.first + chunk * 2, ring[0], ring[1]];
-                        let bytes = bytemuck::cast_slice(&push);
-                        let stages = vk::ShaderStageFlags::COMPUTE;
-                        raw.cmd_push_constants(cmd, layout, stages, 0, bytes);
+                        push(first, chunk);
                         let x = (chunks.count - chunk).min(MAX_GROUPS);
                         let y = (list.end - first).min(MAX_GROUPS);
                         raw.cmd_dispatch(cmd, x, y, 1);

@@ -14,8 +14,8 @@ use throng::import::{RawAnimation, RawChannel, RawCharacter, RawKeys, RawMorph};
 use throng::mesh::{AlphaMode, MorphTarget};
 use throng::skeleton::Transform;
 use throng::{
-    Attachment, Capacity, CharacterId, Crowd, CrowdDesc, Error, InstanceId, Side, SkinningStage,
-    Spawn, Stages, builtin,
+    Attachment, Capacity, CharacterDesc, CharacterId, Crowd, CrowdDesc, Error, InstanceId, Side,
+    SkinningStage, Spawn, Stages, builtin,
 };
 
 const ON_GPU: Stages = Stages {
@@ -41,7 +41,12 @@ impl Stage {
 
     fn add(&mut self, setup: &mut Setup, character: &Character) -> CharacterId {
         let allocator = &mut setup.context.allocator();
-        self.crowd.add_character(allocator, character).unwrap()
+        let desc = CharacterDesc {
+            cpu_skinning: true,
+            ..CharacterDesc::default()
+        };
+        let added = self.crowd.add_character_with(allocator, character, &desc);
+        added.unwrap()
     }
 
     /// Submits a frame. Returns its statistics.
@@ -79,7 +84,8 @@ fn reason(why: CpuReason) -> Producer {
 fn every_reason_is_told() {
     each(|setup| {
         let capacity = Capacity {
-            skinned_words: 60_000,
+            skinned_words: 120_000,
+            cpu_skinned_words: 60_000,
             ..SMALL
         };
         let mut stage = Stage::new(setup, capacity);
@@ -102,6 +108,9 @@ fn every_reason_is_told() {
         let deformed = spawn(&mut stage.crowd, kind, walk);
         let mut it = stage.crowd.instance_mut(deformed).unwrap();
         it.set_skinning_stage(SkinningStage::Compute).unwrap();
+        let on_cpu = spawn(&mut stage.crowd, kind, walk);
+        let mut it = stage.crowd.instance_mut(on_cpu).unwrap();
+        it.set_skinning_stage(SkinningStage::Cpu).unwrap();
         let posed = spawn(&mut stage.crowd, kind, walk);
         let joints = mannequin.skeleton().joints().iter();
         let local: Vec<Transform> = joints.map(|joint| joint.rest).collect();
@@ -120,7 +129,8 @@ fn every_reason_is_told() {
             (walker, Producer::Gpu),
             (rests, reason(CpuReason::Rest)),
             (see_through, reason(CpuReason::Blended)),
-            (deformed, reason(CpuReason::SkinningStage)),
+            (deformed, Producer::Gpu),
+            (on_cpu, reason(CpuReason::SkinningStage)),
             (posed, reason(CpuReason::OwnPose)),
             (reaches, reason(CpuReason::InverseKinematics)),
             (jumps, Producer::Gpu),
@@ -129,16 +139,16 @@ fn every_reason_is_told() {
             assert_eq!(stage.producer(id), wanted);
         }
         let stats = stage.frame(setup, 0.1);
-        assert_eq!((stats.posed_on_gpu, stats.animated), (2, 4));
+        assert_eq!((stats.posed_on_gpu, stats.animated), (3, 4));
         // A transition that ends.
         let mut it = stage.crowd.instance_mut(jumps).unwrap();
         it.play(Play::new("Run").inertial_s(0.2)).unwrap();
         assert_eq!(stage.producer(jumps), reason(CpuReason::Inertialisation));
-        assert_eq!(stage.frame(setup, 0.2).posed_on_gpu, 1);
-        for (id, wanted) in all.into_iter().take(6) {
+        assert_eq!(stage.frame(setup, 0.2).posed_on_gpu, 2);
+        for (id, wanted) in all.into_iter().take(7) {
             assert_eq!(stage.producer(id), wanted);
         }
-        assert_eq!(stage.frame(setup, 0.5).posed_on_gpu, 2);
+        assert_eq!(stage.frame(setup, 0.5).posed_on_gpu, 3);
         assert_eq!(stage.producer(jumps), Producer::Gpu);
         // Reasons go.
         let mut it = stage.crowd.instance_mut(reaches).unwrap();
@@ -148,12 +158,12 @@ fn every_reason_is_told() {
         let mut it = stage.crowd.instance_mut(posed).unwrap();
         it.play(walk).unwrap();
         let stats = stage.frame(setup, 0.6);
-        assert_eq!((stats.posed_on_gpu, stats.animated), (5, 1));
+        assert_eq!((stats.posed_on_gpu, stats.animated), (5, 2));
         // What stands is not posed by the CPU either.
         let mut it = stage.crowd.instance_mut(walker).unwrap();
         it.pause();
         let stats = stage.frame(setup, 0.7);
-        assert_eq!((stats.posed_on_gpu, stats.animated), (5, 1));
+        assert_eq!((stats.posed_on_gpu, stats.animated), (5, 2));
         for id in [walker, jumps] {
             stage.crowd.despawn(id).unwrap();
         }

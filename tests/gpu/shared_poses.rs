@@ -274,6 +274,11 @@ fn far_instances_show_the_nearest_shared_pose() {
                 let nearest_m = sphere.center.distance(camera.eye) - sphere.radius;
                 let error_px = error_m * pixels / nearest_m.max(0.0);
                 counts[usize::from(seen.in_ring)] += 1;
+                assert_eq!(
+                    stage.crowd.shares_pose(id).unwrap(),
+                    !seen.in_ring,
+                    "{number}"
+                );
                 if seen.in_ring {
                     assert!(error_px > 0.5 * 0.98, "{number}: {error_px}");
                     assert!(

@@ -19,7 +19,7 @@ const MODULES: [(&str, usize); 22] = [
     ("cull.comp", 26_800),
     ("scan.comp", 10_800),
     ("places.comp", 6_900),
-    ("compact.comp", 34_300),
+    ("compact.comp", 38_400),
     ("args.comp", 6_400),
     ("crowd.frag", 30_900),
     ("crowd_bindless.frag", 32_200),

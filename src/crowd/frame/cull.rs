@@ -27,11 +27,13 @@ pub(super) fn actor(
     let is_new = instances.state(index).is_some_and(|state| state.is_new);
     let plays = poses.and_then(|poses| poses.plays(index, GpuActor::PLAY_COUNT_BITS));
     let pose_error = poses.map(|poses| poses.pose_error(index));
+    let skins = poses.is_some_and(|poses| poses.skins(index));
     let flags = [
         (instances.is_flipped(index), GpuActor::FLIPPED),
         (hidden != 0, GpuActor::HIDES),
         (is_new, GpuActor::NEW),
         (plays.is_some(), GpuActor::POSED),
+        (skins, GpuActor::SKINS),
     ];
     let flags = flags.into_iter().filter(|(is, _)| *is);
     GpuActor {

@@ -27,7 +27,7 @@ fn producer(
     let why = match &loaded.animation {
         Err(why) => *why,
         Ok(_) if animator.pose_change(state.actor) == PoseChange::Rests => CpuReason::Rest,
-        Ok(_) if state.skin != SkinningStage::Vertex => CpuReason::SkinningStage,
+        Ok(_) if !loaded.skins_on_gpu(state.skin) => CpuReason::SkinningStage,
         Ok(_) if state.has_morphs() && animator.shares_weights(state.actor) => {
             CpuReason::MorphWeights
         }
@@ -85,6 +85,21 @@ impl Crowd {
         })
     }
 
+    /// True if the frame prepared last shows an instance with a pose that others share.
+    ///
+    /// This repeats what the GPU decides: see [`View::pose_error_px`](crate::View::pose_error_px).
+    /// It does not know of instances for whose palettes there was no memory.
+    ///
+    /// # Errors
+    /// [`Error::Stale`](crate::Error::Stale) or [`Error::NotFound`](crate::Error::NotFound) if the
+    /// instance is not alive.
+    pub fn shares_pose(&self, id: InstanceId) -> Result<bool> {
+        self.scene.instances.get(id)?;
+        let poses = self.scene.gpu_poses.as_ref();
+        let error_m = poses.map_or(0.0, |poses| f32::from_bits(poses.pose_error(id.index)));
+        Ok(self.scene.visibility.may_share(id.index, error_m))
+    }
+
     /// Begins to choose who poses what in a frame.
     pub(super) fn begin_producers(&mut self) {
         self.scene.take_moved();
@@ -139,7 +154,8 @@ impl Crowd {
                     continue;
                 };
                 let (character, start) = (state.character, poses.upload.len());
-                let weighted = state.has_morphs();
+                let (weighted, computed) =
+                    (state.has_morphs(), state.skin == SkinningStage::Compute);
                 let (Some(loaded), Some(Some(animator))) = (
                     characters.at_mut(character),
                     self.animators.get(character as usize),
@@ -160,7 +176,11 @@ impl Crowd {
                             let plays = poses.upload.get(start..).unwrap_or_default();
                             let shared = loaded.shared_poses.as_mut();
                             let error_m = shared.and_then(|poses| poses.error_of(plays, now));
-                            if poses.set_pose_error(index, error_m) || changed {
+                            let others = [
+                                poses.set_pose_error(index, error_m),
+                                poses.set_skinned(own, computed),
+                            ];
+                            if changed || others.contains(&true) {
                                 instances.touch(index);
                             }
                             if weighted {

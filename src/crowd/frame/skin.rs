@@ -3,9 +3,12 @@
 use super::Frame;
 use crate::crowd::desc::BUILD_INPUT;
 use crate::crowd::memory::buffers::{DEFORMS, Written};
+use crate::crowd::memory::work::SKIN_WORDS;
 use crate::crowd::producers::deforms::Listed;
+use crate::crowd::visibility::chunks::Slot;
+use crate::crowd::visibility::cull::BLOCK;
 use crate::error::Result;
-use crate::pass::skin::SkinDispatch;
+use crate::pass::skin::{SkinDispatch, SkinList};
 use ash::vk;
 use ash::vk::{AccessFlags2 as Access, PipelineStageFlags2 as Stage};
 use std::time::Instant;
@@ -63,7 +66,9 @@ impl Frame<'_> {
         let crowd = &*self.crowd;
         let device = &crowd.device;
         let regions = crowd.scene.deforms.regions();
-        if crowd.frame.listed.is_empty() && regions.is_empty() {
+        let poses = crowd.scene.gpu_poses.as_ref();
+        let poses = poses.filter(|poses| poses.skins_any());
+        if crowd.frame.listed.is_empty() && regions.is_empty() && poses.is_none() {
             return;
         }
         let copied = (Stage::COPY, Access::TRANSFER_WRITE);
@@ -82,12 +87,20 @@ impl Frame<'_> {
             if !regions.is_empty() {
                 self.record_copies(cmd, regions);
             }
-            for (number, listed) in crowd.frame.listed.iter().enumerate() {
-                if number == 0 && !regions.is_empty() {
-                    // Copies and dispatches write different words of one buffer.
-                    device.barrier(cmd, both, both);
+            if !regions.is_empty() {
+                // Copies and dispatches write different words of one buffer.
+                device.barrier(cmd, both, both);
+            }
+            for listed in &crowd.frame.listed {
+                let first = self.first_listed();
+                let list = listed.range.start + first..listed.range.end + first;
+                self.record_dispatch(cmd, listed.character, &SkinList::Range(list));
+            }
+            for (number, loaded) in crowd.scene.characters.iter() {
+                let skins = poses.is_some_and(|poses| poses.skins_some_of(number));
+                if let (true, Some(slot)) = (skins, &loaded.slot) {
+                    self.record_dispatch(cmd, number, &self.posed_list(slot));
                 }
-                self.record_dispatch(cmd, listed);
             }
             device.barrier(cmd, both, (readers, reads));
             self.end_scope(cmd, scope);
@@ -119,19 +132,37 @@ impl Frame<'_> {
         }
     }
 
-    /// Records the dispatch for the instances of one character.
+    /// The first element of the lists for instances that the CPU listed.
+    fn first_listed(&self) -> u32 {
+        let sections = &self.crowd.memory.buffers.sections;
+        sections.first_in_lists(sections.listed)
+    }
+
+    /// The instances of a character that the stage compact listed.
+    fn posed_list(&self, slot: &Slot) -> SkinList {
+        let work = self.crowd.memory.buffers.work.as_ref();
+        let layout = work.map(|work| work.layout).unwrap_or_default();
+        let own = layout.skins + slot.number * SKIN_WORDS;
+        SkinList::Indirect {
+            first: layout.skinned + slot.first_chunk() * BLOCK as u32,
+            buffer: work.map_or(vk::Buffer::null(), |work| work.buffer.handle),
+            // Behind the number of instances.
+            offset: u64::from(own + 1) * 4,
+        }
+    }
+
+    /// Records the dispatch for instances of one character.
     ///
     /// # Safety
     /// As [`Frame::record_prepare`].
-    unsafe fn record_dispatch(&self, cmd: vk::CommandBuffer, listed: &Listed) {
+    unsafe fn record_dispatch(&self, cmd: vk::CommandBuffer, character: u32, list: &SkinList) {
         let crowd = &*self.crowd;
-        let Some(character) = crowd.scene.characters.at(listed.character) else {
+        let Some(character) = crowd.scene.characters.at(character) else {
             return;
         };
         let Some(set) = character.set(0) else { return };
         let (buffers, frame_index) = (&crowd.memory.buffers, self.frame_index);
         let sections = &buffers.sections;
-        let first = sections.first_in_lists(sections.listed);
         let dispatch = SkinDispatch {
             mesh: &character.mesh,
             set,
@@ -139,7 +170,7 @@ impl Frame<'_> {
                 buffers.offset(frame_index, sections.views),
                 buffers.lists_offset(frame_index),
             ],
-            list: listed.range.start + first..listed.range.end + first,
+            list: list.clone(),
             ring_palettes: buffers.palettes.address(frame_index),
         };
         // SAFETY: `cmd` is recording outside a render pass, by this function's contract; the listed

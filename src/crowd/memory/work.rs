@@ -12,7 +12,7 @@ pub(in crate::crowd) const BUCKETS: usize = 32;
 /// Words of a chunk's record: its character, and the number of its members.
 pub(in crate::crowd) const CHUNK_WORDS: u32 = 2;
 /// Words of a character's record.
-pub(in crate::crowd) const CHARACTER_WORDS: u32 = 24;
+pub(in crate::crowd) const CHARACTER_WORDS: u32 = 32;
 /// Words of a draw's record.
 pub(in crate::crowd) const DRAW_WORDS: u32 = 4;
 /// Words of a view's counters, and of those of all views together.
@@ -21,6 +21,11 @@ pub(in crate::crowd) const COUNTER_WORDS: u32 = 16;
 pub(in crate::crowd) const POSED_WORDS: u32 = 2;
 /// Words of a character's poses: `VkDispatchIndirectCommand`, and the number of jobs.
 pub(in crate::crowd) const POSES_WORDS: u32 = 4;
+/// The most dispatches of the stage skin for a character.
+pub(in crate::crowd) const SKINS: usize = 8;
+/// Words for the stage skin of a character: the number of instances, and a
+/// `VkDispatchIndirectCommand` for each dispatch.
+pub(in crate::crowd) const SKIN_WORDS: u32 = 28;
 /// Words of an [`AnimateJob`](crate::AnimateJob).
 pub(in crate::crowd) const JOB_WORDS: u32 = 4;
 /// Words of `VkDrawIndexedIndirectCommand`.
@@ -53,12 +58,15 @@ pub(in crate::crowd) struct WorkLayout {
     pub(in crate::crowd) counters: u32,
     pub(in crate::crowd) triangles: u32,
     pub(in crate::crowd) poses: u32,
+    pub(in crate::crowd) skins: u32,
     pub(in crate::crowd) choices: u32,
     pub(in crate::crowd) counts: u32,
     pub(in crate::crowd) starts: u32,
     pub(in crate::crowd) visible: u32,
     pub(in crate::crowd) args: u32,
     pub(in crate::crowd) jobs: u32,
+    /// The instances that the stage skin deforms, in a range for each character.
+    pub(in crate::crowd) skinned: u32,
     /// The number of chunks, characters and draws that it has space for.
     pub(in crate::crowd) chunk_count: u32,
     pub(in crate::crowd) character_count: u32,
@@ -107,12 +115,14 @@ impl WorkLayout {
             counters: section(views * u64::from(COUNTER_WORDS)),
             triangles: section(views * u64::from(FACTORS + 1) * 2),
             poses: section(characters * u64::from(POSES_WORDS)),
+            skins: section(characters * u64::from(SKIN_WORDS)),
             choices: section(views.div_ceil(4) * chunks * block),
             counts: section(views * chunks * BUCKETS as u64),
             starts: section(views * characters * BUCKETS as u64 * 2),
             visible: section(views * chunks * block),
             args: section(views * draws * u64::from(ARGS_WORDS)),
             jobs: section(u64::from(animates) * chunks * block * u64::from(JOB_WORDS)),
+            skinned: section(u64::from(animates) * chunks * block),
             chunk_count,
             character_count: work.characters,
             draw_count: work.draws,

@@ -38,6 +38,8 @@ struct Played {
     producer: Producer,
     /// The bits of [`GpuActor::pose_error`], above [`GpuActor::FLAG_BITS`].
     pose_error: u16,
+    /// True if the GPU deforms its vertices before they are drawn.
+    skinned: bool,
 }
 
 impl Played {
@@ -47,6 +49,7 @@ impl Played {
         count: 0,
         producer: Producer::Cpu(CpuReason::Chosen),
         pose_error: 0,
+        skinned: false,
     };
 }
 
@@ -61,6 +64,8 @@ pub(in crate::crowd) struct GpuPoses {
     /// The number of instances that the GPU poses, in all and by character.
     all: u32,
     of_character: Vec<u32>,
+    /// The number of those whose vertices the GPU deforms, by character.
+    skinned_of: Vec<u32>,
     /// The time that play records count from.
     epoch_s: Option<f64>,
     /// The records of the frame that is being prepared.
@@ -79,6 +84,7 @@ impl GpuPoses {
             ranges: RangeAllocator::new(0),
             all: 0,
             of_character: Vec::new(),
+            skinned_of: Vec::new(),
             epoch_s: None,
             upload: Vec::new(),
             copies: Vec::new(),
@@ -112,6 +118,7 @@ impl GpuPoses {
     pub(in crate::crowd) fn reserve_characters(&mut self, characters: usize) {
         if self.of_character.len() < characters {
             self.of_character.resize(characters, 0);
+            self.skinned_of.resize(characters, 0);
         }
     }
 
@@ -176,6 +183,34 @@ impl GpuPoses {
         let bits = (GpuActor::pose_error(error_m) >> GpuActor::FLAG_BITS) as u16;
         let played = self.played.get_mut(index as usize);
         played.is_some_and(|played| core::mem::replace(&mut played.pose_error, bits) != bits)
+    }
+
+    /// Sets whether the GPU deforms the vertices of an instance that it poses. Returns whether that
+    /// is new.
+    pub(in crate::crowd) fn set_skinned(
+        &mut self,
+        (character, index): (u32, u32),
+        skinned: bool,
+    ) -> bool {
+        let before = self.at(index);
+        self.set(character, index, Played { skinned, ..before });
+        before.skinned != skinned
+    }
+
+    /// True if the GPU poses an instance and deforms its vertices.
+    pub(in crate::crowd) fn skins(&self, index: u32) -> bool {
+        self.at(index).skinned
+    }
+
+    /// True if the GPU deforms vertices of an instance of a character that it poses.
+    pub(in crate::crowd) fn skins_some_of(&self, character: u32) -> bool {
+        let count = self.skinned_of.get(character as usize);
+        count.is_some_and(|count| *count > 0)
+    }
+
+    /// True if the GPU deforms vertices of any instance that it poses.
+    pub(in crate::crowd) fn skins_any(&self) -> bool {
+        self.skinned_of.iter().any(|count| *count > 0)
     }
 
     /// The bits of the flags of an instance for that error.
@@ -258,6 +293,9 @@ impl GpuPoses {
             return;
         };
         let before = core::mem::replace(played, now);
+        if let Some(count) = self.skinned_of.get_mut(character as usize) {
+            *count = *count + u32::from(now.skinned) - u32::from(before.skinned);
+        }
         let [before, now] = [before, now].map(|of| u32::from(of.producer == Producer::Gpu));
         self.all = self.all + now - before;
         if let Some(count) = self.of_character.get_mut(character as usize) {
@@ -271,5 +309,6 @@ impl GpuPoses {
         self.ranges.clear();
         self.all = 0;
         self.of_character.fill(0);
+        self.skinned_of.fill(0);
     }
 }

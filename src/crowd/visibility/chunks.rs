@@ -6,7 +6,7 @@
 
 use crate::crowd::characters::{Characters, LoadedCharacter, MAX_LEVELS};
 use crate::crowd::memory::range_allocator::RangeAllocator;
-use crate::crowd::memory::work::{CHARACTER_WORDS, CHUNK_WORDS, DRAW_WORDS, WorkLayout};
+use crate::crowd::memory::work::{CHARACTER_WORDS, CHUNK_WORDS, DRAW_WORDS, SKINS, WorkLayout};
 use crate::crowd::producers::shared_poses::SharedPoses;
 use crate::crowd::visibility::cull::BLOCK;
 use crate::error::Result;
@@ -391,6 +391,9 @@ fn upload(character: &LoadedCharacter, layout: &WorkLayout, to: &mut impl Patch)
         let words = [first, used, levels, character.palette_rows()].into_iter();
         let words = words.chain(errors).chain(triangles);
         let words = words.chain(addresses.into_iter().flatten());
+        let skins = character.mesh.chunks().iter().map(|chunks| chunks.count);
+        let skins = skins.chain(core::iter::repeat(0)).take(SKINS);
+        let words = words.chain(skins);
         let at = layout.characters + slot.number * CHARACTER_WORDS;
         to.patch(at, CHARACTER_WORDS as usize, words)?;
         let record = |chunk: u32| {

@@ -349,6 +349,14 @@ impl ViewTest {
         }
     }
 
+    /// True if a shared pose with this error in metres may stand in for that of an instance.
+    pub(in crate::crowd) fn may_share(&self, placed: &Placed, error_m: f32) -> bool {
+        let near = if self.perspective { placed.radius } else { 0.0 };
+        let reach = self.per_pose * (placed.scale * error_m) + near;
+        let squared = self.distance_squared(placed.center);
+        self.per_pose > 0.0 && error_m > 0.0 && squared >= reach * reach
+    }
+
     fn is_too_small(&self, placed: &Placed, squared: f32) -> bool {
         let size = placed.radius * self.least_size;
         self.coarse && squared > size * size

@@ -483,6 +483,23 @@ impl Visibility {
         views >> view & 1 != 0
     }
 
+    /// Returns true if views of the prepared frame show the instance, and all of these may show a
+    /// shared pose with this error in metres.
+    pub(in crate::crowd) fn may_share(&self, index: u32, error_m: f32) -> bool {
+        let placed = self.placed(index);
+        let shows = |(number, _): &(u32, _)| self.view_shows(*number, index);
+        let mut shown = (0..).zip(&self.seen).filter(shows).peekable();
+        shown.peek().is_some() && shown.all(|(_, seen)| seen.0.may_share(&placed, error_m))
+    }
+
+    /// Returns true if a view of the prepared frame shows the instance, which the GPU culls, or
+    /// without views, if it is visible.
+    pub(in crate::crowd) fn shows_somewhere(&self, index: u32) -> bool {
+        let views = self.seen.len() as u32;
+        let visible = views == 0 && self.mask_shows(u32::MAX, index);
+        visible || (0..views).any(|view| self.view_shows(view, index))
+    }
+
     /// Returns true if a view with this mask and without a list would show the instance, wherever
     /// it looks.
     pub(in crate::crowd) fn mask_shows(&self, view_mask: u32, index: u32) -> bool {

@@ -52,8 +52,10 @@ pub enum CpuReason {
     Rest,
     /// Its character has blended materials. The CPU decides which of its instances are drawn.
     Blended,
-    /// Its vertices are deformed before they are drawn. See
-    /// [`SkinningStage`](crate::crowd::SkinningStage).
+    /// Its vertices are deformed on the CPU: see [`SkinningStage`](crate::crowd::SkinningStage).
+    ///
+    /// Or the GPU deforms them, and the character has more than 65,535 instances, or primitives of
+    /// more than eight kinds.
     SkinningStage,
     /// It plays a clip that drives morph weights, and the caller overrides some, or has set
     /// expressions.
@@ -114,7 +116,7 @@ impl core::fmt::Display for CpuReason {
             Self::Chosen => "the stage animate of the crowd runs on the CPU",
             Self::Rest => "the rest pose",
             Self::Blended => "blended materials",
-            Self::SkinningStage => "vertices that are deformed before they are drawn",
+            Self::SkinningStage => "vertices that are deformed on the CPU",
             Self::MorphWeights => "morph weights of a clip and of the caller",
             Self::Memory => "no memory for play records",
             Self::Joints => "the skeleton has more than 300 joints",

@@ -12,7 +12,7 @@ mod random;
 use crate::reference::maths::{angle, distance};
 use crate::reference::rng::Rng;
 use crate::support::frames::FramesInFlight;
-use crate::support::{Setup, each};
+use crate::support::{Setup, each, stages};
 use made::{INFLUENCES, Kind, Palette, WEIGHTS};
 use throng::ash::{self, vk};
 use throng::character::Character;
@@ -22,8 +22,8 @@ use throng::palette::Mat3x4;
 use throng::skin::Skinner;
 use throng::standalone::{Buffer, BufferDesc, Context};
 use throng::{
-    Capacity, CharacterDesc, CharacterId, Crowd, InstanceId, Play, SkinnedVertices, SkinningStage,
-    Spawn,
+    Capacity, CharacterDesc, CharacterId, Crowd, InstanceId, Play, Side, SkinnedVertices,
+    SkinningStage, Spawn,
 };
 
 /// In metres. Characters are two metres large, and move by less than one. Measured: 5.1e-7.
@@ -268,7 +268,10 @@ fn deformed_vertices_are_those_of_the_twin_and_the_definitions() {
                 case.word = word;
                 word += words as usize;
             }
-            assert_eq!(frame.stats().skinned as usize, members.len() * 6);
+            if stages().animate == Side::Cpu {
+                // What the GPU counts is known some frames later.
+                assert_eq!(frame.stats().skinned as usize, members.len() * 6);
+            }
             to_host(&context.device, cmd);
             frames_in_flight.submit(context, frame_index);
             frames_in_flight.wait(context, frame_index);

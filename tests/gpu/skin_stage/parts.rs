@@ -14,7 +14,7 @@ use throng::gpu::{
 use throng::gpu_allocator::MemoryLocation;
 use throng::skin::Skinner;
 use throng::standalone::{Buffer, BufferDesc};
-use throng::{SkinDispatch, SkinPipeline};
+use throng::{SkinDispatch, SkinList, SkinPipeline};
 
 fn buffer(setup: &mut Setup, words: &[u32]) -> Buffer {
     let desc = BufferDesc {
@@ -123,7 +123,7 @@ fn it_needs_no_crowd() {
                 mesh: &mesh,
                 set,
                 dynamic_offsets: [0, 0],
-                list: 1..4,
+                list: SkinList::Range(1..4),
                 ring_palettes: ring.address(0),
             };
             stage.record(&device, cmd, &dispatch);
