@@ -140,13 +140,15 @@ impl Scene {
             instances,
             visibility,
             animated,
+            gpu_poses,
             ..
         } = self;
         let (instances, visibility) = (&*instances, &*visibility);
+        let on_gpu = |index| gpu_poses.as_ref().is_some_and(|poses| poses.poses(index));
         let shown = || {
             let shown = visibility
                 .active()
-                .filter(|index| visibility.is_shown(*index));
+                .filter(|index| visibility.is_shown(*index) && !on_gpu(*index));
             shown.filter_map(|index| Some((instances.state(index)?.character, index)))
         };
         animated.gather(characters.len(), shown);

@@ -19,7 +19,8 @@ use throng::palette::{Mat3x4, WriteOnly};
 use throng::skeleton::Transform;
 use throng::skin::Skinner;
 use throng::{
-    Capacity, CharacterId, Crowd, CrowdDesc, Error, InstanceId, Result, SkinningStage, Spawn,
+    Capacity, CharacterId, Crowd, CrowdDesc, Error, InstanceId, Result, Side, SkinningStage, Spawn,
+    Stages,
 };
 
 /// Runs a test in the first configuration, with the `maxStorageBufferRange` in bytes.
@@ -51,6 +52,11 @@ fn crowd(setup: &mut Setup, capacity: Capacity) -> Result<Crowd> {
     let desc = CrowdDesc {
         frames_in_flight: 1,
         capacity,
+        // If the GPU poses instances, they have no ranges of the ring of their own.
+        stages: Stages {
+            animate: Side::Cpu,
+            ..Stages::default()
+        },
         ..CrowdDesc::default()
     };
     Crowd::new(&setup.device(), &mut setup.context.allocator(), &desc)

@@ -63,7 +63,7 @@ impl Stage {
             kind,
             members: Vec::new(),
             frames: FramesInFlight::new(&setup.context, 2),
-            output: probe.output(&mut setup.context, 1 << 18),
+            output: probe.output(&mut setup.context, 1 << 21),
             probe,
             next: 0,
         }
@@ -463,6 +463,65 @@ fn abandoned_frames_take_shared_poses_with_them() {
                 assert!(seen.is_near(&wanted, APART), "{number} at {time_s}");
             }
         }
+        stage.destroy(setup);
+    });
+}
+
+/// More changes than one frame can upload reach the GPU frame by frame. Until then an instance goes
+/// on with what it played, and a new one has its rest pose if the CPU has no memory for it either.
+#[test]
+fn changes_that_do_not_fit_an_upload_wait() {
+    each(|setup| {
+        let entries = builtin::mannequin().unwrap().character.palette().len() as u32;
+        let capacity = Capacity {
+            instances: 2_000,
+            palette_entries: entries * 2,
+            ..SMALL
+        };
+        let mut stage = Stage::new(setup, capacity, &CharacterDesc::default());
+        // All but the last stand behind the camera.
+        for number in 0..2_000 {
+            let side = if number == 1_999 { -4.0 } else { 4.0 };
+            stage.spawn(walk(0.3), vec3(0.0, 0.0, side));
+        }
+        let (camera, _) = camera(0.0);
+        let last = |stage: &mut Stage, setup: &mut Setup, time_s: f64| {
+            let seen = stage.frame(setup, (time_s, &[camera]), false).unwrap();
+            assert_eq!(seen.len(), 1);
+            seen.into_values().next().unwrap()
+        };
+        let seen = last(&mut stage, setup, 0.0);
+        assert!(seen.is_near(&stage.own(1_999), APART));
+        // 4,000 records, of which a frame uploads 3,024.
+        let before = stage.animator.clone();
+        for number in 0..2_000 {
+            stage.play(number, Play::new("Run").fade_s(0.5));
+        }
+        let seen = last(&mut stage, setup, 0.1);
+        let now = std::mem::replace(&mut stage.animator, before);
+        stage.animator.update(0.1).unwrap();
+        assert!(seen.is_near(&stage.own(1_999), APART));
+        stage.animator = now;
+        assert_eq!(stage.crowd.stats().posed_on_gpu, 2_000);
+        let seen = last(&mut stage, setup, 0.2);
+        assert!(seen.is_near(&stage.own(1_999), APART));
+        stage.destroy(setup);
+        // The same from the start.
+        let mut stage = Stage::new(setup, capacity, &CharacterDesc::default());
+        for number in 0..2_000 {
+            let side = if number == 1_999 { -4.0 } else { 4.0 };
+            stage.spawn(walk(0.3), vec3(0.0, 0.0, side));
+            stage.play(number, Play::new("Run").fade_s(0.5));
+        }
+        let seen = last(&mut stage, setup, 0.0);
+        assert_eq!(
+            seen.address,
+            stage.crowd.mesh(stage.kind).unwrap().rest_palette()
+        );
+        assert!((1..2_000).contains(&stage.crowd.stats().posed_on_gpu));
+        let seen = last(&mut stage, setup, 0.1);
+        assert!(seen.is_near(&stage.own(1_999), APART));
+        assert_eq!(stage.crowd.stats().posed_on_gpu, 2_000);
         stage.destroy(setup);
     });
 }

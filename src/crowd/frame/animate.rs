@@ -68,7 +68,7 @@ impl Crowd {
             let (actor, row, stage) = (instance.actor, instance.row, instance.skin);
             let deform = stage == SkinningStage::Cpu;
             let change = animator.pose_change(actor);
-            let rests = change == PoseChange::Rests;
+            let rests = change == PoseChange::Rests || !instance.has_rows;
             // Of those that the GPU lists, it knows whom the last frame showed.
             if self.scene.visibility.pose(index) && on_cpu {
                 self.scene.instances.restamp(index);

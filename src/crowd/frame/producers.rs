@@ -6,6 +6,7 @@ use crate::crowd::crowd::Crowd;
 use crate::crowd::instances::state::{InstanceState, SkinningStage};
 use crate::crowd::memory::buffers::{DEFORMS, Written};
 use crate::crowd::memory::work::{JOB_WORDS, POSES_WORDS};
+use crate::crowd::producers::gpu_poses::Full;
 use crate::crowd::scene::Scene;
 use crate::crowd::visibility::cull::BLOCK;
 use crate::crowd::{InstanceId, characters::LoadedCharacter};
@@ -167,7 +168,7 @@ impl Crowd {
                 let was_on_gpu = poses.poses(index);
                 let why = match can {
                     Producer::Gpu => match poses.take(own, start) {
-                        Some(changed) => {
+                        Ok(changed) => {
                             if !was_on_gpu {
                                 instances.give_rows_back(index);
                                 // Its rows of the ring no longer hold what the CPU wrote.
@@ -190,7 +191,9 @@ impl Crowd {
                             animated.rested.push(index);
                             continue;
                         }
-                        None => CpuReason::Memory,
+                        // It goes on with what it played, until a frame has space.
+                        Err(Full::Upload) if was_on_gpu && !poses.is_outdated() => continue,
+                        Err(_) => CpuReason::Memory,
                     },
                     Producer::Cpu(why) => why,
                 };
@@ -199,6 +202,8 @@ impl Crowd {
                 }
                 match why {
                     CpuReason::Rest => instances.give_rows_back(index),
+                    // Without rows, it has its rest pose until a frame has space.
+                    CpuReason::Memory => drop(instances.take_rows(index)),
                     _ => instances.take_rows(index)?,
                 }
             }

@@ -55,6 +55,15 @@ impl Played {
 
 const _: () = assert!(size_of::<Played>() == 12);
 
+/// What has no space for play records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::crowd) enum Full {
+    /// The upload of this frame.
+    Upload,
+    /// The buffer of all records.
+    Records,
+}
+
 /// The instances that the GPU poses. Exists if the stage animate runs there.
 #[derive(Debug)]
 pub(in crate::crowd) struct GpuPoses {
@@ -68,6 +77,7 @@ pub(in crate::crowd) struct GpuPoses {
     skinned_of: Vec<u32>,
     /// The time that play records count from.
     epoch_s: Option<f64>,
+    outdated: bool,
     /// The records of the frame that is being prepared.
     pub(in crate::crowd) upload: Vec<GpuPlay>,
     /// Their destinations: the start and length in `upload`, and the first record there.
@@ -86,6 +96,7 @@ impl GpuPoses {
             of_character: Vec::new(),
             skinned_of: Vec::new(),
             epoch_s: None,
+            outdated: false,
             upload: Vec::new(),
             copies: Vec::new(),
             weighted: Vec::new(),
@@ -129,7 +140,13 @@ impl GpuPoses {
         self.copies.clear();
         self.weighted.clear();
         let epoch_s = Some(self.epoch_s(now_s));
-        core::mem::replace(&mut self.epoch_s, epoch_s) != epoch_s
+        self.outdated = core::mem::replace(&mut self.epoch_s, epoch_s) != epoch_s;
+        self.outdated
+    }
+
+    /// True if no records of earlier frames are valid.
+    pub(in crate::crowd) fn is_outdated(&self) -> bool {
+        self.outdated
     }
 
     /// The time that play records of a frame at `now_s` count from.
@@ -219,15 +236,18 @@ impl GpuPoses {
     }
 
     /// Lets the GPU pose an instance with the records of `upload` from `start` on. Returns whether
-    /// it has other records or another number of them than before, or `None` if there is no space.
+    /// it has other records or another number of them than before.
+    ///
+    /// # Errors
+    /// [`Full`] if there is no space. Then nothing changes, and `upload` ends at `start`.
     pub(in crate::crowd) fn take(
         &mut self,
         (character, index): (u32, u32),
         start: usize,
-    ) -> Option<bool> {
+    ) -> Result<bool, Full> {
         if self.upload.len() > self.upload_capacity as usize {
             self.upload.truncate(start);
-            return None;
+            return Err(Full::Upload);
         }
         let count = self.upload.len() - start;
         let before = self.at(index);
@@ -243,7 +263,7 @@ impl GpuPoses {
         };
         let Some((first, length)) = range else {
             self.upload.truncate(start);
-            return None;
+            return Err(Full::Records);
         };
         if !fits {
             self.ranges.free(before.first, before.length.into());
@@ -254,7 +274,7 @@ impl GpuPoses {
         self.set(character, index, now);
         let same =
             (before.producer, before.first, before.count) == (Producer::Gpu, now.first, now.count);
-        Some(!same)
+        Ok(!same)
     }
 
     /// Adds a copy of records, as a part of the last one if it follows on that.

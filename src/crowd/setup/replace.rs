@@ -9,7 +9,7 @@ use crate::crowd::scene::animator_mut;
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
-use crate::gpu::{MemoryAllocator, expect_own};
+use crate::gpu::{CpuReason, MemoryAllocator, expect_own};
 use crate::id::Id;
 use crate::skeleton::Socket;
 use std::sync::Arc;
@@ -83,6 +83,10 @@ impl Crowd {
         for member in &new.members {
             scene.visibility.set_on_cpu(*member, new.slot.is_none());
             scene.visibility.activate(*member);
+            if let Some(poses) = &mut scene.gpu_poses {
+                // What they play has other numbers now.
+                poses.leave((id.0, *member), CpuReason::Chosen);
+            }
         }
         scene.animated.forget();
         scene.reserve_deformed();

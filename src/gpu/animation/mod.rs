@@ -61,7 +61,8 @@ pub enum CpuReason {
     /// expressions.
     MorphWeights,
     /// The crowd has no more memory for records of what instances play, or this frame has none
-    /// for their upload. Then it ends with the frame.
+    /// for their upload. Then it ends with the frame. An instance that the GPU posed until now goes
+    /// on with what it played before.
     Memory,
     /// The skeleton has more than 300 joints.
     Joints,
