@@ -50,7 +50,7 @@ const DRAWN: [u32; 2] = [100, 1_000];
 /// Further sizes that are drawn by a graphics card.
 const DRAWN_BY_CARDS: [u32; 2] = [10_000, 100_000];
 /// The size that is drawn by a graphics card if both stages run there, and nothing else is.
-const LARGEST: u32 = 700_000;
+const LARGEST: u32 = 1_000_000;
 /// The size of the crowd that no view sees.
 const UNSEEN: u32 = 1_000;
 /// The largest size in a test.

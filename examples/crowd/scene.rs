@@ -21,6 +21,8 @@ use super::{Result, scenery};
 
 /// Simulated time before time 0, in seconds.
 const LEAD_UP_S: f64 = 20.0;
+/// Persons for whose palettes there is memory, if others share poses.
+const NEAR_PERSONS: u64 = 20_000;
 /// Limit on the steps of that simulation, for all people together.
 const LEAD_UP_STEPS: usize = 3_000_000;
 
@@ -168,8 +170,8 @@ impl Scene {
         points.collect()
     }
 
-    /// Capacity for all characters.
-    pub(crate) fn capacity(&self) -> Result<Capacity> {
+    /// Capacity for all characters. Far ones may share poses.
+    pub(crate) fn capacity(&self, shares_poses: bool) -> Result<Capacity> {
         let (mut words, mut weights) = (0_u64, 0_u64);
         for (model, count) in self.models.iter().zip(&self.counts) {
             let layout = SkinnedLayout::new(&model.character)?;
@@ -184,8 +186,14 @@ impl Scene {
             (model.character.palette().len() as u64).saturating_mul(u64::from(*count))
         };
         let entries: u64 = self.models.iter().zip(&self.counts).map(entries).sum();
+        let persons = self.layout.persons.len() as u64;
+        // If far persons share poses, the near ones need palettes.
+        let entries = match shares_poses {
+            true => entries * persons.min(NEAR_PERSONS) / persons.max(1),
+            false => entries,
+        };
         Ok(Capacity {
-            instances: self.layout.persons.len() as u32,
+            instances: persons as u32,
             palette_entries: u32::try_from(entries).unwrap_or(u32::MAX),
             views: 2,
             // Both views may sort everyone.

@@ -14,7 +14,7 @@ use throng::standalone::{
 };
 use throng::{Crowd, CrowdDesc, InstanceId, MaterialDesc, PassDesc, PassId, Stages, View};
 
-use super::args::{Args, OnOff, Pixel};
+use super::args::{Args, OnOff, Pixel, Processor};
 use super::layout::Layout;
 use super::model::Model;
 use super::people::KINDS;
@@ -156,9 +156,15 @@ impl Show {
         formats: Formats,
         args: &Args,
     ) -> Result<Self> {
+        let is_software = context.info.kind == vk::PhysicalDeviceType::CPU;
+        let animates = match args.animate {
+            Processor::Auto => !is_software && args.cull != Processor::Cpu,
+            asked => asked == Processor::Gpu,
+        };
+        let shares_poses = animates && args.pose_error_px > 0.0;
         let desc = CrowdDesc {
             frames_in_flight: FRAMES_IN_FLIGHT,
-            capacity: scene.capacity()?,
+            capacity: scene.capacity(shares_poses)?,
             stages: Stages {
                 cull: args.cull.into(),
                 animate: args.animate.into(),

@@ -31,29 +31,46 @@ pub(in crate::crowd) fn upload_capacity(instances: u32) -> u32 {
 /// What the GPU has of an instance.
 #[derive(Debug, Clone, Copy)]
 struct Played {
-    /// Its first record, and the length of the range from there.
+    /// Its first record.
     first: u32,
-    length: u8,
-    count: u8,
+    /// The bits of [`GpuActor::pose_error`], above [`GpuActor::FLAG_BITS`], and
+    /// [`Self::SKINNED`].
+    bits: u16,
+    /// The number of its records, and above four bits, the length of the range from the first on.
+    records: u8,
     producer: Producer,
-    /// The bits of [`GpuActor::pose_error`], above [`GpuActor::FLAG_BITS`].
-    pose_error: u16,
-    /// True if the GPU deforms its vertices before they are drawn.
-    skinned: bool,
 }
 
 impl Played {
     const NONE: Self = Self {
         first: 0,
-        length: 0,
-        count: 0,
+        bits: 0,
+        records: 0,
         producer: Producer::Cpu(CpuReason::Chosen),
-        pose_error: 0,
-        skinned: false,
     };
+
+    /// [`Self::bits`]: the GPU deforms its vertices before they are drawn. The sign of an error is
+    /// never set.
+    const SKINNED: u16 = 1 << 15;
+
+    fn count(self) -> u32 {
+        u32::from(self.records & 15)
+    }
+
+    fn length(self) -> u32 {
+        u32::from(self.records >> 4)
+    }
+
+    fn skinned(self) -> bool {
+        self.bits & Self::SKINNED != 0
+    }
+
+    fn pose_error(self) -> u16 {
+        self.bits & !Self::SKINNED
+    }
 }
 
-const _: () = assert!(size_of::<Played>() == 12);
+const _: () = assert!(size_of::<Played>() == 8);
 
 /// What has no space for play records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -190,16 +207,19 @@ impl GpuPoses {
     /// them. `None` if the CPU poses it.
     pub(in crate::crowd) fn plays(&self, index: u32, count_bits: u32) -> Option<u32> {
         let played = self.at(index);
-        (played.producer == Producer::Gpu)
-            .then_some(played.first << count_bits | u32::from(played.count))
+        (played.producer == Producer::Gpu).then_some(played.first << count_bits | played.count())
     }
 
     /// Sets the error in metres with which shared poses stand in for what an instance plays, if they
     /// do. Returns whether it was another one.
     pub(in crate::crowd) fn set_pose_error(&mut self, index: u32, error_m: Option<f32>) -> bool {
         let bits = (GpuActor::pose_error(error_m) >> GpuActor::FLAG_BITS) as u16;
-        let played = self.played.get_mut(index as usize);
-        played.is_some_and(|played| core::mem::replace(&mut played.pose_error, bits) != bits)
+        let Some(played) = self.played.get_mut(index as usize) else {
+            return false;
+        };
+        let before = played.pose_error();
+        played.bits = played.bits & Played::SKINNED | bits;
+        before != bits
     }
 
     /// Sets whether the GPU deforms the vertices of an instance that it poses. Returns whether that
@@ -210,13 +230,14 @@ impl GpuPoses {
         skinned: bool,
     ) -> bool {
         let before = self.at(index);
-        self.set(character, index, Played { skinned, ..before });
-        before.skinned != skinned
+        let bits = before.pose_error() | u16::from(skinned) * Played::SKINNED;
+        self.set(character, index, Played { bits, ..before });
+        before.skinned() != skinned
     }
 
     /// True if the GPU poses an instance and deforms its vertices.
     pub(in crate::crowd) fn skins(&self, index: u32) -> bool {
-        self.at(index).skinned
+        self.at(index).skinned()
     }
 
     /// True if the GPU deforms vertices of an instance of a character that it poses.
@@ -232,7 +253,7 @@ impl GpuPoses {
 
     /// The bits of the flags of an instance for that error.
     pub(in crate::crowd) fn pose_error(&self, index: u32) -> u32 {
-        u32::from(self.at(index).pose_error) << GpuActor::FLAG_BITS
+        u32::from(self.at(index).pose_error()) << GpuActor::FLAG_BITS
     }
 
     /// Lets the GPU pose an instance with the records of `upload` from `start` on. Returns whether
@@ -252,9 +273,9 @@ impl GpuPoses {
         let count = self.upload.len() - start;
         let before = self.at(index);
         let mut now = before;
-        let fits = count <= usize::from(before.length);
+        let fits = count <= before.length() as usize;
         let range = match fits {
-            true => Some((before.first, u32::from(before.length))),
+            true => Some((before.first, before.length())),
             false => {
                 let length = LENGTHS[usize::from(count > LENGTHS[0] as usize)];
                 let first = self.ranges.allocate(length);
@@ -266,14 +287,14 @@ impl GpuPoses {
             return Err(Full::Records);
         };
         if !fits {
-            self.ranges.free(before.first, before.length.into());
+            self.ranges.free(before.first, before.length());
         }
-        (now.first, now.length, now.count) = (first, length as u8, count as u8);
+        (now.first, now.records) = (first, (length << 4) as u8 | count as u8);
         now.producer = Producer::Gpu;
         self.copy(start as u32..self.upload.len() as u32, first);
         self.set(character, index, now);
-        let same =
-            (before.producer, before.first, before.count) == (Producer::Gpu, now.first, now.count);
+        let same = (before.producer, before.first, before.records)
+            == (Producer::Gpu, now.first, now.records);
         Ok(!same)
     }
 
@@ -299,7 +320,7 @@ impl GpuPoses {
         why: CpuReason,
     ) -> bool {
         let before = self.at(index);
-        self.ranges.free(before.first, before.length.into());
+        self.ranges.free(before.first, before.length());
         let now = Played {
             producer: Producer::Cpu(why),
             ..Played::NONE
@@ -314,7 +335,7 @@ impl GpuPoses {
         };
         let before = core::mem::replace(played, now);
         if let Some(count) = self.skinned_of.get_mut(character as usize) {
-            *count = *count + u32::from(now.skinned) - u32::from(before.skinned);
+            *count = *count + u32::from(now.skinned()) - u32::from(before.skinned());
         }
         let [before, now] = [before, now].map(|of| u32::from(of.producer == Producer::Gpu));
         self.all = self.all + now - before;
