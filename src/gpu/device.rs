@@ -92,13 +92,11 @@ impl Device {
 
     /// The features of Vulkan 1.3 that the engine must enable.
     ///
-    /// They are `dynamicRendering`, `synchronization2` and `maintenance4`.
+    /// They are `dynamicRendering` and `synchronization2`.
     pub fn features_13() -> vk::PhysicalDeviceVulkan13Features<'static> {
         vk::PhysicalDeviceVulkan13Features::default()
             .dynamic_rendering(true)
             .synchronization2(true)
-            // Workgroup sizes are specialization constants.
-            .maintenance4(true)
     }
 
     /// Queries the device's properties and checks them.
@@ -282,17 +280,18 @@ impl Device {
     pub(crate) unsafe fn barrier(
         &self,
         cmd: vk::CommandBuffer,
-        (src_stage, src_access): (vk::PipelineStageFlags2, vk::AccessFlags2),
-        (dst_stage, dst_access): (vk::PipelineStageFlags2, vk::AccessFlags2),
+        (src_stage, src_access): (vk::PipelineStageFlags, vk::AccessFlags),
+        (dst_stage, dst_access): (vk::PipelineStageFlags, vk::AccessFlags),
     ) {
-        let barriers = [vk::MemoryBarrier2::default()
-            .src_stage_mask(src_stage)
+        let barriers = [vk::MemoryBarrier::default()
             .src_access_mask(src_access)
-            .dst_stage_mask(dst_stage)
             .dst_access_mask(dst_access)];
-        let info = vk::DependencyInfo::default().memory_barriers(&barriers);
+        let flags = vk::DependencyFlags::empty();
         // SAFETY: `cmd` is recording outside a render pass, by this function's contract.
-        unsafe { self.raw.cmd_pipeline_barrier2(cmd, &info) };
+        unsafe {
+            self.raw
+                .cmd_pipeline_barrier(cmd, src_stage, dst_stage, flags, &barriers, &[], &[]);
+        }
     }
 }
 

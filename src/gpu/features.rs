@@ -105,7 +105,6 @@ impl Enabled {
             (features12.buffer_device_address, "bufferDeviceAddress"),
             (features13.dynamic_rendering, "dynamicRendering"),
             (features13.synchronization2, "synchronization2"),
-            (features13.maintenance4, "maintenance4"),
         ];
         let missing = required.into_iter().filter(|(has, _)| *has == vk::FALSE);
         let missing: Vec<_> = missing.map(|(_, name)| name).collect();

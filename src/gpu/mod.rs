@@ -96,7 +96,7 @@
 //!     let palettes = unsafe { parts.ring.writer(frame_index, 0, entries)? };
 //!     animator.palettes(actors, palettes)?;
 //!     if unsafe { parts.ring.record_upload(device, cmd, frame_index, entries) } {
-//!         // Record a barrier from COPY, TRANSFER_WRITE to VERTEX_SHADER, SHADER_STORAGE_READ.
+//!         // Record a barrier from TRANSFER, TRANSFER_WRITE to VERTEX_SHADER, SHADER_READ.
 //!     }
 //!     Ok(())
 //! }

@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::gpu::pipeline::{compute_pipeline, pipeline_layout, spirv};
 use crate::gpu::{Device, Object, sets};
 use ash::vk;
-use ash::vk::{AccessFlags2 as Access, PipelineStageFlags2 as Stage};
+use ash::vk::{AccessFlags as Access, PipelineStageFlags as Stage};
 use bytemuck::{Pod, Zeroable};
 
 /// Where everything lies, and how many there are. The fields are those of
@@ -192,7 +192,7 @@ impl CullPass {
             [args, views],
         ];
         let stage = Stage::COMPUTE_SHADER;
-        let (read, write) = (Access::SHADER_STORAGE_READ, Access::SHADER_STORAGE_WRITE);
+        let (read, write) = (Access::SHADER_READ, Access::SHADER_WRITE);
         // SAFETY: `cmd` is recording outside a render pass and `set` has this layout, by this
         // function's contract. The numbers of workgroups are within the limits of every device:
         // there are less than 65,536 chunks, characters and views.

@@ -59,7 +59,7 @@ fn the_error_lists_everything_that_is_missing() {
         (
             c"vkGetPhysicalDeviceFeatures2",
             few as *const c_void,
-            &["bufferDeviceAddress", "dynamicRendering", "maintenance4"],
+            &["bufferDeviceAddress", "dynamicRendering"],
         ),
         (
             c"vkGetPhysicalDeviceProperties",

@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::gpu::layout::{GpuActor, GpuCullView};
 use crate::pass::cull::{CullDispatch, CullPush};
 use ash::vk;
-use ash::vk::{AccessFlags2 as Access, PipelineStageFlags2 as Stage};
+use ash::vk::{AccessFlags as Access, PipelineStageFlags as Stage};
 
 /// What the GPU's stages know of an instance.
 pub(super) fn actor(
@@ -111,8 +111,8 @@ impl Frame<'_> {
         let (Some(work), Some(pass)) = (&buffers.work, &crowd.pipelines.cull) else {
             return;
         };
-        let (compute, copy, clear) = (Stage::COMPUTE_SHADER, Stage::COPY, Stage::CLEAR);
-        let (read, write) = (Access::SHADER_STORAGE_READ, Access::SHADER_STORAGE_WRITE);
+        let (compute, transfer) = (Stage::COMPUTE_SHADER, Stage::TRANSFER);
+        let (read, write) = (Access::SHADER_READ, Access::SHADER_WRITE);
         let (from, to) = (Access::TRANSFER_READ, Access::TRANSFER_WRITE);
         let layout = &work.layout;
         let counters = u64::from(layout.counters) * 4;
@@ -123,8 +123,8 @@ impl Frame<'_> {
         unsafe {
             device.begin_label(cmd, c"throng cull");
             let scope = self.begin_scope(cmd, "cull");
-            let before = DEFORMS | Stage::DRAW_INDIRECT | copy;
-            let now = copy | clear | compute;
+            let before = DEFORMS | Stage::DRAW_INDIRECT | transfer;
+            let now = transfer | compute;
             device.barrier(cmd, (before, write | to), (now, to | read | write));
             for regions in buffers.copies.chunks(MAX_REGIONS) {
                 let to = work.buffer.handle;
@@ -138,9 +138,9 @@ impl Frame<'_> {
                 .raw
                 .cmd_fill_buffer(cmd, work.buffer.handle, counters, bytes, 0);
             let then = (DEFORMS, read | write);
-            device.barrier(cmd, (copy | clear, to), then);
+            device.barrier(cmd, (transfer, to), then);
             pass.record(device, cmd, &dispatch);
-            let readers = DEFORMS | Stage::DRAW_INDIRECT | copy;
+            let readers = DEFORMS | Stage::DRAW_INDIRECT | transfer;
             let reads = read | Access::INDIRECT_COMMAND_READ | from;
             device.barrier(cmd, (compute, write), (readers, reads));
             if let Some(read_back) = buffers.read_back.as_ref().filter(|_| !views.is_empty()) {
@@ -153,7 +153,7 @@ impl Frame<'_> {
                 device
                     .raw
                     .cmd_copy_buffer(cmd, work.buffer.handle, to_host, &[region]);
-                device.barrier(cmd, (copy, to), (Stage::HOST, Access::HOST_READ));
+                device.barrier(cmd, (transfer, to), (Stage::HOST, Access::HOST_READ));
             }
             self.end_scope(cmd, scope);
             device.end_label(cmd);

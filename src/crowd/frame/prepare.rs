@@ -15,7 +15,7 @@ use crate::gpu::layout::{GpuActor, GpuChange};
 use crate::gpu::limit;
 use crate::pass::scatter::ScatterPush;
 use ash::vk;
-use ash::vk::{AccessFlags2 as Access, PipelineStageFlags2 as Stage};
+use ash::vk::{AccessFlags as Access, PipelineStageFlags as Stage};
 use std::time::Instant;
 
 impl Crowd {
@@ -287,7 +287,7 @@ impl Frame<'_> {
                 // Each frame in flight has its own part of the copy. But a layer that ignores
                 // dynamic offsets assumes that every frame reads the part of the first frame index,
                 // and would report a hazard.
-                let (none, copy) = (Access::NONE, Stage::COPY);
+                let (none, copy) = (Access::empty(), Stage::TRANSFER);
                 device.barrier(cmd, (SHADERS, none), (copy, none));
             }
             let records = crowd
@@ -298,8 +298,12 @@ impl Frame<'_> {
             let palettes = &crowd.memory.buffers.palettes;
             let palettes = palettes.record_rows(device, cmd, frame_index, rows);
             if records || palettes {
-                let reads = Access::SHADER_STORAGE_READ | Access::UNIFORM_READ;
-                device.barrier(cmd, (Stage::COPY, Access::TRANSFER_WRITE), (SHADERS, reads));
+                let reads = Access::SHADER_READ | Access::UNIFORM_READ;
+                device.barrier(
+                    cmd,
+                    (Stage::TRANSFER, Access::TRANSFER_WRITE),
+                    (SHADERS, reads),
+                );
             }
         }
     }
@@ -313,7 +317,7 @@ impl Frame<'_> {
     unsafe fn record_scatter(&self, cmd: vk::CommandBuffer) {
         let (crowd, frame_index) = (&*self.crowd, self.frame_index);
         let (device, sections) = (&crowd.device, &crowd.memory.buffers.sections);
-        let (stage, write) = (Stage::COMPUTE_SHADER, Access::SHADER_STORAGE_WRITE);
+        let (stage, write) = (Stage::COMPUTE_SHADER, Access::SHADER_WRITE);
         let buffers = &crowd.memory.buffers;
         let offsets = [sections.changes, sections.indices, sections.actors]
             .map(|part| buffers.offset(frame_index, part));
@@ -328,18 +332,14 @@ impl Frame<'_> {
         // SAFETY: `cmd` is recording outside a render pass, by this function's contract; set and
         // buffers are this crowd's and alive.
         unsafe {
-            device.barrier(
-                cmd,
-                (DEFORMS, write),
-                (stage, Access::SHADER_STORAGE_READ | write),
-            );
+            device.barrier(cmd, (DEFORMS, write), (stage, Access::SHADER_READ | write));
             device.begin_label(cmd, c"throng scatter");
             crowd
                 .pipelines
                 .scatter
                 .record(device, cmd, set, offsets, push);
             device.end_label(cmd);
-            let then = Access::SHADER_STORAGE_READ | write;
+            let then = Access::SHADER_READ | write;
             device.barrier(cmd, (stage, write), (DEFORMS, then));
         }
     }
@@ -354,12 +354,16 @@ impl Frame<'_> {
             return;
         };
         let device = &crowd.device;
-        let (copy, read, write) = (Stage::COPY, Access::TRANSFER_READ, Access::TRANSFER_WRITE);
-        let storage = Access::SHADER_STORAGE_READ | Access::SHADER_STORAGE_WRITE;
+        let (copy, read, write) = (
+            Stage::TRANSFER,
+            Access::TRANSFER_READ,
+            Access::TRANSFER_WRITE,
+        );
+        let storage = Access::SHADER_READ | Access::SHADER_WRITE;
         // SAFETY: `cmd` is recording outside a render pass, by this function's contract; the
         // buffers are this crowd's and alive.
         unsafe {
-            let written = Access::SHADER_STORAGE_WRITE | write;
+            let written = Access::SHADER_WRITE | write;
             device.barrier(cmd, (DEFORMS | copy, written), (copy, read | write));
             grown.record(device, cmd, &crowd.memory.buffers);
             let then = (DEFORMS | copy, storage | read | write);
@@ -387,11 +391,15 @@ impl Frame<'_> {
         );
         let sources = (crowd.memory.buffers.present(self.frame_index), words);
         let (device, buffer) = (&crowd.device, &crowd.memory.buffers.history);
-        let (copy, read, write) = (Stage::COPY, Access::TRANSFER_READ, Access::TRANSFER_WRITE);
+        let (copy, read, write) = (
+            Stage::TRANSFER,
+            Access::TRANSFER_READ,
+            Access::TRANSFER_WRITE,
+        );
         // SAFETY: `cmd` is recording outside a render pass, by this function's contract; the
         // buffers are this crowd's and alive.
         unsafe {
-            let written = Access::SHADER_STORAGE_WRITE | write;
+            let written = Access::SHADER_WRITE | write;
             device.barrier(cmd, (DEFORMS | copy, written), (copy, read | write));
             device.begin_label(cmd, c"throng history");
             let (to, retire_queue) = ((device, cmd), &mut crowd.memory.retire_queue);
@@ -400,7 +408,7 @@ impl Frame<'_> {
                 .histories
                 .record(to, buffer, retire_queue, sources, views);
             device.end_label(cmd);
-            device.barrier(cmd, (copy, write), (DEFORMS, Access::SHADER_STORAGE_READ));
+            device.barrier(cmd, (copy, write), (DEFORMS, Access::SHADER_READ));
         }
     }
 }

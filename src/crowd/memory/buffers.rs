@@ -20,7 +20,7 @@ use crate::palette::WriteOnly;
 use crate::pass::cull::{CullBuffers, CullPass};
 use crate::pass::scatter::{ScatterBuffers, ScatterPass};
 use ash::vk;
-use ash::vk::PipelineStageFlags2 as Stage;
+use ash::vk::PipelineStageFlags as Stage;
 use bytemuck::Pod;
 use core::ops::Range;
 
