@@ -25,7 +25,7 @@ pub(crate) struct Canvas {
     pub(crate) clear_depth: f32,
     layers: u32,
     color: Image,
-    depth: Image,
+    pub(crate) depth: Image,
     resolved: Option<Image>,
 }
 

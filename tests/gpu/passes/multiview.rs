@@ -1,15 +1,19 @@
 //! Passes with a view mask: several eyes in one draw, which show what views of their own show.
 
-use super::canvas::{Canvas, Layer, Subpasses};
+use super::canvas::{Canvas, DEPTH, Layer, Subpasses};
 use super::troupe::{TIME_S, Troupe};
 use crate::engine::Engine;
 use crate::support::exceptions::{self, Needs};
 use crate::support::frames::EXTENT;
 use crate::support::{SMALL, Setup, each_with_features, reversed, view};
 use throng::ash::vk;
-use throng::glam::{Mat4, Vec2, Vec3};
+use throng::glam::camera::rh;
+use throng::glam::{Affine3A, Mat4, Vec2, Vec3};
 use throng::gpu::Device;
-use throng::{Crowd, DepthBias, Error, Eye, PassDesc, PassId, PassKind, SubpassAttachments, View};
+use throng::{
+    Crowd, DepthBias, Error, Eye, PassDesc, PassId, PassKind, Shadow, ShadowMap, Spawn,
+    SubpassAttachments, View, ViewId, builtin,
+};
 
 const COLOR: vk::Format = vk::Format::R8G8B8A8_SRGB;
 const MOTION: vk::Format = vk::Format::R32G32_SFLOAT;
@@ -228,6 +232,130 @@ fn every_eye_has_motion_vectors_of_its_own() {
         });
         let scene = (PassKind::Motion, Subpasses::Color, 2);
         Scene::new(setup, scene, (ONE, false)).compare(setup, &views);
+    });
+}
+
+/// Draws both eyes of a view under a sun whose shadow map has two layers: all of it in two draws, or
+/// in one for each layer.
+fn under_the_sun(
+    setup: &mut Setup,
+    (engine, crowd): (&mut Engine, &mut Crowd),
+    (map, canvas): (&mut Canvas, &mut Canvas),
+    (lights, seen): (&View, &View),
+    at_once: bool,
+) -> [Layer; 2] {
+    let view_mask = if at_once { 0b11 } else { 0 };
+    let shadow = PassDesc {
+        kind: PassKind::Shadow,
+        depth_format: DEPTH,
+        view_mask,
+        ..PassDesc::default()
+    };
+    let shaded = PassDesc {
+        color_formats: &[COLOR],
+        depth_format: DEPTH,
+        shadow_map: true,
+        view_mask,
+        ..PassDesc::default()
+    };
+    let [shadow, shaded] =
+        [shadow, shaded].map(|desc| unsafe { crowd.create_pass(&desc) }.unwrap());
+    let views = match at_once {
+        true => vec![*lights, *seen],
+        false => [lights, seen]
+            .iter()
+            .flat_map(|view| [0, 1].map(|eye| view.of_eye(eye).unwrap()))
+            .collect(),
+    };
+    engine.run(|engine, cmd| unsafe {
+        let allocator = &mut setup.context.allocator();
+        let mut frame = crowd.begin_frame(allocator, 0, TIME_S).unwrap();
+        let views = frame.record_prepare(cmd, &views).unwrap();
+        let draw = |canvas: &mut Canvas, kind, pass, views: &[ViewId]| {
+            for (layer, view) in (0..).zip(views) {
+                canvas.dynamic(engine, cmd, (layer, view_mask), kind, || {
+                    frame.record_draw(cmd, *view, pass).unwrap();
+                });
+            }
+        };
+        map.ready(engine, cmd);
+        canvas.ready(engine, cmd);
+        let (lights, eyes) = views.split_at(views.len() / 2);
+        draw(map, Subpasses::Depth, shadow, lights);
+        let attached = vk::ImageLayout::DEPTH_STENCIL_ATTACHMENT_OPTIMAL;
+        let sampled = vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL;
+        engine.transition(cmd, &map.depth, attached, sampled);
+        draw(canvas, Subpasses::Color, shaded, eyes);
+        canvas.finish(engine, cmd);
+    });
+    [0, 1].map(|layer| canvas.read(engine, layer, Subpasses::Color))
+}
+
+#[test]
+fn both_eyes_see_the_shadows_of_the_sun() {
+    each_with_features(|setup| {
+        let mut engine = Engine::of_setup(setup);
+        let mut crowd = setup.crowd(1, SMALL);
+        let mannequin = builtin::mannequin().unwrap().character;
+        let mannequin = crowd.add_character(&mut setup.context.allocator(), &mannequin);
+        for x in [-1.0, 0.0, 0.7, 1.6] {
+            let spawn = Spawn {
+                world_from_model: Affine3A::from_translation(Vec3::new(x, 0.0, 0.3 * x)),
+                ..Spawn::default()
+            };
+            crowd.spawn(mannequin.clone().unwrap(), &spawn).unwrap();
+        }
+        let sun = Vec3::new(1.0, 0.5, 0.3);
+        let look = rh::view::look_at_mat4(sun * 10.0, Vec3::Y, Vec3::Y);
+        let clips = [1.2_f32, 3.0]
+            .map(|half| rh::proj::vulkan::orthographic(-half, half, -half, half, 0.1, 30.0) * look);
+        let mut lights = View::new(clips[0], sun * 10.0, EXTENT);
+        lights.more_eyes[0] = Some(Eye::new(clips[1], sun * 10.0));
+        let mut shadow = Shadow {
+            layers: 2,
+            ..Shadow::default()
+        };
+        shadow.clip_from_world[..2].copy_from_slice(&clips);
+        let eye = |x| view(Vec3::new(x, 1.4, 6.0), Vec3::new(0.3, 0.8, 0.0), EXTENT);
+        let mut seen = View {
+            shadow: Some(shadow),
+            error_px: 0.0,
+            ..eye(-0.1)
+        };
+        seen.lighting.sun_direction = sun;
+        let right = eye(0.1);
+        seen.more_eyes[0] = Some(Eye::new(right.clip_from_world, right.eye));
+        lights.error_px = 0.0;
+
+        let mut map = Canvas::new(&mut engine, COLOR, ONE, (2, 1.0));
+        let mut canvas = Canvas::new(&mut engine, COLOR, ONE, (2, 1.0));
+        let looked_up = ShadowMap {
+            view: engine.view(&mut map.depth, 0, 2),
+            layout: vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL,
+            edge: EXTENT.width,
+            reversed_z: false,
+        };
+        unsafe { crowd.set_shadow_map(&looked_up) }.unwrap();
+        let mut pictures = Vec::new();
+        for (shadow, at_once) in [(Some(shadow), false), (Some(shadow), true), (None, true)] {
+            let seen = View { shadow, ..seen };
+            let on = (&mut map, &mut canvas);
+            let with = (&mut engine, &mut crowd);
+            pictures.push(under_the_sun(setup, with, on, (&lights, &seen), at_once));
+        }
+        let [one_by_one, at_once, bright] = [&pictures[0], &pictures[1], &pictures[2]];
+        for eye in 0..2 {
+            assert!(at_once[eye] == one_by_one[eye], "eye {eye}");
+            let both = at_once[eye].color.iter().zip(&bright[eye].color);
+            let dark = both.filter(|(dark, bright)| dark < bright).count();
+            assert!(dark > 100, "eye {eye}: {dark} bytes lie in shadow");
+        }
+        assert!(at_once[0] != at_once[1]);
+        setup.context.wait_idle().unwrap();
+        unsafe { crowd.destroy(&mut setup.context.allocator()) };
+        map.destroy(&mut engine);
+        canvas.destroy(&mut engine);
+        engine.destroy();
     });
 }
 
