@@ -42,12 +42,12 @@ pub(crate) fn compile(dir: &Path) -> Result<Vec<Built>, Vec<ShaderError>> {
 fn options(dir: &Path) -> shaderc::Result<shaderc::CompileOptions<'_>> {
     let mut options = shaderc::CompileOptions::new()?;
     options.set_source_language(shaderc::SourceLanguage::GLSL);
-    debug_assert_eq!(FLAGS, "vulkan1.3 spirv1.6 O0, exact fma");
+    debug_assert_eq!(FLAGS, "vulkan1.3 spirv1.5 O0, exact fma");
     options.set_target_env(
         shaderc::TargetEnv::Vulkan,
         shaderc::EnvVersion::Vulkan1_3 as u32,
     );
-    options.set_target_spirv(shaderc::SpirvVersion::V1_6);
+    options.set_target_spirv(shaderc::SpirvVersion::V1_5);
     options.set_optimization_level(shaderc::OptimizationLevel::Zero);
     options.set_include_callback(|include, _, file, _| {
         let file = file.strip_prefix(FOLDER).unwrap_or(file);

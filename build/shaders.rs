@@ -24,7 +24,7 @@ pub(crate) use manifest::{Hash, Manifest};
 /// - shaderc's optimiser drops every name, and any optimiser drops the bindings and members that a
 ///   shader declares and does not use. The layout tests read them, and so does everyone who opens a
 ///   capture in a frame debugger.
-pub(crate) const FLAGS: &str = "vulkan1.3 spirv1.6 O0, exact fma";
+pub(crate) const FLAGS: &str = "vulkan1.3 spirv1.5 O0, exact fma";
 
 /// The first word of every SPIR-V module.
 const SPIRV_MAGIC: u32 = 0x0723_0203;

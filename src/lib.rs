@@ -174,7 +174,7 @@ pub use ash;
 #[cfg(feature = "vulkan")]
 pub use crowd::{
     Attachment, Capacity, CharacterDesc, CharacterId, CrowdDesc, CrowdMut, CrowdRef, CrowdSnapshot,
-    Culling, DrawBindings, Frame, InCrowd, IndirectDraw, Instance, InstanceHit, InstanceId,
+    Culling, DrawBindings, Eye, Frame, InCrowd, IndirectDraw, Instance, InstanceHit, InstanceId,
     InstanceMut, InstanceRef, InstanceSnapshot, Lighting, ListId, MoreInstances, PassId,
     PipelineInfo, Shadow, Side, SkinnedVertices, SkinningStage, Spawn, Stages, Stats, View, ViewId,
     ViewStats, Views, WarmUp,
@@ -187,11 +187,13 @@ pub use id::Id;
 #[cfg(feature = "vulkan")]
 pub use pass::animate::{AnimateDispatch, AnimateJob, AnimateJobs, AnimatePipeline};
 #[cfg(feature = "vulkan")]
-pub use pass::desc::{DepthBias, MaterialDesc, PassDesc, PassKind};
+pub use pass::desc::{DepthBias, MaterialDesc, PassDesc, PassKind, Subpass};
 #[cfg(feature = "vulkan")]
 pub use pass::shadow_map::ShadowMap;
 #[cfg(feature = "vulkan")]
 pub use pass::skin::{SkinDispatch, SkinList, SkinPipeline};
+#[cfg(feature = "vulkan")]
+pub use pass::subpass::SubpassAttachments;
 pub use simd::SimdLevel;
 pub use threads::Threads;
 

@@ -207,13 +207,13 @@ impl Profiler {
         let names = self.names.get(self.frame_index as usize)?;
         names.get(number as usize)?.set(name).ok()?;
         let query = (self.frame_index * self.scopes_per_frame + number) * 2;
-        let stage = vk::PipelineStageFlags2::ALL_COMMANDS;
+        let stage = vk::PipelineStageFlags::ALL_COMMANDS;
         // SAFETY: `cmd` is recording, and runs once after the reset, by this function's contract.
         // `used` gives each number to one scope, so nothing else writes this query.
         unsafe {
             device
                 .raw
-                .cmd_write_timestamp2(cmd, stage, self.pool.handle, query)
+                .cmd_write_timestamp(cmd, stage, self.pool.handle, query)
         };
         let frame = self.opened;
         Some(Scope { frame, query })
@@ -230,14 +230,14 @@ impl Profiler {
         if scope.frame != self.opened {
             return;
         }
-        let (stage, query) = (vk::PipelineStageFlags2::ALL_COMMANDS, scope.query + 1);
+        let (stage, query) = (vk::PipelineStageFlags::ALL_COMMANDS, scope.query + 1);
         // SAFETY: `cmd` is recording, and runs once after the reset, by this function's contract.
         // `begin` made the scope in this frame, as just compared, and it cannot be copied, so
         // nothing else writes this query.
         unsafe {
             device
                 .raw
-                .cmd_write_timestamp2(cmd, stage, self.pool.handle, query)
+                .cmd_write_timestamp(cmd, stage, self.pool.handle, query)
         };
     }
 

@@ -236,10 +236,10 @@ impl Upload {
                 );
             }
         }
-        use vk::{AccessFlags2 as Access, PipelineStageFlags2 as Stage};
+        use vk::{AccessFlags as Access, PipelineStageFlags as Stage};
         let readers = (Stage::ALL_COMMANDS, Access::MEMORY_READ);
         // SAFETY: `cmd` is recording outside a render pass, by this function's contract.
-        unsafe { device.barrier(cmd, (Stage::COPY, Access::TRANSFER_WRITE), readers) };
+        unsafe { device.barrier(cmd, (Stage::TRANSFER, Access::TRANSFER_WRITE), readers) };
         self.recorded = (self.buffers.len(), self.images.len());
         self.bytes = 0;
     }
@@ -275,27 +275,29 @@ unsafe fn transition(
     from: vk::ImageLayout,
     to: vk::ImageLayout,
 ) {
-    use vk::{AccessFlags2 as Access, PipelineStageFlags2 as Stage};
+    use vk::{AccessFlags as Access, PipelineStageFlags as Stage};
     let filling = to == vk::ImageLayout::TRANSFER_DST_OPTIMAL;
-    let write = (Stage::COPY, Access::TRANSFER_WRITE);
+    let write = (Stage::TRANSFER, Access::TRANSFER_WRITE);
     let (src, dst) = if filling {
-        ((Stage::NONE, Access::NONE), write)
+        ((Stage::TOP_OF_PIPE, Access::empty()), write)
     } else {
         // Shaders of every stage, also of stages that exist only with extensions.
-        (write, (Stage::ALL_COMMANDS, Access::SHADER_SAMPLED_READ))
+        (write, (Stage::ALL_COMMANDS, Access::SHADER_READ))
     };
-    let barriers = [vk::ImageMemoryBarrier2::default()
+    let barriers = [vk::ImageMemoryBarrier::default()
         .image(image)
         .old_layout(from)
         .new_layout(to)
-        .src_stage_mask(src.0)
         .src_access_mask(src.1)
-        .dst_stage_mask(dst.0)
         .dst_access_mask(dst.1)
         .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
         .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
         .subresource_range(color_range())];
-    let info = vk::DependencyInfo::default().image_memory_barriers(&barriers);
+    let flags = vk::DependencyFlags::empty();
     // SAFETY: `cmd` is recording outside a render pass, by this function's contract.
-    unsafe { device.raw.cmd_pipeline_barrier2(cmd, &info) };
+    unsafe {
+        device
+            .raw
+            .cmd_pipeline_barrier(cmd, src.0, dst.0, flags, &[], &[], &barriers);
+    }
 }

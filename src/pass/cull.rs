@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::gpu::pipeline::{compute_pipeline, pipeline_layout, spirv};
 use crate::gpu::{Device, Object, sets};
 use ash::vk;
-use ash::vk::{AccessFlags2 as Access, PipelineStageFlags2 as Stage};
+use ash::vk::{AccessFlags as Access, PipelineStageFlags as Stage};
 use bytemuck::{Pod, Zeroable};
 
 /// Where everything lies, and how many there are. The fields are those of
@@ -60,12 +60,18 @@ const STAGES: [(&str, &[u32]); 6] = [
 /// wrote, and compact and args what scan wrote.
 const WAITS: [bool; STAGES.len()] = [false, true, true, false, true, false];
 
+/// The stages that test instances, which are the first. They have pipelines for views with several
+/// eyes.
+const TESTS: usize = 2;
+
 /// Pipelines and set layout.
 #[derive(Debug)]
 pub(crate) struct CullPass {
     set_layout: Object<vk::DescriptorSetLayout>,
     layout: Object<vk::PipelineLayout>,
     pipelines: [Object<vk::Pipeline>; STAGES.len()],
+    /// Those of [`TESTS`] for views with several eyes. Null on a device without multiview.
+    eyes: [Object<vk::Pipeline>; TESTS],
 }
 
 /// The buffers that the stages read and write.
@@ -93,6 +99,8 @@ pub(crate) struct CullDispatch {
     pub(crate) limited: bool,
     /// True if the stage animate follows.
     pub(crate) animates: bool,
+    /// True if a view has several eyes.
+    pub(crate) eyes: bool,
 }
 
 const BINDINGS: [vk::DescriptorType; 3] = [
@@ -110,6 +118,7 @@ impl CullPass {
             set_layout: Object::null(),
             layout: Object::null(),
             pipelines: core::array::from_fn(|_| Object::null()),
+            eyes: core::array::from_fn(|_| Object::null()),
         }
     }
 
@@ -136,14 +145,24 @@ impl CullPass {
             // above. Its workgroup has a fixed size of at most 128.
             *pipeline = unsafe { compute_pipeline(device, &name, words, layout, &[]) }?;
         }
+        if !device.enabled.multiview {
+            return Ok(());
+        }
+        for (pipeline, (name, words)) in self.eyes.iter_mut().zip(STAGES) {
+            let name = format!("throng {name} of eyes");
+            // SAFETY: as above. The constant is no size.
+            *pipeline = unsafe { compute_pipeline(device, &name, words, layout, &[vk::TRUE]) }?;
+        }
         Ok(())
     }
 
     /// The pipelines, with their names.
     pub(crate) fn pipelines(&self) -> impl Iterator<Item = (&'static str, vk::Pipeline)> + '_ {
-        let names = STAGES.iter().map(|(name, _)| *name);
-        let all = self.pipelines.iter().map(|pipeline| pipeline.handle);
-        names.zip(all)
+        let names = || STAGES.iter().map(|(name, _)| *name);
+        let handle = |pipeline: &Object<vk::Pipeline>| pipeline.handle;
+        let eyes = names().zip(self.eyes.iter().map(handle));
+        let eyes = eyes.filter(|(_, pipeline)| *pipeline != vk::Pipeline::null());
+        names().zip(self.pipelines.iter().map(handle)).chain(eyes)
     }
 
     /// Makes a set in a pool of its own.
@@ -207,7 +226,7 @@ impl CullPass {
             [args, views],
         ];
         let stage = Stage::COMPUTE_SHADER;
-        let (read, write) = (Access::SHADER_STORAGE_READ, Access::SHADER_STORAGE_WRITE);
+        let (read, write) = (Access::SHADER_READ, Access::SHADER_WRITE);
         // SAFETY: `cmd` is recording outside a render pass and `set` has this layout, by this
         // function's contract. The numbers of workgroups are within the limits of every device:
         // there are less than 65,536 chunks, characters and views.
@@ -215,8 +234,11 @@ impl CullPass {
             raw.cmd_bind_descriptor_sets(cmd, point, layout, 0, &[dispatch.set], &[dispatch.input]);
             let push = bytemuck::bytes_of(&dispatch.push);
             raw.cmd_push_constants(cmd, layout, vk::ShaderStageFlags::COMPUTE, 0, push);
+            let tests = if dispatch.eyes { TESTS } else { 0 };
+            let others = self.pipelines.iter().skip(tests);
+            let pipelines = self.eyes.iter().take(tests).chain(others);
             let mut waits = false;
-            for ((pipeline, wait), [x, y]) in self.pipelines.iter().zip(WAITS).zip(sizes) {
+            for ((pipeline, wait), [x, y]) in pipelines.zip(WAITS).zip(sizes) {
                 waits |= wait;
                 if x == 0 || y == 0 {
                     continue;
@@ -237,7 +259,7 @@ impl CullPass {
     pub(crate) unsafe fn destroy(&mut self, device: &Device) {
         // SAFETY: the GPU does not use them, by this function's contract.
         unsafe {
-            for pipeline in &mut self.pipelines {
+            for pipeline in self.pipelines.iter_mut().chain(&mut self.eyes) {
                 pipeline.destroy(device);
             }
             self.layout.destroy(device);

@@ -1,7 +1,8 @@
 //! The descriptions of passes: their purpose, attachments and shading.
 
 use crate::error::{Error, Result};
-use crate::gpu::{Device, limit};
+use crate::gpu::layout::GpuView;
+use crate::gpu::{Device, Features, limit};
 use ash::vk;
 
 /// The purpose of a pass.
@@ -73,8 +74,11 @@ impl DepthBias {
 /// [`Frame::record_draw`](crate::Frame::record_draw), which does not change them.
 ///
 /// If the crowd was made with
-/// [`Enabled::descriptor_indexing`](crate::gpu::Enabled::descriptor_indexing), a shader that
+/// [`Features::descriptor_indexing`](crate::gpu::Features::descriptor_indexing), a shader that
 /// samples throng's textures must be compiled with `THRONG_BINDLESS` defined; otherwise without.
+///
+/// In a pass with a [view mask](PassDesc::view_mask), a shader that depends on the eye must be
+/// compiled with `THRONG_MULTIVIEW` defined. One that calls `throng_surface()` does.
 #[derive(Debug, Clone, Copy)]
 pub struct MaterialDesc<'a> {
     /// SPIR-V for Vulkan 1.3.
@@ -118,9 +122,19 @@ impl MaterialDesc<'_> {
     }
 }
 
+/// A subpass of the engine's render pass. See [`PassDesc::render_pass`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Subpass {
+    /// The render pass.
+    pub render_pass: vk::RenderPass,
+    /// The index of the subpass.
+    pub index: u32,
+}
+
 /// The attachments and options of a pass.
 ///
-/// The attachments are those of the engine's `vkCmdBeginRendering`.
+/// The attachments are those of the engine's `vkCmdBeginRendering`, or of a subpass of its
+/// `VkRenderPass`.
 ///
 /// ```
 /// use throng::ash::vk;
@@ -144,10 +158,20 @@ impl MaterialDesc<'_> {
 pub struct PassDesc<'a> {
     /// The purpose of the pass.
     pub kind: PassKind,
+    /// The engine's render pass, or `None` for `vkCmdBeginRendering`.
+    ///
+    /// The pass draws in its subpass, and in those of render passes that are compatible with it.
+    /// Formats and samples are still those of the fields below.
+    /// [`SubpassAttachments`](crate::SubpassAttachments) takes them from what the render pass was
+    /// created with. Without a render pass, the device needs
+    /// [`Features::dynamic_rendering`](crate::gpu::Features::dynamic_rendering).
+    pub render_pass: Option<Subpass>,
     /// Formats of the colour attachments.
     ///
+    /// Of a subpass, these are its `pColorAttachments`, with `UNDEFINED` for unused ones.
+    ///
     /// Colour is written to the first. The others are not written, which requires
-    /// [`Enabled::independent_blend`](crate::gpu::Enabled::independent_blend). They may be
+    /// [`Features::independent_blend`](crate::gpu::Features::independent_blend). They may be
     /// `UNDEFINED`, for attachments without an image.
     pub color_formats: &'a [vk::Format],
     /// Format of the depth attachment, or `UNDEFINED` for none.
@@ -158,6 +182,14 @@ pub struct PassDesc<'a> {
     pub stencil_format: vk::Format,
     /// Samples of every attachment.
     pub samples: vk::SampleCountFlags,
+    /// The view mask of the rendering or the subpass (multiview), or 0.
+    ///
+    /// One draw then draws into several layers of the attachments. Layer 0 shows what the first eye
+    /// of a [view](crate::View) sees, layer n its
+    /// [further eye](crate::View::more_eyes) n − 1. The mask has no bits above those of
+    /// [`View::MAX_EYES`](crate::View::MAX_EYES) eyes. It needs
+    /// [`Features::multiview`](crate::gpu::Features::multiview).
+    pub view_mask: u32,
     /// True if depth 1 is near.
     ///
     /// Depth is then compared with `GREATER_OR_EQUAL` instead of `LESS_OR_EQUAL`. Clear it to 0.
@@ -189,10 +221,12 @@ impl Default for PassDesc<'_> {
     fn default() -> Self {
         Self {
             kind: PassKind::Color,
+            render_pass: None,
             color_formats: &[],
             depth_format: vk::Format::UNDEFINED,
             stencil_format: vk::Format::UNDEFINED,
             samples: vk::SampleCountFlags::TYPE_1,
+            view_mask: 0,
             reversed_z: false,
             after_prepass: None,
             depth_bias: None,
@@ -306,11 +340,26 @@ pub(super) fn check(device: &Device, desc: &PassDesc<'_>) -> Result<()> {
     {
         return invalid("PassDesc::depth_bias", "must be finite");
     }
-    if colorful && desc.color_formats.len() > 1 && !device.enabled.independent_blend {
-        return Err(Error::Unsupported {
-            device: device.name().into(),
-            missing: vec!["independentBlend"],
-        });
+    if colorful && desc.color_formats.len() > 1 {
+        let needed = Features::NONE.with_independent_blend(true);
+        device.expect_enabled("PassDesc::color_formats", needed)?;
+    }
+    if desc.view_mask != 0 {
+        let needed = Features::NONE.with_multiview(true);
+        device.expect_enabled("PassDesc::view_mask", needed)?;
+        let eyes = u32::BITS - desc.view_mask.leading_zeros();
+        let cap = device.limits.max_multiview_views.min(GpuView::EYES as u32);
+        limit("eyes of a view mask", eyes.into(), cap.into())?;
+    }
+    match desc.render_pass {
+        Some(subpass) if subpass.render_pass == vk::RenderPass::null() => {
+            return invalid("PassDesc::render_pass", "must not be null");
+        }
+        Some(_) => {}
+        None => {
+            let needed = Features::NONE.with_dynamic_rendering(true);
+            device.expect_enabled("a PassDesc without a render pass", needed)?;
+        }
     }
     match &desc.material {
         None => Ok(()),

@@ -101,6 +101,28 @@ fn the_committed_spirv_is_fresh() {
     assert_eq!(complaints(&own()), [""; 0]);
 }
 
+/// SPIR-V 1.6 states the sizes of workgroups as `LocalSizeId`, which needs `maintenance4`.
+#[test]
+fn the_committed_spirv_is_1_5_at_most() -> Outcome {
+    const EXECUTION_MODE_ID: u32 = 331;
+    for name in find(&own())? {
+        let bytes = fs::read(own().join(format!("spv/{name}.spv")))?;
+        let words: Vec<u32> = bytes
+            .as_chunks()
+            .0
+            .iter()
+            .map(|word| u32::from_le_bytes(*word))
+            .collect();
+        assert!(words[1] <= 0x0001_0500, "{name}: version {:#x}", words[1]);
+        let mut at = 5;
+        while at < words.len() {
+            assert_ne!(words[at] & 0xFFFF, EXECUTION_MODE_ID, "{name}");
+            at += (words[at] >> 16).max(1) as usize;
+        }
+    }
+    Ok(())
+}
+
 #[test]
 fn every_committed_shader_goes_stale_with_its_text() -> Outcome {
     let dir = scratch("own")?;

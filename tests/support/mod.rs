@@ -25,7 +25,7 @@ use std::sync::OnceLock;
 use throng::ash::{self, vk};
 use throng::glam::camera::rh;
 use throng::glam::{Mat4, Vec3};
-use throng::gpu::{Device, Enabled};
+use throng::gpu::{Device, Features};
 use throng::standalone::{Context, ContextDesc, Messages, Validation};
 use throng::{Capacity, Crowd, CrowdDesc, Side, Stages, Threads, View};
 use throng_reference::precision::Grid;
@@ -154,7 +154,7 @@ impl Setup {
     /// device that has the same features.
     pub fn device_of(&self, instance: &ash::Instance, device: &ash::Device) -> Device {
         let enabled = if self.config.bare {
-            Enabled::NONE
+            Features::REQUIRED.with_dynamic_rendering(true)
         } else {
             unsafe { self.context.gpu_device() }.enabled()
         };
@@ -279,8 +279,21 @@ fn configs() -> impl Iterator<Item = Config> {
 /// Runs a test in some of the configurations: see [`configs`].
 ///
 /// Any message of the layer fails it, including messages at the destruction of the device.
-pub fn each(mut test: impl FnMut(&mut Setup)) {
-    for config in configs() {
+pub fn each(test: impl FnMut(&mut Setup)) {
+    each_of(configs(), test);
+}
+
+/// As [`each`], but always with the optional features of the device.
+pub fn each_with_features(test: impl FnMut(&mut Setup)) {
+    let configs = configs().map(|config| Config {
+        bare: false,
+        ..config
+    });
+    each_of(configs, test);
+}
+
+fn each_of(configs: impl Iterator<Item = Config>, mut test: impl FnMut(&mut Setup)) {
+    for config in configs {
         let mut setup = Setup::new(config);
         let messages = setup.context.messages();
         let teller = Teller(config, messages.clone());

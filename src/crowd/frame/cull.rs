@@ -14,7 +14,7 @@ use crate::gpu::animation::words;
 use crate::gpu::layout::{GpuActor, GpuCullView};
 use crate::pass::cull::{CullDispatch, CullPush};
 use ash::vk;
-use ash::vk::{AccessFlags2 as Access, PipelineStageFlags2 as Stage};
+use ash::vk::{AccessFlags as Access, PipelineStageFlags as Stage};
 
 /// What the GPU's stages know of an instance.
 pub(super) fn actor(
@@ -77,11 +77,23 @@ impl Frame<'_> {
             .chunks
             .upload(&mut scene.characters, &layout, &mut patches)?;
         let sections = buffers.sections;
-        let records = views.iter().map(|view| ViewTest::new(view).record(view));
+        // The records of further eyes follow those of all views.
+        let more = |views: &[View]| -> usize {
+            let eyes = views.iter().map(View::eye_count);
+            eyes.sum::<usize>() - views.len()
+        };
+        let records = views.iter().enumerate().map(|(number, view)| {
+            let before = views.get(..number).unwrap_or_default();
+            let more_at = views.len() + more(before);
+            ViewTest::new(view).record(view, more_at as u32)
+        });
+        let eyes = views.iter();
+        let eyes = eyes.flat_map(|view| ViewTest::new(view).more_records(view));
+        let count = views.len() + more(views);
         // SAFETY: the work of this frame index has ended, by the contract of `begin_frame`.
         unsafe {
-            let mut out = buffers.write(frame_index, sections.cull_views, 0, views.len())?;
-            out.fill_with(records)?;
+            let mut out = buffers.write(frame_index, sections.cull_views, 0, count)?;
+            out.fill_from(records.chain(eyes))?;
         }
         // Instances that came after a list was made are not in it.
         let words = scene.visibility.blocks();
@@ -95,7 +107,7 @@ impl Frame<'_> {
             out.fill_from(bits)?;
         }
         *written = Written {
-            cull_views: views.len() as u64 * size_of::<GpuCullView>() as u64,
+            cull_views: count as u64 * size_of::<GpuCullView>() as u64,
             listed_bits: u64::from(scene.visibility.lists) * u64::from(each),
             patches: buffers.patched,
             ..*written
@@ -115,8 +127,8 @@ impl Frame<'_> {
         let (Some(work), Some(pass)) = (&buffers.work, &crowd.pipelines.cull) else {
             return;
         };
-        let (compute, copy, clear) = (Stage::COMPUTE_SHADER, Stage::COPY, Stage::CLEAR);
-        let (read, write) = (Access::SHADER_STORAGE_READ, Access::SHADER_STORAGE_WRITE);
+        let (compute, transfer) = (Stage::COMPUTE_SHADER, Stage::TRANSFER);
+        let (read, write) = (Access::SHADER_READ, Access::SHADER_WRITE);
         let (from, to) = (Access::TRANSFER_READ, Access::TRANSFER_WRITE);
         let layout = &work.layout;
         let (counters, bytes) = layout.cleared();
@@ -127,8 +139,8 @@ impl Frame<'_> {
         unsafe {
             device.begin_label(cmd, c"throng cull");
             let scope = self.begin_scope(cmd, "cull");
-            let before = DEFORMS | Stage::DRAW_INDIRECT | copy;
-            let now = copy | clear | compute;
+            let before = DEFORMS | Stage::DRAW_INDIRECT | transfer;
+            let now = transfer | compute;
             device.barrier(cmd, (before, write | to), (now, to | read | write));
             for regions in buffers.copies.chunks(MAX_REGIONS) {
                 let to = work.buffer.handle;
@@ -142,10 +154,10 @@ impl Frame<'_> {
                 .raw
                 .cmd_fill_buffer(cmd, work.buffer.handle, counters, bytes, 0);
             let then = (DEFORMS, read | write);
-            device.barrier(cmd, (copy | clear, to), then);
+            device.barrier(cmd, (transfer, to), then);
             crowd.record_shared_poses(cmd);
             pass.record(device, cmd, &dispatch);
-            let readers = DEFORMS | Stage::DRAW_INDIRECT | copy;
+            let readers = DEFORMS | Stage::DRAW_INDIRECT | transfer;
             let reads = read | Access::INDIRECT_COMMAND_READ | from;
             device.barrier(cmd, (compute, write), (readers, reads));
             if let Some(read_back) = buffers.read_back.as_ref().filter(|_| !views.is_empty()) {
@@ -158,7 +170,7 @@ impl Frame<'_> {
                 device
                     .raw
                     .cmd_copy_buffer(cmd, work.buffer.handle, to_host, &[region]);
-                device.barrier(cmd, (copy, to), (Stage::HOST, Access::HOST_READ));
+                device.barrier(cmd, (transfer, to), (Stage::HOST, Access::HOST_READ));
             }
             self.end_scope(cmd, scope);
             device.end_label(cmd);
@@ -224,6 +236,7 @@ impl Frame<'_> {
             characters,
             draws,
             animates: poses.is_some(),
+            eyes: views.iter().any(|view| view.eye_count() > 1),
             limited: views
                 .iter()
                 .any(|view| view.max_triangles.is_some() && !ViewTest::new(view).is_fixed()),

@@ -11,11 +11,11 @@ use crate::crowd::scene::Scene;
 use crate::crowd::view::View;
 use crate::crowd::view_record::Prepared;
 use crate::error::{Error, Result};
-use crate::gpu::layout::{GpuActor, GpuChange};
-use crate::gpu::limit;
+use crate::gpu::layout::{GpuActor, GpuChange, GpuEye};
+use crate::gpu::{Features, limit};
 use crate::pass::scatter::ScatterPush;
 use ash::vk;
-use ash::vk::{AccessFlags2 as Access, PipelineStageFlags2 as Stage};
+use ash::vk::{AccessFlags as Access, PipelineStageFlags as Stage};
 use std::time::Instant;
 
 impl Crowd {
@@ -129,6 +129,13 @@ impl Frame<'_> {
         let (limits, histories) = (&self.crowd.device.limits, &self.crowd.frame.histories);
         views.iter().enumerate().try_for_each(|(index, view)| {
             let checked = view.check(limits);
+            let checked = checked.and_then(|()| match view.eye_count() {
+                1 => Ok(()),
+                _ => {
+                    let needed = Features::NONE.with_multiview(true);
+                    self.crowd.device.expect_enabled("View::more_eyes", needed)
+                }
+            });
             let checked = checked.and_then(|()| histories.check(views, index));
             let frame = self.crowd.memory.retire_queue.frame();
             let checked = checked.and_then(|()| self.crowd.scene.visibility.check(view, frame));
@@ -174,6 +181,13 @@ impl Frame<'_> {
                 view_bytes += len as u64;
             }
             written.views = start + VIEW_BYTES;
+            for eye in view.eye_records(&past) {
+                let (section, at) = (sections.views, written.views);
+                // SAFETY: as above.
+                unsafe { buffers.write(frame_index, section, at, 1)? }.copy_from(&[eye])?;
+                view_bytes += size_of::<GpuEye>() as u64;
+                written.views += size_of::<GpuEye>() as u64;
+            }
         }
         written.view_gaps = written.views - view_bytes;
         let blended = &mut crowd.frame.sorted;
@@ -291,7 +305,7 @@ impl Frame<'_> {
                 // Each frame in flight has its own part of the copy. But a layer that ignores
                 // dynamic offsets assumes that every frame reads the part of the first frame index,
                 // and would report a hazard.
-                let (none, copy) = (Access::NONE, Stage::COPY);
+                let (none, copy) = (Access::empty(), Stage::TRANSFER);
                 device.barrier(cmd, (SHADERS, none), (copy, none));
             }
             let records = crowd
@@ -302,8 +316,12 @@ impl Frame<'_> {
             let palettes = &crowd.memory.buffers.palettes;
             let palettes = palettes.record_rows(device, cmd, frame_index, rows);
             if records || palettes {
-                let reads = Access::SHADER_STORAGE_READ | Access::UNIFORM_READ;
-                device.barrier(cmd, (Stage::COPY, Access::TRANSFER_WRITE), (SHADERS, reads));
+                let reads = Access::SHADER_READ | Access::UNIFORM_READ;
+                device.barrier(
+                    cmd,
+                    (Stage::TRANSFER, Access::TRANSFER_WRITE),
+                    (SHADERS, reads),
+                );
             }
         }
     }
@@ -317,7 +335,7 @@ impl Frame<'_> {
     unsafe fn record_scatter(&self, cmd: vk::CommandBuffer) {
         let (crowd, frame_index) = (&*self.crowd, self.frame_index);
         let (device, sections) = (&crowd.device, &crowd.memory.buffers.sections);
-        let (stage, write) = (Stage::COMPUTE_SHADER, Access::SHADER_STORAGE_WRITE);
+        let (stage, write) = (Stage::COMPUTE_SHADER, Access::SHADER_WRITE);
         let buffers = &crowd.memory.buffers;
         let offsets = [sections.changes, sections.indices, sections.actors]
             .map(|part| buffers.offset(frame_index, part));
@@ -332,18 +350,14 @@ impl Frame<'_> {
         // SAFETY: `cmd` is recording outside a render pass, by this function's contract; set and
         // buffers are this crowd's and alive.
         unsafe {
-            device.barrier(
-                cmd,
-                (DEFORMS, write),
-                (stage, Access::SHADER_STORAGE_READ | write),
-            );
+            device.barrier(cmd, (DEFORMS, write), (stage, Access::SHADER_READ | write));
             device.begin_label(cmd, c"throng scatter");
             crowd
                 .pipelines
                 .scatter
                 .record(device, cmd, set, offsets, push);
             device.end_label(cmd);
-            let then = Access::SHADER_STORAGE_READ | write;
+            let then = Access::SHADER_READ | write;
             device.barrier(cmd, (stage, write), (DEFORMS, then));
         }
     }
@@ -358,12 +372,16 @@ impl Frame<'_> {
             return;
         };
         let device = &crowd.device;
-        let (copy, read, write) = (Stage::COPY, Access::TRANSFER_READ, Access::TRANSFER_WRITE);
-        let storage = Access::SHADER_STORAGE_READ | Access::SHADER_STORAGE_WRITE;
+        let (copy, read, write) = (
+            Stage::TRANSFER,
+            Access::TRANSFER_READ,
+            Access::TRANSFER_WRITE,
+        );
+        let storage = Access::SHADER_READ | Access::SHADER_WRITE;
         // SAFETY: `cmd` is recording outside a render pass, by this function's contract; the
         // buffers are this crowd's and alive.
         unsafe {
-            let written = Access::SHADER_STORAGE_WRITE | write;
+            let written = Access::SHADER_WRITE | write;
             device.barrier(cmd, (DEFORMS | copy, written), (copy, read | write));
             grown.record(device, cmd, &crowd.memory.buffers);
             let then = (DEFORMS | copy, storage | read | write);
@@ -391,11 +409,15 @@ impl Frame<'_> {
         );
         let sources = (crowd.memory.buffers.present(self.frame_index), words);
         let (device, buffer) = (&crowd.device, &crowd.memory.buffers.history);
-        let (copy, read, write) = (Stage::COPY, Access::TRANSFER_READ, Access::TRANSFER_WRITE);
+        let (copy, read, write) = (
+            Stage::TRANSFER,
+            Access::TRANSFER_READ,
+            Access::TRANSFER_WRITE,
+        );
         // SAFETY: `cmd` is recording outside a render pass, by this function's contract; the
         // buffers are this crowd's and alive.
         unsafe {
-            let written = Access::SHADER_STORAGE_WRITE | write;
+            let written = Access::SHADER_WRITE | write;
             device.barrier(cmd, (DEFORMS | copy, written), (copy, read | write));
             device.begin_label(cmd, c"throng history");
             let (to, retire_queue) = ((device, cmd), &mut crowd.memory.retire_queue);
@@ -404,7 +426,7 @@ impl Frame<'_> {
                 .histories
                 .record(to, buffer, retire_queue, sources, views);
             device.end_label(cmd);
-            device.barrier(cmd, (copy, write), (DEFORMS, Access::SHADER_STORAGE_READ));
+            device.barrier(cmd, (copy, write), (DEFORMS, Access::SHADER_READ));
         }
     }
 }

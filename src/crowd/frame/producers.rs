@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::gpu::{CpuReason, GpuPlay, GpuTime, Producer};
 use crate::pass::animate::{AnimateDispatch, AnimateJobs};
 use ash::vk;
-use ash::vk::{AccessFlags2 as Access, PipelineStageFlags2 as Stage};
+use ash::vk::{AccessFlags as Access, PipelineStageFlags as Stage};
 
 /// The processor that can pose an instance. If it is the GPU, this appends its play records.
 fn producer(
@@ -330,11 +330,11 @@ impl Frame<'_> {
                 pipeline.record(device, cmd, &dispatch);
             }
             self.end_scope(cmd, scope);
-            let write = (Stage::COMPUTE_SHADER, Access::SHADER_STORAGE_WRITE);
+            let write = (Stage::COMPUTE_SHADER, Access::SHADER_WRITE);
             // If the ring is not staged, the CPU may write the same rows in another frame.
             let readers = (
-                DEFORMS | Stage::COPY,
-                Access::SHADER_STORAGE_READ | Access::TRANSFER_READ,
+                DEFORMS | Stage::TRANSFER,
+                Access::SHADER_READ | Access::TRANSFER_READ,
             );
             let then = match buffers.palettes.is_staged() {
                 true => readers,

@@ -10,7 +10,7 @@ use crate::crowd::visibility::cull::BLOCK;
 use crate::error::Result;
 use crate::pass::skin::{SkinDispatch, SkinList};
 use ash::vk;
-use ash::vk::{AccessFlags2 as Access, PipelineStageFlags2 as Stage};
+use ash::vk::{AccessFlags as Access, PipelineStageFlags as Stage};
 use std::time::Instant;
 
 impl Frame<'_> {
@@ -71,10 +71,10 @@ impl Frame<'_> {
         if crowd.frame.listed.is_empty() && regions.is_empty() && poses.is_none() {
             return;
         }
-        let copied = (Stage::COPY, Access::TRANSFER_WRITE);
+        let copied = (Stage::TRANSFER, Access::TRANSFER_WRITE);
         let written = (
             Stage::COMPUTE_SHADER,
-            Access::SHADER_STORAGE_READ | Access::SHADER_STORAGE_WRITE,
+            Access::SHADER_READ | Access::SHADER_WRITE,
         );
         let both = (copied.0 | written.0, copied.1 | written.1);
         let (readers, reads) = self.readers();
@@ -185,8 +185,8 @@ impl Frame<'_> {
     /// The stages and accesses that may read deformed vertices without another barrier.
     fn readers(&self) -> (Stage, Access) {
         let (stages, reads) = (
-            DEFORMS | Stage::VERTEX_ATTRIBUTE_INPUT | Stage::COPY,
-            Access::SHADER_STORAGE_READ | Access::VERTEX_ATTRIBUTE_READ | Access::TRANSFER_READ,
+            DEFORMS | Stage::VERTEX_INPUT | Stage::TRANSFER,
+            Access::SHADER_READ | Access::VERTEX_ATTRIBUTE_READ | Access::TRANSFER_READ,
         );
         if self.crowd.desc.skinned_usage.contains(BUILD_INPUT) {
             let build = Stage::ACCELERATION_STRUCTURE_BUILD_KHR;

@@ -129,11 +129,16 @@ impl Crowd {
     ///
     /// # Errors
     /// - [`Error::Argument`] if the description is inconsistent.
+    /// - [`Error::NotEnabled`] if it needs a feature that the engine has not enabled.
+    /// - [`Error::Capacity`] for more eyes, sets or push constants than the device has.
     /// - [`Error::Unsupported`] and [`Error::Vulkan`] from the device.
     ///
     /// # Safety
     /// - The device supports the formats as attachments with that sample count, and blending for
     ///   the first colour format.
+    /// - A render pass belongs to the crowd's device, has the subpass with these attachments, and
+    ///   is alive until the pass is removed or the crowd destroyed: characters that are added later
+    ///   add pipelines.
     /// - The set layouts of a [`MaterialDesc`](crate::MaterialDesc) belong to the crowd's device
     ///   and are alive during the call. Together with throng's set 0, they keep to the device's
     ///   limits of descriptors, and at most one of them is for push descriptors.
