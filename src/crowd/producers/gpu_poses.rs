@@ -230,7 +230,8 @@ impl GpuPoses {
         skinned: bool,
     ) -> bool {
         let before = self.at(index);
-        let bits = before.pose_error() | u16::from(skinned) * Played::SKINNED;
+        let flag = if skinned { Played::SKINNED } else { 0 };
+        let bits = before.pose_error() | flag;
         self.set(character, index, Played { bits, ..before });
         before.skinned() != skinned
     }
