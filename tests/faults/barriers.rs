@@ -97,7 +97,6 @@ type Barrier = unsafe extern "system" fn(
     *const vk::ImageMemoryBarrier<'_>,
 );
 
-#[expect(clippy::too_many_arguments, reason = "those of vkCmdPipelineBarrier")]
 unsafe extern "system" fn barrier(
     cmd: vk::CommandBuffer,
     before: Stage,
