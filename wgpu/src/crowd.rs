@@ -86,6 +86,15 @@ pub(crate) struct ShadowTexture {
     pub(crate) view: wgpu::TextureView,
 }
 
+impl ShadowTexture {
+    /// Fails if the texture was destroyed: [`wgpu::CommandEncoder::transition_resources`] does not.
+    pub(crate) fn expect_alive(&self) -> Result<()> {
+        // SAFETY: the view is not destroyed through the guard.
+        let alive = unsafe { self.view.as_hal::<Vulkan>() };
+        alive.map(drop).ok_or(Error::Destroyed("the shadow map"))
+    }
+}
+
 impl Crowd {
     /// Creates an empty crowd.
     ///
@@ -118,14 +127,16 @@ impl Crowd {
     ///
     /// # Errors
     /// - [`Error::Format`] if the device cannot draw into a format as the pass does.
-    /// - [`Error::Rejected`] if wgpu has other limits for the formats together.
+    /// - [`Error::Limit`] if the attachments are too many or too large together.
     /// - As [`throng::Crowd::create_pass`].
     pub fn create_pass(&mut self, desc: &PassDesc<'_>) -> Result<PassId> {
         let raw = raw_desc(&self.gpu, desc)?;
-        let formats = formats_bundle(&self.gpu, desc)?;
         // SAFETY: `raw_desc` found that the device supports the formats with this sample count, and
         // blending for the first one. There is no material.
         let id = unsafe { self.inner.create_pass(&raw.get())? };
+        // After the crowd's own checks: wgpu panics where there is no attachment at all.
+        let formats = formats_bundle(&self.gpu, desc);
+        let formats = formats.inspect_err(|_| drop(self.inner.remove_pass(id)))?;
         self.passes.push(Pass {
             id,
             shadow_map: desc.shadow_map,
@@ -154,7 +165,7 @@ impl Crowd {
     /// # Errors
     /// - [`Error::Format`] and [`Error::Attachment`] if it is another kind of texture.
     /// - [`Error::OtherDevice`] if it is of another device.
-    /// - [`Error::Rejected`] if it was destroyed.
+    /// - [`Error::Destroyed`] and [`Error::Rejected`] if it was destroyed.
     pub fn set_shadow_map(&mut self, texture: &wgpu::Texture, reversed_z: bool) -> Result<()> {
         check_shadow_map(texture)?;
         let device = self.gpu.device();
@@ -172,7 +183,7 @@ impl Crowd {
         })?;
         // SAFETY: the view is not destroyed through the guard.
         let raw = unsafe { view.as_hal::<Vulkan>() };
-        let raw = raw.ok_or(Error::DeviceLost)?;
+        let raw = raw.ok_or(Error::Destroyed("the shadow map"))?;
         let map = ShadowMap {
             // SAFETY: the handle is not destroyed.
             view: unsafe { raw.raw_handle() },
@@ -198,6 +209,7 @@ impl Crowd {
     ///
     /// # Errors
     /// - [`Error::InFlight`] if the GPU still uses all frames. Nothing has changed then.
+    /// - [`Error::DeviceLost`] if it never will end them.
     /// - As [`throng::Crowd::begin_frame`].
     pub fn begin_frame(&mut self, time_s: f64) -> Result<Frame<'_>> {
         let frames = self.slots.count();
@@ -206,7 +218,13 @@ impl Crowd {
             let _ = self.gpu.device().poll(wgpu::PollType::Poll);
             self.slots.free()
         });
-        let index = index.ok_or(Error::InFlight { frames })?;
+        let Some(index) = index else {
+            // wgpu may keep the last frames of a lost device until the queue is dropped.
+            return match self.gpu.is_lost() {
+                true => Err(Error::DeviceLost),
+                false => Err(Error::InFlight { frames }),
+            };
+        };
         if mem::take(&mut self.lost) {
             // SAFETY: wgpu rejected the command buffer of that frame, so it is never submitted.
             unsafe { self.inner.abandon_frame() };

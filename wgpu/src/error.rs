@@ -23,14 +23,14 @@ pub enum Error {
     /// The descriptor requires experimental features, but does not enable them.
     #[error("these features are experimental, and DeviceDescriptor does not enable such: {0}")]
     Experimental(wgpu::Features),
-    /// The descriptor requires a limit that the adapter does not reach.
-    #[error("{name} is {asked}, but the adapter allows {allowed}")]
+    /// A descriptor needs more than a limit of the adapter or device.
+    #[error("{name} is {asked}, but {allowed} are allowed")]
     Limit {
         /// The name of the limit, as in [`wgpu::Limits`].
         name: &'static str,
-        /// The value of the descriptor.
+        /// What the descriptor needs.
         asked: u64,
-        /// The value of the adapter.
+        /// The limit.
         allowed: u64,
     },
     /// Vulkan could not create the device.
@@ -78,6 +78,9 @@ pub enum Error {
         /// What wgpu says about it.
         text: String,
     },
+    /// A texture was destroyed.
+    #[error("{0} was destroyed")]
+    Destroyed(&'static str),
     /// The attachments do not fit the pass or each other.
     #[error("{what} {why}")]
     Attachment {

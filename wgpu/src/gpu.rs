@@ -120,6 +120,13 @@ impl Gpu {
         &self.shared.adapter
     }
 
+    /// True if wgpu knows that the device is lost or destroyed.
+    pub(crate) fn is_lost(&self) -> bool {
+        let mut encoder = self.device().create_command_encoder(&Default::default());
+        // SAFETY: nothing is recorded.
+        unsafe { encoder.as_hal_mut::<Vulkan, _, _>(|hal| hal.is_none()) }
+    }
+
     pub(crate) fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.shared, &other.shared)
     }

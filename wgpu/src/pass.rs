@@ -102,6 +102,7 @@ impl RawDesc {
 /// Checks the formats and translates them.
 pub(crate) fn raw_desc(gpu: &Gpu, desc: &PassDesc<'_>) -> Result<RawDesc> {
     check_formats(gpu, desc)?;
+    check_limits(gpu, desc)?;
     // SAFETY: the adapter is not destroyed through the guard.
     let guard = unsafe { gpu.adapter().as_hal::<Vulkan>() };
     let hal = guard.ok_or_else(|| Error::Backend(gpu.adapter().get_info().backend))?;
@@ -150,7 +151,7 @@ fn check_formats(gpu: &Gpu, desc: &PassDesc<'_>) -> Result<()> {
         if what == "PassDesc::color_formats" && !format.has_color_aspect() {
             return fault("has no colour");
         }
-        let features = gpu.adapter().get_texture_format_features(format);
+        let features = format_features(gpu, format);
         let usages = features.allowed_usages;
         if !usages.contains(wgpu::TextureUsages::RENDER_ATTACHMENT) {
             return fault("is not a format of attachments");
@@ -163,7 +164,7 @@ fn check_formats(gpu: &Gpu, desc: &PassDesc<'_>) -> Result<()> {
     let first = desc.color_formats.first().copied().flatten();
     let first = first.filter(|_| desc.kind == PassKind::Color);
     if let Some(format) = first {
-        let flags = gpu.adapter().get_texture_format_features(format).flags;
+        let flags = format_features(gpu, format).flags;
         if !flags.contains(wgpu::TextureFormatFeatureFlags::BLENDABLE) {
             return Err(Error::Format {
                 what: "PassDesc::color_formats",
@@ -173,6 +174,49 @@ fn check_formats(gpu: &Gpu, desc: &PassDesc<'_>) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Checks limits of all colour attachments together.
+fn check_limits(gpu: &Gpu, desc: &PassDesc<'_>) -> Result<()> {
+    let limits = gpu.device().limits();
+    let colors = desc.color_formats.iter().flatten();
+    // As WebGPU's "calculating color attachment bytes per sample".
+    let bytes = colors.fold(0, |sum: u32, format| {
+        let cost = format.target_pixel_byte_cost().unwrap_or(0);
+        let alignment = format.target_component_alignment().unwrap_or(1);
+        sum.next_multiple_of(alignment).saturating_add(cost)
+    });
+    for (name, asked, allowed) in [
+        (
+            "max_color_attachments",
+            desc.color_formats.len() as u64,
+            limits.max_color_attachments,
+        ),
+        (
+            "max_color_attachment_bytes_per_sample",
+            bytes.into(),
+            limits.max_color_attachment_bytes_per_sample,
+        ),
+    ] {
+        let allowed = allowed.into();
+        if asked > allowed {
+            return Err(Error::Limit {
+                name,
+                asked,
+                allowed,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// What wgpu allows with a format on this device.
+fn format_features(gpu: &Gpu, format: wgpu::TextureFormat) -> wgpu::TextureFormatFeatures {
+    let features = gpu.device().features();
+    match features.contains(wgpu::Features::TEXTURE_ADAPTER_SPECIFIC_FORMAT_FEATURES) {
+        true => gpu.adapter().get_texture_format_features(format),
+        false => format.guaranteed_format_features(features),
+    }
 }
 
 /// Makes an empty bundle of the formats of a pass.
