@@ -5,7 +5,7 @@
 use std::{error::Error, io::Write as _};
 use throng::ash::{self, vk};
 use throng::glam::{Affine3A, Vec3, camera::rh, vec3};
-use throng::gpu::{Device, Enabled, GpuAllocator};
+use throng::gpu::{Device, FeatureChain, Features, GpuAllocator};
 use throng::gpu_allocator::{MemoryLocation, vulkan::*};
 use throng::{Crowd, CrowdDesc, PassDesc, Spawn, View, builtin};
 use vk::{AccessFlags2 as Access, PipelineStageFlags2 as Stages};
@@ -17,6 +17,8 @@ const WIDTH: u32 = 640;
 const HEIGHT: u32 = 480;
 const COLOR: vk::Format = vk::Format::R8G8B8A8_SRGB;
 const DEPTH: vk::Format = vk::Format::D32_SFLOAT;
+/// What throng needs for passes with `vkCmdBeginRendering`.
+const FEATURES: Features = Features::REQUIRED.with_dynamic_rendering(true);
 
 pub(crate) fn main() -> Result<()> {
     // SAFETY: there is one thread and one device, and every handle belongs to it.
@@ -64,7 +66,7 @@ unsafe fn draw() -> Result<Vec<u8>> {
 
         // Once: a crowd, a pass with the formats of the attachments, a character, its instances.
         let memory = &mut GpuAllocator::new(&device, &mut allocator);
-        let gpu = Device::new(&instance, physical_device, &device, &Enabled::NONE)?;
+        let gpu = Device::new(&instance, physical_device, &device, &FEATURES)?;
         let mut crowd = Crowd::new(&gpu, memory, &CrowdDesc::default())?;
         let pass = crowd.create_pass(&PassDesc {
             color_formats: &[COLOR],
@@ -162,7 +164,7 @@ unsafe fn create_device(instance: &ash::Instance) -> Result<Created> {
     // SAFETY: the instance is alive, and the device supports the features that are enabled.
     unsafe {
         let mut devices = instance.enumerate_physical_devices()?.into_iter();
-        let device = devices.find(|device| Enabled::supported(instance, *device).is_ok());
+        let device = devices.find(|device| Features::supported(instance, *device).is_ok());
         let physical_device = device.ok_or("no device supports Vulkan 1.3")?;
         let needed = vk::QueueFlags::GRAPHICS | vk::QueueFlags::COMPUTE;
         let families = instance.get_physical_device_queue_family_properties(physical_device);
@@ -171,9 +173,12 @@ unsafe fn create_device(instance: &ash::Instance) -> Result<Created> {
         let (family, _) = family.ok_or("no queue family has graphics and compute")?;
         let queue = vk::DeviceQueueCreateInfo::default().queue_family_index(family);
         let queues = [queue.queue_priorities(&[1.0])];
-        let (mut features12, mut features13) = (Device::features_12(), Device::features_13());
         let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues);
-        let info = info.push_next(&mut features12).push_next(&mut features13);
+        // What this program itself needs, for its barriers.
+        let own = vk::PhysicalDeviceSynchronization2Features::default();
+        let mut own = own.synchronization2(true);
+        let mut chain = FeatureChain::new(FEATURES);
+        let info = chain.add_to(info.push_next(&mut own));
         let device = instance.create_device(physical_device, &info, None)?;
         Ok((physical_device, device, family))
     }

@@ -22,7 +22,7 @@ use shadow::ShadowImage;
 use throng::ash::{self, vk};
 use throng::glam::camera::rh;
 use throng::glam::{Affine3A, Vec3, vec3};
-use throng::gpu::{Device, Enabled};
+use throng::gpu::{Device, Features};
 use throng::gpu_allocator::MemoryLocation;
 use throng::standalone::{
     Begin, Buffer, BufferDesc, Context, ContextDesc, Frames, Target, TargetDesc, Validation,
@@ -69,7 +69,7 @@ pub(crate) fn picture() -> Result<(), Box<dyn Error>> {
     let (instance, physical_device) = (&context.instance, context.physical_device);
     // On a device with descriptor indexing, all textures of a character can be in one array. To use
     // that, enable it here and compile the shader with -DTHRONG_BINDLESS.
-    let enabled = Enabled::NONE;
+    let enabled = Features::REQUIRED.with_dynamic_rendering(true);
     // SAFETY: the context outlives the crowd, and has enabled what throng requires.
     let device = unsafe { Device::new(instance, physical_device, &context.device, &enabled)? };
     let allocator = &mut context.allocator();

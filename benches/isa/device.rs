@@ -5,7 +5,7 @@ use std::error::Error;
 use std::ffi::CStr;
 use std::ptr::NonNull;
 use throng::ash::{self, khr, vk};
-use throng::gpu::{Device, Enabled, MemoryAllocator, MemoryBlock, MemoryRequest};
+use throng::gpu::{Device, FeatureChain, Features, MemoryAllocator, MemoryBlock, MemoryRequest};
 use throng::gpu_allocator::MemoryLocation;
 
 /// The device, and what belongs to it. Nothing is ever submitted.
@@ -43,22 +43,20 @@ impl Compiler {
             let queue = vk::DeviceQueueCreateInfo::default().queue_priorities(&[1.0]);
             let queues = [queue];
             let extensions = [khr::pipeline_executable_properties::NAME.as_ptr()];
-            let (mut features12, mut features13) = (Device::features_12(), Device::features_13());
             let mut statistics =
                 vk::PhysicalDevicePipelineExecutablePropertiesFeaturesKHR::default()
                     .pipeline_executable_info(true);
             // What every GPU has that this compiles for. Without it, vertex shaders read where
             // the lists of the stage cull start.
-            let features10 =
-                vk::PhysicalDeviceFeatures::default().draw_indirect_first_instance(true);
-            let enabled = Enabled::NONE.with_draw_indirect_first_instance(true);
+            let enabled = Features::REQUIRED
+                .with_dynamic_rendering(true)
+                .with_draw_indirect_first_instance(true);
             let info = vk::DeviceCreateInfo::default()
                 .queue_create_infos(&queues)
                 .enabled_extension_names(&extensions)
-                .enabled_features(&features10)
-                .push_next(&mut features12)
-                .push_next(&mut features13)
                 .push_next(&mut statistics);
+            let mut chain = FeatureChain::new(enabled);
+            let info = chain.add_to(info);
             let raw = instance.create_device(physical_device, &info, None)?;
             let gpu = Device::new(&instance, physical_device, &raw, &enabled)?;
             let flags = vk::PipelineCreateFlags::CAPTURE_STATISTICS_KHR;

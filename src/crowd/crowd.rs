@@ -174,7 +174,7 @@ impl Crowd {
         allocator: &mut dyn MemoryAllocator,
         desc: &CrowdDesc,
     ) -> Result<Self> {
-        check_desc(desc, &device.enabled)?;
+        check_desc(desc, device)?;
         let mut crowd = Self {
             device: device.clone(),
             desc: desc.clone(),

@@ -2,7 +2,7 @@
 
 use super::Capacity;
 use crate::error::{Error, Result};
-use crate::gpu::{Enabled, limit};
+use crate::gpu::{Device, Features, limit};
 use crate::pass::scatter::MAX_CHANGES;
 use crate::{SimdLevel, Threads};
 use ash::vk;
@@ -121,7 +121,7 @@ pub struct CrowdDesc {
     ///
     /// throng's own passes and use as a vertex buffer need none. To build acceleration structures,
     /// set `SHADER_DEVICE_ADDRESS | ACCELERATION_STRUCTURE_BUILD_INPUT_READ_ONLY_KHR`, and
-    /// [`Enabled::acceleration_structure`](crate::gpu::Enabled::acceleration_structure). Flags of
+    /// [`Features::acceleration_structure`](crate::gpu::Features::acceleration_structure). Flags of
     /// other extensions are rejected.
     pub skinned_usage: vk::BufferUsageFlags,
     /// Measures stages with GPU timestamps.
@@ -161,11 +161,11 @@ const CORE_USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
         | vk::BufferUsageFlags::INDIRECT_BUFFER.as_raw()
         | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS.as_raw(),
 );
-/// The usage flag that [`Enabled::acceleration_structure`] allows.
+/// The usage flag that [`Features::acceleration_structure`] allows.
 pub(super) const BUILD_INPUT: vk::BufferUsageFlags =
     vk::BufferUsageFlags::ACCELERATION_STRUCTURE_BUILD_INPUT_READ_ONLY_KHR;
 
-pub(super) fn check_desc(desc: &CrowdDesc, enabled: &Enabled) -> Result<()> {
+pub(super) fn check_desc(desc: &CrowdDesc, device: &Device) -> Result<()> {
     let least = |what, value: u32| {
         if value == 0 {
             Err(Error::out_of_range(what, value, 1.0, u32::MAX))
@@ -194,13 +194,15 @@ pub(super) fn check_desc(desc: &CrowdDesc, enabled: &Enabled) -> Result<()> {
         ));
     }
     let others = desc.skinned_usage & !CORE_USAGE;
-    let builds = others == BUILD_INPUT && enabled.acceleration_structure;
-    if !others.is_empty() && !builds {
-        return Err(Error::invalid(
+    match others {
+        others if others.is_empty() => Ok(()),
+        BUILD_INPUT => {
+            let needed = Features::NONE.with_acceleration_structure(true);
+            device.expect_enabled("CrowdDesc::skinned_usage", needed)
+        }
+        _ => Err(Error::invalid(
             "CrowdDesc::skinned_usage",
-            "must have flags of Vulkan 1.3 only; that of acceleration structure builds needs \
-             Enabled::acceleration_structure",
-        ));
+            "must have flags of Vulkan 1.3 and of acceleration structure builds only",
+        )),
     }
-    Ok(())
 }

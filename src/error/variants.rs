@@ -212,6 +212,17 @@ pub enum Error {
         /// The missing features, by their Vulkan names.
         missing: Vec<&'static str>,
     },
+    /// Device features that something needs were not enabled when the device was created.
+    ///
+    /// The engine says which are enabled, see [`Features`](crate::gpu::Features).
+    #[cfg(feature = "vulkan")]
+    #[error("{what} needs {}, which the device has not enabled", missing.join(", "))]
+    NotEnabled {
+        /// What needs them, such as `PassDesc::view_mask`.
+        what: &'static str,
+        /// The missing features, by their Vulkan names.
+        missing: Vec<&'static str>,
+    },
     /// A Vulkan call failed.
     #[cfg(feature = "vulkan")]
     #[error("{call} failed: {result}")]

@@ -1,6 +1,6 @@
 //! The engine's device, and the properties of it that the parts need.
 
-use super::{Enabled, features};
+use super::{Features, features};
 use crate::error::{Error, Result};
 use crate::mesh::Material;
 use ash::vk;
@@ -35,22 +35,20 @@ pub(crate) struct Limits {
 ///
 /// ```no_run
 /// use throng::ash::{self, vk};
-/// use throng::gpu::{Device, Enabled, MemoryAllocator};
+/// use throng::gpu::{Device, Features, MemoryAllocator};
 /// use throng::{Crowd, CrowdDesc, Result};
 ///
 /// /// # Safety
 /// /// The handles belong together and outlive the crowd. The instance was created for Vulkan 1.3,
-/// /// the device with [`Device::features_12`], [`Device::features_13`] and `samplerAnisotropy`.
-/// /// The cache is null or of that device.
+/// /// and the device with these features. The cache is null or of that device.
 /// unsafe fn crowd(
 ///     (instance, physical_device): (&ash::Instance, vk::PhysicalDevice),
-///     device: &ash::Device,
+///     (device, features): (&ash::Device, &Features),
 ///     cache: vk::PipelineCache,
 ///     allocator: &mut dyn MemoryAllocator,
 /// ) -> Result<Crowd> {
-///     let enabled = Enabled::NONE.with_sampler_anisotropy(true);
 ///     let device = unsafe {
-///         Device::new(instance, physical_device, device, &enabled)?.with_pipeline_cache(cache)
+///         Device::new(instance, physical_device, device, features)?.with_pipeline_cache(cache)
 ///     };
 ///     Crowd::new(&device, allocator, &CrowdDesc::default())
 /// }
@@ -61,7 +59,7 @@ pub struct Device {
     pub(crate) debug: Option<ash::ext::debug_utils::Device>,
     pub(crate) limits: Limits,
     pub(crate) memory: vk::PhysicalDeviceMemoryProperties,
-    pub(crate) enabled: Enabled,
+    pub(crate) enabled: Features,
     /// True if the CPU does the work of the device.
     pub(crate) is_software: bool,
     pub(crate) pipeline_cache: vk::PipelineCache,
@@ -82,44 +80,46 @@ impl Device {
     /// The minimum Vulkan version, of instance and device.
     pub const API_VERSION: u32 = features::API_VERSION;
 
-    /// The features of Vulkan 1.2 that the engine must enable: `bufferDeviceAddress`.
-    ///
-    /// Every device of [`Self::API_VERSION`] has them, and those of [`Self::features_13`].
-    pub fn features_12() -> vk::PhysicalDeviceVulkan12Features<'static> {
-        // Palettes and histories are read through addresses.
-        vk::PhysicalDeviceVulkan12Features::default().buffer_device_address(true)
-    }
-
-    /// The features of Vulkan 1.3 that the engine must enable.
-    ///
-    /// They are `dynamicRendering` and `synchronization2`.
-    pub fn features_13() -> vk::PhysicalDeviceVulkan13Features<'static> {
-        vk::PhysicalDeviceVulkan13Features::default()
-            .dynamic_rendering(true)
-            .synchronization2(true)
-    }
-
     /// Queries the device's properties and checks them.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] names the requirements that the physical device lacks.
+    /// - [`Error::Unsupported`] names the requirements that the physical device lacks, and features
+    ///   of `enabled` that it does not support.
+    /// - [`Error::NotEnabled`] names the [requirements](Features::REQUIRED) that `enabled` lacks.
     ///
     /// # Safety
     /// - `instance` was created for [`Self::API_VERSION`] or later.
     /// - `device` was created from `physical_device`, and that comes from `instance`.
     /// - The handles outlive the result, its clones, and everything that is made with them.
-    /// - The features of [`Self::features_12`], [`Self::features_13`], and the features and
-    ///   extensions that `enabled` names.
+    /// - `device` was created with the features and extensions of `enabled`.
     pub unsafe fn new(
         instance: &ash::Instance,
         physical_device: vk::PhysicalDevice,
         device: &ash::Device,
-        enabled: &Enabled,
+        enabled: &Features,
     ) -> Result<Self> {
         // SAFETY: the handles belong together and are alive, by this function's contract.
-        unsafe { Enabled::supported(instance, physical_device)? };
+        let supported = unsafe { Features::supported(instance, physical_device)? };
+        let missing = Features::REQUIRED.without(enabled);
+        if missing != Features::NONE {
+            return Err(Error::NotEnabled {
+                what: "throng",
+                missing: missing.names(),
+            });
+        }
         // SAFETY: this function has the same contract, and nothing is missing.
-        Ok(unsafe { Self::supported(instance, physical_device, device, enabled) })
+        let made = unsafe { Self::supported(instance, physical_device, device, enabled) };
+        // Those of extensions are not queried.
+        let asked = enabled
+            .with_debug_utils(false)
+            .with_acceleration_structure(false);
+        match asked.without(&supported) {
+            Features::NONE => Ok(made),
+            missing => Err(Error::Unsupported {
+                device: made.name,
+                missing: missing.names(),
+            }),
+        }
     }
 
     /// [`Self::new`] without checking the physical device.
@@ -130,7 +130,7 @@ impl Device {
         instance: &ash::Instance,
         physical_device: vk::PhysicalDevice,
         device: &ash::Device,
-        enabled: &Enabled,
+        enabled: &Features,
     ) -> Self {
         let mut vulkan11 = vk::PhysicalDeviceVulkan11Properties::default();
         let mut vulkan13 = vk::PhysicalDeviceVulkan13Properties::default();
@@ -216,6 +216,17 @@ impl Device {
         self
     }
 
+    /// Checks that the engine enabled the features that `what` needs.
+    pub(crate) fn expect_enabled(&self, what: &'static str, needed: Features) -> Result<()> {
+        match needed.without(&self.enabled) {
+            Features::NONE => Ok(()),
+            missing => Err(Error::NotEnabled {
+                what,
+                missing: missing.names(),
+            }),
+        }
+    }
+
     /// Checks that the object `what` was made with this device.
     pub(crate) fn expect_same(&self, what: &'static str, made_with: vk::Device) -> Result<()> {
         if made_with == self.raw.handle() {
@@ -224,9 +235,9 @@ impl Device {
         Err(Error::invalid(what, "was made with another device"))
     }
 
-    /// The optional features that the engine enabled.
+    /// The features that the engine enabled.
     #[must_use]
-    pub fn enabled(&self) -> Enabled {
+    pub fn enabled(&self) -> Features {
         self.enabled
     }
 

@@ -9,8 +9,8 @@
 //! # Steps
 //! Once:
 //!
-//! 1. Create the `vk::Device` with [`Device::features_12`] and [`Device::features_13`], and a
-//!    [`Device`] from it.
+//! 1. Create the `vk::Device` with the [`Features`] that are required and wanted, and a [`Device`]
+//!    from it.
 //! 2. Create a [`SkinnedMesh`] for each character. [`Upload::record`] uploads it, and
 //!    [`Upload::free`] frees the staging memory once that work has ended.
 //! 3. Create a [`PaletteRing`] with a palette for each instance.
@@ -171,6 +171,7 @@ mod allocator;
 pub(crate) mod animation;
 mod device;
 mod encode;
+mod feature_structs;
 mod features;
 pub(crate) mod layout;
 mod material;
@@ -196,7 +197,8 @@ pub(crate) use animation::{JOINT_CLASSES, MAX_JOINTS};
 pub use device::Device;
 pub(crate) use device::{Limits, VkCall, limit};
 pub(crate) use encode::{CHUNK, skin_variant, variant};
-pub use features::Enabled;
+pub use feature_structs::{FeatureChain, FeatureStruct};
+pub use features::Features;
 pub use layout::GpuInstance;
 pub(crate) use memory::{Buffer, BufferDesc, MAPPED_ALIGNMENT, Object};
 pub(crate) use mesh::draws_without_indices;

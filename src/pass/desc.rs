@@ -1,7 +1,7 @@
 //! The descriptions of passes: their purpose, attachments and shading.
 
 use crate::error::{Error, Result};
-use crate::gpu::{Device, limit};
+use crate::gpu::{Device, Features, limit};
 use ash::vk;
 
 /// The purpose of a pass.
@@ -73,7 +73,7 @@ impl DepthBias {
 /// [`Frame::record_draw`](crate::Frame::record_draw), which does not change them.
 ///
 /// If the crowd was made with
-/// [`Enabled::descriptor_indexing`](crate::gpu::Enabled::descriptor_indexing), a shader that
+/// [`Features::descriptor_indexing`](crate::gpu::Features::descriptor_indexing), a shader that
 /// samples throng's textures must be compiled with `THRONG_BINDLESS` defined; otherwise without.
 #[derive(Debug, Clone, Copy)]
 pub struct MaterialDesc<'a> {
@@ -147,7 +147,7 @@ pub struct PassDesc<'a> {
     /// Formats of the colour attachments.
     ///
     /// Colour is written to the first. The others are not written, which requires
-    /// [`Enabled::independent_blend`](crate::gpu::Enabled::independent_blend). They may be
+    /// [`Features::independent_blend`](crate::gpu::Features::independent_blend). They may be
     /// `UNDEFINED`, for attachments without an image.
     pub color_formats: &'a [vk::Format],
     /// Format of the depth attachment, or `UNDEFINED` for none.
@@ -306,12 +306,12 @@ pub(super) fn check(device: &Device, desc: &PassDesc<'_>) -> Result<()> {
     {
         return invalid("PassDesc::depth_bias", "must be finite");
     }
-    if colorful && desc.color_formats.len() > 1 && !device.enabled.independent_blend {
-        return Err(Error::Unsupported {
-            device: device.name().into(),
-            missing: vec!["independentBlend"],
-        });
+    if colorful && desc.color_formats.len() > 1 {
+        let needed = Features::NONE.with_independent_blend(true);
+        device.expect_enabled("PassDesc::color_formats", needed)?;
     }
+    let needed = Features::NONE.with_dynamic_rendering(true);
+    device.expect_enabled("a PassDesc without a render pass", needed)?;
     match &desc.material {
         None => Ok(()),
         Some(_) if desc.kind != PassKind::Color => {

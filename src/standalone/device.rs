@@ -4,7 +4,7 @@ use super::error::Check;
 use super::instance::{InstanceOwner, names};
 use super::{DeviceInfo, Rejected, Result, StandaloneError, Surface};
 use crate::error::Error;
-use crate::gpu::Enabled;
+use crate::gpu::Features;
 use ash::{khr, vk};
 use std::ffi::CStr;
 
@@ -19,7 +19,7 @@ pub(super) struct Candidate {
     pub(super) queue_family: u32,
     pub(super) timestamp_bits: u32,
     /// The optional features that it supports.
-    pub(super) enabled: Enabled,
+    pub(super) enabled: Features,
     pub(super) extensions: Vec<&'static CStr>,
 }
 
@@ -61,7 +61,7 @@ fn inspect(
 ) -> Result<Candidate, String> {
     let instance = &owner.instance;
     // SAFETY: the physical device belongs to this instance, which was created for Vulkan 1.3.
-    let enabled = unsafe { Enabled::supported(instance, physical_device) };
+    let enabled = unsafe { Features::supported(instance, physical_device) };
     let enabled = enabled.map_err(|error| match error {
         Error::Unsupported { missing, .. } => format!("lacks {}", missing.join(", ")),
         error => error.to_string(),

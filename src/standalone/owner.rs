@@ -4,7 +4,7 @@ use super::Result;
 use super::device::Candidate;
 use super::error::Check;
 use super::instance::InstanceOwner;
-use crate::gpu::Device;
+use crate::gpu::FeatureChain;
 use ash::vk;
 use gpu_allocator::vulkan::{Allocation, Allocator};
 use std::fmt;
@@ -65,25 +65,20 @@ impl DeviceOwner {
             .queue_priorities(&[1.0])];
         let extensions: Vec<_> = candidate.extensions.iter().map(|e| e.as_ptr()).collect();
         let enabled = &candidate.enabled;
-        let features = vk::PhysicalDeviceFeatures::default()
-            .sampler_anisotropy(enabled.sampler_anisotropy)
-            .independent_blend(enabled.independent_blend)
-            .draw_indirect_first_instance(enabled.draw_indirect_first_instance);
-        let mut features = vk::PhysicalDeviceFeatures2::default().features(features);
-        let indexes = enabled.descriptor_indexing;
-        // Every device of Vulkan 1.2 has timeline semaphores.
-        let mut of_12 = Device::features_12()
-            .timeline_semaphore(true)
-            .runtime_descriptor_array(indexes)
-            .shader_sampled_image_array_non_uniform_indexing(indexes)
-            .descriptor_binding_variable_descriptor_count(indexes);
-        let mut of_13 = Device::features_13();
+        // Every device of Vulkan 1.3 has timeline semaphores, dynamic rendering and
+        // synchronization2. Targets and images of `standalone` need the last two.
+        let mut of_12 = vk::PhysicalDeviceVulkan12Features::default().timeline_semaphore(true);
+        let mut of_13 = vk::PhysicalDeviceVulkan13Features::default()
+            .dynamic_rendering(true)
+            .synchronization2(true);
         let info = vk::DeviceCreateInfo::default()
             .queue_create_infos(&queues)
             .enabled_extension_names(&extensions)
-            .push_next(&mut features)
             .push_next(&mut of_12)
             .push_next(&mut of_13);
+        let mut chain = FeatureChain::new(*enabled);
+        // SAFETY: the chain is that of this function, and the device supports what is enabled.
+        let info = unsafe { chain.add_to(info) };
         // SAFETY: everything enabled is supported, and `info` lives until the call returns.
         let device = unsafe {
             let physical_device = candidate.physical_device;

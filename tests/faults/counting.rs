@@ -7,7 +7,7 @@ use crate::driver::{intercepted, reset, set_device};
 use crate::support::Setup;
 use std::ffi::{CStr, c_void};
 use throng::ash::{self, vk};
-use throng::gpu::{Device, Enabled, GpuAllocator};
+use throng::gpu::{Device, Features, GpuAllocator};
 use throng::gpu_allocator::AllocationSizes;
 use throng::gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
 use throng::{Capacity, Crowd, CrowdDesc, Threads};
@@ -60,7 +60,9 @@ impl Counted {
         device: &ash::Device,
     ) -> Device {
         let physical_device = setup.context.physical_device;
-        let enabled = Enabled::NONE.with_debug_utils(!setup.config.bare);
+        let enabled = Features::REQUIRED
+            .with_dynamic_rendering(true)
+            .with_debug_utils(!setup.config.bare);
         // SAFETY: the device has the required features and outlives what is made with it. So does
         // the cache, which is this device's.
         unsafe {

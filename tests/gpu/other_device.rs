@@ -5,7 +5,7 @@ use crate::reference::ribbon::{built, ribbon};
 use crate::support::{Setup, each};
 use throng::SkinPipeline;
 use throng::ash::{self, vk};
-use throng::gpu::{Device, Enabled, SetLayout, SkinnedMesh, Upload};
+use throng::gpu::{Device, FeatureChain, Features, SetLayout, SkinnedMesh, Upload};
 use throng::palette::SkinningMethod;
 use throng::standalone::Handles;
 
@@ -15,12 +15,10 @@ fn second_device(setup: &Setup) -> ash::Device {
     let queues = [vk::DeviceQueueCreateInfo::default()
         .queue_family_index(context.queue_family)
         .queue_priorities(&[1.0])];
-    let (mut features12, mut features13) = (Device::features_12(), Device::features_13());
-    let info = vk::DeviceCreateInfo::default()
-        .queue_create_infos(&queues)
-        .push_next(&mut features12)
-        .push_next(&mut features13);
+    let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues);
+    let mut chain = FeatureChain::new(Features::REQUIRED);
     unsafe {
+        let info = chain.add_to(info);
         let instance = &context.instance;
         instance.create_device(context.physical_device, &info, None)
     }
@@ -39,7 +37,8 @@ fn objects_of_another_device_or_destroyed_ones_are_refused() {
             physical_device,
             ..
         } = &*setup.context;
-        let foreign = unsafe { Device::new(instance, *physical_device, &other, &Enabled::NONE) };
+        let foreign =
+            unsafe { Device::new(instance, *physical_device, &other, &Features::REQUIRED) };
         let foreign = foreign.unwrap();
         let allocator = &mut setup.context.allocator();
         let mut layout = SetLayout::new(&device).unwrap();

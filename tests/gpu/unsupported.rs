@@ -6,7 +6,7 @@ use std::mem::transmute;
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 use throng::Error;
 use throng::ash::{self, vk};
-use throng::gpu::{Device, Enabled};
+use throng::gpu::{Device, Features};
 
 static PROPERTIES: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
 
@@ -29,6 +29,23 @@ unsafe extern "system" fn few(_: vk::PhysicalDevice, out: *mut vk::PhysicalDevic
             if one.s_type == vk::StructureType::PHYSICAL_DEVICE_VULKAN_1_3_FEATURES {
                 let features = next.cast::<vk::PhysicalDeviceVulkan13Features<'_>>();
                 (*features).synchronization2 = vk::TRUE;
+            }
+            next = one.p_next;
+        }
+    }
+}
+
+/// A device whose only feature is `bufferDeviceAddress`.
+unsafe extern "system" fn address(
+    _: vk::PhysicalDevice,
+    out: *mut vk::PhysicalDeviceFeatures2<'_>,
+) {
+    unsafe {
+        let mut next = (*out).p_next.cast::<vk::BaseOutStructure<'_>>();
+        while let Some(one) = next.as_mut() {
+            if one.s_type == vk::StructureType::PHYSICAL_DEVICE_VULKAN_1_2_FEATURES {
+                let features = next.cast::<vk::PhysicalDeviceVulkan12Features<'_>>();
+                (*features).buffer_device_address = vk::TRUE;
             }
             next = one.p_next;
         }
@@ -59,7 +76,7 @@ fn the_error_lists_everything_that_is_missing() {
         (
             c"vkGetPhysicalDeviceFeatures2",
             few as *const c_void,
-            &["bufferDeviceAddress", "dynamicRendering"],
+            &["bufferDeviceAddress"],
         ),
         (
             c"vkGetPhysicalDeviceProperties",
@@ -71,8 +88,8 @@ fn the_error_lists_everything_that_is_missing() {
         let instance = instance(&setup, name, other);
         let device = &setup.context.device;
         let (asked, made) = unsafe {
-            let asked = Enabled::supported(&instance, physical_device);
-            let made = Device::new(&instance, physical_device, device, &Enabled::NONE);
+            let asked = Features::supported(&instance, physical_device);
+            let made = Device::new(&instance, physical_device, device, &Features::NONE);
             (asked.map(drop), made.map(drop))
         };
         for result in [asked, made] {
@@ -95,19 +112,46 @@ fn the_error_lists_everything_that_is_missing() {
 fn the_optional_features_of_a_device_are_found() {
     let setup = Setup::new(CONFIGS[0]);
     let context = &setup.context;
-    let found = unsafe { Enabled::supported(&context.instance, context.physical_device) };
+    let found = unsafe { Features::supported(&context.instance, context.physical_device) };
+    let mut v11 = vk::PhysicalDeviceVulkan11Features::default();
     let mut v12 = vk::PhysicalDeviceVulkan12Features::default();
-    let mut v10 = vk::PhysicalDeviceFeatures2::default().push_next(&mut v12);
+    let mut v10 = vk::PhysicalDeviceFeatures2::default().push_next(&mut v11);
+    v10 = v10.push_next(&mut v12);
     let instance = &context.instance;
     unsafe { instance.get_physical_device_features2(context.physical_device, &mut v10) };
     let v10 = v10.features;
     let indexing = v12.runtime_descriptor_array
         & v12.shader_sampled_image_array_non_uniform_indexing
         & v12.descriptor_binding_variable_descriptor_count;
-    let wanted = Enabled::NONE
+    let wanted = Features::REQUIRED
+        .with_dynamic_rendering(true)
+        .with_multiview(v11.multiview == vk::TRUE)
         .with_sampler_anisotropy(v10.sampler_anisotropy == vk::TRUE)
         .with_independent_blend(v10.independent_blend == vk::TRUE)
         .with_draw_indirect_first_instance(v10.draw_indirect_first_instance == vk::TRUE)
         .with_descriptor_indexing(indexing == vk::TRUE);
     assert_eq!(found, Ok(wanted));
+}
+
+#[test]
+fn features_that_the_device_does_not_support_cannot_be_enabled() {
+    let setup = Setup::new(CONFIGS[0]);
+    let context = &setup.context;
+    let name = c"vkGetPhysicalDeviceFeatures2";
+    let instance = instance(&setup, name, address as *const c_void);
+    let made = |features: Features| unsafe {
+        Device::new(
+            &instance,
+            context.physical_device,
+            &context.device,
+            &features,
+        )
+    };
+    let wanted = Features::REQUIRED.with_acceleration_structure(true);
+    assert!(made(wanted.with_debug_utils(true)).is_ok());
+    let error = made(wanted.with_multiview(true).with_sampler_anisotropy(true)).unwrap_err();
+    let Error::Unsupported { missing, .. } = error else {
+        panic!("{error}");
+    };
+    assert_eq!(missing, ["multiview", "samplerAnisotropy"]);
 }

@@ -25,7 +25,7 @@ use std::sync::OnceLock;
 use throng::ash::{self, vk};
 use throng::glam::camera::rh;
 use throng::glam::{Mat4, Vec3};
-use throng::gpu::{Device, Enabled};
+use throng::gpu::{Device, Features};
 use throng::standalone::{Context, ContextDesc, Messages, Validation};
 use throng::{Capacity, Crowd, CrowdDesc, Side, Stages, Threads, View};
 use throng_reference::precision::Grid;
@@ -154,7 +154,7 @@ impl Setup {
     /// device that has the same features.
     pub fn device_of(&self, instance: &ash::Instance, device: &ash::Device) -> Device {
         let enabled = if self.config.bare {
-            Enabled::NONE
+            Features::REQUIRED.with_dynamic_rendering(true)
         } else {
             unsafe { self.context.gpu_device() }.enabled()
         };

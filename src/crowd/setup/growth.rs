@@ -66,7 +66,7 @@ impl Crowd {
             capacity: wanted,
             ..self.desc.clone()
         };
-        check_desc(&desc, &self.device.enabled)?;
+        check_desc(&desc, &self.device)?;
         self.rebuild(allocator, desc, self.memory.work)
     }
 

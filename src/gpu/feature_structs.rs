@@ -1,0 +1,274 @@
+//! The structures in which an engine enables device features.
+
+use super::features::Features;
+use ash::vk;
+use core::ptr::{self, NonNull};
+
+/// A structure of Vulkan in which device features are enabled.
+///
+/// Implemented by `PhysicalDeviceFeatures`, `PhysicalDeviceFeatures2` (without its chain), those of
+/// Vulkan 1.1, 1.2 and 1.3, and by the single ones that have a feature of [`Features`].
+pub trait FeatureStruct: sealed::Sealed {
+    /// The features of [`Features`] that this structure has, enabled or not.
+    fn has(&self) -> Features;
+
+    /// Enables those features of a set that this structure has.
+    fn enable(&mut self, features: &Features);
+
+    /// The features that are enabled in this structure.
+    fn enabled(&self) -> Features;
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// Says in which fields a structure has which features.
+macro_rules! feature_struct {
+    ($type:ty { $($feature:ident: $($field:ident)+;)+ }) => {
+        impl sealed::Sealed for $type {}
+
+        impl FeatureStruct for $type {
+            fn has(&self) -> Features {
+                Features { $($feature: true,)+ ..Features::NONE }
+            }
+
+            fn enable(&mut self, features: &Features) {
+                $(if features.$feature {
+                    $(self.$field = vk::TRUE;)+
+                })+
+            }
+
+            fn enabled(&self) -> Features {
+                Features {
+                    $($feature: [$(self.$field),+].iter().all(|on| *on == vk::TRUE),)+
+                    ..Features::NONE
+                }
+            }
+        }
+    };
+}
+
+feature_struct!(vk::PhysicalDeviceFeatures {
+    sampler_anisotropy: sampler_anisotropy;
+    independent_blend: independent_blend;
+    draw_indirect_first_instance: draw_indirect_first_instance;
+});
+feature_struct!(vk::PhysicalDeviceVulkan11Features<'_> {
+    multiview: multiview;
+});
+feature_struct!(vk::PhysicalDeviceVulkan12Features<'_> {
+    buffer_device_address: buffer_device_address;
+    descriptor_indexing: runtime_descriptor_array
+        shader_sampled_image_array_non_uniform_indexing
+        descriptor_binding_variable_descriptor_count;
+});
+feature_struct!(vk::PhysicalDeviceVulkan13Features<'_> {
+    dynamic_rendering: dynamic_rendering;
+});
+feature_struct!(vk::PhysicalDeviceMultiviewFeatures<'_> {
+    multiview: multiview;
+});
+feature_struct!(vk::PhysicalDeviceBufferDeviceAddressFeatures<'_> {
+    buffer_device_address: buffer_device_address;
+});
+feature_struct!(vk::PhysicalDeviceDescriptorIndexingFeatures<'_> {
+    descriptor_indexing: runtime_descriptor_array
+        shader_sampled_image_array_non_uniform_indexing
+        descriptor_binding_variable_descriptor_count;
+});
+feature_struct!(vk::PhysicalDeviceDynamicRenderingFeatures<'_> {
+    dynamic_rendering: dynamic_rendering;
+});
+feature_struct!(vk::PhysicalDeviceAccelerationStructureFeaturesKHR<'_> {
+    acceleration_structure: acceleration_structure;
+});
+
+impl sealed::Sealed for vk::PhysicalDeviceFeatures2<'_> {}
+
+impl FeatureStruct for vk::PhysicalDeviceFeatures2<'_> {
+    fn has(&self) -> Features {
+        self.features.has()
+    }
+
+    fn enable(&mut self, features: &Features) {
+        self.features.enable(features);
+    }
+
+    fn enabled(&self) -> Features {
+        self.features.enabled()
+    }
+}
+
+type Base = vk::BaseOutStructure<'static>;
+
+/// `at` as the type `T`, if it is of that type.
+///
+/// # Safety
+/// `at` is a structure of Vulkan.
+unsafe fn cast<T>(at: NonNull<Base>) -> Option<NonNull<dyn FeatureStruct>>
+where
+    T: vk::TaggedStructure + FeatureStruct + 'static,
+{
+    // SAFETY: every structure of a chain begins with its type and the next structure.
+    let s_type = unsafe { at.as_ref() }.s_type;
+    (s_type == T::STRUCTURE_TYPE).then(|| at.cast::<T>() as NonNull<dyn FeatureStruct>)
+}
+
+type Cast = unsafe fn(NonNull<Base>) -> Option<NonNull<dyn FeatureStruct>>;
+
+/// All structures of [`FeatureStruct`] that can be in a chain.
+const CHAINED: [Cast; 9] = [
+    cast::<vk::PhysicalDeviceFeatures2<'static>>,
+    cast::<vk::PhysicalDeviceVulkan11Features<'static>>,
+    cast::<vk::PhysicalDeviceVulkan12Features<'static>>,
+    cast::<vk::PhysicalDeviceVulkan13Features<'static>>,
+    cast::<vk::PhysicalDeviceMultiviewFeatures<'static>>,
+    cast::<vk::PhysicalDeviceBufferDeviceAddressFeatures<'static>>,
+    cast::<vk::PhysicalDeviceDescriptorIndexingFeatures<'static>>,
+    cast::<vk::PhysicalDeviceDynamicRenderingFeatures<'static>>,
+    cast::<vk::PhysicalDeviceAccelerationStructureFeaturesKHR<'static>>,
+];
+
+/// Calls `visit` with every structure of features that is chained to `info`.
+///
+/// # Safety
+/// The chain of `info` is valid.
+unsafe fn visit_chain(
+    info: &vk::DeviceCreateInfo<'_>,
+    mut visit: impl FnMut(NonNull<dyn FeatureStruct>),
+) {
+    let mut next = NonNull::new(info.p_next.cast_mut().cast::<Base>());
+    while let Some(at) = next {
+        // SAFETY: the chain is valid, by this function's contract.
+        let found = CHAINED.iter().find_map(|cast| unsafe { cast(at) });
+        found.map(&mut visit);
+        // SAFETY: as above.
+        next = NonNull::new(unsafe { at.as_ref() }.p_next);
+    }
+}
+
+impl Features {
+    /// The features that a device has that is created with `info`.
+    ///
+    /// They are read from `pEnabledFeatures` and all structures of the chain, in whichever form.
+    ///
+    /// # Safety
+    /// `pEnabledFeatures` is null or valid, and so is the chain of `info`.
+    #[must_use]
+    pub unsafe fn of_device(info: &vk::DeviceCreateInfo<'_>) -> Self {
+        // SAFETY: the pointer is null or valid, by this function's contract.
+        let core = unsafe { info.p_enabled_features.as_ref() };
+        let mut enabled = core.map_or(Self::NONE, Self::of);
+        // SAFETY: the chain is valid, by this function's contract, and nobody writes to it.
+        unsafe { visit_chain(info, |one| enabled = enabled.union(one.as_ref().enabled())) };
+        enabled
+    }
+}
+
+/// Enables features in an engine's `VkDeviceCreateInfo`, whatever structures are chained to it.
+///
+/// It owns the structures of those features for which the engine has chained none, so it must live
+/// until the device is created.
+///
+/// ```no_run
+/// use throng::ash::{self, vk};
+/// use throng::gpu::{Device, FeatureChain, Features};
+///
+/// /// # Safety
+/// /// The handles are alive and belong together. The instance was created for Vulkan 1.3, and
+/// /// `info` is what the engine creates its device with.
+/// unsafe fn create(
+///     (instance, physical_device): (&ash::Instance, vk::PhysicalDevice),
+///     info: vk::DeviceCreateInfo,
+/// ) -> Result<(ash::Device, Device), Box<dyn std::error::Error>> {
+///     unsafe {
+///         let features = Features::supported(instance, physical_device)?;
+///         let mut chain = FeatureChain::new(features);
+///         let info = chain.add_to(info);
+///         let device = instance.create_device(physical_device, &info, None)?;
+///         let throng = Device::new(instance, physical_device, &device, &features)?;
+///         Ok((device, throng))
+///     }
+/// }
+/// ```
+#[derive(Debug)]
+pub struct FeatureChain {
+    features: Features,
+    core: vk::PhysicalDeviceFeatures,
+    multiview: vk::PhysicalDeviceMultiviewFeatures<'static>,
+    address: vk::PhysicalDeviceBufferDeviceAddressFeatures<'static>,
+    indexing: vk::PhysicalDeviceDescriptorIndexingFeatures<'static>,
+    rendering: vk::PhysicalDeviceDynamicRenderingFeatures<'static>,
+    acceleration: vk::PhysicalDeviceAccelerationStructureFeaturesKHR<'static>,
+}
+
+// SAFETY: the structures are chained only while `add_to` borrows them mutably.
+unsafe impl Send for FeatureChain {}
+// SAFETY: as above; nothing is changed through a shared reference.
+unsafe impl Sync for FeatureChain {}
+
+impl FeatureChain {
+    /// Structures for these features.
+    ///
+    /// Those that are no features of the device, such as [`Features::debug_utils`], do not matter.
+    #[must_use]
+    pub fn new(features: Features) -> Self {
+        Self {
+            features,
+            core: vk::PhysicalDeviceFeatures::default(),
+            multiview: vk::PhysicalDeviceMultiviewFeatures::default(),
+            address: vk::PhysicalDeviceBufferDeviceAddressFeatures::default(),
+            indexing: vk::PhysicalDeviceDescriptorIndexingFeatures::default(),
+            rendering: vk::PhysicalDeviceDynamicRenderingFeatures::default(),
+            acceleration: vk::PhysicalDeviceAccelerationStructureFeaturesKHR::default(),
+        }
+    }
+
+    /// Enables the features in the structures that are chained to `info`, and chains a structure
+    /// for each of the others.
+    ///
+    /// - It disables nothing, and chains no structure whose features another one of the chain has,
+    ///   as Vulkan demands.
+    /// - Of `pEnabledFeatures` it makes a copy.
+    /// - Structures that the engine chains afterwards must not have the same features. So call this
+    ///   last.
+    /// - Extensions are not enabled: [`Features::acceleration_structure`] needs one.
+    ///
+    /// # Safety
+    /// - `pEnabledFeatures` is null or valid. The chain of `info` is valid, and may be written, as
+    ///   with `push_next`.
+    /// - The physical device supports the features, see [`Features::supported`].
+    pub unsafe fn add_to<'a>(
+        &'a mut self,
+        mut info: vk::DeviceCreateInfo<'a>,
+    ) -> vk::DeviceCreateInfo<'a> {
+        let mut left = self.features;
+        let enable = |mut one: NonNull<dyn FeatureStruct>| {
+            // SAFETY: the chain is valid and may be written, by this function's contract.
+            let one = unsafe { one.as_mut() };
+            one.enable(&self.features);
+            left = left.without(&one.has());
+        };
+        // SAFETY: the chain is valid, by this function's contract.
+        unsafe { visit_chain(&info, enable) };
+        if !info.p_enabled_features.is_null() || left.any_of(&self.core) {
+            // SAFETY: the pointer is null or valid, by this function's contract.
+            let given = unsafe { info.p_enabled_features.as_ref() };
+            self.core = given.copied().unwrap_or_default();
+            self.core.enable(&left);
+            info.p_enabled_features = ptr::from_ref(&self.core);
+        }
+        macro_rules! chain {
+            ($($field:ident)+) => {$(
+                self.$field = Default::default();
+                if left.any_of(&self.$field) {
+                    self.$field.enable(&left);
+                    info = info.push_next(&mut self.$field);
+                }
+            )+};
+        }
+        chain!(multiview address indexing rendering acceleration);
+        info
+    }
+}
