@@ -86,13 +86,11 @@ pub(crate) struct ShadowTexture {
     pub(crate) view: wgpu::TextureView,
 }
 
-impl ShadowTexture {
-    /// Fails if the texture was destroyed: [`wgpu::CommandEncoder::transition_resources`] does not.
-    pub(crate) fn expect_alive(&self) -> Result<()> {
-        // SAFETY: the view is not destroyed through the guard.
-        let alive = unsafe { self.view.as_hal::<Vulkan>() };
-        alive.map(drop).ok_or(Error::Destroyed("the shadow map"))
-    }
+/// Fails if a texture was destroyed. wgpu itself finds that when commands are submitted.
+pub(crate) fn expect_alive(what: &'static str, texture: &wgpu::Texture) -> Result<()> {
+    // SAFETY: the texture is not destroyed through the guard.
+    let alive = unsafe { texture.as_hal::<Vulkan>() };
+    alive.map(drop).ok_or(Error::Destroyed(what))
 }
 
 impl Crowd {
@@ -165,9 +163,10 @@ impl Crowd {
     /// # Errors
     /// - [`Error::Format`] and [`Error::Attachment`] if it is another kind of texture.
     /// - [`Error::OtherDevice`] if it is of another device.
-    /// - [`Error::Destroyed`] and [`Error::Rejected`] if it was destroyed.
+    /// - [`Error::Destroyed`] if it was destroyed.
     pub fn set_shadow_map(&mut self, texture: &wgpu::Texture, reversed_z: bool) -> Result<()> {
         check_shadow_map(texture)?;
+        expect_alive("the shadow map", texture)?;
         let device = self.gpu.device();
         // The encoder is dropped: this only finds whether the texture may be sampled.
         let view = scoped(device, "the shadow map", || {
@@ -450,7 +449,10 @@ fn check_shadow_map(texture: &wgpu::Texture) -> Result<()> {
     if texture.depth_or_array_layers() as usize > Shadow::MAX_LAYERS {
         return fault("has more layers than Shadow::MAX_LAYERS");
     }
-    if !texture.usage().contains(wgpu::TextureUsages::TEXTURE_BINDING) {
+    if !texture
+        .usage()
+        .contains(wgpu::TextureUsages::TEXTURE_BINDING)
+    {
         return fault("lacks the usage TEXTURE_BINDING");
     }
     Ok(())

@@ -55,11 +55,7 @@ pub(crate) struct InFlight {
 }
 
 impl InFlight {
-    pub(crate) fn new(
-        slot: &Slot,
-        remains: &Arc<Remains>,
-        views: Vec<wgpu::TextureView>,
-    ) -> Self {
+    pub(crate) fn new(slot: &Slot, remains: &Arc<Remains>, views: Vec<wgpu::TextureView>) -> Self {
         Self {
             _slot: Arc::clone(slot),
             _remains: Arc::clone(remains),

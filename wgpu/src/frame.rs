@@ -92,7 +92,7 @@ impl Frame<'_> {
     /// - [`Error::Attachment`] for a depth attachment without `depth_ops`, slices of 3D textures,
     ///   or a shadow map that is an attachment and sampled at the same time.
     /// - [`Error::OtherDevice`] if a texture is of another device.
-    /// - [`Error::Destroyed`] if the shadow map was destroyed.
+    /// - [`Error::Destroyed`] if an attachment or the shadow map was destroyed.
     /// - [`Error::Rejected`] for everything that wgpu rejects: formats or samples that are not
     ///   those of the pass, attachments of different sizes, a view whose viewport is larger.
     /// - [`Error::DeviceLost`].
@@ -123,9 +123,6 @@ impl Frame<'_> {
         let (_, viewport) = viewport.ok_or(foreign)?;
         let shadow = self.shadow.filter(|_| known.shadow_map);
         let attachments = Attachments::new(desc, shadow)?;
-        if let Some(shadow) = shadow {
-            shadow.expect_alive()?;
-        }
         let area = rendering::area(*viewport);
         let before = rendering::before(self.gpu, desc, (known, shadow), area)?;
         let drawn = self.record(&attachments, (view, pass), area, shadow)?;

@@ -3,8 +3,8 @@
 use crate::error::{Error, Result};
 use core::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use throng::ash::{self, vk};
-use throng::gpu::{self, Enabled, GpuAllocator};
+use throng::ash;
+use throng::gpu::{self, FeatureChain, Features, GpuAllocator};
 use throng::gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
 use wgpu::hal::vulkan::{Adapter, Api as Vulkan, CreateDeviceCallback};
 
@@ -179,7 +179,7 @@ fn check(adapter: &wgpu::Adapter, desc: &wgpu::DeviceDescriptor<'_>) -> Result<(
 fn open(
     adapter: &Adapter,
     desc: &wgpu::DeviceDescriptor<'_>,
-) -> Result<(wgpu::hal::OpenDevice<Vulkan>, Enabled)> {
+) -> Result<(wgpu::hal::OpenDevice<Vulkan>, Features)> {
     let instance = adapter.shared_instance();
     let physical_device = adapter.raw_physical_device();
     let properties = adapter.physical_device_capabilities().properties();
@@ -193,40 +193,35 @@ fn open(
     }
     // SAFETY: the adapter keeps both alive. wgpu makes instances for Vulkan 1.3, if the loader has
     // it.
-    let supported = unsafe { Enabled::supported(instance.raw_instance(), physical_device)? };
-    // These wgpu enables itself for some features, in structures that must not be chained twice.
+    let supported = unsafe { Features::supported(instance.raw_instance(), physical_device)? };
+    let missing = Features::REQUIRED.with_dynamic_rendering(true);
+    let missing = missing.without(&supported).names();
+    if !missing.is_empty() {
+        let device = name.to_string_lossy().into();
+        return Err(throng::Error::Unsupported { device, missing }.into());
+    }
+    // wgpu chains these structures itself for some features, and Vulkan allows each of them once.
     let chains_address = adapter
         .required_device_extensions(desc.required_features)
         .contains(&ash::khr::buffer_device_address::NAME);
     let chains_indexing = desc.required_features.intersects(INDEXING);
-    let mut enabled = Enabled::NONE
-        .with_descriptor_indexing(supported.descriptor_indexing && !chains_indexing)
+    let own = match chains_address {
+        true => Features::NONE,
+        false => Features::REQUIRED,
+    };
+    let own = own
+        .with_dynamic_rendering(true)
+        .with_descriptor_indexing(supported.descriptor_indexing && !chains_indexing);
+    let mut chain = FeatureChain::new(own);
+    let mut enabled = own
+        .union(Features::REQUIRED)
+        .with_multiview(desc.required_features.contains(wgpu::Features::MULTIVIEW))
         .with_debug_utils(instance.extensions().contains(&ash::ext::debug_utils::NAME));
-    let mut address = vk::PhysicalDeviceBufferDeviceAddressFeatures::default();
-    address = address.buffer_device_address(true);
-    let mut rendering = vk::PhysicalDeviceDynamicRenderingFeatures::default();
-    rendering = rendering.dynamic_rendering(true);
-    let mut indexing = vk::PhysicalDeviceDescriptorIndexingFeatures::default();
-    indexing = indexing
-        .runtime_descriptor_array(true)
-        .shader_sampled_image_array_non_uniform_indexing(true)
-        .descriptor_binding_variable_descriptor_count(true);
-    let (address, rendering, indexing) = (&mut address, &mut rendering, &mut indexing);
-    let found = &mut enabled;
+    let (chain, found) = (&mut chain, &mut enabled);
     let callback: Box<CreateDeviceCallback<'_>> = Box::new(move |args| {
-        let core = args.device_features.get_core();
-        *found = found
-            .with_sampler_anisotropy(core.sampler_anisotropy == vk::TRUE)
-            .with_independent_blend(core.independent_blend == vk::TRUE)
-            .with_draw_indirect_first_instance(core.draw_indirect_first_instance == vk::TRUE);
-        let mut info = args.create_info.push_next(rendering);
-        if !chains_address {
-            info = info.push_next(address);
-        }
-        if found.descriptor_indexing {
-            info = info.push_next(indexing);
-        }
-        *args.create_info = info;
+        *found = found.union(Features::of(&args.device_features.get_core()));
+        // SAFETY: nothing is chained yet, and the device supports the features.
+        *args.create_info = unsafe { chain.add_to(*args.create_info) };
     });
     // SAFETY: `check` found the features and limits, and `supported` those that the callback adds.
     let open = unsafe {

@@ -1,7 +1,7 @@
 //! The render pass around a draw: wgpu's before and after it, and the crowd's own.
 
 use crate::check::scoped;
-use crate::crowd::{ShadowTexture, sampled};
+use crate::crowd::{ShadowTexture, expect_alive, sampled};
 use crate::error::{Error, Result};
 use crate::gpu::Gpu;
 use crate::pass::Pass;
@@ -110,7 +110,10 @@ pub(crate) fn after(
     };
     let of_depth = depth.iter();
     let of_depth = of_depth.flat_map(|it| {
-        let stores = [it.depth_ops.map(|it| it.store), it.stencil_ops.map(|it| it.store)];
+        let stores = [
+            it.depth_ops.map(|it| it.store),
+            it.stencil_ops.map(|it| it.store),
+        ];
         stores.into_iter().flatten()
     });
     let discards_depth = of_depth.into_iter().any(|store| store == StoreOp::Discard);
@@ -188,6 +191,12 @@ impl<'a> Attachments<'a> {
                 "is an attachment of a pass that samples it (PassDesc::shadow_map)",
             );
         }
+        for view in attachments.views() {
+            expect_alive("an attachment", view.texture())?;
+        }
+        if let Some(shadow) = shadow {
+            expect_alive("the shadow map", &shadow.texture)?;
+        }
         Ok(attachments)
     }
 
@@ -203,9 +212,7 @@ impl<'a> Attachments<'a> {
             // SAFETY: the handle is not destroyed.
             Ok::<_, Error>(unsafe { hal.raw_handle() })
         };
-        let color = |view: &Option<&wgpu::TextureView>| {
-            view.map_or(Ok(vk::ImageView::null()), raw)
-        };
+        let color = |view: &Option<&wgpu::TextureView>| view.map_or(Ok(vk::ImageView::null()), raw);
         let stencil = self.depth.filter(|view| {
             let format = view.texture().format();
             format.has_stencil_aspect()

@@ -23,7 +23,9 @@ fn in_every_order() {
         let mut encoder = Encoder::new(&gpu);
         let mut frame = crowd.begin_frame(0.3).unwrap();
         let views = frame.prepare(&[camera(SIZE)]).unwrap();
-        target.draw((&frame, &mut encoder), (views[0], pass), true).unwrap();
+        target
+            .draw((&frame, &mut encoder), (views[0], pass), true)
+            .unwrap();
         drop(frame);
         let encoder: Box<dyn Any> = match submit {
             true => Box::new(encoder.submit()),
@@ -53,10 +55,14 @@ fn a_crowd_whose_draws_are_submitted_later() {
     let mut encoder = Encoder::new(&gpu);
     let mut frame = crowd.begin_frame(0.3).unwrap();
     let views = frame.prepare(&[camera(SIZE)]).unwrap();
-    target.draw((&frame, &mut encoder), (views[0], pass), true).unwrap();
+    target
+        .draw((&frame, &mut encoder), (views[0], pass), true)
+        .unwrap();
     drop(frame);
     drop(crowd);
-    gpu.device().poll(wgpu::PollType::wait_indefinitely()).unwrap();
+    gpu.device()
+        .poll(wgpu::PollType::wait_indefinitely())
+        .unwrap();
     encoder.submit();
     let picture = crate::support::read(&gpu, &target.color);
     assert!(throng_reference::picture::covered(&picture) > 500);

@@ -45,7 +45,10 @@ fn are_not_overwritten_and_one_too_many_is_an_error() {
             .map(|(time_s, target)| record(&mut crowd, target, pass, time_s).unwrap())
             .collect();
         let full = crowd.begin_frame(0.9).map(drop);
-        assert!(matches!(full, Err(Error::InFlight { frames: all }) if all == frames), "{full:?}");
+        assert!(
+            matches!(full, Err(Error::InFlight { frames: all }) if all == frames),
+            "{full:?}"
+        );
         for encoder in kept {
             encoder.submit();
         }
@@ -162,12 +165,17 @@ fn survive_encoders_that_are_not_submitted() {
         let mut encoder = Encoder::new(&gpu);
         let mut frame = crowd.begin_frame(0.3).unwrap();
         let views = frame.prepare(&[camera(SIZE)]).unwrap();
-        target.draw((&frame, &mut encoder), (views[0], pass), true).unwrap();
+        target
+            .draw((&frame, &mut encoder), (views[0], pass), true)
+            .unwrap();
         kept.push(encoder);
     }
     // Waiting does not help, because these draws may still be submitted.
     crowd.wait().unwrap();
-    assert!(matches!(crowd.begin_frame(0.3), Err(Error::InFlight { frames: 2 })));
+    assert!(matches!(
+        crowd.begin_frame(0.3),
+        Err(Error::InFlight { frames: 2 })
+    ));
     // The older one is dropped, and the later one submitted after a newer frame.
     kept.remove(0);
     let other = Target::new(&gpu, SIZE, 1);
@@ -176,7 +184,11 @@ fn survive_encoders_that_are_not_submitted() {
     let pictures = [&target, &other].map(|it| read(&gpu, &it.color));
     assert_eq!(different(&pictures[0], &pictures[1], 0), 0);
     // A frame that is prepared and not drawn, and one that is not even prepared.
-    crowd.begin_frame(0.4).unwrap().prepare(&[camera(SIZE)]).unwrap();
+    crowd
+        .begin_frame(0.4)
+        .unwrap()
+        .prepare(&[camera(SIZE)])
+        .unwrap();
     drop(crowd.begin_frame(0.5).unwrap());
     crowd.wait().unwrap();
     frame(&mut crowd, &other, pass, 0.3).unwrap();
@@ -196,7 +208,9 @@ fn survive_submissions_that_wgpu_rejects() {
     let mut encoder = Encoder::new(&gpu);
     let mut prepared = crowd.begin_frame(0.3).unwrap();
     let views = prepared.prepare(&[camera(SIZE)]).unwrap();
-    target.draw((&prepared, &mut encoder), (views[0], pass), true).unwrap();
+    target
+        .draw((&prepared, &mut encoder), (views[0], pass), true)
+        .unwrap();
     target.color.destroy();
     let scope = gpu.device().push_error_scope(wgpu::ErrorFilter::Validation);
     encoder.submit();
@@ -222,21 +236,29 @@ fn of_several_crowds_share_an_encoder() {
         [(); 3].map(|()| Crowd::new(&gpu, &desc(2, Stages::default())).unwrap());
     let character = populate(&mut both);
     for (crowd, range) in [(&mut left, 0..1), (&mut right, 1..3)] {
-        let id = crowd.add_character(&throng_reference::ribbon::built(
-            throng_reference::ribbon::ribbon(4)).character).unwrap();
+        let id = crowd
+            .add_character(
+                &throng_reference::ribbon::built(throng_reference::ribbon::ribbon(4)).character,
+            )
+            .unwrap();
         for spawn in &spawns()[range] {
             crowd.spawn(id, spawn).unwrap();
         }
     }
     let _ = character;
-    let passes = [&mut left, &mut right, &mut both].map(|it| it.create_pass(&pass_desc(1)).unwrap());
+    let passes =
+        [&mut left, &mut right, &mut both].map(|it| it.create_pass(&pass_desc(1)).unwrap());
     let targets = [(); 2].map(|()| Target::new(&gpu, SIZE, 1));
     for _ in 0..3 {
         let mut encoder = Encoder::new(&gpu);
         let mut frames = [&mut left, &mut right].map(|it| it.begin_frame(0.3).unwrap());
-        let views = frames.each_mut().map(|it| it.prepare(&[camera(SIZE)]).unwrap()[0]);
+        let views = frames
+            .each_mut()
+            .map(|it| it.prepare(&[camera(SIZE)]).unwrap()[0]);
         for (at, frame) in frames.iter().enumerate() {
-            targets[0].draw((frame, &mut encoder), (views[at], passes[at]), at == 0).unwrap();
+            targets[0]
+                .draw((frame, &mut encoder), (views[at], passes[at]), at == 0)
+                .unwrap();
         }
         encoder.submit();
         left.wait().unwrap();

@@ -1,8 +1,8 @@
 //! Pictures are those that the same scene gives without wgpu.
 
 use crate::support::{
-    COLOR, DEPTH, EDGE, SIDES, SIZE, SKY, SUN, Target, camera, desc, gpu, light_from_world, messages,
-    pass_desc, populate, read, spawns, square, texture, whole,
+    COLOR, DEPTH, EDGE, SIDES, SIZE, SKY, SUN, Target, camera, desc, gpu, light_from_world,
+    messages, pass_desc, populate, read, spawns, square, texture, whole,
 };
 use throng::ash::vk;
 use throng::standalone::{Begin, Context, ContextDesc, Frames, TargetDesc};
@@ -17,7 +17,10 @@ const TIME_S: f64 = 0.3;
 fn without_wgpu(stages: Stages, samples: u32) -> Vec<u8> {
     let mut context = Context::new(&ContextDesc::default()).unwrap();
     let target = TargetDesc {
-        extent: vk::Extent2D { width: EDGE, height: EDGE },
+        extent: vk::Extent2D {
+            width: EDGE,
+            height: EDGE,
+        },
         color_format: vk::Format::R8G8B8A8_SRGB,
         depth_format: Some(vk::Format::D32_SFLOAT),
         samples: vk::SampleCountFlags::from_raw(samples),
@@ -51,7 +54,9 @@ fn without_wgpu(stages: Stages, samples: u32) -> Vec<u8> {
     let (device, cmd) = (context.device.clone(), in_flight.cmd);
     // SAFETY: the frame in flight was just begun, and the recording is submitted.
     unsafe {
-        let mut frame = crowd.begin_frame(&mut context.allocator(), 0, TIME_S).unwrap();
+        let mut frame = crowd
+            .begin_frame(&mut context.allocator(), 0, TIME_S)
+            .unwrap();
         let views = frame.record_prepare(cmd, &[camera(SIZE)]).unwrap();
         target.begin(&device, cmd, &begin);
         frame.record_draw(cmd, views[0], pass.unwrap()).unwrap();
@@ -78,7 +83,11 @@ fn equal_those_without_wgpu() {
         let picture = read(&gpu, &target.color);
         assert!(covered(&picture) > 500);
         let other = without_wgpu(stages, samples);
-        assert_eq!(different(&picture, &other, 0), 0, "{stages:?}, {samples} samples");
+        assert_eq!(
+            different(&picture, &other, 0),
+            0,
+            "{stages:?}, {samples} samples"
+        );
         drop((crowd, target, gpu));
         messages::expect_none();
     }
@@ -162,7 +171,9 @@ fn cast_shadows_into_a_texture_that_wgpu_samples() {
             ..Default::default()
         };
         frame.draw(&mut encoder, views[1], shadow, &desc).unwrap();
-        target.draw((&frame, &mut encoder), (views[0], color), true).unwrap();
+        target
+            .draw((&frame, &mut encoder), (views[0], color), true)
+            .unwrap();
         encoder.submit();
         pictures.push(read(&gpu, &target.color));
     }
@@ -205,18 +216,26 @@ fn a_fault_is_a_message() {
         encoder.as_hal_mut::<wgpu::hal::vulkan::Api, _, _>(|hal| {
             let cmd = hal.unwrap().raw_handle();
             let device = gpu.device().as_hal::<wgpu::hal::vulkan::Api>().unwrap();
-            let image = texture.as_hal::<wgpu::hal::vulkan::Api>().unwrap().raw_handle();
+            let image = texture
+                .as_hal::<wgpu::hal::vulkan::Api>()
+                .unwrap()
+                .raw_handle();
             let range = vk::ImageSubresourceRange::default()
                 .aspect_mask(vk::ImageAspectFlags::COLOR)
                 .level_count(1)
                 .layer_count(1);
             for layout in [vk::ImageLayout::GENERAL, vk::ImageLayout::GENERAL] {
                 let clear = vk::ClearColorValue::default();
-                device.raw_device().cmd_clear_color_image(cmd, image, layout, &clear, &[range]);
+                device
+                    .raw_device()
+                    .cmd_clear_color_image(cmd, image, layout, &clear, &[range]);
             }
         });
     }
     drop(encoder.finish());
     let caught = messages::take();
-    assert!(caught.iter().any(|it| it.contains("SYNC-HAZARD")), "{caught:?}");
+    assert!(
+        caught.iter().any(|it| it.contains("SYNC-HAZARD")),
+        "{caught:?}"
+    );
 }

@@ -3,10 +3,10 @@
 pub(crate) mod messages;
 
 use throng_reference::ribbon::{built, ribbon};
+use throng_wgpu::throng;
 use throng_wgpu::throng::glam::{Affine3A, Mat4, Vec3, camera::rh};
 use throng_wgpu::throng::{CharacterId, CrowdDesc, Side, Spawn, Stages, View};
 use throng_wgpu::{Crowd, Encoder, Frame, Gpu, PassDesc};
-use throng_wgpu::throng;
 use wgpu::TextureUsages as Usages;
 
 pub(crate) const EDGE: u32 = 192;
@@ -192,7 +192,11 @@ pub(crate) fn descriptor<'a>(
         depth_slice: None,
         resolve_target: samples.map(|_| color),
         ops: wgpu::Operations {
-            load: if clear { wgpu::LoadOp::Clear(SKY) } else { wgpu::LoadOp::Load },
+            load: if clear {
+                wgpu::LoadOp::Clear(SKY)
+            } else {
+                wgpu::LoadOp::Load
+            },
             store: wgpu::StoreOp::Store,
         },
     }));
@@ -201,7 +205,11 @@ pub(crate) fn descriptor<'a>(
         depth_stencil_attachment: Some(wgpu::RenderPassDepthStencilAttachment {
             view: depth,
             depth_ops: Some(wgpu::Operations {
-                load: if clear { wgpu::LoadOp::Clear(1.0) } else { wgpu::LoadOp::Load },
+                load: if clear {
+                    wgpu::LoadOp::Clear(1.0)
+                } else {
+                    wgpu::LoadOp::Load
+                },
                 store: wgpu::StoreOp::Store,
             }),
             stencil_ops: None,
@@ -259,8 +267,12 @@ pub(crate) fn read(gpu: &Gpu, texture: &wgpu::Texture) -> Vec<u8> {
     );
     encoder.map_buffer_on_submit(&buffer, wgpu::MapMode::Read, .., |mapped| mapped.unwrap());
     gpu.queue().submit([encoder.finish()]);
-    gpu.device().poll(wgpu::PollType::wait_indefinitely()).unwrap();
+    gpu.device()
+        .poll(wgpu::PollType::wait_indefinitely())
+        .unwrap();
     let bytes = buffer.get_mapped_range(..).unwrap();
     let rows = bytes.chunks(row as usize);
-    rows.flat_map(|bytes| &bytes[..4 * width as usize]).copied().collect()
+    rows.flat_map(|bytes| &bytes[..4 * width as usize])
+        .copied()
+        .collect()
 }
