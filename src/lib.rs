@@ -187,11 +187,13 @@ pub use id::Id;
 #[cfg(feature = "vulkan")]
 pub use pass::animate::{AnimateDispatch, AnimateJob, AnimateJobs, AnimatePipeline};
 #[cfg(feature = "vulkan")]
-pub use pass::desc::{DepthBias, MaterialDesc, PassDesc, PassKind};
+pub use pass::desc::{DepthBias, MaterialDesc, PassDesc, PassKind, Subpass};
 #[cfg(feature = "vulkan")]
 pub use pass::shadow_map::ShadowMap;
 #[cfg(feature = "vulkan")]
 pub use pass::skin::{SkinDispatch, SkinPipeline};
+#[cfg(feature = "vulkan")]
+pub use pass::subpass::SubpassAttachments;
 pub use simd::SimdLevel;
 pub use threads::Threads;
 

@@ -118,9 +118,19 @@ impl MaterialDesc<'_> {
     }
 }
 
+/// A subpass of the engine's render pass. See [`PassDesc::render_pass`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Subpass {
+    /// The render pass.
+    pub render_pass: vk::RenderPass,
+    /// The index of the subpass.
+    pub index: u32,
+}
+
 /// The attachments and options of a pass.
 ///
-/// The attachments are those of the engine's `vkCmdBeginRendering`.
+/// The attachments are those of the engine's `vkCmdBeginRendering`, or of a subpass of its
+/// `VkRenderPass`.
 ///
 /// ```
 /// use throng::ash::vk;
@@ -144,7 +154,17 @@ impl MaterialDesc<'_> {
 pub struct PassDesc<'a> {
     /// The purpose of the pass.
     pub kind: PassKind,
+    /// The engine's render pass, or `None` for `vkCmdBeginRendering`.
+    ///
+    /// The pass draws in its subpass, and in those of render passes that are compatible with it.
+    /// Formats and samples are still those of the fields below.
+    /// [`SubpassAttachments`](crate::SubpassAttachments) takes them from what the render pass was
+    /// created with. Without a render pass, the device needs
+    /// [`Features::dynamic_rendering`](crate::gpu::Features::dynamic_rendering).
+    pub render_pass: Option<Subpass>,
     /// Formats of the colour attachments.
+    ///
+    /// Of a subpass, these are its `pColorAttachments`, with `UNDEFINED` for unused ones.
     ///
     /// Colour is written to the first. The others are not written, which requires
     /// [`Features::independent_blend`](crate::gpu::Features::independent_blend). They may be
@@ -189,6 +209,7 @@ impl Default for PassDesc<'_> {
     fn default() -> Self {
         Self {
             kind: PassKind::Color,
+            render_pass: None,
             color_formats: &[],
             depth_format: vk::Format::UNDEFINED,
             stencil_format: vk::Format::UNDEFINED,
@@ -310,8 +331,16 @@ pub(super) fn check(device: &Device, desc: &PassDesc<'_>) -> Result<()> {
         let needed = Features::NONE.with_independent_blend(true);
         device.expect_enabled("PassDesc::color_formats", needed)?;
     }
-    let needed = Features::NONE.with_dynamic_rendering(true);
-    device.expect_enabled("a PassDesc without a render pass", needed)?;
+    match desc.render_pass {
+        Some(subpass) if subpass.render_pass == vk::RenderPass::null() => {
+            return invalid("PassDesc::render_pass", "must not be null");
+        }
+        Some(_) => {}
+        None => {
+            let needed = Features::NONE.with_dynamic_rendering(true);
+            device.expect_enabled("a PassDesc without a render pass", needed)?;
+        }
+    }
     match &desc.material {
         None => Ok(()),
         Some(_) if desc.kind != PassKind::Color => {

@@ -72,6 +72,7 @@ impl DrawPass {
         let mut pass = Self {
             target: Target {
                 kind: desc.kind,
+                render_pass: desc.render_pass,
                 color_formats: desc.color_formats.to_vec(),
                 depth_format: desc.depth_format,
                 stencil_format: desc.stencil_format,

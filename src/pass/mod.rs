@@ -7,7 +7,7 @@
 //! | animate | [`animate`] | `animate.comp` | `src/animate` |
 //! | palette | [`animate`] | `animate.comp` | `src/skeleton`, `src/palette`, and the kernel in `src/animate` |
 //! | skin | [`skin`] | `skin.comp` | `src/skin`, `src/skin/skinner` |
-//! | draw | [`draw`], [`desc`], [`pipelines`], [`shadow_map`] | `crowd.*`, `depth.vert`, `motion.*` | – |
+//! | draw | [`draw`], [`desc`], [`subpass`], [`pipelines`], [`shadow_map`] | `crowd.*`, `depth.vert`, `motion.*` | – |
 //!
 //! Masked materials use `mask.frag` and `motion_mask.*` where the others need no texture. Fragment
 //! shaders have variants with the suffixes `_bindless` and `_shadowed`.
@@ -20,3 +20,4 @@ pub(crate) mod pipelines;
 pub(crate) mod scatter;
 pub(crate) mod shadow_map;
 pub(crate) mod skin;
+pub(crate) mod subpass;

@@ -1,6 +1,6 @@
 //! The graphics pipelines of the draw stage: their shaders and state.
 
-use super::desc::{DepthBias, MaterialDesc, PassKind};
+use super::desc::{DepthBias, MaterialDesc, PassKind, Subpass};
 use crate::error::Result;
 use crate::gpu::layout::{GpuMaterial, GpuPrimitive};
 use crate::gpu::pipeline::{all_pipelines, shader_module, spirv};
@@ -32,6 +32,7 @@ pub(crate) struct Reads {
 #[derive(Debug)]
 pub(crate) struct Target {
     pub(crate) kind: PassKind,
+    pub(crate) render_pass: Option<Subpass>,
     pub(crate) color_formats: Vec<vk::Format>,
     pub(crate) depth_format: vk::Format,
     pub(crate) stencil_format: vk::Format,
@@ -311,7 +312,7 @@ pub(super) fn graphics_pipelines(
         .iter_mut()
         .zip(orders)
         .map(|(state, order)| {
-            vk::GraphicsPipelineCreateInfo::default()
+            let info = vk::GraphicsPipelineCreateInfo::default()
                 .flags(device.pipeline_flags)
                 .stages(&state.stages)
                 .vertex_input_state(&vertex_input)
@@ -322,13 +323,16 @@ pub(super) fn graphics_pipelines(
                 .depth_stencil_state(&state.depth)
                 .color_blend_state(&state.blend)
                 .dynamic_state(&dynamic)
-                .layout(order.layout)
-                .push_next(&mut state.rendering)
+                .layout(order.layout);
+            match order.target.render_pass {
+                Some(subpass) => info.render_pass(subpass.render_pass).subpass(subpass.index),
+                None => info.push_next(&mut state.rendering),
+            }
         })
         .collect();
     // SAFETY: each order has target, modules and layout of a live `DrawPass`. The caller of
-    // `DrawPass::new` guaranteed that the device supports the formats, and that the engine's shader
-    // fits the layout. The crate's own shaders fit throng's sets.
+    // `DrawPass::new` guaranteed that the device supports the formats, that a render pass is alive,
+    // and that the engine's shader fits the layout. The crate's own shaders fit throng's sets.
     let made = unsafe {
         device
             .raw

@@ -13,6 +13,7 @@ pub(crate) struct Engine {
     pub(crate) allocator: GpuAllocator<Box<Allocator>>,
     queue: vk::Queue,
     pool: vk::CommandPool,
+    owns_device: bool,
 }
 
 /// An image, and its memory.
@@ -47,11 +48,20 @@ impl Engine {
         Self::with_device(setup, raw, features)
     }
 
-    /// On a device that was made with these features.
+    /// On a device that was made with these features, and is destroyed with the engine.
     pub(crate) fn with_device(setup: &Setup, raw: ash::Device, features: Features) -> Self {
+        let (instance, physical_device) = (&setup.context.instance, setup.context.physical_device);
+        let device = unsafe { Device::new(instance, physical_device, &raw, &features) };
+        Self::make(setup, raw, device.unwrap(), true)
+    }
+
+    /// On the setup's own device.
+    pub(crate) fn of_setup(setup: &Setup) -> Self {
+        Self::make(setup, setup.context.device.clone(), setup.device(), false)
+    }
+
+    fn make(setup: &Setup, raw: ash::Device, device: Device, owns_device: bool) -> Self {
         let context = &setup.context;
-        let device =
-            unsafe { Device::new(&context.instance, context.physical_device, &raw, &features) };
         let desc = AllocatorCreateDesc {
             instance: context.instance.clone(),
             device: raw.clone(),
@@ -63,11 +73,12 @@ impl Engine {
         let allocator = Box::new(Allocator::new(&desc).unwrap());
         let info = vk::CommandPoolCreateInfo::default().queue_family_index(context.queue_family);
         Self {
-            device: device.unwrap(),
+            device,
             allocator: unsafe { GpuAllocator::new(&raw, allocator) },
             queue: unsafe { raw.get_device_queue(context.queue_family, 0) },
             pool: unsafe { raw.create_command_pool(&info, None) }.unwrap(),
             raw,
+            owns_device,
         }
     }
 
@@ -183,9 +194,13 @@ impl Engine {
         }
     }
 
-    /// The texels of a layer, four bytes each, of an image in `TRANSFER_SRC_OPTIMAL`.
+    /// The texels of a layer of an image in `TRANSFER_SRC_OPTIMAL`.
     pub(crate) fn read(&mut self, image: &Image, layer: u32) -> Vec<u8> {
-        let bytes = 4 * u64::from(image.extent.width) * u64::from(image.extent.height);
+        let texel_bytes = match image.format {
+            vk::Format::R32G32_SFLOAT => 8,
+            _ => 4,
+        };
+        let bytes = texel_bytes * u64::from(image.extent.width) * u64::from(image.extent.height);
         let info = vk::BufferCreateInfo::default()
             .usage(vk::BufferUsageFlags::TRANSFER_DST)
             .size(bytes);
@@ -253,7 +268,9 @@ impl Engine {
         unsafe {
             self.raw.destroy_command_pool(self.pool, None);
             drop(self.allocator);
-            self.raw.destroy_device(None);
+            if self.owns_device {
+                self.raw.destroy_device(None);
+            }
         }
     }
 }

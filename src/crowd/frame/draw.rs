@@ -36,7 +36,8 @@ impl Frame<'_> {
     /// # Safety
     /// - `cmd` is one of the crowd's device, for a queue family that has graphics. It is recording,
     ///   inside a dynamic rendering whose attachments are those of the pass and whose view mask is
-    ///   0.
+    ///   0; or inside the [subpass](crate::PassDesc::render_pass) of the pass, or that of a
+    ///   compatible render pass.
     /// - It is submitted after the commands of this frame's [`Self::record_prepare`], and before
     ///   this frame index begins again. With
     ///   [`CrowdDesc::profile`](crate::crowd::CrowdDesc::profile), it runs at most once, as for

@@ -134,6 +134,9 @@ impl Crowd {
     /// # Safety
     /// - The device supports the formats as attachments with that sample count, and blending for
     ///   the first colour format.
+    /// - A render pass belongs to the crowd's device, has the subpass with these attachments, and
+    ///   is alive until the pass is removed or the crowd destroyed: characters that are added later
+    ///   add pipelines.
     /// - The set layouts of a [`MaterialDesc`](crate::MaterialDesc) belong to the crowd's device
     ///   and are alive during the call. Together with throng's set 0, they keep to the device's
     ///   limits of descriptors, and at most one of them is for push descriptors.

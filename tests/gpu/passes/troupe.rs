@@ -131,15 +131,34 @@ impl Troupe {
     /// Every second dancer is flipped, and every third is seen from behind. There is a veil among
     /// the dancers, unless they are `bare`.
     pub(crate) fn new(setup: &mut Setup, format: vk::Format, bare: bool) -> Self {
+        Self::of(setup, format, bare, (&WAYS, &INFLUENCES))
+    }
+
+    /// Three dancers and a veil, skinned in one way.
+    pub(crate) fn few(setup: &mut Setup, format: vk::Format) -> Self {
+        Self::of(setup, format, false, (&WAYS[..1], &INFLUENCES[1..4]))
+    }
+
+    fn of(
+        setup: &mut Setup,
+        format: vk::Format,
+        bare: bool,
+        (ways, influences): (&[(SkinningMethod, SkinningStage)], &[usize]),
+    ) -> Self {
         let capacity = Capacity {
             skinned_words: 5000,
             cpu_skinned_words: 5000,
+            histories: 1,
             ..SMALL
         };
         let mut crowd = setup.crowd(2, capacity);
-        let dancers = INFLUENCES.map(|influences| built(dancer(influences)).character);
+        let dancers = influences
+            .iter()
+            .map(|count| built(dancer(*count)).character);
+        let dancers: Vec<_> = dancers.collect();
         let veil = built(veil()).character;
-        let ways = WAYS.map(|(method, skin)| {
+        let ways = ways.iter().map(|(method, skin)| {
+            let (method, skin) = (*method, *skin);
             let mut ids = Vec::new();
             let mut add = |character: &Character, place: Affine3A, method, clip: usize| {
                 let desc = CharacterDesc {
@@ -187,6 +206,7 @@ impl Troupe {
             }
             (members, ids)
         });
+        let ways = ways.collect();
         let desc = TargetDesc {
             extent: EXTENT,
             color_format: format,
@@ -195,7 +215,7 @@ impl Troupe {
         };
         Self {
             crowd,
-            ways: ways.into(),
+            ways,
             frames_in_flight: FramesInFlight::new(&setup.context, 2),
             target: Target::new(&mut setup.context, &desc).unwrap(),
         }

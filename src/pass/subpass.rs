@@ -1,0 +1,166 @@
+//! The attachments of a subpass, as an engine describes its render pass to Vulkan.
+
+use super::desc::{PassDesc, Subpass};
+use crate::error::{Error, Result};
+use ash::vk;
+use core::slice;
+
+/// The attachments of a subpass, read from what its render pass is created with.
+///
+/// ```no_run
+/// use throng::ash::{self, vk};
+/// use throng::{Crowd, PassDesc, PassId, SubpassAttachments};
+///
+/// /// # Safety
+/// /// The handles belong together, and `info` is valid. The render pass outlives the crowd.
+/// unsafe fn passes(
+///     device: &ash::Device,
+///     info: &vk::RenderPassCreateInfo,
+///     crowd: &mut Crowd,
+/// ) -> Result<(vk::RenderPass, PassId), Box<dyn std::error::Error>> {
+///     unsafe {
+///         let attachments = SubpassAttachments::of(info, 0)?;
+///         let render_pass = device.create_render_pass(info, None)?;
+///         let desc = PassDesc { reversed_z: true, ..attachments.desc(render_pass) };
+///         Ok((render_pass, crowd.create_pass(&desc)?))
+///     }
+/// }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SubpassAttachments {
+    /// The index of the subpass.
+    pub subpass: u32,
+    /// Formats of the colour attachments, `UNDEFINED` for unused ones.
+    pub color_formats: Vec<vk::Format>,
+    /// Format of the attachment for depth, or `UNDEFINED`.
+    pub depth_format: vk::Format,
+    /// Format of the attachment for stencil, or `UNDEFINED`.
+    pub stencil_format: vk::Format,
+    /// Samples of every attachment.
+    pub samples: vk::SampleCountFlags,
+}
+
+impl SubpassAttachments {
+    /// Reads a subpass of a render pass that `vkCreateRenderPass` creates.
+    ///
+    /// # Errors
+    /// - [`Error::NotFound`] if there is no such subpass, or no attachment that it refers to.
+    /// - [`Error::Argument`] if its attachments differ in their samples.
+    ///
+    /// # Safety
+    /// All pointers of `info` are valid, for as many elements as it says.
+    pub unsafe fn of(info: &vk::RenderPassCreateInfo<'_>, subpass: u32) -> Result<Self> {
+        // SAFETY: the pointers are valid, by this function's contract.
+        unsafe {
+            let attachments = list(info.p_attachments, info.attachment_count);
+            let attachments = attachments.iter().map(|one| (one.format, one.samples));
+            let subpasses = list(info.p_subpasses, info.subpass_count);
+            let one = find("subpass", subpasses, subpass)?;
+            let colors = list(one.p_color_attachments, one.color_attachment_count);
+            let depth = one.p_depth_stencil_attachment.as_ref();
+            let colors = colors.iter().map(|reference| reference.attachment);
+            let depth = depth.map(|reference| reference.attachment);
+            Self::read(subpass, attachments.collect(), colors, depth)
+        }
+    }
+
+    /// Reads a subpass of a render pass that `vkCreateRenderPass2` creates.
+    ///
+    /// # Errors
+    /// As [`Self::of`].
+    ///
+    /// # Safety
+    /// All pointers of `info` are valid, for as many elements as it says.
+    pub unsafe fn of_2(info: &vk::RenderPassCreateInfo2<'_>, subpass: u32) -> Result<Self> {
+        // SAFETY: the pointers are valid, by this function's contract.
+        unsafe {
+            let attachments = list(info.p_attachments, info.attachment_count);
+            let attachments = attachments.iter().map(|one| (one.format, one.samples));
+            let subpasses = list(info.p_subpasses, info.subpass_count);
+            let one = find("subpass", subpasses, subpass)?;
+            let colors = list(one.p_color_attachments, one.color_attachment_count);
+            let depth = one.p_depth_stencil_attachment.as_ref();
+            let colors = colors.iter().map(|reference| reference.attachment);
+            let depth = depth.map(|reference| reference.attachment);
+            Self::read(subpass, attachments.collect(), colors, depth)
+        }
+    }
+
+    fn read(
+        subpass: u32,
+        attachments: Vec<(vk::Format, vk::SampleCountFlags)>,
+        colors: impl Iterator<Item = u32>,
+        depth: Option<u32>,
+    ) -> Result<Self> {
+        let mut samples = None;
+        let mut format = |attachment| {
+            if attachment == vk::ATTACHMENT_UNUSED {
+                return Ok(vk::Format::UNDEFINED);
+            }
+            let (format, own) = *find("attachment", &attachments, attachment)?;
+            if *samples.get_or_insert(own) != own {
+                return Err(Error::invalid(
+                    "subpass",
+                    "has attachments that differ in their samples",
+                ));
+            }
+            Ok(format)
+        };
+        let color_formats = colors.map(&mut format).collect::<Result<_>>()?;
+        let depth = format(depth.unwrap_or(vk::ATTACHMENT_UNUSED))?;
+        let [depth_format, stencil_format] = parts(depth);
+        Ok(Self {
+            subpass,
+            color_formats,
+            depth_format,
+            stencil_format,
+            samples: samples.unwrap_or(vk::SampleCountFlags::TYPE_1),
+        })
+    }
+
+    /// The description of a colour pass in this subpass of a render pass.
+    ///
+    /// Kind and options can be changed.
+    #[must_use]
+    pub fn desc(&self, render_pass: vk::RenderPass) -> PassDesc<'_> {
+        PassDesc {
+            render_pass: Some(Subpass {
+                render_pass,
+                index: self.subpass,
+            }),
+            color_formats: &self.color_formats,
+            depth_format: self.depth_format,
+            stencil_format: self.stencil_format,
+            samples: self.samples,
+            ..PassDesc::default()
+        }
+    }
+}
+
+/// The formats of depth and stencil of an attachment for either or both.
+fn parts(format: vk::Format) -> [vk::Format; 2] {
+    use vk::Format as F;
+    match format {
+        F::D16_UNORM_S8_UINT | F::D24_UNORM_S8_UINT | F::D32_SFLOAT_S8_UINT => [format, format],
+        F::S8_UINT => [F::UNDEFINED, format],
+        _ => [format, F::UNDEFINED],
+    }
+}
+
+/// The elements that Vulkan describes by a pointer and a count.
+///
+/// # Safety
+/// The pointer is valid for that many elements, or the count is 0.
+unsafe fn list<'a, T>(first: *const T, count: u32) -> &'a [T] {
+    if count == 0 || first.is_null() {
+        return &[];
+    }
+    // SAFETY: the pointer is valid for the elements, by this function's contract.
+    unsafe { slice::from_raw_parts(first, count as usize) }
+}
+
+fn find<'a, T>(what: &'static str, all: &'a [T], index: u32) -> Result<&'a T> {
+    let found = all.get(index as usize);
+    found.ok_or_else(|| Error::not_found(what, index as usize, all.len()))
+}
