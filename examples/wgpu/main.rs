@@ -12,16 +12,20 @@ use winit::{application::ApplicationHandler, event::WindowEvent, window::Window}
 type Result<T, E = Box<dyn Error>> = std::result::Result<T, E>;
 
 fn main() -> Result<()> {
+    env_logger::init();
     let args: Vec<String> = std::env::args().skip(1).collect();
     match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        [] => {
-            let mut app = App { start: Instant::now(), open: None, outcome: Ok(()) };
-            EventLoop::new()?.run_app(&mut app)?;
-            app.outcome
-        }
+        [] => run(u64::MAX),
+        ["--frames", count] => run(count.parse()?),
         ["--headless", "--out", path] => picture(path),
-        _ => Err("usage: wgpu [--headless --out FILE.png]".into()),
+        _ => Err("usage: wgpu [--frames COUNT | --headless --out FILE.png]".into()),
     }
+}
+
+fn run(frames: u64) -> Result<()> {
+    let mut app = App { start: Instant::now(), frames, open: None, outcome: Ok(()) };
+    EventLoop::new()?.run_app(&mut app)?;
+    app.outcome
 }
 
 fn picture(path: &str) -> Result<()> {
@@ -40,6 +44,8 @@ fn picture(path: &str) -> Result<()> {
 
 struct App {
     start: Instant,
+    /// How many are left to draw.
+    frames: u64,
     open: Option<Open>,
     outcome: Result<()>,
 }
@@ -68,14 +74,10 @@ impl Open {
     fn draw(&mut self, time_s: f64) -> Result<()> {
         use wgpu::CurrentSurfaceTexture as Current;
         let size = self.window.inner_size();
-        let config = wgpu::SurfaceConfiguration {
-            width: size.width.max(1),
-            height: size.height.max(1),
-            ..self.config.clone()
-        };
-        if config != self.config {
-            self.surface.configure(self.show.gpu.device(), &config);
-            self.config = config;
+        let size = (size.width.max(1), size.height.max(1));
+        if (self.config.width, self.config.height) != size {
+            (self.config.width, self.config.height) = size;
+            self.surface.configure(self.show.gpu.device(), &self.config);
         }
         match self.surface.get_current_texture() {
             Current::Success(image) | Current::Suboptimal(image) => {
@@ -104,8 +106,11 @@ impl ApplicationHandler for App {
         match (event, &mut self.open) {
             (WindowEvent::CloseRequested, _) => on.exit(),
             (WindowEvent::RedrawRequested, Some(open)) => {
-                let drawn = open.draw(self.start.elapsed().as_secs_f64());
-                self.outcome = drawn.inspect_err(|_| on.exit());
+                self.outcome = open.draw(self.start.elapsed().as_secs_f64());
+                self.frames -= 1;
+                if self.frames == 0 || self.outcome.is_err() {
+                    on.exit();
+                }
             }
             _ => {}
         }

@@ -56,7 +56,8 @@ impl Scene {
         ];
         let layout = &pipeline.get_bind_group_layout(0);
         let desc = wgpu::BindGroupDescriptor { label: None, layout, entries };
-        Self { globals, group: device.create_bind_group(&desc), pipeline }
+        let group = device.create_bind_group(&desc);
+        Self { globals, pipeline, group }
     }
 
     pub(crate) fn set(&self, queue: &wgpu::Queue, matrices: [[f32; 16]; 2]) {

@@ -18,7 +18,7 @@ fn place(@builtin(vertex_index) vertex: u32, @builtin(instance_index) instance: 
     let side = select(-1.0, 1.0, vertex >= 18);
     let at = vec3f(side, corner.x * side, corner.y);
     let turned = array(vec3u(0, 1, 2), vec3u(2, 0, 1), vec3u(1, 2, 0))[(vertex / 6) % 3];
-    let centre = array(vec3f(0, -1, 0), vec3f(-3.5, 0.8, -2), vec3f(1.5, 0.5, 1.5), vec3f(4, 1.1, -3.5))[instance];
+    let centre = array(vec3f(0, -1, 0), vec3f(-6.6, 0.8, 0), vec3f(6.4, 0.5, 1.5), vec3f(7, 1.1, -4))[instance];
     let size = array(vec3f(40, 1, 40), vec3f(0.8), vec3f(0.5), vec3f(1.1))[instance];
     let normal = vec3f(side, 0, 0);
     let world = centre + vec3f(at[turned.x], at[turned.y], at[turned.z]) * size;
@@ -33,5 +33,6 @@ fn shade(in: Surface) -> @location(0) vec4f {
     let light = (globals.light_from_world * vec4f(in.world + in.normal * 0.03, 1)).xyz;
     let uv = light.xy * vec2f(0.5, -0.5) + 0.5;
     let lit = textureSampleCompareLevel(shadow_map, shadow_sampler, uv, light.z);
-    return vec4f(in.color * (0.35 + 0.9 * max(dot(in.normal, to_sun), 0) * lit), 1);
+    let sun = select(1.0, lit, all(uv == saturate(uv))) * max(dot(in.normal, to_sun), 0);
+    return vec4f(in.color * (0.35 + 0.9 * sun), 1);
 }

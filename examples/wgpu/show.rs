@@ -14,6 +14,7 @@ pub(crate) struct Show {
     passes: [PassId; 2],
     scene: Scene,
     map: TextureView,
+    depth: TextureView,
 }
 
 impl Show {
@@ -35,7 +36,8 @@ impl Show {
             crowd.spawn(mannequin, &Spawn { world_from_model, play, ..Default::default() })?;
         }
         let scene = Scene::new(gpu.device(), &map, format);
-        Ok(Self { gpu, crowd, passes, scene, map })
+        let depth = map.clone();
+        Ok(Self { gpu, crowd, passes, scene, map, depth })
     }
 
     /// Draws a frame into a picture.
@@ -54,8 +56,10 @@ impl Show {
         let mut frame = self.crowd.begin_frame(time_s)?;
         let views = frame.prepare(&[view, from_sun])?;
 
-        let depths =
-            plain::texture(device, DEPTH, [size.width, size.height], TextureUsages::empty());
+        if self.depth.texture().size() != size {
+            let size = [size.width, size.height];
+            self.depth = plain::texture(device, DEPTH, size, TextureUsages::empty());
+        }
         let desc = |color_attachments, depth_stencil_attachment| RenderPassDescriptor {
             color_attachments,
             depth_stencil_attachment,
@@ -63,8 +67,8 @@ impl Show {
         };
         let (sky, scene) = (color(picture, LoadOp::Clear(SKY)), color(picture, LoadOp::Load));
         let into_map = desc(&[], depth(&self.map, LoadOp::Clear(1.0)));
-        let first = desc(&sky, depth(&depths, LoadOp::Clear(1.0)));
-        let then = desc(&scene, depth(&depths, LoadOp::Load));
+        let first = desc(&sky, depth(&self.depth, LoadOp::Clear(1.0)));
+        let then = desc(&scene, depth(&self.depth, LoadOp::Load));
         let mut encoder = Encoder::new(&self.gpu);
         frame.draw(&mut encoder, views[1], self.passes[1], &into_map)?;
         self.scene.draw(encoder.begin_render_pass(&first));
