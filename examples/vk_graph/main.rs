@@ -1,24 +1,21 @@
 //! A crowd in a render pass of vk-graph, a render graph on ash.
 //!
-//! vk-graph creates the render pass and draws the ground, throng draws the people in the same
-//! subpass. Writes `vk_graph.png`.
+//! vk-graph creates the render pass and draws the sky, throng draws the people in the same subpass. Writes `vk_graph.png`.
 
 use std::error::Error;
 use std::sync::{Arc, Mutex, PoisonError};
 use throng::ash::{self, vk};
-use throng::glam::{Affine3A, Mat4, Vec3, camera::rh};
+use throng::glam::{Affine3A, Vec3, camera::rh};
 use throng::gpu::{self, FeatureChain, Features, GpuAllocator};
 use throng::gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
 use throng::{Crowd, CrowdDesc, PassId, Spawn, SubpassAttachments, View, builtin};
-use vk::PipelineStageFlags as Stages;
-use vk::{AccessFlags as Access, BufferUsageFlags, ImageLayout as Layout, ImageUsageFlags};
+use vk::{AccessFlags as Access, BufferUsageFlags, ImageUsageFlags, PipelineStageFlags as Stages};
 use vk_graph::cmd::{LoadOp, StoreOp};
 use vk_graph::driver::buffer::{Buffer, BufferInfo};
-use vk_graph::driver::device::Device;
 use vk_graph::driver::graphics::{DepthStencilInfo, GraphicsPipeline, GraphicsPipelineInfo};
 use vk_graph::driver::image::{Image, ImageInfo};
 use vk_graph::driver::instance::{Instance, InstanceInfo};
-use vk_graph::driver::sync::AccessType;
+use vk_graph::driver::{device::Device, sync::AccessType};
 use vk_graph::{Graph, pool::hash::HashPool};
 
 type Result<T, E = Box<dyn Error>> = std::result::Result<T, E>;
@@ -37,7 +34,7 @@ fn main() -> Result<()> {
     let physical = devices.next().ok_or("no device supports Vulkan 1.3")?;
     // SAFETY: the handles belong together, and the device supports what is chained.
     let (device, features) = unsafe {
-        let features = Features::REQUIRED.union(Features::supported(&instance, physical.handle)?);
+        let features = Features::supported(&instance, physical.handle)?;
         let mut chain = FeatureChain::new(features);
         let device = physical.create_ash_device(|info| {
             instance.create_device(physical.handle, &chain.add_to(info), None)
@@ -71,8 +68,8 @@ fn main() -> Result<()> {
     let eye = Vec3::new(1.5, 3.0, 7.5);
     let view_from_world = rh::view::look_at_mat4(eye, Vec3::Y * 0.7, Vec3::Y);
     let projection = rh::proj::vulkan::perspective(0.8, WIDTH as f32 / HEIGHT as f32, 0.1, 60.0);
-    let camera = projection * view_from_world;
-    let view = View::new(camera, eye, vk::Extent2D { width: WIDTH, height: HEIGHT });
+    let extent = vk::Extent2D { width: WIDTH, height: HEIGHT };
+    let view = View::new(projection * view_from_world, eye, extent);
 
     // Every frame, once the last one with this index has ended: here it is the first.
     // SAFETY: what is recorded below is submitted.
@@ -100,17 +97,16 @@ fn main() -> Result<()> {
         let frame = unsafe { crowd.resume_frame() };
         *views = Some(frame.and_then(|mut it| unsafe { it.record_prepare(cmd.handle, &[view]) }));
     });
-    let sky = LoadOp::Clear([0.3_f32, 0.42, 0.6, 1.0].into());
     let far = LoadOp::Clear(vk::ClearDepthStencilValue { depth: 1.0, stencil: 0 });
     let draw = Arc::clone(&shared);
     let command = graph.begin_cmd().resource_access(crowd, AccessType::VertexShaderReadOther);
     command
-        .bind_pipeline(&ground(&device, camera)?)
-        .depth_stencil(DepthStencilInfo::DEPTH_WRITE_LESS)
-        .color_attachment_image(0, color, sky, StoreOp::Store)
+        .bind_pipeline(&sky(&device)?)
+        .depth_stencil(DepthStencilInfo::DEPTH_WRITE_LESS_OR_EQUAL)
+        .color_attachment_image(0, color, LoadOp::CLEAR_BLACK_ALPHA_ZERO, StoreOp::Store)
         .depth_stencil_attachment_image(depth, far, StoreOp::DontCare)
         .record_cmd(move |cmd| {
-            cmd.draw(6, 1, 0, 0);
+            cmd.draw(3, 1, 0, 0);
             let (crowd, views) = &mut *draw.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(Ok(ids)) = views.clone() {
                 // SAFETY: the command buffer is recording a subpass that is compatible with `pass`,
@@ -140,34 +136,25 @@ fn main() -> Result<()> {
 ///
 /// Vulkan demands that flags and dependencies of both are equal, too.
 fn compatible_pass(device: &Device, crowd: &mut Crowd) -> Result<(PassId, vk::RenderPass)> {
-    let kinds =
-        [(COLOR, Layout::COLOR_ATTACHMENT_OPTIMAL), (DEPTH, Layout::DEPTH_ATTACHMENT_OPTIMAL)];
-    let attachments = kinds.map(|(format, final_layout)| vk::AttachmentDescription {
-        flags: vk::AttachmentDescriptionFlags::MAY_ALIAS,
-        samples: vk::SampleCountFlags::TYPE_1,
-        load_op: vk::AttachmentLoadOp::DONT_CARE,
-        format,
-        final_layout,
-        ..Default::default()
+    let color = vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL;
+    let depth = vk::ImageLayout::DEPTH_ATTACHMENT_OPTIMAL;
+    let attachments = [(COLOR, color), (DEPTH, depth)].map(|(format, layout)| {
+        let one = vk::AttachmentDescription::default().format(format).final_layout(layout);
+        let one = one.samples(vk::SampleCountFlags::TYPE_1).load_op(vk::AttachmentLoadOp::CLEAR);
+        one.flags(vk::AttachmentDescriptionFlags::MAY_ALIAS)
     });
-    let colors = [vk::AttachmentReference { attachment: 0, layout: kinds[0].1 }];
-    let depth = vk::AttachmentReference { attachment: 1, layout: kinds[1].1 };
+    let colors = [vk::AttachmentReference { attachment: 0, layout: color }];
+    let depth = vk::AttachmentReference { attachment: 1, layout: depth };
     let subpass = vk::SubpassDescription::default().color_attachments(&colors);
     let subpasses = [subpass.depth_stencil_attachment(&depth)];
-    let dependencies = [vk::SubpassDependency {
-        src_subpass: vk::SUBPASS_EXTERNAL,
-        src_stage_mask: Stages::ALL_COMMANDS,
-        src_access_mask: Access::MEMORY_READ | Access::MEMORY_WRITE,
-        dst_stage_mask: Stages::VERTEX_SHADER
-            | Stages::COLOR_ATTACHMENT_OUTPUT
-            | Stages::EARLY_FRAGMENT_TESTS
-            | Stages::LATE_FRAGMENT_TESTS,
-        dst_access_mask: Access::SHADER_READ
-            | Access::COLOR_ATTACHMENT_WRITE
-            | Access::DEPTH_STENCIL_ATTACHMENT_READ
-            | Access::DEPTH_STENCIL_ATTACHMENT_WRITE,
-        ..Default::default()
-    }];
+    let tests = Stages::EARLY_FRAGMENT_TESTS | Stages::LATE_FRAGMENT_TESTS;
+    let depth = Access::DEPTH_STENCIL_ATTACHMENT_READ | Access::DEPTH_STENCIL_ATTACHMENT_WRITE;
+    let dependencies = [vk::SubpassDependency::default()
+        .src_subpass(vk::SUBPASS_EXTERNAL)
+        .src_stage_mask(Stages::ALL_COMMANDS)
+        .src_access_mask(Access::MEMORY_READ | Access::MEMORY_WRITE)
+        .dst_stage_mask(Stages::VERTEX_SHADER | Stages::COLOR_ATTACHMENT_OUTPUT | tests)
+        .dst_access_mask(Access::SHADER_READ | Access::COLOR_ATTACHMENT_WRITE | depth)];
     let info = vk::RenderPassCreateInfo::default().attachments(&attachments).subpasses(&subpasses);
     let info = info.dependencies(&dependencies);
     // SAFETY: all pointers of `info` are valid, and the device supports the formats.
@@ -178,26 +165,20 @@ fn compatible_pass(device: &Device, crowd: &mut Crowd) -> Result<(PassId, vk::Re
     }
 }
 
-/// vk-graph's own pipeline, which draws a square of ground.
-fn ground(device: &Device, clip_from_world: Mat4) -> Result<GraphicsPipeline> {
-    let matrix = clip_from_world.to_cols_array().map(|it| it.to_string()).join(", ");
-    let vertex = format!(
-        "@vertex fn main(@builtin(vertex_index) at: u32) -> @builtin(position) vec4f {{
-            let corner = vec2f(select(-20.0, 20.0, at % 2 == 1), select(-20.0, 20.0, at % 5 > 1));
-            return mat4x4f({matrix}) * vec4f(corner.x, 0.0, corner.y, 1.0);
-        }}"
-    );
-    let fragment =
-        "@fragment fn main() -> @location(0) vec4f { return vec4f(0.2, 0.25, 0.15, 1.0); }";
+/// vk-graph's own pipeline, which draws a sky.
+fn sky(device: &Device) -> Result<GraphicsPipeline> {
+    let vertex = "@vertex fn main(@builtin(vertex_index) at: u32) -> @builtin(position) vec4f {
+        return vec4f(f32(at & 1) * 4 - 1, f32(at >> 1) * 4 - 1, 1, 1);
+    }";
+    let fragment = "@fragment fn main(@builtin(position) at: vec4f) -> @location(0) vec4f {
+        return vec4f(0.2, 0.3, 0.5, 1) + at.y * 0.0007;
+    }";
     let spirv = |source: &str| -> Result<Vec<u32>> {
         let module = naga::front::wgsl::parse_str(source)?;
         let mut validator = naga::valid::Validator::new(Default::default(), Default::default());
-        // Without a flip: the clip space is Vulkan's.
-        let flags = naga::back::spv::WriterFlags::empty();
-        let options = naga::back::spv::Options { flags, ..Default::default() };
-        Ok(naga::back::spv::write_vec(&module, &validator.validate(&module)?, &options, None)?)
+        let (info, options) = (validator.validate(&module)?, Default::default());
+        Ok(naga::back::spv::write_vec(&module, &info, &options, None)?)
     };
-    let shaders = [spirv(&vertex)?, spirv(fragment)?];
     let info = GraphicsPipelineInfo::builder().cull_mode(vk::CullModeFlags::NONE);
-    Ok(GraphicsPipeline::create(device, info, shaders)?)
+    Ok(GraphicsPipeline::create(device, info, [spirv(vertex)?, spirv(fragment)?])?)
 }
