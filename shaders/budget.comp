@@ -18,19 +18,27 @@ void main() {
     uint last = table_words[levels_at + instance];
     for (uint number = 0u; number < view_count; ++number) {
         View view = view_of(number);
-        if ((view.flags & VIEW_BUDGET) == 0u || !allowed(view, actor, instance) ||
-            outside(number, actor)) {
+        if ((view.flags & VIEW_BUDGET) == 0u || !allowed(view, actor, instance)) {
             continue;
         }
         float squared = distance_squared(view, actor);
-        if (too_small(view, actor, squared)) {
+        if (!EYES && (outside(number, actor) || too_small(view, actor, squared))) {
             continue;
         }
         uint before = 0u;
         for (uint power = 0u; power <= FACTORS; ++power) {
             precise vec2 per_error = view.per_error * inverse_factor(power);
-            uint level = level_of(view, per_error, actor, squared, character,
-                                  last_level(last, number));
+            uint level;
+            if (EYES) {
+                level = found_by_eyes(number, view, inverse_factor(power), actor, character,
+                                      last_level(last, number));
+                if (level >= LEVELS) {
+                    break;
+                }
+            } else {
+                level = level_of(view, per_error, actor, squared, character,
+                                 last_level(last, number));
+            }
             uint triangles = work[character + CHARACTER_TRIANGLES + level];
             if (triangles != before) {
                 uint borrow;

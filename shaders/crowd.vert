@@ -1,25 +1,4 @@
-// The draw stage. There is one indexed, instanced draw per primitive for all visible instances of a
-// character.
+// The draw stage.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#include "include/draw.glsl"
-
-layout(location = 0) out vec3 out_position;
-layout(location = 1) out vec3 out_normal;
-layout(location = 2) out vec4 out_tangent;
-layout(location = 3) out vec4 out_uv;
-layout(location = 4) out vec4 out_color;
-layout(location = 5) flat out uint out_user;
-
-void main() {
-    uint instance = drawn();
-    uint vertex = uint(gl_VertexIndex);
-    ThrongVertex deformed = throng_deform(instance, primitive, vertex);
-    out_position = deformed.position;
-    out_normal = deformed.normal;
-    out_tangent = deformed.tangent;
-    out_uv = vec4(throng_uv(primitive, vertex), throng_uv1(primitive, vertex));
-    out_color = throng_base(instance, primitive, vertex);
-    out_user = throng_instances[instance].user;
-    gl_Position = place(instance, deformed.position);
-}
+#include "include/crowd_vertex.glsl"

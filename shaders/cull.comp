@@ -27,6 +27,16 @@ uint power_of(const uint view, const uint most) {
     return FACTORS;
 }
 
+// The bucket of an instance that a view shows at a level of detail, which is remembered.
+uint choose(const uint level, const uint number, const Actor actor, inout uint levels) {
+    if (number < REMEMBERED) {
+        uint shift = number * LEVEL_BITS;
+        levels = levels & ~((LEVELS - 1u) << shift) | level << shift;
+    }
+    return (actor.flags & ACTOR_FLIPPED) * 16u + level * 2u
+           + ((actor.flags & ACTOR_HIDES) != 0u ? 1u : 0u);
+}
+
 void main() {
     uint chunk = gl_WorkGroupID.x, lane = gl_LocalInvocationID.x;
     uint own = work[chunks_at + chunk * 2u];
@@ -51,7 +61,14 @@ void main() {
         uint key = NOT_SHOWN;
         if (used && allowed(view, actor, instance)) {
             float squared = distance_squared(view, actor);
-            if (outside(number, actor)) {
+            if (EYES) {
+                float factor = limited ? inverse_factor(shared_power) : 1.0;
+                uint before = last_level(last, number);
+                key = found_by_eyes(number, view, factor, actor, character, before);
+                if (key < LEVELS) {
+                    key = choose(key, number, actor, now);
+                }
+            } else if (outside(number, actor)) {
                 key = OUTSIDE;
             } else if (too_small(view, actor, squared)) {
                 key = TOO_SMALL;
@@ -62,12 +79,7 @@ void main() {
                 }
                 uint before = last_level(last, number);
                 uint level = level_of(view, per_error, actor, squared, character, before);
-                if (number < REMEMBERED) {
-                    uint shift = number * LEVEL_BITS;
-                    now = now & ~((LEVELS - 1u) << shift) | level << shift;
-                }
-                key = (actor.flags & ACTOR_FLIPPED) * 16u + level * 2u
-                      + ((actor.flags & ACTOR_HIDES) != 0u ? 1u : 0u);
+                key = choose(level, number, actor, now);
             }
             atomicOr(lanes[key][lane >> 5], 1u << (lane & 31u));
         }

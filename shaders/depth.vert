@@ -1,10 +1,4 @@
-// The draw stage of passes that write only depth. It reads positions and influences.
+// The draw stage of passes that write only depth.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#include "include/draw.glsl"
-
-void main() {
-    uint instance = drawn();
-    vec3 position = throng_deform_position(instance, primitive, uint(gl_VertexIndex));
-    gl_Position = place(instance, position);
-}
+#include "include/depth_vertex.glsl"

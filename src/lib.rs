@@ -174,7 +174,7 @@ pub use ash;
 #[cfg(feature = "vulkan")]
 pub use crowd::{
     Attachment, Capacity, CharacterDesc, CharacterId, CrowdDesc, CrowdMut, CrowdRef, CrowdSnapshot,
-    Culling, DrawBindings, Frame, InCrowd, IndirectDraw, Instance, InstanceHit, InstanceId,
+    Culling, DrawBindings, Eye, Frame, InCrowd, IndirectDraw, Instance, InstanceHit, InstanceId,
     InstanceMut, InstanceRef, InstanceSnapshot, Lighting, ListId, MoreInstances, PassId,
     PipelineInfo, Shadow, Side, SkinnedVertices, SkinningStage, Spawn, Stages, Stats, View, ViewId,
     ViewStats, Views, WarmUp,

@@ -42,7 +42,7 @@ vec3 influences(const float count) {
 void main() {
     // A mesh without normals is flat.
     vec3 normal = in_normal;
-    vec3 to_eye = normalize(throng_view.eye.xyz - in_position * throng_view.eye.w);
+    vec3 to_eye = normalize(THRONG_EYE.eye.xyz - in_position * THRONG_EYE.eye.w);
     if (dot(normal, normal) < 0.25) {
         normal = cross(dFdx(in_position), dFdy(in_position));
         normal *= dot(normal, to_eye) < 0.0 ? -1.0 : 1.0;

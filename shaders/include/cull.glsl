@@ -3,6 +3,9 @@
 
 #include "stages.glsl"
 
+// True if views may have several eyes.
+layout(constant_id = 0) const bool EYES = false;
+
 struct Actor {
     vec3 center;
     float radius;
@@ -20,6 +23,7 @@ struct View {
     uint most;       // triangles
     uint fixed_level;  // plus 1, or 0
     uint list;         // plus 1, or 0
+    uint more;         // further eyes: the first one's record, and their number in the low byte
 };
 
 Actor actor_of(const uint instance) {
@@ -33,7 +37,7 @@ View view_of(const uint view) {
     vec4 eye = view_rows[at], errors = view_rows[at + 1u];
     uvec4 words = floatBitsToUint(view_rows[at + 2u]);
     return View(eye.xyz, eye.w, errors.xy, words.x, words.y, floatBitsToUint(errors.z),
-                floatBitsToUint(errors.w), words.z);
+                floatBitsToUint(errors.w), words.z, words.w);
 }
 
 // True if the view shows the instance wherever it is inside.
@@ -107,4 +111,34 @@ float inverse_factor(const uint power) {
 
 uint last_level(const uint last, const uint view) {
     return view < REMEMBERED ? last >> (view * LEVEL_BITS) & (LEVELS - 1u) : 0u;
+}
+
+// OUTSIDE, TOO_SMALL, or the level of detail at which an eye shows an instance.
+uint found_by(const uint eye, const View view, const vec2 per_error, const Actor actor,
+              const uint character, const uint last) {
+    float squared = distance_squared(view, actor);
+    if (outside(eye, actor)) {
+        return OUTSIDE;
+    }
+    if (too_small(view, actor, squared)) {
+        return TOO_SMALL;
+    }
+    return level_of(view, per_error, actor, squared, character, last);
+}
+
+// What a view with several eyes finds: the finest level of those that show the instance. The errors
+// per pixel are multiplied by `factor`.
+uint found_by_eyes(const uint number, const View view, const float factor, const Actor actor,
+                   const uint character, const uint last) {
+    precise vec2 per_error = view.per_error * factor;
+    uint found = found_by(number, view, per_error, actor, character, last);
+    uint first = view.more >> 8, end = first + (view.more & 255u);
+    for (uint eye = first; eye < end; ++eye) {
+        View other = view_of(eye);
+        per_error = other.per_error * factor;
+        uint own = found_by(eye, other, per_error, actor, character, last);
+        // One that no eye shows counts as too small if it is inside of one.
+        found = min(found, own) < LEVELS ? min(found, own) : max(found, own);
+    }
+    return found;
 }

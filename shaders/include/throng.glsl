@@ -12,6 +12,8 @@
 //   THRONG_NO_RING         no instance has its palette in the ring. Without a view, this or
 //                          THRONG_RING_PALETTES has to be defined.
 //   THRONG_WRITES_SKINNED  makes the deformed vertices writable (the skin stage)
+//   THRONG_MULTIVIEW       the pipeline's rendering has a view mask: THRONG_EYE is the eye of
+//                          gl_ViewIndex. Without it, THRONG_EYE is the view.
 //   THRONG_VARIANT         the variant of all primitives that are drawn with the pipeline, best a
 //                          specialization constant. Its value is PrimitiveDraw::variant, or
 //                          THRONG_NONE to read it from each primitive, as by default. See

@@ -3,6 +3,10 @@
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_buffer_reference_uvec2 : require
 
+#ifdef THRONG_MULTIVIEW
+#extension GL_EXT_multiview : require
+#endif
+
 #ifndef THRONG_SET
 #define THRONG_SET 0
 #endif
@@ -81,6 +85,22 @@ struct ThrongPrimitive {
 
 const uint THRONG_SHADOW_LAYERS = 4u;
 
+// Eyes of a view.
+const uint THRONG_EYES = 4u;
+
+#ifdef THRONG_MULTIVIEW
+// An eye of a view with several: what its members of these names are in a view with one.
+struct ThrongEye {
+    mat4 clip_from_world;
+    vec4 eye;
+    float jitter_x;
+    float jitter_y;
+    mat4 steady_clip_from_world;
+    mat4 previous_clip_from_world;
+};
+#endif
+
+// Read clip matrices, eye and jitter from THRONG_EYE.
 struct ThrongView {
     mat4 clip_from_world;  // with jitter, for drawing
     vec4 eye;             // xyz: world; w: 1, or 0 for the direction to an orthographic eye
@@ -103,10 +123,18 @@ struct ThrongView {
     mat4 steady_clip_from_world;    // without jitter
     mat4 previous_clip_from_world;  // without jitter, of the last frame of the view
     mat4 shadow_from_world[THRONG_SHADOW_LAYERS];  // xy 0..1, z depth; those of the shadow map
+#ifdef THRONG_MULTIVIEW
+    ThrongEye eyes[THRONG_EYES];  // by gl_ViewIndex
+#endif
 };
 
 #ifndef THRONG_NO_VIEW
 layout(set = THRONG_SET, binding = 0, std140) uniform ThrongViewBlock { ThrongView throng_view; };
+#ifdef THRONG_MULTIVIEW
+#define THRONG_EYE throng_view.eyes[gl_ViewIndex]
+#else
+#define THRONG_EYE throng_view
+#endif
 #endif
 
 // The mesh buffer, seen as its records and as words. Materials are in throng_surface.glsl.

@@ -7,6 +7,8 @@
 //   THRONG_SET        number of the set (default 0)
 //   THRONG_BINDLESS   descriptor indexing is enabled, and all textures of a character are in one
 //                     array (SetLayout::is_bindless). It needs GL_EXT_nonuniform_qualifier.
+//   THRONG_MULTIVIEW  the pass has a view mask (PassDesc::view_mask): THRONG_EYE is the eye of
+//                     gl_ViewIndex. Without it, THRONG_EYE is the view.
 //   THRONG_PUSH       members of your own push constants, from offset 16 on:
 //                     #define THRONG_PUSH layout(offset = 32) vec4 rim;
 //   THRONG_PRIMITIVE  the index of the primitive, the same for a whole draw. By default it is the
@@ -213,7 +215,7 @@ bool throng_is_hole(const float alpha) {
 }
 
 vec3 throng_to_eye() {
-    return throng_view.eye.xyz - throng_in_position * throng_view.eye.w;
+    return THRONG_EYE.eye.xyz - throng_in_position * THRONG_EYE.eye.w;
 }
 
 // The change of the inputs from pixel to pixel, along x and y of the framebuffer. A shader takes

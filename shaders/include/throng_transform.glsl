@@ -81,9 +81,9 @@ vec4 throng_transform_clip(const mat4 clip_from_world, const vec3 p) {
 }
 
 #ifndef THRONG_NO_VIEW
-// The clip position of a point in the world, as the view draws it.
+// The clip position of a point in the world, as the view draws it, or its eye.
 vec4 throng_clip(const vec3 world) {
-    return throng_transform_clip(throng_view.clip_from_world, world);
+    return throng_transform_clip(THRONG_EYE.clip_from_world, world);
 }
 #endif
 

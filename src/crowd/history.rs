@@ -17,11 +17,15 @@ use crate::gpu::{Device, MemoryAllocator};
 use ash::vk;
 use glam::Mat4;
 
+/// The clip space of each eye of a view, if it has the eye.
+type Clips = [Option<Mat4>; View::MAX_EYES];
+
 /// The state of a view's last frame.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Past {
-    /// Its clip space then, without jitter, or `None` if there was no such frame.
-    pub(super) clip_from_world: Option<Mat4>,
+    /// The clip space of each eye then, without jitter, or `None` if there was no such frame or
+    /// eye.
+    pub(super) clip_from_world: Clips,
     /// The number of records that the instance table had.
     pub(super) instances: u32,
     /// See [`GpuView::history`].
@@ -31,8 +35,8 @@ pub(super) struct Past {
 /// The frame that a history was written in last.
 #[derive(Debug, Clone, Copy)]
 struct Last {
-    /// Its clip space, without jitter.
-    clip_from_world: Mat4,
+    /// The clip space of each eye, without jitter.
+    clip_from_world: Clips,
     /// The half that was written.
     half: u32,
     /// The words written to each of its sections.
@@ -99,7 +103,7 @@ impl Histories {
             let last = self.last.get(history as usize)?.as_ref()?;
             let address = |section| buffer.address(history, last.half, section);
             Some(Past {
-                clip_from_world: Some(last.clip_from_world),
+                clip_from_world: last.clip_from_world,
                 instances: (last.words[0] / RECORD_WORDS) as u32,
                 addresses: [0, 1, 2, 3].map(address),
             })
@@ -172,7 +176,9 @@ impl Histories {
             }
             self.replaced.push((history, *last));
             *last = Some(Last {
-                clip_from_world: view.clip_from_world,
+                clip_from_world: core::array::from_fn(|number| {
+                    view.of_eye(number).map(|eye| eye.clip_from_world)
+                }),
                 half,
                 words,
             });

@@ -56,4 +56,4 @@ pub use instances::state::SkinningStage;
 pub use setup::growth::MoreInstances;
 pub use setup::passes::{PipelineInfo, WarmUp};
 pub use stats::{Stats, ViewStats};
-pub use view::{Culling, Lighting, Shadow, View};
+pub use view::{Culling, Eye, Lighting, Shadow, View};

@@ -6,7 +6,7 @@ use crate::gpu::Limits;
 use crate::gpu::layout::GpuView;
 use crate::skin::Ray;
 use ash::vk;
-use glam::{Mat4, Vec2, Vec3, Vec4};
+use glam::{Mat3, Mat4, Vec2, Vec3, Vec4};
 
 /// One directional light and a sky.
 ///
@@ -114,6 +114,56 @@ pub struct View {
     /// An instance whose character has no such level is drawn at its coarsest. With `None`, the
     /// level depends on [`Self::error_px`].
     pub level: Option<u32>,
+    /// Its further eyes, for passes with a [view mask](crate::PassDesc::view_mask) (multiview).
+    ///
+    /// The first eye is that of the view itself. All eyes share everything else, and one list: an
+    /// instance is drawn for all of them if any eye shows it, at the finest level that an eye needs.
+    /// Blended instances are sorted for the first eye. In a pass without a view mask, the view is
+    /// that of its first eye.
+    ///
+    /// For example, the eyes are those of a headset, or the layers of a shadow map. They need
+    /// [`Features::multiview`](crate::gpu::Features::multiview).
+    ///
+    /// ```
+    /// use throng::ash::vk::Extent2D;
+    /// use throng::glam::{Mat4, Vec3};
+    /// use throng::{Eye, View};
+    ///
+    /// /// A view of both eyes of a headset. Each has its matrix and its position.
+    /// fn stereo(left: (Mat4, Vec3), right: (Mat4, Vec3), extent: Extent2D) -> View {
+    ///     let mut view = View::new(left.0, left.1, extent);
+    ///     view.more_eyes[0] = Some(Eye::new(right.0, right.1));
+    ///     view
+    /// }
+    /// # let both = stereo(Default::default(), Default::default(), Extent2D::default());
+    /// # assert_eq!(both.eye_count(), 2);
+    /// ```
+    #[doc(alias = "multiview")]
+    #[doc(alias = "stereo")]
+    pub more_eyes: [Option<Eye>; Self::MAX_EYES - 1],
+}
+
+/// A further eye of a [`View`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Eye {
+    /// As [`View::clip_from_world`].
+    pub clip_from_world: Mat4,
+    /// As [`View::eye`].
+    pub eye: Vec3,
+    /// As [`View::jitter`].
+    pub jitter: Vec2,
+}
+
+impl Eye {
+    /// An eye without jitter.
+    #[must_use]
+    pub fn new(clip_from_world: Mat4, eye: Vec3) -> Self {
+        Self {
+            clip_from_world,
+            eye,
+            jitter: Vec2::ZERO,
+        }
+    }
 }
 
 /// The part of space whose instances a view shows.
@@ -129,9 +179,8 @@ pub enum Culling {
     Sides,
     /// All of space.
     ///
-    /// For views that stand for others, such as two eyes at once, for pipelines of the engine's own
-    /// that move vertices far out of the bounding sphere, and for deformed vertices of instances
-    /// that no view sees.
+    /// For views that stand for others, for pipelines of the engine's own that move vertices far out
+    /// of the bounding sphere, and for deformed vertices of instances that no view sees.
     Off,
 }
 
@@ -173,6 +222,9 @@ impl Default for Shadow {
 }
 
 impl View {
+    /// The largest number of eyes of a view.
+    pub const MAX_EYES: usize = GpuView::EYES;
+
     /// A view with the default light, which allows an error of one pixel.
     ///
     /// The viewport is a [`vk::Rect2D`], or a [`vk::Extent2D`] at the origin.
@@ -193,7 +245,40 @@ impl View {
             error_px: 1.0,
             max_triangles: None,
             level: None,
+            more_eyes: [None; Self::MAX_EYES - 1],
         }
+    }
+
+    /// The number of its eyes.
+    #[must_use]
+    pub fn eye_count(&self) -> usize {
+        1 + self.more_eyes.iter().flatten().count()
+    }
+
+    /// The same view for one of its eyes alone, 0 for the first.
+    ///
+    /// For [`Self::ray`], for example. `None` if there is no such eye.
+    #[must_use]
+    pub fn of_eye(&self, number: usize) -> Option<Self> {
+        let alone = Self {
+            more_eyes: [None; Self::MAX_EYES - 1],
+            ..*self
+        };
+        if number == 0 {
+            return Some(alone);
+        }
+        let eye = (*self.more_eyes.get(number - 1)?)?;
+        Some(Self {
+            clip_from_world: eye.clip_from_world,
+            eye: eye.eye,
+            jitter: eye.jitter,
+            ..alone
+        })
+    }
+
+    /// Each of its further eyes as a view of its own.
+    pub(super) fn further_eyes(&self) -> impl Iterator<Item = Self> + '_ {
+        (1..Self::MAX_EYES).map_while(|number| self.of_eye(number))
     }
 
     /// The ray from the eye through a point of the picture, in world space.
@@ -246,11 +331,32 @@ impl View {
         }
     }
 
+    /// Checks the further eyes.
+    fn check_eyes(&self) -> Result<()> {
+        let fault = |why| Err(Error::invalid("View::more_eyes", why));
+        if self.further_eyes().count() + 1 < self.eye_count() {
+            return fault("must have no gaps between eyes");
+        }
+        let kind = |view: &Self| (view.is_orthographic(), view.is_mirrored());
+        for eye in self.further_eyes() {
+            let finite = eye.clip_from_world.is_finite() && eye.eye.is_finite();
+            if !finite || !eye.jitter.is_finite() {
+                return fault("matrix, eye and jitter must be finite");
+            }
+            if kind(&eye) != kind(self) {
+                return fault(
+                    "must be perspective or orthographic, and mirrored or not, like the first eye",
+                );
+            }
+        }
+        Ok(())
+    }
+
     /// Checks the view against the device's limits.
     ///
     /// # Errors
     /// [`Error::Argument`] for values that are not finite, an empty viewport, one that exceeds the
-    /// device's limits, or a sun without direction.
+    /// device's limits, a sun without direction, or eyes that do not fit together.
     pub(super) fn check(&self, limits: &Limits) -> Result<()> {
         let fault = |what, why| Err(Error::invalid(what, why));
         if !self.clip_from_world.is_finite() || !self.eye.is_finite() {
@@ -304,8 +410,19 @@ impl View {
             {
                 fault("View::shadow", "must be finite")
             }
-            _ => Ok(()),
+            _ => self.check_eyes(),
         }
+    }
+
+    /// Returns true if triangles that are counter-clockwise in the world are clockwise in the
+    /// framebuffer, for depth that grows with distance and a viewport that is not flipped.
+    pub(super) fn is_mirrored(&self) -> bool {
+        // Handedness of (right, down, forward) in the framebuffer. The rows of the matrix are the
+        // gradients of clip x, y and of depth or w in world space.
+        let [right, down, depth, w] =
+            [0, 1, 2, 3].map(|row| self.clip_from_world.row(row).truncate());
+        let forward = if self.is_orthographic() { depth } else { w };
+        Mat3::from_cols(right, down, forward).determinant() < 0.0
     }
 
     /// Returns true if the clip space's w is constant, so size does not depend on distance.

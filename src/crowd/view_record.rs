@@ -2,9 +2,9 @@
 
 use super::history::Past;
 use super::view::{View, corners};
-use crate::gpu::layout::GpuView;
+use crate::gpu::layout::{GpuEye, GpuView};
 use ash::vk;
-use glam::{Mat3, Mat4, Vec3};
+use glam::{Mat4, Vec3};
 
 impl View {
     /// The GPU record of the view. `ring_palettes` is the address of the frame's palettes.
@@ -16,15 +16,12 @@ impl View {
         shadow_edge: u32,
     ) -> GpuView {
         let light = &self.lighting;
-        let steady = self.clip_from_world.to_cols_array_2d();
-        let jitter = Mat4::from_translation(self.jitter.extend(0.0));
+        let eye = self.eye_record(past.clip_from_world[0]);
         let shadow = self.shadow.filter(|_| shadow_edge > 0).unwrap_or_default();
         GpuView {
-            clip_from_world: (jitter * self.clip_from_world).to_cols_array_2d(),
-            steady_clip_from_world: steady,
-            previous_clip_from_world: past
-                .clip_from_world
-                .map_or(steady, |clip| clip.to_cols_array_2d()),
+            clip_from_world: eye.clip_from_world,
+            steady_clip_from_world: eye.steady_clip_from_world,
+            previous_clip_from_world: eye.previous_clip_from_world,
             history: past.addresses,
             ring_palettes,
             history_instances: past.instances,
@@ -32,15 +29,39 @@ impl View {
             shadow_from_world: shadow
                 .clip_from_world
                 .map(|clip| (map_from_clip(shadow.flip_y) * clip).to_cols_array_2d()),
-            eye: self.eye_point().to_array(),
+            eye: eye.eye,
             sun_direction: light.sun_direction.normalize_or(Vec3::Y).to_array(),
             shadow_texel: 1.0 / shadow_edge.max(1) as f32,
             sun_color: light.sun_color.to_array(),
             shadow_bias: shadow.bias_texels,
             sky_color: light.sky_color.to_array(),
-            jitter_x: self.jitter.x,
+            jitter_x: eye.jitter_x,
             ground_color: light.ground_color.to_array(),
+            jitter_y: eye.jitter_y,
+        }
+    }
+
+    /// The GPU records of all eyes, if there are several.
+    pub(super) fn eye_records(&self, past: &Past) -> impl Iterator<Item = GpuEye> + '_ {
+        let several = self.eye_count() > 1;
+        let eyes = (0..Self::MAX_EYES).map_while(|number| self.of_eye(number));
+        let eyes = eyes.take(if several { Self::MAX_EYES } else { 0 });
+        let before = past.clip_from_world;
+        eyes.zip(before).map(|(eye, before)| eye.eye_record(before))
+    }
+
+    /// The GPU record of the first eye. `before` is its clip space in the last frame.
+    fn eye_record(&self, before: Option<Mat4>) -> GpuEye {
+        let steady = self.clip_from_world.to_cols_array_2d();
+        let jitter = Mat4::from_translation(self.jitter.extend(0.0));
+        GpuEye {
+            clip_from_world: (jitter * self.clip_from_world).to_cols_array_2d(),
+            eye: self.eye_point().to_array(),
+            jitter_x: self.jitter.x,
             jitter_y: self.jitter.y,
+            reserved: [0; 2],
+            steady_clip_from_world: steady,
+            previous_clip_from_world: before.map_or(steady, |clip| clip.to_cols_array_2d()),
         }
     }
 }
@@ -61,22 +82,18 @@ pub(super) struct Prepared {
     flipped: bool,
     /// True if the clip space's w is constant, so z alone says what lies in front.
     pub(super) orthographic: bool,
+    /// The number of its eyes.
+    pub(super) eyes: u32,
 }
 
 impl Prepared {
     pub(super) fn new(view: &View) -> Self {
-        // Handedness of (right, down, forward) in the framebuffer. The rows of the matrix are the
-        // gradients of clip x, y and of depth or w in world space.
-        let [right, down, depth, w] =
-            [0, 1, 2, 3].map(|row| view.clip_from_world.row(row).truncate());
-        let orthographic = view.is_orthographic();
-        let forward = if orthographic { depth } else { w };
-        let handedness = Mat3::from_cols(right, down, forward).determinant();
         Self {
             viewport: viewport(view),
             scissor: scissor(view.viewport),
-            flipped: (handedness < 0.0) ^ view.flip_y,
-            orthographic,
+            flipped: view.is_mirrored() ^ view.flip_y,
+            orthographic: view.is_orthographic(),
+            eyes: view.eye_count() as u32,
         }
     }
 

@@ -17,6 +17,8 @@ pub(crate) struct Limits {
     pub(crate) max_anisotropy: f32,
     pub(crate) max_push_bytes: u32,
     pub(crate) max_bound_sets: u32,
+    /// Views that a view mask can have.
+    pub(crate) max_multiview_views: u32,
     /// Textures that one set can have.
     pub(crate) max_textures: u32,
     /// Width and height, in pixels.
@@ -166,6 +168,7 @@ impl Device {
                 max_anisotropy: limits.max_sampler_anisotropy,
                 max_push_bytes: limits.max_push_constants_size,
                 max_bound_sets: limits.max_bound_descriptor_sets,
+                max_multiview_views: vulkan11.max_multiview_view_count,
                 max_textures: max_textures(limits),
                 max_viewport: limits.max_viewport_dimensions,
                 viewport_bounds: limits.viewport_bounds_range,

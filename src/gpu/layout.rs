@@ -366,9 +366,33 @@ pub(crate) struct GpuView {
     pub shadow_from_world: [[[f32; 4]; 4]; GpuView::SHADOW_LAYERS],
 }
 
+/// What differs from eye to eye in a view with several, for shaders (`ThrongEye`), std140.
+///
+/// As many as a view has follow its [`GpuView`].
+#[repr(C, align(16))]
+#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
+pub(crate) struct GpuEye {
+    /// See [`GpuView::clip_from_world`].
+    pub clip_from_world: [[f32; 4]; 4],
+    /// See [`GpuView::eye`].
+    pub eye: [f32; 4],
+    /// The jitter in normalised device coordinates.
+    pub jitter_x: f32,
+    /// The jitter in normalised device coordinates.
+    pub jitter_y: f32,
+    /// Zero.
+    pub reserved: [u32; 2],
+    /// See [`GpuView::steady_clip_from_world`].
+    pub steady_clip_from_world: [[f32; 4]; 4],
+    /// See [`GpuView::previous_clip_from_world`].
+    pub previous_clip_from_world: [[f32; 4]; 4],
+}
+
 impl GpuView {
     /// The largest number of layers of a shadow map.
     pub(crate) const SHADOW_LAYERS: usize = 4;
+    /// The largest number of eyes of a view.
+    pub(crate) const EYES: usize = 4;
 
     /// The parts of the view that the CPU writes, each with its first byte. `moves` is false if
     /// nothing reads its motion.
@@ -452,8 +476,8 @@ pub(crate) struct GpuCullView {
     pub flags: u32,
     /// The number of its list plus 1, or 0.
     pub list: u32,
-    /// Zero.
-    pub reserved: u32,
+    /// The number of its further eyes, and above these eight bits the record of the first.
+    pub more_eyes: u32,
 }
 
 impl GpuCullView {
@@ -468,6 +492,7 @@ impl GpuCullView {
 const _: () = {
     assert!(size_of::<Mat3x4>() == 48);
     assert!(size_of::<GpuCullView>() == 192);
+    assert!(size_of::<GpuEye>() == 224);
     assert!(size_of::<GpuInstance>() == 128);
     assert!(offset_of!(GpuInstance, normal_x) == 48);
     assert!(offset_of!(GpuInstance, side) == 60);

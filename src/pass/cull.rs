@@ -48,12 +48,18 @@ const STAGES: [(&str, &[u32]); 5] = [
     ("args", spirv::ARGS_COMP),
 ];
 
+/// The stages that test instances, which are the first. They have pipelines for views with several
+/// eyes.
+const TESTS: usize = 2;
+
 /// Pipelines and set layout.
 #[derive(Debug)]
 pub(crate) struct CullPass {
     set_layout: Object<vk::DescriptorSetLayout>,
     layout: Object<vk::PipelineLayout>,
     pipelines: [Object<vk::Pipeline>; 5],
+    /// Those of [`TESTS`] for views with several eyes. Null on a device without multiview.
+    eyes: [Object<vk::Pipeline>; TESTS],
 }
 
 /// The buffers that the stages read and write.
@@ -79,6 +85,8 @@ pub(crate) struct CullDispatch {
     pub(crate) draws: u32,
     /// True if a view has a limit of triangles.
     pub(crate) limited: bool,
+    /// True if a view has several eyes.
+    pub(crate) eyes: bool,
 }
 
 const BINDINGS: [vk::DescriptorType; 3] = [
@@ -96,6 +104,7 @@ impl CullPass {
             set_layout: Object::null(),
             layout: Object::null(),
             pipelines: core::array::from_fn(|_| Object::null()),
+            eyes: core::array::from_fn(|_| Object::null()),
         }
     }
 
@@ -122,14 +131,24 @@ impl CullPass {
             // above. Its workgroup has a fixed size of at most 128.
             *pipeline = unsafe { compute_pipeline(device, &name, words, layout, &[]) }?;
         }
+        if !device.enabled.multiview {
+            return Ok(());
+        }
+        for (pipeline, (name, words)) in self.eyes.iter_mut().zip(STAGES) {
+            let name = format!("throng {name} of eyes");
+            // SAFETY: as above. The constant is no size.
+            *pipeline = unsafe { compute_pipeline(device, &name, words, layout, &[vk::TRUE]) }?;
+        }
         Ok(())
     }
 
     /// The pipelines, with their names.
     pub(crate) fn pipelines(&self) -> impl Iterator<Item = (&'static str, vk::Pipeline)> + '_ {
-        let names = STAGES.iter().map(|(name, _)| *name);
-        let all = self.pipelines.iter().map(|pipeline| pipeline.handle);
-        names.zip(all)
+        let names = || STAGES.iter().map(|(name, _)| *name);
+        let handle = |pipeline: &Object<vk::Pipeline>| pipeline.handle;
+        let eyes = names().zip(self.eyes.iter().map(handle));
+        let eyes = eyes.filter(|(_, pipeline)| *pipeline != vk::Pipeline::null());
+        names().zip(self.pipelines.iter().map(handle)).chain(eyes)
     }
 
     /// Makes a set in a pool of its own.
@@ -200,7 +219,10 @@ impl CullPass {
             raw.cmd_bind_descriptor_sets(cmd, point, layout, 0, &[dispatch.set], &[dispatch.input]);
             let push = bytemuck::bytes_of(&dispatch.push);
             raw.cmd_push_constants(cmd, layout, vk::ShaderStageFlags::COMPUTE, 0, push);
-            for (number, (pipeline, [x, y])) in self.pipelines.iter().zip(sizes).enumerate() {
+            let tests = if dispatch.eyes { TESTS } else { 0 };
+            let others = self.pipelines.iter().skip(tests);
+            let pipelines = self.eyes.iter().take(tests).chain(others);
+            for (number, (pipeline, [x, y])) in pipelines.zip(sizes).enumerate() {
                 if x == 0 || y == 0 {
                     continue;
                 }
@@ -222,7 +244,7 @@ impl CullPass {
     pub(crate) unsafe fn destroy(&mut self, device: &Device) {
         // SAFETY: the GPU does not use them, by this function's contract.
         unsafe {
-            for pipeline in &mut self.pipelines {
+            for pipeline in self.pipelines.iter_mut().chain(&mut self.eyes) {
                 pipeline.destroy(device);
             }
             self.layout.destroy(device);

@@ -1,6 +1,7 @@
 //! The descriptions of passes: their purpose, attachments and shading.
 
 use crate::error::{Error, Result};
+use crate::gpu::layout::GpuView;
 use crate::gpu::{Device, Features, limit};
 use ash::vk;
 
@@ -74,7 +75,9 @@ impl DepthBias {
 ///
 /// If the crowd was made with
 /// [`Features::descriptor_indexing`](crate::gpu::Features::descriptor_indexing), a shader that
-/// samples throng's textures must be compiled with `THRONG_BINDLESS` defined; otherwise without.
+/// samples throng's textures must be compiled with `THRONG_BINDLESS` defined; otherwise without. In
+/// a pass with a [view mask](PassDesc::view_mask), a shader that depends on the eye must be compiled
+/// with `THRONG_MULTIVIEW` defined; `throng_surface()` does.
 #[derive(Debug, Clone, Copy)]
 pub struct MaterialDesc<'a> {
     /// SPIR-V for Vulkan 1.3.
@@ -178,6 +181,14 @@ pub struct PassDesc<'a> {
     pub stencil_format: vk::Format,
     /// Samples of every attachment.
     pub samples: vk::SampleCountFlags,
+    /// The view mask of the rendering or the subpass (multiview), or 0.
+    ///
+    /// One draw then draws into several layers of the attachments. Layer 0 shows what the first eye
+    /// of a [view](crate::View) sees, layer n its
+    /// [further eye](crate::View::more_eyes) n − 1. The mask has no bits above those of
+    /// [`View::MAX_EYES`](crate::View::MAX_EYES) eyes. It needs
+    /// [`Features::multiview`](crate::gpu::Features::multiview).
+    pub view_mask: u32,
     /// True if depth 1 is near.
     ///
     /// Depth is then compared with `GREATER_OR_EQUAL` instead of `LESS_OR_EQUAL`. Clear it to 0.
@@ -214,6 +225,7 @@ impl Default for PassDesc<'_> {
             depth_format: vk::Format::UNDEFINED,
             stencil_format: vk::Format::UNDEFINED,
             samples: vk::SampleCountFlags::TYPE_1,
+            view_mask: 0,
             reversed_z: false,
             after_prepass: None,
             depth_bias: None,
@@ -330,6 +342,13 @@ pub(super) fn check(device: &Device, desc: &PassDesc<'_>) -> Result<()> {
     if colorful && desc.color_formats.len() > 1 {
         let needed = Features::NONE.with_independent_blend(true);
         device.expect_enabled("PassDesc::color_formats", needed)?;
+    }
+    if desc.view_mask != 0 {
+        let needed = Features::NONE.with_multiview(true);
+        device.expect_enabled("PassDesc::view_mask", needed)?;
+        let eyes = u32::BITS - desc.view_mask.leading_zeros();
+        let cap = device.limits.max_multiview_views.min(GpuView::EYES as u32);
+        limit("eyes of a view mask", eyes.into(), cap.into())?;
     }
     match desc.render_pass {
         Some(subpass) if subpass.render_pass == vk::RenderPass::null() => {

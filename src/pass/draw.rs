@@ -77,6 +77,7 @@ impl DrawPass {
                 depth_format: desc.depth_format,
                 stencil_format: desc.stencil_format,
                 samples: desc.samples,
+                view_mask: desc.view_mask,
                 reversed_z: desc.reversed_z,
                 after_prepass: desc.after_prepass,
                 depth_bias: bias(desc),
@@ -103,7 +104,10 @@ impl DrawPass {
             _ => Fragment::None,
         };
         // SAFETY: the SPIR-V of the material is valid, by this function's contract.
-        if let Err(error) = unsafe { pass.modules.build(device, desc.kind, fragment) } {
+        if let Err(error) = unsafe {
+            pass.modules
+                .build(device, (desc.kind, desc.view_mask), fragment)
+        } {
             // SAFETY: no command buffer has used the pass, because it was created above.
             unsafe { pass.destroy(device) };
             return Err(error);

@@ -10,7 +10,8 @@
 //! | draw | [`draw`], [`desc`], [`subpass`], [`pipelines`], [`shadow_map`] | `crowd.*`, `depth.vert`, `motion.*` | – |
 //!
 //! Masked materials use `mask.frag` and `motion_mask.*` where the others need no texture. Fragment
-//! shaders have variants with the suffixes `_bindless` and `_shadowed`.
+//! shaders have variants with the suffixes `_bindless` and `_shadowed`. In passes with a view mask,
+//! shaders have the suffix `_multiview`.
 
 pub(crate) mod animate;
 pub(crate) mod cull;

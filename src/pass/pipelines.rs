@@ -37,6 +37,7 @@ pub(crate) struct Target {
     pub(crate) depth_format: vk::Format,
     pub(crate) stencil_format: vk::Format,
     pub(crate) samples: vk::SampleCountFlags,
+    pub(crate) view_mask: u32,
     pub(crate) reversed_z: bool,
     pub(crate) after_prepass: Option<vk::CompareOp>,
     pub(crate) depth_bias: DepthBias,
@@ -169,37 +170,55 @@ impl Modules {
     pub(super) unsafe fn build(
         &mut self,
         device: &Device,
-        kind: PassKind,
+        (kind, view_mask): (PassKind, u32),
         fragment: Fragment<'_>,
     ) -> Result<()> {
         let bindless = device.enabled.descriptor_indexing;
         let either = |plain, many| if bindless { many } else { plain };
+        let seen = |one, several| if view_mask == 0 { one } else { several };
         // SAFETY: the words are the crate's own, compiled for Vulkan 1.3 and for the features that
-        // `either` selects by, or those that this function's contract is about.
+        // `either` and `seen` select by, or those that this function's contract is about.
         let make = |words, name| unsafe { shader_module(device, words, name) };
         match kind {
             PassKind::Color => {
-                self.vertex = make(spirv::CROWD_VERT, "throng crowd.vert")?;
+                let words = seen(spirv::CROWD_VERT, spirv::CROWD_MULTIVIEW_VERT);
+                self.vertex = make(words, "throng crowd.vert")?;
                 let words = match fragment {
                     Fragment::Own(words) => words,
-                    Fragment::BuiltIn { shadow_map: true } => either(
-                        spirv::CROWD_SHADOWED_FRAG,
-                        spirv::CROWD_SHADOWED_BINDLESS_FRAG,
+                    Fragment::BuiltIn { shadow_map: true } => seen(
+                        either(
+                            spirv::CROWD_SHADOWED_FRAG,
+                            spirv::CROWD_SHADOWED_BINDLESS_FRAG,
+                        ),
+                        either(
+                            spirv::CROWD_SHADOWED_MULTIVIEW_FRAG,
+                            spirv::CROWD_SHADOWED_BINDLESS_MULTIVIEW_FRAG,
+                        ),
                     ),
-                    _ => either(spirv::CROWD_FRAG, spirv::CROWD_BINDLESS_FRAG),
+                    _ => seen(
+                        either(spirv::CROWD_FRAG, spirv::CROWD_BINDLESS_FRAG),
+                        either(
+                            spirv::CROWD_MULTIVIEW_FRAG,
+                            spirv::CROWD_BINDLESS_MULTIVIEW_FRAG,
+                        ),
+                    ),
                 };
                 self.fragment = make(words, "throng crowd.frag")?;
             }
             PassKind::Depth | PassKind::Shadow => {
-                self.vertex = make(spirv::DEPTH_VERT, "throng depth.vert")?;
-                self.masked_vertex = make(spirv::CROWD_VERT, "throng crowd.vert")?;
+                let words = seen(spirv::DEPTH_VERT, spirv::DEPTH_MULTIVIEW_VERT);
+                self.vertex = make(words, "throng depth.vert")?;
+                let words = seen(spirv::CROWD_VERT, spirv::CROWD_MULTIVIEW_VERT);
+                self.masked_vertex = make(words, "throng crowd.vert")?;
                 let words = either(spirv::MASK_FRAG, spirv::MASK_BINDLESS_FRAG);
                 self.masked_fragment = make(words, "throng mask.frag")?;
             }
             PassKind::Motion => {
-                self.vertex = make(spirv::MOTION_VERT, "throng motion.vert")?;
+                let words = seen(spirv::MOTION_VERT, spirv::MOTION_MULTIVIEW_VERT);
+                self.vertex = make(words, "throng motion.vert")?;
                 self.fragment = make(spirv::MOTION_FRAG, "throng motion.frag")?;
-                self.masked_vertex = make(spirv::MOTION_MASK_VERT, "throng motion_mask.vert")?;
+                let words = seen(spirv::MOTION_MASK_VERT, spirv::MOTION_MASK_MULTIVIEW_VERT);
+                self.masked_vertex = make(words, "throng motion_mask.vert")?;
                 let words = either(spirv::MOTION_MASK_FRAG, spirv::MOTION_MASK_BINDLESS_FRAG);
                 self.masked_fragment = make(words, "throng motion_mask.frag")?;
             }
@@ -372,6 +391,7 @@ fn state<'a>(
         depth: depth_state(target, *variant),
         blend: vk::PipelineColorBlendStateCreateInfo::default().attachments(blends),
         rendering: vk::PipelineRenderingCreateInfo::default()
+            .view_mask(target.view_mask)
             .color_attachment_formats(&target.color_formats)
             .depth_attachment_format(target.depth_format)
             .stencil_attachment_format(target.stencil_format),

@@ -39,6 +39,8 @@ pub struct SubpassAttachments {
     pub stencil_format: vk::Format,
     /// Samples of every attachment.
     pub samples: vk::SampleCountFlags,
+    /// The view mask of the subpass, or 0.
+    pub view_mask: u32,
 }
 
 impl SubpassAttachments {
@@ -61,7 +63,8 @@ impl SubpassAttachments {
             let depth = one.p_depth_stencil_attachment.as_ref();
             let colors = colors.iter().map(|reference| reference.attachment);
             let depth = depth.map(|reference| reference.attachment);
-            Self::read(subpass, attachments.collect(), colors, depth)
+            let view_mask = view_mask(info, subpass);
+            Self::read((subpass, view_mask), attachments.collect(), colors, depth)
         }
     }
 
@@ -83,12 +86,17 @@ impl SubpassAttachments {
             let depth = one.p_depth_stencil_attachment.as_ref();
             let colors = colors.iter().map(|reference| reference.attachment);
             let depth = depth.map(|reference| reference.attachment);
-            Self::read(subpass, attachments.collect(), colors, depth)
+            Self::read(
+                (subpass, one.view_mask),
+                attachments.collect(),
+                colors,
+                depth,
+            )
         }
     }
 
     fn read(
-        subpass: u32,
+        (subpass, view_mask): (u32, u32),
         attachments: Vec<(vk::Format, vk::SampleCountFlags)>,
         colors: impl Iterator<Item = u32>,
         depth: Option<u32>,
@@ -116,6 +124,7 @@ impl SubpassAttachments {
             depth_format,
             stencil_format,
             samples: samples.unwrap_or(vk::SampleCountFlags::TYPE_1),
+            view_mask,
         })
     }
 
@@ -133,6 +142,7 @@ impl SubpassAttachments {
             depth_format: self.depth_format,
             stencil_format: self.stencil_format,
             samples: self.samples,
+            view_mask: self.view_mask,
             ..PassDesc::default()
         }
     }
@@ -146,6 +156,27 @@ fn parts(format: vk::Format) -> [vk::Format; 2] {
         F::S8_UINT => [F::UNDEFINED, format],
         _ => [format, F::UNDEFINED],
     }
+}
+
+/// The view mask of a subpass, in the structure that Vulkan 1.1 has for it.
+///
+/// # Safety
+/// The chain of `info` is valid.
+unsafe fn view_mask(info: &vk::RenderPassCreateInfo<'_>, subpass: u32) -> u32 {
+    let mut next = info.p_next.cast::<vk::BaseInStructure<'_>>();
+    // SAFETY: the chain is valid, by this function's contract, and a structure has the type that it
+    // says.
+    unsafe {
+        while let Some(one) = next.as_ref() {
+            if one.s_type == vk::StructureType::RENDER_PASS_MULTIVIEW_CREATE_INFO {
+                let info = &*next.cast::<vk::RenderPassMultiviewCreateInfo<'_>>();
+                let masks = list(info.p_view_masks, info.subpass_count);
+                return masks.get(subpass as usize).copied().unwrap_or(0);
+            }
+            next = one.p_next;
+        }
+    }
+    0
 }
 
 /// The elements that Vulkan describes by a pointer and a count.

@@ -8,7 +8,7 @@ use throng::mesh::Material;
 use throng::palette::PaletteFormat;
 
 /// The constants with a counterpart in Rust.
-const SHARED: [(&str, u32); 33] = [
+const SHARED: [(&str, u32); 34] = [
     ("LINEAR", PaletteFormat::Mat3x4 as u32),
     ("DUAL_QUAT", PaletteFormat::DualQuat as u32),
     ("DUAL_QUAT_STRETCH", PaletteFormat::DualQuatStretch as u32),
@@ -30,6 +30,7 @@ const SHARED: [(&str, u32); 33] = [
     ("LIST_STARTS", GpuPrimitive::LIST_STARTS),
     ("EXTREME_SCALES", GpuPrimitive::EXTREME_SCALES),
     ("NONE", GpuInstance::NONE),
+    ("EYES", GpuView::EYES as u32),
     ("SHADOW_LAYERS", GpuView::SHADOW_LAYERS as u32),
     ("ALPHA_MASK", GpuMaterial::ALPHA_MASK),
     ("ALPHA_BLEND", GpuMaterial::ALPHA_BLEND),

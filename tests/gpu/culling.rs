@@ -5,13 +5,13 @@ use crate::reference::picture::{covered, different};
 use crate::reference::rng::Rng;
 use crate::reference::sweep::is_thorough;
 use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, REVERSED_Z, pass, picture, target};
-use crate::support::{Setup, each, reversed, view};
+use crate::support::{Setup, each, each_with_features, reversed, view};
 use throng::glam::camera::rh;
 use throng::glam::{Affine3A, Quat, Vec2, Vec3};
 use throng::standalone::Target;
 use throng::{
-    Capacity, CharacterId, Crowd, Culling, Error, InstanceId, PassId, Play, Side, Spawn, Stats,
-    View, builtin,
+    Capacity, CharacterId, Crowd, Culling, Error, Eye, InstanceId, PassId, Play, Side, Spawn,
+    Stats, View, builtin,
 };
 
 const CAPACITY: Capacity = Capacity {
@@ -103,6 +103,47 @@ impl Stage {
         self.target.destroy(&mut setup.context);
         setup.destroy(self.crowd);
     }
+}
+
+/// A view with several eyes shows what any of them shows, at the finest of their levels.
+#[test]
+fn eyes_share_what_they_see() {
+    each_with_features(|setup| {
+        let mut stage = Stage::new(setup, Side::Cpu);
+        let mut rng = Rng::new(7);
+        let ids: Vec<_> = (0..64)
+            .map(|_| {
+                let place = Vec3::new(rng.range(-20.0, 20.0), 0.0, rng.range(-30.0, 5.0));
+                stage.spawn(Affine3A::from_translation(place), "Walk")
+            })
+            .collect();
+        let far = view(
+            Vec3::new(40.0, 1.0, -5.0),
+            Vec3::new(0.0, 1.0, -15.0),
+            EXTENT,
+        );
+        let mut both = View {
+            error_px: 2.0,
+            ..camera()
+        };
+        both.more_eyes[0] = Some(Eye::new(far.clip_from_world, far.eye));
+        let views = [both, both.of_eye(0).unwrap(), both.of_eye(1).unwrap()];
+        let cmd = stage.frames_in_flight.begin(&setup.context, 0);
+        let allocator = &mut setup.context.allocator();
+        let mut frame = unsafe { stage.crowd.begin_frame(allocator, 0, 0.4) }.unwrap();
+        let views = unsafe { frame.record_prepare(cmd, &views) }.unwrap();
+        let mut kinds = [0; 4];
+        for id in ids {
+            let [of_both, near, far] = [0, 1, 2].map(|view| frame.level(views[view], id).unwrap());
+            let finest = near.into_iter().chain(far).min();
+            assert_eq!(of_both, finest);
+            kinds[usize::from(near.is_some()) + 2 * usize::from(far.is_some())] += 1;
+        }
+        assert!(kinds.iter().all(|count| *count > 1), "{kinds:?}");
+        stage.frames_in_flight.submit(&setup.context, 0);
+        stage.frames_in_flight.wait(&setup.context, 0);
+        stage.destroy(setup);
+    });
 }
 
 fn camera() -> View {

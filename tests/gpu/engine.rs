@@ -124,7 +124,7 @@ impl Engine {
             .mip_levels(1)
             .array_layers(layers)
             .samples(samples)
-            .usage(usage | vk::ImageUsageFlags::TRANSFER_SRC);
+            .usage(usage | vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::SAMPLED);
         unsafe {
             let handle = self.raw.create_image(&info, None).unwrap();
             let memory = self.allocator.allocate(&MemoryRequest {

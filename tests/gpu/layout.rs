@@ -1,7 +1,7 @@
 //! Structs that shaders read have the offsets of the committed SPIR-V.
 
 use crate::shader_layout::{
-    GpuChange, GpuInstance, GpuMaterial, GpuPrimitive, GpuTexture, GpuView,
+    GpuChange, GpuEye, GpuInstance, GpuMaterial, GpuPrimitive, GpuTexture, GpuView,
 };
 use crate::support::probe::spirv;
 use std::collections::{BTreeMap, BTreeSet};
@@ -113,6 +113,12 @@ fn structs_lie_as_the_shaders_have_them() {
                 ground_color, jitter_y, history, ring_palettes, history_instances,
                 shadow_layers, shadow_from_world),
         ),
+        (
+            "ThrongEye",
+            size_of::<GpuEye>(),
+            members!(GpuEye: clip_from_world, eye, jitter_x, jitter_y, steady_clip_from_world,
+                previous_clip_from_world),
+        ),
     ];
     let expected = [
         (
@@ -130,6 +136,9 @@ fn structs_lie_as_the_shaders_have_them() {
             ],
         ),
         ("motion.vert", vec!["ThrongInstance", "ThrongView"]),
+        ("crowd_multiview.vert", vec!["ThrongView", "ThrongEye"]),
+        ("crowd_multiview.frag", vec!["ThrongView", "ThrongEye"]),
+        ("motion_multiview.vert", vec!["ThrongView", "ThrongEye"]),
         ("skin.comp", vec!["ThrongInstance", "ThrongPrimitive"]),
         (
             "test/skin_probe.comp",
@@ -145,7 +154,11 @@ fn structs_lie_as_the_shaders_have_them() {
                 !found.is_empty() || !needed.contains(name),
                 "{shader} has no offsets for {name}"
             );
-            for (id, have) in found {
+            for (id, mut have) in found {
+                // Eyes follow their view.
+                if let Some(eyes) = have.remove("eyes") {
+                    assert_eq!(eyes as usize, *size, "{shader}: {name}");
+                }
                 assert_eq!(have, *members, "{shader}: {name}");
                 for stride in module.strides_of(id) {
                     assert_eq!(stride as usize, *size, "{shader}: array of {name}");

@@ -135,7 +135,6 @@ fn descriptions_that_make_no_sense_are_refused() {
         min_offset_alignment = 1 << 63 => ALIGNMENT;
         min_offset_alignment = u64::MAX => ALIGNMENT;
         skinned_usage = Usage::VERTEX_BUFFER | Usage::SHADER_DEVICE_ADDRESS => Fine;
-        skinned_usage = Usage::ACCELERATION_STRUCTURE_BUILD_INPUT_READ_ONLY_KHR => USAGE;
         skinned_usage = Usage::CONDITIONAL_RENDERING_EXT => USAGE;
         skinned_usage = Usage::from_raw(!0) => USAGE;
     };

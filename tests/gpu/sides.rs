@@ -19,7 +19,7 @@ use throng::glam::{Affine3A, Quat, Vec2, Vec3};
 use throng::mesh::AlphaMode;
 use throng::standalone::{Context, Target};
 use throng::{
-    Capacity, CharacterId, Crowd, CrowdDesc, Culling, InstanceId, PassId, Play, Shadow, Side,
+    Capacity, CharacterId, Crowd, CrowdDesc, Culling, Eye, InstanceId, PassId, Play, Shadow, Side,
     Spawn, Stages, View, ViewStats, builtin,
 };
 
@@ -79,6 +79,8 @@ struct World {
     reports: [Option<Vec<ViewStats>>; 2],
     /// Lists of each kind that were not empty: finer and coarser levels, flipped, hiding.
     seen: [usize; 4],
+    /// True if views may have several eyes.
+    multiview: bool,
 }
 
 impl World {
@@ -114,6 +116,7 @@ impl World {
             frame_index: 0,
             reports: [None, None],
             seen: [0; 4],
+            multiview: setup.device().enabled().multiview,
         };
         world.add(setup, builtin::mannequin().unwrap().character);
         world.add(setup, parted(3));
@@ -300,21 +303,19 @@ impl World {
 
     /// A view of any kind. Its depth is reversed only if `reverses`.
     fn view(&mut self, reverses: bool) -> View {
-        let rng = &mut self.rng;
-        let mut point = |far: f32| {
-            let mut within = || rng.range(-far, far);
-            Vec3::new(within(), 0.2 * within(), within())
+        let orthographic = self.rng.chance(4);
+        let reverses = reverses && !orthographic && self.rng.chance(4);
+        let seen = self.eye(orthographic, reverses);
+        let eyes = self.multiview && self.rng.chance(2);
+        let eyes = if eyes {
+            self.rng.below(View::MAX_EYES)
+        } else {
+            0
         };
-        let (eye, at) = (point(12.0), point(4.0) + Vec3::Y);
-        let mut seen = view(eye, at, EXTENT);
-        if self.rng.chance(4) {
-            let half = self.rng.range(1.0, 8.0);
-            let clip_from_view =
-                rh::proj::vulkan::orthographic(-half, half, -half, half, 0.1, 30.0);
-            let view_from_world = rh::view::look_at_mat4(eye, at, Vec3::Y);
-            seen = View::new(clip_from_view * view_from_world, eye, EXTENT);
-        } else if reverses && self.rng.chance(4) {
-            seen = reversed(&seen);
+        let mut more_eyes = [None; View::MAX_EYES - 1];
+        for eye in more_eyes.iter_mut().take(eyes) {
+            let seen = self.eye(orthographic, reverses);
+            *eye = Some(Eye::new(seen.clip_from_world, seen.eye));
         }
         let rng = &mut self.rng;
         let culling = [
@@ -331,8 +332,26 @@ impl World {
             mask: [u32::MAX, u32::MAX, 1, 2][rng.below(4)],
             jitter: Vec2::new(rng.range(-0.02, 0.02), 0.01),
             flip_y: rng.chance(4),
+            more_eyes,
             ..seen
         }
+    }
+
+    fn eye(&mut self, orthographic: bool, reverses: bool) -> View {
+        let rng = &mut self.rng;
+        let mut point = |far: f32| {
+            let mut within = || rng.range(-far, far);
+            Vec3::new(within(), 0.2 * within(), within())
+        };
+        let (eye, at) = (point(12.0), point(4.0) + Vec3::Y);
+        if !orthographic {
+            let seen = view(eye, at, EXTENT);
+            return if reverses { reversed(&seen) } else { seen };
+        }
+        let half = self.rng.range(1.0, 8.0);
+        let clip_from_view = rh::proj::vulkan::orthographic(-half, half, -half, half, 0.1, 30.0);
+        let view_from_world = rh::view::look_at_mat4(eye, at, Vec3::Y);
+        View::new(clip_from_view * view_from_world, eye, EXTENT)
     }
 
     /// Prepares a frame with random views in both crowds, and compares what they list.

@@ -8,15 +8,19 @@ use throng::MaterialDesc;
 /// one.
 ///
 /// Some drivers are slow to compile large modules, or fail.
-const MODULES: [(&str, usize); 21] = [
+const MODULES: [(&str, usize); 29] = [
     ("crowd.vert", 61_600),
     ("depth.vert", 42_300),
     ("motion.vert", 46_900),
     ("motion_mask.vert", 50_500),
+    ("crowd_multiview.vert", 62_900),
+    ("depth_multiview.vert", 44_200),
+    ("motion_multiview.vert", 48_800),
+    ("motion_mask_multiview.vert", 52_300),
     ("skin.comp", 52_600),
     ("scatter.comp", 9_700),
-    ("budget.comp", 18_000),
-    ("cull.comp", 22_500),
+    ("budget.comp", 21_300),
+    ("cull.comp", 26_500),
     ("scan.comp", 10_200),
     ("compact.comp", 12_800),
     ("args.comp", 5_900),
@@ -24,6 +28,10 @@ const MODULES: [(&str, usize); 21] = [
     ("crowd_bindless.frag", 32_200),
     ("crowd_shadowed.frag", 37_300),
     ("crowd_shadowed_bindless.frag", 38_600),
+    ("crowd_multiview.frag", 31_700),
+    ("crowd_bindless_multiview.frag", 33_000),
+    ("crowd_shadowed_multiview.frag", 38_000),
+    ("crowd_shadowed_bindless_multiview.frag", 39_300),
     ("mask.frag", 10_500),
     ("mask_bindless.frag", 10_800),
     ("motion.frag", 1_300),
@@ -327,9 +335,9 @@ fn textures_have_constant_indices_without_descriptor_indexing() {
             }
         }
     }
-    // Five in each of the two shadings and the toon shader, one in each of the two masks, for
+    // Five in each of the four shadings and the toon shader, one in each of the two masks, for
     // coordinates with a transform and without.
-    assert_eq!(chains, 2 * 17);
+    assert_eq!(chains, 2 * 27);
 }
 
 #[test]
@@ -339,10 +347,14 @@ fn modules_need_no_feature_but_the_required_ones() {
     /// `ShaderNonUniform`, `RuntimeDescriptorArray` and `SampledImageArrayNonUniformIndexing`, for
     /// descriptor indexing.
     const INDEXING: [u32; 3] = [5301, 5302, 5307];
+    const MULTIVIEW: u32 = 4439;
     for (shader, _) in MODULES {
         let mut allowed = BTreeSet::from(REQUIRED);
         if shader.contains("bindless") {
             allowed.extend(INDEXING);
+        }
+        if shader.contains("multiview") {
+            allowed.insert(MULTIVIEW);
         }
         let needed = Module::of(shader).capabilities;
         assert!(needed.is_subset(&allowed), "{shader}: {needed:?}");

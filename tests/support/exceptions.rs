@@ -10,14 +10,24 @@ use throng::standalone::Context;
 pub enum Needs {
     /// Without it, the layer of 2023 switches GPU-assisted validation off.
     ShaderInt64,
+    /// Layers of images with several samples can be drawn into. Mesa 22's lavapipe draws into the
+    /// first alone.
+    LayersWithSamples,
 }
 
 /// The drivers, tests and features. Anywhere else, a missing feature fails the test.
-const EXPECTED: [(&str, &str, Needs); 1] = [(
-    "SwiftShader",
-    "more_validation::planted_faults_are_found",
-    Needs::ShaderInt64,
-)];
+const EXPECTED: [(&str, &str, Needs); 2] = [
+    (
+        "SwiftShader",
+        "more_validation::planted_faults_are_found",
+        Needs::ShaderInt64,
+    ),
+    (
+        "llvmpipe",
+        "passes::multiview::both_eyes_of_a_headset_are_one_draw",
+        Needs::LayersWithSamples,
+    ),
+];
 
 /// Returns true if the device has what the present test needs, and false if its lack is expected.
 ///
@@ -29,6 +39,7 @@ pub fn has(context: &Context, test: &str, needs: Needs) -> bool {
     let features = unsafe { instance.get_physical_device_features(device) };
     let has = match needs {
         Needs::ShaderInt64 => features.shader_int64 == vk::TRUE,
+        Needs::LayersWithSamples => !driver(context).starts_with("Mesa 22."),
     };
     if has {
         return true;
@@ -44,4 +55,14 @@ pub fn has(context: &Context, test: &str, needs: Needs) -> bool {
         "EXPECTED: {test} CHECKS LESS, BECAUSE {name} LACKS {needs:?}"
     );
     false
+}
+
+/// What the driver says about itself, such as `Mesa 22.3.6 (LLVM 15.0.6)`.
+fn driver(context: &Context) -> String {
+    let mut driver = vk::PhysicalDeviceDriverProperties::default();
+    let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut driver);
+    let (instance, device) = (&context.instance, context.physical_device);
+    unsafe { instance.get_physical_device_properties2(device, &mut properties) };
+    let info = driver.driver_info_as_c_str().unwrap_or_default();
+    info.to_string_lossy().into_owned()
 }

@@ -279,8 +279,21 @@ fn configs() -> impl Iterator<Item = Config> {
 /// Runs a test in some of the configurations: see [`configs`].
 ///
 /// Any message of the layer fails it, including messages at the destruction of the device.
-pub fn each(mut test: impl FnMut(&mut Setup)) {
-    for config in configs() {
+pub fn each(test: impl FnMut(&mut Setup)) {
+    each_of(configs(), test);
+}
+
+/// As [`each`], but always with the optional features of the device.
+pub fn each_with_features(test: impl FnMut(&mut Setup)) {
+    let configs = configs().map(|config| Config {
+        bare: false,
+        ..config
+    });
+    each_of(configs, test);
+}
+
+fn each_of(configs: impl Iterator<Item = Config>, mut test: impl FnMut(&mut Setup)) {
+    for config in configs {
         let mut setup = Setup::new(config);
         let messages = setup.context.messages();
         let teller = Teller(config, messages.clone());

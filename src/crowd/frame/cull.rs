@@ -73,11 +73,23 @@ impl Frame<'_> {
             .chunks
             .upload(&mut scene.characters, &layout, &mut patches)?;
         let sections = buffers.sections;
-        let records = views.iter().map(|view| ViewTest::new(view).record(view));
+        // The records of further eyes follow those of all views.
+        let more = |views: &[View]| -> usize {
+            let eyes = views.iter().map(View::eye_count);
+            eyes.sum::<usize>() - views.len()
+        };
+        let records = views.iter().enumerate().map(|(number, view)| {
+            let before = views.get(..number).unwrap_or_default();
+            let more_at = views.len() + more(before);
+            ViewTest::new(view).record(view, more_at as u32)
+        });
+        let eyes = views.iter();
+        let eyes = eyes.flat_map(|view| ViewTest::new(view).more_records(view));
+        let count = views.len() + more(views);
         // SAFETY: the work of this frame index has ended, by the contract of `begin_frame`.
         unsafe {
-            let mut out = buffers.write(frame_index, sections.cull_views, 0, views.len())?;
-            out.fill_with(records)?;
+            let mut out = buffers.write(frame_index, sections.cull_views, 0, count)?;
+            out.fill_from(records.chain(eyes))?;
         }
         // Instances that came after a list was made are not in it.
         let words = scene.visibility.blocks();
@@ -91,7 +103,7 @@ impl Frame<'_> {
             out.fill_from(bits)?;
         }
         *written = Written {
-            cull_views: views.len() as u64 * size_of::<GpuCullView>() as u64,
+            cull_views: count as u64 * size_of::<GpuCullView>() as u64,
             listed_bits: u64::from(scene.visibility.lists) * u64::from(each),
             patches: buffers.patched,
             ..*written
@@ -209,6 +221,7 @@ impl Frame<'_> {
             chunks,
             characters,
             draws,
+            eyes: views.iter().any(|view| view.eye_count() > 1),
             limited: views
                 .iter()
                 .any(|view| view.max_triangles.is_some() && !ViewTest::new(view).is_fixed()),

@@ -23,20 +23,23 @@ impl Frame<'_> {
     /// [`shadow_map`](crate::PassDesc::shadow_map)), the first 24 bytes of push constants, index
     /// buffer, viewport, scissor, cull mode and front face.
     ///
+    /// In a pass with a [view mask](crate::PassDesc::view_mask), it draws all eyes of the view, and
+    /// opens no profiler scope.
+    ///
     /// Blended primitives are drawn after everything else, character by character, far instances
     /// first.
     ///
     /// # Errors
     /// - [`Error::NotFound`] if the pass does not exist.
-    /// - [`Error::Argument`] if the view belongs to another frame, or if the pass uses a shadow map
-    ///   and the crowd has none.
+    /// - [`Error::Argument`] if the view belongs to another frame, if the pass uses a shadow map and
+    ///   the crowd has none, or if the view mask of the pass has bits for which the view has no
+    ///   eyes.
     ///
     /// Nothing is recorded then.
     ///
     /// # Safety
     /// - `cmd` is one of the crowd's device, for a queue family that has graphics. It is recording,
-    ///   inside a dynamic rendering whose attachments are those of the pass and whose view mask is
-    ///   0; or inside the [subpass](crate::PassDesc::render_pass) of the pass, or that of a
+    ///   inside a dynamic rendering whose attachments and view mask are those of the pass; or inside the [subpass](crate::PassDesc::render_pass) of the pass, or that of a
     ///   compatible render pass.
     /// - It is submitted after the commands of this frame's [`Self::record_prepare`], and before
     ///   this frame index begins again. With
@@ -62,6 +65,13 @@ impl Frame<'_> {
                 "needs a shadow map, but set_shadow_map was not called",
             ));
         }
+        let view_mask = pass.target.view_mask;
+        if view_mask >> prepared.eyes != 0 {
+            return Err(Error::invalid(
+                "view",
+                "has fewer eyes than the view mask of the pass has",
+            ));
+        }
         let recorder = Recorder {
             frame: self,
             cmd,
@@ -74,7 +84,11 @@ impl Frame<'_> {
         // is ended here.
         unsafe {
             crowd.device.begin_label(cmd, c"throng draw");
-            let scope = self.begin_scope(cmd, pass.target.kind.scope());
+            // With a view mask, a timestamp takes one query per view.
+            let scope = match view_mask {
+                0 => self.begin_scope(cmd, pass.target.kind.scope()),
+                _ => None,
+            };
             recorder.begin(shadow);
             recorder.solid();
             // What the GPU counted of this view some frames ago.

@@ -11,8 +11,8 @@ use crate::crowd::scene::Scene;
 use crate::crowd::view::View;
 use crate::crowd::view_record::Prepared;
 use crate::error::{Error, Result};
-use crate::gpu::layout::{GpuActor, GpuChange};
-use crate::gpu::limit;
+use crate::gpu::layout::{GpuActor, GpuChange, GpuEye};
+use crate::gpu::{Features, limit};
 use crate::pass::scatter::ScatterPush;
 use ash::vk;
 use ash::vk::{AccessFlags as Access, PipelineStageFlags as Stage};
@@ -125,6 +125,13 @@ impl Frame<'_> {
         let (limits, histories) = (&self.crowd.device.limits, &self.crowd.frame.histories);
         views.iter().enumerate().try_for_each(|(index, view)| {
             let checked = view.check(limits);
+            let checked = checked.and_then(|()| match view.eye_count() {
+                1 => Ok(()),
+                _ => {
+                    let needed = Features::NONE.with_multiview(true);
+                    self.crowd.device.expect_enabled("View::more_eyes", needed)
+                }
+            });
             let checked = checked.and_then(|()| histories.check(views, index));
             let frame = self.crowd.memory.retire_queue.frame();
             let checked = checked.and_then(|()| self.crowd.scene.visibility.check(view, frame));
@@ -170,6 +177,13 @@ impl Frame<'_> {
                 view_bytes += len as u64;
             }
             written.views = start + VIEW_BYTES;
+            for eye in view.eye_records(&past) {
+                let (section, at) = (sections.views, written.views);
+                // SAFETY: as above.
+                unsafe { buffers.write(frame_index, section, at, 1)? }.copy_from(&[eye])?;
+                view_bytes += size_of::<GpuEye>() as u64;
+                written.views += size_of::<GpuEye>() as u64;
+            }
         }
         written.view_gaps = written.views - view_bytes;
         let blended = &mut crowd.frame.sorted;

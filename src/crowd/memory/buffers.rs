@@ -9,7 +9,7 @@ use crate::crowd::memory::work::{
 use crate::crowd::producers::gpu_poses::{play_capacity, upload_capacity};
 use crate::crowd::visibility::cull::BLOCK;
 use crate::error::{Error, Result};
-use crate::gpu::layout::{GpuActor, GpuChange, GpuCullView, GpuView};
+use crate::gpu::layout::{GpuActor, GpuChange, GpuCullView, GpuEye, GpuView};
 use crate::gpu::ring::{Ring, RingDesc};
 use crate::gpu::{
     Buffer, Device, GpuPlay, MAPPED_ALIGNMENT, MemoryAllocator, Object, PaletteRing,
@@ -36,8 +36,11 @@ pub(in crate::crowd) const DEFORMS: Stage =
 pub(in crate::crowd) const SHADERS: Stage =
     Stage::from_raw(DEFORMS.as_raw() | Stage::FRAGMENT_SHADER.as_raw());
 
-/// Bytes of a view's record.
+/// Bytes of a view's record without further eyes.
 pub(in crate::crowd) const VIEW_BYTES: u64 = size_of::<GpuView>() as u64;
+
+/// Bytes of the records of all eyes that a view can have, which follow its own.
+const EYE_BYTES: u64 = (size_of::<GpuEye>() * GpuView::EYES) as u64;
 
 /// A section of one frame's part of the record ring: start and length in bytes.
 #[derive(Debug, Clone, Copy, Default)]
@@ -49,6 +52,8 @@ pub(in crate::crowd) struct Section {
 /// The sections of one frame's part of the record ring.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::crowd) struct Sections {
+    /// Bytes of a view's record, with those of its eyes.
+    view_bytes: u64,
     pub(in crate::crowd) view_stride: u64,
     pub(in crate::crowd) views: Section,
     /// The three sections that one descriptor covers: morph weights, visible list, listed.
@@ -82,15 +87,16 @@ pub(in crate::crowd) const SECTIONS: usize = 9;
 
 impl Sections {
     /// `work` is the capacity of the work buffer, if the GPU culls. `animates` is true if it poses
-    /// instances, too.
+    /// instances, too. `multiview` is true if views may have several eyes.
     fn new(
         desc: &CrowdDesc,
         (work, animates): (Option<WorkCapacity>, bool),
-        alignment: u64,
+        (alignment, multiview): (u64, bool),
     ) -> Self {
         let instances = u64::from(desc.capacity.instances.max(1));
         let views_each = u64::from(desc.capacity.views);
-        let view_stride = VIEW_BYTES.next_multiple_of(alignment);
+        let record_bytes = VIEW_BYTES + u64::from(multiview) * EYE_BYTES;
+        let view_stride = record_bytes.next_multiple_of(alignment);
         let mut end = 0;
         let mut section = |bytes: u64| {
             let start = end;
@@ -114,7 +120,8 @@ impl Sections {
         // A descriptor has at least one element, even if nothing reads it.
         let actors = culls * instances * size_of::<GpuActor>() as u64;
         let actors = section(actors.max(16));
-        let view_bytes = culls * views_each * size_of::<GpuCullView>() as u64;
+        let eyes = if multiview { GpuView::EYES as u64 } else { 1 };
+        let view_bytes = culls * views_each * eyes * size_of::<GpuCullView>() as u64;
         let bits = culls * views_each * instances.div_ceil(BLOCK as u64) * BLOCK as u64 / 8;
         let both = section(view_bytes + bits);
         let cull_views = Section {
@@ -136,6 +143,7 @@ impl Sections {
         let plays = section(u64::from(animates) * plays * size_of::<GpuPlay>() as u64);
         let deformed = section(u64::from(desc.capacity.cpu_skinned_words) * 4);
         Self {
+            view_bytes: record_bytes,
             view_stride,
             views,
             lists,
@@ -317,7 +325,11 @@ impl FrameBuffers {
             .max(MAPPED_ALIGNMENT);
         let work = writers.cull.map(|(_, capacity)| capacity);
         let animates = writers.animates;
-        self.sections = Sections::new(desc, (work, animates), alignment);
+        self.sections = Sections::new(
+            desc,
+            (work, animates),
+            (alignment, device.enabled.multiview),
+        );
         let records = RingDesc {
             name: "throng records (ring)",
             frames_in_flight: desc.frames_in_flight,
@@ -418,7 +430,7 @@ impl FrameBuffers {
 
     /// A descriptor of one view. Its start is a dynamic offset.
     pub(in crate::crowd) fn view_range(&self) -> vk::DescriptorBufferInfo {
-        let (start, bytes) = (0, VIEW_BYTES);
+        let (start, bytes) = (0, self.sections.view_bytes);
         self.record_range(Section { start, bytes })
     }
 

@@ -129,6 +129,8 @@ impl Crowd {
     ///
     /// # Errors
     /// - [`Error::Argument`] if the description is inconsistent.
+    /// - [`Error::NotEnabled`] if it needs a feature that the engine has not enabled.
+    /// - [`Error::Capacity`] for more eyes, sets or push constants than the device has.
     /// - [`Error::Unsupported`] and [`Error::Vulkan`] from the device.
     ///
     /// # Safety

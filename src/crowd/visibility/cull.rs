@@ -128,7 +128,18 @@ impl Spheres {
 
     /// A bit for each instance of a block that may be inside all planes, and is not too small.
     pub(in crate::crowd) fn seen(&self, block: usize, test: &ViewTest) -> u64 {
-        let inside = self.inside(block, test);
+        test.eyes()
+            .fold(0, |seen, eye| seen | self.seen_by(block, eye))
+    }
+
+    /// A bit for each instance of a block that may be inside all planes.
+    pub(in crate::crowd) fn inside(&self, block: usize, test: &ViewTest) -> u64 {
+        test.eyes()
+            .fold(0, |inside, eye| inside | self.inside_of(block, eye))
+    }
+
+    fn seen_by(&self, block: usize, test: &EyeTest) -> u64 {
+        let inside = self.inside_of(block, test);
         let start = (block * BLOCK) as u32;
         if !test.coarse {
             return inside;
@@ -140,8 +151,7 @@ impl Spheres {
         })
     }
 
-    /// A bit for each instance of a block that may be inside all planes.
-    pub(in crate::crowd) fn inside(&self, block: usize, test: &ViewTest) -> u64 {
+    fn inside_of(&self, block: usize, test: &EyeTest) -> u64 {
         let of = |list| {
             let (blocks, _) = <[f32]>::as_chunks::<BLOCK>(list);
             blocks.get(block)
@@ -209,9 +219,17 @@ impl Plane {
     }
 }
 
-/// What a view tests instances with.
+/// What a view tests instances with: the tests of its eyes.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::crowd) struct ViewTest {
+    first: EyeTest,
+    /// Those of further eyes.
+    more: [Option<EyeTest>; View::MAX_EYES - 1],
+}
+
+/// What an eye tests instances with.
+#[derive(Debug, Clone, Copy)]
+struct EyeTest {
     planes: [Plane; 6],
     eye: Vec3,
     /// True if size depends on distance.
@@ -238,6 +256,82 @@ pub(in crate::crowd) enum Found {
 
 impl ViewTest {
     pub(in crate::crowd) fn new(view: &View) -> Self {
+        let mut more = [None; View::MAX_EYES - 1];
+        for (to, eye) in more.iter_mut().zip(view.further_eyes()) {
+            *to = Some(EyeTest::new(&eye));
+        }
+        Self {
+            first: EyeTest::new(view),
+            more,
+        }
+    }
+
+    fn eyes(&self) -> impl Iterator<Item = &EyeTest> {
+        core::iter::once(&self.first).chain(self.more.iter().flatten())
+    }
+
+    fn each(&self, change: impl Fn(&EyeTest) -> EyeTest) -> Self {
+        Self {
+            first: change(&self.first),
+            more: self.more.map(|eye| eye.as_ref().map(&change)),
+        }
+    }
+
+    /// True if the caller chose the level.
+    pub(in crate::crowd) fn is_fixed(&self) -> bool {
+        self.first.fixed.is_some()
+    }
+
+    /// The same with more allowed error: a power of [`FACTOR`] times as much.
+    pub(in crate::crowd) fn with_power(&self, power: u32) -> Self {
+        self.each(|eye| eye.with_power(power))
+    }
+
+    /// The same, but never stricter than a device that rounds in another way.
+    pub(in crate::crowd) fn widened(&self) -> Self {
+        self.each(EyeTest::widened)
+    }
+
+    /// True if an eye has a sphere inside all planes, and not too small.
+    pub(in crate::crowd) fn shows(&self, placed: &Placed) -> bool {
+        self.eyes().any(|eye| eye.shows(placed))
+    }
+
+    /// Finds the level of an instance that lies inside: the finest that an eye needs which has it
+    /// inside. `errors` are those of its character's levels in metres, ascending from 0, and `last`
+    /// is the level that it had in this view.
+    pub(in crate::crowd) fn find(&self, placed: &Placed, errors: &[f32], last: u8) -> Found {
+        let mut more = self.more.iter().flatten().peekable();
+        if more.peek().is_none() {
+            return self.first.find(placed, errors, last);
+        }
+        let inside = self.eyes().filter(|eye| !eye.leaves_out(placed));
+        let levels = inside.filter_map(|eye| match eye.find(placed, errors, last) {
+            Found::Level(level) => Some(level),
+            Found::TooSmall => None,
+        });
+        levels.min().map_or(Found::TooSmall, Found::Level)
+    }
+
+    /// The record of the view `view` for the GPU's cull stage. Those of its further eyes stand from
+    /// `more_at` on.
+    pub(in crate::crowd) fn record(&self, view: &View, more_at: u32) -> GpuCullView {
+        let more = self.more.iter().flatten().count() as u32;
+        GpuCullView {
+            more_eyes: if more > 0 { more_at << 8 | more } else { 0 },
+            ..self.first.record(view)
+        }
+    }
+
+    /// The records of its further eyes.
+    pub(in crate::crowd) fn more_records(self, view: &View) -> impl Iterator<Item = GpuCullView> {
+        let more = self.more.into_iter().flatten();
+        more.map(|eye| eye.record(view))
+    }
+}
+
+impl EyeTest {
+    fn new(view: &View) -> Self {
         let [x, y, z, w] = [0, 1, 2, 3].map(|row| view.clip_from_world.row(row));
         let jitter = view.jitter;
         let everything = Plane::new(Vec4::W, Vec4::ZERO);
@@ -286,13 +380,7 @@ impl ViewTest {
         }
     }
 
-    /// True if the caller chose the level.
-    pub(in crate::crowd) fn is_fixed(&self) -> bool {
-        self.fixed.is_some()
-    }
-
-    /// The same with more allowed error: a power of [`FACTOR`] times as much.
-    pub(in crate::crowd) fn with_power(&self, power: u32) -> Self {
+    fn with_power(&self, power: u32) -> Self {
         let inverse = (0..power).fold(1.0, |inverse: f32, _| inverse * INVERSE_FACTOR);
         Self {
             per_error: self.per_error.map(|per_error| per_error * inverse),
@@ -300,15 +388,17 @@ impl ViewTest {
         }
     }
 
-    /// True if a sphere is inside all planes, and not too small.
-    pub(in crate::crowd) fn shows(&self, placed: &Placed) -> bool {
+    /// True if a sphere lies outside of a plane.
+    fn leaves_out(&self, placed: &Placed) -> bool {
         let leaves_out = |plane: &Plane| plane.leaves_out(placed.center, placed.radius);
-        !self.planes.iter().any(leaves_out)
-            && !self.is_too_small(placed, self.distance_squared(placed.center))
+        self.planes.iter().any(leaves_out)
     }
 
-    /// The same, but never stricter than a device that rounds in another way.
-    pub(in crate::crowd) fn widened(&self) -> Self {
+    fn shows(&self, placed: &Placed) -> bool {
+        !self.leaves_out(placed) && !self.is_too_small(placed, self.distance_squared(placed.center))
+    }
+
+    fn widened(&self) -> Self {
         Self {
             planes: self.planes.map(|plane| Plane {
                 rounding: plane.rounding.map(|rounding| rounding * 2.0),
@@ -319,9 +409,9 @@ impl ViewTest {
         }
     }
 
-    /// The record of the view `view` for the GPU's cull stage.
-    pub(in crate::crowd) fn record(&self, view: &View) -> GpuCullView {
-        let limited = view.max_triangles.filter(|_| !self.is_fixed());
+    /// The record of an eye of the view `view` for the GPU's cull stage.
+    fn record(&self, view: &View) -> GpuCullView {
+        let limited = view.max_triangles.filter(|_| self.fixed.is_none());
         let flags = [
             (self.perspective, GpuCullView::PERSPECTIVE),
             (self.coarse, GpuCullView::COARSE),
@@ -339,7 +429,7 @@ impl ViewTest {
             mask: view.mask,
             flags: flags.fold(0, |flags, (_, flag)| flags | flag),
             list: view.list.map_or(0, |list| list.index + 1),
-            reserved: 0,
+            more_eyes: 0,
         }
     }
 
@@ -358,9 +448,8 @@ impl ViewTest {
         }
     }
 
-    /// Finds the level of an instance that lies inside. `errors` are those of its character's
-    /// levels in metres, ascending from 0, and `last` is the level that it had in this view.
-    pub(in crate::crowd) fn find(&self, placed: &Placed, errors: &[f32], last: u8) -> Found {
+    /// Finds the level of an instance that lies inside. See [`ViewTest::find`].
+    fn find(&self, placed: &Placed, errors: &[f32], last: u8) -> Found {
         let squared = self.distance_squared(placed.center);
         if self.is_too_small(placed, squared) {
             return Found::TooSmall;

@@ -12,8 +12,9 @@ const CLEAR: [f32; 4] = [0.1, 0.2, 0.3, 1.0];
 /// What one layer shows.
 #[derive(PartialEq)]
 pub(crate) struct Layer {
+    /// Empty if there is no such attachment.
     pub(crate) color: Vec<u8>,
-    /// Empty with several samples.
+    /// Empty with several samples, and if there is no such attachment.
     pub(crate) depth: Vec<u8>,
 }
 
@@ -24,7 +25,7 @@ pub(crate) struct Canvas {
     pub(crate) clear_depth: f32,
     layers: u32,
     color: Image,
-    depth: Image,
+    pub(crate) depth: Image,
     resolved: Option<Image>,
 }
 
@@ -41,6 +42,8 @@ struct Views {
 pub(crate) enum Subpasses {
     /// One with colour and depth.
     Color,
+    /// One with colour alone.
+    ColorAlone,
     /// One with depth alone.
     Depth,
     /// One with depth alone, then one with colour and depth.
@@ -95,15 +98,19 @@ impl Canvas {
         engine.transition(cmd, &self.depth, DEPTH_LAYOUT, read);
     }
 
-    pub(crate) fn read(&mut self, engine: &mut Engine, layer: u32) -> Layer {
+    /// Reads a layer that was drawn with these subpasses.
+    pub(crate) fn read(&self, engine: &mut Engine, layer: u32, subpasses: Subpasses) -> Layer {
         let color = self.resolved.as_ref().unwrap_or(&self.color);
-        let depth = match self.resolved {
-            Some(_) => Vec::new(),
-            None => engine.read(&self.depth, layer),
-        };
         Layer {
-            color: engine.read(color, layer),
-            depth,
+            color: match subpasses {
+                Subpasses::Depth => Vec::new(),
+                _ => engine.read(color, layer),
+            },
+            depth: match subpasses {
+                Subpasses::ColorAlone => Vec::new(),
+                _ if self.resolved.is_some() => Vec::new(),
+                _ => engine.read(&self.depth, layer),
+            },
         }
     }
 
@@ -116,13 +123,14 @@ impl Canvas {
         [vk::ClearValue { color }, vk::ClearValue { depth_stencil }]
     }
 
-    /// Draws with dynamic rendering: into one layer, or into those of a view mask.
+    /// Draws with dynamic rendering: into one layer, or into those of a view mask. The attachments
+    /// are those of the subpasses.
     pub(crate) fn dynamic(
         &mut self,
         engine: &Engine,
         cmd: vk::CommandBuffer,
         (layer, view_mask): (u32, u32),
-        has_color: bool,
+        subpasses: Subpasses,
         draw: impl FnOnce(),
     ) {
         let count = if view_mask == 0 { 1 } else { self.layers };
@@ -147,13 +155,16 @@ impl Canvas {
             .load_op(clear)
             .store_op(store)
             .clear_value(depth);
-        let colors = if has_color { &colors[..] } else { &[] };
-        let info = vk::RenderingInfo::default()
+        let mut info = vk::RenderingInfo::default()
             .render_area(EXTENT.into())
             .layer_count(1)
-            .view_mask(view_mask)
-            .color_attachments(colors)
-            .depth_attachment(&depth);
+            .view_mask(view_mask);
+        if subpasses != Subpasses::Depth {
+            info = info.color_attachments(&colors);
+        }
+        if subpasses != Subpasses::ColorAlone {
+            info = info.depth_attachment(&depth);
+        }
         unsafe { engine.raw.cmd_begin_rendering(cmd, &info) };
         draw();
         unsafe { engine.raw.cmd_end_rendering(cmd) };
@@ -205,6 +216,10 @@ impl Canvas {
         }
         let described = match subpasses {
             Subpasses::Color => vec![color],
+            Subpasses::ColorAlone => vec![vk::SubpassDescription2 {
+                p_depth_stencil_attachment: std::ptr::null(),
+                ..color
+            }],
             Subpasses::Depth => vec![depth_alone],
             Subpasses::Prepass => vec![depth_alone, color],
         };

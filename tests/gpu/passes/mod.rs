@@ -3,5 +3,6 @@
 pub(crate) mod canvas;
 mod kinds;
 mod layers;
+mod multiview;
 mod render_passes;
 mod troupe;

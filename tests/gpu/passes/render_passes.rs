@@ -102,8 +102,7 @@ impl Scene {
                     frame.record_draw(cmd, views[0], pass).unwrap();
                 });
             } else {
-                let has_color = self.subpasses != Subpasses::Depth;
-                canvas.dynamic(engine, cmd, (0, 0), has_color, || {
+                canvas.dynamic(engine, cmd, (0, 0), self.subpasses, || {
                     for pass in without {
                         frame.record_draw(cmd, views[0], *pass).unwrap();
                     }
@@ -112,7 +111,7 @@ impl Scene {
             canvas.finish(engine, cmd);
         });
         unsafe { self.engine.raw.destroy_framebuffer(framebuffer, None) };
-        self.canvas.read(&mut self.engine, 0)
+        self.canvas.read(&mut self.engine, 0, self.subpasses)
     }
 
     /// Compares the pictures.
@@ -240,7 +239,7 @@ fn a_device_needs_buffer_addresses_alone() {
             });
             canvas.finish(engine, cmd);
         });
-        let layer = canvas.read(&mut engine, 0);
+        let layer = canvas.read(&mut engine, 0, Subpasses::Color);
         let depths = layer.depth.chunks(4);
         let drawn = depths.filter(|depth| **depth != 1_f32.to_ne_bytes());
         assert!(drawn.count() > 500);

@@ -148,7 +148,7 @@ impl Troupe {
         let capacity = Capacity {
             skinned_words: 5000,
             cpu_skinned_words: 5000,
-            histories: 1,
+            histories: 2,
             ..SMALL
         };
         let mut crowd = setup.crowd(2, capacity);

@@ -1,0 +1,5 @@
+// The draw stage, for several eyes at once.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#define THRONG_MULTIVIEW
+#include "include/crowd_vertex.glsl"
