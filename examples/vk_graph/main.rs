@@ -11,17 +11,11 @@ use throng::gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
 use throng::{Crowd, CrowdDesc, PassId, Spawn, SubpassAttachments, View, builtin};
 use vk::{AccessFlags as Access, BufferUsageFlags, ImageUsageFlags, PipelineStageFlags as Stages};
 use vk_graph::cmd::{LoadOp, StoreOp};
-use vk_graph::driver::buffer::{Buffer, BufferInfo};
-use vk_graph::driver::graphics::{DepthStencilInfo, GraphicsPipeline, GraphicsPipelineInfo};
-use vk_graph::driver::image::{Image, ImageInfo};
-use vk_graph::driver::instance::{Instance, InstanceInfo};
-use vk_graph::driver::{device::Device, sync::AccessType};
-use vk_graph::{Graph, pool::hash::HashPool};
+use vk_graph::driver::{buffer::*, graphics::*, image::*, instance::*, sync::AccessType};
+use vk_graph::{Graph, driver::device::Device, pool::hash::HashPool};
 
 type Result<T, E = Box<dyn Error>> = std::result::Result<T, E>;
 
-const WIDTH: u32 = 640;
-const HEIGHT: u32 = 480;
 const COLOR: vk::Format = vk::Format::R8G8B8A8_SRGB;
 const DEPTH: vk::Format = vk::Format::D32_SFLOAT;
 
@@ -33,18 +27,17 @@ fn main() -> Result<()> {
     let mut devices = Instance::physical_devices(&instance)?.into_iter();
     let physical = devices.next().ok_or("no device supports Vulkan 1.3")?;
     // SAFETY: the handles belong together, and the device supports what is chained.
-    let (device, features) = unsafe {
+    let (device, throng) = unsafe {
         let features = Features::supported(&instance, physical.handle)?;
         let mut chain = FeatureChain::new(features);
         let device = physical.create_ash_device(|info| {
             instance.create_device(physical.handle, &chain.add_to(info), None)
         })?;
-        (Device::try_from_ash(device, physical.clone())?, features)
+        let throng = gpu::Device::new(&instance, physical.handle, &device, &features)?;
+        (Device::try_from_ash(device, physical.clone())?, throng)
     };
 
-    // Once: throng's view of the device, memory, a pass for the engine's render pass, a crowd.
-    // SAFETY: the handles belong together, and the features are enabled.
-    let throng = unsafe { gpu::Device::new(&instance, physical.handle, &device, &features)? };
+    // Once: memory, a crowd, a pass for the engine's render pass, a character and its instances.
     let mut memory = Allocator::new(&AllocatorCreateDesc {
         instance: (*instance).clone(),
         device: ash::Device::clone(&device),
@@ -54,52 +47,48 @@ fn main() -> Result<()> {
         allocation_sizes: Default::default(),
     })?;
     // SAFETY: the allocator was made for this device, and is the only one.
-    let allocator = &mut unsafe { GpuAllocator::new(&device, &mut memory) };
-    let mut crowd =
-        Crowd::new(&throng, allocator, &CrowdDesc { frames_in_flight: 1, ..Default::default() })?;
+    let memory = &mut unsafe { GpuAllocator::new(&device, &mut memory) };
+    let mut crowd = Crowd::new(&throng, memory, &CrowdDesc::default())?;
     let (pass, render_pass) = compatible_pass(&device, &mut crowd)?;
-    let mannequin = crowd.add_character(allocator, &builtin::mannequin()?.character)?;
+    let mannequin = crowd.add_character(memory, &builtin::mannequin()?.character)?;
     for at in 0..60 {
         let (x, z) = ((at % 10) as f32 - 4.5, (at / 10) as f32 * -1.2 + 2.0);
         let world_from_model = Affine3A::from_translation(Vec3::new(x, 0.0, z));
         let play = ["Walk", "Wave", "Run"][at % 3].into();
         crowd.spawn(mannequin, &Spawn { world_from_model, play, ..Default::default() })?;
     }
-    let eye = Vec3::new(1.5, 3.0, 7.5);
-    let view_from_world = rh::view::look_at_mat4(eye, Vec3::Y * 0.7, Vec3::Y);
-    let projection = rh::proj::vulkan::perspective(0.8, WIDTH as f32 / HEIGHT as f32, 0.1, 60.0);
-    let extent = vk::Extent2D { width: WIDTH, height: HEIGHT };
-    let view = View::new(projection * view_from_world, eye, extent);
 
     // Every frame, once the last one with this index has ended: here it is the first.
+    let eye = Vec3::new(1.5, 3.0, 7.5);
+    let camera = rh::view::look_at_mat4(eye, Vec3::Y * 0.7, Vec3::Y);
+    let camera = rh::proj::vulkan::perspective(0.8, 4.0 / 3.0, 0.1, 60.0) * camera;
+    let view = View::new(camera, eye, vk::Extent2D { width: 640, height: 480 });
     // SAFETY: what is recorded below is submitted.
-    unsafe { crowd.begin_frame(allocator, 0, 0.4)? };
+    unsafe { crowd.begin_frame(memory, 0, 0.4)? };
     let shared = Arc::new(Mutex::new((crowd, None)));
     let mut graph = Graph::default();
     // vk-graph orders commands by what they use. This stands for all buffers of the crowd.
-    let crowd = BufferInfo::device_mem(4, BufferUsageFlags::STORAGE_BUFFER);
-    let crowd = graph.bind_resource(Buffer::create(&device, crowd)?);
+    let order = BufferInfo::device_mem(4, BufferUsageFlags::STORAGE_BUFFER);
+    let order = graph.bind_resource(Buffer::create(&device, order)?);
     let image =
-        |format, usage| Image::create(&device, ImageInfo::image_2d(WIDTH, HEIGHT, format, usage));
+        |format, usage| Image::create(&device, ImageInfo::image_2d(640, 480, format, usage));
     let usage = ImageUsageFlags::COLOR_ATTACHMENT | ImageUsageFlags::TRANSFER_SRC;
     let color = graph.bind_resource(image(COLOR, usage)?);
     let depth = graph.bind_resource(image(DEPTH, ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT)?);
-    let pixels =
-        BufferInfo::host_mem(4 * u64::from(WIDTH * HEIGHT), BufferUsageFlags::TRANSFER_DST);
+    let pixels = BufferInfo::host_mem(640 * 480 * 4, BufferUsageFlags::TRANSFER_DST);
     let pixels = Arc::new(Buffer::create(&device, pixels)?);
     let to = graph.bind_resource(&pixels);
-
     let prepare = Arc::clone(&shared);
-    let command = graph.begin_cmd().resource_access(crowd, AccessType::ComputeShaderWrite);
-    command.record_cmd(move |cmd| {
+    let command = graph.begin_cmd();
+    command.resource_access(order, AccessType::ComputeShaderWrite).record_cmd(move |cmd| {
         let (crowd, views) = &mut *prepare.lock().unwrap_or_else(PoisonError::into_inner);
-        // SAFETY: the command buffer is recording outside of render passes. The crowd is unchanged.
+        // SAFETY: the command buffer is recording outside of render passes. Nothing has changed.
         let frame = unsafe { crowd.resume_frame() };
         *views = Some(frame.and_then(|mut it| unsafe { it.record_prepare(cmd.handle, &[view]) }));
     });
-    let far = LoadOp::Clear(vk::ClearDepthStencilValue { depth: 1.0, stencil: 0 });
     let draw = Arc::clone(&shared);
-    let command = graph.begin_cmd().resource_access(crowd, AccessType::VertexShaderReadOther);
+    let far = LoadOp::Clear(vk::ClearDepthStencilValue { depth: 1.0, stencil: 0 });
+    let command = graph.begin_cmd().resource_access(order, AccessType::VertexShaderReadOther);
     command
         .bind_pipeline(&sky(&device)?)
         .depth_stencil(DepthStencilInfo::DEPTH_WRITE_LESS_OR_EQUAL)
@@ -108,14 +97,12 @@ fn main() -> Result<()> {
         .record_cmd(move |cmd| {
             cmd.draw(3, 1, 0, 0);
             let (crowd, views) = &mut *draw.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(Ok(ids)) = views.clone() {
-                // SAFETY: the command buffer is recording a subpass that is compatible with `pass`,
-                // after `record_prepare`. The crowd is unchanged.
-                let drawn = unsafe {
-                    crowd.resume_frame().and_then(|it| it.record_draw(cmd.handle, ids[0], pass))
-                };
-                *views = Some(drawn.map(|()| ids));
-            }
+            let Some(Ok(ids)) = views.clone() else { return };
+            // SAFETY: the command buffer is recording a subpass that is compatible with the pass,
+            // after `record_prepare`. Nothing has changed.
+            let frame = unsafe { crowd.resume_frame() };
+            let drawn = frame.and_then(|it| unsafe { it.record_draw(cmd.handle, ids[0], pass) });
+            *views = Some(drawn.map(|()| ids));
         });
     graph.copy_image_to_buffer(color, to);
     graph.finalize().queue_submit(&mut HashPool::new(&device), 0, 0)?.wait()?;
@@ -123,11 +110,11 @@ fn main() -> Result<()> {
     let (crowd, outcome) = Arc::into_inner(shared).ok_or("the graph is alive")?.into_inner()?;
     // SAFETY: the fence was waited for, so the device is idle.
     unsafe {
-        crowd.destroy(allocator);
+        crowd.destroy(memory);
         device.destroy_render_pass(render_pass, None);
     }
     outcome.ok_or("the graph did not run")??;
-    let mut encoder = png::Encoder::new(std::fs::File::create("vk_graph.png")?, WIDTH, HEIGHT);
+    let mut encoder = png::Encoder::new(std::fs::File::create("vk_graph.png")?, 640, 480);
     encoder.set_color(png::ColorType::Rgba);
     Ok(encoder.write_header()?.write_image_data(Buffer::mapped_slice(&pixels))?)
 }
@@ -168,11 +155,9 @@ fn compatible_pass(device: &Device, crowd: &mut Crowd) -> Result<(PassId, vk::Re
 /// vk-graph's own pipeline, which draws a sky.
 fn sky(device: &Device) -> Result<GraphicsPipeline> {
     let vertex = "@vertex fn main(@builtin(vertex_index) at: u32) -> @builtin(position) vec4f {
-        return vec4f(f32(at & 1) * 4 - 1, f32(at >> 1) * 4 - 1, 1, 1);
-    }";
+        return vec4f(f32(at & 1) * 4 - 1, f32(at >> 1) * 4 - 1, 1, 1); }";
     let fragment = "@fragment fn main(@builtin(position) at: vec4f) -> @location(0) vec4f {
-        return vec4f(0.2, 0.3, 0.5, 1) + at.y * 0.0007;
-    }";
+        return vec4f(0.2, 0.3, 0.5, 1) + at.y * 0.0007; }";
     let spirv = |source: &str| -> Result<Vec<u32>> {
         let module = naga::front::wgsl::parse_str(source)?;
         let mut validator = naga::valid::Validator::new(Default::default(), Default::default());

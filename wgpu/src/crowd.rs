@@ -211,19 +211,7 @@ impl Crowd {
     /// - [`Error::DeviceLost`] if it never will end them.
     /// - As [`throng::Crowd::begin_frame`].
     pub fn begin_frame(&mut self, time_s: f64) -> Result<Frame<'_>> {
-        let frames = self.slots.count();
-        let index = self.slots.free().or_else(|| {
-            // wgpu learns here what has ended, and drops what it kept for that.
-            let _ = self.gpu.device().poll(wgpu::PollType::Poll);
-            self.slots.free()
-        });
-        let Some(index) = index else {
-            // wgpu may keep the last frames of a lost device until the queue is dropped.
-            return match self.gpu.is_lost() {
-                true => Err(Error::DeviceLost),
-                false => Err(Error::InFlight { frames }),
-            };
-        };
+        let index = self.free_slot()?;
         if mem::take(&mut self.lost) {
             // SAFETY: wgpu rejected the command buffer of that frame, so it is never submitted.
             unsafe { self.inner.abandon_frame() };
@@ -244,14 +232,37 @@ impl Crowd {
         })
     }
 
-    /// Waits until the GPU has ended all work that was submitted, by whomever.
+    /// Waits until [`Self::begin_frame`] succeeds, if all frames are in flight.
+    ///
+    /// Programs without a window call it before each frame. In a window,
+    /// [`wgpu::Surface::get_current_texture`] waits already.
     ///
     /// # Errors
-    /// [`Error::Wait`] from wgpu.
-    pub fn wait(&self) -> Result<()> {
-        let wait = wgpu::PollType::wait_indefinitely();
-        self.gpu.device().poll(wait).map_err(Error::Wait)?;
-        Ok(())
+    /// - [`Error::InFlight`] if encoders that were not submitted keep all frames.
+    /// - [`Error::DeviceLost`], and [`Error::Wait`] from wgpu.
+    pub fn wait_for_frame(&mut self) -> Result<()> {
+        if self.slots.free().is_none() {
+            let wait = wgpu::PollType::wait_indefinitely();
+            self.gpu.device().poll(wait).map_err(Error::Wait)?;
+        }
+        self.free_slot().map(drop)
+    }
+
+    /// A frame index that no command uses.
+    fn free_slot(&mut self) -> Result<u32> {
+        if let Some(index) = self.slots.free() {
+            return Ok(index);
+        }
+        // wgpu learns here what has ended, and drops what it kept for that.
+        let _ = self.gpu.device().poll(wgpu::PollType::Poll);
+        match self.slots.free() {
+            Some(index) => Ok(index),
+            // wgpu may keep the last frames of a lost device until the queue is dropped.
+            None if self.gpu.is_lost() => Err(Error::DeviceLost),
+            None => Err(Error::InFlight {
+                frames: self.slots.count(),
+            }),
+        }
     }
 }
 

@@ -47,8 +47,8 @@ pub enum Error {
     Wait(wgpu::PollError),
     /// All frames in flight are still used by the GPU, or by encoders that were not submitted.
     ///
-    /// Skip this frame, wait with [`Crowd::wait`](crate::Crowd::wait), or create the crowd with
-    /// more [frames in flight](throng::CrowdDesc::frames_in_flight).
+    /// Skip this frame, call [`Crowd::wait_for_frame`](crate::Crowd::wait_for_frame) before it, or
+    /// create the crowd with more [frames in flight](throng::CrowdDesc::frames_in_flight).
     #[error("all {frames} frames of the crowd are in flight (CrowdDesc::frames_in_flight)")]
     InFlight {
         /// The number of frames that the crowd can have in flight.

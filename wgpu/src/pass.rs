@@ -3,6 +3,7 @@
 use crate::check::scoped;
 use crate::error::{Error, Result};
 use crate::gpu::Gpu;
+use core::num::NonZeroU32;
 use throng::ash::vk;
 use throng::{DepthBias, PassKind};
 use wgpu::hal::vulkan::Api as Vulkan;
@@ -41,6 +42,12 @@ pub struct PassDesc<'a> {
     pub sample_count: u32,
     /// True if depth 1 is near. Clear depth to 0 then.
     pub reversed_z: bool,
+    /// The layers that are drawn at once, for views with several
+    /// [eyes](throng::View::more_eyes).
+    ///
+    /// The same mask is in [`wgpu::RenderPassDescriptor::multiview_mask`]. The device needs
+    /// [`wgpu::Features::MULTIVIEW`].
+    pub multiview_mask: Option<NonZeroU32>,
     /// The depth test after a [`PassKind::Depth`] pass. See [`throng::PassDesc::after_prepass`].
     pub after_prepass: Option<AfterPrepass>,
     /// The depth bias, or `None` for the default of `kind`. See [`throng::PassDesc::depth_bias`].
@@ -68,6 +75,7 @@ impl Default for PassDesc<'_> {
             depth_format: None,
             sample_count: 1,
             reversed_z: false,
+            multiview_mask: None,
             after_prepass: None,
             depth_bias: None,
             shadow_map: false,
@@ -122,6 +130,7 @@ pub(crate) fn raw_desc(gpu: &Gpu, desc: &PassDesc<'_>) -> Result<RawDesc> {
             stencil_format: format(stencil),
             samples: vk::SampleCountFlags::from_raw(desc.sample_count),
             reversed_z: desc.reversed_z,
+            view_mask: desc.multiview_mask.map_or(0, NonZeroU32::get),
             after_prepass: desc.after_prepass.map(|it| match it {
                 AfterPrepass::Equal => vk::CompareOp::EQUAL,
                 AfterPrepass::EqualOrNearer => nearer,
@@ -232,7 +241,7 @@ pub(crate) fn formats_bundle(gpu: &Gpu, desc: &PassDesc<'_>) -> Result<wgpu::Ren
                 stencil_read_only: true,
             }),
             sample_count: desc.sample_count,
-            multiview: None,
+            multiview: desc.multiview_mask,
         };
         let encoder = gpu.device().create_render_bundle_encoder(&encoder);
         encoder.finish(&wgpu::RenderBundleDescriptor::default())

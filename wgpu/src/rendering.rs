@@ -5,6 +5,7 @@ use crate::crowd::{ShadowTexture, expect_alive, sampled};
 use crate::error::{Error, Result};
 use crate::gpu::Gpu;
 use crate::pass::Pass;
+use core::num::NonZeroU32;
 use throng::ash::{self, vk};
 use wgpu::hal::vulkan::Api as Vulkan;
 use wgpu::{LoadOp, Operations, RenderPassColorAttachment, RenderPassDescriptor, StoreOp};
@@ -157,6 +158,7 @@ fn loaded<V>(ops: Operations<V>) -> Operations<V> {
 pub(crate) struct Attachments<'a> {
     colors: Vec<Option<&'a wgpu::TextureView>>,
     depth: Option<&'a wgpu::TextureView>,
+    view_mask: u32,
 }
 
 impl<'a> Attachments<'a> {
@@ -181,6 +183,7 @@ impl<'a> Attachments<'a> {
         let attachments = Self {
             colors: colors.map(|it| it.as_ref().map(|it| it.view)).collect(),
             depth: desc.depth_stencil_attachment.as_ref().map(|it| it.view),
+            view_mask: desc.multiview_mask.map_or(0, NonZeroU32::get),
         };
         let samples = |view: &wgpu::TextureView| {
             shadow.is_some_and(|shadow| shadow.texture == *view.texture())
@@ -221,6 +224,7 @@ impl<'a> Attachments<'a> {
             colors: self.colors.iter().map(color).collect::<Result<_>>()?,
             depth: self.depth.map(raw).transpose()?,
             stencil: stencil.map(raw).transpose()?,
+            view_mask: self.view_mask,
         })
     }
 }
@@ -230,6 +234,7 @@ pub(crate) struct RawAttachments {
     colors: Vec<vk::ImageView>,
     depth: Option<vk::ImageView>,
     stencil: Option<vk::ImageView>,
+    view_mask: u32,
 }
 
 const STAGES: vk::PipelineStageFlags = vk::PipelineStageFlags::from_raw(
@@ -275,6 +280,7 @@ impl RawAttachments {
         let mut info = vk::RenderingInfo::default()
             .render_area(area)
             .layer_count(1)
+            .view_mask(self.view_mask)
             .color_attachments(&colors);
         if let Some(depth) = &depth {
             info = info.depth_attachment(depth);

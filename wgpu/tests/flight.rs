@@ -1,7 +1,8 @@
 //! Frames in flight, encoders that are kept or dropped, growth and removal.
 
 use crate::support::{
-    SIDES, SIZE, Target, camera, desc, frame, gpu, messages, pass_desc, populate, read, spawns,
+    SIDES, SIZE, Target, camera, desc, frame, gpu, idle, messages, pass_desc, populate, read,
+    spawns,
 };
 use throng::{Capacity, Stages};
 use throng_reference::picture::{covered, different};
@@ -53,7 +54,7 @@ fn are_not_overwritten_and_one_too_many_is_an_error() {
             encoder.submit();
         }
         let after = Target::new(&gpu, SIZE, 1);
-        crowd.wait().unwrap();
+        idle(&gpu);
         frame(&mut crowd, &after, pass, 0.9).unwrap();
         for (target, alone) in targets.iter().zip(&alone) {
             assert_eq!(different(&read(&gpu, &target.color), alone, 0), 0);
@@ -74,7 +75,7 @@ fn without_waiting() {
     for number in 0..20 {
         match frame(&mut crowd, &target, pass, f64::from(number) * 0.1) {
             Ok(()) => {}
-            Err(Error::InFlight { .. }) => std::thread::yield_now(),
+            Err(Error::InFlight { .. }) => crowd.wait_for_frame().unwrap(),
             Err(why) => panic!("{why}"),
         }
     }
@@ -105,7 +106,7 @@ fn grow_while_frames_are_in_flight() {
         for encoder in kept {
             encoder.submit();
         }
-        crowd.wait().unwrap();
+        idle(&gpu);
         for target in &targets {
             frame(&mut crowd, &targets[3], pass, 0.3).unwrap();
             assert_eq!(different(&read(&gpu, &target.color), &before, 0), 0);
@@ -136,14 +137,14 @@ fn keep_what_is_removed() {
         let pass = crowd.create_pass(&pass_desc(1)).unwrap();
         for _ in 0..4 {
             frame(&mut crowd, &targets[2], pass, 0.3).unwrap();
-            crowd.wait().unwrap();
+            idle(&gpu);
         }
         kept.submit();
         assert!(different(&read(&gpu, &targets[2].color), &before, 0) > 500);
         // What was removed is freed once all frame indices have begun again.
         populate(&mut crowd);
         for _ in 0..4 {
-            crowd.wait().unwrap();
+            idle(&gpu);
             frame(&mut crowd, &targets[2], pass, 0.3).unwrap();
         }
         assert!(covered(&read(&gpu, &targets[2].color)) > 500);
@@ -171,11 +172,16 @@ fn survive_encoders_that_are_not_submitted() {
         kept.push(encoder);
     }
     // Waiting does not help, because these draws may still be submitted.
-    crowd.wait().unwrap();
-    assert!(matches!(
-        crowd.begin_frame(0.3),
-        Err(Error::InFlight { frames: 2 })
-    ));
+    let wait = crowd.wait_for_frame();
+    assert!(
+        matches!(wait, Err(Error::InFlight { frames: 2 })),
+        "{wait:?}"
+    );
+    let begin = crowd.begin_frame(0.3).map(drop);
+    assert!(
+        matches!(begin, Err(Error::InFlight { frames: 2 })),
+        "{begin:?}"
+    );
     // The older one is dropped, and the later one submitted after a newer frame.
     kept.remove(0);
     let other = Target::new(&gpu, SIZE, 1);
@@ -190,7 +196,7 @@ fn survive_encoders_that_are_not_submitted() {
         .prepare(&[camera(SIZE)])
         .unwrap();
     drop(crowd.begin_frame(0.5).unwrap());
-    crowd.wait().unwrap();
+    idle(&gpu);
     frame(&mut crowd, &other, pass, 0.3).unwrap();
     assert_eq!(different(&read(&gpu, &other.color), &pictures[0], 0), 0);
     drop((crowd, target, other, gpu));
@@ -261,7 +267,7 @@ fn of_several_crowds_share_an_encoder() {
                 .unwrap();
         }
         encoder.submit();
-        left.wait().unwrap();
+        idle(&gpu);
     }
     frame(&mut both, &targets[1], passes[2], 0.3).unwrap();
     let pictures = targets.each_ref().map(|it| read(&gpu, &it.color));

@@ -1,10 +1,11 @@
 //! Pictures are those that the same scene gives without wgpu.
 
 use crate::support::{
-    COLOR, DEPTH, EDGE, SIDES, SIZE, SKY, SUN, Target, camera, desc, gpu, light_from_world,
-    messages, pass_desc, populate, read, spawns, square, texture, whole,
+    COLOR, DEPTH, EDGE, SIDES, SIZE, SKY, SUN, Target, camera, desc, gpu, idle, light_from_world,
+    messages, pass_desc, populate, read, read_layer, spawns, square, texture, whole,
 };
 use throng::ash::vk;
+use throng::glam::{Mat4, Vec3};
 use throng::standalone::{Begin, Context, ContextDesc, Frames, TargetDesc};
 use throng::{PassKind, Stages, View};
 use throng_reference::picture::{covered, different};
@@ -180,6 +181,80 @@ fn cast_shadows_into_a_texture_that_wgpu_samples() {
     assert!(different(&pictures[0], &pictures[1], 8) > 50);
     assert_eq!(different(&pictures[1], &pictures[2], 0), 0);
     drop((crowd, target, gpu));
+    messages::expect_none();
+}
+
+/// Both eyes of a headset in one draw, into two layers.
+#[test]
+fn of_two_eyes_are_those_of_two_views() {
+    let adapter = crate::support::adapter();
+    let desc_of_device = wgpu::DeviceDescriptor {
+        required_features: wgpu::Features::MULTIVIEW,
+        required_limits: wgpu::Limits {
+            max_multiview_view_count: 2,
+            ..wgpu::Limits::default()
+        },
+        ..Default::default()
+    };
+    let gpu = throng_wgpu::Gpu::open(&adapter, &desc_of_device).unwrap();
+    let mut crowd = Crowd::new(&gpu, &desc(2, Stages::default())).unwrap();
+    populate(&mut crowd);
+    let both = core::num::NonZeroU32::new(0b11);
+    // Without depth: this driver clears only the first layer of a depth array.
+    let one = PassDesc {
+        depth_format: None,
+        ..pass_desc(1)
+    };
+    let two = PassDesc {
+        multiview_mask: both,
+        ..one.clone()
+    };
+    let passes = [&one, &two].map(|it| crowd.create_pass(it).unwrap());
+    let layers = wgpu::Extent3d {
+        depth_or_array_layers: 2,
+        ..SIZE
+    };
+    let [single, array] = [SIZE, layers].map(|size| texture(&gpu, COLOR, size, 1));
+    let left = camera(SIZE);
+    let right_matrix = left.clip_from_world * Mat4::from_translation(Vec3::X * 0.3);
+    let right = throng_wgpu::view(right_matrix, left.eye, SIZE);
+    let mut stereo = left.clone();
+    stereo.more_eyes[0] = Some(throng::Eye::new(right_matrix, left.eye));
+    let mut draw = |view: View, pass, target: &wgpu::Texture, multiview_mask| {
+        let mut encoder = Encoder::new(&gpu);
+        let mut frame = crowd.begin_frame(TIME_S).unwrap();
+        let views = frame.prepare(&[view]).unwrap();
+        let target = whole(target);
+        let color_attachments = [Some(wgpu::RenderPassColorAttachment {
+            view: &target,
+            depth_slice: None,
+            resolve_target: None,
+            ops: wgpu::Operations {
+                load: wgpu::LoadOp::Clear(SKY),
+                store: wgpu::StoreOp::Store,
+            },
+        })];
+        let desc = wgpu::RenderPassDescriptor {
+            color_attachments: &color_attachments,
+            multiview_mask,
+            ..Default::default()
+        };
+        frame.draw(&mut encoder, views[0], pass, &desc).unwrap();
+        encoder.submit();
+        idle(&gpu);
+    };
+    draw(stereo, passes[1], &array, both);
+    for (layer, view) in [(0, left), (1, right)] {
+        draw(view, passes[0], &single, None);
+        let alone = read(&gpu, &single);
+        assert!(covered(&alone) > 500);
+        assert_eq!(
+            different(&alone, &read_layer(&gpu, &array, layer), 0),
+            0,
+            "{layer}"
+        );
+    }
+    drop((crowd, single, array, gpu));
     messages::expect_none();
 }
 

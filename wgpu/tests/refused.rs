@@ -1,8 +1,8 @@
 //! What does not fit is a typed error, and nothing is recorded.
 
 use crate::support::{
-    COLOR, DEPTH, SIZE, Target, adapter, camera, desc, descriptor, gpu, messages, now, pass_desc,
-    populate, square, texture, whole,
+    COLOR, DEPTH, SIZE, Target, adapter, camera, desc, descriptor, gpu, idle, messages, now,
+    pass_desc, populate, square, texture, whole,
 };
 use throng::{PassKind, Stages};
 use throng_wgpu::{Crowd, Encoder, Error, Gpu, PassDesc, Result, throng};
@@ -195,7 +195,7 @@ fn shadow_maps_that_do_not_fit() {
     let result = draw(&mut crowd);
     assert!(matches!(result, Err(Error::Throng(_))), "{result:?}");
     crowd.set_shadow_map(&target.depth, false).unwrap();
-    crowd.wait().unwrap();
+    idle(&gpu);
     let result = draw(&mut crowd);
     assert!(
         matches!(result, Err(Error::Attachment { .. })),
@@ -203,10 +203,10 @@ fn shadow_maps_that_do_not_fit() {
     );
     let map = texture(&gpu, DEPTH, SIZE, 1);
     crowd.set_shadow_map(&map, false).unwrap();
-    crowd.wait().unwrap();
+    idle(&gpu);
     draw(&mut crowd).unwrap();
     map.destroy();
-    crowd.wait().unwrap();
+    idle(&gpu);
     let result = draw(&mut crowd);
     assert!(matches!(result, Err(Error::Destroyed(_))), "{result:?}");
     drop((crowd, target, gpu));

@@ -227,6 +227,12 @@ pub(crate) fn pass_desc(samples: u32) -> PassDesc<'static> {
     }
 }
 
+/// Waits for everything that was submitted.
+pub(crate) fn idle(gpu: &Gpu) {
+    let wait = wgpu::PollType::wait_indefinitely();
+    gpu.device().poll(wait).unwrap();
+}
+
 /// One frame of a crowd, submitted.
 pub(crate) fn frame(
     crowd: &mut Crowd,
@@ -244,6 +250,11 @@ pub(crate) fn frame(
 
 /// The bytes of a texture of `COLOR`.
 pub(crate) fn read(gpu: &Gpu, texture: &wgpu::Texture) -> Vec<u8> {
+    read_layer(gpu, texture, 0)
+}
+
+/// The bytes of one of its layers.
+pub(crate) fn read_layer(gpu: &Gpu, texture: &wgpu::Texture, layer: u32) -> Vec<u8> {
     let (width, height) = (texture.width(), texture.height());
     let row = (4 * width).next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
     let buffer = gpu.device().create_buffer(&wgpu::BufferDescriptor {
@@ -254,7 +265,13 @@ pub(crate) fn read(gpu: &Gpu, texture: &wgpu::Texture) -> Vec<u8> {
     });
     let mut encoder = gpu.device().create_command_encoder(&Default::default());
     encoder.copy_texture_to_buffer(
-        texture.as_image_copy(),
+        wgpu::TexelCopyTextureInfo {
+            origin: wgpu::Origin3d {
+                z: layer,
+                ..Default::default()
+            },
+            ..texture.as_image_copy()
+        },
         wgpu::TexelCopyBufferInfo {
             buffer: &buffer,
             layout: wgpu::TexelCopyBufferLayout {
@@ -263,7 +280,10 @@ pub(crate) fn read(gpu: &Gpu, texture: &wgpu::Texture) -> Vec<u8> {
                 rows_per_image: None,
             },
         },
-        texture.size(),
+        wgpu::Extent3d {
+            depth_or_array_layers: 1,
+            ..texture.size()
+        },
     );
     encoder.map_buffer_on_submit(&buffer, wgpu::MapMode::Read, .., |mapped| mapped.unwrap());
     gpu.queue().submit([encoder.finish()]);
