@@ -158,7 +158,7 @@ fn cast_shadows_into_a_texture_that_wgpu_samples() {
         };
         let mut encoder = Encoder::new(&gpu);
         let mut frame = crowd.begin_frame(TIME_S).unwrap();
-        let views = frame.prepare(&[camera, light.clone()]).unwrap();
+        let views = frame.prepare(&[camera, light]).unwrap();
         let map = whole(&map);
         let desc = wgpu::RenderPassDescriptor {
             depth_stencil_attachment: Some(wgpu::RenderPassDepthStencilAttachment {
@@ -218,7 +218,7 @@ fn of_two_eyes_are_those_of_two_views() {
     let left = camera(SIZE);
     let right_matrix = left.clip_from_world * Mat4::from_translation(Vec3::X * 0.3);
     let right = throng_wgpu::view(right_matrix, left.eye, SIZE);
-    let mut stereo = left.clone();
+    let mut stereo = left;
     stereo.more_eyes[0] = Some(throng::Eye::new(right_matrix, left.eye));
     let mut draw = |view: View, pass, target: &wgpu::Texture, multiview_mask| {
         let mut encoder = Encoder::new(&gpu);
