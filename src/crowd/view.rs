@@ -117,9 +117,9 @@ pub struct View {
     /// Its further eyes, for passes with a [view mask](crate::PassDesc::view_mask) (multiview).
     ///
     /// The first eye is that of the view itself. All eyes share everything else, and one list: an
-    /// instance is drawn for all of them if any eye shows it, at the finest level that an eye needs.
-    /// Blended instances are sorted for the first eye. In a pass without a view mask, the view is
-    /// that of its first eye.
+    /// instance is drawn for all of them if any eye shows it, at the finest level that an eye
+    /// needs. Blended instances are sorted for the first eye. In a pass without a view mask, the
+    /// view is that of its first eye.
     ///
     /// For example, the eyes are those of a headset, or the layers of a shadow map. They need
     /// [`Features::multiview`](crate::gpu::Features::multiview).
@@ -179,8 +179,8 @@ pub enum Culling {
     Sides,
     /// All of space.
     ///
-    /// For views that stand for others, for pipelines of the engine's own that move vertices far out
-    /// of the bounding sphere, and for deformed vertices of instances that no view sees.
+    /// For views that stand for others, for pipelines of the engine's own that move vertices far
+    /// out of the bounding sphere, and for deformed vertices of instances that no view sees.
     Off,
 }
 

@@ -25,7 +25,7 @@ use ash::vk;
 /// Dynamic offsets are given in the order of the bindings: view, lists.
 ///
 /// Binding 5 has 5 textures, those of one material. With
-/// [`Features::descriptor_indexing`](super::Features::descriptor_indexing) it has a variable number.
+/// [`descriptor_indexing`](super::Features::descriptor_indexing) it has a variable number.
 /// Then one set serves all materials of a character whose textures fit.
 #[derive(Debug)]
 pub struct SetLayout {

@@ -75,9 +75,10 @@ impl DepthBias {
 ///
 /// If the crowd was made with
 /// [`Features::descriptor_indexing`](crate::gpu::Features::descriptor_indexing), a shader that
-/// samples throng's textures must be compiled with `THRONG_BINDLESS` defined; otherwise without. In
-/// a pass with a [view mask](PassDesc::view_mask), a shader that depends on the eye must be compiled
-/// with `THRONG_MULTIVIEW` defined; `throng_surface()` does.
+/// samples throng's textures must be compiled with `THRONG_BINDLESS` defined; otherwise without.
+///
+/// In a pass with a [view mask](PassDesc::view_mask), a shader that depends on the eye must be
+/// compiled with `THRONG_MULTIVIEW` defined. One that calls `throng_surface()` does.
 #[derive(Debug, Clone, Copy)]
 pub struct MaterialDesc<'a> {
     /// SPIR-V for Vulkan 1.3.

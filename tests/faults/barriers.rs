@@ -10,7 +10,7 @@ use std::ffi::{CStr, c_void};
 use std::mem::transmute;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
-use throng::ash::vk::{AccessFlags2 as Access, PipelineStageFlags2 as Stage};
+use throng::ash::vk::{AccessFlags as Access, PipelineStageFlags as Stage};
 use throng::ash::{self, vk};
 use throng::glam::Vec3;
 use throng::{Crowd, View};
@@ -84,18 +84,53 @@ unsafe extern "system" fn draw_indirect(
     unsafe { real(cmd, buffer, offset, count, stride) };
 }
 
-unsafe extern "system" fn barrier(cmd: vk::CommandBuffer, info: *const vk::DependencyInfo<'_>) {
-    type Real = unsafe extern "system" fn(vk::CommandBuffer, *const vk::DependencyInfo<'_>);
+type Barrier = unsafe extern "system" fn(
+    vk::CommandBuffer,
+    Stage,
+    Stage,
+    vk::DependencyFlags,
+    u32,
+    *const vk::MemoryBarrier<'_>,
+    u32,
+    *const vk::BufferMemoryBarrier<'_>,
+    u32,
+    *const vk::ImageMemoryBarrier<'_>,
+);
+
+#[expect(clippy::too_many_arguments, reason = "those of vkCmdPipelineBarrier")]
+unsafe extern "system" fn barrier(
+    cmd: vk::CommandBuffer,
+    before: Stage,
+    after: Stage,
+    flags: vk::DependencyFlags,
+    count: u32,
+    memory: *const vk::MemoryBarrier<'_>,
+    buffer_count: u32,
+    buffers: *const vk::BufferMemoryBarrier<'_>,
+    image_count: u32,
+    images: *const vk::ImageMemoryBarrier<'_>,
+) {
     unsafe {
-        let memory = (*info).p_memory_barriers;
-        for at in 0..(*info).memory_barrier_count as usize {
+        for at in 0..count as usize {
             let one = &*memory.add(at);
             note(Command::Barrier {
-                before: (one.src_stage_mask, one.src_access_mask),
-                after: (one.dst_stage_mask, one.dst_access_mask),
+                before: (before, one.src_access_mask),
+                after: (after, one.dst_access_mask),
             });
         }
-        transmute::<*mut c_void, Real>(REAL[3].load(Relaxed))(cmd, info);
+        let real = transmute::<*mut c_void, Barrier>(REAL[3].load(Relaxed));
+        real(
+            cmd,
+            before,
+            after,
+            flags,
+            count,
+            memory,
+            buffer_count,
+            buffers,
+            image_count,
+            images,
+        );
     }
 }
 
@@ -107,7 +142,7 @@ fn noting(setup: &Setup) -> ash::Device {
         (c"vkCmdCopyBuffer", copy as *const c_void),
         (c"vkCmdDispatch", dispatch as *const c_void),
         (c"vkCmdDrawIndexed", draw as *const c_void),
-        (c"vkCmdPipelineBarrier2", barrier as *const c_void),
+        (c"vkCmdPipelineBarrier", barrier as *const c_void),
         (c"vkCmdDrawIndexedIndirect", draw_indirect as *const c_void),
     ];
     let load = |name: &CStr| {
@@ -179,13 +214,13 @@ fn unordered(commands: &[Command]) -> Option<usize> {
     for (at, command) in commands.iter().enumerate() {
         match *command {
             Command::Barrier { before, after } => {
-                let reads = Access::SHADER_STORAGE_READ;
+                let reads = Access::SHADER_READ;
                 let shaders = after.0.contains(READERS) && after.1.contains(reads);
                 let skin = after.0.contains(Stage::COMPUTE_SHADER) && after.1.contains(reads);
                 let from_copy =
-                    before.0.contains(Stage::COPY) && before.1.contains(Access::TRANSFER_WRITE);
+                    before.0.contains(Stage::TRANSFER) && before.1.contains(Access::TRANSFER_WRITE);
                 let from_compute = before.0.contains(Stage::COMPUTE_SHADER)
-                    && before.1.contains(Access::SHADER_STORAGE_WRITE);
+                    && before.1.contains(Access::SHADER_WRITE);
                 // What goes to the host is not read by shaders.
                 if let Some(before) = before_copy.take()
                     && after.0 == Stage::HOST
@@ -194,7 +229,7 @@ fn unordered(commands: &[Command]) -> Option<usize> {
                 }
                 copied &= !(from_copy && (shaders || skin));
                 dispatched &= !(from_compute && shaders);
-                copies_wait |= before.0.contains(READERS) && after.0.contains(Stage::COPY);
+                copies_wait |= before.0.contains(READERS) && after.0.contains(Stage::TRANSFER);
                 dispatches_wait |=
                     before.0.contains(READERS) && after.0.contains(Stage::COMPUTE_SHADER);
             }
@@ -243,7 +278,7 @@ fn what_shaders_read_through_addresses_is_ordered() {
         // The fragment stage of the frame before is waited for only by copies that replace views.
         let waits = commands.iter().filter(|one| {
             matches!(one, Command::Barrier { before, after }
-                if before.0.contains(Stage::FRAGMENT_SHADER) && !after.0.contains(Stage::COPY))
+                if before.0.contains(Stage::FRAGMENT_SHADER) && !after.0.contains(Stage::TRANSFER))
         });
         assert_eq!(waits.count(), 0, "{commands:#?}");
     });

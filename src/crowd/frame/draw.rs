@@ -31,16 +31,17 @@ impl Frame<'_> {
     ///
     /// # Errors
     /// - [`Error::NotFound`] if the pass does not exist.
-    /// - [`Error::Argument`] if the view belongs to another frame, if the pass uses a shadow map and
-    ///   the crowd has none, or if the view mask of the pass has bits for which the view has no
+    /// - [`Error::Argument`] if the view belongs to another frame, if the pass uses a shadow map
+    ///   and the crowd has none, or if the view mask of the pass has bits for which the view has no
     ///   eyes.
     ///
     /// Nothing is recorded then.
     ///
     /// # Safety
     /// - `cmd` is one of the crowd's device, for a queue family that has graphics. It is recording,
-    ///   inside a dynamic rendering whose attachments and view mask are those of the pass; or inside the [subpass](crate::PassDesc::render_pass) of the pass, or that of a
-    ///   compatible render pass.
+    ///   inside a dynamic rendering whose attachments and view mask are those of the pass; or
+    ///   inside the [subpass](crate::PassDesc::render_pass) of the pass, or that of a compatible
+    ///   render pass.
     /// - It is submitted after the commands of this frame's [`Self::record_prepare`], and before
     ///   this frame index begins again. With
     ///   [`CrowdDesc::profile`](crate::crowd::CrowdDesc::profile), it runs at most once, as for

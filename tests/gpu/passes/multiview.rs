@@ -235,8 +235,8 @@ fn every_eye_has_motion_vectors_of_its_own() {
     });
 }
 
-/// Draws both eyes of a view under a sun whose shadow map has two layers: all of it in two draws, or
-/// in one for each layer.
+/// Draws both eyes of a view under a sun whose shadow map has two layers: all of it in two draws,
+/// or in one for each layer.
 fn under_the_sun(
     setup: &mut Setup,
     (engine, crowd): (&mut Engine, &mut Crowd),
