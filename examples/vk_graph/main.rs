@@ -83,8 +83,9 @@ fn main() -> Result<()> {
     command.resource_access(order, AccessType::ComputeShaderWrite).record_cmd(move |cmd| {
         let (crowd, views) = &mut *prepare.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: the command buffer is recording outside of render passes. Nothing has changed.
-        let frame = unsafe { crowd.resume_frame() };
-        *views = Some(frame.and_then(|mut it| unsafe { it.record_prepare(cmd.handle, &[view]) }));
+        *views = Some(unsafe {
+            crowd.resume_frame().and_then(|mut it| it.record_prepare(cmd.handle, &[view]))
+        });
     });
     let draw = Arc::clone(&shared);
     let far = LoadOp::Clear(vk::ClearDepthStencilValue { depth: 1.0, stencil: 0 });
@@ -100,8 +101,9 @@ fn main() -> Result<()> {
             let Some(Ok(ids)) = views.clone() else { return };
             // SAFETY: the command buffer is recording a subpass that is compatible with the pass,
             // after `record_prepare`. Nothing has changed.
-            let frame = unsafe { crowd.resume_frame() };
-            let drawn = frame.and_then(|it| unsafe { it.record_draw(cmd.handle, ids[0], pass) });
+            let drawn = unsafe {
+                crowd.resume_frame().and_then(|it| it.record_draw(cmd.handle, ids[0], pass))
+            };
             *views = Some(drawn.map(|()| ids));
         });
     graph.copy_image_to_buffer(color, to);

@@ -1,13 +1,15 @@
 //! One frame of a crowd: begin, prepare, draw.
 
 use crate::check::scoped;
-use crate::crowd::ShadowTexture;
+
+use crate::attachments::Attachments;
 use crate::encoder::Encoder;
 use crate::error::{Error, Result};
 use crate::flight::{InFlight, Remains, Slot};
 use crate::gpu::Gpu;
 use crate::pass::Pass;
-use crate::rendering::{self, Attachments};
+use crate::rendering;
+use crate::shadow::ShadowTexture;
 use core::ops::Deref;
 use std::sync::Arc;
 use throng::ash::vk;

@@ -53,8 +53,10 @@
 pub use throng;
 pub use wgpu;
 
+mod attachments;
 mod check;
 mod crowd;
+mod delegated;
 mod encoder;
 mod error;
 mod flight;
@@ -62,6 +64,7 @@ mod frame;
 mod gpu;
 mod pass;
 mod rendering;
+mod shadow;
 mod space;
 
 pub use crowd::Crowd;

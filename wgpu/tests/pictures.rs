@@ -125,6 +125,47 @@ fn load_what_wgpu_drew_and_are_loaded_by_wgpu() {
     messages::expect_none();
 }
 
+/// A depth attachment that also has stencil, which is left alone.
+#[test]
+fn keep_the_stencil() {
+    let gpu = gpu();
+    let mut crowd = Crowd::new(&gpu, &desc(2, Stages::default())).unwrap();
+    populate(&mut crowd);
+    let format = wgpu::TextureFormat::Depth24PlusStencil8;
+    let pass = PassDesc {
+        depth_format: Some(format),
+        ..pass_desc(1)
+    };
+    let pass = crowd.create_pass(&pass).unwrap();
+    let target = Target {
+        depth: texture(&gpu, format, SIZE, 1),
+        ..Target::new(&gpu, SIZE, 1)
+    };
+    let (color, depth) = (whole(&target.color), whole(&target.depth));
+    for stencil in [false, true] {
+        let mut encoder = Encoder::new(&gpu);
+        let mut frame = crowd.begin_frame(TIME_S).unwrap();
+        let views = frame.prepare(&[camera(SIZE)]).unwrap();
+        let mut colors = Vec::new();
+        let mut desc = crate::support::descriptor(&mut colors, (&color, None, &depth), true);
+        let ops = wgpu::Operations {
+            load: wgpu::LoadOp::Clear(7),
+            store: wgpu::StoreOp::Discard,
+        };
+        desc.depth_stencil_attachment.as_mut().unwrap().stencil_ops = stencil.then_some(ops);
+        frame.draw(&mut encoder, views[0], pass, &desc).unwrap();
+        encoder.submit();
+        let other = without_wgpu(Stages::default(), 1);
+        assert_eq!(
+            different(&read(&gpu, &target.color), &other, 0),
+            0,
+            "{stencil}"
+        );
+    }
+    drop((crowd, target, gpu));
+    messages::expect_none();
+}
+
 /// The shadow map is a texture of wgpu's, in which both sides find what the other drew.
 #[test]
 fn cast_shadows_into_a_texture_that_wgpu_samples() {
