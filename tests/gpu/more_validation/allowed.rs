@@ -16,19 +16,21 @@ const KNOWN: &[Known] = &[
     ("GPU-Assisted-Validation", "Ray Query validation option"),
     // A scope of the profiler is a range of commands in any stage. With a narrower stage, it would
     // measure a part of them. Only crowds with `CrowdDesc::profile` write timestamps.
-    ("pipeline-stage-flags", "vkCmdWriteTimestamp2"),
+    ("pipeline-stage-flags", "vkCmdWriteTimestamp"),
     // The layers of 2023 expect the older SHADER_READ, which includes SHADER_SAMPLED_READ.
     (
         "ImageBarrierAccessLayout",
         "VK_ACCESS_2_SHADER_SAMPLED_READ_BIT: accessMask",
     ),
+    // What SPIR-V 1.6 has instead needs `maintenance4`, which is not required.
+    ("SpirvDeprecated_WorkgroupSize", "LocalSizeId"),
 ];
 
 /// Messages about work outside of frames: filling a crowd, and reading pictures back.
 const KNOWN_OUTSIDE: &[Known] = &[
     // An upload is read by any stage of the engine's shaders, also by those of extensions. A
     // picture that is read back may have been written by any stage. Both happen rarely.
-    ("pipeline-stage-flags", "vkCmdPipelineBarrier2"),
+    ("pipeline-stage-flags", "vkCmdPipelineBarrier"),
     // An image that is read back may have been written in any way, and be used in any way next.
     (
         "ImageBarrierAccessLayout",
