@@ -130,6 +130,8 @@ pub(super) struct FrameState {
     /// By frame index, the number of views whose figures the GPU writes.
     pub(super) read_back_views: Vec<u32>,
     pub(super) profiler: Option<Profiler>,
+    /// The frame index begun last, unless that frame was abandoned.
+    pub(super) begun: Option<u32>,
     /// True if the frame begun last is prepared, and was not abandoned.
     pub(super) may_be_abandoned: bool,
 }
@@ -211,6 +213,7 @@ impl Crowd {
                 pose_totals: PoseTotals::default(),
                 read_back_views: vec![0; desc.frames_in_flight as usize],
                 profiler: None,
+                begun: None,
                 may_be_abandoned: false,
             },
             time_s: 0.0,

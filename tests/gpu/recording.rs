@@ -147,8 +147,14 @@ fn prepare_and_draw_may_be_submitted_apart() {
                 let draw = draws.begin(&setup.context, 0);
                 let context = &mut setup.context;
                 unsafe {
-                    let mut frame = crowd.begin_frame(&mut context.allocator(), 1, 0.3).unwrap();
-                    let ids = frame.record_prepare(prepare, &[camera()]).unwrap();
+                    // As in a render graph, each step has a closure of its own.
+                    drop(crowd.begin_frame(&mut context.allocator(), 1, 0.3).unwrap());
+                    let ids = crowd
+                        .resume_frame()
+                        .unwrap()
+                        .record_prepare(prepare, &[camera()]);
+                    let ids = ids.unwrap();
+                    let frame = crowd.resume_frame().unwrap();
                     target.begin(&context.device, draw, &NORMAL_Z);
                     frame.record_draw(draw, ids[0], pass).unwrap();
                     target.end(&context.device, draw);
@@ -244,6 +250,7 @@ fn an_abandoned_frame_loses_nothing() {
                     crowd.remove_character(gone).unwrap();
                     // SAFETY: the command buffer is begun anew instead of submitted.
                     unsafe { crowd.abandon_frame() };
+                    assert!(unsafe { crowd.resume_frame() }.is_err());
                 }
                 let context = &mut setup.context;
                 pictures.push(picture(

@@ -115,6 +115,7 @@ impl Crowd {
         expect_finite("time_s", time_s)?;
         expect_own(&self.device, allocator)?;
         self.frame.may_be_abandoned = false;
+        self.frame.begun = None;
         if time_s < self.time_s {
             // What stands may move again.
             self.scene.activate_all();
@@ -150,10 +151,33 @@ impl Crowd {
         }
         self.update_animators(time_s)?;
         self.scene.visibility.begin_frame();
+        self.frame.begun = Some(frame_index);
         Ok(Frame {
             crowd: self,
             frame_index,
             prepared: false,
+        })
+    }
+
+    /// The frame begun last, once more.
+    ///
+    /// A [`Frame`] borrows the crowd, so it cannot be in several closures of a render graph. An
+    /// engine with such a graph drops it after [`Self::begin_frame`], and resumes it in the closure
+    /// that prepares and in those that draw. The ids of views stay valid.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if no frame was begun, or if it was abandoned.
+    ///
+    /// # Safety
+    /// Since the frame was begun, nothing has changed the crowd, apart from the frame itself.
+    pub unsafe fn resume_frame(&mut self) -> Result<Frame<'_>> {
+        let Some(frame_index) = self.frame.begun else {
+            return Err(Error::invalid("frame", "was not begun, or was abandoned"));
+        };
+        Ok(Frame {
+            prepared: self.frame.may_be_abandoned,
+            crowd: self,
+            frame_index,
         })
     }
 
@@ -195,6 +219,7 @@ impl Crowd {
         if !core::mem::take(&mut self.frame.may_be_abandoned) {
             return;
         }
+        self.frame.begun = None;
         if let Some(grown) = self.memory.retire_queue.restore_grown()
             && let Some(never_filled) = self.memory.grown.replace(grown)
         {

@@ -1,0 +1,171 @@
+//! A crowd in a render pass of vk-graph, a render graph on ash.
+//!
+//! vk-graph creates the render pass and draws the sky, throng draws the people in the same subpass. Writes `vk_graph.png`.
+
+use std::error::Error;
+use std::sync::{Arc, Mutex, PoisonError};
+use throng::ash::{self, vk};
+use throng::glam::{Affine3A, Vec3, camera::rh};
+use throng::gpu::{self, FeatureChain, Features, GpuAllocator};
+use throng::gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
+use throng::{Crowd, CrowdDesc, PassId, Spawn, SubpassAttachments, View, builtin};
+use vk::{AccessFlags as Access, BufferUsageFlags, ImageUsageFlags, PipelineStageFlags as Stages};
+use vk_graph::cmd::{LoadOp, StoreOp};
+use vk_graph::driver::{buffer::*, graphics::*, image::*, instance::*, sync::AccessType};
+use vk_graph::{Graph, driver::device::Device, pool::hash::HashPool};
+
+type Result<T, E = Box<dyn Error>> = std::result::Result<T, E>;
+
+const COLOR: vk::Format = vk::Format::R8G8B8A8_SRGB;
+const DEPTH: vk::Format = vk::Format::D32_SFLOAT;
+
+fn main() -> Result<()> {
+    env_logger::init();
+    // The engine's device. With validation, vk-graph panics at the first message.
+    let debug = std::env::var_os("THRONG_VALIDATION").is_some();
+    let instance = Instance::create(InstanceInfo::builder().debug(debug).build())?;
+    let mut devices = Instance::physical_devices(&instance)?.into_iter();
+    let physical = devices.next().ok_or("no device supports Vulkan 1.3")?;
+    // SAFETY: the handles belong together, and the device supports what is chained.
+    let (device, throng) = unsafe {
+        let features = Features::supported(&instance, physical.handle)?;
+        let mut chain = FeatureChain::new(features);
+        let device = physical.create_ash_device(|info| {
+            instance.create_device(physical.handle, &chain.add_to(info), None)
+        })?;
+        let throng = gpu::Device::new(&instance, physical.handle, &device, &features)?;
+        (Device::try_from_ash(device, physical.clone())?, throng)
+    };
+
+    // Once: memory, a crowd, a pass for the engine's render pass, a character and its instances.
+    let mut memory = Allocator::new(&AllocatorCreateDesc {
+        instance: (*instance).clone(),
+        device: ash::Device::clone(&device),
+        physical_device: physical.handle,
+        debug_settings: Default::default(),
+        buffer_device_address: true,
+        allocation_sizes: Default::default(),
+    })?;
+    // SAFETY: the allocator was made for this device, and is the only one.
+    let memory = &mut unsafe { GpuAllocator::new(&device, &mut memory) };
+    let mut crowd = Crowd::new(&throng, memory, &CrowdDesc::default())?;
+    let (pass, render_pass) = compatible_pass(&device, &mut crowd)?;
+    let mannequin = crowd.add_character(memory, &builtin::mannequin()?.character)?;
+    for at in 0..60 {
+        let (x, z) = ((at % 10) as f32 - 4.5, (at / 10) as f32 * -1.2 + 2.0);
+        let world_from_model = Affine3A::from_translation(Vec3::new(x, 0.0, z));
+        let play = ["Walk", "Wave", "Run"][at % 3].into();
+        crowd.spawn(mannequin, &Spawn { world_from_model, play, ..Default::default() })?;
+    }
+
+    // Every frame, once the last one with this index has ended: here it is the first.
+    let eye = Vec3::new(1.5, 3.0, 7.5);
+    let camera = rh::view::look_at_mat4(eye, Vec3::Y * 0.7, Vec3::Y);
+    let camera = rh::proj::vulkan::perspective(0.8, 4.0 / 3.0, 0.1, 60.0) * camera;
+    let view = View::new(camera, eye, vk::Extent2D { width: 640, height: 480 });
+    // SAFETY: what is recorded below is submitted.
+    unsafe { crowd.begin_frame(memory, 0, 0.4)? };
+    let shared = Arc::new(Mutex::new((crowd, None)));
+    let mut graph = Graph::default();
+    // vk-graph orders commands by what they use. This stands for all buffers of the crowd.
+    let order = BufferInfo::device_mem(4, BufferUsageFlags::STORAGE_BUFFER);
+    let order = graph.bind_resource(Buffer::create(&device, order)?);
+    let image =
+        |format, usage| Image::create(&device, ImageInfo::image_2d(640, 480, format, usage));
+    let usage = ImageUsageFlags::COLOR_ATTACHMENT | ImageUsageFlags::TRANSFER_SRC;
+    let color = graph.bind_resource(image(COLOR, usage)?);
+    let depth = graph.bind_resource(image(DEPTH, ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT)?);
+    let pixels = BufferInfo::host_mem(640 * 480 * 4, BufferUsageFlags::TRANSFER_DST);
+    let pixels = Arc::new(Buffer::create(&device, pixels)?);
+    let to = graph.bind_resource(&pixels);
+    let prepare = Arc::clone(&shared);
+    let command = graph.begin_cmd();
+    command.resource_access(order, AccessType::ComputeShaderWrite).record_cmd(move |cmd| {
+        let (crowd, views) = &mut *prepare.lock().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: the command buffer is recording outside of render passes. Nothing has changed.
+        *views = Some(unsafe {
+            crowd.resume_frame().and_then(|mut it| it.record_prepare(cmd.handle, &[view]))
+        });
+    });
+    let draw = Arc::clone(&shared);
+    let far = LoadOp::Clear(vk::ClearDepthStencilValue { depth: 1.0, stencil: 0 });
+    let command = graph.begin_cmd().resource_access(order, AccessType::VertexShaderReadOther);
+    command
+        .bind_pipeline(&sky(&device)?)
+        .depth_stencil(DepthStencilInfo::DEPTH_WRITE_LESS_OR_EQUAL)
+        .color_attachment_image(0, color, LoadOp::CLEAR_BLACK_ALPHA_ZERO, StoreOp::Store)
+        .depth_stencil_attachment_image(depth, far, StoreOp::DontCare)
+        .record_cmd(move |cmd| {
+            cmd.draw(3, 1, 0, 0);
+            let (crowd, views) = &mut *draw.lock().unwrap_or_else(PoisonError::into_inner);
+            let Some(Ok(ids)) = views.clone() else { return };
+            // SAFETY: the command buffer is recording a subpass that is compatible with the pass,
+            // after `record_prepare`. Nothing has changed.
+            let drawn = unsafe {
+                crowd.resume_frame().and_then(|it| it.record_draw(cmd.handle, ids[0], pass))
+            };
+            *views = Some(drawn.map(|()| ids));
+        });
+    graph.copy_image_to_buffer(color, to);
+    graph.finalize().queue_submit(&mut HashPool::new(&device), 0, 0)?.wait()?;
+
+    let (crowd, outcome) = Arc::into_inner(shared).ok_or("the graph is alive")?.into_inner()?;
+    // SAFETY: the fence was waited for, so the device is idle.
+    unsafe {
+        crowd.destroy(memory);
+        device.destroy_render_pass(render_pass, None);
+    }
+    outcome.ok_or("the graph did not run")??;
+    let mut encoder = png::Encoder::new(std::fs::File::create("vk_graph.png")?, 640, 480);
+    encoder.set_color(png::ColorType::Rgba);
+    Ok(encoder.write_header()?.write_image_data(Buffer::mapped_slice(&pixels))?)
+}
+
+/// A pass for the render pass that vk-graph creates when it records the graph: colour, then depth.
+///
+/// Vulkan demands that flags and dependencies of both are equal, too.
+fn compatible_pass(device: &Device, crowd: &mut Crowd) -> Result<(PassId, vk::RenderPass)> {
+    let color = vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL;
+    let depth = vk::ImageLayout::DEPTH_ATTACHMENT_OPTIMAL;
+    let attachments = [(COLOR, color), (DEPTH, depth)].map(|(format, layout)| {
+        let one = vk::AttachmentDescription::default().format(format).final_layout(layout);
+        let one = one.samples(vk::SampleCountFlags::TYPE_1).load_op(vk::AttachmentLoadOp::CLEAR);
+        one.flags(vk::AttachmentDescriptionFlags::MAY_ALIAS)
+    });
+    let colors = [vk::AttachmentReference { attachment: 0, layout: color }];
+    let depth = vk::AttachmentReference { attachment: 1, layout: depth };
+    let subpass = vk::SubpassDescription::default().color_attachments(&colors);
+    let subpasses = [subpass.depth_stencil_attachment(&depth)];
+    let tests = Stages::EARLY_FRAGMENT_TESTS | Stages::LATE_FRAGMENT_TESTS;
+    let depth = Access::DEPTH_STENCIL_ATTACHMENT_READ | Access::DEPTH_STENCIL_ATTACHMENT_WRITE;
+    let dependencies = [vk::SubpassDependency::default()
+        .src_subpass(vk::SUBPASS_EXTERNAL)
+        .src_stage_mask(Stages::ALL_COMMANDS)
+        .src_access_mask(Access::MEMORY_READ | Access::MEMORY_WRITE)
+        .dst_stage_mask(Stages::VERTEX_SHADER | Stages::COLOR_ATTACHMENT_OUTPUT | tests)
+        .dst_access_mask(Access::SHADER_READ | Access::COLOR_ATTACHMENT_WRITE | depth)];
+    let info = vk::RenderPassCreateInfo::default().attachments(&attachments).subpasses(&subpasses);
+    let info = info.dependencies(&dependencies);
+    // SAFETY: all pointers of `info` are valid, and the device supports the formats.
+    unsafe {
+        let render_pass = device.create_render_pass(&info, None)?;
+        let attachments = SubpassAttachments::of(&info, 0)?;
+        Ok((crowd.create_pass(&attachments.desc(render_pass))?, render_pass))
+    }
+}
+
+/// vk-graph's own pipeline, which draws a sky.
+fn sky(device: &Device) -> Result<GraphicsPipeline> {
+    let vertex = "@vertex fn main(@builtin(vertex_index) at: u32) -> @builtin(position) vec4f {
+        return vec4f(f32(at & 1) * 4 - 1, f32(at >> 1) * 4 - 1, 1, 1); }";
+    let fragment = "@fragment fn main(@builtin(position) at: vec4f) -> @location(0) vec4f {
+        return vec4f(0.2, 0.3, 0.5, 1) + at.y * 0.0007; }";
+    let spirv = |source: &str| -> Result<Vec<u32>> {
+        let module = naga::front::wgsl::parse_str(source)?;
+        let mut validator = naga::valid::Validator::new(Default::default(), Default::default());
+        let (info, options) = (validator.validate(&module)?, Default::default());
+        Ok(naga::back::spv::write_vec(&module, &info, &options, None)?)
+    };
+    let info = GraphicsPipelineInfo::builder().cull_mode(vk::CullModeFlags::NONE);
+    Ok(GraphicsPipeline::create(device, info, [spirv(vertex)?, spirv(fragment)?])?)
+}

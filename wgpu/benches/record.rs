@@ -1,0 +1,210 @@
+//! CPU time of a frame that is recorded through wgpu, beside one that is recorded straight.
+//!
+//! Both draw the same crowd of mannequins into one colour and one depth attachment, without the
+//! validation layer. The GPU is waited for between frames, which is not measured. Prints the medians
+//! of both in one run, in microseconds.
+
+use std::error::Error;
+use std::io::Write as _;
+use std::time::Instant;
+use throng::ash::vk;
+use throng::glam::{Affine3A, Mat4, Vec3, camera::rh};
+use throng::standalone::{Begin, Context, ContextDesc, Frames, Target, TargetDesc};
+use throng::{CrowdDesc, Spawn, View, builtin};
+use throng_wgpu::{Crowd, Encoder, Gpu, PassDesc, throng};
+
+type Result<T, E = Box<dyn Error>> = std::result::Result<T, E>;
+
+const FRAMES: usize = 200;
+const EDGE: u32 = 64;
+const SIZE: wgpu::Extent3d = wgpu::Extent3d {
+    width: EDGE,
+    height: EDGE,
+    depth_or_array_layers: 1,
+};
+
+/// Begin and prepare, draw, submit, in microseconds.
+type Times = [f64; 3];
+
+fn main() -> Result<()> {
+    let mut out = std::io::stdout();
+    writeln!(
+        out,
+        "instances | prepare | draw | submit, in µs: straight -> through wgpu"
+    )?;
+    for instances in [10, 100, 1000] {
+        let straight = median(straight(instances)?);
+        let through = median(through_wgpu(instances)?);
+        let pairs = straight.iter().zip(through);
+        let pairs = pairs.map(|(a, b)| format!("{a:.0} -> {b:.0}"));
+        let pairs = pairs.collect::<Vec<_>>().join(" | ");
+        writeln!(out, "{instances} | {pairs}")?;
+    }
+    Ok(())
+}
+
+fn median(mut all: Vec<Times>) -> Times {
+    core::array::from_fn(|at| {
+        all.sort_by(|a, b| a[at].total_cmp(&b[at]));
+        all[all.len() / 2][at]
+    })
+}
+
+fn spawns(instances: usize) -> impl Iterator<Item = Spawn<'static>> {
+    (0..instances).map(|at| Spawn {
+        world_from_model: Affine3A::from_translation(Vec3::new(
+            (at % 32) as f32 - 16.0,
+            0.0,
+            -((at / 32) as f32),
+        )),
+        play: "Walk".into(),
+        ..Spawn::default()
+    })
+}
+
+fn view() -> View {
+    let eye = Vec3::new(0.0, 3.0, 20.0);
+    let view_from_world: Mat4 = rh::view::look_at_mat4(eye, Vec3::ZERO, Vec3::Y);
+    let clip_from_view = rh::proj::directx::perspective(0.9, 1.0, 0.1, 100.0);
+    throng_wgpu::view(clip_from_view * view_from_world, eye, SIZE)
+}
+
+fn straight(instances: usize) -> Result<Vec<Times>> {
+    let mut context = Context::new(&ContextDesc::default())?;
+    let target = TargetDesc {
+        extent: vk::Extent2D {
+            width: EDGE,
+            height: EDGE,
+        },
+        ..TargetDesc::default()
+    };
+    let target = Target::new(&mut context, &target)?;
+    // SAFETY: the context outlives the crowd.
+    let device = unsafe { context.gpu_device() };
+    let desc = CrowdDesc::default();
+    let mut crowd = throng::Crowd::new(&device, &mut context.allocator(), &desc)?;
+    let character = builtin::mannequin()?.character;
+    let character = crowd.add_character(&mut context.allocator(), &character)?;
+    // SAFETY: the formats are those of the target.
+    let pass = unsafe {
+        crowd.create_pass(&throng::PassDesc {
+            color_formats: &[target.formats().color],
+            depth_format: target.formats().depth.unwrap_or_default(),
+            samples: target.formats().samples,
+            ..throng::PassDesc::default()
+        })?
+    };
+    for spawn in spawns(instances) {
+        crowd.spawn(character, &spawn)?;
+    }
+    let mut frames = Frames::new(&context, 1)?;
+    let mut all = Vec::new();
+    for number in 0..FRAMES {
+        let in_flight = frames.begin(&mut context)?;
+        let (device, cmd) = (context.device.clone(), in_flight.cmd);
+        let start = Instant::now();
+        // SAFETY: the frame in flight was just begun, and the recording is submitted below.
+        let (prepared, drawn) = unsafe {
+            let time_s = number as f64 / 60.0;
+            let mut frame = crowd.begin_frame(&mut context.allocator(), 0, time_s)?;
+            let views = frame.record_prepare(cmd, &[view()])?;
+            let prepared = start.elapsed();
+            target.begin(&device, cmd, &Begin::default());
+            frame.record_draw(cmd, views[0], pass)?;
+            target.end(&device, cmd);
+            (prepared, start.elapsed())
+        };
+        // SAFETY: the commands are valid.
+        unsafe { in_flight.submit(&mut context, None)? };
+        let submitted = start.elapsed();
+        context.wait_idle()?;
+        all.push(parts([prepared, drawn, submitted]));
+    }
+    frames.destroy(&mut context);
+    // SAFETY: the device is idle.
+    unsafe { crowd.destroy(&mut context.allocator()) };
+    target.destroy(&mut context);
+    Ok(all)
+}
+
+/// The times of the steps, from the times at which they ended.
+fn parts([prepared, drawn, submitted]: [std::time::Duration; 3]) -> Times {
+    [prepared, drawn - prepared, submitted - drawn].map(|it| it.as_secs_f64() * 1e6)
+}
+
+fn through_wgpu(instances: usize) -> Result<Vec<Times>> {
+    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
+        backends: wgpu::Backends::VULKAN,
+        flags: wgpu::InstanceFlags::empty(),
+        ..wgpu::InstanceDescriptor::new_without_display_handle()
+    });
+    let adapter = now(instance.request_adapter(&Default::default())).ok_or("not ready")??;
+    let gpu = Gpu::open(&adapter, &Default::default())?;
+    let texture = |format| {
+        let texture = gpu.device().create_texture(&wgpu::TextureDescriptor {
+            label: None,
+            size: SIZE,
+            mip_level_count: 1,
+            sample_count: 1,
+            dimension: wgpu::TextureDimension::D2,
+            format,
+            usage: wgpu::TextureUsages::RENDER_ATTACHMENT,
+            view_formats: &[],
+        });
+        texture.create_view(&Default::default())
+    };
+    let color = texture(wgpu::TextureFormat::Rgba8UnormSrgb);
+    let depth = texture(wgpu::TextureFormat::Depth32Float);
+    let mut crowd = Crowd::new(&gpu, &CrowdDesc::default())?;
+    let character = crowd.add_character(&builtin::mannequin()?.character)?;
+    let pass = crowd.create_pass(&PassDesc {
+        color_formats: &[Some(color.texture().format())],
+        depth_format: Some(depth.texture().format()),
+        ..PassDesc::default()
+    })?;
+    for spawn in spawns(instances) {
+        crowd.spawn(character, &spawn)?;
+    }
+    let color_attachments = [Some(wgpu::RenderPassColorAttachment {
+        view: &color,
+        depth_slice: None,
+        resolve_target: None,
+        ops: wgpu::Operations::default(),
+    })];
+    let desc = wgpu::RenderPassDescriptor {
+        color_attachments: &color_attachments,
+        depth_stencil_attachment: Some(wgpu::RenderPassDepthStencilAttachment {
+            view: &depth,
+            depth_ops: Some(wgpu::Operations {
+                load: wgpu::LoadOp::Clear(1.0),
+                store: wgpu::StoreOp::Store,
+            }),
+            stencil_ops: None,
+        }),
+        ..Default::default()
+    };
+    let mut all = Vec::new();
+    for number in 0..FRAMES {
+        let start = Instant::now();
+        let mut frame = crowd.begin_frame(number as f64 / 60.0)?;
+        let views = frame.prepare(&[view()])?;
+        let prepared = start.elapsed();
+        let mut encoder = Encoder::new(&gpu);
+        frame.draw(&mut encoder, views[0], pass, &desc)?;
+        let drawn = start.elapsed();
+        encoder.submit();
+        let submitted = start.elapsed();
+        gpu.device().poll(wgpu::PollType::wait_indefinitely())?;
+        all.push(parts([prepared, drawn, submitted]));
+    }
+    Ok(all)
+}
+
+/// The output of a future, if it is ready.
+fn now<T>(future: impl Future<Output = T>) -> Option<T> {
+    let waker = std::task::Waker::noop();
+    match std::pin::pin!(future).poll(&mut std::task::Context::from_waker(waker)) {
+        std::task::Poll::Ready(output) => Some(output),
+        std::task::Poll::Pending => None,
+    }
+}

@@ -1,0 +1,221 @@
+//! The crowd: characters and their instances, drawn in wgpu.
+
+use crate::error::{Error, Result};
+use crate::flight::{Remains, Slots};
+use crate::frame::Frame;
+use crate::gpu::Gpu;
+use crate::pass::{Pass, PassDesc, formats_bundle, raw_desc};
+use crate::shadow::ShadowTexture;
+use core::fmt;
+use core::mem::{self, ManuallyDrop};
+use core::ops::Deref;
+use std::sync::Arc;
+use throng::{CrowdDesc, PassId};
+
+/// Characters and their instances, drawn in wgpu.
+///
+/// It is a [`throng::Crowd`], to which it dereferences for everything that reads. What changes it
+/// has the same names as there, without an allocator.
+///
+/// # Frames in flight
+/// A frame uses one of [`CrowdDesc::frames_in_flight`] indices until the GPU has ended its work.
+/// [`Self::begin_frame`] asks wgpu, without waiting, which of them are free. wgpu itself has
+/// [`desired_maximum_frame_latency`](wgpu::SurfaceConfiguration::desired_maximum_frame_latency)
+/// frames in flight, by default 2, so a crowd with one more never runs out of them in a window.
+///
+/// # Drop
+/// Crowds, encoders, devices and textures may be dropped in any order. What the GPU still uses is
+/// destroyed when it has ended its work, in [`wgpu::Device::poll`], [`wgpu::Queue::submit`], or
+/// when the queue is dropped.
+///
+/// ```no_run
+/// use throng::{Spawn, builtin};
+/// use throng_wgpu::{Crowd, Encoder, Gpu, PassDesc, Result, throng, view};
+/// use throng::glam::{Mat4, Vec3};
+///
+/// fn draw(gpu: &Gpu, color: &wgpu::TextureView, clip_from_world: Mat4) -> Result<()> {
+///     let mut crowd = Crowd::new(gpu, &throng::CrowdDesc::default())?;
+///     let pass = crowd.create_pass(&PassDesc {
+///         color_formats: &[Some(color.texture().format())],
+///         ..Default::default()
+///     })?;
+///     let mannequin = crowd.add_character(&builtin::mannequin()?.character)?;
+///     crowd.spawn(mannequin, &Spawn { play: "Walk".into(), ..Default::default() })?;
+///
+///     let mut encoder = Encoder::new(gpu);
+///     let mut frame = crowd.begin_frame(0.25)?;
+///     let camera = view(clip_from_world, Vec3::Z, color.texture().size());
+///     let views = frame.prepare(&[camera])?;
+///     frame.draw(&mut encoder, views[0], pass, &wgpu::RenderPassDescriptor {
+///         color_attachments: &[Some(wgpu::RenderPassColorAttachment {
+///             view: color,
+///             depth_slice: None,
+///             resolve_target: None,
+///             ops: wgpu::Operations::default(),
+///         })],
+///         ..Default::default()
+///     })?;
+///     encoder.submit();
+///     Ok(())
+/// }
+/// ```
+pub struct Crowd {
+    /// Taken when this is dropped.
+    pub(crate) inner: ManuallyDrop<throng::Crowd>,
+    pub(crate) gpu: Gpu,
+    passes: Vec<Pass>,
+    pub(crate) shadow: Option<ShadowTexture>,
+    slots: Slots,
+    /// True if the frame begun last was prepared, but could not be submitted.
+    lost: bool,
+    remains: Arc<Remains>,
+}
+
+impl Crowd {
+    /// Creates an empty crowd.
+    ///
+    /// # Errors
+    /// As [`throng::Crowd::new`].
+    pub fn new(gpu: &Gpu, desc: &CrowdDesc) -> Result<Self> {
+        let shared = &gpu.shared;
+        let inner = throng::Crowd::new(&shared.throng, &mut shared.allocator(), desc)?;
+        Ok(Self {
+            inner: ManuallyDrop::new(inner),
+            gpu: gpu.clone(),
+            passes: Vec::new(),
+            shadow: None,
+            slots: Slots::new(desc.frames_in_flight),
+            lost: false,
+            remains: Remains::new(shared),
+        })
+    }
+
+    /// The device and queue.
+    #[must_use]
+    pub fn gpu(&self) -> &Gpu {
+        &self.gpu
+    }
+
+    /// Creates a pass: the pipelines that draw the crowd into attachments of these formats.
+    ///
+    /// Call this before the first frame, because it compiles shaders. See
+    /// [`throng::Crowd::create_pass`].
+    ///
+    /// # Errors
+    /// - [`Error::Format`] if the device cannot draw into a format as the pass does.
+    /// - [`Error::Limit`] if the attachments are too many or too large together.
+    /// - As [`throng::Crowd::create_pass`].
+    pub fn create_pass(&mut self, desc: &PassDesc<'_>) -> Result<PassId> {
+        let raw = raw_desc(&self.gpu, desc)?;
+        // SAFETY: `raw_desc` found that the device supports the formats with this sample count, and
+        // blending for the first one. There is no material.
+        let id = unsafe { self.inner.create_pass(&raw.get())? };
+        // After the crowd's own checks: wgpu panics where there is no attachment at all.
+        let formats = formats_bundle(&self.gpu, desc);
+        let formats = formats.inspect_err(|_| drop(self.inner.remove_pass(id)))?;
+        self.passes.push(Pass {
+            id,
+            shadow_map: desc.shadow_map,
+            formats,
+        });
+        Ok(id)
+    }
+
+    /// Removes a pass. See [`throng::Crowd::remove_pass`].
+    ///
+    /// # Errors
+    /// [`throng::Error::NotFound`] if it was removed before.
+    pub fn remove_pass(&mut self, pass: PassId) -> Result<()> {
+        self.inner.remove_pass(pass)?;
+        self.passes.retain(|other| other.id != pass);
+        Ok(())
+    }
+
+    /// Begins a frame. `time_s` is the program's time in seconds, from an origin of its choice.
+    ///
+    /// It never waits for the GPU.
+    ///
+    /// # Errors
+    /// - [`Error::InFlight`] if the GPU still uses all frames. Nothing has changed then.
+    /// - [`Error::DeviceLost`] if it never will end them.
+    /// - As [`throng::Crowd::begin_frame`].
+    pub fn begin_frame(&mut self, time_s: f64) -> Result<Frame<'_>> {
+        let index = self.free_slot()?;
+        if mem::take(&mut self.lost) {
+            // SAFETY: wgpu rejected the command buffer of that frame, so it is never submitted.
+            unsafe { self.inner.abandon_frame() };
+        }
+        let allocator = &mut self.gpu.shared.allocator();
+        // SAFETY: no command buffer has the slot of this index, so all work of it has ended or will
+        // never be submitted. `Frame::prepare` submits what it records, or sets `lost`.
+        let inner = unsafe { self.inner.begin_frame(allocator, index, time_s)? };
+        Ok(Frame {
+            inner,
+            gpu: &self.gpu,
+            passes: &self.passes,
+            shadow: self.shadow.as_ref(),
+            slot: self.slots.begin(index),
+            remains: &self.remains,
+            lost: &mut self.lost,
+            viewports: Vec::new(),
+        })
+    }
+
+    /// Waits until [`Self::begin_frame`] succeeds, if all frames are in flight.
+    ///
+    /// Programs without a window call it before each frame. In a window,
+    /// [`wgpu::Surface::get_current_texture`] waits already.
+    ///
+    /// # Errors
+    /// - [`Error::InFlight`] if encoders that were not submitted keep all frames.
+    /// - [`Error::DeviceLost`], and [`Error::Wait`] from wgpu.
+    pub fn wait_for_frame(&mut self) -> Result<()> {
+        if self.slots.free().is_none() {
+            let wait = wgpu::PollType::wait_indefinitely();
+            self.gpu.device().poll(wait).map_err(Error::Wait)?;
+        }
+        self.free_slot().map(drop)
+    }
+
+    /// A frame index that no command uses.
+    fn free_slot(&mut self) -> Result<u32> {
+        if let Some(index) = self.slots.free() {
+            return Ok(index);
+        }
+        // wgpu learns here what has ended, and drops what it kept for that.
+        let _ = self.gpu.device().poll(wgpu::PollType::Poll);
+        match self.slots.free() {
+            Some(index) => Ok(index),
+            // wgpu may keep the last frames of a lost device until the queue is dropped.
+            None if self.gpu.is_lost() => Err(Error::DeviceLost),
+            None => Err(Error::InFlight {
+                frames: self.slots.count(),
+            }),
+        }
+    }
+}
+
+impl Deref for Crowd {
+    type Target = throng::Crowd;
+
+    fn deref(&self) -> &throng::Crowd {
+        &self.inner
+    }
+}
+
+impl Drop for Crowd {
+    fn drop(&mut self) {
+        // SAFETY: nothing uses the field after this.
+        let crowd = unsafe { ManuallyDrop::take(&mut self.inner) };
+        self.remains.take(crowd);
+    }
+}
+
+impl fmt::Debug for Crowd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Crowd")
+            .field("gpu", &self.gpu)
+            .field("instances", &self.inner.len())
+            .finish_non_exhaustive()
+    }
+}

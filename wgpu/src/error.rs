@@ -1,0 +1,101 @@
+//! The error type of the crate.
+
+/// The result of everything here that can fail.
+pub type Result<T, E = Error> = core::result::Result<T, E>;
+
+/// An error of this crate, of throng or of wgpu.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// An error of throng.
+    ///
+    /// [`throng::Error::Unsupported`] names what the adapter lacks.
+    #[error(transparent)]
+    Throng(#[from] throng::Error),
+    /// The adapter is of another backend than Vulkan.
+    ///
+    /// Create the instance with [`wgpu::Backends::VULKAN`].
+    #[error("the adapter's backend is {0}, but throng needs Vulkan")]
+    Backend(wgpu::Backend),
+    /// The adapter lacks features of wgpu that the descriptor requires.
+    #[error("the adapter does not support these features: {0}")]
+    Features(wgpu::Features),
+    /// The descriptor requires experimental features, but does not enable them.
+    #[error("these features are experimental, and DeviceDescriptor does not enable such: {0}")]
+    Experimental(wgpu::Features),
+    /// A descriptor needs more than a limit of the adapter or device.
+    #[error("{name} is {asked}, but {allowed} are allowed")]
+    Limit {
+        /// The name of the limit, as in [`wgpu::Limits`].
+        name: &'static str,
+        /// What the descriptor needs.
+        asked: u64,
+        /// The limit.
+        allowed: u64,
+    },
+    /// Vulkan could not create the device.
+    #[error("the device could not be created: {0}")]
+    Device(wgpu::hal::DeviceError),
+    /// wgpu could not create the device.
+    #[error("the device could not be created")]
+    RequestDevice(#[from] wgpu::RequestDeviceError),
+    /// The device is lost or was destroyed, so nothing can be recorded.
+    #[error("the device is lost")]
+    DeviceLost,
+    /// wgpu could not wait for the GPU.
+    #[error("cannot wait for the GPU: {0}")]
+    Wait(wgpu::PollError),
+    /// All frames in flight are still used by the GPU, or by encoders that were not submitted.
+    ///
+    /// Skip this frame, call [`Crowd::wait_for_frame`](crate::Crowd::wait_for_frame) before it, or
+    /// create the crowd with more [frames in flight](throng::CrowdDesc::frames_in_flight).
+    #[error("all {frames} frames of the crowd are in flight (CrowdDesc::frames_in_flight)")]
+    InFlight {
+        /// The number of frames that the crowd can have in flight.
+        frames: u32,
+    },
+    /// The frame is not prepared.
+    #[error("the frame is not prepared, or preparing it failed")]
+    NotPrepared,
+    /// The adapter cannot draw into textures of a format as a pass would.
+    #[error("{what} {format:?}: {why}")]
+    Format {
+        /// The field of [`PassDesc`](crate::PassDesc), or the texture.
+        what: &'static str,
+        /// The format.
+        format: wgpu::TextureFormat,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// The encoder is from another [`Gpu`](crate::Gpu) than the crowd.
+    #[error("the encoder is of another device than the crowd")]
+    OtherEncoder,
+    /// A texture is of another device than the crowd.
+    #[error("{what} is of another device than the crowd: {text}")]
+    OtherDevice {
+        /// The use of the texture.
+        what: &'static str,
+        /// What wgpu says about it.
+        text: String,
+    },
+    /// A texture was destroyed.
+    #[error("{0} was destroyed")]
+    Destroyed(&'static str),
+    /// The attachments do not fit the pass or each other.
+    #[error("{what} {why}")]
+    Attachment {
+        /// The field of [`wgpu::RenderPassDescriptor`], or the texture.
+        what: &'static str,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// wgpu rejected the attachments: formats or sample counts that are not those of the pass, a
+    /// viewport that is larger than they are, a texture that was destroyed, and so on.
+    #[error("wgpu rejects {what}: {source}")]
+    Rejected {
+        /// What wgpu rejected.
+        what: &'static str,
+        /// The reason.
+        source: wgpu::Error,
+    },
+}

@@ -1,0 +1,202 @@
+//! One frame of a crowd: begin, prepare, draw.
+
+use crate::check::scoped;
+
+use crate::attachments::Attachments;
+use crate::encoder::Encoder;
+use crate::error::{Error, Result};
+use crate::flight::{InFlight, Remains, Slot};
+use crate::gpu::Gpu;
+use crate::pass::Pass;
+use crate::rendering;
+use crate::shadow::ShadowTexture;
+use core::ops::Deref;
+use std::sync::Arc;
+use throng::ash::vk;
+use throng::skin::{Faces, Ray};
+use throng::{InstanceHit, InstanceId, ListId, PassId, View, ViewId, Views};
+use wgpu::hal::vulkan::Api as Vulkan;
+
+/// A frame of a crowd, from [`Crowd::begin_frame`](crate::Crowd::begin_frame) on.
+///
+/// It dereferences to a [`throng::Frame`] for everything that reads, such as its events. Dropping
+/// it before [`Self::prepare`] skips it.
+///
+/// # Order
+/// [`Self::prepare`] submits the frame's uploads and poses to the queue at once, as
+/// [`wgpu::Queue::write_buffer`] does at the next submission. [`Self::draw`] only records. So an
+/// [`Encoder`] that is dropped, or rejected by wgpu, loses draws and nothing else, and the draws of
+/// several crowds can be mixed in one encoder.
+#[derive(Debug)]
+pub struct Frame<'a> {
+    pub(crate) inner: throng::Frame<'a>,
+    pub(crate) gpu: &'a Gpu,
+    pub(crate) passes: &'a [Pass],
+    pub(crate) shadow: Option<&'a ShadowTexture>,
+    pub(crate) slot: Slot,
+    pub(crate) remains: &'a Arc<Remains>,
+    /// True once the frame was prepared, but not submitted.
+    pub(crate) lost: &'a mut bool,
+    /// The prepared views, each with its viewport.
+    pub(crate) viewports: Vec<(ViewId, vk::Rect2D)>,
+}
+
+impl Frame<'_> {
+    /// Animates the crowd, and submits the frame's uploads and compute work.
+    ///
+    /// Make views with [`view`](crate::view), because the clip space of wgpu points up. The result
+    /// has their ids, in the order of `views`.
+    ///
+    /// # Errors
+    /// - As [`throng::Frame::record_prepare`].
+    /// - [`Error::DeviceLost`] and [`Error::Rejected`] if wgpu cannot record or submit. The frame
+    ///   is then lost, and the next one uploads its changes.
+    pub fn prepare(&mut self, views: &[View]) -> Result<Views> {
+        let (inner, device) = (&mut self.inner, self.gpu.device());
+        let mut prepared = Err(Error::DeviceLost);
+        let submitted = scoped(device, "the commands of a frame", || {
+            let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor {
+                label: Some("throng prepare"),
+            });
+            // SAFETY: the encoder is not used otherwise while it is recorded, and not ended.
+            prepared = unsafe {
+                encoder.as_hal_mut::<Vulkan, _, _>(|hal| {
+                    let cmd = hal.ok_or(Error::DeviceLost)?.raw_handle();
+                    // SAFETY: `cmd` is recording outside of rendering, for the queue of all frames.
+                    // It is submitted below, before everything that is recorded later, or `lost`
+                    // says that it never will be.
+                    Ok(inner.record_prepare(cmd, views)?)
+                })
+            };
+            if prepared.is_ok() {
+                InFlight::new(&self.slot, self.remains, Vec::new()).until_done(&encoder);
+                self.gpu.queue().submit([encoder.finish()]);
+            }
+        });
+        let views_of = prepared?;
+        submitted.inspect_err(|_| *self.lost = true)?;
+        let ids = views_of.iter().copied();
+        self.viewports = ids.zip(views.iter().map(|view| view.viewport)).collect();
+        Ok(views_of)
+    }
+
+    /// Records a render pass in which the crowd is drawn as `view` sees it.
+    ///
+    /// `desc` is that of [`wgpu::CommandEncoder::begin_render_pass`], with the same meaning: what
+    /// is loaded, cleared, resolved, stored and discarded. wgpu itself does all of that, in passes
+    /// of its own before and after the draw. So textures need no barriers, before or after.
+    ///
+    /// # Errors
+    /// - [`Error::NotPrepared`] before [`Self::prepare`], or if that failed.
+    /// - [`Error::OtherEncoder`] if the encoder is of another [`Gpu`].
+    /// - [`throng::Error::NotFound`] if the pass does not exist, and [`throng::Error::Argument`] if
+    ///   the view is of another frame, or the pass needs a shadow map and there is none.
+    /// - [`Error::Attachment`] for a depth attachment without `depth_ops`, slices of 3D textures,
+    ///   or a shadow map that is an attachment and sampled at the same time.
+    /// - [`Error::OtherDevice`] if a texture is of another device.
+    /// - [`Error::Destroyed`] if an attachment or the shadow map was destroyed.
+    /// - [`Error::Rejected`] for everything that wgpu rejects: formats or samples that are not
+    ///   those of the pass, attachments of different sizes, a view whose viewport is larger.
+    /// - [`Error::DeviceLost`].
+    ///
+    /// Nothing is recorded then.
+    pub fn draw(
+        &self,
+        encoder: &mut Encoder,
+        view: ViewId,
+        pass: PassId,
+        desc: &wgpu::RenderPassDescriptor<'_>,
+    ) -> Result<()> {
+        if self.viewports.is_empty() {
+            return Err(Error::NotPrepared);
+        }
+        if !encoder.gpu().is(self.gpu) {
+            return Err(Error::OtherEncoder);
+        }
+        // The crowd's own error, which says how many there are.
+        self.inner.crowd().pass_layout(pass)?;
+        let known = self.passes.iter().find(|known| known.id == pass);
+        let known = known.ok_or(Error::NotPrepared)?;
+        let viewport = self.viewports.iter().find(|(id, _)| *id == view);
+        let foreign = throng::Error::Argument {
+            what: "view",
+            why: throng::error::ArgumentFault::Invalid("was not prepared in this frame"),
+        };
+        let (_, viewport) = viewport.ok_or(foreign)?;
+        let shadow = self.shadow.filter(|_| known.shadow_map);
+        let attachments = Attachments::new(desc, shadow)?;
+        let area = rendering::area(*viewport);
+        let before = rendering::before(self.gpu, desc, (known, shadow), area)?;
+        let drawn = self.record(&attachments, (view, pass), area, shadow)?;
+        let after = rendering::after(self.gpu, desc)?;
+        encoder.extend([before, drawn].into_iter().chain(after));
+        Ok(())
+    }
+
+    /// Records the draw, between barriers, into a command buffer of its own.
+    fn record(
+        &self,
+        attachments: &Attachments<'_>,
+        (view, pass): (ViewId, PassId),
+        area: vk::Rect2D,
+        shadow: Option<&ShadowTexture>,
+    ) -> Result<wgpu::CommandBuffer> {
+        let device = self.gpu.device();
+        let raw = attachments.raw()?;
+        let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor {
+            label: Some("throng draw"),
+        });
+        // SAFETY: the encoder is not used otherwise while it is recorded, and not ended.
+        unsafe {
+            encoder.as_hal_mut::<Vulkan, _, _>(|hal| {
+                let cmd = hal.ok_or(Error::DeviceLost)?.raw_handle();
+                let ash = &self.gpu.shared.raw;
+                // SAFETY: `cmd` is recording. `rendering::before` was accepted by wgpu: so the
+                // views are of this device, have the formats of the pass and contain the area, and
+                // when this command buffer runs, they have the layouts of attachments. `Encoder`
+                // submits both together. This comes after `record_prepare`, which was submitted,
+                // and the slot of this frame is kept until this has run.
+                raw.begin(ash, cmd, area);
+                let drawn = self.inner.record_draw(cmd, view, pass);
+                raw.end(ash, cmd);
+                Ok::<(), Error>(drawn?)
+            })
+        }?;
+        let views = attachments.views().chain(shadow.map(|it| &it.view));
+        let views = views.cloned().collect();
+        InFlight::new(&self.slot, self.remains, views).until_done(&encoder);
+        scoped(device, "the draw of a crowd", || encoder.finish())
+    }
+
+    /// Makes a list of instances for views of this frame. See [`throng::Frame::make_list`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn make_list(&mut self, instances: &[InstanceId]) -> Result<ListId> {
+        Ok(self.inner.make_list(instances)?)
+    }
+
+    /// Finds the nearest hit of a ray on what a view shows. See [`throng::Frame::pick`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn pick(&mut self, view: ViewId, ray: &Ray, faces: Faces) -> Result<Option<InstanceHit>> {
+        Ok(self.inner.pick(view, ray, faces)?)
+    }
+
+    /// Finds all hits of a ray on what a view shows. See [`throng::Frame::pick_all`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn pick_all(&mut self, view: ViewId, ray: &Ray, faces: Faces) -> Result<Vec<InstanceHit>> {
+        Ok(self.inner.pick_all(view, ray, faces)?)
+    }
+}
+
+impl<'a> Deref for Frame<'a> {
+    type Target = throng::Frame<'a>;
+
+    fn deref(&self) -> &throng::Frame<'a> {
+        &self.inner
+    }
+}

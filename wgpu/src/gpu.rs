@@ -1,0 +1,245 @@
+//! The device: opened with what throng needs, and shared by crowds and encoders.
+
+use crate::error::{Error, Result};
+use core::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use throng::ash;
+use throng::gpu::{self, FeatureChain, Features, GpuAllocator};
+use throng::gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
+use wgpu::hal::vulkan::{Adapter, Api as Vulkan, CreateDeviceCallback};
+
+/// A device and queue of wgpu that crowds can use, and the memory of these crowds.
+///
+/// It is a handle: clones are the same device. [`Self::device`] and [`Self::queue`] are those of
+/// wgpu, for everything else that the program draws.
+///
+/// ```no_run
+/// use throng_wgpu::{Crowd, Gpu, Result};
+///
+/// fn open(adapter: &wgpu::Adapter) -> Result<(Gpu, Crowd)> {
+///     let gpu = Gpu::open(adapter, &wgpu::DeviceDescriptor::default())?;
+///     let crowd = Crowd::new(&gpu, &throng::CrowdDesc::default())?;
+///     let _buffer = gpu.device().create_buffer(&wgpu::BufferDescriptor {
+///         label: None,
+///         size: 256,
+///         usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
+///         mapped_at_creation: false,
+///     });
+///     Ok((gpu, crowd))
+/// }
+/// ```
+#[derive(Clone)]
+pub struct Gpu {
+    pub(crate) shared: Arc<Shared>,
+    queue: wgpu::Queue,
+}
+
+/// What lives as long as the last object that was made with it.
+///
+/// It does not own the queue: callbacks of submissions own it, and the queue owns these.
+pub(crate) struct Shared {
+    /// Dropped before the device, whose memory it frees.
+    allocator: Mutex<Allocator>,
+    pub(crate) throng: gpu::Device,
+    pub(crate) raw: ash::Device,
+    pub(crate) adapter: wgpu::Adapter,
+    pub(crate) device: wgpu::Device,
+}
+
+impl Gpu {
+    /// Opens a device with what `desc` requires, and what throng needs besides.
+    ///
+    /// It enables more than [`wgpu::Adapter::request_device`]: the Vulkan features
+    /// `bufferDeviceAddress` and `dynamicRendering`, descriptor indexing unless `desc` requires
+    /// binding arrays, and [`wgpu::Features::INDIRECT_FIRST_INSTANCE`] where it exists.
+    ///
+    /// # Errors
+    /// - [`Error::Backend`] if the adapter is not one of Vulkan.
+    /// - [`throng::Error::Unsupported`] if it lacks what throng needs.
+    /// - [`Error::Features`], [`Error::Experimental`] and [`Error::Limit`] if it lacks what `desc`
+    ///   requires.
+    /// - [`Error::Device`], [`Error::RequestDevice`] and others from the device.
+    pub fn open(adapter: &wgpu::Adapter, desc: &wgpu::DeviceDescriptor<'_>) -> Result<Self> {
+        let wanted = wgpu::Features::INDIRECT_FIRST_INSTANCE & adapter.features();
+        let desc = wgpu::DeviceDescriptor {
+            required_features: desc.required_features | wanted,
+            ..desc.clone()
+        };
+        // SAFETY: the adapter is not destroyed through the guard.
+        let guard = unsafe { adapter.as_hal::<Vulkan>() };
+        let hal = guard.ok_or_else(|| Error::Backend(adapter.get_info().backend))?;
+        check(adapter, &desc)?;
+        let (open, enabled) = open(&hal, &desc)?;
+        let raw = open.device.raw_device().clone();
+        let physical_device = hal.raw_physical_device();
+        let instance = hal.shared_instance().raw_instance();
+        // SAFETY: the device was opened from this adapter, with the features of `desc`.
+        let (device, queue) = unsafe { adapter.create_device_from_hal::<Vulkan>(open, &desc)? };
+        // SAFETY: the handles belong together. `Shared` keeps the device alive, and that its
+        // instance. `open` enabled the features, and checked the version.
+        let throng = unsafe { gpu::Device::new(instance, physical_device, &raw, &enabled)? };
+        let allocator = Allocator::new(&AllocatorCreateDesc {
+            instance: instance.clone(),
+            device: raw.clone(),
+            physical_device,
+            debug_settings: Default::default(),
+            buffer_device_address: true,
+            allocation_sizes: Default::default(),
+        });
+        let allocator = allocator.map_err(|why| throng::Error::Memory {
+            name: "allocator".into(),
+            bytes: 0,
+            why: Box::<dyn std::error::Error + Send + Sync>::from(why).into(),
+        })?;
+        let shared = Shared {
+            allocator: Mutex::new(allocator),
+            throng,
+            raw,
+            adapter: adapter.clone(),
+            device,
+        };
+        let shared = Arc::new(shared);
+        Ok(Self { shared, queue })
+    }
+
+    /// The device.
+    #[must_use]
+    pub fn device(&self) -> &wgpu::Device {
+        &self.shared.device
+    }
+
+    /// The queue of all submissions.
+    #[must_use]
+    pub fn queue(&self) -> &wgpu::Queue {
+        &self.queue
+    }
+
+    /// The adapter that the device was opened from.
+    #[must_use]
+    pub fn adapter(&self) -> &wgpu::Adapter {
+        &self.shared.adapter
+    }
+
+    /// True if wgpu knows that the device is lost or destroyed.
+    pub(crate) fn is_lost(&self) -> bool {
+        let mut encoder = self.device().create_command_encoder(&Default::default());
+        // SAFETY: nothing is recorded.
+        unsafe { encoder.as_hal_mut::<Vulkan, _, _>(|hal| hal.is_none()) }
+    }
+
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+}
+
+impl fmt::Debug for Gpu {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.shared.throng.name();
+        f.debug_struct("Gpu")
+            .field("name", &name)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Shared {
+    /// The allocator of everything that throng makes with this device.
+    pub(crate) fn allocator(&self) -> GpuAllocator<MutexGuard<'_, Allocator>> {
+        let locked = self.allocator.lock();
+        let locked = locked.unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: the allocator was made for this device, with device addresses, and is the only
+        // one. Crowds hold `Shared`, so it lives longer than they do.
+        unsafe { GpuAllocator::new(&self.raw, locked) }
+    }
+}
+
+/// Checks what wgpu checks in `request_device`, but not in `create_device_from_hal`.
+fn check(adapter: &wgpu::Adapter, desc: &wgpu::DeviceDescriptor<'_>) -> Result<()> {
+    let missing = desc.required_features - adapter.features();
+    if !missing.is_empty() {
+        return Err(Error::Features(missing));
+    }
+    let experimental = desc.required_features & wgpu::Features::all_experimental_mask();
+    if !experimental.is_empty() && !desc.experimental_features.is_enabled() {
+        return Err(Error::Experimental(experimental));
+    }
+    let mut failed = Ok(());
+    let allowed = adapter.limits();
+    let limits = &desc.required_limits;
+    limits.check_limits_with_fail_fn(&allowed, true, |name, asked, allowed| {
+        failed = Err(Error::Limit {
+            name,
+            asked,
+            allowed,
+        });
+    });
+    failed
+}
+
+/// Opens a device of Vulkan. Returns it with the features that throng may use.
+fn open(
+    adapter: &Adapter,
+    desc: &wgpu::DeviceDescriptor<'_>,
+) -> Result<(wgpu::hal::OpenDevice<Vulkan>, Features)> {
+    let instance = adapter.shared_instance();
+    let physical_device = adapter.raw_physical_device();
+    let properties = adapter.physical_device_capabilities().properties();
+    let name = properties.device_name_as_c_str().unwrap_or_default();
+    if instance.instance_api_version() < gpu::Device::API_VERSION {
+        return Err(throng::Error::Unsupported {
+            device: name.to_string_lossy().into(),
+            missing: vec!["Vulkan 1.3 of the loader"],
+        }
+        .into());
+    }
+    // SAFETY: the adapter keeps both alive. wgpu makes instances for Vulkan 1.3, if the loader has
+    // it.
+    let supported = unsafe { Features::supported(instance.raw_instance(), physical_device)? };
+    let missing = Features::REQUIRED.with_dynamic_rendering(true);
+    let missing = missing.without(&supported).names();
+    if !missing.is_empty() {
+        let device = name.to_string_lossy().into();
+        return Err(throng::Error::Unsupported { device, missing }.into());
+    }
+    // wgpu chains these structures itself for some features, and Vulkan allows each of them once.
+    let chains_address = adapter
+        .required_device_extensions(desc.required_features)
+        .contains(&ash::khr::buffer_device_address::NAME);
+    let chains_indexing = desc.required_features.intersects(INDEXING);
+    let own = match chains_address {
+        true => Features::NONE,
+        false => Features::REQUIRED,
+    };
+    let own = own
+        .with_dynamic_rendering(true)
+        .with_descriptor_indexing(supported.descriptor_indexing && !chains_indexing);
+    let mut chain = FeatureChain::new(own);
+    let mut enabled = own
+        .union(Features::REQUIRED)
+        .with_multiview(desc.required_features.contains(wgpu::Features::MULTIVIEW))
+        .with_debug_utils(instance.extensions().contains(&ash::ext::debug_utils::NAME));
+    let (chain, found) = (&mut chain, &mut enabled);
+    let callback: Box<CreateDeviceCallback<'_>> = Box::new(move |args| {
+        *found = found.union(Features::of(&args.device_features.get_core()));
+        // SAFETY: nothing is chained yet, and the device supports the features.
+        *args.create_info = unsafe { chain.add_to(*args.create_info) };
+    });
+    // SAFETY: `check` found the features and limits, and `supported` those that the callback adds.
+    let open = unsafe {
+        adapter.open_with_callback(
+            desc.required_features,
+            &desc.required_limits,
+            &desc.memory_hints,
+            Some(callback),
+        )
+    };
+    Ok((open.map_err(Error::Device)?, enabled))
+}
+
+/// The features for which wgpu chains the structure of descriptor indexing.
+const INDEXING: wgpu::Features = wgpu::Features::TEXTURE_BINDING_ARRAY
+    .union(wgpu::Features::BUFFER_BINDING_ARRAY)
+    .union(wgpu::Features::STORAGE_RESOURCE_BINDING_ARRAY)
+    .union(wgpu::Features::SAMPLED_TEXTURE_AND_STORAGE_BUFFER_ARRAY_NON_UNIFORM_INDEXING)
+    .union(wgpu::Features::STORAGE_TEXTURE_ARRAY_NON_UNIFORM_INDEXING)
+    .union(wgpu::Features::UNIFORM_BUFFER_BINDING_ARRAYS)
+    .union(wgpu::Features::PARTIALLY_BOUND_BINDING_ARRAY);

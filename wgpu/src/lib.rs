@@ -1,0 +1,76 @@
+//! Draws throng's crowds of skinned, animated characters in [wgpu], without unsafe code.
+//!
+//! [throng] needs Vulkan, so this works with wgpu's Vulkan backend.
+//!
+//! 1. [`Gpu::open`] takes the place of [`wgpu::Adapter::request_device`].
+//! 2. [`Crowd`] has characters and instances. It is a [`throng::Crowd`] that owns its memory and
+//!    knows when the GPU is done.
+//! 3. [`Crowd::begin_frame`], [`Frame::prepare`] with the [`view`]s of cameras and lights, and
+//!    [`Frame::draw`] with a [`wgpu::RenderPassDescriptor`] for each pass.
+//! 4. [`Encoder`] is a [`wgpu::CommandEncoder`] that also takes the draws of crowds. It submits them
+//!    in order with everything else.
+//!
+//! [`Crowd`] has an example of all of these, and `examples/wgpu` is a program with ground, shadows
+//! and a window. Characters, clips and everything else that is not about drawing is in [throng],
+//! which is exported again.
+//!
+//! # Example
+//! Three passes in one submission: a shadow map, the program's own scene, and the crowd in it.
+//!
+//! ```no_run
+//! use throng_wgpu::throng::{PassId, View};
+//! use throng_wgpu::{Crowd, Encoder, Result};
+//!
+//! struct Passes<'a> {
+//!     shadow: (PassId, wgpu::RenderPassDescriptor<'a>),
+//!     scene: wgpu::RenderPassDescriptor<'a>,
+//!     crowd: (PassId, wgpu::RenderPassDescriptor<'a>),
+//! }
+//!
+//! fn frame(crowd: &mut Crowd, views: &[View; 2], passes: &Passes<'_>, time_s: f64) -> Result<()> {
+//!     let mut encoder = Encoder::new(&crowd.gpu().clone());
+//!     let mut frame = crowd.begin_frame(time_s)?;
+//!     let views = frame.prepare(views)?;
+//!     frame.draw(&mut encoder, views[1], passes.shadow.0, &passes.shadow.1)?;
+//!     drop(encoder.begin_render_pass(&passes.scene)); // and draws in it
+//!     frame.draw(&mut encoder, views[0], passes.crowd.0, &passes.crowd.1)?;
+//!     encoder.submit();
+//!     Ok(())
+//! }
+//! ```
+//!
+//! # Limits
+//! - All objects are of one [`wgpu::Instance`]. wgpu does not tell those of two apart.
+//! - While [`Frame::draw`] runs, no other thread calls [`wgpu::Texture::destroy`] on an attachment.
+//! - The shading is throng's own. Fragment shaders of the program
+//!   ([`throng::MaterialDesc`]) need throng itself.
+
+#![cfg_attr(
+    not(test),
+    deny(clippy::unwrap_used, clippy::expect_used, clippy::panic)
+)]
+
+pub use throng;
+pub use wgpu;
+
+mod attachments;
+mod check;
+mod crowd;
+mod delegated;
+mod encoder;
+mod error;
+mod flight;
+mod frame;
+mod gpu;
+mod pass;
+mod rendering;
+mod shadow;
+mod space;
+
+pub use crowd::Crowd;
+pub use encoder::Encoder;
+pub use error::{Error, Result};
+pub use frame::Frame;
+pub use gpu::Gpu;
+pub use pass::{AfterPrepass, PassDesc};
+pub use space::{shadow, view};

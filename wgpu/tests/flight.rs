@@ -1,0 +1,277 @@
+//! Frames in flight, encoders that are kept or dropped, growth and removal.
+
+use crate::support::{
+    SIDES, SIZE, Target, camera, desc, frame, gpu, idle, messages, pass_desc, populate, read,
+    spawns,
+};
+use throng::{Capacity, Stages};
+use throng_reference::picture::{covered, different};
+use throng_wgpu::{Crowd, Encoder, Error, Result, throng};
+
+/// One frame of a crowd whose draws are not submitted yet.
+fn record(
+    crowd: &mut Crowd,
+    target: &Target,
+    pass: throng::PassId,
+    time_s: f64,
+) -> Result<Encoder> {
+    let mut encoder = Encoder::new(&crowd.gpu().clone());
+    let mut frame = crowd.begin_frame(time_s)?;
+    let views = frame.prepare(&[camera(SIZE)])?;
+    target.draw((&frame, &mut encoder), (views[0], pass), true)?;
+    Ok(encoder)
+}
+
+/// Frames in flight are not overwritten by others, and one too many is an error at once.
+///
+/// They stay in flight because their draws are submitted late. A semaphore cannot hold them back:
+/// the software driver waits for it in `vkQueueSubmit`.
+#[test]
+fn are_not_overwritten_and_one_too_many_is_an_error() {
+    for (stages, frames) in SIDES.into_iter().flat_map(|it| [(it, 1), (it, 2), (it, 3)]) {
+        let gpu = gpu();
+        let mut crowd = Crowd::new(&gpu, &desc(frames, stages)).unwrap();
+        populate(&mut crowd);
+        let pass = crowd.create_pass(&pass_desc(1)).unwrap();
+        let times = || [0.1, 0.4, 0.7].into_iter().take(frames as usize);
+        let targets: Vec<_> = times().map(|_| Target::new(&gpu, SIZE, 1)).collect();
+        let alone: Vec<_> = times()
+            .map(|time_s| {
+                frame(&mut crowd, &targets[0], pass, time_s).unwrap();
+                read(&gpu, &targets[0].color)
+            })
+            .collect();
+        let kept = times().zip(&targets);
+        let kept: Vec<_> = kept
+            .map(|(time_s, target)| record(&mut crowd, target, pass, time_s).unwrap())
+            .collect();
+        let full = crowd.begin_frame(0.9).map(drop);
+        assert!(
+            matches!(full, Err(Error::InFlight { frames: all }) if all == frames),
+            "{full:?}"
+        );
+        for encoder in kept {
+            encoder.submit();
+        }
+        let after = Target::new(&gpu, SIZE, 1);
+        idle(&gpu);
+        frame(&mut crowd, &after, pass, 0.9).unwrap();
+        for (target, alone) in targets.iter().zip(&alone) {
+            assert_eq!(different(&read(&gpu, &target.color), alone, 0), 0);
+        }
+        drop((crowd, targets, after, gpu));
+        messages::expect_none();
+    }
+}
+
+/// A crowd of which no frame is waited for, in a loop that never blocks.
+#[test]
+fn without_waiting() {
+    let gpu = gpu();
+    let mut crowd = Crowd::new(&gpu, &desc(3, Stages::default())).unwrap();
+    populate(&mut crowd);
+    let pass = crowd.create_pass(&pass_desc(4)).unwrap();
+    let target = Target::new(&gpu, SIZE, 4);
+    for number in 0..20 {
+        match frame(&mut crowd, &target, pass, f64::from(number) * 0.1) {
+            Ok(()) => {}
+            Err(Error::InFlight { .. }) => crowd.wait_for_frame().unwrap(),
+            Err(why) => panic!("{why}"),
+        }
+    }
+    drop((crowd, target, gpu));
+    messages::expect_none();
+}
+
+#[test]
+fn grow_while_frames_are_in_flight() {
+    for stages in SIDES {
+        let gpu = gpu();
+        let mut crowd = Crowd::new(&gpu, &desc(3, stages)).unwrap();
+        populate(&mut crowd);
+        let pass = crowd.create_pass(&pass_desc(1)).unwrap();
+        let targets: Vec<_> = (0..4).map(|_| Target::new(&gpu, SIZE, 1)).collect();
+        frame(&mut crowd, &targets[3], pass, 0.3).unwrap();
+        let before = read(&gpu, &targets[3].color);
+        let mut kept = Vec::new();
+        for (times, target) in (1..).zip(&targets[..3]) {
+            kept.push(record(&mut crowd, target, pass, 0.3).unwrap());
+            let more = Capacity {
+                instances: 2000 * times,
+                palette_entries: 100_000 * times,
+                ..Capacity::DEFAULT
+            };
+            crowd.reserve(&more).unwrap();
+        }
+        for encoder in kept {
+            encoder.submit();
+        }
+        idle(&gpu);
+        for target in &targets {
+            frame(&mut crowd, &targets[3], pass, 0.3).unwrap();
+            assert_eq!(different(&read(&gpu, &target.color), &before, 0), 0);
+        }
+        drop((crowd, targets, gpu));
+        messages::expect_none();
+    }
+}
+
+#[test]
+fn keep_what_is_removed() {
+    for stages in SIDES {
+        let gpu = gpu();
+        let mut crowd = Crowd::new(&gpu, &desc(3, stages)).unwrap();
+        let id = populate(&mut crowd);
+        let pass = crowd.create_pass(&pass_desc(1)).unwrap();
+        let targets: Vec<_> = (0..3).map(|_| Target::new(&gpu, SIZE, 1)).collect();
+        frame(&mut crowd, &targets[0], pass, 0.3).unwrap();
+        let before = read(&gpu, &targets[0].color);
+        // The draws of this frame are submitted when its character and its pass are gone.
+        let kept = record(&mut crowd, &targets[1], pass, 0.3).unwrap();
+        let all: Vec<_> = crowd.instances().collect();
+        for instance in all {
+            crowd.despawn(instance).unwrap();
+        }
+        crowd.remove_character(id).unwrap();
+        crowd.remove_pass(pass).unwrap();
+        let pass = crowd.create_pass(&pass_desc(1)).unwrap();
+        for _ in 0..4 {
+            frame(&mut crowd, &targets[2], pass, 0.3).unwrap();
+            idle(&gpu);
+        }
+        kept.submit();
+        assert!(different(&read(&gpu, &targets[2].color), &before, 0) > 500);
+        // What was removed is freed once all frame indices have begun again.
+        populate(&mut crowd);
+        for _ in 0..4 {
+            idle(&gpu);
+            frame(&mut crowd, &targets[2], pass, 0.3).unwrap();
+        }
+        assert!(covered(&read(&gpu, &targets[2].color)) > 500);
+        drop((crowd, targets, gpu));
+        messages::expect_none();
+    }
+}
+
+/// Dropping an encoder loses draws, but no uploads.
+#[test]
+fn survive_encoders_that_are_not_submitted() {
+    let gpu = gpu();
+    let mut crowd = Crowd::new(&gpu, &desc(2, Stages::default())).unwrap();
+    populate(&mut crowd);
+    let pass = crowd.create_pass(&pass_desc(1)).unwrap();
+    let target = Target::new(&gpu, SIZE, 1);
+    let mut kept = Vec::new();
+    for _ in 0..2 {
+        let mut encoder = Encoder::new(&gpu);
+        let mut frame = crowd.begin_frame(0.3).unwrap();
+        let views = frame.prepare(&[camera(SIZE)]).unwrap();
+        target
+            .draw((&frame, &mut encoder), (views[0], pass), true)
+            .unwrap();
+        kept.push(encoder);
+    }
+    // Waiting does not help, because these draws may still be submitted.
+    let wait = crowd.wait_for_frame();
+    assert!(
+        matches!(wait, Err(Error::InFlight { frames: 2 })),
+        "{wait:?}"
+    );
+    let begin = crowd.begin_frame(0.3).map(drop);
+    assert!(
+        matches!(begin, Err(Error::InFlight { frames: 2 })),
+        "{begin:?}"
+    );
+    // The older one is dropped, and the later one submitted after a newer frame.
+    kept.remove(0);
+    let other = Target::new(&gpu, SIZE, 1);
+    frame(&mut crowd, &other, pass, 0.3).unwrap();
+    kept.remove(0).submit();
+    let pictures = [&target, &other].map(|it| read(&gpu, &it.color));
+    assert_eq!(different(&pictures[0], &pictures[1], 0), 0);
+    // A frame that is prepared and not drawn, and one that is not even prepared.
+    crowd
+        .begin_frame(0.4)
+        .unwrap()
+        .prepare(&[camera(SIZE)])
+        .unwrap();
+    drop(crowd.begin_frame(0.5).unwrap());
+    idle(&gpu);
+    frame(&mut crowd, &other, pass, 0.3).unwrap();
+    assert_eq!(different(&read(&gpu, &other.color), &pictures[0], 0), 0);
+    drop((crowd, target, other, gpu));
+    messages::expect_none();
+}
+
+/// A submission that wgpu rejects loses draws, but no uploads.
+#[test]
+fn survive_submissions_that_wgpu_rejects() {
+    let gpu = gpu();
+    let mut crowd = Crowd::new(&gpu, &desc(2, Stages::default())).unwrap();
+    populate(&mut crowd);
+    let pass = crowd.create_pass(&pass_desc(1)).unwrap();
+    let target = Target::new(&gpu, SIZE, 1);
+    let mut encoder = Encoder::new(&gpu);
+    let mut prepared = crowd.begin_frame(0.3).unwrap();
+    let views = prepared.prepare(&[camera(SIZE)]).unwrap();
+    target
+        .draw((&prepared, &mut encoder), (views[0], pass), true)
+        .unwrap();
+    target.color.destroy();
+    let scope = gpu.device().push_error_scope(wgpu::ErrorFilter::Validation);
+    encoder.submit();
+    assert!(crate::support::now(scope.pop()).is_some());
+    let other = Target::new(&gpu, SIZE, 1);
+    frame(&mut crowd, &other, pass, 0.3).unwrap();
+    let mut fresh = Crowd::new(&gpu, &desc(2, Stages::default())).unwrap();
+    populate(&mut fresh);
+    let pass = fresh.create_pass(&pass_desc(1)).unwrap();
+    let target = Target::new(&gpu, SIZE, 1);
+    frame(&mut fresh, &target, pass, 0.3).unwrap();
+    let pictures = [&target, &other].map(|it| read(&gpu, &it.color));
+    assert_eq!(different(&pictures[0], &pictures[1], 0), 0);
+    drop((crowd, fresh, target, other, gpu));
+    messages::expect_none();
+}
+
+/// Draws of several crowds are mixed in one encoder.
+#[test]
+fn of_several_crowds_share_an_encoder() {
+    let gpu = gpu();
+    let [mut left, mut right, mut both] =
+        [(); 3].map(|()| Crowd::new(&gpu, &desc(2, Stages::default())).unwrap());
+    let character = populate(&mut both);
+    for (crowd, range) in [(&mut left, 0..1), (&mut right, 1..3)] {
+        let id = crowd
+            .add_character(
+                &throng_reference::ribbon::built(throng_reference::ribbon::ribbon(4)).character,
+            )
+            .unwrap();
+        for spawn in &spawns()[range] {
+            crowd.spawn(id, spawn).unwrap();
+        }
+    }
+    let _ = character;
+    let passes =
+        [&mut left, &mut right, &mut both].map(|it| it.create_pass(&pass_desc(1)).unwrap());
+    let targets = [(); 2].map(|()| Target::new(&gpu, SIZE, 1));
+    for _ in 0..3 {
+        let mut encoder = Encoder::new(&gpu);
+        let mut frames = [&mut left, &mut right].map(|it| it.begin_frame(0.3).unwrap());
+        let views = frames
+            .each_mut()
+            .map(|it| it.prepare(&[camera(SIZE)]).unwrap()[0]);
+        for (at, frame) in frames.iter().enumerate() {
+            targets[0]
+                .draw((frame, &mut encoder), (views[at], passes[at]), at == 0)
+                .unwrap();
+        }
+        encoder.submit();
+        idle(&gpu);
+    }
+    frame(&mut both, &targets[1], passes[2], 0.3).unwrap();
+    let pictures = targets.each_ref().map(|it| read(&gpu, &it.color));
+    assert_eq!(different(&pictures[0], &pictures[1], 0), 0);
+    drop((left, right, both, targets, gpu));
+    messages::expect_none();
+}

@@ -1,0 +1,11 @@
+//! Tests of crowds in wgpu on a real driver, under the validation layer.
+//!
+//! wgpu switches synchronization validation on, and hands messages to the logger. Any message fails
+//! a test.
+
+mod support;
+
+mod dropping;
+mod flight;
+mod pictures;
+mod refused;

@@ -1,0 +1,357 @@
+//! Pictures are those that the same scene gives without wgpu.
+
+use crate::support::{
+    COLOR, DEPTH, EDGE, SIDES, SIZE, SKY, SUN, Target, camera, desc, gpu, idle, light_from_world,
+    messages, pass_desc, populate, read, read_layer, spawns, square, texture, whole,
+};
+use throng::ash::vk;
+use throng::glam::{Mat4, Vec3};
+use throng::standalone::{Begin, Context, ContextDesc, Frames, TargetDesc};
+use throng::{PassKind, Stages, View};
+use throng_reference::picture::{covered, different};
+use throng_reference::ribbon::{built, ribbon};
+use throng_wgpu::{Crowd, Encoder, PassDesc, throng};
+
+const TIME_S: f64 = 0.3;
+
+/// The picture of the scene, drawn by throng alone.
+fn without_wgpu(stages: Stages, samples: u32) -> Vec<u8> {
+    let mut context = Context::new(&ContextDesc::default()).unwrap();
+    let target = TargetDesc {
+        extent: vk::Extent2D {
+            width: EDGE,
+            height: EDGE,
+        },
+        color_format: vk::Format::R8G8B8A8_SRGB,
+        depth_format: Some(vk::Format::D32_SFLOAT),
+        samples: vk::SampleCountFlags::from_raw(samples),
+        ..TargetDesc::default()
+    };
+    let target = throng::standalone::Target::new(&mut context, &target).unwrap();
+    // SAFETY: the context outlives the crowd.
+    let device = unsafe { context.gpu_device() };
+    let allocator = &mut context.allocator();
+    let mut crowd = throng::Crowd::new(&device, allocator, &desc(1, stages)).unwrap();
+    let character = built(ribbon(4)).character;
+    let id = crowd.add_character(allocator, &character).unwrap();
+    for spawn in spawns() {
+        crowd.spawn(id, &spawn).unwrap();
+    }
+    // SAFETY: the formats are those of the target.
+    let pass = unsafe {
+        crowd.create_pass(&throng::PassDesc {
+            color_formats: &[target.formats().color],
+            depth_format: target.formats().depth.unwrap(),
+            samples: target.formats().samples,
+            ..throng::PassDesc::default()
+        })
+    };
+    let begin = Begin {
+        color: [SKY.r, SKY.g, SKY.b, SKY.a].map(|it| it as f32),
+        ..Begin::default()
+    };
+    let mut frames = Frames::new(&context, 1).unwrap();
+    let in_flight = frames.begin(&mut context).unwrap();
+    let (device, cmd) = (context.device.clone(), in_flight.cmd);
+    // SAFETY: the frame in flight was just begun, and the recording is submitted.
+    unsafe {
+        let mut frame = crowd
+            .begin_frame(&mut context.allocator(), 0, TIME_S)
+            .unwrap();
+        let views = frame.record_prepare(cmd, &[camera(SIZE)]).unwrap();
+        target.begin(&device, cmd, &begin);
+        frame.record_draw(cmd, views[0], pass.unwrap()).unwrap();
+        target.end(&device, cmd);
+        in_flight.submit(&mut context, None).unwrap();
+    }
+    let picture = target.read_rgba(&mut context).unwrap();
+    frames.destroy(&mut context);
+    // SAFETY: reading back has waited for the device.
+    unsafe { crowd.destroy(&mut context.allocator()) };
+    target.destroy(&mut context);
+    picture
+}
+
+#[test]
+fn equal_those_without_wgpu() {
+    for (stages, samples) in SIDES.into_iter().flat_map(|it| [(it, 1), (it, 4)]) {
+        let gpu = gpu();
+        let mut crowd = Crowd::new(&gpu, &desc(2, stages)).unwrap();
+        populate(&mut crowd);
+        let pass = crowd.create_pass(&pass_desc(samples)).unwrap();
+        let target = Target::new(&gpu, SIZE, samples);
+        crate::support::frame(&mut crowd, &target, pass, TIME_S).unwrap();
+        let picture = read(&gpu, &target.color);
+        assert!(covered(&picture) > 500);
+        let other = without_wgpu(stages, samples);
+        assert_eq!(
+            different(&picture, &other, 0),
+            0,
+            "{stages:?}, {samples} samples"
+        );
+        drop((crowd, target, gpu));
+        messages::expect_none();
+    }
+}
+
+/// A draw that loads finds what wgpu has drawn, and wgpu finds what was drawn.
+#[test]
+fn load_what_wgpu_drew_and_are_loaded_by_wgpu() {
+    let gpu = gpu();
+    let mut crowd = Crowd::new(&gpu, &desc(2, Stages::default())).unwrap();
+    populate(&mut crowd);
+    let pass = crowd.create_pass(&pass_desc(1)).unwrap();
+    let target = Target::new(&gpu, SIZE, 1);
+    let (color, depth) = (whole(&target.color), whole(&target.depth));
+    let mut encoder = Encoder::new(&gpu);
+    let clear = |color, depth, encoder: &mut Encoder, load: bool| {
+        let mut colors = Vec::new();
+        let desc = crate::support::descriptor(&mut colors, (color, None, depth), !load);
+        drop(encoder.begin_render_pass(&desc));
+    };
+    clear(&color, &depth, &mut encoder, false);
+    let mut frame = crowd.begin_frame(TIME_S).unwrap();
+    let views = frame.prepare(&[camera(SIZE)]).unwrap();
+    for _ in 0..2 {
+        let to = (&frame, &mut encoder);
+        target.draw(to, (views[0], pass), false).unwrap();
+    }
+    clear(&color, &depth, &mut encoder, true);
+    encoder.submit();
+    let picture = read(&gpu, &target.color);
+    let other = without_wgpu(Stages::default(), 1);
+    assert_eq!(different(&picture, &other, 0), 0);
+    drop((crowd, target, gpu));
+    messages::expect_none();
+}
+
+/// A depth attachment that also has stencil, which is left alone.
+#[test]
+fn keep_the_stencil() {
+    let gpu = gpu();
+    let mut crowd = Crowd::new(&gpu, &desc(2, Stages::default())).unwrap();
+    populate(&mut crowd);
+    let format = wgpu::TextureFormat::Depth24PlusStencil8;
+    let pass = PassDesc {
+        depth_format: Some(format),
+        ..pass_desc(1)
+    };
+    let pass = crowd.create_pass(&pass).unwrap();
+    let target = Target {
+        depth: texture(&gpu, format, SIZE, 1),
+        ..Target::new(&gpu, SIZE, 1)
+    };
+    let (color, depth) = (whole(&target.color), whole(&target.depth));
+    for stencil in [false, true] {
+        let mut encoder = Encoder::new(&gpu);
+        let mut frame = crowd.begin_frame(TIME_S).unwrap();
+        let views = frame.prepare(&[camera(SIZE)]).unwrap();
+        let mut colors = Vec::new();
+        let mut desc = crate::support::descriptor(&mut colors, (&color, None, &depth), true);
+        let ops = wgpu::Operations {
+            load: wgpu::LoadOp::Clear(7),
+            store: wgpu::StoreOp::Discard,
+        };
+        desc.depth_stencil_attachment.as_mut().unwrap().stencil_ops = stencil.then_some(ops);
+        frame.draw(&mut encoder, views[0], pass, &desc).unwrap();
+        encoder.submit();
+        let other = without_wgpu(Stages::default(), 1);
+        assert_eq!(
+            different(&read(&gpu, &target.color), &other, 0),
+            0,
+            "{stencil}"
+        );
+    }
+    drop((crowd, target, gpu));
+    messages::expect_none();
+}
+
+/// The shadow map is a texture of wgpu's, in which both sides find what the other drew.
+#[test]
+fn cast_shadows_into_a_texture_that_wgpu_samples() {
+    let gpu = gpu();
+    let mut crowd = Crowd::new(&gpu, &desc(2, Stages::default())).unwrap();
+    populate(&mut crowd);
+    let map = texture(&gpu, DEPTH, square(256), 1);
+    crowd.set_shadow_map(&map, false).unwrap();
+    let color = crowd.create_pass(&PassDesc {
+        shadow_map: true,
+        ..pass_desc(1)
+    });
+    let color = color.unwrap();
+    let shadow = crowd.create_pass(&PassDesc {
+        kind: PassKind::Shadow,
+        depth_format: Some(DEPTH),
+        ..PassDesc::default()
+    });
+    let shadow = shadow.unwrap();
+    let target = Target::new(&gpu, SIZE, 1);
+    let light = throng_wgpu::view(light_from_world(), Default::default(), map.size());
+    let mut pictures = Vec::new();
+    for shaded in [false, true, true] {
+        let camera = View {
+            shadow: shaded.then(|| throng_wgpu::shadow(&[light_from_world()])),
+            lighting: throng::Lighting {
+                sun_direction: SUN,
+                ..throng::Lighting::default()
+            },
+            ..camera(SIZE)
+        };
+        let mut encoder = Encoder::new(&gpu);
+        let mut frame = crowd.begin_frame(TIME_S).unwrap();
+        let views = frame.prepare(&[camera, light]).unwrap();
+        let map = whole(&map);
+        let desc = wgpu::RenderPassDescriptor {
+            depth_stencil_attachment: Some(wgpu::RenderPassDepthStencilAttachment {
+                view: &map,
+                depth_ops: Some(wgpu::Operations {
+                    load: wgpu::LoadOp::Clear(1.0),
+                    store: wgpu::StoreOp::Store,
+                }),
+                stencil_ops: None,
+            }),
+            ..Default::default()
+        };
+        frame.draw(&mut encoder, views[1], shadow, &desc).unwrap();
+        target
+            .draw((&frame, &mut encoder), (views[0], color), true)
+            .unwrap();
+        encoder.submit();
+        pictures.push(read(&gpu, &target.color));
+    }
+    assert!(different(&pictures[0], &pictures[1], 8) > 50);
+    assert_eq!(different(&pictures[1], &pictures[2], 0), 0);
+    drop((crowd, target, gpu));
+    messages::expect_none();
+}
+
+/// Both eyes of a headset in one draw, into two layers.
+#[test]
+fn of_two_eyes_are_those_of_two_views() {
+    let adapter = crate::support::adapter();
+    let desc_of_device = wgpu::DeviceDescriptor {
+        required_features: wgpu::Features::MULTIVIEW,
+        required_limits: wgpu::Limits {
+            max_multiview_view_count: 2,
+            ..wgpu::Limits::default()
+        },
+        ..Default::default()
+    };
+    let gpu = throng_wgpu::Gpu::open(&adapter, &desc_of_device).unwrap();
+    let mut crowd = Crowd::new(&gpu, &desc(2, Stages::default())).unwrap();
+    populate(&mut crowd);
+    let both = core::num::NonZeroU32::new(0b11);
+    // Without depth: this driver clears only the first layer of a depth array.
+    let one = PassDesc {
+        depth_format: None,
+        ..pass_desc(1)
+    };
+    let two = PassDesc {
+        multiview_mask: both,
+        ..one.clone()
+    };
+    let passes = [&one, &two].map(|it| crowd.create_pass(it).unwrap());
+    let layers = wgpu::Extent3d {
+        depth_or_array_layers: 2,
+        ..SIZE
+    };
+    let [single, array] = [SIZE, layers].map(|size| texture(&gpu, COLOR, size, 1));
+    let left = camera(SIZE);
+    let right_matrix = left.clip_from_world * Mat4::from_translation(Vec3::X * 0.3);
+    let right = throng_wgpu::view(right_matrix, left.eye, SIZE);
+    let mut stereo = left;
+    stereo.more_eyes[0] = Some(throng::Eye::new(right_matrix, left.eye));
+    let mut draw = |view: View, pass, target: &wgpu::Texture, multiview_mask| {
+        let mut encoder = Encoder::new(&gpu);
+        let mut frame = crowd.begin_frame(TIME_S).unwrap();
+        let views = frame.prepare(&[view]).unwrap();
+        let target = whole(target);
+        let color_attachments = [Some(wgpu::RenderPassColorAttachment {
+            view: &target,
+            depth_slice: None,
+            resolve_target: None,
+            ops: wgpu::Operations {
+                load: wgpu::LoadOp::Clear(SKY),
+                store: wgpu::StoreOp::Store,
+            },
+        })];
+        let desc = wgpu::RenderPassDescriptor {
+            color_attachments: &color_attachments,
+            multiview_mask,
+            ..Default::default()
+        };
+        frame.draw(&mut encoder, views[0], pass, &desc).unwrap();
+        encoder.submit();
+        idle(&gpu);
+    };
+    draw(stereo, passes[1], &array, both);
+    for (layer, view) in [(0, left), (1, right)] {
+        draw(view, passes[0], &single, None);
+        let alone = read(&gpu, &single);
+        assert!(covered(&alone) > 500);
+        assert_eq!(
+            different(&alone, &read_layer(&gpu, &array, layer), 0),
+            0,
+            "{layer}"
+        );
+    }
+    drop((crowd, single, array, gpu));
+    messages::expect_none();
+}
+
+#[test]
+fn follow_a_target_that_is_resized() {
+    let gpu = gpu();
+    let mut crowd = Crowd::new(&gpu, &desc(3, Stages::default())).unwrap();
+    populate(&mut crowd);
+    let pass = crowd.create_pass(&pass_desc(4)).unwrap();
+    // The targets are kept. Otherwise new ones take the memory of old ones, for whose end wgpu waits
+    // with a semaphore, which this layer does not follow.
+    let mut kept = Vec::new();
+    for edge in [64, 192, 100, 192] {
+        let target = Target::new(&gpu, square(edge), 4);
+        crate::support::frame(&mut crowd, &target, pass, TIME_S).unwrap();
+        if edge == EDGE {
+            let other = without_wgpu(Stages::default(), 4);
+            assert_eq!(different(&read(&gpu, &target.color), &other, 0), 0);
+        }
+        kept.push(target);
+    }
+    drop((crowd, kept, gpu));
+    messages::expect_none();
+}
+
+/// The control: messages of the layer reach the test.
+#[test]
+fn a_fault_is_a_message() {
+    let gpu = gpu();
+    let texture = texture(&gpu, COLOR, SIZE, 1);
+    let mut encoder = gpu.device().create_command_encoder(&Default::default());
+    // SAFETY: it records two writes without a barrier, which harms nobody.
+    unsafe {
+        encoder.as_hal_mut::<wgpu::hal::vulkan::Api, _, _>(|hal| {
+            let cmd = hal.unwrap().raw_handle();
+            let device = gpu.device().as_hal::<wgpu::hal::vulkan::Api>().unwrap();
+            let image = texture
+                .as_hal::<wgpu::hal::vulkan::Api>()
+                .unwrap()
+                .raw_handle();
+            let range = vk::ImageSubresourceRange::default()
+                .aspect_mask(vk::ImageAspectFlags::COLOR)
+                .level_count(1)
+                .layer_count(1);
+            for layout in [vk::ImageLayout::GENERAL, vk::ImageLayout::GENERAL] {
+                let clear = vk::ClearColorValue::default();
+                device
+                    .raw_device()
+                    .cmd_clear_color_image(cmd, image, layout, &clear, &[range]);
+            }
+        });
+    }
+    drop(encoder.finish());
+    let caught = messages::take();
+    assert!(
+        caught.iter().any(|it| it.contains("SYNC-HAZARD")),
+        "{caught:?}"
+    );
+}

@@ -1,0 +1,47 @@
+//! The messages of the validation layer, which wgpu hands to the logger.
+
+use std::cell::RefCell;
+use std::sync::Once;
+
+thread_local! {
+    /// Those of this thread: the layer calls back on the thread whose call is at fault.
+    static CAUGHT: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+}
+
+struct Logger;
+
+impl log::Log for Logger {
+    fn enabled(&self, metadata: &log::Metadata<'_>) -> bool {
+        metadata.target().starts_with("wgpu_hal::vulkan::instance")
+            && metadata.level() <= log::Level::Warn
+    }
+
+    fn log(&self, record: &log::Record<'_>) {
+        if self.enabled(record.metadata()) {
+            let text = record.args().to_string();
+            CAUGHT.with_borrow_mut(|caught| caught.push(text));
+        }
+    }
+
+    fn flush(&self) {}
+}
+
+/// Installs the logger. Call it before an instance is made.
+pub(crate) fn catch() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        log::set_logger(&Logger).unwrap();
+        log::set_max_level(log::LevelFilter::Warn);
+    });
+}
+
+pub(crate) fn take() -> Vec<String> {
+    CAUGHT.take()
+}
+
+/// Fails if the layer said anything on this thread.
+#[track_caller]
+pub(crate) fn expect_none() {
+    let caught = take();
+    assert!(caught.is_empty(), "{}", caught.join("\n"));
+}
