@@ -13,7 +13,7 @@ pub struct CharacterDesc {
     /// [`Crowd::pick`](super::Crowd::pick). Vertex streams are kept twice: as they are in the
     /// character, and in the layout of a [`Skinner`](crate::skin::Skinner).
     pub cpu_skinning: bool,
-    /// The most bytes of device memory for poses that instances share.
+    /// The most bytes of device memory for poses that instances share: 4 MiB unless set.
     ///
     /// It counts if the GPU poses instances ([`Stages::animate`](super::Stages::animate)). A clip
     /// takes one palette for each of its [`PoseSteps`](crate::skin::PoseSteps), from the first time
@@ -28,7 +28,7 @@ impl Default for CharacterDesc {
         Self {
             method: SkinningMethod::default(),
             cpu_skinning: false,
-            shared_pose_bytes: 8 << 20,
+            shared_pose_bytes: 4 << 20,
         }
     }
 }

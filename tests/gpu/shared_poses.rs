@@ -342,6 +342,14 @@ fn blends_are_not_shared() {
         stage.play(0, Play::new("Wave").layer(1).fade_s(0.0));
         assert!(in_ring(&mut stage, setup, 0.8));
         stage.destroy(setup);
+        // A fade from the rest pose.
+        let mut stage = Stage::new(setup, SMALL, &CharacterDesc::default());
+        stage.spawn(Play::REST, vec3(0.0, 0.0, -60.0));
+        assert!(!in_ring(&mut stage, setup, 0.0));
+        stage.play(0, Play::new("Run").fade_s(0.5));
+        assert!(in_ring(&mut stage, setup, 0.2));
+        assert!(!in_ring(&mut stage, setup, 0.7));
+        stage.destroy(setup);
     });
 }
 

@@ -176,7 +176,8 @@ impl Crowd {
                             }
                             let plays = poses.upload.get(start..).unwrap_or_default();
                             let shared = loaded.shared_poses.as_mut();
-                            let error_m = shared.and_then(|poses| poses.error_of(plays, now));
+                            let waits = shared.as_ref().is_some_and(|it| it.waits(plays, now));
+                            let error_m = shared.and_then(|it| it.error_of(plays, now));
                             let others = [
                                 poses.set_pose_error(index, error_m),
                                 poses.set_skinned(own, computed),
@@ -187,8 +188,10 @@ impl Crowd {
                             if weighted {
                                 poses.weighted.push(index);
                             }
-                            visibility.deactivate(index, false);
-                            animated.rested.push(index);
+                            if !waits {
+                                visibility.deactivate(index, false);
+                                animated.rested.push(index);
+                            }
                             continue;
                         }
                         // It goes on with what it played, until a frame has space.

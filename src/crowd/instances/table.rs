@@ -208,7 +208,7 @@ impl Instances {
     pub(in crate::crowd) fn record_with(&self, index: u32, in_ring: bool) -> GpuChange {
         let mut instance = self.states.get(index as usize).cloned();
         if let Some(instance) = &mut instance {
-            instance.in_ring = in_ring;
+            instance.in_ring = in_ring && instance.has_rows;
             instance.write_palette(&kind_of(&self.kinds, instance));
         }
         instance.map_or_else(GpuChange::zeroed, |instance| instance.record)

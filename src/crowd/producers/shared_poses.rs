@@ -116,6 +116,14 @@ impl SharedPoses {
         Some(steps.error_m)
     }
 
+    /// True if [`Self::error_of`] will have an error when a fade has ended, which changes nothing else.
+    pub(in crate::crowd) fn waits(&self, plays: &[GpuPlay], now: GpuTime) -> bool {
+        let [play] = plays else { return false };
+        let clip = self.clips.get(usize::from(play.clip));
+        let shares = clip.is_some_and(|clip| clip.steps.is_some());
+        shares && play.will_be_alone() && !play.is_alone(now)
+    }
+
     /// True if a frame has palettes to compute.
     pub(in crate::crowd) fn wants(&self) -> bool {
         !self.wanted.is_empty()

@@ -49,10 +49,15 @@ impl GpuPlay {
     /// True if from `now` on, nothing is seen but its clip, provided that it is the only record, and
     /// not additive.
     pub(crate) fn is_alone(&self, now: GpuTime) -> bool {
-        let full = if self.layer == 0 { FULL_WEIGHT } else { 1.0 };
         let since_s = seconds(whole(now.words()).wrapping_sub(whole(self.fade_start)));
         let stays = self.from_weight == self.to_weight || since_s >= self.fade_s;
-        stays && self.to_weight >= full && self.mask == Self::NO_MASK
+        stays && self.will_be_alone()
+    }
+
+    /// True if [`Self::is_alone`] when its fade has ended.
+    pub(crate) fn will_be_alone(&self) -> bool {
+        let full = if self.layer == 0 { FULL_WEIGHT } else { 1.0 };
+        self.to_weight >= full && self.mask == Self::NO_MASK
     }
 
     /// The position in the clip at a time, in intervals between frames: bit for bit what shaders
