@@ -148,7 +148,7 @@ fn prepare_and_draw_may_be_submitted_apart() {
                 let context = &mut setup.context;
                 unsafe {
                     // As in a render graph, each step has a closure of its own.
-                    drop(crowd.begin_frame(&mut context.allocator(), 1, 0.3).unwrap());
+                    let _ = crowd.begin_frame(&mut context.allocator(), 1, 0.3).unwrap();
                     let ids = crowd
                         .resume_frame()
                         .unwrap()
