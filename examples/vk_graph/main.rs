@@ -78,15 +78,14 @@ fn main() -> Result<()> {
     let pixels = Arc::new(Buffer::create(&device, pixels)?);
     let to = graph.bind_resource(&pixels);
     let (prepare, draw) = (Arc::clone(&shared), Arc::clone(&shared));
-    graph.begin_cmd().resource_access(order, AccessType::ComputeShaderWrite).record_cmd(
-        move |cmd| {
-            let (crowd, views) = &mut *prepare.lock().unwrap_or_else(PoisonError::into_inner);
-            // SAFETY: the command buffer is recording outside of render passes. Nothing has changed.
-            *views = Some(unsafe {
-                crowd.resume_frame().and_then(|mut it| it.record_prepare(cmd.handle, &[view]))
-            });
-        },
-    );
+    let command = graph.begin_cmd();
+    command.resource_access(order, AccessType::ComputeShaderWrite).record_cmd(move |cmd| {
+        let (crowd, views) = &mut *prepare.lock().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: the command buffer is recording outside of render passes. Nothing has changed.
+        *views = Some(unsafe {
+            crowd.resume_frame().and_then(|mut it| it.record_prepare(cmd.handle, &[view]))
+        });
+    });
     let far = LoadOp::Clear(vk::ClearDepthStencilValue { depth: 1.0, stencil: 0 });
     let command = graph.begin_cmd().resource_access(order, AccessType::VertexShaderReadOther);
     command
