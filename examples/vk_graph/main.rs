@@ -1,5 +1,5 @@
-//! A crowd in a render pass of vk-graph, a render graph on ash. vk-graph creates the render pass and
-//! draws the sky, throng draws the people in the same subpass. Writes `vk_graph.png`.
+//! A crowd in a render pass of vk-graph, a render graph on ash. vk-graph creates the pass and draws
+//! the sky, throng draws the people in the same subpass. Writes `vk_graph.png`.
 
 use std::{error::Error, sync::Arc, sync::Mutex, sync::PoisonError};
 use throng::ash::{self, vk};
