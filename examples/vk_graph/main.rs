@@ -1,9 +1,7 @@
-//! A crowd in a render pass of vk-graph, a render graph on ash.
-//!
-//! vk-graph creates the render pass and draws the sky, throng draws the people in the same subpass. Writes `vk_graph.png`.
+//! A crowd in a render pass of vk-graph, a render graph on ash. vk-graph creates the pass and draws
+//! the sky, throng draws the people in the same subpass. Writes `vk_graph.png`.
 
-use std::error::Error;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{error::Error, sync::Arc, sync::Mutex, sync::PoisonError};
 use throng::ash::{self, vk};
 use throng::glam::{Affine3A, Vec3, camera::rh};
 use throng::gpu::{self, FeatureChain, Features, GpuAllocator};
@@ -11,7 +9,9 @@ use throng::gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
 use throng::{Crowd, CrowdDesc, PassId, Spawn, SubpassAttachments, View, builtin};
 use vk::{AccessFlags as Access, BufferUsageFlags, ImageUsageFlags, PipelineStageFlags as Stages};
 use vk_graph::cmd::{LoadOp, StoreOp};
-use vk_graph::driver::{buffer::*, graphics::*, image::*, instance::*, sync::AccessType};
+use vk_graph::driver::{
+    buffer::*, graphics::*, image::*, instance::*, shader::*, sync::AccessType,
+};
 use vk_graph::{Graph, driver::device::Device, pool::hash::HashPool};
 
 type Result<T, E = Box<dyn Error>> = std::result::Result<T, E>;
@@ -70,15 +70,14 @@ fn main() -> Result<()> {
     // vk-graph orders commands by what they use. This stands for all buffers of the crowd.
     let order = BufferInfo::device_mem(4, BufferUsageFlags::STORAGE_BUFFER);
     let order = graph.bind_resource(Buffer::create(&device, order)?);
-    let image =
-        |format, usage| Image::create(&device, ImageInfo::image_2d(640, 480, format, usage));
+    let image = |it, usage| Image::create(&device, ImageInfo::image_2d(640, 480, it, usage));
     let usage = ImageUsageFlags::COLOR_ATTACHMENT | ImageUsageFlags::TRANSFER_SRC;
     let color = graph.bind_resource(image(COLOR, usage)?);
     let depth = graph.bind_resource(image(DEPTH, ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT)?);
     let pixels = BufferInfo::host_mem(640 * 480 * 4, BufferUsageFlags::TRANSFER_DST);
     let pixels = Arc::new(Buffer::create(&device, pixels)?);
     let to = graph.bind_resource(&pixels);
-    let prepare = Arc::clone(&shared);
+    let (prepare, draw) = (Arc::clone(&shared), Arc::clone(&shared));
     let command = graph.begin_cmd();
     command.resource_access(order, AccessType::ComputeShaderWrite).record_cmd(move |cmd| {
         let (crowd, views) = &mut *prepare.lock().unwrap_or_else(PoisonError::into_inner);
@@ -87,7 +86,6 @@ fn main() -> Result<()> {
             crowd.resume_frame().and_then(|mut it| it.record_prepare(cmd.handle, &[view]))
         });
     });
-    let draw = Arc::clone(&shared);
     let far = LoadOp::Clear(vk::ClearDepthStencilValue { depth: 1.0, stencil: 0 });
     let command = graph.begin_cmd().resource_access(order, AccessType::VertexShaderReadOther);
     command
@@ -122,7 +120,6 @@ fn main() -> Result<()> {
 }
 
 /// A pass for the render pass that vk-graph creates when it records the graph: colour, then depth.
-///
 /// Vulkan demands that flags and dependencies of both are equal, too.
 fn compatible_pass(device: &Device, crowd: &mut Crowd) -> Result<(PassId, vk::RenderPass)> {
     let color = vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL;
@@ -156,16 +153,11 @@ fn compatible_pass(device: &Device, crowd: &mut Crowd) -> Result<(PassId, vk::Re
 
 /// vk-graph's own pipeline, which draws a sky.
 fn sky(device: &Device) -> Result<GraphicsPipeline> {
-    let vertex = "@vertex fn main(@builtin(vertex_index) at: u32) -> @builtin(position) vec4f {
-        return vec4f(f32(at & 1) * 4 - 1, f32(at >> 1) * 4 - 1, 1, 1); }";
-    let fragment = "@fragment fn main(@builtin(position) at: vec4f) -> @location(0) vec4f {
-        return vec4f(0.2, 0.3, 0.5, 1) + at.y * 0.0007; }";
-    let spirv = |source: &str| -> Result<Vec<u32>> {
-        let module = naga::front::wgsl::parse_str(source)?;
-        let mut validator = naga::valid::Validator::new(Default::default(), Default::default());
-        let (info, options) = (validator.validate(&module)?, Default::default());
-        Ok(naga::back::spv::write_vec(&module, &info, &options, None)?)
-    };
+    let module = naga::front::wgsl::parse_str(include_str!("sky.wgsl"))?;
+    let mut validator = naga::valid::Validator::new(Default::default(), Default::default());
+    let (info, options) = (validator.validate(&module)?, Default::default());
+    let spirv = naga::back::spv::write_vec(&module, &info, &options, None)?;
+    let shaders = ["place", "shade"].map(|it| Shader::from_spirv(&spirv[..]).entry_name(it));
     let info = GraphicsPipelineInfo::builder().cull_mode(vk::CullModeFlags::NONE);
-    Ok(GraphicsPipeline::create(device, info, [spirv(vertex)?, spirv(fragment)?])?)
+    Ok(GraphicsPipeline::create(device, info, shaders)?)
 }

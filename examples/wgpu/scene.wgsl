@@ -1,7 +1,7 @@
 struct Globals { clip_from_world: mat4x4f, light_from_world: mat4x4f }
-@group(0) @binding(0) var<uniform> globals: Globals;
-@group(0) @binding(1) var shadow_map: texture_depth_2d;
-@group(0) @binding(2) var shadow_sampler: sampler_comparison;
+var<immediate> globals: Globals;
+@group(0) @binding(0) var shadow_map: texture_depth_2d;
+@group(0) @binding(1) var shadow_sampler: sampler_comparison;
 
 struct Surface {
     @builtin(position) clip: vec4f,
