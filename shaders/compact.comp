@@ -1,7 +1,7 @@
 // Stage compact: one workgroup for each chunk of members. It writes the lists, in the order of the
 // members within each bucket. It gives each member that some view shows its palette: a shared pose
-// if all views allow it, or else rows of the ring. For those it writes jobs of the stage animate, in
-// any order. Without views, each visible member is shown.
+// if all views allow it, or else rows of the ring. For those it writes jobs of the stage animate,
+// in any order. Without views, each visible member is shown.
 #version 460
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_buffer_reference_uvec2 : require

@@ -27,9 +27,9 @@ const uint ACTOR_POSE_ERROR = 0xFFFF0000u;
 // See GpuCullView.
 const uint VIEW_ROWS = 12u, VIEW_PERSPECTIVE = 1u, VIEW_COARSE = 2u, VIEW_BUDGET = 4u;
 
-// Words of a character: first chunk, number of chunks, number of levels, rows of a palette; then the
-// error in metres and the triangles of each level, the addresses of its shared poses, or 0, and of
-// its rest palette, and the workgroups of each dispatch of the stage skin for an instance.
+// Words of a character: first chunk, number of chunks, number of levels, rows of a palette; then
+// the error in metres and the triangles of each level, the addresses of its shared poses, or 0, and
+// of its rest palette, and the workgroups of each dispatch of the stage skin for an instance.
 const uint CHARACTER_WORDS = 32u, CHARACTER_ERRORS = 4u, CHARACTER_TRIANGLES = 12u;
 const uint CHARACTER_PALETTE_ROWS = 3u, CHARACTER_SHARED = 20u, CHARACTER_REST = 22u;
 const uint CHARACTER_SKINS = 24u;

@@ -23,10 +23,10 @@ pub struct Capacity {
     ///
     /// If the GPU poses instances ([`Stages::animate`](super::Stages::animate)), fewer are enough:
     /// those of the instances that the CPU poses, and of those that a frame shows without a shared
-    /// pose ([`View::pose_error_px`](super::View::pose_error_px)). If the CPU's do not fit, the frame
-    /// is not prepared ([`Error::Capacity`](crate::Error::Capacity)). If the GPU's do not fit, the
-    /// last ones, in the order in which characters and instances came, take the nearest shared pose
-    /// of the clip with the most weight, or else the rest pose:
+    /// pose ([`View::pose_error_px`](super::View::pose_error_px)). If the CPU's do not fit, the
+    /// frame is not prepared ([`Error::Capacity`](crate::Error::Capacity)). If the GPU's do not
+    /// fit, the last ones, in the order in which characters and instances came, take the nearest
+    /// shared pose of the clip with the most weight, or else the rest pose:
     /// [`Stats::poses_without_memory`](super::Stats::poses_without_memory) says how many.
     pub palette_entries: u32,
     /// Views of one frame, at most [`Crowd::MAX_VIEWS`](super::Crowd::MAX_VIEWS).

@@ -104,9 +104,9 @@ pub struct View {
     /// The error of shared poses that it allows, in pixels.
     ///
     /// Instances that the GPU poses ([`Stages::animate`](super::Stages::animate)) and that play one
-    /// clip share its poses at evenly spaced times, if that displaces no vertex by more than this at
-    /// the near side of the instance's bounding sphere, in no view that shows it. Such an instance
-    /// takes no time to pose, and no palette of its own: see
+    /// clip share its poses at evenly spaced times, if that displaces no vertex by more than this
+    /// at the near side of the instance's bounding sphere, in no view that shows it. Such an
+    /// instance takes no time to pose, and no palette of its own: see
     /// [`Capacity::palette_entries`](crate::Capacity::palette_entries). With 0, each instance has a
     /// pose of its own. The error is [`PoseSteps::error_m`](crate::skin::PoseSteps::error_m).
     pub pose_error_px: f32,

@@ -315,7 +315,8 @@ pub const SMALL: Capacity = Capacity {
     ..Capacity::DEFAULT
 };
 
-/// A view from `eye` towards `at`, with depth from 0 (near) to 1. Instances have poses of their own.
+/// A view from `eye` towards `at`, with depth from 0 (near) to 1. Instances have poses of their
+/// own.
 pub fn view(eye: Vec3, at: Vec3, extent: vk::Extent2D) -> View {
     let aspect = extent.width as f32 / extent.height as f32;
     let clip_from_view = rh::proj::vulkan::perspective(0.7, aspect, 0.1, 100.0);

@@ -1,8 +1,8 @@
 //! CPU time of a frame that is recorded through wgpu, beside one that is recorded straight.
 //!
 //! Both draw the same crowd of mannequins into one colour and one depth attachment, without the
-//! validation layer. The GPU is waited for between frames, which is not measured. Prints the medians
-//! of both in one run, in microseconds.
+//! validation layer. The GPU is waited for between frames, which is not measured. Prints the
+//! medians of both in one run, in microseconds.
 
 use std::error::Error;
 use std::io::Write as _;

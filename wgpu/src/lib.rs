@@ -7,8 +7,8 @@
 //!    knows when the GPU is done.
 //! 3. [`Crowd::begin_frame`], [`Frame::prepare`] with the [`view`]s of cameras and lights, and
 //!    [`Frame::draw`] with a [`wgpu::RenderPassDescriptor`] for each pass.
-//! 4. [`Encoder`] is a [`wgpu::CommandEncoder`] that also takes the draws of crowds. It submits them
-//!    in order with everything else.
+//! 4. [`Encoder`] is a [`wgpu::CommandEncoder`] that also takes the draws of crowds. It submits
+//!    them in order with everything else.
 //!
 //! [`Crowd`] has an example of all of these, and `examples/wgpu` is a program with ground, shadows
 //! and a window. Characters, clips and everything else that is not about drawing is in [throng],

@@ -52,7 +52,8 @@ pub struct PassDesc<'a> {
     pub after_prepass: Option<AfterPrepass>,
     /// The depth bias, or `None` for the default of `kind`. See [`throng::PassDesc::depth_bias`].
     pub depth_bias: Option<DepthBias>,
-    /// True if the shading samples the map of [`Crowd::set_shadow_map`](crate::Crowd::set_shadow_map).
+    /// True if the shading samples the map of
+    /// [`Crowd::set_shadow_map`](crate::Crowd::set_shadow_map).
     pub shadow_map: bool,
 }
 

@@ -305,8 +305,8 @@ fn follow_a_target_that_is_resized() {
     let mut crowd = Crowd::new(&gpu, &desc(3, Stages::default())).unwrap();
     populate(&mut crowd);
     let pass = crowd.create_pass(&pass_desc(4)).unwrap();
-    // The targets are kept. Otherwise new ones take the memory of old ones, for whose end wgpu waits
-    // with a semaphore, which this layer does not follow.
+    // The targets are kept. Otherwise new ones take the memory of old ones, for whose end wgpu
+    // waits with a semaphore, which this layer does not follow.
     let mut kept = Vec::new();
     for edge in [64, 192, 100, 192] {
         let target = Target::new(&gpu, square(edge), 4);

@@ -212,8 +212,8 @@ impl<C: InCrowd> Instance<C> {
 
     /// Its record, as the next prepared frame has it.
     ///
-    /// If the GPU poses it ([`Crowd::producer`](crate::Crowd::producer)), the GPU chooses its palette
-    /// in each frame, and the one here is that of the rest pose.
+    /// If the GPU poses it ([`Crowd::producer`](crate::Crowd::producer)), the GPU chooses its
+    /// palette in each frame, and the one here is that of the rest pose.
     #[must_use]
     pub fn record(&self) -> GpuInstance {
         let (scene, id) = self.actor.animator.member();

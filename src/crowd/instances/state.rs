@@ -70,7 +70,8 @@ pub(in crate::crowd) struct InstanceState {
     pub(in crate::crowd) generation: u32,
     /// Its index among its character's members.
     pub(in crate::crowd) member: u32,
-    /// The first of its rows of the palette ring, the same in every frame in flight, if it has some.
+    /// The first of its rows of the palette ring, the same in every frame in flight, if it has
+    /// some.
     pub(in crate::crowd) row: u32,
     pub(in crate::crowd) has_rows: bool,
     /// True if its palette lies in the ring. Otherwise it uses its character's rest palette.

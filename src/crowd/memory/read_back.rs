@@ -69,8 +69,8 @@ impl ReadBack {
         (u64::from(views) + 1) * size_of::<Counters>() as u64
     }
 
-    /// Reads what the GPU counted of the first `views` views in the last frame of a frame index, and
-    /// returns what it counted in all.
+    /// Reads what the GPU counted of the first `views` views in the last frame of a frame index,
+    /// and returns what it counted in all.
     ///
     /// # Safety
     /// The work of that frame index has ended, and it wrote the counters of that many views.

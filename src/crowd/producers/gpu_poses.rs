@@ -210,8 +210,8 @@ impl GpuPoses {
         (played.producer == Producer::Gpu).then_some(played.first << count_bits | played.count())
     }
 
-    /// Sets the error in metres with which shared poses stand in for what an instance plays, if they
-    /// do. Returns whether it was another one.
+    /// Sets the error in metres with which shared poses stand in for what an instance plays, if
+    /// they do. Returns whether it was another one.
     pub(in crate::crowd) fn set_pose_error(&mut self, index: u32, error_m: Option<f32>) -> bool {
         let bits = (GpuActor::pose_error(error_m) >> GpuActor::FLAG_BITS) as u16;
         let Some(played) = self.played.get_mut(index as usize) else {

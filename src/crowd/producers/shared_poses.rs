@@ -116,7 +116,8 @@ impl SharedPoses {
         Some(steps.error_m)
     }
 
-    /// True if [`Self::error_of`] will have an error when a fade has ended, which changes nothing else.
+    /// True if [`Self::error_of`] will have an error when a fade has ended, which changes nothing
+    /// else.
     pub(in crate::crowd) fn waits(&self, plays: &[GpuPlay], now: GpuTime) -> bool {
         let [play] = plays else { return false };
         let clip = self.clips.get(usize::from(play.clip));

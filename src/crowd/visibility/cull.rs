@@ -299,7 +299,8 @@ impl ViewTest {
         self.eyes().any(|eye| eye.shows(placed))
     }
 
-    /// True if all eyes allow a shared pose with this error in metres in place of an instance's own.
+    /// True if all eyes allow a shared pose with this error in metres in place of an instance's
+    /// own.
     pub(in crate::crowd) fn may_share(&self, placed: &Placed, error_m: f32) -> bool {
         self.eyes().all(|eye| eye.may_share(placed, error_m))
     }

@@ -46,8 +46,8 @@ impl GpuPlay {
     /// [`Self::mode`]: stands at a part of the clip, or if [`Self::whole_rate`] is 1, at its end.
     pub(crate) const STILL: u8 = 3;
 
-    /// True if from `now` on, nothing is seen but its clip, provided that it is the only record, and
-    /// not additive.
+    /// True if from `now` on, nothing is seen but its clip, provided that it is the only record,
+    /// and not additive.
     pub(crate) fn is_alone(&self, now: GpuTime) -> bool {
         let since_s = seconds(whole(now.words()).wrapping_sub(whole(self.fade_start)));
         let stays = self.from_weight == self.to_weight || since_s >= self.fade_s;
