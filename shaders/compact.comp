@@ -13,7 +13,6 @@ layout(local_size_x = 64) in;
 #include "include/shown.glsl"
 #include "include/playback.glsl"
 
-const uint ACTOR_ROWS = 3u;
 const uint INSTANCE_WORDS = 32u, INSTANCE_STAMP = 23u, INSTANCE_PALETTE = 28u;
 const uint INSTANCE_MORPHS = 30u;
 // Workgroups in a row of the dispatch of animate.

@@ -12,10 +12,6 @@ layout(constant_id = 1) const uint rows = 8u;
 // A changed instance, in 16-byte rows: 3 of its matrix, tint, palette with morph weights and
 // deformed vertices, and one with the engine's own word and the stamp.
 const uint CHANGE_ROWS = 6u;
-// The rows of a ThrongInstance and of a ThrongActor.
-const uint INSTANCE_ROWS = 8u;
-const uint ACTOR_ROWS = 3u;
-const uint ACTOR_NEW = 4u;  // see GpuActor::NEW
 
 layout(set = 0, binding = 0, std430) readonly buffer Changes { vec4 changes[]; };
 layout(set = 0, binding = 1, std430) readonly buffer Indices { uint indices[]; };
@@ -31,29 +27,16 @@ layout(push_constant) uniform Push {
     uint shown_at;   // words before those of shown.glsl
 };
 
+#include "include/actor.glsl"
 #include "include/shown.glsl"
 
-// A row of the cofactor matrix times the sign of the determinant, of the matrix scaled to a largest
-// element of 1, with a little of the identity: where an instance is scaled to nothing, normals keep
-// their direction. w is what else stands in that row of an instance.
-vec4 normal_row(const uint change, const uint row) {
-    vec3 a = changes[change].xyz, b = changes[change + 1u].xyz, c = changes[change + 2u].xyz;
-    vec3 m = max(max(abs(a), abs(b)), abs(c));
-    float largest = max(max(m.x, m.y), m.z);
-    float scale = largest > 0.0 ? largest : 1.0;
-    a /= scale;
-    b /= scale;
-    c /= scale;
-    vec3 bc = cross(b, c);
-    float side = dot(a, bc) < 0.0 ? -1.0 : 1.0;
+// A row for normals of a changed instance, with what else stands there.
+vec4 normal_row_of(const uint change, const uint row) {
+    vec4 value =
+        normal_row(changes[change].xyz, changes[change + 1u].xyz, changes[change + 2u].xyz, row);
     vec2 words = changes[change + 5u].xy;  // the engine's own word, stamp
-    if (row == 0u) {
-        return vec4(side * bc + vec3(1e-18, 0.0, 0.0), side);
-    }
-    if (row == 1u) {
-        return vec4(side * cross(c, a) + vec3(0.0, 1e-18, 0.0), words.x);
-    }
-    return vec4(side * cross(a, b) + vec3(0.0, 0.0, 1e-18), words.y);
+    value.w = row == 0u ? value.w : row == 1u ? words.x : words.y;
+    return value;
 }
 
 // One invocation writes one row, so that neighbours write neighbouring memory.
@@ -68,7 +51,7 @@ void main() {
     if (row < INSTANCE_ROWS) {
         vec4 value;
         if (row >= 3u && row < 6u) {
-            value = normal_row(change, row - 3u);
+            value = normal_row_of(change, row - 3u);
             if (row == 5u && rows > INSTANCE_ROWS) {
                 uint more = shown[shown_at + index * SHOWN_WORDS + 1u];
                 value.w = uintBitsToFloat(floatBitsToUint(value.w) + more);

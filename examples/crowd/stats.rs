@@ -285,6 +285,7 @@ impl Log {
             "animated_by": side_name(self.stages.animate),
             "animated": stats.animated,
             "posed_on_gpu": stats.posed_on_gpu,
+            "placed_on_gpu": stats.placed_on_gpu,
             "shared_poses": stats.shared_poses,
             "poses_without_memory": stats.poses_without_memory,
             "views": views.collect::<Value>(),

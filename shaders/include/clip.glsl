@@ -1,4 +1,5 @@
-// The tables of a character's animation, and the keys of its clips. A part of animate.comp.
+// The tables of a character's animation, and the keys of its clips. A part of animate.comp and
+// attach.comp.
 // src/gpu/animation/tables.rs makes them.
 
 layout(buffer_reference, std430, buffer_reference_align = 4) readonly buffer Words {

@@ -1,5 +1,5 @@
-// What an instance plays, and when: 64-bit time in 32-bit arithmetic. A part of animate.comp and
-// compact.comp.
+// What an instance plays, and when: 64-bit time in 32-bit arithmetic. A part of animate.comp,
+// attach.comp and compact.comp.
 // GpuPlay::position in src/gpu/animation/play.rs is the same on the CPU.
 //
 // Numbers of 64 bits are in two words, low word first. Times are in ticks of 2^-32 s, and a phase

@@ -2,6 +2,8 @@
 // and args. The crate has those that decide who is drawn on the CPU, too (src/crowd/visibility),
 // with equal results.
 
+#include "actor.glsl"
+
 // Members of a chunk. All of them are instances of one character.
 const uint CHUNK = 64u;
 // Levels of detail, with the full one.
@@ -19,11 +21,6 @@ const uint REMEMBERED = 10u, LEVEL_BITS = 3u;
 const uint FACTORS = 40u;
 const float INVERSE_FACTOR = 0.840896415253714543;
 
-// See GpuActor.
-const uint ACTOR_FLIPPED = 1u, ACTOR_HIDES = 2u, ACTOR_POSED = 8u, ACTOR_SKINS = 16u;
-const uint PLAY_COUNT_BITS = 4u;
-// Above that in the flags, as the upper half of a float: see GpuActor::pose_error.
-const uint ACTOR_POSE_ERROR = 0xFFFF0000u;
 // See GpuCullView.
 const uint VIEW_ROWS = 12u, VIEW_PERSPECTIVE = 1u, VIEW_COARSE = 2u, VIEW_BUDGET = 4u;
 

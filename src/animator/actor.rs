@@ -112,7 +112,7 @@ impl<A: Deref<Target = Animator>> Actor<A> {
     /// Returns true if it is in the rest pose, and stays there until it is changed.
     #[must_use]
     pub fn is_resting(&self) -> bool {
-        self.state().is_resting()
+        self.state().is_resting(self.animator.now_s)
     }
 
     /// The version of its pose: while it stays the same, so does the pose.

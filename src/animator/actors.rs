@@ -223,9 +223,10 @@ impl ActorState {
         }
     }
 
-    /// Returns true if it is in the rest pose and stays there until something is played.
-    pub(super) fn is_resting(&self) -> bool {
-        self.layers.is_empty() && self.goals.is_empty() && !self.springs.is_on()
+    /// Returns true if it is in the rest pose at a time and stays there until something is played.
+    pub(super) fn is_resting(&self, now_s: f64) -> bool {
+        let plays = !self.layers.is_empty() || !self.goals.is_empty() || self.springs.is_on();
+        !plays && self.inertialised_at(self.clock.local_s(now_s)).is_none()
     }
 
     /// Its version, while its pose does not change.

@@ -568,7 +568,7 @@ impl Animator {
     /// Only the index of the id counts: an instance of the crowd keeps its actor alive.
     pub(crate) fn pose_change(&self, id: ActorId) -> PoseChange {
         let state = self.actors.list.get(id.index as usize);
-        match state.filter(|state| !state.is_resting()) {
+        match state.filter(|state| !state.is_resting(self.now_s)) {
             None => PoseChange::Rests,
             Some(state) => match state.still_version(self.now_s) {
                 Some(version) => PoseChange::Still(version),

@@ -1,6 +1,7 @@
 //! Palette entries that a clip may flip: the scales of joints, over all clips that a character
 //! ever had, and the signs of determinants that follow.
 
+use super::Character;
 use crate::bytes::save_structs;
 use crate::clip::{CurveClip, Hull, TrackValues};
 use crate::mesh::{Model, linear};
@@ -106,6 +107,15 @@ impl ScaleRanges {
             });
         }
         signs
+    }
+}
+
+impl Character {
+    /// Returns true if the model matrix of a joint may mirror or flatten: at rest, or with any clip
+    /// that the character ever had.
+    pub(crate) fn mirrors(&self) -> bool {
+        let signs = self.scales.chain_signs(self.skeleton());
+        signs.iter().any(|signs| signs.negative || signs.zero)
     }
 }
 

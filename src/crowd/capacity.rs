@@ -50,6 +50,12 @@ pub struct Capacity {
     ///
     /// These words exist in every frame in flight, too.
     pub cpu_skinned_words: u32,
+    /// Attached instances ([`InstanceMut::attach`](super::InstanceMut::attach)) that the GPU places
+    /// if it poses their parents ([`Stages::animate`](super::Stages::animate)).
+    ///
+    /// The CPU places any further ones, in each frame. Each takes 96 bytes, and as many in every
+    /// frame in flight.
+    pub attachments: u32,
     /// Views that keep a history for motion vectors ([`View::history`](super::View::history)).
     ///
     /// Each history holds all of the above twice.
@@ -68,6 +74,7 @@ impl Capacity {
         blended: 1024,
         skinned_words: 0,
         cpu_skinned_words: 0,
+        attachments: 256,
         histories: 0,
     };
 
@@ -108,6 +115,7 @@ impl Capacity {
             blended: 0,
             skinned_words: 0,
             cpu_skinned_words: 0,
+            attachments: 0,
             histories: 0,
         }
     }
@@ -213,6 +221,7 @@ impl Need {
             blended: cut(self.blended.saturating_mul(views.into())),
             skinned_words: cut(self.skinned_words),
             cpu_skinned_words: cut(self.cpu_skinned_words),
+            attachments: 0,
             histories: 0,
         }
     }

@@ -155,6 +155,8 @@ pub(super) struct LoadedCharacter {
     pub(super) cpu_skin: Option<CpuSkin>,
     /// The centre of the rest pose, by which blended instances are sorted.
     pub(super) center: glam::Vec3,
+    /// True if joints may mirror or flatten what is attached to them.
+    pub(super) mirrors: bool,
     /// True if instances have had deformed vertices.
     pub(super) deforms: bool,
     /// What its pipelines read. Between frames, this follows `deforms` and `hiding`. If `hidden` is
@@ -236,6 +238,7 @@ impl LoadedCharacter {
             primitives: drawn.collect(),
             cpu_skin,
             center: character.rest_bounds().center(),
+            mirrors: character.mirrors(),
             deforms: false,
             reads: Reads::default(),
         };

@@ -19,6 +19,7 @@ use crate::error::Error;
 use crate::error::Result;
 use crate::gpu::{Device, MemoryAllocator, Profiler, ScopeTime, SetLayout, Upload};
 use crate::pass::animate::AnimatePipeline;
+use crate::pass::attach::AttachPass;
 use crate::pass::cull::CullPass;
 use crate::pass::desc::PassKind;
 use crate::pass::draw::DrawPass;
@@ -92,6 +93,8 @@ pub(super) struct Pipelines {
     pub(super) cull: Option<CullPass>,
     /// If the GPU poses instances.
     pub(super) animate: Option<AnimatePipeline>,
+    /// If the GPU may place attached instances.
+    pub(super) attach: Option<AttachPass>,
     pub(super) skin: SkinPipeline,
     pub(super) passes: Vec<Option<DrawPass>>,
     /// The variants that every pass has, whatever the characters use.
@@ -188,6 +191,7 @@ impl Crowd {
                 scatter: ScatterPass::null(),
                 cull: None,
                 animate: None,
+                attach: None,
                 skin: SkinPipeline::null(),
                 passes: Vec::new(),
                 warm: Vec::new(),
@@ -255,6 +259,9 @@ impl Crowd {
         if let Some(work) = &self.memory.buffers.work {
             self.scene.chunks.grow(&work.layout);
         }
+        let attachments = self.desc.capacity.attachments;
+        self.pipelines.prepare_attach(&self.device, attachments)?;
+        self.scene.reserve_attachments(attachments);
         self.frame.histories.reserve(&self.desc.capacity);
         self.frame
             .sorted
@@ -308,7 +315,8 @@ impl Crowd {
         let posed = self.scene.gpu_poses.as_ref().map_or(0, GpuPoses::count);
         let instances = self.scene.instances.len() as u32;
         let totals = self.frame.pose_totals;
-        self.frame.counters.read(instances, posed, totals)
+        let placed = self.scene.attachments.gpu_places.count();
+        self.frame.counters.read(instances, [posed, placed], totals)
     }
 
     /// What each view showed.
@@ -371,6 +379,9 @@ impl Crowd {
             }
             if let Some(animate) = &mut self.pipelines.animate {
                 animate.destroy(&self.device);
+            }
+            if let Some(attach) = &mut self.pipelines.attach {
+                attach.destroy(&self.device);
             }
             self.pipelines.shadow.destroy(&self.device);
             self.pipelines.set_layout.destroy(&self.device);

@@ -79,6 +79,13 @@ impl Scene {
         self.animated.reserve_lists(computed, self.characters.len());
     }
 
+    /// Reserves memory for attached instances that the GPU places.
+    pub(super) fn reserve_attachments(&mut self, attachments: u32) {
+        if self.gpu_poses.is_some() {
+            self.attachments.gpu_places.grow(attachments);
+        }
+    }
+
     /// Notes that every instance may have a new pose.
     pub(super) fn activate_all(&mut self) {
         for id in self.instances.ids() {
@@ -89,6 +96,7 @@ impl Scene {
     /// Undoes the uploads of the frame prepared last, which is never submitted.
     pub(super) fn undo_uploads(&mut self) {
         self.instances.unsettle();
+        self.attachments.gpu_places.undo();
         self.chunks.undo(&mut self.characters);
         for character in self.characters.iter_mut() {
             if let Some(poses) = &mut character.shared_poses {
@@ -122,15 +130,6 @@ impl Scene {
             }
         }
         moved
-    }
-
-    /// True if a view of the prepared frame shows an instance, or without views, if it is visible.
-    pub(super) fn shows(&self, index: u32) -> bool {
-        let on_gpu = self.gpu_poses.as_ref();
-        if on_gpu.is_some_and(|poses| poses.poses(index)) {
-            return self.visibility.shows_somewhere(index);
-        }
-        self.visibility.is_shown(index)
     }
 
     /// Gathers the active instances that the frame shows.
@@ -217,21 +216,26 @@ impl Scene {
 
     /// Writes the transform of an instance to its record. `jump` leaves motion vectors out.
     pub(super) fn put_record(&mut self, id: InstanceId, world_from_model: &Affine3A, jump: bool) {
-        let instance = self.instances.alive(id);
-        let (before, now) = (instance.flipped, is_flipped(world_from_model));
-        let character = instance.character;
-        if before != now
-            && let Some(character) = self.characters.at_mut(character)
-        {
-            character.flipped = character.flipped + usize::from(now) - usize::from(before);
-        }
+        self.set_flipped(id, is_flipped(world_from_model));
         self.attachments.note(id.index);
         let stamp = jump.then(|| self.instances.new_stamp());
         self.instances.change(id.index, |instance| {
             instance.record.world_from_model = Mat3x4::from_affine(world_from_model);
             instance.record.stamp = stamp.unwrap_or(instance.record.stamp);
-            instance.flipped = now;
         });
+    }
+
+    /// Notes whether the transform of an instance is flipped, or if the GPU places it, may be.
+    pub(super) fn set_flipped(&mut self, id: InstanceId, now: bool) {
+        let instance = self.instances.alive(id);
+        let (before, character) = (instance.flipped, instance.character);
+        if before != now
+            && let Some(character) = self.characters.at_mut(character)
+        {
+            character.flipped = character.flipped + usize::from(now) - usize::from(before);
+            self.instances.set_flipped(id.index, now);
+            self.attachments.note(id.index);
+        }
     }
 }
 

@@ -91,7 +91,10 @@ pub struct Stats {
     /// Instances that the GPU poses where a view shows them. See
     /// [`Stages::animate`](super::Stages::animate).
     pub posed_on_gpu: u32,
-    /// Instances among those that took a shared pose: see
+    /// Attached instances that the GPU places, because it poses what they are attached to. See
+    /// [`Capacity::attachments`](super::Capacity::attachments).
+    pub placed_on_gpu: u32,
+    /// Instances among those posed on the GPU that took a shared pose: see
     /// [`View::pose_error_px`](super::View::pose_error_px). Some frames old, as
     /// [`Crowd::view_stats`](super::Crowd::view_stats).
     pub shared_poses: u32,
@@ -181,7 +184,9 @@ impl Counters {
         self.vertices.fetch_add(vertices, Ordering::Relaxed);
     }
 
-    pub(super) fn read(&self, instances: u32, posed_on_gpu: u32, totals: PoseTotals) -> Stats {
+    /// `on_gpu` has the number of instances that the GPU poses, and that it places.
+    pub(super) fn read(&self, instances: u32, on_gpu: [u32; 2], totals: PoseTotals) -> Stats {
+        let [posed_on_gpu, placed_on_gpu] = on_gpu;
         Stats {
             instances,
             shown: self.shown,
@@ -191,6 +196,7 @@ impl Counters {
             error_factor: self.error_factor,
             animated: self.animated,
             posed_on_gpu,
+            placed_on_gpu,
             shared_poses: totals.shared,
             poses_without_memory: totals.without_memory,
             palette_entries: self.palette_entries,

@@ -462,6 +462,34 @@ impl GpuActor {
     pub(crate) const HIDDEN_WORD: u32 = offset_of!(Self, hidden) as u32 / 4;
 }
 
+/// An attached instance that the GPU places (`shaders/attach.comp`).
+#[repr(C, align(16))]
+#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
+pub(crate) struct GpuAttachment {
+    /// The space of the parent's joint from the child's character space.
+    pub joint_from_child: Mat3x4,
+    /// Centre of the child's bounding sphere in its character space.
+    pub center: [f32; 3],
+    /// Radius of that sphere.
+    pub radius: f32,
+    /// The table indices of both.
+    pub child: u32,
+    pub parent: u32,
+    /// The joint of the parent.
+    pub joint: u32,
+    /// 1 more than that of the parent, which is 0 if the CPU places it. 0 if there is no child.
+    pub level: u32,
+    /// Device address of the tables of the parent's character.
+    pub tables: [u32; 2],
+    /// Zero.
+    pub reserved: [u32; 2],
+}
+
+impl GpuAttachment {
+    /// The most levels: each is a dispatch.
+    pub(crate) const LEVELS: u32 = 4;
+}
+
 /// What the cull stage tests instances with, for one view.
 #[repr(C, align(16))]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
@@ -545,4 +573,6 @@ const _: () = {
     assert!(offset_of!(GpuView, steady_clip_from_world) == 192);
     assert!(offset_of!(GpuView, shadow_from_world) == 320);
     assert!(size_of::<GpuActor>() == 48);
+    assert!(size_of::<GpuAttachment>() == 96);
+    assert!(offset_of!(GpuAttachment, child) == 64);
 };

@@ -156,6 +156,11 @@ impl CullPass {
         Ok(())
     }
 
+    /// The layout of its sets.
+    pub(crate) fn set_layout(&self) -> vk::DescriptorSetLayout {
+        self.set_layout.handle
+    }
+
     /// The pipelines, with their names.
     pub(crate) fn pipelines(&self) -> impl Iterator<Item = (&'static str, vk::Pipeline)> + '_ {
         let names = || STAGES.iter().map(|(name, _)| *name);

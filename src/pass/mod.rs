@@ -14,6 +14,7 @@
 //! shaders have the suffix `_multiview`.
 
 pub(crate) mod animate;
+pub(crate) mod attach;
 pub(crate) mod cull;
 pub(crate) mod desc;
 pub(crate) mod draw;

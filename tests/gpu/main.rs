@@ -45,6 +45,7 @@ mod parts;
 mod passes;
 mod picking;
 mod pictures;
+mod places;
 mod poison;
 mod producers;
 mod recording;

@@ -2,8 +2,8 @@
 //!
 //! Frames in flight are begun in any order, skipped, and grown in between. The data that the GPU
 //! saw of a frame is compared when its frame index is begun again: the lists of visible instances,
-//! every record and every palette, bit for bit. Palettes that the GPU computed are compared within
-//! a bound. What instances play decides which side poses them, and changes it in any frame.
+//! every record and every palette, bit for bit. Palettes that the GPU computed, and transforms of
+//! attached instances, are compared within a bound. What instances play decides which side poses them, and changes it in any frame.
 
 mod frames;
 mod operations;
@@ -32,6 +32,7 @@ const START: Capacity = Capacity {
     instances: 8,
     palette_entries: 120,
     views: 1,
+    attachments: 2,
     ..Capacity::DEFAULT
 };
 
@@ -60,6 +61,16 @@ struct Member {
     mixed: bool,
     visible: bool,
     mask: u32,
+    attached: Option<Attached>,
+}
+
+/// What an instance is attached to.
+#[derive(Debug, Clone, Copy)]
+struct Attached {
+    parent: InstanceId,
+    joint: u16,
+    offset: Affine3A,
+    outlives: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -96,6 +107,8 @@ struct Expected {
     palette: Vec<u32>,
     animated: bool,
     flipped: bool,
+    /// How far the transform may be off. That of an attached instance is computed on the GPU, too.
+    bound: f32,
 }
 
 /// One character's part of a frame in flight.
@@ -131,8 +144,9 @@ struct Model {
     frames: usize,
     /// True if the GPU poses instances.
     on_gpu: bool,
-    /// Instances that the GPU posed, summed over frames, and changes between the sides.
+    /// Instances that the GPU posed and placed, summed over frames, and changes between the sides.
     posed_on_gpu: usize,
+    placed_on_gpu: usize,
     switches: usize,
     /// The sides that posed the instances in the last frame.
     sides: HashMap<InstanceId, bool>,
@@ -238,6 +252,7 @@ fn run(setup: &mut Setup, seed: u64, stages: Stages) {
         frames: 0,
         on_gpu: stages.animate == Side::Gpu,
         posed_on_gpu: 0,
+        placed_on_gpu: 0,
         switches: 0,
         sides: HashMap::new(),
     };
@@ -281,7 +296,7 @@ fn run(setup: &mut Setup, seed: u64, stages: Stages) {
     }
     println!(
         "{}, {stages:?}: {} frames, {} refused, capacity {:?}, {} alive at the end, {:e} from \
-             scalar code, {} poses and {} changes of side on the GPU",
+             scalar code, {} poses, {} places and {} changes of side on the GPU",
         setup.config.name,
         model.frames,
         model.refused,
@@ -289,13 +304,14 @@ fn run(setup: &mut Setup, seed: u64, stages: Stages) {
         model.members.len(),
         model.worst,
         model.posed_on_gpu,
+        model.placed_on_gpu,
         model.switches
     );
     assert!(model.worst < APART, "{:e}", model.worst);
     assert!(model.refused > 50 && model.frames > 200);
     assert_eq!(
         model.on_gpu,
-        model.posed_on_gpu > 200 && model.switches > 10
+        model.posed_on_gpu > 200 && model.placed_on_gpu > 50 && model.switches > 10
     );
     frames_in_flight.destroy(&setup.context);
     for output in outputs {

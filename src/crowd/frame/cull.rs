@@ -11,7 +11,8 @@ use crate::crowd::visibility::marks::Visibility;
 use crate::error::Result;
 use crate::gpu::GpuTime;
 use crate::gpu::animation::words;
-use crate::gpu::layout::{GpuActor, GpuCullView};
+use crate::gpu::layout::{GpuActor, GpuAttachment, GpuCullView};
+use crate::pass::attach::{AttachDispatch, AttachPush};
 use crate::pass::cull::{CullDispatch, CullPush};
 use ash::vk;
 use ash::vk::{AccessFlags as Access, PipelineStageFlags as Stage};
@@ -76,6 +77,8 @@ impl Frame<'_> {
         scene
             .chunks
             .upload(&mut scene.characters, &layout, &mut patches)?;
+        let places = &scene.attachments.gpu_places;
+        places.upload(&layout, &mut patches)?;
         let sections = buffers.sections;
         // The records of further eyes follow those of all views.
         let more = |views: &[View]| -> usize {
@@ -156,6 +159,7 @@ impl Frame<'_> {
             let then = (DEFORMS, read | write);
             device.barrier(cmd, (transfer, to), then);
             crowd.record_shared_poses(cmd);
+            self.record_attach(cmd);
             pass.record(device, cmd, &dispatch);
             let readers = DEFORMS | Stage::DRAW_INDIRECT | transfer;
             let reads = read | Access::INDIRECT_COMMAND_READ | from;
@@ -183,6 +187,48 @@ impl Frame<'_> {
             .get_mut(frame_index as usize)
         {
             *written = views;
+        }
+    }
+
+    /// Records the stage attach. Whoever reads what it writes waits for it.
+    ///
+    /// # Safety
+    /// As [`Self::record_prepare`], and play records were copied.
+    unsafe fn record_attach(&self, cmd: vk::CommandBuffer) {
+        let crowd = &*self.crowd;
+        let (device, buffers) = (&crowd.device, &crowd.memory.buffers);
+        let (count, levels) = crowd.scene.attachments.gpu_places.in_use();
+        let (Some(pass), Some(work), Some(plays), Some(poses)) = (
+            &crowd.pipelines.attach,
+            &buffers.work,
+            &buffers.plays,
+            &crowd.scene.gpu_poses,
+        ) else {
+            return;
+        };
+        if levels == [0; GpuAttachment::LEVELS as usize] {
+            return;
+        }
+        let dispatch = AttachDispatch {
+            set: buffers.cull_set,
+            input: buffers.offset(self.frame_index, buffers.sections.cull_views),
+            push: AttachPush {
+                plays: plays.address,
+                now: GpuTime::new(crowd.time_s, poses.epoch_s(crowd.time_s)).words(),
+                actors_at: (buffers.table_layout.actors / 16) as u32,
+                attachments_at: work.layout.attachments / 4,
+                count,
+                level: 0,
+            },
+            levels,
+        };
+        let (stage, write) = (Stage::COMPUTE_SHADER, Access::SHADER_WRITE);
+        // SAFETY: `cmd` is recording outside a render pass, by this function's contract; set and
+        // buffers are this crowd's and alive. `GpuPlaces` has records of living instances and
+        // characters alone, and the uploads of their tables were recorded.
+        unsafe {
+            pass.record(device, cmd, &dispatch);
+            device.barrier(cmd, (stage, write), (DEFORMS, Access::SHADER_READ | write));
         }
     }
 

@@ -76,9 +76,10 @@ impl Frame<'_> {
         let start = Instant::now();
         self.check(views)?;
         self.crowd.begin_producers();
-        self.crowd.follow_all()?;
+        self.crowd.activate_changed();
         let chosen = self.crowd.choose_producers();
-        chosen.inspect_err(|_| self.crowd.scene.undo_rest())?;
+        let placed = chosen.and_then(|()| self.crowd.follow_all());
+        placed.inspect_err(|_| self.crowd.scene.undo_rest())?;
         self.crowd.memory.buffers.begin_copies();
         let frame = self.crowd.memory.retire_queue.frame();
         self.crowd.scene.visibility.begin_posing(frame);
@@ -91,6 +92,7 @@ impl Frame<'_> {
         let crowd = &mut *self.crowd;
         crowd.scene.visibility.end_posing();
         crowd.scene.instances.settle();
+        crowd.scene.attachments.gpu_places.settle();
         crowd.scene.chunks.settle(&mut crowd.scene.characters);
         for character in crowd.scene.characters.iter_mut() {
             if let Some(poses) = &mut character.shared_poses {

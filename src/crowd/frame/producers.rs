@@ -98,7 +98,17 @@ impl Crowd {
         self.scene.instances.get(id)?;
         let poses = self.scene.gpu_poses.as_ref();
         let error_m = poses.map_or(0.0, |poses| f32::from_bits(poses.pose_error(id.index)));
-        Ok(self.scene.visibility.may_share(id.index, error_m))
+        let placed = self.placed(id.index);
+        Ok(self.scene.visibility.may_share(id.index, &placed, error_m))
+    }
+
+    /// True if a view of the prepared frame shows an instance, or without views, if it is visible.
+    pub(super) fn shows(&self, index: u32) -> bool {
+        let (visibility, on_gpu) = (&self.scene.visibility, self.scene.gpu_poses.as_ref());
+        if on_gpu.is_some_and(|poses| poses.poses(index)) {
+            return visibility.shows_somewhere(index, &self.placed(index));
+        }
+        visibility.is_shown(index)
     }
 
     /// Begins to choose who poses what in a frame.
@@ -136,6 +146,7 @@ impl Crowd {
         let Scene {
             characters,
             instances,
+            attachments,
             visibility,
             animated,
             gpu_poses: Some(poses),
@@ -165,11 +176,14 @@ impl Crowd {
                 };
                 let own = (character, index);
                 let can = producer((loaded, state), animator, epoch_s, &mut poses.upload)?;
-                let was_on_gpu = poses.poses(index);
+                let before = poses.producer(index);
+                let was_on_gpu = before == Producer::Gpu;
                 let why = match can {
                     Producer::Gpu => match poses.take(own, start) {
                         Ok(changed) => {
                             if !was_on_gpu {
+                                attachments.open(index);
+                                attachments.note(index);
                                 instances.give_rows_back(index);
                                 // Its rows of the ring no longer hold what the CPU wrote.
                                 animated.spawned(index);
@@ -202,6 +216,10 @@ impl Crowd {
                 };
                 if poses.leave(own, why) {
                     instances.touch(index);
+                }
+                if before != Producer::Cpu(why) {
+                    attachments.open(index);
+                    attachments.note(index);
                 }
                 match why {
                     CpuReason::Rest => instances.give_rows_back(index),
@@ -243,15 +261,6 @@ impl Crowd {
                 // character was added.
                 unsafe { poses.record((&self.device, cmd), pipeline, tables) };
             }
-        }
-    }
-
-    /// Opens the attachments of instances that the GPU poses. An instance may reach its last pose
-    /// between two frames, so those that stand are opened, too.
-    pub(in crate::crowd) fn open_posed_on_gpu(&mut self) {
-        if let Some(poses) = &self.scene.gpu_poses {
-            let attachments = &mut self.scene.attachments;
-            attachments.open_children_of(|parent| poses.poses(parent));
         }
     }
 }

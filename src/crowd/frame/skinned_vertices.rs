@@ -78,7 +78,7 @@ impl Frame<'_> {
                 "has no deformed vertices: its stage is SkinningStage::Vertex (see set_skinning_stage)",
             );
         }
-        if !self.crowd.scene.shows(id.index) {
+        if !self.crowd.shows(id.index) {
             return fault("instance", "is not shown by any view of the frame");
         }
         let mesh = self.crowd.mesh(CharacterId(instance.character))?;

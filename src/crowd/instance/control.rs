@@ -228,8 +228,8 @@ impl InstanceMut<'_> {
 
     /// Sets whether an attached instance stays alive when its parent is despawned.
     ///
-    /// If `outlives` is true, the instance is detached at that moment and keeps its transform of
-    /// the last prepared frame. By default it is despawned with its parent. [`Self::attach`] resets
+    /// If `outlives` is true, the instance is detached at that moment, and stays where it is. By
+    /// default it is despawned with its parent. [`Self::attach`] resets
     /// this.
     ///
     /// # Errors
@@ -251,19 +251,25 @@ impl InstanceMut<'_> {
 
     /// Detaches the instance from its parent. Returns whether it was attached.
     ///
-    /// It stays where the last prepared frame had it.
+    /// It stays where it is now: see [`Instance::transform`](crate::Instance::transform).
     pub fn detach(&mut self) -> bool {
         let attached = self.attachment().is_some();
-        let actor = self.state().actor;
+        let (actor, world) = (self.state().actor, self.transform());
+        let moved = world != self.actor.transform();
         let CrowdMut {
             animator,
             scene,
             id,
+            ..
         } = &mut self.actor.animator;
+        let on_gpu = scene.attachments.on_gpu(id.index);
+        scene.attachments.unlink(id.index);
+        if moved || on_gpu {
+            scene.put(animator, *id, &world, false);
+        }
         if attached {
             animator.continue_root(actor);
         }
-        scene.attachments.unlink(id.index);
         scene.attachments.note(id.index);
         scene
             .visibility

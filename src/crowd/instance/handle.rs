@@ -3,9 +3,11 @@
 use crate::animator::{Actor, Animator, JointRef, NameOrId};
 #[cfg(doc)]
 use crate::character::Character;
+use crate::crowd::characters::no_character;
 use crate::crowd::crowd::Crowd;
+use crate::crowd::instance::follow::Others;
 use crate::crowd::instances::state::InstanceState;
-use crate::crowd::scene::{Scene, animator_mut};
+use crate::crowd::scene::Scene;
 use crate::crowd::visibility::marks::Marks;
 use crate::crowd::{Attachment, CharacterId, InstanceId, SkinningStage};
 #[cfg(doc)]
@@ -51,6 +53,7 @@ pub struct CrowdRef<'a> {
     animator: &'a Animator,
     scene: &'a Scene,
     id: InstanceId,
+    others: Others<'a>,
 }
 
 /// Access of an [`InstanceMut`] to its crowd.
@@ -59,6 +62,7 @@ pub struct CrowdMut<'a> {
     pub(in crate::crowd) animator: &'a mut Animator,
     pub(in crate::crowd) scene: &'a mut Scene,
     pub(in crate::crowd) id: InstanceId,
+    others: Others<'a>,
 }
 
 impl Deref for CrowdRef<'_> {
@@ -92,17 +96,28 @@ impl<C: Member> InCrowd for C {}
 pub trait Member: Deref<Target = Animator> {
     /// The instances, and the id of this one, which is alive.
     fn member(&self) -> (&Scene, InstanceId);
+
+    /// The animators of other characters.
+    fn others(&self) -> Others<'_>;
 }
 
 impl Member for CrowdRef<'_> {
     fn member(&self) -> (&Scene, InstanceId) {
         (self.scene, self.id)
     }
+
+    fn others(&self) -> Others<'_> {
+        self.others
+    }
 }
 
 impl Member for CrowdMut<'_> {
     fn member(&self) -> (&Scene, InstanceId) {
         (self.scene, self.id)
+    }
+
+    fn others(&self) -> Others<'_> {
+        self.others
     }
 }
 
@@ -134,6 +149,7 @@ impl CrowdMut<'_> {
             animator,
             scene,
             id,
+            ..
         } = self;
         scene.put(animator, *id, world_from_model, jump);
     }
@@ -150,6 +166,11 @@ impl Crowd {
             animator: self.animator(CharacterId(state.character))?,
             scene: &self.scene,
             id,
+            others: Others {
+                before: &self.animators,
+                after: &[],
+                time_s: self.time_s,
+            },
         };
         let actor = Actor::new(access, state.actor)?;
         Ok(Instance { actor })
@@ -166,11 +187,21 @@ impl Crowd {
     }
 
     pub(in crate::crowd) fn access(&mut self, id: InstanceId) -> Result<CrowdMut<'_>> {
-        let character = CharacterId(self.scene.instances.get(id)?.character);
+        let character = self.scene.instances.get(id)?.character;
+        let count = self.animators.len();
+        let missing = || no_character(CharacterId(character), count);
+        let split = self.animators.split_at_mut_checked(character as usize);
+        let (before, after) = split.ok_or_else(missing)?;
+        let (own, after) = after.split_first_mut().ok_or_else(missing)?;
         Ok(CrowdMut {
-            animator: animator_mut(&mut self.animators, character)?,
+            animator: own.as_mut().ok_or_else(missing)?,
             scene: &mut self.scene,
             id,
+            others: Others {
+                before,
+                after,
+                time_s: self.time_s,
+            },
         })
     }
 }
@@ -218,7 +249,27 @@ impl<C: InCrowd> Instance<C> {
     pub fn record(&self) -> GpuInstance {
         let (scene, id) = self.actor.animator.member();
         let in_ring = !self.actor.is_resting();
-        scene.instances.record_with(id.index, in_ring).instance()
+        let mut record = scene.instances.record_with(id.index, in_ring).instance();
+        if self.attachment().is_some() {
+            record.set_transform(&self.transform());
+        }
+        record
+    }
+
+    /// World space from character space.
+    ///
+    /// It is what the instance was given last, or where its root motion took it. One that is
+    /// attached is where its parent's joint is now, at the time of the frame begun last. If the
+    /// product of transforms overflows, it stays where it was.
+    #[must_use]
+    pub fn transform(&self) -> Affine3A {
+        let access = &self.actor.animator;
+        let (scene, id) = access.member();
+        if scene.attachments.of(id.index).is_none() {
+            return self.actor.transform();
+        }
+        let own = (self.state().character, &**access);
+        access.others().world(scene, id.index, own)
     }
 
     /// Its tint: linear RGBA that multiplies the base colour.

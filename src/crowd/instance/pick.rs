@@ -52,6 +52,7 @@ impl Crowd {
     /// [`Error::Argument`](crate::Error::Argument) if the ray is not finite or has no direction.
     #[doc(alias = "raycast")]
     pub fn pick(&mut self, ray: &Ray, faces: Faces, view_mask: u32) -> Result<Option<InstanceHit>> {
+        self.activate_changed();
         self.follow_all()?;
         self.nearest(ray, faces, |visibility, index| {
             visibility.mask_shows(view_mask, index)
@@ -71,6 +72,7 @@ impl Crowd {
         faces: Faces,
         view_mask: u32,
     ) -> Result<Vec<InstanceHit>> {
+        self.activate_changed();
         self.follow_all()?;
         self.all(ray, faces, |visibility, index| {
             visibility.mask_shows(view_mask, index)
@@ -85,6 +87,7 @@ impl Crowd {
         is_shown: impl Fn(&Visibility, u32) -> bool,
     ) -> Result<Option<InstanceHit>> {
         let ray = DRay::new(ray)?;
+        self.find_places();
         let (mut nearest, mut limit) = (None, f64::INFINITY);
         self.each_posed(is_shown, |it, posed| {
             if let Some(hit) = posed.nearest(&ray, faces, limit)? {
@@ -104,6 +107,7 @@ impl Crowd {
         is_shown: impl Fn(&Visibility, u32) -> bool,
     ) -> Result<Vec<InstanceHit>> {
         let ray = DRay::new(ray)?;
+        self.find_places();
         let mut hits = Vec::new();
         self.each_posed(is_shown, |it, posed| {
             posed.each_hit(&ray, faces, |hit| hits.push(it.hit(hit)))

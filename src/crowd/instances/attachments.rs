@@ -2,7 +2,9 @@
 
 use crate::animator::JointRef;
 use crate::crowd::InstanceId;
+use crate::crowd::producers::gpu_places::GpuPlaces;
 use crate::error::{Error, Result};
+use crate::gpu::layout::GpuAttachment;
 use crate::skeleton::Socket;
 use core::cmp::Reverse;
 use glam::Affine3A;
@@ -44,6 +46,9 @@ impl<'a> Attachment<JointRef<'a>> {
 /// No instance.
 const NO_INSTANCE: u32 = u32::MAX;
 
+/// No slot of [`GpuPlaces`].
+const NO_SLOT: u32 = u32::MAX;
+
 /// The links of an instance. Others are named by table index.
 #[derive(Debug, Clone, Copy)]
 struct Node {
@@ -54,6 +59,8 @@ struct Node {
     next: u32,
     /// The number of its ancestors, up to one that is not attached.
     depth: u32,
+    /// Its slot in [`GpuPlaces`], if the GPU places it.
+    slot: u32,
     /// True if an ancestor was teleported, so that motion vectors leave the change out.
     jumps: bool,
     /// True if `order` has it.
@@ -62,6 +69,8 @@ struct Node {
     is_open: bool,
     /// True if `noted` has it.
     is_noted: bool,
+    /// True if `moving` has it.
+    is_moving: bool,
 }
 
 impl Node {
@@ -70,10 +79,12 @@ impl Node {
         first_child: NO_INSTANCE,
         next: NO_INSTANCE,
         depth: 0,
+        slot: NO_SLOT,
         jumps: false,
         ordered: false,
         is_open: false,
         is_noted: false,
+        is_moving: false,
     };
 }
 
@@ -91,6 +102,11 @@ pub(in crate::crowd) struct Attachments {
     open: BinaryHeap<Reverse<(u32, u32)>>,
     /// Instances whose children have to be moved.
     noted: Vec<u32>,
+    /// Instances that the CPU places in each frame, because the GPU poses what they are attached
+    /// to, and some that it no longer does.
+    moving: Vec<u32>,
+    /// Those that the GPU places.
+    pub(in crate::crowd) gpu_places: GpuPlaces,
 }
 
 impl Attachments {
@@ -173,8 +189,9 @@ impl Attachments {
             // Frames allocate nothing.
             self.open
                 .reserve(self.nodes.len().saturating_sub(self.open.len()));
-            self.noted
-                .reserve(self.nodes.len().saturating_sub(self.noted.len()));
+            for list in [&mut self.noted, &mut self.moving] {
+                list.reserve(self.nodes.len().saturating_sub(list.len()));
+            }
         }
         let next = self
             .node(parent)
@@ -212,7 +229,82 @@ impl Attachments {
         if let Some(node) = self.nodes.get_mut(child as usize) {
             (node.attachment, node.next, node.jumps) = (None, NO_INSTANCE, false);
         }
+        self.leave_gpu(child);
         self.stale = true;
+    }
+
+    /// True if the GPU places an instance.
+    pub(in crate::crowd) fn on_gpu(&self, index: u32) -> bool {
+        self.node(index).is_some_and(|node| node.slot != NO_SLOT)
+    }
+
+    /// The level of an instance that the GPU places, or 0.
+    pub(in crate::crowd) fn level(&self, index: u32) -> u32 {
+        let slot = self.node(index).map_or(NO_SLOT, |node| node.slot);
+        self.gpu_places.level(slot)
+    }
+
+    /// Lets the GPU place an instance from now on. Returns false if there is no space for more.
+    pub(in crate::crowd) fn place_on_gpu(&mut self, index: u32, record: &GpuAttachment) -> bool {
+        let Some(node) = self.nodes.get_mut(index as usize) else {
+            return false;
+        };
+        if node.slot == NO_SLOT {
+            let Some(slot) = self.gpu_places.take() else {
+                return false;
+            };
+            node.slot = slot;
+            self.note(index);
+        }
+        let slot = self.node(index).map_or(NO_SLOT, |node| node.slot);
+        if self.gpu_places.level(slot) != record.level {
+            self.note(index);
+        }
+        self.gpu_places.put(slot, record);
+        true
+    }
+
+    /// Lets the CPU place an instance from now on. Returns true if the GPU did.
+    pub(in crate::crowd) fn leave_gpu(&mut self, index: u32) -> bool {
+        let Some(node) = self.nodes.get_mut(index as usize) else {
+            return false;
+        };
+        let slot = core::mem::replace(&mut node.slot, NO_SLOT);
+        if slot == NO_SLOT {
+            return false;
+        }
+        self.gpu_places.free(slot);
+        self.note(index);
+        true
+    }
+
+    /// Notes that the CPU has to place an instance in each frame, as long as it calls this.
+    pub(in crate::crowd) fn keep_moving(&mut self, index: u32) {
+        if let Some(node) = self.nodes.get_mut(index as usize)
+            && !core::mem::replace(&mut node.is_moving, true)
+        {
+            self.moving.push(index);
+        }
+    }
+
+    /// Opens the instances that the CPU places in each frame.
+    pub(in crate::crowd) fn open_moving(&mut self) {
+        while let Some(index) = self.moving.pop() {
+            if let Some(node) = self.nodes.get_mut(index as usize) {
+                node.is_moving = false;
+            }
+            self.open(index);
+        }
+    }
+
+    /// Opens an instance if it is attached.
+    pub(in crate::crowd) fn open(&mut self, index: u32) {
+        if let Some(node) = self.nodes.get_mut(index as usize)
+            && node.attachment.is_some()
+            && !core::mem::replace(&mut node.is_open, true)
+        {
+            self.open.push(Reverse((node.depth, index)));
+        }
     }
 
     /// Notes that an instance was moved, shown or hidden, or that its children were attached in
@@ -233,18 +325,6 @@ impl Attachments {
                 node.is_noted = false;
             }
             self.open_children(parent);
-        }
-    }
-
-    /// Notes that the children of these parents have to be moved.
-    pub(in crate::crowd) fn open_children_of(&mut self, parents: impl Fn(u32) -> bool) {
-        for (_, child) in &self.order {
-            if let Some(node) = self.nodes.get_mut(*child as usize)
-                && node.attachment.is_some_and(|to| parents(to.parent.index))
-                && !core::mem::replace(&mut node.is_open, true)
-            {
-                self.open.push(Reverse((node.depth, *child)));
-            }
         }
     }
 
@@ -376,6 +456,8 @@ impl Attachments {
         self.order.clear();
         self.open.clear();
         self.noted.clear();
+        self.moving.clear();
+        self.gpu_places.clear();
         for tie in ties {
             self.link(tie.child, tie.attachment);
             if let Some(node) = self.nodes.get_mut(tie.child as usize) {

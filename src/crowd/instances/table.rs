@@ -11,7 +11,9 @@ use crate::gpu::GpuInstance;
 use crate::gpu::layout::GpuChange;
 use crate::gpu::limit;
 use crate::grow::reserve_all;
+use crate::palette::Mat3x4;
 use bytemuck::Zeroable;
+use glam::Affine3A;
 
 /// The CPU copy of the instance table.
 #[derive(Debug)]
@@ -341,6 +343,20 @@ impl Instances {
     pub(in crate::crowd) fn set_member(&mut self, index: u32, member: u32) {
         if let Some(instance) = self.states.get_mut(index as usize) {
             instance.member = member;
+        }
+    }
+
+    /// Sets whether an instance's transform is flipped.
+    pub(in crate::crowd) fn set_flipped(&mut self, index: u32, flipped: bool) {
+        if let Some(instance) = self.states.get_mut(index as usize) {
+            instance.flipped = flipped;
+        }
+    }
+
+    /// Writes where the GPU places an instance, which is no change.
+    pub(in crate::crowd) fn place_quietly(&mut self, index: u32, world_from_model: &Affine3A) {
+        if let Some(instance) = self.states.get_mut(index as usize) {
+            instance.record.world_from_model = Mat3x4::from_affine(world_from_model);
         }
     }
 

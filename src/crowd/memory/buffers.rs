@@ -4,7 +4,8 @@ use crate::crowd::CrowdDesc;
 use crate::crowd::memory::history_buffer::HistoryBuffer;
 use crate::crowd::memory::read_back::ReadBack;
 use crate::crowd::memory::work::{
-    CHARACTER_WORDS, CHUNK_WORDS, DRAW_WORDS, TableLayout, WorkBuffer, WorkCapacity, chunk_capacity,
+    ATTACHMENT_WORDS, CHARACTER_WORDS, CHUNK_WORDS, DRAW_WORDS, TableLayout, WorkBuffer,
+    WorkCapacity, chunk_capacity,
 };
 use crate::crowd::producers::gpu_poses::{play_capacity, upload_capacity};
 use crate::crowd::visibility::cull::BLOCK;
@@ -134,7 +135,9 @@ impl Sections {
         };
         let words = work.map_or(0, |work| {
             let chunks = chunk_capacity(&desc.capacity, work.characters);
-            u64::from(chunks) * (u64::from(CHUNK_WORDS) + BLOCK as u64)
+            let attachments = u64::from(animates) * u64::from(desc.capacity.attachments);
+            attachments * u64::from(ATTACHMENT_WORDS)
+                + u64::from(chunks) * (u64::from(CHUNK_WORDS) + BLOCK as u64)
                 + u64::from(work.characters) * u64::from(CHARACTER_WORDS)
                 + u64::from(work.draws) * u64::from(DRAW_WORDS)
         });

@@ -3,7 +3,7 @@
 use crate::crowd::Capacity;
 use crate::crowd::visibility::cull::{BLOCK, FACTORS};
 use crate::error::Result;
-use crate::gpu::layout::{GpuActor, GpuInstance};
+use crate::gpu::layout::{GpuActor, GpuAttachment, GpuInstance};
 use crate::gpu::{Buffer, Device, MemoryAllocator, limit};
 use ash::vk;
 
@@ -28,6 +28,8 @@ pub(in crate::crowd) const SKINS: usize = 8;
 pub(in crate::crowd) const SKIN_WORDS: u32 = 28;
 /// Words of an [`AnimateJob`](crate::AnimateJob).
 pub(in crate::crowd) const JOB_WORDS: u32 = 4;
+/// Words of an attached instance that the GPU places.
+pub(in crate::crowd) const ATTACHMENT_WORDS: u32 = size_of::<GpuAttachment>() as u32 / 4;
 /// Words of `VkDrawIndexedIndirectCommand`.
 pub(in crate::crowd) const ARGS_WORDS: u32 = 5;
 
@@ -67,6 +69,9 @@ pub(in crate::crowd) struct WorkLayout {
     pub(in crate::crowd) jobs: u32,
     /// The instances that the stage skin deforms, in a range for each character.
     pub(in crate::crowd) skinned: u32,
+    /// The attached instances that the GPU places.
+    pub(in crate::crowd) attachments: u32,
+    pub(in crate::crowd) attachment_count: u32,
     /// The number of chunks, characters and draws that it has space for.
     pub(in crate::crowd) chunk_count: u32,
     pub(in crate::crowd) character_count: u32,
@@ -83,9 +88,10 @@ pub(in crate::crowd) fn chunk_capacity(capacity: &Capacity, characters: u32) -> 
 
 impl WorkLayout {
     /// The most patches of one frame: three for each chunk, whose record may be cleared, or written
-    /// with its members, and five for each character.
+    /// with its members, five for each character, and one for each attachment.
     pub(in crate::crowd) fn most_patches(&self) -> usize {
-        3 * self.chunk_count as usize + 5 * self.character_count as usize
+        let [chunks, characters] = [self.chunk_count, self.character_count].map(|it| it as usize);
+        3 * chunks + 5 * characters + self.attachment_count as usize
     }
 
     /// The layout, and its length in bytes. `head` is the number of words before it. `animates` is
@@ -102,6 +108,7 @@ impl WorkLayout {
             start as u32
         };
         let block = BLOCK as u64;
+        let attachment_count = u32::from(animates) * capacity.attachments;
         let layout = Self {
             chunks: section(chunks * u64::from(CHUNK_WORDS)),
             members: section(chunks * block),
@@ -123,6 +130,8 @@ impl WorkLayout {
             args: section(views * draws * u64::from(ARGS_WORDS)),
             jobs: section(u64::from(animates) * chunks * block * u64::from(JOB_WORDS)),
             skinned: section(u64::from(animates) * chunks * block),
+            attachments: section(u64::from(attachment_count) * u64::from(ATTACHMENT_WORDS)),
+            attachment_count,
             chunk_count,
             character_count: work.characters,
             draw_count: work.draws,
@@ -193,7 +202,7 @@ impl WorkBuffer {
 
     /// Copies for growth: what this buffer has that a new one must have, too, with regions from
     /// here to there. `used` chunks have members.
-    pub(in crate::crowd) fn kept(&self, new: &Self, used: u32) -> [vk::BufferCopy; 4] {
+    pub(in crate::crowd) fn kept(&self, new: &Self, used: u32) -> [vk::BufferCopy; 5] {
         let (from, to) = (&self.layout, &new.layout);
         let region = |from: u32, to: u32, words: u32| vk::BufferCopy {
             src_offset: u64::from(from) * 4,
@@ -209,6 +218,11 @@ impl WorkBuffer {
                 from.character_count * CHARACTER_WORDS,
             ),
             region(from.draws, to.draws, from.draw_count * DRAW_WORDS),
+            region(
+                from.attachments,
+                to.attachments,
+                from.attachment_count * ATTACHMENT_WORDS,
+            ),
         ]
     }
 

@@ -57,6 +57,7 @@ impl Crowd {
             blended: capacity.blended.max(now.blended),
             skinned_words: capacity.skinned_words.max(now.skinned_words),
             cpu_skinned_words: capacity.cpu_skinned_words.max(now.cpu_skinned_words),
+            attachments: capacity.attachments.max(now.attachments),
             histories: capacity.histories.max(now.histories),
         };
         if wanted == now {
@@ -78,6 +79,8 @@ impl Crowd {
         work: WorkCapacity,
     ) -> Result<()> {
         let wanted = desc.capacity;
+        self.pipelines
+            .prepare_attach(&self.device, wanted.attachments)?;
         let writers = self.pipelines.writers(work);
         let mut buffers = FrameBuffers::new(&self.device, allocator, writers, &desc)?;
         let (device, layout) = (&self.device, &self.pipelines.set_layout);
@@ -111,6 +114,7 @@ impl Crowd {
         if let Some(work) = &self.memory.buffers.work {
             self.scene.chunks.grow(&work.layout);
         }
+        self.scene.reserve_attachments(wanted.attachments);
         // The buffer of what the GPU counts is new.
         self.frame.read_back_views.fill(0);
         let views = wanted.views as usize;

@@ -13,6 +13,7 @@ use crate::mesh::AlphaMode;
 use crate::order;
 use crate::palette::{PaletteFormat, SkinningMethod};
 use crate::pass::animate::AnimatePipeline;
+use crate::pass::attach::AttachPass;
 use crate::pass::cull::CullPass;
 use crate::pass::desc::PassDesc;
 use crate::pass::draw::{DrawPass, prepare};
@@ -97,6 +98,28 @@ impl Pipelines {
         // SAFETY: the pipelines are those of a crowd on this device.
         unsafe { animate.prepare(device, variant) }?;
         self.created += (animate.pipelines().count() - before) as u32;
+        Ok(())
+    }
+
+    /// Creates the stage attach if the GPU may place attached instances.
+    pub(in crate::crowd) fn prepare_attach(
+        &mut self,
+        device: &Device,
+        attachments: u32,
+    ) -> Result<()> {
+        let Some(cull) = &self.cull else {
+            return Ok(());
+        };
+        if self.animate.is_some() && attachments > 0 && self.attach.is_none() {
+            let mut pass = AttachPass::null();
+            // SAFETY: the layout is that of the cull pass on this device.
+            let built = unsafe { pass.build(device, cull.set_layout()) };
+            built.inspect_err(|_| {
+                // SAFETY: no command buffer has used it, because it was created above.
+                unsafe { pass.destroy(device) };
+            })?;
+            self.attach = Some(pass);
+        }
         Ok(())
     }
 
@@ -259,7 +282,10 @@ impl Crowd {
             .iter()
             .flat_map(AnimatePipeline::pipelines);
         let animate = animate.map(move |(.., it)| compute("animate", (GpuInstance::NONE, it)));
+        let attach = pipelines.attach.iter().map(AttachPass::pipeline);
+        let attach = attach.map(move |it| compute("attach", (GpuInstance::NONE, it)));
         core::iter::once(compute("scatter", scatter))
+            .chain(attach)
             .chain(cull)
             .chain(animate)
             .chain(skin.map(move |it| compute("skin", it)))

@@ -364,6 +364,11 @@ impl Visibility {
         }
     }
 
+    /// Notes the bounding sphere of an instance that the GPU places, where it is now.
+    pub(in crate::crowd) fn place_quietly(&mut self, index: u32, placed: &Placed) {
+        self.spheres.set(index, placed);
+    }
+
     /// The bounding sphere of an instance.
     pub(in crate::crowd) fn placed(&self, index: u32) -> Placed {
         self.spheres.get(index)
@@ -469,13 +474,18 @@ impl Visibility {
 
     /// Returns true if a view of the prepared frame shows the instance.
     pub(in crate::crowd) fn view_shows(&self, view: u32, index: u32) -> bool {
+        self.view_shows_at(view, index, &self.placed(index))
+    }
+
+    /// As [`Self::view_shows`], for an instance whose bounding sphere is known.
+    fn view_shows_at(&self, view: u32, index: u32, placed: &Placed) -> bool {
         let at = index as usize;
         if self.gpu && !self.on_cpu.has(at) {
             let seen = self.seen.get(view as usize);
             let shows = |(test, mask, list): &(ViewTest, u32, Option<ListId>)| {
                 self.mask_shows(*mask, index)
                     && list.is_none_or(|list| is_set(self.listed(list.index), at))
-                    && test.shows(&self.placed(index))
+                    && test.shows(placed)
             };
             return seen.is_some_and(shows);
         }
@@ -485,19 +495,18 @@ impl Visibility {
 
     /// Returns true if views of the prepared frame show the instance, and all of these may show a
     /// shared pose with this error in metres.
-    pub(in crate::crowd) fn may_share(&self, index: u32, error_m: f32) -> bool {
-        let placed = self.placed(index);
-        let shows = |(number, _): &(u32, _)| self.view_shows(*number, index);
+    pub(in crate::crowd) fn may_share(&self, index: u32, placed: &Placed, error_m: f32) -> bool {
+        let shows = |(number, _): &(u32, _)| self.view_shows_at(*number, index, placed);
         let mut shown = (0..).zip(&self.seen).filter(shows).peekable();
-        shown.peek().is_some() && shown.all(|(_, seen)| seen.0.may_share(&placed, error_m))
+        shown.peek().is_some() && shown.all(|(_, seen)| seen.0.may_share(placed, error_m))
     }
 
     /// Returns true if a view of the prepared frame shows the instance, which the GPU culls, or
     /// without views, if it is visible.
-    pub(in crate::crowd) fn shows_somewhere(&self, index: u32) -> bool {
+    pub(in crate::crowd) fn shows_somewhere(&self, index: u32, placed: &Placed) -> bool {
         let views = self.seen.len() as u32;
         let visible = views == 0 && self.mask_shows(u32::MAX, index);
-        visible || (0..views).any(|view| self.view_shows(view, index))
+        visible || (0..views).any(|view| self.view_shows_at(view, index, placed))
     }
 
     /// Returns true if a view with this mask and without a list would show the instance, wherever

@@ -7,12 +7,43 @@ use crate::support::lists::lists;
 use crate::support::probe::{Output, Probe};
 use crate::support::{Setup, view};
 use std::collections::{BTreeMap, HashMap};
-use throng::glam::Vec3;
+use throng::glam::{Affine3A, Vec3};
 use throng::gpu::{GpuInstance, Producer};
 use throng::palette::{Mat3x4, WriteOnly};
+use throng::skeleton::Joint;
 use throng::{Crowd, Culling, Id, InstanceId, Stats, View};
 
 impl Model {
+    fn member(&self, id: InstanceId) -> &Member {
+        let member = self.members.iter().find(|member| member.id == id);
+        member.unwrap()
+    }
+
+    /// Where an instance is now, and how far each element may be off: joints by [`APART`] of their
+    /// largest element, and products by as much of the products of the largest elements.
+    pub(super) fn world(&self, id: InstanceId) -> (Affine3A, f32) {
+        let member = self.member(id);
+        let Some(to) = member.attached else {
+            return (member.world_from_model, 0.0);
+        };
+        let above = self.member(to.parent);
+        let actor = self.animators[above.character].actor(above.actor).unwrap();
+        let joint = Id::<Joint>::new(to.joint);
+        let model = actor.joint_model(joint, self.now_s).unwrap();
+        let (world, bound) = self.world(to.parent);
+        let [a, b, c] = [&world, &model, &to.offset].map(largest);
+        // Each element of a product is a sum of up to four.
+        let product = 4.0 * a * 4.0 * b * c;
+        let passed_on = 16.0 * bound * b * c;
+        (world * model * to.offset, passed_on + 2.0 * APART * product)
+    }
+
+    /// True if neither an instance nor what it is attached to is hidden.
+    fn is_visible(&self, member: &Member) -> bool {
+        let above = member.attached.map(|to| self.member(to.parent));
+        member.visible && above.is_none_or(|above| self.is_visible(above))
+    }
+
     /// The expected data of every visible instance of a character, by table index.
     fn expected(
         &mut self,
@@ -20,17 +51,19 @@ impl Model {
         kind: usize,
         (mask, listed): (u32, Option<&[InstanceId]>),
     ) -> BTreeMap<u32, Expected> {
-        let (character, animator) = (&self.kinds[kind], &mut self.animators[kind]);
-        let rest = rest_palette::<Mat3x4>(character);
         let of_kind = self.members.iter().filter(|m| m.character == kind);
         let of_kind = of_kind.filter(|member| {
             let named = listed.is_none_or(|ids| ids.contains(&member.id));
-            member.visible && member.mask & mask != 0 && named
+            self.is_visible(member) && member.mask & mask != 0 && named
         });
+        let of_kind = of_kind.map(|member| (member, self.world(member.id)));
+        let of_kind: Vec<_> = of_kind.collect();
+        let (character, animator) = (&self.kinds[kind], &mut self.animators[kind]);
+        let rest = rest_palette::<Mat3x4>(character);
         let mut all = BTreeMap::new();
-        for member in of_kind {
+        for (member, (world, bound)) in of_kind {
             let mut cpu = rest.clone();
-            let plays = !animator.actor(member.actor).unwrap().records().is_empty();
+            let plays = !animator.actor(member.actor).unwrap().is_resting();
             if member.mixed && plays {
                 let to = WriteOnly::from(&mut cpu);
                 animator.palettes(&[member.actor], to).unwrap();
@@ -40,7 +73,7 @@ impl Model {
                 self.worst = self.worst.max(apart(&cpu, &wanted));
             }
             let words = |values: &[f32]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
-            let rows = Mat3x4::from_affine(&member.world_from_model).rows;
+            let rows = Mat3x4::from_affine(&world).rows;
             let mut record = words(rows.as_flattened());
             record.extend(words(&member.tint));
             record.push(member.user);
@@ -51,7 +84,8 @@ impl Model {
                     .flat_map(|m| words(m.rows.as_flattened()))
                     .collect(),
                 animated: member.layer.is_some() || member.model.is_some() || member.mixed && plays,
-                flipped: member.world_from_model.matrix3.determinant() < 0.0,
+                flipped: world.matrix3.determinant() < 0.0,
+                bound,
             };
             let index = crowd.instance(member.id).unwrap().table_index();
             assert!(
@@ -139,6 +173,7 @@ impl Model {
             crowd.stats().posed_on_gpu as usize,
             now.values().filter(|side| **side).count()
         );
+        self.placed_on_gpu += crowd.stats().placed_on_gpu as usize;
         self.sides = now;
     }
 
@@ -195,6 +230,24 @@ fn check_normals(seen: &GpuInstance) {
     }
 }
 
+/// The largest element of a transform.
+fn largest(of: &Affine3A) -> f32 {
+    of.to_cols_array()
+        .into_iter()
+        .fold(0.0, |a, b| a.max(b.abs()))
+}
+
+/// Compares two transforms.
+pub(super) fn expect_near(seen: &Affine3A, wanted: &Affine3A, bound: f32) {
+    let pairs = seen.to_cols_array().into_iter().zip(wanted.to_cols_array());
+    for (a, b) in pairs {
+        assert!(
+            (a - b).abs() <= bound,
+            "{seen}\nis not {wanted}, within {bound:e}"
+        );
+    }
+}
+
 /// True if a palette that the GPU computed is that of the CPU, except for rounding.
 fn near(seen: &[u32], wanted: &[u32]) -> bool {
     let [seen, wanted]: [Vec<Mat3x4>; 2] = [seen, wanted].map(|words| {
@@ -229,11 +282,30 @@ pub(super) fn check(flight: &Flight, words: &[u32]) {
                 palette: words[33..].to_vec(),
                 animated: in_ring,
                 flipped,
+                bound: 0.0,
             };
             assert!(
                 seen.insert(words[0], one).is_none(),
                 "one instance is listed twice"
             );
+        }
+        for (index, own) in &mut seen {
+            let Some(wanted) = expected.get(index).filter(|wanted| wanted.bound > 0.0) else {
+                continue;
+            };
+            let [seen, exact] = [&own.record, &wanted.record].map(|record| {
+                let rows =
+                    bytemuck::pod_read_unaligned::<Mat3x4>(bytemuck::cast_slice(&record[..12]));
+                rows.to_affine()
+            });
+            expect_near(&seen, &exact, wanted.bound);
+            own.record[..12].copy_from_slice(&wanted.record[..12]);
+            own.bound = wanted.bound;
+            // The determinant has six products of three elements each.
+            let most = largest(&exact);
+            if exact.matrix3.determinant().abs() <= 18.0 * wanted.bound * most * most {
+                own.flipped = wanted.flipped;
+            }
         }
         if flight.on_gpu {
             for (index, own) in &mut seen {

@@ -1,13 +1,14 @@
 //! The operations: each is applied to the crowd, to the animators and to the model.
 
-use super::{Member, Model, Playing};
+use super::frames::expect_near;
+use super::{Attached, Member, Model, Playing};
 use crate::support::Setup;
 use std::collections::BTreeSet;
 use throng::animator::ShowPose;
 use throng::glam::Affine3A;
 use throng::motion::LoopMode;
 use throng::skeleton::Joint;
-use throng::{Capacity, Crowd, Error, Id, Play, Spawn};
+use throng::{Capacity, Crowd, Error, Id, InstanceId, Play, Spawn};
 
 impl Model {
     fn entries(&self) -> u32 {
@@ -99,16 +100,87 @@ impl Model {
             mixed: false,
             visible: true,
             mask: u32::MAX,
+            attached: None,
         });
     }
 
     fn despawn(&mut self, crowd: &mut Crowd) {
         let at = self.rng.below(self.members.len());
-        let member = self.members.swap_remove(at);
-        crowd.despawn(member.id).unwrap();
-        let animator = &mut self.animators[member.character];
-        animator.remove(member.actor).unwrap();
-        self.dead.push(member.id);
+        let mut doomed = vec![self.members[at].id];
+        // What is attached goes, too, or stays where it is.
+        for at in 0.. {
+            let Some(id) = doomed.get(at).copied() else {
+                break;
+            };
+            let children = self.members.iter().filter_map(|member| {
+                let to = member.attached.filter(|to| to.parent == id)?;
+                Some((member.id, to.outlives))
+            });
+            for (child, outlives) in children.collect::<Vec<_>>() {
+                match outlives {
+                    true => self.freed(crowd, child),
+                    false => doomed.push(child),
+                }
+            }
+        }
+        crowd.despawn(doomed[0]).unwrap();
+        for id in doomed {
+            let at = self.members.iter().position(|member| member.id == id);
+            let member = self.members.swap_remove(at.unwrap());
+            let animator = &mut self.animators[member.character];
+            animator.remove(member.actor).unwrap();
+            self.dead.push(member.id);
+        }
+    }
+
+    /// Notes that an instance is not attached any more. The crowd does not know that yet.
+    fn freed(&mut self, crowd: &Crowd, id: InstanceId) {
+        let (world, bound) = self.world(id);
+        let told = crowd.instance(id).unwrap().transform();
+        expect_near(&told, &world, bound);
+        let member = self.members.iter_mut().find(|member| member.id == id);
+        let member = member.unwrap();
+        (member.world_from_model, member.attached) = (told, None);
+    }
+
+    /// Attaches an instance to another one, or detaches one.
+    fn attach(&mut self, crowd: &mut Crowd) {
+        let [child, parent] = [(); 2].map(|()| self.rng.below(self.members.len()));
+        let (child, above) = (&self.members[child], &self.members[parent]);
+        let (id, parent) = (child.id, above.id);
+        if self.rng.chance(3) {
+            let is_attached = child.attached.is_some();
+            if is_attached {
+                self.freed(crowd, id);
+            }
+            assert_eq!(crowd.instance_mut(id).unwrap().detach(), is_attached);
+            return;
+        }
+        let joint = self.rng.below(self.kinds[above.character].skeleton().len()) as u16;
+        let offset = self.transform();
+        let mut handle = crowd.instance_mut(parent).unwrap();
+        let got = handle.attach(id, Id::<Joint>::new(joint), &offset);
+        let mut up = std::iter::successors(Some(parent), |id| {
+            let member = self.members.iter().find(|member| member.id == *id);
+            member.unwrap().attached.map(|to| to.parent)
+        });
+        if up.any(|above| above == id) {
+            assert!(matches!(got, Err(Error::Argument { .. })), "{got:?}");
+            return;
+        }
+        got.unwrap();
+        let outlives = self.rng.chance(2);
+        let mut handle = crowd.instance_mut(id).unwrap();
+        handle.set_outlives_parent(outlives).unwrap();
+        let member = self.members.iter_mut().find(|member| member.id == id);
+        member.unwrap().attached = Some(Attached {
+            parent,
+            joint,
+            offset,
+            outlives,
+        });
+        let (world, bound) = self.world(id);
+        expect_near(&crowd.instance(id).unwrap().transform(), &world, bound);
     }
 
     fn change(&mut self, crowd: &mut Crowd) {
@@ -144,6 +216,11 @@ impl Model {
                 crowd.instance_mut(id).unwrap().set_view_mask(to);
                 self.members[at].mask = to;
                 assert_eq!(crowd.instance(id).map(|it| it.view_mask()), Ok(to));
+            }
+            0 if self.members[at].attached.is_some() => {
+                let to = self.transform();
+                let refused = crowd.instance_mut(id).unwrap().set_transform(&to);
+                assert!(matches!(refused, Err(Error::At { .. })), "{refused:?}");
             }
             0 => {
                 let to = self.transform();
@@ -229,6 +306,7 @@ impl Model {
             // Sometimes less than the present capacity: nothing shrinks.
             palette_entries: self.capacity.palette_entries + self.rng.below(60) as u32 - 10,
             views: 1 + self.rng.below(2) as u32,
+            attachments: self.rng.below(6) as u32,
             ..Capacity::DEFAULT
         };
         crowd
@@ -239,6 +317,7 @@ impl Model {
             instances: max(self.capacity.instances, capacity.instances),
             palette_entries: max(self.capacity.palette_entries, capacity.palette_entries),
             views: max(self.capacity.views, capacity.views),
+            attachments: max(self.capacity.attachments, capacity.attachments),
             ..Capacity::DEFAULT
         };
         assert_eq!(crowd.capacity(), self.capacity);
@@ -248,7 +327,8 @@ impl Model {
         match self.rng.below(100) {
             0..34 => self.spawn(crowd),
             34..54 if !self.members.is_empty() => self.despawn(crowd),
-            54..92 if !self.members.is_empty() => self.change(crowd),
+            54..85 if !self.members.is_empty() => self.change(crowd),
+            85..92 if !self.members.is_empty() => self.attach(crowd),
             92..99 if !self.dead.is_empty() => self.touch_the_dead(crowd),
             99 if self.rng.chance(2) => self.grow(setup, crowd),
             _ => {}

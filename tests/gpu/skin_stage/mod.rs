@@ -42,6 +42,7 @@ const CAPACITY: Capacity = Capacity {
     blended: 1,
     skinned_words: 300_000,
     cpu_skinned_words: 150_000,
+    attachments: 0,
     histories: 0,
 };
 

@@ -32,6 +32,7 @@ const CAPACITY: Capacity = Capacity {
     blended: 64,
     skinned_words: 4_000_000,
     cpu_skinned_words: 4_000_000,
+    attachments: 0,
     histories: 0,
 };
 

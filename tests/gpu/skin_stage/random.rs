@@ -28,6 +28,7 @@ const START: Capacity = Capacity {
     blended: 1,
     skinned_words: 14_000,
     cpu_skinned_words: 6_000,
+    attachments: 0,
     histories: 0,
 };
 

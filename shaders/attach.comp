@@ -1,0 +1,131 @@
+// Stage attach: one workgroup for each attached instance that the GPU places. It evaluates the joint
+// that the instance follows, from what the parent plays, and writes the instance's transform, and
+// its bounding sphere for the stage cull.
+#version 460
+#extension GL_EXT_buffer_reference : require
+#extension GL_EXT_buffer_reference_uvec2 : require
+#extension GL_GOOGLE_include_directive : require
+
+const bool HAS_CURVES = true;
+const bool HAS_WEIGHTS = false;
+
+layout(local_size_x = 32) in;
+
+#include "include/actor.glsl"
+#include "include/playback.glsl"
+#include "include/clip.glsl"
+#define SLOTS LANES
+const uint LANES = 32u;
+#include "include/blend.glsl"
+
+// Workgroups in a row of a dispatch.
+const uint ROW_GROUPS = 32768u;
+// Rows of a GpuAttachment: three of the transform from the child to the joint, one of the child's
+// bounding sphere in character space, one with child, parent, joint and level, and one with the
+// address of the tables of the parent's character.
+const uint ATTACHMENT_ROWS = 6u;
+// A relative error above that of any coordinate here: sixteen roundings.
+const float ROUNDING = 1.0 / 1048576.0;
+const float GREATEST = 3.4028234e38;
+
+layout(set = 0, binding = 0, std430) buffer Table { vec4 table_rows[]; };
+layout(set = 0, binding = 1, std430) readonly buffer Work { uvec4 work_rows[]; };
+
+layout(push_constant) uniform Push {
+    uvec2 plays;          // device address
+    uvec2 now;            // ticks
+    uint actors_at;       // in rows of the table
+    uint attachments_at;  // in rows of the work buffer
+    uint count;
+    uint level;           // of those that are placed: their parents are of lower ones
+};
+
+bool is_finite(const vec4 row) {
+    return all(lessThanEqual(abs(row), vec4(GREATEST)));
+}
+
+// Writes row `lane` of what follows from an instance's transform.
+void write(const uint lane, const uint instance, const vec4 a, const vec4 b, const vec4 c,
+           const vec4 sphere) {
+    uint at = instance * INSTANCE_ROWS + lane;
+    if (lane < 3u) {
+        table_rows[at] = lane == 0u ? a : lane == 1u ? b : c;
+    } else if (lane < 6u) {
+        vec4 normal = normal_row(a.xyz, b.xyz, c.xyz, lane - 3u);
+        // The engine's own word and the stamp stay.
+        table_rows[at] = lane == 3u ? normal : vec4(normal.xyz, table_rows[at].w);
+    } else if (lane == 6u) {
+        // The sphere, as Placed::new has it.
+        vec3 x = vec3(a.x, b.x, c.x), y = vec3(a.y, b.y, c.y), z = vec3(a.z, b.z, c.z);
+        vec3 across = abs(vec3(dot(x, y), dot(y, z), dot(z, x)));
+        vec3 sums = vec3(dot(x, x) + across.x + across.z, dot(y, y) + across.x + across.y,
+                         dot(z, z) + across.y + across.z);
+        float scale = sqrt(max(max(sums.x, sums.y), sums.z)) * (1.0 + ROUNDING);
+        vec3 translation = vec3(a.w, b.w, c.w);
+        vec3 center = x * sphere.x + y * sphere.y + z * sphere.z + translation;
+        float summed = length(sphere.xyz) * scale + length(translation);
+        float radius = sphere.w * scale + summed * ROUNDING;
+        uint actor = actors_at + instance * ACTOR_ROWS;
+        vec4 rest = table_rows[actor + 1u];
+        uint flags = floatBitsToUint(rest.z) & ~ACTOR_FLIPPED;
+        flags |= normal_row(a.xyz, b.xyz, c.xyz, 0u).w < 0.0 ? ACTOR_FLIPPED : 0u;
+        table_rows[actor] = vec4(center, radius);
+        table_rows[actor + 1u] = vec4(scale, rest.y, uintBitsToFloat(flags), rest.w);
+    }
+}
+
+void main() {
+    uint number = gl_WorkGroupID.y * ROW_GROUPS + gl_WorkGroupID.x;
+    uint lane = gl_LocalInvocationID.x;
+    uint at = attachments_at + min(number, count - 1u) * ATTACHMENT_ROWS;
+    uvec4 links = work_rows[at + 4u];
+    if (number >= count || links.w != level) {
+        return;
+    }
+    uvec4 address = work_rows[at + 5u];
+    Rows tables = Rows(address.xy);
+    Words all = Words(address.xy);
+    uint child = links.x, parent = links.y, joint = links.z;
+    vec4 actor = table_rows[actors_at + parent * ACTOR_ROWS + 1u];
+    uint played = floatBitsToUint(actor.w);
+    uint first = played >> PLAY_COUNT_BITS;
+    played = min(played & ((1u << PLAY_COUNT_BITS) - 1u), PLAYS);
+    if (played > 0u) {
+        Play play = played_at(Rows(plays), first + min(lane, played - 1u));
+        begin_play(tables, all, play, now, played);
+    }
+    barrier();
+    vec4 i = uintBitsToFloat(work_rows[at]);
+    vec4 j = uintBitsToFloat(work_rows[at + 1u]);
+    vec4 k = uintBitsToFloat(work_rows[at + 2u]);
+    uint joints_at = tables.rows[HEADER_STARTS].x;
+    // From the joint up to the root, as many joints at a time as there are lanes.
+    while (joint != NO_PARENT) {
+        uint own = joint;
+        for (uint step = 0u; step < lane && own != NO_PARENT; ++step) {
+            uvec4 place = tables.rows[joints_at + own * JOINT_ROWS + 1u];
+            own = place.w;
+        }
+        // Lanes beyond the root do its work once more, as others do in the stage animate.
+        pose(tables, all, own != NO_PARENT ? own : 0u, played, lane);
+        barrier();
+        for (uint slot = 0u; slot < LANES && joint != NO_PARENT; ++slot) {
+            vec4 a = product_row(local_rows[slot * 3u], i, j, k);
+            vec4 b = product_row(local_rows[slot * 3u + 1u], i, j, k);
+            vec4 c = product_row(local_rows[slot * 3u + 2u], i, j, k);
+            i = a;
+            j = b;
+            k = c;
+            joint = parents[slot];
+        }
+        barrier();
+    }
+    uint world = parent * INSTANCE_ROWS;
+    vec4 a = product_row(table_rows[world], i, j, k);
+    vec4 b = product_row(table_rows[world + 1u], i, j, k);
+    vec4 c = product_row(table_rows[world + 2u], i, j, k);
+    // If the product overflows, the child keeps its transform.
+    if (is_finite(a) && is_finite(b) && is_finite(c)) {
+        write(lane, child, a, b, c, uintBitsToFloat(work_rows[at + 3u]));
+    }
+}

@@ -1,0 +1,163 @@
+//! The attached instances that the GPU places, and which of their records it lacks.
+
+use crate::crowd::memory::range_allocator::RangeAllocator;
+use crate::crowd::memory::work::{ATTACHMENT_WORDS, WorkLayout};
+use crate::crowd::visibility::chunks::Patch;
+use crate::error::Result;
+use crate::gpu::layout::GpuAttachment;
+use crate::grow::reserve_all;
+use bytemuck::Zeroable;
+
+/// The number of attachments at each level.
+pub(in crate::crowd) type Levels = [u32; GpuAttachment::LEVELS as usize];
+
+/// The attached instances that the GPU places, each in a slot.
+#[derive(Debug)]
+pub(in crate::crowd) struct GpuPlaces {
+    /// By slot. Those at level 0 are free.
+    records: Vec<GpuAttachment>,
+    slots: RangeAllocator,
+    levels: Levels,
+    /// The slots whose records changed since [`Self::settle`]. Each once.
+    changed: Vec<u32>,
+    is_changed: Vec<bool>,
+    /// Those that the last [`Self::settle`] took.
+    settled: Vec<u32>,
+}
+
+impl Default for GpuPlaces {
+    fn default() -> Self {
+        Self {
+            records: Vec::new(),
+            slots: RangeAllocator::new(0),
+            levels: Levels::default(),
+            changed: Vec::new(),
+            is_changed: Vec::new(),
+            settled: Vec::new(),
+        }
+    }
+}
+
+impl GpuPlaces {
+    /// Grows to so many slots, so that frames allocate nothing.
+    pub(in crate::crowd) fn grow(&mut self, slots: u32) {
+        self.slots.grow(slots);
+        let all = slots as usize;
+        self.slots.reserve(1, all);
+        for list in [&mut self.changed, &mut self.settled] {
+            reserve_all(list, all);
+        }
+        if self.records.len() < all {
+            reserve_all(&mut self.records, all);
+            self.records.resize(all, GpuAttachment::zeroed());
+            self.is_changed.resize(all, false);
+        }
+    }
+
+    /// The number of instances that the GPU places.
+    pub(in crate::crowd) fn count(&self) -> u32 {
+        self.slots.used()
+    }
+
+    /// One past the last slot that has been in use, and the number of attachments at each level.
+    pub(in crate::crowd) fn in_use(&self) -> (u32, Levels) {
+        (self.slots.end(), self.levels)
+    }
+
+    /// The level of the instance in a slot, or 0.
+    pub(in crate::crowd) fn level(&self, slot: u32) -> u32 {
+        self.records
+            .get(slot as usize)
+            .map_or(0, |record| record.level)
+    }
+
+    /// The instances that the GPU places, parents before their children.
+    pub(in crate::crowd) fn placed(&self) -> impl Iterator<Item = u32> + '_ {
+        (1..=GpuAttachment::LEVELS).flat_map(|level| {
+            let records = self.records.iter();
+            let own = records.filter(move |record| record.level == level);
+            own.map(|record| record.child)
+        })
+    }
+
+    /// A slot that is free, if there is one.
+    pub(in crate::crowd) fn take(&mut self) -> Option<u32> {
+        self.slots.allocate(1)
+    }
+
+    /// Writes the record of a slot.
+    pub(in crate::crowd) fn put(&mut self, slot: u32, record: &GpuAttachment) {
+        let Some(own) = self.records.get_mut(slot as usize) else {
+            return;
+        };
+        let before = core::mem::replace(own, *record);
+        if before != *record {
+            self.note(slot);
+        }
+        for (level, change) in [(before.level, u32::MAX), (record.level, 1)] {
+            let at = level.wrapping_sub(1) as usize;
+            if let Some(count) = self.levels.get_mut(at) {
+                *count = count.wrapping_add(change);
+            }
+        }
+    }
+
+    /// Frees a slot.
+    pub(in crate::crowd) fn free(&mut self, slot: u32) {
+        self.put(slot, &GpuAttachment::zeroed());
+        self.slots.free(slot, 1);
+    }
+
+    /// Frees all slots.
+    pub(in crate::crowd) fn clear(&mut self) {
+        for slot in 0..self.slots.end() {
+            self.put(slot, &GpuAttachment::zeroed());
+        }
+        self.slots.clear();
+    }
+
+    fn note(&mut self, slot: u32) {
+        if let Some(is_changed) = self.is_changed.get_mut(slot as usize)
+            && !core::mem::replace(is_changed, true)
+        {
+            self.changed.push(slot);
+        }
+    }
+
+    /// Uploads the records that changed.
+    ///
+    /// # Errors
+    /// [`Error::Capacity`](crate::Error::Capacity) if there is no space in this frame.
+    pub(in crate::crowd) fn upload(&self, layout: &WorkLayout, to: &mut impl Patch) -> Result<()> {
+        for slot in &self.changed {
+            let record = self.records.get(*slot as usize);
+            let words = record.map_or(&[][..], |record| {
+                bytemuck::cast_slice(bytemuck::bytes_of(record))
+            });
+            let at = layout.attachments + slot * ATTACHMENT_WORDS;
+            to.patch(at, words.len(), words.iter().copied())?;
+        }
+        Ok(())
+    }
+
+    /// Notes that everything was uploaded.
+    pub(in crate::crowd) fn settle(&mut self) {
+        self.settled.clear();
+        core::mem::swap(&mut self.changed, &mut self.settled);
+        for slot in &self.settled {
+            if let Some(is_changed) = self.is_changed.get_mut(*slot as usize) {
+                *is_changed = false;
+            }
+        }
+    }
+
+    /// Notes that what the last frame uploaded never arrived.
+    pub(in crate::crowd) fn undo(&mut self) {
+        let settled = core::mem::take(&mut self.settled);
+        for slot in &settled {
+            self.note(*slot);
+        }
+        self.settled = settled;
+        self.settled.clear();
+    }
+}

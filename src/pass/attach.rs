@@ -1,0 +1,130 @@
+//! The stage attach, which places attached instances whose parents the GPU poses.
+
+use crate::error::Result;
+use crate::gpu::layout::GpuAttachment;
+use crate::gpu::pipeline::{compute_pipeline, pipeline_layout, spirv};
+use crate::gpu::{Device, Object};
+use ash::vk;
+use ash::vk::{AccessFlags as Access, PipelineStageFlags as Stage};
+use bytemuck::{Pod, Zeroable};
+
+/// Workgroups in a row of a dispatch, one for each instance: `ROW_GROUPS` of the shader.
+const ROW_GROUPS: u32 = 32_768;
+
+/// Push constants of the shader.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
+pub(crate) struct AttachPush {
+    /// Device address of the play records.
+    pub(crate) plays: u64,
+    pub(crate) now: [u32; 2],
+    /// Where the actors start in the table, in rows of 16 bytes.
+    pub(crate) actors_at: u32,
+    /// Where the attachments start in the work buffer, in rows of 16 bytes.
+    pub(crate) attachments_at: u32,
+    pub(crate) count: u32,
+    pub(crate) level: u32,
+}
+
+/// What [`AttachPass::record`] runs over.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct AttachDispatch {
+    /// A set of the cull pass, and the dynamic offset of its input.
+    pub(crate) set: vk::DescriptorSet,
+    pub(crate) input: u32,
+    /// Its level is set for each dispatch.
+    pub(crate) push: AttachPush,
+    /// The number of attachments at each level.
+    pub(crate) levels: [u32; GpuAttachment::LEVELS as usize],
+}
+
+/// Pipeline and layout.
+#[derive(Debug)]
+pub(crate) struct AttachPass {
+    layout: Object<vk::PipelineLayout>,
+    pipeline: Object<vk::Pipeline>,
+}
+
+impl AttachPass {
+    pub(crate) fn null() -> Self {
+        Self {
+            layout: Object::null(),
+            pipeline: Object::null(),
+        }
+    }
+
+    /// Creates the objects of a null pass, for sets of the cull pass. After an error, the caller
+    /// destroys those that were created.
+    ///
+    /// # Safety
+    /// `set_layout` is that of the cull pass on this device.
+    pub(crate) unsafe fn build(
+        &mut self,
+        device: &Device,
+        set_layout: vk::DescriptorSetLayout,
+    ) -> Result<()> {
+        let (name, stages) = ("throng attach", vk::ShaderStageFlags::COMPUTE);
+        let push = (stages, size_of::<AttachPush>() as u32);
+        // SAFETY: the set layout is alive, by this function's contract. It has three buffers, and
+        // every device has 128 bytes of push constants.
+        self.layout = unsafe { pipeline_layout(device, name, &[set_layout], push, None) }?;
+        let (words, layout) = (spirv::ATTACH_COMP, self.layout.handle);
+        // SAFETY: the module is the crate's own, compiled for this layout. Its workgroup has 32
+        // invocations.
+        self.pipeline = unsafe { compute_pipeline(device, name, words, layout, &[]) }?;
+        Ok(())
+    }
+
+    pub(crate) fn pipeline(&self) -> vk::Pipeline {
+        self.pipeline.handle
+    }
+
+    /// Records a dispatch for each level, with barriers between them. The caller records those
+    /// before and after.
+    ///
+    /// # Safety
+    /// `cmd` is recording, outside a render pass; the set's buffers are laid out as the push
+    /// constants say, and the attachments there name instances and tables that exist.
+    pub(crate) unsafe fn record(
+        &self,
+        device: &Device,
+        cmd: vk::CommandBuffer,
+        dispatch: &AttachDispatch,
+    ) {
+        let raw = &device.raw;
+        let (point, layout) = (vk::PipelineBindPoint::COMPUTE, self.layout.handle);
+        let (stage, write) = (Stage::COMPUTE_SHADER, Access::SHADER_WRITE);
+        let count = dispatch.push.count;
+        // SAFETY: `cmd` is recording outside a render pass and the set has this layout, by this
+        // function's contract.
+        unsafe {
+            raw.cmd_bind_pipeline(cmd, point, self.pipeline.handle);
+            raw.cmd_bind_descriptor_sets(cmd, point, layout, 0, &[dispatch.set], &[dispatch.input]);
+            let used = (1..).zip(dispatch.levels).filter(|(_, count)| *count > 0);
+            for (number, (level, _)) in used.enumerate() {
+                if number > 0 {
+                    device.barrier(cmd, (stage, write), (stage, Access::SHADER_READ | write));
+                }
+                let push = AttachPush {
+                    level,
+                    ..dispatch.push
+                };
+                let bytes = bytemuck::bytes_of(&push);
+                raw.cmd_push_constants(cmd, layout, vk::ShaderStageFlags::COMPUTE, 0, bytes);
+                raw.cmd_dispatch(cmd, count.min(ROW_GROUPS), count.div_ceil(ROW_GROUPS), 1);
+            }
+        }
+    }
+
+    /// Destroys the objects.
+    ///
+    /// # Safety
+    /// Not in use by the GPU.
+    pub(crate) unsafe fn destroy(&mut self, device: &Device) {
+        // SAFETY: the GPU does not use them, by this function's contract.
+        unsafe {
+            self.pipeline.destroy(device);
+            self.layout.destroy(device);
+        }
+    }
+}

@@ -1,0 +1,323 @@
+//! Attached instances that the GPU places: their transforms, bounding spheres and levels.
+
+use crate::reference::ribbon::{built, ribbon};
+use crate::reference::rng::Rng;
+use crate::support::frames::{EXTENT, FramesInFlight};
+use crate::support::lists::lists;
+use crate::support::probe::{Output, Probe};
+use crate::support::{SMALL, Setup, each, view};
+use std::collections::BTreeMap;
+use throng::animator::{JointRef, ShowPose};
+use throng::glam::{Affine3A, Vec3};
+use throng::palette::Mat3x4;
+use throng::skeleton::Joint;
+use throng::skin::{Faces, Ray};
+use throng::{
+    Capacity, CharacterDesc, CharacterId, Crowd, Culling, Id, InstanceId, Play, Side, Spawn,
+    Stages, Stats, View, builtin,
+};
+
+const ON_GPU: Stages = Stages {
+    cull: Side::Gpu,
+    animate: Side::Gpu,
+};
+
+const CAPACITY: Capacity = Capacity {
+    palette_entries: 1 << 14,
+    ..SMALL
+};
+
+struct Stage {
+    crowd: Crowd,
+    /// People, and ribbons of 70 joints, one after the other.
+    kinds: [CharacterId; 2],
+    frames: FramesInFlight,
+    probe: Probe,
+    output: Output,
+    next: u32,
+}
+
+impl Stage {
+    fn new(setup: &mut Setup, capacity: Capacity) -> Self {
+        let mut crowd = setup.crowd_with(ON_GPU, 2, capacity);
+        let desc = CharacterDesc {
+            cpu_skinning: true,
+            ..CharacterDesc::default()
+        };
+        let people = builtin::mannequin().unwrap().character;
+        let kinds = [people, built(ribbon(70)).character].map(|character| {
+            let allocator = &mut setup.context.allocator();
+            let kind = crowd.add_character_with(allocator, &character, &desc);
+            kind.unwrap()
+        });
+        let set_0 = crowd.set_layout().handle();
+        let probe = Probe::new(&setup.context, "test/crowd_probe.comp", set_0);
+        Self {
+            crowd,
+            kinds,
+            frames: FramesInFlight::new(&setup.context, 2),
+            output: probe.output(&mut setup.context, 1 << 16),
+            probe,
+            next: 0,
+        }
+    }
+
+    fn spawn(&mut self, kind: usize, at: Affine3A, play: Play<'_>) -> InstanceId {
+        let spawn = Spawn {
+            world_from_model: at,
+            play,
+            ..Spawn::default()
+        };
+        self.crowd.spawn(self.kinds[kind], &spawn).unwrap()
+    }
+
+    fn attach<'j>(
+        &mut self,
+        child: InstanceId,
+        (parent, joint): (InstanceId, impl Into<JointRef<'j>>),
+        offset: &Affine3A,
+    ) {
+        let mut parent = self.crowd.instance_mut(parent).unwrap();
+        parent.attach(child, joint, offset).unwrap();
+    }
+
+    /// Draws a frame. Returns the transforms of what it shows, as the GPU has them.
+    fn frame(
+        &mut self,
+        setup: &mut Setup,
+        time_s: f64,
+        view: View,
+    ) -> (BTreeMap<u32, Affine3A>, Stats) {
+        let (context, index) = (&mut setup.context, self.next);
+        let cmd = self.frames.begin(context, index);
+        let begun = unsafe {
+            let allocator = &mut context.allocator();
+            self.crowd.begin_frame(allocator, index, time_s)
+        };
+        let mut frame = begun.unwrap();
+        let shown = unsafe { frame.record_prepare(cmd, &[view]) }.unwrap();
+        let (mut parts, mut word) = (Vec::new(), 0);
+        for kind in self.kinds {
+            let all = frame.crowd().instances_of(kind).unwrap().len();
+            for list in lists(&frame, shown[0], kind, all) {
+                let on = (&self.probe, &self.output);
+                list.record((&context.device, cmd), on, 0, word);
+                let start = word;
+                word += list.words(0);
+                parts.push((start, list));
+            }
+        }
+        let stats = frame.stats();
+        Probe::finish(&context.device, cmd);
+        self.frames.submit(context, index);
+        self.frames.wait(context, index);
+        self.next = 1 - index;
+        let words = self.output.words(context);
+        let seen = parts
+            .iter()
+            .flat_map(|(at, list)| list.read(&words, 0, *at));
+        let seen = seen.map(|words| {
+            let rows = bytemuck::cast_slice(&words[1..13]);
+            (
+                words[0],
+                bytemuck::pod_read_unaligned::<Mat3x4>(rows).to_affine(),
+            )
+        });
+        (seen.collect(), stats)
+    }
+
+    fn index(&self, id: InstanceId) -> u32 {
+        self.crowd.instance(id).unwrap().table_index()
+    }
+
+    fn destroy(self, setup: &mut Setup) {
+        self.frames.destroy(&setup.context);
+        self.output.buffer.destroy(&mut setup.context);
+        self.probe.destroy(&setup.context);
+        setup.destroy(self.crowd);
+    }
+}
+
+/// A view that shows everything.
+fn all() -> View {
+    View {
+        culling: Culling::Off,
+        ..view(Vec3::new(0.0, 2.0, 9.0), Vec3::ZERO, EXTENT)
+    }
+}
+
+/// The largest difference of two transforms' elements.
+fn apart(a: &Affine3A, b: &Affine3A) -> f32 {
+    let pairs = a.to_cols_array().into_iter().zip(b.to_cols_array());
+    pairs.fold(0.0, |most, (a, b)| most.max((a - b).abs()))
+}
+
+fn at(x: f32, y: f32, z: f32) -> Affine3A {
+    Affine3A::from_translation(Vec3::new(x, y, z))
+}
+
+/// Two walkers with something in each hand, and a chain of ribbons that is longer than the GPU's
+/// levels and than a workgroup, at any age.
+///
+/// Poses differ by 5e-6 of the model's size between the sides: 1e-5 m for 2 m. A ribbon is 70 m
+/// long, and its joints turn what follows by 1e-6 each, as in `model.rs`: 5e-3 m for each of two
+/// links. The rest is rounding of numbers up to 100: 1e-5 for each product.
+#[test]
+fn what_is_attached_is_where_the_cpu_has_it() {
+    each(|setup| {
+        let mut stage = Stage::new(setup, CAPACITY);
+        let mut rng = Rng::new(3);
+        let mut held = Vec::new();
+        for x in [-2.0, 3.0] {
+            let walker = stage.spawn(0, at(x, 0.0, 1.0), Play::new("Walk"));
+            for hand in ["LeftHand", "RightHand"] {
+                let offset = Affine3A::from_rotation_translation(rng.rotation(), Vec3::X * 0.1);
+                let child = stage.spawn(0, Affine3A::IDENTITY, Play::new("Idle"));
+                stage.attach(child, (walker, hand), &offset);
+                held.push((child, 2e-5));
+                // One at rest on that, and one on it in turn.
+                let [first, second] =
+                    [(); 2].map(|()| stage.spawn(0, at(0.0, 9.0, 0.0), Play::REST));
+                stage.attach(first, (child, "Head"), &at(0.0, 0.2, 0.0));
+                stage.attach(second, (first, "Head"), &at(0.0, 0.2, 0.0));
+                held.extend([(first, 6e-5), (second, 8e-5)]);
+            }
+        }
+        let mut above = stage.spawn(1, at(0.0, -3.0, 0.0), Play::new("sway"));
+        for level in 1..=6_u16 {
+            let child = stage.spawn(1, Affine3A::IDENTITY, Play::new("turn"));
+            let joint = Id::<Joint>::new(if level < 3 { 69 } else { 2 });
+            stage.attach(child, (above, joint), &at(0.0, 0.1, 0.0));
+            held.push((child, 1e-2));
+            above = child;
+        }
+        let mut worst = 0.0_f32;
+        for time_s in [0.0, 0.3, 1.7, 86_400.4, 2_592_000.9] {
+            let (seen, stats) = stage.frame(setup, time_s, all());
+            // The CPU places the fifth link. What that poses is at the first level again.
+            assert_eq!(
+                (stats.placed_on_gpu, stats.changes == 1),
+                (12 + 5, time_s > 0.0)
+            );
+            for (id, bound) in &held {
+                let wanted = stage.crowd.instance(*id).unwrap().transform();
+                let off = apart(&seen[&stage.index(*id)], &wanted);
+                assert!(off < *bound, "{off:e} at {time_s}: {bound:e}");
+                worst = worst.max(off / bound);
+            }
+        }
+        println!("{}: {worst} of the bounds", setup.config.name);
+        stage.destroy(setup);
+    });
+}
+
+/// What the GPU places is culled where it is, and not where the CPU last had it.
+#[test]
+fn views_and_rays_find_what_the_gpu_places() {
+    each(|setup| {
+        let mut stage = Stage::new(setup, CAPACITY);
+        let walker = stage.spawn(0, at(0.0, 0.0, 0.0), Play::new("Walk"));
+        let child = stage.spawn(0, at(0.0, 0.0, 0.0), Play::new("Idle"));
+        // It turns by some degrees.
+        stage.attach(child, (walker, "Hips"), &at(40.0, 0.0, 0.0));
+        let look = |x: f32| view(Vec3::new(x, 1.0, 30.0), Vec3::new(x, 1.0, 0.0), EXTENT);
+        for frame in 0..3 {
+            let time_s = 0.2 * f64::from(frame);
+            let shown: Vec<u32> = stage
+                .frame(setup, time_s, look(40.0))
+                .0
+                .into_keys()
+                .collect();
+            assert_eq!(shown, [stage.index(child)]);
+            let shown: Vec<u32> = stage
+                .frame(setup, time_s, look(0.0))
+                .0
+                .into_keys()
+                .collect();
+            assert_eq!(shown, [stage.index(walker)]);
+        }
+        let bounds = stage.crowd.instance(child).unwrap().bounds(0.4).unwrap();
+        let origin = Vec3::new(40.0, 1.0, 30.0);
+        let ray = Ray {
+            origin,
+            direction: bounds.center() - origin,
+        };
+        let hit = stage.crowd.pick(&ray, Faces::Both, u32::MAX).unwrap();
+        assert_eq!(hit.map(|hit| hit.instance), Some(child));
+        // Nothing of that counts as a change.
+        assert_eq!(stage.frame(setup, 0.6, look(0.0)).1.changes, 0);
+        // The parent moves away, and a detached child stays.
+        let mut handle = stage.crowd.instance_mut(walker).unwrap();
+        handle.set_transform(&at(-40.0, 0.0, 0.0)).unwrap();
+        let shown: Vec<u32> = stage.frame(setup, 0.7, look(0.0)).0.into_keys().collect();
+        assert_eq!(shown, [stage.index(child)]);
+        let before = stage.crowd.instance(child).unwrap().transform();
+        assert!(stage.crowd.instance_mut(child).unwrap().detach());
+        stage.crowd.despawn(walker).unwrap();
+        let (seen, stats) = stage.frame(setup, 0.9, look(0.0));
+        assert_eq!(seen.get(&stage.index(child)), Some(&before));
+        assert_eq!(stats.placed_on_gpu, 0);
+        stage.destroy(setup);
+    });
+}
+
+/// Slots that are freed are used again, and what finds none is placed by the CPU.
+#[test]
+fn the_cpu_places_what_does_not_fit() {
+    each(|setup| {
+        let mut stage = Stage::new(
+            setup,
+            Capacity {
+                attachments: 2,
+                ..CAPACITY
+            },
+        );
+        let walker = stage.spawn(0, at(0.0, 0.0, 0.0), Play::new("Walk"));
+        let children: Vec<InstanceId> = (0..5)
+            .map(|_| {
+                let child = stage.spawn(0, Affine3A::IDENTITY, Play::new("Idle"));
+                stage.attach(child, (walker, "LeftHand"), &at(0.0, 0.1, 0.0));
+                child
+            })
+            .collect();
+        let check = |stage: &mut Stage, setup: &mut Setup, time_s, on_gpu| {
+            let (seen, stats) = stage.frame(setup, time_s, all());
+            assert_eq!(stats.placed_on_gpu, on_gpu);
+            for id in stage.crowd.instances() {
+                let wanted = stage.crowd.instance(id).unwrap().transform();
+                let off = apart(&seen[&stage.index(id)], &wanted);
+                assert!(off < 2e-5, "{off:e}");
+            }
+        };
+        check(&mut stage, setup, 0.1, 2);
+        check(&mut stage, setup, 0.2, 2);
+        stage.crowd.despawn(children[4]).unwrap();
+        stage.crowd.despawn(children[0]).unwrap();
+        check(&mut stage, setup, 0.3, 2);
+        let more = Capacity {
+            attachments: 7,
+            ..CAPACITY
+        };
+        stage
+            .crowd
+            .reserve(&mut setup.context.allocator(), &more)
+            .unwrap();
+        check(&mut stage, setup, 0.4, 3);
+        // The CPU must know where what it poses is, and where that takes what is attached to it.
+        let people = stage.crowd.character(stage.kinds[0]).unwrap();
+        let pose = vec![Affine3A::IDENTITY; people.skeleton().len()];
+        for (id, time_s, on_gpu) in [(children[1], 0.5, 2), (walker, 0.6, 0)] {
+            let mut handle = stage.crowd.instance_mut(id).unwrap();
+            handle.show_model_pose(&pose, &ShowPose::default()).unwrap();
+            check(&mut stage, setup, time_s, on_gpu);
+        }
+        stage
+            .crowd
+            .instance_mut(walker)
+            .unwrap()
+            .play("Walk")
+            .unwrap();
+        check(&mut stage, setup, 0.7, 2);
+        stage.destroy(setup);
+    });
+}
