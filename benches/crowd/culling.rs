@@ -1,7 +1,7 @@
 //! Frames with culling and levels of detail: by what is in view, and by the stages on the GPU.
 
 use crate::Outcome;
-use crate::load::{Kind, plays};
+use crate::load::{Kind, is_held, plays};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 use throng::ash::{self, vk};
@@ -9,10 +9,11 @@ use throng::character::Character;
 use throng::glam::camera::rh;
 use throng::glam::{Affine3A, Mat4, Vec3, vec3};
 use throng::gpu::ScopeTime;
+use throng::skeleton::Joint;
 use throng::standalone::{Begin, Context, Frames, Target, TargetDesc};
 use throng::{
-    Capacity, CharacterDesc, Crowd, CrowdDesc, Culling, PassDesc, PassId, PassKind, Side,
-    SkinningStage, Spawn, Stages, Stats, View,
+    Attachment, Capacity, CharacterDesc, Crowd, CrowdDesc, Culling, Id, PassDesc, PassId, PassKind,
+    Side, SkinningStage, Spawn, Stages, Stats, View,
 };
 
 const FRAME_S: f64 = 1.0 / 60.0;
@@ -216,6 +217,9 @@ impl Scene {
             let near = FULL_PALETTES * character.palette().len() as u32;
             capacity.palette_entries = capacity.palette_entries.min(near);
         }
+        if case.kind == Kind::Held {
+            capacity.attachments = case.instances / 2;
+        }
         let desc = CrowdDesc {
             frames_in_flight: FRAMES_IN_FLIGHT,
             capacity,
@@ -236,6 +240,8 @@ impl Scene {
         let mut crowd = Crowd::new(&device, &mut context.allocator(), &desc)?;
         let id = crowd.add_character(&mut context.allocator(), character)?;
         let places = places(case.instances as usize);
+        let hand = Id::<Joint>::new(character.skeleton().len() as u16 - 1);
+        let mut before = None;
         for (number, place) in places.iter().enumerate() {
             let side = if case.in_view.sees(number) { -1.0 } else { 1.0 };
             let place = vec3(place.x, 0.0, side * place.z);
@@ -243,12 +249,16 @@ impl Scene {
             let spawn = Spawn {
                 world_from_model: Affine3A::from_translation(place),
                 play,
+                attachment: before
+                    .filter(|_| is_held(case.kind, number))
+                    .map(|parent| Attachment::new(parent, hand)),
                 ..Spawn::default()
             };
             let instance = crowd.spawn(id, &spawn)?;
             if let Some(fade) = fade {
                 crowd.instance_mut(instance)?.play(fade)?;
             }
+            before = Some(instance);
         }
         let mut scene = Self {
             crowd,

@@ -32,6 +32,8 @@ pub(crate) enum Kind {
     Reach,
     /// Each stays in the rest pose.
     Rest,
+    /// Each plays a clip, or is at rest in a hand of the one before.
+    Held,
 }
 
 impl Kind {
@@ -43,7 +45,7 @@ impl Kind {
         Self::Rest,
     ];
     /// The activities of the cases with culling.
-    pub(crate) const CULLED: [Self; 3] = [Self::Rest, Self::Clip, Self::Fade];
+    pub(crate) const CULLED: [Self; 4] = [Self::Rest, Self::Clip, Self::Fade, Self::Held];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -52,12 +54,18 @@ impl Kind {
             Self::StateMachine => "state machine",
             Self::Reach => "state machine, IK on 1 %",
             Self::Rest => "at rest",
+            Self::Held => "half in hands",
         }
     }
 
     fn is_driven(self) -> bool {
         matches!(self, Self::StateMachine | Self::Reach)
     }
+}
+
+/// True if an instance is attached to the one before it.
+pub(crate) fn is_held(kind: Kind, number: usize) -> bool {
+    kind == Kind::Held && number % 2 == 1
 }
 
 /// The clips of the built-in character that instances play.
@@ -72,7 +80,8 @@ pub(crate) fn plays<'a>(
     let clip = |after: usize| Play::new(clips[(number + after) % clips.len()].as_ref());
     let offset_s = number as f64 * 0.137;
     let play = match kind {
-        Kind::Clip | Kind::Fade => clip(0).offset_s(offset_s),
+        Kind::Held if is_held(kind, number) => Play::REST,
+        Kind::Held | Kind::Clip | Kind::Fade => clip(0).offset_s(offset_s),
         Kind::StateMachine | Kind::Reach | Kind::Rest => Play::REST,
     };
     let fade = clip(1).offset_s(0.7 * offset_s).fade_s(FADE_S);
