@@ -1,31 +1,26 @@
 //! A crowd in a render pass of vk-graph, a render graph on ash. vk-graph creates the pass and draws
 //! the sky, throng draws the people in the same subpass. Writes `vk_graph.png`.
 
+use naga::valid::Validator;
 use std::{error::Error, sync::Arc, sync::Mutex, sync::PoisonError};
 use throng::ash::{self, vk};
 use throng::glam::{Affine3A, Vec3, camera::rh};
 use throng::gpu::{self, FeatureChain, Features, GpuAllocator};
 use throng::gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
-use throng::{Crowd, CrowdDesc, PassId, Spawn, SubpassAttachments, View, builtin};
-use vk::{AccessFlags as Access, BufferUsageFlags, ImageUsageFlags, PipelineStageFlags as Stages};
-use vk_graph::cmd::{LoadOp, StoreOp};
-use vk_graph::driver::{
-    buffer::*, graphics::*, image::*, instance::*, shader::*, sync::AccessType,
-};
-use vk_graph::{Graph, driver::device::Device, pool::hash::HashPool};
-
-type Result<T, E = Box<dyn Error>> = std::result::Result<T, E>;
+use throng::{Crowd, CrowdDesc, Spawn, SubpassAttachments, View, builtin};
+use vk::{AccessFlags as Access, ImageUsageFlags as Usage, PipelineStageFlags as Stages};
+use vk_graph::driver::{buffer::*, device::Device, graphics::*, image::*, instance::*, shader::*};
+use vk_graph::{Graph, cmd::*, driver::sync::AccessType, pool::hash::HashPool};
 
 const COLOR: vk::Format = vk::Format::R8G8B8A8_SRGB;
 const DEPTH: vk::Format = vk::Format::D32_SFLOAT;
 
-fn main() -> Result<()> {
+fn main() -> Result<(), Box<dyn Error>> {
     env_logger::init();
     // The engine's device. With validation, vk-graph panics at the first message.
     let debug = std::env::var_os("THRONG_VALIDATION").is_some();
     let instance = Instance::create(InstanceInfo::builder().debug(debug).build())?;
-    let mut devices = Instance::physical_devices(&instance)?.into_iter();
-    let physical = devices.next().ok_or("no device supports Vulkan 1.3")?;
+    let physical = Instance::physical_devices(&instance)?.into_iter().next().ok_or("no device")?;
     // SAFETY: the handles belong together, and the device supports what is chained.
     let (device, throng) = unsafe {
         let features = Features::supported(&instance, physical.handle)?;
@@ -49,7 +44,9 @@ fn main() -> Result<()> {
     // SAFETY: the allocator was made for this device, and is the only one.
     let memory = &mut unsafe { GpuAllocator::new(&device, &mut memory) };
     let mut crowd = Crowd::new(&throng, memory, &CrowdDesc::default())?;
-    let (pass, render_pass) = compatible_pass(&device, &mut crowd)?;
+    let (render_pass, attachments) = compatible(&device)?;
+    // SAFETY: the render pass is alive as long as the crowd.
+    let pass = unsafe { crowd.create_pass(&attachments.desc(render_pass))? };
     let mannequin = crowd.add_character(memory, &builtin::mannequin()?.character)?;
     for at in 0..60 {
         let (x, z) = ((at % 10) as f32 - 4.5, (at / 10) as f32 * -1.2 + 2.0);
@@ -68,31 +65,29 @@ fn main() -> Result<()> {
     let shared = Arc::new(Mutex::new((crowd, None)));
     let mut graph = Graph::default();
     // vk-graph orders commands by what they use. This stands for all buffers of the crowd.
-    let order = BufferInfo::device_mem(4, BufferUsageFlags::STORAGE_BUFFER);
+    let order = BufferInfo::device_mem(4, vk::BufferUsageFlags::STORAGE_BUFFER);
     let order = graph.bind_resource(Buffer::create(&device, order)?);
     let image = |it, usage| Image::create(&device, ImageInfo::image_2d(640, 480, it, usage));
-    let usage = ImageUsageFlags::COLOR_ATTACHMENT | ImageUsageFlags::TRANSFER_SRC;
-    let color = graph.bind_resource(image(COLOR, usage)?);
-    let depth = graph.bind_resource(image(DEPTH, ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT)?);
-    let pixels = BufferInfo::host_mem(640 * 480 * 4, BufferUsageFlags::TRANSFER_DST);
+    let color = graph.bind_resource(image(COLOR, Usage::COLOR_ATTACHMENT | Usage::TRANSFER_SRC)?);
+    let depth = graph.bind_resource(image(DEPTH, Usage::DEPTH_STENCIL_ATTACHMENT)?);
+    let pixels = BufferInfo::host_mem(640 * 480 * 4, vk::BufferUsageFlags::TRANSFER_DST);
     let pixels = Arc::new(Buffer::create(&device, pixels)?);
     let to = graph.bind_resource(&pixels);
     let (prepare, draw) = (Arc::clone(&shared), Arc::clone(&shared));
-    let command = graph.begin_cmd();
-    command.resource_access(order, AccessType::ComputeShaderWrite).record_cmd(move |cmd| {
+    let command = graph.begin_cmd().resource_access(order, AccessType::ComputeShaderWrite);
+    command.record_cmd(move |cmd| {
         let (crowd, views) = &mut *prepare.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: the command buffer is recording outside of render passes. Nothing has changed.
         *views = Some(unsafe {
             crowd.resume_frame().and_then(|mut it| it.record_prepare(cmd.handle, &[view]))
         });
     });
-    let far = LoadOp::Clear(vk::ClearDepthStencilValue { depth: 1.0, stencil: 0 });
     let command = graph.begin_cmd().resource_access(order, AccessType::VertexShaderReadOther);
     command
         .bind_pipeline(&sky(&device)?)
         .depth_stencil(DepthStencilInfo::DEPTH_WRITE_LESS_OR_EQUAL)
         .color_attachment_image(0, color, LoadOp::CLEAR_BLACK_ALPHA_ZERO, StoreOp::Store)
-        .depth_stencil_attachment_image(depth, far, StoreOp::DontCare)
+        .depth_stencil_attachment_image(depth, LoadOp::CLEAR_ONE_STENCIL_ZERO, StoreOp::DontCare)
         .record_cmd(move |cmd| {
             cmd.draw(3, 1, 0, 0);
             let (crowd, views) = &mut *draw.lock().unwrap_or_else(PoisonError::into_inner);
@@ -109,28 +104,24 @@ fn main() -> Result<()> {
 
     let (crowd, outcome) = Arc::into_inner(shared).ok_or("the graph is alive")?.into_inner()?;
     // SAFETY: the fence was waited for, so the device is idle.
-    unsafe {
-        crowd.destroy(memory);
-        device.destroy_render_pass(render_pass, None);
-    }
+    unsafe { (crowd.destroy(memory), device.destroy_render_pass(render_pass, None)) };
     outcome.ok_or("the graph did not run")??;
     let mut encoder = png::Encoder::new(std::fs::File::create("vk_graph.png")?, 640, 480);
     encoder.set_color(png::ColorType::Rgba);
     Ok(encoder.write_header()?.write_image_data(Buffer::mapped_slice(&pixels))?)
 }
 
-/// A pass for the render pass that vk-graph creates when it records the graph: colour, then depth.
-/// Vulkan demands that flags and dependencies of both are equal, too.
-fn compatible_pass(device: &Device, crowd: &mut Crowd) -> Result<(PassId, vk::RenderPass)> {
-    let color = vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL;
-    let depth = vk::ImageLayout::DEPTH_ATTACHMENT_OPTIMAL;
-    let attachments = [(COLOR, color), (DEPTH, depth)].map(|(format, layout)| {
+/// What is compatible with the render pass that vk-graph creates when it records the graph: colour,
+/// then depth. Layouts may differ. Vulkan demands that flags and dependencies are equal.
+fn compatible(device: &Device) -> Result<(vk::RenderPass, SubpassAttachments), Box<dyn Error>> {
+    let layout = vk::ImageLayout::GENERAL;
+    let attachments = [COLOR, DEPTH].map(|format| {
         let one = vk::AttachmentDescription::default().format(format).final_layout(layout);
-        let one = one.samples(vk::SampleCountFlags::TYPE_1).load_op(vk::AttachmentLoadOp::CLEAR);
+        let one = one.samples(vk::SampleCountFlags::TYPE_1).initial_layout(layout);
         one.flags(vk::AttachmentDescriptionFlags::MAY_ALIAS)
     });
-    let colors = [vk::AttachmentReference { attachment: 0, layout: color }];
-    let depth = vk::AttachmentReference { attachment: 1, layout: depth };
+    let colors = [vk::AttachmentReference { attachment: 0, layout }];
+    let depth = vk::AttachmentReference { attachment: 1, layout };
     let subpass = vk::SubpassDescription::default().color_attachments(&colors);
     let subpasses = [subpass.depth_stencil_attachment(&depth)];
     let tests = Stages::EARLY_FRAGMENT_TESTS | Stages::LATE_FRAGMENT_TESTS;
@@ -144,19 +135,14 @@ fn compatible_pass(device: &Device, crowd: &mut Crowd) -> Result<(PassId, vk::Re
     let info = vk::RenderPassCreateInfo::default().attachments(&attachments).subpasses(&subpasses);
     let info = info.dependencies(&dependencies);
     // SAFETY: all pointers of `info` are valid, and the device supports the formats.
-    unsafe {
-        let render_pass = device.create_render_pass(&info, None)?;
-        let attachments = SubpassAttachments::of(&info, 0)?;
-        Ok((crowd.create_pass(&attachments.desc(render_pass))?, render_pass))
-    }
+    Ok(unsafe { (device.create_render_pass(&info, None)?, SubpassAttachments::of(&info, 0)?) })
 }
 
 /// vk-graph's own pipeline, which draws a sky.
-fn sky(device: &Device) -> Result<GraphicsPipeline> {
+fn sky(device: &Device) -> Result<GraphicsPipeline, Box<dyn Error>> {
     let module = naga::front::wgsl::parse_str(include_str!("sky.wgsl"))?;
-    let mut validator = naga::valid::Validator::new(Default::default(), Default::default());
-    let (info, options) = (validator.validate(&module)?, Default::default());
-    let spirv = naga::back::spv::write_vec(&module, &info, &options, None)?;
+    let info = Validator::new(Default::default(), Default::default()).validate(&module)?;
+    let spirv = naga::back::spv::write_vec(&module, &info, &Default::default(), None)?;
     let shaders = ["place", "shade"].map(|it| Shader::from_spirv(&spirv[..]).entry_name(it));
     let info = GraphicsPipelineInfo::builder().cull_mode(vk::CullModeFlags::NONE);
     Ok(GraphicsPipeline::create(device, info, shaders)?)
