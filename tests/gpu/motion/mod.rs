@@ -4,4 +4,5 @@ mod chance;
 mod events;
 mod growth;
 mod refusals;
+mod shared;
 mod stage;

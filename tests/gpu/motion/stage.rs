@@ -101,6 +101,8 @@ pub(crate) struct World {
     pass: PassId,
     pasts: Vec<Option<Past>>,
     keys: u64,
+    /// True if instances show shared poses, where a clip has some.
+    pub(crate) shares: bool,
     /// The next frame index, of two.
     frame_index: u32,
 }
@@ -157,6 +159,7 @@ impl World {
             pass,
             pasts: (0..capacity.histories).map(|_| None).collect(),
             keys: 0,
+            shares: false,
             frame_index: 0,
         }
     }
@@ -335,7 +338,18 @@ impl World {
             let clip = record.map(|record| {
                 let clip = usize::from(record.clip);
                 let duration_s = character.clips()[clip].duration_s();
-                (clip, record.clip_time_s(time_s, duration_s))
+                let time_s = record.clip_time_s(time_s, duration_s);
+                let steps = character.pose_steps(Id::new(clip as u16)).unwrap();
+                (
+                    clip,
+                    match steps.filter(|_| self.shares) {
+                        Some(steps) => {
+                            let step_s = duration_s / f64::from(steps.count);
+                            (time_s / step_s).round() * step_s
+                        }
+                        None => time_s,
+                    },
+                )
             });
             let mut weights = [0.0, 0.25];
             if let Some((clip, time_s)) = clip {
