@@ -1,6 +1,7 @@
 //! Palette entries that a clip may flip: the scales of joints, over all clips that a character
 //! ever had, and the signs of determinants that follow.
 
+#[cfg(feature = "vulkan")]
 use super::Character;
 use crate::bytes::save_structs;
 use crate::clip::{CurveClip, Hull, TrackValues};
@@ -110,6 +111,7 @@ impl ScaleRanges {
     }
 }
 
+#[cfg(feature = "vulkan")]
 impl Character {
     /// Returns true if the model matrix of a joint may mirror or flatten: at rest, or with any clip
     /// that the character ever had.

@@ -5,14 +5,15 @@ use super::troupe::{TIME_S, Troupe};
 use crate::engine::Engine;
 use crate::support::exceptions::{self, Needs};
 use crate::support::frames::EXTENT;
+use crate::support::probe::spirv;
 use crate::support::{SMALL, Setup, each_with_features, reversed, view};
 use throng::ash::vk;
 use throng::glam::camera::rh;
 use throng::glam::{Affine3A, Mat4, Vec2, Vec3};
 use throng::gpu::Device;
 use throng::{
-    Crowd, DepthBias, Error, Eye, PassDesc, PassId, PassKind, Shadow, ShadowMap, Spawn,
-    SubpassAttachments, View, ViewId, builtin,
+    Crowd, DepthBias, Error, Eye, MaterialDesc, PassDesc, PassId, PassKind, Shadow, ShadowMap,
+    Spawn, SubpassAttachments, View, ViewId, builtin,
 };
 
 const COLOR: vk::Format = vk::Format::R8G8B8A8_SRGB;
@@ -44,8 +45,18 @@ struct Scene {
 impl Scene {
     fn new(
         setup: &mut Setup,
+        what: (PassKind, Subpasses, u32),
+        how: (vk::SampleCountFlags, bool),
+    ) -> Self {
+        Self::shaded(setup, what, how, None)
+    }
+
+    /// With shaders of the engine's own: for one eye, and for several.
+    fn shaded(
+        setup: &mut Setup,
         (kind, subpasses, eyes): (PassKind, Subpasses, u32),
         (samples, reversed_z): (vk::SampleCountFlags, bool),
+        shaders: Option<[&str; 2]>,
     ) -> Self {
         let mut engine = Engine::of_setup(setup);
         let format = if kind == PassKind::Motion {
@@ -77,8 +88,17 @@ impl Scene {
             view_mask: 0,
             ..dynamic.clone()
         };
-        let passes = [alone, dynamic, in_subpass];
-        let passes = passes.map(|desc| unsafe { troupe.crowd.create_pass(&desc) }.unwrap());
+        let own = shaders.map(|names| names.map(spirv));
+        let mut create = |desc: PassDesc<'_>| {
+            let material = own.as_ref().map(|[one, several]| MaterialDesc {
+                fragment_spirv: if desc.view_mask == 0 { one } else { several },
+                set_layouts: &[],
+                push_bytes: 0,
+            });
+            let desc = PassDesc { material, ..desc };
+            unsafe { troupe.crowd.create_pass(&desc) }.unwrap()
+        };
+        let passes = [alone, dynamic, in_subpass].map(&mut create);
         Self {
             engine,
             troupe,
@@ -208,6 +228,16 @@ fn both_eyes_of_a_headset_are_one_draw() {
             let scene = Scene::new(setup, with_depth, (four, false));
             scene.compare(setup, &[eyes(2, 0.0, false)]);
         }
+    });
+}
+
+#[test]
+fn shading_of_the_engines_own_knows_the_eye() {
+    each_with_features(|setup| {
+        let with_depth = (PassKind::Color, Subpasses::Color, 2);
+        let shaders = ["test/eyes.frag", "test/eyes_multiview.frag"];
+        let scene = Scene::shaded(setup, with_depth, (ONE, false), Some(shaders));
+        scene.compare(setup, &[eyes(2, 0.0, false)]);
     });
 }
 
