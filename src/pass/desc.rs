@@ -160,7 +160,9 @@ pub struct PassDesc<'a> {
     pub kind: PassKind,
     /// The engine's render pass, or `None` for `vkCmdBeginRendering`.
     ///
-    /// The pass draws in its subpass, and in those of render passes that are compatible with it.
+    /// The pass draws in its subpass, and in those of render passes that are compatible with it:
+    /// which differ from it in load and store operations and layouts alone
+    /// (`docs/engines.md`, "Render passes").
     /// Formats and samples are still those of the fields below.
     /// [`SubpassAttachments`](crate::SubpassAttachments) takes them from what the render pass was
     /// created with. Without a render pass, the device needs
