@@ -261,6 +261,30 @@ fn views_and_rays_find_what_the_gpu_places() {
     });
 }
 
+/// What comes back from the GPU to the place that the CPU last knew is uploaded all the same.
+#[test]
+fn what_returns_to_the_cpu_is_where_that_has_it() {
+    each(|setup| {
+        let mut stage = Stage::new(setup, CAPACITY);
+        let walker = stage.spawn(0, at(2.0, 0.0, 0.0), Play::new("Walk"));
+        let rack = stage.spawn(1, Affine3A::IDENTITY, Play::REST);
+        let sword = stage.spawn(0, Affine3A::IDENTITY, Play::REST);
+        let index = stage.index(sword);
+        let root = Id::<Joint>::new(0);
+        for time_s in [0.1, 0.3] {
+            stage.attach(sword, (walker, "LeftHand"), &Affine3A::IDENTITY);
+            let (seen, stats) = stage.frame(setup, time_s, all());
+            assert_eq!(stats.placed_on_gpu, 1);
+            assert_ne!(seen[&index], Affine3A::IDENTITY);
+            stage.attach(sword, (rack, root), &Affine3A::IDENTITY);
+            let (seen, stats) = stage.frame(setup, time_s + 0.1, all());
+            assert_eq!(stats.placed_on_gpu, 0);
+            assert_eq!(seen[&index], Affine3A::IDENTITY);
+        }
+        stage.destroy(setup);
+    });
+}
+
 /// Slots that are freed are used again, and what finds none is placed by the CPU.
 #[test]
 fn the_cpu_places_what_does_not_fit() {

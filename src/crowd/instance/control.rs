@@ -232,8 +232,7 @@ impl InstanceMut<'_> {
     /// Sets whether an attached instance stays alive when its parent is despawned.
     ///
     /// If `outlives` is true, the instance is detached at that moment, and stays where it is. By
-    /// default it is despawned with its parent. [`Self::attach`] resets
-    /// this.
+    /// default it is despawned with its parent. [`Self::attach`] resets this.
     ///
     /// # Errors
     /// [`Error::Argument`] if it is not attached.
@@ -265,9 +264,8 @@ impl InstanceMut<'_> {
             id,
             ..
         } = &mut self.actor.animator;
-        let on_gpu = scene.attachments.on_gpu(id.index);
         scene.attachments.unlink(id.index);
-        if moved || on_gpu {
+        if moved || scene.attachments.take_left(id.index) {
             scene.put(animator, *id, &world, false);
         }
         if attached {

@@ -32,7 +32,8 @@ impl<'a> Others<'a> {
         } else if let Some(before) = self.before.get(at) {
             before.as_ref()
         } else {
-            self.after.get(at - self.before.len() - 1)?.as_ref()
+            let after = at.checked_sub(self.before.len() + 1)?;
+            self.after.get(after)?.as_ref()
         }
     }
 
@@ -216,7 +217,8 @@ impl Crowd {
             }
             return Ok(());
         }
-        let was_on_gpu = attachments.leave_gpu(child.index);
+        attachments.leave_gpu(child.index);
+        let was_on_gpu = attachments.take_left(child.index);
         if follows_gpu {
             attachments.keep_moving(child.index);
         }

@@ -71,6 +71,8 @@ struct Node {
     is_noted: bool,
     /// True if `moving` has it.
     is_moving: bool,
+    /// True if the GPU placed it, so that the CPU's record is not what the GPU has.
+    left_gpu: bool,
 }
 
 impl Node {
@@ -85,6 +87,7 @@ impl Node {
         is_open: false,
         is_noted: false,
         is_moving: false,
+        left_gpu: false,
     };
 }
 
@@ -264,18 +267,23 @@ impl Attachments {
         true
     }
 
-    /// Lets the CPU place an instance from now on. Returns true if the GPU did.
-    pub(in crate::crowd) fn leave_gpu(&mut self, index: u32) -> bool {
+    /// Lets the CPU place an instance from now on.
+    pub(in crate::crowd) fn leave_gpu(&mut self, index: u32) {
         let Some(node) = self.nodes.get_mut(index as usize) else {
-            return false;
+            return;
         };
         let slot = core::mem::replace(&mut node.slot, NO_SLOT);
-        if slot == NO_SLOT {
-            return false;
+        if slot != NO_SLOT {
+            node.left_gpu = true;
+            self.gpu_places.free(slot);
+            self.note(index);
         }
-        self.gpu_places.free(slot);
-        self.note(index);
-        true
+    }
+
+    /// Returns true if the GPU placed an instance since the last call.
+    pub(in crate::crowd) fn take_left(&mut self, index: u32) -> bool {
+        let node = self.nodes.get_mut(index as usize);
+        node.is_some_and(|node| core::mem::take(&mut node.left_gpu))
     }
 
     /// Notes that the CPU has to place an instance in each frame, as long as it calls this.
