@@ -12,10 +12,11 @@ const bool HAS_WEIGHTS = false;
 layout(local_size_x = 32) in;
 
 #include "include/actor.glsl"
+#include "include/normal_row.glsl"
 #include "include/playback.glsl"
 #include "include/clip.glsl"
-#define SLOTS LANES
 const uint LANES = 32u;
+#define SLOTS LANES
 #include "include/blend.glsl"
 
 // Workgroups in a row of a dispatch.

@@ -28,6 +28,7 @@ layout(push_constant) uniform Push {
 };
 
 #include "include/actor.glsl"
+#include "include/normal_row.glsl"
 #include "include/shown.glsl"
 
 // A row for normals of a changed instance, with what else stands there.

@@ -27,6 +27,7 @@
 #include "throng_data.glsl"
 #include "throng_streams.glsl"
 #include "throng_palette.glsl"
+#include "throng_scale.glsl"
 #include "throng_transform.glsl"
 #include "throng_deform.glsl"
 #include "throng_history.glsl"

@@ -30,17 +30,6 @@ vec3 throng_transform_direction(const vec4 rows[3], const vec3 direction) {
                 dot(rows[2].xyz, direction));
 }
 
-// The rows scaled to a largest element of 1. Products of the elements neither overflow nor vanish
-// then. All of them are 0 if the largest is.
-void throng_scale_to_one(inout vec3 a, inout vec3 b, inout vec3 c) {
-    vec3 m = max(max(abs(a), abs(b)), abs(c));
-    float largest = max(max(m.x, m.y), m.z);
-    float scale = largest > 0.0 ? largest : 1.0;
-    a /= scale;
-    b /= scale;
-    c /= scale;
-}
-
 // Normals are transformed by the cofactor matrix times the sign of the determinant. That is the
 // inverse transpose up to a positive factor, without a division, and right for flipped matrices and
 // non-uniform scale. w is a number with the sign of the determinant.

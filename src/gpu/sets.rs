@@ -127,6 +127,7 @@ impl SetLayout {
             include_str!("../../shaders/include/throng_data.glsl"),
             include_str!("../../shaders/include/throng_streams.glsl"),
             include_str!("../../shaders/include/throng_palette.glsl"),
+            include_str!("../../shaders/include/throng_scale.glsl"),
             include_str!("../../shaders/include/throng_transform.glsl"),
             include_str!("../../shaders/include/throng_deform.glsl"),
             include_str!("../../shaders/include/throng_history.glsl"),
