@@ -13,7 +13,7 @@ use throng::palette::Mat3x4;
 use throng::skeleton::Joint;
 use throng::skin::{Faces, Ray};
 use throng::{
-    Capacity, CharacterDesc, CharacterId, Crowd, Culling, Id, InstanceId, Play, Side, Spawn,
+    Capacity, CharacterDesc, CharacterId, Crowd, Culling, Error, Id, InstanceId, Play, Side, Spawn,
     Stages, Stats, View, builtin,
 };
 
@@ -282,6 +282,26 @@ fn what_returns_to_the_cpu_is_where_that_has_it() {
             assert_eq!(seen[&index], Affine3A::IDENTITY);
         }
         stage.destroy(setup);
+    });
+}
+
+#[test]
+fn attachments_past_all_limits_are_refused() {
+    each(|setup| {
+        let mut crowd = setup.crowd_with(ON_GPU, 2, CAPACITY);
+        for attachments in [u32::MAX, 1 << 25] {
+            let more = Capacity {
+                attachments,
+                ..CAPACITY
+            };
+            let refused = crowd.reserve(&mut setup.context.allocator(), &more);
+            let Err(Error::Capacity { what, asked, cap }) = refused else {
+                panic!("{refused:?}");
+            };
+            assert!(what.starts_with("bytes of") && asked > cap, "{what}");
+            assert_eq!(crowd.capacity(), CAPACITY);
+        }
+        setup.destroy(crowd);
     });
 }
 
