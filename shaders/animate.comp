@@ -19,6 +19,9 @@ layout(local_size_x = 64) in;
 #include "include/playback.glsl"
 #include "include/clip.glsl"
 #define SLOTS JOINTS
+#define GROUPS 1u
+#define GROUP 0u
+#define GROUP_LANE gl_LocalInvocationID.x
 #include "include/blend.glsl"
 #include "include/weights.glsl"
 #include "include/palette_entry.glsl"

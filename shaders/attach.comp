@@ -1,5 +1,5 @@
-// Stage attach: one workgroup for each attached instance that the GPU places. It evaluates the joint
-// that the instance follows, from what the parent plays, and writes the instance's transform, and
+// Stage attach: 16 lanes for each attached instance that the GPU places. They evaluate the joint
+// that the instance follows, from what the parent plays, and write the instance's transform, and
 // its bounding sphere for the stage cull.
 #version 460
 #extension GL_EXT_buffer_reference : require
@@ -9,14 +9,17 @@
 const bool HAS_CURVES = true;
 const bool HAS_WEIGHTS = false;
 
-layout(local_size_x = 32) in;
+layout(local_size_x = 64) in;
 
 #include "include/actor.glsl"
 #include "include/normal_row.glsl"
 #include "include/playback.glsl"
 #include "include/clip.glsl"
-const uint LANES = 32u;
-#define SLOTS LANES
+const uint LANES = 16u;  // of an instance
+#define GROUPS 4u
+#define GROUP (gl_LocalInvocationID.x / LANES)
+#define GROUP_LANE (gl_LocalInvocationID.x % LANES)
+#define SLOTS (GROUPS * LANES)
 #include "include/blend.glsl"
 
 // Workgroups in a row of a dispatch.
@@ -75,14 +78,31 @@ void write(const uint lane, const uint instance, const vec4 a, const vec4 b, con
     }
 }
 
+// The least attachment of the workgroup that is placed, and the most joints up to a root.
+shared uint least;
+shared uint depth;
+
 void main() {
-    uint number = gl_WorkGroupID.y * ROW_GROUPS + gl_WorkGroupID.x;
-    uint lane = gl_LocalInvocationID.x;
-    uint at = attachments_at + min(number, count - 1u) * ATTACHMENT_ROWS;
-    uvec4 links = work_rows[at + 4u];
-    if (number >= count || links.w != level) {
+    uint lane = GROUP_LANE;
+    uint number = (gl_WorkGroupID.y * ROW_GROUPS + gl_WorkGroupID.x) * GROUPS + GROUP;
+    if (gl_LocalInvocationID.x == 0u) {
+        least = count;
+        depth = 0u;
+    }
+    barrier();
+    uvec4 links = work_rows[attachments_at + min(number, count - 1u) * ATTACHMENT_ROWS + 4u];
+    bool placed = number < count && links.w == level;
+    if (placed) {
+        atomicMin(least, number);
+    }
+    barrier();
+    if (least == count) {
         return;
     }
+    // Lanes without an attachment do the work of another one, so that each has valid indices,
+    // whatever a driver loads ahead of a branch.
+    uint at = attachments_at + (placed ? number : least) * ATTACHMENT_ROWS;
+    links = work_rows[at + 4u];
     uvec4 address = work_rows[at + 5u];
     Rows tables = Rows(address.xy);
     Words all = Words(address.xy);
@@ -95,29 +115,30 @@ void main() {
         Play play = played_at(Rows(plays), first + min(lane, played - 1u));
         begin_play(tables, all, play, now, played);
     }
+    atomicMax(depth, tables.rows[HEADER_DEPTH].x);
     barrier();
     vec4 i = uintBitsToFloat(work_rows[at]);
     vec4 j = uintBitsToFloat(work_rows[at + 1u]);
     vec4 k = uintBitsToFloat(work_rows[at + 2u]);
     uint joints_at = tables.rows[HEADER_STARTS].x;
     // From the joint up to the root, as many joints at a time as there are lanes.
-    while (joint != NO_PARENT) {
+    for (uint done = 0u; done < depth; done += LANES) {
         uint own = joint;
         for (uint step = 0u; step < lane && own != NO_PARENT; ++step) {
             uvec4 place = tables.rows[joints_at + own * JOINT_ROWS + 1u];
             own = place.w;
         }
-        // Lanes beyond the root do its work once more, as others do in the stage animate.
-        pose(tables, all, own != NO_PARENT ? own : 0u, played, lane);
+        pose(tables, all, own != NO_PARENT ? own : 0u, played, gl_LocalInvocationID.x);
         barrier();
-        for (uint slot = 0u; slot < LANES && joint != NO_PARENT; ++slot) {
+        for (uint slot = GROUP * LANES; slot < (GROUP + 1u) * LANES; ++slot) {
+            bool more = joint != NO_PARENT;
             vec4 a = product_row(local_rows[slot * 3u], i, j, k);
             vec4 b = product_row(local_rows[slot * 3u + 1u], i, j, k);
             vec4 c = product_row(local_rows[slot * 3u + 2u], i, j, k);
-            i = a;
-            j = b;
-            k = c;
-            joint = parents[slot];
+            i = more ? a : i;
+            j = more ? b : j;
+            k = more ? c : k;
+            joint = more ? parents[slot] : NO_PARENT;
         }
         barrier();
     }
@@ -126,7 +147,7 @@ void main() {
     vec4 b = product_row(table_rows[world + 1u], i, j, k);
     vec4 c = product_row(table_rows[world + 2u], i, j, k);
     // If the product overflows, the child keeps its transform.
-    if (is_finite(a) && is_finite(b) && is_finite(c)) {
+    if (placed && is_finite(a) && is_finite(b) && is_finite(c)) {
         write(lane, child, a, b, c, uintBitsToFloat(work_rows[at + 3u]));
     }
 }

@@ -1,6 +1,9 @@
 // How plays are blended into the local matrices of joints: src/animate and src/motion/blend.
-// ClipSample documents the rule. A part of animate.comp and attach.comp, which say how many
-// matrices a workgroup has: SLOTS.
+// ClipSample documents the rule. A part of animate.comp and attach.comp, which define
+//   SLOTS       how many matrices a workgroup has
+//   GROUPS      how many instances it has, each with plays of its own
+//   GROUP       which of these a lane belongs to
+//   GROUP_LANE  the number of a lane in that
 
 const uint PLAYS = 8u;
 // Less weight than this on the lowest layer leaves the rest pose visible.
@@ -9,13 +12,13 @@ const float FULL_WEIGHT = 0.999;
 // The rows of local matrices, and the parents of their joints.
 shared vec4 local_rows[SLOTS * 3u];
 shared uint parents[SLOTS];
-// By play: first track, words of the frames around the time, first word of the mask. Then the part
+// By instance and play: first track, words of the frames around the time, first word of the mask. Then the part
 // between the frames, position, weight, and layer with the clip's flags.
-shared uvec4 places[PLAYS];
-shared float parts[PLAYS];
-shared uvec2 positions[PLAYS];
-shared float weights[PLAYS];
-shared uint layers[PLAYS];
+shared uvec4 places[GROUPS * PLAYS];
+shared float parts[GROUPS * PLAYS];
+shared uvec2 positions[GROUPS * PLAYS];
+shared float weights[GROUPS * PLAYS];
+shared uint layers[GROUPS * PLAYS];
 
 vec4 unit(const vec4 q) {
     float squared = dot(q, q);
@@ -34,21 +37,26 @@ vec4 part_of(const vec4 q, const float weight) {
     return unit(vec4(q.xyz * side, (abs(q.w) - 1.0) * part + over));
 }
 
+// Where a play is in these lists.
+uint play_at(const uint number) {
+    return GROUP * PLAYS + number;
+}
+
 float weight_of(const Words all, const uint number, const uint joint) {
-    float weight = weights[number];
-    uint mask = places[number].w;
+    float weight = weights[play_at(number)];
+    uint mask = places[play_at(number)].w;
     return mask == NO_PARENT ? weight : weight * uintBitsToFloat(all.words[mask + joint]);
 }
 
 // Where a play is.
 Moment moment_of(const uint number) {
-    uvec4 place = places[number];
-    uvec2 position = HAS_CURVES ? positions[number] : uvec2(0u);
-    return Moment(place.x, place.y, place.z, parts[number], 0u, position);
+    uvec4 place = places[play_at(number)];
+    uvec2 position = HAS_CURVES ? positions[play_at(number)] : uvec2(0u);
+    return Moment(place.x, place.y, place.z, parts[play_at(number)], 0u, position);
 }
 
 bool is_additive(const uint number) {
-    return (layers[number] & ADDITIVE) != 0u;
+    return (layers[play_at(number)] & ADDITIVE) != 0u;
 }
 
 // Writes what a workgroup needs of a play, which each lane below `count` has one of. Lanes beyond
@@ -63,15 +71,15 @@ void begin_play(const Rows tables, const Words all, const Play play, const uvec2
     uvec2 position = position_at(play, now, tables.rows[row + 1u].xy);
     Moment moment = moment_at(tables, all, row, position);
     uint mask_at = mask < counts.z ? starts.z * 4u + mask * counts.x : NO_PARENT;
-    uint lane = gl_LocalInvocationID.x;
-    if (lane < count) {
-        places[lane] = uvec4(moment.tracks, moment.from, moment.to, mask_at);
-        parts[lane] = moment.u;
+    if (GROUP_LANE < count) {
+        uint at = play_at(GROUP_LANE);
+        places[at] = uvec4(moment.tracks, moment.from, moment.to, mask_at);
+        parts[at] = moment.u;
         if (HAS_CURVES || HAS_WEIGHTS) {
-            positions[lane] = moment.position;
+            positions[at] = moment.position;
         }
-        weights[lane] = max(weight_at(play, now), 0.0);
-        layers[lane] = moment.flags | (play.modes & 255u);
+        weights[at] = max(weight_at(play, now), 0.0);
+        layers[at] = moment.flags | (play.modes & 255u);
     }
 }
 
@@ -86,13 +94,13 @@ void pose(const Rows tables, const Words all, const uint joint, const uint count
     vec4 q = unit(rest_rotation);
     vec3 t = rest_translation, s = rest_scale;
     for (uint start = 0u; start < count;) {
-        uint layer = layers[start] & 255u;
+        uint layer = layers[play_at(start)] & 255u;
         float total = 0.0;
         bool covers = false, adds = false;
         uint end = start;
-        for (; end < count && (layers[end] & 255u) == layer; ++end) {
+        for (; end < count && (layers[play_at(end)] & 255u) == layer; ++end) {
             // Clips without weight do not count.
-            if (weights[end] > 0.0) {
+            if (weights[play_at(end)] > 0.0) {
                 total += is_additive(end) ? 0.0 : weight_of(all, end, joint);
                 covers = covers || !is_additive(end);
                 adds = adds || is_additive(end);
@@ -105,7 +113,7 @@ void pose(const Rows tables, const Words all, const uint joint, const uint count
             t *= below;
             s *= below;
             for (uint number = start; number < end; ++number) {
-                if (is_additive(number) || weights[number] <= 0.0) {
+                if (is_additive(number) || weights[play_at(number)] <= 0.0) {
                     continue;
                 }
                 Moment moment = moment_of(number);
@@ -123,7 +131,7 @@ void pose(const Rows tables, const Words all, const uint joint, const uint count
             s /= whole;
         }
         for (uint number = start; adds && number < end; ++number) {
-            if (!is_additive(number) || weights[number] <= 0.0) {
+            if (!is_additive(number) || weights[play_at(number)] <= 0.0) {
                 continue;
             }
             Moment moment = moment_of(number);

@@ -8,7 +8,10 @@ use ash::vk;
 use ash::vk::{AccessFlags as Access, PipelineStageFlags as Stage};
 use bytemuck::{Pod, Zeroable};
 
-/// Workgroups in a row of a dispatch, one for each instance: `ROW_GROUPS` of the shader.
+/// Instances of a workgroup: `GROUPS` of the shader.
+const GROUPS: u32 = 4;
+
+/// Workgroups in a row of a dispatch: `ROW_GROUPS` of the shader.
 const ROW_GROUPS: u32 = 32_768;
 
 /// Push constants of the shader.
@@ -69,7 +72,7 @@ impl AttachPass {
         // every device has 128 bytes of push constants.
         self.layout = unsafe { pipeline_layout(device, name, &[set_layout], push, None) }?;
         let (words, layout) = (spirv::ATTACH_COMP, self.layout.handle);
-        // SAFETY: the module is the crate's own, compiled for this layout. Its workgroup has 32
+        // SAFETY: the module is the crate's own, compiled for this layout. Its workgroup has 64
         // invocations.
         self.pipeline = unsafe { compute_pipeline(device, name, words, layout, &[]) }?;
         Ok(())
@@ -94,7 +97,7 @@ impl AttachPass {
         let raw = &device.raw;
         let (point, layout) = (vk::PipelineBindPoint::COMPUTE, self.layout.handle);
         let (stage, write) = (Stage::COMPUTE_SHADER, Access::SHADER_WRITE);
-        let count = dispatch.push.count;
+        let groups = dispatch.push.count.div_ceil(GROUPS);
         // SAFETY: `cmd` is recording outside a render pass and the set has this layout, by this
         // function's contract.
         unsafe {
@@ -111,7 +114,7 @@ impl AttachPass {
                 };
                 let bytes = bytemuck::bytes_of(&push);
                 raw.cmd_push_constants(cmd, layout, vk::ShaderStageFlags::COMPUTE, 0, bytes);
-                raw.cmd_dispatch(cmd, count.min(ROW_GROUPS), count.div_ceil(ROW_GROUPS), 1);
+                raw.cmd_dispatch(cmd, groups.min(ROW_GROUPS), groups.div_ceil(ROW_GROUPS), 1);
             }
         }
     }
