@@ -30,7 +30,8 @@ const uint ROW_GROUPS = 32768u;
 const uint ATTACHMENT_ROWS = 6u;
 // A relative error above that of any coordinate here: sixteen roundings.
 const float ROUNDING = 1.0 / 1048576.0;
-const float GREATEST = 3.4028234e38;
+// The greatest element of a transform.
+const float GREATEST = 1e18;
 
 layout(set = 0, binding = 0, std430) buffer Table { vec4 table_rows[]; };
 layout(set = 0, binding = 1, std430) readonly buffer Work { uvec4 work_rows[]; };
@@ -44,7 +45,7 @@ layout(push_constant) uniform Push {
     uint level;           // of those that are placed: their parents are of lower ones
 };
 
-bool is_finite(const vec4 row) {
+bool is_valid(const vec4 row) {
     return all(lessThanEqual(abs(row), vec4(GREATEST)));
 }
 
@@ -147,7 +148,7 @@ void main() {
     vec4 b = product_row(table_rows[world + 1u], i, j, k);
     vec4 c = product_row(table_rows[world + 2u], i, j, k);
     // If the product overflows, the child keeps its transform.
-    if (placed && is_finite(a) && is_finite(b) && is_finite(c)) {
+    if (placed && is_valid(a) && is_valid(b) && is_valid(c)) {
         write(lane, child, a, b, c, uintBitsToFloat(work_rows[at + 3u]));
     }
 }

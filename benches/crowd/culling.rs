@@ -12,8 +12,8 @@ use throng::gpu::ScopeTime;
 use throng::skeleton::Joint;
 use throng::standalone::{Begin, Context, Frames, Target, TargetDesc};
 use throng::{
-    Attachment, Capacity, CharacterDesc, Crowd, CrowdDesc, Culling, Id, PassDesc, PassId, PassKind,
-    Side, SkinningStage, Spawn, Stages, Stats, View,
+    Attachment, Capacity, CharacterDesc, Crowd, CrowdDesc, Culling, Id, InstanceId, PassDesc,
+    PassId, PassKind, Side, SkinningStage, Spawn, Stages, Stats, View,
 };
 
 const FRAME_S: f64 = 1.0 / 60.0;
@@ -190,6 +190,8 @@ impl Rounds {
 pub(crate) struct Scene {
     crowd: Crowd,
     views: Vec<(View, PassId)>,
+    /// The instances that are moved in each frame, with their places.
+    moved: Vec<(InstanceId, Affine3A)>,
     target: Target,
     /// Draws that are recorded and never submitted.
     unsent: Frames,
@@ -217,7 +219,7 @@ impl Scene {
             let near = FULL_PALETTES * character.palette().len() as u32;
             capacity.palette_entries = capacity.palette_entries.min(near);
         }
-        if case.kind == Kind::Held {
+        if matches!(case.kind, Kind::Held | Kind::Carried) {
             capacity.attachments = case.instances / 2;
         }
         let desc = CrowdDesc {
@@ -241,7 +243,7 @@ impl Scene {
         let id = crowd.add_character(&mut context.allocator(), character)?;
         let places = places(case.instances as usize);
         let hand = Id::<Joint>::new(character.skeleton().len() as u16 - 1);
-        let mut before = None;
+        let (mut before, mut moved) = (None, Vec::new());
         for (number, place) in places.iter().enumerate() {
             let side = if case.in_view.sees(number) { -1.0 } else { 1.0 };
             let place = vec3(place.x, 0.0, side * place.z);
@@ -259,10 +261,14 @@ impl Scene {
                 crowd.instance_mut(instance)?.play(fade)?;
             }
             before = Some(instance);
+            if case.kind == Kind::Carried && !is_held(case.kind, number) {
+                moved.push((instance, Affine3A::from_translation(place)));
+            }
         }
         let mut scene = Self {
             crowd,
             views: Vec::new(),
+            moved,
             target,
             unsent,
             frame: 0,
@@ -354,7 +360,11 @@ impl Scene {
         let views: Vec<View> = self.views.iter().map(|(view, _)| *view).collect();
         self.other.fill(self.frame as u8);
         black_box(&self.other);
+        for (_, place) in &mut self.moved {
+            place.translation.y = 0.01 * (self.frame % 2) as f32;
+        }
         let start = Instant::now();
+        self.crowd.set_transforms(&self.moved)?;
         // SAFETY: all work submitted before was waited for, and the draws of `unsent` are never
         // submitted.
         let mut frame = unsafe {

@@ -34,6 +34,8 @@ pub(crate) enum Kind {
     Rest,
     /// Each plays a clip, or is at rest in a hand of the one before.
     Held,
+    /// As [`Kind::Held`], and those that play a clip are moved in each frame.
+    Carried,
 }
 
 impl Kind {
@@ -45,7 +47,13 @@ impl Kind {
         Self::Rest,
     ];
     /// The activities of the cases with culling.
-    pub(crate) const CULLED: [Self; 4] = [Self::Rest, Self::Clip, Self::Fade, Self::Held];
+    pub(crate) const CULLED: [Self; 5] = [
+        Self::Rest,
+        Self::Clip,
+        Self::Fade,
+        Self::Held,
+        Self::Carried,
+    ];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -55,6 +63,7 @@ impl Kind {
             Self::Reach => "state machine, IK on 1 %",
             Self::Rest => "at rest",
             Self::Held => "half in hands",
+            Self::Carried => "half in hands, moved",
         }
     }
 
@@ -65,7 +74,7 @@ impl Kind {
 
 /// True if an instance is attached to the one before it.
 pub(crate) fn is_held(kind: Kind, number: usize) -> bool {
-    kind == Kind::Held && number % 2 == 1
+    matches!(kind, Kind::Held | Kind::Carried) && number % 2 == 1
 }
 
 /// The clips of the built-in character that instances play.
@@ -80,8 +89,8 @@ pub(crate) fn plays<'a>(
     let clip = |after: usize| Play::new(clips[(number + after) % clips.len()].as_ref());
     let offset_s = number as f64 * 0.137;
     let play = match kind {
-        Kind::Held if is_held(kind, number) => Play::REST,
-        Kind::Held | Kind::Clip | Kind::Fade => clip(0).offset_s(offset_s),
+        Kind::Held | Kind::Carried if is_held(kind, number) => Play::REST,
+        Kind::Held | Kind::Carried | Kind::Clip | Kind::Fade => clip(0).offset_s(offset_s),
         Kind::StateMachine | Kind::Reach | Kind::Rest => Play::REST,
     };
     let fade = clip(1).offset_s(0.7 * offset_s).fade_s(FADE_S);

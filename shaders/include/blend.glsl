@@ -12,8 +12,8 @@ const float FULL_WEIGHT = 0.999;
 // The rows of local matrices, and the parents of their joints.
 shared vec4 local_rows[SLOTS * 3u];
 shared uint parents[SLOTS];
-// By instance and play: first track, words of the frames around the time, first word of the mask. Then the part
-// between the frames, position, weight, and layer with the clip's flags.
+// By instance and play: first track, words of the frames around the time, first word of the mask.
+// Then the part between the frames, position, weight, and layer with the clip's flags.
 shared uvec4 places[GROUPS * PLAYS];
 shared float parts[GROUPS * PLAYS];
 shared uvec2 positions[GROUPS * PLAYS];

@@ -373,8 +373,8 @@ impl<A: Deref<Target = Animator>> Actor<A> {
 
     /// World space from character space.
     ///
-    /// For the instance of a crowd it is the transform of the last prepared frame, if it is
-    /// attached to another.
+    /// That of an instance of a crowd which is attached to another may be older: use
+    /// [`Instance::transform`](crate::Instance::transform).
     #[must_use]
     pub fn transform(&self) -> Affine3A {
         self.state().world.into()

@@ -115,6 +115,16 @@ struct Row {
     state: ActorState,
 }
 
+#[cfg(feature = "vulkan")]
+impl ActorSnapshot {
+    /// Sets where the actor is.
+    pub(crate) fn set_transform(&mut self, world: &glam::Affine3A) {
+        for row in &mut self.rows.list {
+            row.state.world = (*world).into();
+        }
+    }
+}
+
 impl Rows {
     /// Empties it for so many actors of an animator, and keeps the memory.
     fn begin(&mut self, of: &Animator, count: usize) {

@@ -58,7 +58,8 @@ pub struct Capacity {
     pub attachments: u32,
     /// Views that keep a history for motion vectors ([`View::history`](super::View::history)).
     ///
-    /// Each history holds all of the above twice.
+    /// Each history holds the records, palettes, morph weights and deformed vertices of all
+    /// instances twice.
     pub histories: u32,
 }
 
@@ -91,9 +92,10 @@ impl Default for Capacity {
 }
 
 impl Capacity {
-    /// The capacity for `views` views in a frame, without instances and histories.
+    /// The capacity for `views` views in a frame, without instances, attachments and histories.
     ///
-    /// Add the instances of each character with [`Self::with_character`].
+    /// Add the instances of each character with [`Self::with_character`]. If the GPU shall place
+    /// attached instances, set [`Self::attachments`].
     ///
     /// ```
     /// use throng::{Capacity, CharacterDesc, SkinningStage};

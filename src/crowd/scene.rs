@@ -2,7 +2,7 @@
 
 use super::characters::{Characters, no_character};
 use super::instances::attachments::Attachments;
-use super::instances::state::is_flipped;
+use super::instances::state::{is_flipped, may_flip};
 use super::instances::table::Instances;
 use super::producers::animated::Animated;
 use super::producers::deforms::Deforms;
@@ -65,6 +65,8 @@ impl Scene {
         }
         self.instances.set_skin(id, stage);
         self.visibility.activate(id.index);
+        // The CPU may have to know where it is.
+        self.attachments.open(id.index);
         self.reserve_deformed();
     }
 
@@ -217,7 +219,10 @@ impl Scene {
     /// Writes the transform of an instance to its record. `jump` leaves motion vectors out.
     pub(super) fn put_record(&mut self, id: InstanceId, world_from_model: &Affine3A, jump: bool) {
         self.set_flipped(id, is_flipped(world_from_model));
-        self.attachments.note(id.index);
+        match may_flip(world_from_model) {
+            true => self.attachments.note(id.index),
+            false => self.attachments.note_moved(id.index),
+        }
         let stamp = jump.then(|| self.instances.new_stamp());
         self.instances.change(id.index, |instance| {
             instance.record.world_from_model = Mat3x4::from_affine(world_from_model);

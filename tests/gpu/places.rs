@@ -13,8 +13,8 @@ use throng::palette::Mat3x4;
 use throng::skeleton::Joint;
 use throng::skin::{Faces, Ray};
 use throng::{
-    Capacity, CharacterDesc, CharacterId, Crowd, Culling, Error, Id, InstanceId, Play, Side, Spawn,
-    Stages, Stats, View, builtin,
+    Capacity, CharacterDesc, CharacterId, Crowd, Culling, Error, Id, InstanceId, Play, Side,
+    SkinningStage, Spawn, Stages, Stats, View, builtin,
 };
 
 const ON_GPU: Stages = Stages {
@@ -281,6 +281,69 @@ fn what_returns_to_the_cpu_is_where_that_has_it() {
             assert_eq!(stats.placed_on_gpu, 0);
             assert_eq!(seen[&index], Affine3A::IDENTITY);
         }
+        stage.destroy(setup);
+    });
+}
+
+/// What changes on an instance that the GPU places, far from where the CPU last had it.
+#[test]
+fn changes_of_what_the_gpu_places_are_seen() {
+    each(|setup| {
+        let capacity = Capacity {
+            skinned_words: 1 << 17,
+            ..CAPACITY
+        };
+        let mut stage = Stage::new(setup, capacity);
+        let look = View {
+            culling: Culling::Frustum,
+            ..view(
+                Vec3::new(40.0, 1.0, 30.0),
+                Vec3::new(40.0, 1.0, 0.0),
+                EXTENT,
+            )
+        };
+        let walker = stage.spawn(0, at(40.0, 0.0, 0.0), Play::new("Walk"));
+        let [child, hat] = [(); 2].map(|()| stage.spawn(0, at(0.0, 0.0, 500.0), Play::REST));
+        stage.attach(child, (walker, "LeftHand"), &at(0.0, 0.1, 0.0));
+        stage.attach(hat, (child, "Head"), &at(0.0, 0.2, 0.0));
+        assert_eq!(stage.frame(setup, 0.1, look).1.placed_on_gpu, 2);
+        // Nothing of that is a change, even if the parent moves.
+        let mut handle = stage.crowd.instance_mut(walker).unwrap();
+        handle.set_transform(&at(39.0, 0.0, 0.0)).unwrap();
+        let (seen, stats) = stage.frame(setup, 0.2, look);
+        assert_eq!((stats.changes, stats.placed_on_gpu), (1, 2));
+        for id in [child, hat] {
+            let wanted = stage.crowd.instance(id).unwrap().transform();
+            assert!(apart(&seen[&stage.index(id)], &wanted) < 1e-4);
+        }
+        // A teleport reaches all that is attached, so all get new stamps.
+        let mut handle = stage.crowd.instance_mut(walker).unwrap();
+        handle.teleport(&at(41.0, 0.0, 0.0)).unwrap();
+        assert_eq!(stage.frame(setup, 0.3, look).1.changes, 3);
+        assert_eq!(stage.frame(setup, 0.4, look).1.changes, 0);
+        // The clock goes back, which makes everything active once.
+        stage.frame(setup, 0.2, look);
+        assert_eq!(stage.frame(setup, 0.3, look).1.changes, 0);
+        // A stage that the CPU runs needs to know what views show.
+        let mut handle = stage.crowd.instance_mut(child).unwrap();
+        handle.set_skinning_stage(SkinningStage::Compute).unwrap();
+        let (seen, stats) = stage.frame(setup, 0.5, look);
+        assert_eq!((stats.placed_on_gpu, stats.skinned), (0, 1));
+        assert_eq!(seen.len(), 3);
+        // A snapshot has the place where the GPU had it.
+        let mut handle = stage.crowd.instance_mut(child).unwrap();
+        handle.set_skinning_stage(SkinningStage::Vertex).unwrap();
+        assert_eq!(stage.frame(setup, 0.6, look).1.placed_on_gpu, 2);
+        let saved = stage.crowd.instance(hat).unwrap().snapshot();
+        let wanted = stage.crowd.instance(hat).unwrap().transform();
+        let other = stage.spawn(0, at(9.0, 9.0, 9.0), Play::new("Walk"));
+        stage
+            .crowd
+            .instance_mut(other)
+            .unwrap()
+            .restore(&saved)
+            .unwrap();
+        assert_eq!(stage.crowd.instance(other).unwrap().transform(), wanted);
         stage.destroy(setup);
     });
 }

@@ -174,6 +174,7 @@ impl Crowd {
                 ) else {
                     continue;
                 };
+                let is_drawn_only = !weighted && state.skin == SkinningStage::Vertex;
                 let own = (character, index);
                 let can = producer((loaded, state), animator, epoch_s, &mut poses.upload)?;
                 let before = poses.producer(index);
@@ -222,6 +223,12 @@ impl Crowd {
                     attachments.note(index);
                 }
                 match why {
+                    CpuReason::Rest if is_drawn_only && attachments.on_gpu(index) => {
+                        // Only the GPU knows whether a view shows it, and that needs no pose.
+                        instances.give_rows_back(index);
+                        visibility.deactivate(index, false);
+                        animated.rested.push(index);
+                    }
                     CpuReason::Rest => instances.give_rows_back(index),
                     // Without rows, it has its rest pose until a frame has space.
                     CpuReason::Memory => drop(instances.take_rows(index)),

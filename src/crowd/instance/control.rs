@@ -185,7 +185,8 @@ impl InstanceMut<'_> {
     /// - The child follows even if no view shows the parent, so that the parent is not animated.
     /// - If the GPU poses the parent, it places the child, too, up to four levels of attachments
     ///   deep and as many as [`Capacity::attachments`](crate::Capacity::attachments). That costs the
-    ///   CPU nothing. See [`Stats::placed_on_gpu`](crate::crowd::Stats::placed_on_gpu).
+    ///   CPU nothing, whatever moves. See
+    ///   [`Stats::placed_on_gpu`](crate::crowd::Stats::placed_on_gpu).
     /// - If the parent is hidden ([`Self::set_visible`]), the child is hidden, too.
     /// - Root motion does not move an attached instance, but [`Actor::root_delta`] still reports
     ///   it. After [`Self::detach`] root motion continues from the instance's transform.
@@ -265,7 +266,8 @@ impl InstanceMut<'_> {
             ..
         } = &mut self.actor.animator;
         scene.attachments.unlink(id.index);
-        if moved || scene.attachments.take_left(id.index) {
+        let left_gpu = scene.attachments.take_left(id.index);
+        if moved || left_gpu {
             scene.put(animator, *id, &world, false);
         }
         if attached {

@@ -2,7 +2,7 @@
 
 use crate::animator::{Animator, PoseChange};
 use crate::crowd::crowd::Crowd;
-use crate::crowd::instances::state::{InstanceState, SkinningStage};
+use crate::crowd::instances::state::{InstanceState, SkinningStage, may_flip};
 use crate::crowd::scene::Scene;
 use crate::crowd::visibility::cull::Placed;
 use crate::crowd::{Attachment, InstanceId};
@@ -71,13 +71,6 @@ fn stored<'a>(
     actor.map_or(Affine3A::IDENTITY, |actor| actor.transform())
 }
 
-/// True if a transform mirrors, or is so flat that the sign of a product with it is undecided.
-fn may_flip(transform: &Affine3A) -> bool {
-    let m = transform.matrix3;
-    let most = m.x_axis.length() * m.y_axis.length() * m.z_axis.length();
-    m.determinant() <= 1e-5 * most
-}
-
 /// The transform of an attached instance, whose parent has the transform `above`. If it overflows,
 /// that is the last one.
 fn step<'a>(
@@ -113,7 +106,7 @@ impl Crowd {
         }
         attachments.open_noted();
         for parent in scene.visibility.active() {
-            attachments.open_children(parent);
+            attachments.open_children(parent, false);
         }
         attachments.open_moving();
         while let Some(index) = self.scene.attachments.take_open() {
@@ -126,11 +119,18 @@ impl Crowd {
         Ok(())
     }
 
-    /// Brings the CPU's copy of what the GPU places up to date.
+    /// Brings the CPU's copy of what the GPU places, and what can be picked, up to date.
     pub(in crate::crowd) fn find_places(&mut self) {
-        let placed: Vec<u32> = self.scene.attachments.gpu_places.placed().collect();
+        let placed = self.scene.attachments.gpu_places.placed();
+        let can_be_picked = |index: &u32| {
+            let state = self.scene.instances.state(*index);
+            let loaded = state.and_then(|state| self.scene.characters.at(state.character));
+            loaded.is_some_and(|loaded| loaded.cpu_skin.is_some())
+        };
+        let placed: Vec<u32> = placed.filter(can_be_picked).collect();
         for index in placed {
-            let (placed, world) = (self.placed(index), self.world_on_gpu(index));
+            let world = self.world_on_gpu(index);
+            let placed = self.placed_at(index, &world);
             self.scene.visibility.place_quietly(index, &placed);
             self.scene.instances.place_quietly(index, &world);
         }
@@ -138,12 +138,19 @@ impl Crowd {
 
     /// The bounding sphere of an instance in world space, even if the GPU places it.
     pub(in crate::crowd) fn placed(&self, index: u32) -> Placed {
+        if self.scene.attachments.on_gpu(index) {
+            return self.placed_at(index, &self.world_on_gpu(index));
+        }
+        self.scene.visibility.placed(index)
+    }
+
+    /// The bounding sphere of an instance with a transform.
+    fn placed_at(&self, index: u32, world: &Affine3A) -> Placed {
         let state = self.scene.instances.state(index);
         let animator = state.and_then(|state| self.animators.get(state.character as usize));
         match (state, animator) {
-            (Some(state), Some(Some(animator))) if self.scene.attachments.on_gpu(index) => {
-                let sphere = animator.sphere(state.actor.index);
-                Placed::new(&sphere, &self.world_on_gpu(index))
+            (Some(state), Some(Some(animator))) => {
+                Placed::new(&animator.sphere(state.actor.index), world)
             }
             _ => self.scene.visibility.placed(index),
         }
@@ -214,6 +221,7 @@ impl Crowd {
             self.scene.set_flipped(child, may_flip);
             if jumps {
                 self.scene.instances.restamp(child.index);
+                self.scene.attachments.note(child.index);
             }
             return Ok(());
         }
@@ -300,22 +308,22 @@ impl Crowd {
     /// with it, parents first.
     pub(in crate::crowd) fn release_family(&mut self, id: InstanceId) -> Result<Vec<InstanceId>> {
         let mut despawned = Vec::new();
-        self.instance_mut(id)?.detach();
-        if self.scene.attachments.children(id.index).next().is_none() {
-            return Ok(despawned);
-        }
         let mut open = vec![id];
         while let Some(parent) = open.pop() {
             let children: Vec<InstanceId> = self.instance(parent)?.attached().collect();
             for id in children {
                 let mut child = self.instance_mut(id)?;
-                let outlives = child.attachment().is_some_and(|to| to.outlives_parent);
-                child.detach();
-                if !outlives {
+                if child.attachment().is_some_and(|to| to.outlives_parent) {
+                    child.detach();
+                } else {
                     despawned.push(id);
                     open.push(id);
                 }
             }
+        }
+        // Those that stay were where the others took them.
+        for gone in core::iter::once(&id).chain(&despawned) {
+            self.scene.attachments.unlink(gone.index);
         }
         Ok(despawned)
     }

@@ -259,8 +259,9 @@ impl<C: InCrowd> Instance<C> {
     /// World space from character space.
     ///
     /// It is what the instance was given last, or where its root motion took it. One that is
-    /// attached is where its parent's joint is now, at the time of the frame begun last. If the
-    /// product of transforms overflows, it stays where it was.
+    /// attached is where its parent's joint is now, at the time of the frame begun last: this
+    /// evaluates the joint, and those that its parents are attached to. If the product of
+    /// transforms overflows, it stays where it was.
     #[must_use]
     pub fn transform(&self) -> Affine3A {
         let access = &self.actor.animator;
@@ -370,7 +371,8 @@ impl<C: InCrowd> Instance<C> {
     ///
     /// It is [`Actor::bounding_sphere`] under the instance's present transform, for the skinning
     /// method of its character. So it holds until the instance moves or something else is played.
-    /// It costs next to nothing, while [`Self::bounds`] evaluates a pose.
+    /// It costs next to nothing, while [`Self::bounds`] evaluates a pose. If the instance is
+    /// attached, [`Self::transform`] evaluates a joint.
     ///
     /// - Parts count even if they are hidden, and so does an instance that is not visible.
     /// - What is attached to the instance has a sphere of its own.

@@ -460,6 +460,9 @@ impl<C: InCrowd> Instance<C> {
     /// Saves the instance, and reuses the memory of an earlier snapshot.
     pub fn snapshot_into(&self, to: &mut InstanceSnapshot) {
         (**self).snapshot_into(&mut to.actor);
+        if self.attachment().is_some() {
+            to.actor.set_transform(&self.transform());
+        }
         let visibility = &self.scene().visibility;
         to.look = Look::new(visibility, self.id().index, self.state());
     }
@@ -497,6 +500,7 @@ impl InstanceMut<'_> {
             (state.record.tint, state.record.user) = (look.tint, look.user_data);
         });
         scene.put_record(id, &world, true);
+        scene.attachments.open(id.index);
         scene.hide(id, !look.hidden(), false);
         scene.hide(id, look.hidden(), true);
         scene.visibility.change(id.index, |marks| {

@@ -69,6 +69,9 @@ struct Node {
     is_open: bool,
     /// True if `noted` has it.
     is_noted: bool,
+    /// True if something other than its transform changed, which children that the GPU places have
+    /// to know.
+    notes_all: bool,
     /// True if `moving` has it.
     is_moving: bool,
     /// True if the GPU placed it, so that the CPU's record is not what the GPU has.
@@ -86,6 +89,7 @@ impl Node {
         ordered: false,
         is_open: false,
         is_noted: false,
+        notes_all: false,
         is_moving: false,
         left_gpu: false,
     };
@@ -315,9 +319,17 @@ impl Attachments {
         }
     }
 
-    /// Notes that an instance was moved, shown or hidden, or that its children were attached in
-    /// another way.
+    /// Notes that an instance was shown or hidden, that it is posed or placed on another side, or
+    /// that its children were attached in another way.
     pub(in crate::crowd) fn note(&mut self, index: u32) {
+        self.note_moved(index);
+        if let Some(node) = self.nodes.get_mut(index as usize) {
+            node.notes_all = node.is_noted;
+        }
+    }
+
+    /// Notes that an instance was moved. The GPU finds that out for the children that it places.
+    pub(in crate::crowd) fn note_moved(&mut self, index: u32) {
         if let Some(node) = self.nodes.get_mut(index as usize)
             && node.first_child != NO_INSTANCE
             && !core::mem::replace(&mut node.is_noted, true)
@@ -329,20 +341,24 @@ impl Attachments {
     /// Opens the children of every instance that was noted.
     pub(in crate::crowd) fn open_noted(&mut self) {
         while let Some(parent) = self.noted.pop() {
+            let mut all = false;
             if let Some(node) = self.nodes.get_mut(parent as usize) {
                 node.is_noted = false;
+                all = core::mem::take(&mut node.notes_all);
             }
-            self.open_children(parent);
+            self.open_children(parent, all);
         }
     }
 
-    /// Notes that the children of an instance have to be moved.
-    pub(in crate::crowd) fn open_children(&mut self, parent: u32) {
+    /// Notes that the children of an instance have to be moved: all of them, or those that the CPU
+    /// places.
+    pub(in crate::crowd) fn open_children(&mut self, parent: u32, all: bool) {
         let mut next = self
             .node(parent)
             .map_or(NO_INSTANCE, |node| node.first_child);
         while let Some(node) = self.nodes.get_mut(next as usize) {
-            if !core::mem::replace(&mut node.is_open, true) {
+            let opens = all || node.slot == NO_SLOT;
+            if opens && !core::mem::replace(&mut node.is_open, true) {
                 self.open.push(Reverse((node.depth, next)));
             }
             next = node.next;

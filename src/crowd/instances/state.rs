@@ -59,6 +59,13 @@ pub(in crate::crowd) fn is_flipped(transform: &Affine3A) -> bool {
     transform.matrix3.determinant() < 0.0
 }
 
+/// True if a transform mirrors, or is so flat that the sign of a product with it is undecided.
+pub(in crate::crowd) fn may_flip(transform: &Affine3A) -> bool {
+    let m = transform.matrix3;
+    let most = m.x_axis.length() * m.y_axis.length() * m.z_axis.length();
+    m.determinant() <= 1e-5 * most
+}
+
 /// The state of an instance.
 #[derive(Debug, Clone)]
 pub(in crate::crowd) struct InstanceState {
