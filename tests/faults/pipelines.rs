@@ -2,7 +2,7 @@
 
 use crate::counting::{Counted, PIPELINES, batches, objects};
 use crate::reference::ribbon::{built, ribbon};
-use crate::support::{SMALL, each, side};
+use crate::support::{SMALL, each, stages};
 use throng::ash::vk::{self, Handle};
 use throng::mesh::AlphaMode;
 use throng::palette::SkinningMethod;
@@ -18,8 +18,9 @@ fn a_pass_and_a_character_create_their_pipelines_in_one_call() {
         let cache = counted.cache.as_raw();
         batches();
         let mut crowd = counted.crowd(setup, 1, SMALL);
-        // Scatter and skin, and five for the stage cull.
-        let compute = if side() == Side::Gpu { 7 } else { 2 };
+        // Scatter and skin, six for the stage cull, and the stage attach.
+        let on_gpu = [stages().cull, stages().animate].map(|side| usize::from(side == Side::Gpu));
+        let compute = 2 + 6 * on_gpu[0] + on_gpu[1];
         assert_eq!(batches(), vec![(cache, 1); compute]);
         assert_eq!(crowd.pipelines().count(), compute);
         let mut raw = ribbon(4);

@@ -315,7 +315,7 @@ fn a_pass_that_fails_is_not_there() {
         // drawing's mesh. Two materials in the drawing, before and after instances had deformed
         // vertices. Two materials in this pass.
         let on_gpu = |side, count| if side == Side::Gpu { count } else { 0 };
-        let stages = on_gpu(stages().cull, 5) + on_gpu(stages().animate, 1);
+        let stages = on_gpu(stages().cull, 6) + on_gpu(stages().animate, 2);
         assert_eq!(pipelines, 3 + stages + 4 + 2);
     });
 }

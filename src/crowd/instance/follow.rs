@@ -47,10 +47,18 @@ impl<'a> Others<'a> {
     ) -> Affine3A {
         let animator = |character| self.of(character, own);
         let parent = |child: &u32| scene.attachments.of(*child).map(|to| to.parent.index);
-        let chain = core::iter::successors(Some(index), parent);
-        // It may be longer than the stack would allow.
-        let chain: Vec<u32> = chain.collect();
-        let mut chain = chain.into_iter().rev();
+        // The instance and those above it: usually few, which take no memory, but maybe more than
+        // the stack would allow for.
+        let (mut few, mut count, mut more) = ([0; 8], 0, Vec::new());
+        for above in core::iter::successors(Some(index), parent) {
+            match few.get_mut(count) {
+                Some(place) => *place = above,
+                None => more.push(above),
+            }
+            count += 1;
+        }
+        let few = few.iter().take(count).rev();
+        let mut chain = more.iter().rev().chain(few).copied();
         let root = chain.next().unwrap_or(index);
         chain.fold(stored(scene, animator, root), |above, child| {
             step(scene, animator, self.time_s, (child, above))
@@ -308,6 +316,10 @@ impl Crowd {
     /// with it, parents first.
     pub(in crate::crowd) fn release_family(&mut self, id: InstanceId) -> Result<Vec<InstanceId>> {
         let mut despawned = Vec::new();
+        if self.scene.attachments.children(id.index).next().is_none() {
+            self.scene.attachments.unlink(id.index);
+            return Ok(despawned);
+        }
         let mut open = vec![id];
         while let Some(parent) = open.pop() {
             let children: Vec<InstanceId> = self.instance(parent)?.attached().collect();
