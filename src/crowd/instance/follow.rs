@@ -316,6 +316,7 @@ impl Crowd {
     /// with it, parents first.
     pub(in crate::crowd) fn release_family(&mut self, id: InstanceId) -> Result<Vec<InstanceId>> {
         let mut despawned = Vec::new();
+        self.scene.instances.get(id)?;
         if self.scene.attachments.children(id.index).next().is_none() {
             self.scene.attachments.unlink(id.index);
             return Ok(despawned);
