@@ -386,7 +386,7 @@ fn more_colour_attachments_take_independent_blend_and_are_left_alone() {
                     assert!(!bare);
                     crowd.remove_pass(pass).unwrap();
                 }
-                Err(throng::Error::Unsupported { missing, .. }) => {
+                Err(throng::Error::NotEnabled { missing, .. }) => {
                     assert!(bare && missing == ["independentBlend"]);
                 }
                 Err(error) => panic!("{error}"),
