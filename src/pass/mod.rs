@@ -4,6 +4,7 @@
 //! |---|---|---|---|
 //! | (changes) | [`scatter`] | `scatter.comp` | – |
 //! | cull, scan, places, compact, args | [`cull`] | `budget.comp`, `cull.comp`, `scan.comp`, `places.comp`, `compact.comp`, `args.comp` | `src/crowd/visibility` |
+//! | attach | [`attach`] | `attach.comp` | `src/crowd/instance/follow.rs` |
 //! | animate | [`animate`] | `animate.comp` | `src/animate` |
 //! | palette | [`animate`] | `animate.comp` | `src/skeleton`, `src/palette`, and the kernel in `src/animate` |
 //! | skin | [`skin`] | `skin.comp` | `src/skin`, `src/skin/skinner` |

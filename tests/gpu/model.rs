@@ -3,7 +3,8 @@
 //! Frames in flight are begun in any order, skipped, and grown in between. The data that the GPU
 //! saw of a frame is compared when its frame index is begun again: the lists of visible instances,
 //! every record and every palette, bit for bit. Palettes that the GPU computed, and transforms of
-//! attached instances, are compared within a bound. What instances play decides which side poses them, and changes it in any frame.
+//! attached instances, are compared within a bound. What instances play decides which side poses
+//! them, and changes it in any frame.
 
 mod frames;
 mod operations;

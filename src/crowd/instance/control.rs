@@ -184,8 +184,8 @@ impl InstanceMut<'_> {
     /// - Motion vectors include the motion, unless one of the instances above it is teleported.
     /// - The child follows even if no view shows the parent, so that the parent is not animated.
     /// - If the GPU poses the parent, it places the child, too, up to four levels of attachments
-    ///   deep and as many as [`Capacity::attachments`](crate::Capacity::attachments). That costs the
-    ///   CPU nothing, whatever moves. See
+    ///   deep and as many as [`Capacity::attachments`](crate::Capacity::attachments). That costs
+    ///   the CPU nothing, whatever moves. See
     ///   [`Stats::placed_on_gpu`](crate::crowd::Stats::placed_on_gpu).
     /// - If the parent is hidden ([`Self::set_visible`]), the child is hidden, too.
     /// - Root motion does not move an attached instance, but [`Actor::root_delta`] still reports
