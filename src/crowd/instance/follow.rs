@@ -234,7 +234,6 @@ impl Crowd {
             return Ok(());
         }
         attachments.leave_gpu(child.index);
-        let was_on_gpu = attachments.take_left(child.index);
         if follows_gpu {
             attachments.keep_moving(child.index);
         }
@@ -244,9 +243,13 @@ impl Crowd {
             * socket.offset;
         let above = self.world_on_gpu(parent.index);
         let world_from_child = above * model * attachment.socket_from_child;
+        if expect_transform("", &world_from_child).is_err() {
+            return Ok(());
+        }
+        let was_on_gpu = self.scene.attachments.take_left(child.index);
         let record = self.scene.instances.alive(child).record;
         let same = record.world_from_model == Mat3x4::from_affine(&world_from_child);
-        if (same && !jumps && !was_on_gpu) || expect_transform("", &world_from_child).is_err() {
+        if same && !jumps && !was_on_gpu {
             return Ok(());
         }
         self.access(child)?.put(&world_from_child, jumps);
