@@ -157,9 +157,8 @@ pub(crate) fn next_s(library: &Library, record: &PlayRecord, local_s: f64, deliv
         && record.to_speed != 0.0
     {
         let (from, mode) = (record.unwrapped_s(local_s), record.loop_mode());
-        let to = f64::INFINITY.copysign(record.to_speed);
-        let started = record.has(PlayRecord::FLAG_STARTED);
-        if let Some((_, unwrapped_s)) = events.passed([from, to], mode, started).next() {
+        let (backward, started) = (record.to_speed < 0.0, record.has(PlayRecord::FLAG_STARTED));
+        if let Some(unwrapped_s) = events.next_from(from, backward, mode, started) {
             next_s = next_s.min(record.time_of(unwrapped_s, local_s));
         }
     }

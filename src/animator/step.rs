@@ -10,6 +10,11 @@ use super::state::{Inertialiser, Mix, Pools, Step};
 use crate::error::{Result, expect_in};
 use crate::motion::LoopMode;
 use crate::state_machine::StateMachine;
+use core::hint::black_box;
+use core::ops::Range;
+
+/// Actors whose memory is read at once.
+const BATCH: usize = 32;
 
 impl Animator {
     /// Takes all actors to the time `now_s`.
@@ -36,12 +41,37 @@ impl Animator {
             self.schedule.due.extend(all);
         }
         self.schedule.collect(now_s);
-        for number in 0..self.schedule.due.len() {
-            self.visit(self.schedule.due[number]);
+        let due = self.schedule.due.len();
+        for first in (0..due).step_by(BATCH) {
+            let batch = first..due.min(first + BATCH);
+            self.fetch(batch.clone());
+            for number in batch {
+                self.visit(self.schedule.due[number]);
+            }
         }
         self.queue.end();
         self.warm();
         Ok(())
+    }
+
+    /// Reads what the visits of a batch of due actors read.
+    ///
+    /// These reads do not depend on each other, so the processor waits for all of them at once. Most
+    /// of the time of a visit is such waits. If most actors are due, the processor reads ahead by
+    /// itself.
+    fn fetch(&self, batch: Range<usize>) {
+        if self.schedule.due.len() > self.actors.len() / 4 {
+            return;
+        }
+        let batch = &self.schedule.due[batch];
+        let actors = || batch.iter().map(|index| &self.actors[*index]);
+        for actor in actors() {
+            actor.fetch();
+        }
+        for actor in actors() {
+            let records = actor.layers.records(&self.pools);
+            black_box(records.first().map(|record| record.clip));
+        }
     }
 
     /// Allocates evaluation buffers for the actors' records in advance.

@@ -3,7 +3,7 @@
 use crate::clone::clone_fields;
 use crate::grow::reserve_all;
 
-/// Ends a list, and marks an actor that is in none.
+/// Ends a list of blocks, and marks an actor that is in none.
 const NONE: u32 = u32::MAX;
 
 /// Lists for times: each holds the times of one step in [`LISTS`].
@@ -13,24 +13,39 @@ const LISTS: usize = 512;
 /// The list of actors that wake with the next update, whatever its time is.
 const NEXT: usize = LISTS;
 
-/// The list of an actor that is in none.
-const ABSENT: u16 = u16::MAX;
+/// Actors in a block: as many as fit in 128 bytes, two cache lines.
+const PER_BLOCK: usize = 10;
+
+/// A part of a list. All blocks of a list but the first are full.
+#[derive(Debug, Clone, Copy)]
+#[repr(C, align(64))]
+struct Block {
+    times_s: [f64; PER_BLOCK],
+    actors: [u32; PER_BLOCK],
+    /// The next block of its list, or of those that are free.
+    next: u32,
+    list: u16,
+    len: u16,
+}
+
+const _: () = assert!(size_of::<Block>() == 128);
 
 /// Actors by wake time: a timing wheel (Varghese and Lauck, "Hashed and Hierarchical Timing
 /// Wheels", 1987).
 ///
 /// Each actor is in it at most once. Its time can be changed, and it can be removed, all in constant
-/// time. An update looks only at the lists of the time that passed since the last one. Nothing is
-/// allocated once it has held every actor.
+/// time. An update looks only at the lists of the time that passed since the last one. The lists are
+/// of blocks, so that reading one does not wait for memory once for each actor. Nothing is allocated
+/// once it has held every actor, in as many lists as there can be.
 #[derive(Debug)]
 pub(super) struct WakeWheel {
-    /// By actor, like the next two: when it wakes.
-    times_s: Vec<f64>,
-    /// The actors before and after it in its list.
-    neighbours: Vec<[u32; 2]>,
-    lists: Vec<u16>,
-    /// The first actor of each list.
+    blocks: Vec<Block>,
+    /// The first block that is free.
+    free: u32,
+    /// The first block of each list.
     firsts: Vec<u32>,
+    /// By actor: its block, and its number in the block in the lowest four bits.
+    places: Vec<u32>,
     /// The step of the last update.
     step: i64,
 }
@@ -38,17 +53,17 @@ pub(super) struct WakeWheel {
 impl Default for WakeWheel {
     fn default() -> Self {
         Self {
-            times_s: Vec::new(),
-            neighbours: Vec::new(),
-            lists: Vec::new(),
+            blocks: Vec::new(),
+            free: NONE,
             firsts: vec![NONE; LISTS + 1],
+            places: Vec::new(),
             step: i64::MIN,
         }
     }
 }
 
 clone_fields! {
-    WakeWheel { times_s, neighbours, lists, firsts, step }
+    WakeWheel { blocks, free, firsts, places, step }
 }
 
 /// The step that a time lies in.
@@ -61,20 +76,26 @@ fn list_of(step: i64) -> usize {
     step.rem_euclid(LISTS as i64) as usize
 }
 
+/// The block and the number in it of an actor that is in a list.
+fn place(place: u32) -> (usize, usize) {
+    ((place >> 4) as usize, (place & 15) as usize)
+}
+
 impl WakeWheel {
     /// Reserves memory for this many actors in all.
     pub(super) fn reserve(&mut self, actors: usize) {
-        reserve_all(&mut self.times_s, actors);
-        reserve_all(&mut self.neighbours, actors);
-        reserve_all(&mut self.lists, actors);
+        // Each list may have one block that is not full.
+        let blocks = actors.min(actors / PER_BLOCK + LISTS + 1);
+        reserve_all(&mut self.blocks, blocks);
+        reserve_all(&mut self.places, actors);
     }
 
     /// Removes all actors.
     pub(super) fn clear(&mut self) {
-        self.times_s.clear();
-        self.neighbours.clear();
-        self.lists.clear();
+        self.blocks.clear();
+        self.free = NONE;
         self.firsts.fill(NONE);
+        self.places.clear();
         self.step = i64::MIN;
     }
 
@@ -82,10 +103,8 @@ impl WakeWheel {
     /// is. An infinite time removes it.
     pub(super) fn set(&mut self, actor: u32, time_s: f64) {
         let index = actor as usize;
-        if index >= self.lists.len() {
-            self.times_s.resize(index + 1, f64::INFINITY);
-            self.neighbours.resize(index + 1, [NONE; 2]);
-            self.lists.resize(index + 1, ABSENT);
+        if index >= self.places.len() {
+            self.places.resize(index + 1, NONE);
         }
         self.remove(actor);
         if time_s == f64::INFINITY || time_s.is_nan() {
@@ -100,30 +119,67 @@ impl WakeWheel {
     }
 
     fn insert(&mut self, actor: u32, time_s: f64, list: usize) {
-        let (index, after) = (actor as usize, self.firsts[list]);
-        self.firsts[list] = actor;
-        self.times_s[index] = time_s;
-        self.neighbours[index] = [NONE, after];
-        self.lists[index] = list as u16;
-        if let Some([before, _]) = self.neighbours.get_mut(after as usize) {
-            *before = actor;
-        }
+        let first = self.firsts[list];
+        let has_room = |block: &Block| usize::from(block.len) < PER_BLOCK;
+        let at = match self.blocks.get(first as usize) {
+            Some(block) if has_room(block) => first,
+            _ => self.add_block(list),
+        };
+        let block = &mut self.blocks[at as usize];
+        let number = usize::from(block.len);
+        (block.times_s[number], block.actors[number]) = (time_s, actor);
+        block.len += 1;
+        self.places[actor as usize] = at << 4 | number as u32;
+    }
+
+    /// Puts an empty block before the others of a list. Returns its index.
+    fn add_block(&mut self, list: usize) -> u32 {
+        let block = Block {
+            times_s: [0.0; PER_BLOCK],
+            actors: [NONE; PER_BLOCK],
+            next: self.firsts[list],
+            list: list as u16,
+            len: 0,
+        };
+        let at = match self.blocks.get_mut(self.free as usize) {
+            Some(free) => {
+                let next = core::mem::replace(free, block).next;
+                core::mem::replace(&mut self.free, next)
+            }
+            None => {
+                self.blocks.push(block);
+                self.blocks.len() as u32 - 1
+            }
+        };
+        self.firsts[list] = at;
+        at
+    }
+
+    fn free_block(&mut self, at: u32) {
+        self.blocks[at as usize].next = core::mem::replace(&mut self.free, at);
     }
 
     fn remove(&mut self, actor: u32) {
-        let index = actor as usize;
-        let list = core::mem::replace(&mut self.lists[index], ABSENT);
-        if list == ABSENT {
+        let at = core::mem::replace(&mut self.places[actor as usize], NONE);
+        if at == NONE {
             return;
         }
-        self.times_s[index] = f64::INFINITY;
-        let [before, after] = self.neighbours[index];
-        if let Some(neighbour) = self.neighbours.get_mut(after as usize) {
-            neighbour[0] = before;
+        // The last actor of the first block takes its place.
+        let (of, number) = place(at);
+        let list = usize::from(self.blocks[of].list);
+        let first = self.firsts[list];
+        let block = &mut self.blocks[first as usize];
+        block.len -= 1;
+        let last = usize::from(block.len);
+        let (time_s, moved) = (block.times_s[last], block.actors[last]);
+        if last == 0 {
+            self.firsts[list] = block.next;
+            self.free_block(first);
         }
-        match self.neighbours.get_mut(before as usize) {
-            Some(neighbour) => neighbour[1] = after,
-            None => self.firsts[usize::from(list)] = after,
+        if moved != actor {
+            let block = &mut self.blocks[of];
+            (block.times_s[number], block.actors[number]) = (time_s, moved);
+            self.places[moved as usize] = at;
         }
     }
 
@@ -144,22 +200,32 @@ impl WakeWheel {
 
     /// Moves the actors of a list that wake at `now_s` or before to `due`.
     fn take_list(&mut self, list: usize, now_s: f64, due: &mut Vec<u32>) {
-        let mut actor = self.firsts[list];
-        while let Some([_, after]) = self.neighbours.get(actor as usize).copied() {
-            if self.times_s[actor as usize] <= now_s {
-                self.remove(actor);
-                due.push(actor);
+        let mut at = core::mem::replace(&mut self.firsts[list], NONE);
+        while let Some(&block) = self.blocks.get(at as usize) {
+            self.free_block(at);
+            at = block.next;
+            // Backward, those that were put in by ascending index come out by descending index,
+            // which is sorted quickly.
+            for number in (0..usize::from(block.len)).rev() {
+                let (time_s, actor) = (block.times_s[number], block.actors[number]);
+                if time_s <= now_s {
+                    self.places[actor as usize] = NONE;
+                    due.push(actor);
+                } else {
+                    self.insert(actor, time_s, list);
+                }
             }
-            actor = after;
         }
     }
 
     /// Sorts in again what was put into the list of a later step than its own.
     fn turn_back(&mut self, now: i64) {
         self.step = now;
-        for actor in 0..self.times_s.len() as u32 {
-            let time_s = self.times_s[actor as usize];
-            if time_s.is_finite() {
+        for actor in 0..self.places.len() as u32 {
+            let at = self.places[actor as usize];
+            if at != NONE {
+                let (block, number) = place(at);
+                let time_s = self.blocks[block].times_s[number];
                 self.set(actor, time_s);
             }
         }

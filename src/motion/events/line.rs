@@ -130,10 +130,31 @@ impl<'a> Line<'a> {
         i128::from(first) * per_cycle as i128 + low as i128
     }
 
+    /// The number of the first point that a step forward from a time passes.
+    pub(super) fn ahead_of(&self, from_s: f64, started: bool) -> i128 {
+        match started {
+            true => self.before(from_s, true),
+            false => self.first_from(from_s),
+        }
+    }
+
+    /// One past the first point that a step backward from a time passes.
+    pub(super) fn behind(&self, from_s: f64, started: bool) -> i128 {
+        match started {
+            true => self.before(from_s, false),
+            false => self.last_from(from_s),
+        }
+    }
+
+    /// Returns true if there is a point with this number.
+    pub(super) fn has(&self, number: i128) -> bool {
+        self.loop_mode != LoopMode::Once || (0..self.per_cycle as i128).contains(&number)
+    }
+
     /// The number of the first point of a forward play that starts at a time.
     ///
     /// At the seam of a loop, the points that end there are left out.
-    pub(super) fn first_from(&self, unwrapped_s: f64) -> i128 {
+    fn first_from(&self, unwrapped_s: f64) -> i128 {
         let first = self.before(unwrapped_s, false);
         let (cycle, _) = self.split(first);
         let ends = self.loop_mode == LoopMode::Loop
@@ -148,7 +169,7 @@ impl<'a> Line<'a> {
     /// One past the first point of a backward play that starts at a time.
     ///
     /// At the seam of a loop, the points that begin there are left out.
-    pub(super) fn last_from(&self, unwrapped_s: f64) -> i128 {
+    fn last_from(&self, unwrapped_s: f64) -> i128 {
         let end = self.before(unwrapped_s, true);
         let (cycle, _) = self.split(end - 1);
         let begins = self.loop_mode == LoopMode::Loop

@@ -37,19 +37,9 @@ impl ClipEvents {
         let (low, high) = if self.list().is_empty() || nowhere {
             (0, 0)
         } else if backward {
-            let high = if started {
-                line.before(from_s, false)
-            } else {
-                line.last_from(from_s)
-            };
-            (line.before(to_s, false), high)
+            (line.before(to_s, false), line.behind(from_s, started))
         } else {
-            let low = if started {
-                line.before(from_s, true)
-            } else {
-                line.first_from(from_s)
-            };
-            (low, line.before(to_s, true))
+            (line.ahead_of(from_s, started), line.before(to_s, true))
         };
         Passed {
             line,
@@ -57,6 +47,28 @@ impl ClipEvents {
             high: high.max(low),
             backward,
         }
+    }
+
+    /// The unwrapped time of the first event that a play passes from `from_s` on, if there is one.
+    ///
+    /// It is that of the first of [`Self::passed`] in a step without end.
+    pub(crate) fn next_from(
+        &self,
+        from_s: f64,
+        backward: bool,
+        loop_mode: LoopMode,
+        started: bool,
+    ) -> Option<f64> {
+        if self.list().is_empty() || from_s.is_nan() {
+            return None;
+        }
+        let line = Line::new(self, loop_mode);
+        let number = match backward {
+            true => line.behind(from_s, started) - 1,
+            false => line.ahead_of(from_s, started),
+        };
+        let (_, unwrapped_s) = line.event(number).filter(|_| line.has(number))?;
+        Some(unwrapped_s)
     }
 }
 
