@@ -106,6 +106,16 @@ impl DRay {
         })
     }
 
+    /// Returns true if it passes through a sphere, or may do so, at most `limit` away.
+    #[cfg(feature = "vulkan")]
+    pub(crate) fn reaches(&self, center: Vec3, radius: f32, limit: f64) -> bool {
+        let (to_center, radius) = (center.as_dvec3() - self.origin, f64::from(radius));
+        let along = to_center.dot(self.direction);
+        let aside = to_center - along * self.direction;
+        let misses = aside.length_squared() > radius * radius;
+        !(misses || along < -radius || along > limit + radius)
+    }
+
     fn line(&self) -> Line {
         Line::new(self.origin, self.direction)
     }

@@ -5,12 +5,13 @@ use crate::reference::rng::Rng;
 use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, target};
 use crate::support::{SMALL, each, view};
 use throng::Id;
+use throng::animator::{Animator, Play};
 use throng::character::Character;
 use throng::glam::{Affine3A, Quat, Vec3, vec2, vec3};
 use throng::import::{ImportOptions, RawMorph};
 use throng::mesh::MorphTarget;
-use throng::palette::SkinningMethod;
-use throng::skin::{Faces, Ray};
+use throng::palette::{Mat3x4, SkinningMethod};
+use throng::skin::{Faces, Posed, Ray, Skinner};
 use throng::{CharacterDesc, Crowd, Error, InstanceHit, InstanceId, Spawn, View};
 
 /// Distance between the texels that are compared, in both directions.
@@ -265,6 +266,78 @@ fn changes_between_frames_are_seen() {
         };
         let said = crowd.pick(&nowhere, Faces::Drawn, 1);
         assert!(matches!(said, Err(Error::Argument { .. })), "{said:?}");
+        setup.destroy(crowd);
+    });
+}
+
+/// Instances that a ray passes by are left out by their bounding spheres. The hits are those of each
+/// character by itself.
+#[test]
+fn hits_in_a_crowd_are_those_of_its_characters() {
+    const INSTANCES: usize = 60;
+    let character = throng::builtin::mannequin().unwrap();
+    let skinner = Skinner::new(&character).unwrap();
+    let rng = &mut Rng::new(24);
+    let clips = ["Walk", "Run", "Wave"];
+    each(|setup| {
+        let desc = setup.crowd_desc(1, SMALL);
+        let device = setup.device();
+        let mut crowd = Crowd::new(&device, &mut setup.context.allocator(), &desc).unwrap();
+        let desc = CharacterDesc {
+            cpu_skinning: true,
+            ..CharacterDesc::default()
+        };
+        let allocator = &mut setup.context.allocator();
+        let kind = crowd
+            .add_character_with(allocator, &character, &desc)
+            .unwrap();
+        let mut animator = Animator::new(&character).unwrap();
+        let mut all = Vec::new();
+        for number in 0..INSTANCES {
+            let play = Play::new(clips[number % 3]).offset_s(rng.range(0.0, 1.0).into());
+            let place = vec3(rng.range(-5.0, 5.0), 0.0, rng.range(-5.0, 5.0));
+            let turn = Quat::from_rotation_y(rng.range(-3.0, 3.0));
+            let scale = vec3(rng.range(0.5, 2.0), 1.0, rng.range(-2.0, -0.5));
+            let world = Affine3A::from_scale_rotation_translation(scale, turn, place);
+            let spawn = Spawn {
+                world_from_model: world,
+                play,
+                ..Spawn::default()
+            };
+            let id = crowd.spawn(kind, &spawn).unwrap();
+            all.push((id, world, animator.add(play).unwrap()));
+        }
+        let entries = character.palette().len();
+        let mut palettes = vec![Mat3x4::IDENTITY; entries * INSTANCES];
+        let actors: Vec<_> = all.iter().map(|(_, _, actor)| *actor).collect();
+        animator.palettes(&actors, &mut palettes[..]).unwrap();
+        let weights = vec![0.0; character.morph_weights().len()];
+        let mut hits = 0;
+        for number in 0..200 {
+            let (_, aim, _) = all[number % INSTANCES];
+            let up = vec3(0.0, rng.range(0.0, 1.8), 0.0);
+            let origin = vec3(rng.range(-9.0, 9.0), 1.0, rng.range(-9.0, 9.0));
+            let ray = Ray {
+                origin,
+                direction: aim.transform_point3(up) - origin,
+            };
+            let mut expected = Vec::new();
+            for ((id, world, _), palette) in all.iter().zip(palettes.chunks(entries)) {
+                let posed = Posed::new(&character, &skinner, palette, &weights).at(*world);
+                let of_one = posed.pick_all(&ray, Faces::Both).unwrap();
+                expected.extend(of_one.into_iter().map(|hit| (hit.distance, *id)));
+            }
+            expected.sort_by(|a, b| a.0.total_cmp(&b.0));
+            let found = crowd.pick_all(&ray, Faces::Both, 1).unwrap();
+            let ids = |hit: &InstanceHit| (hit.hit.distance, hit.instance);
+            let found: Vec<_> = found.iter().map(ids).collect();
+            assert_eq!(found, expected, "ray {number}");
+            let nearest = crowd.pick(&ray, Faces::Both, 1).unwrap();
+            let nearest = nearest.map(|hit| hit.hit.distance);
+            assert_eq!(nearest, expected.first().map(|(distance, _)| *distance));
+            hits += expected.len();
+        }
+        assert!(hits > 400, "{hits} hits");
         setup.destroy(crowd);
     });
 }

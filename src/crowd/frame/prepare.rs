@@ -3,7 +3,7 @@
 use super::cull::actor;
 use super::{Frame, Views};
 use crate::crowd::crowd::Crowd;
-use crate::crowd::instance::follow::placed;
+use crate::crowd::instance::places::placed;
 use crate::crowd::memory::buffers::{DEFORMS, SHADERS, VIEW_BYTES, Written};
 use crate::crowd::memory::history_buffer::words_in_use;
 use crate::crowd::memory::retire::Retired;

@@ -5,7 +5,7 @@ use crate::animator::{Actor, Animator, JointRef, NameOrId};
 use crate::character::Character;
 use crate::crowd::characters::no_character;
 use crate::crowd::crowd::Crowd;
-use crate::crowd::instance::follow::Others;
+use crate::crowd::instance::places::Others;
 use crate::crowd::instances::state::InstanceState;
 use crate::crowd::scene::Scene;
 use crate::crowd::visibility::marks::Marks;

@@ -4,6 +4,7 @@ use crate::animate::Starts;
 use crate::crowd::InstanceId;
 use crate::crowd::characters::LoadedCharacter;
 use crate::crowd::crowd::Crowd;
+use crate::crowd::visibility::cull::Placed;
 use crate::crowd::visibility::marks::Visibility;
 use crate::error::Result;
 use crate::gpu::palettes::{self, Row};
@@ -89,12 +90,12 @@ impl Crowd {
         let ray = DRay::new(ray)?;
         self.find_places();
         let (mut nearest, mut limit) = (None, f64::INFINITY);
-        self.each_posed(is_shown, |it, posed| {
+        self.each_posed(&ray, is_shown, |it, posed| {
             if let Some(hit) = posed.nearest(&ray, faces, limit)? {
                 limit = hit.distance;
                 nearest = Some(it.hit(hit));
             }
-            Ok(())
+            Ok(limit)
         })?;
         Ok(nearest)
     }
@@ -109,8 +110,9 @@ impl Crowd {
         let ray = DRay::new(ray)?;
         self.find_places();
         let mut hits = Vec::new();
-        self.each_posed(is_shown, |it, posed| {
-            posed.each_hit(&ray, faces, |hit| hits.push(it.hit(hit)))
+        self.each_posed(&ray, is_shown, |it, posed| {
+            posed.each_hit(&ray, faces, |hit| hits.push(it.hit(hit)))?;
+            Ok(f64::INFINITY)
         })?;
         order::sort_by(&mut hits, |a: &InstanceHit, b| {
             a.hit.distance.total_cmp(&b.hit.distance)
@@ -118,12 +120,15 @@ impl Crowd {
         Ok(hits)
     }
 
-    /// Calls `each` with every shown instance of characters that can be picked.
+    /// Calls `each` with every shown instance that can be picked and whose bounding sphere the ray
+    /// passes through. It returns the distance beyond which no more are wanted.
     fn each_posed(
         &mut self,
+        ray: &DRay,
         is_shown: impl Fn(&Visibility, u32) -> bool,
-        mut each: impl FnMut(&Target<'_>, &Posed<'_>) -> Result<()>,
+        mut each: impl FnMut(&Target<'_>, &Posed<'_>) -> Result<f64>,
     ) -> Result<()> {
+        let mut limit = f64::INFINITY;
         let Self {
             animators, scene, ..
         } = self;
@@ -136,7 +141,10 @@ impl Crowd {
             weights.resize(loaded.rig.morph_weights().len(), 0.0);
             let (format, each_rows) = (loaded.mesh.format(), loaded.palette_rows() as usize);
             let mut shown = loaded.members.clone();
-            shown.retain(|index| is_shown(&scene.visibility, *index));
+            shown.retain(|index| {
+                let Placed { center, radius, .. } = scene.visibility.placed(*index);
+                ray.reaches(center, radius, limit) && is_shown(&scene.visibility, *index)
+            });
             shown.sort_unstable();
             for shown in shown.chunks(TOGETHER) {
                 let states = shown
@@ -165,14 +173,12 @@ impl Crowd {
                     let posed = Posed::of((&loaded.rig, &cpu_skin.skinner), palette, &weights)
                         .at(world)
                         .hiding_bits(scene.visibility.hidden(*index));
-                    each(
-                        &Target {
-                            loaded,
-                            instance,
-                            world,
-                        },
-                        &posed,
-                    )?;
+                    let target = Target {
+                        loaded,
+                        instance,
+                        world,
+                    };
+                    limit = each(&target, &posed)?;
                 }
             }
         }
