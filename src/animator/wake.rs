@@ -8,19 +8,18 @@ const NONE: u32 = u32::MAX;
 
 /// Lists for times: each holds the times of one step in [`LISTS`].
 const STEPS_PER_S: f64 = 64.0;
-const LISTS: usize = 512;
+const LISTS: usize = 256;
 
 /// The list of actors that wake with the next update, whatever its time is.
 const NEXT: usize = LISTS;
 
-/// Actors in a block: as many as fit in 128 bytes, two cache lines.
-const PER_BLOCK: usize = 10;
+/// Actors in a block: as many as fit in a cache line.
+const PER_BLOCK: usize = 14;
 
 /// A part of a list. All blocks of a list but the first are full.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
 struct Block {
-    times_s: [f64; PER_BLOCK],
     actors: [u32; PER_BLOCK],
     /// The next block of its list, or of those that are free.
     next: u32,
@@ -28,7 +27,7 @@ struct Block {
     len: u16,
 }
 
-const _: () = assert!(size_of::<Block>() == 128);
+const _: () = assert!(size_of::<Block>() == 64);
 
 /// Actors by wake time: a timing wheel (Varghese and Lauck, "Hashed and Hierarchical Timing
 /// Wheels", 1987).
@@ -46,6 +45,8 @@ pub(super) struct WakeWheel {
     firsts: Vec<u32>,
     /// By actor: its block, and its number in the block in the lowest four bits.
     places: Vec<u32>,
+    /// By actor that is in a list: when it wakes.
+    times_s: Vec<f64>,
     /// The step of the last update.
     step: i64,
 }
@@ -57,13 +58,14 @@ impl Default for WakeWheel {
             free: NONE,
             firsts: vec![NONE; LISTS + 1],
             places: Vec::new(),
+            times_s: Vec::new(),
             step: i64::MIN,
         }
     }
 }
 
 clone_fields! {
-    WakeWheel { blocks, free, firsts, places, step }
+    WakeWheel { blocks, free, firsts, places, times_s, step }
 }
 
 /// The step that a time lies in.
@@ -88,6 +90,7 @@ impl WakeWheel {
         let blocks = actors.min(actors / PER_BLOCK + LISTS + 1);
         reserve_all(&mut self.blocks, blocks);
         reserve_all(&mut self.places, actors);
+        reserve_all(&mut self.times_s, actors);
     }
 
     /// Removes all actors.
@@ -96,6 +99,7 @@ impl WakeWheel {
         self.free = NONE;
         self.firsts.fill(NONE);
         self.places.clear();
+        self.times_s.clear();
         self.step = i64::MIN;
     }
 
@@ -105,6 +109,7 @@ impl WakeWheel {
         let index = actor as usize;
         if index >= self.places.len() {
             self.places.resize(index + 1, NONE);
+            self.times_s.resize(index + 1, f64::INFINITY);
         }
         self.remove(actor);
         if time_s == f64::INFINITY || time_s.is_nan() {
@@ -115,10 +120,11 @@ impl WakeWheel {
             // A time that has passed is found as one of the last update's step.
             false => list_of(step_of(time_s).max(self.step)),
         };
-        self.insert(actor, time_s, list);
+        self.times_s[index] = time_s;
+        self.insert(actor, list);
     }
 
-    fn insert(&mut self, actor: u32, time_s: f64, list: usize) {
+    fn insert(&mut self, actor: u32, list: usize) {
         let first = self.firsts[list];
         let has_room = |block: &Block| usize::from(block.len) < PER_BLOCK;
         let at = match self.blocks.get(first as usize) {
@@ -127,7 +133,7 @@ impl WakeWheel {
         };
         let block = &mut self.blocks[at as usize];
         let number = usize::from(block.len);
-        (block.times_s[number], block.actors[number]) = (time_s, actor);
+        block.actors[number] = actor;
         block.len += 1;
         self.places[actor as usize] = at << 4 | number as u32;
     }
@@ -135,7 +141,6 @@ impl WakeWheel {
     /// Puts an empty block before the others of a list. Returns its index.
     fn add_block(&mut self, list: usize) -> u32 {
         let block = Block {
-            times_s: [0.0; PER_BLOCK],
             actors: [NONE; PER_BLOCK],
             next: self.firsts[list],
             list: list as u16,
@@ -170,15 +175,13 @@ impl WakeWheel {
         let first = self.firsts[list];
         let block = &mut self.blocks[first as usize];
         block.len -= 1;
-        let last = usize::from(block.len);
-        let (time_s, moved) = (block.times_s[last], block.actors[last]);
-        if last == 0 {
+        let moved = block.actors[usize::from(block.len)];
+        if block.len == 0 {
             self.firsts[list] = block.next;
             self.free_block(first);
         }
         if moved != actor {
-            let block = &mut self.blocks[of];
-            (block.times_s[number], block.actors[number]) = (time_s, moved);
+            self.blocks[of].actors[number] = moved;
             self.places[moved as usize] = at;
         }
     }
@@ -206,13 +209,12 @@ impl WakeWheel {
             at = block.next;
             // Backward, those that were put in by ascending index come out by descending index,
             // which is sorted quickly.
-            for number in (0..usize::from(block.len)).rev() {
-                let (time_s, actor) = (block.times_s[number], block.actors[number]);
-                if time_s <= now_s {
+            for &actor in block.actors.iter().take(block.len.into()).rev() {
+                if self.times_s[actor as usize] <= now_s {
                     self.places[actor as usize] = NONE;
                     due.push(actor);
                 } else {
-                    self.insert(actor, time_s, list);
+                    self.insert(actor, list);
                 }
             }
         }
@@ -222,11 +224,8 @@ impl WakeWheel {
     fn turn_back(&mut self, now: i64) {
         self.step = now;
         for actor in 0..self.places.len() as u32 {
-            let at = self.places[actor as usize];
-            if at != NONE {
-                let (block, number) = place(at);
-                let time_s = self.blocks[block].times_s[number];
-                self.set(actor, time_s);
+            if self.places[actor as usize] != NONE {
+                self.set(actor, self.times_s[actor as usize]);
             }
         }
     }

@@ -1,0 +1,170 @@
+//! The state machine of an actor.
+
+use super::{Actor, parameter_id, undriven};
+use crate::animator::library::check_fade;
+use crate::animator::state::Driver;
+use crate::animator::{Animator, NameOrId};
+use crate::error::Result;
+use crate::id::Id;
+use crate::state_machine::{ParameterDesc, StateMachine, Value};
+use core::ops::DerefMut;
+
+/// The state machine of the actor.
+impl<A: DerefMut<Target = Animator>> Actor<A> {
+    /// Starts the character's state machine, from its initial states.
+    ///
+    /// Everything that the caller played on the layers of the state machine ends.
+    ///
+    /// # Errors
+    /// [`Error::Argument`](crate::Error::Argument) if the character has no state machine.
+    #[doc(alias = "drive")]
+    pub fn start_state_machine(&mut self) -> Result<()> {
+        let has_inertialisation = self.library().expect_state_machine()?.has_inertialisation();
+        if has_inertialisation {
+            self.animator.expect_special(self.id.index);
+        }
+        self.change(|it| {
+            if let Some(machine) = it.library.state_machine() {
+                it.mix().clear_below(machine.layer_count());
+                it.actor.driver = Some(Box::new(Driver::new(machine, it.local_s)));
+                if machine.has_inertialisation() {
+                    // Allocate now, so that no transition does.
+                    it.inertialiser().0.make_room();
+                }
+            }
+        });
+        Ok(())
+    }
+
+    /// Stops the state machine. What it played fades out over `fade_s` seconds.
+    ///
+    /// # Errors
+    /// [`Error::Argument`](crate::Error::Argument) for a fade that is negative or longer than an
+    /// hour.
+    pub fn stop_state_machine(&mut self, fade_s: f32) -> Result<()> {
+        check_fade("fade_s", fade_s)?;
+        self.change(|it| {
+            it.actor.driver = None;
+            it.mix().release_machine(fade_s);
+        });
+        Ok(())
+    }
+
+    /// Sets a float parameter, clamped to its range. It takes effect from the last update on.
+    ///
+    /// `parameter` is a name or an id. [`StateMachine::parameter`] looks an id up once, so that a
+    /// call for many actors searches for no name.
+    ///
+    /// # Errors
+    /// - [`Error::UnknownName`](crate::Error::UnknownName) or
+    ///   [`Error::NotFound`](crate::Error::NotFound) for a parameter that the state machine does
+    ///   not have.
+    /// - [`Error::At`](crate::Error::At) with the parameter, if it is of another kind, or the value
+    ///   is not finite.
+    /// - [`Error::Argument`](crate::Error::Argument) if no state machine drives the actor.
+    pub fn set_float<'n>(
+        &mut self,
+        parameter: impl Into<NameOrId<'n, Id<ParameterDesc>>>,
+        value: f32,
+    ) -> Result<()> {
+        self.set_parameter(parameter, Value::Float(value))
+    }
+
+    /// Moves a float parameter linearly to a value, over `over_s` seconds.
+    ///
+    /// It changes once per update.
+    ///
+    /// # Errors
+    /// - The same as [`Self::set_float`].
+    /// - [`Error::Argument`](crate::Error::Argument) for a duration that is negative or longer than
+    ///   an hour.
+    #[doc(alias = "damping")]
+    pub fn set_float_over<'n>(
+        &mut self,
+        parameter: impl Into<NameOrId<'n, Id<ParameterDesc>>>,
+        value: f32,
+        over_s: f32,
+    ) -> Result<()> {
+        check_fade("over_s", over_s)?;
+        let parameter = parameter.into();
+        self.with_driver(|machine, driver, local_s| {
+            let id = parameter_id(machine, parameter)?;
+            driver.set_over(machine, id, value, [local_s, over_s.into()])
+        })
+    }
+
+    /// Sets an int parameter, clamped to its range. Otherwise works like [`Self::set_float`].
+    ///
+    /// # Errors
+    /// The same as [`Self::set_float`].
+    pub fn set_int<'n>(
+        &mut self,
+        parameter: impl Into<NameOrId<'n, Id<ParameterDesc>>>,
+        value: i32,
+    ) -> Result<()> {
+        self.set_parameter(parameter, Value::Int(value))
+    }
+
+    /// Sets a bool parameter. Otherwise works like [`Self::set_float`].
+    ///
+    /// # Errors
+    /// The same as [`Self::set_float`].
+    pub fn set_bool<'n>(
+        &mut self,
+        parameter: impl Into<NameOrId<'n, Id<ParameterDesc>>>,
+        value: bool,
+    ) -> Result<()> {
+        self.set_parameter(parameter, Value::Bool(value))
+    }
+
+    /// Sets a trigger, until a transition consumes it or [`Self::reset_trigger`] clears it.
+    ///
+    /// # Errors
+    /// The same as [`Self::set_float`].
+    pub fn set_trigger<'n>(
+        &mut self,
+        parameter: impl Into<NameOrId<'n, Id<ParameterDesc>>>,
+    ) -> Result<()> {
+        self.set_parameter(parameter, Value::Trigger(true))
+    }
+
+    /// Clears a trigger.
+    ///
+    /// # Errors
+    /// The same as [`Self::set_float`].
+    pub fn reset_trigger<'n>(
+        &mut self,
+        parameter: impl Into<NameOrId<'n, Id<ParameterDesc>>>,
+    ) -> Result<()> {
+        self.set_parameter(parameter, Value::Trigger(false))
+    }
+
+    /// Sets a parameter of any kind. `Trigger(false)` clears a trigger.
+    ///
+    /// # Errors
+    /// The same as [`Self::set_float`].
+    pub fn set_parameter<'n>(
+        &mut self,
+        parameter: impl Into<NameOrId<'n, Id<ParameterDesc>>>,
+        value: Value,
+    ) -> Result<()> {
+        let parameter = parameter.into();
+        self.with_driver(|machine, driver, _| {
+            driver.set(machine, parameter_id(machine, parameter)?, value)
+        })
+    }
+
+    fn with_driver(
+        &mut self,
+        change: impl FnOnce(&StateMachine, &mut Driver, f64) -> Result<()>,
+    ) -> Result<()> {
+        self.driver()?;
+        self.animator.touch(self.id.index);
+        let it = self.animator.parts(self.id.index);
+        let machine = it.library.expect_state_machine()?;
+        let driver = it.actor.driver.as_deref_mut().ok_or(undriven())?;
+        change(machine, driver, it.local_s)?;
+        self.animator.changed(self.id.index);
+        Ok(())
+    }
+}
