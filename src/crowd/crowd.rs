@@ -1,5 +1,6 @@
 //! The crowd: what it consists of, its construction and its end.
 
+use super::animators::Animators;
 use super::desc::{MAX_FRAMES_IN_FLIGHT, MAX_VIEWS, check_desc};
 use super::history::Histories;
 use super::memory::buffers::{FrameBuffers, Writers};
@@ -13,7 +14,6 @@ use super::stats::{Counters, PoseTotals};
 use super::view_record::Prepared;
 use super::visibility::sorted::Sorted;
 use super::{Capacity, CrowdDesc, Side, Stages, Stats, ViewStats};
-use crate::animator::Animator;
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
@@ -75,8 +75,7 @@ pub struct Crowd {
     pub(crate) desc: CrowdDesc,
     pub(super) pipelines: Pipelines,
     pub(super) memory: Memory,
-    /// The animators of the characters, by index.
-    pub(super) animators: Vec<Option<Animator>>,
+    pub(super) animators: Animators,
     pub(super) scene: Scene,
     pub(super) frame: FrameState,
     pub(crate) time_s: f64,
@@ -204,7 +203,7 @@ impl Crowd {
                 uploads: Vec::new(),
                 retire_queue: RetireQueue::new(desc.frames_in_flight),
             },
-            animators: Vec::new(),
+            animators: Animators::default(),
             scene: Scene::new(&desc.capacity, desc.frames_in_flight),
             frame: FrameState {
                 views: Vec::with_capacity(desc.capacity.views as usize),

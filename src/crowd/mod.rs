@@ -6,7 +6,7 @@
 //! |---|---|
 //! | [`ids`], [`capacity`], [`desc`], [`view`], [`stats`] | plain data of the interface |
 //! | [`memory`] | buffers, ranges of them, and what is freed later |
-//! | [`characters`] | the characters and their data on the GPU |
+//! | [`characters`], [`animators`] | the characters, their data on the GPU, and their actors |
 //! | [`instances`] | the instance table, and who is attached to whom |
 //! | [`visibility`] | stage cull: what each view shows |
 //! | [`history`], [`view_record`] | what shaders read of a view |
@@ -16,6 +16,7 @@
 //! | [`instance`] | spawning, the handles of instances, picking |
 //! | [`frame`] | begin, prepare, draw |
 
+mod animators;
 mod capacity;
 mod character_desc;
 mod characters;

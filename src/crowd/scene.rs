@@ -1,6 +1,6 @@
 //! The characters and instances of a crowd, apart from their animators.
 
-use super::characters::{Characters, no_character};
+use super::characters::Characters;
 use super::instances::attachments::Attachments;
 use super::instances::state::{is_flipped, may_flip};
 use super::instances::table::Instances;
@@ -9,7 +9,7 @@ use super::producers::deforms::Deforms;
 use super::producers::gpu_poses::GpuPoses;
 use super::visibility::chunks::Chunks;
 use super::visibility::marks::Visibility;
-use super::{Capacity, CharacterId, InstanceId};
+use super::{Capacity, InstanceId};
 use crate::animator::Animator;
 use crate::crowd::SkinningStage;
 use crate::error::{Error, Result, expect_transform};
@@ -242,14 +242,4 @@ impl Scene {
             self.attachments.note(id.index);
         }
     }
-}
-
-/// The animator of a character.
-pub(super) fn animator_mut(
-    animators: &mut [Option<Animator>],
-    id: CharacterId,
-) -> Result<&mut Animator> {
-    let count = animators.len();
-    let animator = animators.get_mut(id.0 as usize).and_then(Option::as_mut);
-    animator.ok_or_else(|| no_character(id, count))
 }

@@ -236,19 +236,31 @@ fn views_and_rays_find_what_the_gpu_places() {
                 .collect();
             assert_eq!(shown, [stage.index(walker)]);
         }
-        let bounds = stage.crowd.instance(child).unwrap().bounds(0.4).unwrap();
-        let origin = Vec3::new(40.0, 1.0, 30.0);
-        let ray = Ray {
-            origin,
-            direction: bounds.center() - origin,
+        let aim = |stage: &Stage, time_s: f64| {
+            let bounds = stage.crowd.instance(child).unwrap().bounds(time_s).unwrap();
+            let origin = Vec3::new(40.0, 1.0, 30.0);
+            Ray {
+                origin,
+                direction: bounds.center() - origin,
+            }
         };
-        let hit = stage.crowd.pick(&ray, Faces::Both, u32::MAX).unwrap();
-        assert_eq!(hit.map(|hit| hit.instance), Some(child));
+        let pick = |stage: &mut Stage, ray: Ray| {
+            let hit = stage.crowd.pick(&ray, Faces::Both, u32::MAX).unwrap();
+            hit.map(|hit| hit.instance)
+        };
+        let ray = aim(&stage, 0.4);
+        for _ in 0..2 {
+            assert_eq!(pick(&mut stage, ray), Some(child));
+        }
         // Nothing of that counts as a change.
         assert_eq!(stage.frame(setup, 0.6, look(0.0)).1.changes, 0);
         // The parent moves away, and a detached child stays.
-        let mut handle = stage.crowd.instance_mut(walker).unwrap();
-        handle.set_transform(&at(-40.0, 0.0, 0.0)).unwrap();
+        let ray = aim(&stage, 0.6);
+        for (x, hit) in [(-20.0, None), (0.0, Some(child)), (-40.0, None)] {
+            let mut handle = stage.crowd.instance_mut(walker).unwrap();
+            handle.set_transform(&at(x, 0.0, 0.0)).unwrap();
+            assert_eq!(pick(&mut stage, ray), hit);
+        }
         let shown: Vec<u32> = stage.frame(setup, 0.7, look(0.0)).0.into_keys().collect();
         assert_eq!(shown, [stage.index(child)]);
         let before = stage.crowd.instance(child).unwrap().transform();

@@ -9,7 +9,7 @@ use crate::crowd::crowd::Crowd;
 use crate::crowd::instances::state::InstanceState;
 use crate::crowd::memory::buffers::{FrameBuffers, Written};
 use crate::crowd::producers::animated::{Animated, Destination};
-use crate::crowd::scene::{Scene, animator_mut};
+use crate::crowd::scene::Scene;
 use crate::crowd::{CharacterId, SkinningStage};
 use crate::error::Result;
 use crate::gpu::palettes::ROW_BYTES;
@@ -291,7 +291,7 @@ impl Crowd {
 
     /// Moves the instances of a character that follow their root motion.
     fn apply_root_motion(&mut self, character: CharacterId) -> Result<()> {
-        let animator = animator_mut(&mut self.animators, character)?;
+        let animator = self.animators.of_mut(character)?;
         let scene = &mut self.scene;
         for at in 0..animator.visited().len() {
             let visited = animator.visited().get(at).copied();

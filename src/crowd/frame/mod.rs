@@ -187,7 +187,7 @@ impl Crowd {
     /// instances that have been despawned since are left out.
     pub fn events(&self) -> impl Iterator<Item = AnimationEvent<InstanceId>> + '_ {
         let scene = &self.scene;
-        let animators = (0..).zip(&self.animators);
+        let animators = (0..).zip(&*self.animators);
         animators.flat_map(move |(character, animator)| {
             let events = animator.iter().flat_map(Animator::events);
             events.filter_map(move |event| {

@@ -44,7 +44,7 @@ impl Crowd {
     pub(in crate::crowd) fn activate_changed(&mut self) {
         let scene = &mut self.scene;
         scene.attachments.sort();
-        for (character, animator) in (0..).zip(&mut self.animators) {
+        for (character, animator) in (0..).zip(self.animators.unchanged()) {
             let (Some(loaded), Some(animator)) = (scene.characters.at(character), animator) else {
                 continue;
             };

@@ -134,7 +134,8 @@ impl Crowd {
         } = self;
         let (mut rows, mut weights) = (Vec::new(), Vec::new());
         for (number, loaded) in scene.characters.iter() {
-            let animator = animators.get_mut(number as usize).and_then(Option::as_mut);
+            let animator = animators.unchanged().get_mut(number as usize);
+            let animator = animator.and_then(Option::as_mut);
             let (Some(cpu_skin), Some(animator)) = (&loaded.cpu_skin, animator) else {
                 continue;
             };

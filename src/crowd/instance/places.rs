@@ -97,6 +97,10 @@ fn step<'a>(
 impl Crowd {
     /// Brings the CPU's copy of what the GPU places, and what can be picked, up to date.
     pub(in crate::crowd) fn find_places(&mut self) {
+        let uses = self.animators.uses();
+        if !self.scene.attachments.gpu_places.are_new(uses, self.time_s) {
+            return;
+        }
         let placed = self.scene.attachments.gpu_places.placed();
         let can_be_picked = |index: &u32| {
             let state = self.scene.instances.state(*index);

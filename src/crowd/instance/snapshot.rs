@@ -8,7 +8,6 @@ use crate::crowd::characters::LoadedCharacter;
 use crate::crowd::crowd::Crowd;
 use crate::crowd::instances::attachments::{Attachment, Tie};
 use crate::crowd::instances::state::InstanceState;
-use crate::crowd::scene::animator_mut;
 use crate::crowd::visibility::marks::{Marks, Visibility};
 use crate::crowd::{CharacterId, SkinningStage};
 use crate::error::{Error, Result, expect_finite, expect_index, expect_transform};
@@ -262,7 +261,7 @@ impl Crowd {
             let Some(loaded) = scene.characters.at_mut(index) else {
                 continue;
             };
-            let animator = animator_mut(&mut self.animators, CharacterId(index))?;
+            let animator = self.animators.of_mut(CharacterId(index))?;
             let members = from.characters.get(index as usize);
             let members = members
                 .filter(|members| !members.list.is_empty())
@@ -356,7 +355,7 @@ impl Crowd {
     ) -> Result<()> {
         let character = CharacterId(index);
         let loaded = self.scene.characters.get(character)?;
-        animator_mut(&mut self.animators, character)?.check(&members.animator)?;
+        self.animators.of_mut(character)?.check(&members.animator)?;
         if members.list.len() != members.animator.len() {
             return Err(Error::invalid(
                 "snapshot",

@@ -3,7 +3,7 @@
 use super::control::check_tint;
 use crate::animator::{ActorId, JointRef, NameOrId, Play, RootMotionMode};
 use crate::crowd::crowd::Crowd;
-use crate::crowd::scene::{Scene, animator_mut};
+use crate::crowd::scene::Scene;
 use crate::crowd::{Attachment, CharacterId, InstanceId, SkinningStage};
 #[cfg(doc)]
 use crate::error::Error;
@@ -242,7 +242,7 @@ impl Crowd {
         spawn: &Spawn<'_>,
         more: usize,
     ) -> Result<ActorId> {
-        let animator = animator_mut(&mut self.animators, character)?;
+        let animator = self.animators.of_mut(character)?;
         animator.expect_actor(more);
         if !spawn.driven {
             return animator.add(spawn.play);
@@ -281,7 +281,7 @@ impl Crowd {
         if let Some(poses) = &mut self.scene.gpu_poses {
             poses.leave((character.0, id.index), CpuReason::Chosen);
         }
-        animator_mut(&mut self.animators, character)?.remove(actor)?;
+        self.animators.of_mut(character)?.remove(actor)?;
         let loaded = self.scene.characters.get_mut(character)?;
         loaded.flipped -= usize::from(flipped);
         loaded.hiding -= usize::from(hides);

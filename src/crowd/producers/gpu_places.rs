@@ -23,6 +23,8 @@ pub(in crate::crowd) struct GpuPlaces {
     is_changed: Vec<bool>,
     /// Those that the last [`Self::settle`] took.
     settled: Vec<u32>,
+    /// The uses of animators and the time for which the CPU knows where the instances are.
+    known_at: Option<(u64, f64)>,
 }
 
 impl Default for GpuPlaces {
@@ -34,6 +36,7 @@ impl Default for GpuPlaces {
             changed: Vec::new(),
             is_changed: Vec::new(),
             settled: Vec::new(),
+            known_at: None,
         }
     }
 }
@@ -80,6 +83,13 @@ impl GpuPlaces {
         })
     }
 
+    /// Returns true if the CPU does not know where they are, which it does from now on: after these
+    /// uses of animators, and at this time.
+    pub(in crate::crowd) fn are_new(&mut self, uses: u64, time_s: f64) -> bool {
+        let now = Some((uses, time_s));
+        core::mem::replace(&mut self.known_at, now) != now
+    }
+
     /// A slot that is free, if there is one.
     pub(in crate::crowd) fn take(&mut self) -> Option<u32> {
         self.slots.allocate(1)
@@ -93,6 +103,7 @@ impl GpuPlaces {
         let before = core::mem::replace(own, *record);
         if before != *record {
             self.note(slot);
+            self.known_at = None;
         }
         for (level, change) in [(before.level, u32::MAX), (record.level, 1)] {
             let at = level.wrapping_sub(1) as usize;

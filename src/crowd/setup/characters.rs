@@ -5,7 +5,6 @@ use crate::character::Character;
 use crate::crowd::characters::{LoadedCharacter, no_character};
 use crate::crowd::crowd::{Crowd, Memory};
 use crate::crowd::memory::retire::Retired;
-use crate::crowd::scene::animator_mut;
 use crate::crowd::{CharacterDesc, CharacterId};
 use crate::error::{ArgumentFault, Error, Result};
 use crate::gpu::{MemoryAllocator, SkinnedMesh, Upload, expect_own};
@@ -238,7 +237,7 @@ impl Crowd {
         character: CharacterId,
         solver: impl Into<IkSolver>,
     ) -> Result<Id<IkSolver>> {
-        animator_mut(&mut self.animators, character)?.add_solver(solver)
+        self.animators.of_mut(character)?.add_solver(solver)
     }
 
     /// All characters, in the order in which they were added.

@@ -5,7 +5,6 @@ use crate::character::Character;
 use crate::crowd::CharacterId;
 use crate::crowd::characters::LoadedCharacter;
 use crate::crowd::crowd::Crowd;
-use crate::crowd::scene::animator_mut;
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
@@ -55,7 +54,7 @@ impl Crowd {
         let members = &self.scene.characters.get(id)?.members;
         let fits = self.scene.instances.check_resize(members, &loaded.sizes());
         let animator = fits.and_then(|()| {
-            let animator = animator_mut(&mut self.animators, id)?;
+            let animator = self.animators.of_mut(id)?;
             animator.replace_noting(character, &mut misfits)?;
             Ok(animator)
         });

@@ -1,0 +1,48 @@
+//! The animators of a crowd.
+
+use crate::animator::Animator;
+use crate::crowd::CharacterId;
+use crate::crowd::characters::no_character;
+use crate::error::Result;
+use core::ops::{Deref, DerefMut};
+
+/// The animators of a crowd's characters, by character.
+#[derive(Debug, Default)]
+pub(super) struct Animators {
+    list: Vec<Option<Animator>>,
+    uses: u64,
+}
+
+impl Animators {
+    /// A number that is another one after each use that may have changed an actor.
+    pub(super) fn uses(&self) -> u64 {
+        self.uses
+    }
+
+    /// The animators, for uses that change no actor.
+    pub(super) fn unchanged(&mut self) -> &mut [Option<Animator>] {
+        &mut self.list
+    }
+
+    /// The animator of a character.
+    pub(super) fn of_mut(&mut self, id: CharacterId) -> Result<&mut Animator> {
+        let count = self.len();
+        let animator = self.get_mut(id.0 as usize).and_then(Option::as_mut);
+        animator.ok_or_else(|| no_character(id, count))
+    }
+}
+
+impl Deref for Animators {
+    type Target = Vec<Option<Animator>>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.list
+    }
+}
+
+impl DerefMut for Animators {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        self.uses += 1;
+        &mut self.list
+    }
+}
