@@ -106,14 +106,15 @@ impl DRay {
         })
     }
 
-    /// Returns true if it passes through a sphere, or may do so, at most `limit` away.
+    /// The least distance at which it may meet what is in a sphere, which may be negative. `None` if
+    /// it passes by the sphere.
     #[cfg(feature = "vulkan")]
-    pub(crate) fn reaches(&self, center: Vec3, radius: f32, limit: f64) -> bool {
+    pub(crate) fn reaches(&self, center: Vec3, radius: f32) -> Option<f64> {
         let (to_center, radius) = (center.as_dvec3() - self.origin, f64::from(radius));
         let along = to_center.dot(self.direction);
         let aside = to_center - along * self.direction;
         let misses = aside.length_squared() > radius * radius;
-        !(misses || along < -radius || along > limit + radius)
+        (!misses && along >= -radius).then_some(along - radius)
     }
 
     fn line(&self) -> Line {
