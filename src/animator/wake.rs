@@ -35,7 +35,7 @@ const _: () = assert!(size_of::<Block>() == 64);
 /// Each actor is in it at most once. Its time can be changed, and it can be removed, all in constant
 /// time. An update looks only at the lists of the time that passed since the last one. The lists are
 /// of blocks, so that reading one does not wait for memory once for each actor. Nothing is allocated
-/// once it has held every actor, in as many lists as there can be.
+/// for actors that memory was reserved for.
 #[derive(Debug)]
 pub(super) struct WakeWheel {
     blocks: Vec<Block>,
