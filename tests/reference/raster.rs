@@ -120,6 +120,13 @@ impl Flat {
         [(b, c), (c, a), (a, b)].map(|(from, to)| (to - from).perp_dot(at - from) / area)
     }
 
+    /// Returns true if a part is out of the picture, which a device may cut off.
+    fn is_clipped(&self, extent: vk::Extent2D) -> bool {
+        let size = DVec2::new(extent.width.into(), extent.height.into());
+        let outside = |corner: &DVec2| corner.cmplt(DVec2::ZERO).any() || corner.cmpgt(size).any();
+        self.corners.iter().any(outside)
+    }
+
     fn depth(&self, at: DVec2) -> f64 {
         let flat = self.flat(at);
         let corner = |i: usize| flat[i] * self.now[i].z / self.now[i].w;
@@ -127,6 +134,13 @@ impl Flat {
     }
 
     fn motion(&self, at: DVec2) -> DVec2 {
+        let [now, then] = self.positions(at);
+        now - then
+    }
+
+    /// Where the point of a pixel is and was, in normalised device coordinates. If it was behind the
+    /// camera, it counts as not moved.
+    fn positions(&self, at: DVec2) -> [DVec2; 2] {
         let flat = self.flat(at);
         // Perspective-correct: divided by the distance.
         let parts = [0, 1, 2].map(|i| flat[i] / self.now[i].w);
@@ -134,11 +148,7 @@ impl Flat {
         let mix = |of: &[DVec4; 3]| -> DVec4 { (0..3).map(|i| of[i] * parts[i] / sum).sum() };
         let (now, then) = (mix(&self.now), mix(&self.then));
         let flat = |clip: DVec4| clip.truncate().truncate() / clip.w;
-        if then.w > 0.0 {
-            flat(now) - flat(then)
-        } else {
-            DVec2::ZERO
-        }
+        [flat(now), flat(if then.w > 0.0 { then } else { now })]
     }
 }
 
@@ -221,6 +231,11 @@ pub fn sights(
                 None
             }
             [(depth, depth_error, flat), ..] => {
+                let grid = if flat.is_clipped(extent) {
+                    grid.clipped()
+                } else {
+                    grid
+                };
                 let spread = grid.spread(at, |at| flat.motion(at).to_array());
                 Some((
                     index,
@@ -230,7 +245,7 @@ pub fn sights(
                         depth,
                         depth_error,
                         motion: flat.motion(at),
-                        motion_error: DVec2::from(spread) + precision::MOTION,
+                        motion_error: DVec2::from(spread) + precision::motion(flat.positions(at)),
                     }),
                 ))
             }
