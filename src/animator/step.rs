@@ -56,9 +56,8 @@ impl Animator {
 
     /// Reads what the visits of a batch of due actors read.
     ///
-    /// These reads do not depend on each other, so the processor waits for all of them at once. Most
-    /// of the time of a visit is such waits. If most actors are due, the processor reads ahead by
-    /// itself.
+    /// These reads do not depend on each other, so the processor waits for all of them at once. If
+    /// most actors are due, it reads ahead by itself.
     fn fetch(&self, batch: Range<usize>) {
         if self.schedule.due.len() > self.actors.len() / 4 {
             return;

@@ -32,10 +32,10 @@ const _: () = assert!(size_of::<Block>() == 64);
 /// Actors by wake time: a timing wheel (Varghese and Lauck, "Hashed and Hierarchical Timing
 /// Wheels", 1987).
 ///
-/// Each actor is in it at most once. Its time can be changed, and it can be removed, all in constant
-/// time. An update looks only at the lists of the time that passed since the last one. The lists are
-/// of blocks, so that reading one does not wait for memory once for each actor. Nothing is allocated
-/// for actors that memory was reserved for.
+/// Each actor is in it at most once. Its time can be changed, and it can be removed, all in
+/// constant time. An update looks only at the lists of the time that passed since the last one. The
+/// lists are of blocks, so that reading one does not wait for memory once for each actor. Nothing
+/// is allocated for actors that memory was reserved for.
 #[derive(Debug)]
 pub(super) struct WakeWheel {
     blocks: Vec<Block>,

@@ -106,8 +106,8 @@ impl DRay {
         })
     }
 
-    /// The least distance at which it may meet what is in a sphere, which may be negative. `None` if
-    /// it passes by the sphere.
+    /// The least distance at which it may meet what is in a sphere, which may be negative. `None`
+    /// if it passes by the sphere.
     #[cfg(feature = "vulkan")]
     pub(crate) fn reaches(&self, center: Vec3, radius: f32) -> Option<f64> {
         let (to_center, radius) = (center.as_dvec3() - self.origin, f64::from(radius));

@@ -270,8 +270,8 @@ fn changes_between_frames_are_seen() {
     });
 }
 
-/// Instances that a ray passes by are left out by their bounding spheres. The hits are those of each
-/// character by itself.
+/// Instances that a ray passes by are left out by their bounding spheres. The hits are those of
+/// each character by itself.
 #[test]
 fn hits_in_a_crowd_are_those_of_its_characters() {
     const INSTANCES: usize = 60;

@@ -5,11 +5,11 @@
 //!
 //! - The framebuffer coordinates of a vertex are rounded to fixed point: see [`Grid`].
 //! - `f32` arithmetic is rounded. Sums and products are rounded correctly, which adds a relative
-//!   error of 2^-24 ([`ROUNDING`]). A division may be off by 2.5 ULP, which is 5 of them ("Precision
-//!   and Operation of SPIR-V Instructions"). The constants below count the roundings between a
-//!   vertex and a pixel, as if all had the same sign.
-//! - A colour becomes one of the two nearest integers ("Conversion From Floating-Point to Normalized
-//!   Fixed-Point"), so it is off by less than 1 of 255 each time it is stored.
+//!   error of 2^-24 ([`ROUNDING`]). A division may be off by 2.5 ULP, which is 5 of them
+//!   ("Precision and Operation of SPIR-V Instructions"). The constants below count the roundings
+//!   between a vertex and a pixel, as if all had the same sign.
+//! - A colour becomes one of the two nearest integers ("Conversion From Floating-Point to
+//!   Normalized Fixed-Point"), so it is off by less than 1 of 255 each time it is stored.
 
 use throng::ash::vk;
 use throng::glam::DVec2;
@@ -26,9 +26,9 @@ const DIVISION: f64 = 5.0;
 
 /// Bound of a motion's error by roundings, in normalised device coordinates.
 ///
-/// A motion is the difference of two positions. Each is the quotient of two interpolated values, and
-/// its error is relative to its magnitude, or to 1 if that is less: the sums that it comes from have
-/// terms of that size. The position then may be out of the picture.
+/// A motion is the difference of two positions. Each is the quotient of two interpolated values,
+/// and its error is relative to its magnitude, or to 1 if that is less: the sums that it comes from
+/// have terms of that size. The position then may be out of the picture.
 pub fn motion([now, then]: [DVec2; 2]) -> DVec2 {
     let magnitudes = now.abs().max(DVec2::ONE) + then.abs().max(DVec2::ONE);
     magnitudes * (VERTEX + 2.0 * INTERPOLATION + DIVISION) * ROUNDING
@@ -67,8 +67,8 @@ pub struct Grid {
 ///
 /// A triangle that is thinner than a step may turn over when its corners are rounded. It then shows
 /// its other side. Along the outline of a curved surface, such triangles cover a line as wide as a
-/// step. With 8 bits, one sample in 256 is hit, which no picture shows. With 4 bits it is one in 16:
-/// of the pixels on an outline with 4 samples each, every fourth has a wrong sample.
+/// step. With 8 bits, one sample in 256 is hit, which no picture shows. With 4 bits it is one in
+/// 16: of the pixels on an outline with 4 samples each, every fourth has a wrong sample.
 pub const OUTLINE_BITS: u32 = 8;
 
 impl Grid {

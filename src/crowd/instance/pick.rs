@@ -50,9 +50,10 @@ impl Crowd {
     /// to be drawn, use [`Frame::pick`](crate::Frame::pick), which respects a view's list, too.
     ///
     /// # Cost
-    /// Instances whose bounding spheres the ray misses cost a few nanoseconds. The others are posed
-    /// and tested triangle by triangle. If the GPU places attached instances that can be hit, the
-    /// first call after a change or a new frame finds out where all of these are.
+    /// An instance whose bounding sphere the ray misses costs a few nanoseconds. The others are
+    /// posed, nearest sphere first, until none that is left can be nearer than the hit. If the GPU
+    /// places attached instances that can be hit, the first call after a change or a new frame
+    /// finds out where all of these are.
     ///
     /// # Errors
     /// [`Error::Argument`](crate::Error::Argument) if the ray is not finite or has no direction.
