@@ -58,7 +58,8 @@ pub(crate) struct ActorState {
     pub(super) own_pose: Option<Box<OwnPose>>,
     pub(super) springs: Springs,
     pub(super) goals: Goals,
-    /// Its own pose as a clip of a single frame.
+    /// Its own pose as a clip of a single frame, made by its animator's poser. It exists exactly if
+    /// its own pose does.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(super) own_clip: Option<Box<Clip>>,
     pub(super) weights: Option<Box<Weights>>,
@@ -105,14 +106,17 @@ impl ActorState {
         self.take_over(from);
     }
 
-    /// Makes the clip of its own pose, if it has one.
+    /// Makes the clip of its own pose with its animator's poser. Without such a pose, it has no
+    /// clip.
     pub(super) fn update_own_clip(&mut self, poser: &BatchPoser) {
-        if let Some(own) = &self.own_pose {
-            let clip = || Box::new(poser.single_clip());
-            self.own_clip
-                .get_or_insert_with(clip)
-                .set_single(own.local());
-        }
+        let Some(own) = &self.own_pose else {
+            self.own_clip = None;
+            return;
+        };
+        let clip = || Box::new(poser.single_clip());
+        self.own_clip
+            .get_or_insert_with(clip)
+            .set_single(own.local());
     }
 
     /// The id at this index, if it is alive.

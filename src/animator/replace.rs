@@ -2,11 +2,13 @@
 
 use super::library::Library;
 use super::mapping::Mapping;
-use super::{Animator, EventQueue};
+use super::{Animator, EventQueue, PlayRecord};
 use crate::character::Character;
 use crate::error::Result;
+use crate::palette::PaletteFormat;
 use core::fmt::{Display, Formatter};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Something that a replaced character had, and that the new one lacks.
 ///
@@ -81,6 +83,7 @@ impl Animator {
     ///   replaced by the state in which its layer starts.
     /// - What is gone ends at once, and is listed in the result with the number of actors that it
     ///   affects. The list is empty if everything fits.
+    /// - A pose that the caller set ends, too, if the new character cannot represent it.
     /// - Spring bones start anew, and inertialised transitions end.
     /// - Events that were not delivered yet are lost, and so are those of the last update.
     ///
@@ -110,13 +113,16 @@ impl Animator {
     #[doc(alias("reload", "hot reload"))]
     pub fn replace(&mut self, character: &Character) -> Result<Vec<Misfit>> {
         let mut misfits = Misfits::default();
-        self.replace_noting(character, &mut misfits)?;
+        self.replace_noting(character, None, &mut misfits)?;
         Ok(misfits.list())
     }
 
+    /// Replaces the character, and adds what is gone to `misfits`. Poses that the caller set must
+    /// fit the palette format `fits`, if there is one.
     pub(crate) fn replace_noting(
         &mut self,
         character: &Character,
+        fits: Option<(Arc<Character>, PaletteFormat)>,
         misfits: &mut Misfits,
     ) -> Result<()> {
         let mut fresh = Self::new(character)?;
@@ -126,7 +132,7 @@ impl Animator {
             self.touch(*index);
         }
         let old = core::mem::replace(&mut self.library, fresh.library);
-        self.poser = fresh.poser;
+        (self.poser, self.fits) = (fresh.poser, fits);
         let map = Mapping::new(&old, &self.library);
         self.queue = EventQueue::default();
         self.queue.reserve(self.actors.len());
@@ -138,6 +144,7 @@ impl Animator {
             .adopt(&old.skeleton, &self.library.skeleton, &map.joints);
         for index in actors {
             self.adopt(index, (&old, &map), misfits);
+            self.adopt_pose(index, (&old, &map), misfits);
             self.changed(index);
         }
         Ok(())
@@ -182,9 +189,6 @@ impl Animator {
             (None, _) => {}
         }
         actor.inertialisation = None;
-        if let Some(own) = &mut actor.own_pose {
-            own.adopt((&old.skeleton, &library.skeleton), &map.joints);
-        }
         let counts = [library.expressions.len(), library.morph_weights.len()];
         if let Some(weights) = &mut actor.weights {
             weights.adopt(old, map, counts, &mut lost);
@@ -197,6 +201,34 @@ impl Animator {
         }
         if inertialised || self.actors[index].may_be_special {
             self.expect_special(index);
+        }
+    }
+    /// Fits the pose that the caller set for an actor. The actor loses it if the new skeleton or
+    /// palette format cannot represent it.
+    fn adopt_pose(&mut self, index: u32, (old, map): (&Library, &Mapping), misfits: &mut Misfits) {
+        // Its clip has the joints of the old character.
+        self.actors[index].own_clip = None;
+        let Some(mut own) = self.actors[index].own_pose.take() else {
+            return;
+        };
+        own.adopt((&old.skeleton, &self.library.skeleton), &map.joints);
+        let fits = self.check_own(&own).is_ok();
+        let actor = &mut self.actors[index];
+        if fits {
+            actor.own_pose = Some(own);
+            actor.update_own_clip(&self.poser);
+            return;
+        }
+        let mut mix = super::Mix {
+            library: &self.library,
+            pools: &mut self.pools,
+            layers: &mut actor.layers,
+            local_s: actor.clock.local_s(self.now_s),
+        };
+        let is_pose = |record: &PlayRecord| record.has(PlayRecord::FLAG_POSE);
+        if mix.records().iter().any(is_pose) {
+            misfits.note(Some(index), "pose", "set by the caller");
+            mix.retain_records(|record| !is_pose(record));
         }
     }
 }

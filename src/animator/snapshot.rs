@@ -5,7 +5,7 @@ use super::ActorId;
 use super::actors::ActorState;
 use super::event::{AnimationEventKind, EventQueue};
 use super::identity::Identity;
-use super::state::{BlendPlay, MOST};
+use super::state::{BlendPlay, MOST, OwnPose};
 use super::step::check_time;
 use super::{Actor, ActorMut, Animator, PlayRecord};
 use crate::clip::components;
@@ -405,15 +405,7 @@ impl Animator {
             driver.check(library.expect_state_machine()?)?;
         }
         if let Some(own) = &state.own_pose {
-            own.check(library.skeleton.len())?;
-            for joint in own.local() {
-                expect_extent("local pose", components(joint))?;
-            }
-            if let Some(model) = own.model() {
-                self.check_fit(model)?;
-            } else {
-                self.check_fit_of_local(own.local())?;
-            }
+            self.check_own(own)?;
         }
         if let Some(transition) = &state.inertialisation {
             transition.check(library.skeleton.len(), library.morph_weights.len())?;
@@ -424,6 +416,18 @@ impl Animator {
         }
         state.springs.check(&library.springs)?;
         expect_transform("world_from_model", &state.world.into())
+    }
+
+    /// Checks a pose that was set for this character or for another one.
+    pub(super) fn check_own(&mut self, own: &OwnPose) -> Result<()> {
+        own.check(self.library.skeleton.len())?;
+        for joint in own.local() {
+            expect_extent("local pose", components(joint))?;
+        }
+        match own.model() {
+            Some(model) => self.check_fit(model),
+            None => self.check_fit_of_local(own.local()),
+        }
     }
 }
 

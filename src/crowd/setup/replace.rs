@@ -55,7 +55,8 @@ impl Crowd {
         let fits = self.scene.instances.check_resize(members, &loaded.sizes());
         let animator = fits.and_then(|()| {
             let animator = self.animators.of_mut(id)?;
-            animator.replace_noting(character, &mut misfits)?;
+            let fits = (Arc::clone(&loaded.rig), loaded.mesh.format());
+            animator.replace_noting(character, Some(fits), &mut misfits)?;
             Ok(animator)
         });
         let animator = animator.inspect_err(|_| {

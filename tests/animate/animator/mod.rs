@@ -14,6 +14,7 @@
 //! - [`rest`]: actors that do not change cost nothing.
 //! - [`records`]: the plain data that an actor plays, and its own time.
 //! - [`replace`]: the character is replaced by another.
+//! - [`replacing`]: the same with random operations, poses that the caller set, and restores.
 //! - [`snapshot`]: save and restore.
 //! - [`wake`]: the order in which actors wake.
 //! - [`bits`]: changes that must not affect a palette.
@@ -35,6 +36,7 @@ mod machines;
 mod reach;
 mod records;
 mod replace;
+mod replacing;
 mod rest;
 mod script;
 mod snapshot;

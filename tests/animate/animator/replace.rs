@@ -65,7 +65,7 @@ fn desc() -> AnimationDesc {
     }
 }
 
-fn build(change: impl FnOnce(&mut RawCharacter, &mut AnimationDesc)) -> Character {
+pub(super) fn build(change: impl FnOnce(&mut RawCharacter, &mut AnimationDesc)) -> Character {
     let (mut raw, mut animation) = (RawCharacter::mannequin(), desc());
     change(&mut raw, &mut animation);
     let options = ImportOptions {
