@@ -58,9 +58,10 @@ impl<'a> Playback<'a> {
 // SAFETY: library, own pose and records are of the animator whose poser evaluates them.
 // - The clips are those of the library, or a pose that `BatchPoser::single_clip` made. The library
 //   and the poser's rig are of the same character, whose clips have the joints of its skeleton.
+//   `Animator::replace` replaces library and poser together, and makes the clips of poses anew.
 // - The records' masks come from `Library::mask` or the set's `machine_masks`, so they are among
-//   the masks of the set, which `Animator::new` gave the poser. Neither changes afterwards. Those of
-//   a snapshot were checked by `Library::check_mask`.
+//   the masks of the set, which `Animator::new` gave the poser. `Layers::adopt` maps them to those
+//   of a character that replaces theirs. Those of a snapshot were checked by `Library::check_mask`.
 unsafe impl PlanSource for Playback<'_> {
     fn len(&self) -> usize {
         1
