@@ -1,7 +1,7 @@
 //! Poses as clips of a single frame.
 
 use super::poser::BatchPoser;
-use crate::clip::{Block, COMPONENTS, Clip, Property, components};
+use crate::clip::{Block, COMPONENTS, Clip, Property, WeightKeys, components};
 use crate::simd::{Row, WIDTH};
 use crate::skeleton::Transform;
 
@@ -34,8 +34,10 @@ impl Clip {
         }
     }
 
-    /// Returns true if its pose changes with time.
+    /// Returns true if its pose or its morph weights change with time.
     pub(crate) fn changes_pose(&self) -> bool {
-        self.timing.frames > 1 || !self.kept.is_empty()
+        self.timing.frames > 1
+            || !self.kept.is_empty()
+            || self.weights.iter().any(WeightKeys::change)
     }
 }

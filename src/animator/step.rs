@@ -325,7 +325,7 @@ fn walks_until_s(library: &Library, records: &[PlayRecord]) -> f64 {
     until_s.fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// The time from which the played records no longer change the pose.
+/// The time from which the played records no longer change the pose and the morph weights.
 fn still_from_s(library: &Library, records: &[PlayRecord]) -> f64 {
     let still_s = records.iter().map(|record| {
         let clip = library.clips.get(usize::from(record.clip));

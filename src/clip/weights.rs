@@ -103,6 +103,14 @@ impl WeightKeys {
         }
     }
 
+    /// Returns true if a weight changes with time.
+    pub(crate) fn change(&self) -> bool {
+        match self {
+            Self::Even(even) => even.columns.iter().any(|column| column.width > 0),
+            Self::Curve(track) => track.keys.times_s.len() > 1,
+        }
+    }
+
     /// Size in bytes.
     pub(crate) fn size(&self) -> usize {
         match self {

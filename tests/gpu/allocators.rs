@@ -3,96 +3,14 @@
 use crate::reference::picture::{covered, different};
 use crate::reference::ribbon::{built, ribbon};
 use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, target};
+use crate::support::memory::OneEach;
 use crate::support::{CONFIGS, SMALL, Setup, each, view};
-use std::error::Error;
-use std::ptr::NonNull;
-use throng::ash::{self, vk};
+use throng::ash::vk;
 use throng::glam::Vec3;
-use throng::gpu::{GpuAllocator, MemoryAllocator, MemoryBlock, MemoryRequest};
+use throng::gpu::{GpuAllocator, MemoryAllocator, MemoryRequest};
 use throng::gpu_allocator::MemoryLocation;
 use throng::gpu_allocator::vulkan::{Allocation, Allocator};
 use throng::{Capacity, Crowd, Spawn};
-
-/// Gives each buffer and image a memory object of its own.
-struct OneEach {
-    device: ash::Device,
-    types: vk::PhysicalDeviceMemoryProperties,
-    blocks: usize,
-}
-
-impl OneEach {
-    fn new(setup: &Setup) -> Self {
-        let context = &setup.context;
-        let types = unsafe {
-            context
-                .instance
-                .get_physical_device_memory_properties(context.physical_device)
-        };
-        Self {
-            device: context.device.clone(),
-            types,
-            blocks: 0,
-        }
-    }
-}
-
-/// The handle of its blocks.
-struct Own;
-
-unsafe impl MemoryAllocator for OneEach {
-    fn device(&self) -> vk::Device {
-        self.device.handle()
-    }
-
-    fn allocate(
-        &mut self,
-        request: &MemoryRequest<'_>,
-    ) -> Result<MemoryBlock, Box<dyn Error + Send + Sync>> {
-        use vk::MemoryPropertyFlags as Flags;
-        let mapped = request.location != MemoryLocation::GpuOnly;
-        let wanted = if mapped {
-            Flags::HOST_VISIBLE | Flags::HOST_COHERENT
-        } else {
-            Flags::DEVICE_LOCAL
-        };
-        let fits = |index: &u32| {
-            let flags = self.types.memory_types[*index as usize].property_flags;
-            (request.requirements.memory_type_bits >> index) & 1 == 1 && flags.contains(wanted)
-        };
-        let index = (0..self.types.memory_type_count).find(fits);
-        let mut flags = vk::MemoryAllocateFlagsInfo::default();
-        if request.device_address {
-            flags = flags.flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
-        }
-        let info = vk::MemoryAllocateInfo::default()
-            .allocation_size(request.requirements.size)
-            .memory_type_index(index.ok_or("no such memory")?)
-            .push_next(&mut flags);
-        let memory = unsafe { self.device.allocate_memory(&info, None)? };
-        let start = if mapped {
-            let flags = vk::MemoryMapFlags::empty();
-            unsafe { self.device.map_memory(memory, 0, vk::WHOLE_SIZE, flags)? }
-        } else {
-            std::ptr::null_mut()
-        };
-        self.blocks += 1;
-        Ok(MemoryBlock {
-            memory,
-            offset: 0,
-            mapped: NonNull::new(start.cast()),
-            handle: Box::new(Own),
-        })
-    }
-
-    unsafe fn free(&mut self, block: MemoryBlock) -> Result<(), Box<dyn Error + Send + Sync>> {
-        if !block.handle.is::<Own>() {
-            return Err("the block is from another kind of allocator".into());
-        }
-        unsafe { self.device.free_memory(block.memory, None) };
-        self.blocks -= 1;
-        Ok(())
-    }
-}
 
 /// Calls `run` with an allocator: that of the context if there is no other.
 fn with<R>(
@@ -156,7 +74,9 @@ fn an_allocator_of_the_engines_own_draws_the_same() {
         let mut own = Some(OneEach::new(setup));
         let picture = drawn(setup, &mut own);
         assert_eq!(different(&usual, &picture, 0), 0);
-        assert_eq!(own.unwrap().blocks, 0);
+        let mut own = own.unwrap();
+        assert_eq!(own.blocks, 0);
+        own.release();
     });
 }
 
@@ -189,6 +109,7 @@ fn the_allocation_of_a_block_cannot_be_taken_out() {
 fn blocks_of_another_kind_of_allocator_are_refused() {
     let mut setup = Setup::new(CONFIGS[0]);
     let mut own = OneEach::new(&setup);
+    let device = setup.context.device.clone();
     let mut usual = setup.context.allocator();
     let refusal = "the block is from another kind of allocator";
 
@@ -197,7 +118,7 @@ fn blocks_of_another_kind_of_allocator_are_refused() {
     let refused = unsafe { usual.free(block) }.unwrap_err();
     assert_eq!(refused.to_string(), refusal);
     // It is still there to be freed, or the validation layer has a message.
-    unsafe { own.device.free_memory(memory, None) };
+    unsafe { device.free_memory(memory, None) };
 
     let allocated =
         |usual: &GpuAllocator<&mut Allocator>| usual.get().generate_report().total_allocated_bytes;

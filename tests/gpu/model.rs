@@ -4,8 +4,10 @@
 //! saw of a frame is compared when its frame index is begun again: the lists of visible instances,
 //! every record and every palette, bit for bit. Palettes that the GPU computed, and transforms of
 //! attached instances, are compared within a bound. What instances play decides which side poses
-//! them, and changes it in any frame.
+//! them, and changes it in any frame. Characters are replaced, and the crowd goes back to snapshots.
+//! An access outside the crowd's buffers ends the program.
 
+mod changes;
 mod frames;
 mod operations;
 
@@ -16,11 +18,13 @@ use crate::support::frames::FramesInFlight;
 use crate::support::lists::List;
 use crate::support::probe::{Output, Probe};
 use crate::support::{Setup, each};
-use frames::check;
+use changes::Saved;
+use frames::{Stamps, check};
 use std::collections::{BTreeMap, HashMap};
 use throng::animator::{ActorId, Animator};
 use throng::character::Character;
 use throng::glam::Affine3A;
+use throng::import::RawCharacter;
 use throng::mesh::PaletteJoint;
 use throng::motion::LoopMode;
 use throng::palette::Mat3x4;
@@ -28,12 +32,12 @@ use throng::skeleton::Transform;
 use throng::{Capacity, CharacterId, InstanceId, Side, Stages};
 
 const FRAMES_IN_FLIGHT: u32 = 3;
-const OPERATIONS: usize = 2500;
+const OPERATIONS: usize = 5000;
 const START: Capacity = Capacity {
     instances: 8,
     palette_entries: 120,
     views: 1,
-    attachments: 2,
+    attachments: 6,
     ..Capacity::DEFAULT
 };
 
@@ -119,7 +123,12 @@ struct Part {
     entries: usize,
     /// The instances by their table index.
     expected: BTreeMap<u32, Expected>,
+    /// Who they are.
+    lives: BTreeMap<u32, Life>,
 }
+
+/// An instance between two restores: nothing connects its motion before and after one.
+type Life = (InstanceId, usize);
 
 /// The data that a frame in flight should have seen.
 #[derive(Default)]
@@ -131,6 +140,11 @@ struct Flight {
 
 struct Model {
     rng: Rng,
+    /// The characters that can replace each other.
+    variants: Vec<Vec<Character>>,
+    /// The variant that each character is.
+    versions: Vec<usize>,
+    /// The characters as they are.
     kinds: Vec<Character>,
     /// One animator for each character, on one thread, that plays the same clips.
     animators: Vec<Animator>,
@@ -151,6 +165,10 @@ struct Model {
     switches: usize,
     /// The sides that posed the instances in the last frame.
     sides: HashMap<InstanceId, bool>,
+    saved: Vec<Saved>,
+    replaced: usize,
+    restored: usize,
+    stamps: Stamps,
 }
 
 impl Member {
@@ -194,19 +212,22 @@ fn of_model(character: &Character, model: &[Affine3A]) -> Vec<Mat3x4> {
         .collect()
 }
 
-fn kinds() -> Vec<Character> {
-    let raws = [
-        ribbon(3),
-        ribbon(9),
-        random::character(5),
-        random::character(8),
-    ];
-    let mut kinds: Vec<Character> = raws.map(|raw| built(raw).character).into();
+/// Characters, and what replaces each of them: with more joints, fewer, or the same.
+fn variants() -> Vec<Vec<Character>> {
     // A character without clips.
-    let mut still = ribbon(4);
-    still.animations.clear();
-    kinds.push(built(still).character);
-    kinds
+    let still = |joints| RawCharacter {
+        animations: Vec::new(),
+        ..ribbon(joints)
+    };
+    let raws = [
+        vec![ribbon(3), ribbon(12)],
+        vec![ribbon(9), ribbon(5)],
+        vec![random::character(5)],
+        vec![random::character(8)],
+        vec![still(4), still(2)],
+    ];
+    let of = |raws: Vec<RawCharacter>| raws.into_iter().map(|raw| built(raw).character).collect();
+    raws.into_iter().map(of).collect()
 }
 
 #[test]
@@ -226,15 +247,17 @@ fn thousands_of_operations_are_seen_as_the_model_has_them() {
 
 /// Runs random operations on a crowd with these stages.
 fn run(setup: &mut Setup, seed: u64, stages: Stages) {
+    setup.guard_memory();
     let mut start = START;
     if stages.animate == Side::Gpu {
         // Palettes always fit, since the GPU would refuse no instance. See shared_poses.rs.
         start.palette_entries = 1 << 16;
     }
     let mut crowd = setup.crowd_with(stages, FRAMES_IN_FLIGHT, start);
-    let kinds = kinds();
+    let variants = variants();
+    let kinds: Vec<Character> = variants.iter().map(|all| all[0].clone()).collect();
     let mut add = |character: &Character| {
-        let added = crowd.add_character(&mut setup.context.allocator(), character);
+        let added = crowd.add_character(&mut setup.allocator(), character);
         added.unwrap()
     };
     let ids: Vec<CharacterId> = kinds.iter().map(&mut add).collect();
@@ -242,6 +265,8 @@ fn run(setup: &mut Setup, seed: u64, stages: Stages) {
     let mut model = Model {
         rng: Rng::new(seed),
         animators: kinds.iter().map(animator).collect(),
+        versions: vec![0; kinds.len()],
+        variants,
         kinds,
         ids,
         members: Vec::new(),
@@ -256,7 +281,12 @@ fn run(setup: &mut Setup, seed: u64, stages: Stages) {
         placed_on_gpu: 0,
         switches: 0,
         sides: HashMap::new(),
+        saved: Vec::new(),
+        replaced: 0,
+        restored: 0,
+        stamps: Stamps::new(),
     };
+    model.save(&crowd);
     let mut frames_in_flight = FramesInFlight::new(&setup.context, FRAMES_IN_FLIGHT);
     let probe = Probe::new(
         &setup.context,
@@ -273,15 +303,13 @@ fn run(setup: &mut Setup, seed: u64, stages: Stages) {
             let frame_index = model.rng.below(FRAMES_IN_FLIGHT as usize) as u32;
             frames_in_flight.wait(&setup.context, frame_index);
             let flight = std::mem::take(&mut flights[frame_index as usize]);
-            check(
-                &flight,
-                &outputs[frame_index as usize].words(&setup.context),
-            );
+            let words = outputs[frame_index as usize].words(&setup.context);
+            check(&flight, &words, &mut model.stamps);
             if model.rng.chance(5) {
                 // The frame is begun and skipped. Nothing may be lost.
                 model.now_s += 0.01;
                 model.update();
-                let allocator = &mut setup.context.allocator();
+                let allocator = &mut setup.allocator();
                 unsafe { crowd.begin_frame(allocator, frame_index, model.now_s) }.unwrap();
             } else {
                 let on = (&probe, outputs.as_slice());
@@ -293,11 +321,12 @@ fn run(setup: &mut Setup, seed: u64, stages: Stages) {
     for frame_index in 0..FRAMES_IN_FLIGHT {
         frames_in_flight.wait(&setup.context, frame_index);
         let words = &outputs[frame_index as usize].words(&setup.context);
-        check(&flights[frame_index as usize], words);
+        check(&flights[frame_index as usize], words, &mut model.stamps);
     }
     println!(
         "{}, {stages:?}: {} frames, {} refused, capacity {:?}, {} alive at the end, {:e} from \
-             scalar code, {} poses, {} places and {} changes of side on the GPU",
+             scalar code, {} poses, {} places and {} changes of side on the GPU, {} replaced, \
+             {} restored",
         setup.config.name,
         model.frames,
         model.refused,
@@ -306,8 +335,11 @@ fn run(setup: &mut Setup, seed: u64, stages: Stages) {
         model.worst,
         model.posed_on_gpu,
         model.placed_on_gpu,
-        model.switches
+        model.switches,
+        model.replaced,
+        model.restored
     );
+    assert!(model.replaced > 40 && model.restored > 20);
     assert!(model.worst < APART, "{:e}", model.worst);
     assert!(model.refused > 50 && model.frames > 200);
     assert_eq!(

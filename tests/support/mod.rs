@@ -4,6 +4,7 @@
 //! - the configurations in which a crowd can be set up,
 //! - drivers' missing features that are expected,
 //! - frames in flight,
+//! - memory in which an access outside a buffer ends the program,
 //! - probes that read back the data that shaders see.
 
 #![allow(
@@ -16,11 +17,13 @@ pub mod exceptions;
 pub mod frames;
 mod gate;
 pub mod lists;
+pub mod memory;
 pub mod own;
 pub mod probe;
 
 pub use gate::Change;
 use gate::{End, Use};
+use memory::{Memory, OneEach};
 use std::sync::OnceLock;
 use throng::ash::{self, vk};
 use throng::glam::camera::rh;
@@ -87,6 +90,8 @@ pub struct Setup {
     pub context: Context,
     end: End,
     pub config: Config,
+    /// An allocator in place of the context's.
+    own: Option<OneEach>,
 }
 
 /// Keeps the loader, the driver and the layer in memory until the process ends.
@@ -135,6 +140,20 @@ impl Setup {
             context,
             end,
             config,
+            own: None,
+        }
+    }
+
+    /// From now on, crowds have memory in which an access outside a buffer ends the program.
+    pub fn guard_memory(&mut self) {
+        self.own = Some(OneEach::new(self));
+    }
+
+    /// The allocator of crowds.
+    pub fn allocator(&mut self) -> Memory<'_> {
+        match &mut self.own {
+            Some(own) => Memory::Own(own),
+            None => Memory::Usual(self.context.allocator()),
         }
     }
 
@@ -188,7 +207,7 @@ impl Setup {
 
     pub fn crowd(&mut self, frames_in_flight: u32, capacity: Capacity) -> Crowd {
         let desc = self.crowd_desc(frames_in_flight, capacity);
-        Crowd::new(&self.device(), &mut self.context.allocator(), &desc).unwrap()
+        Crowd::new(&self.device(), &mut self.allocator(), &desc).unwrap()
     }
 
     /// A crowd whose stage cull runs on this side, and whose stage animate runs on the CPU.
@@ -208,12 +227,16 @@ impl Setup {
             stages,
             ..self.crowd_desc(frames_in_flight, capacity)
         };
-        Crowd::new(&self.device(), &mut self.context.allocator(), &desc).unwrap()
+        Crowd::new(&self.device(), &mut self.allocator(), &desc).unwrap()
     }
 
     pub fn destroy(&mut self, crowd: Crowd) {
         self.context.wait_idle().unwrap();
-        unsafe { crowd.destroy(&mut self.context.allocator()) };
+        unsafe { crowd.destroy(&mut self.allocator()) };
+        if let Some(own) = &mut self.own {
+            assert_eq!(own.blocks, 0);
+            own.release();
+        }
         let report = self.context.allocator().get().generate_report();
         assert!(report.allocations.is_empty(), "{:?}", report.allocations);
     }

@@ -116,9 +116,9 @@ impl<A: Deref<Target = Animator>> Actor<A> {
         self.state().is_resting(self.animator.now_s)
     }
 
-    /// The version of its pose: while it stays the same, so does the pose.
+    /// The version of its pose: while it stays the same, so do the pose and the morph weights.
     ///
-    /// `None` if the pose may be different at any later time. Otherwise an engine that writes
+    /// `None` if either may be different at any later time. Otherwise an engine that writes
     /// palettes needs to write this actor's only when the version changes.
     #[must_use]
     pub fn pose_version(&self) -> Option<u32> {

@@ -256,9 +256,15 @@ impl InstanceMut<'_> {
     ///
     /// It stays where it is now: see [`Instance::transform`](crate::Instance::transform).
     pub fn detach(&mut self) -> bool {
+        let world = self.transform();
+        self.detach_at(&world)
+    }
+
+    /// Detaches the instance from its parent, and puts it where it is now, which the caller knows.
+    pub(in crate::crowd) fn detach_at(&mut self, world: &Affine3A) -> bool {
         let attached = self.attachment().is_some();
-        let (actor, world) = (self.state().actor, self.transform());
-        let moved = world != self.actor.transform();
+        let actor = self.state().actor;
+        let moved = *world != self.actor.transform();
         let CrowdMut {
             animator,
             scene,
@@ -268,7 +274,7 @@ impl InstanceMut<'_> {
         scene.attachments.unlink(id.index);
         let left_gpu = scene.attachments.take_left(id.index);
         if moved || left_gpu {
-            scene.put(animator, *id, &world, false);
+            scene.put(animator, *id, world, false);
         }
         if attached {
             animator.continue_root(actor);

@@ -47,6 +47,8 @@ pub(in crate::crowd) struct Instances {
     computed: u32,
     /// The length of the table when a frame was last prepared.
     uploaded: usize,
+    /// The largest length of the table when a frame was prepared. A restore can shrink the table.
+    most_uploaded: usize,
 }
 
 /// Rows of a palette entry of the ring.
@@ -84,6 +86,7 @@ impl Instances {
             moved: false,
             computed: 0,
             uploaded: 0,
+            most_uploaded: 0,
         }
     }
 
@@ -149,6 +152,7 @@ impl Instances {
     /// Clears the list of changes after they were recorded.
     pub(in crate::crowd) fn settle(&mut self) {
         self.uploaded = self.states.len();
+        self.most_uploaded = self.most_uploaded.max(self.uploaded);
         self.settled.clear();
         core::mem::swap(&mut self.changed, &mut self.settled);
         for index in &self.settled {
@@ -332,6 +336,12 @@ impl Instances {
     /// The length of the table that a frame has uploaded: the records that growth copies.
     pub(in crate::crowd) fn uploaded(&self) -> u32 {
         self.uploaded as u32
+    }
+
+    /// The number of indices that any frame has uploaded. Growth copies what the GPU counts of them
+    /// even if the table has shrunk, because histories have records of all of them.
+    pub(in crate::crowd) fn most_uploaded(&self) -> u32 {
+        self.most_uploaded as u32
     }
 
     /// The number of indices of the table that were ever used.

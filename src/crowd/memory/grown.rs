@@ -1,7 +1,7 @@
 //! The buffers before growth, which the next frame copies on the GPU.
 
 use crate::crowd::memory::buffers::FrameBuffers;
-use crate::crowd::memory::work::{TableLayout, WorkBuffer};
+use crate::crowd::memory::work::{GrownCounts, TableLayout, WorkBuffer};
 use crate::gpu::{Buffer, Device, MemoryAllocator};
 use ash::vk;
 
@@ -14,14 +14,12 @@ pub(in crate::crowd) struct Grown {
     plays: Option<Buffer>,
     /// Bytes of lists in the work buffer, which come before everything else.
     morphs: u64,
-    /// The records and the chunks that they hold.
-    counts: (u32, u32),
+    counts: GrownCounts,
 }
 
 impl Grown {
-    /// Takes the buffers out of those that are replaced. They hold the records of this many
-    /// instances, and this many chunks.
-    pub(in crate::crowd) fn take(replaced: &mut FrameBuffers, counts: (u32, u32)) -> Self {
+    /// Takes the buffers out of those that are replaced.
+    pub(in crate::crowd) fn take(replaced: &mut FrameBuffers, counts: GrownCounts) -> Self {
         Self {
             table: core::mem::replace(&mut replaced.table, Buffer::null()),
             layout: replaced.table_layout,
@@ -43,7 +41,7 @@ impl Grown {
         cmd: vk::CommandBuffer,
         to: &FrameBuffers,
     ) {
-        let (instances, chunks) = self.counts;
+        let counts = &self.counts;
         let copy = |from: vk::Buffer, to: vk::Buffer, region: vk::BufferCopy| {
             if region.size > 0 {
                 // SAFETY: `cmd` is recording outside a render pass, by this function's contract.
@@ -51,7 +49,7 @@ impl Grown {
                 unsafe { device.raw.cmd_copy_buffer(cmd, from, to, &[region]) };
             }
         };
-        for region in self.layout.kept(&to.table_layout, instances) {
+        for region in self.layout.kept(&to.table_layout, counts) {
             copy(self.table.handle, to.table.handle, region);
         }
         if let (Some(from), Some(to)) = (&self.plays, &to.plays) {
@@ -60,7 +58,7 @@ impl Grown {
         }
         if let (Some(from), Some(to)) = (&self.work, &to.work) {
             let handles = (from.buffer.handle, to.buffer.handle);
-            for region in from.kept(to, chunks) {
+            for region in from.kept(to, counts.chunks) {
                 copy(handles.0, handles.1, region);
             }
             // Morph weights come first in both.

@@ -250,6 +250,16 @@ pub(in crate::crowd) struct TableLayout {
     pub(in crate::crowd) bytes: u64,
 }
 
+/// What the buffers before growth hold.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::crowd) struct GrownCounts {
+    /// The records of the table.
+    pub(in crate::crowd) records: u32,
+    /// The indices of the table that the GPU has counters of: see `shown.glsl`.
+    pub(in crate::crowd) counters: u32,
+    pub(in crate::crowd) chunks: u32,
+}
+
 /// Bytes of what `shaders/include/shown.glsl` has of an instance.
 const SHOWN_BYTES: u64 = 8;
 
@@ -268,23 +278,27 @@ impl TableLayout {
         }
     }
 
-    /// Copies for growth: the sections of the first `count` instances.
-    pub(in crate::crowd) fn kept(&self, new: &Self, count: u32) -> [vk::BufferCopy; 4] {
-        let region = |from, to, each: u64| vk::BufferCopy {
+    /// Copies for growth: the records of the table, and all counters.
+    ///
+    /// A counter never starts again: otherwise the stamps of an index could repeat, and motion
+    /// vectors would follow a history's record of an instance that is gone.
+    pub(in crate::crowd) fn kept(&self, new: &Self, counts: &GrownCounts) -> [vk::BufferCopy; 4] {
+        let region = |from, to, bytes: u64| vk::BufferCopy {
             src_offset: from,
             dst_offset: to,
-            size: u64::from(count) * each,
+            size: bytes,
         };
+        let (records, counters) = (u64::from(counts.records), u64::from(counts.counters));
         let culls = u64::from(self.bytes > self.actors);
         [
-            region(0, 0, size_of::<GpuInstance>() as u64),
+            region(0, 0, records * size_of::<GpuInstance>() as u64),
             region(
                 self.actors,
                 new.actors,
-                culls * size_of::<GpuActor>() as u64,
+                culls * records * size_of::<GpuActor>() as u64,
             ),
-            region(self.levels, new.levels, culls * 4),
-            region(self.shown, new.shown, culls * SHOWN_BYTES),
+            region(self.levels, new.levels, culls * records * 4),
+            region(self.shown, new.shown, culls * counters * SHOWN_BYTES),
         ]
     }
 

@@ -7,7 +7,7 @@ use crate::crowd::memory::buffers::FrameBuffers;
 use crate::crowd::memory::grown::Grown;
 use crate::crowd::memory::history_buffer::HistoryBuffer;
 use crate::crowd::memory::retire::Retired;
-use crate::crowd::memory::work::WorkCapacity;
+use crate::crowd::memory::work::{GrownCounts, WorkCapacity};
 use crate::crowd::{Capacity, CharacterId, CrowdDesc, SkinningStage};
 #[cfg(doc)]
 use crate::error::Error;
@@ -97,8 +97,12 @@ impl Crowd {
         let retire_queue = &mut self.memory.retire_queue;
         // If growth has not been recorded since the last one, the buffers before that have
         // everything.
-        let counts = (self.scene.instances.uploaded(), self.scene.chunks.copied());
-        let holds = counts != (0, 0) || replaced.work.is_some();
+        let counts = GrownCounts {
+            records: self.scene.instances.uploaded(),
+            counters: self.scene.instances.most_uploaded(),
+            chunks: self.scene.chunks.copied(),
+        };
+        let holds = counts.records > 0 || replaced.work.is_some();
         let uploaded = holds && self.scene.visibility.prepared_in() > 0;
         if uploaded && self.memory.grown.is_none() {
             self.memory.grown = Some(Grown::take(&mut replaced, counts).into());

@@ -2,16 +2,54 @@
 
 use crate::animator::{Misfit, Misfits, joints_by_name, moved};
 use crate::character::Character;
-use crate::crowd::CharacterId;
 use crate::crowd::characters::LoadedCharacter;
 use crate::crowd::crowd::Crowd;
+use crate::crowd::{CharacterId, InstanceId};
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
 use crate::gpu::{CpuReason, MemoryAllocator, expect_own};
 use crate::id::Id;
-use crate::skeleton::Socket;
+use crate::skeleton::{Joint, Socket};
+use glam::Affine3A;
 use std::sync::Arc;
+
+/// An attached instance whose joint is gone: the joint of the old character, and its world
+/// transform.
+type Unfit = (InstanceId, Id<Joint>, Affine3A);
+
+/// Finds the sockets of a character in another one, by name.
+struct SameSocket<'a> {
+    before: &'a Character,
+    now: &'a Character,
+    joints: Vec<Option<u16>>,
+}
+
+impl<'a> SameSocket<'a> {
+    fn new(before: &'a Character, now: &'a Character) -> Self {
+        Self {
+            before,
+            now,
+            joints: joints_by_name(before.skeleton(), now.skeleton()),
+        }
+    }
+
+    /// The socket of the same name, or the same offset from the joint of the same name.
+    fn find(&self, socket: &Socket) -> Option<Socket> {
+        let at = self
+            .before
+            .sockets()
+            .iter()
+            .position(|other| other == socket);
+        let name = at.map(|at| self.before.socket_name(Id::new(at as u16)));
+        let same = name.and_then(|name| self.now.socket(name).ok());
+        let same = same.and_then(|same| self.now.sockets().get(same.index()).copied());
+        same.or_else(|| {
+            let joint = Id::new(moved(&self.joints, socket.joint.0)?);
+            Some(Socket { joint, ..*socket })
+        })
+    }
+}
 
 impl Crowd {
     /// Replaces a character in place, for example because an artist has saved its file again.
@@ -19,7 +57,7 @@ impl Crowd {
     /// Its instances stay alive and go on playing what they play, as
     /// [`Animator::replace`](crate::animator::Animator::replace) describes. Hidden parts, and the
     /// joints and sockets that others are attached to, are found by their names, too. An instance
-    /// that is attached to a joint that is gone is detached. The id of the character stays valid,
+    /// that is attached to a joint that is gone is detached, and stays where it is. The id of the character stays valid,
     /// and the options of [`CharacterDesc`](crate::CharacterDesc) stay those with which it was
     /// added.
     ///
@@ -49,6 +87,7 @@ impl Crowd {
             let old = self.scene.characters.get(id)?;
             (old.desc, old.deforms)
         };
+        let unfit = self.unfit_attachments(id, character)?;
         let (mut loaded, mut upload) = self.load(allocator, character, &desc, deforms)?;
         let mut misfits = Misfits::default();
         let members = &self.scene.characters.get(id)?.members;
@@ -74,7 +113,7 @@ impl Crowd {
         let Some(old) = self.scene.characters.replace(id, loaded) else {
             return Ok(Vec::new());
         };
-        self.fit_attachments(id, &old, &mut misfits)?;
+        self.fit_attachments(id, (&old, unfit), &mut misfits)?;
         self.fit_parts(id, &old, &mut misfits)?;
         let scene = &mut self.scene;
         scene.chunks.make_room(&mut scene.characters, id.0);
@@ -96,50 +135,59 @@ impl Crowd {
         Ok(misfits.list())
     }
 
-    /// Lets what is attached to instances of a replaced character follow the joints of its names.
+    /// The instances that are attached to joints or sockets that another character in place of
+    /// theirs would lack. Each has the place where it is now, which the other's joints cannot tell.
+    fn unfit_attachments(&self, id: CharacterId, now: &Character) -> Result<Vec<Unfit>> {
+        let old = self.scene.characters.get(id)?;
+        let same = SameSocket::new(&old.rig, now);
+        let mut unfit = Vec::new();
+        for child in old
+            .members
+            .iter()
+            .flat_map(|it| self.scene.attachments.children(*it))
+        {
+            let attachment = self.scene.attachments.of(child);
+            let Some(lost) = attachment.filter(|it| same.find(&it.socket).is_none()) else {
+                continue;
+            };
+            if let Some(child) = self.scene.instances.id(child) {
+                let world = self.instance(child)?.transform();
+                unfit.push((child, lost.socket.joint, world));
+            }
+        }
+        Ok(unfit)
+    }
+
+    /// Lets what is attached to instances of a replaced character follow the joints of its names,
+    /// and detaches the rest.
     fn fit_attachments(
         &mut self,
         id: CharacterId,
-        old: &LoadedCharacter,
+        (old, unfit): (&LoadedCharacter, Vec<Unfit>),
         misfits: &mut Misfits,
     ) -> Result<()> {
+        for (child, joint, world) in unfit {
+            let joint = old.rig.skeleton().joints().get(joint.index());
+            misfits.note(
+                Some(child.index),
+                "joint",
+                joint.map_or("", |joint| &joint.name),
+            );
+            self.instance_mut(child)?.detach_at(&world);
+        }
         let scene = &mut self.scene;
         let new = scene.characters.get(id)?;
-        let joints = joints_by_name(old.rig.skeleton(), new.rig.skeleton());
-        let (before, now) = (&old.rig, &new.rig);
-        let find = |socket: &Socket| {
-            let named = before.sockets().iter().position(|other| other == socket);
-            let named = named.map(|at| before.socket_name(Id::new(at as u16)));
-            let named = named.and_then(|name| now.sockets().get(now.socket(name).ok()?.index()));
-            let named = named.copied();
-            named.or_else(|| {
-                let joint = Id::new(moved(&joints, socket.joint.0)?);
-                Some(Socket { joint, ..*socket })
-            })
-        };
-        let mut gone = Vec::new();
+        let same = SameSocket::new(&old.rig, &new.rig);
         for member in &new.members {
             let children: Vec<u32> = scene.attachments.children(*member).collect();
             scene.attachments.note(*member);
             for child in children {
-                let Some(attachment) = scene.attachments.of_mut(child) else {
-                    continue;
-                };
-                if let Some(socket) = find(&attachment.socket) {
+                if let Some(attachment) = scene.attachments.of_mut(child)
+                    && let Some(socket) = same.find(&attachment.socket)
+                {
                     attachment.socket = socket;
-                    continue;
                 }
-                let joint = old
-                    .rig
-                    .skeleton()
-                    .joints()
-                    .get(attachment.socket.joint.index());
-                misfits.note(Some(child), "joint", joint.map_or("", |joint| &joint.name));
-                gone.extend(scene.instances.id(child));
             }
-        }
-        for child in gone {
-            self.instance_mut(child)?.detach();
         }
         Ok(())
     }

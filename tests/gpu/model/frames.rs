@@ -1,6 +1,6 @@
 //! Frames: the expected data, and the data that the probe saw.
 
-use super::{APART, Expected, Flight, Member, Model, Part, apart};
+use super::{APART, Expected, Flight, Life, Member, Model, Part, apart};
 use crate::reference::ribbon::rest_palette;
 use crate::support::frames::{EXTENT, FramesInFlight};
 use crate::support::lists::lists;
@@ -120,8 +120,7 @@ impl Model {
         let expected: Vec<_> = (0..self.kinds.len())
             .map(|kind| self.expected(crowd, kind, (mask, listed.as_deref())))
             .collect();
-        let context = &mut setup.context;
-        let begun = unsafe { crowd.begin_frame(&mut context.allocator(), frame_index, self.now_s) };
+        let begun = unsafe { crowd.begin_frame(&mut setup.allocator(), frame_index, self.now_s) };
         let mut frame = begun.unwrap();
         self.check_playing(frame.crowd());
         let views = [View {
@@ -140,21 +139,32 @@ impl Model {
             let lists = lists(&frame, views[0], self.ids[kind], all);
             let lists = lists.into_iter().map(|list| {
                 let at = word;
-                list.record((&context.device, cmd), (probe, output), entries, at);
+                list.record((&setup.context.device, cmd), (probe, output), entries, at);
                 word += list.words(entries);
                 (at, list)
             });
             flight.parts.push(Part {
                 lists: lists.collect(),
                 entries,
+                lives: self.lives(frame.crowd(), kind),
                 expected,
             });
         }
         self.check_stats(&frame.stats(), &flight);
-        Probe::finish(&context.device, cmd);
+        Probe::finish(&setup.context.device, cmd);
         frames_in_flight.submit(&setup.context, frame_index);
         self.frames += 1;
         flight
+    }
+
+    /// Who the instances of a character are, by table index.
+    fn lives(&self, crowd: &Crowd, kind: usize) -> BTreeMap<u32, Life> {
+        let of_kind = self.members.iter().filter(|m| m.character == kind);
+        let life = |member: &Member| {
+            let index = crowd.instance(member.id).unwrap().table_index();
+            (index, (member.id, self.restored))
+        };
+        of_kind.map(life).collect()
     }
 
     /// Counts who was posed on which side.
@@ -259,8 +269,13 @@ fn near(seen: &[u32], wanted: &[u32]) -> bool {
     apart(&seen, &wanted) < APART
 }
 
+/// Who had each stamp at each index of the table.
+pub(super) type Stamps = HashMap<(u32, u32), Life>;
+
 /// Compares the data that a frame saw with the expected data.
-pub(super) fn check(flight: &Flight, words: &[u32]) {
+///
+/// Two instances at an index never have the same stamp, because motion vectors would connect them.
+pub(super) fn check(flight: &Flight, words: &[u32], stamps: &mut Stamps) {
     for (kind, part) in flight.parts.iter().enumerate() {
         let (entries, expected) = (part.entries, &part.expected);
         let lists = part.lists.iter();
@@ -276,6 +291,10 @@ pub(super) fn check(flight: &Flight, words: &[u32]) {
             record.extend(seen_record.tint.map(f32::to_bits));
             record.push(seen_record.user);
             check_normals(&seen_record);
+            if let Some(life) = part.lives.get(&words[0]) {
+                let known = stamps.entry((words[0], seen_record.stamp)).or_insert(*life);
+                assert_eq!(known, life, "the stamp {} repeats", seen_record.stamp);
+            }
             let in_ring = (seen_record.palette >> 32) as u32 == GpuInstance::NONE;
             let one = Expected {
                 record,

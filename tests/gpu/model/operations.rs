@@ -11,7 +11,7 @@ use throng::skeleton::Joint;
 use throng::{Capacity, Crowd, Error, Id, InstanceId, Play, Spawn};
 
 impl Model {
-    fn entries(&self) -> u32 {
+    pub(super) fn entries(&self) -> u32 {
         let of = |member: &Member| self.kinds[member.character].palette().len() as u32;
         self.members.iter().map(of).sum()
     }
@@ -306,12 +306,10 @@ impl Model {
             // Sometimes less than the present capacity: nothing shrinks.
             palette_entries: self.capacity.palette_entries + self.rng.below(60) as u32 - 10,
             views: 1 + self.rng.below(2) as u32,
-            attachments: self.rng.below(6) as u32,
+            attachments: self.rng.below(20) as u32,
             ..Capacity::DEFAULT
         };
-        crowd
-            .reserve(&mut setup.context.allocator(), &capacity)
-            .unwrap();
+        crowd.reserve(&mut setup.allocator(), &capacity).unwrap();
         let max = |a: u32, b: u32| a.max(b);
         self.capacity = Capacity {
             instances: max(self.capacity.instances, capacity.instances),
@@ -324,11 +322,14 @@ impl Model {
     }
 
     pub(super) fn operate(&mut self, setup: &mut Setup, crowd: &mut Crowd) {
-        match self.rng.below(100) {
+        match self.rng.below(105) {
+            100 | 101 => self.replace(setup, crowd),
+            102 | 103 => self.restore(crowd),
+            104 => self.save(crowd),
             0..34 => self.spawn(crowd),
             34..54 if !self.members.is_empty() => self.despawn(crowd),
-            54..85 if !self.members.is_empty() => self.change(crowd),
-            85..92 if !self.members.is_empty() => self.attach(crowd),
+            54..80 if !self.members.is_empty() => self.change(crowd),
+            80..92 if !self.members.is_empty() => self.attach(crowd),
             92..99 if !self.dead.is_empty() => self.touch_the_dead(crowd),
             99 if self.rng.chance(2) => self.grow(setup, crowd),
             _ => {}

@@ -1,6 +1,6 @@
 //! Random events between frames, in any order.
 
-use super::stage::{HISTORIES, World, dancer, worst};
+use super::stage::{HISTORIES, World, dancer, face, worst};
 use crate::reference::rng::Rng;
 use crate::reference::sweep::rounds;
 use crate::support::frames::EXTENT;
@@ -53,10 +53,30 @@ fn views(rng: &mut Rng, histories: u32) -> Vec<View> {
     each.collect()
 }
 
-fn happen(rng: &mut Rng, setup: &mut Setup, world: &mut World, time_s: f64) {
+/// Something happens at a time, which goes back if the crowd does.
+fn happen(rng: &mut Rng, setup: &mut Setup, world: &mut World, time: &mut f64) {
     let actor = rng.below(world.actors.len().max(1));
     let some = !world.actors.is_empty();
-    match rng.below(15) {
+    let time_s = *time;
+    // A restore can leave few of them.
+    let few = world.actors.len() < 4 && rng.chance(2);
+    match if few { 0 } else { rng.below(19) } {
+        15 => world.save(),
+        16 if rng.chance(2) => {
+            // Mostly to one of the first, which have few actors.
+            let most = if rng.chance(3) { world.saved.len() } else { 2 };
+            let at = rng.below(most).min(world.saved.len() - 1);
+            *time = world.restore(at).unwrap_or(time_s);
+        }
+        17 => {
+            let character = rng.below(world.characters.len());
+            world.renew(setup, character);
+        }
+        18 => {
+            // The second has one joint more or fewer than it had.
+            let joints = 3 + rng.below(3);
+            world.replace(setup, 1, dancer(joints));
+        }
         13 | 14 if some => world.show(actor, rng.chance(2)),
         0 | 1 if world.actors.len() < 6 => {
             let character = rng.below(world.characters.len());
@@ -105,8 +125,12 @@ fn whatever_happens_motion_is_what_the_model_says() {
         cull: Side::Gpu,
         animate: Side::Gpu,
     };
+    let cull_on_gpu = Stages {
+        cull: Side::Gpu,
+        animate: Side::Cpu,
+    };
     each(|setup| {
-        for stages in repeat_n([stages(), on_gpu], 3).flatten() {
+        for stages in repeat_n([stages(), on_gpu, cull_on_gpu], 3).flatten() {
             seed += 1;
             play(setup, seed, stages, &mut all);
         }
@@ -127,6 +151,7 @@ struct Seen {
 
 /// Compares the motion of many frames.
 fn play(setup: &mut Setup, seed: u64, stages: Stages, all: &mut Seen) {
+    setup.guard_memory();
     let mut rng = Rng::new(seed);
     // Capacity for the palettes of at most six, so that they are compacted now and then.
     let capacity = Capacity {
@@ -138,13 +163,20 @@ fn play(setup: &mut Setup, seed: u64, stages: Stages, all: &mut Seen) {
         (dancer(3), SkinningMethod::Linear),
         (dancer(4), SkinningMethod::DualQuat),
         (dancer(3), SkinningMethod::QuatOffset),
+        (face(3), SkinningMethod::Linear),
     ];
     let mut world = World::with(setup, stages, capacity, &characters);
+    world.save();
     let mut time_s = 0.0;
-    for _ in 0..rounds(90) {
+    let mut quiet = 0;
+    for _ in 0..rounds(140) {
         time_s += f64::from(rng.range(0.0, 0.1));
-        for _ in 0..rng.below(4) {
-            happen(&mut rng, setup, &mut world, time_s);
+        // Now and then, nothing happens for longer than there are frames in flight.
+        quiet = if rng.chance(8) { 5 } else { quiet };
+        let events = if quiet > 0 { 0 } else { rng.below(5) };
+        quiet -= usize::from(quiet > 0);
+        for _ in 0..events {
+            happen(&mut rng, setup, &mut world, &mut time_s);
         }
         let views = views(&mut rng, 3);
         for pixels in world.frame(setup, time_s, &views) {

@@ -1,12 +1,12 @@
 //! Motion of instances that move, stand, appear and disappear between the frames of a view.
 
-use super::stage::{HISTORIES, World, check, dancer, moves, stands};
+use super::stage::{HISTORIES, World, check, dancer, face, moves, stands};
 use crate::reference::ribbon::ribbon;
 use crate::support::frames::EXTENT;
 use crate::support::{Setup, each, view};
 use throng::glam::{Affine3A, Quat, Vec2, Vec3};
 use throng::palette::SkinningMethod;
-use throng::{Capacity, Culling, SkinningStage, View};
+use throng::{Capacity, Culling, Side, SkinningStage, Stages, View};
 
 const METHODS: [SkinningMethod; 3] = [
     SkinningMethod::Linear,
@@ -103,6 +103,29 @@ fn what_is_animated_morphed_or_moved_moves_and_nothing_else_does() {
                 }
             }
         });
+    });
+}
+
+/// Clips of a face move no joint, but the face moves in each frame, on all sides.
+#[test]
+fn a_face_whose_joints_stand_still_moves() {
+    each(|setup| {
+        for sides in [[Side::Cpu; 2], [Side::Gpu, Side::Cpu], [Side::Gpu; 2]] {
+            let [cull, animate] = sides;
+            let characters = [(face(3), SkinningMethod::Linear)];
+            let stages = Stages { cull, animate };
+            let mut world = World::with(setup, stages, HISTORIES, &characters);
+            world.spawn(0, at(-0.5), SWAY);
+            world.spawn(0, at(0.5), None);
+            for frame in 0..6 {
+                let seen = world.frame(setup, 0.05 * f64::from(frame), &[camera()]);
+                if frame > 0 {
+                    moves(&seen[0], 0);
+                }
+                stands(&seen[0], 1);
+            }
+            world.destroy(setup);
+        }
     });
 }
 

@@ -3,6 +3,7 @@
 mod chance;
 mod events;
 mod growth;
+mod moments;
 mod refusals;
 mod shared;
 mod stage;

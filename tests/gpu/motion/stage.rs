@@ -2,6 +2,7 @@
 //!
 //! The model knows the positions at the last write of each history.
 
+use super::moments::Moment;
 use crate::reference::raster::{Drawn, Pixel, Shape, look, shape};
 use crate::reference::ribbon::{built, ribbon};
 use crate::support::frames::{EXTENT, FramesInFlight};
@@ -70,18 +71,29 @@ pub(crate) fn dancer(joints: usize) -> RawCharacter {
     raw
 }
 
+/// A dancer whose joints stand still in all clips, so that only its morph weights change.
+pub(crate) fn face(joints: usize) -> RawCharacter {
+    let mut raw = dancer(joints);
+    for clip in &mut raw.animations {
+        clip.channels
+            .retain(|channel| matches!(channel.values, RawKeys::Weights(_)));
+    }
+    raw
+}
+
 /// The test's model of an instance.
+#[derive(Clone)]
 pub(crate) struct Actor {
     pub(crate) id: InstanceId,
     /// A teleport changes the key.
-    key: u64,
-    character: usize,
+    pub(super) key: u64,
+    pub(super) character: usize,
     place: Affine3A,
     /// Those that the caller set.
     weights: Option<[f32; 2]>,
     visible: bool,
     /// True if a frame was submitted while it was hidden.
-    missed: bool,
+    pub(super) missed: bool,
     /// The actor and joint that it follows, and its offset.
     attached: Option<(usize, u16, Affine3A)>,
 }
@@ -100,7 +112,8 @@ pub(crate) struct World {
     targets: Vec<Target>,
     pass: PassId,
     pasts: Vec<Option<Past>>,
-    keys: u64,
+    pub(super) keys: u64,
+    pub(super) saved: Vec<Moment>,
     /// True if instances show shared poses, where a clip has some.
     pub(crate) shares: bool,
     /// The next frame index, of two.
@@ -141,13 +154,8 @@ impl World {
         let pass = unsafe { crowd.create_pass(&pass) }.unwrap();
         let mut add = |(raw, method): &(RawCharacter, SkinningMethod)| {
             let character = built(raw.clone()).character;
-            let desc = CharacterDesc {
-                method: *method,
-                cpu_skinning: true,
-                ..CharacterDesc::default()
-            };
-            let allocator = &mut setup.context.allocator();
-            let id = crowd.add_character_with(allocator, &character, &desc);
+            let allocator = &mut setup.allocator();
+            let id = crowd.add_character_with(allocator, &character, &skinned_by(*method));
             (id.unwrap(), character, *method)
         };
         Self {
@@ -159,6 +167,7 @@ impl World {
             pass,
             pasts: (0..capacity.histories).map(|_| None).collect(),
             keys: 0,
+            saved: Vec::new(),
             shares: false,
             frame_index: 0,
         }
@@ -324,7 +333,7 @@ impl World {
     }
 
     pub(crate) fn reserve(&mut self, setup: &mut Setup, capacity: &Capacity) {
-        let allocator = &mut setup.context.allocator();
+        let allocator = &mut setup.allocator();
         self.crowd.reserve(allocator, capacity).unwrap();
         let histories = self.crowd.capacity().histories as usize;
         self.pasts.resize_with(histories, || None);
@@ -369,26 +378,26 @@ impl World {
     fn submit(&mut self, setup: &mut Setup, time_s: f64, views: &[View]) -> u32 {
         let frame_index = self.frame_index;
         self.frame_index = 1 - frame_index;
-        let context = &mut setup.context;
-        let cmd = self.frames_in_flight.begin(context, frame_index);
+        let cmd = self.frames_in_flight.begin(&setup.context, frame_index);
+        let device = setup.context.device.clone();
         let begin = Begin {
             color: [BACKGROUND; 4],
             ..Begin::default()
         };
         unsafe {
-            let allocator = &mut context.allocator();
+            let allocator = &mut setup.allocator();
             let mut frame = self
                 .crowd
                 .begin_frame(allocator, frame_index, time_s)
                 .unwrap();
             let ids = frame.record_prepare(cmd, views).unwrap();
             for (view, target) in ids.iter().zip(&self.targets) {
-                target.begin(&context.device, cmd, &begin);
+                target.begin(&device, cmd, &begin);
                 frame.record_draw(cmd, *view, self.pass).unwrap();
-                target.end(&context.device, cmd);
+                target.end(&device, cmd);
             }
         }
-        self.frames_in_flight.submit(context, frame_index);
+        self.frames_in_flight.submit(&setup.context, frame_index);
         frame_index
     }
 
@@ -461,7 +470,7 @@ impl World {
             .frames_in_flight
             .begin(&setup.context, self.frame_index);
         unsafe {
-            let allocator = &mut setup.context.allocator();
+            let allocator = &mut setup.allocator();
             let mut frame = self
                 .crowd
                 .begin_frame(allocator, self.frame_index, time_s)
@@ -473,8 +482,17 @@ impl World {
     /// Begins a frame that is not even prepared.
     pub(crate) fn drop_frame(&mut self, setup: &mut Setup, time_s: f64) {
         self.frames_in_flight.wait(&setup.context, self.frame_index);
-        let allocator = &mut setup.context.allocator();
+        let allocator = &mut setup.allocator();
         unsafe { self.crowd.begin_frame(allocator, self.frame_index, time_s) }.unwrap();
+    }
+}
+
+/// How all characters are added.
+pub(super) fn skinned_by(method: SkinningMethod) -> CharacterDesc {
+    CharacterDesc {
+        method,
+        cpu_skinning: true,
+        ..CharacterDesc::default()
     }
 }
 
