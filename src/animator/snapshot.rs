@@ -318,6 +318,9 @@ impl Animator {
             return;
         }
         actor.layers.set(&mut self.pools, records, blends);
+        if let Some(own) = &mut actor.own_pose {
+            own.complete(&self.library.skeleton);
+        }
         actor.update_own_clip(&self.poser);
         if let Some(driver) = &mut actor.driver {
             driver.trust();

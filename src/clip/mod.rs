@@ -68,4 +68,5 @@ pub(crate) use timing::Moment;
 #[cfg(feature = "vulkan")]
 pub(crate) use timing::Timing;
 #[cfg(feature = "vulkan")]
-pub(crate) use weights::{EvenWeights, WeightKeys};
+pub(crate) use weights::EvenWeights;
+pub(crate) use weights::WeightKeys;

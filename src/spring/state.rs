@@ -169,7 +169,7 @@ impl SpringState {
         let due = ((time_s - self.start_s) / SpringBones::STEP_S).max(0.0);
         let all = due.floor() as u64;
         let most = u64::from(SpringBones::MAX_STEPS);
-        if all > self.steps + most {
+        if all > self.steps.saturating_add(most) {
             // The steps that are left take the whole movement.
             self.steps = all - most;
             from_s = self.start_s + self.steps as f64 * SpringBones::STEP_S;
@@ -182,6 +182,8 @@ impl SpringState {
             self.steps += 1;
             let at_s = self.start_s + self.steps as f64 * SpringBones::STEP_S;
             let part = ((at_s - from_s) / (time_s - from_s)).clamp(0.0, 1.0) as f32;
+            // Times so large that a step is less than their precision are all the same.
+            let part = if part.is_nan() { 1.0 } else { part };
             let slots = scratch.slots[..anchors].iter_mut();
             for (slot, (from, to)) in slots.zip(self.anchors.iter().zip(&scratch.targets)) {
                 *slot = mix(from, to, part);

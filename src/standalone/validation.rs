@@ -37,6 +37,17 @@ const NOT_THE_PROGRAM: [&str; 2] = ["Loader Message", "VALIDATION-SETTINGS"];
 /// submissions by default. [`Handles::across_submits`](super::Handles::across_submits) tells
 /// if the check is active. A context that validates without it logs a warning.
 ///
+/// # Hazards of shaders
+///
+/// Layers of 2025, such as 1.4.309, do not see the accesses of shaders to storage buffers, unless
+/// the environment has this variable, which `.cargo/config.toml` sets, too:
+///
+/// ```text
+/// VK_KHRONOS_VALIDATION_SYNCVAL_SHADER_ACCESSES_HEURISTIC=true
+/// ```
+///
+/// No layer sees accesses through device addresses.
+///
 /// # Collected messages
 ///
 /// Messages of all types are collected, including performance warnings: best practices are not

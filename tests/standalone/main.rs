@@ -8,5 +8,6 @@ mod devices;
 mod frames;
 mod messages;
 mod setup;
+mod shader;
 mod targets;
 mod window;

@@ -50,7 +50,7 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
 
     /// Shows a local pose given by the caller.
     ///
-    /// It has one transform per joint. It replaces what the layer plays, in a cross-fade. It stays
+    /// It has one transform per joint, whose rotation is normalised. It replaces what the layer plays, in a cross-fade. It stays
     /// until it is set again ([`Self::set_pose`]), or until something else is played on the layer.
     /// An actor has only one such pose.
     ///
@@ -67,7 +67,7 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
     pub fn show_pose(&mut self, local: &[Transform], show: &ShowPose<'_>) -> Result<()> {
         let mask = self.check_show(show)?;
         self.check_local(local)?;
-        self.show(show, mask, |own, _| own.set_local(local));
+        self.show(show, mask, |own, skeleton| own.set_local(skeleton, local));
         Ok(())
     }
 
@@ -102,7 +102,7 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
     pub fn set_pose(&mut self, local: &[Transform]) -> Result<()> {
         self.check_shows()?;
         self.check_local(local)?;
-        self.keep(|own, _| own.set_local(local));
+        self.keep(|own, skeleton| own.set_local(skeleton, local));
         self.animator.changed(self.id.index);
         Ok(())
     }

@@ -3,12 +3,13 @@
 use super::layers::Mix;
 use crate::animator::name_or_id::NameOrId;
 use crate::animator::record::PlayRecord;
+use crate::clip::components;
 use crate::clone::clone_fields;
-use crate::error::{Result, expect_len};
+use crate::error::{Result, expect_extent, expect_len};
 use crate::id::Id;
 use crate::motion::Ease;
 use crate::skeleton::{Mask, NO_PARENT, Skeleton, Transform};
-use glam::Affine3A;
+use glam::{Affine3A, Quat};
 
 /// The settings for showing a pose set by the caller.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -73,18 +74,30 @@ impl OwnPose {
     }
 
     /// Stores a local pose. Its length is correct.
-    pub(crate) fn set_local(&mut self, local: &[Transform]) {
+    pub(crate) fn set_local(&mut self, skeleton: &Skeleton, local: &[Transform]) {
         self.model.clear();
         self.local.clear();
         self.local.extend_from_slice(local);
+        self.complete(skeleton);
     }
 
     /// Stores a model pose. Its length is correct.
     pub(crate) fn set_model(&mut self, skeleton: &Skeleton, model: &[Affine3A]) {
         self.model.clear();
         self.model.extend_from_slice(model);
-        self.local.clear();
-        self.local.extend(local_of(skeleton, model));
+        self.complete(skeleton);
+    }
+
+    /// Computes what the evaluation needs from what was given or saved: the local pose of a model
+    /// pose, and unit rotations.
+    pub(crate) fn complete(&mut self, skeleton: &Skeleton) {
+        if !self.model.is_empty() {
+            self.local.clear();
+            self.local.extend(local_of(skeleton, &self.model));
+        }
+        for (transform, joint) in self.local.iter_mut().zip(skeleton.joints()) {
+            transform.rotation = unit(transform.rotation).unwrap_or(joint.rest.rotation);
+        }
     }
 
     /// Fits the pose to another skeleton. Joints that the old one lacks get their rest pose.
@@ -99,7 +112,7 @@ impl OwnPose {
                 local[usize::from(*joint)] = *transform;
             }
         }
-        self.set_local(&local);
+        self.set_local(new, &local);
     }
 
     /// Shows the pose on a layer of the actor, in a cross-fade from what the layer plays.
@@ -124,7 +137,8 @@ impl OwnPose {
     }
 }
 
-/// The local pose closest to a model pose, with translation, rotation and scale.
+/// The local pose closest to a model pose, with translation, rotation and scale. A joint that none
+/// represents has its rest pose.
 fn local_of<'a>(
     skeleton: &'a Skeleton,
     model: &'a [Affine3A],
@@ -143,15 +157,24 @@ fn local_of<'a>(
             _ => *own,
         };
         let (scale, rotation, translation) = local.to_scale_rotation_translation();
-        let rotation = if rotation.is_finite() {
-            rotation.normalize()
-        } else {
-            joint.rest.rotation
-        };
-        Transform {
+        let local = Transform {
             translation,
-            rotation,
+            rotation: unit(rotation.normalize()).unwrap_or(joint.rest.rotation),
             scale,
+        };
+        match expect_extent("", components(&local)) {
+            Ok(()) => local,
+            Err(_) => joint.rest,
         }
     })
+}
+
+/// A rotation of length 1, if there is one. One that is nearly of that length stays as it is: its
+/// evaluation normalises it.
+fn unit(rotation: Quat) -> Option<Quat> {
+    if (rotation.length_squared() - 1.0).abs() < 1e-3 {
+        return Some(rotation);
+    }
+    let unit = rotation.normalize();
+    (unit.is_finite() && unit.length_squared() > 0.5).then_some(unit)
 }

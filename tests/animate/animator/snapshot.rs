@@ -17,6 +17,7 @@ use throng::glam::{Affine3A, DVec3, Quat, Vec3};
 use throng::ik::{Aim, AimJoint, TwoBone, TwoBoneTarget};
 use throng::import::{ImportOptions, RawCharacter};
 use throng::motion::RootTransform;
+use throng::palette::{Mat3x4, WriteOnly};
 use throng::skeleton::Transform;
 use throng::spring::{SpringBones, SpringChain, SpringJoint};
 use throng::state_machine::ParameterKind;
@@ -409,6 +410,24 @@ fn a_snapshot_of_another_character_names_what_differs() {
     assert!(other.is_alive(id));
 }
 
+/// Palettes, transforms, root motion and bounding spheres are finite.
+fn expect_finite(animator: &mut Animator) {
+    let ids: Vec<ActorId> = animator.actors().collect();
+    let mut palettes = vec![Mat3x4::IDENTITY; ids.len() * character().palette().len()];
+    let out = WriteOnly::from(&mut palettes);
+    animator.palettes(&ids, out).unwrap();
+    let mut numbers = palettes.iter().flat_map(|it| it.rows.as_flattened());
+    assert!(numbers.all(|number| number.is_finite()), "a palette");
+    for id in ids {
+        let actor = animator.actor(id).unwrap();
+        assert!(actor.transform().is_finite(), "a transform");
+        let root = actor.root_transform().translation;
+        assert!(root.is_finite(), "root motion");
+        let sphere = actor.bounding_sphere();
+        assert!(sphere.center.is_finite() && !sphere.radius.is_nan());
+    }
+}
+
 /// Changes a number, a text or a list somewhere in a snapshot.
 fn tamper(value: &mut Value, rng: &mut Rng) {
     match value {
@@ -440,6 +459,10 @@ fn tamper(value: &mut Value, rng: &mut Rng) {
                 Value::from(1_u64 << 62),
                 Value::from(1e300),
                 Value::from(-1e18),
+                Value::from(3e38),
+                Value::from(-1e30),
+                Value::from(1e12),
+                Value::from(-1e5),
                 Value::from(1e-40),
                 Value::from(0.5),
                 Value::from(true),
@@ -478,6 +501,7 @@ fn a_snapshot_that_was_altered_is_refused_or_harmless() {
             let now_s = (animator.now_s() + 0.1 * f64::from(step)).min(1e12);
             animator.update(now_s).unwrap();
             look(&mut animator);
+            expect_finite(&mut animator);
         }
         for id in animator.actors().collect::<Vec<_>>() {
             let mut actor = animator.actor_mut(id).unwrap();
@@ -490,10 +514,48 @@ fn a_snapshot_that_was_altered_is_refused_or_harmless() {
     println!("{unread} not read, {refused} refused, {taken} taken");
     assert!(unread > 50 && refused > 20 && taken > 50);
     // A refusal changes nothing.
-    assert_eq!(
-        format!("{:?}", animator.snapshot()),
-        format!("{snapshot:?}")
-    );
+    assert_eq!(serde_json::to_value(animator.snapshot()).unwrap(), saved);
+}
+
+/// The local pose of a model pose follows from that, whatever a snapshot says, and rotations have
+/// length 1, however long they were.
+#[test]
+fn poses_of_the_caller_are_completed() {
+    let joints = character().skeleton().joints();
+    let rest: Vec<Transform> = joints.iter().map(|joint| joint.rest).collect();
+    let shown = |rotation: Quat| {
+        let mut animator = empty();
+        let id = animator.add(Play::REST).unwrap();
+        let mut pose = rest.clone();
+        pose[9].rotation = rotation;
+        let mut actor = animator.actor_mut(id).unwrap();
+        actor.set_springs(false);
+        actor.show_pose(&pose, &ShowPose::default()).unwrap();
+        let mut out = rest.clone();
+        animator.local_poses(&[id], &mut out).unwrap();
+        expect_finite(&mut animator);
+        out
+    };
+    let turn = Quat::from_rotation_y(0.4);
+    for (got, wanted) in shown(turn * 1e4).iter().zip(shown(turn)) {
+        assert!(got.rotation.angle_between(wanted.rotation) < 1e-3);
+    }
+    let nothing = Quat::from_xyzw(0.0, 0.0, 0.0, 0.0);
+    assert!(shown(nothing)[9].rotation.angle_between(rest[9].rotation) < 1e-3);
+
+    let mut animator = empty();
+    let id = animator.add(Play::REST).unwrap();
+    let model = vec![Affine3A::from_rotation_y(0.3); joints.len()];
+    let mut actor = animator.actor_mut(id).unwrap();
+    actor.show_model_pose(&model, &ShowPose::default()).unwrap();
+    let snapshot = animator.snapshot();
+    let wanted = look(&mut animator);
+    let mut altered = serde_json::to_value(&snapshot).unwrap();
+    let local = altered.pointer_mut("/rows/list/0/state/own_pose/local/48/rotation/2");
+    *local.unwrap() = (-1e5).into();
+    let read: AnimatorSnapshot = serde_json::from_value(altered).unwrap();
+    animator.restore(&read).unwrap();
+    assert_eq!(look(&mut animator), wanted);
 }
 
 #[test]
