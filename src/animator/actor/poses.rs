@@ -50,9 +50,9 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
 
     /// Shows a local pose given by the caller.
     ///
-    /// It has one transform per joint, whose rotation is normalised. It replaces what the layer plays, in a cross-fade. It stays
-    /// until it is set again ([`Self::set_pose`]), or until something else is played on the layer.
-    /// An actor has only one such pose.
+    /// It has one transform per joint, whose rotation is normalised. It replaces what the layer
+    /// plays, in a cross-fade. It stays until it is set again ([`Self::set_pose`]), or until
+    /// something else is played on the layer. An actor has only one such pose.
     ///
     /// # Errors
     /// If there is an error, the actor does not change.
