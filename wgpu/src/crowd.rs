@@ -8,14 +8,13 @@ use crate::pass::{Pass, PassDesc, formats_bundle, raw_desc};
 use crate::shadow::ShadowTexture;
 use core::fmt;
 use core::mem::{self, ManuallyDrop};
-use core::ops::Deref;
 use std::sync::Arc;
 use throng::{CrowdDesc, PassId};
 
 /// Characters and their instances, drawn in wgpu.
 ///
-/// It is a [`throng::Crowd`], to which it dereferences for everything that reads. What changes it
-/// has the same names as there, without an allocator.
+/// It has the methods of a [`throng::Crowd`] under the same names, without an allocator, apart from
+/// those that give parts of Vulkan.
 ///
 /// # Frames in flight
 /// A frame uses one of [`CrowdDesc::frames_in_flight`] indices until the GPU has ended its work.
@@ -192,14 +191,6 @@ impl Crowd {
                 frames: self.slots.count(),
             }),
         }
-    }
-}
-
-impl Deref for Crowd {
-    type Target = throng::Crowd;
-
-    fn deref(&self) -> &throng::Crowd {
-        &self.inner
     }
 }
 

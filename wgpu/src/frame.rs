@@ -10,17 +10,19 @@ use crate::gpu::Gpu;
 use crate::pass::Pass;
 use crate::rendering;
 use crate::shadow::ShadowTexture;
-use core::ops::Deref;
 use std::sync::Arc;
+use throng::animator::{AnimationEvent, EventName};
 use throng::ash::vk;
 use throng::skin::{Faces, Ray};
-use throng::{InstanceHit, InstanceId, ListId, PassId, View, ViewId, Views};
+use throng::{
+    InstanceHit, InstanceId, InstanceRef, ListId, PassId, Stats, View, ViewId, ViewStats, Views,
+};
 use wgpu::hal::vulkan::Api as Vulkan;
 
 /// A frame of a crowd, from [`Crowd::begin_frame`](crate::Crowd::begin_frame) on.
 ///
-/// It dereferences to a [`throng::Frame`] for everything that reads, such as its events. Dropping
-/// it before [`Self::prepare`] skips it.
+/// It has methods of a [`throng::Frame`] under the same names, apart from those that record or give
+/// parts of Vulkan. Dropping it before [`Self::prepare`] skips it.
 ///
 /// # Order
 /// [`Self::prepare`] submits the frame's uploads and poses to the queue at once, as
@@ -167,7 +169,10 @@ impl Frame<'_> {
         InFlight::new(&self.slot, self.remains, views).until_done(&encoder);
         scoped(device, "the draw of a crowd", || encoder.finish())
     }
+}
 
+/// What a [`throng::Frame`] has, under the same names.
+impl Frame<'_> {
     /// Makes a list of instances for views of this frame. See [`throng::Frame::make_list`].
     ///
     /// # Errors
@@ -191,12 +196,45 @@ impl Frame<'_> {
     pub fn pick_all(&mut self, view: ViewId, ray: &Ray, faces: Faces) -> Result<Vec<InstanceHit>> {
         Ok(self.inner.pick_all(view, ray, faces)?)
     }
-}
 
-impl<'a> Deref for Frame<'a> {
-    type Target = throng::Frame<'a>;
+    /// The level of detail at which a view shows an instance. See [`throng::Frame::level`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn level(&self, view: ViewId, instance: InstanceId) -> Result<Option<u32>> {
+        Ok(self.inner.level(view, instance)?)
+    }
 
-    fn deref(&self) -> &throng::Frame<'a> {
-        &self.inner
+    /// The events since the frame before. See [`throng::Frame::events`].
+    pub fn events(&self) -> impl Iterator<Item = AnimationEvent<InstanceId>> + '_ {
+        self.inner.events()
+    }
+
+    /// The name of what happened in an event. See [`throng::Crowd::event_name`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn event_name(&self, event: &AnimationEvent<InstanceId>) -> Result<EventName<'_>> {
+        Ok(self.inner.crowd().event_name(event)?)
+    }
+
+    /// Statistics of this frame so far. See [`throng::Frame::stats`].
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        self.inner.stats()
+    }
+
+    /// What each view showed. See [`throng::Crowd::view_stats`].
+    #[must_use]
+    pub fn view_stats(&self) -> &[ViewStats] {
+        self.inner.crowd().view_stats()
+    }
+
+    /// An instance, to read. See [`throng::Crowd::instance`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn instance(&self, id: InstanceId) -> Result<InstanceRef<'_>> {
+        Ok(self.inner.crowd().instance(id)?)
     }
 }

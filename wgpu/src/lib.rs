@@ -3,8 +3,8 @@
 //! [throng] needs Vulkan, so this works with wgpu's Vulkan backend.
 //!
 //! 1. [`Gpu::open`] takes the place of [`wgpu::Adapter::request_device`].
-//! 2. [`Crowd`] has characters and instances. It is a [`throng::Crowd`] that owns its memory and
-//!    knows when the GPU is done.
+//! 2. [`Crowd`] has characters and instances. It has the methods of a [`throng::Crowd`], owns its
+//!    memory and knows when the GPU is done.
 //! 3. [`Crowd::begin_frame`], [`Frame::prepare`] with the [`view`]s of cameras and lights, and
 //!    [`Frame::draw`] with a [`wgpu::RenderPassDescriptor`] for each pass.
 //! 4. [`Encoder`] is a [`wgpu::CommandEncoder`] that also takes the draws of crowds. It submits
