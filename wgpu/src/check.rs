@@ -1,9 +1,12 @@
 //! Lets wgpu validate, and returns what it says as an error.
 
 use crate::error::{Error, Result};
+use crate::gpu::Gpu;
+use core::panic::AssertUnwindSafe;
 use core::pin::pin;
 use core::task::{Context, Poll, Waker};
 use std::error::Error as _;
+use std::panic::{catch_unwind, resume_unwind};
 
 /// Runs `make` and returns its result, or the first error that wgpu reported about it.
 ///
@@ -50,4 +53,18 @@ fn rejected(what: &'static str, error: wgpu::Error) -> Error {
         what,
         source: error,
     }
+}
+
+/// Runs `call`, in which wgpu panics if the device is lost, and returns an error then.
+///
+/// Other panics, such as those of the program's callbacks, go on.
+pub(crate) fn unless_lost<T>(gpu: &Gpu, call: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>();
+        let is_fatal = text.is_some_and(|text| text.starts_with("Error in "));
+        match is_fatal && gpu.is_lost() {
+            true => Err(Error::DeviceLost),
+            false => resume_unwind(panic),
+        }
+    })
 }

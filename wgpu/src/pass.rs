@@ -1,6 +1,6 @@
 //! Passes: their formats in wgpu's terms, and the checks that Vulkan leaves to the caller.
 
-use crate::check::scoped;
+use crate::check::{scoped, unless_lost};
 use crate::error::{Error, Result};
 use crate::gpu::Gpu;
 use core::num::NonZeroU32;
@@ -231,7 +231,10 @@ fn format_features(gpu: &Gpu, format: wgpu::TextureFormat) -> wgpu::TextureForma
 
 /// Makes an empty bundle of the formats of a pass.
 pub(crate) fn formats_bundle(gpu: &Gpu, desc: &PassDesc<'_>) -> Result<wgpu::RenderBundle> {
-    scoped(gpu.device(), "the formats of a pass", || {
+    if gpu.is_lost() {
+        return Err(Error::DeviceLost);
+    }
+    let make = || {
         let depth = desc.depth_format;
         let encoder = wgpu::RenderBundleEncoderDescriptor {
             label: Some("throng pass"),
@@ -246,5 +249,7 @@ pub(crate) fn formats_bundle(gpu: &Gpu, desc: &PassDesc<'_>) -> Result<wgpu::Ren
         };
         let encoder = gpu.device().create_render_bundle_encoder(&encoder);
         encoder.finish(&wgpu::RenderBundleDescriptor::default())
-    })
+    };
+    // Another thread may destroy the device meanwhile.
+    unless_lost(gpu, || scoped(gpu.device(), "the formats of a pass", make))
 }
