@@ -75,7 +75,7 @@ impl Show {
         self.scene.draw(first, [camera, light].map(|it| it.to_cols_array()));
         let then = pass(&scene, &self.depth, LoadOp::Load);
         frame.draw(&mut encoder, views[0], self.passes[0], &then)?;
-        encoder.submit();
+        encoder.submit()?;
         Ok(())
     }
 }

@@ -192,7 +192,7 @@ fn through_wgpu(instances: usize) -> Result<Vec<Times>> {
         let mut encoder = Encoder::new(&gpu);
         frame.draw(&mut encoder, views[0], pass, &desc)?;
         let drawn = start.elapsed();
-        encoder.submit();
+        encoder.submit()?;
         let submitted = start.elapsed();
         gpu.device().poll(wgpu::PollType::wait_indefinitely())?;
         all.push(parts([prepared, drawn, submitted]));

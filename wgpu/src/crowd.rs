@@ -4,10 +4,11 @@ use crate::error::{Error, Result};
 use crate::flight::{Remains, Slots};
 use crate::frame::Frame;
 use crate::gpu::Gpu;
+use crate::order::{Order, Submission};
 use crate::pass::{Pass, PassDesc, formats_bundle, raw_desc};
 use crate::shadow::ShadowTexture;
 use core::fmt;
-use core::mem::{self, ManuallyDrop};
+use core::mem::ManuallyDrop;
 use std::sync::Arc;
 use throng::{CrowdDesc, PassId};
 
@@ -16,9 +17,14 @@ use throng::{CrowdDesc, PassId};
 /// It has the methods of a [`throng::Crowd`] under the same names, without an allocator, apart from
 /// those that give parts of Vulkan.
 ///
+/// # Order
+/// Draws of a frame are submitted before the next frame is prepared, because both use the same
+/// instance table. [`Encoder::submit`](crate::Encoder::submit) refuses those that come later.
+///
 /// # Frames in flight
 /// A frame uses one of [`CrowdDesc::frames_in_flight`] indices until the GPU has ended its work.
-/// [`Self::begin_frame`] asks wgpu, without waiting, which of them are free. wgpu itself has
+/// [`Self::begin_frame`] asks wgpu, without waiting, which of them are free. Encoders that were not
+/// submitted use none, even if they are never dropped. wgpu itself has
 /// [`desired_maximum_frame_latency`](wgpu::SurfaceConfiguration::desired_maximum_frame_latency)
 /// frames in flight, by default 2, so a crowd with one more never runs out of them in a window.
 ///
@@ -54,7 +60,7 @@ use throng::{CrowdDesc, PassId};
 ///         })],
 ///         ..Default::default()
 ///     })?;
-///     encoder.submit();
+///     encoder.submit()?;
 ///     Ok(())
 /// }
 /// ```
@@ -65,8 +71,7 @@ pub struct Crowd {
     passes: Vec<Pass>,
     pub(crate) shadow: Option<ShadowTexture>,
     slots: Slots,
-    /// True if the frame begun last was prepared, but could not be submitted.
-    lost: bool,
+    order: Order,
     remains: Arc<Remains>,
 }
 
@@ -77,15 +82,17 @@ impl Crowd {
     /// As [`throng::Crowd::new`].
     pub fn new(gpu: &Gpu, desc: &CrowdDesc) -> Result<Self> {
         let shared = &gpu.shared;
+        let frames = desc.frames_in_flight;
+        let remains = Remains::new(shared, frames.min(throng::Crowd::MAX_FRAMES_IN_FLIGHT))?;
         let inner = throng::Crowd::new(&shared.throng, &mut shared.allocator(), desc)?;
         Ok(Self {
             inner: ManuallyDrop::new(inner),
             gpu: gpu.clone(),
             passes: Vec::new(),
             shadow: None,
-            slots: Slots::new(desc.frames_in_flight),
-            lost: false,
-            remains: Remains::new(shared),
+            slots: Slots::new(frames),
+            order: Order::new(),
+            remains,
         })
     }
 
@@ -103,6 +110,7 @@ impl Crowd {
     /// # Errors
     /// - [`Error::Format`] if the device cannot draw into a format as the pass does.
     /// - [`Error::Limit`] if the attachments are too many or too large together.
+    /// - [`Error::DeviceLost`].
     /// - As [`throng::Crowd::create_pass`].
     pub fn create_pass(&mut self, desc: &PassDesc<'_>) -> Result<PassId> {
         let raw = raw_desc(&self.gpu, desc)?;
@@ -132,7 +140,11 @@ impl Crowd {
 
     /// Begins a frame. `time_s` is the program's time in seconds, from an origin of its choice.
     ///
-    /// It never waits for the GPU.
+    /// It never waits for the GPU, unless a callback of the program panicked or failed while the
+    /// frame before was submitted.
+    ///
+    /// If the crowd has a single free frame, and that was prepared last, its draws can no longer be
+    /// submitted ([`Error::Late`]).
     ///
     /// # Errors
     /// - [`Error::InFlight`] if the GPU still uses all frames. Nothing has changed then.
@@ -140,24 +152,37 @@ impl Crowd {
     /// - As [`throng::Crowd::begin_frame`].
     pub fn begin_frame(&mut self, time_s: f64) -> Result<Frame<'_>> {
         let index = self.free_slot()?;
-        if mem::take(&mut self.lost) {
+        if self.was_lost()? {
             // SAFETY: wgpu rejected the command buffer of that frame, so it is never submitted.
             unsafe { self.inner.abandon_frame() };
+            self.order.submission = Submission::Done;
         }
         let allocator = &mut self.gpu.shared.allocator();
-        // SAFETY: no command buffer has the slot of this index, so all work of it has ended or will
-        // never be submitted. `Frame::prepare` submits what it records, or sets `lost`.
+        // SAFETY: no submission has the slot of this index, so all of its work has ended. Draws in
+        // encoders are rejected, because the tokens of all its frames have ended. `Frame::prepare`
+        // submits what it records, or says otherwise in `order`, which was looked at above.
         let inner = unsafe { self.inner.begin_frame(allocator, index, time_s)? };
         Ok(Frame {
             inner,
             gpu: &self.gpu,
             passes: &self.passes,
             shadow: self.shadow.as_ref(),
-            slot: self.slots.begin(index),
+            begun: self.slots.begin(index),
             remains: &self.remains,
-            lost: &mut self.lost,
+            order: &mut self.order,
             viewports: Vec::new(),
         })
+    }
+
+    /// True if the commands of the frame begun last will never be submitted.
+    fn was_lost(&mut self) -> Result<bool> {
+        if let Submission::Unknown(index) = self.order.submission {
+            self.order.submission = match self.remains.were_executed(&self.gpu, index)? {
+                true => Submission::Done,
+                false => Submission::Lost,
+            };
+        }
+        Ok(self.order.submission == Submission::Lost)
     }
 
     /// Waits until [`Self::begin_frame`] succeeds, if all frames are in flight.
@@ -166,30 +191,43 @@ impl Crowd {
     /// [`wgpu::Surface::get_current_texture`] waits already.
     ///
     /// # Errors
-    /// - [`Error::InFlight`] if encoders that were not submitted keep all frames.
+    /// - [`Error::InFlight`] if command buffers of
+    ///   [`Encoder::into_command_buffers`](crate::Encoder::into_command_buffers) that were not
+    ///   submitted keep all frames.
     /// - [`Error::DeviceLost`], and [`Error::Wait`] from wgpu.
     pub fn wait_for_frame(&mut self) -> Result<()> {
         if self.slots.free().is_none() {
-            let wait = wgpu::PollType::wait_indefinitely();
-            self.gpu.device().poll(wait).map_err(Error::Wait)?;
+            self.gpu.poll(wgpu::PollType::wait_indefinitely())?;
         }
-        self.free_slot().map(drop)
+        match self.slots.free() {
+            Some(_) => Ok(()),
+            None => Err(self.none_free()),
+        }
     }
 
-    /// A frame index that no command uses.
+    /// A frame index that no command uses. Draws that were not submitted can no longer use it.
     fn free_slot(&mut self) -> Result<u32> {
-        if let Some(index) = self.slots.free() {
-            return Ok(index);
+        let mut free = self.slots.free();
+        if free.is_none() {
+            // wgpu learns here what has ended, and drops what it kept for that.
+            self.gpu.poll(wgpu::PollType::Poll)?;
+            free = self.slots.free();
         }
-        // wgpu learns here what has ended, and drops what it kept for that.
-        let _ = self.gpu.device().poll(wgpu::PollType::Poll);
-        match self.slots.free() {
-            Some(index) => Ok(index),
+        if free.is_some() && free == self.order.current.as_ref().map(|(index, _)| *index) {
+            self.order.end_current(self.slots.next());
+            // Another thread may have submitted them before that.
+            free = self.slots.free();
+        }
+        free.ok_or_else(|| self.none_free())
+    }
+
+    fn none_free(&self) -> Error {
+        match self.gpu.is_lost() {
             // wgpu may keep the last frames of a lost device until the queue is dropped.
-            None if self.gpu.is_lost() => Err(Error::DeviceLost),
-            None => Err(Error::InFlight {
+            true => Error::DeviceLost,
+            false => Error::InFlight {
                 frames: self.slots.count(),
-            }),
+            },
         }
     }
 }

@@ -1,6 +1,10 @@
 //! The encoder: an ordered list of command buffers, of wgpu and of crowds.
 
+#[cfg(doc)]
+use crate::error::Error;
+use crate::error::Result;
 use crate::gpu::Gpu;
+use crate::order::Draw;
 use core::mem;
 use core::ops::{Deref, DerefMut};
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -14,20 +18,28 @@ use core::sync::atomic::{AtomicBool, Ordering};
 ///
 /// If it is dropped without [`Self::submit`], nothing is drawn.
 ///
-/// ```no_run
-/// use throng_wgpu::{Encoder, Gpu};
+/// # Order
+/// Draws of a frame are submitted before the crowd's next frame is prepared, because that
+/// overwrites what they read. [`Self::submit`] refuses later ones. Encoders with draws of the same
+/// frame may be submitted in any order, from any thread.
 ///
-/// fn clear(gpu: &Gpu, target: &wgpu::Texture) {
+/// ```no_run
+/// use throng_wgpu::{Encoder, Gpu, Result};
+///
+/// fn clear(gpu: &Gpu, target: &wgpu::Texture) -> Result<()> {
 ///     let mut encoder = Encoder::new(gpu);
 ///     encoder.clear_texture(target, &wgpu::ImageSubresourceRange::default());
 ///     // Here, `Frame::draw` may draw crowds.
-///     encoder.submit();
+///     encoder.submit()?;
+///     Ok(())
 /// }
 /// ```
 #[derive(Debug)]
 pub struct Encoder {
     gpu: Gpu,
     done: Vec<wgpu::CommandBuffer>,
+    /// The draws in `done`.
+    draws: Vec<Draw>,
     open: wgpu::CommandEncoder,
     /// True if `open` may have commands, or callbacks for its submission.
     used: AtomicBool,
@@ -40,6 +52,7 @@ impl Encoder {
         Self {
             gpu: gpu.clone(),
             done: Vec::new(),
+            draws: Vec::new(),
             open: open(gpu),
             used: AtomicBool::new(false),
         }
@@ -55,20 +68,40 @@ impl Encoder {
     ///
     /// If wgpu rejects the submission, because of an error in the program's own commands, the draws
     /// of crowds are lost too. Nothing else is.
-    pub fn submit(mut self) -> wgpu::SubmissionIndex {
-        self.close();
-        self.gpu.queue().submit(mem::take(&mut self.done))
+    ///
+    /// # Errors
+    /// [`Error::Late`] if a crowd has prepared a later frame than that of its draws. Nothing is
+    /// submitted then, and all commands are dropped. If another thread prepares it during this
+    /// call, wgpu may report the error itself, as for a destroyed buffer, whose label has the
+    /// number of the frame.
+    pub fn submit(mut self) -> Result<wgpu::SubmissionIndex> {
+        for draw in &self.draws {
+            draw.expect_in_time()?;
+        }
+        let commands = self.finish();
+        Ok(self.gpu.queue().submit(commands))
     }
 
     /// The command buffers, for engines that submit them with others.
     ///
+    /// Until they have ended, or are dropped, they keep a frame of each of their crowds in flight.
+    ///
     /// # Safety
     /// All of them are submitted to [`Gpu::queue`], in this order, in one call of
     /// [`wgpu::Queue::submit`]. Others may stand between them if they do not use the attachments of
-    /// crowds. Or none is submitted.
+    /// crowds. Or none is submitted. wgpu itself rejects a submission that comes after a crowd has
+    /// prepared a later frame, as [`Self::submit`] does.
     #[must_use]
     pub unsafe fn into_command_buffers(mut self) -> Vec<wgpu::CommandBuffer> {
+        self.finish()
+    }
+
+    /// Ends all command buffers. From now on, their frames are in flight.
+    fn finish(&mut self) -> Vec<wgpu::CommandBuffer> {
         self.close();
+        for draw in self.draws.drain(..) {
+            draw.slot.begin();
+        }
         mem::take(&mut self.done)
     }
 
@@ -84,10 +117,15 @@ impl Encoder {
         }
     }
 
-    /// Appends the commands of a crowd.
-    pub(crate) fn extend(&mut self, commands: impl IntoIterator<Item = wgpu::CommandBuffer>) {
+    /// Appends a draw of a crowd.
+    pub(crate) fn draw(
+        &mut self,
+        draw: Draw,
+        commands: impl IntoIterator<Item = wgpu::CommandBuffer>,
+    ) {
         self.close();
         self.done.extend(commands);
+        self.draws.push(draw);
     }
 }
 

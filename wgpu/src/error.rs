@@ -45,7 +45,7 @@ pub enum Error {
     /// wgpu could not wait for the GPU.
     #[error("cannot wait for the GPU: {0}")]
     Wait(wgpu::PollError),
-    /// All frames in flight are still used by the GPU, or by encoders that were not submitted.
+    /// All frames in flight are still used by the GPU.
     ///
     /// Skip this frame, call [`Crowd::wait_for_frame`](crate::Crowd::wait_for_frame) before it, or
     /// create the crowd with more [frames in flight](throng::CrowdDesc::frames_in_flight).
@@ -53,6 +53,18 @@ pub enum Error {
     InFlight {
         /// The number of frames that the crowd can have in flight.
         frames: u32,
+    },
+    /// A crowd prepared a later frame before the draws of this one were submitted.
+    ///
+    /// That has overwritten what they would read, so nothing was submitted. Submit encoders before
+    /// [`Frame::prepare`](crate::Frame::prepare) of the next frame.
+    #[error("the draws of frame {frame} are submitted too late: frame {later} was prepared")]
+    Late {
+        /// The number of the frame, counted from 1 in the order of
+        /// [`Crowd::begin_frame`](crate::Crowd::begin_frame).
+        frame: u64,
+        /// The number of the later frame.
+        later: u64,
     },
     /// The frame is not prepared.
     #[error("the frame is not prepared, or preparing it failed")]

@@ -1,39 +1,93 @@
 //! Frames in flight: who still uses what, and when a crowd may be destroyed.
 
-use crate::gpu::Shared;
+use crate::error::Result;
+use crate::gpu::{Gpu, Shared};
 use core::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use core::mem;
+use core::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::thread;
+use throng::ash::vk;
 
 /// A crowd whose owner is gone, until the last of its commands has ended.
 ///
 /// The owner and everything that it recorded share it. Whoever drops it last destroys the crowd.
 pub(crate) struct Remains {
     crowd: Mutex<Option<throng::Crowd>>,
+    /// One for each frame index, which the commands of `Frame::prepare` set.
+    executed: Vec<vk::Event>,
     shared: Arc<Shared>,
 }
 
 impl Remains {
-    pub(crate) fn new(shared: &Arc<Shared>) -> Arc<Self> {
-        Arc::new(Self {
+    pub(crate) fn new(shared: &Arc<Shared>, frames_in_flight: u32) -> Result<Arc<Self>> {
+        let mut remains = Self {
             crowd: Mutex::new(None),
+            executed: Vec::new(),
             shared: Arc::clone(shared),
-        })
+        };
+        for _ in 0..frames_in_flight {
+            // SAFETY: `Shared` keeps the device alive.
+            let event = unsafe { shared.raw.create_event(&Default::default(), None) };
+            remains
+                .executed
+                .push(event.map_err(failed("vkCreateEvent"))?);
+        }
+        Ok(Arc::new(remains))
     }
 
     /// Takes the crowd of an owner that is dropped.
     pub(crate) fn take(&self, crowd: throng::Crowd) {
         *self.crowd.lock().unwrap_or_else(PoisonError::into_inner) = Some(crowd);
     }
+
+    /// Records that the commands of a frame index were executed.
+    ///
+    /// # Safety
+    /// `cmd` is recording outside of rendering, and all earlier work of the index has ended.
+    pub(crate) unsafe fn record_executed(&self, cmd: vk::CommandBuffer, index: u32) -> Result<()> {
+        let (raw, event) = (&self.shared.raw, self.executed(index));
+        // SAFETY: the event is of this device, and no other command in flight uses it.
+        unsafe {
+            raw.reset_event(event).map_err(failed("vkResetEvent"))?;
+            raw.cmd_set_event(cmd, event, vk::PipelineStageFlags::ALL_COMMANDS);
+        }
+        Ok(())
+    }
+
+    /// Waits for the GPU, and returns true if the commands of `record_executed` were executed.
+    pub(crate) fn were_executed(&self, gpu: &Gpu, index: u32) -> Result<bool> {
+        gpu.poll(wgpu::PollType::wait_indefinitely())?;
+        // SAFETY: the event is of this device.
+        let status = unsafe { self.shared.raw.get_event_status(self.executed(index)) };
+        Ok(status.map_err(failed("vkGetEventStatus"))?)
+    }
+
+    fn executed(&self, index: u32) -> vk::Event {
+        self.executed
+            .get(index as usize)
+            .copied()
+            .unwrap_or_default()
+    }
+}
+
+fn failed(call: &'static str) -> impl Fn(vk::Result) -> throng::Error {
+    move |result| throng::Error::Vulkan { call, result }
 }
 
 impl Drop for Remains {
     fn drop(&mut self) {
         let crowd = self.crowd.get_mut();
-        if let Some(crowd) = crowd.unwrap_or_else(PoisonError::into_inner).take() {
-            // SAFETY: all commands of the crowd hold this in an `InFlight`. wgpu drops that when
-            // they have ended, or when they can no longer be submitted. The allocator is of the
-            // crowd's device.
-            unsafe { crowd.destroy(&mut self.shared.allocator()) };
+        // SAFETY: all commands of the crowd hold this in an `InFlight`, which is dropped when they
+        // have ended, or when they can no longer be submitted. The allocator is of the crowd's
+        // device, and so are the events.
+        unsafe {
+            if let Some(crowd) = crowd.unwrap_or_else(PoisonError::into_inner).take() {
+                crowd.destroy(&mut self.shared.allocator());
+            }
+            for event in self.executed.drain(..) {
+                self.shared.raw.destroy_event(event, None);
+            }
         }
     }
 }
@@ -44,22 +98,72 @@ impl fmt::Debug for Remains {
     }
 }
 
-/// A frame index, shared by the commands that use it.
-pub(crate) type Slot = Arc<()>;
+/// A frame index, which counts the submissions that use it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Slot(Arc<AtomicUsize>);
+
+impl Slot {
+    fn hold(&self) -> Held {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Held(self.clone())
+    }
+
+    fn is_free(&self) -> bool {
+        // What happened before the last use ended is visible.
+        self.0.load(Ordering::Acquire) == 0
+    }
+}
+
+/// Keeps a frame index from being begun again.
+#[derive(Debug)]
+struct Held(Slot);
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.0.0.fetch_sub(1, Ordering::Release);
+    }
+}
+
+/// The use of a frame index by one command buffer.
+///
+/// It begins when the command buffer is about to be submitted, so an encoder that is kept or
+/// forgotten does not use it.
+#[derive(Debug)]
+pub(crate) struct SlotUse {
+    slot: Slot,
+    held: OnceLock<Held>,
+}
+
+impl SlotUse {
+    pub(crate) fn new(slot: &Slot) -> Arc<Self> {
+        Arc::new(Self {
+            slot: slot.clone(),
+            held: OnceLock::new(),
+        })
+    }
+
+    /// Begins the use, which ends when the last handle of this is dropped.
+    pub(crate) fn begin(&self) {
+        self.held.get_or_init(|| self.slot.hold());
+    }
+}
 
 /// What a command buffer of a crowd keeps from being overwritten or destroyed.
 pub(crate) struct InFlight {
-    _slot: Slot,
-    _remains: Arc<Remains>,
-    _views: Vec<wgpu::TextureView>,
+    kept: Option<(Arc<SlotUse>, Arc<Remains>, Vec<wgpu::TextureView>)>,
+    queue: Weak<wgpu::Queue>,
 }
 
 impl InFlight {
-    pub(crate) fn new(slot: &Slot, remains: &Arc<Remains>, views: Vec<wgpu::TextureView>) -> Self {
+    pub(crate) fn new(
+        gpu: &Gpu,
+        slot: Arc<SlotUse>,
+        remains: &Arc<Remains>,
+        views: Vec<wgpu::TextureView>,
+    ) -> Self {
         Self {
-            _slot: Arc::clone(slot),
-            _remains: Arc::clone(remains),
-            _views: views,
+            kept: Some((slot, Arc::clone(remains), views)),
+            queue: gpu.weak_queue(),
         }
     }
 
@@ -67,6 +171,29 @@ impl InFlight {
     pub(crate) fn until_done(self, encoder: &wgpu::CommandEncoder) {
         encoder.on_submitted_work_done(move || drop(self));
     }
+}
+
+impl Drop for InFlight {
+    /// wgpu drops callbacks of a submission in which a callback of the program panics, although the
+    /// GPU may have begun with it. They are registered once more then.
+    fn drop(&mut self) {
+        if !thread::panicking() {
+            return;
+        }
+        let kept = self.kept.take();
+        match self.queue.upgrade() {
+            Some(queue) => queue.on_submitted_work_done(move || drop(kept)),
+            None => mem::forget(kept),
+        }
+    }
+}
+
+/// A frame that begins: its index, its slot and its number, counted from 1.
+#[derive(Debug)]
+pub(crate) struct Begun {
+    pub(crate) index: u32,
+    pub(crate) slot: Slot,
+    pub(crate) number: u64,
 }
 
 /// The frame indices of a crowd.
@@ -79,7 +206,7 @@ pub(crate) struct Slots {
 
 impl Slots {
     pub(crate) fn new(frames_in_flight: u32) -> Self {
-        let slots = (0..frames_in_flight).map(|_| (Slot::new(()), 0));
+        let slots = (0..frames_in_flight).map(|_| (Slot::default(), 0));
         Self {
             slots: slots.collect(),
             frame: 0,
@@ -90,23 +217,31 @@ impl Slots {
         self.slots.len() as u32
     }
 
-    /// Of the frame indices that no command uses, the one that began longest ago.
-    pub(crate) fn free(&mut self) -> Option<u32> {
-        let slots = (0..).zip(&mut self.slots);
-        // `get_mut` also makes visible what happened before the other handles were dropped.
-        let free = slots.filter_map(|(index, (slot, began))| {
-            Arc::get_mut(slot).is_some().then_some((*began, index))
-        });
-        free.min().map(|(_, index)| index)
+    /// Of the frame indices that no submission uses, the one that began longest ago.
+    pub(crate) fn free(&self) -> Option<u32> {
+        let slots = (0..).zip(&self.slots);
+        let free = slots.filter(|(_, (slot, _))| slot.is_free());
+        let free = free.min_by_key(|(_, (_, began))| *began);
+        free.map(|(index, _)| index)
     }
 
-    /// Begins a frame with an index, and returns its slot.
-    pub(crate) fn begin(&mut self, index: u32) -> Slot {
+    /// The number of the frame that begins next.
+    pub(crate) fn next(&self) -> u64 {
+        self.frame + 1
+    }
+
+    /// Begins a frame with an index.
+    pub(crate) fn begin(&mut self, index: u32) -> Begun {
         self.frame += 1;
-        let Some((slot, began)) = self.slots.get_mut(index as usize) else {
-            return Slot::new(());
-        };
-        *began = self.frame;
-        Arc::clone(slot)
+        let number = self.frame;
+        let slot = self.slots.get_mut(index as usize).map(|(slot, began)| {
+            *began = number;
+            slot.clone()
+        });
+        Begun {
+            index,
+            slot: slot.unwrap_or_default(),
+            number,
+        }
     }
 }

@@ -1,12 +1,12 @@
 //! One frame of a crowd: begin, prepare, draw.
 
-use crate::check::scoped;
-
 use crate::attachments::Attachments;
+use crate::check::scoped;
 use crate::encoder::Encoder;
 use crate::error::{Error, Result};
-use crate::flight::{InFlight, Remains, Slot};
+use crate::flight::{Begun, InFlight, Remains, SlotUse};
 use crate::gpu::Gpu;
+use crate::order::{Draw, FrameToken, Order, Submission};
 use crate::pass::Pass;
 use crate::rendering;
 use crate::shadow::ShadowTexture;
@@ -28,17 +28,17 @@ use wgpu::hal::vulkan::Api as Vulkan;
 /// [`Self::prepare`] submits the frame's uploads and poses to the queue at once, as
 /// [`wgpu::Queue::write_buffer`] does at the next submission. [`Self::draw`] only records. So an
 /// [`Encoder`] that is dropped, or rejected by wgpu, loses draws and nothing else, and the draws of
-/// several crowds can be mixed in one encoder.
+/// several crowds can be mixed in one encoder. Draws are submitted before the next frame is
+/// prepared.
 #[derive(Debug)]
 pub struct Frame<'a> {
     pub(crate) inner: throng::Frame<'a>,
     pub(crate) gpu: &'a Gpu,
     pub(crate) passes: &'a [Pass],
     pub(crate) shadow: Option<&'a ShadowTexture>,
-    pub(crate) slot: Slot,
+    pub(crate) begun: Begun,
     pub(crate) remains: &'a Arc<Remains>,
-    /// True once the frame was prepared, but not submitted.
-    pub(crate) lost: &'a mut bool,
+    pub(crate) order: &'a mut Order,
     /// The prepared views, each with its viewport.
     pub(crate) viewports: Vec<(ViewId, vk::Rect2D)>,
 }
@@ -49,14 +49,50 @@ impl Frame<'_> {
     /// Make views with [`view`](crate::view), because the clip space of wgpu points up. The result
     /// has their ids, in the order of `views`.
     ///
+    /// From now on, draws of earlier frames are refused ([`Error::Late`]).
+    ///
+    /// wgpu calls callbacks of the program that are due before this submits, as
+    /// [`wgpu::Queue::submit`] does afterwards. Errors in those that become due meanwhile are
+    /// logged, because they cannot reach the device's handler.
+    ///
     /// # Errors
     /// - As [`throng::Frame::record_prepare`].
     /// - [`Error::DeviceLost`] and [`Error::Rejected`] if wgpu cannot record or submit. The frame
     ///   is then lost, and the next one uploads its changes.
     pub fn prepare(&mut self, views: &[View]) -> Result<Views> {
+        let token = FrameToken::new(self.gpu, self.begun.number)?;
+        self.gpu.poll(wgpu::PollType::Poll)?;
+        let index = self.begun.index;
+        let (prepared, commands) = self.record_prepare(views)?;
+        self.order.submission = Submission::Lost;
+        let commands = commands?;
+        self.order.end_current(self.begun.number);
+        self.order.submission = Submission::Unknown(index);
+        let submitted = scoped(self.gpu.device(), "the commands of a frame", || {
+            self.gpu.queue().submit([commands]);
+        });
+        if let Err(error) = submitted {
+            // wgpu also reports errors here of callbacks that it called after it had submitted.
+            if !self.remains.were_executed(self.gpu, index)? {
+                self.order.submission = Submission::Lost;
+                return Err(error);
+            }
+            log::error!("in a callback of the program, while a frame was submitted: {error}");
+        }
+        self.order.submission = Submission::Done;
+        self.order.current = Some((index, token));
+        let ids = prepared.iter().copied();
+        self.viewports = ids.zip(views.iter().map(|view| view.viewport)).collect();
+        Ok(prepared)
+    }
+
+    /// Records the frame. From then on, its changes count as uploaded, even if there is an error
+    /// instead of the commands.
+    fn record_prepare(&mut self, views: &[View]) -> Result<(Views, Result<wgpu::CommandBuffer>)> {
         let (inner, device) = (&mut self.inner, self.gpu.device());
+        let (remains, begun) = (self.remains, &self.begun);
         let mut prepared = Err(Error::DeviceLost);
-        let submitted = scoped(device, "the commands of a frame", || {
+        let commands = scoped(device, "the commands of a frame", || {
             let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor {
                 label: Some("throng prepare"),
             });
@@ -65,21 +101,20 @@ impl Frame<'_> {
                 encoder.as_hal_mut::<Vulkan, _, _>(|hal| {
                     let cmd = hal.ok_or(Error::DeviceLost)?.raw_handle();
                     // SAFETY: `cmd` is recording outside of rendering, for the queue of all frames.
-                    // It is submitted below, before everything that is recorded later, or `lost`
-                    // says that it never will be.
-                    Ok(inner.record_prepare(cmd, views)?)
+                    // All earlier work of the frame index has ended. `prepare` submits it before
+                    // everything that is recorded later, after it has ended the time for draws of
+                    // earlier frames, or says in `order` that it never will be.
+                    let prepared = inner.record_prepare(cmd, views)?;
+                    Ok((prepared, remains.record_executed(cmd, begun.index)))
                 })
             };
-            if prepared.is_ok() {
-                InFlight::new(&self.slot, self.remains, Vec::new()).until_done(&encoder);
-                self.gpu.queue().submit([encoder.finish()]);
-            }
+            let slot = SlotUse::new(&begun.slot);
+            slot.begin();
+            InFlight::new(self.gpu, slot, remains, Vec::new()).until_done(&encoder);
+            encoder.finish()
         });
-        let views_of = prepared?;
-        submitted.inspect_err(|_| *self.lost = true)?;
-        let ids = views_of.iter().copied();
-        self.viewports = ids.zip(views.iter().map(|view| view.viewport)).collect();
-        Ok(views_of)
+        let (prepared, executed) = prepared?;
+        Ok((prepared, executed.and(commands)))
     }
 
     /// Records a render pass in which the crowd is drawn as `view` sees it.
@@ -109,6 +144,9 @@ impl Frame<'_> {
         pass: PassId,
         desc: &wgpu::RenderPassDescriptor<'_>,
     ) -> Result<()> {
+        let Some((_, token)) = self.order.current.as_ref() else {
+            return Err(Error::NotPrepared);
+        };
         if self.viewports.is_empty() {
             return Err(Error::NotPrepared);
         }
@@ -128,10 +166,13 @@ impl Frame<'_> {
         let shadow = self.shadow.filter(|_| known.shadow_map);
         let attachments = Attachments::new(desc, shadow)?;
         let area = rendering::area(*viewport);
-        let before = rendering::before(self.gpu, desc, (known, shadow), area)?;
-        let drawn = self.record(&attachments, (view, pass), area, shadow)?;
+        let before = rendering::before(self.gpu, desc, (known, shadow), (area, token))?;
+        let slot = SlotUse::new(&self.begun.slot);
+        let drawn = self.record(&attachments, (view, pass), (area, &slot), shadow)?;
         let after = rendering::after(self.gpu, desc)?;
-        encoder.extend([before, drawn].into_iter().chain(after));
+        let token = Arc::clone(token);
+        let commands = [before, drawn].into_iter().chain(after);
+        encoder.draw(Draw { token, slot }, commands);
         Ok(())
     }
 
@@ -140,7 +181,7 @@ impl Frame<'_> {
         &self,
         attachments: &Attachments<'_>,
         (view, pass): (ViewId, PassId),
-        area: vk::Rect2D,
+        (area, slot): (vk::Rect2D, &Arc<SlotUse>),
         shadow: Option<&ShadowTexture>,
     ) -> Result<wgpu::CommandBuffer> {
         let device = self.gpu.device();
@@ -166,7 +207,7 @@ impl Frame<'_> {
         }?;
         let views = attachments.views().chain(shadow.map(|it| &it.view));
         let views = views.cloned().collect();
-        InFlight::new(&self.slot, self.remains, views).until_done(&encoder);
+        InFlight::new(self.gpu, Arc::clone(slot), self.remains, views).until_done(&encoder);
         scoped(device, "the draw of a crowd", || encoder.finish())
     }
 }

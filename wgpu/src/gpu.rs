@@ -1,8 +1,9 @@
 //! The device: opened with what throng needs, and shared by crowds and encoders.
 
+use crate::check::unless_lost;
 use crate::error::{Error, Result};
 use core::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use throng::ash;
 use throng::gpu::{self, FeatureChain, Features, GpuAllocator};
 use throng::gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
@@ -31,7 +32,8 @@ use wgpu::hal::vulkan::{Adapter, Api as Vulkan, CreateDeviceCallback};
 #[derive(Clone)]
 pub struct Gpu {
     pub(crate) shared: Arc<Shared>,
-    queue: wgpu::Queue,
+    /// Commands in flight have weak handles of it.
+    queue: Arc<wgpu::Queue>,
 }
 
 /// What lives as long as the last object that was made with it.
@@ -99,6 +101,7 @@ impl Gpu {
             device,
         };
         let shared = Arc::new(shared);
+        let queue = Arc::new(queue);
         Ok(Self { shared, queue })
     }
 
@@ -118,6 +121,16 @@ impl Gpu {
     #[must_use]
     pub fn adapter(&self) -> &wgpu::Adapter {
         &self.shared.adapter
+    }
+
+    pub(crate) fn weak_queue(&self) -> Weak<wgpu::Queue> {
+        Arc::downgrade(&self.queue)
+    }
+
+    /// Lets wgpu find out what has ended, and call callbacks that are due.
+    pub(crate) fn poll(&self, poll: wgpu::PollType) -> Result<()> {
+        let poll = || self.device().poll(poll).map(drop).map_err(Error::Wait);
+        unless_lost(self, poll)
     }
 
     /// True if wgpu knows that the device is lost or destroyed.

@@ -34,16 +34,26 @@
 //!     frame.draw(&mut encoder, views[1], passes.shadow.0, &passes.shadow.1)?;
 //!     drop(encoder.begin_render_pass(&passes.scene)); // and draws in it
 //!     frame.draw(&mut encoder, views[0], passes.crowd.0, &passes.crowd.1)?;
-//!     encoder.submit();
+//!     encoder.submit()?;
 //!     Ok(())
 //! }
 //! ```
 //!
-//! # Limits
+//! # Safety
+//! Safe code cannot cause undefined behaviour, whatever it drops, forgets, destroys or does on
+//! other threads, with two exceptions that wgpu gives no means to find:
+//!
+//! - While [`Frame::draw`] or [`Crowd::set_shadow_map`] runs, no other thread calls
+//!   [`wgpu::Texture::destroy`] on one of its textures. Dropping them is fine at any time.
 //! - All objects are of one [`wgpu::Instance`]. wgpu does not tell those of two apart.
-//! - While [`Frame::draw`] runs, no other thread calls [`wgpu::Texture::destroy`] on an attachment.
+//!
+//! For the same reason, nothing here gives parts of Vulkan. The methods of [`Crowd`] and [`Frame`]
+//! are those of throng that are safe without them.
+//!
+//! # Limits
 //! - The shading is throng's own. Fragment shaders of the program
 //!   ([`throng::MaterialDesc`]) need throng itself.
+//! - An [`Encoder`] is submitted before the next frame of its crowds is prepared.
 
 #![cfg_attr(
     not(test),
@@ -62,6 +72,7 @@ mod error;
 mod flight;
 mod frame;
 mod gpu;
+mod order;
 mod pass;
 mod rendering;
 mod shadow;

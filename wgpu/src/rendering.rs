@@ -3,6 +3,7 @@
 use crate::check::scoped;
 use crate::error::Result;
 use crate::gpu::Gpu;
+use crate::order::FrameToken;
 use crate::pass::Pass;
 use crate::shadow::{ShadowTexture, sampled};
 use throng::ash::vk;
@@ -33,7 +34,7 @@ pub(crate) fn before(
     gpu: &Gpu,
     desc: &RenderPassDescriptor<'_>,
     (pass, shadow): (&Pass, Option<&ShadowTexture>),
-    area: vk::Rect2D,
+    (area, token): (vk::Rect2D, &FrameToken),
 ) -> Result<wgpu::CommandBuffer> {
     let timestamps = desc.timestamp_writes.clone();
     let timestamps = timestamps.and_then(|it| {
@@ -66,6 +67,7 @@ pub(crate) fn before(
     };
     scoped(gpu.device(), "the attachments", || {
         let mut encoder = gpu.device().create_command_encoder(&Default::default());
+        token.use_in(&mut encoder);
         if let Some(shadow) = shadow {
             let map = [sampled(&shadow.texture)].into_iter();
             encoder.transition_resources(core::iter::empty(), map);

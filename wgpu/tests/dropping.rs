@@ -28,7 +28,7 @@ fn in_every_order() {
             .unwrap();
         drop(frame);
         let encoder: Box<dyn Any> = match submit {
-            true => Box::new(encoder.submit()),
+            true => Box::new(encoder.submit().unwrap()),
             false => Box::new(encoder),
         };
         let mut all = [
@@ -63,7 +63,7 @@ fn a_crowd_whose_draws_are_submitted_later() {
     gpu.device()
         .poll(wgpu::PollType::wait_indefinitely())
         .unwrap();
-    encoder.submit();
+    encoder.submit().unwrap();
     let picture = crate::support::read(&gpu, &target.color);
     assert!(throng_reference::picture::covered(&picture) > 500);
     drop((target, gpu));

@@ -5,7 +5,9 @@
 
 mod support;
 
+mod callbacks;
 mod dropping;
 mod flight;
+mod late;
 mod pictures;
 mod refused;

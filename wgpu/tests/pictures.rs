@@ -117,7 +117,7 @@ fn load_what_wgpu_drew_and_are_loaded_by_wgpu() {
         target.draw(to, (views[0], pass), false).unwrap();
     }
     clear(&color, &depth, &mut encoder, true);
-    encoder.submit();
+    encoder.submit().unwrap();
     let picture = read(&gpu, &target.color);
     let other = without_wgpu(Stages::default(), 1);
     assert_eq!(different(&picture, &other, 0), 0);
@@ -154,7 +154,7 @@ fn keep_the_stencil() {
         };
         desc.depth_stencil_attachment.as_mut().unwrap().stencil_ops = stencil.then_some(ops);
         frame.draw(&mut encoder, views[0], pass, &desc).unwrap();
-        encoder.submit();
+        encoder.submit().unwrap();
         let other = without_wgpu(Stages::default(), 1);
         assert_eq!(
             different(&read(&gpu, &target.color), &other, 0),
@@ -216,7 +216,7 @@ fn cast_shadows_into_a_texture_that_wgpu_samples() {
         target
             .draw((&frame, &mut encoder), (views[0], color), true)
             .unwrap();
-        encoder.submit();
+        encoder.submit().unwrap();
         pictures.push(read(&gpu, &target.color));
     }
     assert!(different(&pictures[0], &pictures[1], 8) > 50);
@@ -281,7 +281,7 @@ fn of_two_eyes_are_those_of_two_views() {
             ..Default::default()
         };
         frame.draw(&mut encoder, views[0], pass, &desc).unwrap();
-        encoder.submit();
+        encoder.submit().unwrap();
         idle(&gpu);
     };
     draw(stereo, passes[1], &array, both);

@@ -148,13 +148,38 @@ fn attachments_that_do_not_fit() {
         "{result:?}"
     );
     // The encoder is as before.
-    encoder.submit();
+    encoder.submit().unwrap();
     let result = target.draw((&frame, &mut Encoder::new(&other)), (views[0], pass), true);
     assert!(matches!(result, Err(Error::OtherEncoder)), "{result:?}");
     drop(frame);
     let picture = crate::support::read(&gpu, &target.color);
     assert!(throng_reference::picture::covered(&picture) > 500);
     drop((crowd, target, gpu, other));
+    messages::expect_none();
+}
+
+#[test]
+fn frames_that_are_prepared_twice() {
+    let gpu = gpu();
+    let mut crowd = Crowd::new(&gpu, &desc(2, Stages::default())).unwrap();
+    populate(&mut crowd);
+    let pass = crowd.create_pass(&pass_desc(1)).unwrap();
+    let target = Target::new(&gpu, SIZE, 1);
+    let mut encoder = Encoder::new(&gpu);
+    let mut frame = crowd.begin_frame(0.3).unwrap();
+    let views = frame.prepare(&[camera(SIZE)]).unwrap();
+    for _ in 0..2 {
+        let again = frame.prepare(&[camera(SIZE)]);
+        assert!(matches!(again, Err(Error::Throng(_))), "{again:?}");
+    }
+    // It is as before.
+    let to = (&frame, &mut encoder);
+    target.draw(to, (views[0], pass), true).unwrap();
+    encoder.submit().unwrap();
+    drop(frame);
+    let picture = crate::support::read(&gpu, &target.color);
+    assert!(throng_reference::picture::covered(&picture) > 500);
+    drop((crowd, target, gpu));
     messages::expect_none();
 }
 
@@ -189,7 +214,7 @@ fn shadow_maps_that_do_not_fit() {
         let mut frame = crowd.begin_frame(0.3)?;
         let views = frame.prepare(&[camera(SIZE)])?;
         target.draw((&frame, &mut encoder), (views[0], pass), true)?;
-        encoder.submit();
+        encoder.submit()?;
         Ok::<_, Error>(())
     };
     let result = draw(&mut crowd);
@@ -230,8 +255,12 @@ fn devices_that_are_lost() {
         matches!(result, Err(Error::DeviceLost | Error::Rejected { .. })),
         "{result:?}"
     );
-    encoder.submit();
+    encoder.submit().unwrap();
     drop(frame);
+    let created = crowd.create_pass(&pass_desc(1));
+    assert!(matches!(created, Err(Error::DeviceLost)), "{created:?}");
+    let mapped = crowd.set_shadow_map(&target.depth, false);
+    assert!(mapped.is_err(), "{mapped:?}");
     for _ in 0..4 {
         let result = crate::support::frame(&mut crowd, &target, pass, 0.3);
         assert!(matches!(result, Err(Error::DeviceLost)), "{result:?}");

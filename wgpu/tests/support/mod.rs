@@ -233,6 +233,21 @@ pub(crate) fn idle(gpu: &Gpu) {
     gpu.device().poll(wait).unwrap();
 }
 
+/// One frame of a crowd whose draws are not submitted yet.
+pub(crate) fn record(
+    crowd: &mut Crowd,
+    target: &Target,
+    pass: throng::PassId,
+    time_s: f64,
+) -> Encoder {
+    let mut encoder = Encoder::new(&crowd.gpu().clone());
+    let mut frame = crowd.begin_frame(time_s).unwrap();
+    let views = frame.prepare(&[camera(target.color.size())]).unwrap();
+    let to = (&frame, &mut encoder);
+    target.draw(to, (views[0], pass), true).unwrap();
+    encoder
+}
+
 /// One frame of a crowd, submitted.
 pub(crate) fn frame(
     crowd: &mut Crowd,
@@ -244,7 +259,7 @@ pub(crate) fn frame(
     let mut frame = crowd.begin_frame(time_s)?;
     let views = frame.prepare(&[camera(target.color.size())])?;
     target.draw((&frame, &mut encoder), (views[0], pass), true)?;
-    encoder.submit();
+    encoder.submit()?;
     Ok(())
 }
 

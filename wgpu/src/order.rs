@@ -1,0 +1,111 @@
+//! The order of submissions: a frame's draws come before the next frame is prepared.
+
+use crate::check::scoped;
+use crate::error::{Error, Result};
+use crate::flight::SlotUse;
+use crate::gpu::Gpu;
+use core::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+
+/// Lets draws of a frame be submitted until a later frame is prepared.
+///
+/// All draws of the frame use a small buffer of wgpu, in the command buffer before them. It is
+/// destroyed just before the later frame is submitted. wgpu looks for destroyed buffers while it
+/// holds the lock in which it also submits, and `destroy` waits for that lock. So draws come before
+/// the later frame or are rejected, on any thread.
+#[derive(Debug)]
+pub(crate) struct FrameToken {
+    frame: u64,
+    buffer: wgpu::Buffer,
+    /// The number of the frame that ended this, or 0.
+    ended_by: AtomicU64,
+}
+
+impl FrameToken {
+    pub(crate) fn new(gpu: &Gpu, frame: u64) -> Result<Arc<Self>> {
+        let label = format!("throng frame {frame} (was a later one prepared before its draws?)");
+        let buffer = scoped(gpu.device(), "the token of a frame", || {
+            gpu.device().create_buffer(&wgpu::BufferDescriptor {
+                label: Some(&label),
+                size: 4,
+                usage: wgpu::BufferUsages::COPY_SRC,
+                mapped_at_creation: false,
+            })
+        })?;
+        Ok(Arc::new(Self {
+            frame,
+            buffer,
+            ended_by: AtomicU64::new(0),
+        }))
+    }
+
+    /// Makes the command buffer of an encoder invalid once this has ended.
+    pub(crate) fn use_in(&self, encoder: &mut wgpu::CommandEncoder) {
+        let used = wgpu::BufferTransition {
+            buffer: &self.buffer,
+            state: wgpu::BufferUses::COPY_SRC,
+        };
+        encoder.transition_resources([used].into_iter(), core::iter::empty());
+    }
+
+    /// Rejects all submissions from now on.
+    pub(crate) fn end(&self, later: u64) {
+        self.ended_by.store(later, Ordering::Relaxed);
+        self.buffer.destroy();
+    }
+}
+
+/// A draw in an encoder.
+#[derive(Debug)]
+pub(crate) struct Draw {
+    pub(crate) token: Arc<FrameToken>,
+    pub(crate) slot: Arc<SlotUse>,
+}
+
+impl Draw {
+    /// Fails if a later frame was prepared.
+    pub(crate) fn expect_in_time(&self) -> Result<()> {
+        match self.token.ended_by.load(Ordering::Relaxed) {
+            0 => Ok(()),
+            later => Err(Error::Late {
+                frame: self.token.frame,
+                later,
+            }),
+        }
+    }
+}
+
+/// What is known about the frame begun last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Submission {
+    /// It was not prepared, or its commands were submitted.
+    Done,
+    /// Its commands will never be submitted.
+    Lost,
+    /// wgpu panicked or reported an error while the commands with this frame index were submitted.
+    Unknown(u32),
+}
+
+/// The frame that was prepared last.
+#[derive(Debug)]
+pub(crate) struct Order {
+    /// With its frame index.
+    pub(crate) current: Option<(u32, Arc<FrameToken>)>,
+    pub(crate) submission: Submission,
+}
+
+impl Order {
+    pub(crate) fn new() -> Self {
+        Self {
+            current: None,
+            submission: Submission::Done,
+        }
+    }
+
+    /// Ends the time for draws of the frame prepared last.
+    pub(crate) fn end_current(&mut self, later: u64) {
+        if let Some((_, token)) = self.current.take() {
+            token.end(later);
+        }
+    }
+}
