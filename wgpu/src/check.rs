@@ -68,3 +68,48 @@ pub(crate) fn unless_lost<T>(gpu: &Gpu, call: impl FnOnce() -> Result<T>) -> Res
         }
     })
 }
+
+/// Runs `check`, in which wgpu validates the use of textures, and fails if one of them is of
+/// another instance of wgpu.
+///
+/// wgpu finds objects by ids, which repeat in other instances ([`wgpu::Instance`]). So in `check`,
+/// it takes such a texture for one of this instance, or panics if there is none with its id.
+pub(crate) fn with_own<'t, T>(
+    gpu: &Gpu,
+    (what, textures): (&'static str, impl IntoIterator<Item = &'t wgpu::Texture>),
+    check: impl FnOnce() -> Result<T>,
+) -> Result<T> {
+    let checked = catch_unwind(AssertUnwindSafe(check));
+    if !matches!(checked, Ok(Err(_))) {
+        for texture in textures {
+            expect_own(gpu, what, texture)?;
+        }
+    }
+    checked.unwrap_or_else(|panic| resume_unwind(panic))
+}
+
+/// Fails if a texture is of another device.
+///
+/// Errors about a texture always reach the device that made it. So this asks for a view that no
+/// texture has, and looks if the error arrives at this device.
+fn expect_own(gpu: &Gpu, what: &'static str, texture: &wgpu::Texture) -> Result<()> {
+    let impossible = wgpu::TextureViewDescriptor {
+        label: Some("throng asks whether this texture is of the crowd's device"),
+        base_mip_level: u32::MAX,
+        ..Default::default()
+    };
+    // By default, another device panics at such an error.
+    let arrived = catch_unwind(AssertUnwindSafe(|| {
+        let device = gpu.device();
+        scoped(device, what, || drop(texture.create_view(&impossible)))
+    }));
+    match arrived {
+        Ok(Err(_)) => Ok(()),
+        // Lost devices report no errors.
+        _ if gpu.is_lost() => Err(Error::DeviceLost),
+        _ => Err(Error::OtherDevice {
+            what,
+            text: "it is of another wgpu::Instance".into(),
+        }),
+    }
+}

@@ -1,7 +1,7 @@
 //! One frame of a crowd: begin, prepare, draw.
 
 use crate::attachments::Attachments;
-use crate::check::scoped;
+use crate::check::{scoped, with_own};
 use crate::encoder::Encoder;
 use crate::error::{Error, Result};
 use crate::flight::{Begun, InFlight, Remains, SlotUse};
@@ -130,7 +130,9 @@ impl Frame<'_> {
     ///   the view is of another frame, or the pass needs a shadow map and there is none.
     /// - [`Error::Attachment`] for a depth attachment without `depth_ops`, slices of 3D textures,
     ///   or a shadow map that is an attachment and sampled at the same time.
-    /// - [`Error::OtherDevice`] if a texture is of another device.
+    /// - [`Error::OtherDevice`] if a texture is of another device. One of another
+    ///   [`wgpu::Instance`] also reports an error to its own device, which panics by default; the
+    ///   panic is caught here.
     /// - [`Error::Destroyed`] if an attachment or the shadow map was destroyed.
     /// - [`Error::Rejected`] for everything that wgpu rejects: formats or samples that are not
     ///   those of the pass, attachments of different sizes, a view whose viewport is larger.
@@ -166,7 +168,10 @@ impl Frame<'_> {
         let shadow = self.shadow.filter(|_| known.shadow_map);
         let attachments = Attachments::new(desc, shadow)?;
         let area = rendering::area(*viewport);
-        let before = rendering::before(self.gpu, desc, (known, shadow), (area, token))?;
+        let textures = attachments.views().map(wgpu::TextureView::texture);
+        let before = with_own(self.gpu, ("an attachment", textures), || {
+            rendering::before(self.gpu, desc, (known, shadow), (area, token))
+        })?;
         let slot = SlotUse::new(&self.begun.slot);
         let drawn = self.record(&attachments, (view, pass), (area, &slot), shadow)?;
         let after = rendering::after(self.gpu, desc)?;

@@ -45,7 +45,8 @@
 //!
 //! - While [`Frame::draw`] or [`Crowd::set_shadow_map`] runs, no other thread calls
 //!   [`wgpu::Texture::destroy`] on one of its textures. Dropping them is fine at any time.
-//! - All objects are of one [`wgpu::Instance`]. wgpu does not tell those of two apart.
+//! - Command buffers and encoders of another [`wgpu::Instance`] are not given to an [`Encoder`] or
+//!   to [`Gpu::queue`]. wgpu may take them for others. Textures of another instance are refused.
 //!
 //! For the same reason, nothing here gives parts of Vulkan. The methods of [`Crowd`] and [`Frame`]
 //! are those of throng that are safe without them.

@@ -1,6 +1,6 @@
 //! The shadow map: a texture of the program that passes draw into and sample.
 
-use crate::check::scoped;
+use crate::check::{scoped, with_own};
 use crate::crowd::Crowd;
 use crate::error::{Error, Result};
 #[cfg(doc)]
@@ -33,14 +33,15 @@ impl Crowd {
     ///
     /// # Errors
     /// - [`Error::Format`] and [`Error::Attachment`] if it is another kind of texture.
-    /// - [`Error::OtherDevice`] if it is of another device.
+    /// - [`Error::OtherDevice`] if it is of another device, as in
+    ///   [`Frame::draw`](crate::Frame::draw).
     /// - [`Error::Destroyed`] if it was destroyed.
     pub fn set_shadow_map(&mut self, texture: &wgpu::Texture, reversed_z: bool) -> Result<()> {
         check_shadow_map(texture)?;
         expect_alive("the shadow map", texture)?;
         let device = self.gpu.device();
         // The encoder is dropped: this only finds whether the texture may be sampled.
-        let view = scoped(device, "the shadow map", || {
+        let make = || {
             let mut encoder = device.create_command_encoder(&Default::default());
             encoder.transition_resources(core::iter::empty(), [sampled(texture)].into_iter());
             drop(encoder.finish());
@@ -50,7 +51,9 @@ impl Crowd {
                 aspect: wgpu::TextureAspect::DepthOnly,
                 ..Default::default()
             })
-        })?;
+        };
+        let what = "the shadow map";
+        let view = with_own(&self.gpu, (what, [texture]), || scoped(device, what, make))?;
         // SAFETY: the view is not destroyed through the guard.
         let raw = unsafe { view.as_hal::<Vulkan>() };
         let raw = raw.ok_or(Error::Destroyed("the shadow map"))?;

@@ -4,6 +4,8 @@ use crate::support::{
     COLOR, DEPTH, SIZE, Target, adapter, camera, desc, descriptor, gpu, idle, messages, now,
     pass_desc, populate, square, texture, whole,
 };
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use throng::{PassKind, Stages};
 use throng_wgpu::{Crowd, Encoder, Error, Gpu, PassDesc, Result, throng};
 
@@ -235,6 +237,61 @@ fn shadow_maps_that_do_not_fit() {
     let result = draw(&mut crowd);
     assert!(matches!(result, Err(Error::Destroyed(_))), "{result:?}");
     drop((crowd, target, gpu));
+    messages::expect_none();
+}
+
+/// wgpu finds textures by ids, which repeat in other instances, and panics at those that do not.
+#[test]
+fn textures_of_other_instances() {
+    let gpu = gpu();
+    let mut crowd = Crowd::new(&gpu, &desc(3, Stages::default())).unwrap();
+    populate(&mut crowd);
+    let pass = crowd.create_pass(&pass_desc(1)).unwrap();
+    let refused = |result: Result<()>| {
+        let right = matches!(result, Err(Error::OtherDevice { .. }));
+        assert!(right, "{result:?}");
+    };
+    for handled in [true, false] {
+        let other = crate::support::gpu();
+        let reported = Arc::new(AtomicUsize::new(0));
+        if handled {
+            // Without this, the device panics, which is caught.
+            let count = Arc::clone(&reported);
+            other.device().on_uncaptured_error(Arc::new(move |_| {
+                count.fetch_add(1, Ordering::Relaxed);
+            }));
+        }
+        let (own, foreign) = (Target::new(&gpu, SIZE, 1), Target::new(&other, SIZE, 1));
+        let mut encoder = Encoder::new(&gpu);
+        let mut frame = crowd.begin_frame(0.3).unwrap();
+        let views = frame.prepare(&[camera(SIZE)]).unwrap();
+        let mut draw = |target: &Target| {
+            let to = (&frame, &mut encoder);
+            target.draw(to, (views[0], pass), true)
+        };
+        draw(&own).unwrap();
+        refused(draw(&foreign));
+        let mixed = Target {
+            color: own.color.clone(),
+            samples: None,
+            depth: foreign.depth.clone(),
+        };
+        refused(draw(&mixed));
+        // Ids that the crowd's instance does not have.
+        let many: Vec<_> = (0..64).map(|_| Target::new(&other, SIZE, 1)).collect();
+        refused(draw(&many[63]));
+        encoder.submit().unwrap();
+        drop(frame);
+        refused(crowd.set_shadow_map(&foreign.depth, false));
+        refused(crowd.set_shadow_map(&many[63].depth, false));
+        assert_eq!(
+            reported.load(Ordering::Relaxed),
+            if handled { 5 } else { 0 }
+        );
+        let picture = crate::support::read(&gpu, &own.color);
+        assert!(throng_reference::picture::covered(&picture) > 500);
+    }
+    drop((crowd, gpu));
     messages::expect_none();
 }
 
