@@ -43,8 +43,8 @@
 //! Safe code cannot cause undefined behaviour, whatever it drops, forgets, destroys or does on
 //! other threads, with two exceptions that wgpu gives no means to find:
 //!
-//! - While [`Frame::draw`] or [`Crowd::set_shadow_map`] runs, no other thread calls
-//!   [`wgpu::Texture::destroy`] on one of its textures. Dropping them is fine at any time.
+//! - While [`Frame::draw`] runs, no other thread calls [`wgpu::Texture::destroy`] on an attachment
+//!   or on the shadow map that it samples. Dropping textures is fine at any time.
 //! - Command buffers and encoders of another [`wgpu::Instance`] are not given to an [`Encoder`] or
 //!   to [`Gpu::queue`]. wgpu may take them for others. Textures of another instance are refused.
 //!
