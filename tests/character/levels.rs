@@ -14,7 +14,7 @@ use throng::skeleton::Transform;
 const ROUNDING: f32 = 2e-6;
 
 /// The nearest point of a triangle, by a search over its faces, edges and corners.
-fn distance(point: Vec3, corners: [Vec3; 3]) -> f32 {
+pub(crate) fn distance(point: Vec3, corners: [Vec3; 3]) -> f32 {
     let [a, b, c] = corners;
     let normal = (b - a).cross(c - a);
     let inside = |p: Vec3, q: Vec3| (q - p).cross(point - p).dot(normal) >= 0.0;

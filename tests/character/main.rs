@@ -7,6 +7,8 @@ mod builtin;
 mod ids;
 mod influence_limit;
 mod levels;
+#[cfg(feature = "lod")]
+mod levels_limits;
 mod save;
 mod save_files;
 mod save_images;

@@ -70,7 +70,7 @@ pub struct KeptPrimitive {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeptReason {
-    /// It would take too much memory or time.
+    /// It would take too much memory or time, as thousands of triangles at one vertex do.
     #[error("it takes too much memory or time")]
     Limit,
     /// The simplifier cannot handle its numbers, such as triangles of extreme sizes.
@@ -140,7 +140,9 @@ impl Character {
     ///
     /// Vertices are reordered, so that each level uses a prefix of them. Triangles of the full
     /// level keep their order. The work runs on rayon's current pool and takes seconds for large
-    /// models, so tools do it once and [save](Self::save_file) the result. If a character has so
+    /// models, so tools do it once and [save](Self::save_file) the result. The time grows with the
+    /// number of triangles, whatever their shapes: where thousands lie across each other, stated
+    /// errors are larger than they need be. If a character has so
     /// few triangles that no level is worth it, it gets none.
     ///
     /// ```

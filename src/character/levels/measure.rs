@@ -135,7 +135,8 @@ impl Rest {
     ///
     /// Each triangle of the level offers the point that is nearest at rest. Of these, the one whose
     /// largest distance is least is taken, in the rest pose and some others. Otherwise, a finger
-    /// could be tied to the next one.
+    /// could be tied to the next one. Any point of the level is a tie that gives a bound, so the
+    /// search may end early.
     fn tie(&self, character: &Character, candidate: &Candidate<'_>) -> Tied {
         let positions = &self.positions[candidate.primitive];
         let others = &self.others[candidate.primitive];
@@ -240,6 +241,7 @@ impl<'a> Posing<'a> {
 struct Sums<'a> {
     weights: &'a [[f32; 2]],
     sums: Vec<Vec3A>,
+    is_touched: Vec<bool>,
     touched: Vec<usize>,
 }
 
@@ -248,21 +250,23 @@ impl<'a> Sums<'a> {
         Self {
             weights,
             sums: Vec::new(),
+            is_touched: Vec::new(),
             touched: Vec::new(),
         }
     }
 
     fn clear(&mut self) {
         for target in self.touched.drain(..) {
-            self.sums[target] = Vec3A::ZERO;
+            (self.sums[target], self.is_touched[target]) = (Vec3A::ZERO, false);
         }
     }
 
     fn add(&mut self, target: usize, offset: Vec3A) {
         if self.sums.len() <= target {
             self.sums.resize(target + 1, Vec3A::ZERO);
+            self.is_touched.resize(target + 1, false);
         }
-        if !self.touched.contains(&target) {
+        if !core::mem::replace(&mut self.is_touched[target], true) {
             self.touched.push(target);
         }
         self.sums[target] += offset;

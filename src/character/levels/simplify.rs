@@ -20,6 +20,16 @@ const LIMITS: Limits = Limits {
     max_bytes: 1 << 30,
     max_work: 1 << 32,
 };
+/// The counted work for one call, by index and channel.
+///
+/// A usual mesh takes about 20, and one of a few triangles 70. But the work grows with the square
+/// of the triangles at one vertex, and with the cube if they are equal.
+const WORK_PER_INDEX: u64 = 256;
+/// Indices that a primitive counts for in addition, because small ones take relatively more work.
+const INDICES_OF_SMALL: usize = 1024;
+/// The most vertices of one group that corners are replaced with.
+const MOST_ALIKE: usize = 64;
+
 /// How a level is made.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Setting {
@@ -45,9 +55,9 @@ pub(super) struct Prepared<'a> {
     importance: Vec<f32>,
     /// For each morph target, the offsets of all vertices, in character space.
     shapes: Vec<Vec<[f32; 3]>>,
-    /// Vertices that differ in normals, tangents and colours alone.
+    /// Vertices that differ in normals, tangents and colours alone, at most [`MOST_ALIKE`] of each.
     alike: Vec<Vec<u32>>,
-    /// For each vertex, the index of the group that it is in.
+    /// For each vertex, the index of its group.
     group_of: Vec<u32>,
     /// The first failure.
     pub(super) failure: OnceLock<Error>,
@@ -146,11 +156,15 @@ impl<'a> Prepared<'a> {
         let place = |vertex: u32| Vec3::from(self.positions[vertex as usize]);
         let normal = |vertex: u32| self.primitive.normals.get(vertex as usize);
         let color = |vertex: u32| self.primitive.colors.get(vertex as usize);
-        let others = |vertex: u32| self.alike[self.group_of[vertex as usize] as usize].iter();
+        // The vertex itself may be left out of a large group.
+        let others = |vertex: u32| {
+            let group = &self.alike[self.group_of[vertex as usize] as usize];
+            group.iter().copied().chain([vertex])
+        };
         for triangle in indices.as_chunks_mut::<3>().0 {
             let [a, b, c] = triangle.map(place);
             let facing = (b - a).cross(c - a);
-            let has = |wanted| move |corner: &u32| others(*corner).any(|it| color(*it) == wanted);
+            let has = |wanted| move |corner: &u32| others(*corner).any(|it| color(it) == wanted);
             let common = |vertex: &&u32| triangle.iter().all(has(color(**vertex)));
             let count = |vertex: &&u32| {
                 let alike = triangle.iter();
@@ -170,7 +184,7 @@ impl<'a> Prepared<'a> {
                     let order = a.0.cmp(&b.0).then(a.1.total_cmp(&b.1));
                     order.then(a.2.cmp(&b.2))
                 });
-                *corner = best.copied().unwrap_or(*corner);
+                *corner = best.unwrap_or(*corner);
             }
         }
     }
@@ -209,15 +223,30 @@ impl<'a> Prepared<'a> {
         };
         let positions = Positions::from_packed(&self.positions);
         let mut workspace = Workspace::default();
-        workspace.set_limits(LIMITS);
+        workspace.set_limits(self.limits());
         simplify_character(all, positions, &data, &options, settings, &mut workspace)
             .map(|simplified| simplified.indices)
+    }
+
+    /// Limits that grow with the number of indices and channels.
+    fn limits(&self) -> Limits {
+        let joints = match self.importance.len() {
+            0 | 1 => 0,
+            count => count,
+        };
+        let channels = 1 + joints + 3 * self.shapes.len();
+        let indices = self.primitive.indices.len() + INDICES_OF_SMALL;
+        let work = (indices as u64).saturating_mul(channels as u64);
+        Limits {
+            max_work: work.saturating_mul(WORK_PER_INDEX).min(LIMITS.max_work),
+            ..LIMITS
+        }
     }
 }
 
 /// Groups vertices that differ in normals, tangents and colours alone.
 ///
-/// Also returns the group of each vertex.
+/// A group has the first [`MOST_ALIKE`] of them. Also returns the group of each vertex.
 fn alike(primitive: &Primitive) -> (Vec<Vec<u32>>, Vec<u32>) {
     let key = |vertex: usize| {
         let place = primitive.positions[vertex].to_array();
@@ -244,7 +273,10 @@ fn alike(primitive: &Primitive) -> (Vec<Vec<u32>>, Vec<u32>) {
         if number as usize == groups.len() {
             groups.push(Vec::new());
         }
-        groups[number as usize].push(vertex as u32);
+        let group = &mut groups[number as usize];
+        if group.len() < MOST_ALIKE {
+            group.push(vertex as u32);
+        }
         group_of.push(number);
     }
     (groups, group_of)

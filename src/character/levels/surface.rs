@@ -24,6 +24,12 @@ impl SurfacePoint {
 /// The most triangles in a leaf of the tree.
 const LEAF: usize = 4;
 
+/// The most nodes that a search visits.
+///
+/// It visits about 20 of a usual character, and rarely 150. But if triangles are long and lie across
+/// each other, a point is inside the boxes of most nodes, and no tree of boxes helps.
+const MOST_NODES: usize = 512;
+
 /// A tree of boxes over the triangles of a mesh.
 pub(super) struct Surface<'a> {
     positions: &'a [Vec3A],
@@ -44,6 +50,7 @@ struct Node {
 
 impl Node {
     /// The squared distance of the box from a point.
+    #[inline]
     fn distance_squared(&self, point: Vec3A) -> f32 {
         let nearest = point.clamp(self.min, self.max);
         nearest.distance_squared(point)
@@ -102,7 +109,8 @@ impl<'a> Surface<'a> {
     /// The point with the least cost. `None` without triangles.
     ///
     /// Of each triangle, the point that is nearest to `point` is compared. `cost` is at least its
-    /// squared distance from `point`.
+    /// squared distance from `point`. The search ends after [`MOST_NODES`] with the best point so
+    /// far, so that its time is bounded.
     pub(super) fn nearest(
         &self,
         point: Vec3A,
@@ -110,6 +118,7 @@ impl<'a> Surface<'a> {
     ) -> Option<SurfacePoint> {
         let mut best = None;
         let mut least = f32::INFINITY;
+        let mut visited = 0;
         // The depth is at most 32.
         let mut open = Vec::with_capacity(32);
         open.extend(
@@ -121,15 +130,15 @@ impl<'a> Surface<'a> {
             if distance >= least {
                 continue;
             }
+            if visited == MOST_NODES {
+                break;
+            }
+            visited += 1;
             let node = &self.nodes[at];
             if node.second == 0 {
                 for triangle in &self.triangles[node.start as usize..node.end as usize] {
-                    let corners = triangle.map(|corner| self.positions[corner as usize]);
-                    let nearest = SurfacePoint {
-                        corners: *triangle,
-                        weights: nearest_on_triangle(point, corners),
-                    };
-                    if nearest.of(self.positions).distance_squared(point) >= least {
+                    let (nearest, distance) = self.nearest_of(triangle, point);
+                    if distance >= least {
                         continue;
                     }
                     let cost = cost(&nearest);
@@ -146,13 +155,28 @@ impl<'a> Surface<'a> {
             }
             open.extend(children);
         }
-        best
+        // Without a finite cost, any point will do.
+        best.or_else(|| Some(self.nearest_of(self.triangles.first()?, point).0))
+    }
+
+    /// The point of a triangle that is nearest to `point`, and its squared distance.
+    fn nearest_of(&self, triangle: &[u32; 3], point: Vec3A) -> (SurfacePoint, f32) {
+        let at = |corner: usize| self.positions[triangle[corner] as usize];
+        let [a, b, c] = [at(0), at(1), at(2)];
+        let weights = nearest_on_triangle(point, [a, b, c]);
+        let [u, v, w] = weights;
+        let nearest = SurfacePoint {
+            corners: *triangle,
+            weights,
+        };
+        (nearest, (a * u + b * v + c * w).distance_squared(point))
     }
 }
 
 /// The weights of the corners at the point of a triangle that is nearest to `point`.
 ///
 /// Source: Ericson, "Real-Time Collision Detection", 2005, section 5.1.5.
+#[inline]
 fn nearest_on_triangle(point: Vec3A, [a, b, c]: [Vec3A; 3]) -> [f32; 3] {
     let (ab, ac, ap) = (b - a, c - a, point - a);
     let (d1, d2) = (ab.dot(ap), ac.dot(ap));
