@@ -281,12 +281,14 @@ impl Probes {
             axis * if reach.is_finite() { reach } else { near_m }
         };
         let start = self.points.len() as u32;
-        let axes = [Vec3::X, Vec3::Y, Vec3::Z].map(near);
-        self.points.extend(axes);
+        // An error is a convex function of the point, so these are the worst of their octahedron.
+        let [x, y, z] = [Vec3::X, Vec3::Y, Vec3::Z].map(near);
+        let around = [x, y, z, -x, -y, -z];
+        self.points.extend(around);
         for socket in sockets {
             let origin = Vec3::from(socket.offset.translation);
             if usize::from(socket.joint) == joint && origin != Vec3::ZERO && origin.is_finite() {
-                let own = axes.map(|axis| origin + axis);
+                let own = around.map(|near| origin + near);
                 self.points.extend(own);
             }
         }

@@ -46,13 +46,14 @@ fn composed(character: &Character, locals: impl Iterator<Item = DMat4>) -> Vec<D
     models
 }
 
-/// The points that are compared: along the axes of each joint, at rest.
-fn points(character: &Character, at_rest: &[DMat4]) -> Vec<[DVec3; 3]> {
+/// The points that are compared: along the axes of each joint, on both sides, at rest.
+fn points(character: &Character, at_rest: &[DMat4]) -> Vec<[DVec3; 6]> {
     let of = |model: &DMat4| {
-        [0, 1, 2].map(|axis| {
+        let [x, y, z] = [0, 1, 2].map(|axis| {
             let length = model.col(axis).truncate().length();
             DVec3::AXES[axis] * POINT_M * size(character) / if length > 0.0 { length } else { 1.0 }
-        })
+        });
+        [x, y, z, -x, -y, -z]
     };
     at_rest.iter().map(of).collect()
 }

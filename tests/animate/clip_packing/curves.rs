@@ -94,22 +94,23 @@ pub(crate) fn model(character: &Character, pose: &[Local]) -> Vec<M4> {
     all
 }
 
-/// For each joint, three points along its axes, 3 cm away at rest in a character of 1.8 m.
+/// For each joint, six points along its axes, 3 cm away at rest in a character of 1.8 m.
 ///
 /// They are in the space of the joint.
-pub(crate) fn points(character: &Character) -> Vec<[[f64; 3]; 3]> {
+pub(crate) fn points(character: &Character) -> Vec<[[f64; 3]; 6]> {
     let joints = character.skeleton().joints();
     let rest: Vec<Local> = joints.iter().map(|joint| local(&joint.rest)).collect();
     let distance = 0.03 * scale(character);
     let all = model(character, &rest);
     all.iter()
         .map(|m| {
-            [0, 1, 2].map(|axis| {
+            [0, 1, 2, 3, 4, 5].map(|side: usize| {
+                let axis = side / 2;
                 let column = [0, 1, 2].map(|row| m[row][axis]);
                 let length = column.iter().map(|v| v * v).sum::<f64>().sqrt();
                 let reach = distance / if length > 0.0 { length } else { 1.0 };
                 let mut point = [0.0; 3];
-                point[axis] = reach;
+                point[axis] = if side % 2 == 0 { reach } else { -reach };
                 point
             })
         })
@@ -123,7 +124,7 @@ pub(crate) fn scale(character: &Character) -> f64 {
 }
 
 /// The worst distance between the joints' points in two model poses, and the joint.
-pub(crate) fn apart(points: &[[[f64; 3]; 3]], a: &[M4], b: &[M4]) -> (f64, usize) {
+pub(crate) fn apart(points: &[[[f64; 3]; 6]], a: &[M4], b: &[M4]) -> (f64, usize) {
     let mut worst = (0.0, 0);
     for (joint, points) in points.iter().enumerate() {
         for p in points {
