@@ -14,6 +14,7 @@ mod counting;
 
 mod arm;
 mod bombs;
+mod geometric;
 mod hostile;
 mod levels;
 mod materials;

@@ -102,8 +102,7 @@ fn instances_with_other_geometric_transforms_follow_the_first() {
     );
 }
 
-/// ufbx adds nodes for the geometric transforms of instances. They have no part in names,
-/// materials and visibility.
+/// The geometric transforms of instances have no part in names, materials and visibility.
 #[test]
 fn instances_keep_the_names_materials_and_visibility_of_their_nodes() {
     let (mut file, numbers, second) = instanced([0.0, 0.0, 70.0]);

@@ -1,7 +1,8 @@
 //! Meshes: polygons become triangles, and corners become vertices.
 
-use super::convert::{matrix, vec2, vec3};
-use super::morph::{Counts, DrivenWeights, Shapes};
+use super::convert::{matrix, vec2};
+use super::geometric::Geometric;
+use super::morph::{Base, Counts, DrivenWeights, Shapes};
 use super::nodes::{Nodes, of_file_node, up_to_file};
 use super::skin::{Skin, Skins};
 use crate::error::{Object, ObjectKind, Result};
@@ -9,7 +10,7 @@ use crate::import::budget::Budget;
 use crate::import::fault::{check_cap, cut, object};
 use crate::import::repair::{Repair, RepairKind, note};
 use crate::import::{RawMorph, RawPrimitive};
-use glam::Vec2;
+use glam::{Vec2, Vec3};
 use std::collections::HashMap;
 
 /// The meshes of a scene's nodes.
@@ -110,7 +111,13 @@ impl<'a> Meshes<'a> {
             true => name.clone(),
             false => cut(node_name),
         };
-        let skin = self.skins.read(mesh, node, nodes, budget)?;
+        let own = Geometric::of(node);
+        let first = mesh.element.instances.first();
+        let first = first.map_or(own, |node| Geometric::of(node));
+        let bind = first.to(&own);
+        let skin = self.skins.read(mesh, (number, bind), nodes, budget)?;
+        // Joints place a skinned mesh, which is in one place on all nodes.
+        let geometric = if skin.is_some() { first } else { own };
         let morph = carried.shapes.of_node(number, &part, &at, budget)?;
         let morph = morph.map(|weights| {
             self.morphs.push(weights);
@@ -131,7 +138,7 @@ impl<'a> Meshes<'a> {
             let influences = skin.as_ref().map_or(0, Skin::influences);
             charge(budget, &corners, influences, &at)?;
             budget.charge((name.len() + part.len()) as u64, &at)?;
-            let mut primitive = corners.streams(mesh);
+            let mut primitive = corners.streams(mesh, &geometric);
             primitive.name = format!("{name}.{number_in_mesh}").into();
             primitive.part.clone_from(&part);
             primitive.mesh = index;
@@ -144,8 +151,8 @@ impl<'a> Meshes<'a> {
             }
             if morph.is_some() {
                 primitive.morph = morph;
-                let shapes = &carried.shapes;
-                primitive.targets = self.counts.targets(shapes, &vertices, &at, budget)?;
+                let base = Base::new(mesh, &corners.vertices, &vertices, geometric);
+                primitive.targets = self.counts.targets(&carried.shapes, &base, &at, budget)?;
             }
             self.primitives.push(primitive);
         }
@@ -238,10 +245,14 @@ impl Corners {
         self.vertices.iter().map(vertex).collect()
     }
 
-    fn streams(&self, mesh: &ufbx::Mesh) -> RawPrimitive {
+    fn streams(&self, mesh: &ufbx::Mesh, geometric: &Geometric) -> RawPrimitive {
         let corners = || self.vertices.iter().map(|corner| *corner as usize);
-        let vectors = |list: &ufbx::VertexVec3| match list.exists {
-            true => corners().map(|corner| vec3(list[corner])).collect(),
+        type Convert = fn(&Geometric, ufbx::Vec3) -> Vec3;
+        let vectors = |list: &ufbx::VertexVec3, convert: Convert| match list.exists {
+            true => {
+                let vectors = corners().map(|corner| convert(geometric, list[corner]));
+                vectors.collect()
+            }
             false => Vec::new(),
         };
         let uvs = |set: usize| match mesh.uv_sets.get(set) {
@@ -253,9 +264,9 @@ impl Corners {
                 .collect(),
             _ => Vec::new(),
         };
-        let normals = vectors(&mesh.vertex_normal);
-        let tangents: Vec<_> = vectors(&mesh.vertex_tangent);
-        let bitangents = vectors(&mesh.vertex_bitangent);
+        let normals = vectors(&mesh.vertex_normal, Geometric::normal);
+        let tangents: Vec<_> = vectors(&mesh.vertex_tangent, Geometric::direction);
+        let bitangents = vectors(&mesh.vertex_bitangent, Geometric::direction);
         let frames = normals.iter().zip(tangents).zip(bitangents);
         let tangents = frames.map(|((normal, tangent), bitangent)| {
             let is_left_handed = normal.cross(tangent).dot(bitangent) < 0.0;
@@ -265,8 +276,14 @@ impl Corners {
             let colour = mesh.vertex_color[corner];
             [colour.x, colour.y, colour.z, colour.w].map(|channel| channel as f32)
         };
+        let mut indices = self.indices.clone();
+        if geometric.mirrors {
+            for triangle in indices.as_chunks_mut::<3>().0 {
+                triangle.swap(1, 2);
+            }
+        }
         RawPrimitive {
-            positions: vectors(&mesh.vertex_position),
+            positions: vectors(&mesh.vertex_position, Geometric::point),
             tangents: tangents.collect(),
             normals,
             uvs: uvs(0),
@@ -274,7 +291,7 @@ impl Corners {
                 true => corners().map(colour).collect(),
                 false => Vec::new(),
             },
-            indices: self.indices.clone(),
+            indices,
             ..RawPrimitive::default()
         }
     }

@@ -10,6 +10,7 @@
 mod animation;
 mod convert;
 mod fault;
+mod geometric;
 mod images;
 mod keys;
 mod material;

@@ -1,13 +1,14 @@
 //! Blend shapes: each shape of a channel becomes a morph target.
 
-use super::convert::vec3;
+use super::convert::wide;
+use super::geometric::Geometric;
 use crate::error::{Object, ObjectKind, Result};
 use crate::import::RawMorph;
 use crate::import::budget::Budget;
 use crate::import::fault::{check_cap, cut, object};
 use crate::import::options::ImportOptions;
 use crate::mesh::{MorphTarget, MorphWeight};
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 
 /// A channel that has shapes, and the index of its first morph weight.
 #[derive(Clone, Copy)]
@@ -165,11 +166,11 @@ impl Counts {
         Ok(Shapes::read(mesh))
     }
 
-    /// The targets of a primitive whose vertices are these vertices of the mesh.
+    /// The targets of a primitive with these vertices.
     pub(super) fn targets(
         &mut self,
         shapes: &Shapes<'_>,
-        vertices: &[u32],
+        base: &Base<'_>,
         at: &Object,
         budget: &mut Budget<'_>,
     ) -> Result<Vec<MorphTarget>> {
@@ -178,46 +179,44 @@ impl Counts {
         let cap = budget.options.max_morph_targets as u64;
         check_cap(|| at.clone(), "morph targets", self.targets, cap)?;
         budget.charge(count * size_of::<MorphTarget>() as u64, at)?;
-        let copies = Copies::new(vertices);
         let channels = shapes.channels.iter();
         let keys = channels.flat_map(|channel| &channel.channel.keyframes);
-        keys.map(|key| self.target(&key.shape, &copies, at, budget))
+        keys.map(|key| self.target(&key.shape, base, at, budget))
             .collect()
     }
 
     fn target(
         &mut self,
         shape: &ufbx::BlendShape,
-        copies: &Copies,
+        base: &Base<'_>,
         at: &Object,
         budget: &mut Budget<'_>,
     ) -> Result<MorphTarget> {
         let offsets = || shape.offset_vertices.iter().zip(&shape.position_offsets);
         let mut count = 0;
         for (vertex, _) in offsets() {
-            let copies = copies.of(*vertex).len();
+            let copies = base.copies(*vertex).len();
             count += copies;
             // Those of vertices outside the primitive take time too.
             self.elements = self.elements.saturating_add(copies.max(1) as u64);
         }
         let cap = budget.options.max_morph_elements;
         check_cap(|| at.clone(), "morph target elements", self.elements, cap)?;
-        let has_normals = shape.normal_offsets.iter().any(|n| vec3(*n) != Vec3::ZERO);
+        let has_normals = shape.normal_offsets.iter().any(|n| wide(*n) != DVec3::ZERO);
         let vectors = 1 + usize::from(has_normals);
         let bytes = size_of::<u32>() + vectors * size_of::<Vec3>();
         budget.charge((count as u64).saturating_mul(bytes as u64), at)?;
         let mut changes: Vec<(u32, usize)> = Vec::with_capacity(count);
         for (index, (vertex, _)) in offsets().enumerate() {
-            changes.extend(copies.of(*vertex).iter().map(|(_, copy)| (*copy, index)));
+            changes.extend(base.copies(*vertex).iter().map(|(_, copy)| (*copy, index)));
         }
         // Stable, so offsets of one vertex are added in the file's order.
         changes.sort_by_key(|(vertex, _)| *vertex);
         let mut target = MorphTarget::default();
         for (vertex, index) in changes {
             let weight = shape.offset_weights.get(index).map_or(1.0, |w| *w as f32);
-            let vector = |all: &[ufbx::Vec3]| all.get(index).map_or(Vec3::ZERO, |v| vec3(*v));
-            let position = vector(&shape.position_offsets) * weight;
-            let normal = vector(&shape.normal_offsets) * weight;
+            let position = base.position_change(shape, index) * weight;
+            let normal = base.normal_change(shape, index, vertex) * weight;
             // A shape that lists a vertex twice adds both offsets.
             if target.vertices.last() == Some(&vertex) {
                 let last = target.positions.len() - 1;
@@ -237,20 +236,53 @@ impl Counts {
     }
 }
 
-/// The vertices of the mesh, each with the vertex of a primitive that stands for it, sorted.
-struct Copies(Vec<(u32, u32)>);
+/// The vertices of a primitive that shapes change.
+pub(super) struct Base<'a> {
+    mesh: &'a ufbx::Mesh,
+    /// The corner of each vertex.
+    corners: &'a [u32],
+    geometric: Geometric,
+    /// The vertices of the mesh, each with a vertex of the primitive that it became. Sorted.
+    copies: Vec<(u32, u32)>,
+}
 
-impl Copies {
-    fn new(vertices: &[u32]) -> Self {
+impl<'a> Base<'a> {
+    /// `corners` and `vertices` are those of the mesh, one of each for each vertex.
+    pub(super) fn new(
+        mesh: &'a ufbx::Mesh,
+        corners: &'a [u32],
+        vertices: &[u32],
+        geometric: Geometric,
+    ) -> Self {
         let numbered = vertices.iter().zip(0..);
-        let mut all: Vec<(u32, u32)> = numbered.map(|(vertex, copy)| (*vertex, copy)).collect();
-        all.sort_unstable();
-        Self(all)
+        let mut copies: Vec<(u32, u32)> = numbered.map(|(vertex, copy)| (*vertex, copy)).collect();
+        copies.sort_unstable();
+        Self {
+            mesh,
+            corners,
+            geometric,
+            copies,
+        }
     }
 
-    fn of(&self, vertex: u32) -> &[(u32, u32)] {
-        let start = self.0.partition_point(|(other, _)| *other < vertex);
-        let end = self.0.partition_point(|(other, _)| *other <= vertex);
-        &self.0[start..end]
+    fn copies(&self, vertex: u32) -> &[(u32, u32)] {
+        let start = self.copies.partition_point(|(other, _)| *other < vertex);
+        let end = self.copies.partition_point(|(other, _)| *other <= vertex);
+        &self.copies[start..end]
+    }
+
+    fn position_change(&self, shape: &ufbx::BlendShape, index: usize) -> Vec3 {
+        let change = shape.position_offsets.get(index);
+        change.map_or(Vec3::ZERO, |change| self.geometric.vector(*change))
+    }
+
+    fn normal_change(&self, shape: &ufbx::BlendShape, index: usize, vertex: u32) -> Vec3 {
+        let Some(change) = shape.normal_offsets.get(index) else {
+            return Vec3::ZERO;
+        };
+        let normals = &self.mesh.vertex_normal;
+        let corner = self.corners[vertex as usize] as usize;
+        let normal = normals.exists.then(|| normals[corner]);
+        self.geometric.normal_change(*change, normal)
     }
 }

@@ -75,8 +75,7 @@ impl Nodes {
 
 /// A node that carries something, and those above it up to the node of the file.
 ///
-/// ufbx adds nodes for geometric transforms of meshes on several nodes, and for scales that
-/// children do not inherit. Then these carry it.
+/// ufbx adds nodes for scales that children do not inherit. Then these carry it.
 pub(super) fn up_to_file(node: &ufbx::Node) -> impl Iterator<Item = &ufbx::Node> {
     std::iter::successors(Some(node), |node| {
         node.parent.as_deref().filter(|_| is_added(node))
@@ -90,5 +89,5 @@ pub(super) fn of_file_node(node: &ufbx::Node) -> &ufbx::Node {
 
 /// Returns true for a node that ufbx adds.
 fn is_added(node: &ufbx::Node) -> bool {
-    node.is_geometry_transform_helper || node.is_scale_helper
+    node.is_scale_helper
 }

@@ -45,10 +45,11 @@ impl<'a> Skins<'a> {
     /// The skin of `mesh` on `node`. `None` if the mesh has none.
     ///
     /// Vertices without weights follow the node that carries the mesh, which is one more joint.
+    /// `bind` maps them to that node.
     pub(super) fn read(
         &mut self,
         mesh: &'a ufbx::Mesh,
-        node: &ufbx::Node,
+        (node, bind): (usize, Mat4),
         nodes: &Nodes,
         budget: &mut Budget<'_>,
     ) -> Result<Option<Skin<'a>>> {
@@ -66,18 +67,12 @@ impl<'a> Skins<'a> {
         let Some(clusters) = clusters else {
             return Ok(None);
         };
-        let own = nodes.number(node).filter(|_| clusters.has_weightless);
-        let node_joint = match own {
-            Some(number) => {
-                let at = object(ObjectKind::Skin, id as usize, "joints");
-                budget.charge(JOINT_BYTES as u64, &at)?;
-                Some(add(
-                    &mut self.raw[clusters.number],
-                    number,
-                    &node.geometry_to_node,
-                ))
-            }
-            None => None,
+        let node_joint = if clusters.has_weightless {
+            let at = object(ObjectKind::Skin, id as usize, "joints");
+            budget.charge(JOINT_BYTES as u64, &at)?;
+            Some(add(&mut self.raw[clusters.number], node, bind))
+        } else {
+            None
         };
         Ok(Some(Skin {
             clusters,
@@ -106,7 +101,9 @@ impl<'a> Skins<'a> {
         for cluster in &deformer.clusters {
             let bone = cluster.bone_node.as_ref();
             let number = bone.and_then(|bone| nodes.number(bone));
-            joints.push(number.map(|number| add(&mut raw, number, &cluster.geometry_to_bone)));
+            // Vertices are read with the geometric transform of their node.
+            let bind = matrix(&cluster.mesh_node_to_bone);
+            joints.push(number.map(|number| add(&mut raw, number, bind)));
         }
         if raw.joints.is_empty() {
             return Ok(None);
@@ -125,9 +122,9 @@ impl<'a> Skins<'a> {
 }
 
 /// Appends a joint and returns its index.
-fn add(skin: &mut RawSkin, node: usize, bind: &ufbx::Matrix) -> u32 {
+fn add(skin: &mut RawSkin, node: usize, bind: Mat4) -> u32 {
     skin.joints.push(node);
-    skin.inverse_bind.push(matrix(bind));
+    skin.inverse_bind.push(bind);
     skin.joints.len() as u32 - 1
 }
 
