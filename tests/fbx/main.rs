@@ -21,5 +21,6 @@ mod materials;
 mod oracle;
 mod skins;
 mod takes;
+mod visible;
 
 use throng_reference::poser;

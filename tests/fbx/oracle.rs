@@ -50,6 +50,16 @@ fn scene(bytes: &[u8]) -> ufbx::SceneRoot {
     ufbx::load_memory(bytes, options).unwrap()
 }
 
+/// True if the node and all nodes above it are visible, up to one that does not inherit.
+///
+/// The visibility of files here does not change over time.
+fn is_visible(node: &ufbx::Node) -> bool {
+    let inherits = node.element.props.find_prop("Visibility Inheritance");
+    let inherits = inherits.is_none_or(|inherits| inherits.value_int != 0);
+    let parent = node.parent.as_ref().filter(|_| inherits);
+    node.visible && parent.is_none_or(|parent| is_visible(parent))
+}
+
 /// The vertices that triangles use, as ufbx poses them.
 fn expected(scene: &ufbx::Scene, anim: &ufbx::Anim, time_s: f64) -> Vec<Vec3> {
     let options = ufbx::EvaluateOpts {
@@ -59,13 +69,13 @@ fn expected(scene: &ufbx::Scene, anim: &ufbx::Anim, time_s: f64) -> Vec<Vec3> {
     let scene = ufbx::evaluate_scene(scene, anim, time_s, options).unwrap();
     let mut points = Vec::new();
     let mut carriers = scene.meshes.iter().flat_map(|mesh| &mesh.element.instances);
-    let hides = carriers.any(|node| node.visible);
+    let hides = carriers.any(|node| is_visible(node));
     for mesh in &scene.meshes {
         for node in mesh
             .element
             .instances
             .iter()
-            .filter(|node| node.visible || !hides)
+            .filter(|node| is_visible(node) || !hides)
         {
             for face in mesh.faces.iter().filter(|face| face.num_indices > 2) {
                 let corners = face.index_begin..face.index_begin + face.num_indices;

@@ -5,6 +5,7 @@ use super::geometric::Geometric;
 use super::morph::{Base, Counts, DrivenWeights, Shapes};
 use super::nodes::{Nodes, of_file_node, up_to_file};
 use super::skin::{Skin, Skins};
+use super::visible::visible;
 use crate::error::{Object, ObjectKind, Result};
 use crate::import::budget::Budget;
 use crate::import::fault::{check_cap, cut, object};
@@ -42,18 +43,20 @@ impl<'a> Meshes<'a> {
         repairs: &mut Vec<Repair>,
     ) -> Result<Self> {
         let mut all = Self::default();
-        // If nothing is visible, the property has another meaning, or is animated.
+        let visible = visible(scene);
+        let is_visible = |node: &ufbx::Node| visible[node.element.typed_id as usize];
         let mut carriers = scene.meshes.iter().flat_map(|mesh| &mesh.element.instances);
-        let hides = carriers.any(|node| of_file_node(node).visible);
+        // If all are hidden, the property has another meaning.
+        let (hides, hidden) = match carriers.any(|node| is_visible(node)) {
+            true => (true, RepairKind::Invisible),
+            false => (false, RepairKind::InvisibleShown),
+        };
         for (index, mesh) in scene.meshes.iter().enumerate() {
             let at = |part: &str| object(ObjectKind::Mesh, index, part);
             let small = mesh.num_point_faces + mesh.num_line_faces + mesh.num_empty_faces;
-            let shown = |node: &ufbx::Node| of_file_node(node).visible || !hides;
-            let hidden = mesh.element.instances.iter().filter(|node| !shown(node));
             let skins = mesh.skin_deformers.len().saturating_sub(1);
             for (part, count) in [
                 ("points and lines", small),
-                ("invisible nodes", hidden.count()),
                 ("skins after the first", skins),
                 ("geometry caches", mesh.cache_deformers.len()),
             ] {
@@ -62,9 +65,17 @@ impl<'a> Meshes<'a> {
             if !mesh.vertex_position.exists {
                 continue;
             }
-            let instances = mesh.element.instances.iter().filter(|node| shown(node));
+            let instances = mesh.element.instances.iter();
             let numbered = instances.filter_map(|node| Some((&**node, nodes.number(node)?)));
-            let carriers: Vec<(&ufbx::Node, usize)> = numbered.collect();
+            let mut carriers: Vec<(&ufbx::Node, usize)> = numbered.collect();
+            carriers.retain(|(node, number)| {
+                let is_visible = is_visible(node);
+                if !is_visible {
+                    let object = object(ObjectKind::Node, *number, &*nodes.raw[*number].name);
+                    note(repairs, &object, hidden.clone(), 1);
+                }
+                is_visible || !hides
+            });
             if carriers.is_empty() {
                 continue;
             }

@@ -19,5 +19,6 @@ mod morph;
 mod nodes;
 mod read;
 mod skin;
+mod visible;
 
 pub(super) use read::{read_clips, read_raw};
