@@ -13,7 +13,7 @@ use throng::character::{Character, EventDesc};
 use throng::clip::CurveClip;
 use throng::error::ObjectKind;
 use throng::import::{self, ImportOptions, Imported, Repair, RepairKind};
-use throng::retarget::{JointMap, Retarget, RetargetOptions, Role};
+use throng::retarget::{JointMap, Retarget, RetargetOptions, Role, VrmKind};
 use throng::skeleton::{Joint, Skeleton};
 use throng::{Error, Id};
 
@@ -152,6 +152,10 @@ pub(crate) fn add(
         Matching::Auto | Matching::Copy if !is_character => {
             let options = space.of(ImportOptions::curves_only());
             match onto.add_clips_file(path, &options) {
+                // Once more, with the report of how joints were matched.
+                Ok(added) if added.retargeted => {
+                    retargeted(onto, &load(path, &options)?, path, Matching::Humanoid)
+                }
                 Ok(added) if matching == Matching::Copy || is_alike(&added) => {
                     Ok(copied(onto, added))
                 }
@@ -347,9 +351,12 @@ fn map(
     let names = || JointMap::by_names(from.skeleton(), onto).map(|map| (Matching::Names, map));
     let humanoid = || JointMap::humanoid(from.skeleton(), onto);
     let humanoid = || humanoid().map(|map| (Matching::Humanoid, map));
+    let is_vrm_animation = from.skeleton().vrm() == Some(VrmKind::Animation);
     match matching {
         Matching::Names => names(),
         Matching::Humanoid => humanoid(),
+        // Its clips are for all models, whose joints may have any names.
+        Matching::Auto if is_vrm_animation && onto.vrm().is_some() => humanoid(),
         Matching::Auto | Matching::Copy => match (names(), humanoid()) {
             (Ok(names), Ok(humanoid)) => {
                 let more = names.1.links().len() >= humanoid.1.links().len();

@@ -2,6 +2,7 @@
 
 use crate::{fails, folder, ok, run, samples, text, write};
 use throng::character::{AnimationDesc, Character, ClipDesc, EventDesc};
+use throng::glam::{Quat, Vec3};
 use throng::import::{ImportOptions, RawCharacter};
 
 #[test]
@@ -174,5 +175,112 @@ fn repairs_of_the_clips_are_told() {
             "{matching}: {}",
             ran.err
         );
+    }
+}
+
+/// A glTF file of hips and a thigh, which rests in this orientation.
+fn thigh(height_m: f32, at: [f32; 3], rest: Quat, prefix: &str) -> serde_json::Value {
+    serde_json::json!({
+        "asset": { "version": "2.0" },
+        "nodes": [
+            { "name": format!("{prefix}Hips"), "translation": [0.0, height_m, 0.0],
+                "children": [1] },
+            { "name": format!("{prefix}Leg"), "translation": at, "rotation": rest.to_array() },
+        ],
+        "scenes": [{ "nodes": [0] }],
+    })
+}
+
+/// However the clips of a VRM Animation come in, they turn joints relative to the rest pose, and do
+/// not align limbs.
+#[test]
+fn vrm_animations_are_relative_to_the_rest_pose() {
+    let folder = folder("retarget vrm");
+    let bones = serde_json::json!({ "humanBones": {
+        "hips": { "node": 0 }, "leftUpperLeg": { "node": 1 } } });
+    let (from_rest, onto_rest) = (Quat::from_rotation_x(1.5), Quat::from_rotation_z(-0.8));
+    let by = Quat::from_rotation_y(1.0);
+    let numbers = [&(by * from_rest).to_array()[..], &[0.5, 1.2, -0.1]].concat();
+    let times = [0.0_f32];
+    let bytes: Vec<u8> = times
+        .iter()
+        .chain(&numbers)
+        .flat_map(|n| n.to_le_bytes())
+        .collect();
+    write(&folder, "dance.bin", &bytes);
+    let mut clip = thigh(1.0, [0.1, -0.1, 0.3], from_rest, "a");
+    clip["extensions"] = serde_json::json!({ "VRMC_vrm_animation": {
+        "specVersion": "1.0", "humanoid": bones } });
+    clip["buffers"] = serde_json::json!([{ "uri": "dance.bin", "byteLength": bytes.len() }]);
+    let view = |start, length| {
+        serde_json::json!({ "buffer": 0, "byteOffset": start,
+        "byteLength": length })
+    };
+    clip["bufferViews"] = serde_json::json!([view(0, 4), view(4, 16), view(20, 12)]);
+    let accessor = |view, kind| {
+        serde_json::json!({ "bufferView": view, "componentType": 5126,
+        "type": kind, "count": 1, "min": [0.0], "max": [0.0] })
+    };
+    clip["accessors"] = serde_json::json!([
+        accessor(0, "SCALAR"),
+        accessor(1, "VEC4"),
+        accessor(2, "VEC3")
+    ]);
+    clip["animations"] = serde_json::json!([{ "name": "Dance",
+        "samplers": [{ "input": 0, "output": 1 }, { "input": 0, "output": 2 }],
+        "channels": [
+            { "sampler": 0, "target": { "node": 1, "path": "rotation" } },
+            { "sampler": 1, "target": { "node": 0, "path": "translation" } },
+        ] }]);
+    let clips = write(&folder, "dance.vrma", clip.to_string());
+    let mut model = thigh(2.0, [0.1, -0.5, 0.0], onto_rest, "b");
+    model["extensions"] = serde_json::json!({ "VRMC_vrm": { "specVersion": "1.0",
+        "humanoid": bones } });
+    let model = write(&folder, "avatar.vrm", model.to_string());
+    let path = |name: &str| text(&folder.join(name));
+    let (clips_saved, model_saved, out) = (
+        path("dance.throng"),
+        path("avatar.throng"),
+        path("out.throng"),
+    );
+    ok(&["bake", &clips, &clips_saved, "--keep-curves"]);
+    ok(&["bake", &model, &model_saved, "--keep-curves"]);
+    let is_right = || {
+        let made = Character::load_file(&out).unwrap();
+        assert_eq!((made.clips().len(), made.clips()[0].name()), (1, "Dance"));
+        let mut pose = made.skeleton().rest_pose();
+        made.curves()[0].sample(0.0, &mut pose).unwrap();
+        let (hips, leg) = (pose[0], pose[1]);
+        assert!(leg.rotation.abs_diff_eq(by * onto_rest, 1e-6), "{leg:?}");
+        assert!(
+            hips.translation
+                .abs_diff_eq(Vec3::new(1.0, 2.4, -0.2), 1e-6),
+            "{hips:?}"
+        );
+        assert!(hips.rotation.abs_diff_eq(Quat::IDENTITY, 1e-6), "{hips:?}");
+        assert_eq!(leg.translation, Vec3::new(0.1, -0.5, 0.0));
+    };
+    let keep = "--keep-curves";
+    for onto in [&model, &model_saved] {
+        for matching in ["auto", "humanoid", "copy"] {
+            let with = ["--match", matching, keep];
+            let said = ok(&[&["retarget", &clips, onto, &out][..], &with].concat());
+            assert!(said.contains("matched by humanoid\n"), "{matching}: {said}");
+            is_right();
+            ok(&[&["bake", onto, &out, "--clips", &clips][..], &with].concat());
+            is_right();
+        }
+        for matching in ["auto", "humanoid"] {
+            ok(&[
+                "retarget",
+                &clips_saved,
+                onto,
+                &out,
+                "--match",
+                matching,
+                keep,
+            ]);
+            is_right();
+        }
     }
 }

@@ -43,7 +43,7 @@
 //! | `animations` | masks, sockets, blend spaces, state machine, events, root motion, gaits |
 //! | `expressions` | expressions with their morph weights |
 //! | `springs` | colliders and chains of spring bones |
-//! | `humanoid` | the joints that are parts of a humanoid |
+//! | `humanoid` | the joints that are parts of a humanoid, and whether it is from a VRM file |
 //!
 //! Later versions of the crate may add sections. A reader skips an unknown section, unless it is
 //! required: then it refuses the file, and the error names the section. It also refuses a known

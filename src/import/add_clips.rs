@@ -36,6 +36,11 @@ impl RawCharacter {
     /// reported, and so are animations with no track left. The events of the animations are added
     /// with them.
     ///
+    /// The clips of a VRM Animation are [retargeted](crate::retarget#vrm-animations) if `character`
+    /// is from a VRM model. Joints then match if they are the same bone of the humanoid, whatever
+    /// their names, and [`Imported::retargeted`] is set. Channels that such a file must not have
+    /// are left out and reported.
+    ///
     /// A clip keeps its name, unless the character or an earlier clip of the file has the same
     /// name. It then gets the first free number as a suffix, as in `Walk (2)`, so that
     /// [`Character::clip`] finds each. A clip without a name gets [`ImportOptions::name`], because
@@ -64,7 +69,7 @@ impl RawCharacter {
             name => name.into(),
         };
         let (to, weights) = (character.skeleton(), character.morph_weights());
-        let fitted = fitted(self, &name, (to, weights), options, &mut repairs)?;
+        let (fitted, retargeted) = fitted(self, &name, (to, weights), options, &mut repairs)?;
         check_clip_joints(options, character.clip_count() + fitted.len(), to)?;
         let mut names = Names::of(character.clip_names());
         let mut clips = Vec::with_capacity(fitted.len());
@@ -77,7 +82,10 @@ impl RawCharacter {
             clips.push((fit.clip.with_name(&name), fit.events));
         }
         let character = character.clone().with_clips_and_events(clips)?;
-        Ok(Imported::new(character, of_file(repairs, &name)))
+        Ok(Imported {
+            retargeted,
+            ..Imported::new(character, of_file(repairs, &name))
+        })
     }
 }
 
@@ -89,13 +97,14 @@ struct FittedClip {
     events: Vec<EventDesc>,
 }
 
+/// The clips, and true if they were retargeted.
 fn fitted(
     raw: RawCharacter,
     name: &str,
     (to, weights): (&Skeleton, &[MorphWeight]),
     options: &ImportOptions,
     repairs: &mut Vec<Repair>,
-) -> Result<Vec<FittedClip>> {
+) -> Result<(Vec<FittedClip>, bool)> {
     let has_tracks = raw.animations.iter().any(|one| !one.channels.is_empty());
     let adopted = adopt(raw, to, options, repairs).map_err(|error: Error| error.in_file(name))?;
     note_joints(&adopted, to, repairs);
@@ -143,7 +152,7 @@ fn fitted(
     for object in empty {
         note(repairs, &object, RepairKind::EmptyClip, 1);
     }
-    Ok(clips)
+    Ok((clips, adopted.retargeted))
 }
 
 /// A node of the file, by name.
@@ -173,7 +182,8 @@ fn note_joints(adopted: &Adopted, to: &Skeleton, repairs: &mut Vec<Repair>) {
         let parent = of.get(usize::from(joint.parent_index())).copied().flatten();
         let theirs = &to.joints()[usize::from(found)];
         let other_parent = theirs.parent_index() != parent.unwrap_or(NO_PARENT);
-        if let Some(kind) = difference(found, to, &joint.rest, other_parent) {
+        let differs = || difference(found, to, &joint.rest, other_parent);
+        if let (false, Some(kind)) = (adopted.retargeted, differs()) {
             note(repairs, &node(&joint.name), kind, 1);
         }
     }

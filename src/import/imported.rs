@@ -20,6 +20,9 @@ pub struct Imported {
     /// Repairs by the format's reader come first, then those by
     /// [`RawCharacter::build`](crate::import::RawCharacter::build), each in file order.
     pub repairs: Vec<Repair>,
+    /// True if clips of a VRM Animation were added to a VRM model, and
+    /// [retargeted](crate::retarget#vrm-animations).
+    pub retargeted: bool,
     /// The error caused by
     /// [`ImportOptions::max_influences`](crate::import::ImportOptions::max_influences). `None` if
     /// no vertex lost a weight.
@@ -128,6 +131,7 @@ impl Imported {
             geometry: GeometryReport::of(&character),
             character,
             repairs,
+            retargeted: false,
             influence_loss: None,
             spawn_points: Vec::new(),
             files: Vec::new(),

@@ -5,7 +5,7 @@ use crate::character::{AnimationDesc, EventDesc};
 use crate::clip::Interpolation;
 use crate::mesh::{Expression, Image, Material, MorphTarget};
 use crate::skeleton::Transform;
-use crate::skeleton::role::Role;
+use crate::skeleton::role::{Role, VrmKind};
 use crate::spring::SpringBones;
 use glam::{Mat4, Quat, Vec2, Vec3, Vec4};
 use std::borrow::Cow;
@@ -41,6 +41,8 @@ pub struct RawCharacter {
     pub spawn_points: Vec<SpawnPoint>,
     /// Nodes that are parts of a humanoid.
     pub roles: Vec<RawRole>,
+    /// The kind of VRM file, if it is one. The humanoid then rests in VRM's T-pose, facing +Z.
+    pub vrm: Option<VrmKind>,
     /// Named sets of morph weights.
     pub expressions: Vec<Expression<RawWeight>>,
     /// Chains of nodes that swing.

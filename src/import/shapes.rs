@@ -76,6 +76,7 @@ impl RawCharacter {
                     node: joint.index(),
                 })
                 .collect(),
+            vrm: skeleton.vrm(),
             ..Self::default()
         }
     }

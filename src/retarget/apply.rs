@@ -57,6 +57,11 @@ impl Retarget {
         })
     }
 
+    /// Limits the number of times at which a clip gets keys.
+    pub(crate) fn set_max_times(&mut self, max_times: usize) {
+        self.plan.max_times = max_times;
+    }
+
     /// The share of joints that found a partner, and how the spines differ.
     #[must_use]
     pub fn fit(&self) -> &RetargetFit {

@@ -18,6 +18,8 @@ pub(super) struct Work<'a> {
     clip: &'a CurveClip,
     local: Vec<Transform>,
     rest: Vec<Transform>,
+    /// The target's pose at two times.
+    poses: [Vec<Transform>; 2],
     /// The number of key times that may still be added.
     spare: usize,
     /// The largest remaining error so far.
@@ -27,15 +29,12 @@ pub(super) struct Work<'a> {
 
 impl<'a> Work<'a> {
     pub(super) fn new(retarget: &'a mut Retarget, clip: &'a CurveClip, spare: usize) -> Self {
-        let rest: Vec<_> = retarget
-            .source
-            .joints()
-            .iter()
-            .map(|joint| joint.rest)
-            .collect();
+        let rest = retarget.source.rest_pose();
+        let target_rest = retarget.target.rest_pose();
         Self {
             retarget,
             clip,
+            poses: [target_rest.clone(), target_rest],
             local: rest.clone(),
             rest,
             spare,
@@ -44,13 +43,19 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// The target's exact pose at a time of the clip.
+    /// The exact transforms at a time of the clip, one for each link.
     pub(super) fn exact(&mut self, time_s: f64) -> Result<Vec<Transform>> {
+        self.pose(time_s)?;
+        let links = self.retarget.plan.links.iter();
+        let pose = &self.poses[0];
+        Ok(links.map(|link| pose[usize::from(link.target)]).collect())
+    }
+
+    /// Sets the first of the two poses to the exact one at a time of the clip.
+    fn pose(&mut self, time_s: f64) -> Result<()> {
         self.local.copy_from_slice(&self.rest);
         self.clip.sample(time_s, &mut self.local)?;
-        let mut pose = vec![Transform::IDENTITY; self.retarget.target.len()];
-        self.retarget.pose(&self.local, &mut pose)?;
-        Ok(pose)
+        self.retarget.pose(&self.local, &mut self.poses[0])
     }
 
     /// Adds keys after key `last` until the interpolation to the next key is accurate enough.
@@ -93,14 +98,15 @@ impl<'a> Work<'a> {
         let reach = self.retarget.plan.size_m * 0.1;
         for part in BETWEEN {
             let time_s = f64::from(from.0) * (1.0 - part) + f64::from(to.0) * part;
-            let exact = self.exact(time_s)?;
-            let pairs = from.1.iter().zip(to.1);
-            let way: Vec<_> = pairs
-                .map(|(from, to)| between(from, to, part as f32))
-                .collect();
+            self.pose(time_s)?;
+            let [exact, way] = &mut self.poses;
+            let links = self.retarget.plan.links.iter();
+            for (link, (from, to)) in links.zip(from.1.iter().zip(to.1)) {
+                way[usize::from(link.target)] = between(from, to, part as f32);
+            }
             let [a, b] = &mut self.placed;
-            model_pose(&self.retarget.target, &exact, a);
-            model_pose(&self.retarget.target, &way, b);
+            model_pose(&self.retarget.target, exact, a);
+            model_pose(&self.retarget.target, way, b);
             let lengths = &self.retarget.plan.axis_lengths;
             for ((a, b), length) in a.iter().zip(b.iter()).zip(lengths) {
                 let off = a.position().distance(b.position()) + beside(a, b, *length) * reach;

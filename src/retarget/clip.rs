@@ -4,9 +4,14 @@ use super::apply::Retarget;
 use super::between::Work;
 use super::plan::{Link, Plan};
 use super::steps::{Steps, key_times};
+use super::vrm;
 use crate::clip::{CurveClip, Interpolation, Keys, Track, TrackValues, is_opposite};
 use crate::error::{Error, Result};
 use crate::skeleton::Transform;
+use glam::Quat;
+
+/// The largest difference of a quaternion's component that is due to rounding.
+const ROUNDING: f32 = 1e-6;
 
 /// The result of retargeting a clip.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -40,7 +45,8 @@ impl Retarget {
     ///
     /// The result has the same name, start and duration.
     ///
-    /// - Every joint that follows one gets a rotation track.
+    /// - Every joint that follows one gets a rotation track. With a VRM Animation, only those do
+    ///   that the clip turns from their rest pose.
     /// - Joints whose positions follow one also get a translation track.
     /// - Joints that follow a joint with a scale track also get a scale track.
     ///
@@ -63,14 +69,15 @@ impl Retarget {
             .filter(|driven| **driven)
             .count()
             .max(1);
-        if times.len() > self.plan.max_keys / tracks {
+        let max_keys = self.plan.max_times.saturating_mul(tracks);
+        let max_keys = max_keys.min(self.plan.max_keys);
+        let Some(spare) = (max_keys / tracks).checked_sub(times.len()) else {
             return Err(Error::Capacity {
                 what: "keys of a retargeted clip",
                 asked: times.len() as u64 * tracks as u64,
-                cap: self.plan.max_keys as u64,
+                cap: max_keys as u64,
             });
-        }
-        let spare = self.plan.max_keys / tracks - times.len();
+        };
         let mut work = Work::new(self, clip, spare);
         let mut keyed: Vec<(f32, Vec<Transform>)> = Vec::with_capacity(times.len());
         for time_s in times {
@@ -98,16 +105,23 @@ impl Retarget {
 
     /// For each link, true if its translation, rotation and scale get a track.
     fn driven(&self, clip: &CurveClip) -> Vec<[bool; 3]> {
+        let moving = self.plan.of_vrm.then(|| vrm::moving(clip, &self.source));
         let mut scaled = vec![false; self.source.len()];
+        let mut rotated = scaled.clone();
         for track in clip.tracks() {
-            if matches!(track.values, TrackValues::Scale(_)) {
-                scaled[usize::from(track.joint)] = self.plan.scales;
+            match track.values {
+                TrackValues::Scale(_) => scaled[usize::from(track.joint)] = self.plan.scales,
+                TrackValues::Rotation(_) => rotated[usize::from(track.joint)] = true,
+                TrackValues::Translation(_) => {}
             }
         }
         let of = |link: &Link| {
             let toward = link.toward.as_ref().is_some_and(|t| scaled[t.source]);
             let moves = link.moves || link.above.is_some();
-            [moves, true, scaled[link.source] || toward]
+            // Hips that the clip does not move stay where the target has them.
+            let moves = moves && moving.as_ref().is_none_or(|moving| moving[link.source]);
+            let rotates = !self.plan.of_vrm || rotated[link.source];
+            [moves, rotates, scaled[link.source] || toward]
         };
         let is_driven = !clip.tracks().is_empty();
         let links = self.plan.links.iter();
@@ -127,10 +141,11 @@ impl Retarget {
             return tracks;
         };
         let in_steps = steps.links(&self.plan, &self.target);
-        for (at, (link, [moves, _, scales])) in self.plan.links.iter().zip(driven).enumerate() {
+        let links = self.plan.links.iter().zip(driven).enumerate();
+        for (at, (link, [moves, rotates, scales])) in links {
             let joint = link.target;
             let steps = in_steps[at];
-            let of = |local: &[Transform]| local[usize::from(joint)];
+            let of = |local: &[Transform]| local[at];
             let mut add = |values| tracks.push(Track { joint, values });
             if *moves {
                 let values = keyed.iter().map(|(t, local)| (*t, of(local).translation));
@@ -146,7 +161,11 @@ impl Retarget {
                 };
                 (*t, before)
             });
-            add(TrackValues::Rotation(thinned(values, steps)));
+            let keys = thinned(values, steps);
+            let is_rest = |q: &Quat| q.abs_diff_eq(link.rest.rotation, ROUNDING);
+            if *rotates || !keys.values.iter().all(is_rest) {
+                add(TrackValues::Rotation(keys));
+            }
             if *scales {
                 let values = keyed.iter().map(|(t, local)| (*t, of(local).scale));
                 add(TrackValues::Scale(thinned(values, steps)));

@@ -58,6 +58,14 @@ impl Humanoid {
         search.found
     }
 
+    /// The joints that the skeleton's file states, without those that only have a suitable name.
+    pub(super) fn stated(skeleton: &Skeleton) -> Self {
+        Self {
+            roles: skeleton.roles().iter().copied().collect(),
+            ..Self::default()
+        }
+    }
+
     /// The joint of a role, if it was found.
     #[must_use]
     pub fn joint(&self, role: Role) -> Option<Id<Joint>> {

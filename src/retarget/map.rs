@@ -1,6 +1,7 @@
 //! The map from source joints to the target joints that follow them.
 
 use super::humanoid::Humanoid;
+use super::vrm;
 use super::words::loose;
 use crate::error::{Error, Result, listed};
 use crate::id::{Id, unknown};
@@ -29,7 +30,7 @@ pub struct JointLink {
 }
 
 impl JointLink {
-    fn new(source: Id<Joint>, target: Id<Joint>) -> Self {
+    pub(super) fn new(source: Id<Joint>, target: Id<Joint>) -> Self {
         Self {
             target,
             source,
@@ -144,20 +145,34 @@ impl JointMap {
     /// Spines and necks with different numbers of joints distribute the bend. Each target joint
     /// follows the two source joints between which it lies, counted along the chain.
     ///
+    /// The clips of a VRM Animation are an exception on a VRM model: joints follow the one that has
+    /// the same role in its file, or none. See [the module](crate::retarget#vrm-animations).
+    ///
     /// # Errors
     /// [`Error::NoCommonJoints`] if the two have no role in common.
     pub fn humanoid(source: &Skeleton, target: &Skeleton) -> Result<Self> {
-        Self::of_humanoids(
-            (source, &Humanoid::find(source)),
-            (target, &Humanoid::find(target)),
-        )
+        let of_vrm = vrm::is_vrm_pair(source, target);
+        let [from, to] = [source, target].map(|skeleton| match of_vrm {
+            true => Humanoid::stated(skeleton),
+            false => Humanoid::find(skeleton),
+        });
+        let links = match of_vrm {
+            true => vrm::links(&from, &to),
+            false => Self::of_humanoids(&from, &to, target.len()),
+        };
+        let mut map = Self::of(links, source, target)?;
+        for role in Role::all() {
+            match [&from, &to].map(|humanoid| humanoid.joint(role).is_some()) {
+                [true, false] => map.unmatched_roles[0].push(role),
+                [false, true] => map.unmatched_roles[1].push(role),
+                _ => {}
+            }
+        }
+        Ok(map)
     }
 
-    fn of_humanoids(
-        (source, from): (&Skeleton, &Humanoid),
-        (target, to): (&Skeleton, &Humanoid),
-    ) -> Result<Self> {
-        let mut links: Vec<Option<JointLink>> = vec![None; target.len()];
+    fn of_humanoids(from: &Humanoid, to: &Humanoid, joints: usize) -> Vec<JointLink> {
+        let mut links: Vec<Option<JointLink>> = vec![None; joints];
         let role_of: HashMap<Id<Joint>, Role> =
             to.roles().map(|(role, joint)| (joint, role)).collect();
         let in_chain = |role| {
@@ -186,15 +201,7 @@ impl JointMap {
                 links[usize::from(link.target)].get_or_insert(link);
             }
         }
-        let mut map = Self::of(links.into_iter().flatten().collect(), source, target)?;
-        for role in Role::all() {
-            match [from, to].map(|humanoid| humanoid.joint(role).is_some()) {
-                [true, false] => map.unmatched_roles[0].push(role),
-                [false, true] => map.unmatched_roles[1].push(role),
-                _ => {}
-            }
-        }
-        Ok(map)
+        links.into_iter().flatten().collect()
     }
 
     /// Fills in the roles on which the names of both sides agree.

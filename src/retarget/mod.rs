@@ -34,6 +34,26 @@
 //! The hips also move as the source's do, times the ratio of the two leg lengths. Without a
 //! humanoid, this applies to joints that follow one and have no such joint above them.
 //!
+//! # VRM Animations
+//!
+//! Humanoids of VRM files rest in a T-pose, and the clips of a VRM Animation (`.vrma`) are relative
+//! to it. On a VRM model, they are applied as [its extension says][pose], so that they look as they
+//! do elsewhere:
+//!
+//! - Joints follow the one with the same role, and no other. Names do not matter.
+//! - `A` and `F` are the identity. VRM 0.x models, which face -Z, were turned by the import.
+//! - The hips are where the source's are in model space, times the ratio of their heights at rest.
+//!   If the clip does not move them, they stay where the target has them.
+//! - No other joint is moved, and none is scaled.
+//! - Joints that the clip leaves at rest get no track.
+//!
+//! If the target lacks a bone, such as the upper chest, the joints below it turn with it. Both
+//! skeletons know what they are: [`Skeleton::vrm`](crate::skeleton::Skeleton::vrm).
+//!
+//! [pose]: https://github.com/vrm-c/vrm-specification/blob/master/specification/VRMC_vrm_animation-1.0/how_to_transform_human_pose.md
+//!
+//! # Different builds
+//!
 //! Skeletons of different builds, such as a quadruped and a biped, match in part.
 //! [`Retarget::fit`] has the share of joints that found a partner.
 
@@ -47,12 +67,14 @@ mod map;
 mod options;
 mod plan;
 mod steps;
+mod vrm;
 mod words;
 
-pub use crate::skeleton::role::Role;
+pub use crate::skeleton::role::{Role, VrmKind};
 pub use apply::Retarget;
 pub use clip::RetargetReport;
 pub use fit::RetargetFit;
 pub use humanoid::Humanoid;
 pub use map::{JointLink, JointMap};
 pub use options::RetargetOptions;
+pub(crate) use vrm::is_vrm_pair;

@@ -10,7 +10,7 @@ use crate::skeleton::Transform;
 pub struct RetargetOptions {
     /// If true, limbs point where the source's do.
     ///
-    /// This holds even if the two rest poses differ.
+    /// This holds even if the two rest poses differ, except for a VRM Animation on a VRM model.
     ///
     /// If false, they turn by the same amount as the source's turn from rest. Limbs are arms,
     /// hands, legs and fingers if the map knows roles. Otherwise, a limb is a joint with exactly
@@ -29,7 +29,7 @@ pub struct RetargetOptions {
     pub all_translations: bool,
     /// If true, joints take on the ratio of the source joint's scale to its rest scale.
     ///
-    /// If false, the target keeps its own scales.
+    /// If false, and for a VRM Animation on a VRM model, the target keeps its own scales.
     pub scales: bool,
     /// The source's rest pose, one transform per joint.
     ///

@@ -5,11 +5,15 @@ use super::frame::{ModelJoint, body, is_finite, leg_length, model_pose, turn, tu
 use super::humanoid::Humanoid;
 use super::map::{JointLink, JointMap};
 use super::options::RetargetOptions;
+use super::vrm::{self, is_vrm_pair};
 use crate::error::{Error, Result, expect_len};
 use crate::id::Id;
 use crate::skeleton::role::Role;
 use crate::skeleton::{Joint, NO_PARENT, Skeleton, Transform};
 use glam::{DMat3, DQuat, DVec3};
+
+/// The least height of hips that counts, in metres.
+const LEAST_HEIGHT_M: f64 = 1e-3;
 
 #[derive(Debug, Clone)]
 pub(super) struct Plan {
@@ -19,6 +23,8 @@ pub(super) struct Plan {
     pub(super) ratio: f64,
     pub(super) fit: RetargetFit,
     pub(super) scales: bool,
+    /// True for the rules of VRM Animations.
+    pub(super) of_vrm: bool,
     /// The scale of each source joint at rest.
     pub(super) source_scales: Vec<DVec3>,
     /// The diagonal of the box around the target's joints at rest.
@@ -27,6 +33,7 @@ pub(super) struct Plan {
     pub(super) axis_lengths: Vec<f64>,
     pub(super) max_error: f64,
     pub(super) max_keys: usize,
+    pub(super) max_times: usize,
 }
 
 /// The way a target joint follows a source joint.
@@ -70,6 +77,8 @@ struct Rests<'a> {
     above: Vec<Option<usize>>,
     /// For each link, true if its position in model space follows.
     moves: Vec<bool>,
+    /// True for the rules of VRM Animations.
+    of_vrm: bool,
 }
 
 impl Plan {
@@ -88,15 +97,24 @@ impl Plan {
         model_pose(source, &source_rest, &mut from);
         model_pose(target, &target_rest, &mut to);
         let bodies = [Humanoid::find(source), Humanoid::find(target)];
-        let found = || turn_between(body(&bodies[0], &from), body(&bodies[1], &to));
+        let of_vrm = is_vrm_pair(source, target);
+        let found = || match of_vrm {
+            // Both face +Z.
+            true => DQuat::IDENTITY,
+            false => turn_between(body(&bodies[0], &from), body(&bodies[1], &to)),
+        };
         let turn = options
             .turn
             .map_or_else(found, |turn| turn.as_dquat().normalize());
         let fit = RetargetFit::new(map, &bodies, [&from, &to]);
         let above = above(target, map);
         let rests = Rests {
-            moves: moves(map, &above),
+            moves: match of_vrm {
+                true => map.links().iter().map(vrm::moves).collect(),
+                false => moves(map, &above),
+            },
             above,
+            of_vrm,
             map,
             source: from,
             target: to,
@@ -105,7 +123,7 @@ impl Plan {
         let ratio = options
             .ratio
             .map_or_else(|| rests.ratio(&bodies), f64::from);
-        let aligned = rests.aligned(options.align);
+        let aligned = rests.aligned(options.align && !of_vrm);
         let links = map.links().iter().enumerate();
         let links = links.map(|(at, link)| {
             rests.link(
@@ -113,7 +131,7 @@ impl Plan {
                 link,
                 aligned[at],
                 &target.joints()[usize::from(link.target)].rest,
-                options,
+                (options, ratio),
             )
         });
         Ok(Self {
@@ -121,7 +139,8 @@ impl Plan {
             turn,
             ratio,
             fit,
-            scales: options.scales,
+            scales: options.scales && !of_vrm,
+            of_vrm,
             source_scales: source_rest
                 .iter()
                 .map(|local| local.scale.as_dvec3())
@@ -130,6 +149,7 @@ impl Plan {
             axis_lengths: rests.target.iter().map(axis_length).collect(),
             max_error: options.max_error.into(),
             max_keys: options.max_keys,
+            max_times: usize::MAX,
         })
     }
 }
@@ -245,9 +265,17 @@ impl Rests<'_> {
 
     /// The ratio of sizes.
     ///
-    /// It uses leg lengths if both have legs, else the heights of the hips, else the distances
-    /// between the joints that follow.
+    /// It uses the heights of the hips for a VRM Animation. Otherwise it uses leg lengths if both
+    /// have legs, else the distances between the joints that follow.
     fn ratio(&self, bodies: &[Humanoid; 2]) -> f64 {
+        let is_usable = |ratio: &f64| ratio.is_finite() && *ratio > 0.0;
+        if let Some(hips) = self.moves.iter().position(|moves| *moves && self.of_vrm) {
+            let (from, to) = (self.source_at(hips).y, self.target_at(hips).y);
+            // Some files have the hips at the origin, which is no T-pose.
+            if from > LEAST_HEIGHT_M && is_usable(&(to / from)) {
+                return to / from;
+            }
+        }
         let legs = leg_length(&bodies[0], &self.source).zip(leg_length(&bodies[1], &self.target));
         let spread = |at: &dyn Fn(usize) -> DVec3| {
             let all = 1..self.map.links().len();
@@ -259,12 +287,7 @@ impl Rests<'_> {
                 spread(&|link| self.target_at(link)),
             )
         });
-        let ratio = to / from;
-        if ratio.is_finite() && ratio > 0.0 {
-            ratio
-        } else {
-            1.0
-        }
+        Some(to / from).filter(is_usable).unwrap_or(1.0)
     }
 
     /// `A` of each link.
@@ -320,7 +343,7 @@ impl Rests<'_> {
         link: &JointLink,
         aligned: DQuat,
         rest: &Transform,
-        options: &RetargetOptions,
+        (options, ratio): (&RetargetOptions, f64),
     ) -> Link {
         let target = &self.target[usize::from(link.target)];
         let stands = aligned * target.rotation;
@@ -354,7 +377,10 @@ impl Rests<'_> {
             moves: self.moves[at],
             above: over,
             source_at,
-            target_at: self.target_at(at),
+            target_at: match self.of_vrm {
+                true => self.turn * source_at * ratio,
+                false => self.target_at(at),
+            },
             source_offset: over.map_or(DVec3::ZERO, |over| {
                 self.source[over]
                     .affine

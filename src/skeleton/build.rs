@@ -48,6 +48,7 @@ impl Skeleton {
             joints: joints.into(),
             levels,
             roles: std::sync::Arc::default(),
+            vrm: None,
         })
     }
 

@@ -1,6 +1,6 @@
 //! Joints, their hierarchy and their rest pose.
 
-use super::role::Role;
+use super::role::{Role, VrmKind};
 use crate::error::{Error, Result};
 use crate::id::{Id, find};
 use crate::order;
@@ -153,6 +153,7 @@ pub struct Skeleton {
     pub(crate) levels: Vec<Range<u16>>,
     /// The joints of a humanoid, ascending by role.
     pub(crate) roles: Roles,
+    pub(crate) vrm: Option<VrmKind>,
 }
 
 impl Skeleton {
@@ -218,6 +219,12 @@ impl Skeleton {
     #[must_use]
     pub fn roles(&self) -> &[(Role, Id<Joint>)] {
         &self.roles
+    }
+
+    /// The kind of VRM file that the skeleton is from.
+    #[must_use]
+    pub fn vrm(&self) -> Option<VrmKind> {
+        self.vrm
     }
 
     /// The same skeleton with these joints as the parts of a humanoid.

@@ -41,6 +41,23 @@ macro_rules! roles {
     };
 }
 
+/// The kind of VRM file that a skeleton is from.
+///
+/// The rest pose of its humanoid is VRM's [T-pose]. The clips of an animation
+/// ([`VRMC_vrm_animation`], `.vrma`) are therefore for all models, and
+/// [retargeted](crate::retarget#vrm-animations) as that extension says.
+///
+/// [T-pose]: https://github.com/vrm-c/vrm-specification/blob/master/specification/VRMC_vrm-1.0/tpose.md
+/// [`VRMC_vrm_animation`]: https://github.com/vrm-c/vrm-specification/tree/master/specification/VRMC_vrm_animation-1.0
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum VrmKind {
+    /// A character, of VRM 0.x or 1.0.
+    Model,
+    /// Clips for any model.
+    Animation,
+}
+
 roles! {
     /// The role of a joint in a humanoid.
     ///

@@ -1,6 +1,6 @@
 //! A character with its packed clips as bytes, and back.
 
-use super::avatar::{load_roles, save_roles};
+use super::avatar::{load_humanoid, save_humanoid};
 use super::container::{Container, Section, Writer, is_container};
 use crate::bytes::{Reader, Save};
 use crate::character::asset::{Character, Packing};
@@ -21,7 +21,7 @@ const CLIPS: Section = Section::new("clips", 3);
 const ANIMATIONS: Section = Section::new("animations", 3);
 const EXPRESSIONS: Section = Section::new("expressions", 1);
 const SPRINGS: Section = Section::new("springs", 1);
-const HUMANOID: Section = Section::new("humanoid", 1);
+const HUMANOID: Section = Section::new("humanoid", 2);
 
 /// All sections, in the order in which they are written.
 const SECTIONS: [Section; 10] = [
@@ -90,7 +90,7 @@ impl Character {
             Save::save_list(self.expressions(), to);
         });
         writer.add(SPRINGS, |to| self.springs().save(to));
-        writer.add(HUMANOID, |to| save_roles(model.skeleton.roles(), to));
+        writer.add(HUMANOID, |to| save_humanoid(&model.skeleton, to));
         writer.finish()
     }
 
@@ -168,7 +168,8 @@ impl Character {
         container.read(ANIMATIONS, |from| character.load_animations(from))?;
         let expressions: Vec<Expression> = container.read(EXPRESSIONS, Save::load)?;
         let springs: SpringBones = container.read(SPRINGS, Save::load)?;
-        let roles = container.read(HUMANOID, load_roles)?;
+        let (roles, vrm) = container.read(HUMANOID, load_humanoid)?;
+        character.model.skeleton.vrm = vrm;
         if !expressions.is_empty() {
             character = character.with_expressions(expressions)?;
         }

@@ -159,6 +159,7 @@ impl RawCharacter {
             packing = Packing::default();
         }
         skeleton.roles = roles::roles(&self, &joint_of, &mut repairs);
+        skeleton.vrm = self.vrm;
         let springs = springs::build(&self, &joint_of, &skeleton, &mut repairs)?;
         let expressions = expressions::expressions(&self, &morphs, &mut repairs);
         let mut materials = self.materials;

@@ -69,6 +69,7 @@ pub(super) fn build(
         joints,
         levels,
         roles: Arc::default(),
+        vrm: None,
     };
     Ok((skeleton, joint_of))
 }

@@ -61,6 +61,15 @@ pub(super) fn posed(raw: &RawCharacter) -> Result<Vec<bool>> {
     Ok(wanted)
 }
 
+/// Marks the nodes of a humanoid.
+pub(super) fn add_roles(raw: &RawCharacter, wanted: &mut [bool]) {
+    for of in &raw.roles {
+        if let Some(wanted) = wanted.get_mut(of.node) {
+            *wanted = true;
+        }
+    }
+}
+
 /// Marks the nodes of a humanoid, and those of chains that move something.
 fn add_rig(raw: &RawCharacter, wanted: &mut [bool]) {
     let mut matters = wanted.to_vec();
@@ -78,7 +87,8 @@ fn add_rig(raw: &RawCharacter, wanted: &mut [bool]) {
         let first = chain.joints.first();
         first.is_some_and(|first| matters.get(first.joint) == Some(&true))
     };
-    let mut used: Vec<usize> = raw.roles.iter().map(|of| of.node).collect();
+    add_roles(raw, wanted);
+    let mut used = Vec::new();
     for chain in raw.springs.chains.iter().filter(moves) {
         used.extend(chain.joints.iter().map(|joint| joint.joint));
         used.extend(chain.center);

@@ -2,7 +2,7 @@
 
 use super::read::note_trailing;
 use super::source::Source;
-use super::{animation, container, extensions, morph, parse, ranges, scene, skin};
+use super::{animation, container, extensions, morph, parse, ranges, scene, skin, vrm};
 use crate::error::Result;
 use crate::import::RawCharacter;
 use crate::import::folder::Files;
@@ -35,8 +35,6 @@ pub(in crate::import) fn read_clips(
         morphs: morph::weights(&mut source)?,
         ..RawCharacter::default()
     };
-    if doc.extensions.vrm0.is_some() && doc.extensions.vrm1.is_none() {
-        crate::import::vrm::face_forward(&mut raw);
-    }
+    vrm::read_for_clips(&doc, &mut raw, repairs);
     Ok(raw)
 }

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::import::RawCharacter;
 use crate::import::fault::file_part;
 use crate::import::repair::{Repair, RepairKind, note};
-use crate::import::vrm::{VrmScene, read_animation, read_vrm0, read_vrm1};
+use crate::import::vrm::{VrmScene, face_forward, read_animation, read_vrm0, read_vrm1};
 
 /// Extensions of VRM that are not read. The material falls back to what glTF says.
 pub(super) const UNREAD: [&str; 4] = [
@@ -45,5 +45,29 @@ pub(super) fn read(
     match (&extensions.vrm1, &extensions.vrm0) {
         (None, Some(vrm)) => read_vrm0(vrm, &mut scene),
         (vrm, _) => read_vrm1(vrm.as_ref(), extensions.springs.as_ref(), &mut scene),
+    }
+}
+
+/// Reads what matters to clips for another character: the bones of an animation, and the direction
+/// that version 0.x faces.
+pub(super) fn read_for_clips(doc: &Document, raw: &mut RawCharacter, repairs: &mut Vec<Repair>) {
+    let extensions = &doc.extensions;
+    match (
+        &extensions.vrm1,
+        &extensions.vrm0,
+        &extensions.vrm_animation,
+    ) {
+        (Some(_), _, _) => {}
+        (None, Some(_), _) => face_forward(raw),
+        (None, None, Some(animation)) => {
+            let mut scene = VrmScene {
+                raw,
+                repairs,
+                children: &|_| &[],
+                mesh: &|_| None,
+            };
+            read_animation(animation, &mut scene);
+        }
+        (None, None, None) => {}
     }
 }

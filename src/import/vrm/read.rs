@@ -4,6 +4,7 @@ use super::json::{SpringBone1, Vrm0, Vrm1, VrmAnimation};
 use super::scene::VrmScene;
 use super::{expressions, facing, humanoid, springs};
 use crate::error::Result;
+use crate::skeleton::role::VrmKind;
 
 /// Reads `VRMC_vrm` and `VRMC_springBone`, if the file has them.
 ///
@@ -16,6 +17,7 @@ pub(in crate::import) fn read_vrm1(
     scene: &mut VrmScene<'_>,
 ) -> Result<()> {
     if let Some(vrm) = vrm {
+        scene.raw.vrm = Some(VrmKind::Model);
         humanoid::read1("VRMC_vrm", &vrm.humanoid, scene);
         expressions::read1(&vrm.expressions, scene)?;
     }
@@ -24,6 +26,7 @@ pub(in crate::import) fn read_vrm1(
 
 /// Reads the bones of `VRMC_vrm_animation`.
 pub(in crate::import) fn read_animation(vrm: &VrmAnimation, scene: &mut VrmScene<'_>) {
+    scene.raw.vrm = Some(VrmKind::Animation);
     humanoid::read1("VRMC_vrm_animation", &vrm.humanoid, scene);
 }
 
@@ -39,6 +42,7 @@ pub(in crate::import) fn read_vrm0(vrm: &Vrm0, scene: &mut VrmScene<'_>) -> Resu
     if toon > 0 {
         scene.left_out("extensions.VRM.materialProperties".into(), toon);
     }
+    scene.raw.vrm = Some(VrmKind::Model);
     humanoid::read0(&vrm.humanoid, scene);
     expressions::read0(&vrm.blend_shape_master, scene)?;
     springs::read0(&vrm.secondary_animation, scene)?;

@@ -1,5 +1,6 @@
 //! VRM 0.x and 1.0, written by the tests.
 
+mod animation;
 mod expressions;
 mod facing;
 mod files;

@@ -1,0 +1,50 @@
+//! The rules of VRM Animations; see [the module](crate::retarget#vrm-animations).
+
+use super::humanoid::Humanoid;
+use super::map::JointLink;
+use crate::clip::{CurveClip, TrackValues};
+use crate::skeleton::role::{Role, VrmKind};
+use crate::skeleton::{NO_PARENT, Skeleton};
+
+/// True for a VRM Animation whose clips are for a VRM model.
+pub(crate) fn is_vrm_pair(source: &Skeleton, target: &Skeleton) -> bool {
+    source.vrm() == Some(VrmKind::Animation) && target.vrm().is_some()
+}
+
+/// The joints that have the same role in both.
+pub(super) fn links(from: &Humanoid, to: &Humanoid) -> Vec<JointLink> {
+    let links = to.roles().filter_map(|(role, joint)| {
+        Some(JointLink {
+            role: Some(role),
+            ..JointLink::new(from.joint(role)?, joint)
+        })
+    });
+    let mut links: Vec<JointLink> = links.collect();
+    links.sort_by_key(|link| link.target);
+    links
+}
+
+/// True for the only link whose position follows.
+pub(super) fn moves(link: &JointLink) -> bool {
+    link.role == Some(Role::Hips)
+}
+
+/// For each joint, true if the clip may move its origin in model space.
+pub(super) fn moving(clip: &CurveClip, skeleton: &Skeleton) -> Vec<bool> {
+    let mut driven = vec![false; skeleton.len()];
+    let mut moving = vec![false; skeleton.len()];
+    for track in clip.tracks() {
+        let joint = usize::from(track.joint);
+        let translates = matches!(track.values, TrackValues::Translation(_));
+        driven[joint] = true;
+        moving[joint] |= translates;
+    }
+    for (index, joint) in skeleton.joints().iter().enumerate() {
+        if joint.parent_index() != NO_PARENT {
+            let parent = usize::from(joint.parent_index());
+            moving[index] |= moving[parent] | driven[parent];
+            driven[index] |= driven[parent];
+        }
+    }
+    moving
+}
