@@ -250,7 +250,7 @@ pub(in crate::crowd) struct TableLayout {
     pub(in crate::crowd) bytes: u64,
 }
 
-/// What the buffers before growth hold.
+/// The numbers of things in the buffers before growth.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::crowd) struct GrownCounts {
     /// The records of the table.
