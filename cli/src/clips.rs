@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use throng::character::{Character, EventDesc};
-use throng::clip::CurveClip;
+use throng::clip::{Clip, CurveClip};
 use throng::error::ObjectKind;
 use throng::import::{self, ImportOptions, Imported, Repair, RepairKind};
 use throng::retarget::{JointMap, Retarget, RetargetOptions, Role, VrmKind};
@@ -154,13 +154,14 @@ pub(crate) fn add(
             match onto.add_clips_file(path, &options) {
                 // Once more, with the report of how joints were matched.
                 Ok(added) if added.retargeted => {
-                    retargeted(onto, &load(path, &options)?, path, Matching::Humanoid)
+                    let from = load(path, &space.of(ImportOptions::clips_only()))?;
+                    retargeted(onto, &from, path, Matching::Humanoid)
                 }
                 Ok(added) if matching == Matching::Copy || is_alike(&added) => {
                     Ok(copied(onto, added))
                 }
                 Ok(_) | Err(Error::NoCommonJoints { .. }) if matching == Matching::Auto => {
-                    match load(path, &options) {
+                    match load(path, &space.of(ImportOptions::clips_only())) {
                         Ok(from) => retargeted(onto, &from, path, matching),
                         Err(_) => add(onto, path, Matching::Copy, space),
                     }
@@ -177,7 +178,7 @@ pub(crate) fn add(
             shown(path)
         ))),
         _ => {
-            let from = load(path, &space.of(ImportOptions::curves_only()))?;
+            let from = load(path, &space.of(ImportOptions::clips_only()))?;
             retargeted(onto, &from, path, matching)
         }
     }
@@ -190,7 +191,7 @@ fn unknown_tracks(onto: &Character, path: &Path) -> Result<Failure, Failure> {
         let names: Vec<&str> = joints.map(|joint| &*joint.name).collect();
         some(&names)
     };
-    let tracks = load(path, &ImportOptions::curves_only())?;
+    let tracks = load(path, &ImportOptions::clips_only())?;
     Ok(Failure::File(format!(
         "{}: no track has exactly the name of a joint: the tracks are for {}; the joints are {}",
         shown(path),
@@ -275,83 +276,163 @@ fn retargeted(
         };
         return Err(Failure::File(format!("{}: {words}", shown(path))));
     }
-    let (matching, map) =
-        map(from, onto.skeleton(), matching).map_err(|error| Failure::of_file(path, &error))?;
-    let options = RetargetOptions::default();
-    let mut retarget = Retarget::new(from.skeleton(), onto.skeleton(), &map, &options)?;
-    let fit = retarget.fit();
-    let is_good = fit.is_good();
-    let warning = (!is_good).then(|| format!("the skeletons are of different builds: {fit}"));
-    let mut taken: HashSet<String> = crate::model::clips(onto)
-        .iter()
-        .map(|(name, _)| (*name).to_owned())
-        .collect();
-    let (mut clips, mut curves) = (Vec::new(), Vec::new());
-    let (mut morphs, mut moving) = (0, 0);
-    for (index, clip) in (0..).zip(from.curves()) {
-        let (made, report) = retarget.clip(clip)?;
-        let made = made.with_name(&free_name(clip.name(), &mut taken));
-        morphs += report.weight_tracks;
-        clips.push(of_curve(&made, Some(report.max_error_m)));
-        let end_s = f64::from(made.duration_s());
-        let events = from.events(Id::new(index));
-        let events = events.map(|(name, time_s)| EventDesc {
-            name: name.into(),
-            time_s: time_s.min(end_s),
-        });
-        let events = events.collect();
-        moving += usize::from(from.root_motion(Id::new(index)).is_some());
-        curves.push((made, events));
+    let (matching, maps) =
+        maps(from, onto.skeleton(), matching).map_err(|error| Failure::of_file(path, &error))?;
+    let mut made = Made::new(onto);
+    for (index, map) in (0..).zip(maps) {
+        made.add(from, Id::new(index), map)?;
     }
     let mut remarks = from.repair_summary();
-    remarks.push(format!(
-        "{} of {} follow {} of {}",
-        map.links().len(),
-        plural(onto.skeleton().len(), "joint"),
-        from.skeleton().len() - map.unmatched_source().count(),
-        from.skeleton().len()
-    ));
-    for (roles, whose) in [
-        (map.unmatched_source_roles(), "the file with the clips"),
-        (map.unmatched_target_roles(), "the target"),
-    ] {
-        let roles: Vec<String> = roles.iter().map(Role::to_string).collect();
-        if !roles.is_empty() {
-            remarks.push(format!("only {whose} has joints for {}", some(&roles)));
-        }
-    }
-    remarks.extend(unmatched("no joint follows", from, map.unmatched_source()));
-    remarks.extend(unmatched("nothing moves", onto, map.unmatched_target()));
-    if morphs > 0 {
-        let tracks = plural(morphs, "track");
-        remarks.push(format!("{tracks} of morph weights left out"));
-    }
-    if moving > 0 {
-        let clips = plural(moving, "clip");
-        remarks.push(format!("root motion of {clips} left out"));
-    }
-    let character = onto.clone().with_clips_and_events(curves)?;
+    remarks.extend(made.remarks());
+    let character = onto.clone().with_clips_and_events(made.curves)?;
     Ok(Added {
         character,
         matching,
-        clips,
-        warning,
+        clips: made.clips,
+        warning: made.warning,
         remarks,
         repairs: from.repairs.clone(),
         files: from.files.clone(),
     })
 }
 
-/// The map for retargeting, and the matching that it is from.
-fn map(
+/// Clips that are retargeted one by one.
+struct Made<'a> {
+    onto: &'a Character,
+    taken: HashSet<String>,
+    /// The last map, and what it is used by.
+    last: Option<(JointMap, Retarget)>,
+    clips: Vec<AddedClip>,
+    curves: Vec<(CurveClip, Vec<EventDesc>)>,
+    warning: Option<String>,
+    /// What the maps leave out, each line once.
+    unmatched: Vec<String>,
+    /// Clips without a map, tracks of morph weights, and clips with root motion.
+    unmapped: Vec<String>,
+    morphs: usize,
+    moving: usize,
+}
+
+impl<'a> Made<'a> {
+    fn new(onto: &'a Character) -> Self {
+        let names = crate::model::clips(onto);
+        Self {
+            onto,
+            taken: names.iter().map(|(name, _)| (*name).to_owned()).collect(),
+            last: None,
+            clips: Vec::new(),
+            curves: Vec::new(),
+            warning: None,
+            unmatched: Vec::new(),
+            unmapped: Vec::new(),
+            morphs: 0,
+            moving: 0,
+        }
+    }
+
+    /// Retargets a clip. Without a map, it is left out.
+    fn add(
+        &mut self,
+        from: &Character,
+        id: Id<Clip>,
+        map: Option<JointMap>,
+    ) -> Result<(), Failure> {
+        let clip = &from.curves()[id.index()];
+        let Some(map) = map else {
+            self.unmapped.push(clip.name().to_owned());
+            return Ok(());
+        };
+        let retarget = match self.last.take() {
+            Some((last, retarget)) if last == map => retarget,
+            _ => self.retarget(from, &map)?,
+        };
+        let (_, retarget) = self.last.insert((map, retarget));
+        let (made, report) = retarget.clip(clip)?;
+        let made = made.with_name(&free_name(clip.name(), &mut self.taken));
+        self.morphs += report.weight_tracks;
+        self.clips.push(of_curve(&made, Some(report.max_error_m)));
+        let end_s = f64::from(made.duration_s());
+        let events = from.events(id).map(|(name, time_s)| EventDesc {
+            name: name.into(),
+            time_s: time_s.min(end_s),
+        });
+        let events = events.collect();
+        self.moving += usize::from(from.root_motion(id).is_some());
+        self.curves.push((made, events));
+        Ok(())
+    }
+
+    /// A retarget by a map, after noting what it leaves out.
+    fn retarget(&mut self, from: &Character, map: &JointMap) -> Result<Retarget, Failure> {
+        let (source, target) = (from.skeleton(), self.onto.skeleton());
+        let retarget = Retarget::new(source, target, map, &RetargetOptions::default())?;
+        let fit = retarget.fit();
+        if !fit.is_good() && self.warning.is_none() {
+            self.warning = Some(format!("the skeletons are of different builds: {fit}"));
+        }
+        let mut lines = vec![format!(
+            "{} of {} follow {} of {}",
+            map.links().len(),
+            plural(target.len(), "joint"),
+            map.source_len() - map.unmatched_source().count(),
+            map.source_len()
+        )];
+        for (roles, whose) in [
+            (map.unmatched_source_roles(), "the file with the clips"),
+            (map.unmatched_target_roles(), "the target"),
+        ] {
+            let roles: Vec<String> = roles.iter().map(Role::to_string).collect();
+            if !roles.is_empty() {
+                lines.push(format!("only {whose} has joints for {}", some(&roles)));
+            }
+        }
+        lines.extend(unmatched("no joint follows", from, map.unmatched_source()));
+        lines.extend(unmatched(
+            "nothing moves",
+            self.onto,
+            map.unmatched_target(),
+        ));
+        lines.retain(|line| !self.unmatched.contains(line));
+        self.unmatched.extend(lines);
+        Ok(retarget)
+    }
+
+    /// What did not match, one line each.
+    fn remarks(&self) -> Vec<String> {
+        let mut remarks = self.unmatched.clone();
+        if !self.unmapped.is_empty() {
+            let clips = plural(self.unmapped.len(), "clip");
+            let names = some(&self.unmapped);
+            remarks.push(format!(
+                "{clips} left out, for which no joint matches: {names}"
+            ));
+        }
+        if self.morphs > 0 {
+            let tracks = plural(self.morphs, "track");
+            remarks.push(format!("{tracks} of morph weights left out"));
+        }
+        if self.moving > 0 {
+            let clips = plural(self.moving, "clip");
+            remarks.push(format!("root motion of {clips} left out"));
+        }
+        remarks
+    }
+}
+
+/// The map of each clip for retargeting, and the matching that they are from. `None` for a clip of
+/// which nothing matches, if something matches of another.
+fn maps(
     from: &Character,
     onto: &Skeleton,
     matching: Matching,
-) -> throng::Result<(Matching, JointMap)> {
-    let names = || JointMap::by_names(from.skeleton(), onto).map(|map| (Matching::Names, map));
-    let humanoid = || JointMap::humanoid(from.skeleton(), onto);
-    let humanoid = || humanoid().map(|map| (Matching::Humanoid, map));
+) -> throng::Result<(Matching, Vec<Option<JointMap>>)> {
+    let names = || each_map(from, onto, JointMap::by_names_for).map(|maps| (Matching::Names, maps));
+    let humanoid = || each_map(from, onto, JointMap::humanoid_for);
+    let humanoid = || humanoid().map(|maps| (Matching::Humanoid, maps));
     let is_vrm_animation = from.skeleton().vrm() == Some(VrmKind::Animation);
+    let links = |maps: &[Option<JointMap>]| -> usize {
+        maps.iter().flatten().map(|map| map.links().len()).sum()
+    };
     match matching {
         Matching::Names => names(),
         Matching::Humanoid => humanoid(),
@@ -359,7 +440,7 @@ fn map(
         Matching::Auto if is_vrm_animation && onto.vrm().is_some() => humanoid(),
         Matching::Auto | Matching::Copy => match (names(), humanoid()) {
             (Ok(names), Ok(humanoid)) => {
-                let more = names.1.links().len() >= humanoid.1.links().len();
+                let more = links(&names.1) >= links(&humanoid.1);
                 Ok(if more { names } else { humanoid })
             }
             // A few names that are alike by chance are no match.
@@ -372,12 +453,41 @@ fn map(
     }
 }
 
+/// The map of each clip. Fails if there is none for any clip.
+fn each_map(
+    from: &Character,
+    onto: &Skeleton,
+    map: fn(&CurveClip, &Skeleton, &Skeleton) -> throng::Result<JointMap>,
+) -> throng::Result<Vec<Option<JointMap>>> {
+    let (mut maps, mut fault) = (Vec::new(), None);
+    for clip in from.curves() {
+        match map(clip, from.skeleton(), onto) {
+            Ok(map) => maps.push(Some(map)),
+            Err(error) => {
+                fault.get_or_insert(error);
+                maps.push(None);
+            }
+        }
+    }
+    match fault {
+        Some(error) if maps.iter().all(Option::is_none) => Err(error),
+        _ => Ok(maps),
+    }
+}
+
 /// True if at least half of the joints that the clips move are matched.
-fn matches_most(from: &Character, map: &JointMap) -> bool {
-    let tracks = from.curves().iter().flat_map(CurveClip::tracks);
-    let moved: HashSet<Id<Joint>> = tracks.map(|track| track.joint).collect();
-    let unmatched: HashSet<Id<Joint>> = map.unmatched_source().collect();
-    2 * moved.intersection(&unmatched).count() <= moved.len()
+fn matches_most(from: &Character, maps: &[Option<JointMap>]) -> bool {
+    let (mut moved, mut unmatched) = (0, 0);
+    for (clip, map) in from.curves().iter().zip(maps) {
+        let joints: HashSet<Id<Joint>> = clip.tracks().iter().map(|track| track.joint).collect();
+        let others: HashSet<Id<Joint>> = match map {
+            Some(map) => map.unmatched_source().collect(),
+            None => joints.clone(),
+        };
+        moved += joints.len();
+        unmatched += joints.intersection(&others).count();
+    }
+    2 * unmatched <= moved
 }
 
 /// The name, with the first free number after it if another clip has it.

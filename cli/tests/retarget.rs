@@ -1,6 +1,7 @@
 //! Tests of `throng retarget`.
 
 use crate::{fails, folder, ok, run, samples, text, write};
+use serde_json::{Value, json};
 use throng::character::{AnimationDesc, Character, ClipDesc, EventDesc};
 use throng::glam::{Quat, Vec3};
 use throng::import::{ImportOptions, RawCharacter};
@@ -281,6 +282,80 @@ fn vrm_animations_are_relative_to_the_rest_pose() {
                 keep,
             ]);
             is_right();
+        }
+    }
+}
+
+/// A mesh beside the armatures, two armatures with the same names, and one clip for each.
+#[test]
+fn libraries_of_clips_move_characters_in_every_way() {
+    let folder = folder("retarget libraries");
+    let numbers: Vec<f32> = [
+        &[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0][..],
+        &[0.0, 1.0],
+        &[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.6, 0.8],
+        &[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.8, 0.6],
+    ]
+    .concat();
+    let bytes: Vec<u8> = numbers
+        .iter()
+        .flat_map(|number| number.to_le_bytes())
+        .collect();
+    write(&folder, "numbers.bin", &bytes);
+    let accessor = |view, kind, count| {
+        let mut accessor = json!({ "bufferView": view, "componentType": 5126, "type": kind });
+        accessor["count"] = json!(count);
+        accessor
+    };
+    let views = [(0, 36), (36, 8), (44, 32), (76, 32)];
+    let views = views
+        .map(|(start, length)| json!({ "buffer": 0, "byteOffset": start, "byteLength": length }));
+    let file = |nodes: Value, clips: &[(&str, usize, usize)]| {
+        let clips = clips.iter().map(|(name, node, output)| {
+            let channel = json!({ "sampler": 0, "target": { "node": node, "path": "rotation" } });
+            let samplers = json!([{ "input": 1, "output": output }]);
+            json!({ "name": name, "samplers": samplers, "channels": [channel] })
+        });
+        let file = json!({
+            "asset": { "version": "2.0" }, "nodes": nodes,
+            "meshes": [{ "primitives": [{ "attributes": { "POSITION": 0 } }] }],
+            "buffers": [{ "uri": "numbers.bin", "byteLength": bytes.len() }],
+            "bufferViews": views, "animations": clips.collect::<Vec<_>>(),
+            "accessors": [
+                accessor(0, "VEC3", 3), accessor(1, "SCALAR", 2), accessor(2, "VEC4", 2),
+                accessor(3, "VEC4", 2),
+            ],
+        });
+        file.to_string()
+    };
+    let base = |child: usize| json!({ "name": "Base", "children": [child] });
+    let onto = json!([base(1), { "name": "Tip", "translation": [0, 1, 0], "mesh": 0 }]);
+    let onto = write(&folder, "onto.gltf", file(onto, &[]));
+    let tip = json!({ "name": "Tip", "translation": [0, 1, 0] });
+    let armatures = json!([base(1), tip, base(3), tip, { "name": "Cube", "mesh": 0 }]);
+    let clips = [("Walk", 1, 2), ("Wave", 3, 3)];
+    let clips = write(&folder, "clips.gltf", file(armatures, &clips));
+    let posed = |matching: &str, clip: &str| {
+        let more = [
+            "--clips", &clips, "--match", matching, "--clip", clip, "--time", "1",
+        ];
+        let text = ok(&[&["pose", &onto, "--obj", "-"], &more[..]].concat());
+        let numbers = text.lines().filter(|line| line.starts_with("v "));
+        let numbers = numbers.flat_map(|line| line.split(' ').skip(1));
+        numbers
+            .map(|number| number.parse().unwrap())
+            .collect::<Vec<f32>>()
+    };
+    let near = |a: &[f32], b: &[f32]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-4);
+    // The angles have the sines 0.96 and 0.96, and the cosines 0.28 and -0.28.
+    for (clip, cosine) in [("Walk", 0.28), ("Wave", -0.28)] {
+        let expected = [0.0, 1.0, 0.0, cosine, 1.96, 0.0, -0.96, 1.0 + cosine, 0.0];
+        for matching in ["auto", "copy", "names"] {
+            let got = posed(matching, clip);
+            assert!(
+                near(&got, &expected) && got.len() == 9,
+                "{clip} by {matching}: {got:?}"
+            );
         }
     }
 }

@@ -22,7 +22,7 @@ impl CurveClip {
     pub fn moves(&self) -> bool {
         let mut tracks = self.tracks().iter();
         let mut weights = self.weight_tracks().iter();
-        tracks.any(track_moves) || weights.any(weights_move)
+        tracks.any(Track::moves) || weights.any(weights_move)
     }
 }
 
@@ -33,7 +33,7 @@ impl Clip {
     /// most 10⁻⁵ do not count.
     #[must_use]
     pub fn moves(&self) -> bool {
-        self.kept.iter().any(track_moves)
+        self.kept.iter().any(Track::moves)
             || self.weights.iter().any(|weights| match weights {
                 WeightKeys::Even(even) => even.columns.iter().any(|column| column.width > 0),
                 WeightKeys::Curve(track) => weights_move(track),
@@ -74,12 +74,16 @@ fn same_rotation(a: &Quat, b: &Quat) -> bool {
     a.abs_diff_eq(*b, STILL) || a.abs_diff_eq(-*b, STILL)
 }
 
-fn track_moves(track: &Track) -> bool {
-    match &track.values {
-        TrackValues::Translation(keys) | TrackValues::Scale(keys) => {
-            change(keys, 1, same_vector, Vec3::ZERO)
+impl Track {
+    /// Returns true if the track changes its property over time.
+    pub(crate) fn moves(&self) -> bool {
+        let zero = Quat::from_array([0.0; 4]);
+        match &self.values {
+            TrackValues::Translation(keys) | TrackValues::Scale(keys) => {
+                change(keys, 1, same_vector, Vec3::ZERO)
+            }
+            TrackValues::Rotation(keys) => change(keys, 1, same_rotation, zero),
         }
-        TrackValues::Rotation(keys) => change(keys, 1, same_rotation, Quat::from_array([0.0; 4])),
     }
 }
 

@@ -59,3 +59,8 @@ fn is_escaped(char: char) -> bool {
                 | '\u{e0000}'..='\u{e007f}'
         )
 }
+
+/// True if [`Escaped`] changes the text.
+pub(crate) fn has_escaped(text: &str) -> bool {
+    text.chars().any(is_escaped)
+}

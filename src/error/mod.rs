@@ -22,6 +22,7 @@ pub use asset::{AssetFault, Object, ObjectKind};
 pub(crate) use desc_error::DescError;
 pub use desc_part::DescPart;
 pub use escaped::Escaped;
+pub(crate) use escaped::has_escaped;
 #[cfg(feature = "vulkan")]
 pub(crate) use expect::expect_frame;
 pub(crate) use expect::{

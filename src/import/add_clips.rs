@@ -13,7 +13,7 @@ use crate::error::{AssetFault, Error, Object, ObjectKind, Result, listed};
 use crate::id::Id;
 use crate::mesh::MorphWeight;
 use crate::skeleton::{NO_PARENT, Skeleton, Transform};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 impl RawCharacter {
     /// Adds the animations of this file to `character`, matched by name.
@@ -163,28 +163,37 @@ fn node(name: &str) -> Object {
 
 /// Reports joints that are not matched, have ambiguous names, or differ at rest.
 fn note_joints(adopted: &Adopted, to: &Skeleton, repairs: &mut Vec<Repair>) {
-    for tie in &adopted.names.ties {
-        let [in_file, in_skeleton] = tie.bearers;
-        let kind = RepairKind::AmbiguousName {
-            in_skeleton,
-            matched: tie.matched,
-        };
-        note(repairs, &node(&tie.name), kind, in_file as u64);
+    let mut told = HashSet::new();
+    for tie in adopted.matches.iter().flat_map(|one| &one.names.ties) {
+        if told.insert(&*tie.name) {
+            let [in_file, in_skeleton] = tie.bearers;
+            let kind = RepairKind::AmbiguousName {
+                in_skeleton,
+                matched: tie.matched,
+            };
+            note(repairs, &node(&tie.name), kind, in_file as u64);
+        }
     }
-    let of = &adopted.names.of;
-    let joints = adopted.skeleton.joints().iter().zip(of);
-    for ((joint, found), tracks) in joints.zip(&adopted.tracks) {
-        let Some(found) = *found else {
-            let kind = RepairKind::UnmatchedJoint;
-            note(repairs, &node(&joint.name), kind, *tracks);
-            continue;
-        };
-        let parent = of.get(usize::from(joint.parent_index())).copied().flatten();
-        let theirs = &to.joints()[usize::from(found)];
-        let other_parent = theirs.parent_index() != parent.unwrap_or(NO_PARENT);
-        let differs = || difference(found, to, &joint.rest, other_parent);
-        if let (false, Some(kind)) = (adopted.retargeted, differs()) {
-            note(repairs, &node(&joint.name), kind, 1);
+    // The first match of each joint, and that of its parent.
+    let mut found: BTreeMap<u16, (u16, u16)> = BTreeMap::new();
+    let joints = adopted.skeleton.joints();
+    for one in &adopted.matches {
+        for (joint, theirs) in one.pairs() {
+            let parent = joints[usize::from(joint)].parent;
+            let parent = parent.and_then(|parent| one.of(parent));
+            let both = (theirs, parent.unwrap_or(NO_PARENT));
+            found.entry(joint).or_insert(both);
+        }
+    }
+    for (index, (joint, unmatched)) in (0..).zip(joints.iter().zip(&adopted.unmatched)) {
+        let object = node(&joint.name);
+        note(repairs, &object, RepairKind::UnmatchedJoint, *unmatched);
+        if let Some((theirs, parent)) = found.get(&index) {
+            let other_parent = to.joints()[usize::from(*theirs)].parent_index() != *parent;
+            let differs = || difference(*theirs, to, &joint.rest, other_parent);
+            if let (false, Some(kind)) = (adopted.retargeted, differs()) {
+                note(repairs, &object, kind, 1);
+            }
         }
     }
 }

@@ -59,6 +59,12 @@ pub struct ImportOptions {
     ///
     /// A node stays as a joint if a skin that is still used needs it.
     pub leave_out: Vec<Box<str>>,
+    /// If false, the character has no meshes, materials and images.
+    ///
+    /// For files that are read for their clips, as [`Self::clips_only`] does. The skeleton then has
+    /// every node that a clip moves, that is a joint of a skin or that has a name, whatever is
+    /// drawn. Saved characters keep their meshes.
+    pub meshes: bool,
     /// If false, images are not read, and materials have no textures.
     ///
     /// For servers and tools, which draw nothing. If true, images that cannot be read are replaced
@@ -181,6 +187,7 @@ impl Default for ImportOptions {
             scale: 1.0,
             scene: None,
             leave_out: Vec::new(),
+            meshes: true,
             images: true,
             smooth_normals: false,
             max_influences: None,
@@ -234,6 +241,17 @@ impl ImportOptions {
             curves: true,
             packing: None,
             ..Self::default()
+        }
+    }
+
+    /// [`Self::curves_only`] without meshes ([`Self::meshes`]), for the source of a
+    /// [retarget](crate::retarget).
+    #[must_use]
+    pub fn clips_only() -> Self {
+        Self {
+            meshes: false,
+            images: false,
+            ..Self::curves_only()
         }
     }
 }

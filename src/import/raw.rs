@@ -34,6 +34,11 @@ pub struct RawCharacter {
     pub animations: Vec<RawAnimation>,
     /// The morph weights of nodes that have some.
     pub morphs: Vec<RawMorph>,
+    /// Nodes that are cameras, lights or meshes, or that a reader has added.
+    ///
+    /// They do not become joints for their names or animations alone. See
+    /// [`build`](super::RawCharacter::build). Nodes of [`Self::primitives`] need not be listed.
+    pub objects: Vec<usize>,
     /// Nodes whose drawable parts are levels of detail of the same thing.
     pub level_groups: Vec<RawLevelGroup>,
     /// Transforms for instances. They pass through to

@@ -125,6 +125,27 @@ pub enum RepairKind {
     /// [`ImportOptions::share_binds`](crate::import::ImportOptions::share_binds).
     #[error("mesh moved, to share palette entries with an earlier skin")]
     SkinShared,
+    /// Joints of a skin are not in the scene that is imported. They are used as they are.
+    #[error("joints used that are not in the scene")]
+    JointsOutsideScene,
+    /// The node that a skin names as the root of its skeleton is not above all of its joints.
+    ///
+    /// It is ignored: joints keep their parents. The count is the number of joints that are not
+    /// below it.
+    #[error("root of the skeleton ignored, because it is not above all joints")]
+    SkeletonRoot,
+    /// A name has characters that control the output, such as line breaks and escape sequences.
+    ///
+    /// The name is kept. [`Escaped`](crate::error::Escaped) prints it. The count is the number of
+    /// such names.
+    #[error("name with control characters kept")]
+    ControlCharacters,
+    /// The tangents of a cubic spline are huge: the curve leaves its keys by orders of magnitude.
+    ///
+    /// Between two keys, a number exceeds 100 times the greatest of all keys, or 100 if that is
+    /// less than 1. The curve is kept. The count is the number of intervals between keys.
+    #[error("cubic splines that leave their keys by orders of magnitude kept")]
+    SplineOvershoots,
     /// Weights did not sum to 1 and were scaled to do so.
     #[error("weights renormalised")]
     WeightsRenormalised,

@@ -50,7 +50,7 @@ pub struct RetargetFit {
 
 impl RetargetFit {
     pub(super) fn new(map: &JointMap, bodies: &[Humanoid; 2], placed: [&[ModelJoint]; 2]) -> Self {
-        let [source_joints, target_joints] = map.joints;
+        let [source_joints, target_joints] = [map.source_len(), map.joints[1]];
         let arms = [Role::LeftUpperArm, Role::LeftLowerArm, Role::LeftHand];
         let legs = [Role::LeftUpperLeg, Role::LeftLowerLeg, Role::LeftFoot];
         let limbs = arms.into_iter().chain(legs);

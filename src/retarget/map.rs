@@ -2,12 +2,12 @@
 
 use super::humanoid::Humanoid;
 use super::vrm;
-use super::words::loose;
+use super::words::{loose, without_number};
 use crate::error::{Error, Result, listed};
 use crate::id::{Id, unknown};
 use crate::skeleton::role::Role;
 use crate::skeleton::{Joint, Skeleton, match_names};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// A joint of the target and the source joint that it follows.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -59,11 +59,13 @@ impl JointLink {
 /// ```
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct JointMap {
-    links: Vec<JointLink>,
+    pub(super) links: Vec<JointLink>,
     /// The roles that only the source has, and those that only the target has.
     unmatched_roles: [Vec<Role>; 2],
     /// The numbers of joints in the two skeletons.
     pub(super) joints: [usize; 2],
+    /// The joints of the source that are mapped, ascending. `None`: all of them.
+    pub(super) part: Option<Box<[u16]>>,
 }
 
 impl JointMap {
@@ -73,6 +75,9 @@ impl JointMap {
     ///    the hierarchy decides.
     /// 2. Of the remaining joints, those whose names differ only in case, separators, namespaces
     ///    (`Armature|Hips`, `rig:Hips`) or Mixamo's prefix, if the match is unique.
+    /// 3. Of the remaining joints, those of the source whose names only have a number more
+    ///    (`Hips_1`, `Hips.001`), if the match is unique and holds for at least half of the joints
+    ///    with that number. Programs tell equal names apart like this.
     ///
     /// # Errors
     /// [`Error::NoCommonJoints`] if no joint matches.
@@ -84,23 +89,25 @@ impl JointMap {
                 of_target[usize::from(*target)] = Some(Id::new(source as u16));
             }
         }
-        let mut by_name: HashMap<String, [Vec<Id<Joint>>; 2]> = HashMap::new();
-        for (side, skeleton) in [source, target].into_iter().enumerate() {
-            for (index, joint) in skeleton.joints().iter().enumerate() {
-                let is_open = match side {
-                    0 => exact[index].is_none(),
-                    _ => of_target[index].is_none(),
-                };
-                if is_open && !joint.name.is_empty() {
-                    by_name.entry(loose(&joint.name)).or_default()[side]
-                        .push(Id::new(index as u16));
-                }
+        let open = |index: &u16| exact[usize::from(*index)].is_none();
+        let open: Vec<u16> = (0..source.len() as u16).filter(open).collect();
+        let name = |joint: u16| &*source.joints()[usize::from(joint)].name;
+        let all = open.iter().map(|joint| (*joint, loose(name(*joint))));
+        match_unique(all, &mut of_target, target, 1);
+        let matched: HashSet<Id<Joint>> = of_target.iter().flatten().copied().collect();
+        let mut by_number: BTreeMap<&str, Vec<(u16, String)>> = BTreeMap::new();
+        for joint in open {
+            let (stem, number) = without_number(name(joint));
+            if !number.is_empty() && !matched.contains(&Id::new(joint)) {
+                by_number
+                    .entry(number)
+                    .or_default()
+                    .push((joint, loose(stem)));
             }
         }
-        for (name, sides) in by_name {
-            if let ([source], [target], false) = (&*sides[0], &*sides[1], name.is_empty()) {
-                of_target[usize::from(*target)] = Some(*source);
-            }
+        for joints in by_number.into_values() {
+            let least = joints.len().div_ceil(2);
+            match_unique(joints.into_iter(), &mut of_target, target, least);
         }
         Self::of_pairs(of_target, source, target)
     }
@@ -231,6 +238,7 @@ impl JointMap {
             links,
             unmatched_roles: Default::default(),
             joints: [source.len(), target.len()],
+            part: None,
         })
     }
 
@@ -247,9 +255,19 @@ impl JointMap {
         at.ok().and_then(|at| self.links.get(at))
     }
 
+    /// The number of source joints that the map is for.
+    ///
+    /// These are all joints, or those of some armatures and the joints above them. See
+    /// [`Self::by_names_for`].
+    #[must_use]
+    pub fn source_len(&self) -> usize {
+        self.part.as_ref().map_or(self.joints[0], |part| part.len())
+    }
+
     /// The source joints that move no target joint by themselves.
     ///
-    /// Their motion still affects the joints below them that do.
+    /// Their motion still affects the joints below them that do. Joints that the map is not for
+    /// ([`Self::source_len`]) are left out.
     pub fn unmatched_source(&self) -> impl Iterator<Item = Id<Joint>> {
         let mut used = vec![false; self.joints[0]];
         for link in &self.links {
@@ -259,10 +277,15 @@ impl JointMap {
                 }
             }
         }
-        (0..)
-            .zip(used)
-            .filter(|(_, used)| !used)
-            .map(|(joint, _)| Id::new(joint))
+        let is_mapped = |joint: &u16| {
+            let part = self.part.as_ref();
+            part.is_none_or(|part| part.binary_search(joint).is_ok())
+        };
+        let unused = (0..).zip(used).filter(|(_, used)| !used);
+        unused
+            .map(|(joint, _)| joint)
+            .filter(is_mapped)
+            .map(Id::new)
     }
 
     /// The target joints that follow none. They keep their rest transform.
@@ -286,6 +309,39 @@ impl JointMap {
     #[must_use]
     pub fn unmatched_target_roles(&self) -> &[Role] {
         &self.unmatched_roles[1]
+    }
+}
+
+/// Matches joints of the source with these names, unless fewer than `least` are matched.
+///
+/// A joint of the target that follows none is matched if its name, in the same form, occurs once on
+/// both sides.
+fn match_unique(
+    source: impl Iterator<Item = (u16, String)>,
+    of_target: &mut [Option<Id<Joint>>],
+    target: &Skeleton,
+    least: usize,
+) {
+    let mut by_name: HashMap<String, [Vec<u16>; 2]> = HashMap::new();
+    for (joint, name) in source {
+        by_name.entry(name).or_default()[0].push(joint);
+    }
+    for (index, joint) in (0..).zip(target.joints()) {
+        if of_target[usize::from(index)].is_none() {
+            by_name.entry(loose(&joint.name)).or_default()[1].push(index);
+        }
+    }
+    let pairs = by_name.into_iter().filter_map(|(name, sides)| {
+        match sides.each_ref().map(|side| &side[..]) {
+            [[source], [target]] if !name.is_empty() => Some((*source, *target)),
+            _ => None,
+        }
+    });
+    let pairs: Vec<(u16, u16)> = pairs.collect();
+    if pairs.len() >= least {
+        for (source, target) in pairs {
+            of_target[usize::from(target)] = Some(Id::new(source));
+        }
     }
 }
 

@@ -321,3 +321,14 @@ pub(super) fn loose(name: &str) -> String {
         None => all,
     }
 }
+
+/// A name without the number that tells it from an equal one, and that number with its separator:
+/// `Hips_1`, `Hips.001`. The second is empty if there is none.
+pub(super) fn without_number(name: &str) -> (&str, &str) {
+    let word = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    let stem = word.trim_end_matches(['_', '.', '-', ' ']);
+    match word.len() == name.len() || stem.len() == word.len() || stem.is_empty() {
+        true => (name, ""),
+        false => name.split_at(stem.len()),
+    }
+}

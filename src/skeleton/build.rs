@@ -105,6 +105,34 @@ impl Skeleton {
         let sorted = Self::new(order.iter().map(moved).collect())?;
         Ok((sorted, index_of))
     }
+
+    /// The skeleton of some joints, whose parents are among them. Their indices ascend.
+    pub(crate) fn of_some(&self, indices: &[u16]) -> Self {
+        let number = |joint: Id<Joint>| {
+            let at = indices.binary_search(&joint.0).ok()?;
+            Some(Id::new(at as u16))
+        };
+        let joint = |index: &u16| {
+            let joint = &self.joints[usize::from(*index)];
+            Joint {
+                parent: joint.parent.and_then(number),
+                ..joint.clone()
+            }
+        };
+        let before = |end: u16| indices.partition_point(|index| *index < end) as u16;
+        let levels = self
+            .levels
+            .iter()
+            .map(|of| before(of.start)..before(of.end));
+        let roles = self.roles.iter();
+        let roles = roles.filter_map(|(role, joint)| Some((*role, number(*joint)?)));
+        Self {
+            joints: indices.iter().map(joint).collect(),
+            levels: levels.filter(|level| !level.is_empty()).collect(),
+            roles: roles.collect(),
+            vrm: self.vrm,
+        }
+    }
 }
 
 const PARENTS_FIRST: &str = "must be the index of a joint before this one";

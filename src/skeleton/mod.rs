@@ -5,6 +5,7 @@
 //! matrix per joint, in character space. [`Mask`] gives each joint a weight, and [`Socket`] is a
 //! position on a joint.
 
+mod armatures;
 mod build;
 pub(crate) mod joints;
 mod mask;
@@ -13,6 +14,7 @@ mod name_match;
 pub(crate) mod role;
 mod socket;
 
+pub(crate) use armatures::Armatures;
 pub(crate) use joints::NO_PARENT;
 pub use joints::{Joint, Skeleton, Transform};
 pub use mask::Mask;

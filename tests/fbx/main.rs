@@ -4,6 +4,7 @@
 //! - Posed vertices match those that ufbx skins itself.
 //! - Parts that multiply are shared, or counted against a cap before they are allocated.
 //! - The transforms of nodes with skinned meshes do not move them.
+//! - Clips are for the armature that they move, and sockets are joints.
 //! - Altered files are imported or rejected with a typed error.
 #![cfg(feature = "fbx")]
 
@@ -17,6 +18,7 @@ mod bombs;
 mod geometric;
 mod hostile;
 mod levels;
+mod libraries;
 mod materials;
 mod oracle;
 mod skins;

@@ -398,13 +398,18 @@ fn morph_weights_are_matched_by_their_targets() {
 /// A character with all of its clips, and the same that got some of them later, are equal in all.
 #[test]
 fn clips_that_come_later_change_all_that_clips_change() {
-    let mut flips = 0;
-    for seed in 0..60 {
+    let (mut flips, mut compared) = (0, 0);
+    for seed in 0..120 {
         let raw = random::morphing(seed);
         let whole = raw.clone().build(&options("c")).unwrap().character;
         let mut first = raw;
         first.animations.truncate(1);
         let first = first.build(&options("c")).unwrap().character;
+        // Nodes that only a later clip moves are no joints.
+        if first.skeleton() != whole.skeleton() {
+            continue;
+        }
+        compared += 1;
         let differs = first.palette() != whole.palette();
         flips += usize::from(differs);
         let later = first.with_clips(whole.curves()[1..].to_vec()).unwrap();
@@ -414,6 +419,7 @@ fn clips_that_come_later_change_all_that_clips_change() {
         flips > 5,
         "only {flips} characters had something to find anew"
     );
+    assert!(compared > 40, "only {compared} characters compared");
 }
 
 #[test]

@@ -35,6 +35,7 @@ mod bad_resources;
 mod bad_text;
 mod bad_vertices;
 mod clip_forms;
+mod clip_libraries;
 mod draco;
 mod export;
 mod extensions;
@@ -56,6 +57,7 @@ mod messages;
 mod models;
 mod morphs;
 mod nodes;
+mod notes;
 mod order;
 mod parts;
 mod raw;
@@ -75,6 +77,7 @@ mod tangents;
 mod texture_coordinates;
 #[cfg(all(feature = "ezm", feature = "wgl"))]
 mod textures;
+mod unseen;
 mod vrm;
 #[cfg(feature = "wgl")]
 mod wgl;

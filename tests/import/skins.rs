@@ -369,7 +369,8 @@ fn files_of_animations_alone() {
     let c = import(&b);
     assert_eq!(
         (c.skeleton().len(), c.primitives().len(), c.curves().len()),
-        (3, 0, 1)
+        (4, 0, 1),
+        "all nodes with names, which those of others may match"
     );
     assert_eq!(c.curves()[0].tracks().len(), 1);
     assert_eq!(c.rest_bounds().max.y, 1.0, "around the joints");

@@ -1,18 +1,21 @@
 //! Clips of one file on the skeleton of another.
 
+use super::adopt_vrm::File;
 use super::morphs::Morphs;
-use super::{clips, roles, skeleton, wanted};
+use super::{adopt_vrm, clips, names, roles, skeleton, wanted};
 use crate::character::EventDesc;
 use crate::clip::CurveClip;
 use crate::error::{AssetFault, ObjectKind, Result};
-use crate::import::fault::{fault, object};
+use crate::id::Id;
+use crate::import::fault::{check_cap, fault, file_part};
 use crate::import::options::ImportOptions;
-use crate::import::repair::{Repair, RepairKind, note};
-use crate::import::{RawCharacter, RawKeys};
+use crate::import::repair::Repair;
+use crate::import::{RawAnimation, RawCharacter, RawKeys};
 use crate::mesh::MorphWeight;
-use crate::retarget::{JointMap, Retarget, RetargetOptions, is_vrm_pair};
-use crate::skeleton::role::{Role, VrmKind};
-use crate::skeleton::{NameMatch, Skeleton, match_names};
+use crate::retarget::is_vrm_pair;
+use crate::skeleton::role::VrmKind;
+use crate::skeleton::{Armatures, Joint, NameMatch, Skeleton, match_names};
+use std::collections::{HashMap, HashSet};
 
 /// The clips of a file and the joints that they drive.
 #[derive(Debug)]
@@ -20,18 +23,62 @@ pub(in crate::import) struct Adopted {
     /// The file's own skeleton: the joints of its skins, the nodes that its animations drive, and
     /// their ancestors. Those of a VRM Animation have the nodes of all humanoid bones, too.
     pub(in crate::import) skeleton: Skeleton,
-    /// The matching joints of the other skeleton.
-    pub(in crate::import) names: NameMatch,
+    /// The matches that clips use, each once.
+    pub(in crate::import) matches: Vec<Matched>,
     /// True if the clips were retargeted, so that rest poses may differ.
     pub(in crate::import) retargeted: bool,
-    /// The number of tracks that drive each joint of the file, not counting weights.
-    pub(in crate::import) tracks: Vec<u64>,
+    /// The number of tracks of each joint of the file that drive nothing, not counting weights.
+    pub(in crate::import) unmatched: Vec<u64>,
     /// One per animation. Joints are those of the other skeleton, morph weights those of the file.
     pub(in crate::import) clips: Vec<CurveClip>,
     /// The events of each clip.
     pub(in crate::import) events: Vec<Vec<EventDesc>>,
     /// The file's morph weights.
     pub(in crate::import) weights: Vec<MorphWeight>,
+}
+
+/// Some joints of a file, matched with those of another skeleton.
+#[derive(Debug)]
+pub(in crate::import) struct Matched {
+    /// The joints, ascending.
+    joints: Vec<u16>,
+    /// The matching joints of the other skeleton, in the order of `joints`.
+    pub(in crate::import) names: NameMatch,
+}
+
+impl Matched {
+    /// A match of all joints of a file.
+    fn whole(names: NameMatch) -> Self {
+        Self {
+            joints: (0..names.of.len()).map(|joint| joint as u16).collect(),
+            names,
+        }
+    }
+
+    fn new(from: &Skeleton, to: &Skeleton, joints: Vec<u16>) -> Self {
+        let names = match_names(&from.of_some(&joints), to);
+        Self { joints, names }
+    }
+
+    /// The joint of the other skeleton that a joint matches.
+    pub(in crate::import) fn of(&self, joint: Id<Joint>) -> Option<u16> {
+        let at = self.joints.binary_search(&joint.0).ok()?;
+        self.names.of.get(at).copied().flatten()
+    }
+
+    /// The joints that are matched, and their partners.
+    pub(in crate::import) fn pairs(&self) -> impl Iterator<Item = (u16, u16)> {
+        let pairs = self.joints.iter().zip(&self.names.of);
+        pairs.filter_map(|(joint, found)| Some((*joint, (*found)?)))
+    }
+
+    /// The numbers of tracks that drive nothing, those that change and all, and of names that
+    /// several joints have.
+    fn misfits(&self, moves: &[(Id<Joint>, bool)]) -> [usize; 3] {
+        let unmatched = moves.iter().filter(|(joint, _)| self.of(*joint).is_none());
+        let changing = unmatched.clone().filter(|(_, changes)| *changes);
+        [changing.count(), unmatched.count(), self.names.ties.len()]
+    }
 }
 
 /// Reads the animations of `raw` for `to`, ignoring everything that it draws.
@@ -42,6 +89,8 @@ pub(in crate::import) fn adopt(
     repairs: &mut Vec<Repair>,
 ) -> Result<Adopted> {
     raw.primitives.clear();
+    raw.materials.clear();
+    names::note_controls(&raw, repairs);
     if raw.animations.is_empty() {
         let why = AssetFault::Missing("animations");
         return Err(fault(ObjectKind::File, None, "", why));
@@ -58,103 +107,152 @@ pub(in crate::import) fn adopt(
     }
     let retargeted = is_vrm_pair(&skeleton, to);
     let morphs = Morphs::every(&raw)?;
-    let (names, clips) = if retargeted {
-        let own = clips::build(&raw.animations, &skeleton, &joint_of, &morphs, repairs)?;
-        let (names, clips) = retarget(own, (&skeleton, to), morphs.len(), options)?;
-        note_unused(&raw, &joint_of, &names, repairs);
-        (names, clips)
+    let (matches, of_clip, clips) = if retargeted {
+        let file = (&raw, &skeleton, &joint_of[..]);
+        let (names, clips) = adopt_vrm::retargeted(file, to, &morphs, options, repairs)?;
+        let of_clip = vec![0; raw.animations.len()];
+        (vec![Matched::whole(names)], of_clip, clips)
     } else {
-        let names = match_names(&skeleton, to);
-        let own = |node: &Option<u16>| names.of.get(usize::from((*node)?)).copied().flatten();
-        let there: Vec<Option<u16>> = joint_of.iter().map(own).collect();
-        let clips = clips::build(&raw.animations, to, &there, &morphs, repairs)?;
-        (names, clips)
+        by_names((&raw, &skeleton, &joint_of), to, &morphs, options, repairs)?
     };
-    let events = clips::events(&raw.animations, &clips, repairs);
-    let mut tracks = vec![0; skeleton.len()];
-    for channel in raw.animations.iter().flat_map(|a| &a.channels) {
-        if let (false, Some(joint)) = (
-            matches!(channel.values, RawKeys::Weights(_)),
-            joint_of.get(channel.node).copied().flatten(),
-        ) {
-            tracks[usize::from(joint)] += 1;
+    let mut unmatched = vec![0; skeleton.len()];
+    for (animation, of) in raw.animations.iter().zip(&of_clip) {
+        for (joint, _) in moves(animation, &joint_of) {
+            unmatched[joint.index()] += u64::from(matches[*of].of(joint).is_none());
         }
     }
+    let events = clips::events(&raw.animations, &clips, repairs);
+    let used: HashSet<usize> = of_clip.into_iter().collect();
+    let matches = matches.into_iter().enumerate();
+    let matches = matches.filter_map(|(index, one)| used.contains(&index).then_some(one));
     Ok(Adopted {
-        skeleton,
-        names,
+        matches: matches.collect(),
         retargeted,
-        tracks,
+        skeleton,
+        unmatched,
         clips,
         events,
         weights: morphs.into_weights(),
     })
 }
 
-/// Retargets the clips of a VRM Animation. Joints match if they are the same bone of a humanoid.
-fn retarget(
-    clips: Vec<CurveClip>,
-    (from, to): (&Skeleton, &Skeleton),
-    weights: usize,
+/// Builds the clips for joints of the same names. Returns matches, the match of each clip, and the
+/// clips.
+fn by_names(
+    (raw, skeleton, joint_of): File<'_>,
+    to: &Skeleton,
+    morphs: &Morphs,
     options: &ImportOptions,
-) -> Result<(NameMatch, Vec<CurveClip>)> {
-    let mut of = vec![None; from.len()];
-    // If no bone matches, no track does, which is an error later.
-    let map = JointMap::humanoid(from, to).ok();
-    for link in map.iter().flat_map(JointMap::links) {
-        of[link.source.index()] = Some(link.target.into());
-    }
-    let retarget = RetargetOptions {
-        max_keys: options.max_keys,
-        ..RetargetOptions::default()
+    repairs: &mut Vec<Repair>,
+) -> Result<(Vec<Matched>, Vec<usize>, Vec<CurveClip>)> {
+    let mut matching = Matching::new(skeleton, to, options);
+    let animations = raw.animations.iter();
+    let of_clip = animations.map(|animation| matching.of_clip(&moves(animation, joint_of)));
+    let of_clip: Vec<usize> = of_clip.collect::<Result<_>>()?;
+    let there = |animation: usize, node: usize| {
+        let own = joint_of.get(node).copied().flatten()?;
+        matching.all.get(of_clip[animation])?.of(Id::new(own))
     };
-    let retarget = map.map(|map| Retarget::new(from, to, &map, &retarget));
-    let mut retarget = retarget.transpose()?;
-    // The file could ask for many poses with a few keys.
-    let mut spare = options.max_keys / to.len().max(1);
-    let clips = clips.into_iter().map(|clip| {
-        let made = match &mut retarget {
-            Some(retarget) => {
-                retarget.set_max_times(spare);
-                let (made, report) = retarget.clip(&clip)?;
-                spare = spare.saturating_sub(report.times);
-                made
-            }
-            None => CurveClip::of_aligned(clip.name(), Vec::new(), to)?.with_range_of(&clip),
-        };
-        made.with_weight_tracks(clip.weight_tracks().to_vec(), weights)
-    });
-    let clips = clips.collect::<Result<_>>()?;
-    let ties = Vec::new();
-    Ok((NameMatch { of, ties }, clips))
+    let joints = clips::JointOf {
+        nodes: raw.nodes.len(),
+        of: &there,
+    };
+    let clips = clips::build(&raw.animations, to, &joints, morphs, repairs)?;
+    Ok((matching.all, of_clip, clips))
 }
 
-/// Reports the channels that a VRM Animation must not have.
-fn note_unused(
-    raw: &RawCharacter,
-    joint_of: &[Option<u16>],
-    names: &NameMatch,
-    repairs: &mut Vec<Repair>,
-) {
-    let is_hips = |node: usize| {
-        let mut roles = raw.roles.iter();
-        roles.any(|of| of.node == node && of.role == Role::Hips)
-    };
-    let is_matched = |node: usize| {
-        let joint = joint_of.get(node).copied().flatten();
-        joint.is_some_and(|joint| names.of[usize::from(joint)].is_some())
-    };
-    for (index, animation) in raw.animations.iter().enumerate() {
-        let unused = animation.channels.iter().filter(|channel| {
-            let is_unused = match channel.values {
-                RawKeys::Scale(_) => true,
-                RawKeys::Translation(_) => !is_hips(channel.node),
-                RawKeys::Rotation(_) | RawKeys::Weights(_) => false,
+/// The joint of each track, and true if its keys differ.
+fn moves(animation: &RawAnimation, joint_of: &[Option<u16>]) -> Vec<(Id<Joint>, bool)> {
+    let tracks = animation.channels.iter().filter_map(|channel| {
+        let changes = match &channel.values {
+            RawKeys::Translation(keys) | RawKeys::Scale(keys) => keys.windows(2).any(differ),
+            RawKeys::Rotation(keys) => keys.windows(2).any(differ),
+            RawKeys::Weights(_) => return None,
+        };
+        let joint = joint_of.get(channel.node).copied().flatten()?;
+        Some((Id::new(joint), changes))
+    });
+    tracks.collect()
+}
+
+fn differ<T: PartialEq>(pair: &[T]) -> bool {
+    pair[0] != pair[1]
+}
+
+/// Matches the joints of a file by name, for one clip after the other.
+///
+/// A file may have several armatures with equal names: one for each clip, or one for each of
+/// several characters. The joints that a clip moves tell which of them it is for.
+struct Matching<'a> {
+    from: &'a Skeleton,
+    to: &'a Skeleton,
+    armatures: Option<Armatures>,
+    /// First that of all joints.
+    all: Vec<Matched>,
+    /// By armatures, the index in `all`.
+    made: HashMap<Vec<u32>, usize>,
+    /// The joints of all matches, and their cap.
+    joints: u64,
+    cap: u64,
+}
+
+impl<'a> Matching<'a> {
+    fn new(from: &'a Skeleton, to: &'a Skeleton, options: &ImportOptions) -> Self {
+        Self {
+            from,
+            to,
+            armatures: None,
+            all: vec![Matched::whole(match_names(from, to))],
+            made: HashMap::new(),
+            joints: 0,
+            cap: options.max_clip_joints,
+        }
+    }
+
+    /// The index of the match that lets a clip drive most: that of all joints, of the armatures
+    /// that the clip moves, or of the one that it moves most.
+    fn of_clip(&mut self, moves: &[(Id<Joint>, bool)]) -> Result<usize> {
+        let mut best = (self.all[0].misfits(moves), 0);
+        if best.0 == [0; 3] {
+            return Ok(0);
+        }
+        let armatures = self.armatures.get_or_insert_with(|| {
+            let names = |skeleton: &'a Skeleton| {
+                let joints = skeleton.joints().iter();
+                joints.map(|joint| (!joint.name.is_empty()).then_some(&*joint.name))
             };
-            is_unused && is_matched(channel.node)
+            Armatures::new(self.from, names(self.from), names(self.to), usize::MAX)
         });
-        let part = "scales of humanoid bones, and translations of all but the hips";
-        let object = object(ObjectKind::Animation, index, part);
-        note(repairs, &object, RepairKind::LeftOut, unused.count() as u64);
+        let moved = armatures.moved_by(moves);
+        for some in [&moved[..], moved.get(..1).unwrap_or_default()] {
+            if some.is_empty() || best.0 == [0; 3] {
+                break;
+            }
+            let index = self.of_armatures(some)?;
+            let misfits = self.all[index].misfits(moves);
+            if misfits < best.0 {
+                best = (misfits, index);
+            }
+        }
+        Ok(best.1)
+    }
+
+    /// The index of the match of some armatures.
+    fn of_armatures(&mut self, some: &[u32]) -> Result<usize> {
+        let mut some = some.to_vec();
+        some.sort_unstable();
+        if let Some(index) = self.made.get(&some) {
+            return Ok(*index);
+        }
+        let joints = match &self.armatures {
+            Some(armatures) => armatures.joints(self.from, &some),
+            None => Vec::new(),
+        };
+        self.joints += (joints.len() + self.to.len()) as u64;
+        let at = || file_part("animations");
+        check_cap(at, "joints of all clips", self.joints, self.cap)?;
+        self.all.push(Matched::new(self.from, self.to, joints));
+        self.made.insert(some, self.all.len() - 1);
+        Ok(self.all.len() - 1)
     }
 }

@@ -10,21 +10,29 @@ use crate::import::fault::{dangling, fault, object, wrong_value};
 use crate::import::repair::{Repair, RepairKind, note};
 use crate::import::{RawAnimation, RawChannel, RawKeys};
 use crate::skeleton::Skeleton;
-use glam::Quat;
+use glam::{Quat, Vec3};
+use std::borrow::Cow;
 use std::collections::HashSet;
+
+/// The joints that the nodes become.
+pub(super) struct JointOf<'a> {
+    pub(super) nodes: usize,
+    /// By animation and node. A node may be another joint in each animation.
+    pub(super) of: &'a dyn Fn(usize, usize) -> Option<u16>,
+}
 
 /// Builds one clip per animation, in order, with tracks for the channels that drive the skeleton.
 pub(super) fn build(
     animations: &[RawAnimation],
     skeleton: &Skeleton,
-    joint_of: &[Option<u16>],
+    joints: &JointOf<'_>,
     morphs: &Morphs,
     repairs: &mut Vec<Repair>,
 ) -> Result<Vec<CurveClip>> {
     let clips = animations.iter().enumerate();
     let clips = clips.map(|(index, animation)| {
         let mut tally = Tally::default();
-        let (tracks, weights) = tracks(index, animation, joint_of, morphs, &mut tally)?;
+        let (tracks, weights) = tracks(index, animation, joints, morphs, &mut tally)?;
         tally.note(index, repairs);
         let clip = CurveClip::of_aligned(&animation.name, tracks, skeleton)?;
         let clip = clip.with_weight_tracks(weights, morphs.len())?;
@@ -76,6 +84,7 @@ struct Tally {
     normalised: u64,
     flipped: u64,
     equal_times: u64,
+    overshoots: u64,
 }
 
 impl Tally {
@@ -87,6 +96,7 @@ impl Tally {
             ("", RepairKind::ZeroQuaternion, self.zero),
             ("", RepairKind::QuaternionNormalised, self.normalised),
             ("", RepairKind::AntipodalKey, self.flipped),
+            ("", RepairKind::SplineOvershoots, self.overshoots),
             (outside, RepairKind::LeftOut, self.outside),
             (undrawn, RepairKind::LeftOut, self.undrawn),
         ] {
@@ -104,7 +114,7 @@ impl Tally {
 fn tracks(
     index: usize,
     animation: &RawAnimation,
-    joint_of: &[Option<u16>],
+    joints: &JointOf<'_>,
     morphs: &Morphs,
     tally: &mut Tally,
 ) -> Result<(Vec<Track>, Vec<WeightTrack>)> {
@@ -116,10 +126,9 @@ fn tracks(
             let part = format!("channels[{number}]{part}");
             fault(ObjectKind::Animation, index, part, why)
         };
-        let Some(joint) = joint_of.get(channel.node) else {
-            let why = dangling("node", channel.node, joint_of.len());
-            return Err(at("", why));
-        };
+        if channel.node >= joints.nodes {
+            return Err(at("", dangling("node", channel.node, joints.nodes)));
+        }
         if !driven.insert((channel.node, std::mem::discriminant(&channel.values))) {
             let why = AssetFault::Invalid("drives a property that another channel already drives");
             return Err(at("", why));
@@ -130,6 +139,7 @@ fn tracks(
                 return Err(at("", why));
             };
             check(channel, morph.count, at)?;
+            tally.overshoots += overshoots(channel);
             match morph.first.filter(|_| morph.count > 0) {
                 Some(first) => weight_tracks.push(WeightTrack {
                     first_weight: first,
@@ -141,7 +151,8 @@ fn tracks(
             continue;
         }
         check(channel, 1, at)?;
-        match *joint {
+        tally.overshoots += overshoots(channel);
+        match (joints.of)(index, channel.node) {
             None => tally.outside += 1,
             Some(joint) => tracks.extend(values(channel, tally).map(|values| Track {
                 joint: Id::new(joint),
@@ -180,6 +191,48 @@ fn check(channel: &RawChannel, width: usize, at: impl Fn(&str, AssetFault) -> Er
         return Err(at(&format!(", value {element}"), why));
     }
     Ok(())
+}
+
+/// The number of intervals between keys in which a spline leaves its keys by orders of magnitude.
+fn overshoots(channel: &RawChannel) -> u64 {
+    if channel.interpolation != Interpolation::CubicSpline {
+        return 0;
+    }
+    let times_s = &channel.times_s;
+    let numbers: Cow<'_, [f32]> = match &channel.values {
+        RawKeys::Translation(all) | RawKeys::Scale(all) => {
+            all.iter().flat_map(Vec3::to_array).collect()
+        }
+        RawKeys::Rotation(all) => all.iter().flat_map(Quat::to_array).collect(),
+        RawKeys::Weights(all) => Cow::Borrowed(all),
+    };
+    let width = numbers.len() / (3 * times_s.len()).max(1);
+    // In-tangents, values, out-tangents.
+    let rows: Vec<&[f32]> = numbers.chunks_exact(width.max(1)).collect();
+    let values = rows.iter().skip(1).step_by(3).copied().flatten();
+    let greatest = values.fold(1.0_f32, |most, value| most.max(value.abs()));
+    let most = 100.0 * f64::from(greatest);
+    let leaves = |(times_s, keys): (&[f32], &[&[f32]])| {
+        let length_s = f64::from(times_s[1]) - f64::from(times_s[0]);
+        let of = |row: usize, number: usize| f64::from(keys[row][number]);
+        (0..width).any(|number| {
+            let keys = [1, 2, 3, 4].map(|row: usize| of(row, number));
+            let [value, out, next_in, next] = keys;
+            // The tangents count most at a third and at two thirds of the way.
+            [1.0 / 3.0, 2.0 / 3.0].into_iter().any(|u: f64| {
+                let rest = 1.0 - u;
+                let own = value * (1.0 + 2.0 * u) * rest * rest + next * u * u * (3.0 - 2.0 * u);
+                let tangents = out * u * rest * rest - next_in * u * u * rest;
+                (own + length_s * tangents).abs() > most
+            })
+        })
+    };
+    let keys = rows.windows(6).step_by(3);
+    times_s
+        .windows(2)
+        .zip(keys)
+        .filter(|both| leaves(*both))
+        .count() as u64
 }
 
 /// The fault of the first key whose time is not finite, negative, or less than that of the previous

@@ -5,7 +5,8 @@ use crate::error::Result;
 use crate::id::unknown;
 use crate::import::{RawCharacter, RawPrimitive};
 
-/// Removes the primitives of the nodes with these names, and of all nodes below them.
+/// Removes the primitives of the nodes with these names, and of all nodes below them. These nodes
+/// do not become joints for their names.
 ///
 /// # Errors
 /// [`Error::InFile`](crate::Error::InFile) with the names of the nodes, if no node has the name.
@@ -26,6 +27,11 @@ pub(super) fn apply(raw: &mut RawCharacter, names: &[Box<str>]) -> Result<()> {
         let is_below = node.parent.is_some_and(|parent| left_out[parent]);
         left_out[index] = is_below || names.contains(&node.name);
     }
+    raw.objects.extend(
+        (0..)
+            .zip(&left_out)
+            .filter_map(|(node, left)| left.then_some(node)),
+    );
     let is_kept = |primitive: &RawPrimitive| left_out.get(primitive.node) != Some(&true);
     raw.primitives.retain(is_kept);
     Ok(())

@@ -2,8 +2,8 @@
 //!
 //! `RawCharacter::assemble` calls the files of this folder in this order:
 //!
-//! 1. `leave_out`, `materials`, `levels`, `shared_binds`: what is left out, what is a level of
-//!    detail of what, and what is shared.
+//! 1. `names`, `leave_out`, `materials`, `levels`, `shared_binds`: what is left out, what is a
+//!    level of detail of what, and what is shared.
 //! 2. `wanted`, `skeleton`: the nodes that become joints, and the joints.
 //! 3. `morphs`, `palette`: the numbers of morph weights and of palette entries.
 //! 4. `primitive` with `influences`, `directions`, `targets` and `weld`: vertices and triangles.
@@ -16,6 +16,7 @@
 //! `level_names` finds levels of detail by name before all of this.
 
 mod adopt;
+mod adopt_vrm;
 mod clips;
 mod directions;
 mod expressions;
@@ -27,6 +28,7 @@ mod levels;
 mod loss;
 mod materials;
 mod morphs;
+mod names;
 mod order;
 mod palette;
 mod primitive;
@@ -73,9 +75,14 @@ impl RawCharacter {
     /// are used.
     ///
     /// The skeleton consists of the joints of the skins that a primitive uses, the nodes that carry
-    /// a primitive without a skin, and all of their ancestors. Without primitives, it consists of
-    /// the joints of all skins and the nodes that an animation drives. Without primitives and
-    /// skins, it consists of all nodes.
+    /// a primitive without a skin, and all of their ancestors. It also has nodes that draw nothing,
+    /// if they have a name or an animation drives them: sockets, muzzles, targets. They are below
+    /// these joints and carriers, or below ancestors that an animation drives.
+    /// [`RawCharacter::objects`] are not such nodes. If the skeleton would have more than
+    /// [`Skeleton::MAX_JOINTS`] with them, all of them are left out, which is reported.
+    ///
+    /// Without primitives, it consists of the joints of all skins, and the nodes that an animation
+    /// drives or that have a name. Without primitives and skins, it consists of all nodes.
     ///
     /// # Errors
     /// - [`Error::Asset`](crate::Error::Asset), naming the object at fault and the reason.
@@ -106,13 +113,19 @@ impl RawCharacter {
         mut repairs: Vec<Repair>,
     ) -> Result<Imported> {
         influences::limit(options.max_influences)?;
+        names::note_controls(&self, &mut repairs);
+        let carriers = self.primitives.iter().map(|primitive| primitive.node);
+        self.objects.extend(carriers);
         leave_out::apply(&mut self, &options.leave_out)?;
+        if !options.meshes {
+            self.leave_out_meshes();
+        }
         materials::check(&mut self, &mut repairs)?;
         let levels = levels::plan(&mut self, &mut repairs)?;
         if options.share_binds {
             shared_binds::share(&mut self, &mut repairs);
         }
-        let wanted = wanted::nodes(&self)?;
+        let wanted = wanted::nodes(&self, options, &mut repairs)?;
         if self
             .primitives
             .iter()
@@ -141,13 +154,11 @@ impl RawCharacter {
         let rest = skeleton::rest_model(&skeleton, &joint_of)?;
         let losses = Losses::new(&entries, &mut drafts);
         let palette = entries.finish(&rest)?;
-        let mut curves = clips::build(
-            &self.animations,
-            &skeleton,
-            &joint_of,
-            &morphs,
-            &mut repairs,
-        )?;
+        let joints = clips::JointOf {
+            nodes: self.nodes.len(),
+            of: &|_, node| joint_of.get(node).copied().flatten(),
+        };
+        let mut curves = clips::build(&self.animations, &skeleton, &joints, &morphs, &mut repairs)?;
         let events = clips::events(&self.animations, &curves, &mut repairs);
         let (kept, packed) = (options.curves, options.packing);
         let mut packing = Packing {
@@ -212,6 +223,22 @@ impl RawCharacter {
             },
             ..imported
         })
+    }
+}
+
+impl RawCharacter {
+    /// Removes all that is drawn, and what moves it without being a clip.
+    fn leave_out_meshes(&mut self) {
+        *self = Self {
+            name: std::mem::take(&mut self.name),
+            nodes: std::mem::take(&mut self.nodes),
+            skins: std::mem::take(&mut self.skins),
+            animations: std::mem::take(&mut self.animations),
+            morphs: std::mem::take(&mut self.morphs),
+            roles: std::mem::take(&mut self.roles),
+            animation: self.animation.take(),
+            ..Self::default()
+        };
     }
 }
 

@@ -1,16 +1,83 @@
 //! The nodes that become joints.
 
 use super::fault::fault_at;
+use super::skeleton::breadth_first;
 use crate::error::{AssetFault, ObjectKind, Result};
-use crate::import::RawCharacter;
-use crate::import::fault::{dangling, fault};
+use crate::import::fault::{dangling, fault, file_part};
+use crate::import::options::ImportOptions;
+use crate::import::repair::{Repair, RepairKind, note};
+use crate::import::{RawCharacter, RawKeys};
+use crate::skeleton::Skeleton;
 use crate::spring::SpringChain;
 
-/// Marks the nodes that must become joints. Their ancestors are added later.
-pub(super) fn nodes(raw: &RawCharacter) -> Result<Vec<bool>> {
+/// Marks the nodes that must become joints, and their ancestors.
+pub(super) fn nodes(
+    raw: &RawCharacter,
+    options: &ImportOptions,
+    repairs: &mut Vec<Repair>,
+) -> Result<Vec<bool>> {
     let mut wanted = posed(raw)?;
     add_rig(raw, &mut wanted);
+    let order: Vec<usize> = breadth_first(&raw.nodes)?
+        .into_iter()
+        .map(|(node, _)| node)
+        .collect();
+    let mut more = with_unseen(raw, &order, &wanted);
+    for all in [&mut wanted, &mut more] {
+        for node in order.iter().rev() {
+            if let (true, Some(parent)) = (all[*node], raw.nodes[*node].parent) {
+                all[parent] = true;
+            }
+        }
+    }
+    let count = |all: &[bool]| all.iter().filter(|wanted| **wanted).count();
+    let of_clips = count(&more) as u64 * raw.animations.len() as u64;
+    let fits_clips = options.packing.is_none() || of_clips <= options.max_clip_joints;
+    if count(&more) <= Skeleton::MAX_JOINTS && fits_clips {
+        return Ok(more);
+    }
+    let left_out = (count(&more) - count(&wanted)) as u64;
+    let object = file_part("nodes that draw nothing");
+    note(repairs, &object, RepairKind::LeftOut, left_out);
     Ok(wanted)
+}
+
+/// Marks the nodes that draw nothing, too, but have a name or are animated: sockets, targets.
+///
+/// They are below nodes that draw or pose something, and below animated nodes above these. What is
+/// beside them belongs to something else. If nothing is drawn, they may be anywhere, because clips
+/// find joints by name.
+fn with_unseen(raw: &RawCharacter, order: &[usize], wanted: &[bool]) -> Vec<bool> {
+    let count = raw.nodes.len();
+    let marked = |nodes: &mut dyn Iterator<Item = usize>| {
+        let mut marked = vec![false; count];
+        nodes.for_each(|node| marked.get_mut(node).into_iter().for_each(|it| *it = true));
+        marked
+    };
+    let channels = raw
+        .animations
+        .iter()
+        .flat_map(|animation| &animation.channels);
+    let moving = channels.filter(|channel| !matches!(channel.values, RawKeys::Weights(_)));
+    let animated = marked(&mut moving.map(|channel| channel.node));
+    let is_object = marked(&mut raw.objects.iter().copied());
+    let mut above = wanted.to_vec();
+    for node in order.iter().rev() {
+        if let (true, Some(parent)) = (above[*node], raw.nodes[*node].parent) {
+            above[parent] = true;
+        }
+    }
+    let mut all = wanted.to_vec();
+    let draws = !raw.primitives.is_empty();
+    let mut inside = vec![false; count];
+    for node in order {
+        let raw = &raw.nodes[*node];
+        let is_inside = raw.parent.is_some_and(|parent| inside[parent]);
+        let has_use = !raw.name.is_empty() || animated[*node];
+        all[*node] |= has_use && !is_object[*node] && (is_inside || !draws);
+        inside[*node] = is_inside || wanted[*node] || (above[*node] && animated[*node]);
+    }
+    all
 }
 
 /// Marks the nodes that draw or pose something. Their ancestors are added later.

@@ -62,6 +62,17 @@ impl Nodes {
         nodes.map(group).collect()
     }
 
+    /// The nodes that are meshes, cameras or lights, or that ufbx adds.
+    pub(super) fn objects(&self, scene: &ufbx::Scene) -> Vec<usize> {
+        let is_object = |node: &&ufbx::Node| {
+            let is_seen = node.mesh.is_some() || node.camera.is_some() || node.light.is_some();
+            is_seen || is_added(node)
+        };
+        let nodes = scene.nodes.iter().map(|node| &**node);
+        let objects = nodes.filter(is_object);
+        objects.filter_map(|node| self.number(node)).collect()
+    }
+
     /// The number of a node. `None` for a root that is left out.
     pub(super) fn number(&self, node: &ufbx::Node) -> Option<usize> {
         self.of_typed_id(node.element.typed_id)

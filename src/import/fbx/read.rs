@@ -64,6 +64,7 @@ pub(in crate::import) fn read_raw(
     let raw = RawCharacter {
         name: options.name.clone(),
         level_groups: nodes.level_groups(&scene),
+        objects: nodes.objects(&scene),
         nodes: nodes.raw,
         skins: meshes.skins.raw,
         primitives: meshes.primitives,

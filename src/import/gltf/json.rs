@@ -10,20 +10,36 @@ use super::json_morph::{MeshExtras, Target as MorphTarget};
 use crate::import::json::none;
 use crate::import::vrm::{SpringBone1, Vrm0, Vrm1, VrmAnimation, extension};
 use crate::text::{Read, ReadFault, Value, file_structs};
+use core::ops::Range;
 
-/// The mark of a node that `throng-export` adds. Extras may have any form, so everything else is
+/// The marks of nodes that `throng-export` adds. Extras may have any form, so everything else is
 /// ignored.
 #[derive(Debug, Default)]
 pub(super) struct NodeExtras {
     /// True for the node above the roots of a character, which is not a joint.
     pub(super) is_common_root: bool,
+    /// True for a socket, which is not a joint either. The animation data has it.
+    pub(super) is_socket: bool,
 }
 
 impl Read for NodeExtras {
     fn read(from: Value<'_>) -> Result<Self, ReadFault> {
         let mark = from.get("throng").and_then(Value::text);
-        let is_common_root = mark.is_some_and(|mark| mark == "common root");
-        Ok(Self { is_common_root })
+        let is_marked = |with: &str| mark.as_ref().is_some_and(|mark| &**mark == with);
+        Ok(Self {
+            is_common_root: is_marked("common root"),
+            is_socket: is_marked("socket"),
+        })
+    }
+}
+
+/// True for a field that is there, whatever it holds.
+#[derive(Debug, Default)]
+pub(super) struct Present(pub(super) bool);
+
+impl Read for Present {
+    fn read(_: Value<'_>) -> Result<Self, ReadFault> {
+        Ok(Self(true))
     }
 }
 
@@ -83,6 +99,7 @@ file_structs! {
         "children" => children: List<u64> = none(),
         "mesh" => mesh: Option<u64>,
         "skin" => skin: Option<u64>,
+        "camera" => camera: Present = none(),
         "matrix" => matrix: Option<[f32; 16]>,
         "translation" => translation: Option<[f32; 3]>,
         "rotation" => rotation: Option<[f32; 4]>,
@@ -207,6 +224,32 @@ impl Document {
             }
         }
         reached
+    }
+
+    /// For each node, the numbers of those at or below it, if all are numbered from the roots down.
+    ///
+    /// The nodes are a forest.
+    pub(super) fn ranges(&self) -> Vec<Range<usize>> {
+        let mut ranges = vec![0..0; self.nodes.len()];
+        let mut is_child = vec![false; self.nodes.len()];
+        let children = self.nodes.iter().flat_map(|node| node.children.iter());
+        children.for_each(|child| is_child[*child as usize] = true);
+        let roots = (0..self.nodes.len()).filter(|node| !is_child[*node]);
+        // Nodes to enter, and to leave after all below them.
+        let mut open: Vec<(usize, bool)> = roots.map(|root| (root, false)).collect();
+        let mut number = 0;
+        while let Some((node, is_done)) = open.pop() {
+            if is_done {
+                ranges[node].end = number;
+                continue;
+            }
+            ranges[node].start = number;
+            number += 1;
+            open.push((node, true));
+            let children = self.nodes[node].children.iter();
+            open.extend(children.map(|child| (*child as usize, false)));
+        }
+        ranges
     }
 
     /// True if the file declares that it uses an extension.

@@ -1,5 +1,6 @@
 //! The JSON of extensions that describe data: compressed views, instances, pointers.
 
+use super::json::Present;
 use super::json_limits::{Attributes, List};
 use crate::import::json::none;
 use crate::text::file_structs;
@@ -55,6 +56,7 @@ file_structs! {
     /// The extensions of a node.
     pub(super) struct NodeExtensions {
         "EXT_mesh_gpu_instancing" => instancing: Option<Instancing>,
+        "KHR_lights_punctual" => light: Present = none(),
         "KHR_node_visibility" => visibility: Option<Visibility>,
         "MSFT_lod" => lod: Option<Lod>,
     }

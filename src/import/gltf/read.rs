@@ -36,11 +36,14 @@ pub(in crate::import) fn read_raw(
     let images =
         super::texture::load_images(&mut source, &mut materials, needs, &primitives, repairs)?;
     super::material::give_default(&mut materials, &mut primitives);
+    let skins = super::skin::read(&mut source, &primitives)?;
+    super::skin::note(&doc, &drawn.reached, &primitives, repairs);
     let mut raw = RawCharacter {
         name: options.name.clone(),
-        skins: super::skin::read(&mut source, &primitives)?,
+        skins,
         spawn_points: super::spawn_points::read(&mut source, &nodes, &drawn.finest(), repairs)?,
         level_groups: drawn.levels.groups,
+        objects: super::scene::objects(&doc),
         nodes,
         primitives,
         materials,

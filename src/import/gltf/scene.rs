@@ -49,6 +49,8 @@ pub(super) fn parents(doc: &Document) -> Result<Vec<Option<usize>>> {
 
 /// The nodes that are drawn.
 pub(super) struct Drawn {
+    /// By node, true if it is in the scene.
+    pub(super) reached: Vec<bool>,
     /// The nodes that carry a mesh, ascending.
     pub(super) carriers: Vec<usize>,
     pub(super) levels: Levels,
@@ -97,11 +99,22 @@ pub(super) fn drawn(
         Some(scene) => reachable(doc, parents, scene, repairs),
     };
     let levels = Levels::read(doc, parents, &reached, repairs);
+    if !options.meshes {
+        return Ok(Drawn {
+            reached,
+            carriers: Vec::new(),
+            levels,
+        });
+    }
     let is_drawn = |index: usize| reached[index] || levels.is_coarser[index];
     let carries = |index: &usize| is_drawn(*index) && doc.nodes[*index].mesh.is_some();
     let carriers: Vec<usize> = (0..doc.nodes.len()).filter(carries).collect();
     let carriers = without_hidden(doc, carriers, repairs);
-    Ok(Drawn { carriers, levels })
+    Ok(Drawn {
+        reached,
+        carriers,
+        levels,
+    })
 }
 
 /// The nodes that are visible, or all of them if none is.
@@ -183,6 +196,17 @@ pub(super) fn nodes(doc: &Document, parents: Vec<Option<usize>>, levels: &Levels
         nodes[*coarser].parent = nodes[*finest].parent;
     }
     nodes
+}
+
+/// The nodes that are meshes, cameras or lights, or that an export added.
+pub(super) fn objects(doc: &Document) -> Vec<usize> {
+    let is_object = |index: &usize| {
+        let node = &doc.nodes[*index];
+        let is_light = node.extensions.as_ref().is_some_and(|all| all.light.0);
+        let is_added = node.extras.is_socket || node.extras.is_common_root;
+        node.mesh.is_some() || node.camera.0 || is_light || is_added
+    };
+    (0..doc.nodes.len()).filter(is_object).collect()
 }
 
 /// The nodes that an export added above several roots, unless they do more than that by now.

@@ -2,10 +2,12 @@
 
 use super::component::Component;
 use super::fault::lookup;
+use super::json::Document;
 use super::source::Source;
 use crate::error::{AssetFault, ObjectKind, Result};
 use crate::import::fault::{fault_of, object};
 use crate::import::raw::used_skins;
+use crate::import::repair::{self, Repair, RepairKind};
 use crate::import::{RawPrimitive, RawSkin};
 use glam::Mat4;
 
@@ -39,6 +41,38 @@ pub(super) fn read(source: &mut Source<'_>, primitives: &[RawPrimitive]) -> Resu
         });
     }
     Ok(skins)
+}
+
+/// Reports skins in use whose joints are not in the scene, or not below the root that they name.
+pub(super) fn note(
+    doc: &Document,
+    reached: &[bool],
+    primitives: &[RawPrimitive],
+    repairs: &mut Vec<Repair>,
+) {
+    let used = used_skins(primitives, doc.skins.len());
+    let below = doc.ranges();
+    for (index, skin) in doc
+        .skins
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| used[*index])
+    {
+        let joints = || skin.joints.iter().map(|joint| *joint as usize);
+        let outside = joints().filter(|joint| !reached[*joint]).count();
+        let beside = skin.skeleton.map_or(0, |root| {
+            let root = &below[root as usize];
+            let is_beside = |joint: &usize| !root.contains(&below[*joint].start);
+            joints().filter(is_beside).count()
+        });
+        for (part, kind, count) in [
+            ("joints", RepairKind::JointsOutsideScene, outside),
+            ("skeleton", RepairKind::SkeletonRoot, beside),
+        ] {
+            let object = object(ObjectKind::Skin, index, part);
+            repair::note(repairs, &object, kind, count as u64);
+        }
+    }
 }
 
 fn matrices(
