@@ -102,6 +102,11 @@ impl Comparison<'_> {
                 continue;
             }
             let off = difference(&self.exact[joint], &models[joint], self.finite);
+            // Most clips leave some joints exactly where they are.
+            if is_zero(&off) {
+                models[joint] = off;
+                continue;
+            }
             let mut squared = Octet::default();
             for point in self.probes.points(joint, guides) {
                 squared = squared.max(self::squared(image(&off, *point)));
@@ -130,7 +135,7 @@ impl Comparison<'_> {
             let Some((all, cells)) = self.probes.cells(joint) else {
                 continue;
             };
-            if !farthest_corner(own, all).any_above(least) {
+            if is_zero(own) || !farthest_corner(own, all).any_above(least) {
                 continue;
             }
             for cell in cells {
@@ -225,6 +230,15 @@ fn difference(exact: &Matrices, made: &Matrices, finite: bool) -> Matrices {
         }
     }
     off
+}
+
+/// True if a difference moves no point. NaN is not 0.
+#[inline(always)]
+fn is_zero(off: &Matrices) -> bool {
+    let sum = off
+        .iter()
+        .fold(Octet::default(), |sum, number| sum + number.map(f32::abs));
+    sum == Octet::default()
 }
 
 /// The square of a vector's length. NaN becomes infinite.

@@ -115,7 +115,10 @@ fn least(
     for round in 0..ROUNDS {
         let widths = widths(lanes, base, &powers);
         let changed = change(clip, lanes, before.as_deref(), &widths, &mut made);
-        measure.errors(&made, searched, (Detail::Guides, &changed), &mut errors);
+        // Without a change, the errors are those of the round before.
+        if changed.contains(&true) {
+            measure.errors(&made, searched, (Detail::Guides, &changed), &mut errors);
+        }
         let slack = slack(clip, &errors, limit);
         let bits: u32 = widths.as_flattened().iter().sum();
         if slack.iter().all(|slack| *slack >= 0.0)
