@@ -17,7 +17,7 @@ use throng::gpu_allocator::vulkan::Allocator;
 pub struct OneEach {
     device: ash::Device,
     types: vk::PhysicalDeviceMemoryProperties,
-    guards: bool,
+    pub guards: bool,
     /// The memory objects of the blocks that were freed.
     freed: Vec<Own>,
     pub blocks: usize,
