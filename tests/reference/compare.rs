@@ -11,7 +11,7 @@
 
 use super::maths::{IDENTITY, M4, V3, angle, distance, mul, point};
 use super::poser::Poser;
-use super::scene::{Part, Scene};
+use super::scene::{Part, Path, Scene};
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem::MaybeUninit;
 use throng::character::Character;
@@ -125,22 +125,33 @@ pub fn pairings<'a>(scene: &'a Scene, character: &'a Character) -> Vec<Pairing<'
         .collect()
 }
 
-/// The node of each joint.
+/// The node of each joint: those that draw, named or animated ones below them, and all above.
 pub fn joint_nodes(scene: &Scene) -> Vec<usize> {
-    let mut needed = BTreeSet::new();
-    let mut need = |node: usize| {
-        let mut next = Some(node);
-        while let Some(node) = next {
-            needed.insert(node);
-            next = scene.nodes[node].parent;
-        }
-    };
+    let parent = |node: &usize| scene.nodes[*node].parent;
+    let above = |node: usize| std::iter::successors(parent(&node), parent);
+    let mut draws = BTreeSet::new();
     for part in &scene.parts {
         match part.skin {
-            Some(skin) => scene.skins[skin].joints.iter().copied().for_each(&mut need),
-            None => need(part.node),
+            Some(skin) => draws.extend(&scene.skins[skin].joints),
+            None => draws.extend([part.node]),
         }
     }
+    let mut needed: BTreeSet<usize> = draws.clone();
+    needed.extend(draws.iter().flat_map(|node| above(*node)));
+    let channels = scene.clips.iter().flat_map(|clip| &clip.channels);
+    let moving = channels.filter(|channel| channel.path != Path::Weights);
+    let animated: BTreeSet<usize> = moving.map(|channel| channel.node).collect();
+    let carries = |node: usize| scene.parts.iter().any(|part| part.node == node);
+    let carries_joints =
+        |node: &usize| draws.contains(node) || (needed.contains(node) && animated.contains(node));
+    let has_use = |node: &usize| {
+        let is_named = !scene.nodes[*node].name.is_empty();
+        (is_named || animated.contains(node)) && !carries(*node)
+    };
+    let unseen = (0..scene.nodes.len()).filter(has_use);
+    let unseen = unseen.filter(|node| above(*node).any(|above| carries_joints(&above)));
+    let unseen: Vec<usize> = unseen.collect();
+    needed.extend(unseen.iter().flat_map(|node| above(*node).chain([*node])));
     let children = |of: Option<usize>| {
         let needed = needed.iter().copied();
         needed.filter(move |node| scene.nodes[*node].parent == of)
