@@ -47,7 +47,7 @@ impl<'a> Meshes<'a> {
         let is_visible = |node: &ufbx::Node| visible[node.element.typed_id as usize];
         let mut carriers = scene.meshes.iter().flat_map(|mesh| &mesh.element.instances);
         // If all are hidden, the property has another meaning.
-        let (hides, hidden) = match carriers.any(|node| is_visible(node)) {
+        let (hides, hidden) = match carriers.any(&is_visible) {
             true => (true, RepairKind::Invisible),
             false => (false, RepairKind::InvisibleShown),
         };
