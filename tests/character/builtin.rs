@@ -130,33 +130,79 @@ fn weights_are_four_at_most_and_sum_to_one() {
     }
 }
 
+/// A vertex's position, to the bit.
+fn place(position: Vec3) -> [u32; 3] {
+    position.to_array().map(f32::to_bits)
+}
+
 #[test]
-fn the_surface_is_closed() {
+fn the_surface_is_closed_at_every_level() {
     // Vertices are split along edges of colour. Welded by position, every edge has two triangles,
-    // which run along it in opposite directions.
+    // which run along it in opposite directions. So there are no holes, and no corner of a triangle
+    // is on the edge of another.
     let mannequin = mannequin();
     for primitive in mannequin.primitives() {
-        let mut edges: BTreeMap<_, i32> = BTreeMap::new();
-        for triangle in primitive.indices.chunks(3) {
-            let corner = |k: usize| {
-                primitive.positions[triangle[k % 3] as usize]
-                    .to_array()
-                    .map(f32::to_bits)
-            };
-            for k in 0..3 {
-                let (a, b) = (corner(k), corner(k + 1));
-                assert_ne!(a, b, "an edge without length");
-                *edges.entry((a, b)).or_default() += 1;
+        let levels = primitive.levels.iter().map(|level| &level.indices[..]);
+        for (number, indices) in core::iter::once(&primitive.indices[..])
+            .chain(levels)
+            .enumerate()
+        {
+            let mut edges: BTreeMap<_, i32> = BTreeMap::new();
+            for triangle in indices.chunks(3) {
+                let corner = |k: usize| place(primitive.positions[triangle[k % 3] as usize]);
+                for k in 0..3 {
+                    let (a, b) = (corner(k), corner(k + 1));
+                    assert_ne!(a, b, "level {number}: an edge without length");
+                    *edges.entry((a, b)).or_default() += 1;
+                }
+            }
+            for ((a, b), count) in &edges {
+                let at = a.map(f32::from_bits);
+                // Coarse levels may touch themselves.
+                assert!(*count == 1 || number > 0, "an edge at {at:?} twice");
+                let other = edges.get(&(*b, *a)).copied().unwrap_or(0);
+                assert_eq!(*count, other, "level {number}: an open edge at {at:?}");
             }
         }
-        for ((a, b), count) in &edges {
-            let at = a.map(f32::from_bits);
-            assert_eq!(*count, 1, "an edge at {at:?} twice in one direction");
-            assert_eq!(
-                edges.get(&(*b, *a)),
-                Some(&1),
-                "an edge at {at:?} has one side"
-            );
+    }
+}
+
+/// Seams stay closed in every pose, because the vertices at one place move in the same way.
+#[test]
+fn seams_stay_closed_in_every_pose() {
+    let mannequin = mannequin();
+    let [primitive] = mannequin.primitives() else {
+        panic!("one primitive");
+    };
+    let mut seams: BTreeMap<[u32; 3], Vec<usize>> = BTreeMap::new();
+    for (vertex, position) in primitive.positions.iter().enumerate() {
+        seams.entry(place(*position)).or_default().push(vertex);
+    }
+    seams.retain(|_, vertices| vertices.len() > 1);
+    assert!(seams.len() > 100, "{} places with seams", seams.len());
+    let moved = |vertex: usize| {
+        let influences = primitive.influences(vertex);
+        let influences = influences.map(|(joint, weight)| (joint, weight.to_bits()));
+        let deltas = primitive.targets.iter().map(|target| {
+            let at = target.vertices.binary_search(&(vertex as u32));
+            at.ok().map(|at| place(target.positions[at]))
+        });
+        (influences.collect::<Vec<_>>(), deltas.collect::<Vec<_>>())
+    };
+    for vertices in seams.values() {
+        let (first, others) = vertices.split_first().unwrap();
+        for other in others {
+            assert_eq!(moved(*first), moved(*other), "vertices {first}, {other}");
+        }
+    }
+    for (name, part) in CLIPS.into_iter().zip([0.13, 0.37, 0.61, 0.89]) {
+        let (clip, duration_s) = clip(&mannequin, name);
+        let positions = posed(&mannequin, Some((clip, part * duration_s)));
+        for vertices in seams.values() {
+            let places = vertices.iter().map(|vertex| place(positions[*vertex]));
+            let mut places: Vec<_> = places.collect();
+            places.dedup();
+            assert_eq!(places.len(), 1, "{name}: vertices {vertices:?}");
         }
     }
 }
