@@ -69,7 +69,7 @@ fn expected(scene: &ufbx::Scene, anim: &ufbx::Anim, time_s: f64) -> Vec<Vec3> {
     let scene = ufbx::evaluate_scene(scene, anim, time_s, options).unwrap();
     let mut points = Vec::new();
     let mut carriers = scene.meshes.iter().flat_map(|mesh| &mesh.element.instances);
-    let hides = carriers.any(|node| is_visible(node));
+    let hides = carriers.any(is_visible);
     for mesh in &scene.meshes {
         for node in mesh
             .element
