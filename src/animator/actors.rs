@@ -18,7 +18,7 @@ use glam::{Affine3, Affine3A};
 
 /// The state of an actor, by owner.
 ///
-/// What a visit reads comes first, so that it lies in few cache lines: see
+/// The fields that a visit reads come first, so that they lie in few cache lines: see
 /// [`Animator::update`](super::Animator::update).
 #[derive(Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -187,7 +187,7 @@ impl ActorState {
         transition.filter(|transition| !transition.is_over(local_s))
     }
 
-    /// What it plays at a time of its own.
+    /// Its playback at a time of its own.
     #[inline]
     pub(super) fn playback<'a>(
         &'a self,

@@ -100,7 +100,7 @@ impl Set {
         Some(())
     }
 
-    /// Where it is kept.
+    /// The index of its slot in the cache.
     fn slot(&self) -> usize {
         let numbers = self.clips().iter();
         let numbers = numbers.map(|(clip, steps)| u64::from(*clip) << 16 | u64::from(*steps));

@@ -27,10 +27,10 @@ pub(crate) struct Library {
     pub(crate) expressions: Vec<Expression>,
     /// Morph weights of the rest pose.
     pub(crate) morph_weights: Vec<f32>,
-    /// What the indices in snapshots stand for.
+    /// The names behind the indices in snapshots.
     pub(crate) identity: Identity,
     pub(crate) morph_names: Vec<Box<str>>,
-    /// What bounding spheres are computed from: of the character, and of each clip.
+    /// The data that bounding spheres are computed from: of the character, and of each clip.
     pub(crate) reach: ReachRig,
     pub(crate) clip_reaches: Arc<Vec<ClipReach>>,
 }

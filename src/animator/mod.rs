@@ -471,7 +471,7 @@ impl Change<'_> {
         }
     }
 
-    /// What starts an inertialised transition of the actor, and its records.
+    /// The inertialiser that starts a transition of the actor, and its records.
     fn inertialiser(&mut self) -> (Inertialiser<'_>, &[PlayRecord]) {
         let inertialiser = Inertialiser {
             library: self.library,
@@ -534,7 +534,7 @@ impl Animator {
     }
 }
 
-/// How an actor's pose changes with time.
+/// The way in which an actor's pose changes with time.
 #[cfg(feature = "vulkan")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PoseChange {
@@ -563,7 +563,7 @@ impl Animator {
         self.fits = Some((character, format));
     }
 
-    /// How the pose of a living actor changes.
+    /// Returns how the pose of a living actor changes.
     ///
     /// Only the index of the id counts: an instance of the crowd keeps its actor alive.
     pub(crate) fn pose_change(&self, id: ActorId) -> PoseChange {

@@ -110,7 +110,7 @@ struct Rows {
 #[derive(Debug, Clone, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Row {
-    /// How many of the records and blend spaces are its own.
+    /// The numbers of records and of blend spaces that are its own.
     counts: [u16; 2],
     state: ActorState,
 }

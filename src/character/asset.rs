@@ -64,7 +64,7 @@ pub struct Character {
     pub(super) model: Model,
     /// Shared with the animators of the character, as are curves and animations.
     pub(super) clips: Arc<Vec<Clip>>,
-    /// What each of the packed clips does to lengths. Shared, too.
+    /// The lengths that each of the packed clips can change. Shared, too.
     pub(super) reaches: Arc<Vec<ClipReach>>,
     pub(super) curves: Arc<Vec<CurveClip>>,
     /// The form of the clips, also of those that are added later.
@@ -99,7 +99,7 @@ impl Character {
         &self.clips
     }
 
-    /// What each of the packed clips does to lengths, to share it.
+    /// The lengths that each of the packed clips can change, to share them.
     pub(crate) fn clip_reaches(&self) -> &Arc<Vec<ClipReach>> {
         &self.reaches
     }

@@ -121,8 +121,8 @@ impl Character {
         self.drawing().0
     }
 
-    /// How often vertices are shaded when an instance is drawn once, with the draws of
-    /// [`Self::draw_count`].
+    /// The number of times that vertices are shaded when an instance is drawn once, with the draws
+    /// of [`Self::draw_count`].
     ///
     /// ```
     /// use throng::import::{ImportOptions, RawCharacter};

@@ -1,11 +1,11 @@
-//! What a clip does to lengths: the joints that it turns, and its translations and scales.
+//! The effect of a clip on lengths: the joints that it turns, its translations and scales.
 
 use super::curve::TrackValues;
 use super::hull::Hull;
 use super::packed::{Clip, Property};
 use crate::simd::WIDTH;
 
-/// What a clip does to the lengths of a character.
+/// The effect of a clip on the lengths of a character.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ClipReach {
     /// True if it is a difference, which is added.

@@ -36,7 +36,7 @@ impl Clip {
     /// ```
     ///
     /// # Errors
-    /// Those of [`CurveClip::new`], if the clip was not made for the skeleton.
+    /// Errors of [`CurveClip::new`], if the clip was not made for the skeleton.
     pub fn to_curves(&self, skeleton: &Skeleton, morph_weights: usize) -> Result<CurveClip> {
         let times_s = times(&self.timing);
         let mut tracks = self.kept.clone();

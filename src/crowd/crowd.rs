@@ -125,7 +125,7 @@ pub(super) struct FrameState {
     /// The morph weights of an instance, while they are written.
     pub(super) weights: Vec<f32>,
     pub(super) counters: Counters,
-    /// What views showed, as the GPU counted it.
+    /// The figures of views, as the GPU counted them.
     pub(super) read_back: Vec<ViewStats>,
     /// Poses, as the GPU counted them.
     pub(super) pose_totals: PoseTotals,
@@ -318,7 +318,7 @@ impl Crowd {
         self.frame.counters.read(instances, [posed, placed], totals)
     }
 
-    /// What each view showed.
+    /// The figures of each view.
     ///
     /// If the CPU culls ([`CrowdDesc::stages`]), these are the views of the frame that was prepared
     /// last. If the GPU does, they are those of the last frame that was recorded with the frame

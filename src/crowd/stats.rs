@@ -5,7 +5,7 @@ use super::memory::work::COUNTER_WORDS;
 use super::visibility::cull::{FACTOR, FACTORS};
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// What a view showed in a frame. See [`Crowd::view_stats`](super::Crowd::view_stats).
+/// The figures of a view in a frame. See [`Crowd::view_stats`](super::Crowd::view_stats).
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct ViewStats {
     /// Instances that it showed.
@@ -43,7 +43,7 @@ impl ViewStats {
     }
 }
 
-/// What the GPU counted of the poses of a frame.
+/// The GPU's counts of the poses of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct PoseTotals {
     shared: u32,

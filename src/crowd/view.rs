@@ -178,7 +178,7 @@ impl Eye {
 /// The part of space whose instances a view shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Culling {
-    /// What the view can see: instances whose
+    /// Instances in the view: those whose
     /// [bounding sphere](super::Instance::bounding_sphere) reaches into it.
     #[default]
     Frustum,

@@ -55,7 +55,7 @@ pub enum ArgumentFault {
     /// Living objects where there must be none.
     #[error("{count} still alive: despawn them first")]
     Alive {
-        /// How many are alive.
+        /// The number of them that are alive.
         count: usize,
     },
     /// A snapshot of a character with other joints, clips or whatever `kind` says.
@@ -63,9 +63,9 @@ pub enum ArgumentFault {
     OtherCharacter {
         /// The kind of things that differ, such as `clips`.
         kind: &'static str,
-        /// How many the character of the snapshot had.
+        /// Their number in the character of the snapshot.
         got: u32,
-        /// How many this character has.
+        /// Their number in this character.
         need: u32,
     },
     /// A value or combination that makes no sense. The text says which.

@@ -218,7 +218,7 @@ pub enum Error {
     #[cfg(feature = "vulkan")]
     #[error("{what} needs {}, which the device has not enabled", missing.join(", "))]
     NotEnabled {
-        /// What needs them, such as `PassDesc::view_mask`.
+        /// The setting that needs them, such as `PassDesc::view_mask`.
         what: &'static str,
         /// The missing features, by their Vulkan names.
         missing: Vec<&'static str>,

@@ -103,11 +103,11 @@ pub struct GeometryReport {
     pub merged_vertices: u64,
     /// The number of vertices left out, because no triangle uses them.
     pub unused_vertices: u64,
-    /// How often vertices would be shaded in the file's order, after merging.
+    /// The shading of vertices in the file's order, after merging.
     ///
     /// Triangles that clips may flip are drawn twice, which counts in `reuse` alone.
     pub file_reuse: VertexReuse,
-    /// How often vertices are shaded: [`Character::vertex_reuse`].
+    /// The shading of vertices as imported: [`Character::vertex_reuse`].
     pub reuse: VertexReuse,
     /// The number of draws for a group of instances: [`Character::draw_count`].
     pub draws: usize,

@@ -214,7 +214,7 @@ impl Primitive {
 
 /// Gives all primitives as many levels.
 ///
-/// Those with fewer repeat their last level, or the full level if they have none.
+/// A primitive with fewer repeats its last level, or the full level if it has none.
 pub(crate) fn even_levels(primitives: &mut [Primitive]) {
     let most = primitives.iter().map(|primitive| primitive.levels.len());
     let most = most.max().unwrap_or(0);

@@ -41,7 +41,7 @@ pub fn shaded_vertices(indices: &[u32], vertex_count: usize) -> u64 {
     shaded
 }
 
-/// How often vertices are shaded when they are drawn once; see [`shaded_vertices`].
+/// The number of times that one draw shades vertices; see [`shaded_vertices`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct VertexReuse {
     /// The number of times that the vertex shader runs, over all draws.

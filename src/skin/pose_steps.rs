@@ -27,7 +27,7 @@ pub struct PoseSteps {
 /// Steps with which a clip is first measured.
 const FIRST_COUNT: u32 = 32;
 
-/// What is added to a measured error, as a factor.
+/// The safety factor of a measured error.
 const MARGIN: f32 = 1.1;
 
 impl PoseSteps {

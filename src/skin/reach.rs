@@ -94,7 +94,7 @@ struct JointPoses {
     scale: [f64; 2],
 }
 
-/// What a sphere needs besides [`Poses`].
+/// The inputs of a sphere besides [`Poses`].
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Posing<'a> {
     pub(crate) method: SkinningMethod,
@@ -567,7 +567,7 @@ impl Nodes {
     }
 }
 
-/// What is found besides the balls.
+/// The results besides the balls.
 #[derive(Debug)]
 struct Sums {
     /// The largest sum of lengths, for rounding.

@@ -43,7 +43,7 @@ impl fmt::Display for DeviceInfo {
 pub struct Rejected {
     /// The device.
     pub info: DeviceInfo,
-    /// What it lacks, or the error of its driver.
+    /// The features that it lacks, or the error of its driver.
     pub why: String,
 }
 

@@ -18,7 +18,7 @@ pub(super) struct ImageDesc<'a> {
     pub(super) extent: vk::Extent2D,
     pub(super) format: vk::Format,
     pub(super) samples: vk::SampleCountFlags,
-    /// What it is attached as.
+    /// The usage as an attachment.
     pub(super) attachment: Usage,
     /// Additional usage.
     pub(super) usage: Usage,

@@ -43,7 +43,7 @@ pub(super) struct DeviceOwner {
     instance: Arc<InstanceOwner>,
 }
 
-/// What is destroyed with the device.
+/// The objects that are destroyed with the device.
 #[derive(Default)]
 struct Left {
     /// Objects that were dropped without `destroy`. The device may be using them.

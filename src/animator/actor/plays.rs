@@ -1,4 +1,4 @@
-//! What an actor plays, and how its time passes.
+//! The plays of an actor, and how its time passes.
 
 use super::Actor;
 use crate::animator::library::check_fade;
@@ -8,7 +8,7 @@ use crate::character::BlendAt;
 use crate::error::{Result, expect_finite, expect_in};
 use core::ops::DerefMut;
 
-/// What the actor plays, and how its time passes.
+/// Methods for the plays of an actor, and for its time.
 impl<A: DerefMut<Target = Animator>> Actor<A> {
     /// Plays a clip or a blend space.
     ///

@@ -1,4 +1,4 @@
-//! Where an actor is in the world.
+//! The transform of an actor in the world.
 
 use super::{Actor, ActorMut};
 use crate::animator::state::Root;

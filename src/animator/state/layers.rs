@@ -176,8 +176,8 @@ impl Mix<'_> {
 
     /// Goes on with the clips, blend spaces and masks of another character.
     ///
-    /// What is gone ends, and `lost` is called with it. So do the records of a state machine, which
-    /// writes new ones.
+    /// Plays of something that is gone end, and `lost` is called with its name. The records of a
+    /// state machine end, too: it writes new ones.
     pub(crate) fn adopt(
         &mut self,
         old: &Library,

@@ -1,4 +1,4 @@
-//! What an actor plays at a moment, as samples of clips.
+//! The playback of an actor at a moment, as samples of clips.
 
 use crate::animate::{PlanSource, Planner};
 use crate::animator::library::Library;

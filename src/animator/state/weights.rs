@@ -93,7 +93,7 @@ impl Weights {
         }
     }
 
-    /// What they can add to the sizes of morph weights, at most, with the indices of the weights.
+    /// The most that they can add to the sizes of morph weights, with the indices of the weights.
     pub(crate) fn added<'a>(
         &'a self,
         library: &'a Library,

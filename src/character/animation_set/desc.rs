@@ -141,7 +141,7 @@ pub struct RootMotionDesc {
     pub yaw: bool,
     /// The pose that motion is measured from.
     ///
-    /// What remains of the clip holds the joint at its position in this pose. With
+    /// The clip without its root motion holds the joint at its position in this pose. With
     /// [`PoseReference::Start`], the motion starts at the identity. Clips that are blended together
     /// should share one pose: the rest pose, or a frame of one clip.
     pub reference: PoseReference,

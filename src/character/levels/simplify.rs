@@ -30,7 +30,7 @@ const INDICES_OF_SMALL: usize = 1024;
 /// The most vertices of one group that corners are replaced with.
 const MOST_ALIKE: usize = 64;
 
-/// How a level is made.
+/// The settings of the simplifier for one level.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Setting {
     /// The weight of joints against positions.
@@ -42,7 +42,7 @@ pub(super) struct Setting {
     pub(super) prune: bool,
 }
 
-/// What the simplifier reads of one primitive.
+/// The simplifier's input from one primitive.
 pub(super) struct Prepared<'a> {
     pub(super) primitive: &'a Primitive,
     /// At rest, in character space.

@@ -12,7 +12,7 @@ pub(super) struct SurfacePoint {
 }
 
 impl SurfacePoint {
-    /// Where it is if the vertices are at these positions.
+    /// Its position if the vertices are at these positions.
     pub(super) fn of(&self, positions: &[Vec3A]) -> Vec3A {
         let corners = self.corners.iter().zip(self.weights);
         corners.fold(Vec3A::ZERO, |sum, (corner, weight)| {

@@ -23,7 +23,7 @@ save_enums! {
         0 => Model, 1 => Animation;
 }
 
-/// What a file says about the humanoid: roles with their joints, and the kind of VRM file.
+/// The humanoid of a file: roles with their joints, and the kind of VRM file.
 type HumanoidData = (Vec<(Role, Id<Joint>)>, Option<VrmKind>);
 
 pub(super) fn save_humanoid(skeleton: &Skeleton, to: &mut Vec<u8>) {

@@ -28,7 +28,7 @@ pub struct DrawBindings {
     /// Shaders with `THRONG_NO_VIEW` need it (`THRONG_RING_PALETTES`). Others have it from the
     /// view. It is valid for this frame.
     pub ring_palettes: vk::DeviceAddress,
-    /// Where the list starts, for `throng_instance`.
+    /// The start of the list, for `throng_instance`.
     pub list: u32,
     /// Visible instances of the character whose transform is not flipped.
     ///
@@ -71,11 +71,11 @@ pub struct IndirectDraw {
     pub dynamic_offsets: [u32; 2],
     /// As [`DrawBindings::ring_palettes`].
     pub ring_palettes: vk::DeviceAddress,
-    /// Where the list starts, for `throng_instance`.
+    /// The start of the list, for `throng_instance`.
     pub list: u32,
     /// True if the instances hide some primitives.
     pub hides: bool,
-    /// Where instances say whether they hide the primitive, for `throng_hides`.
+    /// The bits with which instances hide the primitive, for `throng_hides`.
     ///
     /// The second number is 0 if none of these instances hides it.
     pub hidden: [u32; 2],

@@ -17,7 +17,7 @@ use crate::pass::cull::{CullDispatch, CullPush};
 use ash::vk;
 use ash::vk::{AccessFlags as Access, PipelineStageFlags as Stage};
 
-/// What the GPU's stages know of an instance.
+/// The record of an instance for the GPU's stages.
 pub(super) fn actor(
     (instances, visibility): (&Instances, &Visibility),
     poses: Option<&GpuPoses>,

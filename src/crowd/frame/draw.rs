@@ -147,7 +147,7 @@ struct Recorder<'a> {
     pass: &'a DrawPass,
 }
 
-/// What draws of a primitive differ in.
+/// The properties in which draws of a primitive differ.
 struct DrawKind {
     level: u8,
     /// True if the instances' transforms are flipped.

@@ -1,4 +1,4 @@
-//! Where instances are now, even if the GPU places them.
+//! The current transforms of instances, even if the GPU places them.
 
 use crate::animator::Animator;
 use crate::crowd::crowd::Crowd;
@@ -11,9 +11,9 @@ use glam::Affine3A;
 /// The animators of a crowd beside the one of an instance, and the time of the frame begun last.
 #[derive(Debug, Clone, Copy)]
 pub struct Others<'a> {
-    /// Those of the characters before the instance's own, or of all.
+    /// The animators of the characters before the instance's own, or of all.
     pub(in crate::crowd) before: &'a [Option<Animator>],
-    /// Those of the characters after it.
+    /// The animators of the characters after it.
     pub(in crate::crowd) after: &'a [Option<Animator>],
     pub(in crate::crowd) time_s: f64,
 }

@@ -112,7 +112,7 @@ pub(in crate::crowd) struct Attachments {
     /// Instances that the CPU places in each frame, because the GPU poses what they are attached
     /// to, and some that it no longer does.
     moving: Vec<u32>,
-    /// Those that the GPU places.
+    /// The attached instances that the GPU places.
     pub(in crate::crowd) gpu_places: GpuPlaces,
 }
 

@@ -46,7 +46,7 @@ impl Sizes {
     }
 }
 
-/// What all instances of a character have in common.
+/// The properties that all instances of a character share.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::crowd) struct Kind {
     pub(in crate::crowd) sizes: Sizes,

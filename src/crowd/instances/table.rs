@@ -705,7 +705,7 @@ impl Instances {
     }
 }
 
-/// What an instance has in common with those of its character.
+/// The properties that an instance shares with the others of its character.
 fn kind_of(kinds: &[Kind], instance: &InstanceState) -> Kind {
     let kind = kinds.get(instance.character as usize);
     kind.copied().unwrap_or_default()

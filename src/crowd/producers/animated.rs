@@ -222,7 +222,7 @@ impl Animated {
         self.written.iter().all(has)
     }
 
-    /// What stands for a still pose in `written`.
+    /// The number that identifies a still pose in `written`.
     fn stamp(&self, still: u32) -> u64 {
         u64::from(self.epoch) << 32 | u64::from(still.wrapping_add(1))
     }

@@ -1,8 +1,8 @@
 //! The instances whose vertices are deformed before they are drawn.
 //!
-//! Those of [`SkinningStage::Compute`](crate::crowd::SkinningStage) are listed for the GPU. Those
-//! of [`SkinningStage::Cpu`](crate::crowd::SkinningStage) are skinned here into the frame ring, on
-//! the threads of [`CrowdDesc::threads`](crate::crowd::CrowdDesc::threads).
+//! Instances of [`SkinningStage::Compute`](crate::crowd::SkinningStage) are listed for the GPU.
+//! Instances of [`SkinningStage::Cpu`](crate::crowd::SkinningStage) are skinned here into the frame
+//! ring, on the threads of [`CrowdDesc::threads`](crate::crowd::CrowdDesc::threads).
 
 use crate::crowd::characters::Characters;
 use crate::crowd::instances::state::CpuSkinned;

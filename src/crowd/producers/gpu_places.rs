@@ -21,7 +21,7 @@ pub(in crate::crowd) struct GpuPlaces {
     /// The slots whose records changed since [`Self::settle`]. Each once.
     changed: Vec<u32>,
     is_changed: Vec<bool>,
-    /// Those that the last [`Self::settle`] took.
+    /// The slots that the last [`Self::settle`] took.
     settled: Vec<u32>,
     /// The uses of animators and the time for which the CPU knows where the instances are.
     known_at: Option<(u64, f64)>,

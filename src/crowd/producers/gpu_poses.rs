@@ -28,7 +28,7 @@ pub(in crate::crowd) fn upload_capacity(instances: u32) -> u32 {
     play_capacity(instances).min(instances.saturating_add(MORE_UPLOAD))
 }
 
-/// What the GPU has of an instance.
+/// The GPU's copy of what an instance plays.
 #[derive(Debug, Clone, Copy)]
 struct Played {
     /// Its first record.
@@ -72,7 +72,7 @@ impl Played {
 
 const _: () = assert!(size_of::<Played>() == 8);
 
-/// What has no space for play records.
+/// The buffer that has no space for play records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::crowd) enum Full {
     /// The upload of this frame.

@@ -12,8 +12,10 @@ use crate::import::{RawCharacter, RawPrimitive, RawSkin};
 use glam::{DMat3, DMat4, DVec3, Mat4, Vec3, Vec4};
 use std::collections::HashMap;
 
-/// How far a vertex may move, in parts of the size of the largest mesh. For a person of 1.8 m, this
-/// is 7 micrometres. Exporters round the matrices to `f32`, which is up to a tenth of it.
+/// The most that a vertex may move, in parts of the size of the largest mesh.
+///
+/// For a person of 1.8 m, this is 7 micrometres. Exporters round the matrices to `f32`, which is up
+/// to a tenth of it.
 const BOUND: f64 = 4e-6;
 
 /// The rounding of a similarity's matrix: columns of one length, at right angles.

@@ -13,7 +13,7 @@ use crate::import::repair::RepairKind;
 use crate::mesh::{MorphTarget, MorphWeight};
 use glam::Vec3;
 
-/// What errors call lists with an element for each target.
+/// The name in errors for lists with an element for each target.
 const TARGETS: &str = "the list (one for each morph target of the mesh)";
 
 /// The attributes that a target can change, in the order of the streams here.

@@ -13,7 +13,7 @@ pub(crate) struct RootMotionOptions<'a> {
     /// The axes of character space along which translation is extracted.
     pub(crate) axes: BVec3,
     pub(crate) yaw: bool,
-    /// Where the clip in place keeps the joint.
+    /// The pose at which the clip in place keeps the joint.
     pub(crate) reference: ReferencePose<'a>,
     /// Positive and finite.
     pub(crate) error_m: Option<f32>,
