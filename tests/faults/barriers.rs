@@ -199,8 +199,8 @@ fn commands(setup: &mut Setup) -> Vec<Command> {
 const READERS: Stage =
     Stage::from_raw(Stage::VERTEX_SHADER.as_raw() | Stage::COMPUTE_SHADER.as_raw());
 
-/// What a barrier orders must hold: the data that copies and dispatches write is visible to the
-/// dispatches and draws after them, and they wait for the earlier frame's readers.
+/// Barriers must hold: the data that copies and dispatches write is visible to the dispatches and
+/// draws after them, and they wait for the earlier frame's readers.
 ///
 /// Returns the first command that breaks the rule.
 fn unordered(commands: &[Command]) -> Option<usize> {

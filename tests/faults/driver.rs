@@ -1,7 +1,7 @@
 //! A driver between the crate and the real one. It counts live objects, and calls fail on demand.
 //!
-//! What it counts and what fails are those of the thread. A test has a thread of its own, and makes
-//! all its calls on it, so tests may run side by side.
+//! Each thread has its own counts and its own failing calls. A test has a thread of its own, and
+//! makes all its calls on it, so tests may run side by side.
 
 use crate::objects::{DEVICES, INSTANCES, MEMORY, MESSENGERS, PIPELINES, count, forget};
 use std::cell::{Cell, RefCell};

@@ -13,7 +13,7 @@ use throng::{Capacity, Crowd, PassDesc, Spawn};
 struct Listener;
 
 thread_local! {
-    /// What was logged on this thread.
+    /// The lines that this thread logged.
     static LINES: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 

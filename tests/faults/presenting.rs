@@ -12,7 +12,7 @@ use throng::standalone::{
     Acquire, Begin, Context, Frames, Result, StandaloneError, Swapchain, SwapchainDesc,
 };
 
-/// What a program shows in its window, as far as it was created.
+/// The objects behind a program's window, as far as they were created.
 #[derive(Default)]
 pub(crate) struct Shown {
     pub(crate) swapchain: Option<Swapchain>,

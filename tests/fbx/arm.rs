@@ -23,7 +23,7 @@ pub(crate) fn near(got: &[Vec3], expected: &[[f32; 3]]) {
     }
 }
 
-/// Where file coordinates (x, y, z) in centimetres are: (x, z, -y) / 100.
+/// The rest positions: file coordinates (x, y, z) in centimetres become (x, z, -y) / 100.
 const REST: [[f32; 3]; 7] = [
     [0.0, 0.0, -0.5],
     [0.1, 0.0, -0.5],

@@ -1,5 +1,5 @@
-//! What lies outside of a view is not drawn, nothing else is left out, and what is far away has
-//! fewer triangles.
+//! Views leave out what lies outside of them and nothing else, and draw fewer triangles of what is
+//! far away.
 
 use crate::reference::picture::{covered, different};
 use crate::reference::rng::Rng;

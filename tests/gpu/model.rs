@@ -69,7 +69,7 @@ struct Member {
     attached: Option<Attached>,
 }
 
-/// What an instance is attached to.
+/// The parent of an attached instance.
 #[derive(Debug, Clone, Copy)]
 struct Attached {
     parent: InstanceId,
@@ -112,7 +112,7 @@ struct Expected {
     palette: Vec<u32>,
     animated: bool,
     flipped: bool,
-    /// How far the transform may be off. That of an attached instance is computed on the GPU, too.
+    /// The bound of the transform's error. For an attached instance, the GPU computes it, too.
     bound: f32,
 }
 
@@ -123,7 +123,7 @@ struct Part {
     entries: usize,
     /// The instances by their table index.
     expected: BTreeMap<u32, Expected>,
-    /// Who they are.
+    /// The lives behind the records.
     lives: BTreeMap<u32, Life>,
 }
 

@@ -211,7 +211,7 @@ fn what_is_attached_is_where_the_cpu_has_it() {
     });
 }
 
-/// What the GPU places is culled where it is, and not where the CPU last had it.
+/// Instances that the GPU places are culled where they are, not where the CPU last had them.
 #[test]
 fn views_and_rays_find_what_the_gpu_places() {
     each(|setup| {
@@ -273,7 +273,7 @@ fn views_and_rays_find_what_the_gpu_places() {
     });
 }
 
-/// What comes back from the GPU to the place that the CPU last knew is uploaded all the same.
+/// An instance that the GPU leaves at the transform that the CPU last knew is uploaded.
 #[test]
 fn what_returns_to_the_cpu_is_where_that_has_it() {
     each(|setup| {
@@ -297,7 +297,7 @@ fn what_returns_to_the_cpu_is_where_that_has_it() {
     });
 }
 
-/// What changes on an instance that the GPU places, far from where the CPU last had it.
+/// Changes on an instance are seen that the GPU places far from where the CPU last had it.
 #[test]
 fn changes_of_what_the_gpu_places_are_seen() {
     each(|setup| {

@@ -295,7 +295,7 @@ fn morph_weights_of_clips_and_of_the_caller_are_evaluated_on_the_cpu() {
     });
 }
 
-/// Where a crowd has no memory for more play records, the CPU goes on.
+/// The CPU poses instances for which a crowd has no memory for play records.
 #[test]
 fn a_crowd_without_memory_for_play_records_is_posed_all_the_same() {
     each(|setup| {
@@ -406,7 +406,7 @@ fn a_crowd_that_is_full_blends_on_the_gpu() {
     });
 }
 
-/// What is attached to instances that the GPU poses follows their joints.
+/// Objects attached to instances that the GPU poses follow their joints.
 #[test]
 fn attachments_follow_what_the_gpu_poses() {
     each(|setup| {

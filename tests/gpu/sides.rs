@@ -40,7 +40,7 @@ struct Member {
     hidden: u32,
 }
 
-/// How a frame is given up.
+/// The ways to give up a frame.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum GiveUp {
     Drop,
@@ -54,12 +54,12 @@ const GIVE_UPS: [GiveUp; 3] = [
     GiveUp::AbandonPrepared,
 ];
 
-/// What a view lists of a character: for each level, flipped or not, the table indices in order.
-/// Those that hide parts come after those that do not.
+/// A view's lists of a character: for each level, flipped or not, the table indices in order.
+/// Instances that hide parts come after the others.
 type Listed = HashMap<(u32, bool), Vec<u32>>;
 
-/// What a frame in flight recorded: for each crowd, view and character, its lists with their places
-/// in the output.
+/// The lists of a frame in flight for each crowd, view and character, with their places in the
+/// output.
 type Flight = Vec<Vec<Vec<Vec<(usize, List)>>>>;
 
 struct World {
@@ -706,7 +706,7 @@ fn a_quiet_crowd_uploads_its_views() {
     });
 }
 
-/// What is known to one side only is an error on the other.
+/// A figure that only one side knows is an error on the other.
 #[test]
 fn each_side_says_what_the_other_knows() {
     each(|setup| {

@@ -205,7 +205,9 @@ impl Module {
         all.any(|(code, _)| DISCARDS.contains(code))
     }
 
-    /// What a driver may round in its own way, in functions of these names, or in all.
+    /// Lists the instructions that a driver may round in its own way.
+    ///
+    /// It looks at functions of these names, or at all.
     fn loose(&self, among: Option<&BTreeSet<String>>) -> Vec<String> {
         let mut found = Vec::new();
         for (id, instructions) in self.reachable(&BTreeMap::new()) {

@@ -17,7 +17,7 @@ use throng::{
     SkinningStage, Spawn, Stages, View, builtin,
 };
 
-/// What is the same for a crowd of any size is found in this few instances.
+/// The instances that suffice to measure what does not depend on the size of a crowd.
 const FEW: u32 = 64;
 /// No power of two, and no multiple of 64, so that lists that double would be much too long.
 const MANY: u32 = 20_001;

@@ -1,4 +1,4 @@
-//! What the tests compare throng with: simple `f64` code, and pictures.
+//! The reference that the tests compare throng with: simple `f64` code, and pictures.
 //!
 //! The code of posing, skinning, rasterising and shading shares nothing with the crate. It reads
 //! glTF files by itself and evaluates their node tree, clips and skins as the specification says.

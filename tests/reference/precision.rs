@@ -1,4 +1,4 @@
-//! How far a device's pictures may be from exact arithmetic.
+//! Bounds of the difference between a device's pictures and exact arithmetic.
 //!
 //! The bounds follow from what Vulkan guarantees, not from what one driver does. Three things are
 //! left to a device:
@@ -37,8 +37,8 @@ pub fn motion([now, then]: [DVec2; 2]) -> DVec2 {
 /// Bound of a depth's error by roundings.
 ///
 /// Depth hardly depends on the position: its derivative is less than 1/50 in the tests' pictures.
-/// What counts is the clip position, in z and w (7 each), their quotient, the viewport (2) and the
-/// interpolation.
+/// The errors that count are those of the clip position, in z and w (7 each), their quotient, the
+/// viewport (2) and the interpolation.
 pub const DEPTH: f64 = (2.0 * 7.0 + DIVISION + 2.0 + INTERPOLATION) * ROUNDING;
 
 /// Bound of a colour's error per layer that is drawn on a pixel, for 8-bit targets.

@@ -138,8 +138,8 @@ impl Flat {
         now - then
     }
 
-    /// Where the point of a pixel is and was, in normalised device coordinates. If it was behind
-    /// the camera, it counts as not moved.
+    /// The position of a pixel's point now and before, in normalised device coordinates. If it was
+    /// behind the camera, it counts as not moved.
     fn positions(&self, at: DVec2) -> [DVec2; 2] {
         let flat = self.flat(at);
         // Perspective-correct: divided by the distance.

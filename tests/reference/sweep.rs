@@ -1,4 +1,4 @@
-//! How far tests go that try many things.
+//! The extent of tests that try many things.
 //!
 //! `cargo test` tries a part of them, so that it is quick. With `THRONG_THOROUGH` in the
 //! environment, as before a release, it tries all.

@@ -57,7 +57,7 @@ pub fn has(context: &Context, test: &str, needs: Needs) -> bool {
     false
 }
 
-/// What the driver says about itself, such as `Mesa 22.3.6 (LLVM 15.0.6)`.
+/// The driver's description of itself, such as `Mesa 22.3.6 (LLVM 15.0.6)`.
 fn driver(context: &Context) -> String {
     let mut driver = vk::PhysicalDeviceDriverProperties::default();
     let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut driver);

@@ -13,7 +13,7 @@ struct InFlight {
 
 pub struct FramesInFlight {
     list: Vec<InFlight>,
-    /// How long a frame may take, in seconds.
+    /// The most time that a frame may take, in seconds.
     pub patience_s: u64,
 }
 

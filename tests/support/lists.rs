@@ -14,7 +14,7 @@ pub struct List {
     first: u32,
     /// The most instances that it can have.
     pub most: usize,
-    /// Where the GPU writes their number, in the lists as shaders see them.
+    /// The index at which the GPU writes their number, in the lists as shaders see them.
     count_at: u32,
     pub flipped: bool,
     /// The level of detail, if the list has only one.
@@ -101,7 +101,7 @@ impl List {
         probe.run((device, cmd), &push, self.ring_palettes, most.max(1));
     }
 
-    /// What [`Self::record`] wrote: the words of each instance.
+    /// The words of each instance that [`Self::record`] wrote.
     pub fn read<'a>(&self, words: &'a [u32], entries: usize, at: usize) -> Vec<&'a [u32]> {
         let count = words[at] as usize;
         assert!(count <= self.most, "{count} of {}", self.most);

@@ -31,7 +31,7 @@ struct Own {
     mapped: (usize, usize),
 }
 
-/// What new memory is full of.
+/// The byte that fills new memory.
 const RUBBISH: u8 = 0xA7;
 
 impl OneEach {

@@ -24,7 +24,7 @@ use throng::state_machine::ParameterKind;
 use throng::{Error, Id};
 
 const FRAMES: u32 = 90;
-/// How far back a rollback goes.
+/// The number of frames that a rollback goes back.
 const BACK: u32 = 8;
 
 /// A character with everything that actors can have.

@@ -11,7 +11,7 @@ use throng::motion::{RootMotion, RootTransform};
 use throng::skeleton::Transform;
 use throng::{Error, Id};
 
-/// What a description with this root motion makes of a clip: the clip in place, and its motion.
+/// Extracts root motion by a description. Returns the clip in place, and its motion.
 ///
 /// The character has no other clip of this name.
 pub(crate) fn extract(

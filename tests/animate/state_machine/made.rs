@@ -133,7 +133,7 @@ impl Driven {
         actor.layer_status(layer).unwrap()
     }
 
-    /// What it plays, of more than no weight.
+    /// The samples that it plays with a weight above 0.
     pub(crate) fn samples(&self) -> Vec<Sample> {
         let actor = self.animator.actor(self.id).unwrap();
         let now_s = actor.time_s();

@@ -28,7 +28,7 @@ use throng::{Error, Id};
 /// has more than 20 joints.
 const BOUND: f32 = 5e-6;
 
-/// What each joint of a longer chain adds: both sides round each matrix by up to 2⁻²³.
+/// The bound's growth by each joint of a longer chain: both sides round each matrix by up to 2⁻²³.
 const BOUND_OF_JOINT: f32 = 2.4e-7;
 
 /// The most by which morph weights may differ from the CPU's, relative to 1 or the weight.

@@ -66,7 +66,7 @@ pub(super) struct Runner {
     weights: usize,
 }
 
-/// What the GPU wrote for actors, one after the other.
+/// The GPU's results for actors, one after the other.
 pub(super) struct Posed {
     pub(super) palettes: Vec<u8>,
     /// Morph weights, or `None` for an actor whose clips drive none.

@@ -18,7 +18,7 @@ pub(super) struct Saved {
     now_s: f64,
 }
 
-/// What becomes of an attached instance whose parent has another character.
+/// The fate of an attached instance whose parent has another character.
 enum Child {
     /// It follows the joint of the same name.
     Moved(u16),
@@ -27,7 +27,7 @@ enum Child {
 }
 
 impl Model {
-    /// What becomes of those that are attached to a character if a variant replaces it.
+    /// The fates of the instances attached to a character if a variant replaces it.
     fn children(&self, kind: usize, version: usize) -> Vec<(InstanceId, Child)> {
         let skeletons = [&self.kinds[kind], &self.variants[kind][version]].map(|it| it.skeleton());
         let attached = self.members.iter().filter_map(|child| {

@@ -19,8 +19,10 @@ impl Model {
         member.unwrap()
     }
 
-    /// Where an instance is now, and how far each element may be off: joints by [`APART`] of their
-    /// largest element, and products by as much of the products of the largest elements.
+    /// The current transform of an instance, and the bound of each element's error.
+    ///
+    /// Joints may be off by [`APART`] of their largest element, and products by as much of the
+    /// products of the largest elements.
     pub(super) fn world(&self, id: InstanceId) -> (Affine3A, f32) {
         let member = self.member(id);
         let Some(to) = member.attached else {
@@ -157,7 +159,7 @@ impl Model {
         flight
     }
 
-    /// Who the instances of a character are, by table index.
+    /// The lives of a character's instances, by table index.
     fn lives(&self, crowd: &Crowd, kind: usize) -> BTreeMap<u32, Life> {
         let of_kind = self.members.iter().filter(|m| m.character == kind);
         let life = |member: &Member| {
@@ -269,7 +271,7 @@ fn near(seen: &[u32], wanted: &[u32]) -> bool {
     apart(&seen, &wanted) < APART
 }
 
-/// Who had each stamp at each index of the table.
+/// The life of each stamp at each index of the table.
 pub(super) type Stamps = HashMap<(u32, u32), Life>;
 
 /// Compares the data that a frame saw with the expected data.

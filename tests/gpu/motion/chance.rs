@@ -139,7 +139,7 @@ fn whatever_happens_motion_is_what_the_model_says() {
     assert!(all.pixels > 20_000 && all.moving > 5_000 && all.posed_on_gpu > 10);
 }
 
-/// What was compared, in all frames.
+/// Counts of what was compared, in all frames.
 #[derive(Debug, Default)]
 struct Seen {
     pixels: usize,

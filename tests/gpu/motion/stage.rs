@@ -89,7 +89,7 @@ pub(crate) struct Actor {
     pub(super) key: u64,
     pub(super) character: usize,
     place: Affine3A,
-    /// Those that the caller set.
+    /// The weights that the caller set.
     weights: Option<[f32; 2]>,
     visible: bool,
     /// True if a frame was submitted while it was hidden.
@@ -487,7 +487,7 @@ impl World {
     }
 }
 
-/// How all characters are added.
+/// The description with which all characters are added.
 pub(super) fn skinned_by(method: SkinningMethod) -> CharacterDesc {
     CharacterDesc {
         method,

@@ -9,7 +9,7 @@ const COLOR_LAYOUT: vk::ImageLayout = vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL;
 const DEPTH_LAYOUT: vk::ImageLayout = vk::ImageLayout::DEPTH_STENCIL_ATTACHMENT_OPTIMAL;
 const CLEAR: [f32; 4] = [0.1, 0.2, 0.3, 1.0];
 
-/// What one layer shows.
+/// The contents of one layer.
 #[derive(PartialEq)]
 pub(crate) struct Layer {
     /// Empty if there is no such attachment.

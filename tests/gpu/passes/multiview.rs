@@ -20,7 +20,7 @@ const COLOR: vk::Format = vk::Format::R8G8B8A8_SRGB;
 const MOTION: vk::Format = vk::Format::R32G32_SFLOAT;
 const ONE: vk::SampleCountFlags = vk::SampleCountFlags::TYPE_1;
 
-/// How a picture of all eyes is drawn.
+/// The ways to draw a picture of all eyes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum How {
     /// A view for each eye, drawn into one layer after the other.

@@ -1,4 +1,4 @@
-//! Whether an export, imported again, gives the same character.
+//! An export that is imported again gives the same character.
 
 use super::{again, exported, json, model_pose, posed};
 use crate::reference::assets::files;
