@@ -99,7 +99,7 @@ impl Options {
         })
     }
 
-    /// Those of `sizes` to run. A test has fewer instances.
+    /// Returns the `sizes` to run. A test has fewer instances.
     fn sizes(&self, sizes: &[u32]) -> Vec<u32> {
         let only = |size: &&u32| {
             let only = self.only.as_ref();
@@ -233,7 +233,7 @@ fn culled(options: &Options) -> Vec<Case> {
     cases
 }
 
-/// What is left out, and who decides it, in the cases that are drawn.
+/// The detail that is kept and the stages on the GPU, in the cases that are drawn.
 const DRAWN_AS: [(Detail, OnGpu); 6] = [
     (Detail::Uncut, OnGpu::Nothing),
     (Detail::Full, OnGpu::Nothing),

@@ -1,4 +1,4 @@
-//! What a real driver's compiler makes of every pipeline variant, without a GPU.
+//! Figures of every pipeline variant from a real driver's compiler, without a GPU.
 //!
 //! Mesa's RADV is a null device if `RADV_FORCE_FAMILY` names a GPU: it compiles pipelines with the
 //! compiler of that GPU, and tells instructions, registers and estimated cycles. `scripts/isa` gets
@@ -43,7 +43,7 @@ const FAMILY: &str = "RADV_FORCE_FAMILY";
 const COLORS: [vk::Format; 1] = [vk::Format::R8G8B8A8_SRGB];
 const DEPTH: vk::Format = vk::Format::D32_SFLOAT;
 
-/// What the compiler tells of one stage of a pipeline.
+/// The compiler's figures for one stage of a pipeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Figures {
     instructions: u64,

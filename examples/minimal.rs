@@ -17,7 +17,7 @@ const WIDTH: u32 = 640;
 const HEIGHT: u32 = 480;
 const COLOR: vk::Format = vk::Format::R8G8B8A8_SRGB;
 const DEPTH: vk::Format = vk::Format::D32_SFLOAT;
-/// What throng needs for passes with `vkCmdBeginRendering`.
+/// The features that throng needs for passes with `vkCmdBeginRendering`.
 const FEATURES: Features = Features::REQUIRED.with_dynamic_rendering(true);
 
 pub(crate) fn main() -> Result<()> {

@@ -74,7 +74,7 @@ impl InView {
     }
 }
 
-/// What views leave out.
+/// The instances and the detail that views leave out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Detail {
     /// Instances outside, and detail that is smaller than a pixel, or half a pixel of poses.

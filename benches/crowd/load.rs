@@ -80,7 +80,7 @@ pub(crate) fn is_held(kind: Kind, number: usize) -> bool {
 /// The clips of the built-in character that instances play.
 pub(crate) const CLIPS: [&str; 3] = ["Walk", "Run", "Idle"];
 
-/// What instance `number` plays from its spawn on, and what it fades to at once.
+/// Returns the first play of instance `number`, and the play that it fades to at once.
 pub(crate) fn plays<'a>(
     kind: Kind,
     clips: &'a [impl AsRef<str>],

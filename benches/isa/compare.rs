@@ -48,7 +48,7 @@ fn differences(before: &[Row], after: &[Row]) -> Vec<String> {
     lines
 }
 
-/// What has grown too much.
+/// Describes the figures that have grown too much.
 fn grown(then: &Figures, now: &Figures) -> impl Iterator<Item = String> {
     let figures = [
         ("instructions", then.instructions, now.instructions),

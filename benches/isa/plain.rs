@@ -8,7 +8,7 @@ use throng::ash::vk;
 
 /// Name, vertex or compute shader, and fragment shader.
 ///
-/// What a fragment shader does not read is left out of the vertex shader.
+/// The vertex shader leaves out everything that the fragment shader does not read.
 const PLAIN: [(&str, &str, Option<&str>); 5] = [
     ("all read", "plain.vert", Some("plain.frag")),
     (

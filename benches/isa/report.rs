@@ -4,7 +4,7 @@ use crate::{FAMILIES, Figures, Outcome, Row, Table};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-/// What is compared with the reference: its pass, variant and stage, and the reference's name.
+/// Rows of the comparison: title, pass, variant, stage, and the name of the reference.
 const COMPARED: [(&str, &str, &str, &str, &str); 5] = [
     (
         "vertex, normal map",

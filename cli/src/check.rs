@@ -51,7 +51,7 @@ pub(crate) struct Args {
     space: Space,
 }
 
-/// What was found out about a file.
+/// The result of checking a file.
 struct Checked {
     name: String,
     /// True to tell what is posed on the CPU.
@@ -215,7 +215,7 @@ fn print_producers(model: &Imported, out: &mut dyn Write) -> io::Result<()> {
     }
 }
 
-/// What to change, so that the GPU can pose instances.
+/// Says which change lets the GPU pose the instances.
 fn advice(reason: CpuReason) -> &'static str {
     match reason {
         CpuReason::Blended => "masked materials (alpha cutoff) do not have to be sorted",

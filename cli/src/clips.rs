@@ -53,7 +53,7 @@ pub(crate) struct More {
 /// A character with the clips of several files.
 pub(crate) struct Extended {
     pub(crate) character: Character,
-    /// What was repaired in all files.
+    /// The repairs of all files.
     pub(crate) repairs: Vec<Repair>,
     /// Everything that did not match, one line each.
     pub(crate) remarks: Vec<String>,
@@ -107,7 +107,7 @@ pub(crate) struct Added {
     pub(crate) warning: Option<String>,
     /// Everything that did not match, one line each, and a summary of the repairs.
     pub(crate) remarks: Vec<String>,
-    /// What was repaired in the file with the clips.
+    /// The repairs of the file with the clips.
     pub(crate) repairs: Vec<Repair>,
     /// The files that were read.
     pub(crate) files: Vec<PathBuf>,

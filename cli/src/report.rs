@@ -65,7 +65,7 @@ pub(crate) fn geometry(geometry: &GeometryReport) -> Value {
     })
 }
 
-/// What an import repaired.
+/// The repairs of an import.
 pub(crate) fn repairs(repairs: &[Repair]) -> Value {
     let repair = |repair: &Repair| {
         json!({

@@ -247,7 +247,7 @@ fn json_has_the_facts_of_the_text() {
     assert_eq!((ran.status, &document(&ran.out)["files"]), (0, &json!([])));
 }
 
-/// What keeps instances on the CPU, with what to change. Faulty files have no such lines.
+/// The reasons that keep instances on the CPU are listed, with advice, but not for faulty files.
 #[test]
 fn producers_are_told() {
     let doll = concat!(

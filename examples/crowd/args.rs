@@ -134,7 +134,7 @@ pub(crate) struct Args {
     #[arg(long)]
     pub(crate) still: bool,
 
-    /// Where to skin vertices: in the vertex shader, in the skin stage on the GPU, or on the CPU.
+    /// The stage that skins vertices: the vertex shader, the skin stage on the GPU, or the CPU.
     /// The picture is the same.
     #[arg(long, value_enum, default_value = "vertex")]
     pub(crate) skin: Skin,

@@ -164,7 +164,7 @@ pub(crate) const KINDS: [Kind; 7] = [
     },
 ];
 
-/// What the built-in character's vertices are of, as their colours tell.
+/// The materials of the built-in character, which vertices tell by their colours.
 #[derive(Clone, Copy, PartialEq)]
 enum Paint {
     Skin,

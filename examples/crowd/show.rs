@@ -426,7 +426,7 @@ impl Show {
         ))
     }
 
-    /// What is known about the frames that were still in flight. The device must be idle.
+    /// Reads the figures of the frames that were still in flight. The device must be idle.
     pub(crate) fn last_readings(
         &mut self,
         context: &mut Context,

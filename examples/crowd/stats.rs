@@ -64,7 +64,7 @@ pub(crate) struct FrameLog {
     /// GPU times of an earlier frame.
     pub(crate) gpu: Vec<ScopeTime>,
     pub(crate) stats: Stats,
-    /// What each view showed. With the GPU culling, these are figures of an earlier frame.
+    /// The figures of each view. With the GPU culling, they are those of an earlier frame.
     pub(crate) views: Vec<ViewStats>,
     /// Time from the start of the previous frame to the start of this one.
     pub(crate) frame_ms: f64,
@@ -164,7 +164,7 @@ impl Log {
         passes
     }
 
-    /// What each view showed, by name.
+    /// The figures of each view, with its name.
     fn views(&self) -> impl Iterator<Item = (&'static str, &ViewStats)> {
         VIEWS.into_iter().zip(&self.last_views)
     }
@@ -332,7 +332,7 @@ pub(crate) fn side_name(side: Side) -> &'static str {
     }
 }
 
-/// Who does what, on one line.
+/// Says on one line which processor runs which stage.
 pub(crate) fn describe_stages(stages: &Stages, stats: &Stats) -> String {
     let [cull, animate] = [stages.cull, stages.animate].map(side_name);
     let posed = match stages.animate {

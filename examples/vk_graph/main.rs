@@ -111,8 +111,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(encoder.write_header()?.write_image_data(Buffer::mapped_slice(&pixels))?)
 }
 
-/// What is compatible with the render pass that vk-graph creates when it records the graph: colour,
-/// then depth. Layouts may differ. Vulkan demands that flags and dependencies are equal.
+/// Creates a render pass that is compatible with the one that vk-graph creates when it records the
+/// graph: colour, then depth. Layouts may differ. Vulkan demands equal flags and dependencies.
 fn compatible(device: &Device) -> Result<(vk::RenderPass, SubpassAttachments), Box<dyn Error>> {
     let layout = vk::ImageLayout::GENERAL;
     let attachments = [COLOR, DEPTH].map(|format| {

@@ -11,7 +11,7 @@ use throng::glam::{Quat, Vec3};
 /// has a 0.
 ///
 /// # Errors
-/// Those of [`CurveClip::new`], if the clip is not made for the character.
+/// Errors of [`CurveClip::new`], if the clip is not made for the character.
 pub(super) fn absolute(
     character: &Character,
     differences: &CurveClip,

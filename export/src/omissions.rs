@@ -1,4 +1,4 @@
-//! What an export leaves out or changes.
+//! The parts of a character that an export leaves out or changes.
 
 use throng::Id;
 use throng::character::Character;

@@ -1,4 +1,4 @@
-//! What [`throng::Crowd`] has under the same names, without an allocator.
+//! Methods of [`throng::Crowd`] under the same names, without an allocator.
 //!
 //! Parts of Vulkan are left out. Safe code could use them after the device is gone, because they do
 //! not keep it alive. So none of these compiles:
@@ -51,7 +51,7 @@ use throng::{
     InstanceMut, InstanceRef, Misfit, MoreInstances, Spawn, Stages, Stats, ViewStats, WarmUp,
 };
 
-/// What changes a [`throng::Crowd`], under the same names.
+/// Methods that change a [`throng::Crowd`], under the same names.
 impl Crowd {
     /// Adds a character, skinned by linear blending. See [`throng::Crowd::add_character`].
     ///
@@ -195,7 +195,7 @@ impl Crowd {
     }
 }
 
-/// What reads a [`throng::Crowd`], under the same names.
+/// Methods that read a [`throng::Crowd`], under the same names.
 impl Crowd {
     /// The processors that run the stages. See [`throng::Crowd::stages`].
     #[must_use]
@@ -215,7 +215,7 @@ impl Crowd {
         self.inner.stats()
     }
 
-    /// What each view showed. See [`throng::Crowd::view_stats`].
+    /// The figures of each view. See [`throng::Crowd::view_stats`].
     #[must_use]
     pub fn view_stats(&self) -> &[ViewStats] {
         self.inner.view_stats()

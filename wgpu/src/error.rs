@@ -28,7 +28,7 @@ pub enum Error {
     Limit {
         /// The name of the limit, as in [`wgpu::Limits`].
         name: &'static str,
-        /// What the descriptor needs.
+        /// The value that the descriptor needs.
         asked: u64,
         /// The limit.
         allowed: u64,
@@ -76,7 +76,7 @@ pub enum Error {
         what: &'static str,
         /// The format.
         format: wgpu::TextureFormat,
-        /// What is wrong with it.
+        /// The reason why it cannot be used.
         why: &'static str,
     },
     /// The encoder is from another [`Gpu`](crate::Gpu) than the crowd.
@@ -87,7 +87,7 @@ pub enum Error {
     OtherDevice {
         /// The use of the texture.
         what: &'static str,
-        /// What wgpu says about it.
+        /// The message of wgpu.
         text: String,
     },
     /// A texture was destroyed.
@@ -98,14 +98,14 @@ pub enum Error {
     Attachment {
         /// The field of [`wgpu::RenderPassDescriptor`], or the texture.
         what: &'static str,
-        /// What is wrong with it.
+        /// The reason why it cannot be used.
         why: &'static str,
     },
     /// wgpu rejected the attachments: formats or sample counts that are not those of the pass, a
     /// viewport that is larger than they are, a texture that was destroyed, and so on.
     #[error("wgpu rejects {what}: {source}")]
     Rejected {
-        /// What wgpu rejected.
+        /// The object or the call that wgpu rejected.
         what: &'static str,
         /// The reason.
         source: wgpu::Error,

@@ -148,7 +148,7 @@ impl SlotUse {
     }
 }
 
-/// What a command buffer of a crowd keeps from being overwritten or destroyed.
+/// The objects that a command buffer of a crowd keeps from being overwritten or destroyed.
 pub(crate) struct InFlight {
     kept: Option<(Arc<SlotUse>, Arc<Remains>, Vec<wgpu::TextureView>)>,
     queue: Weak<wgpu::Queue>,

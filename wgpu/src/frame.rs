@@ -217,7 +217,7 @@ impl Frame<'_> {
     }
 }
 
-/// What a [`throng::Frame`] has, under the same names.
+/// Methods of a [`throng::Frame`], under the same names.
 impl Frame<'_> {
     /// Makes a list of instances for views of this frame. See [`throng::Frame::make_list`].
     ///
@@ -270,7 +270,7 @@ impl Frame<'_> {
         self.inner.stats()
     }
 
-    /// What each view showed. See [`throng::Crowd::view_stats`].
+    /// The figures of each view. See [`throng::Crowd::view_stats`].
     #[must_use]
     pub fn view_stats(&self) -> &[ViewStats] {
         self.inner.crowd().view_stats()

@@ -36,7 +36,7 @@ pub struct Gpu {
     queue: Arc<wgpu::Queue>,
 }
 
-/// What lives as long as the last object that was made with it.
+/// The objects that live as long as the last object made with them.
 ///
 /// It does not own the queue: callbacks of submissions own it, and the queue owns these.
 pub(crate) struct Shared {

@@ -75,7 +75,7 @@ impl Draw {
     }
 }
 
-/// What is known about the frame begun last.
+/// The state of the frame begun last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Submission {
     /// It was not prepared, or its commands were submitted.

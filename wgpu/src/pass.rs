@@ -84,7 +84,7 @@ impl Default for PassDesc<'_> {
     }
 }
 
-/// What draws of a pass need of it.
+/// The data of a pass that its draws need.
 #[derive(Debug)]
 pub(crate) struct Pass {
     pub(crate) id: throng::PassId,
@@ -220,7 +220,7 @@ fn check_limits(gpu: &Gpu, desc: &PassDesc<'_>) -> Result<()> {
     Ok(())
 }
 
-/// What wgpu allows with a format on this device.
+/// The uses of a format that wgpu allows on this device.
 fn format_features(gpu: &Gpu, format: wgpu::TextureFormat) -> wgpu::TextureFormatFeatures {
     let features = gpu.device().features();
     match features.contains(wgpu::Features::TEXTURE_ADAPTER_SPECIFIC_FORMAT_FEATURES) {

@@ -1,4 +1,4 @@
-//! What does not fit is a typed error, and nothing is recorded.
+//! Arguments that do not fit are typed errors, and nothing is recorded.
 
 use crate::support::{
     COLOR, DEPTH, SIZE, Target, adapter, camera, desc, descriptor, gpu, idle, messages, now,

@@ -64,7 +64,7 @@ pub(crate) struct Args {
     /// Draw the posed character.
     #[arg(long, value_name = "OUT.png", value_parser = picture::png_path)]
     picture: Option<PathBuf>,
-    /// Where the vertices of --picture are skinned. The picture is the same.
+    /// The stage that skins the vertices of --picture. The picture is the same.
     #[arg(long, value_enum, default_value = "vertex", value_name = "WHERE")]
     skin: Skin,
     /// Print errors only: no notes and no names of the files that are written.

@@ -14,7 +14,7 @@ impl App {
     /// Applies an action.
     ///
     /// # Errors
-    /// Those of the crate.
+    /// Errors of the crate.
     pub(crate) fn apply(&mut self, context: &mut Context, action: Action) -> Result<()> {
         match action {
             Action::Open(path) => self.open(&path),
@@ -81,7 +81,7 @@ impl App {
     /// Does what a key or a button says.
     ///
     /// # Errors
-    /// Those of playing a clip.
+    /// Errors of playing a clip.
     pub(crate) fn command(&mut self, command: Command) -> Result<()> {
         match command {
             Command::NextView => self.settings.look = self.settings.look.next(),

@@ -77,7 +77,7 @@ pub(crate) struct App {
     pub(crate) key_times: (Option<Id<Clip>>, Vec<f64>),
     /// The boxes of the clip that plays. The first is `None` until a clip was measured.
     pub(crate) clip_boxes: (Option<Option<Id<Clip>>>, Option<ClipBoxes>),
-    /// What the names of the listed clips contain.
+    /// A text that the names of the listed clips contain.
     pub(crate) search: String,
     /// True if spring bones of a new file swing.
     pub(crate) springs: bool,
@@ -355,7 +355,7 @@ impl App {
     /// Records the picture. The panels are recorded with [`Self::record_panels`].
     ///
     /// # Errors
-    /// Those of the crowd, for example for a time or a view that is not finite. Nothing that was
+    /// Errors of the crowd, for example for a time or a view that is not finite. Nothing that was
     /// recorded may be submitted then.
     ///
     /// # Safety
@@ -430,7 +430,7 @@ impl App {
     /// Makes triangles of the panels, and uploads their textures. Call it outside of rendering.
     ///
     /// # Errors
-    /// Those of the panels' renderer.
+    /// Errors of the panels' renderer.
     pub(crate) fn paint(&mut self, context: &mut Context, output: FullOutput) -> Result<Painted> {
         let painted = Painted {
             primitives: self.egui.tessellate(output.shapes, output.pixels_per_point),
@@ -466,7 +466,7 @@ impl App {
     /// Waits until the file is loaded.
     ///
     /// # Errors
-    /// Those of the import.
+    /// Errors of the import.
     pub(crate) fn wait(&mut self, context: &mut Context) -> Result<()> {
         let started = Instant::now();
         loop {

@@ -81,7 +81,7 @@ pub(crate) struct Args {
     #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_INSTANCES)))]
     pub(crate) instances: u32,
 
-    /// Where to skin vertices.
+    /// The stage that skins vertices.
     #[arg(long, value_enum, default_value = "vertex")]
     pub(crate) skin: Skin,
 

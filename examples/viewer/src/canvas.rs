@@ -19,7 +19,7 @@ pub(crate) fn begin(color: [f32; 4]) -> Begin {
 /// Creates the image with its depth image.
 ///
 /// # Errors
-/// Those of the device.
+/// Errors of the device.
 pub(crate) fn new_target(
     context: &mut Context,
     extent: vk::Extent2D,

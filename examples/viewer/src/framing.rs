@@ -1,4 +1,4 @@
-//! What the camera shows and follows, and what casts shadows.
+//! The bounds that the camera shows and follows, and those of the shadow map.
 
 use throng::Id;
 use throng::character::Character;

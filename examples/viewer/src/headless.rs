@@ -59,7 +59,7 @@ fn wrote(path: &Path) {
 /// Opens the first file of the command line, and lets `use_it` take pictures.
 ///
 /// # Errors
-/// Those of the import, the device and `use_it`.
+/// Errors of the import, the device and `use_it`.
 pub(crate) fn with_studio<T>(
     args: &Args,
     use_it: impl FnOnce(&mut Studio<'_>) -> Result<T>,
@@ -160,7 +160,7 @@ impl Studio<'_> {
     /// Draws a picture: rows from the top, RGBA, sRGB encoded.
     ///
     /// # Errors
-    /// Those of the device, and faults that a window would show as messages.
+    /// Errors of the device, and faults that a window would show as messages.
     pub(crate) fn shoot(&mut self) -> Result<Vec<u8>> {
         self.picture(self.settling())
     }

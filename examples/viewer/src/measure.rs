@@ -11,7 +11,7 @@ impl App {
     /// Measures a paused picture once, when its frames have reached the device.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Errors of the device.
     pub(crate) fn measure_if_paused(&mut self, context: &mut Context) -> Result<()> {
         let Some(playback) = self.playback.as_ref().filter(|playback| !playback.playing) else {
             self.accuracy = None;
@@ -42,7 +42,7 @@ impl App {
     /// Measures the present pose.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Errors of the device.
     fn measure(&mut self, context: &mut Context) -> Result<()> {
         let (Some(subject), Some(playback)) = (&self.subject, &self.playback) else {
             return Ok(());

@@ -102,7 +102,7 @@ impl Canvas {
 /// Draws what the settings ask for.
 ///
 /// # Errors
-/// Those of evaluating the pose.
+/// Errors of evaluating the pose.
 pub(crate) fn draw(canvas: &Canvas, posed: Posed<'_>, settings: &Settings) -> throng::Result<()> {
     let shown = settings.overlays;
     if shown.trail {

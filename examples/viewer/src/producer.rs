@@ -15,7 +15,7 @@ use super::Result;
 use super::accuracy::{furthest_mm, posed, skinned};
 use super::scene::Scene;
 
-/// Who can pose the first instance.
+/// The producer of the first instance's pose.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Side {
     pub(crate) producer: Producer,

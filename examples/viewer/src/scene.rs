@@ -67,7 +67,7 @@ pub(crate) struct Scene {
     pub(crate) events: Vec<AnimationEvent<InstanceId>>,
     pub(crate) times: Times,
     pub(crate) stats: Stats,
-    /// What the last picture showed of the character.
+    /// The figures of the character in the last picture.
     pub(crate) shown: ViewStats,
     pub(crate) deformed: Option<Deformed>,
 }
@@ -94,7 +94,7 @@ impl Scene {
     /// Creates an empty scene with a picture of this size.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Errors of the device.
     pub(crate) fn new(
         context: &mut Context,
         extent: vk::Extent2D,

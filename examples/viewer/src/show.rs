@@ -116,7 +116,7 @@ impl App {
     /// Spawns the instances again with the present settings.
     ///
     /// # Errors
-    /// Those of the device. The settings are then those from before.
+    /// Errors of the device. The settings are then those from before.
     pub(crate) fn rebuild(&mut self, context: &mut Context) -> Result<()> {
         let (Some(subject), Some(playback)) = (&self.subject, &self.playback) else {
             return Ok(());

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::sync::Once;
 
 thread_local! {
-    /// Those of this thread: the layer calls back on the thread whose call is at fault.
+    /// The messages of this thread: the layer calls back on the thread whose call is at fault.
     static CAUGHT: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 

@@ -114,7 +114,7 @@ fn level(ui: &mut Ui, level: &mut Option<u32>, character: &Character) {
     }
 }
 
-/// What the automatic choice showed.
+/// Describes the levels of detail that the automatic choice showed.
 fn automatic(shown: &ViewStats, look: Look) -> String {
     if !matches!(look, Look::Shaded | Look::Levels) {
         return "this view shows full detail".into();

@@ -29,7 +29,7 @@ pub(super) fn show(ui: &mut Ui, app: &App) {
     ui.weak(&app.device);
 }
 
-/// What a frame drew and wrote.
+/// Describes what a frame drew and wrote.
 pub(crate) fn drawn_text(instances: usize, stats: &Stats) -> String {
     let plural = |count: u64| if count == 1 { "" } else { "s" };
     let triangles = match stats.triangles {

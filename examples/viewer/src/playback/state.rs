@@ -1,4 +1,4 @@
-//! What the instances play, and how it reaches them.
+//! The plays of the instances, and how they reach the crowd.
 
 use throng::character::{BlendAt, Character};
 use throng::clip::Clip;
