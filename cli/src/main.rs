@@ -32,8 +32,8 @@ use std::process::ExitCode;
 /// Inspects, checks, converts, poses and measures animated characters.
 ///
 /// FILE is a glTF (also VRM), EZMesh, WebGL or saved (.throng) file, or FBX if the program was
-/// built with the feature fbx. The contents of a file decide on its format. The word `builtin`
-/// stands for the built-in character.
+/// built with the feature fbx. The contents of a file decide on its format. The name `builtin`
+/// selects the built-in character.
 #[derive(Debug, Parser)]
 #[command(
     name = "throng",
