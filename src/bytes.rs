@@ -72,7 +72,7 @@ impl<'a> Reader<'a> {
         Ok(taken)
     }
 
-    /// Fails unless so many bytes remain.
+    /// Fails unless `count` bytes remain.
     pub(crate) fn expect(&self, count: usize) -> Result<()> {
         if self.bytes.len() < count {
             return Err(Error::saved(SavedFault::Ends { at: self.at as u64 }));

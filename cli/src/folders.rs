@@ -16,9 +16,9 @@ pub(crate) enum Found {
     Unreadable(PathBuf, String),
 }
 
-/// The files that a path stands for: itself, or those of a folder and the folders in it.
+/// The files of a path: itself, or those of a folder and its subfolders.
 ///
-/// Of a folder, these are the files with an extension of a format that throng reads, sorted by name
+/// In a folder, these are the files with an extension of a format that throng reads, sorted by name
 /// folder by folder. Entries whose names start with a dot are left out. A folder that several links
 /// lead to is visited once.
 pub(crate) fn files(path: &Path) -> Vec<Found> {

@@ -76,7 +76,7 @@ pub(crate) fn load_source(
     Ok(model)
 }
 
-/// True for the word that stands for the built-in character.
+/// Returns true for the name of the built-in character.
 pub(crate) fn is_builtin(path: &Path) -> bool {
     path == Path::new("builtin") && !path.exists()
 }

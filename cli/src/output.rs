@@ -24,7 +24,7 @@ pub(crate) fn is_closed_pipe(error: &io::Error) -> bool {
     error.kind() == ErrorKind::BrokenPipe || not_connected
 }
 
-/// Fails if the path stands for the standard output, where the report goes.
+/// Fails if the path is that of the standard output, where the report goes.
 pub(crate) fn check_not_stdout(path: &Path) -> Result<(), Failure> {
     if is_stdout(path) {
         let words = "OUT must be a file, because the standard output has the report. \

@@ -40,7 +40,7 @@ impl Data {
         }
     }
 
-    /// Fails if the file would be too large with so many bytes more.
+    /// Fails if the file would be too large with `bytes` more.
     pub(super) fn expect_space(&self, bytes: usize) -> Result<()> {
         let asked = (self.bytes.len() as u64).saturating_add(bytes as u64);
         if asked <= self.max_bytes {

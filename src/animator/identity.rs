@@ -1,4 +1,4 @@
-//! The names that the indices in a snapshot stand for.
+//! The names behind the indices in a snapshot.
 
 use crate::character::Character;
 use crate::clip::Clip;

@@ -113,7 +113,7 @@ impl Library {
         motion.filter(|motion| !motion.is_still())
     }
 
-    /// Checks a play request and looks up its names. `None` stands for the rest pose.
+    /// Checks a play request and looks up its names. `None` is the rest pose.
     pub(crate) fn resolve(&self, play: &Play<'_>) -> Result<Option<Resolved>> {
         expect_finite("Play::start_s", play.start_s.unwrap_or(0.0))?;
         expect_finite("Play::offset_s", play.offset_s)?;

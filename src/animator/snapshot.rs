@@ -126,7 +126,7 @@ impl ActorSnapshot {
 }
 
 impl Rows {
-    /// Empties it for so many actors of an animator, and keeps the memory.
+    /// Empties it for `count` actors of an animator, and keeps the memory.
     fn begin(&mut self, of: &Animator, count: usize) {
         (self.identity, self.now_s) = (of.library.identity, of.now_s);
         self.list.resize_with(count, Row::default);

@@ -191,7 +191,7 @@ impl Animator {
             if !record.has(PlayRecord::FLAG_STATE_MACHINE) {
                 let passing = Passing::new(*record, [from_s, local_s]);
                 let flags = sink.pass(library, &passing);
-                // What is written now is read more slowly soon after.
+                // Skip the store: a recent write would stall the next read.
                 if flags != record.flags {
                     record.flags = flags;
                 }

@@ -12,7 +12,7 @@ struct Table {
     error_m: f32,
 }
 
-/// The levels of a mannequin with these triangles in its cage and so many vertices.
+/// The levels of a mannequin with these triangles in its cage and `vertices` vertices.
 ///
 /// Errors are those in the mannequin's own clips, as a test measures them.
 pub(super) fn levels(cage: Vec<u32>, vertices: usize) -> Vec<RawLevel> {

@@ -57,7 +57,7 @@ impl Primitive {
     }
 }
 
-/// A second draw for rigid triangles must save at least one in so many loads.
+/// A second draw for rigid triangles must save at least 1 in `LEAST_SAVED` loads.
 ///
 /// A draw has a cost of its own, which a few loads do not repay.
 const LEAST_SAVED: u64 = 32;

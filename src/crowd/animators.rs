@@ -14,7 +14,7 @@ pub(super) struct Animators {
 }
 
 impl Animators {
-    /// A number that is another one after each use that may have changed an actor.
+    /// A counter that increases with every possible change to an actor.
     pub(super) fn uses(&self) -> u64 {
         self.uses
     }

@@ -61,8 +61,8 @@ pub struct Stages {
     /// The poses of instances, and their palettes.
     ///
     /// On the GPU, the CPU's work does not grow with the number of instances that play clips. Some
-    /// instances have to be posed on the CPU all the same: [`Crowd::producer`] says which, and why.
-    /// Both kinds stand in the same draws, and an instance may change from one to the other in any
+    /// instances are posed on the CPU nevertheless: [`Crowd::producer`] says which, and why. Both
+    /// kinds stand in the same draws, and an instance may change from one to the other in any
     /// frame. What their palettes move differs by at most 5e-6 of the model's size, if no chain has
     /// more than 20 joints. Far instances share poses, as far as each view allows: see
     /// [`View::pose_error_px`](super::View::pose_error_px).
@@ -77,7 +77,7 @@ impl Stages {
     /// Returns true for each of the stages cull and animate that runs on the GPU.
     ///
     /// # Errors
-    /// [`Error::Argument`] for a GPU that poses instances of which the CPU decides who is drawn.
+    /// [`Error::Argument`] if the GPU poses but the CPU culls.
     pub(super) fn on_gpu(&self, is_software: bool) -> Result<[bool; 2]> {
         let cull = match (self.cull, self.animate) {
             (Side::Auto, Side::Gpu) => true,

@@ -188,7 +188,7 @@ pub enum Culling {
     Sides,
     /// All of space.
     ///
-    /// For views that stand for others, for pipelines of the engine's own that move vertices far
+    /// For views that represent others, for pipelines of the engine's own that move vertices far
     /// out of the bounding sphere, and for deformed vertices of instances that no view sees.
     Off,
 }

@@ -33,7 +33,7 @@ pub(super) struct Limits {
 impl Display for Limits {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         let Self { min, max } = *self;
-        // The smallest positive number stands for an open lower end at 0.
+        // The smallest positive number means an open lower end at 0.
         let is_open = min == f64::MIN_POSITIVE || min == f64::from(f32::MIN_POSITIVE);
         let (low, high) = (Number(min), Number(max));
         match (is_limit(min), is_limit(max)) {

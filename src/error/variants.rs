@@ -372,7 +372,7 @@ pub enum SavedFault {
     /// The bytes do not start with the signature of a saved character.
     #[error("the bytes do not start with the signature")]
     Magic,
-    /// The file is only a pointer of Git LFS, which stands for a saved character.
+    /// The file is only a Git LFS pointer to a saved character.
     #[error("{LFS_POINTER}")]
     LfsPointer,
     /// Another version of the crate wrote the bytes, in another format.

@@ -84,7 +84,7 @@ pub struct ImportOptions {
     /// [`Imported::influence_loss`](crate::import::Imported::influence_loss) reports the
     /// displacement that this causes. `None`: no weight is dropped.
     pub max_influences: Option<u32>,
-    /// If true, skins that equal an earlier one but for a transform of their mesh share its palette
+    /// If true, skins that differ from an earlier one only by a transform share its palette
     /// entries. The default.
     ///
     /// Exporters that quantise positions write such skins. Their meshes are moved to the mesh space
@@ -100,9 +100,9 @@ pub struct ImportOptions {
     /// order, because their author chose it. [`Imported::geometry`](super::Imported::geometry) has
     /// the effect in numbers.
     ///
-    /// Set this if other data refers to triangles or vertices by index. Equal vertices are merged
-    /// and unused vertices left out all the same, and the others move up. So indices are those of
-    /// the file if the report counts no such vertices.
+    /// Set this if other data refers to triangles or vertices by index. Equal vertices are still
+    /// merged and unused vertices left out, and the others move up. So indices are those of the
+    /// file if the report counts no such vertices.
     pub keep_order: bool,
     /// If true, the file's own curves are kept:
     /// [`Character::curves`](crate::character::Character::curves).

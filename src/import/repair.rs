@@ -118,7 +118,7 @@ pub enum RepairKind {
     /// Inverse bind matrices had a last row other than 0, 0, 0, 1, which replaces it.
     #[error("last rows of inverse bind matrices set to 0, 0, 0, 1")]
     InverseBindLastRow,
-    /// The matrices of a skin are those of an earlier one but for a transform of its mesh.
+    /// A skin differs from an earlier one only by a transform of its mesh.
     ///
     /// The mesh was moved, so that both use the same palette entries. No vertex of a pose moves by
     /// more than 4e-6 of the size of the largest mesh. See
@@ -179,7 +179,7 @@ pub enum RepairKind {
     /// weakest.
     #[error("weakest influences dropped")]
     InfluencesDropped,
-    /// Several keys had the same time, which stands for a jump.
+    /// Several keys had the same time, which means a jump.
     ///
     /// The last of them keeps the time. The first moved to the next smaller number, or was dropped
     /// if that time was taken or negative. Keys between them were dropped because they never have

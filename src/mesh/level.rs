@@ -10,7 +10,7 @@ pub struct MeshLevel {
     ///
     /// All are below `vertices`. Empty if the primitive is not drawn at this level.
     pub indices: Vec<u32>,
-    /// The level uses no vertices but the first so many.
+    /// The level uses vertices `0..vertices`.
     pub vertices: u32,
     /// True if each vertex follows its strongest joint alone at this level.
     pub rigid: bool,

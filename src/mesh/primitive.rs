@@ -174,7 +174,7 @@ impl Primitive {
         ]
     }
 
-    /// The number of bytes that its joint indices take on the GPU, with so many bytes per index.
+    /// The bytes of its joint indices on the GPU, with `index_bytes` bytes per index.
     ///
     /// They are stored in blocks of four per vertex.
     pub(crate) fn joint_bytes(&self, index_bytes: u64) -> u64 {

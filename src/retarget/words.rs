@@ -2,7 +2,7 @@
 
 use crate::skeleton::role::{Finger, Side};
 
-/// The part of a body that a joint's name stands for.
+/// The part of a body that a joint's name denotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum BodyPart {
     Hips,

@@ -182,7 +182,7 @@ impl SpringState {
             self.steps += 1;
             let at_s = self.start_s + self.steps as f64 * SpringBones::STEP_S;
             let part = ((at_s - from_s) / (time_s - from_s)).clamp(0.0, 1.0) as f32;
-            // Times so large that a step is less than their precision are all the same.
+            // Times so large that a step is below their precision are equal.
             let part = if part.is_nan() { 1.0 } else { part };
             let slots = scratch.slots[..anchors].iter_mut();
             for (slot, (from, to)) in slots.zip(self.anchors.iter().zip(&scratch.targets)) {

@@ -1,4 +1,4 @@
-//! Pointers of Git LFS, which stand for files that were not downloaded.
+//! Pointers of Git LFS in place of files that were not downloaded.
 
 /// True if the bytes are a pointer of Git LFS, in this or an earlier version of its format.
 pub(crate) fn is_lfs_pointer(bytes: &[u8]) -> bool {

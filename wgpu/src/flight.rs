@@ -11,7 +11,7 @@ use throng::ash::vk;
 
 /// A crowd whose owner is gone, until the last of its commands has ended.
 ///
-/// The owner and everything that it recorded share it. Whoever drops it last destroys the crowd.
+/// The owner and everything that it recorded share it. The last one to drop it destroys the crowd.
 pub(crate) struct Remains {
     crowd: Mutex<Option<throng::Crowd>>,
     /// One for each frame index, which the commands of `Frame::prepare` set.

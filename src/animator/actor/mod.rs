@@ -324,8 +324,8 @@ impl<A: Deref<Target = Animator>> Actor<A> {
 
     /// The overrides of its morph weights.
     ///
-    /// There is one entry for each weight of its character. `None` stands for a weight that the
-    /// clips and the rest pose decide.
+    /// There is one entry for each weight of its character. `None` means that the clips and the
+    /// rest pose decide the weight.
     pub fn morph_overrides(&self) -> impl ExactSizeIterator<Item = Option<f32>> + '_ {
         let weights = self.state().weights.as_ref();
         let overridden = move |index| weights?.overridden(index);

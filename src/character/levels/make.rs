@@ -133,8 +133,8 @@ impl Character {
     /// The same character with new levels of detail instead of those that it has.
     ///
     /// Edges are collapsed by meshoptimizer-rs, which weighs influences and morph targets like
-    /// positions. Primitives are simplified to the same error, with several settings, of which the
-    /// best is taken. Triangles of blended materials keep their order. The error of each level is
+    /// positions. Primitives are simplified to the same error with several settings, and the best
+    /// result is taken. Triangles of blended materials keep their order. The error of each level is
     /// measured by this crate, in the poses of all clips, see
     /// [`MeshLevel::error_m`](crate::mesh::MeshLevel::error_m).
     ///
@@ -288,7 +288,7 @@ impl LevelOptions {
         Ok(())
     }
 
-    /// The numbers of triangles to try for a character with so many.
+    /// The numbers of triangles to try for a character with `triangles`.
     fn budgets(&self, triangles: usize) -> Vec<usize> {
         let (full, fewest) = (triangles as f32, self.fewest_triangles as f32);
         let (ratio, most) = match self.errors_m.is_empty() {
@@ -307,7 +307,7 @@ impl LevelOptions {
             .collect()
     }
 
-    /// The levels worth having, of a character of so many triangles and of this size in metres.
+    /// The levels worth having, of a character with `triangles` and a size in metres.
     fn choose(&self, tried: Vec<Tried>, triangles: usize, size: f32) -> Vec<Tried> {
         let mut chosen: Vec<Tried> = Vec::new();
         for one in tried {
@@ -421,7 +421,7 @@ fn better(a: Tried, b: Tried, budget: usize) -> Tried {
     if order.is_le() { a } else { b }
 }
 
-/// One level for each budget, with about so many triangles.
+/// One level for each budget, with about as many triangles.
 fn levels(
     prepared: &[Prepared<'_>],
     budgets: &[usize],

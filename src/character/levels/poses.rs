@@ -9,7 +9,7 @@ use crate::skeleton::Transform;
 use glam::Affine3A;
 use std::ops::Range;
 
-/// The most frames of one clip that are measured. Longer clips are measured at so many frames,
+/// The most frames of one clip that are measured. Longer clips are measured at this many frames,
 /// evenly distributed.
 const MOST_FRAMES: usize = 64;
 /// The most frames of all clips, unless there are more clips.

@@ -66,7 +66,7 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// Starts a file of so many sections.
+    /// Starts a file with `sections` sections.
     pub(super) fn new(sections: usize) -> Self {
         Self {
             bytes: vec![0; HEADER + sections * ENTRY],

@@ -205,7 +205,7 @@ fn load_mesh(skeleton: Skeleton, from: &mut Reader<'_>) -> Result<(Model, Packin
     Ok((model, packing))
 }
 
-/// Reads a count and so many elements.
+/// Reads a count, and this number of elements.
 fn load_all<T>(
     from: &mut Reader<'_>,
     mut load: impl FnMut(&mut Reader<'_>) -> Result<T>,

@@ -27,7 +27,7 @@ impl Save for Image {
         if !lengths.is_valid {
             return Err(invalid(what, "has a run without a texel of its own"));
         }
-        // `Image::rgba` allocates so many bytes later, and would panic on more.
+        // `Image::rgba` allocates these bytes later, and would panic on more.
         if texels.saturating_mul(4) > isize::MAX as u64 {
             return Err(invalid(what, "does not fit into memory"));
         }

@@ -190,7 +190,7 @@ impl Frame<'_> {
         }
     }
 
-    /// Records the stage attach. Whoever reads what it writes waits for it.
+    /// Records the attach stage. Readers need a barrier after it.
     ///
     /// # Safety
     /// As [`Self::record_prepare`], and play records were copied.

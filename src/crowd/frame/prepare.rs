@@ -85,7 +85,7 @@ impl Frame<'_> {
         self.crowd.scene.visibility.begin_posing(frame);
         self.decide_visibility(views);
         let written = self.write_all(views);
-        // Who was left to rest has no part in another attempt.
+        // After an error, wake the instances that were put to rest.
         let written = written.inspect_err(|_| self.crowd.scene.undo_rest())?;
         // SAFETY: this function has the same contract.
         unsafe { self.record_commands(cmd, &written, views) };

@@ -83,8 +83,8 @@ impl InstanceMut<'_> {
     ///
     /// It applies to all views.
     ///
-    /// A hidden instance is neither drawn nor animated. Its clips advance with time all the same,
-    /// and it can be moved like any other.
+    /// A hidden instance is neither drawn nor animated. Its clips still advance with time, and it
+    /// can be moved like any other.
     ///
     /// If no view showed an instance in the frame before, its first visible frame has no motion:
     /// for motion vectors, it had the same transform with the same pose in every view's last frame,

@@ -32,7 +32,7 @@ impl Crowd {
         while let Some(index) = self.scene.attachments.take_open() {
             if let Some(child) = self.scene.instances.id(index) {
                 self.follow(child)?;
-                // Whoever moved or was hidden has noted it.
+                // If this moved or hid the child, its own children must follow.
                 self.scene.attachments.open_noted();
             }
         }
@@ -198,7 +198,7 @@ impl Crowd {
                 }
             }
         }
-        // Those that stay were where the others took them.
+        // Survivors are already detached at their last transform.
         for gone in core::iter::once(&id).chain(&despawned) {
             self.scene.attachments.unlink(gone.index);
         }

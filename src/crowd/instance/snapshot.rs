@@ -359,7 +359,7 @@ impl Crowd {
         if members.list.len() != members.animator.len() {
             return Err(Error::invalid(
                 "snapshot",
-                "has not one actor for each instance",
+                "must have exactly one actor for each instance",
             ));
         }
         for [at, actor] in &members.list {

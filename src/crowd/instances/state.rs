@@ -170,7 +170,7 @@ pub(in crate::crowd) fn morph_words(weights: usize) -> u32 {
     }
 }
 
-/// The number of weights that so many words hold.
+/// The number of weights in `words` words.
 pub(in crate::crowd) fn weights_in(words: u32) -> u32 {
     words / 2
 }

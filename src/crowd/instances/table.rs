@@ -54,10 +54,10 @@ pub(in crate::crowd) struct Instances {
 /// Rows of a palette entry of the ring.
 const ENTRY_ROWS: u32 = 3;
 
-// The capacities, as errors name them.
 /// No range, in a record.
 const NONE: u32 = GpuInstance::NONE;
 
+// The names of the capacities in errors.
 const INSTANCES: &str = "instances (Capacity::instances, raised by Crowd::reserve)";
 const PALETTES: &str = "palette entries (Capacity::palette_entries, raised by Crowd::reserve)";
 const MORPHS: &str = "morph weights (Capacity::morph_weights, raised by Crowd::reserve)";
@@ -144,7 +144,7 @@ impl Instances {
 
     /// The table indices of the records that changed since [`Self::settle`].
     ///
-    /// An instance that died in between may be among them. Its record does no harm.
+    /// It may contain dead instances. Uploading their records is harmless.
     pub(in crate::crowd) fn changed(&self) -> &[u32] {
         &self.changed
     }
@@ -478,7 +478,7 @@ impl Instances {
         Ok(())
     }
 
-    /// Checks that so many words of deformed vertices fit, if they replace those of `before`.
+    /// Checks that `words` of deformed vertices fit, if they replace those of `before`.
     ///
     /// # Errors
     /// [`Error::Capacity`], with the name of what ran out.
@@ -502,7 +502,7 @@ impl Instances {
         Ok(())
     }
 
-    /// Checks that these instances fit if each takes so much.
+    /// Checks that the instances fit with these sizes.
     ///
     /// # Errors
     /// [`Error::Capacity`], with the name of what ran out.

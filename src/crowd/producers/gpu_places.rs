@@ -42,7 +42,7 @@ impl Default for GpuPlaces {
 }
 
 impl GpuPlaces {
-    /// Grows to so many slots, so that frames allocate nothing.
+    /// Grows to `slots` slots, so that frames allocate nothing.
     pub(in crate::crowd) fn grow(&mut self, slots: u32) {
         self.slots.grow(slots);
         let all = slots as usize;

@@ -18,7 +18,7 @@ const LENGTHS: [u32; 2] = [4, MAX_PLAYS as u32];
 /// before or after it again.
 const MAX_EPOCH_S: f64 = (1_u32 << 28) as f64;
 
-/// The play records that a crowd of so many instances has space for.
+/// The number of play records that a crowd of `instances` has space for.
 pub(in crate::crowd) fn play_capacity(instances: u32) -> u32 {
     instances.saturating_mul(LENGTHS[0]).max(LENGTHS[1])
 }

@@ -263,8 +263,8 @@ fn equal_times(times_s: &[f32]) -> usize {
     pairs.filter(|(before, time_s)| before == time_s).count()
 }
 
-/// Resolves keys with equal times, which stand for a jump. The last key of a group is the end of
-/// the jump and keeps its time. The first is the start of the jump and moves to the next smaller
+/// Resolves keys with equal times, which mean a jump. The last key of a group is the end of the
+/// jump and keeps its time. The first is the start of the jump and moves to the next smaller
 /// number, if that is free. Keys between them never have an effect and are dropped.
 ///
 /// Returns the times that remain, and the index of each among all keys.

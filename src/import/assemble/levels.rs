@@ -21,7 +21,7 @@ pub(super) struct Plan {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum PartRole {
-    /// It is drawn by itself, and has so many coarser levels.
+    /// It is drawn by itself, and has this number of coarser levels.
     Finest(usize),
     /// It is a coarser level.
     Level {

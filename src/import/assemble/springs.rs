@@ -134,8 +134,8 @@ fn checked_chain(
     Ok(chain)
 }
 
-/// Removes centers that swing, and returns the indices of their chains. The first joint of a chain
-/// stands for its parent.
+/// Removes centers that swing, and returns the indices of their chains. For the first joint of a
+/// chain, its parent counts.
 fn free_centers(skeleton: &Skeleton, bones: &mut SpringBones) -> Vec<usize> {
     let mut moved = vec![false; skeleton.len()];
     for joint in bones.chains.iter().flat_map(SpringChain::swinging) {

@@ -69,7 +69,7 @@ pub(super) fn read(
     Ok(animations)
 }
 
-/// Refuses keys at times that are not finite, with which ufbx would not come to an end.
+/// Refuses keys at times that are not finite: ufbx would loop forever.
 fn check_key_times(scene: &ufbx::Scene) -> Result<()> {
     for (index, curve) in scene.anim_curves.iter().enumerate() {
         for (key, frame) in curve.keyframes.iter().enumerate() {

@@ -142,7 +142,7 @@ fn animation(
     }
 }
 
-/// Returns true if a clip of that duration has so many frames, to half a frame. The last frame may
+/// Returns true if a clip of that duration has `frames` frames, to half a frame. The last frame may
 /// last as long as the others or end the clip.
 fn fits(stated_s: f64, frames: usize, frame_s: f64) -> bool {
     let frames = frames as f64;

@@ -21,7 +21,7 @@ pub(in crate::import) struct Images {
 
 struct LostImage {
     why: AssetFault,
-    /// True if the placeholder stands for it in a material.
+    /// True if the placeholder replaces it in a material.
     is_replaced: bool,
     /// True if a material lost a texture.
     is_left_out: bool,

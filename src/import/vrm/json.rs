@@ -1,6 +1,6 @@
 //! The JSON of the VRM extensions, as far as it is used. Only its form is checked here.
 //!
-//! `null` stands for a value that is left out, everywhere.
+//! `null` means a value that is left out, everywhere.
 
 use crate::import::json::none;
 use crate::text::{Kind, Read, ReadFault, Value, file_structs};

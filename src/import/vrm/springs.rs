@@ -153,7 +153,7 @@ fn joint1(raw: &Joint1) -> Option<SpringJoint<usize>> {
 
 /// Reads the spring bones of version 0.x.
 ///
-/// A bone stands for all nodes below it. Each turns towards its first child, and the last one
+/// A bone represents all nodes below it. Each turns towards its first child, and the last one
 /// towards a point [`LAST_BONE_M`] beyond it.
 pub(super) fn read0(springs: &Springs0, scene: &mut VrmScene<'_>) -> Result<()> {
     let root = "extensions.VRM.secondaryAnimation";

@@ -121,7 +121,7 @@ impl RootTransform {
     /// yaw. So blend once per frame.
     ///
     /// # Errors
-    /// - [`Error::Argument`](crate::Error::Argument) if there is not one weight for each motion.
+    /// - [`Error::Argument`](crate::Error::Argument) unless there is one weight for each motion.
     /// - [`Error::At`](crate::Error::At) for a weight that is not finite or is negative.
     pub fn blend(motions: &[Self], weights: &[f32]) -> Result<Self> {
         expect_len("weights", weights.len(), motions.len())?;

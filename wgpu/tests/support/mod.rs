@@ -99,7 +99,7 @@ pub(crate) fn clip_from_world() -> (Mat4, Vec3) {
     (clip_from_view * view_from_world, eye)
 }
 
-/// Towards the sun, in front of which the people stand one behind the other.
+/// The direction towards the sun. The people stand one behind the other in front of it.
 pub(crate) const SUN: Vec3 = Vec3::new(0.9, 0.3, 0.1);
 
 /// From the sun.

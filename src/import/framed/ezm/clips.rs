@@ -46,7 +46,7 @@ fn clip(index: usize, animation: Node<'_, '_>, budget: &mut Budget<'_>) -> Resul
     }
     Ok(FrameClip {
         name: name(animation, "name").into(),
-        // Tracks were checked to have so many frames.
+        // Tracks were checked to have this number of frames.
         frames: if read.is_empty() { 0 } else { frames as usize },
         frame_s,
         duration_s: duration_s.filter(|_| !read.is_empty()),
