@@ -31,8 +31,8 @@ const SPIRV_MAGIC: u32 = 0x0723_0203;
 
 /// The folders that hold shaders, relative to the shader folder.
 ///
-/// Shaders in `bench`, `example` and `test` are compiled and checked like the others, but are not part of
-/// the library.
+/// Shaders in `bench`, `example` and `test` are compiled and checked like the others, but are not
+/// part of the library.
 const FOLDERS: [&str; 4] = ["", "bench/", "example/", "test/"];
 
 /// The file extensions of shaders. Other files in these folders are ignored.

@@ -64,7 +64,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     unsafe { crowd.begin_frame(memory, 0, 0.4)? };
     let shared = Arc::new(Mutex::new((crowd, None)));
     let mut graph = Graph::default();
-    // vk-graph orders commands by what they use. This stands for all buffers of the crowd.
+    // vk-graph orders commands by what they use. This represents all buffers of the crowd.
     let order = BufferInfo::device_mem(4, vk::BufferUsageFlags::STORAGE_BUFFER);
     let order = graph.bind_resource(Buffer::create(&device, order)?);
     let image = |it, usage| Image::create(&device, ImageInfo::image_2d(640, 480, it, usage));

@@ -61,7 +61,7 @@ fn a_pass_and_a_character_create_their_pipelines_in_one_call() {
         assert_eq!(batches(), [(cache, more as u32)]);
         assert_eq!(crowd.pipelines().count(), compute + 2 * more);
         assert_eq!(objects()[PIPELINES], (compute + 2 * more) as i64);
-        // The first frame says how many came before it, but for those that every crowd has. After
+        // The first frame says how many came before it, except those that every crowd has. After
         // it, there were no more.
         for wanted in [2 * more as u32, 0] {
             let frame = unsafe { crowd.begin_frame(allocator, 0, 0.0) }.unwrap();

@@ -232,7 +232,7 @@ fn altered_published_files_never_panic() {
     assert!(good > 0, "THRONG_FBX holds no small .fbx file");
 }
 
-/// With such keys, ufbx does not come to an end.
+/// With such keys, ufbx would loop forever.
 #[test]
 fn key_times_that_are_not_finite_are_refused() {
     let of = |time: &str| take_of_version_6(time).into_bytes();

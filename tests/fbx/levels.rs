@@ -4,7 +4,7 @@ use crate::arm::import;
 use crate::ascii::{File, list};
 use throng::import::{Imported, RepairKind};
 
-/// A vault of so many columns over a square of 1 m, x (1 - x) high. In centimetres, with +Z up.
+/// A vault with `columns` over a square of 1 m, x (1 - x) high. In centimetres, with +Z up.
 fn vault(file: &mut File, columns: usize) -> u64 {
     let row = |at: usize| {
         let x = at as f64 / columns as f64;

@@ -225,7 +225,7 @@ impl Seen {
     }
 }
 
-/// A view down the −z axis, in which a metre at a distance of d metres has so many pixels over d.
+/// A view down the −z axis, and the pixels of a metre at a distance of 1 m.
 fn camera(pose_error_px: f32) -> (View, f32) {
     let view = View {
         pose_error_px,

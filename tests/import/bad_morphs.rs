@@ -330,7 +330,7 @@ fn raw_characters_are_checked() {
     );
 }
 
-/// Two nodes with morph weights, of which the last is named and driven by a clip.
+/// Two nodes with morph weights. The last is named and driven by a clip.
 fn with_weights(counts: [usize; 2]) -> throng::Result<import::Imported> {
     let node = || RawNode {
         name: Box::default(),

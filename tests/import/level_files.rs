@@ -49,7 +49,7 @@ pub(crate) fn skinned_level() -> Builder {
         -0.5, 0.0, 0.0, 0.5, 0.0, 0.0, -0.5, 2.0, 0.0, 0.5, 2.0, 0.0_f32,
     ];
     let position = b.accessor("VEC3", F32, &corners);
-    // Joint 1 is the upper one now. Two sets of influences, of which the second is unused.
+    // Joint 1 is the upper one now. The second of two sets of influences is unused.
     let joints = b.accessor("VEC4", U8, &[1_u8, 0, 0, 0].repeat(4));
     let weights = [1.0, 0.0, 0.0, 0.0_f32].repeat(2);
     let weights = [weights, [0.0, 1.0, 0.0, 0.0].repeat(2)].concat();

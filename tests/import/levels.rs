@@ -14,7 +14,7 @@ use throng::skeleton::Transform;
 /// The factor from the measured distance to the error of a level, see `MeshLevel::error_m`.
 const MARGIN: f32 = 1.1;
 
-/// Nodes with these names, each with a vault of so many columns. All are in the scene.
+/// Nodes with these names, each with a vault of this number of columns. All are in the scene.
 fn vaults(nodes: &[(&str, usize)]) -> Builder {
     let mut b = Builder::default();
     for (number, (name, columns)) in nodes.iter().enumerate() {
@@ -440,7 +440,7 @@ fn levels_have_skins_of_their_own() {
     );
 }
 
-/// The vault of 4 columns and a level of 1, with so many morph targets.
+/// The vault of 4 columns and a level of 1, with these numbers of morph targets.
 fn morphed(fine: usize, coarse: usize) -> Builder {
     let mut b = listed(&[4, 1]);
     for (mesh, (count, vertices)) in [(fine, 10), (coarse, 4)].into_iter().enumerate() {

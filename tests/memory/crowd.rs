@@ -52,7 +52,7 @@ struct Load {
     stages: Stages,
     /// Of seven instances, those of each of three characters, which share the capacity.
     shares: [u32; 3],
-    /// The capacity grows by so many instances when it is reached. `None`: all were stated.
+    /// The capacity grows by this number of instances when it is reached. `None`: all were stated.
     step: Option<u32>,
 }
 

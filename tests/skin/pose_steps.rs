@@ -13,7 +13,7 @@ use throng::{Error, Id};
 /// Times at which each clip is looked at.
 const TIMES: usize = 24;
 
-/// Every so many vertices are looked at.
+/// One in this number of vertices is looked at.
 const VERTICES: usize = 7;
 
 /// The positions of some vertices of all primitives in a clip at a time, in character space.

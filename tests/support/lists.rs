@@ -67,7 +67,7 @@ pub fn lists(frame: &Frame<'_>, view: ViewId, kind: CharacterId, instances: usiz
 }
 
 impl List {
-    /// Words of an instance with so many entries of a palette, as the probe writes them.
+    /// Words of an instance with `entries` of a palette, as the probe writes them.
     pub fn stride(entries: usize) -> usize {
         33 + 12 * entries
     }
@@ -77,7 +77,7 @@ impl List {
         1 + self.most * Self::stride(entries)
     }
 
-    /// Records the probe `test/crowd_probe.comp`, which writes the list and so many entries of each
+    /// Records the probe `test/crowd_probe.comp`, which writes the list and `entries` of each
     /// palette from the word `at` on.
     pub fn record(
         &self,

@@ -11,7 +11,7 @@ use throng::gpu_allocator::vulkan::Allocator;
 /// Gives each buffer and image a memory object of its own.
 ///
 /// On a software driver, whose memory is that of this process, each buffer ends before a page that
-/// cannot be accessed, a new one is full of rubbish, and the pages of one that was freed cannot be
+/// cannot be accessed, a new one is full of garbage, and the pages of one that was freed cannot be
 /// accessed until [`Self::release`]. So a shader that reads past its end or later than that ends
 /// the test program.
 pub struct OneEach {

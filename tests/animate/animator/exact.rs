@@ -57,7 +57,7 @@ impl Fade {
 /// Something that plays: a clip or a pose.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Voice {
-    /// `None` stands for the caller's pose.
+    /// `None` means the caller's pose.
     pub(super) clip: Option<usize>,
     pub(super) layer: u8,
     pub(super) mask: Option<usize>,

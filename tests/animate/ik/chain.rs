@@ -1,4 +1,4 @@
-//! Chains: they come to what they can reach, and keep their limits.
+//! Chains reach their targets where they can, and keep their limits.
 
 use super::bodies::{Body, RIGID, Scales, Solve, added, apart, body, narrow, scaled, wide, wide4};
 use crate::reference::maths::{self, Q, distance};

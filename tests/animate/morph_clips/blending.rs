@@ -58,7 +58,7 @@ fn weights(character: &Character, samples: &[Sample]) -> Vec<f32> {
     out
 }
 
-/// A character of so many targets with these clips, which `additive` makes additive by name.
+/// A character with `targets` targets and these clips, which `additive` makes additive by name.
 fn playing(
     targets: usize,
     clips: Vec<Vec<WeightTrack>>,

@@ -306,7 +306,7 @@ fn synchronised_blends_agree_at_any_frame_rate() {
     let exact = walked(256_000);
     let (coarse, fine) = (walked(2_000), walked(4_000));
     let off = |place: RootTransform| place.translation.distance(exact.translation);
-    // Halving the frame halves what is left, and that is millimetres of tens of metres.
+    // Halving the frame halves the error, which is millimetres in tens of metres.
     assert!(
         off(fine) < 0.6 * off(coarse),
         "{} {}",

@@ -130,7 +130,7 @@ pub(super) fn equipped(
     Some(character)
 }
 
-/// A random path of so many joints, each the parent of the next. `None` if there is none.
+/// A random path of `length` joints, each the parent of the next. `None` if there is none.
 pub(super) fn path(skeleton: &Skeleton, length: usize, rng: &mut Rng) -> Option<Vec<Id<Joint>>> {
     (0..50).find_map(|_| {
         let mut at = Id::new(rng.below(skeleton.len()) as u16);

@@ -185,7 +185,7 @@ fn the_same_time_in_any_steps_gives_the_same_states_at_the_same_times() {
         let character = made::driven(&desc).unwrap();
         let script = script(&mut rng);
         let (whole, mut want) = played(&character, &script, Vec::new);
-        // Updates that come to their end with events left are told by their length.
+        // Updates that end with events left are found by their length.
         let busiest = want
             .chunk_by(|a, b| b.time_s - a.time_s < 0.6)
             .map(<[_]>::len);

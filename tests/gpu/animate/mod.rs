@@ -34,8 +34,8 @@ const BOUND_OF_JOINT: f32 = 2.4e-7;
 /// The most by which morph weights may differ from the CPU's, relative to 1 or the weight.
 const WEIGHT_BOUND: f32 = 2e-6;
 
-/// The largest difference of an actor's morph weights from the CPU's. `None` stands for those that
-/// no clip drives.
+/// The largest difference of an actor's morph weights from the CPU's. `None` means weights that no
+/// clip drives.
 fn apart(animator: &Animator, actor: ActorId, weights: Option<&[f32]>) -> f32 {
     let Some(weights) = weights else {
         return 0.0;
@@ -245,7 +245,7 @@ fn every_asset() {
     });
 }
 
-/// A skeleton in one line of so many joints.
+/// A skeleton of `joints` joints in one line.
 fn line(joints: usize) -> Character {
     let node = |joint: usize| RawNode {
         name: format!("joint {joint}").into(),

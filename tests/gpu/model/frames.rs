@@ -228,8 +228,9 @@ impl Model {
     }
 }
 
-/// The scatter pass made the matrix for normals as the CPU does, but for the rounding of three
-/// operations on numbers up to 2.
+/// Checks that the scatter pass made the matrix for normals as the CPU does.
+///
+/// The rounding of three operations on numbers up to 2 is allowed.
 fn check_normals(seen: &GpuInstance) {
     let wanted = GpuInstance::new(&seen.world_from_model.to_affine());
     assert_eq!(seen.side, wanted.side);

@@ -53,7 +53,7 @@ pub(crate) struct Playback {
     pub(crate) springs: bool,
     /// Parameters of the state machine that the user has set.
     parameters: Vec<(Id<ParameterDesc>, Value)>,
-    /// True if a clip that does not loop has come to its end.
+    /// True if a clip that does not loop has ended.
     pub(super) ended: bool,
 }
 
