@@ -192,8 +192,8 @@ fn of_this_process() -> Outcome<Table> {
             method: kind.method,
             deforms: kind.deforms,
         })?;
-        // What kinds have in common is named after the first.
-        // Those of the stage animate come with their formats and sizes, below.
+        // A pipeline that kinds share is named after the first.
+        // The stage animate comes with its formats and sizes, below.
         for pipeline in crowd.pipelines().filter(|it| it.stage != "animate") {
             if known.contains(&pipeline.handle) {
                 continue;

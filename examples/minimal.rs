@@ -34,7 +34,7 @@ pub(crate) fn main() -> Result<()> {
 unsafe fn draw() -> Result<Vec<u8>> {
     // SAFETY: all handles belong to the device created here, which is idle when they are destroyed.
     unsafe {
-        // What an engine has anyway: instance, device, queue, allocator, command buffer,
+        // Every engine has these: instance, device, queue, allocator, command buffer,
         // attachments, and here a buffer to read the picture from. The entry outlives all others.
         let entry = ash::Entry::load()?;
         let info = vk::ApplicationInfo::default().api_version(Device::API_VERSION);
@@ -174,7 +174,7 @@ unsafe fn create_device(instance: &ash::Instance) -> Result<Created> {
         let queue = vk::DeviceQueueCreateInfo::default().queue_family_index(family);
         let queues = [queue.queue_priorities(&[1.0])];
         let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues);
-        // What this program itself needs, for its barriers.
+        // This program itself needs these, for its barriers.
         let own = vk::PhysicalDeviceSynchronization2Features::default();
         let mut own = own.synchronization2(true);
         let mut chain = FeatureChain::new(FEATURES);

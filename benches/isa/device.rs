@@ -46,8 +46,8 @@ impl Compiler {
             let mut statistics =
                 vk::PhysicalDevicePipelineExecutablePropertiesFeaturesKHR::default()
                     .pipeline_executable_info(true);
-            // What every GPU has that this compiles for. Without it, vertex shaders read where
-            // the lists of the stage cull start.
+            // Every GPU here has this feature. Without it, vertex shaders read where the lists of
+            // the stage cull start.
             let enabled = Features::REQUIRED
                 .with_dynamic_rendering(true)
                 .with_draw_indirect_first_instance(true);

@@ -125,7 +125,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure::Output(error)) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(failure) => {
-            // What was found before the failure. If it cannot be written, the failure counts.
+            // The results before the failure. If they cannot be written, the failure counts.
             let _ = out.flush();
             fail(&failure)
         }

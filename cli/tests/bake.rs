@@ -317,7 +317,7 @@ fn results_take_the_place_of_a_file() {
     assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
     assert!(std::fs::read_to_string(&out).unwrap().contains("\nf 1"));
     assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 3);
-    // What is no file is written to directly.
+    // An output that is no file is written to directly.
     assert!(ok(&["pose", "builtin", "--obj", "/dev/stdout"]).contains("\nf 1"));
     ok(&["pose", "builtin", "--obj", "/dev/null"]);
     let words = fails(3, &["pose", "builtin", "--obj", "/dev/full"]);

@@ -263,7 +263,7 @@ fn cover(channels: &mut [Channel], start_s: f32, end_s: f32) {
     };
     if starts_late && keys.values.len() >= row {
         let first = level(&keys.values[..row]);
-        // What leads to the first key has no effect in the original.
+        // The tangent into the first key has no effect in the original.
         if is_spline {
             keys.values[..width].fill(0.0);
         }

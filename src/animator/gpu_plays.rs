@@ -101,7 +101,7 @@ fn convert<'c>(
     out: &mut Vec<GpuPlay>,
 ) -> core::result::Result<(), CpuReason> {
     let local_s = clock.local_s(now_s);
-    // Those that have faded out, or never had a weight, are not seen again.
+    // Records that have faded out, or never had a weight, are not seen again.
     let seen = records.iter().filter(|record| {
         let comes = record.to_weight > 0.0 || record.fade_end_s() > local_s;
         comes || record.weight_at(local_s) > 0.0

@@ -268,7 +268,7 @@ impl Animator {
                 wakes_s = local_s;
             }
         }
-        // What is visited with the next update in any case needs no search for its next event.
+        // An actor that the next update visits in any case needs no search for its next event.
         if wakes_s > local_s {
             let next = |record| next_s(library, record, local_s, !actor.is_silent);
             wakes_s = records.iter().map(next).fold(wakes_s, f64::min);

@@ -190,7 +190,7 @@ impl WakeWheel {
     fn take(&mut self, now_s: f64, due: &mut Vec<u32>) {
         self.take_list(NEXT, f64::INFINITY, due);
         let now = step_of(now_s);
-        // Those of a whole turn are all lists. Their times say which of them are due.
+        // A whole turn passes all lists. The times say which of their actors are due.
         let first = self.step.clamp(now.saturating_sub(LISTS as i64 - 1), now);
         for step in first..=now {
             self.take_list(list_of(step), now_s, due);

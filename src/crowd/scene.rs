@@ -113,7 +113,7 @@ impl Scene {
         for index in self.animated.rested.drain(..) {
             self.visibility.activate(index);
         }
-        // What the CPU wrote may not have been copied to the device.
+        // The CPU's writes may not have been copied to the device.
         self.animated.forget();
     }
 

@@ -39,7 +39,7 @@ impl Repair {
         let mut groups: Vec<(&Self, u64, u64)> = Vec::new();
         let mut group_of = HashMap::new();
         for repair in repairs {
-            // What is left out is named by the part.
+            // The part names what is left out.
             let is_named = repair.kind == RepairKind::LeftOut;
             let part = is_named.then(|| without_indices(&repair.object.part));
             let kinds = (repair.object.kind, repair.kind.to_string());

@@ -175,7 +175,7 @@ mod decoded {
     /// first folders, and the same with the extensions of other formats.
     fn candidates(name: &str) -> Vec<String> {
         let name = name.trim().replace('\\', "/");
-        // What stands before the last of these cannot be followed.
+        // The parts up to the last of these cannot be followed.
         let is_step = |part: &&str| matches!(*part, "" | "." | "..") || part.contains(':');
         let parts: Vec<&str> = name.split('/').collect();
         let first = parts.iter().rposition(is_step).map_or(0, |at| at + 1);

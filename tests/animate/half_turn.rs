@@ -38,7 +38,7 @@ fn half_turn(rng: &mut Rng) -> [Quat; 2] {
     let tiny = [4.5e-11, 0.0, 1e-30, 3e-8, 4e-7][rng.below(5)] * [1.0, -1.0][rng.below(2)];
     let sign = |rng: &mut Rng| [1.0, -1.0][rng.below(2)];
     match rng.below(4) {
-        // Those of the model `box_animated`.
+        // The turns of the model `box_animated`.
         0 => {
             let to = [
                 Quat::from_xyzw(1.0, 0.0, 0.0, tiny),

@@ -381,7 +381,7 @@ fn sections_are_known_or_optional() {
             "humanoid"
         ]
     );
-    // What a later version adds is skipped, wherever it is, unless it is required.
+    // A section of a later version is skipped, wherever it is, unless it is required.
     for at in 0..=all.len() {
         let mut more = all.clone();
         more.insert(at, extra(0));

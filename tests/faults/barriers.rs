@@ -220,7 +220,7 @@ fn unordered(commands: &[Command]) -> Option<usize> {
                     before.0.contains(Stage::TRANSFER) && before.1.contains(Access::TRANSFER_WRITE);
                 let from_compute = before.0.contains(Stage::COMPUTE_SHADER)
                     && before.1.contains(Access::SHADER_WRITE);
-                // What goes to the host is not read by shaders.
+                // Shaders do not read data for the host.
                 if let Some(before) = before_copy.take()
                     && after.0 == Stage::HOST
                 {

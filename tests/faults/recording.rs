@@ -323,7 +323,7 @@ fn nothing_is_allocated_for_a_rollback() {
                 let crowd = &mut crowd;
                 let ((), made) = allocations(|| {
                     crowd.snapshot_into(saved);
-                    // What is undone: another clip, a spawn and a despawn.
+                    // These are undone: another clip, a spawn and a despawn.
                     let id = ids[2 + step as usize];
                     crowd
                         .instance_mut(id)

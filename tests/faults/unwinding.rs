@@ -311,7 +311,7 @@ fn a_pass_that_fails_is_not_there() {
                 "vkCreateShaderModule"
             ])
         );
-        // Those of scatter and skin, of the stages that run on the GPU, and of skin for the
+        // The pipelines of scatter and skin, of the GPU's stages, and of skin for the
         // drawing's mesh. Two materials in the drawing, before and after instances had deformed
         // vertices. Two materials in this pass.
         let on_gpu = |side, count| if side == Side::Gpu { count } else { 0 };

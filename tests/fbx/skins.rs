@@ -80,7 +80,7 @@ fn instances_of_a_skinned_mesh_are_in_one_place() {
         };
         assert_eq!(weighted(first), weighted(second));
     }
-    // Those that stand in one place anyway are not reported.
+    // Instances in one place anyway are not reported.
     let (mut file, numbers) = arm();
     let shift = [("GeometricTranslation", [0.0, 50.0, 0.0])];
     let node = file.node("Second", "Mesh", 0, &shift);

@@ -146,7 +146,7 @@ fn features_are_enabled_in_the_structures_that_an_engine_chains() {
     let kept = (v12.timeline_semaphore, v10.features.fill_mode_non_solid);
     assert_eq!(kept, (vk::TRUE, vk::TRUE));
 
-    // Those of vk-graph.
+    // The features of vk-graph.
     let mut v11 = vk::PhysicalDeviceVulkan11Features::default();
     let mut v12 = vk::PhysicalDeviceVulkan12Features::default();
     let mut sync = vk::PhysicalDeviceSynchronization2Features::default().synchronization2(true);

@@ -159,7 +159,7 @@ fn every_reason_is_told() {
         it.play(walk).unwrap();
         let stats = stage.frame(setup, 0.6);
         assert_eq!((stats.posed_on_gpu, stats.animated), (5, 2));
-        // What stands is not posed by the CPU either.
+        // The CPU does not pose still instances either.
         let mut it = stage.crowd.instance_mut(walker).unwrap();
         it.pause();
         let stats = stage.frame(setup, 0.7);

@@ -382,7 +382,7 @@ fn poses_without_memory_are_the_nearest_ones() {
         }
         let stats = stage.stats(setup, 0.4, &[camera]);
         assert_eq!((stats.shared_poses, stats.poses_without_memory), (0, 4));
-        // What the CPU poses comes first.
+        // Instances that the CPU poses come first.
         let rest = stage.character.skeleton().rest_pose();
         for number in [5, 6] {
             let mut it = stage.crowd.instance_mut(stage.members[number].0).unwrap();

@@ -177,7 +177,7 @@ impl World {
                 let allocator = &mut setup.context.allocator();
                 crowd.reserve(allocator, &more).unwrap();
             }
-            // What the GPU counted before is not kept.
+            // Earlier counts of the GPU are not kept.
             self.reports = [None, None];
         }
         let id = self.kinds[kind].0;

@@ -243,7 +243,7 @@ const FACES: [&str; 2] = ["throng_scale_to_one", "throng_faces"];
 fn positions_are_precise_in_all_passes() {
     let depth = Module::of("depth.vert");
     assert_eq!(depth.loose(None), [""; 0]);
-    // What the depth pass calls is what leads to a position. It is as precise in all other shaders.
+    // Functions of the depth pass lead to a position. They are as precise in all other shaders.
     let reached = depth.reachable(&BTreeMap::new());
     let names: BTreeSet<String> = reached
         .keys()

@@ -94,7 +94,7 @@ fn nodes_that_a_node_lists_are_its_levels() {
         .collect();
     assert_eq!(counts, [6, 4]);
     assert_eq!(parts(&c), ["n0"]);
-    // What stands still follows the joint of the finest level.
+    // A still part follows the joint of the finest level.
     assert_eq!(c.skeleton().len(), 1);
     // The others may be in the scene, or listed one after the other.
     let mut all = listed(&[4, 2, 1]);

@@ -122,7 +122,7 @@ fn meshes_with_grids_of_their_own_share_entries() {
     // Two of the six grids are equal.
     assert_eq!(apart.character.palette().len(), 5 * one_skin);
     compare(&together.character, &apart.character);
-    // What an exporter writes without quantising.
+    // An exporter writes this without quantising.
     compare_with_rounding(&together.character, &import(parts(), true).character);
 }
 

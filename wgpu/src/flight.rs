@@ -109,7 +109,7 @@ impl Slot {
     }
 
     fn is_free(&self) -> bool {
-        // What happened before the last use ended is visible.
+        // Everything before the end of the last use is visible.
         self.0.load(Ordering::Acquire) == 0
     }
 }

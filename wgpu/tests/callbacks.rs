@@ -85,7 +85,7 @@ fn that_fail_fail_no_frame() {
                 populate(&mut crowd);
             }
         }
-        // Those that the poll before a frame calls reach the handler.
+        // Errors of callbacks that the poll before a frame calls reach the handler.
         assert_eq!(
             reported.load(Ordering::Relaxed),
             if direct { 12 } else { 0 }

@@ -144,7 +144,7 @@ fn keep_what_is_removed() {
         }
         assert_eq!(different(&read(&gpu, &targets[1].color), &before, 0), 0);
         assert!(different(&read(&gpu, &targets[2].color), &before, 0) > 500);
-        // What was removed is freed once all frame indices have begun again.
+        // Removed objects are freed once all frame indices have begun again.
         populate(&mut crowd);
         for _ in 0..4 {
             idle(&gpu);
@@ -189,7 +189,7 @@ fn survive_encoders_that_are_not_submitted() {
         assert!(covered(&pictures[0]) > 500);
         assert_eq!(different(&pictures[0], &pictures[1], 0), 0);
         messages::expect_none();
-        // What is forgotten is never destroyed, and the layer would say so.
+        // Forgotten objects are never destroyed, and the layer would say so.
         mem::forget((crowd, gpu));
     }
 }

@@ -162,7 +162,7 @@ fn command_buffers_are_rejected_by_wgpu() {
 #[test]
 fn draws_that_race_with_the_next_frame() {
     let (gpu, mut crowd, pass, target) = start(2, Stages::default());
-    // What comes too late for `Encoder::submit` to see is rejected by wgpu.
+    // wgpu rejects draws that are too late for `Encoder::submit` to see.
     gpu.device()
         .on_uncaptured_error(std::sync::Arc::new(|error| {
             let text = error.to_string();

@@ -39,7 +39,7 @@ impl<'a> Figures<'a> {
         }
         let cells: Vec<Vec<String>> = rows.iter().map(Row::cells).collect();
         write!(self.out, "{}", table(name, &cells))?;
-        // What comes next takes long.
+        // The next part takes long.
         Ok(self.out.flush()?)
     }
 

@@ -72,7 +72,7 @@ impl App {
         }
         match done {
             Ok(()) => *playback = changed,
-            // What was changed already is undone; a fault here would be the same one.
+            // Changes so far are undone; a fault here would be the same one.
             Err(_) => _ = playback.apply(self.scene.world()),
         }
         done

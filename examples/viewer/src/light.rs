@@ -35,7 +35,7 @@ impl Light {
     /// Sun and sky. At strength 1, a matt white surface that faces the sun is just below the
     /// brightest white of the picture: sun and sky add up to less than 1 in every direction.
     pub(crate) fn lighting(&self) -> Lighting {
-        // What the user has typed may be no number.
+        // The user's text may be no number.
         let sun_direction = Some(self.sun_direction()).filter(|direction| direction.is_finite());
         let strength = if self.strength.is_finite() {
             self.strength.clamp(0.0, LARGEST)

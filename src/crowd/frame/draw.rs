@@ -92,7 +92,7 @@ impl Frame<'_> {
             };
             recorder.begin(shadow);
             recorder.solid();
-            // What the GPU counted of this view some frames ago.
+            // The GPU's counts of this view, some frames ago.
             let late = crowd.frame.read_back.get(view.index as usize);
             crowd
                 .frame

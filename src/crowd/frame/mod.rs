@@ -117,7 +117,7 @@ impl Crowd {
         self.frame.may_be_abandoned = false;
         self.frame.begun = None;
         if time_s < self.time_s {
-            // What stands may move again.
+            // Still instances may move again.
             self.scene.activate_all();
         }
         self.time_s = time_s;

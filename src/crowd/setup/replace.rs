@@ -123,7 +123,7 @@ impl Crowd {
             scene.visibility.set_on_cpu(*member, new.slot.is_none());
             scene.visibility.activate(*member);
             if let Some(poses) = &mut scene.gpu_poses {
-                // What they play has other numbers now.
+                // Their plays have other numbers now.
                 poses.leave((id.0, *member), CpuReason::Chosen);
             }
         }

@@ -197,7 +197,7 @@ impl Counts {
         for (vertex, _) in offsets() {
             let copies = base.copies(*vertex).len();
             count += copies;
-            // Those of vertices outside the primitive take time too.
+            // Offsets of vertices outside the primitive take time too.
             self.elements = self.elements.saturating_add(copies.max(1) as u64);
         }
         let cap = budget.options.max_morph_elements;

@@ -138,7 +138,7 @@ impl Model<'_> {
             self.shown() == wanted,
             "poses of the caller keep their joints"
         );
-        // What was adopted is consistent, so it can be saved and restored.
+        // The adopted state is consistent, so it can be saved and restored.
         let snapshot = self.animator.snapshot();
         self.animator.restore(&snapshot).unwrap();
         assert!(self.shown() == wanted);

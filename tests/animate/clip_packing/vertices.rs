@@ -309,7 +309,7 @@ fn sockets_stay_in_the_bound() {
     let plain = builtin::mannequin().unwrap().character;
     let hand = usize::from(character.skeleton().joint("RightHand").unwrap());
     let tip = tip.map(f64::from);
-    // Those around the joint are at its axes, too, so the distances are equal.
+    // The points around the joint are at its axes, too, so the distances are equal.
     let around = points(&character)[hand].map(|near| [0, 1, 2].map(|axis| tip[axis] + near[axis]));
     let places = [&[tip][..], &around].concat();
     let mut rng = Rng::new(33);

@@ -89,7 +89,7 @@ fn plays(name: &str, character: &Character, method: SkinningMethod, rounds: usiz
         let actor = stage.animator.actor(stage.actor).unwrap();
         shows |= actor.shows_pose();
         if shows && method != SkinningMethod::Linear {
-            // What the pose had may still fade out, so start anew.
+            // The pose before may still fade out, so start anew.
             stage.animator.remove(stage.actor).unwrap();
             stage.actor = stage.animator.add(Play::REST).unwrap();
             shows = false;

@@ -107,7 +107,7 @@ impl Model {
     fn despawn(&mut self, crowd: &mut Crowd) {
         let at = self.rng.below(self.members.len());
         let mut doomed = vec![self.members[at].id];
-        // What is attached goes, too, or stays where it is.
+        // Attached instances go, too, or stay where they are.
         for at in 0.. {
             let Some(id) = doomed.get(at).copied() else {
                 break;

@@ -22,7 +22,7 @@ const KNOWN: &[Known] = &[
         "ImageBarrierAccessLayout",
         "VK_ACCESS_2_SHADER_SAMPLED_READ_BIT: accessMask",
     ),
-    // What SPIR-V 1.6 has instead needs `maintenance4`, which is not required.
+    // SPIR-V 1.6 has another form, which needs `maintenance4`, which is not required.
     ("SpirvDeprecated_WorkgroupSize", "LocalSizeId"),
 ];
 

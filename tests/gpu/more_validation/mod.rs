@@ -116,7 +116,7 @@ fn planted_faults_are_found() {
     let before = found();
     planted::one_buffer_at_a_time(&setup);
     let practice = found();
-    // What the GPU saw may be told later, but before the device is gone. On a busy machine, the
+    // The GPU's findings may come later, but before the device is gone. On a busy machine, the
     // layer sometimes gives up waiting for it, so there are several tries.
     let out_of_bounds = |message: &Message| message.text.contains("out of bounds");
     let mut access = Vec::new();

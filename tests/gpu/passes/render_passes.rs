@@ -244,7 +244,7 @@ fn a_device_needs_buffer_addresses_alone() {
         let drawn = depths.filter(|depth| **depth != 1_f32.to_ne_bytes());
         assert!(drawn.count() > 500);
 
-        // What does not fit is named.
+        // The error names what does not fit.
         let mut refused = |desc: PassDesc<'_>| {
             let error = unsafe { crowd.create_pass(&desc) }.unwrap_err();
             error.to_string()

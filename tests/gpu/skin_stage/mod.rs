@@ -270,7 +270,7 @@ fn deformed_vertices_are_those_of_the_twin_and_the_definitions() {
                 word += words as usize;
             }
             if stages().animate == Side::Cpu {
-                // What the GPU counts is known some frames later.
+                // The GPU's counts are known some frames later.
                 assert_eq!(frame.stats().skinned as usize, members.len() * 6);
             }
             to_host(&context.device, cmd);

@@ -295,7 +295,7 @@ impl Model {
         }
         assert!(word <= READBACK_WORDS);
         if stages().animate == Side::Cpu {
-            // What the GPU counts is known some frames later.
+            // The GPU's counts are known some frames later.
             assert_eq!(frame.stats().skinned as usize, flight.len());
         }
         to_host(&context.device, cmd);
