@@ -69,8 +69,8 @@ fn measure() -> Outcome {
         _ => 31,
     };
     let mut rows = Vec::new();
-    // `only=Rotations(24)`, optionally followed by `,1000`, runs only these loads, and `only=updates`
-    // none of them.
+    // `only=Rotations(24)`, optionally followed by `,1000`, runs only these loads, and
+    // `only=updates` none of them.
     let only = arguments.iter().find_map(|one| one.strip_prefix("only="));
     for (who, instances) in LOADS {
         if only.is_some_and(|only| !format!("{who:?},{instances}").contains(only)) {

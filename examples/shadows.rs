@@ -93,7 +93,8 @@ pub(crate) fn picture(pixel: Option<[u32; 2]>) -> Result<(), Box<dyn Error>> {
     populate(&mut context, &mut crowd)?;
     draw(&mut context, &mut crowd, &target, &passes, &shadow)?;
     if let Some(pixel) = pixel {
-        // As after a click: the ray meets what the last frame shows, and the next one shows the tint.
+        // As after a click: the ray meets what the last frame shows, and the next one shows the
+        // tint.
         pick(&mut crowd, pixel)?;
         draw(&mut context, &mut crowd, &target, &passes, &shadow)?;
     }

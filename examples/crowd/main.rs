@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! args ─▶ model ─────────▶ layout, flow ─▶ scene ────▶ show ─┬▶ window
-//!         roles, measure   who is where    director: who     └▶ headless ─▶ crowd.png, table, stats
+//!         roles, measure   who is where    director: who     └▶ headless ─▶ crowd.png, table, JSON
 //!                                          does what when
 //! ```
 

@@ -57,7 +57,8 @@ impl Stretch {
 
 impl Character {
     /// Returns true if products of the scales of joints that move a primitive could overflow or
-    /// vanish, in the rest pose, a clip or a blend of clips. Poses of the caller are not considered.
+    /// vanish, in the rest pose, a clip or a blend of clips. Poses of the caller are not
+    /// considered.
     pub(crate) fn has_extreme_scales(&self, primitive: &Primitive) -> bool {
         let joints = self.skeleton().joints();
         let mut chain: Vec<Stretch> = Vec::with_capacity(joints.len());

@@ -33,8 +33,8 @@ pub struct ClipOptions {
     /// - the outermost positions to which morph weights from 0 to 1 can move vertices;
     /// - six points around each joint, 3 cm away along its axes in both directions. Points between
     ///   them are off by no more than the worst of the six;
-    /// - six such points around each [`Socket`](crate::skeleton::Socket) that the character has when
-    ///   the clip is packed. Put a socket at the end of a long attachment.
+    /// - six such points around each [`Socket`](crate::skeleton::Socket) that the character has
+    ///   when the clip is packed. Put a socket at the end of a long attachment.
     ///
     /// Further away from a joint than all of its points, errors grow in proportion to the distance.
     ///

@@ -89,8 +89,8 @@ pub struct ImportOptions {
     ///
     /// Exporters that quantise positions write such skins. Their meshes are moved to the mesh space
     /// of the earlier skin, which is reported as
-    /// [`RepairKind::SkinShared`](crate::import::RepairKind::SkinShared). If false, every mesh keeps
-    /// the positions of the file.
+    /// [`RepairKind::SkinShared`](crate::import::RepairKind::SkinShared). If false, every mesh
+    /// keeps the positions of the file.
     pub share_binds: bool,
     /// If true, triangles and vertices keep the file's order.
     ///

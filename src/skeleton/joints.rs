@@ -159,7 +159,7 @@ pub struct Skeleton {
 impl Skeleton {
     /// The most joints that a skeleton can have.
     ///
-    /// Indices are 16 bits wide, and the last one stands for "no joint".
+    /// Indices are 16 bits wide, and the last one means "no joint".
     pub const MAX_JOINTS: usize = NO_PARENT as usize;
 
     /// The joints, parents first.

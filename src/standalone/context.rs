@@ -71,8 +71,8 @@ impl fmt::Debug for Handles {
 /// [`THRONG_DEVICE`](super::DEVICE_VARIABLE) names.
 ///
 /// Objects that are still alive when the context is dropped keep the device and their memory. When
-/// the last of them is dropped, everything that was dropped without `destroy` is destroyed, and then
-/// the device. If the driver cannot wait for the device, it and all objects are leaked.
+/// the last of them is dropped, everything that was dropped without `destroy` is destroyed, and
+/// then the device. If the driver cannot wait for the device, it and all objects are leaked.
 ///
 /// The Vulkan loader and the drivers stay in memory until the process ends, because threads that
 /// used a driver can crash after it is unloaded.

@@ -25,8 +25,8 @@ pub(super) struct Candidate {
 
 /// The best device that meets all requirements.
 ///
-/// A device that cannot be inspected is rejected, so that a failing driver does not hide the devices
-/// of the others.
+/// A device that cannot be inspected is rejected, so that a failing driver does not hide the
+/// devices of the others.
 pub(super) fn choose(owner: &InstanceOwner, surface: Option<&Surface>) -> Result<Candidate> {
     // SAFETY: the instance is alive.
     let found = match unsafe { owner.instance.enumerate_physical_devices() } {

@@ -204,8 +204,8 @@ fn a_read_only_file_is_not_replaced() {
     set(false);
 }
 
-/// Since 2016, Windows replaces a file that another program has open, which keeps the old one. Where
-/// it cannot, as in wine 8, nothing changes.
+/// Since 2016, Windows replaces a file that another program has open, which keeps the old one.
+/// If it cannot, as in wine 8, nothing changes.
 #[cfg(windows)]
 #[test]
 fn a_file_that_is_open_is_replaced_or_stays() {

@@ -4,8 +4,8 @@
 //! saw of a frame is compared when its frame index is begun again: the lists of visible instances,
 //! every record and every palette, bit for bit. Palettes that the GPU computed, and transforms of
 //! attached instances, are compared within a bound. What instances play decides which side poses
-//! them, and changes it in any frame. Characters are replaced, and the crowd goes back to snapshots.
-//! An access outside the crowd's buffers ends the program.
+//! them, and changes it in any frame. Characters are replaced, and the crowd goes back to
+//! snapshots. An access outside the crowd's buffers ends the program.
 
 mod changes;
 mod frames;

@@ -26,8 +26,8 @@ fn parts() -> RawCharacter {
     raw
 }
 
-/// Puts each primitive on a grid of its own, as an exporter that quantises to 14 bits: positions are
-/// whole numbers, and the grid goes into the inverse bind matrices.
+/// Puts each primitive on a grid of its own, as an exporter that quantises to 14 bits: positions
+/// are whole numbers, and the grid goes into the inverse bind matrices.
 fn quantised(raw: &RawCharacter, grids: &[Mat4]) -> RawCharacter {
     let mut raw = raw.clone();
     let skin = raw.skins[0].clone();

@@ -69,7 +69,8 @@ fn what_is_destroyed_with_another_context_waits_for_its_own() {
 fn submit(context: &mut Context, (buffer, target, frames): &mut (Buffer, Target, Frames)) {
     let device = context.device.clone();
     let frame = frames.begin(context).expect("a frame");
-    // SAFETY: the frame is recording, and the device is waited for before the objects are destroyed.
+    // SAFETY: the frame is recording, and the device is waited for before the objects are
+    // destroyed.
     unsafe {
         device.cmd_fill_buffer(frame.cmd, buffer.handle(), 0, vk::WHOLE_SIZE, 7);
         target.begin(&device, frame.cmd, &Begin::default());

@@ -5,8 +5,8 @@ use crate::support::probe::spirv;
 use throng::ash::vk;
 use throng::standalone::{Context, Formats};
 
-/// A pipeline that writes depth alone. `variant` is specialization constant 0 of its shader, if that
-/// has one, and `dynamic` are its dynamic states.
+/// A pipeline that writes depth alone. `variant` is specialization constant 0 of its shader, if
+/// that has one, and `dynamic` are its dynamic states.
 pub fn depth_pipeline(
     context: &Context,
     formats: Formats,

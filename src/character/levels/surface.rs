@@ -26,8 +26,8 @@ const LEAF: usize = 4;
 
 /// The most nodes that a search visits.
 ///
-/// It visits about 20 of a usual character, and rarely 150. But if triangles are long and lie across
-/// each other, a point is inside the boxes of most nodes, and no tree of boxes helps.
+/// It visits about 20 of a usual character, and rarely 150. But if triangles are long and lie
+/// across each other, a point is inside the boxes of most nodes, and no tree of boxes helps.
 const MOST_NODES: usize = 512;
 
 /// A tree of boxes over the triangles of a mesh.

@@ -50,9 +50,9 @@ pub struct DrawBindings {
 /// `throng_instance(list, gl_InstanceIndex)`. If `throng_hides(instance, hidden[0], hidden[1])` is
 /// true, the instance hides the primitive. Then all its vertices go to one point.
 ///
-/// A pipeline that has the draw's [`variant`](PrimitiveDraw::variant) as a constant deforms vertices
-/// bit for bit as the crowd's own passes do. Without it, coarse levels that follow one joint for each
-/// vertex are blended from all influences.
+/// A pipeline that has the draw's [`variant`](PrimitiveDraw::variant) as a constant deforms
+/// vertices bit for bit as the crowd's own passes do. Without it, coarse levels that follow one
+/// joint for each vertex are blended from all influences.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct IndirectDraw {
     /// The primitive, its part of the index buffer, and how to draw it.

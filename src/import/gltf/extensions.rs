@@ -10,8 +10,8 @@ use crate::import::fault::fault;
 
 pub(super) const DRACO: &str = "KHR_draco_mesh_compression";
 
-/// Extensions that a file may require, besides [`NOT_READ`] and [`UNREAD`]: those that are read, and
-/// those without which the import still represents the model.
+/// Extensions that a file may require, besides [`NOT_READ`] and [`UNREAD`]: those that are read,
+/// and those without which the import still represents the model.
 const SUPPORTED: [&str; 52] = [
     // Read.
     "EXT_mesh_gpu_instancing",

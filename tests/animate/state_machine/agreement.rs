@@ -149,7 +149,7 @@ fn script(rng: &mut Rng) -> (Vec<(f64, Input)>, f64) {
     (inputs, time_s + 1.0)
 }
 
-/// Plays a script, with so many updates between one input and the next.
+/// Plays a script. `parts` says at which parts of the time between two inputs to update.
 fn played(
     character: &Character,
     script: &(Vec<(f64, Input)>, f64),
