@@ -233,7 +233,7 @@ fn culled(options: &Options) -> Vec<Case> {
     cases
 }
 
-/// The detail that is kept and the stages on the GPU, in the cases that are drawn.
+/// Detail and stages on the GPU of the cases that are drawn.
 const DRAWN_AS: [(Detail, OnGpu); 6] = [
     (Detail::Uncut, OnGpu::Nothing),
     (Detail::Full, OnGpu::Nothing),

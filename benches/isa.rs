@@ -1,4 +1,4 @@
-//! Figures of every pipeline variant from a real driver's compiler, without a GPU.
+//! Figures of every pipeline variant, from a driver's compiler without a GPU.
 //!
 //! Mesa's RADV is a null device if `RADV_FORCE_FAMILY` names a GPU: it compiles pipelines with the
 //! compiler of that GPU, and tells instructions, registers and estimated cycles. `scripts/isa` gets

@@ -12,7 +12,7 @@ const FRAME_S: f64 = 1.0 / 60.0;
 /// Frames before those that are timed.
 const WARM_UP: u32 = 30;
 
-/// Names of the loads, whether clips have events, and the root motion of the actors.
+/// The loads: name, events in clips, root motion of the actors.
 const LOADS: [(&str, bool, RootMotionMode); 4] = [
     ("nothing", false, RootMotionMode::Ignore),
     ("two events in each cycle", true, RootMotionMode::Ignore),

@@ -325,7 +325,7 @@ impl Axis {
         Self { first, last }
     }
 
-    /// Returns the position of a value on the axis, from 0 to 1.
+    /// The position of a value on the axis, from 0 to 1.
     fn at(&self, value: f64) -> f64 {
         (value.log10() - self.first) / (self.last - self.first)
     }

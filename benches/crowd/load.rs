@@ -80,7 +80,7 @@ pub(crate) fn is_held(kind: Kind, number: usize) -> bool {
 /// The clips of the built-in character that instances play.
 pub(crate) const CLIPS: [&str; 3] = ["Walk", "Run", "Idle"];
 
-/// Returns the first play of instance `number`, and the play that it fades to at once.
+/// The first play of instance `number`, and the play of its fade.
 pub(crate) fn plays<'a>(
     kind: Kind,
     clips: &'a [impl AsRef<str>],

@@ -1,4 +1,4 @@
-//! Counts the pipelines that the models of a folder add to a crowd.
+//! Counts the pipelines that a folder's models add to a crowd.
 
 use crate::device::{Compiler, Idle};
 use crate::{Outcome, passes};

@@ -87,9 +87,9 @@ enum Packing {
 /// The levels of detail of a saved character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Levels {
-    /// Keep those of the file. Without any, they are made, unless --keep-order is given.
+    /// Keep those of the file. Without any, make them, unless --keep-order is given.
     Auto,
-    /// They are made, instead of those of the file.
+    /// Make them, instead of those of the file.
     Make,
     /// None.
     Off,

@@ -247,7 +247,7 @@ fn json_has_the_facts_of_the_text() {
     assert_eq!((ran.status, &document(&ran.out)["files"]), (0, &json!([])));
 }
 
-/// The reasons that keep instances on the CPU are listed, with advice, but not for faulty files.
+/// Reasons for posing on the CPU are listed with advice, except for faulty files.
 #[test]
 fn producers_are_told() {
     let doll = concat!(

@@ -111,8 +111,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(encoder.write_header()?.write_image_data(Buffer::mapped_slice(&pixels))?)
 }
 
-/// Creates a render pass that is compatible with the one that vk-graph creates when it records the
-/// graph: colour, then depth. Layouts may differ. Vulkan demands equal flags and dependencies.
+/// Creates a render pass that is compatible with vk-graph's: colour, then depth.
+///
+/// vk-graph creates its own when it records the graph. Layouts may differ. Vulkan demands equal
+/// flags and dependencies.
 fn compatible(device: &Device) -> Result<(vk::RenderPass, SubpassAttachments), Box<dyn Error>> {
     let layout = vk::ImageLayout::GENERAL;
     let attachments = [COLOR, DEPTH].map(|format| {

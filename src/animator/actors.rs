@@ -18,7 +18,7 @@ use glam::{Affine3, Affine3A};
 
 /// The state of an actor, by owner.
 ///
-/// The fields that a visit reads come first, so that they lie in few cache lines: see
+/// The fields for visits come first, so that they lie in few cache lines: see
 /// [`Animator::update`](super::Animator::update).
 #[derive(Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

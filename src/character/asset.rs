@@ -99,7 +99,7 @@ impl Character {
         &self.clips
     }
 
-    /// The lengths that each of the packed clips can change, to share them.
+    /// The lengths that each packed clip can change, to share them.
     pub(crate) fn clip_reaches(&self) -> &Arc<Vec<ClipReach>> {
         &self.reaches
     }

@@ -121,8 +121,9 @@ impl Character {
         self.drawing().0
     }
 
-    /// The number of times that vertices are shaded when an instance is drawn once, with the draws
-    /// of [`Self::draw_count`].
+    /// The number of times that drawing an instance once shades vertices.
+    ///
+    /// The draws are those of [`Self::draw_count`].
     ///
     /// ```
     /// use throng::import::{ImportOptions, RawCharacter};

@@ -43,7 +43,7 @@ impl Side {
 /// The pictures are the same, except for the rounding of poses, and shared poses of far instances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Stages {
-    /// The processor that decides who is drawn, and at which level of detail.
+    /// The processor that culls and chooses levels of detail.
     ///
     /// On the GPU, the CPU's work does not grow with the number of instances that rest, and views
     /// are drawn with indirect draws. What depends on it there:
@@ -74,7 +74,7 @@ pub struct Stages {
 }
 
 impl Stages {
-    /// Returns true for each of the stages cull and animate that runs on the GPU.
+    /// Returns true for each stage (cull, animate) on the GPU.
     ///
     /// # Errors
     /// [`Error::Argument`] if the GPU poses but the CPU culls.

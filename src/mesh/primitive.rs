@@ -214,7 +214,7 @@ impl Primitive {
 
 /// Gives all primitives as many levels.
 ///
-/// A primitive with fewer repeats its last level, or the full level if it has none.
+/// A primitive with fewer levels repeats its last one, or the full level.
 pub(crate) fn even_levels(primitives: &mut [Primitive]) {
     let most = primitives.iter().map(|primitive| primitive.levels.len());
     let most = most.max().unwrap_or(0);

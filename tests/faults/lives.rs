@@ -174,7 +174,7 @@ fn a_lost_device_is_destroyed_with_its_context() {
     }
 }
 
-/// Objects that are dropped and not destroyed are leaked, and wait for nothing.
+/// Objects that are dropped without `destroy` are leaked, and wait for nothing.
 #[test]
 fn drops_do_not_wait_for_a_lost_device() {
     let _turn = alone();

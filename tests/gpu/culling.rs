@@ -1,5 +1,6 @@
-//! Views leave out what lies outside of them and nothing else, and draw fewer triangles of what is
-//! far away.
+//! Views leave out instances outside of them, and nothing else.
+//!
+//! Far instances have fewer triangles.
 
 use crate::reference::picture::{covered, different};
 use crate::reference::rng::Rng;

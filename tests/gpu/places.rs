@@ -211,7 +211,7 @@ fn what_is_attached_is_where_the_cpu_has_it() {
     });
 }
 
-/// Instances that the GPU places are culled where they are, not where the CPU last had them.
+/// Views and rays find instances at the transforms that the GPU computes.
 #[test]
 fn views_and_rays_find_what_the_gpu_places() {
     each(|setup| {
@@ -273,7 +273,7 @@ fn views_and_rays_find_what_the_gpu_places() {
     });
 }
 
-/// An instance that the GPU leaves at the transform that the CPU last knew is uploaded.
+/// An instance is uploaded even if it returns to the CPU at its last transform.
 #[test]
 fn what_returns_to_the_cpu_is_where_that_has_it() {
     each(|setup| {
@@ -297,7 +297,7 @@ fn what_returns_to_the_cpu_is_where_that_has_it() {
     });
 }
 
-/// Changes on an instance are seen that the GPU places far from where the CPU last had it.
+/// Changes on instances far from their last transform on the CPU are seen.
 #[test]
 fn changes_of_what_the_gpu_places_are_seen() {
     each(|setup| {

@@ -295,7 +295,7 @@ fn morph_weights_of_clips_and_of_the_caller_are_evaluated_on_the_cpu() {
     });
 }
 
-/// The CPU poses instances for which a crowd has no memory for play records.
+/// The CPU poses instances if play records have no memory.
 #[test]
 fn a_crowd_without_memory_for_play_records_is_posed_all_the_same() {
     each(|setup| {

@@ -58,8 +58,9 @@ const GIVE_UPS: [GiveUp; 3] = [
 /// Instances that hide parts come after the others.
 type Listed = HashMap<(u32, bool), Vec<u32>>;
 
-/// The lists of a frame in flight for each crowd, view and character, with their places in the
-/// output.
+/// The lists of a frame in flight, with their places in the output.
+///
+/// By crowd, view and character.
 type Flight = Vec<Vec<Vec<Vec<(usize, List)>>>>;
 
 struct World {

@@ -8,7 +8,7 @@ use throng::character::Character;
 use throng::error::{AssetFault, Escaped};
 use throng::import::{self, ImportOptions, RepairKind, ResourceReader};
 
-/// The text that Git checks out in place of a file that it did not download.
+/// The text of a file that Git LFS did not download.
 const POINTER: &str = "version https://git-lfs.github.com/spec/v1\n\
     oid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\n\
     size 12345\n";

@@ -17,7 +17,7 @@ use throng::{
     SkinningStage, Spawn, Stages, View, builtin,
 };
 
-/// The instances that suffice to measure what does not depend on the size of a crowd.
+/// Enough instances to measure costs that do not depend on the number.
 const FEW: u32 = 64;
 /// No power of two, and no multiple of 64, so that lists that double would be much too long.
 const MANY: u32 = 20_001;

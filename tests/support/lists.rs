@@ -14,7 +14,7 @@ pub struct List {
     first: u32,
     /// The most instances that it can have.
     pub most: usize,
-    /// The index at which the GPU writes their number, in the lists as shaders see them.
+    /// The index of their number, in the lists as shaders see them.
     count_at: u32,
     pub flipped: bool,
     /// The level of detail, if the list has only one.

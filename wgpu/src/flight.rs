@@ -148,7 +148,7 @@ impl SlotUse {
     }
 }
 
-/// The objects that a command buffer of a crowd keeps from being overwritten or destroyed.
+/// The objects that a command buffer of a crowd keeps alive and unchanged.
 pub(crate) struct InFlight {
     kept: Option<(Arc<SlotUse>, Arc<Remains>, Vec<wgpu::TextureView>)>,
     queue: Weak<wgpu::Queue>,

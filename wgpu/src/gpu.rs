@@ -36,7 +36,7 @@ pub struct Gpu {
     queue: Arc<wgpu::Queue>,
 }
 
-/// The objects that live as long as the last object made with them.
+/// The objects that outlive everything made with them.
 ///
 /// It does not own the queue: callbacks of submissions own it, and the queue owns these.
 pub(crate) struct Shared {

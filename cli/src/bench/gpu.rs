@@ -66,7 +66,7 @@ pub(super) fn run(
     Ok(())
 }
 
-/// The processors of the stages cull and animate, with the names of their figures.
+/// Processors of cull and animate, with the names of their figures.
 const SIDES: [(Side, &str, &str); 2] = [
     (Side::Cpu, "CPU", "per_frame"),
     (Side::Gpu, "GPU", "per_frame_on_gpu"),

@@ -27,8 +27,9 @@ pub(crate) struct Accuracy {
     /// Between the vertices that the device has and the same method in plain code. `None` if the
     /// vertex shader skins: its vertices cannot be read.
     pub(crate) device_mm: Option<f64>,
-    /// The producer of its pose, with the distance between the GPU's vertices and the CPU's. `None`
-    /// without an instance.
+    /// The producer of its pose. `None` without an instance.
+    ///
+    /// It has the distance between the GPU's vertices and the CPU's.
     pub(crate) side: Option<Side>,
     /// Between the packed clip and the curves of the file. `None` if not just one clip plays.
     pub(crate) clip_mm: Option<f64>,

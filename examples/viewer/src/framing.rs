@@ -1,4 +1,4 @@
-//! The bounds that the camera shows and follows, and those of the shadow map.
+//! The bounds for the camera and for the shadow map.
 
 use throng::Id;
 use throng::character::Character;

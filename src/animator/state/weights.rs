@@ -93,7 +93,7 @@ impl Weights {
         }
     }
 
-    /// The most that they can add to the sizes of morph weights, with the indices of the weights.
+    /// Indices of morph weights, and the most that they can add to the sizes.
     pub(crate) fn added<'a>(
         &'a self,
         library: &'a Library,

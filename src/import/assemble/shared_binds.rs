@@ -12,7 +12,7 @@ use crate::import::{RawCharacter, RawPrimitive, RawSkin};
 use glam::{DMat3, DMat4, DVec3, Mat4, Vec3, Vec4};
 use std::collections::HashMap;
 
-/// The most that a vertex may move, in parts of the size of the largest mesh.
+/// The most that a vertex may move, relative to the largest mesh.
 ///
 /// For a person of 1.8 m, this is 7 micrometres. Exporters round the matrices to `f32`, which is up
 /// to a tenth of it.

@@ -27,7 +27,7 @@ enum Child {
 }
 
 impl Model {
-    /// The fates of the instances attached to a character if a variant replaces it.
+    /// The fates of a character's attached instances if a variant replaces it.
     fn children(&self, kind: usize, version: usize) -> Vec<(InstanceId, Child)> {
         let skeletons = [&self.kinds[kind], &self.variants[kind][version]].map(|it| it.skeleton());
         let attached = self.members.iter().filter_map(|child| {

@@ -21,7 +21,7 @@ const BEST_PRACTICES: &str = "VK_VALIDATION_FEATURE_ENABLE_BEST_PRACTICES_EXT";
 const GPU_ASSISTED: &str = "VK_VALIDATION_FEATURE_ENABLE_GPU_ASSISTED_EXT";
 /// Tells the child process that it is one.
 const CHILD: &str = "THRONG_MORE_VALIDATION";
-/// The variable with additional checks of the layer, as the environment of every GPU test has it.
+/// The environment variable with additional checks of the layer.
 const ENABLES: &str = "VK_LAYER_ENABLES";
 
 /// Runs the test `name` again, in a process whose layer also checks `enables`, and returns false.
