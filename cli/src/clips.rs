@@ -305,7 +305,7 @@ struct Made<'a> {
     clips: Vec<AddedClip>,
     curves: Vec<(CurveClip, Vec<EventDesc>)>,
     warning: Option<String>,
-    /// What the maps leave out, each line once.
+    /// Lines about joints that the maps leave out, each once.
     unmatched: Vec<String>,
     /// Clips without a map, tracks of morph weights, and clips with root motion.
     unmapped: Vec<String>,
@@ -397,7 +397,7 @@ impl<'a> Made<'a> {
         Ok(retarget)
     }
 
-    /// What did not match, one line each.
+    /// Lines about everything that did not match.
     fn remarks(&self) -> Vec<String> {
         let mut remarks = self.unmatched.clone();
         if !self.unmapped.is_empty() {

@@ -141,7 +141,7 @@ pub(super) struct LoadedCharacter {
     pub(super) members: Vec<u32>,
     /// Its place in the tables of the GPU's cull stage, or `None` if the CPU culls it.
     pub(super) slot: Option<Slot>,
-    /// What the GPU poses its instances with, or why the CPU does.
+    /// The tables that the GPU poses its instances with, or the reason why the CPU does.
     pub(super) animation: core::result::Result<AnimationTables, CpuReason>,
     /// Poses that instances share that the GPU poses, if there is memory for some.
     pub(super) shared_poses: Option<SharedPoses>,
@@ -159,8 +159,8 @@ pub(super) struct LoadedCharacter {
     pub(super) mirrors: bool,
     /// True if instances have had deformed vertices.
     pub(super) deforms: bool,
-    /// What its pipelines read. Between frames, this follows `deforms` and `hiding`. If `hidden` is
-    /// true, it has the others, too.
+    /// The data that its pipelines read. Between frames, this follows `deforms` and `hiding`. If
+    /// `hidden` is true, it has the others, too.
     pub(super) reads: Reads,
 }
 
@@ -382,7 +382,7 @@ impl LoadedCharacter {
         })
     }
 
-    /// What draws of instances read that hide parts, or do not.
+    /// The data that draws read of instances that hide parts, or do not.
     pub(super) fn reads(&self, hides: bool) -> Reads {
         Reads {
             hidden: hides,
@@ -404,7 +404,7 @@ impl LoadedCharacter {
         }
     }
 
-    /// What all its instances have in common.
+    /// The properties that all its instances share.
     pub(super) fn kind(&self) -> Kind {
         Kind {
             sizes: self.sizes(),
@@ -464,7 +464,7 @@ impl LoadedCharacter {
         Ok(self.sizes().words(stage))
     }
 
-    /// What one instance needs in a skinning stage.
+    /// The capacity that one instance needs in a skinning stage.
     pub(super) fn need(&self, stage: SkinningStage) -> Need {
         let words = self.sizes().words(stage).into();
         Need {

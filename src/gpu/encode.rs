@@ -134,8 +134,9 @@ impl Geometry {
     }
 
     /// Appends the first four influences of each vertex, and after them the blocks of its others.
-    /// Where a vertex has fewer, its first joint is repeated with a weight of 0, so that shaders
-    /// read an entry that they have read anyway.
+    ///
+    /// If a vertex has fewer, its first joint is repeated with a weight of 0, so that shaders read
+    /// an entry that they have read anyway.
     fn add_influences(&mut self, primitive: &Primitive) -> Result<(u32, u32)> {
         let per_vertex = primitive.influences_per_vertex as usize;
         let joint = |at: usize| match &primitive.joints {
@@ -330,7 +331,7 @@ impl Geometry {
 
 /// The variant of a primitive's record: its data and how it is skinned.
 ///
-/// The record stands for all draws of the primitive, so some of them may flip.
+/// All draws of the primitive share the record, and some of them may flip.
 pub(crate) fn variant(character: &Character, primitive: &Primitive, format: PaletteFormat) -> u32 {
     type Of = GpuPrimitive;
     let material = character.materials().get(primitive.material as usize);

@@ -211,7 +211,7 @@ unsafe impl Sync for FeatureChain {}
 impl FeatureChain {
     /// Structures for these features.
     ///
-    /// Those that are no features of the device, such as [`Features::debug_utils`], do not matter.
+    /// Features that are not the device's, such as [`Features::debug_utils`], do not matter.
     #[must_use]
     pub fn new(features: Features) -> Self {
         Self {

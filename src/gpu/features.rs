@@ -15,8 +15,8 @@ pub(super) const API_VERSION: u32 = vk::API_VERSION_1_3;
 ///
 /// - Before the device is created, [`FeatureChain::add_to`](super::FeatureChain::add_to) takes the
 ///   engine's `VkDeviceCreateInfo` and enables a set in it, whichever structures it has.
-/// - An engine that has its structures at hand calls [`Self::enable_in`] for each of them, before
-///   it creates the device.
+/// - An engine that makes these structures itself calls [`Self::enable_in`] for each of them,
+///   before it creates the device.
 /// - [`Self::of_device`] and [`Self::of`] read what an engine enables.
 ///
 /// # Requirements
@@ -66,8 +66,8 @@ pub struct Features {
     /// `VkPhysicalDeviceFeatures::independentBlend`: passes may have more than one colour
     /// attachment.
     pub independent_blend: bool,
-    /// `VkPhysicalDeviceFeatures::drawIndirectFirstInstance`: with a stage cull on the GPU, the draws
-    /// themselves say where their lists start, so vertex shaders need not read it.
+    /// `VkPhysicalDeviceFeatures::drawIndirectFirstInstance`: with a stage cull on the GPU, the
+    /// draws themselves say where their lists start, so vertex shaders need not read it.
     pub draw_indirect_first_instance: bool,
     /// Descriptor indexing: one set for all textures of a character.
     ///
@@ -101,7 +101,7 @@ impl Features {
         debug_utils: false,
     };
 
-    /// What [`Device::new`](super::Device::new) requires.
+    /// The features that [`Device::new`](super::Device::new) requires.
     pub const REQUIRED: Self = Self {
         buffer_device_address: true,
         ..Self::NONE

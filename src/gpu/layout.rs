@@ -366,7 +366,7 @@ pub(crate) struct GpuView {
     pub shadow_from_world: [[[f32; 4]; 4]; GpuView::SHADOW_LAYERS],
 }
 
-/// What differs from eye to eye in a view with several, for shaders (`ThrongEye`), std140.
+/// The data of one eye of a view with several, for shaders (`ThrongEye`), std140.
 ///
 /// As many as a view has follow its [`GpuView`].
 #[repr(C, align(16))]
@@ -490,7 +490,7 @@ impl GpuAttachment {
     pub(crate) const LEVELS: u32 = 4;
 }
 
-/// What the cull stage tests instances with, for one view.
+/// The test of the cull stage for one view.
 #[repr(C, align(16))]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 pub(crate) struct GpuCullView {

@@ -24,7 +24,7 @@ pub(crate) fn material(material: &Material, indices: [u32; Material::TEXTURES]) 
     }
 }
 
-/// What a material has, as flags of [`GpuMaterial::variant`].
+/// The properties of a material, as flags of [`GpuMaterial::variant`].
 pub(crate) fn variant(material: &Material) -> u32 {
     type Of = GpuMaterial;
     let alpha = match material.alpha {

@@ -431,7 +431,7 @@ fn draws_of(
     core::iter::once(first).chain(second)
 }
 
-/// What a surface has: from its material, its primitive, and how it is drawn.
+/// The properties of a surface: from its material, its primitive, and how it is drawn.
 fn surface(primitive: u32, material: u32, double_sided: bool) -> u32 {
     let flags = [
         (

@@ -39,7 +39,7 @@ struct Push {
 pub struct AnimateJob {
     /// The first of its [`GpuPlay`](crate::gpu::GpuPlay)s.
     pub first_play: u32,
-    /// How many it plays, ascending in layer: at most eight. With none, it has its rest pose.
+    /// The number of its plays, ascending in layer: at most eight. With none, it has its rest pose.
     pub plays: u32,
     /// The start of its palette, in units of 16 bytes from [`AnimateDispatch::palettes`].
     ///
@@ -58,10 +58,10 @@ impl AnimateJob {
     pub const NONE: u32 = u32::MAX;
 }
 
-/// What one call of [`AnimatePipeline::record`] poses.
+/// The instances that one call of [`AnimatePipeline::record`] poses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AnimateJobs {
-    /// So many. One dispatch is enough.
+    /// This many. One dispatch is enough.
     Count(u32),
     /// As many as another shader has found.
     Indirect {
@@ -69,8 +69,8 @@ pub enum AnimateJobs {
         count: vk::DeviceAddress,
         /// A buffer with the usage `INDIRECT_BUFFER`.
         buffer: vk::Buffer,
-        /// Where it has a `VkDispatchIndirectCommand`, whose x times y are at least that number,
-        /// with an x of 32,768 if y is greater than 1.
+        /// The offset of a `VkDispatchIndirectCommand` in it, in bytes. Its x times y are at least
+        /// that number, with an x of 32,768 if y is greater than 1.
         offset: u64,
     },
     /// No instances, but a clip at evenly spaced positions, for palettes that stay as they are.
@@ -86,7 +86,7 @@ pub enum AnimateJobs {
     },
 }
 
-/// What [`AnimatePipeline::record`] reads and writes.
+/// The memory that [`AnimatePipeline::record`] reads and writes.
 #[derive(Debug, Clone, Copy)]
 pub struct AnimateDispatch<'a> {
     /// The tables of the character of all these instances.
@@ -99,7 +99,7 @@ pub struct AnimateDispatch<'a> {
     pub palettes: vk::DeviceAddress,
     /// Device address that morph weights count from, a multiple of 4.
     pub morphs: vk::DeviceAddress,
-    /// How many jobs there are.
+    /// The number of jobs.
     pub count: AnimateJobs,
     /// The time to pose them at, since the epoch of their plays.
     pub now: GpuTime,

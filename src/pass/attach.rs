@@ -21,15 +21,15 @@ pub(crate) struct AttachPush {
     /// Device address of the play records.
     pub(crate) plays: u64,
     pub(crate) now: [u32; 2],
-    /// Where the actors start in the table, in rows of 16 bytes.
+    /// The start of the actors in the table, in rows of 16 bytes.
     pub(crate) actors_at: u32,
-    /// Where the attachments start in the work buffer, in rows of 16 bytes.
+    /// The start of the attachments in the work buffer, in rows of 16 bytes.
     pub(crate) attachments_at: u32,
     pub(crate) count: u32,
     pub(crate) level: u32,
 }
 
-/// What [`AttachPass::record`] runs over.
+/// The input of [`AttachPass::record`].
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct AttachDispatch {
     /// A set of the cull pass, and the dynamic offset of its input.

@@ -7,7 +7,7 @@ use ash::vk;
 use ash::vk::{AccessFlags as Access, PipelineStageFlags as Stage};
 use bytemuck::{Pod, Zeroable};
 
-/// Where everything lies, and how many there are. The fields are those of
+/// The starts and numbers of everything in the work buffer. The fields are those of
 /// `shaders/include/stages.glsl`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
@@ -70,7 +70,7 @@ pub(crate) struct CullPass {
     set_layout: Object<vk::DescriptorSetLayout>,
     layout: Object<vk::PipelineLayout>,
     pipelines: [Object<vk::Pipeline>; STAGES.len()],
-    /// Those of [`TESTS`] for views with several eyes. Null on a device without multiview.
+    /// The pipelines of [`TESTS`] for views with several eyes. Null on a device without multiview.
     eyes: [Object<vk::Pipeline>; TESTS],
 }
 
@@ -84,7 +84,7 @@ pub(crate) struct CullBuffers {
     pub(crate) input: vk::DescriptorBufferInfo,
 }
 
-/// What [`CullPass::record`] runs over.
+/// The input of [`CullPass::record`].
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CullDispatch {
     pub(crate) set: vk::DescriptorSet,

@@ -26,7 +26,7 @@ pub(crate) struct Push {
     pub(crate) level: u32,
     /// The index of the start of its list, in the lists as shaders see them.
     pub(crate) list: u32,
-    /// Where actors say whether they hide the primitive, and the bit there, or 0.
+    /// The word by which actors hide the primitive, and the bit there, or 0.
     pub(crate) hidden: [u32; 2],
 }
 
@@ -166,8 +166,8 @@ impl DrawPass {
 
 /// Creates the pipelines of these variants in all passes, in one call.
 ///
-/// Existing pipelines and variants that a pass does not draw are skipped. If this fails, no pipeline
-/// is added. Returns how many were created.
+/// Existing pipelines and variants that a pass does not draw are skipped. If this fails, no
+/// pipeline is added. Returns how many were created.
 pub(crate) fn prepare<'a>(
     device: &Device,
     passes: impl Iterator<Item = &'a mut DrawPass>,

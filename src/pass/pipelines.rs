@@ -12,12 +12,12 @@ use ash::vk;
 pub(crate) struct Variant {
     /// The constant `THRONG_VARIANT`.
     pub(crate) vertex: u32,
-    /// What the surface has: [`MaterialDesc::SURFACE_CONSTANT`].
+    /// The properties of the surface: [`MaterialDesc::SURFACE_CONSTANT`].
     pub(crate) surface: u32,
     pub(crate) blending: Blending,
 }
 
-/// What the draws of a character read beside its mesh.
+/// The data that draws of a character read beside its mesh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Reads {
     /// Instances may have deformed vertices.
@@ -117,7 +117,7 @@ impl Variant {
     }
 }
 
-/// What colours and textures need of the vertices.
+/// The vertex data that colours and textures need.
 fn for_base_color(textures: u32, surface: u32) -> u32 {
     type Of = GpuPrimitive;
     let colors = Of::HAS_COLORS | Of::TINT_BY_ALPHA;

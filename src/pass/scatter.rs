@@ -52,11 +52,11 @@ pub(crate) struct ScatterBuffers {
 pub(crate) struct ScatterPush {
     /// The number of changes.
     pub(crate) count: u32,
-    /// Where the actors start in the table, in rows of 16 bytes.
+    /// The start of the actors in the table, in rows of 16 bytes.
     pub(crate) actors_at: u32,
-    /// Where the levels start in the table, in words.
+    /// The start of the levels in the table, in words.
     pub(crate) levels_at: u32,
-    /// Where it is noted who was shown in the table, in words.
+    /// The start of the counters of `shown.glsl` in the table, in words.
     pub(crate) shown_at: u32,
 }
 

@@ -33,7 +33,7 @@ pub struct SkinPipeline {
     layout: Object<vk::PipelineLayout>,
     /// It deforms all primitives.
     pipeline: Object<vk::Pipeline>,
-    /// Those of single variants, sorted by variant. They do the same in a fraction of the time.
+    /// The pipelines of single variants, sorted by variant, which take a fraction of the time.
     variants: Vec<(u32, Object<vk::Pipeline>)>,
 }
 
@@ -48,7 +48,7 @@ pub enum SkinList {
         first: u32,
         /// A buffer with the usage `INDIRECT_BUFFER`.
         buffer: vk::Buffer,
-        /// Where it has a `VkDispatchIndirectCommand` for each of [`SkinnedMesh::skin_groups`].
+        /// The offset of a `VkDispatchIndirectCommand` for each of [`SkinnedMesh::skin_groups`].
         ///
         /// It is a multiple of 4. The x of each is that number of workgroups, y is the number of
         /// instances, and z is 1.

@@ -1,4 +1,4 @@
-//! What is loaded as it is, and reported.
+//! Files that are loaded as they are, and reported.
 
 use crate::builder::*;
 use crate::help::*;
@@ -57,7 +57,7 @@ fn a_root_of_the_skeleton_that_is_none() {
 fn splines_that_leave_their_keys() {
     for (tangent, count) in [(0.0, 0), (30.0, 0), (3e3, 1), (1e15, 1)] {
         let mut b = arm();
-        // Three keys, of which the one in the middle has the out-tangent.
+        // Three keys. The one in the middle has the out-tangent.
         let mut keys = [[0.0_f32; 3]; 9];
         keys[5] = [0.0, tangent, 0.0];
         let keys = b.accessor("VEC3", F32, keys.as_flattened());

@@ -1,4 +1,4 @@
-//! What the GPU counted, for the CPU to read some frames later.
+//! Counters of the GPU, which the CPU reads some frames later.
 
 use crate::crowd::ViewStats;
 use crate::crowd::memory::work::COUNTER_WORDS;

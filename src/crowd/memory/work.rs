@@ -48,7 +48,7 @@ impl WorkCapacity {
     };
 }
 
-/// Where everything lies in the work buffer, in words. The order is that of the shaders' push
+/// The first word of each section of the work buffer, in the order of the shaders' push
 /// constants.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::crowd) struct WorkLayout {
@@ -302,7 +302,7 @@ impl TableLayout {
         ]
     }
 
-    /// Where actors say whether they hide the primitive of this bit, as draws push it.
+    /// The word and the bit by which actors hide the primitive of this bit, as draws push them.
     pub(in crate::crowd) fn hidden(&self, bit: u128) -> [u32; 2] {
         let number = bit.trailing_zeros() % 128;
         let word = (self.actors / 4) as u32 + GpuActor::HIDDEN_WORD + number / 32;

@@ -112,7 +112,7 @@ pub(in crate::crowd) struct Chunks {
     is_left: Vec<bool>,
     /// Numbers that characters gave back, until their records are cleared.
     left_numbers: Vec<u32>,
-    /// Those whose records the last frame cleared.
+    /// Chunks whose records the last frame cleared.
     cleared: Vec<u32>,
     cleared_numbers: Vec<u32>,
     /// One past the last chunk that a frame has uploaded.

@@ -187,8 +187,7 @@ impl Spheres {
 struct Plane {
     /// Its product with a point inside is not negative. The normal is not longer than 1.
     inward: Vec4,
-    /// How far rounding can move the product: per metre of the point's coordinates, and in any
-    /// case.
+    /// The rounding error of the product: per metre of the point's coordinates, and in any case.
     rounding: [f32; 2],
 }
 
@@ -219,15 +218,15 @@ impl Plane {
     }
 }
 
-/// What a view tests instances with: the tests of its eyes.
+/// The tests that a view applies to instances, one for each eye.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::crowd) struct ViewTest {
     first: EyeTest,
-    /// Those of further eyes.
+    /// The tests of further eyes.
     more: [Option<EyeTest>; View::MAX_EYES - 1],
 }
 
-/// What an eye tests instances with.
+/// The planes and distances that an eye tests instances with.
 #[derive(Debug, Clone, Copy)]
 struct EyeTest {
     planes: [Plane; 6],
@@ -247,7 +246,7 @@ struct EyeTest {
     fixed: Option<u8>,
 }
 
-/// What the cull stage finds for an instance that lies inside a view.
+/// The result of the cull stage for an instance that lies inside a view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::crowd) enum Found {
     /// It is too small.

@@ -74,9 +74,9 @@ pub(super) const LEVEL_BITS: usize = MAX_LEVELS.ilog2() as usize;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Candidates {
     pub(super) number: usize,
-    /// Those that the CPU lists.
+    /// Members that the CPU lists.
     pub(super) listed: u64,
-    /// Those that may have to be posed. The GPU lists them.
+    /// Members that may have to be posed. The GPU lists them.
     pub(super) posed: u64,
 }
 
@@ -100,13 +100,13 @@ pub(in crate::crowd) struct Visibility {
     /// The instances whose characters the CPU culls, even if the GPU culls others.
     pub(super) on_cpu: InstanceSet,
     pub(super) candidates: Vec<Candidates>,
-    /// What views test with, and their masks and lists, if the GPU culls.
+    /// The tests of views, with their masks and lists, if the GPU culls.
     pub(super) seen: Vec<(ViewTest, u32, Option<ListId>)>,
     /// Instances whose actors the GPU must have anew, each once, if the GPU culls.
     noted: Vec<u32>,
     /// The number of instances whose palettes the ring keeps without any work.
     kept: usize,
-    /// A bit for each view that shows the instance. Without views, bit 0 stands for visible.
+    /// A bit for each view that shows the instance. Without views, bit 0 means visible.
     pub(super) shown: Vec<u32>,
     /// The last levels in the first views, a few bits each.
     pub(super) last_levels: Vec<u32>,
@@ -523,7 +523,7 @@ impl Visibility {
         level.filter(|level| *level != HIDDEN)
     }
 
-    /// What each view of the prepared frame shows.
+    /// The counts of each view of the prepared frame.
     pub(in crate::crowd) fn counts(&self) -> &[ViewStats] {
         &self.counts
     }

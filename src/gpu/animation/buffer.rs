@@ -9,7 +9,7 @@ use crate::gpu::{Buffer, Device, MemoryAllocator, Upload, limit};
 use crate::palette::{PaletteFormat, SkinningMethod};
 use ash::vk;
 
-/// What shaders need of a character to animate it: skeleton, palette, masks and clips.
+/// The data from which shaders animate a character: skeleton, palette, masks and clips.
 ///
 /// It takes some more bytes than the packed clips. [`AnimatePipeline`](crate::AnimatePipeline)
 /// reads it.
@@ -20,7 +20,7 @@ pub struct AnimationTables {
     variant: AnimateVariant,
 }
 
-/// What a pipeline of [`AnimatePipeline`](crate::AnimatePipeline) is made for.
+/// The kind of character that an [`AnimatePipeline`](crate::AnimatePipeline) is made for.
 ///
 /// Few characters need [`Self::curves`] or [`Self::morph_weights`], and other pipelines are shorter
 /// without them.
@@ -38,7 +38,7 @@ pub struct AnimateVariant {
 }
 
 impl AnimateVariant {
-    /// What a character needs for palettes of a format.
+    /// The variant that a character needs for palettes of a format.
     #[must_use]
     pub fn of(character: &Character, format: PaletteFormat) -> Self {
         let clips = character.clips();
@@ -108,7 +108,7 @@ impl AnimationTables {
         })
     }
 
-    /// What the pipeline is made for that poses instances of the character.
+    /// The variant of the pipeline that poses instances of the character.
     #[must_use]
     pub fn variant(&self) -> AnimateVariant {
         self.variant

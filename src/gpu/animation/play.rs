@@ -120,7 +120,7 @@ impl GpuPlay {
         }
         let [part, seconds] = words(since);
         let rate = whole(self.rate);
-        // The product with negative seconds, of which the lower 64 bits count.
+        // The product with negative seconds. Only its lower 64 bits count.
         let whole_seconds = rate.wrapping_mul(i64::from(seconds as i32) as u64);
         let parts = high_product(part, rate);
         let whole_rate = u64::from(part.wrapping_mul(self.whole_rate as u32)) << 32;

@@ -32,7 +32,7 @@ pub(super) const CLIP_ROWS: usize = 3;
 /// The first bit of a key in a frame is in 32 bits.
 const MAX_WORDS: u64 = 1 << 31;
 
-/// What the tables are made of.
+/// The data that the tables are made of.
 pub(super) struct Source<'a> {
     pub(super) joints: &'a [Joint],
     pub(super) palette: &'a [PaletteJoint],

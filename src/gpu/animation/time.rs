@@ -5,7 +5,7 @@ use bytemuck::{Pod, Zeroable};
 /// Ticks in a second.
 const TICKS_PER_S: f64 = 4_294_967_296.0;
 
-/// How far a time may be from the epoch, in seconds: 2²⁹, about 17 years.
+/// The largest distance of a time from the epoch, in seconds: 2²⁹, about 17 years.
 const MAX_S: f64 = (1_u64 << 29) as f64;
 
 /// A time for shaders: ticks of 2⁻³² seconds since an epoch.
