@@ -105,12 +105,12 @@ pub(crate) fn points(character: &Character) -> Vec<[[f64; 3]; 6]> {
     all.iter()
         .map(|m| {
             [0, 1, 2, 3, 4, 5].map(|side: usize| {
-                let axis = side / 2;
+                let axis = side % 3;
                 let column = [0, 1, 2].map(|row| m[row][axis]);
                 let length = column.iter().map(|v| v * v).sum::<f64>().sqrt();
                 let reach = distance / if length > 0.0 { length } else { 1.0 };
                 let mut point = [0.0; 3];
-                point[axis] = if side % 2 == 0 { reach } else { -reach };
+                point[axis] = if side < 3 { reach } else { -reach };
                 point
             })
         })
