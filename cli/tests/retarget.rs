@@ -180,8 +180,8 @@ fn repairs_of_the_clips_are_told() {
 }
 
 /// A glTF file of hips and a thigh, which rests in this orientation.
-fn thigh(height_m: f32, at: [f32; 3], rest: Quat, prefix: &str) -> serde_json::Value {
-    serde_json::json!({
+fn thigh(height_m: f32, at: [f32; 3], rest: Quat, prefix: &str) -> Value {
+    json!({
         "asset": { "version": "2.0" },
         "nodes": [
             { "name": format!("{prefix}Hips"), "translation": [0.0, height_m, 0.0],
@@ -197,7 +197,7 @@ fn thigh(height_m: f32, at: [f32; 3], rest: Quat, prefix: &str) -> serde_json::V
 #[test]
 fn vrm_animations_are_relative_to_the_rest_pose() {
     let folder = folder("retarget vrm");
-    let bones = serde_json::json!({ "humanBones": {
+    let bones = json!({ "humanBones": {
         "hips": { "node": 0 }, "leftUpperLeg": { "node": 1 } } });
     let (from_rest, onto_rest) = (Quat::from_rotation_x(1.5), Quat::from_rotation_z(-0.8));
     let by = Quat::from_rotation_y(1.0);
@@ -210,24 +210,24 @@ fn vrm_animations_are_relative_to_the_rest_pose() {
         .collect();
     write(&folder, "dance.bin", &bytes);
     let mut clip = thigh(1.0, [0.1, -0.1, 0.3], from_rest, "a");
-    clip["extensions"] = serde_json::json!({ "VRMC_vrm_animation": {
+    clip["extensions"] = json!({ "VRMC_vrm_animation": {
         "specVersion": "1.0", "humanoid": bones } });
-    clip["buffers"] = serde_json::json!([{ "uri": "dance.bin", "byteLength": bytes.len() }]);
+    clip["buffers"] = json!([{ "uri": "dance.bin", "byteLength": bytes.len() }]);
     let view = |start, length| {
-        serde_json::json!({ "buffer": 0, "byteOffset": start,
+        json!({ "buffer": 0, "byteOffset": start,
         "byteLength": length })
     };
-    clip["bufferViews"] = serde_json::json!([view(0, 4), view(4, 16), view(20, 12)]);
+    clip["bufferViews"] = json!([view(0, 4), view(4, 16), view(20, 12)]);
     let accessor = |view, kind| {
-        serde_json::json!({ "bufferView": view, "componentType": 5126,
+        json!({ "bufferView": view, "componentType": 5126,
         "type": kind, "count": 1, "min": [0.0], "max": [0.0] })
     };
-    clip["accessors"] = serde_json::json!([
+    clip["accessors"] = json!([
         accessor(0, "SCALAR"),
         accessor(1, "VEC4"),
         accessor(2, "VEC3")
     ]);
-    clip["animations"] = serde_json::json!([{ "name": "Dance",
+    clip["animations"] = json!([{ "name": "Dance",
         "samplers": [{ "input": 0, "output": 1 }, { "input": 0, "output": 2 }],
         "channels": [
             { "sampler": 0, "target": { "node": 1, "path": "rotation" } },
@@ -235,7 +235,7 @@ fn vrm_animations_are_relative_to_the_rest_pose() {
         ] }]);
     let clips = write(&folder, "dance.vrma", clip.to_string());
     let mut model = thigh(2.0, [0.1, -0.5, 0.0], onto_rest, "b");
-    model["extensions"] = serde_json::json!({ "VRMC_vrm": { "specVersion": "1.0",
+    model["extensions"] = json!({ "VRMC_vrm": { "specVersion": "1.0",
         "humanoid": bones } });
     let model = write(&folder, "avatar.vrm", model.to_string());
     let path = |name: &str| text(&folder.join(name));
