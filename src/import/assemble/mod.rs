@@ -236,6 +236,7 @@ impl RawCharacter {
             animations: std::mem::take(&mut self.animations),
             morphs: std::mem::take(&mut self.morphs),
             roles: std::mem::take(&mut self.roles),
+            vrm: self.vrm,
             animation: self.animation.take(),
             ..Self::default()
         };
