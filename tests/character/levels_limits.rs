@@ -2,7 +2,6 @@
 
 use crate::levels::distance;
 use crate::reference::rng::Rng;
-use std::time::{Duration, Instant};
 use throng::character::{Character, KeptReason, LevelOptions, LevelReport};
 use throng::glam::Vec3;
 use throng::import::RawPrimitive;
@@ -28,23 +27,11 @@ fn soup(triangles: u32) -> Character {
     character(positions.collect(), (0..3 * triangles).collect())
 }
 
-/// A rough sheet.
-fn grid(triangles: u32) -> Character {
-    let mut rng = Rng::new(3);
-    let width = (triangles / 2).isqrt();
-    let row = width + 1;
-    let point = |at: u32| Vec3::new((at % row) as f32, (at / row) as f32, rng.range(0.0, 1.0));
-    let positions = (0..row * row).map(point).collect();
-    let quads = (0..width * width).map(|quad| quad / width * row + quad % width);
-    let indices = quads.flat_map(|at| [at, at + 1, at + row, at + 1, at + row + 1, at + row]);
-    character(positions, indices.collect())
-}
-
 /// One large level.
 fn large_level() -> LevelOptions {
     LevelOptions {
         ratio: 0.6,
-        fewest_triangles: 7000,
+        fewest_triangles: 3500,
         max_error: 1.0,
         ..LevelOptions::default()
     }
@@ -71,22 +58,11 @@ fn expect_errors_hold(character: &Character) {
     }
 }
 
+/// A search for the nearest point of a level ends early here, with a point that is farther away.
 #[test]
-fn overlapping_triangles_take_time_by_their_number() {
-    const TRIANGLES: u32 = 12_000;
-    let time = |whole: Character| {
-        let started = Instant::now();
-        let (made, report) = whole.with_levels(&large_level()).unwrap();
-        assert!(!report.levels.is_empty() && report.kept.is_empty());
-        (made, started.elapsed())
-    };
-    let (_, of_grid) = time(grid(TRIANGLES));
-    let (made, of_soup) = time(soup(TRIANGLES));
-    // It takes up to 80 times as long. If each vertex were compared with most triangles, it would
-    // be 1000 times. The second covers a busy machine.
-    let most = 300 * of_grid + Duration::from_secs(1);
-    println!("{of_soup:?}, and {of_grid:?} for a grid");
-    assert!(of_soup < most, "{of_soup:?}, but {of_grid:?} for a grid");
+fn errors_of_overlapping_triangles_hold() {
+    let (made, report) = soup(6000).with_levels(&large_level()).unwrap();
+    assert!(!report.levels.is_empty() && report.kept.is_empty());
     expect_errors_hold(&made);
 }
 
