@@ -3,8 +3,8 @@
 use super::additive;
 use super::data::Data;
 use super::nodes::{Nodes, unit};
+use super::objects::{at, named};
 use super::omissions::{OmissionKind, Omissions};
-use super::{at, named};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::ops::Range;

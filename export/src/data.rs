@@ -1,6 +1,6 @@
 //! The binary part of a glTF file, with its views and accessors, and the file around it.
 
-use super::put_lists;
+use super::objects::put_lists;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use throng::glam::Vec3;

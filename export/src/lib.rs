@@ -47,6 +47,7 @@ mod groups;
 mod materials;
 mod meshes;
 mod nodes;
+mod objects;
 mod omissions;
 mod posed;
 mod skins;
@@ -56,12 +57,13 @@ pub use posed::{PosedMesh, posed_glb};
 
 use data::Data;
 use materials::Materials;
+use objects::{named, put_lists};
 use omissions::Omissions;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
+#[cfg(doc)]
+use throng::Error;
+use throng::Result;
 use throng::character::{AnimationDesc, Character};
-use throng::glam::Affine3A;
-use throng::skeleton::Skeleton;
-use throng::{Error, Result};
 
 /// Options of an export.
 ///
@@ -172,42 +174,4 @@ fn scene(character: &Character, nodes: &nodes::Nodes, description: &AnimationDes
         scene["extras"]["throng"] = serde_json::to_value(description).unwrap_or_default();
     }
     scene
-}
-
-/// Adds the object that an error is about.
-fn at(what: &'static str, index: usize) -> impl Fn(Error) -> Error {
-    move |why| Error::At {
-        what,
-        index: index as u64,
-        name: Box::default(),
-        why: Box::new(why),
-    }
-}
-
-/// The model pose of the rest pose.
-///
-/// # Errors
-/// Never fails, because the slices have the right lengths.
-fn rest_model_pose(skeleton: &Skeleton) -> Result<Vec<Affine3A>> {
-    let mut model = vec![Affine3A::IDENTITY; skeleton.len()];
-    skeleton.model_pose(&skeleton.rest_pose(), &mut model)?;
-    Ok(model)
-}
-
-/// An object with a name, or an empty one. glTF has no empty names.
-fn named(name: &str) -> Value {
-    let mut object = Map::new();
-    if !name.is_empty() {
-        object.insert("name".into(), name.into());
-    }
-    object.into()
-}
-
-/// Adds the lists that have elements. glTF has no empty lists.
-fn put_lists<const N: usize>(root: &mut Value, lists: [(&str, Vec<Value>); N]) {
-    for (name, list) in lists {
-        if !list.is_empty() {
-            root[name] = list.into();
-        }
-    }
 }

@@ -1,7 +1,7 @@
 //! Materials with their textures, images and samplers.
 
 use super::data::Data;
-use super::{at, named};
+use super::objects::{at, named};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use throng::character::Character;

@@ -1,7 +1,7 @@
 //! Nodes: joints, sockets and meshes.
 
 use super::groups::Group;
-use super::named;
+use super::objects::named;
 use super::omissions::{OmissionKind, Omissions};
 use super::skins::{Carrier, Skins};
 use serde_json::{Value, json};

@@ -3,8 +3,9 @@
 use super::attributes::{self, Streams};
 use super::data::Data;
 use super::materials::Materials;
+use super::objects::{at, named, put_lists};
 use super::omissions::Omissions;
-use super::{ExportOptions, asset, at, named, put_lists};
+use super::{ExportOptions, asset};
 use serde_json::json;
 use throng::Result;
 use throng::character::Character;

@@ -2,7 +2,7 @@
 
 use super::data::Data;
 use super::groups::Group;
-use super::{at, named, rest_model_pose};
+use super::objects::{at, named, rest_model_pose};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use throng::Result;

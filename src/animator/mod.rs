@@ -50,11 +50,10 @@ mod actor;
 mod actor_id;
 mod actors;
 mod bounds;
+mod changed;
 mod deliver;
 mod evaluate;
 mod event;
-#[cfg(feature = "vulkan")]
-mod gpu_plays;
 mod identity;
 mod joint_ref;
 mod library;
@@ -62,6 +61,8 @@ mod mapping;
 mod name_or_id;
 mod passing;
 mod play;
+#[cfg(feature = "vulkan")]
+mod played;
 mod record;
 mod replace;
 mod snapshot;
@@ -81,15 +82,18 @@ pub use joint_ref::JointRef;
 pub(crate) use mapping::{joints_by_name, moved};
 pub use name_or_id::NameOrId;
 pub use play::{Play, Playing};
+#[cfg(feature = "vulkan")]
+pub(crate) use played::Played;
 pub use record::PlayRecord;
 pub use replace::Misfit;
 #[cfg(feature = "vulkan")]
 pub(crate) use replace::Misfits;
 pub use snapshot::{ActorSnapshot, AnimatorSnapshot};
 pub use solvers::{IkReport, IkSolver, IkTarget};
+#[cfg(feature = "vulkan")]
+pub(crate) use state::Clock;
 pub use state::{RootMotionMode, ShowPose};
 
-use crate::Threads;
 use crate::animate::BatchPoser;
 use crate::character::Character;
 use crate::clip::Clip;
@@ -101,6 +105,7 @@ use crate::id::Id;
 use crate::palette::{PaletteFormat, SkinningMethod};
 use crate::simd::SimdLevel;
 use crate::state_machine::StateMachine;
+use crate::threads::Threads;
 use actors::{ActorState, Actors};
 use bounds::Bounds;
 use event::EventQueue;
@@ -228,20 +233,6 @@ impl Animator {
         Ok(id)
     }
 
-    /// Adds an actor that the character's state machine drives.
-    ///
-    /// It enters its initial states with the next update, so parameters that are set before can
-    /// choose them.
-    ///
-    /// # Errors
-    /// [`Error::Argument`](crate::Error::Argument) if the character has no state machine.
-    pub fn add_driven(&mut self) -> Result<ActorId> {
-        self.library.expect_state_machine()?;
-        let id = self.add_actor();
-        self.actor_mut(id)?.start_state_machine()?;
-        Ok(id)
-    }
-
     fn add_actor(&mut self) -> ActorId {
         let id = self.actors.add(self.now_s);
         // Allocate now, so that no update does.
@@ -264,37 +255,6 @@ impl Animator {
         self.actors.remove(id.index);
         self.schedule.wake.set(id.index, f64::INFINITY);
         Ok(())
-    }
-
-    /// An actor, to read.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`](crate::Error::NotFound) or [`Error::Stale`](crate::Error::Stale) if it
-    /// is not alive.
-    pub fn actor(&self, id: ActorId) -> Result<ActorRef<'_>> {
-        Actor::new(self, id)
-    }
-
-    /// An actor, to read and control.
-    ///
-    /// ```
-    /// use throng::animator::{Animator, Play};
-    ///
-    /// let character = throng::builtin::mannequin()?;
-    /// let mut animator = Animator::new(&character)?;
-    /// let guard = animator.add("Idle")?;
-    /// let mut guard = animator.actor_mut(guard)?;
-    /// guard.play(Play::new("Walk").fade_s(0.25))?;
-    /// guard.set_time_scale(0.5)?;
-    /// assert_eq!(guard.playing().count(), 2);
-    /// # Ok::<(), throng::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::NotFound`](crate::Error::NotFound) or [`Error::Stale`](crate::Error::Stale) if it
-    /// is not alive.
-    pub fn actor_mut(&mut self, id: ActorId) -> Result<ActorMut<'_>> {
-        Actor::new(self, id)
     }
 
     /// Returns true if the actor is alive.

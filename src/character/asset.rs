@@ -94,6 +94,13 @@ impl Character {
         }
     }
 
+    /// Returns true if the model matrix of a joint may mirror or flatten: at rest, or with any clip
+    /// that the character ever had.
+    #[cfg(feature = "vulkan")]
+    pub(crate) fn mirrors(&self) -> bool {
+        self.scales.mirror(&self.model.skeleton)
+    }
+
     /// The packed clips, to share them.
     pub(crate) fn shared_clips(&self) -> &Arc<Vec<Clip>> {
         &self.clips

@@ -1,8 +1,6 @@
 //! Palette entries that a clip may flip: the scales of joints, over all clips that a character
 //! ever had, and the signs of determinants that follow.
 
-#[cfg(feature = "vulkan")]
-use super::Character;
 use crate::bytes::save_structs;
 use crate::clip::{CurveClip, Hull, TrackValues};
 use crate::mesh::{Model, linear};
@@ -96,6 +94,13 @@ impl ScaleRanges {
         self.joints.iter().map(|range| range.driven)
     }
 
+    /// Returns true if the model matrix of a joint may mirror or flatten.
+    #[cfg(feature = "vulkan")]
+    pub(super) fn mirror(&self, skeleton: &Skeleton) -> bool {
+        let signs = self.chain_signs(skeleton);
+        signs.iter().any(|signs| signs.negative || signs.zero)
+    }
+
     /// The signs that the determinant of each joint's model matrix may have.
     fn chain_signs(&self, skeleton: &Skeleton) -> Vec<Signs> {
         let mut signs: Vec<Signs> = Vec::with_capacity(self.joints.len());
@@ -108,16 +113,6 @@ impl ScaleRanges {
             });
         }
         signs
-    }
-}
-
-#[cfg(feature = "vulkan")]
-impl Character {
-    /// Returns true if the model matrix of a joint may mirror or flatten: at rest, or with any clip
-    /// that the character ever had.
-    pub(crate) fn mirrors(&self) -> bool {
-        let signs = self.scales.chain_signs(self.skeleton());
-        signs.iter().any(|signs| signs.negative || signs.zero)
     }
 }
 

@@ -5,11 +5,11 @@ use crate::character::Character;
 use crate::crowd::capacity::Need;
 use crate::crowd::instances::state::{InstanceState, Kind, Sizes, is_flipped, morph_words};
 use crate::crowd::memory::buffers::FrameBuffers;
-use crate::crowd::memory::work::SKINS;
 use crate::crowd::producers::shared_poses::SharedPoses;
-use crate::crowd::visibility::chunks::{Slot, bucket, draw_of_kind};
+use crate::crowd::visibility::slot::{Slot, bucket, draw_of_kind};
 use crate::crowd::{CharacterDesc, CharacterId, SkinningStage};
 use crate::error::{Error, Result};
+use crate::gpu::constants::{LEVEL_BITS, MAX_LEVELS, SKINS};
 use crate::gpu::layout::GpuChange;
 use crate::gpu::palettes::Row;
 use crate::gpu::{
@@ -30,8 +30,7 @@ use glam::Affine3A;
 use std::ffi::CString;
 use std::sync::Arc;
 
-/// The largest number of levels of detail that instances are drawn at, with the full one.
-pub(super) const MAX_LEVELS: usize = 1 + MeshLevel::MAX_COUNT;
+const _: () = assert!(MAX_LEVELS == 1 + MeshLevel::MAX_COUNT && MAX_LEVELS == 1 << LEVEL_BITS);
 
 /// Drawing data of one primitive.
 #[derive(Debug, Clone, Copy)]

@@ -4,7 +4,8 @@ use super::Capacity;
 use crate::error::{Error, Result};
 use crate::gpu::{Device, Features, limit};
 use crate::pass::scatter::MAX_CHANGES;
-use crate::{SimdLevel, Threads};
+use crate::simd::SimdLevel;
+use crate::threads::Threads;
 use ash::vk;
 
 /// See [`Crowd::MAX_FRAMES_IN_FLIGHT`](super::Crowd::MAX_FRAMES_IN_FLIGHT).

@@ -1,8 +1,9 @@
 //! Statistics of a frame.
 
-use super::characters::MAX_LEVELS;
-use super::memory::work::COUNTER_WORDS;
-use super::visibility::cull::{FACTOR, FACTORS};
+use super::visibility::cull::FACTOR;
+use crate::gpu::constants::{
+    COUNT_FACTOR, COUNT_LEVELS, COUNT_TRIANGLES, COUNTER_WORDS, FACTORS, MAX_LEVELS,
+};
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// The figures of a view in a frame. See [`Crowd::view_stats`](super::Crowd::view_stats).
@@ -30,8 +31,9 @@ impl ViewStats {
     /// The figures that the GPU counted, as `shaders/include/stages.glsl` has them.
     pub(super) fn from_words(words: &[u32; COUNTER_WORDS as usize]) -> Self {
         let [outside, too_small, ..] = *words;
-        let levels = core::array::from_fn(|level| words[2 + level]);
-        let [low, high, power] = [10, 11, 12].map(|at: usize| words[at]);
+        let levels = core::array::from_fn(|level| words[COUNT_LEVELS + level]);
+        let [low, high] = [0, 1].map(|at| words[COUNT_TRIANGLES + at]);
+        let power = words[COUNT_FACTOR];
         Self {
             shown: levels.iter().fold(0, |sum, count| sum.wrapping_add(*count)),
             outside,

@@ -1,8 +1,13 @@
-//! The structures in which an engine enables device features.
+//! The structures in which a device says its features, and an engine enables them.
 
 use super::features::Features;
+use crate::error::{Error, Result};
 use ash::vk;
+use core::ffi::CStr;
 use core::ptr::{self, NonNull};
+
+/// The minimum Vulkan version, of instance and device.
+pub(super) const API_VERSION: u32 = vk::API_VERSION_1_3;
 
 /// A structure of Vulkan in which device features are enabled.
 ///
@@ -149,6 +154,88 @@ unsafe fn visit_chain(
 }
 
 impl Features {
+    /// The features that a physical device supports, if it supports what throng requires.
+    ///
+    /// An engine may enable all of them. Extensions are not queried:
+    /// [`Self::acceleration_structure`] and [`Self::debug_utils`] are false.
+    ///
+    /// ```no_run
+    /// use throng::ash::{self, vk};
+    /// use throng::gpu::Features;
+    ///
+    /// /// # Safety
+    /// /// `instance` is alive and was created for Vulkan 1.3 or later.
+    /// unsafe fn choose(instance: &ash::Instance) -> Option<(vk::PhysicalDevice, Features)> {
+    ///     let devices = unsafe { instance.enumerate_physical_devices() }.ok()?;
+    ///     let mut devices = devices.into_iter();
+    ///     devices.find_map(|device| match unsafe { Features::supported(instance, device) } {
+    ///         Ok(features) => Some((device, features)),
+    ///         Err(error) => {
+    ///             eprintln!("{error}");
+    ///             None
+    ///         }
+    ///     })
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] names all missing requirements, or only the version if that is too
+    /// low.
+    ///
+    /// # Safety
+    /// - `physical_device` comes from `instance`, and both are alive.
+    /// - `instance` was created for [`Device::API_VERSION`](super::Device::API_VERSION) or later.
+    pub unsafe fn supported(
+        instance: &ash::Instance,
+        physical_device: vk::PhysicalDevice,
+    ) -> Result<Self> {
+        // SAFETY: the handles are alive and belong together, by this function's contract.
+        let properties = unsafe { instance.get_physical_device_properties(physical_device) };
+        let device = device_name(&properties);
+        if properties.api_version < API_VERSION {
+            return Err(Error::Unsupported {
+                device,
+                missing: vec!["Vulkan 1.3"],
+            });
+        }
+        let mut features11 = vk::PhysicalDeviceVulkan11Features::default();
+        let mut features12 = vk::PhysicalDeviceVulkan12Features::default();
+        let mut features13 = vk::PhysicalDeviceVulkan13Features::default();
+        let mut features = vk::PhysicalDeviceFeatures2::default()
+            .push_next(&mut features11)
+            .push_next(&mut features12)
+            .push_next(&mut features13);
+        // SAFETY: the handles are alive, by this function's contract; the device supports at least
+        // Vulkan 1.3, so it knows the chained structures.
+        unsafe { instance.get_physical_device_features2(physical_device, &mut features) };
+        let supported = Self::of(&features.features)
+            .union(Self::of(&features11))
+            .union(Self::of(&features12))
+            .union(Self::of(&features13));
+        match Self::REQUIRED.without(&supported) {
+            Self::NONE => Ok(supported),
+            missing => Err(Error::Unsupported {
+                device,
+                missing: missing.names(),
+            }),
+        }
+    }
+
+    /// The features of this set that a structure enables.
+    ///
+    /// All others are false.
+    #[must_use]
+    pub fn of(structure: &impl FeatureStruct) -> Self {
+        structure.enabled()
+    }
+
+    /// Enables those features of this set that the structure has.
+    ///
+    /// It disables none.
+    pub fn enable_in(&self, structure: &mut impl FeatureStruct) {
+        structure.enable(self);
+    }
+
     /// The features that a device has that is created with `info`.
     ///
     /// They are read from `pEnabledFeatures` and all structures of the chain, in whichever form.
@@ -164,6 +251,18 @@ impl Features {
         unsafe { visit_chain(info, |one| enabled = enabled.union(one.as_ref().enabled())) };
         enabled
     }
+
+    /// True if `structure` has one of the features of this set.
+    fn any_of(&self, structure: &impl FeatureStruct) -> bool {
+        self.without(&structure.has()) != *self
+    }
+}
+
+pub(super) fn device_name(properties: &vk::PhysicalDeviceProperties) -> Box<str> {
+    properties.device_name_as_c_str().map_or_else(
+        |_| "unnamed device".into(),
+        |name: &CStr| name.to_string_lossy().into(),
+    )
 }
 
 /// Enables features in an engine's `VkDeviceCreateInfo`, whatever structures are chained to it.

@@ -1,13 +1,5 @@
 //! Device features that the crate requires or can use.
 
-use super::feature_structs::FeatureStruct;
-use crate::error::{Error, Result};
-use ash::vk;
-use core::ffi::CStr;
-
-/// The minimum Vulkan version, of instance and device.
-pub(super) const API_VERSION: u32 = vk::API_VERSION_1_3;
-
 /// A set of device features: what a device supports, what to enable, or what was enabled.
 ///
 /// Vulkan cannot be asked which features of a device are enabled, so the engine says it to
@@ -87,174 +79,58 @@ pub struct Features {
     pub debug_utils: bool,
 }
 
-impl Features {
-    /// No features.
-    pub const NONE: Self = Self {
-        buffer_device_address: false,
-        dynamic_rendering: false,
-        multiview: false,
-        sampler_anisotropy: false,
-        independent_blend: false,
-        draw_indirect_first_instance: false,
-        descriptor_indexing: false,
-        acceleration_structure: false,
-        debug_utils: false,
-    };
+/// Defines everything that goes through all features. Each has the names that Vulkan has for it.
+macro_rules! features {
+    ($($feature:ident: $($name:literal)+;)+) => {
+        impl Features {
+            /// No features.
+            pub const NONE: Self = Self { $($feature: false),+ };
 
+            /// The features of this or the other set.
+            #[must_use]
+            pub const fn union(self, other: Self) -> Self {
+                Self { $($feature: self.$feature | other.$feature),+ }
+            }
+
+            /// The features of this set that the other set does not have.
+            #[must_use]
+            pub const fn without(self, other: &Self) -> Self {
+                Self { $($feature: self.$feature & !other.$feature),+ }
+            }
+
+            /// The names that Vulkan has for the features of this set.
+            #[must_use]
+            pub fn names(&self) -> Vec<&'static str> {
+                let mut names = Vec::new();
+                $(if self.$feature {
+                    names.extend([$($name),+]);
+                })+
+                names
+            }
+        }
+    };
+}
+
+features! {
+    buffer_device_address: "bufferDeviceAddress";
+    dynamic_rendering: "dynamicRendering";
+    multiview: "multiview";
+    sampler_anisotropy: "samplerAnisotropy";
+    independent_blend: "independentBlend";
+    draw_indirect_first_instance: "drawIndirectFirstInstance";
+    descriptor_indexing: "runtimeDescriptorArray"
+        "shaderSampledImageArrayNonUniformIndexing"
+        "descriptorBindingVariableDescriptorCount";
+    acceleration_structure: "accelerationStructure";
+    debug_utils: "VK_EXT_debug_utils";
+}
+
+impl Features {
     /// The features that [`Device::new`](super::Device::new) requires.
     pub const REQUIRED: Self = Self {
         buffer_device_address: true,
         ..Self::NONE
     };
-
-    /// The features that a physical device supports, if it supports what throng requires.
-    ///
-    /// An engine may enable all of them. Extensions are not queried:
-    /// [`Self::acceleration_structure`] and [`Self::debug_utils`] are false.
-    ///
-    /// ```no_run
-    /// use throng::ash::{self, vk};
-    /// use throng::gpu::Features;
-    ///
-    /// /// # Safety
-    /// /// `instance` is alive and was created for Vulkan 1.3 or later.
-    /// unsafe fn choose(instance: &ash::Instance) -> Option<(vk::PhysicalDevice, Features)> {
-    ///     let devices = unsafe { instance.enumerate_physical_devices() }.ok()?;
-    ///     let mut devices = devices.into_iter();
-    ///     devices.find_map(|device| match unsafe { Features::supported(instance, device) } {
-    ///         Ok(features) => Some((device, features)),
-    ///         Err(error) => {
-    ///             eprintln!("{error}");
-    ///             None
-    ///         }
-    ///     })
-    /// }
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::Unsupported`] names all missing requirements, or only the version if that is too
-    /// low.
-    ///
-    /// # Safety
-    /// - `physical_device` comes from `instance`, and both are alive.
-    /// - `instance` was created for [`Device::API_VERSION`](super::Device::API_VERSION) or later.
-    pub unsafe fn supported(
-        instance: &ash::Instance,
-        physical_device: vk::PhysicalDevice,
-    ) -> Result<Self> {
-        // SAFETY: the handles are alive and belong together, by this function's contract.
-        let properties = unsafe { instance.get_physical_device_properties(physical_device) };
-        let device = device_name(&properties);
-        if properties.api_version < API_VERSION {
-            return Err(Error::Unsupported {
-                device,
-                missing: vec!["Vulkan 1.3"],
-            });
-        }
-        let mut features11 = vk::PhysicalDeviceVulkan11Features::default();
-        let mut features12 = vk::PhysicalDeviceVulkan12Features::default();
-        let mut features13 = vk::PhysicalDeviceVulkan13Features::default();
-        let mut features = vk::PhysicalDeviceFeatures2::default()
-            .push_next(&mut features11)
-            .push_next(&mut features12)
-            .push_next(&mut features13);
-        // SAFETY: the handles are alive, by this function's contract; the device supports at least
-        // Vulkan 1.3, so it knows the chained structures.
-        unsafe { instance.get_physical_device_features2(physical_device, &mut features) };
-        let supported = Self::of(&features.features)
-            .union(Self::of(&features11))
-            .union(Self::of(&features12))
-            .union(Self::of(&features13));
-        match Self::REQUIRED.without(&supported) {
-            Self::NONE => Ok(supported),
-            missing => Err(Error::Unsupported {
-                device,
-                missing: missing.names(),
-            }),
-        }
-    }
-
-    /// The features of this set that a structure enables.
-    ///
-    /// All others are false.
-    #[must_use]
-    pub fn of(structure: &impl FeatureStruct) -> Self {
-        structure.enabled()
-    }
-
-    /// Enables those features of this set that the structure has.
-    ///
-    /// It disables none.
-    pub fn enable_in(&self, structure: &mut impl FeatureStruct) {
-        structure.enable(self);
-    }
-
-    /// The features of this or the other set.
-    #[must_use]
-    pub const fn union(self, other: Self) -> Self {
-        Self {
-            buffer_device_address: self.buffer_device_address | other.buffer_device_address,
-            dynamic_rendering: self.dynamic_rendering | other.dynamic_rendering,
-            multiview: self.multiview | other.multiview,
-            sampler_anisotropy: self.sampler_anisotropy | other.sampler_anisotropy,
-            independent_blend: self.independent_blend | other.independent_blend,
-            draw_indirect_first_instance: self.draw_indirect_first_instance
-                | other.draw_indirect_first_instance,
-            descriptor_indexing: self.descriptor_indexing | other.descriptor_indexing,
-            acceleration_structure: self.acceleration_structure | other.acceleration_structure,
-            debug_utils: self.debug_utils | other.debug_utils,
-        }
-    }
-
-    /// The features of this set that the other set does not have.
-    #[must_use]
-    pub const fn without(self, other: &Self) -> Self {
-        Self {
-            buffer_device_address: self.buffer_device_address & !other.buffer_device_address,
-            dynamic_rendering: self.dynamic_rendering & !other.dynamic_rendering,
-            multiview: self.multiview & !other.multiview,
-            sampler_anisotropy: self.sampler_anisotropy & !other.sampler_anisotropy,
-            independent_blend: self.independent_blend & !other.independent_blend,
-            draw_indirect_first_instance: self.draw_indirect_first_instance
-                & !other.draw_indirect_first_instance,
-            descriptor_indexing: self.descriptor_indexing & !other.descriptor_indexing,
-            acceleration_structure: self.acceleration_structure & !other.acceleration_structure,
-            debug_utils: self.debug_utils & !other.debug_utils,
-        }
-    }
-
-    /// True if `structure` has one of the features of this set.
-    pub(super) fn any_of(&self, structure: &impl FeatureStruct) -> bool {
-        self.without(&structure.has()) != *self
-    }
-
-    /// The names that Vulkan has for the features of this set.
-    #[must_use]
-    pub fn names(&self) -> Vec<&'static str> {
-        let all: [(bool, &[&'static str]); 9] = [
-            (self.buffer_device_address, &["bufferDeviceAddress"]),
-            (self.dynamic_rendering, &["dynamicRendering"]),
-            (self.multiview, &["multiview"]),
-            (self.sampler_anisotropy, &["samplerAnisotropy"]),
-            (self.independent_blend, &["independentBlend"]),
-            (
-                self.draw_indirect_first_instance,
-                &["drawIndirectFirstInstance"],
-            ),
-            (
-                self.descriptor_indexing,
-                &[
-                    "runtimeDescriptorArray",
-                    "shaderSampledImageArrayNonUniformIndexing",
-                    "descriptorBindingVariableDescriptorCount",
-                ],
-            ),
-            (self.acceleration_structure, &["accelerationStructure"]),
-            (self.debug_utils, &["VK_EXT_debug_utils"]),
-        ];
-        let all = all.into_iter().filter(|(has, _)| *has);
-        all.flat_map(|(_, names)| names).copied().collect()
-    }
 
     /// Sets [`Self::dynamic_rendering`].
     #[must_use]
@@ -311,11 +187,4 @@ impl Features {
         self.debug_utils = on;
         self
     }
-}
-
-pub(super) fn device_name(properties: &vk::PhysicalDeviceProperties) -> Box<str> {
-    properties.device_name_as_c_str().map_or_else(
-        |_| "unnamed device".into(),
-        |name: &CStr| name.to_string_lossy().into(),
-    )
 }

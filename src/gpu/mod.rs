@@ -169,6 +169,7 @@
 
 mod allocator;
 pub(crate) mod animation;
+pub(crate) mod constants;
 mod device;
 mod encode;
 mod feature_structs;

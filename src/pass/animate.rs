@@ -1,15 +1,13 @@
 //! The stages animate and palette: one dispatch poses all listed instances of a character.
 
 use crate::error::Result;
+use crate::gpu::constants::ROW_GROUPS;
 use crate::gpu::pipeline::{compute_pipeline, pipeline_layout, spirv};
 use crate::gpu::{
     AnimateVariant, AnimationTables, Device, GpuTime, JOINT_CLASSES, MAX_JOINTS, Object, limit,
 };
 use ash::vk;
 use bytemuck::{Pod, Zeroable};
-
-/// Workgroups in a row of a dispatch, one for each instance: `ROW_GROUPS` of the shader.
-const ROW_GROUPS: u32 = 32_768;
 
 /// Push constants of the shader.
 #[repr(C)]

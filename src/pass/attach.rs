@@ -1,18 +1,13 @@
 //! The stage attach, which places attached instances whose parents the GPU poses.
 
 use crate::error::Result;
+use crate::gpu::constants::{ATTACH_WORKGROUP, ROW_GROUPS};
 use crate::gpu::layout::GpuAttachment;
 use crate::gpu::pipeline::{compute_pipeline, pipeline_layout, spirv};
 use crate::gpu::{Device, Object};
 use ash::vk;
 use ash::vk::{AccessFlags as Access, PipelineStageFlags as Stage};
 use bytemuck::{Pod, Zeroable};
-
-/// Instances of a workgroup: `GROUPS` of the shader.
-const GROUPS: u32 = 4;
-
-/// Workgroups in a row of a dispatch: `ROW_GROUPS` of the shader.
-const ROW_GROUPS: u32 = 32_768;
 
 /// Push constants of the shader.
 #[repr(C)]
@@ -97,7 +92,7 @@ impl AttachPass {
         let raw = &device.raw;
         let (point, layout) = (vk::PipelineBindPoint::COMPUTE, self.layout.handle);
         let (stage, write) = (Stage::COMPUTE_SHADER, Access::SHADER_WRITE);
-        let groups = dispatch.push.count.div_ceil(GROUPS);
+        let groups = dispatch.push.count.div_ceil(ATTACH_WORKGROUP);
         // SAFETY: `cmd` is recording outside a render pass and the set has this layout, by this
         // function's contract.
         unsafe {

@@ -1,6 +1,7 @@
 //! The stages that decide on the GPU who is drawn: cull, scan, places, compact and args.
 
 use crate::error::Result;
+use crate::gpu::constants::ARGS_WORKGROUP;
 use crate::gpu::pipeline::{compute_pipeline, pipeline_layout, spirv};
 use crate::gpu::{Device, Object, sets};
 use ash::vk;
@@ -108,9 +109,6 @@ const BINDINGS: [vk::DescriptorType; 3] = [
     vk::DescriptorType::STORAGE_BUFFER,
     vk::DescriptorType::STORAGE_BUFFER_DYNAMIC,
 ];
-
-/// Invocations of a workgroup of the stage args.
-const ARGS_WORKGROUP: u32 = 64;
 
 impl CullPass {
     pub(crate) fn null() -> Self {

@@ -1,7 +1,7 @@
 //! The map from source joints to the target joints that follow them.
 
 use super::humanoid::Humanoid;
-use super::vrm;
+use super::vrm::is_vrm_pair;
 use super::words::{loose, without_number};
 use crate::error::{Error, Result, listed};
 use crate::id::{Id, unknown};
@@ -38,6 +38,11 @@ impl JointLink {
             second_weight: 0.0,
             role: None,
         }
+    }
+
+    /// True for the hips.
+    pub(super) fn is_hips(&self) -> bool {
+        self.role == Some(Role::Hips)
     }
 }
 
@@ -158,13 +163,13 @@ impl JointMap {
     /// # Errors
     /// [`Error::NoCommonJoints`] if the two have no role in common.
     pub fn humanoid(source: &Skeleton, target: &Skeleton) -> Result<Self> {
-        let of_vrm = vrm::is_vrm_pair(source, target);
+        let of_vrm = is_vrm_pair(source, target);
         let [from, to] = [source, target].map(|skeleton| match of_vrm {
             true => Humanoid::stated(skeleton),
             false => Humanoid::find(skeleton),
         });
         let links = match of_vrm {
-            true => vrm::links(&from, &to),
+            true => Self::of_roles(&from, &to),
             false => Self::of_humanoids(&from, &to, target.len()),
         };
         let mut map = Self::of(links, source, target)?;
@@ -176,6 +181,19 @@ impl JointMap {
             }
         }
         Ok(map)
+    }
+
+    /// The joints that have the same role in both.
+    fn of_roles(from: &Humanoid, to: &Humanoid) -> Vec<JointLink> {
+        let links = to.roles().filter_map(|(role, joint)| {
+            Some(JointLink {
+                role: Some(role),
+                ..JointLink::new(from.joint(role)?, joint)
+            })
+        });
+        let mut links: Vec<JointLink> = links.collect();
+        links.sort_by_key(|link| link.target);
+        links
     }
 
     fn of_humanoids(from: &Humanoid, to: &Humanoid, joints: usize) -> Vec<JointLink> {

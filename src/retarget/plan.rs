@@ -5,7 +5,7 @@ use super::frame::{ModelJoint, body, is_finite, leg_length, model_pose, turn, tu
 use super::humanoid::Humanoid;
 use super::map::{JointLink, JointMap};
 use super::options::RetargetOptions;
-use super::vrm::{self, is_vrm_pair};
+use super::vrm::is_vrm_pair;
 use crate::error::{Error, Result, expect_len};
 use crate::id::Id;
 use crate::skeleton::role::Role;
@@ -110,7 +110,7 @@ impl Plan {
         let above = above(target, map);
         let rests = Rests {
             moves: match of_vrm {
-                true => map.links().iter().map(vrm::moves).collect(),
+                true => map.links().iter().map(JointLink::is_hips).collect(),
                 false => moves(map, &above),
             },
             above,
@@ -219,8 +219,7 @@ fn below(above: &[Option<usize>]) -> Vec<(u32, usize)> {
 /// the first one with several links below.
 fn moves(map: &JointMap, above: &[Option<usize>]) -> Vec<bool> {
     let below = below(above);
-    let hips = |link: &JointLink| link.role == Some(Role::Hips);
-    let mut moves: Vec<bool> = map.links().iter().map(hips).collect();
+    let mut moves: Vec<bool> = map.links().iter().map(JointLink::is_hips).collect();
     for root in (0..moves.len()).filter(|at| above[*at].is_none()) {
         moves[root] = true;
         let mut branch = root;

@@ -1,32 +1,12 @@
 //! The rules of VRM Animations; see [the module](crate::retarget#vrm-animations).
 
-use super::humanoid::Humanoid;
-use super::map::JointLink;
 use crate::clip::{CurveClip, TrackValues};
-use crate::skeleton::role::{Role, VrmKind};
+use crate::skeleton::role::VrmKind;
 use crate::skeleton::{NO_PARENT, Skeleton};
 
 /// True for a VRM Animation whose clips are for a VRM model.
 pub(crate) fn is_vrm_pair(source: &Skeleton, target: &Skeleton) -> bool {
     source.vrm() == Some(VrmKind::Animation) && target.vrm().is_some()
-}
-
-/// The joints that have the same role in both.
-pub(super) fn links(from: &Humanoid, to: &Humanoid) -> Vec<JointLink> {
-    let links = to.roles().filter_map(|(role, joint)| {
-        Some(JointLink {
-            role: Some(role),
-            ..JointLink::new(from.joint(role)?, joint)
-        })
-    });
-    let mut links: Vec<JointLink> = links.collect();
-    links.sort_by_key(|link| link.target);
-    links
-}
-
-/// True for the only link whose position follows.
-pub(super) fn moves(link: &JointLink) -> bool {
-    link.role == Some(Role::Hips)
 }
 
 /// For each joint, true if the clip may move its origin in model space.

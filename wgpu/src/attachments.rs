@@ -1,7 +1,8 @@
 //! The attachments of a crowd's own rendering, between the passes of wgpu.
 
+use crate::check::expect_alive;
 use crate::error::{Error, Result};
-use crate::shadow::{ShadowTexture, expect_alive};
+use crate::shadow::ShadowTexture;
 use core::num::NonZeroU32;
 use throng::ash::{self, vk};
 use wgpu::RenderPassDescriptor;

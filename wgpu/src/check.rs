@@ -7,6 +7,7 @@ use core::pin::pin;
 use core::task::{Context, Poll, Waker};
 use std::error::Error as _;
 use std::panic::{catch_unwind, resume_unwind};
+use wgpu::hal::vulkan::Api as Vulkan;
 
 /// Runs `make` and returns its result, or the first error that wgpu reported about it.
 ///
@@ -55,18 +56,11 @@ fn rejected(what: &'static str, error: wgpu::Error) -> Error {
     }
 }
 
-/// Runs `call`, in which wgpu panics if the device is lost, and returns an error then.
-///
-/// Other panics, such as those of the program's callbacks, go on.
-pub(crate) fn unless_lost<T>(gpu: &Gpu, call: impl FnOnce() -> Result<T>) -> Result<T> {
-    catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<String>();
-        let is_fatal = text.is_some_and(|text| text.starts_with("Error in "));
-        match is_fatal && gpu.is_lost() {
-            true => Err(Error::DeviceLost),
-            false => resume_unwind(panic),
-        }
-    })
+/// Fails if a texture was destroyed. wgpu itself finds that when commands are submitted.
+pub(crate) fn expect_alive(what: &'static str, texture: &wgpu::Texture) -> Result<()> {
+    // SAFETY: the texture is not destroyed through the guard.
+    let alive = unsafe { texture.as_hal::<Vulkan>() };
+    alive.map(drop).ok_or(Error::Destroyed(what))
 }
 
 /// Runs `check`, in which wgpu validates the use of textures, and fails if one of them is of

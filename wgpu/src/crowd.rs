@@ -6,11 +6,13 @@ use crate::frame::Frame;
 use crate::gpu::Gpu;
 use crate::order::{Order, Submission};
 use crate::pass::{Pass, PassDesc, formats_bundle, raw_desc};
-use crate::shadow::ShadowTexture;
+use crate::shadow::{ShadowTexture, sampled_view};
 use core::fmt;
 use core::mem::ManuallyDrop;
 use std::sync::Arc;
-use throng::{CrowdDesc, PassId};
+use throng::ash::vk;
+use throng::{CrowdDesc, PassId, ShadowMap};
+use wgpu::hal::vulkan::Api as Vulkan;
 
 /// Characters and their instances, drawn in wgpu.
 ///
@@ -135,6 +137,42 @@ impl Crowd {
     pub fn remove_pass(&mut self, pass: PassId) -> Result<()> {
         self.inner.remove_pass(pass)?;
         self.passes.retain(|other| other.id != pass);
+        Ok(())
+    }
+
+    /// Sets the shadow map that passes with [`PassDesc::shadow_map`] sample.
+    ///
+    /// It is a square depth texture with the usages `RENDER_ATTACHMENT` and `TEXTURE_BINDING`, one
+    /// mip level, one sample, and a layer for each of a view's [shadow layers](crate::shadow()). Draw into
+    /// views of its layers with a pass of kind [`Shadow`](throng::PassKind::Shadow). It may also be
+    /// drawn into and sampled by the program's own pipelines.
+    ///
+    /// # Errors
+    /// - [`Error::Format`] and [`Error::Attachment`] if it is another kind of texture.
+    /// - [`Error::OtherDevice`] if it is of another device, as in
+    ///   [`Frame::draw`](crate::Frame::draw).
+    /// - [`Error::Destroyed`] if it was destroyed.
+    pub fn set_shadow_map(&mut self, texture: &wgpu::Texture, reversed_z: bool) -> Result<()> {
+        let view = sampled_view(&self.gpu, texture)?;
+        // SAFETY: the view is not destroyed through the guard.
+        let raw = unsafe { view.as_hal::<Vulkan>() };
+        let raw = raw.ok_or(Error::Destroyed("the shadow map"))?;
+        let map = ShadowMap {
+            // SAFETY: the handle is not destroyed.
+            view: unsafe { raw.raw_handle() },
+            // Of sampled depth textures in wgpu.
+            layout: vk::ImageLayout::DEPTH_STENCIL_READ_ONLY_OPTIMAL,
+            edge: texture.width(),
+            reversed_z,
+        };
+        // SAFETY: the view is of this device and samples an array of depth. The crowd and its draws
+        // in flight keep it. Before each draw, wgpu changes the layout to this one.
+        unsafe { self.inner.set_shadow_map(&map)? };
+        drop(raw);
+        self.shadow = Some(ShadowTexture {
+            texture: texture.clone(),
+            view,
+        });
         Ok(())
     }
 

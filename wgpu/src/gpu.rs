@@ -1,8 +1,9 @@
 //! The device: opened with what throng needs, and shared by crowds and encoders.
 
-use crate::check::unless_lost;
 use crate::error::{Error, Result};
 use core::fmt;
+use core::panic::AssertUnwindSafe;
+use std::panic::{catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use throng::ash;
 use throng::gpu::{self, FeatureChain, Features, GpuAllocator};
@@ -130,7 +131,7 @@ impl Gpu {
     /// Lets wgpu find out what has ended, and call callbacks that are due.
     pub(crate) fn poll(&self, poll: wgpu::PollType) -> Result<()> {
         let poll = || self.device().poll(poll).map(drop).map_err(Error::Wait);
-        unless_lost(self, poll)
+        self.unless_lost(poll)
     }
 
     /// True if wgpu knows that the device is lost or destroyed.
@@ -138,6 +139,20 @@ impl Gpu {
         let mut encoder = self.device().create_command_encoder(&Default::default());
         // SAFETY: nothing is recorded.
         unsafe { encoder.as_hal_mut::<Vulkan, _, _>(|hal| hal.is_none()) }
+    }
+
+    /// Runs `call`, in which wgpu panics if the device is lost, and returns an error then.
+    ///
+    /// Other panics, such as those of the program's callbacks, go on.
+    pub(crate) fn unless_lost<T>(&self, call: impl FnOnce() -> Result<T>) -> Result<T> {
+        catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|panic| {
+            let text = panic.downcast_ref::<String>();
+            let is_fatal = text.is_some_and(|text| text.starts_with("Error in "));
+            match is_fatal && self.is_lost() {
+                true => Err(Error::DeviceLost),
+                false => resume_unwind(panic),
+            }
+        })
     }
 
     pub(crate) fn is(&self, other: &Self) -> bool {

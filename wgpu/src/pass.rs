@@ -1,6 +1,6 @@
 //! Passes: their formats in wgpu's terms, and the checks that Vulkan leaves to the caller.
 
-use crate::check::{scoped, unless_lost};
+use crate::check::scoped;
 use crate::error::{Error, Result};
 use crate::gpu::Gpu;
 use core::num::NonZeroU32;
@@ -251,5 +251,5 @@ pub(crate) fn formats_bundle(gpu: &Gpu, desc: &PassDesc<'_>) -> Result<wgpu::Ren
         encoder.finish(&wgpu::RenderBundleDescriptor::default())
     };
     // Another thread may destroy the device meanwhile.
-    unless_lost(gpu, || scoped(gpu.device(), "the formats of a pass", make))
+    gpu.unless_lost(|| scoped(gpu.device(), "the formats of a pass", make))
 }

@@ -1,6 +1,8 @@
 //! The contents of a file, as JSON. The keys are listed in `docs/command-line.md`.
 
-use super::{gpu_memory, level_distance_m, moved_vertices, override_name, shape_name, streams};
+use super::facts::{
+    gpu_memory, level_distance_m, moved_vertices, override_name, shape_name, streams,
+};
 use crate::report::{self, FORMAT};
 use serde_json::{Value, json};
 use throng::Id;

@@ -1,6 +1,6 @@
 //! The contents of a file, as tables.
 
-use super::{gpu_memory, level_distance_m, moved_vertices};
+use super::facts::{self, gpu_memory, level_distance_m, moved_vertices, override_name, shape_name};
 use crate::table::{counted, section, table};
 use crate::words::{grouped, plural, title};
 use throng::Id;
@@ -198,7 +198,7 @@ fn levels(model: &Character) -> Vec<Vec<String>> {
 
 /// The vertex data besides positions and influences.
 fn streams(part: &Primitive) -> String {
-    let mut names = super::streams(part);
+    let mut names = facts::streams(part);
     if part.normals.is_empty() {
         names.insert(0, "no normals");
     }
@@ -283,7 +283,7 @@ fn expressions(model: &Character) -> Vec<Vec<String>> {
             ("looking", one.look),
             ("the mouth", one.mouth),
         ] {
-            let how = super::override_name(how);
+            let how = override_name(how);
             remarks.extend(how.map(|how| format!("{how}s {what}")));
         }
         row.push(remarks.join(", "));
@@ -318,7 +318,7 @@ fn spring_colliders(model: &Character) -> Vec<Vec<String>> {
     let row = |(index, collider): (usize, &SpringCollider)| {
         vec![
             index.to_string(),
-            super::shape_name(collider).into(),
+            shape_name(collider).into(),
             format!("radius {:.4} m", collider.radius_m),
             format!("on {}", of_joint(model, collider.joint)),
         ]

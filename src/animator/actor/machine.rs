@@ -3,11 +3,27 @@
 use super::{Actor, parameter_id, undriven};
 use crate::animator::library::check_fade;
 use crate::animator::state::Driver;
-use crate::animator::{Animator, NameOrId};
+use crate::animator::{ActorId, Animator, NameOrId};
 use crate::error::Result;
 use crate::id::Id;
 use crate::state_machine::{ParameterDesc, StateMachine, Value};
 use core::ops::DerefMut;
+
+impl Animator {
+    /// Adds an actor that the character's state machine drives.
+    ///
+    /// It enters its initial states with the next update, so parameters that are set before can
+    /// choose them.
+    ///
+    /// # Errors
+    /// [`Error::Argument`](crate::Error::Argument) if the character has no state machine.
+    pub fn add_driven(&mut self) -> Result<ActorId> {
+        self.library.expect_state_machine()?;
+        let id = self.add_actor();
+        self.actor_mut(id)?.start_state_machine()?;
+        Ok(id)
+    }
+}
 
 /// The state machine of the actor.
 impl<A: DerefMut<Target = Animator>> Actor<A> {

@@ -55,6 +55,38 @@ pub type ActorRef<'a> = Actor<&'a Animator>;
 /// An actor, to read and control.
 pub type ActorMut<'a> = Actor<&'a mut Animator>;
 
+/// Handles of actors.
+impl Animator {
+    /// An actor, to read.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] or [`Error::Stale`] if it is not alive.
+    pub fn actor(&self, id: ActorId) -> Result<ActorRef<'_>> {
+        Actor::new(self, id)
+    }
+
+    /// An actor, to read and control.
+    ///
+    /// ```
+    /// use throng::animator::{Animator, Play};
+    ///
+    /// let character = throng::builtin::mannequin()?;
+    /// let mut animator = Animator::new(&character)?;
+    /// let guard = animator.add("Idle")?;
+    /// let mut guard = animator.actor_mut(guard)?;
+    /// guard.play(Play::new("Walk").fade_s(0.25))?;
+    /// guard.set_time_scale(0.5)?;
+    /// assert_eq!(guard.playing().count(), 2);
+    /// # Ok::<(), throng::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] or [`Error::Stale`] if it is not alive.
+    pub fn actor_mut(&mut self, id: ActorId) -> Result<ActorMut<'_>> {
+        Actor::new(self, id)
+    }
+}
+
 /// Reads the state of an actor.
 impl<A: Deref<Target = Animator>> Actor<A> {
     /// The handle of an actor that is alive.

@@ -2,13 +2,13 @@
 
 use super::playback::Playback;
 use super::record_pool::MOST;
-use crate::Threads;
 use crate::animate::{BatchPoser, Product, Starts};
 use crate::animator::library::Library;
 use crate::animator::record::PlayRecord;
 use crate::clip::Clip;
 use crate::motion::Inertialisation;
 use crate::skeleton::Transform;
+use crate::threads::Threads;
 
 /// The time over which velocities are measured, in seconds.
 ///

@@ -3,8 +3,8 @@
 use super::Frame;
 use crate::crowd::characters::LoadedCharacter;
 use crate::crowd::view_record::Prepared;
-use crate::crowd::visibility::chunks::Slot;
 use crate::crowd::visibility::runs::{DrawInstances, Run, shown};
+use crate::crowd::visibility::slot::Slot;
 use crate::crowd::{PassId, ViewId};
 use crate::error::{Error, Result};
 use crate::gpu::GpuInstance;

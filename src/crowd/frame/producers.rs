@@ -5,14 +5,13 @@ use crate::animator::{Animator, PoseChange};
 use crate::crowd::crowd::Crowd;
 use crate::crowd::instances::state::{InstanceState, SkinningStage};
 use crate::crowd::memory::buffers::{DEFORMS, Written};
-use crate::crowd::memory::work::{JOB_WORDS, POSES_WORDS};
 use crate::crowd::producers::gpu_poses::Full;
 use crate::crowd::scene::Scene;
-use crate::crowd::visibility::cull::BLOCK;
 use crate::crowd::{InstanceId, characters::LoadedCharacter};
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
+use crate::gpu::constants::{CHUNK, JOB_WORDS, POSE_WORDS};
 use crate::gpu::{CpuReason, GpuPlay, GpuTime, Producer};
 use crate::pass::animate::{AnimateDispatch, AnimateJobs};
 use ash::vk;
@@ -161,7 +160,7 @@ impl Crowd {
         while let Some(block) = visibility.next_active_block(from) {
             from = block + 1;
             for at in visibility.active_in(block) {
-                let index = (block * BLOCK + at) as u32;
+                let index = (block * CHUNK + at) as u32;
                 let Some(state) = instances.state(index).filter(|state| state.alive) else {
                     continue;
                 };
@@ -329,9 +328,9 @@ impl Frame<'_> {
                     continue;
                 }
                 let layout = &work.layout;
-                let job = u64::from(slot.first_chunk()) * BLOCK as u64 * u64::from(JOB_WORDS);
+                let job = u64::from(slot.first_chunk()) * CHUNK as u64 * u64::from(JOB_WORDS);
                 let jobs = (u64::from(layout.jobs) + job) * 4;
-                let command = u64::from(layout.poses + slot.number * POSES_WORDS) * 4;
+                let command = u64::from(layout.poses + slot.number * POSE_WORDS) * 4;
                 let dispatch = AnimateDispatch {
                     tables,
                     plays: plays.address,

@@ -3,11 +3,10 @@
 use super::Frame;
 use crate::crowd::desc::BUILD_INPUT;
 use crate::crowd::memory::buffers::{DEFORMS, Written};
-use crate::crowd::memory::work::SKIN_WORDS;
 use crate::crowd::producers::deforms::Listed;
-use crate::crowd::visibility::chunks::Slot;
-use crate::crowd::visibility::cull::BLOCK;
+use crate::crowd::visibility::slot::Slot;
 use crate::error::Result;
+use crate::gpu::constants::{CHUNK, SKIN_WORDS};
 use crate::pass::skin::{SkinDispatch, SkinList};
 use ash::vk;
 use ash::vk::{AccessFlags as Access, PipelineStageFlags as Stage};
@@ -144,7 +143,7 @@ impl Frame<'_> {
         let layout = work.map(|work| work.layout).unwrap_or_default();
         let own = layout.skins + slot.number * SKIN_WORDS;
         SkinList::Indirect {
-            first: layout.skinned + slot.first_chunk() * BLOCK as u32,
+            first: layout.skinned + slot.first_chunk() * CHUNK as u32,
             buffer: work.map_or(vk::Buffer::null(), |work| work.buffer.handle),
             // Behind the number of instances.
             offset: u64::from(own + 1) * 4,

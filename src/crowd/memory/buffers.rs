@@ -4,12 +4,11 @@ use crate::crowd::CrowdDesc;
 use crate::crowd::memory::history_buffer::HistoryBuffer;
 use crate::crowd::memory::read_back::ReadBack;
 use crate::crowd::memory::work::{
-    ATTACHMENT_WORDS, CHARACTER_WORDS, CHUNK_WORDS, DRAW_WORDS, TableLayout, WorkBuffer,
-    WorkCapacity, chunk_capacity,
+    ATTACHMENT_WORDS, TableLayout, WorkBuffer, WorkCapacity, chunk_capacity,
 };
 use crate::crowd::producers::gpu_poses::{play_capacity, upload_capacity};
-use crate::crowd::visibility::cull::BLOCK;
 use crate::error::{Error, Result};
+use crate::gpu::constants::{CHARACTER_WORDS, CHUNK, CHUNK_WORDS, DRAW_WORDS};
 use crate::gpu::layout::{GpuActor, GpuChange, GpuCullView, GpuEye, GpuView};
 use crate::gpu::ring::{Ring, RingDesc};
 use crate::gpu::{
@@ -123,7 +122,7 @@ impl Sections {
         let actors = section(actors.max(16));
         let eyes = if multiview { GpuView::EYES as u64 } else { 1 };
         let view_bytes = culls * views_each * eyes * size_of::<GpuCullView>() as u64;
-        let bits = culls * views_each * instances.div_ceil(BLOCK as u64) * BLOCK as u64 / 8;
+        let bits = culls * views_each * instances.div_ceil(CHUNK as u64) * CHUNK as u64 / 8;
         let both = section(view_bytes + bits);
         let cull_views = Section {
             bytes: view_bytes,
@@ -137,7 +136,7 @@ impl Sections {
             let chunks = chunk_capacity(&desc.capacity, work.characters);
             let attachments = u64::from(animates) * u64::from(desc.capacity.attachments);
             attachments * u64::from(ATTACHMENT_WORDS)
-                + u64::from(chunks) * (u64::from(CHUNK_WORDS) + BLOCK as u64)
+                + u64::from(chunks) * (u64::from(CHUNK_WORDS) + CHUNK as u64)
                 + u64::from(work.characters) * u64::from(CHARACTER_WORDS)
                 + u64::from(work.draws) * u64::from(DRAW_WORDS)
         });
@@ -158,7 +157,7 @@ impl Sections {
             actors,
             cull_views,
             listed_bits,
-            listed_words: (instances.div_ceil(BLOCK as u64) * BLOCK as u64 / 32) as u32,
+            listed_words: (instances.div_ceil(CHUNK as u64) * CHUNK as u64 / 32) as u32,
             patches,
             plays,
             deformed,

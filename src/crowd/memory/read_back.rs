@@ -1,9 +1,9 @@
 //! Counters of the GPU, which the CPU reads some frames later.
 
 use crate::crowd::ViewStats;
-use crate::crowd::memory::work::COUNTER_WORDS;
 use crate::crowd::stats::PoseTotals;
 use crate::error::Result;
+use crate::gpu::constants::COUNTER_WORDS;
 use crate::gpu::{Buffer, BufferDesc, Device, MemoryAllocator, host_types};
 use ash::vk;
 use core::ptr::NonNull;

@@ -1,38 +1,17 @@
 //! The work buffer: what the stages cull, scan, compact and args read and write in device memory.
 
 use crate::crowd::Capacity;
-use crate::crowd::visibility::cull::{BLOCK, FACTORS};
 use crate::error::Result;
+use crate::gpu::constants::{
+    ARGS_WORDS, BUCKETS, CHARACTER_WORDS, CHUNK, CHUNK_WORDS, COUNTER_WORDS, DRAW_WORDS, FACTORS,
+    JOB_WORDS, POSE_WORDS, POSED_WORDS, SHOWN_WORDS, SKIN_WORDS, TOTAL_WORDS,
+};
 use crate::gpu::layout::{GpuActor, GpuAttachment, GpuInstance};
 use crate::gpu::{Buffer, Device, MemoryAllocator, limit};
 use ash::vk;
 
-/// Buckets of a list: instances that are drawn alike.
-pub(in crate::crowd) const BUCKETS: usize = 32;
-/// Words of a chunk's record: its character, and the number of its members.
-pub(in crate::crowd) const CHUNK_WORDS: u32 = 2;
-/// Words of a character's record.
-pub(in crate::crowd) const CHARACTER_WORDS: u32 = 32;
-/// Words of a draw's record.
-pub(in crate::crowd) const DRAW_WORDS: u32 = 4;
-/// Words of a view's counters, and of those of all views together.
-pub(in crate::crowd) const COUNTER_WORDS: u32 = 16;
-/// Words of a chunk, for the poses of its members.
-pub(in crate::crowd) const POSED_WORDS: u32 = 2;
-/// Words of a character's poses: `VkDispatchIndirectCommand`, and the number of jobs.
-pub(in crate::crowd) const POSES_WORDS: u32 = 4;
-/// The most dispatches of the stage skin for a character.
-pub(in crate::crowd) const SKINS: usize = 8;
-/// Words for the stage skin of a character: the number of instances, and a
-/// `VkDispatchIndirectCommand` for each dispatch.
-pub(in crate::crowd) const SKIN_WORDS: u32 = 28;
-/// Words of an [`AnimateJob`](crate::AnimateJob).
-pub(in crate::crowd) const JOB_WORDS: u32 = 4;
 /// Words of an attached instance that the GPU places.
 pub(in crate::crowd) const ATTACHMENT_WORDS: u32 = size_of::<GpuAttachment>() as u32 / 4;
-/// Words of `VkDrawIndexedIndirectCommand`.
-pub(in crate::crowd) const ARGS_WORDS: u32 = 5;
-
 /// The capacities of the work buffer, apart from those of the crowd.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::crowd) struct WorkCapacity {
@@ -82,7 +61,7 @@ pub(in crate::crowd) struct WorkLayout {
 ///
 /// Each character has as many chunks as twice its members fill, at most, and one more.
 pub(in crate::crowd) fn chunk_capacity(capacity: &Capacity, characters: u32) -> u32 {
-    let full = capacity.instances.div_ceil(BLOCK as u32);
+    let full = capacity.instances.div_ceil(CHUNK as u32);
     full.saturating_mul(2).saturating_add(characters)
 }
 
@@ -107,7 +86,7 @@ impl WorkLayout {
             end = end.saturating_add(words).next_multiple_of(4);
             start as u32
         };
-        let block = BLOCK as u64;
+        let block = CHUNK as u64;
         let attachment_count = u32::from(animates) * capacity.attachments;
         let layout = Self {
             chunks: section(chunks * u64::from(CHUNK_WORDS)),
@@ -117,11 +96,11 @@ impl WorkLayout {
             totals: {
                 // Shaders find these two sections from where the counters start.
                 section(chunks * u64::from(POSED_WORDS));
-                section(u64::from(COUNTER_WORDS))
+                section(u64::from(TOTAL_WORDS))
             },
             counters: section(views * u64::from(COUNTER_WORDS)),
             triangles: section(views * u64::from(FACTORS + 1) * 2),
-            poses: section(characters * u64::from(POSES_WORDS)),
+            poses: section(characters * u64::from(POSE_WORDS)),
             skins: section(characters * u64::from(SKIN_WORDS)),
             choices: section(views.div_ceil(4) * chunks * block),
             counts: section(views * chunks * BUCKETS as u64),
@@ -211,7 +190,7 @@ impl WorkBuffer {
         };
         [
             region(from.chunks, to.chunks, used * CHUNK_WORDS),
-            region(from.members, to.members, used * BLOCK as u32),
+            region(from.members, to.members, used * CHUNK as u32),
             region(
                 from.characters,
                 to.characters,
@@ -260,16 +239,13 @@ pub(in crate::crowd) struct GrownCounts {
     pub(in crate::crowd) chunks: u32,
 }
 
-/// Bytes of what `shaders/include/shown.glsl` has of an instance.
-const SHOWN_BYTES: u64 = 8;
-
 impl TableLayout {
     pub(in crate::crowd) fn new(instances: u32, culls: bool) -> Self {
         let instances = u64::from(instances.max(1));
         let actors = instances * size_of::<GpuInstance>() as u64;
         let levels = actors + instances * size_of::<GpuActor>() as u64;
         let shown = levels + instances * 4;
-        let all = shown + instances * SHOWN_BYTES;
+        let all = shown + instances * u64::from(SHOWN_WORDS * 4);
         Self {
             actors,
             levels,
@@ -298,7 +274,11 @@ impl TableLayout {
                 culls * records * size_of::<GpuActor>() as u64,
             ),
             region(self.levels, new.levels, culls * records * 4),
-            region(self.shown, new.shown, culls * counters * SHOWN_BYTES),
+            region(
+                self.shown,
+                new.shown,
+                culls * counters * u64::from(SHOWN_WORDS * 4),
+            ),
         ]
     }
 

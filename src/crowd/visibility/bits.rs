@@ -1,6 +1,6 @@
 //! Sets of instances, in which few members are found fast among many instances.
 
-use super::cull::BLOCK;
+use crate::gpu::constants::CHUNK;
 use crate::grow::reserve_all;
 
 /// A set of instances: a bit for each, in blocks, and a bit for each block that has some.
@@ -14,13 +14,13 @@ impl InstanceSet {
     /// Reserves memory for this many blocks.
     pub(super) fn reserve(&mut self, blocks: usize) {
         reserve_all(&mut self.blocks, blocks);
-        reserve_all(&mut self.filled, blocks.div_ceil(BLOCK));
+        reserve_all(&mut self.filled, blocks.div_ceil(CHUNK));
     }
 
     /// Changes the number of blocks. It never shrinks.
     pub(super) fn resize(&mut self, blocks: usize) {
         self.blocks.resize(blocks, 0);
-        self.filled.resize(blocks.div_ceil(BLOCK), 0);
+        self.filled.resize(blocks.div_ceil(CHUNK), 0);
     }
 
     /// The number of blocks.
@@ -34,18 +34,18 @@ impl InstanceSet {
     }
 
     pub(super) fn has(&self, index: usize) -> bool {
-        self.block(index / BLOCK) >> (index % BLOCK) & 1 != 0
+        self.block(index / CHUNK) >> (index % CHUNK) & 1 != 0
     }
 
     pub(super) fn set(&mut self, index: usize, to: bool) {
-        let number = index / BLOCK;
+        let number = index / CHUNK;
         let Some(block) = self.blocks.get_mut(number) else {
             return;
         };
-        put_bit(block, index % BLOCK, to);
+        put_bit(block, index % CHUNK, to);
         let any = *block != 0;
-        if let Some(filled) = self.filled.get_mut(number / BLOCK) {
-            put_bit(filled, number % BLOCK, any);
+        if let Some(filled) = self.filled.get_mut(number / CHUNK) {
+            put_bit(filled, number % CHUNK, any);
         }
     }
 
@@ -57,12 +57,12 @@ impl InstanceSet {
 
     /// The first block from a number on that has members.
     pub(super) fn next_block(&self, from: usize) -> Option<usize> {
-        let word = from / BLOCK;
-        let first = self.filled.get(word)? & (u64::MAX << (from % BLOCK));
+        let word = from / CHUNK;
+        let first = self.filled.get(word)? & (u64::MAX << (from % CHUNK));
         let rest = self.filled.get(word + 1..).unwrap_or_default().iter();
         let mut words = (word..).zip(core::iter::once(&first).chain(rest));
         let (word, filled) = words.find(|(_, filled)| **filled != 0)?;
-        Some(word * BLOCK + filled.trailing_zeros() as usize)
+        Some(word * CHUNK + filled.trailing_zeros() as usize)
     }
 
     /// The blocks that have members, ascending.
@@ -79,7 +79,7 @@ impl InstanceSet {
     /// The members, ascending.
     pub(super) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         self.filled()
-            .flat_map(|number| bits(self.block(number)).map(move |at| (number * BLOCK + at) as u32))
+            .flat_map(|number| bits(self.block(number)).map(move |at| (number * CHUNK + at) as u32))
     }
 }
 
@@ -87,7 +87,7 @@ impl InstanceSet {
 fn filled(words: impl Iterator<Item = u64>) -> impl Iterator<Item = usize> {
     words
         .enumerate()
-        .flat_map(|(word, filled)| bits(filled).map(move |at| word * BLOCK + at))
+        .flat_map(|(word, filled)| bits(filled).map(move |at| word * CHUNK + at))
 }
 
 fn put_bit(word: &mut u64, at: usize, to: bool) {

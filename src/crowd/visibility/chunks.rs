@@ -4,91 +4,14 @@
 //! A character's chunks are contiguous. When its members outgrow them, it gets twice as many
 //! elsewhere. The CPU notes which chunks changed, and the next frame uploads those.
 
-use crate::crowd::characters::{Characters, LoadedCharacter, MAX_LEVELS};
+use crate::crowd::characters::{Characters, LoadedCharacter};
 use crate::crowd::memory::range_allocator::RangeAllocator;
-use crate::crowd::memory::work::{CHARACTER_WORDS, CHUNK_WORDS, DRAW_WORDS, SKINS, WorkLayout};
+use crate::crowd::memory::work::WorkLayout;
 use crate::crowd::producers::shared_poses::SharedPoses;
-use crate::crowd::visibility::cull::BLOCK;
+use crate::crowd::visibility::slot::{KINDS, Slot, bucket};
 use crate::error::Result;
 use crate::gpu::animation::words as words_of;
-
-/// Draws of a primitive in the table of draws: for instances that are flipped or not, and that hide
-/// parts or not.
-const KINDS: u32 = 4;
-
-/// The place of a character whose instances the GPU culls.
-#[derive(Debug, Clone, Default)]
-pub(in crate::crowd) struct Slot {
-    /// Its number in the GPU's table of characters.
-    pub(in crate::crowd) number: u32,
-    /// The first of its draws in the GPU's table, and their number.
-    pub(in crate::crowd) draws: (u32, u32),
-    /// The first of its chunks, and their number.
-    chunks: (u32, u32),
-    /// The chunks, counted from its first one, whose members changed. Each once.
-    changed: Vec<u32>,
-    is_changed: Vec<bool>,
-    /// True if its character and all draws and chunks must be uploaded.
-    is_new: bool,
-    /// True if the last frame uploaded something.
-    was_changed: bool,
-}
-
-impl Slot {
-    /// The first of its chunks.
-    pub(in crate::crowd) fn first_chunk(&self) -> u32 {
-        self.chunks.0
-    }
-
-    /// Notes that the member at an index was added, removed or replaced.
-    pub(in crate::crowd) fn note(&mut self, member: u32) {
-        let chunk = member / BLOCK as u32;
-        if self.is_changed.len() <= chunk as usize {
-            self.is_changed.resize(chunk as usize + 1, false);
-        }
-        if let Some(is_changed) = self.is_changed.get_mut(chunk as usize)
-            && !core::mem::replace(is_changed, true)
-        {
-            self.changed.push(chunk);
-        }
-    }
-
-    /// Notes that everything must be uploaded.
-    pub(in crate::crowd) fn note_all(&mut self) {
-        self.is_new = true;
-    }
-
-    fn settle(&mut self) {
-        self.was_changed = self.is_new || !self.changed.is_empty();
-        self.is_new = false;
-        for chunk in self.changed.drain(..) {
-            if let Some(is_changed) = self.is_changed.get_mut(chunk as usize) {
-                *is_changed = false;
-            }
-        }
-    }
-
-    /// Reserves memory for this many members.
-    fn reserve(&mut self, members: usize) {
-        let chunks = members.div_ceil(BLOCK);
-        self.changed
-            .reserve(chunks.saturating_sub(self.changed.len()));
-        if self.is_changed.len() < chunks {
-            self.is_changed.resize(chunks, false);
-        }
-    }
-}
-
-/// The number of a draw among those of its character. `at` is that of the primitive's draw, counted
-/// over all levels.
-pub(in crate::crowd) fn draw_of_kind(at: u32, flipped: bool, hides: bool) -> u32 {
-    at * KINDS + u32::from(flipped) * 2 + u32::from(hides)
-}
-
-/// The number of a bucket.
-pub(in crate::crowd) fn bucket(flipped: bool, level: usize, hides: bool) -> u32 {
-    (u32::from(flipped) * MAX_LEVELS as u32 + level as u32) * 2 + u32::from(hides)
-}
+use crate::gpu::constants::{CHARACTER_WORDS, CHUNK, CHUNK_WORDS, DRAW_WORDS, MAX_LEVELS, SKINS};
 
 /// Takes words for the work buffer.
 pub(in crate::crowd) trait Patch {
@@ -307,7 +230,7 @@ impl Chunks {
 
     /// Gives a character enough chunks. Returns false if there is no such range.
     fn fit(&mut self, character: &mut LoadedCharacter) -> bool {
-        let need = character.members.len().div_ceil(BLOCK) as u32;
+        let need = character.members.len().div_ceil(CHUNK) as u32;
         let Some(slot) = &mut character.slot else {
             return true;
         };
@@ -331,7 +254,7 @@ impl Chunks {
         self.leave(0..self.ranges.end());
         self.ranges.clear();
         for character in characters.iter_mut() {
-            let need = character.members.len().div_ceil(BLOCK) as u32;
+            let need = character.members.len().div_ceil(CHUNK) as u32;
             if let Some(slot) = &mut character.slot {
                 // The capacity has space for one more chunk than the members of each fill.
                 let start = self.ranges.allocate(need).unwrap_or(0);
@@ -359,7 +282,7 @@ fn upload(character: &LoadedCharacter, layout: &WorkLayout, to: &mut impl Patch)
         return Ok(());
     };
     let members = &character.members;
-    let chunks = members.chunks(BLOCK);
+    let chunks = members.chunks(CHUNK);
     let used = chunks.len() as u32;
     let (first, count) = slot.chunks;
     if slot.is_new {
@@ -397,25 +320,25 @@ fn upload(character: &LoadedCharacter, layout: &WorkLayout, to: &mut impl Patch)
         let at = layout.characters + slot.number * CHARACTER_WORDS;
         to.patch(at, CHARACTER_WORDS as usize, words)?;
         let record = |chunk: u32| {
-            let here = members.len().saturating_sub(chunk as usize * BLOCK);
-            [slot.number, here.min(BLOCK) as u32]
+            let here = members.len().saturating_sub(chunk as usize * CHUNK);
+            [slot.number, here.min(CHUNK) as u32]
         };
         let at = layout.chunks + first * CHUNK_WORDS;
         let words = (0..count).flat_map(record);
         to.patch(at, (count * CHUNK_WORDS) as usize, words)?;
-        let at = layout.members + first * BLOCK as u32;
+        let at = layout.members + first * CHUNK as u32;
         return to.patch(at, members.len(), members.iter().copied());
     }
     let at = layout.characters + slot.number * CHARACTER_WORDS + 1;
     to.patch(at, 1, core::iter::once(used))?;
     for chunk in slot.changed.iter().filter(|chunk| **chunk < count) {
-        let start = *chunk as usize * BLOCK;
+        let start = *chunk as usize * CHUNK;
         let here = members.get(start..).unwrap_or_default();
-        let here = here.get(..BLOCK).unwrap_or(here);
+        let here = here.get(..CHUNK).unwrap_or(here);
         let at = layout.chunks + (first + chunk) * CHUNK_WORDS;
         let record = [slot.number, here.len() as u32];
         to.patch(at, record.len(), record.into_iter())?;
-        let at = layout.members + (first + chunk) * BLOCK as u32;
+        let at = layout.members + (first + chunk) * CHUNK as u32;
         to.patch(at, here.len(), here.iter().copied())?;
     }
     Ok(())

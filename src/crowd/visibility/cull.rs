@@ -3,15 +3,12 @@
 //! The arithmetic is additions, multiplications and comparisons alone, in a fixed order, so that it
 //! can be repeated bit for bit. Square roots and quotients are taken once per view or change.
 
-use crate::crowd::characters::MAX_LEVELS;
 use crate::crowd::view::{Culling, View};
+use crate::gpu::constants::{CHUNK, INVERSE_FACTOR, MAX_LEVELS};
 use crate::gpu::layout::GpuCullView;
 use crate::grow::reserve_all;
 use crate::mesh::Sphere;
 use glam::{Affine3A, Vec3, Vec4};
-
-/// Instances that are tested together.
-pub(in crate::crowd) const BLOCK: usize = 64;
 
 /// A relative error above that of any clip coordinate which a shader computes in `f32`: sixteen
 /// roundings.
@@ -24,12 +21,6 @@ const COARSER: f32 = 0.8;
 /// The factors by which a view may allow more error, to keep to its number of triangles, are powers
 /// of the fourth root of 2.
 pub(in crate::crowd) const FACTOR: f32 = 1.189_207_1;
-
-/// 1 / [`FACTOR`], as the shaders have it.
-const INVERSE_FACTOR: f32 = 0.840_896_4;
-
-/// The highest power.
-pub(in crate::crowd) const FACTORS: u32 = 40;
 
 /// Instances whose diameter is below this part of the allowed error are left out.
 const LEAST_SIZE: f32 = 0.7;
@@ -79,7 +70,7 @@ impl Placed {
 
 impl Spheres {
     pub(in crate::crowd) fn reserve(&mut self, instances: usize) {
-        let all = instances.next_multiple_of(BLOCK);
+        let all = instances.next_multiple_of(CHUNK);
         for list in self.lists() {
             reserve_all(list, all);
         }
@@ -108,7 +99,7 @@ impl Spheres {
         ];
         for (list, value) in self.lists().into_iter().zip(values) {
             if list.len() <= index {
-                list.resize((index + 1).next_multiple_of(BLOCK), 0.0);
+                list.resize((index + 1).next_multiple_of(CHUNK), 0.0);
             }
             if let Some(to) = list.get_mut(index) {
                 changed |= core::mem::replace(to, value) != value;
@@ -140,7 +131,7 @@ impl Spheres {
 
     fn seen_by(&self, block: usize, test: &EyeTest) -> u64 {
         let inside = self.inside_of(block, test);
-        let start = (block * BLOCK) as u32;
+        let start = (block * CHUNK) as u32;
         if !test.coarse {
             return inside;
         }
@@ -153,7 +144,7 @@ impl Spheres {
 
     fn inside_of(&self, block: usize, test: &EyeTest) -> u64 {
         let of = |list| {
-            let (blocks, _) = <[f32]>::as_chunks::<BLOCK>(list);
+            let (blocks, _) = <[f32]>::as_chunks::<CHUNK>(list);
             blocks.get(block)
         };
         let (Some(x), Some(y), Some(z), Some(radius)) =
@@ -162,7 +153,7 @@ impl Spheres {
             return 0;
         };
         let mut inside = u64::MAX;
-        let mut sides = [0_u8; BLOCK];
+        let mut sides = [0_u8; CHUNK];
         for plane in &test.planes {
             for (((side, x), y), (z, radius)) in
                 sides.iter_mut().zip(x).zip(y).zip(z.iter().zip(radius))

@@ -1,13 +1,14 @@
 //! Decides what the views of a frame show, and lists it.
 
 use super::bits::bits;
-use super::cull::{BLOCK, FACTOR, FACTORS, Found, ViewTest};
-use super::marks::{Candidates, HIDDEN, LEVEL_BITS, REMEMBERED, Visibility};
+use super::cull::{FACTOR, Found, ViewTest};
+use super::marks::{Candidates, HIDDEN, Visibility};
 use super::runs::Run;
 use crate::crowd::ViewStats;
-use crate::crowd::characters::{Characters, LoadedCharacter, MAX_LEVELS};
+use crate::crowd::characters::{Characters, LoadedCharacter};
 use crate::crowd::instances::table::Instances;
 use crate::crowd::view::View;
+use crate::gpu::constants::{CHUNK, FACTORS, LEVEL_BITS, MAX_LEVELS, REMEMBERED};
 
 impl Visibility {
     /// Decides what each view of a frame shows, and at which levels of detail. Without views, every
@@ -92,9 +93,9 @@ impl Visibility {
             let Some(block) = self.candidates.get(at).copied() else {
                 continue;
             };
-            let start = number * all + block.number * BLOCK;
+            let start = number * all + block.number * CHUNK;
             let levels = self.levels.get_mut(start..).unwrap_or_default();
-            let levels = levels.iter_mut().take(BLOCK);
+            let levels = levels.iter_mut().take(CHUNK);
             levels.for_each(|level| *level = HIDDEN);
             let may = self.allowed(block.number, view);
             let (listed, posed) = (may & block.listed, may & block.posed);
@@ -145,7 +146,7 @@ impl Visibility {
 
     /// A bit for each instance of a block that the view shows if it is inside.
     fn allowed(&self, block: usize, view: &View) -> u64 {
-        let masks = self.masks.as_chunks::<BLOCK>().0.get(block);
+        let masks = self.masks.as_chunks::<CHUNK>().0.get(block);
         let may = masks.map_or(0, |masks| {
             let each = (0..).zip(masks);
             each.fold(0, |all, (at, mask): (u32, &u32)| {
@@ -271,22 +272,22 @@ impl Visibility {
             let flipped = character.flipped > 0 && instances.is_flipped(index);
             (level != HIDDEN).then_some(usize::from(flipped) * MAX_LEVELS + usize::from(level))
         };
-        let mut counts = [0_u32; BUCKETS];
+        let mut counts = [0_u32; RUN_KINDS];
         for bucket in character.members.iter().filter_map(|index| bucket(*index)) {
-            counts[bucket % BUCKETS] += 1;
+            counts[bucket % RUN_KINDS] += 1;
         }
-        let mut next = [self.list.len() as u32; BUCKETS];
-        for at in 1..BUCKETS {
+        let mut next = [self.list.len() as u32; RUN_KINDS];
+        for at in 1..RUN_KINDS {
             next[at] = next[at - 1] + counts[at - 1];
         }
-        let end = next[BUCKETS - 1] + counts[BUCKETS - 1];
+        let end = next[RUN_KINDS - 1] + counts[RUN_KINDS - 1];
         self.list.resize(end as usize, 0);
         let starts = next;
         for index in &character.members {
             let Some(bucket) = bucket(*index) else {
                 continue;
             };
-            let at = &mut next[bucket % BUCKETS];
+            let at = &mut next[bucket % RUN_KINDS];
             if let Some(to) = self.list.get_mut(*at as usize) {
                 *to = *index;
             }
@@ -341,7 +342,7 @@ impl Visibility {
 
 /// The elements of a block in a list by table index.
 fn of_block(list: &mut [u32], block: usize) -> &mut [u32] {
-    let (blocks, _) = list.as_chunks_mut::<BLOCK>();
+    let (blocks, _) = list.as_chunks_mut::<CHUNK>();
     blocks
         .get_mut(block)
         .map_or(&mut [], |block| block.as_mut_slice())
@@ -350,10 +351,10 @@ fn of_block(list: &mut [u32], block: usize) -> &mut [u32] {
 impl Candidates {
     /// The table indices of the instances that the CPU lists.
     fn listed(&self) -> impl Iterator<Item = usize> + use<> {
-        let start = self.number * BLOCK;
+        let start = self.number * CHUNK;
         bits(self.listed).map(move |at| start + at)
     }
 }
 
 /// Runs of a character in a view, apart from hidden parts: flipped or not, at each level.
-const BUCKETS: usize = 2 * MAX_LEVELS;
+const RUN_KINDS: usize = 2 * MAX_LEVELS;

@@ -4,12 +4,12 @@
 //! runs of instances that are equally flipped, have the same level of detail and hide the same
 //! parts.
 
-use crate::crowd::characters::MAX_LEVELS;
 use crate::crowd::desc::MAX_VIEWS;
 use crate::crowd::instances::table::Instances;
 use crate::crowd::view::View;
 use crate::crowd::visibility::bits::{InstanceSet, bits};
-use crate::crowd::visibility::cull::{BLOCK, Placed, Spheres, ViewTest};
+use crate::crowd::visibility::cull::{Placed, Spheres, ViewTest};
+use crate::gpu::constants::{CHUNK, MAX_LEVELS};
 
 use crate::crowd::visibility::runs::{Run, runs_of};
 use crate::crowd::{Capacity, InstanceId, ListId, ViewStats};
@@ -63,12 +63,6 @@ impl Marks {
 
 /// A view's level of an instance that it does not show.
 pub(super) const HIDDEN: u8 = u8::MAX;
-
-/// Views whose levels of detail are remembered from frame to frame.
-pub(super) const REMEMBERED: usize = 10;
-
-/// Bits of a remembered level.
-pub(super) const LEVEL_BITS: usize = MAX_LEVELS.ilog2() as usize;
 
 /// A block that has instances to decide about, with a bit for each of them.
 #[derive(Debug, Clone, Copy)]
@@ -171,8 +165,8 @@ impl Visibility {
                 .get(*id)
                 .map_err(|why| why.at("instance", position))?;
             let index = id.index as usize;
-            let bit = 1 << (index % BLOCK);
-            if let Some(word) = list.get_mut(index / BLOCK) {
+            let bit = 1 << (index % CHUNK);
+            if let Some(word) = list.get_mut(index / CHUNK) {
                 if *word & bit != 0 {
                     let of = ids.iter().position(|other| other == id);
                     let why = Error::duplicate("instance", of.unwrap_or(position));
@@ -193,18 +187,18 @@ impl Visibility {
     /// Reserves as much memory as can ever be needed, so that frames allocate nothing.
     pub(in crate::crowd) fn reserve(&mut self, capacity: &Capacity, characters: usize) {
         let (instances, views) = (capacity.instances as usize, capacity.views as usize);
-        let padded = instances.next_multiple_of(BLOCK);
+        let padded = instances.next_multiple_of(CHUNK);
         reserve_all(&mut self.marks, instances);
         reserve_all(&mut self.masks, padded);
         self.spheres.reserve(instances);
         self.listed
             .resize_with(self.listed.len().max(views), Vec::new);
         for list in &mut self.listed {
-            reserve_all(list, padded / BLOCK);
+            reserve_all(list, padded / CHUNK);
         }
-        self.active.reserve(padded / BLOCK);
-        self.on_cpu.reserve(padded / BLOCK);
-        reserve_all(&mut self.candidates, padded / BLOCK);
+        self.active.reserve(padded / CHUNK);
+        self.on_cpu.reserve(padded / CHUNK);
+        reserve_all(&mut self.candidates, padded / CHUNK);
         if self.gpu {
             reserve_all(&mut self.noted, instances);
         }
@@ -343,13 +337,13 @@ impl Visibility {
 
     /// Notes the views that may show an instance after its state changed.
     fn mask(&mut self, index: usize) {
-        let all = self.marks.len().next_multiple_of(BLOCK);
+        let all = self.marks.len().next_multiple_of(CHUNK);
         if self.masks.len() < all {
             self.masks.resize(all, 0);
             self.shown.resize(all, 0);
             self.last_levels.resize(all, 0);
-            self.active.resize(all / BLOCK);
-            self.on_cpu.resize(all / BLOCK);
+            self.active.resize(all / CHUNK);
+            self.on_cpu.resize(all / CHUNK);
         }
         if let (Some(mask), Some(marks)) = (self.masks.get_mut(index), self.marks.get(index)) {
             *mask = marks.views();
@@ -564,6 +558,6 @@ impl Visibility {
 
 /// True if the bit of an instance is set.
 fn is_set(bits: &[u64], index: usize) -> bool {
-    let word = bits.get(index / BLOCK);
-    word.is_some_and(|word| word >> (index % BLOCK) & 1 != 0)
+    let word = bits.get(index / CHUNK);
+    word.is_some_and(|word| word >> (index % CHUNK) & 1 != 0)
 }

@@ -6,4 +6,5 @@ pub(in crate::crowd) mod cull;
 mod decide;
 pub(in crate::crowd) mod marks;
 pub(in crate::crowd) mod runs;
+pub(in crate::crowd) mod slot;
 pub(in crate::crowd) mod sorted;

@@ -1,7 +1,7 @@
 //! Curves as words for `shaders/include/clip.glsl`: keys at times of their own.
 
-use super::tables::{pad, row_of};
 use super::time::{fixed, words};
+use super::words::{pad, row_of};
 use crate::clip::{Interpolation, Keys, Timing, is_opposite};
 use glam::{Quat, Vec3};
 use std::borrow::Cow;

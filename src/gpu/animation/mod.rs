@@ -1,29 +1,32 @@
 //! Animation on the GPU: the tables of a character, and what its actors play.
 //!
 //! - `time`: time in integers, as shaders compute it.
-//! - `play`: play records as shaders read them.
+//! - `play`: play records as shaders read them; `plays` makes them from those of actors.
 //! - `tables`: skeleton, palette, masks and clips as words.
-//! - `curves`, `weights`: curves and morph weights of clips among them.
+//! - `curves`, `weights`: curves and morph weights of clips among them, over `words`.
 //! - `buffer`: these in a buffer.
 
+use super::constants;
 use crate::character::Character;
 use crate::mesh::AlphaMode;
 
 mod buffer;
 mod curves;
 mod play;
+mod plays;
 mod tables;
 mod time;
 mod weights;
+mod words;
 
 pub use buffer::{AnimateVariant, AnimationTables};
 pub use play::GpuPlay;
-pub(crate) use tables::span;
 pub use time::GpuTime;
-pub(crate) use time::{part_of, ratio, words};
+pub(crate) use time::words;
+pub(crate) use words::span;
 
 /// The most clips that shaders blend.
-pub(crate) const MAX_PLAYS: usize = 8;
+pub(crate) const MAX_PLAYS: usize = constants::PLAYS as usize;
 
 /// The sizes of skeletons that pipelines are made for, in joints. A joint takes 52 bytes of shared
 /// memory, of which every device has 16 KiB.

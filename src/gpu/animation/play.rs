@@ -2,6 +2,7 @@
 
 use super::time::{GpuTime, fixed, high_product, seconds, whole, words};
 use crate::clip::Clip;
+use crate::gpu::constants;
 use crate::motion::FULL_WEIGHT;
 use bytemuck::{Pod, Zeroable};
 
@@ -34,17 +35,19 @@ pub struct GpuPlay {
     pub(crate) from_rate: f32,
 }
 
-const _: () = assert!(size_of::<GpuPlay>() == 64);
+const _: () = assert!(size_of::<GpuPlay>() == 64 && FULL_WEIGHT == constants::FULL_WEIGHT);
 
 impl GpuPlay {
     /// [`Self::mask`]: all joints.
-    const NO_MASK: u16 = u16::MAX;
+    const NO_MASK: u16 = constants::NO_MASK;
+    /// [`Self::mode`]: loops.
+    pub(crate) const LOOP: u8 = constants::MODE_LOOP;
     /// [`Self::mode`]: plays once.
-    pub(crate) const ONCE: u8 = 1;
+    pub(crate) const ONCE: u8 = constants::MODE_ONCE;
     /// [`Self::mode`]: plays forward and backward in turn.
-    pub(crate) const PING_PONG: u8 = 2;
+    pub(crate) const PING_PONG: u8 = constants::MODE_PING_PONG;
     /// [`Self::mode`]: stands at a part of the clip, or if [`Self::whole_rate`] is 1, at its end.
-    pub(crate) const STILL: u8 = 3;
+    pub(crate) const STILL: u8 = constants::MODE_STILL;
 
     /// True if from `now` on, nothing is seen but its clip, provided that it is the only record,
     /// and not additive.

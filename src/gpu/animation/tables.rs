@@ -5,30 +5,21 @@
 //! each other: at most four words have them, wherever they start. The same holds for morph weights.
 
 use super::curves::{Curve, push_curve};
-use super::time::{fixed, words};
 use super::weights::push_weights;
-use crate::clip::{BlockKeys, Clip, Property, Timing, TrackValues, components};
+use super::words::{CLIP_HEADER, ends, pad, push_offsets, row_of};
+use crate::clip::{BlockKeys, Clip, Property, TrackValues, components};
 use crate::error::Result;
-use crate::gpu::limit;
+use crate::gpu::constants::{ADDITIVE, DRIVES, TRACK_CONSTANT, TRACK_CURVE, TRACK_MOVES};
+use crate::gpu::{constants, limit};
 use crate::mesh::PaletteJoint;
 use crate::palette::Mat3x4;
 use crate::simd::WIDTH;
 use crate::skeleton::{Joint, Mask, NO_PARENT};
 
-const ROOT: u32 = u32::MAX;
-/// Kinds of tracks.
-pub(super) const CONSTANT: u32 = 1;
-pub(super) const MOVES: u32 = 2;
-pub(super) const CURVE: u32 = 3;
-/// A clip that is additive, and one that drives morph weights.
-const ADDITIVE: u32 = 256;
-const DRIVES: u32 = 512;
 /// Bits of a field that is an `f32`.
 const PLAIN_BITS: u32 = 32;
 /// Words behind the last frame: a key is read as four.
 const PADDING: usize = 4;
-/// Rows of the header of a clip.
-pub(super) const CLIP_ROWS: usize = 3;
 /// The first bit of a key in a frame is in 32 bits.
 const MAX_WORDS: u64 = 1 << 31;
 
@@ -40,13 +31,6 @@ pub(super) struct Source<'a> {
     pub(super) clips: &'a [Clip],
     /// Morph weights at rest.
     pub(super) weights: &'a [f32],
-}
-
-impl Timing {
-    /// Steps of a position a second, for shaders: intervals between frames, or seconds.
-    pub(crate) fn steps_per_s(&self) -> f64 {
-        if self.rate > 0.0 { self.rate } else { 1.0 }
-    }
 }
 
 /// Builds the tables.
@@ -67,7 +51,7 @@ pub(super) fn build(source: &Source<'_>) -> Result<Vec<u32>> {
     for joint in *joints {
         let [x, y, z, w, tx, ty, tz, sx, sy, sz] = components(&joint.rest).map(f32::to_bits);
         let parent = match joint.parent_index() {
-            NO_PARENT => ROOT,
+            NO_PARENT => constants::NO_PARENT,
             parent => parent.into(),
         };
         out.extend([x, y, z, w, tx, ty, tz, parent, sx, sy, sz, 0]);
@@ -94,11 +78,11 @@ pub(super) fn build(source: &Source<'_>) -> Result<Vec<u32>> {
     pad(&mut out);
     starts[3] = row_of(&out);
     let headers = out.len();
-    out.resize(headers + clips.len() * CLIP_ROWS * 4, 0);
+    out.resize(headers + clips.len() * CLIP_HEADER, 0);
     for (number, clip) in clips.iter().enumerate() {
         let header = push_clip(&mut out, clip, weights.len());
-        let at = headers + number * CLIP_ROWS * 4;
-        out[at..at + CLIP_ROWS * 4].copy_from_slice(&header);
+        let at = headers + number * CLIP_HEADER;
+        out[at..at + CLIP_HEADER].copy_from_slice(&header);
         limit("words of clips for shaders", out.len() as u64, MAX_WORDS)?;
     }
     out.extend([0; PADDING]);
@@ -119,15 +103,6 @@ fn depth(joints: &[Joint]) -> u32 {
     depths.into_iter().max().unwrap_or(0)
 }
 
-/// The row that comes next.
-pub(super) fn row_of(out: &[u32]) -> u32 {
-    (out.len() / 4) as u32
-}
-
-pub(super) fn pad(out: &mut Vec<u32>) {
-    out.resize(out.len().next_multiple_of(4), 0);
-}
-
 /// A moving property of a joint.
 struct Moving {
     joint: usize,
@@ -136,32 +111,6 @@ struct Moving {
     components: usize,
     first_bit: u32,
     widths: [u32; 4],
-}
-
-/// Adds the delays of frames. Returns their first word, or 0 if there are none.
-pub(super) fn push_offsets(out: &mut Vec<u32>, timing: &Timing) -> u32 {
-    if timing.offsets.is_empty() {
-        return 0;
-    }
-    let start = out.len() as u32;
-    out.extend(timing.offsets.chunks(2).map(|pair| {
-        let [low, high] = [pair[0], pair.get(1).copied().unwrap_or(0)];
-        u32::from(low as u16) | u32::from(high as u16) << 16
-    }));
-    pad(out);
-    start
-}
-
-/// The position of the end of a clip.
-pub(crate) fn span(timing: &Timing) -> [u32; 2] {
-    words(fixed(timing.end_s * timing.steps_per_s()))
-}
-
-/// The positions of the end and the start.
-pub(super) fn ends(timing: &Timing) -> [u32; 4] {
-    let [end, start] = [timing.end_s, timing.start_s].map(|s| fixed(s * timing.steps_per_s()));
-    let [[end, more_end], [start, more_start]] = [end, start].map(words);
-    [end, more_end, start, more_start]
 }
 
 /// The curve of a kept track, with its property.
@@ -175,7 +124,7 @@ fn curve_of(values: &TrackValues) -> (Property, Curve<'_>) {
 
 /// Adds the tracks and the frames of a clip, for a character with so many morph weights. Returns
 /// its header.
-fn push_clip(out: &mut Vec<u32>, clip: &Clip, weights: usize) -> [u32; CLIP_ROWS * 4] {
+fn push_clip(out: &mut Vec<u32>, clip: &Clip, weights: usize) -> [u32; CLIP_HEADER] {
     let timing = &clip.timing;
     let tracks_at = row_of(out);
     let tracks = out.len();
@@ -202,7 +151,8 @@ fn push_clip(out: &mut Vec<u32>, clip: &Clip, weights: usize) -> [u32; CLIP_ROWS
             };
             // The keys of a single frame do not move.
             let still = !info.moves(property) || timing.frames == 1;
-            out[tracks + joint * 4 + number] = at << 2 | if still { CONSTANT } else { MOVES };
+            out[tracks + joint * 4 + number] =
+                at << 2 | if still { TRACK_CONSTANT } else { TRACK_MOVES };
             if !info.moves(property) {
                 out.extend(values(&mut |part| clip.constants[row + part].0[lane]));
                 continue;
@@ -270,7 +220,7 @@ fn push_clip(out: &mut Vec<u32>, clip: &Clip, weights: usize) -> [u32; CLIP_ROWS
     for track in &clip.kept {
         let (property, curve) = curve_of(&track.values);
         let at = push_curve(out, &curve, timing);
-        out[tracks + usize::from(track.joint) * 4 + property as usize] = at << 2 | CURVE;
+        out[tracks + usize::from(track.joint) * 4 + property as usize] = at << 2 | TRACK_CURVE;
     }
     let driven = push_weights(out, clip, weights);
     let additive = if clip.additive { ADDITIVE } else { 0 };

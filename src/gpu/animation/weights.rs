@@ -1,9 +1,10 @@
 //! Morph weights of a clip as words for `shaders/include/weights.glsl`.
 
 use super::curves::{Curve, push_curve};
-use super::tables::{CONSTANT, CURVE, MOVES, ends, pad, push_offsets, row_of};
 use super::time::{fixed, words};
+use super::words::{ends, pad, push_offsets, row_of};
 use crate::clip::{Clip, EvenWeights, Interpolation, WeightKeys};
+use crate::gpu::constants::{CURVE_CUBIC, CURVE_STEP, TRACK_CONSTANT, TRACK_CURVE, TRACK_MOVES};
 
 /// Adds the morph weights of a clip, whose character has `count` of them. Returns the first word of
 /// its tracks, one for each weight, or 0 if it drives none.
@@ -29,7 +30,8 @@ pub(super) fn push_weights(out: &mut Vec<u32>, clip: &Clip, count: usize) -> u32
                 for weight in 0..track.count {
                     let row = row_of(out);
                     out.extend([at, weight, track.count, 0]);
-                    out[tracks + track.first_weight.index() + weight as usize] = row << 2 | CURVE;
+                    out[tracks + track.first_weight.index() + weight as usize] =
+                        row << 2 | TRACK_CURVE;
                 }
             }
         }
@@ -72,9 +74,11 @@ fn push_even(out: &mut Vec<u32>, tracks: usize, even: &EvenWeights, duration_s: 
             column.width,
         ]);
         out.extend([header, 0, 0, 0]);
-        let kind = if still { CONSTANT } else { MOVES };
+        let kind = if still { TRACK_CONSTANT } else { TRACK_MOVES };
         out[tracks + even.first_weight.index() + number] = row << 2 | kind;
     }
 }
 
-const _: () = assert!(Interpolation::Step as u32 == 0 && Interpolation::CubicSpline as u32 == 2);
+const _: () = assert!(
+    Interpolation::Step as u32 == CURVE_STEP && Interpolation::CubicSpline as u32 == CURVE_CUBIC
+);

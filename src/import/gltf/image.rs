@@ -1,7 +1,7 @@
 //! Decoding of PNG, JPEG and WebP to 8-bit RGBA.
 
 use super::fault::message;
-use crate::error::{AssetFault, Object, Result};
+use crate::error::{AssetFault, Error, Object, Result};
 use crate::import::budget::Budget;
 use crate::import::fault::{check_cap, fault_of};
 use crate::mesh::Image;
@@ -148,7 +148,7 @@ fn other_format(bytes: &[u8]) -> &'static str {
     }
 }
 
-fn failed(object: &Object, why: &str) -> crate::Error {
+fn failed(object: &Object, why: &str) -> Error {
     fault_of(object.clone(), AssetFault::Image(message(why)))
 }
 

@@ -2,7 +2,8 @@
 
 use super::events::Events;
 use super::json_extensions::{
-    BufferExtensions, NodeExtensions, PrimitiveExtensions, TargetExtensions, ViewExtensions,
+    BufferExtensions, NodeExtensions, Present, PrimitiveExtensions, TargetExtensions,
+    ViewExtensions,
 };
 use super::json_limits::{Attributes, List};
 use super::json_material::{Image, Material, Sampler, Texture};
@@ -30,16 +31,6 @@ impl Read for NodeExtras {
             is_common_root: is_marked("common root"),
             is_socket: is_marked("socket"),
         })
-    }
-}
-
-/// True for a field that is there, whatever it holds.
-#[derive(Debug, Default)]
-pub(super) struct Present(pub(super) bool);
-
-impl Read for Present {
-    fn read(_: Value<'_>) -> Result<Self, ReadFault> {
-        Ok(Self(true))
     }
 }
 

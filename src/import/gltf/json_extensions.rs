@@ -1,9 +1,18 @@
 //! The JSON of extensions that describe data: compressed views, instances, pointers.
 
-use super::json::Present;
 use super::json_limits::{Attributes, List};
 use crate::import::json::none;
-use crate::text::file_structs;
+use crate::text::{Read, ReadFault, Value, file_structs};
+
+/// True for a field that is there, whatever it holds.
+#[derive(Debug, Default)]
+pub(super) struct Present(pub(super) bool);
+
+impl Read for Present {
+    fn read(_: Value<'_>) -> Result<Self, ReadFault> {
+        Ok(Self(true))
+    }
+}
 
 file_structs! {
     /// The extensions of a buffer view.

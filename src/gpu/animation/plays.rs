@@ -1,12 +1,10 @@
 //! Play records of actors for shaders.
 
-use super::record::PlayRecord;
-use super::{ActorId, Animator};
-use crate::animator::state::Clock;
+use super::time::{part_of, ratio, words};
+use super::{CpuReason, GpuPlay, GpuTime, MAX_PLAYS, Producer};
+use crate::animator::{ActorId, Animator, Clock, PlayRecord, Played};
 use crate::clip::Clip;
 use crate::error::Result;
-use crate::gpu::animation::{MAX_PLAYS, part_of, ratio, words};
-use crate::gpu::{CpuReason, GpuPlay, GpuTime, Producer};
 use crate::motion::{Ease, LoopMode};
 use bytemuck::Zeroable;
 
@@ -47,14 +45,12 @@ impl Animator {
         epoch_s: f64,
         out: &mut Vec<GpuPlay>,
     ) -> Result<Producer> {
-        self.actors.check(actor)?;
-        let state = &self.actors[actor.index];
-        let local_s = state.clock.local_s(self.now_s);
-        let special = if !state.goals.is_empty() {
+        let played = self.played(actor)?;
+        let special = if played.has_targets {
             Some(CpuReason::InverseKinematics)
-        } else if state.springs.is_on() {
+        } else if played.has_springs {
             Some(CpuReason::Springs)
-        } else if state.inertialised_at(local_s).is_some() {
+        } else if played.is_inertialised {
             Some(CpuReason::Inertialisation)
         } else {
             None
@@ -62,10 +58,8 @@ impl Animator {
         if let Some(reason) = special {
             return Ok(Producer::Cpu(reason));
         }
-        let records = state.layers.records(&self.pools);
-        let clip = |record: &PlayRecord| self.library.clips.get(usize::from(record.clip));
         let start = out.len();
-        match convert(records, clip, &state.clock, (self.now_s, epoch_s), out) {
+        match convert(&played, (self.now_s(), epoch_s), out) {
             Ok(()) => Ok(Producer::Gpu),
             Err(reason) => {
                 out.truncate(start);
@@ -73,36 +67,18 @@ impl Animator {
             }
         }
     }
-
-    /// True if a clip that a living actor plays drives morph weights, and the caller others.
-    pub(crate) fn shares_weights(&self, id: ActorId) -> bool {
-        let actor = &self.actors[id.index];
-        if actor
-            .weights
-            .as_ref()
-            .is_none_or(|weights| weights.is_empty())
-        {
-            return false;
-        }
-        let records = actor.layers.records(&self.pools);
-        let mut clips = records
-            .iter()
-            .filter_map(|record| self.library.clips.get(usize::from(record.clip)));
-        clips.any(Clip::drives_weights)
-    }
 }
 
 /// Converts the records of an actor.
-fn convert<'c>(
-    records: &[PlayRecord],
-    clip: impl Fn(&PlayRecord) -> Option<&'c Clip>,
-    clock: &Clock,
+fn convert(
+    played: &Played<'_>,
     (now_s, epoch_s): (f64, f64),
     out: &mut Vec<GpuPlay>,
 ) -> core::result::Result<(), CpuReason> {
+    let Played { clock, .. } = *played;
     let local_s = clock.local_s(now_s);
     // Records that have faded out, or never had a weight, are not seen again.
-    let seen = records.iter().filter(|record| {
+    let seen = played.records.iter().filter(|record| {
         let comes = record.to_weight > 0.0 || record.fade_end_s() > local_s;
         comes || record.weight_at(local_s) > 0.0
     });
@@ -113,7 +89,9 @@ fn convert<'c>(
         if number == MAX_PLAYS {
             return Err(CpuReason::Plays);
         }
-        let Some(clip) = clip(record) else { continue };
+        let Some(clip) = played.clip(record) else {
+            continue;
+        };
         out.push(converted(record, clip, clock, (now_s, epoch_s))?);
     }
     Ok(())
@@ -195,7 +173,11 @@ fn converted(
     let cycle_s = record.loop_mode().cycle_time_s(unwrapped_s, duration_s);
     play.phase = words(part_of(cycle_s, period_s));
     set_rate(&mut play, speed, period_s)?;
-    play.mode = if is_loop { 0 } else { GpuPlay::PING_PONG };
+    play.mode = if is_loop {
+        GpuPlay::LOOP
+    } else {
+        GpuPlay::PING_PONG
+    };
     Ok(play)
 }
 
