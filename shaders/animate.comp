@@ -14,8 +14,6 @@ layout(constant_id = 2) const uint FEATURES = 0u;
 const bool HAS_CURVES = (FEATURES & 1u) != 0u;
 const bool HAS_WEIGHTS = (FEATURES & 2u) != 0u;
 
-layout(local_size_x = 64) in;
-
 #include "include/playback.glsl"
 #include "include/clip.glsl"
 #define SLOTS JOINTS
@@ -27,6 +25,7 @@ layout(local_size_x = 64) in;
 #include "include/palette_entry.glsl"
 
 const uint LANES = 64u;
+layout(local_size_x = LANES) in;
 // Workgroups in a row of a dispatch.
 const uint ROW_GROUPS = 32768u;
 const uint NO_WEIGHTS = 0xFFFFFFFFu;

@@ -3,18 +3,19 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 
-layout(local_size_x = 64) in;
-
 #include "include/stages.glsl"
+
+const uint ARGS_WORKGROUP = 64u;
+layout(local_size_x = ARGS_WORKGROUP) in;
 
 void main() {
     uint draw = gl_GlobalInvocationID.x, view = gl_WorkGroupID.y;
     if (draw >= draw_count) {
         return;
     }
-    uint from = draws_at + draw * 4u;
+    uint from = draws_at + draw * DRAW_WORDS;
     uint character = work[from], bucket = work[from + 1u];
-    uint to = args_at + (view * draw_count + draw) * 5u;
+    uint to = args_at + (view * draw_count + draw) * ARGS_WORDS;
     // A draw that belongs to no character.
     bool none = character >= character_count || bucket >= BUCKETS;
     work[to] = work[from + 2u];

@@ -9,14 +9,14 @@
 const bool HAS_CURVES = true;
 const bool HAS_WEIGHTS = false;
 
-layout(local_size_x = 64) in;
-
 #include "include/actor.glsl"
 #include "include/normal_row.glsl"
 #include "include/playback.glsl"
 #include "include/clip.glsl"
 const uint LANES = 16u;  // of an instance
-#define GROUPS 4u
+const uint ATTACH_WORKGROUP = 4u;  // instances
+layout(local_size_x = LANES * ATTACH_WORKGROUP) in;
+#define GROUPS ATTACH_WORKGROUP
 #define GROUP (gl_LocalInvocationID.x / LANES)
 #define GROUP_LANE (gl_LocalInvocationID.x % LANES)
 #define SLOTS (GROUPS * LANES)

@@ -3,14 +3,14 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 
-layout(local_size_x = 64) in;
-
 #include "include/cull.glsl"
+
+layout(local_size_x = CHUNK) in;
 
 void main() {
     uint chunk = gl_WorkGroupID.x, lane = gl_LocalInvocationID.x;
-    uint character = characters_at + work[chunks_at + chunk * 2u] * CHARACTER_WORDS;
-    if (lane >= work[chunks_at + chunk * 2u + 1u]) {
+    uint character = characters_at + work[chunks_at + chunk * CHUNK_WORDS] * CHARACTER_WORDS;
+    if (lane >= work[chunks_at + chunk * CHUNK_WORDS + 1u]) {
         return;
     }
     uint instance = work[members_at + chunk * CHUNK + lane];
@@ -32,7 +32,7 @@ void main() {
             if (EYES) {
                 level = found_by_eyes(number, view, inverse_factor(power), actor, character,
                                       last_level(last, number));
-                if (level >= LEVELS) {
+                if (level >= MAX_LEVELS) {
                     break;
                 }
             } else {

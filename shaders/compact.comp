@@ -7,11 +7,11 @@
 #extension GL_EXT_buffer_reference_uvec2 : require
 #extension GL_GOOGLE_include_directive : require
 
-layout(local_size_x = 64) in;
-
 #include "include/stages.glsl"
 #include "include/shown.glsl"
 #include "include/playback.glsl"
+
+layout(local_size_x = CHUNK) in;
 
 const uint INSTANCE_WORDS = 32u, INSTANCE_STAMP = 23u, INSTANCE_PALETTE = 28u;
 const uint INSTANCE_MORPHS = 30u;
@@ -115,7 +115,7 @@ uvec2 shared_pose(const uint character, const uint plays) {
 
 void main() {
     uint chunk = gl_WorkGroupID.x, lane = gl_LocalInvocationID.x;
-    bool used = lane < work[chunks_at + chunk * 2u + 1u];
+    bool used = lane < work[chunks_at + chunk * CHUNK_WORDS + 1u];
     uint member = chunk * CHUNK + lane;
     uint instance = used ? work[members_at + member] : 0u;
     bool any = false, own = view_count == 0u;
@@ -163,7 +163,7 @@ void main() {
     }
     barrier();
     uint low = lanes[0][0], high = lanes[0][1];
-    uint number = work[chunks_at + chunk * 2u];
+    uint number = work[chunks_at + chunk * CHUNK_WORDS];
     uint character = characters_at + number * CHARACTER_WORDS;
     uint rows = work[character + CHARACTER_PALETTE_ROWS];
     uint count = uint(bitCount(low) + bitCount(high)), fitting = 0u, first_row = 0u;
@@ -182,7 +182,7 @@ void main() {
         uint rank = uint(bitCount(before) + (lane < 32u ? 0 : bitCount(low)));
         if (own && rank < fitting) {
             uint first = work[character] * CHUNK;
-            uint job = jobs_at + (first + first_job + rank) * 4u;
+            uint job = jobs_at + (first + first_job + rank) * JOB_WORDS;
             pose(job, instance, plays, first_row + rank * rows);
         } else {
             set_palette(instance, shared_pose(character, plays));

@@ -3,9 +3,9 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 
-layout(local_size_x = 64) in;
-
 #include "include/cull.glsl"
+
+layout(local_size_x = CHUNK) in;
 
 // A bit for each lane, by bucket, and by what becomes of the others.
 shared uint lanes[BUCKETS + 2u][2];
@@ -33,7 +33,7 @@ uint power_of(const uint view, const uint most) {
 uint choose(const uint level, const uint number, const Actor actor, inout uint levels) {
     if (number < REMEMBERED) {
         uint shift = number * LEVEL_BITS;
-        levels = levels & ~((LEVELS - 1u) << shift) | level << shift;
+        levels = levels & ~((MAX_LEVELS - 1u) << shift) | level << shift;
     }
     return (actor.flags & ACTOR_FLIPPED) * 16u + level * 2u
            + ((actor.flags & ACTOR_HIDES) != 0u ? 1u : 0u);
@@ -41,9 +41,9 @@ uint choose(const uint level, const uint number, const Actor actor, inout uint l
 
 void main() {
     uint chunk = gl_WorkGroupID.x, lane = gl_LocalInvocationID.x;
-    uint own = work[chunks_at + chunk * 2u];
+    uint own = work[chunks_at + chunk * CHUNK_WORDS];
     uint character = characters_at + own * CHARACTER_WORDS;
-    bool used = lane < work[chunks_at + chunk * 2u + 1u];
+    bool used = lane < work[chunks_at + chunk * CHUNK_WORDS + 1u];
     uint member = chunk * CHUNK + lane;
     uint instance = used ? work[members_at + member] : 0u;
     Actor actor = actor_of(instance);
@@ -73,7 +73,7 @@ void main() {
                 float factor = limited ? inverse_factor(shared_power) : 1.0;
                 uint before = last_level(last, number);
                 key = found_by_eyes(number, view, factor, actor, character, before);
-                if (key < LEVELS) {
+                if (key < MAX_LEVELS) {
                     key = choose(key, number, actor, now);
                     own_pose = own_pose || (posed && !may_share_by_eyes(view, actor));
                 }

@@ -3,11 +3,10 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 
-layout(local_size_x = 128) in;
-
 #include "include/stages.glsl"
 
 const uint LANES = 128u;
+layout(local_size_x = LANES) in;
 // Sums stop here, far behind the last row.
 const uint ENOUGH = 1u << 30;
 
@@ -15,7 +14,7 @@ shared uint sums[LANES];
 
 // The rows of all palettes of a chunk.
 uint rows_of(const uint chunk) {
-    uint character = characters_at + work[chunks_at + chunk * 2u] * CHARACTER_WORDS;
+    uint character = characters_at + work[chunks_at + chunk * CHUNK_WORDS] * CHARACTER_WORDS;
     return min(work[posed_at(chunk)] * work[character + CHARACTER_PALETTE_ROWS], ENOUGH);
 }
 

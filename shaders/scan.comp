@@ -3,12 +3,11 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 
-layout(local_size_x = 128) in;
-
 #include "include/stages.glsl"
 
 // Each bucket has a lane in each segment of the chunks.
 const uint SEGMENTS = 4u;
+layout(local_size_x = SEGMENTS * BUCKETS) in;
 shared uint sums[SEGMENTS][BUCKETS];
 shared uint totals[BUCKETS];
 
@@ -44,7 +43,7 @@ void main() {
         work[to + bucket] = list + start;
         work[to + BUCKETS + bucket] = total;
         if (total > 0u) {
-            uint level = bucket >> 1 & (LEVELS - 1u);
+            uint level = bucket >> 1 & (MAX_LEVELS - 1u);
             uint counters = counters_at + view * COUNTER_WORDS;
             atomicAdd(work[counters + COUNT_LEVELS + level], total);
             uint low, high;

@@ -121,7 +121,7 @@ float inverse_factor(const uint power) {
 }
 
 uint last_level(const uint last, const uint view) {
-    return view < REMEMBERED ? last >> (view * LEVEL_BITS) & (LEVELS - 1u) : 0u;
+    return view < REMEMBERED ? last >> (view * LEVEL_BITS) & (MAX_LEVELS - 1u) : 0u;
 }
 
 // OUTSIDE, TOO_SMALL, or the level of detail at which an eye shows an instance.
@@ -149,7 +149,7 @@ uint found_by_eyes(const uint number, const View view, const float factor, const
         per_error = other.per_error * factor;
         uint own = found_by(eye, other, per_error, actor, character, last);
         // One that no eye shows counts as too small if it is inside of one.
-        found = min(found, own) < LEVELS ? min(found, own) : max(found, own);
+        found = min(found, own) < MAX_LEVELS ? min(found, own) : max(found, own);
     }
     return found;
 }

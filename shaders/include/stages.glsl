@@ -7,7 +7,7 @@
 // Members of a chunk. All of them are instances of one character.
 const uint CHUNK = 64u;
 // Levels of detail, with the full one.
-const uint LEVELS = 8u;
+const uint MAX_LEVELS = 8u;
 // Instances that are drawn alike stand in one bucket: flipped * 16 + level * 2 + hides.
 const uint BUCKETS = 32u;
 // What becomes of members that are in no bucket.
@@ -24,6 +24,8 @@ const float INVERSE_FACTOR = 0.840896415253714543;
 // See GpuCullView.
 const uint VIEW_ROWS = 12u, VIEW_PERSPECTIVE = 1u, VIEW_COARSE = 2u, VIEW_BUDGET = 4u;
 
+// Words of a chunk, a draw, VkDrawIndexedIndirectCommand and an AnimateJob.
+const uint CHUNK_WORDS = 2u, DRAW_WORDS = 4u, ARGS_WORDS = 5u, JOB_WORDS = 4u;
 // Words of a character: first chunk, number of chunks, number of levels, rows of a palette; then
 // the error in metres and the triangles of each level, the addresses of its shared poses, or 0, and
 // of its rest palette, and the workgroups of each dispatch of the stage skin for an instance.
@@ -92,7 +94,7 @@ uint skins_at(const uint character) {
 }
 
 uint skinned_at(const uint member) {
-    return jobs_at + chunk_count * CHUNK * 4u + member;
+    return jobs_at + chunk_count * CHUNK * JOB_WORDS + member;
 }
 
 // Where the words of a chunk's poses are: before the totals.

@@ -6,23 +6,9 @@ use crate::gpu::pipeline::{compute_pipeline, pipeline_layout, spirv};
 use crate::gpu::{
     AnimateVariant, AnimationTables, Device, GpuTime, JOINT_CLASSES, MAX_JOINTS, Object, limit,
 };
+use crate::pass::push::AnimatePush;
 use ash::vk;
 use bytemuck::{Pod, Zeroable};
-
-/// Push constants of the shader.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-struct Push {
-    tables: u64,
-    plays: u64,
-    jobs: u64,
-    palettes: u64,
-    morphs: u64,
-    counted: u64,
-    now: [u32; 2],
-    most: u32,
-    still_clip: u32,
-}
 
 /// An instance to pose, as the shader reads it.
 ///
@@ -155,7 +141,7 @@ impl AnimatePipeline {
     /// [`Error::Vulkan`](crate::Error::Vulkan).
     pub fn new(device: &Device) -> Result<Self> {
         let (name, stages) = ("throng animate", vk::ShaderStageFlags::COMPUTE);
-        let push = (stages, size_of::<Push>() as u32);
+        let push = (stages, size_of::<AnimatePush>() as u32);
         // SAFETY: there is no set, and every device has 128 bytes of push constants.
         let layout = unsafe { pipeline_layout(device, name, &[], push, None) }?;
         Ok(Self {
@@ -239,7 +225,7 @@ impl AnimatePipeline {
                 (0, steps.saturating_add(1), clip.saturating_add(1))
             }
         };
-        let push = Push {
+        let push = AnimatePush {
             tables: tables.address(),
             plays: dispatch.plays,
             jobs: dispatch.jobs,

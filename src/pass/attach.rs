@@ -5,24 +5,9 @@ use crate::gpu::constants::{ATTACH_WORKGROUP, ROW_GROUPS};
 use crate::gpu::layout::GpuAttachment;
 use crate::gpu::pipeline::{compute_pipeline, pipeline_layout, spirv};
 use crate::gpu::{Device, Object};
+use crate::pass::push::AttachPush;
 use ash::vk;
 use ash::vk::{AccessFlags as Access, PipelineStageFlags as Stage};
-use bytemuck::{Pod, Zeroable};
-
-/// Push constants of the shader.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
-pub(crate) struct AttachPush {
-    /// Device address of the play records.
-    pub(crate) plays: u64,
-    pub(crate) now: [u32; 2],
-    /// The start of the actors in the table, in rows of 16 bytes.
-    pub(crate) actors_at: u32,
-    /// The start of the attachments in the work buffer, in rows of 16 bytes.
-    pub(crate) attachments_at: u32,
-    pub(crate) count: u32,
-    pub(crate) level: u32,
-}
 
 /// The input of [`AttachPass::record`].
 #[derive(Debug, Clone, Copy)]

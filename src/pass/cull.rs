@@ -4,48 +4,9 @@ use crate::error::Result;
 use crate::gpu::constants::ARGS_WORKGROUP;
 use crate::gpu::pipeline::{compute_pipeline, pipeline_layout, spirv};
 use crate::gpu::{Device, Object, sets};
+use crate::pass::push::CullPush;
 use ash::vk;
 use ash::vk::{AccessFlags as Access, PipelineStageFlags as Stage};
-use bytemuck::{Pod, Zeroable};
-
-/// The starts and numbers of everything in the work buffer. The fields are those of
-/// `shaders/include/stages.glsl`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
-pub(crate) struct CullPush {
-    pub(crate) view_count: u32,
-    pub(crate) character_count: u32,
-    pub(crate) chunk_count: u32,
-    pub(crate) draw_count: u32,
-    pub(crate) actors_at: u32,
-    pub(crate) levels_at: u32,
-    pub(crate) listed_at: u32,
-    pub(crate) listed_words: u32,
-    pub(crate) chunks_at: u32,
-    pub(crate) members_at: u32,
-    pub(crate) characters_at: u32,
-    pub(crate) draws_at: u32,
-    pub(crate) counters_at: u32,
-    pub(crate) triangles_at: u32,
-    pub(crate) choices_at: u32,
-    pub(crate) counts_at: u32,
-    pub(crate) starts_at: u32,
-    pub(crate) visible_at: u32,
-    pub(crate) args_at: u32,
-    pub(crate) first_instances: u32,
-    pub(crate) shown_at: u32,
-    pub(crate) frame: u32,
-    pub(crate) last_frame: u32,
-    pub(crate) poses_at: u32,
-    pub(crate) jobs_at: u32,
-    pub(crate) chunks_end: u32,
-    pub(crate) rows_first: u32,
-    pub(crate) rows_end: u32,
-    pub(crate) plays: [u32; 2],
-    pub(crate) now: [u32; 2],
-}
-
-const _: () = assert!(size_of::<CullPush>() == 128);
 
 /// The stages, in the order in which they run.
 const STAGES: [(&str, &[u32]); 6] = [

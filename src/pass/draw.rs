@@ -6,29 +6,14 @@ use crate::error::Result;
 use crate::gpu::pipeline::pipeline_layout;
 use crate::gpu::{Blending, Device, Object};
 use crate::order;
+use crate::pass::push::DrawPush;
 use ash::vk;
-use bytemuck::{Pod, Zeroable};
 
-/// The stages of the draw stage's [`Push`].
+/// The stages of the draw stage's [`DrawPush`].
 pub(crate) const PUSH_STAGES: vk::ShaderStageFlags = vk::ShaderStageFlags::from_raw(
     vk::ShaderStageFlags::VERTEX.as_raw() | vk::ShaderStageFlags::FRAGMENT.as_raw(),
 );
-const PUSH_BYTES: u32 = size_of::<Push>() as u32;
-
-/// The push constants of a draw (`shaders/include/draw.glsl`).
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-pub(crate) struct Push {
-    /// The primitive's index.
-    pub(crate) primitive: u32,
-    /// Which instances the draw is for, see `throng_faces`.
-    pub(crate) flip: u32,
-    pub(crate) level: u32,
-    /// The index of the start of its list, in the lists as shaders see them.
-    pub(crate) list: u32,
-    /// The word by which actors hide the primitive, and the bit there, or 0.
-    pub(crate) hidden: [u32; 2],
-}
+const PUSH_BYTES: u32 = size_of::<DrawPush>() as u32;
 
 /// A pass: one pipeline for each variant that characters of the crowd use.
 #[derive(Debug)]

@@ -20,6 +20,7 @@ pub(crate) mod cull;
 pub(crate) mod desc;
 pub(crate) mod draw;
 pub(crate) mod pipelines;
+pub(crate) mod push;
 pub(crate) mod scatter;
 pub(crate) mod shadow_map;
 pub(crate) mod skin;

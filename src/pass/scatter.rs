@@ -4,8 +4,8 @@ use crate::error::Result;
 use crate::gpu::layout::{GpuActor, GpuInstance};
 use crate::gpu::pipeline::{compute_pipeline, pipeline_layout, spirv};
 use crate::gpu::{Device, Object, sets};
+use crate::pass::push::ScatterPush;
 use ash::vk;
-use bytemuck::{Pod, Zeroable};
 
 /// Invocations of a workgroup. Each writes 16 bytes.
 const WORKGROUP: u32 = 128;
@@ -44,20 +44,6 @@ pub(crate) struct ScatterBuffers {
     /// The actors of the changed records in the ring. The range is at most that of one frame in
     /// flight.
     pub(crate) actors: vk::DescriptorBufferInfo,
-}
-
-/// The push constants of the pass.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
-pub(crate) struct ScatterPush {
-    /// The number of changes.
-    pub(crate) count: u32,
-    /// The start of the actors in the table, in rows of 16 bytes.
-    pub(crate) actors_at: u32,
-    /// The start of the levels in the table, in words.
-    pub(crate) levels_at: u32,
-    /// The start of the counters of `shown.glsl` in the table, in words.
-    pub(crate) shown_at: u32,
 }
 
 const BINDINGS: [vk::DescriptorType; 4] = [
@@ -169,7 +155,7 @@ impl ScatterPass {
     ) {
         let raw = &device.raw;
         let (point, layout) = (vk::PipelineBindPoint::COMPUTE, self.layout.handle);
-        let groups = (push.count * self.rows).div_ceil(WORKGROUP);
+        let groups = (push.change_count * self.rows).div_ceil(WORKGROUP);
         let lines = groups.div_ceil(MAX_GROUPS);
         // SAFETY: `cmd` is recording outside a render pass and `set` has this layout, by this
         // function's contract.

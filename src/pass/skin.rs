@@ -3,6 +3,7 @@
 use crate::error::Result;
 use crate::gpu::pipeline::{compute_pipeline, pipeline_layout, spirv};
 use crate::gpu::{CHUNK, Device, GpuInstance, Object, SetLayout, SkinnedMesh};
+use crate::pass::push::SkinPush;
 use ash::vk;
 use core::ops::Range;
 
@@ -11,9 +12,6 @@ pub(crate) const MAX_GROUPS: u32 = 65_535;
 
 /// Bytes of a `VkDispatchIndirectCommand`.
 const COMMAND_BYTES: u64 = 12;
-
-/// First listed instance, first chunk, and the address of the palettes in the ring.
-const PUSH_BYTES: u32 = 16;
 
 /// The compute pipelines that deform vertices of many instances at once.
 ///
@@ -113,7 +111,10 @@ impl SkinPipeline {
         device: &Device,
         set_0: vk::DescriptorSetLayout,
     ) -> Result<()> {
-        let (name, push) = ("throng skin", (vk::ShaderStageFlags::COMPUTE, PUSH_BYTES));
+        let (name, push) = (
+            "throng skin",
+            (vk::ShaderStageFlags::COMPUTE, size_of::<SkinPush>() as u32),
+        );
         // SAFETY: the set layout is alive, by this function's contract. Every device has 128 bytes
         // of push constants.
         self.layout = unsafe { pipeline_layout(device, name, &[set_0], push, None) }?;
@@ -222,8 +223,11 @@ impl SkinPipeline {
                 let pipeline = own.map_or(&self.pipeline, |(_, own)| own).handle;
                 raw.cmd_bind_pipeline(cmd, point, pipeline);
                 let push = |first: u32, chunk: u32| {
-                    let ring = [*ring_palettes as u32, (ring_palettes >> 32) as u32];
-                    let push = [first, chunks.first + chunk * 2, ring[0], ring[1]];
+                    let push = SkinPush {
+                        first_listed: first,
+                        chunks: chunks.first + chunk * 2,
+                        ring_palettes: *ring_palettes,
+                    };
                     let (stages, bytes) =
                         (vk::ShaderStageFlags::COMPUTE, bytemuck::bytes_of(&push));
                     raw.cmd_push_constants(cmd, layout, stages, 0, bytes);

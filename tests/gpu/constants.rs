@@ -1,11 +1,19 @@
 //! The constants that shaders and Rust share, compared by value.
+//!
+//! Names that start with `THRONG_` are public: engines have them, too. The others are for the
+//! shaders of this crate alone.
 
-use crate::shader_layout::{GpuInstance, GpuMaterial, GpuPrimitive, GpuTexture, GpuView};
-use std::collections::BTreeMap;
-use throng::MaterialDesc;
+use crate::shader_layout::{
+    GpuActor, GpuAttachment, GpuChange, GpuCullView, GpuInstance, GpuMaterial, GpuPrimitive,
+    GpuTexture, GpuView,
+};
+use std::collections::{BTreeMap, BTreeSet};
+use std::mem::{offset_of, size_of};
+use std::path::{Path, PathBuf};
 use throng::gpu::SetLayout;
 use throng::mesh::Material;
 use throng::palette::PaletteFormat;
+use throng::{AnimateJob, MaterialDesc};
 
 /// The constants with a counterpart in Rust.
 const SHARED: [(&str, u32); 34] = [
@@ -88,7 +96,7 @@ fn every_constant_is_read() {
 /// The text for engines is what `throng.glsl` includes, in its order, without include lines.
 #[test]
 fn the_text_for_engines_is_that_of_the_files() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../shaders/include");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shaders/include");
     let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
     let whole = read("throng.glsl");
     let included = whole
@@ -102,4 +110,207 @@ fn the_text_for_engines_is_that_of_the_files() {
         format!("{guard}{}#endif\n", parts.concat())
     );
     assert!(!SetLayout::glsl().contains("#include"));
+}
+
+/// The constants of the crate's own shaders that follow from a struct or a public type.
+fn derived() -> [(&'static str, u32); 24] {
+    let rows = |bytes: usize| bytes as u32 / 16;
+    let word = |bytes: usize| bytes as u32 / 4;
+    [
+        ("LINEAR", PaletteFormat::Mat3x4 as u32),
+        ("DUAL_QUAT", PaletteFormat::DualQuat as u32),
+        ("DUAL_QUAT_STRETCH", PaletteFormat::DualQuatStretch as u32),
+        ("QUAT_OFFSET", PaletteFormat::QuatOffset as u32),
+        ("INSTANCE_ROWS", rows(size_of::<GpuInstance>())),
+        ("INSTANCE_WORDS", word(size_of::<GpuInstance>())),
+        ("INSTANCE_STAMP", word(offset_of!(GpuInstance, stamp))),
+        ("INSTANCE_PALETTE", word(offset_of!(GpuInstance, palette))),
+        ("INSTANCE_MORPHS", word(offset_of!(GpuInstance, morphs))),
+        ("ACTOR_ROWS", rows(size_of::<GpuActor>())),
+        ("ACTOR_FLIPPED", GpuActor::FLIPPED),
+        ("ACTOR_HIDES", GpuActor::HIDES),
+        ("ACTOR_NEW", GpuActor::NEW),
+        ("ACTOR_POSED", GpuActor::POSED),
+        ("ACTOR_SKINS", GpuActor::SKINS),
+        ("ACTOR_POSE_ERROR", u32::MAX << GpuActor::FLAG_BITS),
+        ("PLAY_COUNT_BITS", GpuActor::PLAY_COUNT_BITS),
+        ("CHANGE_ROWS", rows(size_of::<GpuChange>())),
+        ("ATTACHMENT_ROWS", rows(size_of::<GpuAttachment>())),
+        ("VIEW_ROWS", rows(size_of::<GpuCullView>())),
+        ("VIEW_PERSPECTIVE", GpuCullView::PERSPECTIVE),
+        ("VIEW_COARSE", GpuCullView::COARSE),
+        ("VIEW_BUDGET", GpuCullView::BUDGET),
+        ("NO_WEIGHTS", AnimateJob::NONE),
+    ]
+}
+
+/// The constants that only shaders use.
+const OWN: [&str; 13] = [
+    "CHOSEN",
+    "ENOUGH",
+    "FLAT",
+    "GREATEST",
+    "LANES",
+    "NOT_SHOWN",
+    "NO_ADDRESS",
+    "OUTSIDE",
+    "OWN_POSE",
+    "PI",
+    "ROUNDING",
+    "SEGMENTS",
+    "TOO_SMALL",
+];
+/// The places of what Rust writes or reads in order.
+const PLACES: [&str; 15] = [
+    "CHARACTER_ERRORS",
+    "CHARACTER_PALETTE_ROWS",
+    "CHARACTER_REST",
+    "CHARACTER_SHARED",
+    "CHARACTER_SKINS",
+    "CHARACTER_TRIANGLES",
+    "ENTRY_ROWS",
+    "HEADER_COUNTS",
+    "HEADER_DEPTH",
+    "HEADER_STARTS",
+    "JOINT_ROWS",
+    "TOTAL_SHARED",
+    "TOTAL_SKINNED",
+    "TOTAL_WITHOUT_MEMORY",
+    "WEIGHTS_SPAN",
+];
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// The crate's own shaders and the files that they include: names and texts.
+fn shaders() -> Vec<(String, String)> {
+    let folders = ["shaders", "shaders/include"].map(|folder| repository().join(folder));
+    let entries = folders
+        .into_iter()
+        .flat_map(|folder| std::fs::read_dir(folder).unwrap());
+    let files = entries
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.is_file());
+    let read = |path: PathBuf| {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        (name, std::fs::read_to_string(path).unwrap())
+    };
+    files.map(read).collect()
+}
+
+/// A number of Rust or GLSL.
+fn number(text: &str) -> Option<f64> {
+    let text = text.replace('_', "");
+    match text.strip_prefix("0x") {
+        Some(digits) => u32::from_str_radix(digits.trim_end_matches('u'), 16)
+            .ok()
+            .map(f64::from),
+        // Both languages have these as `f32`.
+        None if text.contains(['.', 'e']) => text.parse::<f32>().ok().map(f64::from),
+        None => text.trim_end_matches('u').parse().ok(),
+    }
+}
+
+/// The constants of the shaders, but for the public ones: file, name and value.
+fn own_constants(shaders: &[(String, String)]) -> Vec<(&str, &str, &str)> {
+    let mut found = Vec::new();
+    for (file, text) in shaders {
+        for line in text.lines() {
+            let mut starts = ["const uint ", "const float "].iter();
+            let rest = starts.find_map(|start| line.strip_prefix(*start));
+            let Some((rest, _)) = rest.and_then(|rest| rest.split_once(';')) else {
+                continue;
+            };
+            for constant in rest.split(", ") {
+                let (name, value) = constant.split_once(" = ").unwrap();
+                if !name.starts_with("THRONG_") {
+                    found.push((file.as_str(), name, value));
+                }
+            }
+        }
+    }
+    found
+}
+
+/// The constants of `src/gpu/constants.rs`.
+fn listed() -> BTreeMap<String, f64> {
+    let text = std::fs::read_to_string(repository().join("src/gpu/constants.rs")).unwrap();
+    let constants = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("pub(crate) const "));
+    let constant = |line: &str| {
+        let (name, rest) = line.split_once(": ").unwrap();
+        let value = rest.split_once(" = ").unwrap().1.trim_end_matches(';');
+        (name.to_owned(), number(value).expect(line))
+    };
+    constants.map(constant).collect()
+}
+
+#[test]
+fn own_shaders_and_rust_agree() {
+    let mut shared = listed();
+    assert!(shared.len() > 30);
+    for (name, value) in derived() {
+        assert!(shared.insert(name.into(), value.into()).is_none(), "{name}");
+    }
+    let alone: BTreeSet<&str> = OWN.into_iter().chain(PLACES).collect();
+    let shaders = shaders();
+    let mut found = BTreeSet::new();
+    for (file, name, value) in own_constants(&shaders) {
+        found.insert(name);
+        match shared.get(name) {
+            Some(own) => assert_eq!(number(value), Some(*own), "{file}: {name}"),
+            None => assert!(alone.contains(name), "{file}: {name} is in no list"),
+        }
+        assert!(
+            !(shared.contains_key(name) && alone.contains(name)),
+            "{name}"
+        );
+    }
+    let known = shared.keys().map(String::as_str).chain(alone);
+    assert_eq!(found, known.collect());
+}
+
+/// The words of a character follow each other as Rust writes them.
+#[test]
+fn the_words_of_a_character_follow_each_other() {
+    let shaders = shaders();
+    let constants = own_constants(&shaders);
+    let value = |wanted: &str| {
+        let mut all = constants.iter().filter(|(_, name, _)| *name == wanted);
+        number(all.next().unwrap().2).unwrap()
+    };
+    let levels = value("MAX_LEVELS");
+    let mut at = value("CHARACTER_PALETTE_ROWS") + 1.0;
+    for (name, words) in [
+        ("CHARACTER_ERRORS", levels),
+        ("CHARACTER_TRIANGLES", levels),
+        ("CHARACTER_SHARED", 2.0),
+        ("CHARACTER_REST", 2.0),
+        ("CHARACTER_SKINS", value("SKINS")),
+        ("CHARACTER_WORDS", 0.0),
+    ] {
+        assert_eq!(value(name), at, "{name}");
+        at += words;
+    }
+}
+
+/// Workgroup sizes are specialization constants, or constants that the test above knows.
+#[test]
+fn no_workgroup_size_is_a_number() {
+    let mut count = 0;
+    for (file, text) in shaders() {
+        for line in text.lines().filter(|line| line.contains("local_size")) {
+            count += 1;
+            let has_name = line
+                .strip_prefix("layout(local_size_x = ")
+                .is_some_and(|size| size.starts_with(|c: char| c.is_ascii_uppercase()));
+            assert!(
+                has_name || line.starts_with("layout(local_size_x_id = "),
+                "{file}: {line}"
+            );
+        }
+    }
+    assert_eq!(count, 10);
 }

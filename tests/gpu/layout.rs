@@ -1,5 +1,6 @@
 //! Structs that shaders read have the offsets of the committed SPIR-V.
 
+use crate::push_layout::{AnimatePush, AttachPush, CullPush, DrawPush, ScatterPush, SkinPush};
 use crate::shader_layout::{
     GpuChange, GpuEye, GpuInstance, GpuMaterial, GpuPrimitive, GpuTexture, GpuView,
 };
@@ -169,6 +170,70 @@ fn structs_lie_as_the_shaders_have_them() {
             }
         }
     }
+}
+
+#[test]
+fn push_constants_lie_as_the_shaders_have_them() {
+    let stages = members!(CullPush:
+            view_count, character_count, chunk_count, draw_count, actors_at, levels_at, listed_at,
+            listed_words, chunks_at, members_at, characters_at, draws_at, counters_at, triangles_at,
+            choices_at, counts_at, starts_at, visible_at, args_at, first_instances, shown_at, frame,
+            last_frame, poses_at, jobs_at, chunks_end, rows_first, rows_end, plays_low, plays_high,
+            now_low, now_high);
+    let draw = members!(DrawPush: primitive, flip, level, list, hidden_at, hidden_bit);
+    let mut wanted = vec![
+        (
+            "scatter.comp",
+            "Push",
+            members!(ScatterPush: change_count, actors_at, levels_at, shown_at),
+        ),
+        (
+            "attach.comp",
+            "Push",
+            members!(AttachPush: plays, now, actors_at, attachments_at, count, level),
+        ),
+        (
+            "animate.comp",
+            "Push",
+            members!(AnimatePush:
+            tables, plays, jobs, palettes, morphs, counted, now, most, still_clip),
+        ),
+        (
+            "skin.comp",
+            "Skin",
+            members!(SkinPush: first_listed, chunks, ring_palettes),
+        ),
+    ];
+    for stage in [
+        "budget.comp",
+        "cull.comp",
+        "scan.comp",
+        "places.comp",
+        "compact.comp",
+        "args.comp",
+    ] {
+        wanted.push((stage, "Stages", stages.clone()));
+    }
+    for shader in [
+        "crowd.vert",
+        "depth.vert",
+        "motion.vert",
+        "motion_mask.vert",
+    ] {
+        wanted.push((shader, "Draw", draw.clone()));
+    }
+    for (shader, block, members) in wanted {
+        let module = Module::read(&spirv(shader));
+        let structs = module.structs(block).into_iter();
+        let found: Vec<_> = structs.map(|(_, members)| members).collect();
+        assert_eq!(found, [members], "{shader}");
+    }
+    // Fragment shaders read two of the words of a draw.
+    let module = Module::read(&spirv("crowd.frag"));
+    let found = module.structs("ThrongDraw").remove(0).1;
+    let (primitive, level) = (draw["primitive"], draw["level"]);
+    let wanted = BTreeMap::from([("throng_primitive", primitive), ("throng_level", level)]);
+    assert_eq!(found, wanted);
 }
 
 #[test]

@@ -14,6 +14,9 @@ mod support;
 
 // Files of the crate whose items are private, compiled once more for tests of them.
 #[allow(dead_code, unreachable_pub, reason = "the crate uses the rest")]
+#[path = "../../src/pass/push.rs"]
+mod push_layout;
+#[allow(dead_code, unreachable_pub, reason = "the crate uses the rest")]
 #[path = "../../src/gpu/layout.rs"]
 mod shader_layout;
 #[path = "../../src/gpu/texture.rs"]

@@ -12,8 +12,9 @@ use crate::error::Result;
 use crate::gpu::GpuTime;
 use crate::gpu::animation::words;
 use crate::gpu::layout::{GpuActor, GpuAttachment, GpuCullView};
-use crate::pass::attach::{AttachDispatch, AttachPush};
-use crate::pass::cull::{CullDispatch, CullPush};
+use crate::pass::attach::AttachDispatch;
+use crate::pass::cull::CullDispatch;
+use crate::pass::push::{AttachPush, CullPush};
 use ash::vk;
 use ash::vk::{AccessFlags as Access, PipelineStageFlags as Stage};
 
@@ -242,6 +243,8 @@ impl Frame<'_> {
         let poses = crowd.scene.gpu_poses.as_ref();
         let epoch_s = poses.map_or(crowd.time_s, |poses| poses.epoch_s(crowd.time_s));
         let plays = buffers.plays.as_ref().map_or(0, |plays| plays.address);
+        let [plays_low, plays_high] = words(plays);
+        let [now_low, now_high] = GpuTime::new(crowd.time_s, epoch_s).words();
         let [chunks, characters, draws] = crowd.scene.chunks.ends();
         CullDispatch {
             set: buffers.cull_set,
@@ -275,8 +278,10 @@ impl Frame<'_> {
                 chunks_end: chunks,
                 rows_first: instances.rows_end(),
                 rows_end: instances.rows_capacity(),
-                plays: words(plays),
-                now: GpuTime::new(crowd.time_s, epoch_s).words(),
+                plays_low,
+                plays_high,
+                now_low,
+                now_high,
             },
             chunks,
             characters,

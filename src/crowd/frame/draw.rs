@@ -10,8 +10,9 @@ use crate::error::{Error, Result};
 use crate::gpu::GpuInstance;
 use crate::gpu::PrimitiveDraw;
 use crate::pass::desc::PassKind;
-use crate::pass::draw::{DrawPass, PUSH_STAGES, Push};
+use crate::pass::draw::{DrawPass, PUSH_STAGES};
 use crate::pass::pipelines::Variant;
+use crate::pass::push::DrawPush;
 use ash::vk;
 
 impl Frame<'_> {
@@ -152,11 +153,11 @@ struct DrawKind {
     level: u8,
     /// True if the instances' transforms are flipped.
     flipped: bool,
-    /// See [`Push::list`].
+    /// See [`DrawPush::list`].
     list: u32,
     /// True if instances may hide the primitive.
     hides: bool,
-    /// See [`Push::hidden`].
+    /// See [`DrawPush::hidden_at`].
     hidden: [u32; 2],
 }
 
@@ -405,12 +406,13 @@ impl Recorder<'_> {
             if bound.front.replace(front) != Some(front) {
                 raw.cmd_set_front_face(cmd, front);
             }
-            let push = Push {
+            let push = DrawPush {
                 primitive: draw.primitive,
                 flip: draw.flip_code.unwrap_or(GpuInstance::NONE),
                 level: kind.level.into(),
                 list: kind.list,
-                hidden: kind.hidden,
+                hidden_at: kind.hidden[0],
+                hidden_bit: kind.hidden[1],
             };
             raw.cmd_push_constants(cmd, layout, PUSH_STAGES, 0, bytemuck::bytes_of(&push));
         }

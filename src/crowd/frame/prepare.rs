@@ -13,7 +13,7 @@ use crate::crowd::view_record::Prepared;
 use crate::error::{Error, Result};
 use crate::gpu::layout::{GpuActor, GpuChange, GpuEye};
 use crate::gpu::{Features, limit};
-use crate::pass::scatter::ScatterPush;
+use crate::pass::push::ScatterPush;
 use ash::vk;
 use ash::vk::{AccessFlags as Access, PipelineStageFlags as Stage};
 use std::time::Instant;
@@ -344,7 +344,7 @@ impl Frame<'_> {
         let (set, count) = (buffers.scatter_set, crowd.frame.counters.changes);
         let table = &buffers.table_layout;
         let push = ScatterPush {
-            count,
+            change_count: count,
             actors_at: (table.actors / 16) as u32,
             levels_at: (table.levels / 4) as u32,
             shown_at: (table.shown / 4) as u32,
