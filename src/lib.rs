@@ -113,8 +113,8 @@ mod grow;
 mod hash;
 mod id;
 mod order;
+mod scratch_pool;
 mod simd;
-mod spare;
 mod text;
 mod threads;
 

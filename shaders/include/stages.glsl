@@ -1,6 +1,6 @@
-// What the stages share that decide who is drawn and how it is posed: cull, scan, places, compact
-// and args. The crate has those that decide who is drawn on the CPU, too (src/crowd/visibility),
-// with equal results.
+// What the stages share that decide who is drawn and how it is posed: cull, scan, allocate_rows,
+// compact and args. The crate has those that decide who is drawn on the CPU, too
+// (src/crowd/visibility), with equal results.
 
 #include "actor.glsl"
 

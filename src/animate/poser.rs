@@ -4,9 +4,9 @@ use super::rig::Rig;
 use super::scratch::Scratch;
 use crate::character::Character;
 use crate::error::{Result, expect_len};
+use crate::scratch_pool::ScratchPool;
 use crate::simd::{Row, SimdLevel, Unit, WIDTH};
 use crate::skeleton::Mask;
-use crate::spare::Spare;
 
 /// Computes the poses and palettes of many instances of a character, from any number of threads.
 ///
@@ -23,7 +23,7 @@ pub(crate) struct BatchPoser {
     pub(super) unit: Unit,
     /// Masks `[mask][block]`, joints in the lanes.
     pub(super) masks: Vec<Vec<Row>>,
-    pub(super) spare: Spare<Scratch>,
+    pub(super) scratch_pool: ScratchPool<Scratch>,
 }
 
 impl BatchPoser {
@@ -48,7 +48,7 @@ impl BatchPoser {
             masks: masks.collect::<Result<_>>()?,
             rig,
             unit: Unit::best(),
-            spare: Spare::default(),
+            scratch_pool: ScratchPool::default(),
         })
     }
 

@@ -5,8 +5,8 @@ use super::kernel;
 use super::plan::{PlanSource, Planner};
 use super::poser::BatchPoser;
 use super::scratch::Scratch;
+use crate::scratch_pool::Lent;
 use crate::simd::Unit;
-use crate::spare::Lent;
 use crate::threads::Threads;
 use std::mem;
 
@@ -97,8 +97,8 @@ impl<S: PlanSource> Job<'_, S> {
         };
         // SAFETY: `Unit::best` or `Unit::of` detected the unit. Clips and masks fit the poser, by
         // the contract of `PlanSource`, and `BatchPoser::new` gave each mask as many blocks as the
-        // rig. `Spare::lend` lends scratch that was made for the rig. The caller guarantees the
-        // output.
+        // rig. `ScratchPool::lend` lends scratch that was made for the rig. The caller guarantees
+        // the output.
         unsafe { kernel::run(self.unit(), &self.poser.rig, &group, scratch) };
         scratch.played = emptied(played);
     }
@@ -161,13 +161,13 @@ impl BatchPoser {
     /// allocated later, whichever threads take part.
     fn reserve(&self, threads: usize, samples: usize) {
         let make = || Scratch::new(&self.rig);
-        self.spare
+        self.scratch_pool
             .make_room(threads, make, |scratch| scratch.reserve(samples));
     }
 
     /// Borrows a scratch for groups of up to `samples` samples.
     fn lend(&self, samples: usize) -> Lent<'_, Scratch> {
-        let mut scratch = self.spare.lend(|| Scratch::new(&self.rig));
+        let mut scratch = self.scratch_pool.lend(|| Scratch::new(&self.rig));
         scratch.reserve(samples);
         scratch
     }

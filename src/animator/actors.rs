@@ -28,7 +28,8 @@ pub(crate) struct ActorState {
     /// The actor's time up to which events were delivered and root motion was applied.
     pub(super) passed_s: f64,
     /// The actor's time up to which nothing happens but root motion: see
-    /// [`Animator::walk`](super::Animator). It is not after its present time if something may.
+    /// [`Animator::advance_root_only`](super::Animator). It is not after its present time if
+    /// something may.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(super) walks_until_s: f64,
     #[cfg_attr(feature = "serde", serde(skip))]

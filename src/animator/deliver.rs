@@ -3,8 +3,8 @@
 use super::actor_id::ActorId;
 use super::event::{AnimationEvent, AnimationEventKind, EventQueue, MOST_OF_RECORD};
 use super::library::Library;
-use super::passing::Passing;
 use super::record::PlayRecord;
+use super::record_span::RecordSpan;
 use super::state::{Clock, Step};
 use crate::id::Id;
 use crate::motion::LoopMode;
@@ -47,39 +47,39 @@ impl Sink<'_> {
     }
 
     /// Delivers the events that a record passes. Returns the flags that it has afterwards.
-    pub(crate) fn pass(&mut self, library: &Library, passing: &Passing) -> u8 {
-        let Some(turn_s) = passing.turn_s() else {
-            return self.pass_one_way(library, passing);
+    pub(crate) fn pass(&mut self, library: &Library, span: &RecordSpan) -> u8 {
+        let Some(turn_s) = span.turn_s() else {
+            return self.pass_one_way(library, span);
         };
-        let mut second = *passing;
+        let mut second = *span;
         let to_s = turn_s;
-        second.record.flags = self.pass_one_way(library, &Passing { to_s, ..*passing });
+        second.record.flags = self.pass_one_way(library, &RecordSpan { to_s, ..*span });
         second.from_s = turn_s;
         self.pass_one_way(library, &second)
     }
 
     /// The same as [`Self::pass`], for an interval in which the clip does not reverse.
-    fn pass_one_way(&mut self, library: &Library, passing: &Passing) -> u8 {
-        let record = &passing.record;
+    fn pass_one_way(&mut self, library: &Library, span: &RecordSpan) -> u8 {
+        let record = &span.record;
         let mut flags = record.flags;
         // If no time passes, nothing happens: a clip that is paused at its end finishes later.
-        let nothing = passing.to_s <= passing.from_s || passing.to_s.is_nan();
+        let nothing = span.to_s <= span.from_s || span.to_s.is_nan();
         if record.has(PlayRecord::FLAG_POSE) || nothing {
             return flags;
         }
-        let spans = [passing.from_s, passing.to_s].map(|time_s| record.unwrapped_s(time_s));
+        let spans = [span.from_s, span.to_s].map(|time_s| record.unwrapped_s(time_s));
         if let Some(step) = &mut self.step {
-            step.add(library, passing, spans);
+            step.add(library, span, spans);
         }
         if spans[0] != spans[1] {
             if self.delivers {
-                self.deliver(library, passing, spans);
+                self.deliver(library, span, spans);
             }
             flags |= PlayRecord::FLAG_STARTED;
         }
         if !record.has(PlayRecord::FLAG_STATE_MACHINE | PlayRecord::FLAG_FINISHED)
-            && let Some(end_s) = finish_s(library, record, passing.from_s)
-            && end_s <= passing.to_s
+            && let Some(end_s) = finish_s(library, record, span.from_s)
+            && end_s <= span.to_s
         {
             let clip = Id::new(record.clip);
             let weight = record.weight_at(end_s);
@@ -94,8 +94,8 @@ impl Sink<'_> {
         flags
     }
 
-    fn deliver(&mut self, library: &Library, passing: &Passing, [from, to]: [f64; 2]) {
-        let record = &passing.record;
+    fn deliver(&mut self, library: &Library, span: &RecordSpan, [from, to]: [f64; 2]) {
+        let record = &span.record;
         let Some(events) = library.events(record.clip) else {
             return;
         };
@@ -103,7 +103,7 @@ impl Sink<'_> {
         let mut passed = events.passed([from, to], record.loop_mode(), started);
         self.queue.leave_out(passed.limit(MOST_OF_RECORD));
         for (event, unwrapped_s) in passed {
-            let time_s = passing.time_of(unwrapped_s);
+            let time_s = span.time_of(unwrapped_s);
             let kind = AnimationEventKind::Clip {
                 clip: Id::new(record.clip),
                 event: Id::new(event.name),

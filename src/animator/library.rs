@@ -1,6 +1,6 @@
 //! Everything that the actors of a character can play.
 
-use super::identity::Identity;
+use super::fingerprint::Fingerprint;
 use super::name_or_id::NameOrId;
 use super::play::{Play, Resolved, What};
 use super::record::PlayRecord;
@@ -28,7 +28,7 @@ pub(crate) struct Library {
     /// Morph weights of the rest pose.
     pub(crate) morph_weights: Vec<f32>,
     /// The names behind the indices in snapshots.
-    pub(crate) identity: Identity,
+    pub(crate) fingerprint: Fingerprint,
     pub(crate) morph_names: Vec<Box<str>>,
     /// The data that bounding spheres are computed from: of the character, and of each clip.
     pub(crate) reach: ReachRig,
@@ -45,7 +45,7 @@ impl Library {
             springs: Arc::clone(character.spring_rig()),
             expressions: character.expressions().to_vec(),
             morph_weights: weights.iter().map(|weight| weight.rest).collect(),
-            identity: Identity::new(character),
+            fingerprint: Fingerprint::new(character),
             morph_names: weights.iter().map(|weight| weight.name.clone()).collect(),
             reach: ReachRig::new(character),
             clip_reaches: Arc::clone(character.clip_reaches()),

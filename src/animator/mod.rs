@@ -54,16 +54,16 @@ mod changed;
 mod deliver;
 mod evaluate;
 mod event;
-mod identity;
+mod fingerprint;
 mod joint_ref;
 mod library;
 mod mapping;
 mod name_or_id;
-mod passing;
 mod play;
 #[cfg(feature = "vulkan")]
 mod played;
 mod record;
+mod record_span;
 mod replace;
 mod snapshot;
 mod socket;

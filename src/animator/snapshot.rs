@@ -4,7 +4,7 @@
 use super::ActorId;
 use super::actors::ActorState;
 use super::event::{AnimationEventKind, EventQueue};
-use super::identity::Identity;
+use super::fingerprint::Fingerprint;
 use super::state::{BlendPlay, MOST, OwnPose};
 use super::step::check_time;
 use super::{Actor, ActorMut, Animator, PlayRecord};
@@ -96,7 +96,7 @@ pub struct ActorSnapshot {
 #[derive(Debug, Clone, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Rows {
-    identity: Identity,
+    fingerprint: Fingerprint,
     now_s: f64,
     list: Vec<Row>,
     /// The records of all actors, one after the other.
@@ -128,7 +128,7 @@ impl ActorSnapshot {
 impl Rows {
     /// Empties it for `count` actors of an animator, and keeps the memory.
     fn begin(&mut self, of: &Animator, count: usize) {
-        (self.identity, self.now_s) = (of.library.identity, of.now_s);
+        (self.fingerprint, self.now_s) = (of.library.fingerprint, of.now_s);
         self.list.resize_with(count, Row::default);
         self.records.clear();
         self.blends.clear();
@@ -338,7 +338,7 @@ impl Animator {
     }
 
     fn check_rows(&mut self, rows: &Rows) -> Result<()> {
-        rows.identity.check(&self.library.identity)?;
+        rows.fingerprint.check(&self.library.fingerprint)?;
         check_time(rows.now_s)?;
         for event in rows.queue.all() {
             self.check_event(event.kind, event.layer)

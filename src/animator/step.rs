@@ -4,8 +4,8 @@ use super::Animator;
 use super::actors::ActorState;
 use super::deliver::{Sink, finish_s, next_s};
 use super::library::Library;
-use super::passing::Passing;
 use super::record::PlayRecord;
+use super::record_span::RecordSpan;
 use super::state::{Inertialiser, Mix, Pools, Step};
 use crate::error::{Result, expect_in};
 use crate::motion::LoopMode;
@@ -46,7 +46,7 @@ impl Animator {
             let batch = first..due.min(first + BATCH);
             self.fetch(batch.clone());
             for number in batch {
-                self.visit(self.schedule.due[number]);
+                self.advance(self.schedule.due[number]);
             }
         }
         self.queue.end();
@@ -90,7 +90,7 @@ impl Animator {
         let actor = &self.actors[index];
         if actor.passed_s < actor.clock.local_s(self.now_s) {
             let (from, left_out) = (self.queue.len(), self.queue.left_out());
-            self.visit(index);
+            self.advance(index);
             self.queue.put_off(from, left_out);
         }
     }
@@ -119,9 +119,9 @@ impl Animator {
         }
     }
 
-    /// Moves an actor to which nothing happens but root motion, as [`Self::visit`] does. Returns
+    /// Moves an actor to which nothing happens but root motion, as [`Self::advance`] does. Returns
     /// false if something may happen.
-    fn walk(&mut self, index: u32) -> bool {
+    fn advance_root_only(&mut self, index: u32) -> bool {
         let actor = &mut self.actors[index];
         let (from_s, local_s) = (actor.passed_s, actor.clock.local_s(self.now_s));
         let walks = from_s < local_s && local_s < actor.walks_until_s && actor.is_alive();
@@ -130,18 +130,18 @@ impl Animator {
             return false;
         };
         let spans = [from_s, local_s].map(|time_s| record.unwrapped_s(time_s));
-        let passing = Passing::new(*record, [from_s, local_s]);
+        let span = RecordSpan::new(*record, [from_s, local_s]);
         let mut step = Step::new(local_s - from_s);
-        step.add(&self.library, &passing, spans);
+        step.add(&self.library, &span, spans);
         root.moved(step.delta());
         actor.passed_s = local_s;
         self.schedule.wake.set(index, f64::NEG_INFINITY);
         true
     }
 
-    fn visit(&mut self, index: u32) {
+    fn advance(&mut self, index: u32) {
         self.schedule.visits += 1;
-        if self.walk(index) {
+        if self.advance_root_only(index) {
             return;
         }
         let Some(id) = self.actors.id(index) else {
@@ -189,8 +189,8 @@ impl Animator {
                 record.flags &= !PlayRecord::FLAG_FINISHED;
             }
             if !record.has(PlayRecord::FLAG_STATE_MACHINE) {
-                let passing = Passing::new(*record, [from_s, local_s]);
-                let flags = sink.pass(library, &passing);
+                let span = RecordSpan::new(*record, [from_s, local_s]);
+                let flags = sink.pass(library, &span);
                 // Skip the store: a recent write would stall the next read.
                 if flags != record.flags {
                     record.flags = flags;

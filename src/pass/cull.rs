@@ -1,4 +1,4 @@
-//! The stages that decide on the GPU who is drawn: cull, scan, places, compact and args.
+//! The stages that decide on the GPU who is drawn: cull, scan, allocate_rows, compact and args.
 
 use crate::error::Result;
 use crate::gpu::constants::ARGS_WORKGROUP;
@@ -13,13 +13,13 @@ const STAGES: [(&str, &[u32]); 6] = [
     ("budget", spirv::BUDGET_COMP),
     ("cull", spirv::CULL_COMP),
     ("scan", spirv::SCAN_COMP),
-    ("places", spirv::PLACES_COMP),
+    ("allocate_rows", spirv::ALLOCATE_ROWS_COMP),
     ("compact", spirv::COMPACT_COMP),
     ("args", spirv::ARGS_COMP),
 ];
 
-/// True for the stages that read what the stage before wrote. Scan and places both read what cull
-/// wrote, and compact and args what scan wrote.
+/// True for the stages that read what the stage before wrote. Scan and allocate_rows
+/// both read what cull wrote, and compact and args what scan wrote.
 const WAITS: [bool; STAGES.len()] = [false, true, true, false, true, false];
 
 /// The stages that test instances, which are the first. They have pipelines for views with several

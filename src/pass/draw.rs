@@ -1,7 +1,7 @@
 //! The draw stage: a pass and its pipelines.
 
 use super::desc::{MaterialDesc, PassDesc, PassKind, bias, check};
-use super::pipelines::{Fragment, Modules, Order, Target, Variant, graphics_pipelines};
+use super::pipelines::{Fragment, Modules, PipelineRequest, Target, Variant, graphics_pipelines};
 use crate::error::Result;
 use crate::gpu::pipeline::pipeline_layout;
 use crate::gpu::{Blending, Device, Object};
@@ -160,17 +160,17 @@ pub(crate) fn prepare<'a>(
 ) -> Result<u32> {
     let mut passes: Vec<_> = passes.collect();
     let lacking: Vec<_> = passes.iter().map(|pass| pass.lacking(variants)).collect();
-    let orders = passes.iter().zip(&lacking).flat_map(|(pass, lacking)| {
-        lacking.iter().map(|variant| Order {
+    let requests = passes.iter().zip(&lacking).flat_map(|(pass, lacking)| {
+        lacking.iter().map(|variant| PipelineRequest {
             modules: &pass.modules,
             layout: pass.layout.handle,
             target: &pass.target,
             variant: *variant,
         })
     });
-    let orders: Vec<_> = orders.collect();
-    let count = orders.len() as u32;
-    let mut made = graphics_pipelines(device, &orders)?.into_iter();
+    let requests: Vec<_> = requests.collect();
+    let count = requests.len() as u32;
+    let mut made = graphics_pipelines(device, &requests)?.into_iter();
     for (pass, lacking) in passes.iter_mut().zip(lacking) {
         for key in lacking {
             if let (Err(index), Some(made)) = (pass.find(key), made.next()) {

@@ -3,7 +3,7 @@
 //! | stage | here | shader | CPU |
 //! |---|---|---|---|
 //! | (changes) | [`scatter`] | `scatter.comp` | – |
-//! | cull, scan, places, compact, args | [`cull`] | `budget.comp`, `cull.comp`, `scan.comp`, `places.comp`, `compact.comp`, `args.comp` | `src/crowd/visibility` |
+//! | cull, scan, allocate_rows, compact, args | [`cull`] | `budget.comp`, `cull.comp`, `scan.comp`, `allocate_rows.comp`, `compact.comp`, `args.comp` | `src/crowd/visibility` |
 //! | attach | [`attach`] | `attach.comp` | `src/crowd/instance/follow.rs` |
 //! | animate | [`animate`] | `animate.comp` | `src/animate` |
 //! | palette | [`animate`] | `animate.comp` | `src/skeleton`, `src/palette`, and the kernel in `src/animate` |

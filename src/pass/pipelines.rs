@@ -269,7 +269,7 @@ const fn constant(id: u32, word: u32) -> vk::SpecializationMapEntry {
 }
 
 /// A pipeline to create.
-pub(super) struct Order<'a> {
+pub(super) struct PipelineRequest<'a> {
     pub(super) modules: &'a Modules,
     pub(super) layout: vk::PipelineLayout,
     pub(super) target: &'a Target,
@@ -289,14 +289,14 @@ struct State<'a> {
 /// Creates all pipelines in one call, in the order given. If one fails, none is kept.
 pub(super) fn graphics_pipelines(
     device: &Device,
-    orders: &[Order<'_>],
+    requests: &[PipelineRequest<'_>],
 ) -> Result<Vec<Object<vk::Pipeline>>> {
-    if orders.is_empty() {
+    if requests.is_empty() {
         return Ok(Vec::new());
     }
-    let constants: Vec<_> = orders
+    let constants: Vec<_> = requests
         .iter()
-        .map(|order| [order.variant.vertex, order.variant.surface])
+        .map(|request| [request.variant.vertex, request.variant.surface])
         .collect();
     let constants: Vec<_> = constants
         .iter()
@@ -308,11 +308,11 @@ pub(super) fn graphics_pipelines(
             })
         })
         .collect();
-    let blends: Vec<_> = orders.iter().map(blend_states).collect();
-    let mut states: Vec<_> = orders
+    let blends: Vec<_> = requests.iter().map(blend_states).collect();
+    let mut states: Vec<_> = requests
         .iter()
         .zip(constants.iter().zip(&blends))
-        .map(|(order, (constants, blends))| state(order, constants, blends))
+        .map(|(request, (constants, blends))| state(request, constants, blends))
         .collect();
     let vertex_input = vk::PipelineVertexInputStateCreateInfo::default();
     let assembly = vk::PipelineInputAssemblyStateCreateInfo::default()
@@ -329,8 +329,8 @@ pub(super) fn graphics_pipelines(
     let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(&dynamic);
     let infos: Vec<_> = states
         .iter_mut()
-        .zip(orders)
-        .map(|(state, order)| {
+        .zip(requests)
+        .map(|(state, request)| {
             let info = vk::GraphicsPipelineCreateInfo::default()
                 .flags(device.pipeline_flags)
                 .stages(&state.stages)
@@ -342,14 +342,14 @@ pub(super) fn graphics_pipelines(
                 .depth_stencil_state(&state.depth)
                 .color_blend_state(&state.blend)
                 .dynamic_state(&dynamic)
-                .layout(order.layout);
-            match order.target.render_pass {
+                .layout(request.layout);
+            match request.target.render_pass {
                 Some(subpass) => info.render_pass(subpass.render_pass).subpass(subpass.index),
                 None => info.push_next(&mut state.rendering),
             }
         })
         .collect();
-    // SAFETY: each order has target, modules and layout of a live `DrawPass`. The caller of
+    // SAFETY: each request has target, modules and layout of a live `DrawPass`. The caller of
     // `DrawPass::new` guaranteed that the device supports the formats, that a render pass is alive,
     // and that the engine's shader fits the layout. The crate's own shaders fit throng's sets.
     let made = unsafe {
@@ -365,14 +365,14 @@ pub(super) fn graphics_pipelines(
 }
 
 fn state<'a>(
-    order: &'a Order<'_>,
+    request: &'a PipelineRequest<'_>,
     constants: &'a [vk::SpecializationInfo<'_>; 2],
     blends: &'a [vk::PipelineColorBlendAttachmentState],
 ) -> State<'a> {
-    let Order {
+    let PipelineRequest {
         target, variant, ..
-    } = order;
-    let [vertex, fragment] = order.modules.of(target.kind, *variant);
+    } = request;
+    let [vertex, fragment] = request.modules.of(target.kind, *variant);
     let stage = |stage, module| {
         vk::PipelineShaderStageCreateInfo::default()
             .stage(stage)
@@ -429,8 +429,8 @@ fn depth_state(
 ///
 /// Only the first attachment is written. Blended materials are mixed with its content by their
 /// alpha.
-fn blend_states(order: &Order<'_>) -> Vec<vk::PipelineColorBlendAttachmentState> {
-    let (target, variant) = (order.target, order.variant);
+fn blend_states(request: &PipelineRequest<'_>) -> Vec<vk::PipelineColorBlendAttachmentState> {
+    let (target, variant) = (request.target, request.variant);
     let colorful = matches!(target.kind, PassKind::Color | PassKind::Motion);
     let mut states =
         vec![vk::PipelineColorBlendAttachmentState::default(); target.color_formats.len()];

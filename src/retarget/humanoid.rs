@@ -1,6 +1,6 @@
 //! Finds the joints of a skeleton that are the parts of a humanoid.
 
-use super::words::{BodyPart, Copy, Named, named};
+use super::words::{BodyPart, BoneCopy, Named, named};
 use crate::id::Id;
 use crate::order;
 use crate::skeleton::role::{Finger, Role, Side};
@@ -115,7 +115,9 @@ impl Search {
             .filter_map(|(index, joint)| Some((Id::new(index as u16), named(&joint.name)?)))
             .collect();
         let has = |copy| all.iter().filter(|(_, n)| n.copy == copy).count() >= ENOUGH_OF_A_COPY;
-        let only = [Copy::Deform, Copy::Original].into_iter().find(|c| has(*c));
+        let only = [BoneCopy::Deform, BoneCopy::Original]
+            .into_iter()
+            .find(|c| has(*c));
         let mut of: BTreeMap<_, Vec<_>> = BTreeMap::new();
         for (joint, named) in all {
             if only.is_none_or(|copy| named.copy == copy) {

@@ -31,7 +31,7 @@ pub(super) enum BodyPart {
 
 /// The copy of a skeleton, within a Rigify rig, to which a joint belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Copy {
+pub(super) enum BoneCopy {
     Plain,
     Deform,
     Original,
@@ -44,7 +44,7 @@ pub(super) struct Named {
     pub(super) side: Option<Side>,
     /// The first number in the name, or the phalanx that it names; -1 for none.
     pub(super) number: i32,
-    pub(super) copy: Copy,
+    pub(super) copy: BoneCopy,
 }
 
 /// Words that do not describe the part: prefixes of programs and of their schemes.
@@ -163,7 +163,7 @@ struct Found {
     side: Option<Side>,
     number: Option<String>,
     phalanx: Option<i32>,
-    copy: Option<Copy>,
+    copy: Option<BoneCopy>,
 }
 
 impl Found {
@@ -191,8 +191,8 @@ impl Found {
             self.key.push_str(text);
         } else if self.key.is_empty() {
             match text {
-                "def" => self.copy = Some(Copy::Deform),
-                "org" => self.copy = Some(Copy::Original),
+                "def" => self.copy = Some(BoneCopy::Deform),
+                "org" => self.copy = Some(BoneCopy::Original),
                 _ => {}
             }
         }
@@ -202,7 +202,7 @@ impl Found {
     fn finish(self) -> Option<Named> {
         let digits = self.number.as_deref();
         let number = digits.map_or(-1, |digits| digits.parse().unwrap_or(i32::MAX));
-        let copy = self.copy.unwrap_or(Copy::Plain);
+        let copy = self.copy.unwrap_or(BoneCopy::Plain);
         let side = self.side;
         let table = if side.is_some() { SIDED } else { MIDDLE };
         if let (Some(part), None) = (find(table, &self.key), self.phalanx) {

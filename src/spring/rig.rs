@@ -98,7 +98,7 @@ impl SpringRig {
     }
 
     /// The number of joints that swing, and a hash of what a saved state depends on.
-    pub(crate) fn identity(&self) -> (u32, u64) {
+    pub(crate) fn fingerprint(&self) -> (u32, u64) {
         let counts = [self.anchors.len() as u64, self.late.len() as u64];
         let joints = self.links.iter().map(|link| u64::from(link.joint.joint.0));
         let hash = counts

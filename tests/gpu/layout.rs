@@ -208,7 +208,7 @@ fn push_constants_lie_as_the_shaders_have_them() {
         "budget.comp",
         "cull.comp",
         "scan.comp",
-        "places.comp",
+        "allocate_rows.comp",
         "compact.comp",
         "args.comp",
     ] {

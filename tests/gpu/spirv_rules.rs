@@ -22,7 +22,7 @@ const MODULES: [(&str, usize); 30] = [
     ("budget.comp", 21_300),
     ("cull.comp", 32_000),
     ("scan.comp", 10_800),
-    ("places.comp", 6_900),
+    ("allocate_rows.comp", 6_900),
     ("compact.comp", 38_400),
     ("args.comp", 6_400),
     ("crowd.frag", 30_900),

@@ -5,8 +5,8 @@ use super::layers::Mix;
 use super::record_pool::MOST;
 use crate::animator::deliver::Sink;
 use crate::animator::library::Library;
-use crate::animator::passing::Passing;
 use crate::animator::record::PlayRecord;
+use crate::animator::record_span::RecordSpan;
 use crate::clone::clone_fields;
 use crate::error::{Error, Result};
 use crate::id::Id;
@@ -223,7 +223,8 @@ impl Watch for Watcher<'_, '_> {
 
     fn passed(&mut self, clip: &DrivenClip, span_s: [f64; 2]) {
         let record = driven_record(self.library, clip);
-        self.sink.pass(self.library, &Passing::new(record, span_s));
+        self.sink
+            .pass(self.library, &RecordSpan::new(record, span_s));
     }
 }
 

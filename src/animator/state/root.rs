@@ -1,8 +1,8 @@
 //! The root motion of an actor: the movement over the ground that comes from its clips.
 
 use crate::animator::library::Library;
-use crate::animator::passing::Passing;
 use crate::animator::record::PlayRecord;
+use crate::animator::record_span::RecordSpan;
 #[cfg(feature = "vulkan")]
 use crate::error::expect_transform;
 use crate::error::{Result, expect_finite};
@@ -160,16 +160,16 @@ impl Step {
         }
     }
 
-    pub(crate) fn add(&mut self, library: &Library, passing: &Passing, [from, to]: [f64; 2]) {
-        let record = &passing.record;
-        let span_s = passing.to_s - passing.from_s;
+    pub(crate) fn add(&mut self, library: &Library, span: &RecordSpan, [from, to]: [f64; 2]) {
+        let record = &span.record;
+        let span_s = span.to_s - span.from_s;
         if span_s <= 0.0 || !moves_actor(library, record) {
             return;
         }
         // Simpson's rule, which is exact for the curves that weights follow.
         let at = |time_s| f64::from(record.weight_at(time_s));
-        let middle_s = passing.from_s + 0.5 * span_s;
-        let weight = (at(passing.from_s) + 4.0 * at(middle_s) + at(passing.to_s)) / 6.0;
+        let middle_s = span.from_s + 0.5 * span_s;
+        let weight = (at(span.from_s) + 4.0 * at(middle_s) + at(span.to_s)) / 6.0;
         self.weight += weight * (span_s / self.span_s).min(1.0);
         if let Some(motion) = library.motion(record.clip) {
             let delta = motion.delta(from, to, record.loop_mode());

@@ -8,11 +8,11 @@ use crate::character::{Character, Facing};
 use crate::error::{Error, Result, expect_len};
 use crate::mesh::Aabb;
 use crate::palette::{Mat3x4, PaletteEntry, PaletteRef, WriteOnly, rest_palette};
+use crate::scratch_pool::ScratchPool;
 use crate::simd::{SimdLevel, Unit};
 use crate::skin::morph::expect_finite;
 use crate::skin::posed_vertices::PosedVertices;
 use crate::skin::skinned_layout::{SkinnedLayout, TANGENT_WORDS, VECTOR_WORDS};
-use crate::spare::Spare;
 use glam::Vec3;
 
 /// Deforms a character's vertices on the CPU.
@@ -56,7 +56,7 @@ pub struct Skinner {
     /// Empty for a primitive whose fronts all follow from winding.
     pub(crate) facings: Vec<Vec<Facing>>,
     pub(crate) unit: Unit,
-    pub(super) spare: Spare<Scratch>,
+    pub(super) scratch_pool: ScratchPool<Scratch>,
 }
 
 impl Skinner {
@@ -83,7 +83,7 @@ impl Skinner {
             flipped: rest.iter().map(is_flipped).collect(),
             facings: facings(character),
             unit: Unit::best(),
-            spare: Spare::default(),
+            scratch_pool: ScratchPool::default(),
         })
     }
 
@@ -361,7 +361,7 @@ impl Skinner {
     }
 
     pub(super) fn with_scratch<T>(&self, work: impl FnOnce(&mut Scratch) -> T) -> T {
-        work(&mut self.spare.lend(Box::default))
+        work(&mut self.scratch_pool.lend(Box::default))
     }
 }
 

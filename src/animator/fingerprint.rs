@@ -26,9 +26,9 @@ const KINDS: [&str; 9] = [
 /// meshes and so on may differ.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub(crate) struct Identity([(u32, u64); KINDS.len()]);
+pub(crate) struct Fingerprint([(u32, u64); KINDS.len()]);
 
-impl Identity {
+impl Fingerprint {
     pub(crate) fn new(character: &Character) -> Self {
         let set = character.animation_set();
         let machine = set.state_machine.as_ref();
@@ -48,14 +48,14 @@ impl Identity {
                 .iter()
                 .map(|expression: &Expression| &*expression.name)),
             of(character.morph_weights().iter().map(|weight| &*weight.name)),
-            character.spring_rig().identity(),
+            character.spring_rig().fingerprint(),
             machine.map_or((0, 0), |machine| {
                 (machine.layer_count() as u32, machine.fingerprint)
             }),
         ])
     }
 
-    /// Checks that a snapshot with this identity fits a character.
+    /// Checks that a snapshot with this fingerprint fits a character.
     ///
     /// # Errors
     /// [`Error::Argument`] with the first kind that differs.

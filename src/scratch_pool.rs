@@ -14,14 +14,14 @@ const SLOTS: usize = 256;
 ///
 /// A slot holds an object that nobody uses, or null. A thread takes an object by swapping the
 /// pointer for null, so no thread ever waits for another.
-pub(crate) struct Spare<T: Send> {
+pub(crate) struct ScratchPool<T: Send> {
     slots: Box<[AtomicPtr<T>]>,
     /// The number of objects, including those in use.
     made: AtomicUsize,
     own: PhantomData<T>,
 }
 
-impl<T: Send> Default for Spare<T> {
+impl<T: Send> Default for ScratchPool<T> {
     fn default() -> Self {
         Self {
             slots: (0..SLOTS).map(|_| AtomicPtr::default()).collect(),
@@ -32,26 +32,26 @@ impl<T: Send> Default for Spare<T> {
 }
 
 /// Without objects: the clone makes its own.
-impl<T: Send> Clone for Spare<T> {
+impl<T: Send> Clone for ScratchPool<T> {
     fn clone(&self) -> Self {
         Self::default()
     }
 }
 
-impl<T: Send> fmt::Debug for Spare<T> {
+impl<T: Send> fmt::Debug for ScratchPool<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let made = self.made.load(Ordering::Relaxed);
-        f.debug_struct("Spare").field("made", &made).finish()
+        f.debug_struct("ScratchPool").field("made", &made).finish()
     }
 }
 
 /// An object that returns to its pool when it is dropped.
 pub(crate) struct Lent<'a, T: Send> {
     object: ManuallyDrop<Box<T>>,
-    pool: &'a Spare<T>,
+    pool: &'a ScratchPool<T>,
 }
 
-impl<T: Send> Spare<T> {
+impl<T: Send> ScratchPool<T> {
     /// Borrows an object, or makes one if all are in use.
     pub(crate) fn lend(&self, make: impl FnOnce() -> Box<T>) -> Lent<'_, T> {
         let object = self.slots.iter().find_map(take).unwrap_or_else(|| {
@@ -111,7 +111,7 @@ fn take<T>(slot: &AtomicPtr<T>) -> Option<Box<T>> {
     (!object.is_null()).then(|| unsafe { Box::from_raw(object) })
 }
 
-impl<T: Send> Drop for Spare<T> {
+impl<T: Send> Drop for ScratchPool<T> {
     fn drop(&mut self) {
         self.slots.iter().for_each(|slot| drop(take(slot)));
     }

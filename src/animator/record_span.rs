@@ -4,13 +4,13 @@ use super::record::PlayRecord;
 
 /// A record, and an interval of the actor's time during which it plays.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Passing {
+pub(crate) struct RecordSpan {
     pub(crate) record: PlayRecord,
     pub(crate) from_s: f64,
     pub(crate) to_s: f64,
 }
 
-impl Passing {
+impl RecordSpan {
     pub(crate) fn new(record: PlayRecord, [from_s, to_s]: [f64; 2]) -> Self {
         // A record stops playing when it has faded out. A state machine itself says until when a
         // clip plays, and does not round its fades to `f32`.

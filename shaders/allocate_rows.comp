@@ -1,5 +1,5 @@
-// Stage places: one workgroup. It gives the chunks rows of the ring for the palettes of their
-// members, in the order of the chunks.
+// Stage allocate_rows: one workgroup. It gives the chunks rows of the ring for the palettes of
+// their members, in the order of the chunks.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 
