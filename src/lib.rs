@@ -173,11 +173,11 @@ pub use animator::{
 pub use ash;
 #[cfg(feature = "vulkan")]
 pub use crowd::{
-    Attachment, Capacity, CharacterDesc, CharacterId, CrowdDesc, CrowdMut, CrowdRef, CrowdSnapshot,
-    Culling, DrawBindings, Eye, Frame, InCrowd, IndirectDraw, Instance, InstanceHit, InstanceId,
-    InstanceMut, InstanceRef, InstanceSnapshot, Lighting, ListId, MoreInstances, PassId,
-    PipelineInfo, Shadow, Side, SkinnedVertices, SkinningStage, Spawn, Stages, Stats, View, ViewId,
-    ViewStats, Views, WarmUp,
+    Attachment, Capacity, CharacterDesc, CharacterId, CrowdAccess, CrowdDesc, CrowdMut, CrowdRef,
+    CrowdSnapshot, Culling, DrawBindings, Eye, Frame, IndirectDraw, Instance, InstanceHit,
+    InstanceId, InstanceMut, InstanceRef, InstanceSnapshot, Lighting, ListId, MoreInstances,
+    PassId, PipelineInfo, Processor, Shadow, SkinnedVertices, SkinningStage, Spawn, Stages, Stats,
+    View, ViewId, ViewStats, Views, WarmUp,
 };
 pub use error::{Error, Result};
 pub use glam;

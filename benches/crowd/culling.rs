@@ -13,7 +13,7 @@ use throng::skeleton::Joint;
 use throng::standalone::{Begin, Context, Frames, Target, TargetDesc};
 use throng::{
     Attachment, Capacity, CharacterDesc, Crowd, CrowdDesc, Culling, Id, InstanceId, PassDesc,
-    PassId, PassKind, Side, SkinningStage, Spawn, Stages, Stats, View,
+    PassId, PassKind, Processor, SkinningStage, Spawn, Stages, Stats, View,
 };
 
 const FRAME_S: f64 = 1.0 / 60.0;
@@ -117,7 +117,13 @@ impl OnGpu {
     }
 
     fn stages(self) -> Stages {
-        let side = |on_gpu| if on_gpu { Side::Gpu } else { Side::Cpu };
+        let side = |on_gpu| {
+            if on_gpu {
+                Processor::Gpu
+            } else {
+                Processor::Cpu
+            }
+        };
         Stages {
             cull: side(self != Self::Nothing),
             animate: side(self == Self::Both),

@@ -221,7 +221,7 @@ fn advice(reason: CpuReason) -> &'static str {
         CpuReason::Blended => "masked materials (alpha cutoff) do not have to be sorted",
         CpuReason::Joints => "leave out joints that move no vertex, or split the character",
         CpuReason::Springs => "switch them off where nobody sees them (Actor::set_springs)",
-        _ => "see Crowd::producer",
+        _ => "see Crowd::posed_by",
     }
 }
 

@@ -10,7 +10,7 @@ use throng::ash::vk;
 use throng::glam::Vec2;
 use throng::import::UpAxis;
 use throng::palette::SkinningMethod;
-use throng::{Crowd, Side, SkinningStage};
+use throng::{Crowd, SkinningStage};
 
 /// The keys of the window, printed when it opens and at the end of `--help`.
 pub(crate) const KEYS: &str = "In the window: drag to orbit, scroll to zoom, Space to pause, Esc to \
@@ -118,12 +118,12 @@ pub(crate) struct Args {
     /// The processor that decides who is drawn, and at which level of detail. `auto` is the CPU on
     /// software devices, else the GPU. The picture is the same.
     #[arg(long, value_enum, default_value = "auto")]
-    pub(crate) cull: Processor,
+    pub(crate) cull: ProcessorArg,
 
     /// The processor that computes poses. `auto` is the CPU on software devices, and if `--cull` is
     /// the CPU, else the GPU. The picture is the same, except for rounding.
     #[arg(long, value_enum, default_value = "auto")]
-    pub(crate) animate: Processor,
+    pub(crate) animate: ProcessorArg,
 
     /// Error of shared poses that is allowed, in pixels, or 0 if everyone has a pose of their own.
     /// It counts if the GPU computes poses. The shadow map is allowed twice as many texels.
@@ -229,19 +229,19 @@ impl From<Skin> for SkinningStage {
 
 /// The processor of a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Processor {
+pub(crate) enum ProcessorArg {
     /// The GPU, unless the device is software.
     Auto,
     Cpu,
     Gpu,
 }
 
-impl From<Processor> for Side {
-    fn from(processor: Processor) -> Self {
+impl From<ProcessorArg> for throng::Processor {
+    fn from(processor: ProcessorArg) -> Self {
         match processor {
-            Processor::Auto => Self::Auto,
-            Processor::Cpu => Self::Cpu,
-            Processor::Gpu => Self::Gpu,
+            ProcessorArg::Auto => Self::Auto,
+            ProcessorArg::Cpu => Self::Cpu,
+            ProcessorArg::Gpu => Self::Gpu,
         }
     }
 }

@@ -7,14 +7,14 @@ use std::time::Instant;
 
 use throng::ash::{self, vk};
 use throng::glam::Vec3;
-use throng::gpu::{CpuReason, Producer};
+use throng::gpu::{CpuReason, PosedBy};
 use throng::skin::Faces;
 use throng::standalone::{
     Begin, Context, ContextDesc, Formats, FrameCommands, SwapchainImage, Target, Validation,
 };
 use throng::{Crowd, CrowdDesc, InstanceId, MaterialDesc, PassDesc, PassId, Stages, View};
 
-use super::args::{Args, OnOff, Pixel, Processor};
+use super::args::{Args, OnOff, Pixel, ProcessorArg};
 use super::layout::Layout;
 use super::model::Model;
 use super::people::KINDS;
@@ -49,7 +49,7 @@ pub(crate) struct Show {
     passes: Option<Passes>,
     detail: Detail,
     /// With `--producer-view`: who is known to pose each instance.
-    producers: Option<HashMap<InstanceId, (Producer, bool)>>,
+    producers: Option<HashMap<InstanceId, (PosedBy, bool)>>,
 }
 
 /// The choice of levels of detail.
@@ -158,8 +158,8 @@ impl Show {
     ) -> Result<Self> {
         let is_software = context.info.kind == vk::PhysicalDeviceType::CPU;
         let animates = match args.animate {
-            Processor::Auto => !is_software && args.cull != Processor::Cpu,
-            asked => asked == Processor::Gpu,
+            ProcessorArg::Auto => !is_software && args.cull != ProcessorArg::Cpu,
+            asked => asked == ProcessorArg::Gpu,
         };
         let shares_poses = animates && args.pose_error_px > 0.0;
         let desc = CrowdDesc {
@@ -386,20 +386,20 @@ impl Show {
         shadow.aim(&corners, 0.0, view.lighting.sun_direction);
     }
 
-    /// Colours those who have another producer than before, or share a pose since.
+    /// Colours those who were posed by another processor before, or share a pose since.
     fn tint_by_producer(&mut self) -> Result<()> {
         let Some(known) = &mut self.producers else {
             return Ok(());
         };
         let ids: Vec<InstanceId> = self.crowd.instances().collect();
         for id in ids {
-            let producer = (self.crowd.producer(id)?, self.crowd.shares_pose(id)?);
-            if known.insert(id, producer) != Some(producer) {
-                let tint = match producer.0 {
-                    Producer::Gpu if producer.1 => [0.1, 0.35, 1.0, 1.0],
-                    Producer::Gpu => [0.1, 0.75, 0.25, 1.0],
-                    Producer::Cpu(CpuReason::Rest) => [0.6, 0.6, 0.6, 1.0],
-                    Producer::Cpu(_) => [1.0, 0.4, 0.05, 1.0],
+            let posed_by = (self.crowd.posed_by(id)?, self.crowd.shares_pose(id)?);
+            if known.insert(id, posed_by) != Some(posed_by) {
+                let tint = match posed_by.0 {
+                    PosedBy::Gpu if posed_by.1 => [0.1, 0.35, 1.0, 1.0],
+                    PosedBy::Gpu => [0.1, 0.75, 0.25, 1.0],
+                    PosedBy::Cpu(CpuReason::Rest) => [0.6, 0.6, 0.6, 1.0],
+                    PosedBy::Cpu(_) => [1.0, 0.4, 0.05, 1.0],
                 };
                 self.crowd.instance_mut(id)?.set_tint(tint)?;
             }

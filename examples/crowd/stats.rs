@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use throng::gpu::ScopeTime;
 use throng::standalone::DeviceInfo;
-use throng::{Side, Stages, Stats, ViewStats};
+use throng::{Processor, Stages, Stats, ViewStats};
 
 use super::scene::Scene;
 use super::{Result, say};
@@ -178,7 +178,7 @@ impl Log {
 
     /// Vertices of the last frame. Nobody counts them with the GPU culling.
     fn vertices(&self) -> Option<u64> {
-        (self.stages.cull != Side::Gpu).then_some(self.last.vertices)
+        (self.stages.cull != Processor::Gpu).then_some(self.last.vertices)
     }
 
     /// Prints the table.
@@ -325,10 +325,10 @@ fn levels(view: &ViewStats, count: usize) -> &[u32] {
     &view.levels[..count.min(view.levels.len())]
 }
 
-pub(crate) fn side_name(side: Side) -> &'static str {
+pub(crate) fn side_name(side: Processor) -> &'static str {
     match side {
-        Side::Gpu => "GPU",
-        Side::Cpu | Side::Auto => "CPU",
+        Processor::Gpu => "GPU",
+        Processor::Cpu | Processor::Auto => "CPU",
     }
 }
 
@@ -336,12 +336,12 @@ pub(crate) fn side_name(side: Side) -> &'static str {
 pub(crate) fn describe_stages(stages: &Stages, stats: &Stats) -> String {
     let [cull, animate] = [stages.cull, stages.animate].map(side_name);
     let posed = match stages.animate {
-        Side::Gpu => {
+        Processor::Gpu => {
             let (on_gpu, on_cpu) = (stats.posed_on_gpu, stats.animated);
             let shared = stats.shared_poses;
             format!(" ({on_gpu} there, of these {shared} with shared poses, {on_cpu} on the CPU)")
         }
-        Side::Cpu | Side::Auto => format!(" ({} in the last frame)", stats.animated),
+        Processor::Cpu | Processor::Auto => format!(" ({} in the last frame)", stats.animated),
     };
     format!("culled by the {cull}, animated by the {animate}{posed}")
 }

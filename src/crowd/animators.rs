@@ -10,17 +10,17 @@ use core::ops::{Deref, DerefMut};
 #[derive(Debug, Default)]
 pub(super) struct Animators {
     list: Vec<Option<Animator>>,
-    uses: u64,
+    edit_count: u64,
 }
 
 impl Animators {
     /// A counter that increases with every possible change to an actor.
-    pub(super) fn uses(&self) -> u64 {
-        self.uses
+    pub(super) fn edit_count(&self) -> u64 {
+        self.edit_count
     }
 
     /// The animators, for uses that change no actor.
-    pub(super) fn unchanged(&mut self) -> &mut [Option<Animator>] {
+    pub(super) fn untracked_mut(&mut self) -> &mut [Option<Animator>] {
         &mut self.list
     }
 
@@ -42,7 +42,7 @@ impl Deref for Animators {
 
 impl DerefMut for Animators {
     fn deref_mut(&mut self) -> &mut Self::Target {
-        self.uses += 1;
+        self.edit_count += 1;
         &mut self.list
     }
 }

@@ -119,7 +119,7 @@ pub(super) struct Indirect<'a> {
 #[derive(Debug)]
 pub(super) struct LoadedCharacter {
     /// Tells it apart from all characters that were ever loaded.
-    pub(super) load: u32,
+    pub(super) serial: u32,
     /// The options that it was added with.
     pub(super) desc: CharacterDesc,
     /// The character's name, for debuggers.
@@ -164,7 +164,7 @@ pub(super) struct LoadedCharacter {
 }
 
 impl LoadedCharacter {
-    /// Creates a character's data, and the upload that fills it. `load` is a new number.
+    /// Creates a character's data, and the upload that fills it. `serial` is a new number.
     ///
     /// # Errors
     /// As [`Crowd::add_character_with`](super::Crowd::add_character_with). Everything created until
@@ -173,7 +173,7 @@ impl LoadedCharacter {
         device: &Device,
         allocator: &mut dyn MemoryAllocator,
         (layout, buffers): (&SetLayout, &FrameBuffers),
-        (character, load): (&Character, u32),
+        (character, serial): (&Character, u32),
         desc: &CharacterDesc,
     ) -> Result<(Self, Upload)> {
         let mut upload = Upload::new();
@@ -215,7 +215,7 @@ impl LoadedCharacter {
             }
         });
         let loaded = Self {
-            load,
+            serial,
             desc: *desc,
             label: CString::new(character.name()).unwrap_or_default(),
             rig: Arc::new(match desc.cpu_skinning {
@@ -601,8 +601,8 @@ fn make_sets(
 #[derive(Debug, Default)]
 pub(super) struct Characters {
     list: Vec<Option<LoadedCharacter>>,
-    /// The number of loads so far.
-    loads: u32,
+    /// The serial number given out last.
+    serials: u32,
 }
 
 impl Characters {
@@ -643,15 +643,15 @@ impl Characters {
         CharacterId(self.list.len() as u32 - 1)
     }
 
-    /// A number for a character that is about to be loaded.
-    pub(super) fn next_load(&mut self) -> u32 {
-        self.loads = self.loads.wrapping_add(1);
-        self.loads
+    /// A serial number for a character that is about to be loaded.
+    pub(super) fn next_serial(&mut self) -> u32 {
+        self.serials = self.serials.wrapping_add(1);
+        self.serials
     }
 
-    /// Returns true if the character of this load is still there.
-    pub(super) fn has_load(&self, load: u32) -> bool {
-        self.iter().any(|(_, character)| character.load == load)
+    /// Returns true if the character of this serial number is still there.
+    pub(super) fn has_serial(&self, serial: u32) -> bool {
+        self.iter().any(|(_, character)| character.serial == serial)
     }
 
     /// Replaces a character, and moves its instances to the new one. Returns the old one.

@@ -3,17 +3,17 @@
 use super::animators::Animators;
 use super::desc::{MAX_FRAMES_IN_FLIGHT, MAX_VIEWS, check_desc};
 use super::history::Histories;
-use super::memory::buffers::{FrameBuffers, Writers};
-use super::memory::grown::Grown;
+use super::memory::buffers::{BufferUsers, FrameBuffers};
+use super::memory::pending_growth::PendingGrowth;
 use super::memory::retire::RetireQueue;
 use super::memory::work::WorkCapacity;
-use super::producers::deforms::Listed;
+use super::producers::cpu_skinning::SkinBatch;
 use super::producers::gpu_poses::GpuPoses;
 use super::scene::Scene;
 use super::stats::{Counters, PoseTotals};
 use super::view_record::Prepared;
 use super::visibility::sorted::Sorted;
-use super::{Capacity, CrowdDesc, Side, Stages, Stats, ViewStats};
+use super::{Capacity, CrowdDesc, Processor, Stages, Stats, ViewStats};
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
@@ -109,8 +109,8 @@ pub(super) struct Memory {
     /// The capacity of the work buffer, apart from the crowd's.
     pub(super) work: WorkCapacity,
     /// The buffers before growth, until a frame has copied what they hold.
-    pub(super) grown: Option<Box<Grown>>,
-    /// Uploads for the next prepared frame, with the load of their character.
+    pub(super) grown: Option<Box<PendingGrowth>>,
+    /// Uploads for the next prepared frame, with the serial of their character.
     pub(super) uploads: Vec<(u32, Upload)>,
     pub(super) retire_queue: RetireQueue,
 }
@@ -120,7 +120,7 @@ pub(super) struct Memory {
 pub(super) struct FrameState {
     pub(super) views: Vec<Prepared>,
     pub(super) sorted: Sorted,
-    pub(super) listed: Vec<Listed>,
+    pub(super) skin_batches: Vec<SkinBatch>,
     pub(super) histories: Histories,
     /// The morph weights of an instance, while they are written.
     pub(super) weights: Vec<f32>,
@@ -146,8 +146,8 @@ impl Pipelines {
     }
 
     /// The passes that write the buffers.
-    pub(super) fn writers(&self, work: WorkCapacity) -> Writers<'_> {
-        Writers {
+    pub(super) fn writers(&self, work: WorkCapacity) -> BufferUsers<'_> {
+        BufferUsers {
             scatter: &self.scatter,
             cull: self.cull.as_ref().map(|cull| (cull, work)),
             animates: self.animate.is_some(),
@@ -208,7 +208,7 @@ impl Crowd {
             frame: FrameState {
                 views: Vec::with_capacity(desc.capacity.views as usize),
                 sorted: Sorted::default(),
-                listed: Vec::new(),
+                skin_batches: Vec::new(),
                 histories: Histories::new(),
                 weights: Vec::new(),
                 counters: Counters::default(),
@@ -271,7 +271,7 @@ impl Crowd {
         }
         self.scene.reserve_visibility(&self.desc.capacity);
         self.scene
-            .animated
+            .pose_scratch
             .reserve(self.desc.capacity.instances as usize);
         if self.desc.profile {
             let frames = self.desc.frames_in_flight;
@@ -292,10 +292,17 @@ impl Crowd {
         &self.pipelines.set_layout
     }
 
-    /// The processors that run the stages. None of them is [`Side::Auto`](super::Side::Auto).
+    /// The processors that run the stages. None of them is
+    /// [`Processor::Auto`](super::Processor::Auto).
     #[must_use]
     pub fn stages(&self) -> Stages {
-        let side = |on_gpu| if on_gpu { Side::Gpu } else { Side::Cpu };
+        let side = |on_gpu| {
+            if on_gpu {
+                Processor::Gpu
+            } else {
+                Processor::Cpu
+            }
+        };
         Stages {
             cull: side(self.pipelines.cull.is_some()),
             animate: side(self.pipelines.animate.is_some()),
@@ -314,7 +321,7 @@ impl Crowd {
         let posed = self.scene.gpu_poses.as_ref().map_or(0, GpuPoses::count);
         let instances = self.scene.instances.len() as u32;
         let totals = self.frame.pose_totals;
-        let placed = self.scene.attachments.gpu_places.count();
+        let placed = self.scene.attachments.gpu.count();
         self.frame.counters.read(instances, [posed, placed], totals)
     }
 

@@ -18,7 +18,7 @@ const MAX_ALIGNMENT: u64 = 1 << 16;
 /// The processor that runs a stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum Side {
+pub enum Processor {
     /// The GPU, unless the device is software, which runs on the CPU itself.
     #[default]
     Auto,
@@ -28,7 +28,7 @@ pub enum Side {
     Gpu,
 }
 
-impl Side {
+impl Processor {
     /// True if a stage runs on the GPU.
     pub(super) fn is_gpu(self, is_software: bool) -> bool {
         match self {
@@ -58,20 +58,21 @@ pub struct Stages {
     ///
     /// Characters with blended materials are sorted, so the CPU decides about their instances on
     /// either side.
-    pub cull: Side,
+    pub cull: Processor,
     /// The poses of instances, and their palettes.
     ///
     /// On the GPU, the CPU's work does not grow with the number of instances that play clips. Some
-    /// instances are posed on the CPU nevertheless: [`Crowd::producer`] says which, and why. Both
+    /// instances are posed on the CPU nevertheless: [`Crowd::posed_by`] says which, and why. Both
     /// kinds stand in the same draws, and an instance may change from one to the other in any
     /// frame. What their palettes move differs by at most 5e-6 of the model's size, if no chain has
     /// more than 20 joints. Far instances share poses, as far as each view allows: see
     /// [`View::pose_error_px`](super::View::pose_error_px).
     ///
-    /// [`Side::Gpu`] needs `cull` on the GPU, too. [`Side::Auto`] is the CPU if `cull` is there.
+    /// [`Processor::Gpu`] needs `cull` on the GPU, too. [`Processor::Auto`] is the CPU if `cull` is
+    /// there.
     ///
-    /// [`Crowd::producer`]: super::Crowd::producer
-    pub animate: Side,
+    /// [`Crowd::posed_by`]: super::Crowd::posed_by
+    pub animate: Processor,
 }
 
 impl Stages {
@@ -81,10 +82,10 @@ impl Stages {
     /// [`Error::Argument`] if the GPU poses but the CPU culls.
     pub(super) fn on_gpu(&self, is_software: bool) -> Result<[bool; 2]> {
         let cull = match (self.cull, self.animate) {
-            (Side::Auto, Side::Gpu) => true,
+            (Processor::Auto, Processor::Gpu) => true,
             (cull, _) => cull.is_gpu(is_software),
         };
-        if self.animate == Side::Gpu && !cull {
+        if self.animate == Processor::Gpu && !cull {
             return Err(Error::invalid(
                 "Stages::animate",
                 "must not be the GPU if Stages::cull is the CPU, which would not know whom to pose",

@@ -4,11 +4,11 @@ use super::characters::Characters;
 use super::instances::attachments::Attachments;
 use super::instances::state::{is_flipped, may_flip};
 use super::instances::table::Instances;
-use super::producers::animated::Animated;
-use super::producers::deforms::Deforms;
+use super::producers::cpu_skinning::CpuSkinning;
 use super::producers::gpu_poses::GpuPoses;
+use super::producers::pose_scratch::PoseScratch;
+use super::visibility::Visibility;
 use super::visibility::chunks::Chunks;
-use super::visibility::marks::Visibility;
 use super::{Capacity, InstanceId};
 use crate::animator::Animator;
 use crate::crowd::SkinningStage;
@@ -25,10 +25,10 @@ pub struct Scene {
     pub(super) visibility: Visibility,
     /// The members of characters as the GPU has them, if it culls.
     pub(super) chunks: Chunks,
-    pub(super) animated: Animated,
+    pub(super) pose_scratch: PoseScratch,
     /// If the GPU poses instances.
     pub(super) gpu_poses: Option<GpuPoses>,
-    pub(super) deforms: Deforms,
+    pub(super) cpu_skinning: CpuSkinning,
     /// Flags by index, while a snapshot is checked.
     pub(super) flags: Vec<u8>,
 }
@@ -41,9 +41,9 @@ impl Scene {
             attachments: Attachments::default(),
             visibility: Visibility::default(),
             chunks: Chunks::new(),
-            animated: Animated::new(frames_in_flight),
+            pose_scratch: PoseScratch::new(frames_in_flight),
             gpu_poses: None,
-            deforms: Deforms::default(),
+            cpu_skinning: CpuSkinning::default(),
             flags: Vec::new(),
         }
     }
@@ -51,10 +51,12 @@ impl Scene {
     /// Reserves memory for the instances that are skinned on the CPU.
     pub(super) fn reserve_deformed(&mut self) {
         let cpu_skinned = self.instances.cpu_skinned();
-        self.deforms.reserve(cpu_skinned);
-        self.animated.reserve_deformed(cpu_skinned.count as usize);
+        self.cpu_skinning.reserve(cpu_skinned);
+        self.pose_scratch
+            .reserve_deformed(cpu_skinned.count as usize);
         let computed = self.instances.computed();
-        self.animated.reserve_lists(computed, self.characters.len());
+        self.pose_scratch
+            .reserve_lists(computed, self.characters.len());
     }
 
     /// Changes the skinning stage of a living instance. It has been checked to fit.
@@ -66,7 +68,7 @@ impl Scene {
         self.instances.set_skin(id, stage);
         self.visibility.activate(id.index);
         // The CPU may have to know where it is.
-        self.attachments.open(id.index);
+        self.attachments.queue_update(id.index);
         self.reserve_deformed();
     }
 
@@ -78,13 +80,14 @@ impl Scene {
             poses.reserve_characters(self.characters.len());
         }
         let computed = self.instances.computed();
-        self.animated.reserve_lists(computed, self.characters.len());
+        self.pose_scratch
+            .reserve_lists(computed, self.characters.len());
     }
 
     /// Reserves memory for attached instances that the GPU places.
     pub(super) fn reserve_attachments(&mut self, attachments: u32) {
         if self.gpu_poses.is_some() {
-            self.attachments.gpu_places.grow(attachments);
+            self.attachments.gpu.grow(attachments);
         }
     }
 
@@ -96,32 +99,32 @@ impl Scene {
     }
 
     /// Undoes the uploads of the frame prepared last, which is never submitted.
-    pub(super) fn undo_uploads(&mut self) {
-        self.instances.unsettle();
-        self.attachments.gpu_places.undo();
-        self.chunks.undo(&mut self.characters);
+    pub(super) fn mark_uploads_lost(&mut self) {
+        self.instances.mark_lost();
+        self.attachments.gpu.mark_lost();
+        self.chunks.mark_lost(&mut self.characters);
         for character in self.characters.iter_mut() {
             if let Some(poses) = &mut character.shared_poses {
-                poses.undo();
+                poses.mark_lost();
             }
         }
-        self.undo_rest();
+        self.wake_rested();
     }
 
     /// Lets the instances be posed again that the last frame left to rest.
-    pub(super) fn undo_rest(&mut self) {
-        for index in self.animated.rested.drain(..) {
+    pub(super) fn wake_rested(&mut self) {
+        for index in self.pose_scratch.rested.drain(..) {
             self.visibility.activate(index);
         }
         // The CPU's writes may not have been copied to the device.
-        self.animated.forget();
+        self.pose_scratch.forget();
     }
 
     /// Lets palettes be written again if their ranges of the ring moved. Returns whether they did.
     pub(super) fn take_moved(&mut self) -> bool {
         let moved = self.instances.take_moved();
         if moved {
-            self.animated.forget();
+            self.pose_scratch.forget();
             self.visibility.activate_kept();
             // Morph weights stay where they were written.
             for index in 0..self.instances.table_len() as u32 {
@@ -140,7 +143,7 @@ impl Scene {
             characters,
             instances,
             visibility,
-            animated,
+            pose_scratch,
             gpu_poses,
             ..
         } = self;
@@ -152,7 +155,7 @@ impl Scene {
                 .filter(|index| visibility.is_shown(*index) && !on_gpu(*index));
             shown.filter_map(|index| Some((instances.state(index)?.character, index)))
         };
-        animated.gather(characters.len(), shown);
+        pose_scratch.gather(characters.len(), shown);
     }
 
     /// The instance of an actor of a character's animator.
@@ -168,7 +171,7 @@ impl Scene {
         if on_gpu {
             // The GPU decides which rows it writes.
             self.instances.rows_capacity()
-        } else if self.animated.any_in_ring || self.visibility.keeps_any() {
+        } else if self.pose_scratch.any_in_ring || self.visibility.keeps_any() {
             self.instances.rows_end()
         } else {
             0

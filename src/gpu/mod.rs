@@ -193,7 +193,7 @@ mod upload;
 
 pub(crate) use allocator::expect_own;
 pub use allocator::{GpuAllocator, MemoryAllocator, MemoryBlock, MemoryRequest};
-pub use animation::{AnimateVariant, AnimationTables, CpuReason, GpuPlay, GpuTime, Producer};
+pub use animation::{AnimateVariant, AnimationTables, CpuReason, GpuPlay, GpuTime, PosedBy};
 pub(crate) use animation::{JOINT_CLASSES, MAX_JOINTS};
 pub use device::Device;
 pub(crate) use device::{Limits, VkCall, limit};

@@ -102,14 +102,14 @@ pub struct AnimateDispatch<'a> {
 /// ```no_run
 /// use throng::animator::{ActorId, Animator};
 /// use throng::ash::vk;
-/// use throng::gpu::{AnimationTables, Device, GpuPlay, GpuTime, Producer};
+/// use throng::gpu::{AnimationTables, Device, GpuPlay, GpuTime, PosedBy};
 /// use throng::{AnimateDispatch, AnimateJob, AnimateJobs, AnimatePipeline, Result};
 ///
 /// /// When something else plays on an actor: its plays, or false if only the CPU can pose it.
 /// fn converted(
 ///     animator: &Animator, actor: ActorId, epoch_s: f64, plays: &mut Vec<GpuPlay>,
 /// ) -> Result<bool> {
-///     Ok(animator.gpu_plays(actor, epoch_s, plays)? == Producer::Gpu)
+///     Ok(animator.gpu_plays(actor, epoch_s, plays)? == PosedBy::Gpu)
 /// }
 ///
 /// /// Every frame: poses `count` instances, whose jobs and plays lie at these addresses.

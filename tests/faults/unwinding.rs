@@ -16,7 +16,7 @@ use throng::ash::vk;
 use throng::glam::Vec3;
 use throng::gpu::{PaletteRing, PaletteRingDesc, SetLayout, SkinnedMesh, Upload};
 use throng::mesh::{Image, TextureRef};
-use throng::{Capacity, CharacterDesc, Crowd, Error, PassDesc, Result, Side, SkinPipeline};
+use throng::{Capacity, CharacterDesc, Crowd, Error, PassDesc, Processor, Result, SkinPipeline};
 
 /// The error of a call. Each call has both in some configuration.
 fn answer(setup: &Setup, number: i64) -> vk::Result {
@@ -314,7 +314,7 @@ fn a_pass_that_fails_is_not_there() {
         // The pipelines of scatter and skin, of the GPU's stages, and of skin for the
         // drawing's mesh. Two materials in the drawing, before and after instances had deformed
         // vertices. Two materials in this pass.
-        let on_gpu = |side, count| if side == Side::Gpu { count } else { 0 };
+        let on_gpu = |side, count| if side == Processor::Gpu { count } else { 0 };
         let stages = on_gpu(stages().cull, 6) + on_gpu(stages().animate, 2);
         assert_eq!(pipelines, 3 + stages + 4 + 2);
     });

@@ -11,7 +11,7 @@ use throng::glam::{Affine3A, DAffine3, DMat3, DVec3, Quat, Vec3, Vec3A};
 use throng::import::{RawAnimation, RawChannel, RawKeys};
 use throng::skeleton::{Joint, Socket};
 use throng::{
-    Attachment, CharacterId, Crowd, Culling, Error, Id, InstanceId, Play, Result, Side, Spawn,
+    Attachment, CharacterId, Crowd, Culling, Error, Id, InstanceId, Play, Processor, Result, Spawn,
     Stats, View,
 };
 
@@ -413,7 +413,7 @@ fn the_attached_go_or_stay_when_their_parent_is_despawned() {
 
 /// Checks how many palettes the CPU wrote. The GPU says nothing about its own.
 fn expect_animated(stats: Stats, count: u32) {
-    let on_gpu = stages().animate == Side::Gpu;
+    let on_gpu = stages().animate == Processor::Gpu;
     assert!(on_gpu || stats.animated == count, "{}", stats.animated);
 }
 
@@ -493,7 +493,7 @@ fn what_does_not_move_costs_no_upload() {
             .play("sway")
             .unwrap();
         // If the GPU poses the parent, it places the child, too.
-        let on_gpu = stages().animate == Side::Gpu;
+        let on_gpu = stages().animate == Processor::Gpu;
         let stats = stage.frame(setup, 0.3);
         assert_eq!(stats.changes, if on_gpu { 1 } else { 2 });
         assert_eq!(stats.placed_on_gpu, u32::from(on_gpu));

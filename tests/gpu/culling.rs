@@ -11,7 +11,7 @@ use throng::glam::camera::rh;
 use throng::glam::{Affine3A, Quat, Vec2, Vec3};
 use throng::standalone::Target;
 use throng::{
-    Capacity, CharacterId, Crowd, Culling, Error, Eye, InstanceId, PassId, Play, Side, Spawn,
+    Capacity, CharacterId, Crowd, Culling, Error, Eye, InstanceId, PassId, Play, Processor, Spawn,
     Stats, View, builtin,
 };
 
@@ -38,7 +38,7 @@ struct Stage {
 }
 
 impl Stage {
-    fn new(setup: &mut Setup, side: Side) -> Self {
+    fn new(setup: &mut Setup, side: Processor) -> Self {
         let mut crowd = setup.crowd_on(side, 2, CAPACITY);
         let target = target(&mut setup.context);
         let passes = [false, true].map(|reversed_z| pass(&mut crowd, &target, reversed_z));
@@ -110,7 +110,7 @@ impl Stage {
 #[test]
 fn eyes_share_what_they_see() {
     each_with_features(|setup| {
-        let mut stage = Stage::new(setup, Side::Cpu);
+        let mut stage = Stage::new(setup, Processor::Cpu);
         let mut rng = Rng::new(7);
         let ids: Vec<_> = (0..64)
             .map(|_| {
@@ -179,15 +179,15 @@ fn kinds() -> Vec<(View, bool)> {
 #[test]
 fn no_pixel_is_lost_at_an_edge() {
     each(|setup| {
-        for side in [Side::Cpu, Side::Gpu] {
+        for side in [Processor::Cpu, Processor::Gpu] {
             no_pixel_is_lost(setup, side);
         }
     });
 }
 
-fn no_pixel_is_lost(setup: &mut Setup, side: Side) {
+fn no_pixel_is_lost(setup: &mut Setup, side: Processor) {
     // The GPU reports its figures later: `sides` compares them.
-    let reports = side == Side::Cpu;
+    let reports = side == Processor::Cpu;
     let mut stage = Stage::new(setup, side);
     let mut rng = Rng::new(30);
     let clips = ["Idle", "Walk", "Run", "Wave"];
@@ -246,7 +246,7 @@ fn no_pixel_is_lost(setup: &mut Setup, side: Side) {
 #[test]
 fn levels_keep_to_the_error() {
     each(|setup| {
-        let mut stage = Stage::new(setup, Side::Cpu);
+        let mut stage = Stage::new(setup, Processor::Cpu);
         let mannequin = builtin::mannequin().unwrap().character;
         let errors: Vec<f64> = std::iter::once(0.0)
             .chain(mannequin.levels().map(|level| level.error_m.into()))
@@ -302,7 +302,7 @@ fn levels_keep_to_the_error() {
 #[test]
 fn levels_do_not_alternate() {
     each(|setup| {
-        let mut stage = Stage::new(setup, Side::Cpu);
+        let mut stage = Stage::new(setup, Processor::Cpu);
         let id = stage.spawn(Affine3A::IDENTITY, "Idle");
         let mut switches = Vec::new();
         let mut last = None;
@@ -352,7 +352,7 @@ fn levels_do_not_alternate() {
 #[test]
 fn a_view_keeps_to_its_triangles() {
     each(|setup| {
-        let mut stage = Stage::new(setup, Side::Cpu);
+        let mut stage = Stage::new(setup, Processor::Cpu);
         let mut rng = Rng::new(32);
         for _ in 0..48 {
             let place = Vec3::new(rng.range(-4.0, 4.0), 0.0, rng.range(-20.0, 2.0));
@@ -393,7 +393,7 @@ fn a_view_keeps_to_its_triangles() {
 #[test]
 fn the_allowed_error_is_a_number_of_pixels() {
     each(|setup| {
-        let mut stage = Stage::new(setup, Side::Cpu);
+        let mut stage = Stage::new(setup, Processor::Cpu);
         for error_px in [-1.0, f32::NAN, f32::INFINITY] {
             let view = View {
                 error_px,
@@ -425,7 +425,7 @@ fn the_allowed_error_is_a_number_of_pixels() {
 #[test]
 fn what_is_outside_is_not_animated() {
     each(|setup| {
-        let mut stage = Stage::new(setup, Side::Cpu);
+        let mut stage = Stage::new(setup, Processor::Cpu);
         for number in 0..10 {
             let place = Vec3::new(0.0, 0.0, 30.0 + number as f32 * 3.0);
             stage.spawn(Affine3A::from_translation(place), "Walk");
@@ -458,7 +458,7 @@ fn what_is_outside_is_not_animated() {
 #[test]
 fn characters_without_instances_survive_growth() {
     each(|setup| {
-        for side in [Side::Cpu, Side::Gpu] {
+        for side in [Processor::Cpu, Processor::Gpu] {
             let mut stage = Stage::new(setup, side);
             let view = view(Vec3::new(0.0, 1.0, 8.0), Vec3::Y, EXTENT);
             for more in 0..4 {

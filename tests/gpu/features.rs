@@ -6,7 +6,7 @@ use crate::support::{SMALL, Setup, each, stages, view};
 use throng::ash::{self, vk};
 use throng::glam::Vec3;
 use throng::gpu::{Device, FeatureChain, Features};
-use throng::{Capacity, Crowd, CrowdDesc, Error, PassDesc, Side, Spawn, Stages, builtin};
+use throng::{Capacity, Crowd, CrowdDesc, Error, PassDesc, Processor, Spawn, Stages, builtin};
 
 const COLOR: vk::Format = vk::Format::R8G8B8A8_SRGB;
 const WANTED: Features = Features::REQUIRED
@@ -43,8 +43,8 @@ fn picture(setup: &Setup, raw: ash::Device, features: Features) -> Vec<u8> {
     let mut engine = Engine::with_device(setup, raw, features);
     let desc = CrowdDesc {
         stages: Stages {
-            cull: Side::Gpu,
-            animate: Side::Gpu,
+            cull: Processor::Gpu,
+            animate: Processor::Gpu,
         },
         profile: true,
         ..setup.crowd_desc(1, SMALL)

@@ -14,8 +14,8 @@ use throng::mesh::AlphaMode;
 use throng::palette::SkinningMethod;
 use throng::skeleton::Transform;
 use throng::{
-    Actor, Capacity, CharacterDesc, CharacterId, Crowd, Error, MoreInstances, Play, RootMotionMode,
-    ShowPose, Side, SkinningStage, Spawn,
+    Actor, Capacity, CharacterDesc, CharacterId, Crowd, Error, MoreInstances, Play, Processor,
+    RootMotionMode, ShowPose, SkinningStage, Spawn,
 };
 
 const METHODS: [SkinningMethod; 3] = [
@@ -252,7 +252,7 @@ fn a_crowd_without_instances_can_draw_and_grow() {
 fn uploads_are_counted_as_they_are_written() {
     each(|setup| {
         let uploaded = METHODS.map(|method| {
-            let mut crowd = setup.crowd_on(Side::Cpu, 2, SMALL);
+            let mut crowd = setup.crowd_on(Processor::Cpu, 2, SMALL);
             let desc = CharacterDesc {
                 method,
                 ..CharacterDesc::default()

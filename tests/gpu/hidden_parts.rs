@@ -12,7 +12,8 @@ use throng::glam::{Affine3A, Quat, Vec3};
 use throng::import::{self, ImportOptions};
 use throng::mesh::AlphaMode;
 use throng::{
-    Capacity, CharacterDesc, Crowd, Error, Id, InstanceId, PassId, Side, SkinningStage, Spawn, View,
+    Capacity, CharacterDesc, Crowd, Error, Id, InstanceId, PassId, Processor, SkinningStage, Spawn,
+    View,
 };
 
 fn knight() -> PathBuf {
@@ -88,7 +89,7 @@ fn each_part_of_the_knight_can_be_hidden() {
     let id = crowd.spawn(kind, &spawn).unwrap();
     let all = look(setup, &mut crowd, &mut frames_in_flight, (&target, color));
     // If the GPU culls, figures are of earlier frames, and draws do not depend on what is shown.
-    let counts = side() == Side::Cpu;
+    let counts = side() == Processor::Cpu;
     if counts {
         assert_eq!(crowd.stats().triangles, whole.triangle_count() as u64);
     }
@@ -259,7 +260,7 @@ fn instances_that_hide_different_parts_stand_in_one_crowd() {
         };
         let mut pictures = Vec::new();
         for apart in [false, true] {
-            let mut crowd = setup.crowd_on(Side::Cpu, FRAMES_IN_FLIGHT, ROOM);
+            let mut crowd = setup.crowd_on(Processor::Cpu, FRAMES_IN_FLIGHT, ROOM);
             let target = target(&mut setup.context);
             let allocator = &mut setup.context.allocator();
             let kind = crowd.add_character_with(allocator, &character, &desc);

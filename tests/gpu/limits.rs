@@ -19,8 +19,8 @@ use throng::palette::{Mat3x4, WriteOnly};
 use throng::skeleton::Transform;
 use throng::skin::Skinner;
 use throng::{
-    Capacity, CharacterId, Crowd, CrowdDesc, Error, InstanceId, Result, Side, SkinningStage, Spawn,
-    Stages,
+    Capacity, CharacterId, Crowd, CrowdDesc, Error, InstanceId, Processor, Result, SkinningStage,
+    Spawn, Stages,
 };
 
 /// Runs a test in the first configuration, with the `maxStorageBufferRange` in bytes.
@@ -54,7 +54,7 @@ fn crowd(setup: &mut Setup, capacity: Capacity) -> Result<Crowd> {
         capacity,
         // If the GPU poses instances, they have no ranges of the ring of their own.
         stages: Stages {
-            animate: Side::Cpu,
+            animate: Processor::Cpu,
             ..Stages::default()
         },
         ..CrowdDesc::default()

@@ -50,7 +50,7 @@ mod picking;
 mod pictures;
 mod places;
 mod poison;
-mod producers;
+mod posed_by;
 mod recording;
 mod replacing;
 mod shared_poses;

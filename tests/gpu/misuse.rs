@@ -11,7 +11,7 @@ use throng::gpu::{PaletteRing, PaletteRingDesc};
 use throng::palette::{Mat3x4, SkinningMethod};
 use throng::{
     CharacterDesc, Crowd, CrowdDesc, Error, Frame, Id, InstanceId, PassDesc, PassKind, Play,
-    Result, Side, Spawn, View,
+    Processor, Result, Spawn, View,
 };
 
 fn camera() -> View {
@@ -373,7 +373,7 @@ fn a_pose_that_the_method_cannot_hold_is_refused() {
 #[test]
 fn frames_are_used_in_their_order() {
     each(|setup| {
-        let mut crowd = setup.crowd_on(Side::Cpu, 2, SMALL);
+        let mut crowd = setup.crowd_on(Processor::Cpu, 2, SMALL);
         let character = built(ribbon(3)).character;
         let allocator = &mut setup.context.allocator();
         let kind = crowd.add_character(allocator, &character).unwrap();

@@ -29,7 +29,7 @@ use throng::mesh::PaletteJoint;
 use throng::motion::LoopMode;
 use throng::palette::Mat3x4;
 use throng::skeleton::Transform;
-use throng::{Capacity, CharacterId, InstanceId, Side, Stages};
+use throng::{Capacity, CharacterId, InstanceId, Processor, Stages};
 
 const FRAMES_IN_FLIGHT: u32 = 3;
 const OPERATIONS: usize = 5000;
@@ -235,9 +235,9 @@ fn thousands_of_operations_are_seen_as_the_model_has_them() {
     let mut seed = 0;
     each(|setup| {
         for [cull, animate] in [
-            [Side::Cpu, Side::Cpu],
-            [Side::Gpu, Side::Cpu],
-            [Side::Gpu, Side::Gpu],
+            [Processor::Cpu, Processor::Cpu],
+            [Processor::Gpu, Processor::Cpu],
+            [Processor::Gpu, Processor::Gpu],
         ] {
             seed += 1;
             run(setup, seed, Stages { cull, animate });
@@ -249,7 +249,7 @@ fn thousands_of_operations_are_seen_as_the_model_has_them() {
 fn run(setup: &mut Setup, seed: u64, stages: Stages) {
     setup.guard_memory();
     let mut start = START;
-    if stages.animate == Side::Gpu {
+    if stages.animate == Processor::Gpu {
         // Palettes always fit, since the GPU would refuse no instance. See shared_poses.rs.
         start.palette_entries = 1 << 16;
     }
@@ -276,7 +276,7 @@ fn run(setup: &mut Setup, seed: u64, stages: Stages) {
         worst: 0.0,
         refused: 0,
         frames: 0,
-        on_gpu: stages.animate == Side::Gpu,
+        on_gpu: stages.animate == Processor::Gpu,
         posed_on_gpu: 0,
         placed_on_gpu: 0,
         switches: 0,

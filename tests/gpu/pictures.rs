@@ -10,7 +10,7 @@ use throng::ash::vk;
 use throng::glam::camera::rh;
 use throng::glam::{Affine3A, Quat, Vec3};
 use throng::standalone::{Begin, Target, TargetDesc};
-use throng::{Crowd, Id, PassDesc, PassId, PassKind, Side, Spawn, View};
+use throng::{Crowd, Id, PassDesc, PassId, PassKind, Processor, Spawn, View};
 
 /// Four ribbons that show their red front to the camera. One of them is flipped.
 pub(crate) fn populated(setup: &mut Setup) -> Crowd {
@@ -267,7 +267,7 @@ fn two_views_go_to_two_targets() {
                 assert_eq!(stats.instances, 4);
                 // Two primitives, for plain and flipped instances, in two views.
                 assert_eq!(stats.draws, 2 * 2 * 2);
-                if side() == Side::Cpu {
+                if side() == Processor::Cpu {
                     assert_eq!(stats.triangles, 2 * 4 * 12);
                     assert_eq!(stats.vertices, 2 * 4 * 16);
                 }

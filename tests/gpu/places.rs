@@ -13,13 +13,13 @@ use throng::palette::Mat3x4;
 use throng::skeleton::Joint;
 use throng::skin::{Faces, Ray};
 use throng::{
-    Capacity, CharacterDesc, CharacterId, Crowd, Culling, Error, Id, InstanceId, Play, Side,
+    Capacity, CharacterDesc, CharacterId, Crowd, Culling, Error, Id, InstanceId, Play, Processor,
     SkinningStage, Spawn, Stages, Stats, View, builtin,
 };
 
 const ON_GPU: Stages = Stages {
-    cull: Side::Gpu,
-    animate: Side::Gpu,
+    cull: Processor::Gpu,
+    animate: Processor::Gpu,
 };
 
 const CAPACITY: Capacity = Capacity {

@@ -14,8 +14,8 @@ use throng::palette::{Mat3x4, SkinningMethod};
 use throng::skin::{Faces, Ray};
 use throng::standalone::Target;
 use throng::{
-    Attachment, Capacity, CharacterDesc, CharacterId, Crowd, Error, InstanceId, PassId, Play, Side,
-    SkinningStage, Spawn, Stages, View, WarmUp,
+    Attachment, Capacity, CharacterDesc, CharacterId, Crowd, Error, InstanceId, PassId, Play,
+    Processor, SkinningStage, Spawn, Stages, View, WarmUp,
 };
 
 const TIME_S: f64 = 0.3;
@@ -207,7 +207,7 @@ fn what_no_longer_fits_is_listed_or_refused() {
         };
         // The CPU poses: else, the frame is refused that has no memory for its palettes.
         let stages = Stages {
-            animate: Side::Cpu,
+            animate: Processor::Cpu,
             ..stages()
         };
         let mut stage = Stage::with(setup, stages, capacity);

@@ -13,13 +13,13 @@ use throng::gpu::GpuInstance;
 use throng::motion::LoopMode;
 use throng::palette::Mat3x4;
 use throng::{
-    Capacity, CharacterDesc, CharacterId, Crowd, Error, InstanceId, Side, Spawn, Stages, Stats,
-    View, builtin,
+    Capacity, CharacterDesc, CharacterId, Crowd, Error, InstanceId, Processor, Spawn, Stages,
+    Stats, View, builtin,
 };
 
 const ON_GPU: Stages = Stages {
-    cull: Side::Gpu,
-    animate: Side::Gpu,
+    cull: Processor::Gpu,
+    animate: Processor::Gpu,
 };
 
 /// The most by which a component of a palette may differ from the CPU's: 5e-6 of the model's size,

@@ -19,8 +19,8 @@ use throng::glam::{Affine3A, Quat, Vec2, Vec3};
 use throng::mesh::AlphaMode;
 use throng::standalone::{Context, Target};
 use throng::{
-    Capacity, CharacterId, Crowd, CrowdDesc, Culling, Eye, InstanceId, PassId, Play, Shadow, Side,
-    Spawn, Stages, View, ViewStats, builtin,
+    Capacity, CharacterId, Crowd, CrowdDesc, Culling, Eye, InstanceId, PassId, Play, Processor,
+    Shadow, Spawn, Stages, View, ViewStats, builtin,
 };
 
 const FRAMES_IN_FLIGHT: u32 = 2;
@@ -86,11 +86,11 @@ struct World {
 
 impl World {
     fn new(setup: &mut Setup, seed: u64) -> Self {
-        let crowds = [Side::Cpu, Side::Gpu].map(|cull| {
+        let crowds = [Processor::Cpu, Processor::Gpu].map(|cull| {
             let desc = CrowdDesc {
                 stages: Stages {
                     cull,
-                    animate: Side::Cpu,
+                    animate: Processor::Cpu,
                 },
                 ..setup.crowd_desc(FRAMES_IN_FLIGHT, START)
             };
@@ -628,7 +628,7 @@ fn a_quiet_crowd_uploads_its_views() {
                 views: 2,
                 ..Capacity::DEFAULT
             };
-            let mut crowd = setup.crowd_on(Side::Gpu, FRAMES_IN_FLIGHT, capacity);
+            let mut crowd = setup.crowd_on(Processor::Gpu, FRAMES_IN_FLIGHT, capacity);
             let allocator = &mut setup.context.allocator();
             let mannequin = builtin::mannequin().unwrap().character;
             let kind = crowd.add_character(allocator, &mannequin).unwrap();
@@ -711,7 +711,7 @@ fn a_quiet_crowd_uploads_its_views() {
 #[test]
 fn each_side_says_what_the_other_knows() {
     each(|setup| {
-        for side in [Side::Cpu, Side::Gpu] {
+        for side in [Processor::Cpu, Processor::Gpu] {
             let mut crowd = setup.crowd_on(side, 1, START);
             let allocator = &mut setup.context.allocator();
             let opaque = crowd.add_character(allocator, &parted(3)).unwrap();
@@ -728,7 +728,7 @@ fn each_side_says_what_the_other_knows() {
             let camera = view(Vec3::new(0.0, 2.0, 9.0), Vec3::Y, EXTENT);
             let seen = unsafe { frame.record_prepare(cmd, &[camera]) }.unwrap()[0];
             for (kind, id) in [opaque, blended].into_iter().zip(one) {
-                let on_gpu = side == Side::Gpu && kind == opaque;
+                let on_gpu = side == Processor::Gpu && kind == opaque;
                 let of_cpu = [
                     frame.draw_bindings(seen, kind, 0).map(drop),
                     frame.draw_ranges(seen, kind, 0, false).map(drop),
@@ -758,7 +758,7 @@ fn each_side_says_what_the_other_knows() {
 #[test]
 fn an_own_pipeline_draws_what_the_gpu_lists() {
     each(|setup| {
-        let mut crowd = setup.crowd_on(Side::Gpu, 1, START);
+        let mut crowd = setup.crowd_on(Processor::Gpu, 1, START);
         let target = target(&mut setup.context);
         let own = crate::support::frames::target(&mut setup.context);
         let pass = pass(&mut crowd, &target, false);

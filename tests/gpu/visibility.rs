@@ -8,8 +8,8 @@ use throng::ash::vk;
 use throng::error::ArgumentFault;
 use throng::glam::{Affine3A, Vec3};
 use throng::{
-    Capacity, CharacterDesc, CharacterId, Crowd, Error, Frame, InstanceId, ListId, Result, Side,
-    SkinningStage, Spawn, View,
+    Capacity, CharacterDesc, CharacterId, Crowd, Error, Frame, InstanceId, ListId, Processor,
+    Result, SkinningStage, Spawn, View,
 };
 
 const CAMERA: u32 = 1;
@@ -21,7 +21,7 @@ fn camera() -> View {
 
 /// Three ribbons side by side. The last one is flipped.
 fn populated(setup: &mut Setup, capacity: Capacity) -> (Crowd, CharacterId, Vec<InstanceId>) {
-    let mut crowd = setup.crowd_on(Side::Cpu, 2, capacity);
+    let mut crowd = setup.crowd_on(Processor::Cpu, 2, capacity);
     let character = built(ribbon(4)).character;
     let desc = CharacterDesc {
         cpu_skinning: true,

@@ -13,7 +13,7 @@ use throng::character::Character;
 use throng::glam::{Affine3A, Mat4, Vec3};
 use throng::standalone::{Context, ContextDesc, Validation};
 use throng::{
-    Capacity, CharacterDesc, CharacterId, Crowd, CrowdDesc, MoreInstances, Play, Side,
+    Capacity, CharacterDesc, CharacterId, Crowd, CrowdDesc, MoreInstances, Play, Processor,
     SkinningStage, Spawn, Stages, View, builtin,
 };
 
@@ -189,16 +189,16 @@ fn each(load: &Load) -> Each {
 
 const STAGES: [Stages; 3] = [
     Stages {
-        cull: Side::Cpu,
-        animate: Side::Cpu,
+        cull: Processor::Cpu,
+        animate: Processor::Cpu,
     },
     Stages {
-        cull: Side::Gpu,
-        animate: Side::Cpu,
+        cull: Processor::Gpu,
+        animate: Processor::Cpu,
     },
     Stages {
-        cull: Side::Gpu,
-        animate: Side::Gpu,
+        cull: Processor::Gpu,
+        animate: Processor::Gpu,
     },
 ];
 

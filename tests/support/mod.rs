@@ -30,7 +30,7 @@ use throng::glam::camera::rh;
 use throng::glam::{Mat4, Vec3};
 use throng::gpu::{Device, Features};
 use throng::standalone::{Context, ContextDesc, Messages, Validation};
-use throng::{Capacity, Crowd, CrowdDesc, Side, Stages, Threads, View};
+use throng::{Capacity, Crowd, CrowdDesc, Processor, Stages, Threads, View};
 use throng_reference::precision::Grid;
 use throng_reference::sweep::is_thorough;
 
@@ -211,8 +211,13 @@ impl Setup {
     }
 
     /// A crowd whose stage cull runs on this side, and whose stage animate runs on the CPU.
-    pub fn crowd_on(&mut self, cull: Side, frames_in_flight: u32, capacity: Capacity) -> Crowd {
-        let animate = Side::Cpu;
+    pub fn crowd_on(
+        &mut self,
+        cull: Processor,
+        frames_in_flight: u32,
+        capacity: Capacity,
+    ) -> Crowd {
+        let animate = Processor::Cpu;
         self.crowd_with(Stages { cull, animate }, frames_in_flight, capacity)
     }
 
@@ -246,16 +251,16 @@ impl Setup {
 /// the default, `cull` if the GPU culls, or `gpu` if it poses instances, too.
 pub fn stages() -> Stages {
     let [cull, animate] = match std::env::var("THRONG_STAGES").as_deref() {
-        Err(_) | Ok("cpu") => [Side::Cpu, Side::Cpu],
-        Ok("cull") => [Side::Gpu, Side::Cpu],
-        Ok("gpu") => [Side::Gpu, Side::Gpu],
+        Err(_) | Ok("cpu") => [Processor::Cpu, Processor::Cpu],
+        Ok("cull") => [Processor::Gpu, Processor::Cpu],
+        Ok("gpu") => [Processor::Gpu, Processor::Gpu],
         Ok(other) => panic!("THRONG_STAGES is {other:?}, must be \"cpu\", \"cull\" or \"gpu\""),
     };
     Stages { cull, animate }
 }
 
 /// The side of the stage cull.
-pub fn side() -> Side {
+pub fn side() -> Processor {
     stages().cull
 }
 

@@ -44,7 +44,7 @@ use crate::error::Result;
 use throng::animator::{AnimationEvent, Animator, EventName};
 use throng::character::Character;
 use throng::glam::Affine3A;
-use throng::gpu::{Producer, ScopeTime};
+use throng::gpu::{PosedBy, ScopeTime};
 use throng::skin::{Faces, Ray};
 use throng::{
     Capacity, CharacterDesc, CharacterId, CrowdSnapshot, Id, IkSolver, InstanceHit, InstanceId,
@@ -312,12 +312,12 @@ impl Crowd {
         Ok(self.inner.instance(id)?)
     }
 
-    /// The processor that poses an instance. See [`throng::Crowd::producer`].
+    /// The processor that poses an instance. See [`throng::Crowd::posed_by`].
     ///
     /// # Errors
     /// As there.
-    pub fn producer(&self, id: InstanceId) -> Result<Producer> {
-        Ok(self.inner.producer(id)?)
+    pub fn posed_by(&self, id: InstanceId) -> Result<PosedBy> {
+        Ok(self.inner.posed_by(id)?)
     }
 
     /// True if an instance shows a pose that others share. See [`throng::Crowd::shares_pose`].

@@ -15,7 +15,7 @@ use throng::glam::{Affine3A, Quat, Vec3};
 use throng::mesh::Aabb;
 use throng::standalone::{Begin, Context, ContextDesc, Target, TargetDesc};
 use throng::{
-    Capacity, CharacterDesc, Crowd, CrowdDesc, PassDesc, PassId, Side, SkinningStage, Spawn,
+    Capacity, CharacterDesc, Crowd, CrowdDesc, PassDesc, PassId, Processor, SkinningStage, Spawn,
     Stages, Stats, View,
 };
 
@@ -54,7 +54,7 @@ pub(super) fn run(
     let target = Target::new(&mut context, &desc)?;
     let measured = SIDES.map(|(side, ..)| {
         // A software device takes seconds for the poses of a frame.
-        let is_slow = side == Side::Gpu && context.info.kind == vk::PhysicalDeviceType::CPU;
+        let is_slow = side == Processor::Gpu && context.info.kind == vk::PhysicalDeviceType::CPU;
         let frames = if is_slow { frames.min(SLOW) } else { frames };
         with_crowd(&mut context, (&target, side), model, instances, frames)
     });
@@ -67,21 +67,21 @@ pub(super) fn run(
 }
 
 /// Processors of cull and animate, with the names of their figures.
-const SIDES: [(Side, &str, &str); 2] = [
-    (Side::Cpu, "CPU", "per_frame"),
-    (Side::Gpu, "GPU", "per_frame_on_gpu"),
+const SIDES: [(Processor, &str, &str); 2] = [
+    (Processor::Cpu, "CPU", "per_frame"),
+    (Processor::Gpu, "GPU", "per_frame_on_gpu"),
 ];
 /// The most frames with these stages on a software device.
 const SLOW: u32 = 5;
 
 fn print(
     (times, stats): (&Times, &Stats),
-    (side, processor, fact): (Side, &str, &str),
+    (side, processor, fact): (Processor, &str, &str),
     (width, height): (u32, u32),
     figures: &mut Figures<'_>,
 ) -> Result<(), Failure> {
     let posed = match side {
-        Side::Gpu => format!("{} posed there, ", grouped(stats.posed_on_gpu.into())),
+        Processor::Gpu => format!("{} posed there, ", grouped(stats.posed_on_gpu.into())),
         _ => format!("{} triangles, ", grouped(stats.triangles)),
     };
     let words = format!(
@@ -131,7 +131,7 @@ fn print(
 /// Creates a crowd, measures its frames, and destroys it.
 fn with_crowd(
     context: &mut Context,
-    (target, side): (&Target, Side),
+    (target, side): (&Target, Processor),
     model: &Character,
     instances: u32,
     frames: u32,

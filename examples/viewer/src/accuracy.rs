@@ -15,7 +15,7 @@ use throng::{Id, SkinningStage};
 use super::Result;
 use super::figures::Deformed;
 use super::playback::{Base, Layer};
-use super::producer::{self, Side};
+use super::posed_by::{self, Side};
 use super::scene::Scene;
 use super::settings::Settings;
 
@@ -27,7 +27,7 @@ pub(crate) struct Accuracy {
     /// Between the vertices that the device has and the same method in plain code. `None` if the
     /// vertex shader skins: its vertices cannot be read.
     pub(crate) device_mm: Option<f64>,
-    /// The producer of its pose. `None` without an instance.
+    /// The processor that poses it. `None` without an instance.
     ///
     /// It has the distance between the GPU's vertices and the CPU's.
     pub(crate) side: Option<Side>,
@@ -72,7 +72,7 @@ pub(crate) fn measure(
     let exact = positions::<Mat3x4>(character, &model, &weights)?;
     let drawn = posed(character, &model, &weights, settings.method)?;
     let side = (character, settings.method);
-    let side = producer::measure(context, scene, side, (&model, &weights), now_s)?;
+    let side = posed_by::measure(context, scene, side, (&model, &weights), now_s)?;
     let device_mm = match &scene.deformed {
         Some(deformed) => Some(furthest_mm(&drawn, &read(context, deformed)?)),
         None => None,

@@ -36,7 +36,7 @@ pub(crate) mod panels;
 #[path = "../../common/picture.rs"]
 mod picture;
 pub(crate) mod playback;
-mod producer;
+mod posed_by;
 mod record;
 #[cfg(feature = "shaderc")]
 mod reload;

@@ -11,7 +11,7 @@ use throng::mesh::{Aabb, Image, Material, TextureRef};
 use throng::standalone::{Context, Target};
 use throng::{
     AnimationEvent, Capacity, CharacterDesc, CharacterId, Crowd, CrowdDesc, InstanceId,
-    MaterialDesc, MoreInstances, PassDesc, PassId, Side, SkinningStage, Spawn, Stages, Stats,
+    MaterialDesc, MoreInstances, PassDesc, PassId, Processor, SkinningStage, Spawn, Stages, Stats,
     Threads, View, ViewStats,
 };
 
@@ -111,8 +111,8 @@ impl Scene {
             threads: Threads::Rayon,
             // The lens draws ranges of the CPU's lists.
             stages: Stages {
-                cull: Side::Cpu,
-                animate: Side::Cpu,
+                cull: Processor::Cpu,
+                animate: Processor::Cpu,
             },
             profile: context.timestamp_bits > 0,
             ..CrowdDesc::default()

@@ -7,8 +7,8 @@ use crate::animate::Starts;
 use crate::animator::{Animator, PoseChange};
 use crate::crowd::crowd::Crowd;
 use crate::crowd::instances::state::InstanceState;
-use crate::crowd::memory::buffers::{FrameBuffers, Written};
-use crate::crowd::producers::animated::{Animated, Destination};
+use crate::crowd::memory::buffers::{FrameBuffers, SectionBytes};
+use crate::crowd::producers::pose_scratch::{Destination, PoseScratch};
 use crate::crowd::scene::Scene;
 use crate::crowd::{CharacterId, SkinningStage};
 use crate::error::Result;
@@ -21,12 +21,12 @@ impl Frame<'_> {
     ///
     /// Palettes go straight into the palette ring. Morph weights are written for the instances that
     /// have them.
-    pub(in crate::crowd) fn write_poses(&mut self, written: &mut Written) -> Result<()> {
+    pub(in crate::crowd) fn write_poses(&mut self, written: &mut SectionBytes) -> Result<()> {
         let started = Instant::now();
         let crowd = &mut *self.crowd;
         crowd.scene.gather_active();
-        crowd.scene.deforms.clear();
-        crowd.scene.animated.begin();
+        crowd.scene.cpu_skinning.clear();
+        crowd.scene.pose_scratch.begin();
         for character in 0..crowd.scene.characters.len() as u32 {
             crowd.animate(self.frame_index, character)?;
         }
@@ -49,17 +49,17 @@ impl Crowd {
         ) else {
             return Ok(());
         };
-        let animated = &mut self.scene.animated;
-        let range = animated.range(character);
-        animated.actors.clear();
-        animated.destinations.clear();
-        animated.deformed.clear();
+        let scratch = &mut self.scene.pose_scratch;
+        let range = scratch.range(character);
+        scratch.actors.clear();
+        scratch.destinations.clear();
+        scratch.deformed.clear();
         if range.is_empty() {
             return Ok(());
         }
         let (rows, on_cpu) = (loaded.palette_rows(), loaded.slot.is_none());
         for at in range {
-            let Some(index) = animated.shown.get(at).copied() else {
+            let Some(index) = scratch.shown.get(at).copied() else {
                 continue;
             };
             let Some(instance) = self.scene.instances.state(index) else {
@@ -74,31 +74,34 @@ impl Crowd {
                 self.scene.instances.restamp(index);
             }
             self.scene.instances.set_in_ring(index, !rests);
-            animated.any_in_ring |= !rests;
+            scratch.any_in_ring |= !rests;
             if stage == SkinningStage::Compute {
-                animated.computed.push((character, index));
+                scratch.computed.push((character, index));
             }
             let destination = match (rests, deform) {
                 (true, _) => None,
                 (false, false) => Some(Destination::Ring(row)),
-                (false, true) => Some(Destination::Deform(self.scene.deforms.take_rows(rows), row)),
+                (false, true) => Some(Destination::Deform(
+                    self.scene.cpu_skinning.take_rows(rows),
+                    row,
+                )),
             };
             if deform {
                 let start = destination.and_then(|to| match to {
                     Destination::Deform(start, _) => Some(start as usize),
                     Destination::Ring(_) => None,
                 });
-                animated.deformed.push((index, start));
+                scratch.deformed.push((index, start));
             }
             let still = match change {
                 PoseChange::Still(version) if !deform => Some(version),
                 _ => None,
             };
             if let Some(destination) = destination
-                && animated.must_write(frame_index, index, still)
+                && scratch.must_write(frame_index, index, still)
             {
-                animated.actors.push(actor.index);
-                animated.destinations.push(destination);
+                scratch.actors.push(actor.index);
+                scratch.destinations.push(destination);
             }
         }
         self.write_palettes(frame_index, character)?;
@@ -110,7 +113,7 @@ impl Crowd {
     /// Lets instances rest that came to their rest pose where no view shows them.
     fn rest_unseen(&mut self) {
         let scene = &mut self.scene;
-        while let Some(index) = scene.animated.resting.pop() {
+        while let Some(index) = scene.pose_scratch.resting.pop() {
             let Some(instance) = scene.instances.state(index) else {
                 continue;
             };
@@ -142,11 +145,11 @@ impl Crowd {
         let Scene {
             instances,
             visibility,
-            animated,
+            pose_scratch,
             ..
         } = &mut self.scene;
-        for at in animated.range(character) {
-            let index = animated.shown.get(at).copied();
+        for at in pose_scratch.range(character) {
+            let index = pose_scratch.shown.get(at).copied();
             let state = index.and_then(|index| instances.state(index));
             let (Some(index), Some(instance)) = (index, state) else {
                 continue;
@@ -158,11 +161,11 @@ impl Crowd {
             }
             let kept = match animator.pose_change(instance.actor) {
                 PoseChange::Rests => false,
-                PoseChange::Still(version) if animated.is_everywhere(index, version) => true,
+                PoseChange::Still(version) if pose_scratch.is_everywhere(index, version) => true,
                 PoseChange::Still(_) | PoseChange::Moves => continue,
             };
             visibility.deactivate(index, kept);
-            animated.rested.push(index);
+            pose_scratch.rested.push(index);
         }
     }
 
@@ -174,7 +177,7 @@ impl Crowd {
         ) else {
             return Ok(());
         };
-        if self.scene.animated.actors.is_empty() {
+        if self.scene.pose_scratch.actors.is_empty() {
             return Ok(());
         }
         let format = loaded.mesh.format();
@@ -183,20 +186,20 @@ impl Crowd {
         let Some(ring) = ring.map(NonNull::as_ptr) else {
             return Ok(());
         };
-        let deform = self.scene.deforms.rows_start();
-        self.scene.animated.note_rows(rows as u32);
-        self.scene.animated.order(|to| {
+        let deform = self.scene.cpu_skinning.rows_start();
+        self.scene.pose_scratch.note_rows(rows as u32);
+        self.scene.pose_scratch.order(|to| {
             let (start, row) = match to {
                 Destination::Ring(row) => (ring, row),
                 Destination::Deform(row, _) => (deform, row),
             };
             start.wrapping_add(row as usize * ROW_BYTES as usize)
         });
-        let Animated {
+        let PoseScratch {
             ordered: (actors, starts),
             destinations,
             ..
-        } = &self.scene.animated;
+        } = &self.scene.pose_scratch;
         // SAFETY: each instance has rows of its own, in the ring or among those that are skinned on
         // the CPU; the frame index's earlier work has ended, by the contract of `begin_frame`.
         unsafe {
@@ -205,7 +208,7 @@ impl Crowd {
         }
         for destination in destinations.iter() {
             if let Destination::Deform(start, row) = destination {
-                let rows = self.scene.deforms.rows(*start as usize, rows);
+                let rows = self.scene.cpu_skinning.rows(*start as usize, rows);
                 let rows = bytemuck::cast_slice::<_, u8>(rows);
                 let to = ring.wrapping_add(*row as usize * ROW_BYTES as usize);
                 // SAFETY: the rows of this instance in the ring are its own, and the source is not
@@ -229,12 +232,12 @@ impl Crowd {
             return Ok(());
         };
         let count = loaded.rig.morph_weights().len();
-        if count == 0 && self.scene.animated.deformed.is_empty() {
+        if count == 0 && self.scene.pose_scratch.deformed.is_empty() {
             return Ok(());
         }
-        let mut deformed = self.scene.animated.deformed.iter().peekable();
-        let own = self.scene.animated.range(character);
-        for index in self.scene.animated.shown.get(own).unwrap_or_default() {
+        let mut deformed = self.scene.pose_scratch.deformed.iter().peekable();
+        let own = self.scene.pose_scratch.range(character);
+        for index in self.scene.pose_scratch.shown.get(own).unwrap_or_default() {
             let Some(instance) = self.scene.instances.state(*index) else {
                 continue;
             };
@@ -250,7 +253,7 @@ impl Crowd {
                 let skinned = (instance.record.skinned, sizes.words(instance.skin));
                 let character = instance.character;
                 self.scene
-                    .deforms
+                    .cpu_skinning
                     .add(character, rows, skinned, &self.frame.weights);
             }
         }

@@ -2,12 +2,12 @@
 
 use super::Frame;
 use crate::crowd::instances::table::Instances;
-use crate::crowd::memory::buffers::{DEFORMS, FrameBuffers, Written};
+use crate::crowd::memory::buffers::{DEFORMS, FrameBuffers, SectionBytes};
 use crate::crowd::producers::gpu_poses::GpuPoses;
 use crate::crowd::view::View;
+use crate::crowd::visibility::Visibility;
 use crate::crowd::visibility::chunks::Patch;
 use crate::crowd::visibility::cull::ViewTest;
-use crate::crowd::visibility::marks::Visibility;
 use crate::error::Result;
 use crate::gpu::GpuTime;
 use crate::gpu::animation::words;
@@ -24,7 +24,7 @@ pub(super) fn actor(
     poses: Option<&GpuPoses>,
     index: u32,
 ) -> GpuActor {
-    let (placed, marks) = (visibility.placed(index), visibility.marks(index));
+    let (placed, marks) = (visibility.sphere(index), visibility.marks(index));
     let hidden = visibility.hidden(index);
     let is_new = instances.state(index).is_some_and(|state| state.is_new);
     let plays = poses.and_then(|poses| poses.plays(index, GpuActor::PLAY_COUNT_BITS));
@@ -64,7 +64,7 @@ impl Patch for Patches<'_> {
 
 impl Frame<'_> {
     /// Writes what the GPU's cull stage reads: changed members, views and lists.
-    pub(super) fn write_cull(&mut self, views: &[View], written: &mut Written) -> Result<()> {
+    pub(super) fn write_cull(&mut self, views: &[View], written: &mut SectionBytes) -> Result<()> {
         let (crowd, frame_index) = (&mut *self.crowd, self.frame_index);
         let buffers = &mut crowd.memory.buffers;
         let Some(layout) = buffers.work.as_ref().map(|work| work.layout) else {
@@ -78,7 +78,7 @@ impl Frame<'_> {
         scene
             .chunks
             .upload(&mut scene.characters, &layout, &mut patches)?;
-        let places = &scene.attachments.gpu_places;
+        let places = &scene.attachments.gpu;
         places.upload(&layout, &mut patches)?;
         let sections = buffers.sections;
         // The records of further eyes follow those of all views.
@@ -110,7 +110,7 @@ impl Frame<'_> {
             let mut out = unsafe { buffers.write(frame_index, sections.listed_bits, at, words)? };
             out.fill_from(bits)?;
         }
-        *written = Written {
+        *written = SectionBytes {
             cull_views: count as u64 * size_of::<GpuCullView>() as u64,
             listed_bits: u64::from(scene.visibility.lists) * u64::from(each),
             patches: buffers.patched,
@@ -198,7 +198,7 @@ impl Frame<'_> {
     unsafe fn record_attach(&self, cmd: vk::CommandBuffer) {
         let crowd = &*self.crowd;
         let (device, buffers) = (&crowd.device, &crowd.memory.buffers);
-        let (count, levels) = crowd.scene.attachments.gpu_places.in_use();
+        let (count, levels) = crowd.scene.attachments.gpu.in_use();
         let (Some(pass), Some(work), Some(plays), Some(poses)) = (
             &crowd.pipelines.attach,
             &buffers.work,
@@ -225,7 +225,7 @@ impl Frame<'_> {
         };
         let (stage, write) = (Stage::COMPUTE_SHADER, Access::SHADER_WRITE);
         // SAFETY: `cmd` is recording outside a render pass, by this function's contract; set and
-        // buffers are this crowd's and alive. `GpuPlaces` has records of living instances and
+        // buffers are this crowd's and alive. `GpuAttachments` has records of living instances and
         // characters alone, and the uploads of their tables were recorded.
         unsafe {
             pass.record(device, cmd, &dispatch);

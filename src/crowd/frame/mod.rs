@@ -12,7 +12,7 @@ pub(super) mod skinned_vertices;
 use super::crowd::Crowd;
 use super::desc::MAX_VIEWS;
 use super::stats::Counters;
-use super::visibility::marks::MAX_LISTS;
+use super::visibility::MAX_LISTS;
 use super::{CharacterId, InstanceHit, InstanceId, ListId, Stats, ViewId};
 use crate::animator::{AnimationEvent, Animator, EventName};
 use crate::crowd::memory::retire::Retired;
@@ -223,20 +223,20 @@ impl Crowd {
         if let Some(grown) = self.memory.retire_queue.restore_grown()
             && let Some(never_filled) = self.memory.grown.replace(grown)
         {
-            let never_filled = Retired::Grown(never_filled);
+            let never_filled = Retired::Growth(never_filled);
             self.memory.retire_queue.retire(never_filled);
         }
-        self.scene.undo_uploads();
+        self.scene.mark_uploads_lost();
         self.frame.read_back_views.fill(0);
         self.scene.visibility.abandon_frame();
         self.frame
             .histories
             .abandon_frame(&mut self.memory.retire_queue);
-        let alive = |load: u32| self.scene.characters.has_load(load);
+        let alive = |serial: u32| self.scene.characters.has_serial(serial);
         let uploads = self.memory.retire_queue.restore_uploads(alive);
-        for (load, mut upload) in uploads {
+        for (serial, mut upload) in uploads {
             upload.unrecord();
-            self.memory.uploads.push((load, upload));
+            self.memory.uploads.push((serial, upload));
         }
         if let Some(profiler) = &mut self.frame.profiler {
             profiler.abandon_frame();

@@ -3,8 +3,8 @@
 use super::cull::actor;
 use super::{Frame, Views};
 use crate::crowd::crowd::Crowd;
-use crate::crowd::instance::places::placed;
-use crate::crowd::memory::buffers::{DEFORMS, SHADERS, VIEW_BYTES, Written};
+use crate::crowd::instance::world::world_sphere;
+use crate::crowd::memory::buffers::{DEFORMS, SHADERS, SectionBytes, VIEW_BYTES};
 use crate::crowd::memory::history_buffer::words_in_use;
 use crate::crowd::memory::retire::Retired;
 use crate::crowd::scene::Scene;
@@ -20,7 +20,7 @@ use std::time::Instant;
 
 impl Crowd {
     /// Notes the bounding spheres of instances that moved.
-    fn place_changed(&mut self) {
+    fn update_spheres(&mut self) {
         let scene = &mut self.scene;
         for index in scene.instances.changed() {
             let Some(state) = scene.instances.state(*index) else {
@@ -28,7 +28,9 @@ impl Crowd {
             };
             let animator = self.animators.get(state.character as usize);
             if let Some(Some(animator)) = animator.filter(|_| state.alive) {
-                scene.visibility.place(*index, &placed(animator, state));
+                scene
+                    .visibility
+                    .set_sphere(*index, &world_sphere(animator, state));
             }
         }
     }
@@ -79,24 +81,27 @@ impl Frame<'_> {
         self.crowd.activate_changed();
         let chosen = self.crowd.choose_producers();
         let placed = chosen.and_then(|()| self.crowd.follow_all());
-        placed.inspect_err(|_| self.crowd.scene.undo_rest())?;
+        placed.inspect_err(|_| self.crowd.scene.wake_rested())?;
         self.crowd.memory.buffers.begin_copies();
         let frame = self.crowd.memory.retire_queue.frame();
         self.crowd.scene.visibility.begin_posing(frame);
         self.decide_visibility(views);
         let written = self.write_all(views);
         // After an error, wake the instances that were put to rest.
-        let written = written.inspect_err(|_| self.crowd.scene.undo_rest())?;
+        let written = written.inspect_err(|_| self.crowd.scene.wake_rested())?;
         // SAFETY: this function has the same contract.
         unsafe { self.record_commands(cmd, &written, views) };
         let crowd = &mut *self.crowd;
         crowd.scene.visibility.end_posing();
-        crowd.scene.instances.settle();
-        crowd.scene.attachments.gpu_places.settle();
-        crowd.scene.chunks.settle(&mut crowd.scene.characters);
+        crowd.scene.instances.mark_uploaded();
+        crowd.scene.attachments.gpu.mark_uploaded();
+        crowd
+            .scene
+            .chunks
+            .mark_uploaded(&mut crowd.scene.characters);
         for character in crowd.scene.characters.iter_mut() {
             if let Some(poses) = &mut character.shared_poses {
-                poses.settle();
+                poses.mark_uploaded();
             }
         }
         crowd.frame.counters.upload_bytes += written.total();
@@ -110,9 +115,9 @@ impl Frame<'_> {
     }
 
     /// Writes everything of this frame. Returns how much that is.
-    fn write_all(&mut self, views: &[View]) -> Result<Written> {
+    fn write_all(&mut self, views: &[View]) -> Result<SectionBytes> {
         span!("write");
-        let mut written = Written::default();
+        let mut written = SectionBytes::default();
         self.write_poses(&mut written)?;
         self.write_records(views, &mut written)?;
         self.write_skinned(&mut written)?;
@@ -149,7 +154,7 @@ impl Frame<'_> {
     fn decide_visibility(&mut self, views: &[View]) {
         span!("cull");
         let crowd = &mut *self.crowd;
-        crowd.place_changed();
+        crowd.update_spheres();
         let scene = &mut crowd.scene;
         let (visibility, instances) = (&mut scene.visibility, &mut scene.instances);
         visibility.decide(views, instances, &scene.characters);
@@ -163,7 +168,7 @@ impl Frame<'_> {
 
     /// Writes views, visible lists and changed records in order, each into its section of this
     /// frame index.
-    fn write_records(&mut self, views: &[View], written: &mut Written) -> Result<()> {
+    fn write_records(&mut self, views: &[View], written: &mut SectionBytes) -> Result<()> {
         let (crowd, frame_index) = (&mut *self.crowd, self.frame_index);
         let buffers = &mut crowd.memory.buffers;
         let sections = buffers.sections;
@@ -237,7 +242,7 @@ impl Frame<'_> {
             }
         }
         crowd.frame.counters.changes = changed.len() as u32;
-        *written = Written {
+        *written = SectionBytes {
             visible,
             changes: changed.len() as u64 * size_of::<GpuChange>() as u64,
             indices: changed.len() as u64 * 4,
@@ -253,7 +258,7 @@ impl Frame<'_> {
     unsafe fn record_commands(
         &mut self,
         cmd: vk::CommandBuffer,
-        written: &Written,
+        written: &SectionBytes,
         views: &[View],
     ) {
         span!("record");
@@ -288,20 +293,20 @@ impl Frame<'_> {
     ///
     /// # Safety
     /// As [`Self::record_prepare`].
-    unsafe fn record_uploads(&mut self, cmd: vk::CommandBuffer, written: &Written) {
+    unsafe fn record_uploads(&mut self, cmd: vk::CommandBuffer, written: &SectionBytes) {
         let (crowd, frame_index) = (&mut *self.crowd, self.frame_index);
         let device = &crowd.device;
         let parts = crowd.memory.buffers.sections.written(written);
         // SAFETY: `cmd` is recording outside a render pass, by this function's contract; the
         // buffers are this crowd's and alive.
         unsafe {
-            for (load, mut upload) in crowd.memory.uploads.drain(..) {
+            for (serial, mut upload) in crowd.memory.uploads.drain(..) {
                 crowd.frame.counters.upload_bytes += upload.bytes();
                 upload.record(device, cmd);
                 crowd
                     .memory
                     .retire_queue
-                    .retire(Retired::Upload(load, upload));
+                    .retire(Retired::Upload(serial, upload));
             }
             if crowd.memory.buffers.palettes.is_staged() || crowd.memory.buffers.is_staged() {
                 // Each frame in flight has its own part of the copy. But a layer that ignores
@@ -314,7 +319,7 @@ impl Frame<'_> {
                 .memory
                 .buffers
                 .record_upload(device, cmd, frame_index, parts);
-            let rows = crowd.scene.animated.rows_written();
+            let rows = crowd.scene.pose_scratch.rows_written();
             let palettes = &crowd.memory.buffers.palettes;
             let palettes = palettes.record_rows(device, cmd, frame_index, rows);
             if records || palettes {
@@ -389,7 +394,7 @@ impl Frame<'_> {
             let then = (DEFORMS | copy, storage | read | write);
             device.barrier(cmd, (copy, write), then);
         }
-        crowd.memory.retire_queue.retire(Retired::Grown(grown));
+        crowd.memory.retire_queue.retire(Retired::Growth(grown));
     }
 
     /// Copies this frame's state into the history of each view that has one, between barriers.

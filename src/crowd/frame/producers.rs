@@ -4,7 +4,7 @@ use super::Frame;
 use crate::animator::{Animator, PoseChange};
 use crate::crowd::crowd::Crowd;
 use crate::crowd::instances::state::{InstanceState, SkinningStage};
-use crate::crowd::memory::buffers::{DEFORMS, Written};
+use crate::crowd::memory::buffers::{DEFORMS, SectionBytes};
 use crate::crowd::producers::gpu_poses::Full;
 use crate::crowd::scene::Scene;
 use crate::crowd::{InstanceId, characters::LoadedCharacter};
@@ -12,18 +12,18 @@ use crate::crowd::{InstanceId, characters::LoadedCharacter};
 use crate::error::Error;
 use crate::error::Result;
 use crate::gpu::constants::{CHUNK, JOB_WORDS, POSE_WORDS};
-use crate::gpu::{CpuReason, GpuPlay, GpuTime, Producer};
+use crate::gpu::{CpuReason, GpuPlay, GpuTime, PosedBy};
 use crate::pass::animate::{AnimateDispatch, AnimateJobs};
 use ash::vk;
 use ash::vk::{AccessFlags as Access, PipelineStageFlags as Stage};
 
 /// The processor that can pose an instance. If it is the GPU, this appends its play records.
-fn producer(
+fn posed_by(
     (loaded, state): (&LoadedCharacter, &InstanceState),
     animator: &Animator,
     epoch_s: f64,
     plays: &mut Vec<GpuPlay>,
-) -> Result<Producer> {
+) -> Result<PosedBy> {
     let why = match &loaded.animation {
         Err(why) => *why,
         Ok(_) if animator.pose_change(state.actor) == PoseChange::Rests => CpuReason::Rest,
@@ -33,7 +33,7 @@ fn producer(
         }
         Ok(_) => return animator.gpu_plays(state.actor, epoch_s, plays),
     };
-    Ok(Producer::Cpu(why))
+    Ok(PosedBy::Cpu(why))
 }
 
 impl Crowd {
@@ -44,15 +44,15 @@ impl Crowd {
     /// [`Stages::animate`](crate::crowd::Stages::animate).
     ///
     /// ```
-    /// use throng::gpu::{CpuReason, Producer};
+    /// use throng::gpu::{CpuReason, PosedBy};
     /// use throng::{Crowd, InstanceId, Result};
     ///
     /// /// The share of a crowd that costs the CPU nothing.
     /// fn share_on_gpu(crowd: &Crowd) -> Result<f32> {
     ///     let mut count = 0;
     ///     for id in crowd.instances() {
-    ///         let free = [Producer::Gpu, Producer::Cpu(CpuReason::Rest)];
-    ///         count += usize::from(free.contains(&crowd.producer(id)?));
+    ///         let free = [PosedBy::Gpu, PosedBy::Cpu(CpuReason::Rest)];
+    ///         count += usize::from(free.contains(&crowd.posed_by(id)?));
     ///     }
     ///     Ok(count as f32 / crowd.len().max(1) as f32)
     /// }
@@ -61,7 +61,7 @@ impl Crowd {
     /// # Errors
     /// [`Error::Stale`](crate::Error::Stale) or [`Error::NotFound`](crate::Error::NotFound) if the
     /// instance is not alive.
-    pub fn producer(&self, id: InstanceId) -> Result<Producer> {
+    pub fn posed_by(&self, id: InstanceId) -> Result<PosedBy> {
         let state = self.scene.instances.get(id)?;
         let character = state.character as usize;
         let (Some(poses), Some(loaded), Some(Some(animator))) = (
@@ -69,18 +69,18 @@ impl Crowd {
             self.scene.characters.at(state.character),
             self.animators.get(character),
         ) else {
-            return Ok(Producer::Cpu(CpuReason::Chosen));
+            return Ok(PosedBy::Cpu(CpuReason::Chosen));
         };
         let mut plays = Vec::new();
-        let can = producer(
+        let can = posed_by(
             (loaded, state),
             animator,
             poses.epoch_s(self.time_s),
             &mut plays,
         )?;
-        let full = Producer::Cpu(CpuReason::Memory);
+        let full = PosedBy::Cpu(CpuReason::Memory);
         Ok(match can {
-            Producer::Gpu if poses.producer(id.index) == full => full,
+            PosedBy::Gpu if poses.posed_by(id.index) == full => full,
             can => can,
         })
     }
@@ -97,7 +97,7 @@ impl Crowd {
         self.scene.instances.get(id)?;
         let poses = self.scene.gpu_poses.as_ref();
         let error_m = poses.map_or(0.0, |poses| f32::from_bits(poses.pose_error(id.index)));
-        let placed = self.placed(id.index);
+        let placed = self.sphere(id.index);
         Ok(self.scene.visibility.may_share(id.index, &placed, error_m))
     }
 
@@ -105,7 +105,7 @@ impl Crowd {
     pub(super) fn shows(&self, index: u32) -> bool {
         let (visibility, on_gpu) = (&self.scene.visibility, self.scene.gpu_poses.as_ref());
         if on_gpu.is_some_and(|poses| poses.poses(index)) {
-            return visibility.shows_somewhere(index, &self.placed(index));
+            return visibility.shows_somewhere(index, &self.sphere(index));
         }
         visibility.is_shown(index)
     }
@@ -113,7 +113,7 @@ impl Crowd {
     /// Begins to choose who poses what in a frame.
     pub(super) fn begin_producers(&mut self) {
         self.scene.take_moved();
-        self.scene.animated.rested.clear();
+        self.scene.pose_scratch.rested.clear();
         let now_s = self.time_s;
         let poses = self.scene.gpu_poses.as_mut();
         if poses.is_some_and(|poses| poses.begin(now_s)) {
@@ -147,7 +147,7 @@ impl Crowd {
             instances,
             attachments,
             visibility,
-            animated,
+            pose_scratch,
             gpu_poses: Some(poses),
             ..
         } = &mut self.scene
@@ -175,18 +175,18 @@ impl Crowd {
                 };
                 let is_drawn_only = !weighted && state.skin == SkinningStage::Vertex;
                 let own = (character, index);
-                let can = producer((loaded, state), animator, epoch_s, &mut poses.upload)?;
-                let before = poses.producer(index);
-                let was_on_gpu = before == Producer::Gpu;
+                let can = posed_by((loaded, state), animator, epoch_s, &mut poses.upload)?;
+                let before = poses.posed_by(index);
+                let was_on_gpu = before == PosedBy::Gpu;
                 let why = match can {
-                    Producer::Gpu => match poses.take(own, start) {
+                    PosedBy::Gpu => match poses.take(own, start) {
                         Ok(changed) => {
                             if !was_on_gpu {
-                                attachments.open(index);
+                                attachments.queue_update(index);
                                 attachments.note(index);
                                 instances.give_rows_back(index);
                                 // Its rows of the ring no longer hold what the CPU wrote.
-                                animated.spawned(index);
+                                pose_scratch.spawned(index);
                             }
                             let plays = poses.upload.get(start..).unwrap_or_default();
                             let shared = loaded.shared_poses.as_mut();
@@ -204,7 +204,7 @@ impl Crowd {
                             }
                             if !waits {
                                 visibility.deactivate(index, false);
-                                animated.rested.push(index);
+                                pose_scratch.rested.push(index);
                             }
                             continue;
                         }
@@ -212,13 +212,13 @@ impl Crowd {
                         Err(Full::Upload) if was_on_gpu && !poses.is_outdated() => continue,
                         Err(_) => CpuReason::Memory,
                     },
-                    Producer::Cpu(why) => why,
+                    PosedBy::Cpu(why) => why,
                 };
                 if poses.leave(own, why) {
                     instances.touch(index);
                 }
-                if before != Producer::Cpu(why) {
-                    attachments.open(index);
+                if before != PosedBy::Cpu(why) {
+                    attachments.queue_update(index);
                     attachments.note(index);
                 }
                 match why {
@@ -226,7 +226,7 @@ impl Crowd {
                         // Only the GPU knows whether a view shows it, and that needs no pose.
                         instances.give_rows_back(index);
                         visibility.deactivate(index, false);
-                        animated.rested.push(index);
+                        pose_scratch.rested.push(index);
                     }
                     CpuReason::Rest => instances.give_rows_back(index),
                     // Without rows, it has its rest pose until a frame has space.
@@ -274,7 +274,7 @@ impl Crowd {
 impl Frame<'_> {
     /// Writes the play records that changed, and the morph weights of their instances, which no
     /// clip drives.
-    pub(super) fn write_plays(&mut self, written: &mut Written) -> Result<()> {
+    pub(super) fn write_plays(&mut self, written: &mut SectionBytes) -> Result<()> {
         let crowd = &mut *self.crowd;
         let weighted = crowd.scene.gpu_poses.as_ref();
         for at in 0..weighted.map_or(0, |poses| poses.weighted.len()) {

@@ -2,8 +2,8 @@
 
 use super::Frame;
 use crate::crowd::desc::BUILD_INPUT;
-use crate::crowd::memory::buffers::{DEFORMS, Written};
-use crate::crowd::producers::deforms::Listed;
+use crate::crowd::memory::buffers::{DEFORMS, SectionBytes};
+use crate::crowd::producers::cpu_skinning::SkinBatch;
 use crate::crowd::visibility::slot::Slot;
 use crate::error::Result;
 use crate::gpu::constants::{CHUNK, SKIN_WORDS};
@@ -15,16 +15,16 @@ use std::time::Instant;
 impl Frame<'_> {
     /// Lists the instances that the GPU deforms, character by character, and skins those of the
     /// CPU.
-    pub(in crate::crowd) fn write_skinned(&mut self, written: &mut Written) -> Result<()> {
+    pub(in crate::crowd) fn write_skinned(&mut self, written: &mut SectionBytes) -> Result<()> {
         let (crowd, frame_index) = (&mut *self.crowd, self.frame_index);
-        crowd.frame.listed.clear();
+        crowd.frame.skin_batches.clear();
         if crowd.scene.instances.skinned_end() == 0 {
             return Ok(());
         }
         let buffers = &mut crowd.memory.buffers;
         let sections = buffers.sections;
         let mut at = 0_u32;
-        let computed = &crowd.scene.animated.computed;
+        let computed = &crowd.scene.pose_scratch.computed;
         for alike in computed.chunk_by(|a, b| a.0 == b.0) {
             let Some((character, _)) = alike.first().copied() else {
                 continue;
@@ -36,18 +36,21 @@ impl Frame<'_> {
             out.fill_with(alike.iter().map(|(_, index)| *index))?;
             let range = at..at + count as u32;
             at = range.end;
-            crowd.frame.listed.push(Listed { character, range });
+            crowd
+                .frame
+                .skin_batches
+                .push(SkinBatch { character, range });
         }
         buffers.copy_to_work(frame_index, sections.listed, 0, u64::from(at) * 4);
         let started = Instant::now();
-        let words = crowd.scene.deforms.words();
+        let words = crowd.scene.cpu_skinning.words();
         // SAFETY: the work of this frame index has ended, by the contract of `begin_frame`.
         let out = unsafe { buffers.write(frame_index, sections.deformed, 0, words)? };
         let threads = &crowd.desc.threads;
         let characters = &crowd.scene.characters;
-        crowd.scene.deforms.run(threads, characters, out)?;
+        crowd.scene.cpu_skinning.run(threads, characters, out)?;
         crowd.frame.counters.skin_ms = started.elapsed().as_secs_f64() * 1e3;
-        crowd.frame.counters.skinned = at + crowd.scene.deforms.len() as u32;
+        crowd.frame.counters.skinned = at + crowd.scene.cpu_skinning.len() as u32;
         written.listed = u64::from(at) * 4;
         written.deformed = words as u64 * 4;
         Ok(())
@@ -64,10 +67,10 @@ impl Frame<'_> {
     pub(in crate::crowd) unsafe fn record_skin(&self, cmd: vk::CommandBuffer) {
         let crowd = &*self.crowd;
         let device = &crowd.device;
-        let regions = crowd.scene.deforms.regions();
+        let regions = crowd.scene.cpu_skinning.regions();
         let poses = crowd.scene.gpu_poses.as_ref();
         let poses = poses.filter(|poses| poses.skins_any());
-        if crowd.frame.listed.is_empty() && regions.is_empty() && poses.is_none() {
+        if crowd.frame.skin_batches.is_empty() && regions.is_empty() && poses.is_none() {
             return;
         }
         let copied = (Stage::TRANSFER, Access::TRANSFER_WRITE);
@@ -90,7 +93,7 @@ impl Frame<'_> {
                 // Copies and dispatches write different words of one buffer.
                 device.barrier(cmd, both, both);
             }
-            for listed in &crowd.frame.listed {
+            for listed in &crowd.frame.skin_batches {
                 let first = self.first_listed();
                 let list = listed.range.start + first..listed.range.end + first;
                 self.record_dispatch(cmd, listed.character, &SkinList::Range(list));

@@ -272,7 +272,7 @@ impl InstanceMut<'_> {
             ..
         } = &mut self.actor.animator;
         scene.attachments.unlink(id.index);
-        let left_gpu = scene.attachments.take_left(id.index);
+        let left_gpu = scene.attachments.take_left_gpu(id.index);
         if moved || left_gpu {
             scene.put(animator, *id, world, false);
         }

@@ -1,6 +1,6 @@
 //! Attached instances follow their parents, and are despawned with them.
 
-use super::places::placed;
+use super::world::world_sphere;
 use crate::animator::PoseChange;
 use crate::crowd::crowd::Crowd;
 use crate::crowd::instances::state::{SkinningStage, may_flip};
@@ -8,7 +8,7 @@ use crate::crowd::{Attachment, InstanceId};
 use crate::error::{Result, expect_transform};
 use crate::gpu::animation::words;
 use crate::gpu::layout::GpuAttachment;
-use crate::gpu::{CpuReason, Producer};
+use crate::gpu::{CpuReason, PosedBy};
 use crate::palette::Mat3x4;
 
 impl Crowd {
@@ -24,16 +24,16 @@ impl Crowd {
         if attachments.is_empty() {
             return Ok(());
         }
-        attachments.open_noted();
+        attachments.queue_noted();
         for parent in scene.visibility.active() {
-            attachments.open_children(parent, false);
+            attachments.queue_children(parent, false);
         }
-        attachments.open_moving();
-        while let Some(index) = self.scene.attachments.take_open() {
+        attachments.queue_moving();
+        while let Some(index) = self.scene.attachments.take_queued() {
             if let Some(child) = self.scene.instances.id(index) {
                 self.follow(child)?;
                 // If this moved or hid the child, its own children must follow.
-                self.scene.attachments.open_noted();
+                self.scene.attachments.queue_noted();
             }
         }
         Ok(())
@@ -44,11 +44,11 @@ impl Crowd {
     pub(in crate::crowd) fn activate_changed(&mut self) {
         let scene = &mut self.scene;
         scene.attachments.sort();
-        for (character, animator) in (0..).zip(self.animators.unchanged()) {
+        for (character, animator) in (0..).zip(self.animators.untracked_mut()) {
             let (Some(loaded), Some(animator)) = (scene.characters.at(character), animator) else {
                 continue;
             };
-            let changed = &mut scene.animated.actors;
+            let changed = &mut scene.pose_scratch.actors;
             changed.clear();
             changed.extend(animator.take_changed().map(|actor| actor.index));
             for actor in &*changed {
@@ -58,11 +58,13 @@ impl Crowd {
                     scene.visibility.activate(*index);
                     if scene.attachments.on_gpu(*index) {
                         // Its bounding sphere may be another one.
-                        scene.attachments.open(*index);
+                        scene.attachments.queue_update(*index);
                     }
-                    scene.visibility.place(*index, &placed(animator, state));
+                    scene
+                        .visibility
+                        .set_sphere(*index, &world_sphere(animator, state));
                     if animator.pose_change(state.actor) == PoseChange::Rests {
-                        scene.animated.resting.push(*index);
+                        scene.pose_scratch.resting.push(*index);
                     }
                 }
             }
@@ -107,7 +109,7 @@ impl Crowd {
         if expect_transform("", &world_from_child).is_err() {
             return Ok(());
         }
-        let was_on_gpu = self.scene.attachments.take_left(child.index);
+        let was_on_gpu = self.scene.attachments.take_left_gpu(child.index);
         let record = self.scene.instances.alive(child).record;
         let same = record.world_from_model == Mat3x4::from_affine(&world_from_child);
         if same && !jumps && !was_on_gpu {
@@ -131,8 +133,8 @@ impl Crowd {
         let Some(poses) = &scene.gpu_poses else {
             return (false, None);
         };
-        let (producer, level) = (poses.producer(parent), scene.attachments.level(parent));
-        if producer != Producer::Gpu && level == 0 {
+        let (posed_by, level) = (poses.posed_by(parent), scene.attachments.level(parent));
+        if posed_by != PosedBy::Gpu && level == 0 {
             return (false, None);
         }
         let record = || {
@@ -142,16 +144,16 @@ impl Crowd {
                 scene.characters.at(state.character)?,
                 scene.characters.at(above.character)?,
             );
-            let rests = Producer::Cpu(CpuReason::Rest);
+            let rests = PosedBy::Cpu(CpuReason::Rest);
             let is_seen_by_gpu = own.slot.is_some()
-                && match poses.producer(child) {
-                    Producer::Gpu => true,
+                && match poses.posed_by(child) {
+                    PosedBy::Gpu => true,
                     other if other == rests => {
                         state.skin == SkinningStage::Vertex && !state.has_morphs()
                     }
-                    Producer::Cpu(_) => false,
+                    PosedBy::Cpu(_) => false,
                 };
-            let knows_parent = producer == Producer::Gpu || producer == rests;
+            let knows_parent = posed_by == PosedBy::Gpu || posed_by == rests;
             if !is_seen_by_gpu || !knows_parent || level >= GpuAttachment::LEVELS {
                 return None;
             }

@@ -5,10 +5,10 @@ use crate::animator::{Actor, Animator, JointRef, NameOrId};
 use crate::character::Character;
 use crate::crowd::characters::no_character;
 use crate::crowd::crowd::Crowd;
-use crate::crowd::instance::places::Others;
+use crate::crowd::instance::world::OtherAnimators;
 use crate::crowd::instances::state::InstanceState;
 use crate::crowd::scene::Scene;
-use crate::crowd::visibility::marks::Marks;
+use crate::crowd::visibility::Marks;
 use crate::crowd::{Attachment, CharacterId, InstanceId, SkinningStage};
 #[cfg(doc)]
 use crate::error::Error;
@@ -53,7 +53,7 @@ pub struct CrowdRef<'a> {
     animator: &'a Animator,
     scene: &'a Scene,
     id: InstanceId,
-    others: Others<'a>,
+    others: OtherAnimators<'a>,
 }
 
 /// Access of an [`InstanceMut`] to its crowd.
@@ -62,7 +62,7 @@ pub struct CrowdMut<'a> {
     pub(in crate::crowd) animator: &'a mut Animator,
     pub(in crate::crowd) scene: &'a mut Scene,
     pub(in crate::crowd) id: InstanceId,
-    others: Others<'a>,
+    others: OtherAnimators<'a>,
 }
 
 impl Deref for CrowdRef<'_> {
@@ -88,35 +88,34 @@ impl DerefMut for CrowdMut<'_> {
 }
 
 /// Access of an [`Instance`] to its crowd: [`CrowdRef`] or [`CrowdMut`].
-pub trait InCrowd: Member {}
-
-impl<C: Member> InCrowd for C {}
-
-/// The access that only this crate has, which seals [`InCrowd`].
-pub trait Member: Deref<Target = Animator> {
+///
+/// It is sealed: only this crate can name what its methods return.
+pub trait CrowdAccess: Deref<Target = Animator> {
     /// The instances, and the id of this one, which is alive.
+    #[doc(hidden)]
     fn member(&self) -> (&Scene, InstanceId);
 
     /// The animators of other characters.
-    fn others(&self) -> Others<'_>;
+    #[doc(hidden)]
+    fn others(&self) -> OtherAnimators<'_>;
 }
 
-impl Member for CrowdRef<'_> {
+impl CrowdAccess for CrowdRef<'_> {
     fn member(&self) -> (&Scene, InstanceId) {
         (self.scene, self.id)
     }
 
-    fn others(&self) -> Others<'_> {
+    fn others(&self) -> OtherAnimators<'_> {
         self.others
     }
 }
 
-impl Member for CrowdMut<'_> {
+impl CrowdAccess for CrowdMut<'_> {
     fn member(&self) -> (&Scene, InstanceId) {
         (self.scene, self.id)
     }
 
-    fn others(&self) -> Others<'_> {
+    fn others(&self) -> OtherAnimators<'_> {
         self.others
     }
 }
@@ -166,7 +165,7 @@ impl Crowd {
             animator: self.animator(CharacterId(state.character))?,
             scene: &self.scene,
             id,
-            others: Others {
+            others: OtherAnimators {
                 before: &self.animators,
                 after: &[],
                 time_s: self.time_s,
@@ -197,7 +196,7 @@ impl Crowd {
             animator: own.as_mut().ok_or_else(missing)?,
             scene: &mut self.scene,
             id,
-            others: Others {
+            others: OtherAnimators {
                 before,
                 after,
                 time_s: self.time_s,
@@ -207,7 +206,7 @@ impl Crowd {
 }
 
 /// Reads the state of an instance.
-impl<C: InCrowd> Instance<C> {
+impl<C: CrowdAccess> Instance<C> {
     pub(super) fn scene(&self) -> &Scene {
         self.actor.animator.member().0
     }
@@ -243,7 +242,7 @@ impl<C: InCrowd> Instance<C> {
 
     /// Its record, as the next prepared frame has it.
     ///
-    /// If the GPU poses it ([`Crowd::producer`](crate::Crowd::producer)), the GPU chooses its
+    /// If the GPU poses it ([`Crowd::posed_by`](crate::Crowd::posed_by)), the GPU chooses its
     /// palette in each frame, and the one here is that of the rest pose.
     #[must_use]
     pub fn record(&self) -> GpuInstance {

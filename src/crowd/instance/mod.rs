@@ -4,6 +4,6 @@ pub(super) mod control;
 pub(super) mod follow;
 pub(super) mod handle;
 pub(super) mod pick;
-pub(super) mod places;
 pub(super) mod snapshot;
 pub(super) mod spawn;
+pub(super) mod world;

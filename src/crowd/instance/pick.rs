@@ -4,8 +4,8 @@ use crate::animate::Starts;
 use crate::crowd::InstanceId;
 use crate::crowd::characters::LoadedCharacter;
 use crate::crowd::crowd::Crowd;
-use crate::crowd::visibility::cull::Placed;
-use crate::crowd::visibility::marks::Visibility;
+use crate::crowd::visibility::Visibility;
+use crate::crowd::visibility::cull::WorldSphere;
 use crate::error::Result;
 use crate::gpu::palettes::{self, Row};
 use crate::mesh::PartId;
@@ -94,7 +94,7 @@ impl Crowd {
         is_shown: impl Fn(&Visibility, u32) -> bool,
     ) -> Result<Option<InstanceHit>> {
         let ray = DRay::new(ray)?;
-        self.find_places();
+        self.update_gpu_worlds();
         let (mut nearest, mut limit) = (None, f64::INFINITY);
         self.each_posed(&ray, is_shown, |it, posed| {
             if let Some(hit) = posed.nearest(&ray, faces, limit)? {
@@ -114,7 +114,7 @@ impl Crowd {
         is_shown: impl Fn(&Visibility, u32) -> bool,
     ) -> Result<Vec<InstanceHit>> {
         let ray = DRay::new(ray)?;
-        self.find_places();
+        self.update_gpu_worlds();
         let mut hits = Vec::new();
         self.each_posed(&ray, is_shown, |it, posed| {
             posed.each_hit(&ray, faces, |hit| hits.push(it.hit(hit)))?;
@@ -141,7 +141,7 @@ impl Crowd {
         } = self;
         let (mut rows, mut weights) = (Vec::new(), Vec::new());
         for (number, loaded) in scene.characters.iter() {
-            let animator = animators.unchanged().get_mut(number as usize);
+            let animator = animators.untracked_mut().get_mut(number as usize);
             let animator = animator.and_then(Option::as_mut);
             let (Some(cpu_skin), Some(animator)) = (&loaded.cpu_skin, animator) else {
                 continue;
@@ -149,7 +149,7 @@ impl Crowd {
             weights.resize(loaded.rig.morph_weights().len(), 0.0);
             let (format, each_rows) = (loaded.mesh.format(), loaded.palette_rows() as usize);
             let near = |index: &u32| {
-                let Placed { center, radius, .. } = scene.visibility.placed(*index);
+                let WorldSphere { center, radius, .. } = scene.visibility.sphere(*index);
                 let near = ray.reaches(center, radius)?;
                 is_shown(&scene.visibility, *index).then_some((near, *index))
             };

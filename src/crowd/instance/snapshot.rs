@@ -1,14 +1,14 @@
 //! Snapshots of a crowd and of single instances, as plain data.
 
 use super::control::check_tint;
-use super::handle::{CrowdMut, InCrowd, Instance, InstanceMut};
+use super::handle::{CrowdAccess, CrowdMut, Instance, InstanceMut};
 use crate::animator::{ActorSnapshot, AnimatorSnapshot};
 use crate::crowd::capacity::Need;
 use crate::crowd::characters::LoadedCharacter;
 use crate::crowd::crowd::Crowd;
-use crate::crowd::instances::attachments::{Attachment, Tie};
+use crate::crowd::instances::attachments::{Attachment, SavedAttachment};
 use crate::crowd::instances::state::InstanceState;
-use crate::crowd::visibility::marks::{Marks, Visibility};
+use crate::crowd::visibility::{Marks, Visibility};
 use crate::crowd::{CharacterId, SkinningStage};
 use crate::error::{Error, Result, expect_finite, expect_index, expect_transform};
 use crate::grow::reserve_all;
@@ -40,7 +40,7 @@ pub struct CrowdSnapshot {
     instances: Vec<SavedInstance>,
     /// The indices of the next instances, last first.
     free: Vec<u32>,
-    ties: Vec<Tie>,
+    attachments: Vec<SavedAttachment>,
 }
 
 /// One instance of a [`Crowd`] at a moment. See [`CrowdSnapshot`].
@@ -51,7 +51,7 @@ pub struct CrowdSnapshot {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct InstanceSnapshot {
     actor: ActorSnapshot,
-    look: Look,
+    appearance: SavedAppearance,
 }
 
 /// The instances of a character.
@@ -68,13 +68,13 @@ struct Members {
 struct SavedInstance {
     generation: u32,
     character: u32,
-    look: Look,
+    appearance: SavedAppearance,
 }
 
 /// The state of an instance besides its actor.
 #[derive(Debug, Clone, Copy, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-struct Look {
+struct SavedAppearance {
     tint: [f32; 4],
     user_data: u32,
     skinning_stage: SkinningStage,
@@ -85,7 +85,7 @@ struct Look {
     hidden: [u32; 4],
 }
 
-impl Look {
+impl SavedAppearance {
     fn new(visibility: &Visibility, index: u32, state: &InstanceState) -> Self {
         let (marks, hidden) = (visibility.marks(index), visibility.hidden(index));
         Self {
@@ -137,7 +137,7 @@ mod flag {
     /// The instance is attached.
     pub(super) const CHILD: u8 = 8;
     /// The instance is attached, and its parent was seen to be.
-    pub(super) const TIED: u8 = 16;
+    pub(super) const PARENT_SEEN: u8 = 16;
 }
 
 /// Sets a flag. Returns false if it was set before, or if there is no such index.
@@ -203,11 +203,11 @@ impl Crowd {
             .extend((0..).zip(states).map(|(index, state)| SavedInstance {
                 generation: state.generation,
                 character: state.character,
-                look: Look::new(&scene.visibility, index, state),
+                appearance: SavedAppearance::new(&scene.visibility, index, state),
             }));
         to.free.clear();
         to.free.extend_from_slice(free);
-        scene.attachments.save(&mut to.ties);
+        scene.attachments.save(&mut to.attachments);
     }
 
     /// Brings all instances back to a snapshot of this or another crowd.
@@ -282,19 +282,19 @@ impl Crowd {
                     continue;
                 };
                 let world = animator.actor(actor)?.transform();
-                let look = &saved.look;
+                let appearance = &saved.appearance;
                 let state = loaded.instance(
                     (CharacterId(index), actor),
                     &world,
-                    (look.tint, look.user_data),
-                    look.skinning_stage,
+                    (appearance.tint, appearance.user_data),
+                    appearance.skinning_stage,
                 );
                 loaded.flipped += usize::from(state.flipped);
-                loaded.hiding += usize::from(look.hidden() != 0);
+                loaded.hiding += usize::from(appearance.hidden() != 0);
                 loaded.add_member(*at);
                 loaded.set_instance_of(actor, *at);
                 scene.instances.put_back(*at, state);
-                scene.animated.spawned(*at);
+                scene.pose_scratch.spawned(*at);
             }
         }
         for index in 0..scene.characters.len() as u32 {
@@ -308,10 +308,10 @@ impl Crowd {
             let state = instances.state(at).filter(|state| state.alive)?;
             let character = characters.at(state.character);
             let on_cpu = character.is_none_or(|character| character.slot.is_none());
-            Some((saved.look.marks(), saved.look.hidden(), on_cpu))
+            Some((saved.appearance.marks(), saved.appearance.hidden(), on_cpu))
         });
         scene.visibility.restore(marks);
-        scene.attachments.restore(&from.ties);
+        scene.attachments.restore(&from.attachments);
         scene.reserve_deformed();
         scene.reserve_visibility(&self.desc.capacity);
         Ok(())
@@ -342,7 +342,7 @@ impl Crowd {
         self.scene
             .instances
             .check_need(from.instances.len(), &need)?;
-        self.check_ties(from, flags)
+        self.check_attachments(from, flags)
     }
 
     /// Checks the instances of a character, and adds up what they need.
@@ -384,10 +384,10 @@ impl Crowd {
                 ));
             }
             saved
-                .look
+                .appearance
                 .check(loaded)
                 .map_err(|why| why.at("instance", *at as usize))?;
-            need.add(&loaded.need(saved.look.skinning_stage), 1);
+            need.add(&loaded.need(saved.appearance.skinning_stage), 1);
         }
         flags.truncate(from.instances.len());
         for flags in flags {
@@ -397,41 +397,41 @@ impl Crowd {
     }
 
     /// Checks that attachments form trees of instances that the snapshot has.
-    fn check_ties(&self, from: &CrowdSnapshot, flags: &mut [u8]) -> Result<()> {
+    fn check_attachments(&self, from: &CrowdSnapshot, flags: &mut [u8]) -> Result<()> {
         let has = |flags: &[u8], at: u32, flag: u8| {
             flags
                 .get(at as usize)
                 .is_some_and(|flags| flags & flag != 0)
         };
-        for tie in &from.ties {
-            if !has(flags, tie.child, flag::INSTANCE) || !mark(flags, tie.child, flag::CHILD) {
+        for saved in &from.attachments {
+            if !has(flags, saved.child, flag::INSTANCE) || !mark(flags, saved.child, flag::CHILD) {
                 return Err(Error::invalid(
                     "attachments",
                     "must each have an instance of its own",
                 ));
             }
         }
-        for tie in &from.ties {
+        for saved in &from.attachments {
             let Attachment {
                 parent,
                 socket,
                 socket_from_child,
                 ..
-            } = tie.attachment;
+            } = saved.attachment;
             let at = parent.index;
-            let saved = from.instances.get(at as usize);
-            let saved = saved.filter(|saved| {
-                has(flags, at, flag::INSTANCE) && saved.generation == parent.generation
+            let above = from.instances.get(at as usize);
+            let above = above.filter(|above| {
+                has(flags, at, flag::INSTANCE) && above.generation == parent.generation
             });
             let why = "must have parents that the snapshot has";
-            let parent = saved.ok_or(Error::invalid("attachments", why))?;
-            if has(flags, at, flag::CHILD) && !has(flags, at, flag::TIED) {
+            let parent = above.ok_or(Error::invalid("attachments", why))?;
+            if has(flags, at, flag::CHILD) && !has(flags, at, flag::PARENT_SEEN) {
                 return Err(Error::invalid(
                     "attachments",
                     "must be in order, parents first",
                 ));
             }
-            mark(flags, tie.child, flag::TIED);
+            mark(flags, saved.child, flag::PARENT_SEEN);
             let joints = self
                 .scene
                 .characters
@@ -447,7 +447,7 @@ impl Crowd {
     }
 }
 
-impl<C: InCrowd> Instance<C> {
+impl<C: CrowdAccess> Instance<C> {
     /// Saves the instance. See [`InstanceSnapshot`].
     #[must_use]
     pub fn snapshot(&self) -> InstanceSnapshot {
@@ -463,7 +463,7 @@ impl<C: InCrowd> Instance<C> {
             to.actor.set_transform(&self.transform());
         }
         let visibility = &self.scene().visibility;
-        to.look = Look::new(visibility, self.id().index, self.state());
+        to.appearance = SavedAppearance::new(visibility, self.id().index, self.state());
     }
 }
 
@@ -486,8 +486,8 @@ impl InstanceMut<'_> {
         } = &mut self.animator;
         animator.check_one(&from.actor)?;
         let loaded = scene.characters.get(CharacterId(before.character))?;
-        from.look.check(loaded)?;
-        let (stage, look) = (from.look.skinning_stage, &from.look);
+        from.appearance.check(loaded)?;
+        let (stage, appearance) = (from.appearance.skinning_stage, &from.appearance);
         let words = loaded.skinned_words(stage)?;
         scene
             .instances
@@ -496,14 +496,14 @@ impl InstanceMut<'_> {
         let world = animator.actor(before.actor)?.transform();
         scene.set_skin(id, stage);
         scene.instances.change(id.index, |state| {
-            (state.record.tint, state.record.user) = (look.tint, look.user_data);
+            (state.record.tint, state.record.user) = (appearance.tint, appearance.user_data);
         });
         scene.put_record(id, &world, true);
-        scene.attachments.open(id.index);
-        scene.hide(id, !look.hidden(), false);
-        scene.hide(id, look.hidden(), true);
+        scene.attachments.queue_update(id.index);
+        scene.hide(id, !appearance.hidden(), false);
+        scene.hide(id, appearance.hidden(), true);
         scene.visibility.change(id.index, |marks| {
-            (marks.mask, marks.visible) = (look.view_mask, look.visible);
+            (marks.mask, marks.visible) = (appearance.view_mask, appearance.visible);
             marks.parent_hidden = parent_hidden;
         });
         Ok(())

@@ -157,12 +157,12 @@ impl Crowd {
             chunks, characters, ..
         } = &mut self.scene;
         chunks.make_room(characters, character.0);
-        self.scene.animated.spawned(id.index);
+        self.scene.pose_scratch.spawned(id.index);
         self.scene.visibility.spawned(id.index, on_cpu);
         self.scene.reserve_deformed();
         let mut instance = self.instance_mut(id)?;
         instance.put_first(&spawn.world_from_model);
-        if let Err(why) = self.equip(id, spawn) {
+        if let Err(why) = self.apply(id, spawn) {
             self.despawn(id)?;
             return Err(why);
         }
@@ -170,7 +170,7 @@ impl Crowd {
     }
 
     /// Sets everything of a new instance that has a call of its own.
-    fn equip(&mut self, id: InstanceId, spawn: &Spawn<'_>) -> Result<()> {
+    fn apply(&mut self, id: InstanceId, spawn: &Spawn<'_>) -> Result<()> {
         if let Some(to) = &spawn.attachment {
             let mut parent = self.instance_mut(to.parent)?;
             parent.attach(id, to.socket, &to.socket_from_child)?;

@@ -2,7 +2,7 @@
 
 use crate::animator::JointRef;
 use crate::crowd::InstanceId;
-use crate::crowd::producers::gpu_places::GpuPlaces;
+use crate::crowd::instances::gpu_attachments::GpuAttachments;
 use crate::error::{Error, Result};
 use crate::gpu::layout::GpuAttachment;
 use crate::skeleton::Socket;
@@ -46,10 +46,10 @@ impl<'a> Attachment<JointRef<'a>> {
 /// No instance.
 const NO_INSTANCE: u32 = u32::MAX;
 
-/// No slot of [`GpuPlaces`].
+/// No slot of [`GpuAttachments`].
 const NO_SLOT: u32 = u32::MAX;
 
-/// The links of an instance. Others are named by table index.
+/// The links of an instance. OtherAnimators are named by table index.
 #[derive(Debug, Clone, Copy)]
 struct Node {
     attachment: Option<Attachment>,
@@ -59,14 +59,14 @@ struct Node {
     next: u32,
     /// The number of its ancestors, up to one that is not attached.
     depth: u32,
-    /// Its slot in [`GpuPlaces`], if the GPU places it.
+    /// Its slot in [`GpuAttachments`], if the GPU places it.
     slot: u32,
     /// True if an ancestor was teleported, so that motion vectors leave the change out.
     jumps: bool,
     /// True if `order` has it.
     ordered: bool,
-    /// True if `open` has it.
-    is_open: bool,
+    /// True if `queue` has it.
+    is_queued: bool,
     /// True if `noted` has it.
     is_noted: bool,
     /// True if something other than its transform changed, which children that the GPU places have
@@ -87,7 +87,7 @@ impl Node {
         slot: NO_SLOT,
         jumps: false,
         ordered: false,
-        is_open: false,
+        is_queued: false,
         is_noted: false,
         notes_all: false,
         is_moving: false,
@@ -106,14 +106,14 @@ pub(in crate::crowd) struct Attachments {
     stale: bool,
     /// Depths and table indices of the attached instances that have to be moved, the least depth
     /// first.
-    open: BinaryHeap<Reverse<(u32, u32)>>,
+    queue: BinaryHeap<Reverse<(u32, u32)>>,
     /// Instances whose children have to be moved.
     noted: Vec<u32>,
     /// Instances that the CPU places in each frame, because the GPU poses what they are attached
     /// to, and some that it no longer does.
     moving: Vec<u32>,
     /// The attached instances that the GPU places.
-    pub(in crate::crowd) gpu_places: GpuPlaces,
+    pub(in crate::crowd) gpu: GpuAttachments,
 }
 
 impl Attachments {
@@ -194,8 +194,8 @@ impl Attachments {
         if self.nodes.len() <= last {
             self.nodes.resize(last + 1, Node::NEW);
             // Frames allocate nothing.
-            self.open
-                .reserve(self.nodes.len().saturating_sub(self.open.len()));
+            self.queue
+                .reserve(self.nodes.len().saturating_sub(self.queue.len()));
             for list in [&mut self.noted, &mut self.moving] {
                 list.reserve(self.nodes.len().saturating_sub(list.len()));
             }
@@ -248,7 +248,7 @@ impl Attachments {
     /// The level of an instance that the GPU places, or 0.
     pub(in crate::crowd) fn level(&self, index: u32) -> u32 {
         let slot = self.node(index).map_or(NO_SLOT, |node| node.slot);
-        self.gpu_places.level(slot)
+        self.gpu.level(slot)
     }
 
     /// Lets the GPU place an instance from now on. Returns false if there is no space for more.
@@ -257,17 +257,17 @@ impl Attachments {
             return false;
         };
         if node.slot == NO_SLOT {
-            let Some(slot) = self.gpu_places.take() else {
+            let Some(slot) = self.gpu.take() else {
                 return false;
             };
             node.slot = slot;
             self.note(index);
         }
         let slot = self.node(index).map_or(NO_SLOT, |node| node.slot);
-        if self.gpu_places.level(slot) != record.level {
+        if self.gpu.level(slot) != record.level {
             self.note(index);
         }
-        self.gpu_places.put(slot, record);
+        self.gpu.put(slot, record);
         true
     }
 
@@ -279,13 +279,13 @@ impl Attachments {
         let slot = core::mem::replace(&mut node.slot, NO_SLOT);
         if slot != NO_SLOT {
             node.left_gpu = true;
-            self.gpu_places.free(slot);
+            self.gpu.free(slot);
             self.note(index);
         }
     }
 
     /// Returns true if the GPU placed an instance since the last call.
-    pub(in crate::crowd) fn take_left(&mut self, index: u32) -> bool {
+    pub(in crate::crowd) fn take_left_gpu(&mut self, index: u32) -> bool {
         let node = self.nodes.get_mut(index as usize);
         node.is_some_and(|node| core::mem::take(&mut node.left_gpu))
     }
@@ -299,23 +299,23 @@ impl Attachments {
         }
     }
 
-    /// Opens the instances that the CPU places in each frame.
-    pub(in crate::crowd) fn open_moving(&mut self) {
+    /// Queues the instances that the CPU places in each frame.
+    pub(in crate::crowd) fn queue_moving(&mut self) {
         while let Some(index) = self.moving.pop() {
             if let Some(node) = self.nodes.get_mut(index as usize) {
                 node.is_moving = false;
             }
-            self.open(index);
+            self.queue_update(index);
         }
     }
 
-    /// Opens an instance if it is attached.
-    pub(in crate::crowd) fn open(&mut self, index: u32) {
+    /// Queues an instance to be moved, if it is attached.
+    pub(in crate::crowd) fn queue_update(&mut self, index: u32) {
         if let Some(node) = self.nodes.get_mut(index as usize)
             && node.attachment.is_some()
-            && !core::mem::replace(&mut node.is_open, true)
+            && !core::mem::replace(&mut node.is_queued, true)
         {
-            self.open.push(Reverse((node.depth, index)));
+            self.queue.push(Reverse((node.depth, index)));
         }
     }
 
@@ -338,38 +338,37 @@ impl Attachments {
         }
     }
 
-    /// Opens the children of every instance that was noted.
-    pub(in crate::crowd) fn open_noted(&mut self) {
+    /// Queues the children of every instance that was noted.
+    pub(in crate::crowd) fn queue_noted(&mut self) {
         while let Some(parent) = self.noted.pop() {
             let mut all = false;
             if let Some(node) = self.nodes.get_mut(parent as usize) {
                 node.is_noted = false;
                 all = core::mem::take(&mut node.notes_all);
             }
-            self.open_children(parent, all);
+            self.queue_children(parent, all);
         }
     }
 
-    /// Notes that the children of an instance have to be moved: all of them, or those that the CPU
-    /// places.
-    pub(in crate::crowd) fn open_children(&mut self, parent: u32, all: bool) {
+    /// Queues the children of an instance: all of them, or those that the CPU places.
+    pub(in crate::crowd) fn queue_children(&mut self, parent: u32, all: bool) {
         let mut next = self
             .node(parent)
             .map_or(NO_INSTANCE, |node| node.first_child);
         while let Some(node) = self.nodes.get_mut(next as usize) {
-            let opens = all || node.slot == NO_SLOT;
-            if opens && !core::mem::replace(&mut node.is_open, true) {
-                self.open.push(Reverse((node.depth, next)));
+            let queues = all || node.slot == NO_SLOT;
+            if queues && !core::mem::replace(&mut node.is_queued, true) {
+                self.queue.push(Reverse((node.depth, next)));
             }
             next = node.next;
         }
     }
 
     /// Takes the next attached instance that has to be moved: parents before their children.
-    pub(in crate::crowd) fn take_open(&mut self) -> Option<u32> {
-        let Reverse((_, index)) = self.open.pop()?;
+    pub(in crate::crowd) fn take_queued(&mut self) -> Option<u32> {
+        let Reverse((_, index)) = self.queue.pop()?;
         if let Some(node) = self.nodes.get_mut(index as usize) {
-            node.is_open = false;
+            node.is_queued = false;
         }
         Some(index)
     }
@@ -435,7 +434,7 @@ impl Attachments {
 /// An attachment in a snapshot.
 #[derive(Debug, Clone, Copy)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub(in crate::crowd) struct Tie {
+pub(in crate::crowd) struct SavedAttachment {
     /// Table index of the attached instance.
     pub(in crate::crowd) child: u32,
     pub(in crate::crowd) attachment: Attachment,
@@ -446,7 +445,7 @@ pub(in crate::crowd) struct Tie {
 impl Attachments {
     /// Copies all attachments. Those of a parent come before those of its children, and the order
     /// is such that [`Self::restore`] lists children as they are listed now.
-    pub(in crate::crowd) fn save(&self, to: &mut Vec<Tie>) {
+    pub(in crate::crowd) fn save(&self, to: &mut Vec<SavedAttachment>) {
         to.clear();
         let mut done = 0;
         for root in 0..self.nodes.len() as u32 {
@@ -461,31 +460,31 @@ impl Attachments {
                         attachment, jumps, ..
                     } = *self.node(child)?;
                     let attachment = attachment?;
-                    Some(Tie {
+                    Some(SavedAttachment {
                         child,
                         attachment,
                         jumps,
                     })
                 }));
                 to.get_mut(first..).unwrap_or_default().reverse();
-                parent = to.get(done).map(|tie| tie.child);
+                parent = to.get(done).map(|saved| saved.child);
                 done += usize::from(parent.is_some());
             }
         }
     }
 
     /// Replaces all attachments. The caller has checked that they form trees.
-    pub(in crate::crowd) fn restore(&mut self, ties: &[Tie]) {
+    pub(in crate::crowd) fn restore(&mut self, saved: &[SavedAttachment]) {
         self.nodes.clear();
         self.order.clear();
-        self.open.clear();
+        self.queue.clear();
         self.noted.clear();
         self.moving.clear();
-        self.gpu_places.clear();
-        for tie in ties {
-            self.link(tie.child, tie.attachment);
-            if let Some(node) = self.nodes.get_mut(tie.child as usize) {
-                node.jumps = tie.jumps;
+        self.gpu.clear();
+        for saved in saved {
+            self.link(saved.child, saved.attachment);
+            if let Some(node) = self.nodes.get_mut(saved.child as usize) {
+                node.jumps = saved.jumps;
             }
         }
     }

@@ -87,7 +87,7 @@ pub(in crate::crowd) struct InstanceState {
     pub(in crate::crowd) dirty: bool,
     /// True until its record is uploaded for the first time.
     pub(in crate::crowd) is_new: bool,
-    /// `is_new` before the last [`settle`](super::table::Instances::settle).
+    /// `is_new` before the last [`mark_uploaded`](super::table::Instances::mark_uploaded).
     pub(in crate::crowd) was_new: bool,
     pub(in crate::crowd) flipped: bool,
     pub(in crate::crowd) skin: SkinningStage,

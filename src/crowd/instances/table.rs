@@ -23,7 +23,7 @@ pub(in crate::crowd) struct Instances {
     kinds: Vec<Kind>,
     free_indices: Vec<u32>,
     changed: Vec<u32>,
-    /// The changes that the last [`Self::settle`] took.
+    /// The changes that the last [`Self::mark_uploaded`] took.
     settled: Vec<u32>,
     capacity: Capacity,
     /// Rows of the palette ring, the same in every frame in flight.
@@ -142,7 +142,7 @@ impl Instances {
         }
     }
 
-    /// The table indices of the records that changed since [`Self::settle`].
+    /// The table indices of the records that changed since [`Self::mark_uploaded`].
     ///
     /// It may contain dead instances. Uploading their records is harmless.
     pub(in crate::crowd) fn changed(&self) -> &[u32] {
@@ -150,7 +150,7 @@ impl Instances {
     }
 
     /// Clears the list of changes after they were recorded.
-    pub(in crate::crowd) fn settle(&mut self) {
+    pub(in crate::crowd) fn mark_uploaded(&mut self) {
         self.uploaded = self.states.len();
         self.most_uploaded = self.most_uploaded.max(self.uploaded);
         self.settled.clear();
@@ -200,7 +200,7 @@ impl Instances {
     }
 
     /// Marks the settled changes as changed again, because they never reached the GPU.
-    pub(in crate::crowd) fn unsettle(&mut self) {
+    pub(in crate::crowd) fn mark_lost(&mut self) {
         for index in core::mem::take(&mut self.settled) {
             self.touch(index);
             if let Some(instance) = self.states.get_mut(index as usize) {
@@ -364,7 +364,7 @@ impl Instances {
     }
 
     /// Writes where the GPU places an instance, which is no change.
-    pub(in crate::crowd) fn place_quietly(&mut self, index: u32, world_from_model: &Affine3A) {
+    pub(in crate::crowd) fn set_gpu_world(&mut self, index: u32, world_from_model: &Affine3A) {
         if let Some(instance) = self.states.get_mut(index as usize) {
             instance.record.world_from_model = Mat3x4::from_affine(world_from_model);
         }

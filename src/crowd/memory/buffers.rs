@@ -181,7 +181,7 @@ impl Sections {
     /// The number of bytes of each section that shaders read. Vertices that the CPU deformed, play
     /// records, and what the work buffer is patched with, are not among them: they are copied from
     /// where they were written.
-    pub(in crate::crowd) fn written(&self, bytes: &Written) -> [(Section, u64); SECTIONS] {
+    pub(in crate::crowd) fn written(&self, bytes: &SectionBytes) -> [(Section, u64); SECTIONS] {
         [
             (self.views, bytes.views),
             (self.visible, bytes.visible),
@@ -198,7 +198,7 @@ impl Sections {
 
 /// Bytes written into each section of the record ring.
 #[derive(Debug, Clone, Copy, Default)]
-pub(in crate::crowd) struct Written {
+pub(in crate::crowd) struct SectionBytes {
     /// From the first view to the end of the last one.
     pub(in crate::crowd) views: u64,
     /// The part of `views` that was not written.
@@ -216,7 +216,7 @@ pub(in crate::crowd) struct Written {
     pub(in crate::crowd) plays: u64,
 }
 
-impl Written {
+impl SectionBytes {
     pub(in crate::crowd) fn total(&self) -> u64 {
         self.views - self.view_gaps
             + self.visible
@@ -260,7 +260,7 @@ pub(in crate::crowd) struct FrameBuffers {
 
 /// The passes that write the buffers.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::crowd) struct Writers<'a> {
+pub(in crate::crowd) struct BufferUsers<'a> {
     pub(in crate::crowd) scatter: &'a ScatterPass,
     /// With the capacity of the work buffer, if the GPU culls.
     pub(in crate::crowd) cull: Option<(&'a CullPass, WorkCapacity)>,
@@ -293,7 +293,7 @@ impl FrameBuffers {
     pub(in crate::crowd) fn new(
         device: &Device,
         allocator: &mut dyn MemoryAllocator,
-        writers: Writers<'_>,
+        writers: BufferUsers<'_>,
         desc: &CrowdDesc,
     ) -> Result<Self> {
         let mut buffers = Self::null();
@@ -311,7 +311,7 @@ impl FrameBuffers {
         &mut self,
         device: &Device,
         allocator: &mut dyn MemoryAllocator,
-        writers: Writers<'_>,
+        writers: BufferUsers<'_>,
         desc: &CrowdDesc,
     ) -> Result<()> {
         let palettes = PaletteRingDesc {

@@ -1,8 +1,8 @@
 //! The retire queue: keeps replaced objects until no frame in flight can use them.
 
 use crate::crowd::memory::buffers::FrameBuffers;
-use crate::crowd::memory::grown::Grown;
 use crate::crowd::memory::history_buffer::HistoryBuffer;
+use crate::crowd::memory::pending_growth::PendingGrowth;
 use crate::crowd::producers::shared_poses::SharedPoses;
 use crate::gpu::{AnimationTables, Device, MemoryAllocator, Object, SkinnedMesh, Upload};
 use crate::pass::draw::DrawPass;
@@ -20,8 +20,8 @@ pub(in crate::crowd) enum Retired {
     Pass(Box<DrawPass>),
     Shadow(BoundShadow),
     History(HistoryBuffer),
-    Grown(Box<Grown>),
-    /// The upload of the character of this load.
+    Growth(Box<PendingGrowth>),
+    /// The upload of the character of this serial.
     Upload(u32, Upload),
 }
 
@@ -42,7 +42,7 @@ impl Retired {
                 Self::Pass(pass) => pass.destroy(device),
                 Self::Shadow(bound) => bound.destroy(device),
                 Self::History(buffer) => buffer.destroy(device, allocator),
-                Self::Grown(grown) => grown.destroy(device, allocator),
+                Self::Growth(grown) => grown.destroy(device, allocator),
                 Self::Upload(_, upload) => upload.free(device, allocator),
             }
         }
@@ -84,7 +84,7 @@ impl RetireQueue {
         self.retired.push((self.frame, retired));
     }
 
-    /// Takes back the uploads retired in this frame for whose character's load `wanted` returns
+    /// Takes back the uploads retired in this frame for whose character's serial `wanted` returns
     /// true.
     pub(in crate::crowd) fn restore_uploads(
         &mut self,
@@ -92,12 +92,12 @@ impl RetireQueue {
     ) -> Vec<(u32, Upload)> {
         let frame = self.frame;
         let ours = |item: &mut (u64, Retired)| {
-            item.0 == frame && matches!(item.1, Retired::Upload(load, _) if wanted(load))
+            item.0 == frame && matches!(item.1, Retired::Upload(serial, _) if wanted(serial))
         };
         let found = self.retired.extract_if(.., ours);
         found
             .filter_map(|(_, retired)| match retired {
-                Retired::Upload(load, upload) => Some((load, upload)),
+                Retired::Upload(serial, upload) => Some((serial, upload)),
                 _ => None,
             })
             .collect()
@@ -112,9 +112,9 @@ impl RetireQueue {
     }
 
     /// Takes back the buffers before growth retired in this frame, if any.
-    pub(in crate::crowd) fn restore_grown(&mut self) -> Option<Box<Grown>> {
-        match self.restore(|retired| matches!(retired, Retired::Grown(_)))? {
-            Retired::Grown(grown) => Some(grown),
+    pub(in crate::crowd) fn restore_grown(&mut self) -> Option<Box<PendingGrowth>> {
+        match self.restore(|retired| matches!(retired, Retired::Growth(_)))? {
+            Retired::Growth(grown) => Some(grown),
             _ => None,
         }
     }

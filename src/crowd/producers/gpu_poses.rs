@@ -4,7 +4,7 @@ use crate::crowd::Capacity;
 use crate::crowd::memory::range_allocator::RangeAllocator;
 use crate::gpu::animation::MAX_PLAYS;
 use crate::gpu::layout::GpuActor;
-use crate::gpu::{CpuReason, GpuPlay, Producer};
+use crate::gpu::{CpuReason, GpuPlay, PosedBy};
 use crate::grow::reserve_all;
 use core::ops::Range;
 
@@ -38,7 +38,7 @@ struct Played {
     bits: u16,
     /// The number of its records, and above four bits, the length of the range from the first on.
     records: u8,
-    producer: Producer,
+    posed_by: PosedBy,
 }
 
 impl Played {
@@ -46,7 +46,7 @@ impl Played {
         first: 0,
         bits: 0,
         records: 0,
-        producer: Producer::Cpu(CpuReason::Chosen),
+        posed_by: PosedBy::Cpu(CpuReason::Chosen),
     };
 
     /// [`Self::bits`]: the GPU deforms its vertices before they are drawn. The sign of an error is
@@ -173,8 +173,8 @@ impl GpuPoses {
     }
 
     /// The processor that poses an instance, as the last prepared frame knew it.
-    pub(in crate::crowd) fn producer(&self, index: u32) -> Producer {
-        self.at(index).producer
+    pub(in crate::crowd) fn posed_by(&self, index: u32) -> PosedBy {
+        self.at(index).posed_by
     }
 
     fn at(&self, index: u32) -> Played {
@@ -184,7 +184,7 @@ impl GpuPoses {
 
     /// True if the GPU poses an instance.
     pub(in crate::crowd) fn poses(&self, index: u32) -> bool {
-        self.producer(index) == Producer::Gpu
+        self.posed_by(index) == PosedBy::Gpu
     }
 
     /// True if the GPU poses any instance.
@@ -207,7 +207,7 @@ impl GpuPoses {
     /// them. `None` if the CPU poses it.
     pub(in crate::crowd) fn plays(&self, index: u32, count_bits: u32) -> Option<u32> {
         let played = self.at(index);
-        (played.producer == Producer::Gpu).then_some(played.first << count_bits | played.count())
+        (played.posed_by == PosedBy::Gpu).then_some(played.first << count_bits | played.count())
     }
 
     /// Sets the error in metres with which shared poses stand in for what an instance plays, if
@@ -291,11 +291,11 @@ impl GpuPoses {
             self.ranges.free(before.first, before.length());
         }
         (now.first, now.records) = (first, (length << 4) as u8 | count as u8);
-        now.producer = Producer::Gpu;
+        now.posed_by = PosedBy::Gpu;
         self.copy(start as u32..self.upload.len() as u32, first);
         self.set(character, index, now);
-        let same = (before.producer, before.first, before.records)
-            == (Producer::Gpu, now.first, now.records);
+        let same = (before.posed_by, before.first, before.records)
+            == (PosedBy::Gpu, now.first, now.records);
         Ok(!same)
     }
 
@@ -323,11 +323,11 @@ impl GpuPoses {
         let before = self.at(index);
         self.ranges.free(before.first, before.length());
         let now = Played {
-            producer: Producer::Cpu(why),
+            posed_by: PosedBy::Cpu(why),
             ..Played::NONE
         };
         self.set(character, index, now);
-        before.producer == Producer::Gpu
+        before.posed_by == PosedBy::Gpu
     }
 
     fn set(&mut self, character: u32, index: u32, now: Played) {
@@ -338,7 +338,7 @@ impl GpuPoses {
         if let Some(count) = self.skinned_of.get_mut(character as usize) {
             *count = *count + u32::from(now.skinned()) - u32::from(before.skinned());
         }
-        let [before, now] = [before, now].map(|of| u32::from(of.producer == Producer::Gpu));
+        let [before, now] = [before, now].map(|of| u32::from(of.posed_by == PosedBy::Gpu));
         self.all = self.all + now - before;
         if let Some(count) = self.of_character.get_mut(character as usize) {
             *count = *count + now - before;

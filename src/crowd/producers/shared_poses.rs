@@ -186,13 +186,13 @@ impl SharedPoses {
     }
 
     /// Notes that a frame has recorded what was wanted.
-    pub(in crate::crowd) fn settle(&mut self) {
+    pub(in crate::crowd) fn mark_uploaded(&mut self) {
         self.recorded.clear();
         core::mem::swap(&mut self.wanted, &mut self.recorded);
     }
 
     /// Notes that the frame recorded last is never submitted.
-    pub(in crate::crowd) fn undo(&mut self) {
+    pub(in crate::crowd) fn mark_lost(&mut self) {
         self.wanted.append(&mut self.recorded);
     }
 

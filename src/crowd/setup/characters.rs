@@ -59,10 +59,10 @@ impl Crowd {
         animator.update(self.time_s)?;
         let (loaded, upload) = self.load(allocator, character, desc, false)?;
         animator.expect_fit(Arc::clone(&loaded.rig), loaded.mesh.format());
-        let (load, kind) = (loaded.load, loaded.kind());
+        let (serial, kind) = (loaded.serial, loaded.kind());
         let id = self.scene.characters.add(loaded);
         self.scene.instances.set_kind(id.0, kind);
-        self.memory.uploads.push((load, upload));
+        self.memory.uploads.push((serial, upload));
         self.animators.push(Some(animator));
         // Allocate now, so that recording a frame allocates nothing.
         self.reserve_frame_memory(character);
@@ -78,12 +78,12 @@ impl Crowd {
         desc: &CharacterDesc,
         deforms: bool,
     ) -> Result<(LoadedCharacter, Upload)> {
-        let load = self.scene.characters.next_load();
+        let serial = self.scene.characters.next_serial();
         let device = &self.device;
         let layout = &self.pipelines.set_layout;
         let buffers = (layout, &self.memory.buffers);
         let (mut loaded, mut upload) =
-            LoadedCharacter::new(device, allocator, buffers, (character, load), desc)?;
+            LoadedCharacter::new(device, allocator, buffers, (character, serial), desc)?;
         loaded.deforms = deforms;
         loaded.reads.starts = self.reads_starts(loaded.is_blended());
         if let Err(why) = self.complete(allocator, (character, &mut loaded), &mut upload) {
@@ -154,8 +154,8 @@ impl Crowd {
             .scene
             .characters
             .len()
-            .saturating_sub(self.frame.listed.len());
-        self.frame.listed.reserve(listed);
+            .saturating_sub(self.frame.skin_batches.len());
+        self.frame.skin_batches.reserve(listed);
     }
 
     /// Removes a character that has no instances.
@@ -188,8 +188,8 @@ impl Crowd {
             ..
         } = &mut self.memory;
         // A pending upload must not be recorded any more: its targets would be destroyed by then.
-        for (load, upload) in uploads.extract_if(.., |(load, _)| *load == character.load) {
-            retire_queue.retire(Retired::Upload(load, upload));
+        for (serial, upload) in uploads.extract_if(.., |(serial, _)| *serial == character.serial) {
+            retire_queue.retire(Retired::Upload(serial, upload));
         }
         retire_queue.retire(Retired::Pool(character.pool));
         retire_queue.retire(Retired::Mesh(character.mesh));

@@ -4,8 +4,8 @@ use crate::crowd::characters::LoadedCharacter;
 use crate::crowd::crowd::Crowd;
 use crate::crowd::desc::check_desc;
 use crate::crowd::memory::buffers::FrameBuffers;
-use crate::crowd::memory::grown::Grown;
 use crate::crowd::memory::history_buffer::HistoryBuffer;
+use crate::crowd::memory::pending_growth::PendingGrowth;
 use crate::crowd::memory::retire::Retired;
 use crate::crowd::memory::work::{GrownCounts, WorkCapacity};
 use crate::crowd::{Capacity, CharacterId, CrowdDesc, SkinningStage};
@@ -105,7 +105,7 @@ impl Crowd {
         let holds = counts.records > 0 || replaced.work.is_some();
         let uploaded = holds && self.scene.visibility.prepared_in() > 0;
         if uploaded && self.memory.grown.is_none() {
-            self.memory.grown = Some(Grown::take(&mut replaced, counts).into());
+            self.memory.grown = Some(PendingGrowth::take(&mut replaced, counts).into());
         }
         retire_queue.retire(Retired::Buffers(replaced.into()));
         for (character, (pool, sets)) in self.scene.characters.iter_mut().zip(sets) {
@@ -128,7 +128,7 @@ impl Crowd {
             .views
             .reserve((wanted.views as usize).saturating_sub(self.frame.views.len()));
         self.scene.instances.grow(&wanted);
-        self.scene.animated.reserve(wanted.instances as usize);
+        self.scene.pose_scratch.reserve(wanted.instances as usize);
         if let Some(poses) = &mut self.scene.gpu_poses {
             poses.grow(&wanted);
         }

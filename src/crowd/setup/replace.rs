@@ -109,7 +109,7 @@ impl Crowd {
             }
         })?;
         animator.expect_fit(Arc::clone(&loaded.rig), loaded.mesh.format());
-        let load = loaded.load;
+        let serial = loaded.serial;
         let Some(old) = self.scene.characters.replace(id, loaded) else {
             return Ok(Vec::new());
         };
@@ -127,10 +127,10 @@ impl Crowd {
                 poses.leave((id.0, *member), CpuReason::Chosen);
             }
         }
-        scene.animated.forget();
+        scene.pose_scratch.forget();
         scene.reserve_deformed();
         self.retire(old);
-        self.memory.uploads.push((load, upload));
+        self.memory.uploads.push((serial, upload));
         self.reserve_frame_memory(character);
         Ok(misfits.list())
     }

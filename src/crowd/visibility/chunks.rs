@@ -190,7 +190,7 @@ impl Chunks {
     }
 
     /// Notes that everything was uploaded.
-    pub(in crate::crowd) fn settle(&mut self, characters: &mut Characters) {
+    pub(in crate::crowd) fn mark_uploaded(&mut self, characters: &mut Characters) {
         self.cleared.clear();
         for chunk in &self.left {
             if let Some(is_left) = self.is_left.get_mut(*chunk as usize) {
@@ -205,12 +205,12 @@ impl Chunks {
             .iter_mut()
             .filter_map(|character| character.slot.as_mut())
         {
-            slot.settle();
+            slot.mark_uploaded();
         }
     }
 
     /// Notes that what the last frame uploaded never arrived.
-    pub(in crate::crowd) fn undo(&mut self, characters: &mut Characters) {
+    pub(in crate::crowd) fn mark_lost(&mut self, characters: &mut Characters) {
         let cleared = core::mem::take(&mut self.cleared);
         self.leave(cleared.iter().copied());
         self.cleared = cleared;

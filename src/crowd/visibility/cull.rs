@@ -40,14 +40,14 @@ pub(in crate::crowd) struct Spheres {
 
 /// A bounding sphere in world space.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::crowd) struct Placed {
+pub(in crate::crowd) struct WorldSphere {
     pub(in crate::crowd) center: Vec3,
     pub(in crate::crowd) radius: f32,
     /// The largest scale from character to world space.
     pub(in crate::crowd) scale: f32,
 }
 
-impl Placed {
+impl WorldSphere {
     /// A sphere in character space under an instance's transform, as by [`Sphere::transformed`],
     /// but in 32 bits and with wider margins.
     pub(in crate::crowd) fn new(sphere: &Sphere, world_from_model: &Affine3A) -> Self {
@@ -87,15 +87,15 @@ impl Spheres {
     }
 
     /// Returns true if that changed it.
-    pub(in crate::crowd) fn set(&mut self, index: u32, placed: &Placed) -> bool {
+    pub(in crate::crowd) fn set(&mut self, index: u32, sphere: &WorldSphere) -> bool {
         let index = index as usize;
         let mut changed = false;
         let values = [
-            placed.center.x,
-            placed.center.y,
-            placed.center.z,
-            placed.radius,
-            placed.scale,
+            sphere.center.x,
+            sphere.center.y,
+            sphere.center.z,
+            sphere.radius,
+            sphere.scale,
         ];
         for (list, value) in self.lists().into_iter().zip(values) {
             if list.len() <= index {
@@ -108,9 +108,9 @@ impl Spheres {
         changed
     }
 
-    pub(in crate::crowd) fn get(&self, index: u32) -> Placed {
+    pub(in crate::crowd) fn get(&self, index: u32) -> WorldSphere {
         let of = |list: &[f32]| list.get(index as usize).copied().unwrap_or(0.0);
-        Placed {
+        WorldSphere {
             center: Vec3::new(of(&self.x), of(&self.y), of(&self.z)),
             radius: of(&self.radius),
             scale: of(&self.scale),
@@ -136,9 +136,9 @@ impl Spheres {
             return inside;
         }
         super::bits::bits(inside).fold(inside, |seen, at| {
-            let placed = self.get(start + at as u32);
-            let squared = test.distance_squared(placed.center);
-            seen & !(u64::from(test.is_too_small(&placed, squared)) << at)
+            let sphere = self.get(start + at as u32);
+            let squared = test.distance_squared(sphere.center);
+            seen & !(u64::from(test.is_too_small(&sphere, squared)) << at)
         })
     }
 
@@ -285,26 +285,26 @@ impl ViewTest {
     }
 
     /// True if an eye has a sphere inside all planes, and not too small.
-    pub(in crate::crowd) fn shows(&self, placed: &Placed) -> bool {
-        self.eyes().any(|eye| eye.shows(placed))
+    pub(in crate::crowd) fn shows(&self, sphere: &WorldSphere) -> bool {
+        self.eyes().any(|eye| eye.shows(sphere))
     }
 
     /// True if all eyes allow a shared pose with this error in metres in place of an instance's
     /// own.
-    pub(in crate::crowd) fn may_share(&self, placed: &Placed, error_m: f32) -> bool {
-        self.eyes().all(|eye| eye.may_share(placed, error_m))
+    pub(in crate::crowd) fn may_share(&self, sphere: &WorldSphere, error_m: f32) -> bool {
+        self.eyes().all(|eye| eye.may_share(sphere, error_m))
     }
 
     /// Finds the level of an instance that lies inside: the finest that an eye needs which has it
     /// inside. `errors` are those of its character's levels in metres, ascending from 0, and `last`
     /// is the level that it had in this view.
-    pub(in crate::crowd) fn find(&self, placed: &Placed, errors: &[f32], last: u8) -> Found {
+    pub(in crate::crowd) fn find(&self, sphere: &WorldSphere, errors: &[f32], last: u8) -> Found {
         let mut more = self.more.iter().flatten().peekable();
         if more.peek().is_none() {
-            return self.first.find(placed, errors, last);
+            return self.first.find(sphere, errors, last);
         }
-        let inside = self.eyes().filter(|eye| !eye.leaves_out(placed));
-        let levels = inside.filter_map(|eye| match eye.find(placed, errors, last) {
+        let inside = self.eyes().filter(|eye| !eye.leaves_out(sphere));
+        let levels = inside.filter_map(|eye| match eye.find(sphere, errors, last) {
             Found::Level(level) => Some(level),
             Found::TooSmall => None,
         });
@@ -391,13 +391,13 @@ impl EyeTest {
     }
 
     /// True if a sphere lies outside of a plane.
-    fn leaves_out(&self, placed: &Placed) -> bool {
-        let leaves_out = |plane: &Plane| plane.leaves_out(placed.center, placed.radius);
+    fn leaves_out(&self, sphere: &WorldSphere) -> bool {
+        let leaves_out = |plane: &Plane| plane.leaves_out(sphere.center, sphere.radius);
         self.planes.iter().any(leaves_out)
     }
 
-    fn shows(&self, placed: &Placed) -> bool {
-        !self.leaves_out(placed) && !self.is_too_small(placed, self.distance_squared(placed.center))
+    fn shows(&self, sphere: &WorldSphere) -> bool {
+        !self.leaves_out(sphere) && !self.is_too_small(sphere, self.distance_squared(sphere.center))
     }
 
     fn widened(&self) -> Self {
@@ -439,15 +439,15 @@ impl EyeTest {
     }
 
     /// True if a shared pose with this error in metres may stand in for that of an instance.
-    fn may_share(&self, placed: &Placed, error_m: f32) -> bool {
-        let near = if self.perspective { placed.radius } else { 0.0 };
-        let reach = self.per_pose * (placed.scale * error_m) + near;
-        let squared = self.distance_squared(placed.center);
+    fn may_share(&self, sphere: &WorldSphere, error_m: f32) -> bool {
+        let near = if self.perspective { sphere.radius } else { 0.0 };
+        let reach = self.per_pose * (sphere.scale * error_m) + near;
+        let squared = self.distance_squared(sphere.center);
         self.per_pose > 0.0 && error_m > 0.0 && squared >= reach * reach
     }
 
-    fn is_too_small(&self, placed: &Placed, squared: f32) -> bool {
-        let size = placed.radius * self.least_size;
+    fn is_too_small(&self, sphere: &WorldSphere, squared: f32) -> bool {
+        let size = sphere.radius * self.least_size;
         self.coarse && squared > size * size
     }
 
@@ -462,28 +462,28 @@ impl EyeTest {
     }
 
     /// Finds the level of an instance that lies inside. See [`ViewTest::find`].
-    fn find(&self, placed: &Placed, errors: &[f32], last: u8) -> Found {
-        let squared = self.distance_squared(placed.center);
-        if self.is_too_small(placed, squared) {
+    fn find(&self, sphere: &WorldSphere, errors: &[f32], last: u8) -> Found {
+        let squared = self.distance_squared(sphere.center);
+        if self.is_too_small(sphere, squared) {
             return Found::TooSmall;
         }
-        Found::Level(self.level(placed, squared, errors, last))
+        Found::Level(self.level(sphere, squared, errors, last))
     }
 
     /// The coarsest level whose error is allowed at the sphere's near side.
-    fn level(&self, placed: &Placed, squared: f32, errors: &[f32], last: u8) -> u8 {
+    fn level(&self, sphere: &WorldSphere, squared: f32, errors: &[f32], last: u8) -> u8 {
         let coarsest = errors.len().clamp(1, MAX_LEVELS) as u8 - 1;
         if let Some(fixed) = self.fixed {
             return fixed.min(coarsest);
         }
-        let near = if self.perspective { placed.radius } else { 0.0 };
+        let near = if self.perspective { sphere.radius } else { 0.0 };
         let fits = |level: &u8| {
             let error = errors
                 .get(usize::from(*level))
                 .copied()
                 .unwrap_or(f32::INFINITY);
             let per_error = self.per_error[usize::from(*level > last)];
-            let reach = per_error * (placed.scale * error) + near;
+            let reach = per_error * (sphere.scale * error) + near;
             squared >= reach * reach
         };
         (1..=coarsest).rev().find(fits).unwrap_or(0)

@@ -2,8 +2,8 @@
 
 use super::bits::bits;
 use super::cull::{FACTOR, Found, ViewTest};
-use super::marks::{Candidates, HIDDEN, Visibility};
 use super::runs::Run;
+use super::{Candidates, HIDDEN, Visibility};
 use crate::crowd::ViewStats;
 use crate::crowd::characters::{Characters, LoadedCharacter};
 use crate::crowd::instances::table::Instances;

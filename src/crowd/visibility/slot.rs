@@ -48,7 +48,7 @@ impl Slot {
         self.is_new = true;
     }
 
-    pub(super) fn settle(&mut self) {
+    pub(super) fn mark_uploaded(&mut self) {
         self.was_changed = self.is_new || !self.changed.is_empty();
         self.is_new = false;
         for chunk in self.changed.drain(..) {

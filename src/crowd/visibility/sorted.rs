@@ -3,7 +3,7 @@
 use crate::crowd::characters::{Characters, LoadedCharacter};
 use crate::crowd::instances::table::Instances;
 use crate::crowd::view::View;
-use crate::crowd::visibility::marks::Visibility;
+use crate::crowd::visibility::Visibility;
 use crate::crowd::visibility::runs::{Run, runs_of};
 use crate::error::Result;
 use crate::gpu::limit;

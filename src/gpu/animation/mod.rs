@@ -35,9 +35,9 @@ pub(crate) const JOINT_CLASSES: [u32; 3] = [64, 128, 300];
 /// The most joints of a skeleton whose poses shaders compute.
 pub(crate) const MAX_JOINTS: u32 = JOINT_CLASSES[JOINT_CLASSES.len() - 1];
 
-/// The side that computes the poses of an actor.
+/// The processor that can compute the poses of an actor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Producer {
+pub enum PosedBy {
     /// Shaders can, see [`GpuPlay`].
     Gpu,
     /// Only the CPU can, for this reason.

@@ -1,7 +1,7 @@
 //! Play records of actors for shaders.
 
 use super::time::{part_of, ratio, words};
-use super::{CpuReason, GpuPlay, GpuTime, MAX_PLAYS, Producer};
+use super::{CpuReason, GpuPlay, GpuTime, MAX_PLAYS, PosedBy};
 use crate::animator::{ActorId, Animator, Clock, PlayRecord, Played};
 use crate::clip::Clip;
 use crate::error::Result;
@@ -24,14 +24,14 @@ impl Animator {
     ///
     /// ```
     /// use throng::animator::Animator;
-    /// use throng::gpu::{CpuReason, Producer};
+    /// use throng::gpu::{CpuReason, PosedBy};
     /// use throng::glam::Affine3A;
     ///
     /// let character = throng::builtin::mannequin()?.character;
     /// let mut animator = Animator::new(&character)?;
     /// let actor = animator.add("Walk")?;
     /// let mut plays = Vec::new();
-    /// assert_eq!(animator.gpu_plays(actor, 0.0, &mut plays)?, Producer::Gpu);
+    /// assert_eq!(animator.gpu_plays(actor, 0.0, &mut plays)?, PosedBy::Gpu);
     /// assert_eq!(plays.len(), 1);
     /// # Ok::<(), throng::Error>(())
     /// ```
@@ -44,7 +44,7 @@ impl Animator {
         actor: ActorId,
         epoch_s: f64,
         out: &mut Vec<GpuPlay>,
-    ) -> Result<Producer> {
+    ) -> Result<PosedBy> {
         let played = self.played(actor)?;
         let special = if played.has_targets {
             Some(CpuReason::InverseKinematics)
@@ -56,14 +56,14 @@ impl Animator {
             None
         };
         if let Some(reason) = special {
-            return Ok(Producer::Cpu(reason));
+            return Ok(PosedBy::Cpu(reason));
         }
         let start = out.len();
         match convert(&played, (self.now_s(), epoch_s), out) {
-            Ok(()) => Ok(Producer::Gpu),
+            Ok(()) => Ok(PosedBy::Gpu),
             Err(reason) => {
                 out.truncate(start);
-                Ok(Producer::Cpu(reason))
+                Ok(PosedBy::Cpu(reason))
             }
         }
     }

@@ -12,7 +12,7 @@ use runner::{Runner, Taken};
 use throng::animator::{ActorId, Animator, Play, ShowPose};
 use throng::character::{AdditiveDesc, AnimationDesc, Character, PoseReference};
 use throng::clip::Interpolation;
-use throng::gpu::{AnimationTables, CpuReason, GpuTime, Producer, Upload};
+use throng::gpu::{AnimationTables, CpuReason, GpuTime, PosedBy, Upload};
 use throng::ik::{TwoBone, TwoBoneTarget};
 use throng::import::{
     self, ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode, RawPrimitive,
@@ -326,10 +326,10 @@ fn skeletons_of_every_size() {
 }
 
 /// The side that poses an actor, and the number of its plays.
-fn producer(animator: &Animator, actor: ActorId) -> (Producer, usize) {
+fn posed_by(animator: &Animator, actor: ActorId) -> (PosedBy, usize) {
     let mut plays = Vec::new();
-    let producer = animator.gpu_plays(actor, 0.0, &mut plays).unwrap();
-    (producer, plays.len())
+    let posed_by = animator.gpu_plays(actor, 0.0, &mut plays).unwrap();
+    (posed_by, plays.len())
 }
 
 #[test]
@@ -340,38 +340,38 @@ fn only_the_cpu_poses_some_actors() {
     let [start, mid, end] = ["LeftUpperArm", "LeftLowerArm", "LeftHand"].map(joint);
     let arm = animator.add_solver(TwoBone::new(start, mid, end)).unwrap();
     let actor = animator.add("Walk").unwrap();
-    let on_gpu = (Producer::Gpu, 1);
-    let on_cpu = |reason| (Producer::Cpu(reason), 0);
-    assert_eq!(producer(&animator, actor), on_gpu);
+    let on_gpu = (PosedBy::Gpu, 1);
+    let on_cpu = |reason| (PosedBy::Cpu(reason), 0);
+    assert_eq!(posed_by(&animator, actor), on_gpu);
 
     let target = TwoBoneTarget::at(Vec3::new(0.3, 1.2, 0.4));
     let mut change = animator.actor_mut(actor).unwrap();
     change.set_target(arm, target, 0.0).unwrap();
     assert_eq!(
-        producer(&animator, actor),
+        posed_by(&animator, actor),
         on_cpu(CpuReason::InverseKinematics)
     );
     let mut change = animator.actor_mut(actor).unwrap();
     change.clear_target(arm, 0.0).unwrap();
-    assert_eq!(producer(&animator, actor), on_gpu);
+    assert_eq!(posed_by(&animator, actor), on_gpu);
 
     let mut change = animator.actor_mut(actor).unwrap();
     let rest = character.skeleton().rest_pose();
     change.show_pose(&rest, &ShowPose::default()).unwrap();
-    assert_eq!(producer(&animator, actor), on_cpu(CpuReason::OwnPose));
+    assert_eq!(posed_by(&animator, actor), on_cpu(CpuReason::OwnPose));
     let mut change = animator.actor_mut(actor).unwrap();
     change.play("Walk").unwrap();
-    assert_eq!(producer(&animator, actor), on_gpu);
+    assert_eq!(posed_by(&animator, actor), on_gpu);
 
     animator.update(1.0).unwrap();
     let mut change = animator.actor_mut(actor).unwrap();
     change.play(Play::new("Run").inertial_s(0.5)).unwrap();
     assert_eq!(
-        producer(&animator, actor),
+        posed_by(&animator, actor),
         on_cpu(CpuReason::Inertialisation)
     );
     animator.update(2.0).unwrap();
-    assert_eq!(producer(&animator, actor), on_gpu);
+    assert_eq!(posed_by(&animator, actor), on_gpu);
 
     for clip in 0..9 {
         let name = ["Idle", "Walk", "Run"][clip % 3];
@@ -379,15 +379,15 @@ fn only_the_cpu_poses_some_actors() {
         change.play(Play::new(name).fade_s(5.0)).unwrap();
         animator.update(2.0 + 0.1 * clip as f64).unwrap();
     }
-    assert_eq!(producer(&animator, actor), on_cpu(CpuReason::Plays));
+    assert_eq!(posed_by(&animator, actor), on_cpu(CpuReason::Plays));
     animator.update(20.0).unwrap();
-    assert_eq!(producer(&animator, actor), on_gpu);
+    assert_eq!(posed_by(&animator, actor), on_gpu);
 
     let mut plays = Vec::new();
     let far_s = -2_f64.powi(30);
     assert_eq!(
         animator.gpu_plays(actor, far_s, &mut plays).unwrap(),
-        Producer::Cpu(CpuReason::Range)
+        PosedBy::Cpu(CpuReason::Range)
     );
     animator.remove(actor).unwrap();
     assert!(matches!(

@@ -9,7 +9,7 @@ use throng::Error;
 use throng::animator::{ActorId, Animator};
 use throng::ash::vk;
 use throng::character::Character;
-use throng::gpu::{AnimationTables, CpuReason, Device, GpuPlay, GpuTime, Producer, Upload};
+use throng::gpu::{AnimationTables, CpuReason, Device, GpuPlay, GpuTime, PosedBy, Upload};
 use throng::gpu_allocator::MemoryLocation;
 use throng::palette::QuatOffset;
 use throng::standalone::{Buffer, BufferDesc};
@@ -39,12 +39,12 @@ impl Taken {
                 .gpu_plays(*actor, epoch_s, &mut taken.plays)
                 .unwrap()
             {
-                Producer::Gpu => {
+                PosedBy::Gpu => {
                     taken.actors.push(*actor);
                     let count = taken.plays.len() as u32 - first;
                     taken.ranges.push((first, count));
                 }
-                Producer::Cpu(reason) => taken.refused.push((*actor, reason)),
+                PosedBy::Cpu(reason) => taken.refused.push((*actor, reason)),
             }
         }
         taken

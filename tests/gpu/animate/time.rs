@@ -2,7 +2,7 @@
 
 use crate::reference::rng::Rng;
 use throng::animator::{Animator, Play};
-use throng::gpu::{GpuTime, Producer};
+use throng::gpu::{GpuTime, PosedBy};
 use throng::motion::LoopMode;
 
 /// Binary places of exact times. Speeds have 10, ticks 32, and durations are in `f32`.
@@ -55,8 +55,8 @@ fn clip_times_are_exact_at_any_age() {
         let taken_s = start_s + dyadic(0.0, 3.0, rng);
         animator.update(taken_s).unwrap();
         let mut plays = Vec::new();
-        let producer = animator.gpu_plays(actor, epoch_s, &mut plays).unwrap();
-        assert_eq!((producer, plays.len()), (Producer::Gpu, 1));
+        let posed_by = animator.gpu_plays(actor, epoch_s, &mut plays).unwrap();
+        assert_eq!((posed_by, plays.len()), (PosedBy::Gpu, 1));
         for age_s in [0.0, dyadic(0.0, 4.0, rng), dyadic(0.0, 9e4, rng), DAYS_30_S] {
             let now = GpuTime::new(taken_s + age_s, epoch_s);
             let now_s = now.seconds(epoch_s);

@@ -19,7 +19,7 @@ use throng::animator::{ActorId, Animator, IkSolver, Play};
 use throng::character::{AnimationDesc, Character, ClipDesc, EventDesc, RootMotionDesc};
 use throng::clip::Interpolation;
 use throng::glam::Vec3;
-use throng::gpu::{GpuInstance, Producer};
+use throng::gpu::{GpuInstance, PosedBy};
 use throng::ik::TwoBone;
 use throng::import::{ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys};
 use throng::palette::{
@@ -360,7 +360,7 @@ impl World {
                 } else {
                     kind.rest.clone()
                 };
-                let on_gpu = self.crowd.producer(member.id) == Ok(Producer::Gpu);
+                let on_gpu = self.crowd.posed_by(member.id) == Ok(PosedBy::Gpu);
                 assert!(
                     words[33..] == want || on_gpu && near(&words[33..], &want),
                     "kind {number}, {:?} at {}",

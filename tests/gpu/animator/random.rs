@@ -10,7 +10,7 @@ use throng::glam::Affine3A;
 use throng::ik::TwoBoneTarget;
 use throng::motion::{Ease, LoopMode};
 use throng::skeleton::Transform;
-use throng::{Id, Side};
+use throng::{Id, Processor};
 
 const FRAMES: usize = 120;
 const MOST: usize = 40;
@@ -312,7 +312,7 @@ fn a_crowd_shows_what_animators_do_in_every_format() {
         }
         println!("{}: {written} written, {shown} shown", setup.config.name);
         // The GPU poses most of them, if it can.
-        let least = if stages().animate == Side::Gpu {
+        let least = if stages().animate == Processor::Gpu {
             100
         } else {
             500

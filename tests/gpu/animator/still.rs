@@ -6,7 +6,7 @@ use crate::support::{SMALL, Setup, each, stages};
 use throng::animator::{Play, ShowPose};
 use throng::glam::Quat;
 use throng::skeleton::Transform;
-use throng::{Capacity, InstanceId, Side, Stages};
+use throng::{Capacity, InstanceId, Processor, Stages};
 
 /// For each character: one moving instance, four that stand, and one at rest.
 const STANDING: u32 = 4;
@@ -77,7 +77,7 @@ const ALL: [u32; 3] = [4 * (1 + STANDING); 3];
 fn settled(setup: &mut Setup, capacity: Capacity) -> (World, Cast) {
     // The figures are those of the CPU.
     let on_cpu = Stages {
-        animate: Side::Cpu,
+        animate: Processor::Cpu,
         ..stages()
     };
     let mut world = World::with(setup, on_cpu, capacity);

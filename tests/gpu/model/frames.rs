@@ -8,7 +8,7 @@ use crate::support::probe::{Output, Probe};
 use crate::support::{Setup, view};
 use std::collections::{BTreeMap, HashMap};
 use throng::glam::{Affine3A, Vec3};
-use throng::gpu::{GpuInstance, Producer};
+use throng::gpu::{GpuInstance, PosedBy};
 use throng::palette::{Mat3x4, WriteOnly};
 use throng::skeleton::Joint;
 use throng::{Crowd, Culling, Id, InstanceId, Stats, View};
@@ -172,8 +172,8 @@ impl Model {
     /// Counts who was posed on which side.
     fn note_sides(&mut self, crowd: &Crowd) {
         let on_gpu = |member: &Member| {
-            let producer = crowd.producer(member.id).unwrap();
-            (member.id, producer == Producer::Gpu)
+            let posed_by = crowd.posed_by(member.id).unwrap();
+            (member.id, posed_by == PosedBy::Gpu)
         };
         let now: HashMap<InstanceId, bool> = self.members.iter().map(on_gpu).collect();
         let changes = |(id, side): &(&InstanceId, &bool)| {

@@ -8,7 +8,7 @@ use crate::support::{Setup, each, stages, view};
 use std::iter::repeat_n;
 use throng::glam::{Affine3A, Quat, Vec2, Vec3};
 use throng::palette::SkinningMethod;
-use throng::{Capacity, Side, SkinningStage, Stages, View};
+use throng::{Capacity, Processor, SkinningStage, Stages, View};
 
 const MODES: [SkinningStage; 4] = [
     SkinningStage::Vertex,
@@ -122,12 +122,12 @@ fn whatever_happens_motion_is_what_the_model_says() {
     let mut seed = 40;
     let mut all = Seen::default();
     let on_gpu = Stages {
-        cull: Side::Gpu,
-        animate: Side::Gpu,
+        cull: Processor::Gpu,
+        animate: Processor::Gpu,
     };
     let cull_on_gpu = Stages {
-        cull: Side::Gpu,
-        animate: Side::Cpu,
+        cull: Processor::Gpu,
+        animate: Processor::Cpu,
     };
     each(|setup| {
         for stages in repeat_n([stages(), on_gpu, cull_on_gpu], 3).flatten() {

@@ -6,7 +6,7 @@ use crate::support::frames::EXTENT;
 use crate::support::{Setup, each, view};
 use throng::glam::{Affine3A, Quat, Vec2, Vec3};
 use throng::palette::SkinningMethod;
-use throng::{Capacity, Culling, Side, SkinningStage, Stages, View};
+use throng::{Capacity, Culling, Processor, SkinningStage, Stages, View};
 
 const METHODS: [SkinningMethod; 3] = [
     SkinningMethod::Linear,
@@ -110,7 +110,11 @@ fn what_is_animated_morphed_or_moved_moves_and_nothing_else_does() {
 #[test]
 fn a_face_whose_joints_stand_still_moves() {
     each(|setup| {
-        for sides in [[Side::Cpu; 2], [Side::Gpu, Side::Cpu], [Side::Gpu; 2]] {
+        for sides in [
+            [Processor::Cpu; 2],
+            [Processor::Gpu, Processor::Cpu],
+            [Processor::Gpu; 2],
+        ] {
             let [cull, animate] = sides;
             let characters = [(face(3), SkinningMethod::Linear)];
             let stages = Stages { cull, animate };

@@ -4,7 +4,7 @@ use super::events::{at, camera};
 use super::stage::{HISTORIES, World, dancer, moves, stands};
 use crate::support::{Setup, each, stages};
 use throng::palette::SkinningMethod;
-use throng::{Capacity, Side, Stages, View};
+use throng::{Capacity, Processor, Stages, View};
 
 const SWAY: Option<usize> = Some(0);
 
@@ -110,7 +110,7 @@ fn palettes_that_are_packed_again_are_no_motion() {
         };
         // The CPU poses: else, instances have no ranges of the ring between frames.
         let stages = Stages {
-            animate: Side::Cpu,
+            animate: Processor::Cpu,
             ..stages()
         };
         let mut world = World::with(setup, stages, capacity, &characters);

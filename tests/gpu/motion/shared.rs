@@ -5,7 +5,7 @@ use super::stage::{HISTORIES, World, dancer, moves, stands};
 use crate::reference::ribbon::ribbon;
 use crate::support::each;
 use throng::palette::SkinningMethod;
-use throng::{Side, Stages, View};
+use throng::{Processor, Stages, View};
 
 /// Instances go from poses of their own to shared ones and back, in a moving crowd. Each frame's
 /// motion is that between the poses that it and the frame before showed. A clip that drives morph
@@ -14,8 +14,8 @@ use throng::{Side, Stages, View};
 fn shared_poses_move_as_they_are_shown() {
     each(|setup| {
         let on_gpu = Stages {
-            cull: Side::Gpu,
-            animate: Side::Gpu,
+            cull: Processor::Gpu,
+            animate: Processor::Gpu,
         };
         let methods = [SkinningMethod::Linear, SkinningMethod::QuatOffset];
         let mut characters = methods.map(|method| (ribbon(3), method)).to_vec();

@@ -22,7 +22,7 @@ use throng::palette::Mat3x4;
 use throng::skin::Skinner;
 use throng::standalone::{Buffer, BufferDesc, Context};
 use throng::{
-    Capacity, CharacterDesc, CharacterId, Crowd, InstanceId, Play, Side, SkinnedVertices,
+    Capacity, CharacterDesc, CharacterId, Crowd, InstanceId, Play, Processor, SkinnedVertices,
     SkinningStage, Spawn,
 };
 
@@ -269,7 +269,7 @@ fn deformed_vertices_are_those_of_the_twin_and_the_definitions() {
                 case.word = word;
                 word += words as usize;
             }
-            if stages().animate == Side::Cpu {
+            if stages().animate == Processor::Cpu {
                 // The GPU's counts are known some frames later.
                 assert_eq!(frame.stats().skinned as usize, members.len() * 6);
             }

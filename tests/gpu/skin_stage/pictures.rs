@@ -14,7 +14,7 @@ use throng::import::{self, ImportOptions};
 use throng::mesh::{AlphaMode, Material};
 use throng::standalone::Target;
 use throng::{
-    Capacity, CharacterDesc, Crowd, Id, InstanceId, PassDesc, PassId, PassKind, Play, Side,
+    Capacity, CharacterDesc, Crowd, Id, InstanceId, PassDesc, PassId, PassKind, Play, Processor,
     SkinningStage, Spawn, View,
 };
 
@@ -173,7 +173,7 @@ fn the_three_modes_show_the_same_picture_in_every_pass() {
                 let apart = different(&rgba, same, SHADE);
                 worst[number] = worst[number].max(apart);
                 // The GPU poses only what the vertex shader deforms.
-                let same_poses = stages().animate == Side::Cpu;
+                let same_poses = stages().animate == Processor::Cpu;
                 let limit = if mode == SkinningStage::Compute && same_poses {
                     0
                 } else {

@@ -13,7 +13,7 @@ use crate::support::{Setup, each, stages};
 use throng::error::ArgumentFault;
 use throng::glam::{Affine3A, Vec3};
 use throng::standalone::Buffer;
-use throng::{Capacity, Crowd, Error, InstanceId, Play, Result, Side, SkinningStage, Spawn};
+use throng::{Capacity, Crowd, Error, InstanceId, Play, Processor, Result, SkinningStage, Spawn};
 
 const FRAMES_IN_FLIGHT: u32 = 3;
 const OPERATIONS: usize = 1500;
@@ -294,7 +294,7 @@ impl Model {
             word += (skinned.size / 4) as usize;
         }
         assert!(word <= READBACK_WORDS);
-        if stages().animate == Side::Cpu {
+        if stages().animate == Processor::Cpu {
             // The GPU's counts are known some frames later.
             assert_eq!(frame.stats().skinned as usize, flight.len());
         }

@@ -5,7 +5,7 @@ pub(crate) mod messages;
 use throng_reference::ribbon::{built, ribbon};
 use throng_wgpu::throng;
 use throng_wgpu::throng::glam::{Affine3A, Mat4, Vec3, camera::rh};
-use throng_wgpu::throng::{CharacterId, CrowdDesc, Side, Spawn, Stages, View};
+use throng_wgpu::throng::{CharacterId, CrowdDesc, Processor, Spawn, Stages, View};
 use throng_wgpu::{Crowd, Encoder, Frame, Gpu, PassDesc};
 use wgpu::TextureUsages as Usages;
 
@@ -57,12 +57,12 @@ pub(crate) fn gpu() -> Gpu {
 /// The sides of the stages, of which each test tries both.
 pub(crate) const SIDES: [Stages; 2] = [
     Stages {
-        cull: Side::Cpu,
-        animate: Side::Cpu,
+        cull: Processor::Cpu,
+        animate: Processor::Cpu,
     },
     Stages {
-        cull: Side::Gpu,
-        animate: Side::Gpu,
+        cull: Processor::Gpu,
+        animate: Processor::Gpu,
     },
 ];
 

@@ -2,9 +2,9 @@
 
 use egui::{ComboBox, Slider, Ui};
 use throng::character::Character;
-use throng::gpu::Producer;
+use throng::gpu::PosedBy;
 use throng::palette::SkinningMethod;
-use throng::{Side, SkinningStage, ViewStats};
+use throng::{Processor, SkinningStage, ViewStats};
 
 use super::super::app::{Action, App};
 use super::super::args::{Look, MAX_INSTANCES};
@@ -167,7 +167,7 @@ pub(super) fn skinning(ui: &mut Ui, app: &mut App, actions: &mut Vec<Action>) {
         actions.push(Action::Replay);
     }
     let stages = app.scene.crowd().stages();
-    let side = |side| if side == Side::Gpu { "GPU" } else { "CPU" };
+    let side = |side| if side == Processor::Gpu { "GPU" } else { "CPU" };
     let [cull, animate] = [stages.cull, stages.animate].map(side);
     ui.weak(format!("cull on the {cull}, animate on the {animate}"));
     ui.weak("largest distance of a vertex from skinning by exact matrices:");
@@ -181,10 +181,10 @@ pub(super) fn skinning(ui: &mut Ui, app: &mut App, actions: &mut Vec<Action>) {
         None => ui.weak("stage: only what compute and CPU write can be read"),
     };
     if let Some(side) = measured.side {
-        ui.label(match (side.producer, side.distance_mm) {
-            (Producer::Cpu(reason), _) => format!("pose: only the CPU, {reason}"),
-            (Producer::Gpu, None) => "pose: CPU or GPU".into(),
-            (Producer::Gpu, Some(mm)) => format!("pose: the GPU's is {mm:.5} mm from the CPU's"),
+        ui.label(match (side.posed_by, side.distance_mm) {
+            (PosedBy::Cpu(reason), _) => format!("pose: only the CPU, {reason}"),
+            (PosedBy::Gpu, None) => "pose: CPU or GPU".into(),
+            (PosedBy::Gpu, Some(mm)) => format!("pose: the GPU's is {mm:.5} mm from the CPU's"),
         });
     }
     if let Some(error_mm) = measured.clip_mm {

@@ -4,13 +4,13 @@ use crate::animator::Animator;
 use crate::crowd::crowd::Crowd;
 use crate::crowd::instances::state::InstanceState;
 use crate::crowd::scene::Scene;
-use crate::crowd::visibility::cull::Placed;
+use crate::crowd::visibility::cull::WorldSphere;
 use crate::error::expect_transform;
 use glam::Affine3A;
 
 /// The animators of a crowd beside the one of an instance, and the time of the frame begun last.
 #[derive(Debug, Clone, Copy)]
-pub struct Others<'a> {
+pub struct OtherAnimators<'a> {
     /// The animators of the characters before the instance's own, or of all.
     pub(in crate::crowd) before: &'a [Option<Animator>],
     /// The animators of the characters after it.
@@ -18,7 +18,7 @@ pub struct Others<'a> {
     pub(in crate::crowd) time_s: f64,
 }
 
-impl<'a> Others<'a> {
+impl<'a> OtherAnimators<'a> {
     /// The animator of a character. `own` is that of the instance, with its character.
     fn of(&self, character: u32, own: (u32, &'a Animator)) -> Option<&'a Animator> {
         let at = character as usize;
@@ -96,12 +96,12 @@ fn step<'a>(
 
 impl Crowd {
     /// Brings the CPU's copy of what the GPU places, and what can be picked, up to date.
-    pub(in crate::crowd) fn find_places(&mut self) {
-        let uses = self.animators.uses();
-        if !self.scene.attachments.gpu_places.are_new(uses, self.time_s) {
+    pub(in crate::crowd) fn update_gpu_worlds(&mut self) {
+        let edits = self.animators.edit_count();
+        if !self.scene.attachments.gpu.are_new(edits, self.time_s) {
             return;
         }
-        let placed = self.scene.attachments.gpu_places.placed();
+        let placed = self.scene.attachments.gpu.placed();
         let can_be_picked = |index: &u32| {
             let state = self.scene.instances.state(*index);
             let loaded = state.and_then(|state| self.scene.characters.at(state.character));
@@ -110,29 +110,29 @@ impl Crowd {
         let placed: Vec<u32> = placed.filter(can_be_picked).collect();
         for index in placed {
             let world = self.world_on_gpu(index);
-            let placed = self.placed_at(index, &world);
-            self.scene.visibility.place_quietly(index, &placed);
-            self.scene.instances.place_quietly(index, &world);
+            let placed = self.sphere_at(index, &world);
+            self.scene.visibility.set_gpu_sphere(index, &placed);
+            self.scene.instances.set_gpu_world(index, &world);
         }
     }
 
     /// The bounding sphere of an instance in world space, even if the GPU places it.
-    pub(in crate::crowd) fn placed(&self, index: u32) -> Placed {
+    pub(in crate::crowd) fn sphere(&self, index: u32) -> WorldSphere {
         if self.scene.attachments.on_gpu(index) {
-            return self.placed_at(index, &self.world_on_gpu(index));
+            return self.sphere_at(index, &self.world_on_gpu(index));
         }
-        self.scene.visibility.placed(index)
+        self.scene.visibility.sphere(index)
     }
 
     /// The bounding sphere of an instance with a transform.
-    fn placed_at(&self, index: u32, world: &Affine3A) -> Placed {
+    fn sphere_at(&self, index: u32, world: &Affine3A) -> WorldSphere {
         let state = self.scene.instances.state(index);
         let animator = state.and_then(|state| self.animators.get(state.character as usize));
         match (state, animator) {
             (Some(state), Some(Some(animator))) => {
-                Placed::new(&animator.sphere(state.actor.index), world)
+                WorldSphere::new(&animator.sphere(state.actor.index), world)
             }
-            _ => self.scene.visibility.placed(index),
+            _ => self.scene.visibility.sphere(index),
         }
     }
 
@@ -152,7 +152,7 @@ impl Crowd {
 }
 
 /// The bounding sphere of an instance in world space.
-pub(in crate::crowd) fn placed(animator: &Animator, state: &InstanceState) -> Placed {
+pub(in crate::crowd) fn world_sphere(animator: &Animator, state: &InstanceState) -> WorldSphere {
     let sphere = animator.sphere(state.actor.index);
-    Placed::new(&sphere, &state.record.world_from_model.to_affine())
+    WorldSphere::new(&sphere, &state.record.world_from_model.to_affine())
 }

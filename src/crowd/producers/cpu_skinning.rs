@@ -17,7 +17,7 @@ use core::ops::Range;
 
 /// The instances of a character that the GPU deforms.
 #[derive(Debug, Clone)]
-pub(in crate::crowd) struct Listed {
+pub(in crate::crowd) struct SkinBatch {
     pub(in crate::crowd) character: u32,
     /// Their range of the list.
     pub(in crate::crowd) range: Range<u32>,
@@ -37,14 +37,14 @@ struct Job {
 
 /// The instances of a frame that are skinned on the CPU, with their palettes and weights.
 #[derive(Debug, Default)]
-pub(in crate::crowd) struct Deforms {
+pub(in crate::crowd) struct CpuSkinning {
     jobs: Vec<Job>,
     rows: Vec<Row>,
     weights: Vec<f32>,
     regions: Vec<vk::BufferCopy>,
 }
 
-impl Deforms {
+impl CpuSkinning {
     /// Reserves memory, so that nothing is allocated while a frame is recorded.
     pub(in crate::crowd) fn reserve(&mut self, cpu_skinned: &CpuSkinned) {
         fn reserve<T>(list: &mut Vec<T>, all: u32) {

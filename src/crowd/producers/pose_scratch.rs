@@ -6,7 +6,7 @@ use core::ptr;
 
 /// Working memory of the animate stage, kept from frame to frame so that nothing is allocated.
 #[derive(Debug, Default)]
-pub(in crate::crowd) struct Animated {
+pub(in crate::crowd) struct PoseScratch {
     /// The actors of one character whose palettes are written, and the destination of each.
     pub(in crate::crowd) actors: Vec<u32>,
     pub(in crate::crowd) destinations: Vec<Destination>,
@@ -61,7 +61,7 @@ unsafe impl Send for Addresses {}
 // SAFETY: the addresses are used only during the call that computes them.
 unsafe impl Sync for Addresses {}
 
-impl Animated {
+impl PoseScratch {
     pub(in crate::crowd) fn new(frames_in_flight: u32) -> Self {
         Self {
             written: vec![Vec::new(); frames_in_flight as usize],
@@ -239,7 +239,7 @@ impl Destination {
 /// Rows in a cache line of 64 bytes.
 const LINE_ROWS: usize = 4;
 
-impl Animated {
+impl PoseScratch {
     /// Groups palettes by their start within a cache line. `address` is that of a destination.
     ///
     /// The kernel evaluates neighbours together, and can store whole lines if they start equally

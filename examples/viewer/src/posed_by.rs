@@ -3,7 +3,7 @@
 use throng::ash::vk;
 use throng::character::Character;
 use throng::glam::{Affine3A, Vec3};
-use throng::gpu::{AnimationTables, CpuReason, Device, GpuPlay, GpuTime, Producer, Upload};
+use throng::gpu::{AnimationTables, CpuReason, Device, GpuPlay, GpuTime, PosedBy, Upload};
 use throng::gpu_allocator::MemoryLocation;
 use throng::palette::{
     DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteFormat, QuatOffset, SkinningMethod,
@@ -15,10 +15,10 @@ use super::Result;
 use super::accuracy::{furthest_mm, posed, skinned};
 use super::scene::Scene;
 
-/// The producer of the first instance's pose.
+/// The processor that poses the first instance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Side {
-    pub(crate) producer: Producer,
+    pub(crate) posed_by: PosedBy,
     /// The largest distance of a vertex between a palette of the GPU and one of the CPU, in
     /// millimetres. `None` if the GPU cannot pose it.
     pub(crate) distance_mm: Option<f64>,
@@ -36,7 +36,7 @@ pub(crate) fn measure(
         return Ok(None);
     };
     let on_cpu = |reason| Side {
-        producer: Producer::Cpu(reason),
+        posed_by: PosedBy::Cpu(reason),
         distance_mm: None,
     };
     // Materials do not matter to the stage animate.
@@ -48,8 +48,8 @@ pub(crate) fn measure(
     let instance = crowd.instance(id)?;
     let animator = crowd.animator(instance.character())?;
     let mut plays = Vec::new();
-    let producer = animator.gpu_plays(Actor::id(&instance), now_s, &mut plays)?;
-    if let Producer::Cpu(reason) = producer {
+    let posed_by = animator.gpu_plays(Actor::id(&instance), now_s, &mut plays)?;
+    if let PosedBy::Cpu(reason) = posed_by {
         return Ok(Some(on_cpu(reason)));
     }
     let now = GpuTime::new(animator.now_s(), now_s);
@@ -63,7 +63,7 @@ pub(crate) fn measure(
     };
     let of_cpu = posed(character, model, weights, method)?;
     Ok(Some(Side {
-        producer,
+        posed_by,
         distance_mm: Some(furthest_mm(&of_gpu?, &of_cpu)),
     }))
 }

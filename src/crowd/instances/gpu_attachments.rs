@@ -13,21 +13,21 @@ pub(in crate::crowd) type Levels = [u32; GpuAttachment::LEVELS as usize];
 
 /// The attached instances that the GPU places, each in a slot.
 #[derive(Debug)]
-pub(in crate::crowd) struct GpuPlaces {
+pub(in crate::crowd) struct GpuAttachments {
     /// By slot. Those at level 0 are free.
     records: Vec<GpuAttachment>,
     slots: RangeAllocator,
     levels: Levels,
-    /// The slots whose records changed since [`Self::settle`]. Each once.
+    /// The slots whose records changed since [`Self::mark_uploaded`]. Each once.
     changed: Vec<u32>,
     is_changed: Vec<bool>,
-    /// The slots that the last [`Self::settle`] took.
+    /// The slots that the last [`Self::mark_uploaded`] took.
     settled: Vec<u32>,
-    /// The uses of animators and the time for which the CPU knows where the instances are.
+    /// The edit count of animators and the time for which the CPU knows where the instances are.
     known_at: Option<(u64, f64)>,
 }
 
-impl Default for GpuPlaces {
+impl Default for GpuAttachments {
     fn default() -> Self {
         Self {
             records: Vec::new(),
@@ -41,7 +41,7 @@ impl Default for GpuPlaces {
     }
 }
 
-impl GpuPlaces {
+impl GpuAttachments {
     /// Grows to `slots` slots, so that frames allocate nothing.
     pub(in crate::crowd) fn grow(&mut self, slots: u32) {
         self.slots.grow(slots);
@@ -84,9 +84,9 @@ impl GpuPlaces {
     }
 
     /// Returns true if the CPU does not know where they are, which it does from now on: after these
-    /// uses of animators, and at this time.
-    pub(in crate::crowd) fn are_new(&mut self, uses: u64, time_s: f64) -> bool {
-        let now = Some((uses, time_s));
+    /// edits of animators, and at this time.
+    pub(in crate::crowd) fn are_new(&mut self, edits: u64, time_s: f64) -> bool {
+        let now = Some((edits, time_s));
         core::mem::replace(&mut self.known_at, now) != now
     }
 
@@ -152,7 +152,7 @@ impl GpuPlaces {
     }
 
     /// Notes that everything was uploaded.
-    pub(in crate::crowd) fn settle(&mut self) {
+    pub(in crate::crowd) fn mark_uploaded(&mut self) {
         self.settled.clear();
         core::mem::swap(&mut self.changed, &mut self.settled);
         for slot in &self.settled {
@@ -163,7 +163,7 @@ impl GpuPlaces {
     }
 
     /// Notes that what the last frame uploaded never arrived.
-    pub(in crate::crowd) fn undo(&mut self) {
+    pub(in crate::crowd) fn mark_lost(&mut self) {
         let settled = core::mem::take(&mut self.settled);
         for slot in &settled {
             self.note(*slot);

@@ -8,19 +8,19 @@ use throng::ash::vk;
 use throng::character::Character;
 use throng::clip::Interpolation;
 use throng::glam::{Affine3A, Vec3};
-use throng::gpu::{CpuReason, Producer};
+use throng::gpu::{CpuReason, PosedBy};
 use throng::ik::{TwoBone, TwoBoneTarget};
 use throng::import::{RawAnimation, RawChannel, RawCharacter, RawKeys, RawMorph};
 use throng::mesh::{AlphaMode, MorphTarget};
 use throng::skeleton::Transform;
 use throng::{
-    Attachment, Capacity, CharacterDesc, CharacterId, Crowd, CrowdDesc, Error, InstanceId, Side,
-    SkinningStage, Spawn, Stages, builtin,
+    Attachment, Capacity, CharacterDesc, CharacterId, Crowd, CrowdDesc, Error, InstanceId,
+    Processor, SkinningStage, Spawn, Stages, builtin,
 };
 
 const ON_GPU: Stages = Stages {
-    cull: Side::Gpu,
-    animate: Side::Gpu,
+    cull: Processor::Gpu,
+    animate: Processor::Gpu,
 };
 
 /// A crowd and its frames.
@@ -65,8 +65,8 @@ impl Stage {
         stats
     }
 
-    fn producer(&self, id: InstanceId) -> Producer {
-        self.crowd.producer(id).unwrap()
+    fn posed_by(&self, id: InstanceId) -> PosedBy {
+        self.crowd.posed_by(id).unwrap()
     }
 
     fn destroy(self, setup: &mut Setup) {
@@ -75,8 +75,8 @@ impl Stage {
     }
 }
 
-fn reason(why: CpuReason) -> Producer {
-    Producer::Cpu(why)
+fn reason(why: CpuReason) -> PosedBy {
+    PosedBy::Cpu(why)
 }
 
 /// Every reason that a crowd can have, one instance for each, and one without any.
@@ -126,30 +126,30 @@ fn every_reason_is_told() {
         it.set_target(arm, target, 0.0).unwrap();
         let jumps = spawn(&mut stage.crowd, kind, walk);
         let all = [
-            (walker, Producer::Gpu),
+            (walker, PosedBy::Gpu),
             (rests, reason(CpuReason::Rest)),
             (see_through, reason(CpuReason::Blended)),
-            (deformed, Producer::Gpu),
+            (deformed, PosedBy::Gpu),
             (on_cpu, reason(CpuReason::SkinningStage)),
             (posed, reason(CpuReason::OwnPose)),
             (reaches, reason(CpuReason::InverseKinematics)),
-            (jumps, Producer::Gpu),
+            (jumps, PosedBy::Gpu),
         ];
         for (id, wanted) in all {
-            assert_eq!(stage.producer(id), wanted);
+            assert_eq!(stage.posed_by(id), wanted);
         }
         let stats = stage.frame(setup, 0.1);
         assert_eq!((stats.posed_on_gpu, stats.animated), (3, 4));
         // A transition that ends.
         let mut it = stage.crowd.instance_mut(jumps).unwrap();
         it.play(Play::new("Run").inertial_s(0.2)).unwrap();
-        assert_eq!(stage.producer(jumps), reason(CpuReason::Inertialisation));
+        assert_eq!(stage.posed_by(jumps), reason(CpuReason::Inertialisation));
         assert_eq!(stage.frame(setup, 0.2).posed_on_gpu, 2);
         for (id, wanted) in all.into_iter().take(7) {
-            assert_eq!(stage.producer(id), wanted);
+            assert_eq!(stage.posed_by(id), wanted);
         }
         assert_eq!(stage.frame(setup, 0.5).posed_on_gpu, 3);
-        assert_eq!(stage.producer(jumps), Producer::Gpu);
+        assert_eq!(stage.posed_by(jumps), PosedBy::Gpu);
         // Reasons go.
         let mut it = stage.crowd.instance_mut(reaches).unwrap();
         it.clear_target(arm, 0.0).unwrap();
@@ -221,8 +221,8 @@ fn large_skeletons_are_posed_on_the_cpu() {
             };
             stage.crowd.spawn(kind, &spawn).unwrap()
         });
-        assert_eq!(stage.producer(most), Producer::Gpu);
-        assert_eq!(stage.producer(more), reason(CpuReason::Joints));
+        assert_eq!(stage.posed_by(most), PosedBy::Gpu);
+        assert_eq!(stage.posed_by(more), reason(CpuReason::Joints));
         let stats = stage.frame(setup, 0.1);
         assert_eq!((stats.posed_on_gpu, stats.animated), (1, 1));
         stage.destroy(setup);
@@ -280,12 +280,12 @@ fn morph_weights_of_clips_and_of_the_caller_are_evaluated_on_the_cpu() {
         };
         set(&mut stage, sways, Some(0.5));
         for id in [sways, smiles] {
-            assert_eq!(stage.producer(id), Producer::Gpu);
+            assert_eq!(stage.posed_by(id), PosedBy::Gpu);
         }
         let stats = stage.frame(setup, 0.1);
         assert_eq!((stats.posed_on_gpu, stats.animated), (2, 0));
         set(&mut stage, smiles, Some(0.5));
-        assert_eq!(stage.producer(smiles), reason(CpuReason::MorphWeights));
+        assert_eq!(stage.posed_by(smiles), reason(CpuReason::MorphWeights));
         let stats = stage.frame(setup, 0.2);
         assert_eq!((stats.posed_on_gpu, stats.animated), (1, 1));
         set(&mut stage, smiles, None);
@@ -318,7 +318,7 @@ fn a_crowd_without_memory_for_play_records_is_posed_all_the_same() {
         assert_eq!((stats.posed_on_gpu, stats.animated), (1, 2));
         let full = ids
             .iter()
-            .filter(|id| stage.producer(**id) == reason(CpuReason::Memory));
+            .filter(|id| stage.posed_by(**id) == reason(CpuReason::Memory));
         assert_eq!(full.count(), 2);
         stage.crowd.despawn(ids[0]).unwrap();
         stage.frame(setup, 0.2);
@@ -431,7 +431,7 @@ fn attachments_follow_what_the_gpu_poses() {
         for number in 1..5 {
             let time_s = 0.15 * f64::from(number);
             stage.frame(setup, time_s);
-            assert_eq!(stage.producer(parent), Producer::Gpu);
+            assert_eq!(stage.posed_by(parent), PosedBy::Gpu);
             let model = |id, joint: &str| {
                 let it = stage.crowd.instance(id).unwrap();
                 it.transform() * it.joint_model(joint, time_s).unwrap()
@@ -452,7 +452,7 @@ fn attachments_follow_what_the_gpu_poses() {
         let end_s = 0.6 + wave.duration_s();
         for time_s in [end_s - 0.3, end_s + 0.1, end_s + 0.2] {
             stage.frame(setup, time_s);
-            assert_eq!(stage.producer(parent), Producer::Gpu);
+            assert_eq!(stage.posed_by(parent), PosedBy::Gpu);
             let it = stage.crowd.instance(parent).unwrap();
             let wanted = it.transform() * it.joint_model("RightHand", time_s).unwrap();
             let seen = stage.crowd.instance(child).unwrap().transform();
@@ -467,8 +467,8 @@ fn sides_that_contradict_each_other_are_refused() {
     each(|setup| {
         let desc = CrowdDesc {
             stages: Stages {
-                cull: Side::Cpu,
-                animate: Side::Gpu,
+                cull: Processor::Cpu,
+                animate: Processor::Gpu,
             },
             ..setup.crowd_desc(2, SMALL)
         };
@@ -478,12 +478,22 @@ fn sides_that_contradict_each_other_are_refused() {
             other => panic!("{other:?}"),
         }
         let software = setup.context.info.kind == vk::PhysicalDeviceType::CPU;
-        let auto = if software { Side::Cpu } else { Side::Gpu };
+        let auto = if software {
+            Processor::Cpu
+        } else {
+            Processor::Gpu
+        };
         for ([cull, animate], wanted) in [
-            ([Side::Auto, Side::Gpu], [Side::Gpu, Side::Gpu]),
-            ([Side::Cpu, Side::Auto], [Side::Cpu, Side::Cpu]),
-            ([Side::Gpu, Side::Auto], [Side::Gpu, auto]),
-            ([Side::Auto, Side::Auto], [auto, auto]),
+            (
+                [Processor::Auto, Processor::Gpu],
+                [Processor::Gpu, Processor::Gpu],
+            ),
+            (
+                [Processor::Cpu, Processor::Auto],
+                [Processor::Cpu, Processor::Cpu],
+            ),
+            ([Processor::Gpu, Processor::Auto], [Processor::Gpu, auto]),
+            ([Processor::Auto, Processor::Auto], [auto, auto]),
         ] {
             let crowd = setup.crowd_with(Stages { cull, animate }, 2, SMALL);
             let stages = crowd.stages();

@@ -7,7 +7,7 @@ use ash::vk;
 
 /// The instance table, the work buffer and the play records before growth.
 #[derive(Debug)]
-pub(in crate::crowd) struct Grown {
+pub(in crate::crowd) struct PendingGrowth {
     table: Buffer,
     layout: TableLayout,
     work: Option<WorkBuffer>,
@@ -17,7 +17,7 @@ pub(in crate::crowd) struct Grown {
     counts: GrownCounts,
 }
 
-impl Grown {
+impl PendingGrowth {
     /// Takes the buffers out of those that are replaced.
     pub(in crate::crowd) fn take(replaced: &mut FrameBuffers, counts: GrownCounts) -> Self {
         Self {
