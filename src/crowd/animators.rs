@@ -2,30 +2,30 @@
 
 use crate::animator::Animator;
 use crate::crowd::CharacterId;
-use crate::crowd::characters::no_character;
+use crate::crowd::characters::loaded::no_character;
 use crate::error::Result;
 use core::ops::{Deref, DerefMut};
 
 /// The animators of a crowd's characters, by character.
 #[derive(Debug, Default)]
-pub(super) struct Animators {
+pub(crate) struct Animators {
     list: Vec<Option<Animator>>,
     edit_count: u64,
 }
 
 impl Animators {
     /// A counter that increases with every possible change to an actor.
-    pub(super) fn edit_count(&self) -> u64 {
+    pub(crate) fn edit_count(&self) -> u64 {
         self.edit_count
     }
 
     /// The animators, for uses that change no actor.
-    pub(super) fn untracked_mut(&mut self) -> &mut [Option<Animator>] {
+    pub(crate) fn untracked_mut(&mut self) -> &mut [Option<Animator>] {
         &mut self.list
     }
 
     /// The animator of a character.
-    pub(super) fn of_mut(&mut self, id: CharacterId) -> Result<&mut Animator> {
+    pub(crate) fn of_mut(&mut self, id: CharacterId) -> Result<&mut Animator> {
         let count = self.len();
         let animator = self.get_mut(id.0 as usize).and_then(Option::as_mut);
         animator.ok_or_else(|| no_character(id, count))

@@ -80,7 +80,7 @@ impl Capacity {
     };
 
     /// Words of a frame's morph weights: one count for each instance, two words for each weight.
-    pub(super) fn morph_words(&self) -> u32 {
+    pub(crate) fn morph_words(&self) -> u32 {
         self.morph_weights.saturating_mul(3).max(4)
     }
 }
@@ -183,20 +183,20 @@ impl Capacity {
 
 /// The total needs of some instances.
 #[derive(Debug, Clone, Copy, Default)]
-pub(in crate::crowd) struct Need {
-    pub(in crate::crowd) instances: u64,
+pub(crate) struct Need {
+    pub(crate) instances: u64,
     /// Rows of the palette ring.
-    pub(in crate::crowd) rows: u64,
-    pub(in crate::crowd) morph_weights: u64,
+    pub(crate) rows: u64,
+    pub(crate) morph_weights: u64,
     /// Instances with blended materials.
-    pub(in crate::crowd) blended: u64,
-    pub(in crate::crowd) skinned_words: u64,
-    pub(in crate::crowd) cpu_skinned_words: u64,
+    pub(crate) blended: u64,
+    pub(crate) skinned_words: u64,
+    pub(crate) cpu_skinned_words: u64,
 }
 
 impl Need {
     /// Adds the needs of `count` instances that each need `one`.
-    pub(in crate::crowd) fn add(&mut self, one: &Self, count: u32) {
+    pub(crate) fn add(&mut self, one: &Self, count: u32) {
         for (all, one) in [
             (&mut self.instances, one.instances),
             (&mut self.rows, one.rows),
@@ -213,7 +213,7 @@ impl Need {
     ///
     /// Values that exceed 32 bits are clamped. The call that uses them rejects what the device
     /// cannot hold.
-    pub(in crate::crowd) fn capacity(&self, views: u32) -> Capacity {
+    pub(crate) fn capacity(&self, views: u32) -> Capacity {
         let cut = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
         Capacity {
             instances: cut(self.instances),

@@ -1,17 +1,18 @@
 //! The descriptions of a crowd and of its characters.
 
-use super::Capacity;
+use crate::crowd::Capacity;
 use crate::error::{Error, Result};
 use crate::gpu::{Device, Features, limit};
+use crate::palette::SkinningMethod;
 use crate::pass::scatter::MAX_CHANGES;
 use crate::simd::SimdLevel;
 use crate::threads::Threads;
 use ash::vk;
 
 /// See [`Crowd::MAX_FRAMES_IN_FLIGHT`](super::Crowd::MAX_FRAMES_IN_FLIGHT).
-pub(super) const MAX_FRAMES_IN_FLIGHT: u32 = 16;
+pub(crate) const MAX_FRAMES_IN_FLIGHT: u32 = 16;
 /// See [`Crowd::MAX_VIEWS`](super::Crowd::MAX_VIEWS).
-pub(super) const MAX_VIEWS: u32 = 32;
+pub(crate) const MAX_VIEWS: u32 = 32;
 /// The largest offset alignment that can be requested. Devices demand 256 at most.
 const MAX_ALIGNMENT: u64 = 1 << 16;
 
@@ -30,7 +31,7 @@ pub enum Processor {
 
 impl Processor {
     /// True if a stage runs on the GPU.
-    pub(super) fn is_gpu(self, is_software: bool) -> bool {
+    pub(crate) fn is_gpu(self, is_software: bool) -> bool {
         match self {
             Self::Auto => !is_software,
             Self::Cpu => false,
@@ -80,7 +81,7 @@ impl Stages {
     ///
     /// # Errors
     /// [`Error::Argument`] if the GPU poses but the CPU culls.
-    pub(super) fn on_gpu(&self, is_software: bool) -> Result<[bool; 2]> {
+    pub(crate) fn on_gpu(&self, is_software: bool) -> Result<[bool; 2]> {
         let cull = match (self.cull, self.animate) {
             (Processor::Auto, Processor::Gpu) => true,
             (cull, _) => cull.is_gpu(is_software),
@@ -151,6 +152,37 @@ impl Default for CrowdDesc {
     }
 }
 
+/// Options for adding a character to a crowd.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct CharacterDesc {
+    /// The skinning method, which also decides the palette format.
+    pub method: SkinningMethod,
+    /// Keeps the meshes on the CPU, without images.
+    ///
+    /// They are required for [`SkinningStage::Cpu`](super::SkinningStage::Cpu) and for
+    /// [`Crowd::pick`](super::Crowd::pick). Vertex streams are kept twice: as they are in the
+    /// character, and in the layout of a [`Skinner`](crate::skin::Skinner).
+    pub cpu_skinning: bool,
+    /// The most bytes of device memory for poses that instances share: 4 MiB unless set.
+    ///
+    /// It counts if the GPU poses instances ([`Stages::animate`](super::Stages::animate)). A clip
+    /// takes one palette for each of its [`PoseSteps`](crate::skin::PoseSteps), from the first time
+    /// that an instance plays it alone. Clips for which there is no more memory have no shared
+    /// poses. No more is allocated than all clips need. With 0, nothing is shared. See
+    /// [`View::pose_error_px`](super::View::pose_error_px).
+    pub shared_pose_bytes: u32,
+}
+
+impl Default for CharacterDesc {
+    fn default() -> Self {
+        Self {
+            method: SkinningMethod::default(),
+            cpu_skinning: false,
+            shared_pose_bytes: 4 << 20,
+        }
+    }
+}
+
 /// The usage flags of Vulkan 1.3 that need no extension.
 const CORE_USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
     vk::BufferUsageFlags::TRANSFER_SRC.as_raw()
@@ -165,10 +197,10 @@ const CORE_USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
         | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS.as_raw(),
 );
 /// The usage flag that [`Features::acceleration_structure`] allows.
-pub(super) const BUILD_INPUT: vk::BufferUsageFlags =
+pub(crate) const BUILD_INPUT: vk::BufferUsageFlags =
     vk::BufferUsageFlags::ACCELERATION_STRUCTURE_BUILD_INPUT_READ_ONLY_KHR;
 
-pub(super) fn check_desc(desc: &CrowdDesc, device: &Device) -> Result<()> {
+pub(crate) fn check_desc(desc: &CrowdDesc, device: &Device) -> Result<()> {
     let least = |what, value: u32| {
         if value == 0 {
             Err(Error::out_of_range(what, value, 1.0, u32::MAX))

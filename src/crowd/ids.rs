@@ -2,7 +2,7 @@
 
 /// A character of a crowd.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct CharacterId(pub(super) u32);
+pub struct CharacterId(pub(crate) u32);
 
 /// An instance.
 ///
@@ -10,25 +10,25 @@ pub struct CharacterId(pub(super) u32);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct InstanceId {
-    pub(super) index: u32,
-    pub(super) generation: u32,
+    pub(crate) index: u32,
+    pub(crate) generation: u32,
 }
 
 /// A pass of a crowd.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct PassId(pub(super) u32);
+pub struct PassId(pub(crate) u32);
 
 /// A view, valid in the frame that it was prepared in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ViewId {
-    pub(super) frame: u64,
-    pub(super) index: u32,
+    pub(crate) frame: u64,
+    pub(crate) index: u32,
 }
 
 /// A list of the instances that views of one frame show. See
 /// [`Frame::make_list`](super::Frame::make_list).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ListId {
-    pub(super) frame: u64,
-    pub(super) index: u32,
+    pub(crate) frame: u64,
+    pub(crate) index: u32,
 }

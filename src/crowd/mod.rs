@@ -1,60 +1,458 @@
 //! The crowd: characters and their instances, which are spawned, played, prepared and drawn.
 //!
-//! Its types are public at the root of the crate. The modules, each of which uses those above it:
+//! Its types are public at the root of the crate. This file has the façade: what a crowd consists
+//! of, its construction and its end. The modules, each of which uses those above it:
 //!
 //! | module | contents |
 //! |---|---|
 //! | [`ids`], [`capacity`], [`desc`], [`view`], [`stats`] | plain data of the interface |
 //! | [`memory`] | buffers, ranges of them, and what is freed later |
 //! | [`characters`], [`animators`] | the characters, their data on the GPU, and their actors |
-//! | [`instances`] | the instance table, and who is attached to whom |
+//! | [`instances`] | the instance table, attachments, spawning, handles, picking; stage attach |
 //! | [`visibility`] | stage cull: what each view shows |
-//! | [`history`], [`view_record`] | what shaders read of a view |
-//! | [`producers`] | stages animate and skin: which palettes and vertices a frame writes |
-//! | [`scene`], [`crowd`] | all of these together |
-//! | [`setup`] | what changes between frames: characters, capacities, passes |
-//! | [`instance`] | spawning, the handles of instances, picking |
-//! | [`frame`] | begin, prepare, draw |
+//! | [`poses`] | stages animate and palette: who poses an instance, and its palette |
+//! | [`skin`] | stage skin: vertices that are deformed before they are drawn |
+//! | [`draw`] | stage draw: passes and their pipelines |
+//! | [`scene`] | characters and instances together |
+//! | [`frame`] | begin, prepare and end of a frame; stages scatter and history |
 
 mod animators;
 mod capacity;
-mod character_desc;
 mod characters;
-#[expect(
-    clippy::module_inception,
-    reason = "it has the type that the module is named after"
-)]
-mod crowd;
 mod desc;
+mod draw;
 mod frame;
-mod history;
 mod ids;
-mod instance;
 mod instances;
 mod memory;
-mod producers;
+mod poses;
 mod scene;
-mod setup;
+mod skin;
 mod stats;
 mod view;
 mod view_record;
 mod visibility;
 
 pub use capacity::Capacity;
-pub use character_desc::CharacterDesc;
-pub use crowd::Crowd;
-pub use desc::{CrowdDesc, Processor, Stages};
-pub use frame::bindings::{DrawBindings, IndirectDraw};
-pub use frame::skinned_vertices::SkinnedVertices;
+pub use desc::{CharacterDesc, CrowdDesc, Processor, Stages};
+pub use draw::bindings::{DrawBindings, IndirectDraw};
+pub use draw::passes::{PipelineInfo, WarmUp};
 pub use frame::{Frame, Views};
 pub use ids::{CharacterId, InstanceId, ListId, PassId, ViewId};
-pub use instance::handle::{CrowdAccess, CrowdMut, CrowdRef, Instance, InstanceMut, InstanceRef};
-pub use instance::pick::InstanceHit;
-pub use instance::snapshot::{CrowdSnapshot, InstanceSnapshot};
-pub use instance::spawn::Spawn;
 pub use instances::attachments::Attachment;
+pub use instances::handle::{CrowdAccess, CrowdMut, CrowdRef, Instance, InstanceMut, InstanceRef};
+pub use instances::pick::InstanceHit;
+pub use instances::snapshot::{CrowdSnapshot, InstanceSnapshot};
+pub use instances::spawn::Spawn;
 pub use instances::state::SkinningStage;
-pub use setup::growth::MoreInstances;
-pub use setup::passes::{PipelineInfo, WarmUp};
+pub use memory::growth::MoreInstances;
+pub use skin::skinned_vertices::SkinnedVertices;
 pub use stats::{Stats, ViewStats};
 pub use view::{Culling, Eye, Lighting, Shadow, View};
+
+#[cfg(doc)]
+use crate::error::Error;
+use crate::error::Result;
+use crate::gpu::{Device, MemoryAllocator, Profiler, ScopeTime, SetLayout, Upload};
+use crate::pass::animate::AnimatePipeline;
+use crate::pass::attach::AttachPass;
+use crate::pass::cull::CullPass;
+use crate::pass::desc::PassKind;
+use crate::pass::draw::DrawPass;
+use crate::pass::pipelines::Variant;
+use crate::pass::scatter::{MAX_CHANGES, ScatterPass};
+use crate::pass::shadow_map::ShadowInput;
+use crate::pass::skin::SkinPipeline;
+use animators::Animators;
+use desc::{MAX_FRAMES_IN_FLIGHT, MAX_VIEWS, check_desc};
+use frame::history::Histories;
+use memory::buffers::{BufferUsers, FrameBuffers};
+use memory::pending_growth::PendingGrowth;
+use memory::retire::RetireQueue;
+use memory::work::WorkCapacity;
+use poses::gpu_poses::GpuPoses;
+use scene::Scene;
+use skin::cpu_skinning::SkinBatch;
+use stats::{Counters, PoseTotals};
+use view_record::Prepared;
+use visibility::sorted::Sorted;
+
+/// Scopes that one frame can measure.
+pub(crate) const PROFILER_SCOPES: u32 = 64;
+
+/// Characters and their instances, drawn with Vulkan.
+///
+/// A crowd records into the engine's command buffers. It never submits, never waits for the GPU and
+/// takes no locks. It works on the threads of [`CrowdDesc::threads`] alone: if these are several,
+/// the calling thread waits for those that share its work, and rayon's queues may lock or allocate.
+/// It takes its memory from the engine's [allocator](crate::gpu::MemoryAllocator), in the methods
+/// that receive one.
+///
+/// # Frames in flight
+/// [`CrowdDesc::frames_in_flight`] frames may be in flight. At [`Crowd::begin_frame`] the engine
+/// names the frame index that it begins. By that it promises that the work that it last submitted
+/// with this frame index has ended. All recorded work goes to one queue, in the order of the
+/// frames.
+///
+/// # Spaces
+/// Instance transforms and views are relative to a common origin that the engine chooses.
+///
+/// ```no_run
+/// use throng::ash::vk;
+/// use throng::gpu::{Device, MemoryAllocator};
+/// use throng::{Crowd, CrowdDesc, PassDesc, Play, Result, Spawn, builtin};
+///
+/// /// # Safety
+/// /// The device supports the two formats as attachments.
+/// unsafe fn one_walker(device: &Device, allocator: &mut dyn MemoryAllocator) -> Result<Crowd> {
+///     let mut crowd = Crowd::new(device, allocator, &CrowdDesc::default())?;
+///     let desc = PassDesc {
+///         color_formats: &[vk::Format::R8G8B8A8_SRGB],
+///         depth_format: vk::Format::D32_SFLOAT,
+///         ..Default::default()
+///     };
+///     unsafe { crowd.create_pass(&desc)? };
+///     let character = crowd.add_character(allocator, &builtin::mannequin()?.character)?;
+///     let walker = crowd.spawn(character, &Spawn::default())?;
+///     crowd.instance_mut(walker)?.play(Play::new("Walk").fade_s(0.2))?;
+///     Ok(crowd)
+/// }
+/// ```
+#[derive(Debug)]
+pub struct Crowd {
+    pub(crate) device: Device,
+    pub(crate) desc: CrowdDesc,
+    pub(crate) pipelines: Pipelines,
+    pub(crate) memory: Memory,
+    pub(crate) animators: Animators,
+    pub(crate) scene: Scene,
+    pub(crate) frame: FrameState,
+    pub(crate) time_s: f64,
+    destroyed: bool,
+}
+
+/// The pipelines of a crowd, and the layouts that they share.
+#[derive(Debug)]
+pub(crate) struct Pipelines {
+    pub(crate) set_layout: SetLayout,
+    pub(crate) shadow: ShadowInput,
+    pub(crate) scatter: ScatterPass,
+    /// If the GPU culls.
+    pub(crate) cull: Option<CullPass>,
+    /// If the GPU poses instances.
+    pub(crate) animate: Option<AnimatePipeline>,
+    /// If the GPU may place attached instances.
+    pub(crate) attach: Option<AttachPass>,
+    pub(crate) skin: SkinPipeline,
+    pub(crate) passes: Vec<Option<DrawPass>>,
+    /// The variants that every pass has, whatever the characters use.
+    pub(crate) warm: Vec<Variant>,
+    /// The number of pipelines created since the last frame began.
+    pub(crate) created: u32,
+}
+
+/// The buffers of a crowd, and what waits to be uploaded or freed.
+#[derive(Debug)]
+pub(crate) struct Memory {
+    pub(crate) buffers: FrameBuffers,
+    /// The capacity of the work buffer, apart from the crowd's.
+    pub(crate) work: WorkCapacity,
+    /// The buffers before growth, until a frame has copied what they hold.
+    pub(crate) grown: Option<Box<PendingGrowth>>,
+    /// Uploads for the next prepared frame, with the serial of their character.
+    pub(crate) uploads: Vec<(u32, Upload)>,
+    pub(crate) retire_queue: RetireQueue,
+}
+
+/// Views, histories and figures of the last frame, kept so that frames allocate nothing.
+#[derive(Debug)]
+pub(crate) struct FrameState {
+    pub(crate) views: Vec<Prepared>,
+    pub(crate) sorted: Sorted,
+    pub(crate) skin_batches: Vec<SkinBatch>,
+    pub(crate) histories: Histories,
+    /// The morph weights of an instance, while they are written.
+    pub(crate) weights: Vec<f32>,
+    pub(crate) counters: Counters,
+    /// The figures of views, as the GPU counted them.
+    pub(crate) read_back: Vec<ViewStats>,
+    /// Poses, as the GPU counted them.
+    pub(crate) pose_totals: PoseTotals,
+    /// By frame index, the number of views whose figures the GPU writes.
+    pub(crate) read_back_views: Vec<u32>,
+    pub(crate) profiler: Option<Profiler>,
+    /// The frame index begun last, unless that frame was abandoned.
+    pub(crate) begun: Option<u32>,
+    /// True if the frame begun last is prepared, and was not abandoned.
+    pub(crate) may_be_abandoned: bool,
+}
+
+impl Pipelines {
+    /// True if a pass draws motion vectors.
+    pub(crate) fn shows_motion(&self) -> bool {
+        let mut passes = self.passes.iter().flatten();
+        passes.any(|pass| pass.target.kind == PassKind::Motion)
+    }
+
+    /// The passes that write the buffers.
+    pub(crate) fn writers(&self, work: WorkCapacity) -> BufferUsers<'_> {
+        BufferUsers {
+            scatter: &self.scatter,
+            cull: self.cull.as_ref().map(|cull| (cull, work)),
+            animates: self.animate.is_some(),
+        }
+    }
+}
+
+impl Crowd {
+    /// The largest number of frames in flight.
+    pub const MAX_FRAMES_IN_FLIGHT: u32 = MAX_FRAMES_IN_FLIGHT;
+    /// The largest number of views in one frame.
+    pub const MAX_VIEWS: u32 = MAX_VIEWS;
+    /// The largest number of instances ([`Capacity::instances`]).
+    ///
+    /// Fewer may fit, because the device limits the sizes of buffers.
+    pub const MAX_INSTANCES: u32 = MAX_CHANGES;
+
+    /// Creates an empty crowd on the engine's device.
+    ///
+    /// # Errors
+    /// - [`Error::Argument`] for no frames in flight, no views, an alignment that is not a power of
+    ///   two, a usage flag of an extension, or an allocator of another device.
+    /// - [`Error::Capacity`] for too many frames in flight or views, or if the device cannot bind
+    ///   buffers of the capacity.
+    /// - [`Error::Memory`] and [`Error::Vulkan`] from the device.
+    ///
+    /// If this fails, everything created until then is destroyed.
+    pub fn new(
+        device: &Device,
+        allocator: &mut dyn MemoryAllocator,
+        desc: &CrowdDesc,
+    ) -> Result<Self> {
+        check_desc(desc, device)?;
+        let mut crowd = Self {
+            device: device.clone(),
+            desc: desc.clone(),
+            pipelines: Pipelines {
+                set_layout: SetLayout::null(),
+                shadow: ShadowInput::null(),
+                scatter: ScatterPass::null(),
+                cull: None,
+                animate: None,
+                attach: None,
+                skin: SkinPipeline::null(),
+                passes: Vec::new(),
+                warm: Vec::new(),
+                created: 0,
+            },
+            memory: Memory {
+                buffers: FrameBuffers::null(),
+                work: WorkCapacity::FIRST,
+                grown: None,
+                uploads: Vec::new(),
+                retire_queue: RetireQueue::new(desc.frames_in_flight),
+            },
+            animators: Animators::default(),
+            scene: Scene::new(&desc.capacity, desc.frames_in_flight),
+            frame: FrameState {
+                views: Vec::with_capacity(desc.capacity.views as usize),
+                sorted: Sorted::default(),
+                skin_batches: Vec::new(),
+                histories: Histories::new(),
+                weights: Vec::new(),
+                counters: Counters::default(),
+                read_back: Vec::with_capacity(desc.capacity.views as usize),
+                pose_totals: PoseTotals::default(),
+                read_back_views: vec![0; desc.frames_in_flight as usize],
+                profiler: None,
+                begun: None,
+                may_be_abandoned: false,
+            },
+            time_s: 0.0,
+            destroyed: false,
+        };
+        match crowd.build(allocator) {
+            Ok(()) => Ok(crowd),
+            Err(error) => {
+                // SAFETY: nothing was recorded with the crowd, so the GPU does not use it.
+                unsafe { crowd.destroy(allocator) };
+                Err(error)
+            }
+        }
+    }
+
+    pub(crate) fn build(&mut self, allocator: &mut dyn MemoryAllocator) -> Result<()> {
+        self.pipelines.set_layout = SetLayout::new(&self.device)?;
+        self.pipelines.shadow.build(&self.device)?;
+        let [culls, animates] = self.desc.stages.on_gpu(self.device.is_software)?;
+        self.pipelines.scatter.build(&self.device, culls)?;
+        if culls {
+            self.scene.visibility.cull_on_gpu();
+            self.pipelines
+                .cull
+                .insert(CullPass::null())
+                .build(&self.device)?;
+        }
+        if animates {
+            self.pipelines.animate = Some(AnimatePipeline::new(&self.device)?);
+            self.scene.gpu_poses = Some(GpuPoses::new());
+            self.scene.instances.set_rows_on_demand();
+        }
+        let set_0 = self.pipelines.set_layout.handle();
+        // SAFETY: `set_layout` was made with this device above, and lives as long as the crowd.
+        unsafe { self.pipelines.skin.build(&self.device, set_0) }?;
+        // This checks the capacities against the device, so CPU memory is reserved after it.
+        let writers = self.pipelines.writers(self.memory.work);
+        self.memory.buffers = FrameBuffers::new(&self.device, allocator, writers, &self.desc)?;
+        if let Some(work) = &self.memory.buffers.work {
+            self.scene.chunks.grow(&work.layout);
+        }
+        let attachments = self.desc.capacity.attachments;
+        self.pipelines.prepare_attach(&self.device, attachments)?;
+        self.scene.reserve_attachments(attachments);
+        self.frame.histories.reserve(&self.desc.capacity);
+        self.frame
+            .sorted
+            .reserve(self.desc.capacity.blended as usize);
+        self.scene.instances.reserve();
+        if let Some(poses) = &mut self.scene.gpu_poses {
+            poses.grow(&self.desc.capacity);
+        }
+        self.scene.reserve_visibility(&self.desc.capacity);
+        self.scene
+            .pose_scratch
+            .reserve(self.desc.capacity.instances as usize);
+        if self.desc.profile {
+            let frames = self.desc.frames_in_flight;
+            self.frame.profiler = Profiler::new(&self.device, frames, PROFILER_SCOPES)?;
+        }
+        Ok(())
+    }
+
+    /// The device, as the crowd uses it.
+    #[must_use]
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// The layout of descriptor set 0, for the engine's own pipelines.
+    #[must_use]
+    pub fn set_layout(&self) -> &SetLayout {
+        &self.pipelines.set_layout
+    }
+
+    /// The processors that run the stages. None of them is
+    /// [`Processor::Auto`](super::Processor::Auto).
+    #[must_use]
+    pub fn stages(&self) -> Stages {
+        let side = |on_gpu| {
+            if on_gpu {
+                Processor::Gpu
+            } else {
+                Processor::Cpu
+            }
+        };
+        Stages {
+            cull: side(self.pipelines.cull.is_some()),
+            animate: side(self.pipelines.animate.is_some()),
+        }
+    }
+
+    /// The present capacities.
+    #[must_use]
+    pub fn capacity(&self) -> Capacity {
+        self.desc.capacity
+    }
+
+    /// Statistics of the frame begun last, so far.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        let posed = self.scene.gpu_poses.as_ref().map_or(0, GpuPoses::count);
+        let instances = self.scene.instances.len() as u32;
+        let totals = self.frame.pose_totals;
+        let placed = self.scene.attachments.gpu.count();
+        self.frame.counters.read(instances, [posed, placed], totals)
+    }
+
+    /// The figures of each view.
+    ///
+    /// If the CPU culls ([`CrowdDesc::stages`]), these are the views of the frame that was prepared
+    /// last. If the GPU does, they are those of the last frame that was recorded with the frame
+    /// index begun last. Their figures were read when this index began again, without waiting, and
+    /// leave out characters with blended materials.
+    #[must_use]
+    pub fn view_stats(&self) -> &[ViewStats] {
+        if self.scene.visibility.is_on_gpu() {
+            return &self.frame.read_back;
+        }
+        self.scene.visibility.counts()
+    }
+
+    /// GPU times of an earlier frame, by scope.
+    ///
+    /// The scopes are in the order in which they were opened. The frame is the last one that was
+    /// recorded with the frame index begun last. The times were read when this index began again.
+    ///
+    /// Empty without [`CrowdDesc::profile`], and on devices without timestamps.
+    #[must_use]
+    pub fn gpu_times(&self) -> &[ScopeTime] {
+        self.frame.profiler.as_ref().map_or(&[], Profiler::times)
+    }
+
+    /// Frees everything, in flight or not.
+    ///
+    /// # Safety
+    /// - The GPU has finished the crowd's recorded work, or the device is lost.
+    /// - `allocator` is for the crowd's device.
+    pub unsafe fn destroy(mut self, allocator: &mut dyn MemoryAllocator) {
+        self.destroyed = true;
+        // SAFETY: the GPU has finished the crowd's work and the allocator is the crowd's, by this
+        // function's contract.
+        unsafe {
+            for (_, mut upload) in self.memory.uploads.drain(..) {
+                upload.free(&self.device, allocator);
+            }
+            for mut character in self.scene.characters.drain() {
+                character.destroy(&self.device, allocator);
+            }
+            self.memory.retire_queue.destroy(&self.device, allocator);
+            for mut pass in self.pipelines.passes.drain(..).flatten() {
+                pass.destroy(&self.device);
+            }
+            if let Some(profiler) = &mut self.frame.profiler {
+                profiler.destroy(&self.device);
+            }
+            self.frame.histories.destroy(&self.device, allocator);
+            self.memory.buffers.destroy(&self.device, allocator);
+            if let Some(grown) = &mut self.memory.grown {
+                grown.destroy(&self.device, allocator);
+            }
+            self.pipelines.skin.destroy(&self.device);
+            self.pipelines.scatter.destroy(&self.device);
+            if let Some(cull) = &mut self.pipelines.cull {
+                cull.destroy(&self.device);
+            }
+            if let Some(animate) = &mut self.pipelines.animate {
+                animate.destroy(&self.device);
+            }
+            if let Some(attach) = &mut self.pipelines.attach {
+                attach.destroy(&self.device);
+            }
+            self.pipelines.shadow.destroy(&self.device);
+            self.pipelines.set_layout.destroy(&self.device);
+        }
+    }
+}
+
+impl Drop for Crowd {
+    fn drop(&mut self) {
+        if !self.destroyed {
+            let leak = "throng: a Crowd was dropped without destroy: its resources are leaked";
+            log::error!("{leak}");
+            // Without a logger, nobody would read that.
+            if cfg!(debug_assertions) && !log::log_enabled!(log::Level::Error) {
+                eprintln!("{leak}");
+            }
+        }
+    }
+}

@@ -1,17 +1,17 @@
 //! The characters and instances of a crowd, apart from their animators.
 
-use super::characters::Characters;
-use super::instances::attachments::Attachments;
-use super::instances::state::{is_flipped, may_flip};
-use super::instances::table::Instances;
-use super::producers::cpu_skinning::CpuSkinning;
-use super::producers::gpu_poses::GpuPoses;
-use super::producers::pose_scratch::PoseScratch;
-use super::visibility::Visibility;
-use super::visibility::chunks::Chunks;
-use super::{Capacity, InstanceId};
 use crate::animator::Animator;
 use crate::crowd::SkinningStage;
+use crate::crowd::characters::loaded::Characters;
+use crate::crowd::instances::attachments::Attachments;
+use crate::crowd::instances::state::{is_flipped, may_flip};
+use crate::crowd::instances::table::Instances;
+use crate::crowd::poses::gpu_poses::GpuPoses;
+use crate::crowd::poses::pose_scratch::PoseScratch;
+use crate::crowd::skin::cpu_skinning::CpuSkinning;
+use crate::crowd::visibility::Visibility;
+use crate::crowd::visibility::chunks::Chunks;
+use crate::crowd::{Capacity, InstanceId};
 use crate::error::{Error, Result, expect_transform};
 use crate::palette::Mat3x4;
 use glam::Affine3A;
@@ -19,22 +19,22 @@ use glam::Affine3A;
 /// The characters and instances of a crowd, apart from their animators.
 #[derive(Debug)]
 pub struct Scene {
-    pub(super) characters: Characters,
-    pub(super) instances: Instances,
-    pub(super) attachments: Attachments,
-    pub(super) visibility: Visibility,
+    pub(crate) characters: Characters,
+    pub(crate) instances: Instances,
+    pub(crate) attachments: Attachments,
+    pub(crate) visibility: Visibility,
     /// The members of characters as the GPU has them, if it culls.
-    pub(super) chunks: Chunks,
-    pub(super) pose_scratch: PoseScratch,
+    pub(crate) chunks: Chunks,
+    pub(crate) pose_scratch: PoseScratch,
     /// If the GPU poses instances.
-    pub(super) gpu_poses: Option<GpuPoses>,
-    pub(super) cpu_skinning: CpuSkinning,
+    pub(crate) gpu_poses: Option<GpuPoses>,
+    pub(crate) cpu_skinning: CpuSkinning,
     /// Flags by index, while a snapshot is checked.
-    pub(super) flags: Vec<u8>,
+    pub(crate) flags: Vec<u8>,
 }
 
 impl Scene {
-    pub(super) fn new(capacity: &Capacity, frames_in_flight: u32) -> Self {
+    pub(crate) fn new(capacity: &Capacity, frames_in_flight: u32) -> Self {
         Self {
             characters: Characters::default(),
             instances: Instances::new(capacity),
@@ -49,7 +49,7 @@ impl Scene {
     }
 
     /// Reserves memory for the instances that are skinned on the CPU.
-    pub(super) fn reserve_deformed(&mut self) {
+    pub(crate) fn reserve_deformed(&mut self) {
         let cpu_skinned = self.instances.cpu_skinned();
         self.cpu_skinning.reserve(cpu_skinned);
         self.pose_scratch
@@ -60,7 +60,7 @@ impl Scene {
     }
 
     /// Changes the skinning stage of a living instance. It has been checked to fit.
-    pub(super) fn set_skin(&mut self, id: InstanceId, stage: SkinningStage) {
+    pub(crate) fn set_skin(&mut self, id: InstanceId, stage: SkinningStage) {
         let character = self.instances.alive(id).character;
         if let Some(character) = self.characters.at_mut(character) {
             character.deforms |= stage != SkinningStage::Vertex;
@@ -73,7 +73,7 @@ impl Scene {
     }
 
     /// Reserves memory for what views show.
-    pub(super) fn reserve_visibility(&mut self, capacity: &Capacity) {
+    pub(crate) fn reserve_visibility(&mut self, capacity: &Capacity) {
         self.visibility.reserve(capacity, self.characters.len());
         self.chunks.reserve(&mut self.characters);
         if let Some(poses) = &mut self.gpu_poses {
@@ -85,21 +85,21 @@ impl Scene {
     }
 
     /// Reserves memory for attached instances that the GPU places.
-    pub(super) fn reserve_attachments(&mut self, attachments: u32) {
+    pub(crate) fn reserve_attachments(&mut self, attachments: u32) {
         if self.gpu_poses.is_some() {
             self.attachments.gpu.grow(attachments);
         }
     }
 
     /// Notes that every instance may have a new pose.
-    pub(super) fn activate_all(&mut self) {
+    pub(crate) fn activate_all(&mut self) {
         for id in self.instances.ids() {
             self.visibility.activate(id.index);
         }
     }
 
     /// Undoes the uploads of the frame prepared last, which is never submitted.
-    pub(super) fn mark_uploads_lost(&mut self) {
+    pub(crate) fn mark_uploads_lost(&mut self) {
         self.instances.mark_lost();
         self.attachments.gpu.mark_lost();
         self.chunks.mark_lost(&mut self.characters);
@@ -112,7 +112,7 @@ impl Scene {
     }
 
     /// Lets the instances be posed again that the last frame left to rest.
-    pub(super) fn wake_rested(&mut self) {
+    pub(crate) fn wake_rested(&mut self) {
         for index in self.pose_scratch.rested.drain(..) {
             self.visibility.activate(index);
         }
@@ -121,7 +121,7 @@ impl Scene {
     }
 
     /// Lets palettes be written again if their ranges of the ring moved. Returns whether they did.
-    pub(super) fn take_moved(&mut self) -> bool {
+    pub(crate) fn take_moved(&mut self) -> bool {
         let moved = self.instances.take_moved();
         if moved {
             self.pose_scratch.forget();
@@ -138,7 +138,7 @@ impl Scene {
     }
 
     /// Gathers the active instances that the frame shows.
-    pub(super) fn gather_active(&mut self) {
+    pub(crate) fn gather_active(&mut self) {
         let Self {
             characters,
             instances,
@@ -159,14 +159,14 @@ impl Scene {
     }
 
     /// The instance of an actor of a character's animator.
-    pub(super) fn instance_of(&self, character: u32, actor: u32) -> Option<InstanceId> {
+    pub(crate) fn instance_of(&self, character: u32, actor: u32) -> Option<InstanceId> {
         let loaded = self.characters.at(character)?;
         let index = loaded.instance_of_actor.get(actor as usize)?;
         self.instances.id(*index)
     }
 
     /// Rows of the palette ring that this frame may use: none if nothing plays.
-    pub(super) fn rows_in_use(&self) -> u32 {
+    pub(crate) fn rows_in_use(&self) -> u32 {
         let on_gpu = self.gpu_poses.as_ref().is_some_and(GpuPoses::poses_any);
         if on_gpu {
             // The GPU decides which rows it writes.
@@ -179,7 +179,7 @@ impl Scene {
     }
 
     /// Hides or shows the primitives of these bits of a living instance.
-    pub(super) fn hide(&mut self, id: InstanceId, bits: u128, hide: bool) {
+    pub(crate) fn hide(&mut self, id: InstanceId, bits: u128, hide: bool) {
         let [before, after] = self.visibility.hide(id.index, bits, hide);
         let character = self.instances.alive(id).character;
         if before != after
@@ -192,7 +192,7 @@ impl Scene {
     }
 
     /// Checks that a living instance can be moved to this transform.
-    pub(super) fn check_move(&self, id: InstanceId, world_from_model: &Affine3A) -> Result<()> {
+    pub(crate) fn check_move(&self, id: InstanceId, world_from_model: &Affine3A) -> Result<()> {
         let what = "world_from_model";
         let finite = expect_transform(what, world_from_model);
         let checked = finite.and_then(|()| match self.attachments.of(id.index) {
@@ -208,7 +208,7 @@ impl Scene {
     /// Sets the transform of an instance of this animator, which is alive.
     ///
     /// The transform must be finite. `jump` leaves motion vectors out.
-    pub(super) fn put(
+    pub(crate) fn put(
         &mut self,
         animator: &mut Animator,
         id: InstanceId,
@@ -220,7 +220,7 @@ impl Scene {
     }
 
     /// Writes the transform of an instance to its record. `jump` leaves motion vectors out.
-    pub(super) fn put_record(&mut self, id: InstanceId, world_from_model: &Affine3A, jump: bool) {
+    pub(crate) fn put_record(&mut self, id: InstanceId, world_from_model: &Affine3A, jump: bool) {
         self.set_flipped(id, is_flipped(world_from_model));
         match may_flip(world_from_model) {
             true => self.attachments.note(id.index),
@@ -234,7 +234,7 @@ impl Scene {
     }
 
     /// Notes whether the transform of an instance is flipped, or if the GPU places it, may be.
-    pub(super) fn set_flipped(&mut self, id: InstanceId, now: bool) {
+    pub(crate) fn set_flipped(&mut self, id: InstanceId, now: bool) {
         let instance = self.instances.alive(id);
         let (before, character) = (instance.flipped, instance.character);
         if before != now

@@ -1,6 +1,6 @@
 //! Statistics of a frame.
 
-use super::visibility::cull::FACTOR;
+use crate::crowd::visibility::cull::FACTOR;
 use crate::gpu::constants::{
     COUNT_FACTOR, COUNT_LEVELS, COUNT_TRIANGLES, COUNTER_WORDS, FACTORS, MAX_LEVELS,
 };
@@ -29,7 +29,7 @@ pub struct ViewStats {
 
 impl ViewStats {
     /// The figures that the GPU counted, as `shaders/include/stages.glsl` has them.
-    pub(super) fn from_words(words: &[u32; COUNTER_WORDS as usize]) -> Self {
+    pub(crate) fn from_words(words: &[u32; COUNTER_WORDS as usize]) -> Self {
         let [outside, too_small, ..] = *words;
         let levels = core::array::from_fn(|level| words[COUNT_LEVELS + level]);
         let [low, high] = [0, 1].map(|at| words[COUNT_TRIANGLES + at]);
@@ -47,7 +47,7 @@ impl ViewStats {
 
 /// The GPU's counts of the poses of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct PoseTotals {
+pub(crate) struct PoseTotals {
     shared: u32,
     without_memory: u32,
     skinned: u32,
@@ -55,7 +55,7 @@ pub(super) struct PoseTotals {
 
 impl PoseTotals {
     /// The figures as `shaders/include/stages.glsl` has them.
-    pub(super) fn from_words(words: &[u32; COUNTER_WORDS as usize]) -> Self {
+    pub(crate) fn from_words(words: &[u32; COUNTER_WORDS as usize]) -> Self {
         let [shared, without_memory, skinned, ..] = *words;
         Self {
             shared,
@@ -140,35 +140,35 @@ pub struct Stats {
 
 /// Statistics while they are counted. Draws count from several threads.
 #[derive(Debug, Default)]
-pub(super) struct Counters {
+pub(crate) struct Counters {
     shown: u32,
     outside: u32,
     too_small: u32,
     levels: [u32; MAX_LEVELS],
     error_factor: f32,
-    pub(super) animated: u32,
-    pub(super) palette_entries: u32,
-    pub(super) skinned: u32,
-    pub(super) changes: u32,
-    pub(super) new_pipelines: u32,
-    pub(super) upload_bytes: u64,
-    pub(super) update_ms: f64,
-    pub(super) animate_ms: f64,
-    pub(super) skin_ms: f64,
-    pub(super) prepare_ms: f64,
+    pub(crate) animated: u32,
+    pub(crate) palette_entries: u32,
+    pub(crate) skinned: u32,
+    pub(crate) changes: u32,
+    pub(crate) new_pipelines: u32,
+    pub(crate) upload_bytes: u64,
+    pub(crate) update_ms: f64,
+    pub(crate) animate_ms: f64,
+    pub(crate) skin_ms: f64,
+    pub(crate) prepare_ms: f64,
     draws: AtomicU32,
     vertices: AtomicU64,
     triangles: AtomicU64,
 }
 
 impl Counters {
-    pub(super) fn drew(&self, draws: u32, triangles: u64) {
+    pub(crate) fn drew(&self, draws: u32, triangles: u64) {
         self.draws.fetch_add(draws, Ordering::Relaxed);
         self.triangles.fetch_add(triangles, Ordering::Relaxed);
     }
 
     /// Adds up what views show.
-    pub(super) fn shown(&mut self, views: &[ViewStats]) {
+    pub(crate) fn shown(&mut self, views: &[ViewStats]) {
         let sum = |of: fn(&ViewStats) -> u32| views.iter().map(of).sum();
         self.shown = sum(|view| view.shown);
         self.outside = sum(|view| view.outside);
@@ -182,12 +182,12 @@ impl Counters {
             .fold(1.0, |most, view| most.max(view.error_factor));
     }
 
-    pub(super) fn fetched(&self, vertices: u64) {
+    pub(crate) fn fetched(&self, vertices: u64) {
         self.vertices.fetch_add(vertices, Ordering::Relaxed);
     }
 
     /// `on_gpu` has the number of instances that the GPU poses, and that it places.
-    pub(super) fn read(&self, instances: u32, on_gpu: [u32; 2], totals: PoseTotals) -> Stats {
+    pub(crate) fn read(&self, instances: u32, on_gpu: [u32; 2], totals: PoseTotals) -> Stats {
         let [posed_on_gpu, placed_on_gpu] = on_gpu;
         Stats {
             instances,

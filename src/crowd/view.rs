@@ -1,6 +1,6 @@
 //! Views: camera, light, viewport, and which instances they show.
 
-use super::ListId;
+use crate::crowd::ListId;
 use crate::error::{Error, Result};
 use crate::gpu::Limits;
 use crate::gpu::layout::GpuView;
@@ -287,7 +287,7 @@ impl View {
     }
 
     /// Each of its further eyes as a view of its own.
-    pub(super) fn further_eyes(&self) -> impl Iterator<Item = Self> + '_ {
+    pub(crate) fn further_eyes(&self) -> impl Iterator<Item = Self> + '_ {
         (1..Self::MAX_EYES).map_while(|number| self.of_eye(number))
     }
 
@@ -367,7 +367,7 @@ impl View {
     /// # Errors
     /// [`Error::Argument`] for values that are not finite, an empty viewport, one that exceeds the
     /// device's limits, a sun without direction, or eyes that do not fit together.
-    pub(super) fn check(&self, limits: &Limits) -> Result<()> {
+    pub(crate) fn check(&self, limits: &Limits) -> Result<()> {
         let fault = |what, why| Err(Error::invalid(what, why));
         if !self.clip_from_world.is_finite() || !self.eye.is_finite() {
             return fault("View", "matrix and eye must be finite");
@@ -431,7 +431,7 @@ impl View {
 
     /// Returns true if triangles that are counter-clockwise in the world are clockwise in the
     /// framebuffer, for depth that grows with distance and a viewport that is not flipped.
-    pub(super) fn is_mirrored(&self) -> bool {
+    pub(crate) fn is_mirrored(&self) -> bool {
         // Handedness of (right, down, forward) in the framebuffer. The rows of the matrix are the
         // gradients of clip x, y and of depth or w in world space.
         let [right, down, depth, w] =
@@ -441,7 +441,7 @@ impl View {
     }
 
     /// Returns true if the clip space's w is constant, so size does not depend on distance.
-    pub(super) fn is_orthographic(&self) -> bool {
+    pub(crate) fn is_orthographic(&self) -> bool {
         let [right, down, w] = [0, 1, 3].map(|row| self.clip_from_world.row(row).truncate());
         // Composed or inverted matrices leave a small w where it should be 0.
         w.length() <= 1e-5 * right.length().max(down.length())
@@ -464,7 +464,7 @@ impl View {
     }
 
     /// The eye with w = 1, or the direction towards it with w = 0.
-    pub(super) fn eye_point(&self) -> Vec4 {
+    pub(crate) fn eye_point(&self) -> Vec4 {
         let towards = self.eye_direction().map(|towards| towards.extend(0.0));
         towards.unwrap_or(self.eye.extend(1.0))
     }
@@ -472,14 +472,14 @@ impl View {
     /// A linear function of points that grows with their distance.
     ///
     /// The distance is that from the eye, or along the direction of an orthographic view.
-    pub(super) fn distance(&self) -> Vec4 {
+    pub(crate) fn distance(&self) -> Vec4 {
         let along = self.eye_direction().map(|to_eye| -to_eye.extend(0.0));
         along.unwrap_or(self.clip_from_world.row(3))
     }
 }
 
 /// The corners of a rectangle with the least and the greatest coordinates.
-pub(super) fn corners(rect: vk::Rect2D) -> ([i64; 2], [i64; 2]) {
+pub(crate) fn corners(rect: vk::Rect2D) -> ([i64; 2], [i64; 2]) {
     let min = [rect.offset.x, rect.offset.y].map(i64::from);
     let [width, height] = [rect.extent.width, rect.extent.height].map(i64::from);
     (min, [min[0] + width, min[1] + height])

@@ -1,7 +1,7 @@
 //! The records of a view: the one that shaders read, and what draws need on the CPU.
 
-use super::history::Past;
-use super::view::{View, corners};
+use crate::crowd::frame::history::Past;
+use crate::crowd::view::{View, corners};
 use crate::gpu::layout::{GpuEye, GpuView};
 use ash::vk;
 use glam::{Mat4, Vec3};
@@ -9,7 +9,7 @@ use glam::{Mat4, Vec3};
 impl View {
     /// The GPU record of the view. `ring_palettes` is the address of the frame's palettes.
     /// `shadow_edge` is the width of the crowd's shadow map in texels, or 0 if there is none.
-    pub(super) fn record(
+    pub(crate) fn record(
         &self,
         past: &Past,
         ring_palettes: vk::DeviceAddress,
@@ -42,7 +42,7 @@ impl View {
     }
 
     /// The GPU records of all eyes, if there are several.
-    pub(super) fn eye_records(&self, past: &Past) -> impl Iterator<Item = GpuEye> + '_ {
+    pub(crate) fn eye_records(&self, past: &Past) -> impl Iterator<Item = GpuEye> + '_ {
         let several = self.eye_count() > 1;
         let eyes = (0..Self::MAX_EYES).map_while(|number| self.of_eye(number));
         let eyes = eyes.take(if several { Self::MAX_EYES } else { 0 });
@@ -74,20 +74,20 @@ fn map_from_clip(flipped: bool) -> Mat4 {
 
 /// The data of a view that draws need.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Prepared {
-    pub(super) viewport: vk::Viewport,
-    pub(super) scissor: vk::Rect2D,
+pub(crate) struct Prepared {
+    pub(crate) viewport: vk::Viewport,
+    pub(crate) scissor: vk::Rect2D,
     /// True if triangles that are counter-clockwise in the world are clockwise in the framebuffer,
     /// for depth that grows with distance.
     flipped: bool,
     /// True if the clip space's w is constant, so z alone says what lies in front.
-    pub(super) orthographic: bool,
+    pub(crate) orthographic: bool,
     /// The number of its eyes.
-    pub(super) eyes: u32,
+    pub(crate) eyes: u32,
 }
 
 impl Prepared {
-    pub(super) fn new(view: &View) -> Self {
+    pub(crate) fn new(view: &View) -> Self {
         Self {
             viewport: viewport(view),
             scissor: scissor(view.viewport),
@@ -98,7 +98,7 @@ impl Prepared {
     }
 
     /// The winding of front faces in this view's framebuffer. In glTF they are counter-clockwise.
-    pub(super) fn front_face(&self, reversed_z: bool, flipped: bool) -> vk::FrontFace {
+    pub(crate) fn front_face(&self, reversed_z: bool, flipped: bool) -> vk::FrontFace {
         if self.flipped ^ (self.orthographic && reversed_z) ^ flipped {
             vk::FrontFace::CLOCKWISE
         } else {

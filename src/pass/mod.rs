@@ -4,7 +4,7 @@
 //! |---|---|---|---|
 //! | (changes) | [`scatter`] | `scatter.comp` | – |
 //! | cull, scan, allocate_rows, compact, args | [`cull`] | `budget.comp`, `cull.comp`, `scan.comp`, `allocate_rows.comp`, `compact.comp`, `args.comp` | `src/crowd/visibility` |
-//! | attach | [`attach`] | `attach.comp` | `src/crowd/instance/follow.rs` |
+//! | attach | [`attach`] | `attach.comp` | `src/crowd/instances/follow.rs` |
 //! | animate | [`animate`] | `animate.comp` | `src/animate` |
 //! | palette | [`animate`] | `animate.comp` | `src/skeleton`, `src/palette`, and the kernel in `src/animate` |
 //! | skin | [`skin`] | `skin.comp` | `src/skin`, `src/skin/skinner` |

@@ -1,21 +1,15 @@
 //! One frame of a crowd, from its begin to the engine's submit.
 
-mod animate;
-pub(super) mod bindings;
-mod cull;
-mod draw;
+pub(crate) mod history;
 mod prepare;
-mod producers;
-mod skin;
-pub(super) mod skinned_vertices;
 
-use super::crowd::Crowd;
-use super::desc::MAX_VIEWS;
-use super::stats::Counters;
-use super::visibility::MAX_LISTS;
-use super::{CharacterId, InstanceHit, InstanceId, ListId, Stats, ViewId};
 use crate::animator::{AnimationEvent, Animator, EventName};
+use crate::crowd::Crowd;
+use crate::crowd::desc::MAX_VIEWS;
 use crate::crowd::memory::retire::Retired;
+use crate::crowd::stats::Counters;
+use crate::crowd::visibility::MAX_LISTS;
+use crate::crowd::{CharacterId, InstanceHit, InstanceId, ListId, Stats, ViewId};
 use crate::error::{Error, Result, expect_finite, expect_frame};
 use crate::gpu::{MemoryAllocator, Scope, expect_own, limit};
 use crate::skin::{Faces, Ray};
@@ -79,9 +73,9 @@ impl Deref for Views {
 /// ```
 #[derive(Debug)]
 pub struct Frame<'a> {
-    pub(super) crowd: &'a mut Crowd,
-    pub(super) frame_index: u32,
-    pub(super) prepared: bool,
+    pub(crate) crowd: &'a mut Crowd,
+    pub(crate) frame_index: u32,
+    pub(crate) prepared: bool,
 }
 
 impl Crowd {

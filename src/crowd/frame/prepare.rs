@@ -1,15 +1,15 @@
 //! Prepares a frame: decides what views show, writes its data and records its uploads.
 
-use super::cull::actor;
-use super::{Frame, Views};
-use crate::crowd::crowd::Crowd;
-use crate::crowd::instance::world::world_sphere;
+use crate::crowd::Crowd;
+use crate::crowd::frame::{Frame, Views};
+use crate::crowd::instances::world::world_sphere;
 use crate::crowd::memory::buffers::{DEFORMS, SHADERS, SectionBytes, VIEW_BYTES};
 use crate::crowd::memory::history_buffer::words_in_use;
 use crate::crowd::memory::retire::Retired;
 use crate::crowd::scene::Scene;
 use crate::crowd::view::View;
 use crate::crowd::view_record::Prepared;
+use crate::crowd::visibility::gpu::actor;
 use crate::error::{Error, Result};
 use crate::gpu::layout::{GpuActor, GpuChange, GpuEye};
 use crate::gpu::{Features, limit};

@@ -97,7 +97,7 @@ impl Node {
 
 /// All attachments of a crowd.
 #[derive(Debug, Default)]
-pub(in crate::crowd) struct Attachments {
+pub(crate) struct Attachments {
     nodes: Vec<Node>,
     /// Depths and table indices of the attached instances, parents before their children.
     ///
@@ -113,7 +113,7 @@ pub(in crate::crowd) struct Attachments {
     /// to, and some that it no longer does.
     moving: Vec<u32>,
     /// The attached instances that the GPU places.
-    pub(in crate::crowd) gpu: GpuAttachments,
+    pub(crate) gpu: GpuAttachments,
 }
 
 impl Attachments {
@@ -121,11 +121,11 @@ impl Attachments {
         self.nodes.get(index as usize)
     }
 
-    pub(in crate::crowd) fn of(&self, index: u32) -> Option<&Attachment> {
+    pub(crate) fn of(&self, index: u32) -> Option<&Attachment> {
         self.node(index)?.attachment.as_ref()
     }
 
-    pub(in crate::crowd) fn of_mut(&mut self, index: u32) -> Option<&mut Attachment> {
+    pub(crate) fn of_mut(&mut self, index: u32) -> Option<&mut Attachment> {
         self.nodes.get_mut(index as usize)?.attachment.as_mut()
     }
 
@@ -134,7 +134,7 @@ impl Attachments {
     }
 
     /// The instances that are attached to an instance.
-    pub(in crate::crowd) fn children(&self, index: u32) -> impl Iterator<Item = u32> + '_ {
+    pub(crate) fn children(&self, index: u32) -> impl Iterator<Item = u32> + '_ {
         let known = |index: &u32| *index != NO_INSTANCE;
         let first = self.node(index).map(|node| node.first_child).filter(known);
         core::iter::successors(first, move |child| {
@@ -143,7 +143,7 @@ impl Attachments {
     }
 
     /// Marks everything attached to a teleported instance as teleported, too.
-    pub(in crate::crowd) fn teleport(&mut self, index: u32) {
+    pub(crate) fn teleport(&mut self, index: u32) {
         if self.children(index).next().is_none() {
             return;
         }
@@ -171,7 +171,7 @@ impl Attachments {
     ///
     /// # Errors
     /// [`Error::Argument`] if the parent is the instance itself or attached to it.
-    pub(in crate::crowd) fn attach(&mut self, child: u32, attachment: Attachment) -> Result<()> {
+    pub(crate) fn attach(&mut self, child: u32, attachment: Attachment) -> Result<()> {
         let mut above = Some(attachment.parent.index);
         while let Some(index) = above {
             if index == child {
@@ -217,7 +217,7 @@ impl Attachments {
     }
 
     /// Detaches an instance.
-    pub(in crate::crowd) fn unlink(&mut self, child: u32) {
+    pub(crate) fn unlink(&mut self, child: u32) {
         let Some(parent) = self.parent(child) else {
             return;
         };
@@ -241,18 +241,18 @@ impl Attachments {
     }
 
     /// True if the GPU places an instance.
-    pub(in crate::crowd) fn on_gpu(&self, index: u32) -> bool {
+    pub(crate) fn on_gpu(&self, index: u32) -> bool {
         self.node(index).is_some_and(|node| node.slot != NO_SLOT)
     }
 
     /// The level of an instance that the GPU places, or 0.
-    pub(in crate::crowd) fn level(&self, index: u32) -> u32 {
+    pub(crate) fn level(&self, index: u32) -> u32 {
         let slot = self.node(index).map_or(NO_SLOT, |node| node.slot);
         self.gpu.level(slot)
     }
 
     /// Lets the GPU place an instance from now on. Returns false if there is no space for more.
-    pub(in crate::crowd) fn place_on_gpu(&mut self, index: u32, record: &GpuAttachment) -> bool {
+    pub(crate) fn place_on_gpu(&mut self, index: u32, record: &GpuAttachment) -> bool {
         let Some(node) = self.nodes.get_mut(index as usize) else {
             return false;
         };
@@ -272,7 +272,7 @@ impl Attachments {
     }
 
     /// Lets the CPU place an instance from now on.
-    pub(in crate::crowd) fn leave_gpu(&mut self, index: u32) {
+    pub(crate) fn leave_gpu(&mut self, index: u32) {
         let Some(node) = self.nodes.get_mut(index as usize) else {
             return;
         };
@@ -285,13 +285,13 @@ impl Attachments {
     }
 
     /// Returns true if the GPU placed an instance since the last call.
-    pub(in crate::crowd) fn take_left_gpu(&mut self, index: u32) -> bool {
+    pub(crate) fn take_left_gpu(&mut self, index: u32) -> bool {
         let node = self.nodes.get_mut(index as usize);
         node.is_some_and(|node| core::mem::take(&mut node.left_gpu))
     }
 
     /// Notes that the CPU has to place an instance in each frame, as long as it calls this.
-    pub(in crate::crowd) fn keep_moving(&mut self, index: u32) {
+    pub(crate) fn keep_moving(&mut self, index: u32) {
         if let Some(node) = self.nodes.get_mut(index as usize)
             && !core::mem::replace(&mut node.is_moving, true)
         {
@@ -300,7 +300,7 @@ impl Attachments {
     }
 
     /// Queues the instances that the CPU places in each frame.
-    pub(in crate::crowd) fn queue_moving(&mut self) {
+    pub(crate) fn queue_moving(&mut self) {
         while let Some(index) = self.moving.pop() {
             if let Some(node) = self.nodes.get_mut(index as usize) {
                 node.is_moving = false;
@@ -310,7 +310,7 @@ impl Attachments {
     }
 
     /// Queues an instance to be moved, if it is attached.
-    pub(in crate::crowd) fn queue_update(&mut self, index: u32) {
+    pub(crate) fn queue_update(&mut self, index: u32) {
         if let Some(node) = self.nodes.get_mut(index as usize)
             && node.attachment.is_some()
             && !core::mem::replace(&mut node.is_queued, true)
@@ -321,7 +321,7 @@ impl Attachments {
 
     /// Notes that an instance was shown or hidden, that it is posed or placed on another side, or
     /// that its children were attached in another way.
-    pub(in crate::crowd) fn note(&mut self, index: u32) {
+    pub(crate) fn note(&mut self, index: u32) {
         self.note_moved(index);
         if let Some(node) = self.nodes.get_mut(index as usize) {
             node.notes_all = node.is_noted;
@@ -329,7 +329,7 @@ impl Attachments {
     }
 
     /// Notes that an instance was moved. The GPU finds that out for the children that it places.
-    pub(in crate::crowd) fn note_moved(&mut self, index: u32) {
+    pub(crate) fn note_moved(&mut self, index: u32) {
         if let Some(node) = self.nodes.get_mut(index as usize)
             && node.first_child != NO_INSTANCE
             && !core::mem::replace(&mut node.is_noted, true)
@@ -339,7 +339,7 @@ impl Attachments {
     }
 
     /// Queues the children of every instance that was noted.
-    pub(in crate::crowd) fn queue_noted(&mut self) {
+    pub(crate) fn queue_noted(&mut self) {
         while let Some(parent) = self.noted.pop() {
             let mut all = false;
             if let Some(node) = self.nodes.get_mut(parent as usize) {
@@ -351,7 +351,7 @@ impl Attachments {
     }
 
     /// Queues the children of an instance: all of them, or those that the CPU places.
-    pub(in crate::crowd) fn queue_children(&mut self, parent: u32, all: bool) {
+    pub(crate) fn queue_children(&mut self, parent: u32, all: bool) {
         let mut next = self
             .node(parent)
             .map_or(NO_INSTANCE, |node| node.first_child);
@@ -365,7 +365,7 @@ impl Attachments {
     }
 
     /// Takes the next attached instance that has to be moved: parents before their children.
-    pub(in crate::crowd) fn take_queued(&mut self) -> Option<u32> {
+    pub(crate) fn take_queued(&mut self) -> Option<u32> {
         let Reverse((_, index)) = self.queue.pop()?;
         if let Some(node) = self.nodes.get_mut(index as usize) {
             node.is_queued = false;
@@ -374,18 +374,18 @@ impl Attachments {
     }
 
     /// True if nothing is attached.
-    pub(in crate::crowd) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.order.is_empty()
     }
 
     /// Returns true if an ancestor was teleported since the last call.
-    pub(in crate::crowd) fn take_jump(&mut self, index: u32) -> bool {
+    pub(crate) fn take_jump(&mut self, index: u32) -> bool {
         let node = self.nodes.get_mut(index as usize);
         node.is_some_and(|node| core::mem::take(&mut node.jumps))
     }
 
     /// Sorts the attached instances again if they have changed: parents before their children.
-    pub(in crate::crowd) fn sort(&mut self) {
+    pub(crate) fn sort(&mut self) {
         if !core::mem::take(&mut self.stale) {
             return;
         }
@@ -434,10 +434,10 @@ impl Attachments {
 /// An attachment in a snapshot.
 #[derive(Debug, Clone, Copy)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub(in crate::crowd) struct SavedAttachment {
+pub(crate) struct SavedAttachment {
     /// Table index of the attached instance.
-    pub(in crate::crowd) child: u32,
-    pub(in crate::crowd) attachment: Attachment,
+    pub(crate) child: u32,
+    pub(crate) attachment: Attachment,
     /// True if an ancestor was teleported since the last prepared frame.
     jumps: bool,
 }
@@ -445,7 +445,7 @@ pub(in crate::crowd) struct SavedAttachment {
 impl Attachments {
     /// Copies all attachments. Those of a parent come before those of its children, and the order
     /// is such that [`Self::restore`] lists children as they are listed now.
-    pub(in crate::crowd) fn save(&self, to: &mut Vec<SavedAttachment>) {
+    pub(crate) fn save(&self, to: &mut Vec<SavedAttachment>) {
         to.clear();
         let mut done = 0;
         for root in 0..self.nodes.len() as u32 {
@@ -474,7 +474,7 @@ impl Attachments {
     }
 
     /// Replaces all attachments. The caller has checked that they form trees.
-    pub(in crate::crowd) fn restore(&mut self, saved: &[SavedAttachment]) {
+    pub(crate) fn restore(&mut self, saved: &[SavedAttachment]) {
         self.nodes.clear();
         self.order.clear();
         self.queue.clear();

@@ -9,11 +9,11 @@ use crate::grow::reserve_all;
 use bytemuck::Zeroable;
 
 /// The number of attachments at each level.
-pub(in crate::crowd) type Levels = [u32; GpuAttachment::LEVELS as usize];
+pub(crate) type Levels = [u32; GpuAttachment::LEVELS as usize];
 
 /// The attached instances that the GPU places, each in a slot.
 #[derive(Debug)]
-pub(in crate::crowd) struct GpuAttachments {
+pub(crate) struct GpuAttachments {
     /// By slot. Those at level 0 are free.
     records: Vec<GpuAttachment>,
     slots: RangeAllocator,
@@ -43,7 +43,7 @@ impl Default for GpuAttachments {
 
 impl GpuAttachments {
     /// Grows to `slots` slots, so that frames allocate nothing.
-    pub(in crate::crowd) fn grow(&mut self, slots: u32) {
+    pub(crate) fn grow(&mut self, slots: u32) {
         self.slots.grow(slots);
         let all = slots as usize;
         self.slots.reserve(1, all);
@@ -58,24 +58,24 @@ impl GpuAttachments {
     }
 
     /// The number of instances that the GPU places.
-    pub(in crate::crowd) fn count(&self) -> u32 {
+    pub(crate) fn count(&self) -> u32 {
         self.slots.used()
     }
 
     /// One past the last slot that has been in use, and the number of attachments at each level.
-    pub(in crate::crowd) fn in_use(&self) -> (u32, Levels) {
+    pub(crate) fn in_use(&self) -> (u32, Levels) {
         (self.slots.end(), self.levels)
     }
 
     /// The level of the instance in a slot, or 0.
-    pub(in crate::crowd) fn level(&self, slot: u32) -> u32 {
+    pub(crate) fn level(&self, slot: u32) -> u32 {
         self.records
             .get(slot as usize)
             .map_or(0, |record| record.level)
     }
 
     /// The instances that the GPU places, parents before their children.
-    pub(in crate::crowd) fn placed(&self) -> impl Iterator<Item = u32> + '_ {
+    pub(crate) fn placed(&self) -> impl Iterator<Item = u32> + '_ {
         (1..=GpuAttachment::LEVELS).flat_map(|level| {
             let records = self.records.iter();
             let own = records.filter(move |record| record.level == level);
@@ -85,18 +85,18 @@ impl GpuAttachments {
 
     /// Returns true if the CPU does not know where they are, which it does from now on: after these
     /// edits of animators, and at this time.
-    pub(in crate::crowd) fn are_new(&mut self, edits: u64, time_s: f64) -> bool {
+    pub(crate) fn are_new(&mut self, edits: u64, time_s: f64) -> bool {
         let now = Some((edits, time_s));
         core::mem::replace(&mut self.known_at, now) != now
     }
 
     /// A slot that is free, if there is one.
-    pub(in crate::crowd) fn take(&mut self) -> Option<u32> {
+    pub(crate) fn take(&mut self) -> Option<u32> {
         self.slots.allocate(1)
     }
 
     /// Writes the record of a slot.
-    pub(in crate::crowd) fn put(&mut self, slot: u32, record: &GpuAttachment) {
+    pub(crate) fn put(&mut self, slot: u32, record: &GpuAttachment) {
         let Some(own) = self.records.get_mut(slot as usize) else {
             return;
         };
@@ -114,13 +114,13 @@ impl GpuAttachments {
     }
 
     /// Frees a slot.
-    pub(in crate::crowd) fn free(&mut self, slot: u32) {
+    pub(crate) fn free(&mut self, slot: u32) {
         self.put(slot, &GpuAttachment::zeroed());
         self.slots.free(slot, 1);
     }
 
     /// Frees all slots.
-    pub(in crate::crowd) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         for slot in 0..self.slots.end() {
             self.put(slot, &GpuAttachment::zeroed());
         }
@@ -139,7 +139,7 @@ impl GpuAttachments {
     ///
     /// # Errors
     /// [`Error::Capacity`](crate::Error::Capacity) if there is no space in this frame.
-    pub(in crate::crowd) fn upload(&self, layout: &WorkLayout, to: &mut impl Patch) -> Result<()> {
+    pub(crate) fn upload(&self, layout: &WorkLayout, to: &mut impl Patch) -> Result<()> {
         for slot in &self.changed {
             let record = self.records.get(*slot as usize);
             let words = record.map_or(&[][..], |record| {
@@ -152,7 +152,7 @@ impl GpuAttachments {
     }
 
     /// Notes that everything was uploaded.
-    pub(in crate::crowd) fn mark_uploaded(&mut self) {
+    pub(crate) fn mark_uploaded(&mut self) {
         self.settled.clear();
         core::mem::swap(&mut self.changed, &mut self.settled);
         for slot in &self.settled {
@@ -163,7 +163,7 @@ impl GpuAttachments {
     }
 
     /// Notes that what the last frame uploaded never arrived.
-    pub(in crate::crowd) fn mark_lost(&mut self) {
+    pub(crate) fn mark_lost(&mut self) {
         let settled = core::mem::take(&mut self.settled);
         for slot in &settled {
             self.note(*slot);

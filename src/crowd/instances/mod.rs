@@ -1,6 +1,13 @@
-//! The instance table, its ranges of memory, and attachments.
+//! The instances of a crowd: their table, attachments, handles, snapshots and picking.
 
-pub(in crate::crowd) mod attachments;
-pub(in crate::crowd) mod gpu_attachments;
-pub(in crate::crowd) mod state;
-pub(in crate::crowd) mod table;
+pub(crate) mod attachments;
+pub(crate) mod control;
+pub(crate) mod follow;
+pub(crate) mod gpu_attachments;
+pub(crate) mod handle;
+pub(crate) mod pick;
+pub(crate) mod snapshot;
+pub(crate) mod spawn;
+pub(crate) mod state;
+pub(crate) mod table;
+pub(crate) mod world;

@@ -27,18 +27,18 @@ pub enum SkinningStage {
 
 /// The memory that an instance of a character takes.
 #[derive(Debug, Clone, Copy, Default)]
-pub(in crate::crowd) struct Sizes {
+pub(crate) struct Sizes {
     /// Rows of the palette ring.
-    pub(in crate::crowd) rows: u32,
+    pub(crate) rows: u32,
     /// Words of a frame's morph weights.
-    pub(in crate::crowd) morphs: u32,
+    pub(crate) morphs: u32,
     /// Words of deformed vertices, unless the vertex shader deforms them.
-    pub(in crate::crowd) skinned: u32,
+    pub(crate) skinned: u32,
 }
 
 impl Sizes {
     /// Words of deformed vertices at this stage.
-    pub(in crate::crowd) fn words(&self, stage: SkinningStage) -> u32 {
+    pub(crate) fn words(&self, stage: SkinningStage) -> u32 {
         match stage {
             SkinningStage::Vertex => 0,
             SkinningStage::Compute | SkinningStage::Cpu => self.skinned,
@@ -48,19 +48,19 @@ impl Sizes {
 
 /// The properties that all instances of a character share.
 #[derive(Debug, Clone, Copy, Default)]
-pub(in crate::crowd) struct Kind {
-    pub(in crate::crowd) sizes: Sizes,
+pub(crate) struct Kind {
+    pub(crate) sizes: Sizes,
     /// The device address of the rest palette.
-    pub(in crate::crowd) rest_palette: vk::DeviceAddress,
+    pub(crate) rest_palette: vk::DeviceAddress,
 }
 
 /// True if a transform mirrors.
-pub(in crate::crowd) fn is_flipped(transform: &Affine3A) -> bool {
+pub(crate) fn is_flipped(transform: &Affine3A) -> bool {
     transform.matrix3.determinant() < 0.0
 }
 
 /// True if a transform mirrors, or is so flat that the sign of a product with it is undecided.
-pub(in crate::crowd) fn may_flip(transform: &Affine3A) -> bool {
+pub(crate) fn may_flip(transform: &Affine3A) -> bool {
     let m = transform.matrix3;
     let most = m.x_axis.length() * m.y_axis.length() * m.z_axis.length();
     m.determinant() <= 1e-5 * most
@@ -68,48 +68,48 @@ pub(in crate::crowd) fn may_flip(transform: &Affine3A) -> bool {
 
 /// The state of an instance.
 #[derive(Debug, Clone)]
-pub(in crate::crowd) struct InstanceState {
-    pub(in crate::crowd) record: GpuChange,
+pub(crate) struct InstanceState {
+    pub(crate) record: GpuChange,
     /// The index of its character.
-    pub(in crate::crowd) character: u32,
+    pub(crate) character: u32,
     /// Its actor in the animator of its character.
-    pub(in crate::crowd) actor: ActorId,
-    pub(in crate::crowd) generation: u32,
+    pub(crate) actor: ActorId,
+    pub(crate) generation: u32,
     /// Its index among its character's members.
-    pub(in crate::crowd) member: u32,
+    pub(crate) member: u32,
     /// The first of its rows of the palette ring, the same in every frame in flight, if it has
     /// some.
-    pub(in crate::crowd) row: u32,
-    pub(in crate::crowd) has_rows: bool,
+    pub(crate) row: u32,
+    pub(crate) has_rows: bool,
     /// True if its palette lies in the ring. Otherwise it uses its character's rest palette.
-    pub(in crate::crowd) in_ring: bool,
-    pub(in crate::crowd) alive: bool,
-    pub(in crate::crowd) dirty: bool,
+    pub(crate) in_ring: bool,
+    pub(crate) alive: bool,
+    pub(crate) dirty: bool,
     /// True until its record is uploaded for the first time.
-    pub(in crate::crowd) is_new: bool,
+    pub(crate) is_new: bool,
     /// `is_new` before the last [`mark_uploaded`](super::table::Instances::mark_uploaded).
-    pub(in crate::crowd) was_new: bool,
-    pub(in crate::crowd) flipped: bool,
-    pub(in crate::crowd) skin: SkinningStage,
+    pub(crate) was_new: bool,
+    pub(crate) flipped: bool,
+    pub(crate) skin: SkinningStage,
 }
 
 const _: () = assert!(size_of::<InstanceState>() == 128);
 
 /// Totals of the instances that are skinned on the CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(in crate::crowd) struct CpuSkinned {
-    pub(in crate::crowd) count: u32,
+pub(crate) struct CpuSkinned {
+    pub(crate) count: u32,
     /// Words of deformed vertices.
-    pub(in crate::crowd) words: u32,
+    pub(crate) words: u32,
     /// Rows of palettes.
-    pub(in crate::crowd) rows: u32,
+    pub(crate) rows: u32,
     /// Morph weights.
-    pub(in crate::crowd) weights: u32,
+    pub(crate) weights: u32,
 }
 
 impl CpuSkinned {
     /// Adds an instance of these sizes to the totals, or subtracts it.
-    pub(in crate::crowd) fn count(&mut self, skin: SkinningStage, sizes: &Sizes, comes: bool) {
+    pub(crate) fn count(&mut self, skin: SkinningStage, sizes: &Sizes, comes: bool) {
         if skin != SkinningStage::Cpu {
             return;
         }
@@ -126,7 +126,7 @@ impl CpuSkinned {
 
 impl InstanceState {
     /// The state of an index without an instance.
-    pub(in crate::crowd) fn dead(generation: u32) -> Self {
+    pub(crate) fn dead(generation: u32) -> Self {
         Self {
             record: GpuChange::zeroed(),
             character: 0,
@@ -148,12 +148,12 @@ impl InstanceState {
         }
     }
 
-    pub(in crate::crowd) fn has_morphs(&self) -> bool {
+    pub(crate) fn has_morphs(&self) -> bool {
         self.record.morphs != GpuInstance::NONE
     }
 
     /// Writes the address of its palette to the record: in the ring, or the rest palette.
-    pub(in crate::crowd) fn write_palette(&mut self, kind: &Kind) {
+    pub(crate) fn write_palette(&mut self, kind: &Kind) {
         self.record.palette = if self.in_ring {
             GpuInstance::in_ring(self.row * ROW_BYTES as u32)
         } else {
@@ -163,7 +163,7 @@ impl InstanceState {
 }
 
 /// Words of an instance's morph weights in one frame: a count, and two for each weight.
-pub(in crate::crowd) fn morph_words(weights: usize) -> u32 {
+pub(crate) fn morph_words(weights: usize) -> u32 {
     match weights as u32 {
         0 => 0,
         count => 1 + 2 * count,
@@ -171,6 +171,6 @@ pub(in crate::crowd) fn morph_words(weights: usize) -> u32 {
 }
 
 /// The number of weights in `words` words.
-pub(in crate::crowd) fn weights_in(words: u32) -> u32 {
+pub(crate) fn weights_in(words: u32) -> u32 {
     words / 2
 }

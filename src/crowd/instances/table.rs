@@ -17,7 +17,7 @@ use glam::Affine3A;
 
 /// The CPU copy of the instance table.
 #[derive(Debug)]
-pub(in crate::crowd) struct Instances {
+pub(crate) struct Instances {
     states: Vec<InstanceState>,
     /// By character.
     kinds: Vec<Kind>,
@@ -67,7 +67,7 @@ const CPU_SKINNED: &str = "words of vertices deformed on the CPU (Capacity::cpu_
                            raised by Crowd::reserve)";
 
 impl Instances {
-    pub(in crate::crowd) fn new(capacity: &Capacity) -> Self {
+    pub(crate) fn new(capacity: &Capacity) -> Self {
         Self {
             states: Vec::new(),
             kinds: Vec::new(),
@@ -91,16 +91,16 @@ impl Instances {
     }
 
     /// Gives rows of the ring only to instances that the CPU poses. Call it before the first one.
-    pub(in crate::crowd) fn set_rows_on_demand(&mut self) {
+    pub(crate) fn set_rows_on_demand(&mut self) {
         self.rows_on_demand = true;
     }
 
-    pub(in crate::crowd) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.states.len() - self.free_indices.len()
     }
 
     /// Grows to `capacity`. The records stay as they are: the next frame copies them on the GPU.
-    pub(in crate::crowd) fn grow(&mut self, capacity: &Capacity) {
+    pub(crate) fn grow(&mut self, capacity: &Capacity) {
         self.capacity = *capacity;
         self.moved = true;
         self.rows
@@ -111,7 +111,7 @@ impl Instances {
     }
 
     /// Reserves memory for all instances of the capacity.
-    pub(in crate::crowd) fn reserve(&mut self) {
+    pub(crate) fn reserve(&mut self) {
         let instances = self.capacity.instances as usize;
         reserve_all(&mut self.states, instances);
         reserve_all(&mut self.changed, instances);
@@ -119,7 +119,7 @@ impl Instances {
     }
 
     /// Sets what all instances of a character have in common, before the first of them.
-    pub(in crate::crowd) fn set_kind(&mut self, character: u32, kind: Kind) {
+    pub(crate) fn set_kind(&mut self, character: u32, kind: Kind) {
         let at = character as usize;
         if self.kinds.len() <= at {
             self.kinds.resize(at + 1, Kind::default());
@@ -133,7 +133,7 @@ impl Instances {
     }
 
     /// Marks a record as changed.
-    pub(in crate::crowd) fn touch(&mut self, index: u32) {
+    pub(crate) fn touch(&mut self, index: u32) {
         if let Some(instance) = self.states.get_mut(index as usize)
             && !instance.dirty
         {
@@ -145,12 +145,12 @@ impl Instances {
     /// The table indices of the records that changed since [`Self::mark_uploaded`].
     ///
     /// It may contain dead instances. Uploading their records is harmless.
-    pub(in crate::crowd) fn changed(&self) -> &[u32] {
+    pub(crate) fn changed(&self) -> &[u32] {
         &self.changed
     }
 
     /// Clears the list of changes after they were recorded.
-    pub(in crate::crowd) fn mark_uploaded(&mut self) {
+    pub(crate) fn mark_uploaded(&mut self) {
         self.uploaded = self.states.len();
         self.most_uploaded = self.most_uploaded.max(self.uploaded);
         self.settled.clear();
@@ -164,7 +164,7 @@ impl Instances {
     }
 
     /// Sets whether an instance's palette lies in the ring.
-    pub(in crate::crowd) fn set_in_ring(&mut self, index: u32, in_ring: bool) {
+    pub(crate) fn set_in_ring(&mut self, index: u32, in_ring: bool) {
         if let Some(instance) = self.states.get_mut(index as usize)
             && instance.in_ring != in_ring
         {
@@ -175,7 +175,7 @@ impl Instances {
     }
 
     /// The number of instances that the skin stage deforms.
-    pub(in crate::crowd) fn computed(&self) -> usize {
+    pub(crate) fn computed(&self) -> usize {
         self.computed as usize
     }
 
@@ -195,12 +195,12 @@ impl Instances {
     }
 
     /// Returns true if palettes, morph weights or deformed vertices moved since the last call.
-    pub(in crate::crowd) fn take_moved(&mut self) -> bool {
+    pub(crate) fn take_moved(&mut self) -> bool {
         core::mem::take(&mut self.moved)
     }
 
     /// Marks the settled changes as changed again, because they never reached the GPU.
-    pub(in crate::crowd) fn mark_lost(&mut self) {
+    pub(crate) fn mark_lost(&mut self) {
         for index in core::mem::take(&mut self.settled) {
             self.touch(index);
             if let Some(instance) = self.states.get_mut(index as usize) {
@@ -211,7 +211,7 @@ impl Instances {
     }
 
     /// The record of an instance if its palette lies in the ring, or does not.
-    pub(in crate::crowd) fn record_with(&self, index: u32, in_ring: bool) -> GpuChange {
+    pub(crate) fn record_with(&self, index: u32, in_ring: bool) -> GpuChange {
         let mut instance = self.states.get(index as usize).cloned();
         if let Some(instance) = &mut instance {
             instance.in_ring = in_ring && instance.has_rows;
@@ -220,29 +220,29 @@ impl Instances {
         instance.map_or_else(GpuChange::zeroed, |instance| instance.record)
     }
 
-    pub(in crate::crowd) fn record(&self, index: u32) -> GpuChange {
+    pub(crate) fn record(&self, index: u32) -> GpuChange {
         self.states
             .get(index as usize)
             .map_or_else(GpuChange::zeroed, |instance| instance.record)
     }
 
-    pub(in crate::crowd) fn is_flipped(&self, index: u32) -> bool {
+    pub(crate) fn is_flipped(&self, index: u32) -> bool {
         self.states
             .get(index as usize)
             .is_some_and(|instance| instance.flipped)
     }
 
-    pub(in crate::crowd) fn state(&self, index: u32) -> Option<&InstanceState> {
+    pub(crate) fn state(&self, index: u32) -> Option<&InstanceState> {
         self.states.get(index as usize)
     }
 
     /// One past the last row of the palette ring that the CPU may write for an instance.
-    pub(in crate::crowd) fn rows_end(&self) -> u32 {
+    pub(crate) fn rows_end(&self) -> u32 {
         self.rows.end()
     }
 
     /// The rows of the palette ring in one frame.
-    pub(in crate::crowd) fn rows_capacity(&self) -> u32 {
+    pub(crate) fn rows_capacity(&self) -> u32 {
         self.rows.capacity()
     }
 
@@ -250,7 +250,7 @@ impl Instances {
     ///
     /// # Errors
     /// [`Error::Capacity`] if there are not enough.
-    pub(in crate::crowd) fn take_rows(&mut self, index: u32) -> Result<()> {
+    pub(crate) fn take_rows(&mut self, index: u32) -> Result<()> {
         let Some(instance) = self.states.get_mut(index as usize) else {
             return Ok(());
         };
@@ -268,7 +268,7 @@ impl Instances {
     }
 
     /// Takes the rows of an instance back, because the CPU does not pose it any more.
-    pub(in crate::crowd) fn give_rows_back(&mut self, index: u32) {
+    pub(crate) fn give_rows_back(&mut self, index: u32) {
         self.set_in_ring(index, false);
         if let Some(instance) = self.states.get_mut(index as usize)
             && self.rows_on_demand
@@ -281,7 +281,7 @@ impl Instances {
 
     /// Assigns the rows of all instances anew if gaps between them take much of the ring, which the
     /// GPU needs for palettes.
-    pub(in crate::crowd) fn close_gaps(&mut self) {
+    pub(crate) fn close_gaps(&mut self) {
         let (end, used) = (self.rows.end(), self.rows.used());
         if end / 2 > used && end - used > self.rows.capacity() / 8 {
             self.compact();
@@ -289,23 +289,23 @@ impl Instances {
     }
 
     /// One past the last word of morph weights that an instance may write.
-    pub(in crate::crowd) fn morphs_end(&self) -> u32 {
+    pub(crate) fn morphs_end(&self) -> u32 {
         self.morphs.end()
     }
 
     /// One past the last word of deformed vertices that an instance has.
-    pub(in crate::crowd) fn skinned_end(&self) -> u32 {
+    pub(crate) fn skinned_end(&self) -> u32 {
         self.skinned.end()
     }
 
     /// A stamp that no instance has had.
-    pub(in crate::crowd) fn new_stamp(&mut self) -> u32 {
+    pub(crate) fn new_stamp(&mut self) -> u32 {
         self.stamp = self.stamp.wrapping_add(1);
         self.stamp
     }
 
     /// Gives an instance a new stamp, so that no motion connects it with earlier frames.
-    pub(in crate::crowd) fn restamp(&mut self, index: u32) {
+    pub(crate) fn restamp(&mut self, index: u32) {
         let stamp = self.new_stamp();
         if let Some(instance) = self.states.get_mut(index as usize) {
             instance.record.stamp = stamp;
@@ -314,13 +314,13 @@ impl Instances {
     }
 
     /// The id of the instance at a table index, if one is alive there.
-    pub(in crate::crowd) fn id(&self, index: u32) -> Option<InstanceId> {
+    pub(crate) fn id(&self, index: u32) -> Option<InstanceId> {
         let instance = self.state(index).filter(|instance| instance.alive);
         instance.map(|_| self.any_id(index))
     }
 
     /// The id of the instance that is or was last at a table index.
-    pub(in crate::crowd) fn any_id(&self, index: u32) -> InstanceId {
+    pub(crate) fn any_id(&self, index: u32) -> InstanceId {
         let instance = self.states.get(index as usize);
         InstanceId {
             index,
@@ -329,49 +329,49 @@ impl Instances {
     }
 
     /// The ids of all living instances, in the order of the table.
-    pub(in crate::crowd) fn ids(&self) -> impl Iterator<Item = InstanceId> + '_ {
+    pub(crate) fn ids(&self) -> impl Iterator<Item = InstanceId> + '_ {
         (0..self.states.len() as u32).filter_map(|index| self.id(index))
     }
 
     /// The length of the table that a frame has uploaded: the records that growth copies.
-    pub(in crate::crowd) fn uploaded(&self) -> u32 {
+    pub(crate) fn uploaded(&self) -> u32 {
         self.uploaded as u32
     }
 
     /// The number of indices that any frame has uploaded. Growth copies what the GPU counts of them
     /// even if the table has shrunk, because histories have records of all of them.
-    pub(in crate::crowd) fn most_uploaded(&self) -> u32 {
+    pub(crate) fn most_uploaded(&self) -> u32 {
         self.most_uploaded as u32
     }
 
     /// The number of indices of the table that were ever used.
-    pub(in crate::crowd) fn table_len(&self) -> usize {
+    pub(crate) fn table_len(&self) -> usize {
         self.states.len()
     }
 
     /// Sets an instance's index among its character's members.
-    pub(in crate::crowd) fn set_member(&mut self, index: u32, member: u32) {
+    pub(crate) fn set_member(&mut self, index: u32, member: u32) {
         if let Some(instance) = self.states.get_mut(index as usize) {
             instance.member = member;
         }
     }
 
     /// Sets whether an instance's transform is flipped.
-    pub(in crate::crowd) fn set_flipped(&mut self, index: u32, flipped: bool) {
+    pub(crate) fn set_flipped(&mut self, index: u32, flipped: bool) {
         if let Some(instance) = self.states.get_mut(index as usize) {
             instance.flipped = flipped;
         }
     }
 
     /// Writes where the GPU places an instance, which is no change.
-    pub(in crate::crowd) fn set_gpu_world(&mut self, index: u32, world_from_model: &Affine3A) {
+    pub(crate) fn set_gpu_world(&mut self, index: u32, world_from_model: &Affine3A) {
         if let Some(instance) = self.states.get_mut(index as usize) {
             instance.record.world_from_model = Mat3x4::from_affine(world_from_model);
         }
     }
 
     /// The capacities that the living instances need.
-    pub(in crate::crowd) fn need(&self) -> Need {
+    pub(crate) fn need(&self) -> Need {
         Need {
             instances: self.len() as u64,
             rows: self.all_rows.into(),
@@ -382,7 +382,7 @@ impl Instances {
         }
     }
 
-    pub(in crate::crowd) fn get(&self, id: InstanceId) -> Result<&InstanceState> {
+    pub(crate) fn get(&self, id: InstanceId) -> Result<&InstanceState> {
         let index = id.index as usize;
         expect_index("instance", index, self.states.len())?;
         let instance = &self.states[index];
@@ -398,20 +398,20 @@ impl Instances {
     }
 
     /// The state of an instance that was checked to be alive.
-    pub(in crate::crowd) fn alive(&self, id: InstanceId) -> &InstanceState {
+    pub(crate) fn alive(&self, id: InstanceId) -> &InstanceState {
         // The list never shrinks.
         &self.states[id.index as usize]
     }
 
     /// Changes an instance and marks its record as changed.
-    pub(in crate::crowd) fn change(&mut self, index: u32, change: impl FnOnce(&mut InstanceState)) {
+    pub(crate) fn change(&mut self, index: u32, change: impl FnOnce(&mut InstanceState)) {
         if let Some(instance) = self.states.get_mut(index as usize) {
             change(instance);
         }
         self.touch(index);
     }
 
-    pub(in crate::crowd) fn capacity(&self) -> &Capacity {
+    pub(crate) fn capacity(&self) -> &Capacity {
         &self.capacity
     }
 
@@ -440,11 +440,7 @@ impl Instances {
     ///
     /// # Errors
     /// [`Error::Capacity`], with the name of what ran out.
-    pub(in crate::crowd) fn check_capacity(
-        &self,
-        sizes: &Sizes,
-        skin: SkinningStage,
-    ) -> Result<()> {
+    pub(crate) fn check_capacity(&self, sizes: &Sizes, skin: SkinningStage) -> Result<()> {
         let instances = self.capacity.instances;
         limit(INSTANCES, self.len() as u64 + 1, instances.into())?;
         let rows = if self.rows_on_demand { 0 } else { sizes.rows };
@@ -468,7 +464,7 @@ impl Instances {
     ///
     /// # Errors
     /// [`Error::Capacity`], with the name of what ran out.
-    pub(in crate::crowd) fn check_need(&self, table_len: usize, need: &Need) -> Result<()> {
+    pub(crate) fn check_need(&self, table_len: usize, need: &Need) -> Result<()> {
         limit(INSTANCES, table_len as u64, self.capacity.instances.into())?;
         let rows = if self.rows_on_demand { 0 } else { need.rows };
         self.check_totals(rows, need.morph_weights)?;
@@ -482,7 +478,7 @@ impl Instances {
     ///
     /// # Errors
     /// [`Error::Capacity`], with the name of what ran out.
-    pub(in crate::crowd) fn check_skinned(
+    pub(crate) fn check_skinned(
         &self,
         (skin, words): (SkinningStage, u32),
         before: Option<&InstanceState>,
@@ -506,7 +502,7 @@ impl Instances {
     ///
     /// # Errors
     /// [`Error::Capacity`], with the name of what ran out.
-    pub(in crate::crowd) fn check_resize(&self, members: &[u32], sizes: &Sizes) -> Result<()> {
+    pub(crate) fn check_resize(&self, members: &[u32], sizes: &Sizes) -> Result<()> {
         // Each pair is what the instances take now, and what they will take.
         let [mut rows, mut weights, mut skinned, mut on_cpu] = [[0_u64; 2]; 4];
         let add = |sum: &mut [u64; 2], values: [u32; 2]| {
@@ -544,7 +540,7 @@ impl Instances {
     }
 
     /// Gives the instances of a replaced character other memory. It has been checked to fit.
-    pub(in crate::crowd) fn resize(&mut self, character: u32, members: &[u32], kind: Kind) {
+    pub(crate) fn resize(&mut self, character: u32, members: &[u32], kind: Kind) {
         let before = self.kinds.get(character as usize).map(|kind| kind.sizes);
         let before = before.unwrap_or_default();
         self.set_kind(character, kind);
@@ -565,12 +561,12 @@ impl Instances {
     }
 
     /// Totals of the instances that are skinned on the CPU.
-    pub(in crate::crowd) fn cpu_skinned(&self) -> &CpuSkinned {
+    pub(crate) fn cpu_skinned(&self) -> &CpuSkinned {
         &self.cpu_skinned
     }
 
     /// Adds an instance. The caller has checked that it fits.
-    pub(in crate::crowd) fn add(&mut self, mut instance: InstanceState) -> InstanceId {
+    pub(crate) fn add(&mut self, mut instance: InstanceState) -> InstanceId {
         instance.record.stamp = self.new_stamp();
         instance.has_rows = !self.rows_on_demand;
         let index = self.free_indices.pop().unwrap_or(self.states.len() as u32);
@@ -625,7 +621,7 @@ impl Instances {
 
     /// Changes the skinning stage of a living instance. The caller has checked that its deformed
     /// vertices fit.
-    pub(in crate::crowd) fn set_skin(&mut self, id: InstanceId, skin: SkinningStage) {
+    pub(crate) fn set_skin(&mut self, id: InstanceId, skin: SkinningStage) {
         let Some(instance) = self.states.get_mut(id.index as usize) else {
             return;
         };
@@ -644,7 +640,7 @@ impl Instances {
     }
 
     /// Removes all instances, to put others back. The table has one index for each generation.
-    pub(in crate::crowd) fn begin_restore(
+    pub(crate) fn begin_restore(
         &mut self,
         generations: impl Iterator<Item = u32>,
         free_indices: &[u32],
@@ -659,7 +655,7 @@ impl Instances {
     }
 
     /// Puts an instance back at an index. The caller has checked that it fits.
-    pub(in crate::crowd) fn put_back(&mut self, index: u32, instance: InstanceState) {
+    pub(crate) fn put_back(&mut self, index: u32, instance: InstanceState) {
         self.count(&instance, true);
         if let Some(state) = self.states.get_mut(index as usize) {
             let generation = state.generation;
@@ -673,7 +669,7 @@ impl Instances {
 
     /// Assigns the ranges of all instances that were put back. No motion connects them with earlier
     /// frames.
-    pub(in crate::crowd) fn end_restore(&mut self) {
+    pub(crate) fn end_restore(&mut self) {
         self.compact();
         for index in 0..self.states.len() as u32 {
             self.restamp(index);
@@ -681,12 +677,12 @@ impl Instances {
     }
 
     /// The state of every index of the table, and the indices of the next instances, last first.
-    pub(in crate::crowd) fn all(&self) -> (&[InstanceState], &[u32]) {
+    pub(crate) fn all(&self) -> (&[InstanceState], &[u32]) {
         (&self.states, &self.free_indices)
     }
 
     /// Removes an instance. Returns its character and its index among the members.
-    pub(in crate::crowd) fn remove(&mut self, id: InstanceId) -> Result<(u32, u32)> {
+    pub(crate) fn remove(&mut self, id: InstanceId) -> Result<(u32, u32)> {
         self.get(id)?;
         let instance = self.states[id.index as usize].clone();
         self.count(&instance, false);

@@ -6,7 +6,7 @@ use crate::crowd::memory::read_back::ReadBack;
 use crate::crowd::memory::work::{
     ATTACHMENT_WORDS, TableLayout, WorkBuffer, WorkCapacity, chunk_capacity,
 };
-use crate::crowd::producers::gpu_poses::{play_capacity, upload_capacity};
+use crate::crowd::poses::gpu_poses::{play_capacity, upload_capacity};
 use crate::error::{Error, Result};
 use crate::gpu::constants::{CHARACTER_WORDS, CHUNK, CHUNK_WORDS, DRAW_WORDS};
 use crate::gpu::layout::{GpuActor, GpuChange, GpuCullView, GpuEye, GpuView};
@@ -29,61 +29,61 @@ use core::ops::Range;
 /// The fragment stage is not among them, so barriers between frames do not wait for it, unless the
 /// ring is staged. On GPUs that draw in tiles, that lets one frame's fragment work overlap the next
 /// frame's vertex work.
-pub(in crate::crowd) const DEFORMS: Stage =
+pub(crate) const DEFORMS: Stage =
     Stage::from_raw(Stage::VERTEX_SHADER.as_raw() | Stage::COMPUTE_SHADER.as_raw());
 
 /// The stages that read the views, too.
-pub(in crate::crowd) const SHADERS: Stage =
+pub(crate) const SHADERS: Stage =
     Stage::from_raw(DEFORMS.as_raw() | Stage::FRAGMENT_SHADER.as_raw());
 
 /// Bytes of a view's record without further eyes.
-pub(in crate::crowd) const VIEW_BYTES: u64 = size_of::<GpuView>() as u64;
+pub(crate) const VIEW_BYTES: u64 = size_of::<GpuView>() as u64;
 
 /// Bytes of the records of all eyes that a view can have, which follow its own.
 const EYE_BYTES: u64 = (size_of::<GpuEye>() * GpuView::EYES) as u64;
 
 /// A section of one frame's part of the record ring: start and length in bytes.
 #[derive(Debug, Clone, Copy, Default)]
-pub(in crate::crowd) struct Section {
-    pub(in crate::crowd) start: u64,
-    pub(in crate::crowd) bytes: u64,
+pub(crate) struct Section {
+    pub(crate) start: u64,
+    pub(crate) bytes: u64,
 }
 
 /// The sections of one frame's part of the record ring.
 #[derive(Debug, Clone, Copy, Default)]
-pub(in crate::crowd) struct Sections {
+pub(crate) struct Sections {
     /// Bytes of a view's record, with those of its eyes.
     view_bytes: u64,
-    pub(in crate::crowd) view_stride: u64,
-    pub(in crate::crowd) views: Section,
+    pub(crate) view_stride: u64,
+    pub(crate) views: Section,
     /// The three sections that one descriptor covers: morph weights, visible list, listed.
-    pub(in crate::crowd) lists: Section,
+    pub(crate) lists: Section,
     /// Active morph weights.
-    pub(in crate::crowd) morphs: Section,
-    pub(in crate::crowd) visible: Section,
+    pub(crate) morphs: Section,
+    pub(crate) visible: Section,
     /// The instances that the skin stage deforms.
-    pub(in crate::crowd) listed: Section,
-    pub(in crate::crowd) changes: Section,
-    pub(in crate::crowd) indices: Section,
+    pub(crate) listed: Section,
+    pub(crate) changes: Section,
+    pub(crate) indices: Section,
     /// The actors of changed instances, if the GPU culls.
-    pub(in crate::crowd) actors: Section,
+    pub(crate) actors: Section,
     /// The views of the GPU's cull stage.
-    pub(in crate::crowd) cull_views: Section,
+    pub(crate) cull_views: Section,
     /// Behind those, a bit for each instance of each list.
-    pub(in crate::crowd) listed_bits: Section,
+    pub(crate) listed_bits: Section,
     /// Words of one of those lists.
-    pub(in crate::crowd) listed_words: u32,
+    pub(crate) listed_words: u32,
     /// Words that are copied to the work buffer.
-    pub(in crate::crowd) patches: Section,
+    pub(crate) patches: Section,
     /// Play records of instances that the GPU poses.
-    pub(in crate::crowd) plays: Section,
+    pub(crate) plays: Section,
     /// Vertices that the CPU deformed.
-    pub(in crate::crowd) deformed: Section,
+    pub(crate) deformed: Section,
     end: u64,
 }
 
 /// The number of sections that are copied if the ring is staged.
-pub(in crate::crowd) const SECTIONS: usize = 9;
+pub(crate) const SECTIONS: usize = 9;
 
 impl Sections {
     /// `work` is the capacity of the work buffer, if the GPU culls. `animates` is true if it poses
@@ -174,14 +174,14 @@ impl Sections {
     }
 
     /// The index of a section's first element in the lists, as shaders see them.
-    pub(in crate::crowd) fn first_in_lists(&self, section: Section) -> u32 {
+    pub(crate) fn first_in_lists(&self, section: Section) -> u32 {
         ((section.start - self.lists.start) / 4) as u32
     }
 
     /// The number of bytes of each section that shaders read. Vertices that the CPU deformed, play
     /// records, and what the work buffer is patched with, are not among them: they are copied from
     /// where they were written.
-    pub(in crate::crowd) fn written(&self, bytes: &SectionBytes) -> [(Section, u64); SECTIONS] {
+    pub(crate) fn written(&self, bytes: &SectionBytes) -> [(Section, u64); SECTIONS] {
         [
             (self.views, bytes.views),
             (self.visible, bytes.visible),
@@ -198,26 +198,26 @@ impl Sections {
 
 /// Bytes written into each section of the record ring.
 #[derive(Debug, Clone, Copy, Default)]
-pub(in crate::crowd) struct SectionBytes {
+pub(crate) struct SectionBytes {
     /// From the first view to the end of the last one.
-    pub(in crate::crowd) views: u64,
+    pub(crate) views: u64,
     /// The part of `views` that was not written.
-    pub(in crate::crowd) view_gaps: u64,
-    pub(in crate::crowd) visible: u64,
-    pub(in crate::crowd) changes: u64,
-    pub(in crate::crowd) indices: u64,
-    pub(in crate::crowd) morphs: u64,
-    pub(in crate::crowd) listed: u64,
-    pub(in crate::crowd) deformed: u64,
-    pub(in crate::crowd) actors: u64,
-    pub(in crate::crowd) cull_views: u64,
-    pub(in crate::crowd) listed_bits: u64,
-    pub(in crate::crowd) patches: u64,
-    pub(in crate::crowd) plays: u64,
+    pub(crate) view_gaps: u64,
+    pub(crate) visible: u64,
+    pub(crate) changes: u64,
+    pub(crate) indices: u64,
+    pub(crate) morphs: u64,
+    pub(crate) listed: u64,
+    pub(crate) deformed: u64,
+    pub(crate) actors: u64,
+    pub(crate) cull_views: u64,
+    pub(crate) listed_bits: u64,
+    pub(crate) patches: u64,
+    pub(crate) plays: u64,
 }
 
 impl SectionBytes {
-    pub(in crate::crowd) fn total(&self) -> u64 {
+    pub(crate) fn total(&self) -> u64 {
         self.views - self.view_gaps
             + self.visible
             + self.changes
@@ -235,41 +235,41 @@ impl SectionBytes {
 
 /// The rings and the table, and the set of the pass that scatters records from one to the other.
 #[derive(Debug)]
-pub(in crate::crowd) struct FrameBuffers {
-    pub(in crate::crowd) palettes: PaletteRing,
+pub(crate) struct FrameBuffers {
+    pub(crate) palettes: PaletteRing,
     records: Ring,
-    pub(in crate::crowd) sections: Sections,
-    pub(in crate::crowd) table: Buffer,
-    pub(in crate::crowd) table_layout: TableLayout,
+    pub(crate) sections: Sections,
+    pub(crate) table: Buffer,
+    pub(crate) table_layout: TableLayout,
     /// If the GPU culls.
-    pub(in crate::crowd) work: Option<WorkBuffer>,
+    pub(crate) work: Option<WorkBuffer>,
     /// Play records, if the GPU poses instances.
-    pub(in crate::crowd) plays: Option<Buffer>,
-    pub(in crate::crowd) read_back: Option<ReadBack>,
+    pub(crate) plays: Option<Buffer>,
+    pub(crate) read_back: Option<ReadBack>,
     skinned: Buffer,
-    pub(in crate::crowd) history: HistoryBuffer,
+    pub(crate) history: HistoryBuffer,
     scatter_pool: Object<vk::DescriptorPool>,
-    pub(in crate::crowd) scatter_set: vk::DescriptorSet,
+    pub(crate) scatter_set: vk::DescriptorSet,
     cull_pool: Object<vk::DescriptorPool>,
-    pub(in crate::crowd) cull_set: vk::DescriptorSet,
+    pub(crate) cull_set: vk::DescriptorSet,
     /// This frame's copies from the records that the CPU wrote to the work buffer.
-    pub(in crate::crowd) copies: Vec<vk::BufferCopy>,
+    pub(crate) copies: Vec<vk::BufferCopy>,
     /// Bytes of this frame's patches so far.
-    pub(in crate::crowd) patched: u64,
+    pub(crate) patched: u64,
 }
 
 /// The passes that write the buffers.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::crowd) struct BufferUsers<'a> {
-    pub(in crate::crowd) scatter: &'a ScatterPass,
+pub(crate) struct BufferUsers<'a> {
+    pub(crate) scatter: &'a ScatterPass,
     /// With the capacity of the work buffer, if the GPU culls.
-    pub(in crate::crowd) cull: Option<(&'a CullPass, WorkCapacity)>,
+    pub(crate) cull: Option<(&'a CullPass, WorkCapacity)>,
     /// True if the GPU poses instances.
-    pub(in crate::crowd) animates: bool,
+    pub(crate) animates: bool,
 }
 
 impl FrameBuffers {
-    pub(in crate::crowd) fn null() -> Self {
+    pub(crate) fn null() -> Self {
         Self {
             palettes: PaletteRing::null(),
             records: Ring::null(),
@@ -290,7 +290,7 @@ impl FrameBuffers {
         }
     }
 
-    pub(in crate::crowd) fn new(
+    pub(crate) fn new(
         device: &Device,
         allocator: &mut dyn MemoryAllocator,
         writers: BufferUsers<'_>,
@@ -401,7 +401,7 @@ impl FrameBuffers {
     }
 
     /// Returns true if the records are staged. Then [`Self::record_upload`] copies them.
-    pub(in crate::crowd) fn is_staged(&self) -> bool {
+    pub(crate) fn is_staged(&self) -> bool {
         self.records.is_staged()
     }
 
@@ -415,7 +415,7 @@ impl FrameBuffers {
     }
 
     /// A descriptor of the lists. Its start is a dynamic offset, see [`Self::lists_offset`].
-    pub(in crate::crowd) fn lists(&self) -> vk::DescriptorBufferInfo {
+    pub(crate) fn lists(&self) -> vk::DescriptorBufferInfo {
         match &self.work {
             Some(work) => whole(&work.buffer),
             None => self.record_range(self.sections.lists),
@@ -423,7 +423,7 @@ impl FrameBuffers {
     }
 
     /// The dynamic offset of the lists of `frame_index`.
-    pub(in crate::crowd) fn lists_offset(&self, frame_index: u32) -> u32 {
+    pub(crate) fn lists_offset(&self, frame_index: u32) -> u32 {
         match &self.work {
             Some(_) => 0,
             None => self.offset(frame_index, self.sections.lists),
@@ -431,42 +431,38 @@ impl FrameBuffers {
     }
 
     /// A descriptor of one view. Its start is a dynamic offset.
-    pub(in crate::crowd) fn view_range(&self) -> vk::DescriptorBufferInfo {
+    pub(crate) fn view_range(&self) -> vk::DescriptorBufferInfo {
         let (start, bytes) = (0, self.sections.view_bytes);
         self.record_range(Section { start, bytes })
     }
 
     /// The instance table.
-    pub(in crate::crowd) fn instances(&self) -> vk::DescriptorBufferInfo {
+    pub(crate) fn instances(&self) -> vk::DescriptorBufferInfo {
         whole(&self.table)
     }
 
     /// The deformed vertices.
-    pub(in crate::crowd) fn skinned(&self) -> vk::DescriptorBufferInfo {
+    pub(crate) fn skinned(&self) -> vk::DescriptorBufferInfo {
         whole(&self.skinned)
     }
 
     /// The buffer from which shaders read the records' sections, and the start of a section of
     /// `frame_index` in it.
-    pub(in crate::crowd) fn source(&self, frame_index: u32, section: Section) -> (vk::Buffer, u64) {
+    pub(crate) fn source(&self, frame_index: u32, section: Section) -> (vk::Buffer, u64) {
         let start = self.records.start(frame_index) + section.start;
         (self.records.buffer(), start)
     }
 
     /// The buffer into which the CPU writes the records' sections, and the start of a section of
     /// `frame_index` in it.
-    pub(in crate::crowd) fn host_source(
-        &self,
-        frame_index: u32,
-        section: Section,
-    ) -> (vk::Buffer, u64) {
+    pub(crate) fn host_source(&self, frame_index: u32, section: Section) -> (vk::Buffer, u64) {
         let start = self.records.start(frame_index) + section.start;
         (self.records.host_buffer(), start)
     }
 
     /// The sources of histories, each with its first byte: table, palettes, morph weights and
     /// deformed vertices.
-    pub(in crate::crowd) fn present(&self, frame_index: u32) -> [(vk::Buffer, u64); 4] {
+    pub(crate) fn present(&self, frame_index: u32) -> [(vk::Buffer, u64); 4] {
         [
             (self.table.handle, 0),
             self.palettes.source(frame_index),
@@ -479,7 +475,7 @@ impl FrameBuffers {
     }
 
     /// The dynamic offset of a section of `frame_index`.
-    pub(in crate::crowd) fn offset(&self, frame_index: u32, section: Section) -> u32 {
+    pub(crate) fn offset(&self, frame_index: u32, section: Section) -> u32 {
         self.records.offset(frame_index) + section.start as u32
     }
 
@@ -490,7 +486,7 @@ impl FrameBuffers {
     ///
     /// # Safety
     /// The GPU has finished the earlier work of this frame index.
-    pub(in crate::crowd) unsafe fn write<T: Pod>(
+    pub(crate) unsafe fn write<T: Pod>(
         &mut self,
         frame_index: u32,
         section: Section,
@@ -514,24 +510,18 @@ impl FrameBuffers {
     }
 
     /// Words of a list of the GPU's cull stage.
-    pub(in crate::crowd) fn listed_words(&self) -> u32 {
+    pub(crate) fn listed_words(&self) -> u32 {
         self.sections.listed_words
     }
 
     /// Begins the copies of a frame.
-    pub(in crate::crowd) fn begin_copies(&mut self) {
+    pub(crate) fn begin_copies(&mut self) {
         self.copies.clear();
         self.patched = 0;
     }
 
     /// Copies bytes of a list to the same place of the work buffer, if the GPU culls.
-    pub(in crate::crowd) fn copy_to_work(
-        &mut self,
-        frame_index: u32,
-        section: Section,
-        at: u64,
-        bytes: u64,
-    ) {
+    pub(crate) fn copy_to_work(&mut self, frame_index: u32, section: Section, at: u64, bytes: u64) {
         let in_lists = section.start - self.sections.lists.start + at;
         self.copy(frame_index, section, at, (in_lists, bytes));
     }
@@ -565,7 +555,7 @@ impl FrameBuffers {
     ///
     /// # Safety
     /// The GPU has finished the earlier work of this frame index.
-    pub(in crate::crowd) unsafe fn patch(
+    pub(crate) unsafe fn patch(
         &mut self,
         frame_index: u32,
         to: u32,
@@ -589,7 +579,7 @@ impl FrameBuffers {
     ///
     /// # Safety
     /// The GPU has finished the earlier work of this frame index.
-    pub(in crate::crowd) unsafe fn write_plays(
+    pub(crate) unsafe fn write_plays(
         &mut self,
         frame_index: u32,
         records: &[GpuPlay],
@@ -606,7 +596,7 @@ impl FrameBuffers {
     ///
     /// # Safety
     /// `cmd` is recording, outside a render pass; the ranges lie in the ring and in the buffer.
-    pub(in crate::crowd) unsafe fn record_plays(
+    pub(crate) unsafe fn record_plays(
         &self,
         (device, cmd): (&Device, vk::CommandBuffer),
         frame_index: u32,
@@ -635,7 +625,7 @@ impl FrameBuffers {
     ///
     /// # Safety
     /// As [`Ring::record_upload`].
-    pub(in crate::crowd) unsafe fn record_upload(
+    pub(crate) unsafe fn record_upload(
         &self,
         device: &Device,
         cmd: vk::CommandBuffer,
@@ -652,11 +642,7 @@ impl FrameBuffers {
     ///
     /// # Safety
     /// Not in use by the GPU.
-    pub(in crate::crowd) unsafe fn destroy(
-        &mut self,
-        device: &Device,
-        allocator: &mut dyn MemoryAllocator,
-    ) {
+    pub(crate) unsafe fn destroy(&mut self, device: &Device, allocator: &mut dyn MemoryAllocator) {
         // SAFETY: the GPU does not use the buffers, by this function's contract.
         unsafe {
             self.scatter_pool.destroy(device);

@@ -7,21 +7,16 @@ use crate::gpu::{Buffer, Device, MemoryAllocator};
 use ash::vk;
 
 /// Words of a record of the instance table.
-pub(in crate::crowd) const RECORD_WORDS: u64 = size_of::<GpuInstance>() as u64 / 4;
+pub(crate) const RECORD_WORDS: u64 = size_of::<GpuInstance>() as u64 / 4;
 /// Words of a palette entry of the ring.
 const ENTRY_WORDS: u64 = 12;
 
 /// Words of each section of a half: records of the instance table, palettes, morph weights,
 /// deformed vertices.
-pub(in crate::crowd) type Words = [u64; 4];
+pub(crate) type Words = [u64; 4];
 
 /// The words of each section that a frame uses.
-pub(in crate::crowd) fn words_in_use(
-    records: usize,
-    rows: u32,
-    morphs: u32,
-    skinned: u32,
-) -> Words {
+pub(crate) fn words_in_use(records: usize, rows: u32, morphs: u32, skinned: u32) -> Words {
     [
         records as u64 * RECORD_WORDS,
         u64::from(rows) * 4,
@@ -32,15 +27,15 @@ pub(in crate::crowd) fn words_in_use(
 
 /// The halves of all histories, in device memory.
 #[derive(Debug)]
-pub(in crate::crowd) struct HistoryBuffer {
-    pub(in crate::crowd) buffer: Buffer,
+pub(crate) struct HistoryBuffer {
+    pub(crate) buffer: Buffer,
     /// The start of each section in a half.
     starts: Words,
     half_words: u64,
 }
 
 impl HistoryBuffer {
-    pub(in crate::crowd) fn null() -> Self {
+    pub(crate) fn null() -> Self {
         Self {
             buffer: Buffer::null(),
             starts: [0; 4],
@@ -54,7 +49,7 @@ impl HistoryBuffer {
     /// - [`Error::Capacity`](crate::Error::Capacity) if the device has no buffers of that size.
     /// - [`Error::Memory`](crate::Error::Memory) and [`Error::Vulkan`](crate::Error::Vulkan) from
     ///   the device.
-    pub(in crate::crowd) fn new(
+    pub(crate) fn new(
         device: &Device,
         allocator: &mut dyn MemoryAllocator,
         capacity: &Capacity,
@@ -86,17 +81,12 @@ impl HistoryBuffer {
     }
 
     /// The device address of a section of a half of a history.
-    pub(in crate::crowd) fn address(
-        &self,
-        history: u32,
-        half: u32,
-        section: usize,
-    ) -> vk::DeviceAddress {
+    pub(crate) fn address(&self, history: u32, half: u32, section: usize) -> vk::DeviceAddress {
         self.buffer.address + self.start(history, half, section) * 4
     }
 
     /// The first word of a section of a half of a history.
-    pub(in crate::crowd) fn start(&self, history: u32, half: u32, section: usize) -> u64 {
+    pub(crate) fn start(&self, history: u32, half: u32, section: usize) -> u64 {
         let half = u64::from(history) * 2 + u64::from(half);
         half * self.half_words + self.starts.get(section).copied().unwrap_or(0)
     }
@@ -105,11 +95,7 @@ impl HistoryBuffer {
     ///
     /// # Safety
     /// Not in use by the GPU.
-    pub(in crate::crowd) unsafe fn destroy(
-        &mut self,
-        device: &Device,
-        allocator: &mut dyn MemoryAllocator,
-    ) {
+    pub(crate) unsafe fn destroy(&mut self, device: &Device, allocator: &mut dyn MemoryAllocator) {
         // SAFETY: the GPU does not use the buffer, by this function's contract.
         unsafe { self.buffer.destroy(device, allocator) };
     }

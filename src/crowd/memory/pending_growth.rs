@@ -7,7 +7,7 @@ use ash::vk;
 
 /// The instance table, the work buffer and the play records before growth.
 #[derive(Debug)]
-pub(in crate::crowd) struct PendingGrowth {
+pub(crate) struct PendingGrowth {
     table: Buffer,
     layout: TableLayout,
     work: Option<WorkBuffer>,
@@ -19,7 +19,7 @@ pub(in crate::crowd) struct PendingGrowth {
 
 impl PendingGrowth {
     /// Takes the buffers out of those that are replaced.
-    pub(in crate::crowd) fn take(replaced: &mut FrameBuffers, counts: GrownCounts) -> Self {
+    pub(crate) fn take(replaced: &mut FrameBuffers, counts: GrownCounts) -> Self {
         Self {
             table: core::mem::replace(&mut replaced.table, Buffer::null()),
             layout: replaced.table_layout,
@@ -35,12 +35,7 @@ impl PendingGrowth {
     /// # Safety
     /// `cmd` is recording, outside a render pass; the buffers are alive, and the new ones are not
     /// smaller.
-    pub(in crate::crowd) unsafe fn record(
-        &self,
-        device: &Device,
-        cmd: vk::CommandBuffer,
-        to: &FrameBuffers,
-    ) {
+    pub(crate) unsafe fn record(&self, device: &Device, cmd: vk::CommandBuffer, to: &FrameBuffers) {
         let counts = &self.counts;
         let copy = |from: vk::Buffer, to: vk::Buffer, region: vk::BufferCopy| {
             if region.size > 0 {
@@ -71,11 +66,7 @@ impl PendingGrowth {
     ///
     /// # Safety
     /// Not in use by the GPU.
-    pub(in crate::crowd) unsafe fn destroy(
-        &mut self,
-        device: &Device,
-        allocator: &mut dyn MemoryAllocator,
-    ) {
+    pub(crate) unsafe fn destroy(&mut self, device: &Device, allocator: &mut dyn MemoryAllocator) {
         // SAFETY: the GPU does not use the buffers, by this function's contract.
         unsafe {
             self.table.destroy(device, allocator);

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// end. When that meets the capacity, the caller compacts: all ranges are allocated again without
 /// gaps.
 #[derive(Debug)]
-pub(in crate::crowd) struct RangeAllocator {
+pub(crate) struct RangeAllocator {
     capacity: u32,
     /// The starts of free ranges, by their length.
     holes: BTreeMap<u32, Vec<u32>>,
@@ -19,7 +19,7 @@ pub(in crate::crowd) struct RangeAllocator {
 }
 
 impl RangeAllocator {
-    pub(in crate::crowd) fn new(capacity: u32) -> Self {
+    pub(crate) fn new(capacity: u32) -> Self {
         Self {
             capacity,
             holes: BTreeMap::new(),
@@ -28,32 +28,32 @@ impl RangeAllocator {
         }
     }
 
-    pub(in crate::crowd) fn grow(&mut self, capacity: u32) {
+    pub(crate) fn grow(&mut self, capacity: u32) {
         self.capacity = capacity;
     }
 
     /// Reserves memory for this many free ranges of a size.
-    pub(in crate::crowd) fn reserve(&mut self, size: u32, ranges: usize) {
+    pub(crate) fn reserve(&mut self, size: u32, ranges: usize) {
         reserve_all(self.holes.entry(size).or_default(), ranges);
     }
 
-    pub(in crate::crowd) fn used(&self) -> u32 {
+    pub(crate) fn used(&self) -> u32 {
         self.used
     }
 
-    pub(in crate::crowd) fn capacity(&self) -> u32 {
+    pub(crate) fn capacity(&self) -> u32 {
         self.capacity
     }
 
     /// One past the last unit that is in use.
-    pub(in crate::crowd) fn end(&self) -> u32 {
+    pub(crate) fn end(&self) -> u32 {
         self.end
     }
 
     /// Allocates `size` units and returns their start. The caller has checked the total.
     ///
     /// `None` if they are not contiguous. Compact then.
-    pub(in crate::crowd) fn allocate(&mut self, size: u32) -> Option<u32> {
+    pub(crate) fn allocate(&mut self, size: u32) -> Option<u32> {
         if size == 0 {
             return Some(0);
         }
@@ -71,7 +71,7 @@ impl RangeAllocator {
         Some(start)
     }
 
-    pub(in crate::crowd) fn free(&mut self, start: u32, size: u32) {
+    pub(crate) fn free(&mut self, start: u32, size: u32) {
         if size > 0 {
             self.used -= size;
             self.holes.entry(size).or_default().push(start);
@@ -79,7 +79,7 @@ impl RangeAllocator {
     }
 
     /// Frees everything. The caller then allocates all ranges in use again.
-    pub(in crate::crowd) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         (self.end, self.used) = (0, 0);
         // The lists keep their memory, so that a rollback allocates nothing.
         self.holes.values_mut().for_each(Vec::clear);

@@ -14,8 +14,8 @@ type Counters = [u32; COUNTER_WORDS as usize];
 
 /// Counters of all views together and of each, apart for each frame in flight, in host memory.
 #[derive(Debug)]
-pub(in crate::crowd) struct ReadBack {
-    pub(in crate::crowd) buffer: Buffer,
+pub(crate) struct ReadBack {
+    pub(crate) buffer: Buffer,
     mapped: NonNull<Counters>,
     frames_in_flight: u32,
     views: u32,
@@ -29,7 +29,7 @@ unsafe impl Send for ReadBack {}
 unsafe impl Sync for ReadBack {}
 
 impl ReadBack {
-    pub(in crate::crowd) fn new(
+    pub(crate) fn new(
         device: &Device,
         allocator: &mut dyn MemoryAllocator,
         frames_in_flight: u32,
@@ -60,12 +60,12 @@ impl ReadBack {
     }
 
     /// The first byte of a frame index.
-    pub(in crate::crowd) fn start(&self, frame_index: u32) -> u64 {
+    pub(crate) fn start(&self, frame_index: u32) -> u64 {
         u64::from(frame_index) * self.bytes(self.views)
     }
 
     /// The bytes of a frame with this many views.
-    pub(in crate::crowd) fn bytes(&self, views: u32) -> u64 {
+    pub(crate) fn bytes(&self, views: u32) -> u64 {
         (u64::from(views) + 1) * size_of::<Counters>() as u64
     }
 
@@ -74,7 +74,7 @@ impl ReadBack {
     ///
     /// # Safety
     /// The work of that frame index has ended, and it wrote the counters of that many views.
-    pub(in crate::crowd) unsafe fn read(
+    pub(crate) unsafe fn read(
         &self,
         frame_index: u32,
         views: u32,
@@ -100,11 +100,7 @@ impl ReadBack {
     ///
     /// # Safety
     /// Not in use by the GPU.
-    pub(in crate::crowd) unsafe fn destroy(
-        &mut self,
-        device: &Device,
-        allocator: &mut dyn MemoryAllocator,
-    ) {
+    pub(crate) unsafe fn destroy(&mut self, device: &Device, allocator: &mut dyn MemoryAllocator) {
         self.frames_in_flight = 0;
         // SAFETY: the GPU does not use the buffer, by this function's contract.
         unsafe { self.buffer.destroy(device, allocator) };

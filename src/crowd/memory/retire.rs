@@ -3,7 +3,7 @@
 use crate::crowd::memory::buffers::FrameBuffers;
 use crate::crowd::memory::history_buffer::HistoryBuffer;
 use crate::crowd::memory::pending_growth::PendingGrowth;
-use crate::crowd::producers::shared_poses::SharedPoses;
+use crate::crowd::poses::shared_poses::SharedPoses;
 use crate::gpu::{AnimationTables, Device, MemoryAllocator, Object, SkinnedMesh, Upload};
 use crate::pass::draw::DrawPass;
 use crate::pass::shadow_map::BoundShadow;
@@ -11,7 +11,7 @@ use ash::vk;
 
 /// An object that new frames cannot reach any more.
 #[derive(Debug)]
-pub(in crate::crowd) enum Retired {
+pub(crate) enum Retired {
     Buffers(Box<FrameBuffers>),
     Pool(Object<vk::DescriptorPool>),
     Mesh(Box<SkinnedMesh>),
@@ -54,7 +54,7 @@ impl Retired {
 /// An object retired after frame `n` may be used by every frame up to `n`. Those frames have ended
 /// when every frame index that was ever begun has been begun again after `n`.
 #[derive(Debug)]
-pub(in crate::crowd) struct RetireQueue {
+pub(crate) struct RetireQueue {
     /// By frame index, the frame that was begun last with it, counted from 1. 0: never.
     begun: Vec<u64>,
     frame: u64,
@@ -62,7 +62,7 @@ pub(in crate::crowd) struct RetireQueue {
 }
 
 impl RetireQueue {
-    pub(in crate::crowd) fn new(frames_in_flight: u32) -> Self {
+    pub(crate) fn new(frames_in_flight: u32) -> Self {
         Self {
             begun: vec![0; frames_in_flight as usize],
             frame: 0,
@@ -71,25 +71,22 @@ impl RetireQueue {
     }
 
     /// The number of the frame begun last.
-    pub(in crate::crowd) fn frame(&self) -> u64 {
+    pub(crate) fn frame(&self) -> u64 {
         self.frame
     }
 
     /// Reserves memory for `more` objects, so that retiring them does not allocate.
-    pub(in crate::crowd) fn reserve(&mut self, more: usize) {
+    pub(crate) fn reserve(&mut self, more: usize) {
         self.retired.reserve(more);
     }
 
-    pub(in crate::crowd) fn retire(&mut self, retired: Retired) {
+    pub(crate) fn retire(&mut self, retired: Retired) {
         self.retired.push((self.frame, retired));
     }
 
     /// Takes back the uploads retired in this frame for whose character's serial `wanted` returns
     /// true.
-    pub(in crate::crowd) fn restore_uploads(
-        &mut self,
-        wanted: impl Fn(u32) -> bool,
-    ) -> Vec<(u32, Upload)> {
+    pub(crate) fn restore_uploads(&mut self, wanted: impl Fn(u32) -> bool) -> Vec<(u32, Upload)> {
         let frame = self.frame;
         let ours = |item: &mut (u64, Retired)| {
             item.0 == frame && matches!(item.1, Retired::Upload(serial, _) if wanted(serial))
@@ -104,7 +101,7 @@ impl RetireQueue {
     }
 
     /// Takes back the buffer of histories retired in this frame, if any.
-    pub(in crate::crowd) fn restore_history(&mut self) -> Option<HistoryBuffer> {
+    pub(crate) fn restore_history(&mut self) -> Option<HistoryBuffer> {
         match self.restore(|retired| matches!(retired, Retired::History(_)))? {
             Retired::History(buffer) => Some(buffer),
             _ => None,
@@ -112,7 +109,7 @@ impl RetireQueue {
     }
 
     /// Takes back the buffers before growth retired in this frame, if any.
-    pub(in crate::crowd) fn restore_grown(&mut self) -> Option<Box<PendingGrowth>> {
+    pub(crate) fn restore_grown(&mut self) -> Option<Box<PendingGrowth>> {
         match self.restore(|retired| matches!(retired, Retired::Growth(_)))? {
             Retired::Growth(grown) => Some(grown),
             _ => None,
@@ -131,7 +128,7 @@ impl RetireQueue {
     ///
     /// # Safety
     /// The earlier work of this frame index has ended.
-    pub(in crate::crowd) unsafe fn begin(
+    pub(crate) unsafe fn begin(
         &mut self,
         device: &Device,
         allocator: &mut dyn MemoryAllocator,
@@ -162,11 +159,7 @@ impl RetireQueue {
     ///
     /// # Safety
     /// Nothing is in use by the GPU.
-    pub(in crate::crowd) unsafe fn destroy(
-        &mut self,
-        device: &Device,
-        allocator: &mut dyn MemoryAllocator,
-    ) {
+    pub(crate) unsafe fn destroy(&mut self, device: &Device, allocator: &mut dyn MemoryAllocator) {
         for (_, mut retired) in self.retired.drain(..) {
             // SAFETY: the GPU uses nothing any more, by this function's contract.
             unsafe { retired.destroy(device, allocator) };

@@ -11,17 +11,17 @@ use crate::gpu::{Buffer, Device, MemoryAllocator, limit};
 use ash::vk;
 
 /// Words of an attached instance that the GPU places.
-pub(in crate::crowd) const ATTACHMENT_WORDS: u32 = size_of::<GpuAttachment>() as u32 / 4;
+pub(crate) const ATTACHMENT_WORDS: u32 = size_of::<GpuAttachment>() as u32 / 4;
 /// The capacities of the work buffer, apart from those of the crowd.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::crowd) struct WorkCapacity {
-    pub(in crate::crowd) characters: u32,
+pub(crate) struct WorkCapacity {
+    pub(crate) characters: u32,
     /// Draws of all characters.
-    pub(in crate::crowd) draws: u32,
+    pub(crate) draws: u32,
 }
 
 impl WorkCapacity {
-    pub(in crate::crowd) const FIRST: Self = Self {
+    pub(crate) const FIRST: Self = Self {
         characters: 16,
         draws: 512,
     };
@@ -30,37 +30,37 @@ impl WorkCapacity {
 /// The first word of each section of the work buffer, in the order of the shaders' push
 /// constants.
 #[derive(Debug, Clone, Copy, Default)]
-pub(in crate::crowd) struct WorkLayout {
-    pub(in crate::crowd) chunks: u32,
-    pub(in crate::crowd) members: u32,
-    pub(in crate::crowd) characters: u32,
-    pub(in crate::crowd) draws: u32,
-    pub(in crate::crowd) totals: u32,
-    pub(in crate::crowd) counters: u32,
-    pub(in crate::crowd) triangles: u32,
-    pub(in crate::crowd) poses: u32,
-    pub(in crate::crowd) skins: u32,
-    pub(in crate::crowd) choices: u32,
-    pub(in crate::crowd) counts: u32,
-    pub(in crate::crowd) starts: u32,
-    pub(in crate::crowd) visible: u32,
-    pub(in crate::crowd) args: u32,
-    pub(in crate::crowd) jobs: u32,
+pub(crate) struct WorkLayout {
+    pub(crate) chunks: u32,
+    pub(crate) members: u32,
+    pub(crate) characters: u32,
+    pub(crate) draws: u32,
+    pub(crate) totals: u32,
+    pub(crate) counters: u32,
+    pub(crate) triangles: u32,
+    pub(crate) poses: u32,
+    pub(crate) skins: u32,
+    pub(crate) choices: u32,
+    pub(crate) counts: u32,
+    pub(crate) starts: u32,
+    pub(crate) visible: u32,
+    pub(crate) args: u32,
+    pub(crate) jobs: u32,
     /// The instances that the stage skin deforms, in a range for each character.
-    pub(in crate::crowd) skinned: u32,
+    pub(crate) skinned: u32,
     /// The attached instances that the GPU places.
-    pub(in crate::crowd) attachments: u32,
-    pub(in crate::crowd) attachment_count: u32,
+    pub(crate) attachments: u32,
+    pub(crate) attachment_count: u32,
     /// The number of chunks, characters and draws that it has space for.
-    pub(in crate::crowd) chunk_count: u32,
-    pub(in crate::crowd) character_count: u32,
-    pub(in crate::crowd) draw_count: u32,
+    pub(crate) chunk_count: u32,
+    pub(crate) character_count: u32,
+    pub(crate) draw_count: u32,
 }
 
 /// The number of chunks for these capacities.
 ///
 /// Each character has as many chunks as twice its members fill, at most, and one more.
-pub(in crate::crowd) fn chunk_capacity(capacity: &Capacity, characters: u32) -> u32 {
+pub(crate) fn chunk_capacity(capacity: &Capacity, characters: u32) -> u32 {
     let full = capacity.instances.div_ceil(CHUNK as u32);
     full.saturating_mul(2).saturating_add(characters)
 }
@@ -68,7 +68,7 @@ pub(in crate::crowd) fn chunk_capacity(capacity: &Capacity, characters: u32) -> 
 impl WorkLayout {
     /// The most patches of one frame: three for each chunk, whose record may be cleared, or written
     /// with its members, five for each character, and one for each attachment.
-    pub(in crate::crowd) fn most_patches(&self) -> usize {
+    pub(crate) fn most_patches(&self) -> usize {
         let [chunks, characters] = [self.chunk_count, self.character_count].map(|it| it as usize);
         3 * chunks + 5 * characters + self.attachment_count as usize
     }
@@ -119,24 +119,24 @@ impl WorkLayout {
     }
 
     /// The first byte of what is cleared in each frame, and how much that is.
-    pub(in crate::crowd) fn cleared(&self) -> (u64, u64) {
+    pub(crate) fn cleared(&self) -> (u64, u64) {
         let bytes = u64::from(self.choices - self.totals) * 4;
         (u64::from(self.totals) * 4, bytes)
     }
 
     /// A word that is 0 in every frame: the last of the first view's counters.
-    pub(in crate::crowd) fn zero(&self) -> u32 {
+    pub(crate) fn zero(&self) -> u32 {
         self.counters + COUNTER_WORDS - 1
     }
 
     /// The word where the start of a bucket's list stands.
-    pub(in crate::crowd) fn start(&self, view: u32, character: u32, bucket: u32) -> u32 {
+    pub(crate) fn start(&self, view: u32, character: u32, bucket: u32) -> u32 {
         let list = view * self.character_count + character;
         self.starts + list * (BUCKETS as u32 * 2) + bucket
     }
 
     /// The first byte of a draw's arguments.
-    pub(in crate::crowd) fn args_offset(&self, view: u32, draw: u32) -> u64 {
+    pub(crate) fn args_offset(&self, view: u32, draw: u32) -> u64 {
         let args = view * self.draw_count + draw;
         u64::from(self.args + args * ARGS_WORDS) * 4
     }
@@ -144,9 +144,9 @@ impl WorkLayout {
 
 /// The work buffer.
 #[derive(Debug)]
-pub(in crate::crowd) struct WorkBuffer {
-    pub(in crate::crowd) buffer: Buffer,
-    pub(in crate::crowd) layout: WorkLayout,
+pub(crate) struct WorkBuffer {
+    pub(crate) buffer: Buffer,
+    pub(crate) layout: WorkLayout,
 }
 
 impl WorkBuffer {
@@ -157,7 +157,7 @@ impl WorkBuffer {
     /// - [`Error::Capacity`](crate::Error::Capacity) if the device has no buffers of that size.
     /// - [`Error::Memory`](crate::Error::Memory) and [`Error::Vulkan`](crate::Error::Vulkan) from
     ///   the device.
-    pub(in crate::crowd) fn new(
+    pub(crate) fn new(
         device: &Device,
         allocator: &mut dyn MemoryAllocator,
         capacity: &Capacity,
@@ -181,7 +181,7 @@ impl WorkBuffer {
 
     /// Copies for growth: what this buffer has that a new one must have, too, with regions from
     /// here to there. `used` chunks have members.
-    pub(in crate::crowd) fn kept(&self, new: &Self, used: u32) -> [vk::BufferCopy; 5] {
+    pub(crate) fn kept(&self, new: &Self, used: u32) -> [vk::BufferCopy; 5] {
         let (from, to) = (&self.layout, &new.layout);
         let region = |from: u32, to: u32, words: u32| vk::BufferCopy {
             src_offset: u64::from(from) * 4,
@@ -209,11 +209,7 @@ impl WorkBuffer {
     ///
     /// # Safety
     /// Not in use by the GPU.
-    pub(in crate::crowd) unsafe fn destroy(
-        &mut self,
-        device: &Device,
-        allocator: &mut dyn MemoryAllocator,
-    ) {
+    pub(crate) unsafe fn destroy(&mut self, device: &Device, allocator: &mut dyn MemoryAllocator) {
         // SAFETY: the GPU does not use the buffer, by this function's contract.
         unsafe { self.buffer.destroy(device, allocator) };
     }
@@ -222,25 +218,25 @@ impl WorkBuffer {
 /// The sections of the instance table: instances, and if the GPU culls, their actors, the levels of
 /// detail that views had of them, and when views showed them last.
 #[derive(Debug, Clone, Copy, Default)]
-pub(in crate::crowd) struct TableLayout {
-    pub(in crate::crowd) actors: u64,
-    pub(in crate::crowd) levels: u64,
-    pub(in crate::crowd) shown: u64,
-    pub(in crate::crowd) bytes: u64,
+pub(crate) struct TableLayout {
+    pub(crate) actors: u64,
+    pub(crate) levels: u64,
+    pub(crate) shown: u64,
+    pub(crate) bytes: u64,
 }
 
 /// The numbers of things in the buffers before growth.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::crowd) struct GrownCounts {
+pub(crate) struct GrownCounts {
     /// The records of the table.
-    pub(in crate::crowd) records: u32,
+    pub(crate) records: u32,
     /// The indices of the table that the GPU has counters of: see `shown.glsl`.
-    pub(in crate::crowd) counters: u32,
-    pub(in crate::crowd) chunks: u32,
+    pub(crate) counters: u32,
+    pub(crate) chunks: u32,
 }
 
 impl TableLayout {
-    pub(in crate::crowd) fn new(instances: u32, culls: bool) -> Self {
+    pub(crate) fn new(instances: u32, culls: bool) -> Self {
         let instances = u64::from(instances.max(1));
         let actors = instances * size_of::<GpuInstance>() as u64;
         let levels = actors + instances * size_of::<GpuActor>() as u64;
@@ -258,7 +254,7 @@ impl TableLayout {
     ///
     /// A counter never starts again: otherwise the stamps of an index could repeat, and motion
     /// vectors would follow a history's record of an instance that is gone.
-    pub(in crate::crowd) fn kept(&self, new: &Self, counts: &GrownCounts) -> [vk::BufferCopy; 4] {
+    pub(crate) fn kept(&self, new: &Self, counts: &GrownCounts) -> [vk::BufferCopy; 4] {
         let region = |from, to, bytes: u64| vk::BufferCopy {
             src_offset: from,
             dst_offset: to,
@@ -283,7 +279,7 @@ impl TableLayout {
     }
 
     /// The word and the bit by which actors hide the primitive of this bit, as draws push them.
-    pub(in crate::crowd) fn hidden(&self, bit: u128) -> [u32; 2] {
+    pub(crate) fn hidden(&self, bit: u128) -> [u32; 2] {
         let number = bit.trailing_zeros() % 128;
         let word = (self.actors / 4) as u32 + GpuActor::HIDDEN_WORD + number / 32;
         [word, u32::from(bit != 0) << (number % 32)]

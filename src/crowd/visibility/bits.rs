@@ -5,39 +5,39 @@ use crate::grow::reserve_all;
 
 /// A set of instances: a bit for each, in blocks, and a bit for each block that has some.
 #[derive(Debug, Default)]
-pub(in crate::crowd) struct InstanceSet {
+pub(crate) struct InstanceSet {
     blocks: Vec<u64>,
     filled: Vec<u64>,
 }
 
 impl InstanceSet {
     /// Reserves memory for this many blocks.
-    pub(super) fn reserve(&mut self, blocks: usize) {
+    pub(crate) fn reserve(&mut self, blocks: usize) {
         reserve_all(&mut self.blocks, blocks);
         reserve_all(&mut self.filled, blocks.div_ceil(CHUNK));
     }
 
     /// Changes the number of blocks. It never shrinks.
-    pub(super) fn resize(&mut self, blocks: usize) {
+    pub(crate) fn resize(&mut self, blocks: usize) {
         self.blocks.resize(blocks, 0);
         self.filled.resize(blocks.div_ceil(CHUNK), 0);
     }
 
     /// The number of blocks.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.blocks.len()
     }
 
     /// The bits of a block.
-    pub(super) fn block(&self, number: usize) -> u64 {
+    pub(crate) fn block(&self, number: usize) -> u64 {
         self.blocks.get(number).copied().unwrap_or(0)
     }
 
-    pub(super) fn has(&self, index: usize) -> bool {
+    pub(crate) fn has(&self, index: usize) -> bool {
         self.block(index / CHUNK) >> (index % CHUNK) & 1 != 0
     }
 
-    pub(super) fn set(&mut self, index: usize, to: bool) {
+    pub(crate) fn set(&mut self, index: usize, to: bool) {
         let number = index / CHUNK;
         let Some(block) = self.blocks.get_mut(number) else {
             return;
@@ -50,13 +50,13 @@ impl InstanceSet {
     }
 
     /// Removes all.
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.blocks.fill(0);
         self.filled.fill(0);
     }
 
     /// The first block from a number on that has members.
-    pub(super) fn next_block(&self, from: usize) -> Option<usize> {
+    pub(crate) fn next_block(&self, from: usize) -> Option<usize> {
         let word = from / CHUNK;
         let first = self.filled.get(word)? & (u64::MAX << (from % CHUNK));
         let rest = self.filled.get(word + 1..).unwrap_or_default().iter();
@@ -66,18 +66,18 @@ impl InstanceSet {
     }
 
     /// The blocks that have members, ascending.
-    pub(super) fn filled(&self) -> impl Iterator<Item = usize> + '_ {
+    pub(crate) fn filled(&self) -> impl Iterator<Item = usize> + '_ {
         filled(self.filled.iter().copied())
     }
 
     /// The blocks in which this or another set of as many blocks has members, ascending.
-    pub(super) fn filled_or<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = usize> + 'a {
+    pub(crate) fn filled_or<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = usize> + 'a {
         let pairs = self.filled.iter().zip(&other.filled);
         filled(pairs.map(|(one, other)| one | other))
     }
 
     /// The members, ascending.
-    pub(super) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         self.filled()
             .flat_map(|number| bits(self.block(number)).map(move |at| (number * CHUNK + at) as u32))
     }
@@ -96,7 +96,7 @@ fn put_bit(word: &mut u64, at: usize, to: bool) {
 }
 
 /// The numbers of the bits that are set.
-pub(super) fn bits(mut word: u64) -> impl Iterator<Item = usize> + use<> {
+pub(crate) fn bits(mut word: u64) -> impl Iterator<Item = usize> + use<> {
     core::iter::from_fn(move || {
         let at = word.trailing_zeros() as usize;
         (word != 0).then(|| {

@@ -4,17 +4,17 @@
 //! A character's chunks are contiguous. When its members outgrow them, it gets twice as many
 //! elsewhere. The CPU notes which chunks changed, and the next frame uploads those.
 
-use crate::crowd::characters::{Characters, LoadedCharacter};
+use crate::crowd::characters::loaded::{Characters, LoadedCharacter};
 use crate::crowd::memory::range_allocator::RangeAllocator;
 use crate::crowd::memory::work::WorkLayout;
-use crate::crowd::producers::shared_poses::SharedPoses;
+use crate::crowd::poses::shared_poses::SharedPoses;
 use crate::crowd::visibility::slot::{KINDS, Slot, bucket};
 use crate::error::Result;
 use crate::gpu::animation::words as words_of;
 use crate::gpu::constants::{CHARACTER_WORDS, CHUNK, CHUNK_WORDS, DRAW_WORDS, MAX_LEVELS, SKINS};
 
 /// Takes words for the work buffer.
-pub(in crate::crowd) trait Patch {
+pub(crate) trait Patch {
     /// Uploads `count` words to the word `at` of the work buffer.
     ///
     /// # Errors
@@ -24,7 +24,7 @@ pub(in crate::crowd) trait Patch {
 
 /// Numbers of characters, and ranges of chunks and draws.
 #[derive(Debug)]
-pub(in crate::crowd) struct Chunks {
+pub(crate) struct Chunks {
     /// Numbers that no character has any more.
     free: Vec<u32>,
     next: u32,
@@ -43,7 +43,7 @@ pub(in crate::crowd) struct Chunks {
 }
 
 impl Chunks {
-    pub(in crate::crowd) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             free: Vec::new(),
             next: 0,
@@ -59,7 +59,7 @@ impl Chunks {
     }
 
     /// Grows to the capacity of a work buffer.
-    pub(in crate::crowd) fn grow(&mut self, layout: &WorkLayout) {
+    pub(crate) fn grow(&mut self, layout: &WorkLayout) {
         self.ranges.grow(layout.chunk_count);
         self.draws.grow(layout.draw_count);
         // Frames allocate nothing.
@@ -71,24 +71,24 @@ impl Chunks {
     }
 
     /// Chunks, characters and draws in use.
-    pub(in crate::crowd) fn ends(&self) -> [u32; 3] {
+    pub(crate) fn ends(&self) -> [u32; 3] {
         [self.ranges.end(), self.next, self.draws.end()]
     }
 
     /// The chunks that a frame has uploaded: those that growth copies.
-    pub(in crate::crowd) fn copied(&self) -> u32 {
+    pub(crate) fn copied(&self) -> u32 {
         self.uploaded
     }
 
     /// The numbers of characters and draws that the work buffer needs for one more character.
-    pub(in crate::crowd) fn need(&self, character: &LoadedCharacter) -> [u32; 2] {
+    pub(crate) fn need(&self, character: &LoadedCharacter) -> [u32; 2] {
         let characters = self.next + u32::from(self.free.is_empty());
         let draws = draw_range(character).saturating_add(self.draws.end());
         [characters, draws]
     }
 
     /// Gives a character its place. The caller has checked [`Self::need`].
-    pub(in crate::crowd) fn add(&mut self, character: &LoadedCharacter) -> Slot {
+    pub(crate) fn add(&mut self, character: &LoadedCharacter) -> Slot {
         let number = self.free.pop().unwrap_or_else(|| {
             self.next += 1;
             self.next - 1
@@ -103,7 +103,7 @@ impl Chunks {
     }
 
     /// Takes a character's place back.
-    pub(in crate::crowd) fn remove(&mut self, slot: &Slot) {
+    pub(crate) fn remove(&mut self, slot: &Slot) {
         self.free.push(slot.number);
         if !self.left_numbers.contains(&slot.number) {
             self.left_numbers.push(slot.number);
@@ -129,7 +129,7 @@ impl Chunks {
     }
 
     /// Reserves memory, so that a frame allocates nothing.
-    pub(in crate::crowd) fn reserve(&mut self, characters: &mut Characters) {
+    pub(crate) fn reserve(&mut self, characters: &mut Characters) {
         let more = (self.next as usize).saturating_sub(self.left_numbers.len());
         self.left_numbers.reserve(more);
         self.cleared_numbers.reserve(more);
@@ -141,7 +141,7 @@ impl Chunks {
     }
 
     /// Gives a character enough chunks for its members. Call it after members were added.
-    pub(in crate::crowd) fn make_room(&mut self, characters: &mut Characters, character: u32) {
+    pub(crate) fn make_room(&mut self, characters: &mut Characters, character: u32) {
         let fits = characters.at_mut(character).is_none_or(|own| self.fit(own));
         if !fits {
             self.compact(characters);
@@ -152,7 +152,7 @@ impl Chunks {
     ///
     /// # Errors
     /// [`Error::Capacity`](crate::Error::Capacity) if there is no space in this frame.
-    pub(in crate::crowd) fn upload(
+    pub(crate) fn upload(
         &mut self,
         characters: &mut Characters,
         layout: &WorkLayout,
@@ -190,7 +190,7 @@ impl Chunks {
     }
 
     /// Notes that everything was uploaded.
-    pub(in crate::crowd) fn mark_uploaded(&mut self, characters: &mut Characters) {
+    pub(crate) fn mark_uploaded(&mut self, characters: &mut Characters) {
         self.cleared.clear();
         for chunk in &self.left {
             if let Some(is_left) = self.is_left.get_mut(*chunk as usize) {
@@ -210,7 +210,7 @@ impl Chunks {
     }
 
     /// Notes that what the last frame uploaded never arrived.
-    pub(in crate::crowd) fn mark_lost(&mut self, characters: &mut Characters) {
+    pub(crate) fn mark_lost(&mut self, characters: &mut Characters) {
         let cleared = core::mem::take(&mut self.cleared);
         self.leave(cleared.iter().copied());
         self.cleared = cleared;

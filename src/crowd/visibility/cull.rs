@@ -20,7 +20,7 @@ const COARSER: f32 = 0.8;
 
 /// The factors by which a view may allow more error, to keep to its number of triangles, are powers
 /// of the fourth root of 2.
-pub(in crate::crowd) const FACTOR: f32 = 1.189_207_1;
+pub(crate) const FACTOR: f32 = 1.189_207_1;
 
 /// Instances whose diameter is below this part of the allowed error are left out.
 const LEAST_SIZE: f32 = 0.7;
@@ -29,7 +29,7 @@ const LEAST_SIZE: f32 = 0.7;
 ///
 /// The lists are padded to whole blocks.
 #[derive(Debug, Default)]
-pub(in crate::crowd) struct Spheres {
+pub(crate) struct Spheres {
     x: Vec<f32>,
     y: Vec<f32>,
     z: Vec<f32>,
@@ -40,17 +40,17 @@ pub(in crate::crowd) struct Spheres {
 
 /// A bounding sphere in world space.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::crowd) struct WorldSphere {
-    pub(in crate::crowd) center: Vec3,
-    pub(in crate::crowd) radius: f32,
+pub(crate) struct WorldSphere {
+    pub(crate) center: Vec3,
+    pub(crate) radius: f32,
     /// The largest scale from character to world space.
-    pub(in crate::crowd) scale: f32,
+    pub(crate) scale: f32,
 }
 
 impl WorldSphere {
     /// A sphere in character space under an instance's transform, as by [`Sphere::transformed`],
     /// but in 32 bits and with wider margins.
-    pub(in crate::crowd) fn new(sphere: &Sphere, world_from_model: &Affine3A) -> Self {
+    pub(crate) fn new(sphere: &Sphere, world_from_model: &Affine3A) -> Self {
         let [a, b, c] = [
             world_from_model.matrix3.x_axis,
             world_from_model.matrix3.y_axis,
@@ -69,7 +69,7 @@ impl WorldSphere {
 }
 
 impl Spheres {
-    pub(in crate::crowd) fn reserve(&mut self, instances: usize) {
+    pub(crate) fn reserve(&mut self, instances: usize) {
         let all = instances.next_multiple_of(CHUNK);
         for list in self.lists() {
             reserve_all(list, all);
@@ -87,7 +87,7 @@ impl Spheres {
     }
 
     /// Returns true if that changed it.
-    pub(in crate::crowd) fn set(&mut self, index: u32, sphere: &WorldSphere) -> bool {
+    pub(crate) fn set(&mut self, index: u32, sphere: &WorldSphere) -> bool {
         let index = index as usize;
         let mut changed = false;
         let values = [
@@ -108,7 +108,7 @@ impl Spheres {
         changed
     }
 
-    pub(in crate::crowd) fn get(&self, index: u32) -> WorldSphere {
+    pub(crate) fn get(&self, index: u32) -> WorldSphere {
         let of = |list: &[f32]| list.get(index as usize).copied().unwrap_or(0.0);
         WorldSphere {
             center: Vec3::new(of(&self.x), of(&self.y), of(&self.z)),
@@ -118,13 +118,13 @@ impl Spheres {
     }
 
     /// A bit for each instance of a block that may be inside all planes, and is not too small.
-    pub(in crate::crowd) fn seen(&self, block: usize, test: &ViewTest) -> u64 {
+    pub(crate) fn seen(&self, block: usize, test: &ViewTest) -> u64 {
         test.eyes()
             .fold(0, |seen, eye| seen | self.seen_by(block, eye))
     }
 
     /// A bit for each instance of a block that may be inside all planes.
-    pub(in crate::crowd) fn inside(&self, block: usize, test: &ViewTest) -> u64 {
+    pub(crate) fn inside(&self, block: usize, test: &ViewTest) -> u64 {
         test.eyes()
             .fold(0, |inside, eye| inside | self.inside_of(block, eye))
     }
@@ -211,7 +211,7 @@ impl Plane {
 
 /// The tests that a view applies to instances, one for each eye.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::crowd) struct ViewTest {
+pub(crate) struct ViewTest {
     first: EyeTest,
     /// The tests of further eyes.
     more: [Option<EyeTest>; View::MAX_EYES - 1],
@@ -239,7 +239,7 @@ struct EyeTest {
 
 /// The result of the cull stage for an instance that lies inside a view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::crowd) enum Found {
+pub(crate) enum Found {
     /// It is too small.
     TooSmall,
     /// It is drawn at this level.
@@ -247,7 +247,7 @@ pub(in crate::crowd) enum Found {
 }
 
 impl ViewTest {
-    pub(in crate::crowd) fn new(view: &View) -> Self {
+    pub(crate) fn new(view: &View) -> Self {
         let mut more = [None; View::MAX_EYES - 1];
         for (to, eye) in more.iter_mut().zip(view.further_eyes()) {
             *to = Some(EyeTest::new(&eye));
@@ -270,35 +270,35 @@ impl ViewTest {
     }
 
     /// True if the caller chose the level.
-    pub(in crate::crowd) fn is_fixed(&self) -> bool {
+    pub(crate) fn is_fixed(&self) -> bool {
         self.first.fixed.is_some()
     }
 
     /// The same with more allowed error: a power of [`FACTOR`] times as much.
-    pub(in crate::crowd) fn with_power(&self, power: u32) -> Self {
+    pub(crate) fn with_power(&self, power: u32) -> Self {
         self.each(|eye| eye.with_power(power))
     }
 
     /// The same, but never stricter than a device that rounds in another way.
-    pub(in crate::crowd) fn widened(&self) -> Self {
+    pub(crate) fn widened(&self) -> Self {
         self.each(EyeTest::widened)
     }
 
     /// True if an eye has a sphere inside all planes, and not too small.
-    pub(in crate::crowd) fn shows(&self, sphere: &WorldSphere) -> bool {
+    pub(crate) fn shows(&self, sphere: &WorldSphere) -> bool {
         self.eyes().any(|eye| eye.shows(sphere))
     }
 
     /// True if all eyes allow a shared pose with this error in metres in place of an instance's
     /// own.
-    pub(in crate::crowd) fn may_share(&self, sphere: &WorldSphere, error_m: f32) -> bool {
+    pub(crate) fn may_share(&self, sphere: &WorldSphere, error_m: f32) -> bool {
         self.eyes().all(|eye| eye.may_share(sphere, error_m))
     }
 
     /// Finds the level of an instance that lies inside: the finest that an eye needs which has it
     /// inside. `errors` are those of its character's levels in metres, ascending from 0, and `last`
     /// is the level that it had in this view.
-    pub(in crate::crowd) fn find(&self, sphere: &WorldSphere, errors: &[f32], last: u8) -> Found {
+    pub(crate) fn find(&self, sphere: &WorldSphere, errors: &[f32], last: u8) -> Found {
         let mut more = self.more.iter().flatten().peekable();
         if more.peek().is_none() {
             return self.first.find(sphere, errors, last);
@@ -313,7 +313,7 @@ impl ViewTest {
 
     /// The record of the view `view` for the GPU's cull stage. Those of its further eyes stand from
     /// `more_at` on.
-    pub(in crate::crowd) fn record(&self, view: &View, more_at: u32) -> GpuCullView {
+    pub(crate) fn record(&self, view: &View, more_at: u32) -> GpuCullView {
         let more = self.more.iter().flatten().count() as u32;
         GpuCullView {
             more_eyes: if more > 0 { more_at << 8 | more } else { 0 },
@@ -322,7 +322,7 @@ impl ViewTest {
     }
 
     /// The records of its further eyes.
-    pub(in crate::crowd) fn more_records(self, view: &View) -> impl Iterator<Item = GpuCullView> {
+    pub(crate) fn more_records(self, view: &View) -> impl Iterator<Item = GpuCullView> {
         let more = self.more.into_iter().flatten();
         more.map(|eye| eye.record(view))
     }

@@ -1,13 +1,13 @@
 //! Decides what the views of a frame show, and lists it.
 
-use super::bits::bits;
-use super::cull::{FACTOR, Found, ViewTest};
-use super::runs::Run;
-use super::{Candidates, HIDDEN, Visibility};
 use crate::crowd::ViewStats;
-use crate::crowd::characters::{Characters, LoadedCharacter};
+use crate::crowd::characters::loaded::{Characters, LoadedCharacter};
 use crate::crowd::instances::table::Instances;
 use crate::crowd::view::View;
+use crate::crowd::visibility::bits::bits;
+use crate::crowd::visibility::cull::{FACTOR, Found, ViewTest};
+use crate::crowd::visibility::runs::Run;
+use crate::crowd::visibility::{Candidates, HIDDEN, Visibility};
 use crate::gpu::constants::{CHUNK, FACTORS, LEVEL_BITS, MAX_LEVELS, REMEMBERED};
 
 impl Visibility {
@@ -16,7 +16,7 @@ impl Visibility {
     ///
     /// If the GPU culls, this only finds which instances may have to be posed, and decides for the
     /// characters that the CPU culls all the same.
-    pub(in crate::crowd) fn decide(
+    pub(crate) fn decide(
         &mut self,
         views: &[View],
         instances: &Instances,
@@ -243,7 +243,7 @@ impl Visibility {
     }
 
     /// Makes the lists after [`Self::decide`].
-    pub(in crate::crowd) fn make_lists(&mut self, instances: &Instances, characters: &Characters) {
+    pub(crate) fn make_lists(&mut self, instances: &Instances, characters: &Characters) {
         self.list.clear();
         self.runs.clear();
         for view in 0..self.counts.len() {

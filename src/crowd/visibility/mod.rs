@@ -5,12 +5,13 @@
 //! parts.
 
 mod bits;
-pub(in crate::crowd) mod chunks;
-pub(in crate::crowd) mod cull;
+pub(crate) mod chunks;
+pub(crate) mod cull;
 mod decide;
-pub(in crate::crowd) mod runs;
-pub(in crate::crowd) mod slot;
-pub(in crate::crowd) mod sorted;
+pub(crate) mod gpu;
+pub(crate) mod runs;
+pub(crate) mod slot;
+pub(crate) mod sorted;
 
 use crate::crowd::desc::MAX_VIEWS;
 use crate::crowd::instances::table::Instances;
@@ -24,17 +25,17 @@ use crate::gpu::constants::{CHUNK, MAX_LEVELS};
 use crate::grow::reserve_all;
 
 /// The most lists of one frame: one for each view.
-pub(in crate::crowd) const MAX_LISTS: u32 = MAX_VIEWS;
+pub(crate) const MAX_LISTS: u32 = MAX_VIEWS;
 
 /// The state that decides the visibility of an instance. Indexed by table index.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::crowd) struct Marks {
+pub(crate) struct Marks {
     /// The mask of views that may show it, or 0 if it is not alive.
-    pub(in crate::crowd) mask: u32,
+    pub(crate) mask: u32,
     /// The flag that the caller set.
-    pub(in crate::crowd) visible: bool,
+    pub(crate) visible: bool,
     /// True if something that it is attached to is hidden.
-    pub(in crate::crowd) parent_hidden: bool,
+    pub(crate) parent_hidden: bool,
     /// The last prepared frame that had its pose, or [`Self::ALWAYS`].
     posed_in: u64,
     /// True if `noted` has it.
@@ -44,7 +45,7 @@ pub(in crate::crowd) struct Marks {
 }
 
 impl Marks {
-    pub(in crate::crowd) const NEW: Self = Self {
+    pub(crate) const NEW: Self = Self {
         mask: u32::MAX,
         visible: true,
         parent_hidden: false,
@@ -59,7 +60,7 @@ impl Marks {
 
 impl Marks {
     /// The mask of views that may show the instance, or 0 if it is hidden.
-    pub(in crate::crowd) fn views(&self) -> u32 {
+    pub(crate) fn views(&self) -> u32 {
         if self.visible && !self.parent_hidden {
             self.mask
         } else {
@@ -69,71 +70,71 @@ impl Marks {
 }
 
 /// A view's level of an instance that it does not show.
-pub(super) const HIDDEN: u8 = u8::MAX;
+pub(crate) const HIDDEN: u8 = u8::MAX;
 
 /// A block that has instances to decide about, with a bit for each of them.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Candidates {
-    pub(super) number: usize,
+pub(crate) struct Candidates {
+    pub(crate) number: usize,
     /// Members that the CPU lists.
-    pub(super) listed: u64,
+    pub(crate) listed: u64,
     /// Members that may have to be posed. The GPU lists them.
-    pub(super) posed: u64,
+    pub(crate) posed: u64,
 }
 
 /// Visibility of all instances in a frame. Lists without a note are by table index.
 #[derive(Debug, Default)]
-pub(in crate::crowd) struct Visibility {
-    pub(super) marks: Vec<Marks>,
+pub(crate) struct Visibility {
+    pub(crate) marks: Vec<Marks>,
     /// A bit for each primitive that an instance hides. Empty until one hides any.
-    pub(super) hidden: Vec<u128>,
+    pub(crate) hidden: Vec<u128>,
     /// The mask of views that may show it, or 0.
-    pub(super) masks: Vec<u32>,
-    pub(super) spheres: Spheres,
+    pub(crate) masks: Vec<u32>,
+    pub(crate) spheres: Spheres,
     /// By list of this frame, a bit for each instance that it has. As many as were ever needed.
-    pub(super) listed: Vec<Vec<u64>>,
+    pub(crate) listed: Vec<Vec<u64>>,
     /// The number of lists of this frame.
-    pub(in crate::crowd) lists: u32,
+    pub(crate) lists: u32,
     /// True if the GPU decides who is drawn.
-    pub(super) gpu: bool,
+    pub(crate) gpu: bool,
     /// The instances that may have a new pose in any frame.
-    pub(super) active: InstanceSet,
+    pub(crate) active: InstanceSet,
     /// The instances whose characters the CPU culls, even if the GPU culls others.
-    pub(super) on_cpu: InstanceSet,
-    pub(super) candidates: Vec<Candidates>,
+    pub(crate) on_cpu: InstanceSet,
+    pub(crate) candidates: Vec<Candidates>,
     /// The tests of views, with their masks and lists, if the GPU culls.
-    pub(super) seen: Vec<(ViewTest, u32, Option<ListId>)>,
+    pub(crate) seen: Vec<(ViewTest, u32, Option<ListId>)>,
     /// Instances whose actors the GPU must have anew, each once, if the GPU culls.
     noted: Vec<u32>,
     /// The number of instances whose palettes the ring keeps without any work.
     kept: usize,
     /// A bit for each view that shows the instance. Without views, bit 0 means visible.
-    pub(super) shown: Vec<u32>,
+    pub(crate) shown: Vec<u32>,
     /// The last levels in the first views, a few bits each.
-    pub(super) last_levels: Vec<u32>,
+    pub(crate) last_levels: Vec<u32>,
     /// For each view, the level of each instance, or [`HIDDEN`].
-    pub(super) levels: Vec<u8>,
+    pub(crate) levels: Vec<u8>,
     /// The number of instances inside the view that is decided.
-    pub(super) inside: u32,
+    pub(crate) inside: u32,
     /// By view.
-    pub(super) counts: Vec<ViewStats>,
+    pub(crate) counts: Vec<ViewStats>,
     /// By view and character, the number of instances that are shown.
-    pub(super) of_character: Vec<u32>,
+    pub(crate) of_character: Vec<u32>,
     /// The number of characters of `of_character`.
-    pub(super) characters: usize,
-    pub(super) runs: Vec<Run>,
+    pub(crate) characters: usize,
+    pub(crate) runs: Vec<Run>,
     /// Table indices, run after run.
-    pub(super) list: Vec<u32>,
+    pub(crate) list: Vec<u32>,
     /// Instances of a run while they are sorted: hidden parts, position, table index.
-    pub(super) order: Vec<(u128, u32, u32)>,
+    pub(crate) order: Vec<(u128, u32, u32)>,
     /// The number of instances that hide parts.
     hiding: usize,
     /// The frame that is being prepared.
     posing_in: u64,
     /// The frame prepared last.
-    pub(super) prepared_in: u64,
+    pub(crate) prepared_in: u64,
     /// The frame prepared before the present one, in case this one is abandoned.
-    pub(super) prepared_before: u64,
+    pub(crate) prepared_before: u64,
 }
 
 impl Visibility {
@@ -141,7 +142,7 @@ impl Visibility {
     ///
     /// # Errors
     /// [`Error::Argument`] if it does not.
-    pub(in crate::crowd) fn check(&self, view: &View, frame: u64) -> Result<()> {
+    pub(crate) fn check(&self, view: &View, frame: u64) -> Result<()> {
         let good = |list: ListId| list.frame == frame && list.index < self.lists;
         if view.list.is_none_or(good) {
             return Ok(());
@@ -153,11 +154,7 @@ impl Visibility {
     ///
     /// # Errors
     /// [`Error::At`], with the index in the list.
-    pub(in crate::crowd) fn make_list(
-        &mut self,
-        instances: &Instances,
-        ids: &[InstanceId],
-    ) -> Result<u32> {
+    pub(crate) fn make_list(&mut self, instances: &Instances, ids: &[InstanceId]) -> Result<u32> {
         let number = self.lists;
         if self.listed.len() <= number as usize {
             self.listed.push(Vec::new());
@@ -187,12 +184,12 @@ impl Visibility {
     }
 
     /// The bits of a list of this frame, by table index.
-    pub(in crate::crowd) fn listed(&self, list: u32) -> &[u64] {
+    pub(crate) fn listed(&self, list: u32) -> &[u64] {
         self.listed.get(list as usize).map_or(&[], Vec::as_slice)
     }
 
     /// Reserves as much memory as can ever be needed, so that frames allocate nothing.
-    pub(in crate::crowd) fn reserve(&mut self, capacity: &Capacity, characters: usize) {
+    pub(crate) fn reserve(&mut self, capacity: &Capacity, characters: usize) {
         let (instances, views) = (capacity.instances as usize, capacity.views as usize);
         let padded = instances.next_multiple_of(CHUNK);
         reserve_all(&mut self.marks, instances);
@@ -226,7 +223,7 @@ impl Visibility {
     }
 
     /// Sets the state of a new instance. `on_cpu` is true if the CPU culls its character.
-    pub(in crate::crowd) fn spawned(&mut self, index: u32, on_cpu: bool) {
+    pub(crate) fn spawned(&mut self, index: u32, on_cpu: bool) {
         let index = index as usize;
         if self.marks.len() <= index {
             self.marks.resize(index + 1, Marks::NEW);
@@ -247,22 +244,22 @@ impl Visibility {
     }
 
     /// Sets whether the CPU culls an instance's character, even if the GPU culls others.
-    pub(in crate::crowd) fn set_on_cpu(&mut self, index: u32, on_cpu: bool) {
+    pub(crate) fn set_on_cpu(&mut self, index: u32, on_cpu: bool) {
         self.on_cpu.set(index as usize, on_cpu);
     }
 
     /// Lets the GPU decide who is drawn.
-    pub(in crate::crowd) fn cull_on_gpu(&mut self) {
+    pub(crate) fn cull_on_gpu(&mut self) {
         self.gpu = true;
     }
 
     /// True if the GPU decides who is drawn.
-    pub(in crate::crowd) fn is_on_gpu(&self) -> bool {
+    pub(crate) fn is_on_gpu(&self) -> bool {
         self.gpu
     }
 
     /// Notes that an instance may have a new pose in any frame.
-    pub(in crate::crowd) fn activate(&mut self, index: u32) {
+    pub(crate) fn activate(&mut self, index: u32) {
         let at = index as usize;
         if !self.active.has(at) {
             self.active.set(at, true);
@@ -276,7 +273,7 @@ impl Visibility {
 
     /// Notes that every frame has the pose of an instance, until [`Self::activate`]. `kept` is true
     /// if its palette lies in the ring.
-    pub(in crate::crowd) fn deactivate(&mut self, index: u32, kept: bool) {
+    pub(crate) fn deactivate(&mut self, index: u32, kept: bool) {
         self.active.set(index as usize, false);
         if let Some(marks) = self.marks.get_mut(index as usize) {
             marks.posed_in = Marks::ALWAYS;
@@ -286,7 +283,7 @@ impl Visibility {
     }
 
     /// Lets all instances whose palettes the ring kept write them again.
-    pub(in crate::crowd) fn activate_kept(&mut self) {
+    pub(crate) fn activate_kept(&mut self) {
         for index in 0..self.marks.len() as u32 {
             if self.marks(index).is_kept {
                 self.activate(index);
@@ -295,37 +292,37 @@ impl Visibility {
     }
 
     /// True if the ring keeps palettes without any work.
-    pub(in crate::crowd) fn keeps_any(&self) -> bool {
+    pub(crate) fn keeps_any(&self) -> bool {
         self.kept > 0
     }
 
     /// The instances that may have a new pose in any frame, in the order of the table.
-    pub(in crate::crowd) fn active(&self) -> impl Iterator<Item = u32> + '_ {
+    pub(crate) fn active(&self) -> impl Iterator<Item = u32> + '_ {
         self.active.iter()
     }
 
     /// The numbers in a block of the instances that may have a new pose in any frame.
-    pub(in crate::crowd) fn active_in(&self, block: usize) -> impl Iterator<Item = usize> + use<> {
+    pub(crate) fn active_in(&self, block: usize) -> impl Iterator<Item = usize> + use<> {
         bits(self.active.block(block))
     }
 
     /// The number of the frame prepared last.
-    pub(in crate::crowd) fn prepared_in(&self) -> u64 {
+    pub(crate) fn prepared_in(&self) -> u64 {
         self.prepared_in
     }
 
     /// The first block from a number on that has such instances.
-    pub(in crate::crowd) fn next_active_block(&self, from: usize) -> Option<usize> {
+    pub(crate) fn next_active_block(&self, from: usize) -> Option<usize> {
         self.active.next_block(from)
     }
 
     /// The number of blocks of instances.
-    pub(in crate::crowd) fn blocks(&self) -> usize {
+    pub(crate) fn blocks(&self) -> usize {
         self.active.len()
     }
 
     /// Takes the number-th instance whose actor the GPU must have anew.
-    pub(in crate::crowd) fn take_noted(&mut self) -> Option<u32> {
+    pub(crate) fn take_noted(&mut self) -> Option<u32> {
         let index = self.noted.pop()?;
         if let Some(marks) = self.marks.get_mut(index as usize) {
             marks.is_noted = false;
@@ -359,28 +356,25 @@ impl Visibility {
     }
 
     /// Notes the bounding sphere of an instance.
-    pub(in crate::crowd) fn set_sphere(&mut self, index: u32, sphere: &WorldSphere) {
+    pub(crate) fn set_sphere(&mut self, index: u32, sphere: &WorldSphere) {
         if self.spheres.set(index, sphere) {
             self.note(index as usize);
         }
     }
 
     /// Notes the bounding sphere of an instance that the GPU places, where it is now.
-    pub(in crate::crowd) fn set_gpu_sphere(&mut self, index: u32, sphere: &WorldSphere) {
+    pub(crate) fn set_gpu_sphere(&mut self, index: u32, sphere: &WorldSphere) {
         self.spheres.set(index, sphere);
     }
 
     /// The bounding sphere of an instance.
-    pub(in crate::crowd) fn sphere(&self, index: u32) -> WorldSphere {
+    pub(crate) fn sphere(&self, index: u32) -> WorldSphere {
         self.spheres.get(index)
     }
 
     /// Replaces the state of all instances: `None` for one that is not alive. With the state come
     /// the bits of the primitives that it hides, and whether the CPU culls its character.
-    pub(in crate::crowd) fn restore(
-        &mut self,
-        all: impl Iterator<Item = Option<(Marks, u128, bool)>>,
-    ) {
+    pub(crate) fn restore(&mut self, all: impl Iterator<Item = Option<(Marks, u128, bool)>>) {
         let dead = Marks {
             mask: 0,
             ..Marks::NEW
@@ -404,7 +398,7 @@ impl Visibility {
     }
 
     /// Clears the state of an instance that was despawned. Returns true if it hid parts.
-    pub(in crate::crowd) fn despawned(&mut self, index: u32) -> bool {
+    pub(crate) fn despawned(&mut self, index: u32) -> bool {
         let [hid, _] = self.hide(index, u128::MAX, false);
         self.change(index, |marks| marks.mask = 0);
         self.deactivate(index, false);
@@ -413,14 +407,14 @@ impl Visibility {
     }
 
     /// The state of an instance.
-    pub(in crate::crowd) fn marks(&self, index: u32) -> Marks {
+    pub(crate) fn marks(&self, index: u32) -> Marks {
         self.marks
             .get(index as usize)
             .copied()
             .unwrap_or(Marks::NEW)
     }
 
-    pub(in crate::crowd) fn change(&mut self, index: u32, change: impl FnOnce(&mut Marks)) {
+    pub(crate) fn change(&mut self, index: u32, change: impl FnOnce(&mut Marks)) {
         let at = index as usize;
         if let Some(marks) = self.marks.get_mut(at) {
             let before = marks.views();
@@ -436,7 +430,7 @@ impl Visibility {
 
     /// Hides or shows the primitives of these bits. Returns whether the instance hid any primitive
     /// before, and whether it does now.
-    pub(in crate::crowd) fn hide(&mut self, index: u32, bits: u128, hide: bool) -> [bool; 2] {
+    pub(crate) fn hide(&mut self, index: u32, bits: u128, hide: bool) -> [bool; 2] {
         let at = index as usize;
         if hide && bits != 0 && self.hidden.len() <= at {
             self.hidden.resize(at + 1, 0);
@@ -456,25 +450,25 @@ impl Visibility {
         [before, after]
     }
 
-    pub(in crate::crowd) fn begin_frame(&mut self) {
+    pub(crate) fn begin_frame(&mut self) {
         self.lists = 0;
     }
 
     /// Undoes the frame prepared last, which is never submitted.
-    pub(in crate::crowd) fn abandon_frame(&mut self) {
+    pub(crate) fn abandon_frame(&mut self) {
         self.prepared_in = self.prepared_before;
     }
 
     /// Returns true if a view of the prepared frame shows the instance. If the GPU culls, this is
     /// known of active instances and of those that the CPU culls.
-    pub(in crate::crowd) fn is_shown(&self, index: u32) -> bool {
+    pub(crate) fn is_shown(&self, index: u32) -> bool {
         self.shown
             .get(index as usize)
             .is_some_and(|views| *views != 0)
     }
 
     /// Returns true if a view of the prepared frame shows the instance.
-    pub(in crate::crowd) fn view_shows(&self, view: u32, index: u32) -> bool {
+    pub(crate) fn view_shows(&self, view: u32, index: u32) -> bool {
         self.view_shows_at(view, index, &self.sphere(index))
     }
 
@@ -496,12 +490,7 @@ impl Visibility {
 
     /// Returns true if views of the prepared frame show the instance, and all of these may show a
     /// shared pose with this error in metres.
-    pub(in crate::crowd) fn may_share(
-        &self,
-        index: u32,
-        sphere: &WorldSphere,
-        error_m: f32,
-    ) -> bool {
+    pub(crate) fn may_share(&self, index: u32, sphere: &WorldSphere, error_m: f32) -> bool {
         let shows = |(number, _): &(u32, _)| self.view_shows_at(*number, index, sphere);
         let mut shown = (0..).zip(&self.seen).filter(shows).peekable();
         shown.peek().is_some() && shown.all(|(_, seen)| seen.0.may_share(sphere, error_m))
@@ -509,7 +498,7 @@ impl Visibility {
 
     /// Returns true if a view of the prepared frame shows the instance, which the GPU culls, or
     /// without views, if it is visible.
-    pub(in crate::crowd) fn shows_somewhere(&self, index: u32, sphere: &WorldSphere) -> bool {
+    pub(crate) fn shows_somewhere(&self, index: u32, sphere: &WorldSphere) -> bool {
         let views = self.seen.len() as u32;
         let visible = views == 0 && self.mask_shows(u32::MAX, index);
         visible || (0..views).any(|view| self.view_shows_at(view, index, sphere))
@@ -517,53 +506,53 @@ impl Visibility {
 
     /// Returns true if a view with this mask and without a list would show the instance, wherever
     /// it looks.
-    pub(in crate::crowd) fn mask_shows(&self, view_mask: u32, index: u32) -> bool {
+    pub(crate) fn mask_shows(&self, view_mask: u32, index: u32) -> bool {
         let mask = self.masks.get(index as usize);
         mask.is_some_and(|mask| mask & view_mask != 0)
     }
 
     /// The level of detail at which a view of the prepared frame shows the instance.
-    pub(in crate::crowd) fn level(&self, view: u32, index: u32) -> Option<u8> {
+    pub(crate) fn level(&self, view: u32, index: u32) -> Option<u8> {
         let at = view as usize * self.masks.len() + index as usize;
         let level = self.levels.get(at).copied();
         level.filter(|level| *level != HIDDEN)
     }
 
     /// The counts of each view of the prepared frame.
-    pub(in crate::crowd) fn counts(&self) -> &[ViewStats] {
+    pub(crate) fn counts(&self) -> &[ViewStats] {
         &self.counts
     }
 
     /// A bit for each primitive that an instance hides.
-    pub(in crate::crowd) fn hidden(&self, index: u32) -> u128 {
+    pub(crate) fn hidden(&self, index: u32) -> u128 {
         self.hidden.get(index as usize).copied().unwrap_or(0)
     }
 
     /// The runs of a character that a view shows, for primitives that are not blended.
-    pub(in crate::crowd) fn runs(&self, view: u32, character: u32) -> &[Run] {
+    pub(crate) fn runs(&self, view: u32, character: u32) -> &[Run] {
         runs_of(&self.runs, view, character)
     }
 
     /// The table indices of all lists.
-    pub(in crate::crowd) fn list(&self) -> &[u32] {
+    pub(crate) fn list(&self) -> &[u32] {
         &self.list
     }
 
     /// Notes that this frame has the pose of an instance. Returns true if the last prepared frame
     /// did not.
-    pub(in crate::crowd) fn pose(&mut self, index: u32) -> bool {
+    pub(crate) fn pose(&mut self, index: u32) -> bool {
         let before = self.prepared_in;
         let (now, marks) = (self.posing_in, self.marks.get_mut(index as usize));
         marks.is_some_and(|marks| core::mem::replace(&mut marks.posed_in, now) < before)
     }
 
     /// Notes the frame that is being prepared.
-    pub(in crate::crowd) fn begin_posing(&mut self, frame: u64) {
+    pub(crate) fn begin_posing(&mut self, frame: u64) {
         self.posing_in = frame;
     }
 
     /// Notes that the frame was prepared.
-    pub(in crate::crowd) fn end_posing(&mut self) {
+    pub(crate) fn end_posing(&mut self) {
         (self.prepared_before, self.prepared_in) = (self.prepared_in, self.posing_in);
     }
 }

@@ -4,34 +4,34 @@ use crate::gpu::constants::{CHUNK, MAX_LEVELS};
 
 /// Draws of a primitive in the table of draws: for instances that are flipped or not, and that hide
 /// parts or not.
-pub(super) const KINDS: u32 = 4;
+pub(crate) const KINDS: u32 = 4;
 
 /// The place of a character whose instances the GPU culls.
 #[derive(Debug, Clone, Default)]
-pub(in crate::crowd) struct Slot {
+pub(crate) struct Slot {
     /// Its number in the GPU's table of characters.
-    pub(in crate::crowd) number: u32,
+    pub(crate) number: u32,
     /// The first of its draws in the GPU's table, and their number.
-    pub(in crate::crowd) draws: (u32, u32),
+    pub(crate) draws: (u32, u32),
     /// The first of its chunks, and their number.
-    pub(super) chunks: (u32, u32),
+    pub(crate) chunks: (u32, u32),
     /// The chunks, counted from its first one, whose members changed. Each once.
-    pub(super) changed: Vec<u32>,
-    pub(super) is_changed: Vec<bool>,
+    pub(crate) changed: Vec<u32>,
+    pub(crate) is_changed: Vec<bool>,
     /// True if its character and all draws and chunks must be uploaded.
-    pub(super) is_new: bool,
+    pub(crate) is_new: bool,
     /// True if the last frame uploaded something.
-    pub(super) was_changed: bool,
+    pub(crate) was_changed: bool,
 }
 
 impl Slot {
     /// The first of its chunks.
-    pub(in crate::crowd) fn first_chunk(&self) -> u32 {
+    pub(crate) fn first_chunk(&self) -> u32 {
         self.chunks.0
     }
 
     /// Notes that the member at an index was added, removed or replaced.
-    pub(in crate::crowd) fn note(&mut self, member: u32) {
+    pub(crate) fn note(&mut self, member: u32) {
         let chunk = member / CHUNK as u32;
         if self.is_changed.len() <= chunk as usize {
             self.is_changed.resize(chunk as usize + 1, false);
@@ -44,11 +44,11 @@ impl Slot {
     }
 
     /// Notes that everything must be uploaded.
-    pub(in crate::crowd) fn note_all(&mut self) {
+    pub(crate) fn note_all(&mut self) {
         self.is_new = true;
     }
 
-    pub(super) fn mark_uploaded(&mut self) {
+    pub(crate) fn mark_uploaded(&mut self) {
         self.was_changed = self.is_new || !self.changed.is_empty();
         self.is_new = false;
         for chunk in self.changed.drain(..) {
@@ -59,7 +59,7 @@ impl Slot {
     }
 
     /// Reserves memory for this many members.
-    pub(super) fn reserve(&mut self, members: usize) {
+    pub(crate) fn reserve(&mut self, members: usize) {
         let chunks = members.div_ceil(CHUNK);
         self.changed
             .reserve(chunks.saturating_sub(self.changed.len()));
@@ -71,11 +71,11 @@ impl Slot {
 
 /// The number of a draw among those of its character. `at` is that of the primitive's draw, counted
 /// over all levels.
-pub(in crate::crowd) fn draw_of_kind(at: u32, flipped: bool, hides: bool) -> u32 {
+pub(crate) fn draw_of_kind(at: u32, flipped: bool, hides: bool) -> u32 {
     at * KINDS + u32::from(flipped) * 2 + u32::from(hides)
 }
 
 /// The number of a bucket.
-pub(in crate::crowd) fn bucket(flipped: bool, level: usize, hides: bool) -> u32 {
+pub(crate) fn bucket(flipped: bool, level: usize, hides: bool) -> u32 {
     (u32::from(flipped) * MAX_LEVELS as u32 + level as u32) * 2 + u32::from(hides)
 }

@@ -1,6 +1,6 @@
 //! Sorts instances with blended materials for each view, far ones first.
 
-use crate::crowd::characters::{Characters, LoadedCharacter};
+use crate::crowd::characters::loaded::{Characters, LoadedCharacter};
 use crate::crowd::instances::table::Instances;
 use crate::crowd::view::View;
 use crate::crowd::visibility::Visibility;
@@ -12,7 +12,7 @@ use glam::Vec3;
 
 /// The sorted lists of a frame.
 #[derive(Debug, Default)]
-pub(in crate::crowd) struct Sorted {
+pub(crate) struct Sorted {
     /// Table indices, run after run.
     list: Vec<u32>,
     /// Contiguous instances that are drawn alike, by view.
@@ -23,7 +23,7 @@ pub(in crate::crowd) struct Sorted {
 
 impl Sorted {
     /// Reserves memory for this many instances in total.
-    pub(in crate::crowd) fn reserve(&mut self, instances: usize) {
+    pub(crate) fn reserve(&mut self, instances: usize) {
         reserve_all(&mut self.list, instances);
         reserve_all(&mut self.runs, instances);
         reserve_all(&mut self.depths, instances);
@@ -33,7 +33,7 @@ impl Sorted {
     ///
     /// # Errors
     /// [`Error::Capacity`](crate::Error::Capacity) if there are more than `cap`.
-    pub(in crate::crowd) fn sort(
+    pub(crate) fn sort(
         &mut self,
         views: &[View],
         characters: &Characters,
@@ -134,12 +134,12 @@ impl Sorted {
     }
 
     /// The whole list. In the visible list it follows the lists of the sets.
-    pub(in crate::crowd) fn list(&self) -> &[u32] {
+    pub(crate) fn list(&self) -> &[u32] {
         &self.list
     }
 
     /// The runs of a character that a view shows.
-    pub(in crate::crowd) fn runs(&self, view: u32, character: u32) -> &[Run] {
+    pub(crate) fn runs(&self, view: u32, character: u32) -> &[Run] {
         runs_of(&self.runs, view, character)
     }
 }

@@ -1,0 +1,279 @@
+//! Adds and removes characters, between frames.
+
+use crate::animator::{Animator, IkSolver};
+use crate::character::Character;
+use crate::crowd::characters::loaded::{LoadedCharacter, no_character};
+use crate::crowd::memory::retire::Retired;
+use crate::crowd::{CharacterDesc, CharacterId};
+use crate::crowd::{Crowd, Memory};
+use crate::error::{ArgumentFault, Error, Result};
+use crate::gpu::{MemoryAllocator, SkinnedMesh, Upload, expect_own};
+use crate::id::{Id, unknown};
+use std::sync::Arc;
+
+impl Crowd {
+    /// Adds a character, skinned by linear blending.
+    ///
+    /// This stages its streams and textures. The next
+    /// [`Frame::record_prepare`](crate::Frame::record_prepare) uploads them. Instances can be
+    /// spawned at once. Use [`Self::add_character_with`] to choose another skinning method.
+    ///
+    /// # Errors
+    /// - [`Error::Argument`] if the allocator belongs to another device, or the CPU cannot run
+    ///   [`CrowdDesc::simd_level`](crate::CrowdDesc::simd_level).
+    /// - [`Error::Capacity`] if its geometry exceeds what the device can bind.
+    /// - [`Error::Memory`] and [`Error::Vulkan`] from the device.
+    ///
+    /// If this fails, the crowd is unchanged.
+    pub fn add_character(
+        &mut self,
+        allocator: &mut dyn MemoryAllocator,
+        character: &Character,
+    ) -> Result<CharacterId> {
+        self.add_character_with(allocator, character, &CharacterDesc::default())
+    }
+
+    /// Adds a character with options for skinning. See [`Self::add_character`].
+    ///
+    /// Compiles shaders if a pass has not drawn such a character before: the missing pipelines of
+    /// all passes are created in one call. See [`Self::create_pass`] for their number, and
+    /// [`Stats::new_pipelines`](crate::Stats::new_pipelines) for how many it were.
+    ///
+    /// # Errors
+    /// - As [`Self::add_character`].
+    /// - [`Error::Unrepresentable`], with joint, clip and time, if the method's palette format
+    ///   cannot represent the character's poses.
+    pub fn add_character_with(
+        &mut self,
+        allocator: &mut dyn MemoryAllocator,
+        character: &Character,
+        desc: &CharacterDesc,
+    ) -> Result<CharacterId> {
+        expect_own(&self.device, allocator)?;
+        let mut animator = Animator::new(character)?;
+        animator.set_threads(self.desc.threads.clone());
+        if let Some(level) = self.desc.simd_level {
+            animator.set_simd_level(level)?;
+        }
+        // Otherwise the first frame would play everything since time 0.
+        animator.update(self.time_s)?;
+        let (loaded, upload) = self.load(allocator, character, desc, false)?;
+        animator.expect_fit(Arc::clone(&loaded.rig), loaded.mesh.format());
+        let (serial, kind) = (loaded.serial, loaded.kind());
+        let id = self.scene.characters.add(loaded);
+        self.scene.instances.set_kind(id.0, kind);
+        self.memory.uploads.push((serial, upload));
+        self.animators.push(Some(animator));
+        // Allocate now, so that recording a frame allocates nothing.
+        self.reserve_frame_memory(character);
+        Ok(id)
+    }
+
+    /// Creates a character's data and the pipelines that it lacks. `deforms` is true if instances
+    /// have deformed vertices.
+    pub(crate) fn load(
+        &mut self,
+        allocator: &mut dyn MemoryAllocator,
+        character: &Character,
+        desc: &CharacterDesc,
+        deforms: bool,
+    ) -> Result<(LoadedCharacter, Upload)> {
+        let serial = self.scene.characters.next_serial();
+        let device = &self.device;
+        let layout = &self.pipelines.set_layout;
+        let buffers = (layout, &self.memory.buffers);
+        let (mut loaded, mut upload) =
+            LoadedCharacter::new(device, allocator, buffers, (character, serial), desc)?;
+        loaded.deforms = deforms;
+        loaded.reads.starts = self.reads_starts(loaded.is_blended());
+        if let Err(why) = self.complete(allocator, (character, &mut loaded), &mut upload) {
+            // SAFETY: no command buffer has used these objects, because they were created above.
+            unsafe {
+                loaded.destroy(&self.device, allocator);
+                upload.free(&self.device, allocator);
+            }
+            return Err(why);
+        }
+        Ok((loaded, upload))
+    }
+
+    /// Gives a new character what it needs of the stages: pipelines, and on the GPU its tables.
+    fn complete(
+        &mut self,
+        allocator: &mut dyn MemoryAllocator,
+        (character, loaded): (&Character, &mut LoadedCharacter),
+        upload: &mut Upload,
+    ) -> Result<()> {
+        self.pipelines.prepare(&self.device, loaded)?;
+        if self.pipelines.animate.is_some() {
+            let gpu = (&self.device, &mut *allocator);
+            loaded.pose_on_gpu(gpu, upload, character, &self.desc.threads)?;
+            if let Ok(tables) = &loaded.animation {
+                let format = tables.variant().format;
+                self.pipelines
+                    .prepare_animate(&self.device, format, character)?;
+            }
+        }
+        if self.pipelines.cull.is_some() && !loaded.is_blended() {
+            self.place(allocator, loaded)?;
+        }
+        Ok(())
+    }
+
+    /// True if draws of such a character read where their lists start.
+    pub(crate) fn reads_starts(&self, is_blended: bool) -> bool {
+        let culls = self.pipelines.cull.is_some() && !is_blended;
+        culls && !self.device.enabled.draw_indirect_first_instance
+    }
+
+    /// Gives a new character its place in the tables of the GPU's cull stage.
+    fn place(
+        &mut self,
+        allocator: &mut dyn MemoryAllocator,
+        loaded: &mut LoadedCharacter,
+    ) -> Result<()> {
+        let before = self.memory.work;
+        self.reserve_work(allocator, loaded)?;
+        if self.memory.work != before {
+            // The crowd's buffers are new, so the sets must be, too.
+            let (layout, buffers) = (&self.pipelines.set_layout, &self.memory.buffers);
+            loaded.renew_sets(&self.device, layout, buffers)?;
+        }
+        loaded.slot = Some(self.scene.chunks.add(loaded));
+        Ok(())
+    }
+
+    /// Reserves the CPU memory that frames need for a character.
+    pub(crate) fn reserve_frame_memory(&mut self, character: &Character) {
+        let weights = character.morph_weights().len();
+        self.frame
+            .weights
+            .reserve(weights.saturating_sub(self.frame.weights.len()));
+        self.scene.reserve_visibility(&self.desc.capacity);
+        let listed = self
+            .scene
+            .characters
+            .len()
+            .saturating_sub(self.frame.skin_batches.len());
+        self.frame.skin_batches.reserve(listed);
+    }
+
+    /// Removes a character that has no instances.
+    ///
+    /// Its memory is freed when no frame in flight uses it any more.
+    ///
+    /// # Errors
+    /// - [`Error::NotFound`] if it was removed before.
+    /// - [`Error::At`] with the character, and the number of its instances that are alive.
+    pub fn remove_character(&mut self, id: CharacterId) -> Result<()> {
+        let character = self.scene.characters.get(id)?;
+        let count = character.members.len();
+        if count > 0 {
+            let why = Error::argument("instances", ArgumentFault::Alive { count });
+            return Err(why.at_named("character", id.0 as usize, character.rig.name()));
+        }
+        let animator = self.animators.get_mut(id.0 as usize);
+        drop(animator.and_then(Option::take));
+        if let Some(character) = self.scene.characters.take(id) {
+            self.retire(character);
+        }
+        Ok(())
+    }
+
+    /// Retires the data of a character that was removed or replaced.
+    pub(crate) fn retire(&mut self, character: LoadedCharacter) {
+        let Memory {
+            uploads,
+            retire_queue,
+            ..
+        } = &mut self.memory;
+        // A pending upload must not be recorded any more: its targets would be destroyed by then.
+        for (serial, upload) in uploads.extract_if(.., |(serial, _)| *serial == character.serial) {
+            retire_queue.retire(Retired::Upload(serial, upload));
+        }
+        retire_queue.retire(Retired::Pool(character.pool));
+        retire_queue.retire(Retired::Mesh(character.mesh));
+        if let Ok(tables) = character.animation {
+            retire_queue.retire(Retired::Tables(tables));
+        }
+        if let Some(poses) = character.shared_poses {
+            retire_queue.retire(Retired::SharedPoses(poses));
+        }
+        if let Some(slot) = &character.slot {
+            self.scene.chunks.remove(slot);
+        }
+    }
+
+    /// The CPU data of a character that the crowd keeps: skeleton, palette and clips.
+    ///
+    /// It has no images, and meshes only with
+    /// [`CharacterDesc::cpu_skinning`](crate::crowd::CharacterDesc::cpu_skinning).
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] if the character does not exist.
+    pub fn character(&self, id: CharacterId) -> Result<&Character> {
+        Ok(&self.scene.characters.get(id)?.rig)
+    }
+
+    /// The animator of a character, which knows everything that its instances play.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] if the character does not exist.
+    pub fn animator(&self, character: CharacterId) -> Result<&Animator> {
+        let animator = self.animators.get(character.0 as usize);
+        let animator = animator.and_then(Option::as_ref);
+        animator.ok_or_else(|| no_character(character, self.animators.len()))
+    }
+
+    /// Adds an inverse kinematics solver to a character.
+    ///
+    /// Its instances can then be given targets for it.
+    ///
+    /// # Errors
+    /// - As [`Animator::add_solver`].
+    /// - [`Error::NotFound`] if the character does not exist.
+    pub fn add_solver(
+        &mut self,
+        character: CharacterId,
+        solver: impl Into<IkSolver>,
+    ) -> Result<Id<IkSolver>> {
+        self.animators.of_mut(character)?.add_solver(solver)
+    }
+
+    /// All characters, in the order in which they were added.
+    pub fn characters(&self) -> impl Iterator<Item = CharacterId> + '_ {
+        let all = self.scene.characters.iter();
+        all.map(|(index, _)| CharacterId(index))
+    }
+
+    /// The name of a character.
+    ///
+    /// It is the name that its importer was given, usually the file's.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] if the character does not exist.
+    pub fn character_name(&self, id: CharacterId) -> Result<&str> {
+        Ok(self.scene.characters.get(id)?.rig.name())
+    }
+
+    /// The first character with this name.
+    ///
+    /// # Errors
+    /// [`Error::UnknownName`], with the names that exist.
+    pub fn find_character(&self, name: &str) -> Result<CharacterId> {
+        let named = |id: &CharacterId| self.character_name(*id) == Ok(name);
+        let found = self.characters().find(named);
+        found.ok_or_else(|| {
+            let known = self.scene.characters.iter();
+            unknown("character", name, known.map(|(_, it)| it.rig.name()))
+        })
+    }
+
+    /// A character's data on the GPU.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] if the character does not exist.
+    pub fn mesh(&self, id: CharacterId) -> Result<&SkinnedMesh> {
+        Ok(&self.scene.characters.get(id)?.mesh)
+    }
+}

@@ -1,0 +1,705 @@
+//! The characters of a crowd: their data on the GPU, descriptor sets, and instances.
+
+use crate::animator::{ActorId, NameOrId};
+use crate::character::Character;
+use crate::crowd::capacity::Need;
+use crate::crowd::instances::state::{InstanceState, Kind, Sizes, is_flipped, morph_words};
+use crate::crowd::memory::buffers::FrameBuffers;
+use crate::crowd::poses::shared_poses::SharedPoses;
+use crate::crowd::visibility::slot::{Slot, bucket, draw_of_kind};
+use crate::crowd::{CharacterDesc, CharacterId, SkinningStage};
+use crate::error::{Error, Result};
+use crate::gpu::constants::{LEVEL_BITS, MAX_LEVELS, SKINS};
+use crate::gpu::layout::GpuChange;
+use crate::gpu::palettes::Row;
+use crate::gpu::{
+    AnimationTables, Blending, CpuReason, Device, MAX_JOINTS, MemoryAllocator, MeshSets, Object,
+    PrimitiveDraw, SetBuffers, SetLayout, SkinnedMesh, Upload, palettes,
+};
+use crate::grow::{grown, reserve_all};
+use crate::mesh::{AlphaMode, MeshLevel, PartId, Primitive, part_bits};
+use crate::order;
+use crate::palette::{Mat3x4, PaletteFormat};
+use crate::pass::pipelines::{Reads, Variant};
+use crate::pass::skin::MAX_GROUPS;
+use crate::skin::Skinner;
+use crate::threads::Threads;
+use ash::vk;
+use bytemuck::Zeroable;
+use glam::Affine3A;
+use std::ffi::CString;
+use std::sync::Arc;
+
+const _: () = assert!(MAX_LEVELS == 1 + MeshLevel::MAX_COUNT && MAX_LEVELS == 1 << LEVEL_BITS);
+
+/// Drawing data of one primitive.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Drawn {
+    /// The bit that instances set to hide it, or 0 if it cannot be hidden.
+    pub(crate) bit: u128,
+    blended: bool,
+}
+
+/// A level of detail of a character.
+#[derive(Debug)]
+pub(crate) struct Level {
+    /// The mesh's draws in drawing order: draws that share state are neighbours, blended ones are
+    /// last.
+    draws: Vec<PrimitiveDraw>,
+    /// The number of draws that are not blended.
+    solid: usize,
+    /// The number of vertices of each primitive.
+    vertices: Vec<u32>,
+    /// Triangles of an instance that hides nothing.
+    pub(crate) triangles: u32,
+    /// The largest error of its primitives, in metres.
+    error_m: f32,
+}
+
+impl Level {
+    /// A level of a character. 0 is the full one.
+    fn new(character: &Character, mesh: &SkinnedMesh, level: usize) -> Self {
+        let coarser = |primitive: &Primitive| {
+            let at = level.checked_sub(1)?;
+            let level = primitive.levels.get(at)?;
+            Some((level.vertices, level.indices.len(), level.error_m))
+        };
+        let each = character.primitives().iter().map(|primitive| {
+            let full = (primitive.vertex_count() as u32, primitive.indices.len());
+            coarser(primitive).unwrap_or((full.0, full.1, 0.0))
+        });
+        let draws = ordered_draws(mesh.level_draws(level));
+        Self {
+            solid: draws.partition_point(|draw| draw.alpha != AlphaMode::Blend),
+            draws,
+            vertices: each.clone().map(|(vertices, ..)| vertices).collect(),
+            triangles: each.clone().map(|(_, indices, _)| indices as u32 / 3).sum(),
+            error_m: each.map(|(.., error)| error).fold(0.0, f32::max),
+        }
+    }
+
+    /// The draws that are blended, or those that are not.
+    pub(crate) fn draws(&self, blended: bool) -> &[PrimitiveDraw] {
+        let (solid, rest) = self.draws.split_at(self.solid.min(self.draws.len()));
+        if blended { rest } else { solid }
+    }
+}
+
+/// The CPU data for skinning a character's instances there.
+#[derive(Debug)]
+pub(crate) struct CpuSkin {
+    pub(crate) skinner: Skinner,
+    /// The rest pose's palette.
+    pub(crate) rest: Vec<Row>,
+}
+
+impl CpuSkin {
+    pub(crate) fn new(character: &Character, format: PaletteFormat) -> Result<Self> {
+        Ok(Self {
+            skinner: Skinner::new(character)?,
+            rest: palettes::rest(character, format)?,
+        })
+    }
+}
+
+/// An indirect draw of instances that are drawn alike.
+pub(crate) struct Indirect<'a> {
+    pub(crate) draw: &'a PrimitiveDraw,
+    pub(crate) level: usize,
+    /// True if their transforms are flipped.
+    pub(crate) flipped: bool,
+    /// True if they hide parts.
+    pub(crate) hides: bool,
+    pub(crate) bucket: u32,
+    /// Its number in the GPU's table of draws.
+    pub(crate) slot: u32,
+}
+
+/// A character and everything that belongs to it.
+#[derive(Debug)]
+pub(crate) struct LoadedCharacter {
+    /// Tells it apart from all characters that were ever loaded.
+    pub(crate) serial: u32,
+    /// The options that it was added with.
+    pub(crate) desc: CharacterDesc,
+    /// The character's name, for debuggers.
+    pub(crate) label: CString,
+    /// Skeleton, palette and clips. It has meshes only with `cpu_skin`.
+    pub(crate) rig: Arc<Character>,
+    pub(crate) mesh: Box<SkinnedMesh>,
+    pub(crate) pool: Object<vk::DescriptorPool>,
+    /// One set per material, or one for all.
+    pub(crate) sets: Vec<vk::DescriptorSet>,
+    /// The levels of detail, the full one first.
+    pub(crate) levels: Vec<Level>,
+    /// The errors of the levels in metres, ascending from 0.
+    pub(crate) errors: Vec<f32>,
+    /// For each actor of the animator, the table index of its instance.
+    pub(crate) instance_of_actor: Vec<u32>,
+    /// The instances, as indices into the instance table.
+    pub(crate) members: Vec<u32>,
+    /// Its place in the tables of the GPU's cull stage, or `None` if the CPU culls it.
+    pub(crate) slot: Option<Slot>,
+    /// The tables that the GPU poses its instances with, or the reason why the CPU does.
+    pub(crate) animation: core::result::Result<AnimationTables, CpuReason>,
+    /// Poses that instances share that the GPU poses, if there is memory for some.
+    pub(crate) shared_poses: Option<SharedPoses>,
+    /// The number of instances with a flipped transform.
+    pub(crate) flipped: usize,
+    /// The number of instances that hide parts.
+    pub(crate) hiding: usize,
+    /// Drawing data of each primitive.
+    pub(crate) primitives: Vec<Drawn>,
+    /// For instances that are skinned on the CPU, and for picking.
+    pub(crate) cpu_skin: Option<CpuSkin>,
+    /// The centre of the rest pose, by which blended instances are sorted.
+    pub(crate) center: glam::Vec3,
+    /// True if joints may mirror or flatten what is attached to them.
+    pub(crate) mirrors: bool,
+    /// True if instances have had deformed vertices.
+    pub(crate) deforms: bool,
+    /// The data that its pipelines read. Between frames, this follows `deforms` and `hiding`. If
+    /// `hidden` is true, it has the others, too.
+    pub(crate) reads: Reads,
+}
+
+impl LoadedCharacter {
+    /// Creates a character's data, and the upload that fills it. `serial` is a new number.
+    ///
+    /// # Errors
+    /// As [`Crowd::add_character_with`](super::Crowd::add_character_with). Everything created until
+    /// then is destroyed.
+    pub(crate) fn new(
+        device: &Device,
+        allocator: &mut dyn MemoryAllocator,
+        (layout, buffers): (&SetLayout, &FrameBuffers),
+        (character, serial): (&Character, u32),
+        desc: &CharacterDesc,
+    ) -> Result<(Self, Upload)> {
+        let mut upload = Upload::new();
+        let mesh = SkinnedMesh::new(device, allocator, &mut upload, character, desc.method);
+        let mut mesh = mesh.map(Box::new).inspect_err(|_| {
+            // SAFETY: no command buffer has used the upload, because it was created above.
+            unsafe { upload.free(device, allocator) };
+        })?;
+        let cpu_skin = desc
+            .cpu_skinning
+            .then(|| CpuSkin::new(character, mesh.format()));
+        let made = cpu_skin.transpose().and_then(|cpu_skin| {
+            make_sets(device, layout, buffers, &mesh).map(|sets| (cpu_skin, sets))
+        });
+        let (cpu_skin, (pool, sets)) = made.inspect_err(|_| {
+            // SAFETY: no command buffer has used mesh and upload, because they were created above.
+            unsafe {
+                mesh.destroy(device, allocator);
+                upload.free(device, allocator);
+            }
+        })?;
+        let levels = 0..(1 + mesh.level_count()).min(MAX_LEVELS);
+        let levels = levels.map(|level| Level::new(character, &mesh, level));
+        let levels: Vec<Level> = levels.collect();
+        let errors = levels.iter().scan(0.0, |most: &mut f32, level| {
+            *most = most.max(level.error_m);
+            Some(*most)
+        });
+        let errors = errors.collect();
+        let drawn = character
+            .primitives()
+            .iter()
+            .zip(part_bits(character.primitives()));
+        let drawn = drawn.map(|(primitive, bit)| {
+            let material = character.materials().get(primitive.material as usize);
+            Drawn {
+                bit,
+                blended: material.is_some_and(|m| m.alpha == AlphaMode::Blend),
+            }
+        });
+        let loaded = Self {
+            serial,
+            desc: *desc,
+            label: CString::new(character.name()).unwrap_or_default(),
+            rig: Arc::new(match desc.cpu_skinning {
+                true => character.without_images(),
+                false => character.rig(),
+            }),
+            mesh,
+            pool,
+            sets,
+            levels,
+            errors,
+            instance_of_actor: Vec::new(),
+            members: Vec::new(),
+            slot: None,
+            animation: Err(CpuReason::Chosen),
+            shared_poses: None,
+            flipped: 0,
+            hiding: 0,
+            primitives: drawn.collect(),
+            cpu_skin,
+            center: character.rest_bounds().center(),
+            mirrors: character.mirrors(),
+            deforms: false,
+            reads: Reads::default(),
+        };
+        Ok((loaded, upload))
+    }
+
+    /// Destroys what the GPU has of it.
+    ///
+    /// # Safety
+    /// Not in use by the GPU.
+    pub(crate) unsafe fn destroy(&mut self, device: &Device, allocator: &mut dyn MemoryAllocator) {
+        // SAFETY: the GPU does not use the objects, by this function's contract.
+        unsafe {
+            self.pool.destroy(device);
+            self.mesh.destroy(device, allocator);
+            if let Ok(tables) = &mut self.animation {
+                tables.destroy(device, allocator);
+            }
+            if let Some(poses) = &mut self.shared_poses {
+                poses.destroy(device, allocator);
+            }
+        }
+    }
+
+    /// Creates what the GPU poses its instances with, where it can.
+    ///
+    /// # Errors
+    /// As [`AnimationTables::new`].
+    pub(crate) fn pose_on_gpu(
+        &mut self,
+        (device, allocator): (&Device, &mut (dyn MemoryAllocator + '_)),
+        upload: &mut Upload,
+        character: &Character,
+        threads: &Threads,
+    ) -> Result<()> {
+        let joints = character.skeleton().len();
+        if self.is_blended() {
+            self.animation = Err(CpuReason::Blended);
+            return Ok(());
+        }
+        if joints > MAX_JOINTS as usize {
+            self.animation = Err(CpuReason::Joints);
+            return Ok(());
+        }
+        let method = self.desc.method;
+        let tables = AnimationTables::new(device, allocator, upload, character, method)?;
+        let (gpu, limits) = ((device, allocator), (self.desc.shared_pose_bytes, threads));
+        let poses = SharedPoses::new(gpu, upload, (character, &tables), limits);
+        self.animation = Ok(tables);
+        self.shared_poses = poses?;
+        Ok(())
+    }
+
+    /// True if instances can be posed on the GPU whose vertices this stage deforms.
+    pub(crate) fn skins_on_gpu(&self, stage: SkinningStage) -> bool {
+        match stage {
+            SkinningStage::Vertex => true,
+            SkinningStage::Cpu => false,
+            SkinningStage::Compute => {
+                let mut groups = self.mesh.skin_groups();
+                groups.len() <= SKINS
+                    && groups.all(|count| count <= MAX_GROUPS)
+                    && self.members.len() <= MAX_GROUPS as usize
+            }
+        }
+    }
+
+    /// Makes the sets again, over new buffers of the crowd. No frame has used the old ones.
+    ///
+    /// # Errors
+    /// [`Error::Vulkan`]. The old sets are then kept.
+    pub(crate) fn renew_sets(
+        &mut self,
+        device: &Device,
+        layout: &SetLayout,
+        buffers: &FrameBuffers,
+    ) -> Result<()> {
+        let (pool, sets) = make_sets(device, layout, buffers, &self.mesh)?;
+        let mut old = core::mem::replace(&mut self.pool, pool);
+        self.sets = sets;
+        // SAFETY: no frame has used the old sets, by this function's contract.
+        unsafe { old.destroy(device) };
+        Ok(())
+    }
+
+    /// Makes room for a member and its actor. At most `more` will be added.
+    pub(crate) fn expect_member(&mut self, more: usize) {
+        for list in [&mut self.members, &mut self.instance_of_actor] {
+            if list.len() == list.capacity() {
+                reserve_all(list, grown(list.len(), more));
+            }
+        }
+    }
+
+    /// Adds an instance to the members.
+    pub(crate) fn add_member(&mut self, index: u32) {
+        if let Some(slot) = &mut self.slot {
+            slot.note(self.members.len() as u32);
+        }
+        self.members.push(index);
+    }
+
+    /// Removes a member. Returns the instance that takes its place, if any.
+    pub(crate) fn remove_member(&mut self, member: u32) -> Option<u32> {
+        self.members.swap_remove(member as usize);
+        if let Some(slot) = &mut self.slot {
+            slot.note(member);
+            slot.note(self.members.len() as u32);
+        }
+        self.members.get(member as usize).copied()
+    }
+
+    /// The indirect draws of everything that is not blended, for a character whose instances the
+    /// GPU lists.
+    pub(crate) fn indirect(&self, slot: &Slot) -> impl Iterator<Item = Indirect<'_>> {
+        let kinds = [(false, false), (false, true), (true, false), (true, true)];
+        let (flips, hides) = (self.flipped > 0, self.hiding > 0);
+        let drawn = !self.members.is_empty();
+        let kinds = kinds.into_iter();
+        let kinds = kinds.filter(move |kind| drawn && (flips || !kind.0) && (hides || !kind.1));
+        let starts = self.levels.iter().scan(0, |next, level| {
+            let start = *next;
+            *next += level.draws(false).len() as u32;
+            Some((start, level))
+        });
+        let levels = starts.enumerate();
+        let draw = slot.draws.0;
+        kinds.flat_map(move |(flipped, hides)| {
+            levels.clone().flat_map(move |(number, (start, level))| {
+                (start..)
+                    .zip(level.draws(false))
+                    .map(move |(at, own)| Indirect {
+                        draw: own,
+                        level: number,
+                        flipped,
+                        hides,
+                        bucket: bucket(flipped, number, hides),
+                        slot: draw + draw_of_kind(at, flipped, hides),
+                    })
+            })
+        })
+    }
+
+    /// The data that draws read of instances that hide parts, or do not.
+    pub(crate) fn reads(&self, hides: bool) -> Reads {
+        Reads {
+            hidden: hides,
+            ..self.reads
+        }
+    }
+
+    /// True if draws must find out which instances hide a primitive.
+    pub(crate) fn needs_hidden(&self) -> bool {
+        self.slot.is_some() && self.hiding > 0
+    }
+
+    /// The memory that an instance takes.
+    pub(crate) fn sizes(&self) -> Sizes {
+        Sizes {
+            rows: self.palette_rows(),
+            morphs: morph_words(self.rig.morph_weights().len()),
+            skinned: self.mesh.skinned_layout().words,
+        }
+    }
+
+    /// The properties that all its instances share.
+    pub(crate) fn kind(&self) -> Kind {
+        Kind {
+            sizes: self.sizes(),
+            rest_palette: self.mesh.rest_palette(),
+        }
+    }
+
+    /// The state of a new instance, which becomes the last member. The crowd has this character
+    /// under the id.
+    pub(crate) fn instance(
+        &mut self,
+        (character, actor): (CharacterId, ActorId),
+        world_from_model: &Affine3A,
+        (tint, user): ([f32; 4], u32),
+        skin: SkinningStage,
+    ) -> InstanceState {
+        self.deforms |= skin != SkinningStage::Vertex;
+        InstanceState {
+            record: GpuChange {
+                world_from_model: Mat3x4::from_affine(world_from_model),
+                tint,
+                user,
+                ..Zeroable::zeroed()
+            },
+            character: character.0,
+            actor,
+            generation: 0,
+            member: self.members.len() as u32,
+            row: 0,
+            has_rows: false,
+            in_ring: false,
+            alive: true,
+            dirty: false,
+            is_new: true,
+            was_new: true,
+            flipped: is_flipped(world_from_model),
+            skin,
+        }
+    }
+
+    /// Rows of the palette ring that an instance takes.
+    pub(crate) fn palette_rows(&self) -> u32 {
+        self.rig.palette().len() as u32 * self.mesh.entry_rows()
+    }
+
+    /// Words of an instance's deformed vertices.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if the character does not support this stage.
+    pub(crate) fn skinned_words(&self, stage: SkinningStage) -> Result<u32> {
+        if stage == SkinningStage::Cpu && self.cpu_skin.is_none() {
+            return Err(Error::invalid(
+                "skinning_stage",
+                "SkinningStage::Cpu needs a character added with CharacterDesc::cpu_skinning",
+            ));
+        }
+        Ok(self.sizes().words(stage))
+    }
+
+    /// The capacity that one instance needs in a skinning stage.
+    pub(crate) fn need(&self, stage: SkinningStage) -> Need {
+        let words = self.sizes().words(stage).into();
+        Need {
+            instances: 1,
+            rows: self.palette_rows().into(),
+            morph_weights: self.rig.morph_weights().len() as u64,
+            blended: self.is_blended().into(),
+            skinned_words: words,
+            cpu_skinned_words: if stage == SkinningStage::Cpu {
+                words
+            } else {
+                0
+            },
+        }
+    }
+
+    /// Notes the table index of the instance of an actor.
+    pub(crate) fn set_instance_of(&mut self, actor: ActorId, index: u32) {
+        let actor = actor.index as usize;
+        if self.instance_of_actor.len() <= actor {
+            self.instance_of_actor.resize(actor + 1, u32::MAX);
+        }
+        self.instance_of_actor[actor] = index;
+    }
+
+    /// The bits of a part's primitives.
+    ///
+    /// # Errors
+    /// - [`Error::NotFound`] or [`Error::UnknownName`] if there is no such part.
+    /// - [`Error::Capacity`] if it has primitives past [`PartId::MAX_HIDEABLE`].
+    pub(crate) fn part_bits(&self, part: NameOrId<'_, PartId>) -> Result<u128> {
+        let part = match part {
+            NameOrId::Id(part) => part,
+            NameOrId::Name(name) => self.rig.part(name)?,
+        };
+        self.rig.part_bits(part)
+    }
+
+    /// Returns true if it has blended primitives.
+    pub(crate) fn is_blended(&self) -> bool {
+        self.level(0)
+            .is_some_and(|full| !full.draws(true).is_empty())
+    }
+
+    /// A level of detail: 0 is the full one.
+    pub(crate) fn level(&self, level: u8) -> Option<&Level> {
+        self.levels.get(usize::from(level))
+    }
+
+    /// The bit that instances set to hide a primitive, or 0 if it cannot be hidden.
+    pub(crate) fn bit(&self, primitive: u32) -> u128 {
+        let drawn = self.primitives.get(primitive as usize);
+        drawn.map_or(0, |drawn| drawn.bit)
+    }
+
+    /// The number of vertices of an instance at a level of detail that hides these parts, either
+    /// of blended primitives or of all others.
+    pub(crate) fn vertices(&self, level: &Level, blended: bool, hidden: u128) -> u64 {
+        let drawn = self.primitives.iter().zip(&level.vertices);
+        let drawn = drawn.filter(|(of, _)| of.blended == blended && of.bit & hidden == 0);
+        drawn.map(|(_, vertices)| u64::from(*vertices)).sum()
+    }
+
+    /// The descriptor set for draws of a material.
+    pub(crate) fn set(&self, material: u32) -> Option<vk::DescriptorSet> {
+        let own = self.sets.get(material as usize);
+        let shared = self.sets.first().filter(|_| self.sets.len() == 1);
+        own.or(shared).copied()
+    }
+
+    /// The pipeline variants that its draws use.
+    pub(crate) fn variants(&self) -> impl Iterator<Item = Variant> + '_ {
+        let draws = self.levels.iter().flat_map(|level| &level.draws);
+        let kinds = if self.reads.hidden { 2 } else { 1 };
+        let reads = [false, true].map(|hides| self.reads(hides));
+        draws.flat_map(move |draw| {
+            let reads = reads.into_iter().take(kinds);
+            reads.map(|reads| Variant::of(draw, reads))
+        })
+    }
+}
+
+/// The mesh's draws in drawing order. Blended primitives keep the order of the file.
+fn ordered_draws(draws: &[PrimitiveDraw]) -> Vec<PrimitiveDraw> {
+    let mut draws = draws.to_vec();
+    order::sort_by_key(&mut draws, |draw| {
+        let blending = Blending::of(draw.alpha);
+        let blended = blending == Blending::Blend;
+        let state = (
+            blending,
+            (draw.variant, draw.surface),
+            draw.double_sided,
+            (draw.flip_code.is_some(), draw.flipped),
+            draw.material,
+            draw.index_type.as_raw(),
+        );
+        (blended, (!blended).then_some(state), draw.primitive)
+    });
+    draws
+}
+
+/// A pool, and the sets that it has.
+pub(crate) type PoolAndSets = (Object<vk::DescriptorPool>, Vec<vk::DescriptorSet>);
+
+/// Makes the sets of `mesh`: one for all materials, or one for each. They have a pool of their own.
+fn make_sets(
+    device: &Device,
+    layout: &SetLayout,
+    buffers: &FrameBuffers,
+    mesh: &SkinnedMesh,
+) -> Result<PoolAndSets> {
+    let MeshSets {
+        count,
+        textures: each,
+    } = mesh.sets();
+    let textures = vec![each; count as usize];
+    let (pool, sets) = layout.with_pool(device, "throng character", &textures)?;
+    for (number, set) in (0..).zip(&sets) {
+        let content = SetBuffers {
+            view: Some(buffers.view_range()),
+            mesh: Some(mesh.buffer()),
+            instances: Some(buffers.instances()),
+            lists: Some(buffers.lists()),
+            skinned: Some(buffers.skinned()),
+            textures: Some(&mesh.textures(number)),
+        };
+        // SAFETY: the set is new. The buffers and images that it refers to live as long as the
+        // character and the crowd's buffers, which are retired together with the set.
+        unsafe { layout.write(device, *set, &content) };
+    }
+    Ok((pool, sets))
+}
+
+/// All characters of a crowd, by the index of their id.
+#[derive(Debug, Default)]
+pub(crate) struct Characters {
+    list: Vec<Option<LoadedCharacter>>,
+    /// The serial number given out last.
+    serials: u32,
+}
+
+impl Characters {
+    /// The number of characters that were ever added.
+    pub(crate) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    pub(crate) fn at(&self, index: u32) -> Option<&LoadedCharacter> {
+        self.list.get(index as usize)?.as_ref()
+    }
+
+    pub(crate) fn at_mut(&mut self, index: u32) -> Option<&mut LoadedCharacter> {
+        self.list.get_mut(index as usize)?.as_mut()
+    }
+
+    /// All characters, with their indices.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &LoadedCharacter)> + Clone {
+        let all = (0..).zip(&self.list);
+        all.filter_map(|(index, character)| Some((index, character.as_ref()?)))
+    }
+
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut LoadedCharacter> {
+        self.list.iter_mut().flatten()
+    }
+
+    pub(crate) fn get(&self, id: CharacterId) -> Result<&LoadedCharacter> {
+        self.at(id.0).ok_or_else(|| no_character(id, self.len()))
+    }
+
+    pub(crate) fn get_mut(&mut self, id: CharacterId) -> Result<&mut LoadedCharacter> {
+        let count = self.len();
+        self.at_mut(id.0).ok_or_else(|| no_character(id, count))
+    }
+
+    pub(crate) fn add(&mut self, character: LoadedCharacter) -> CharacterId {
+        self.list.push(Some(character));
+        CharacterId(self.list.len() as u32 - 1)
+    }
+
+    /// A serial number for a character that is about to be loaded.
+    pub(crate) fn next_serial(&mut self) -> u32 {
+        self.serials = self.serials.wrapping_add(1);
+        self.serials
+    }
+
+    /// Returns true if the character of this serial number is still there.
+    pub(crate) fn has_serial(&self, serial: u32) -> bool {
+        self.iter().any(|(_, character)| character.serial == serial)
+    }
+
+    /// Replaces a character, and moves its instances to the new one. Returns the old one.
+    pub(crate) fn replace(
+        &mut self,
+        id: CharacterId,
+        mut new: LoadedCharacter,
+    ) -> Option<LoadedCharacter> {
+        let old = self.at_mut(id.0)?;
+        new.members = core::mem::take(&mut old.members);
+        (new.flipped, new.hiding) = (old.flipped, old.hiding);
+        new.instance_of_actor = core::mem::take(&mut old.instance_of_actor);
+        Some(core::mem::replace(old, new))
+    }
+
+    pub(crate) fn take(&mut self, id: CharacterId) -> Option<LoadedCharacter> {
+        self.list.get_mut(id.0 as usize)?.take()
+    }
+
+    pub(crate) fn drain(&mut self) -> impl Iterator<Item = LoadedCharacter> + '_ {
+        self.list.drain(..).flatten()
+    }
+
+    /// Makes new sets for all characters over new buffers. If one fails, none is kept.
+    pub(crate) fn all_sets(
+        &self,
+        device: &Device,
+        layout: &SetLayout,
+        buffers: &FrameBuffers,
+    ) -> Result<Vec<PoolAndSets>> {
+        let mut made: Vec<PoolAndSets> = Vec::new();
+        for (_, character) in self.iter() {
+            match make_sets(device, layout, buffers, &character.mesh) {
+                Ok(sets) => made.push(sets),
+                Err(error) => {
+                    for (mut pool, _) in made {
+                        // SAFETY: no command buffer has used the pool's sets, because they were
+                        // created above.
+                        unsafe { pool.destroy(device) };
+                    }
+                    return Err(error);
+                }
+            }
+        }
+        Ok(made)
+    }
+}
+
+pub(crate) fn no_character(id: CharacterId, count: usize) -> Error {
+    Error::not_found("character", id.0 as usize, count)
+}

@@ -1,0 +1,5 @@
+//! The characters of a crowd: added, replaced and removed between frames.
+
+mod add;
+pub(crate) mod loaded;
+mod replace;

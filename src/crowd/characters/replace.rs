@@ -1,0 +1,228 @@
+//! Replaces a character while its instances go on playing.
+
+use crate::animator::{Misfit, Misfits, joints_by_name, moved};
+use crate::character::Character;
+use crate::crowd::Crowd;
+use crate::crowd::characters::loaded::LoadedCharacter;
+use crate::crowd::{CharacterId, InstanceId};
+#[cfg(doc)]
+use crate::error::Error;
+use crate::error::Result;
+use crate::gpu::{CpuReason, MemoryAllocator, expect_own};
+use crate::id::Id;
+use crate::skeleton::{Joint, Socket};
+use glam::Affine3A;
+use std::sync::Arc;
+
+/// An attached instance whose joint is gone: the joint of the old character, and its world
+/// transform.
+type Unfit = (InstanceId, Id<Joint>, Affine3A);
+
+/// Finds the sockets of a character in another one, by name.
+struct SameSocket<'a> {
+    before: &'a Character,
+    now: &'a Character,
+    joints: Vec<Option<u16>>,
+}
+
+impl<'a> SameSocket<'a> {
+    fn new(before: &'a Character, now: &'a Character) -> Self {
+        Self {
+            before,
+            now,
+            joints: joints_by_name(before.skeleton(), now.skeleton()),
+        }
+    }
+
+    /// The socket of the same name, or the same offset from the joint of the same name.
+    fn find(&self, socket: &Socket) -> Option<Socket> {
+        let at = self
+            .before
+            .sockets()
+            .iter()
+            .position(|other| other == socket);
+        let name = at.map(|at| self.before.socket_name(Id::new(at as u16)));
+        let same = name.and_then(|name| self.now.socket(name).ok());
+        let same = same.and_then(|same| self.now.sockets().get(same.index()).copied());
+        same.or_else(|| {
+            let joint = Id::new(moved(&self.joints, socket.joint.0)?);
+            Some(Socket { joint, ..*socket })
+        })
+    }
+}
+
+impl Crowd {
+    /// Replaces a character in place, for example because an artist has saved its file again.
+    ///
+    /// Its instances stay alive and go on playing what they play, as
+    /// [`Animator::replace`](crate::animator::Animator::replace) describes. Hidden parts, and the
+    /// joints and sockets that others are attached to, are found by their names, too. An instance
+    /// that is attached to a joint that is gone is detached, and stays where it is. The id of the
+    /// character stays valid, and the options of [`CharacterDesc`](crate::CharacterDesc) stay those
+    /// with which it was added.
+    ///
+    /// Returns what no longer fits, with the number of instances that used it. The next
+    /// [`Frame::record_prepare`](crate::Frame::record_prepare) uploads the new data. Frames in
+    /// flight keep the old data until they have ended. For motion vectors, the next frame has no
+    /// motion.
+    ///
+    /// Call it between frames.
+    ///
+    /// # Errors
+    /// - [`Error::NotFound`] if the character does not exist.
+    /// - [`Error::Capacity`] if the instances do not fit any more, with larger palettes, more morph
+    ///   weights or more vertices (see [`Self::reserve`]).
+    /// - As [`Self::add_character_with`].
+    ///
+    /// If this fails, the old character stays as it is.
+    #[doc(alias("reload", "hot reload"))]
+    pub fn replace_character(
+        &mut self,
+        allocator: &mut dyn MemoryAllocator,
+        id: CharacterId,
+        character: &Character,
+    ) -> Result<Vec<Misfit>> {
+        expect_own(&self.device, allocator)?;
+        let (desc, deforms) = {
+            let old = self.scene.characters.get(id)?;
+            (old.desc, old.deforms)
+        };
+        let unfit = self.unfit_attachments(id, character)?;
+        let (mut loaded, mut upload) = self.load(allocator, character, &desc, deforms)?;
+        let mut misfits = Misfits::default();
+        let members = &self.scene.characters.get(id)?.members;
+        let fits = self.scene.instances.check_resize(members, &loaded.sizes());
+        let animator = fits.and_then(|()| {
+            let animator = self.animators.of_mut(id)?;
+            let fits = (Arc::clone(&loaded.rig), loaded.mesh.format());
+            animator.replace_noting(character, Some(fits), &mut misfits)?;
+            Ok(animator)
+        });
+        let animator = animator.inspect_err(|_| {
+            if let Some(slot) = &loaded.slot {
+                self.scene.chunks.remove(slot);
+            }
+            // SAFETY: no command buffer has used these objects, because they were created above.
+            unsafe {
+                loaded.destroy(&self.device, allocator);
+                upload.free(&self.device, allocator);
+            }
+        })?;
+        animator.expect_fit(Arc::clone(&loaded.rig), loaded.mesh.format());
+        let serial = loaded.serial;
+        let Some(old) = self.scene.characters.replace(id, loaded) else {
+            return Ok(Vec::new());
+        };
+        self.fit_attachments(id, (&old, unfit), &mut misfits)?;
+        self.fit_parts(id, &old, &mut misfits)?;
+        let scene = &mut self.scene;
+        scene.chunks.make_room(&mut scene.characters, id.0);
+        let new = scene.characters.get(id)?;
+        scene.instances.resize(id.0, &new.members, new.kind());
+        for member in &new.members {
+            scene.visibility.set_on_cpu(*member, new.slot.is_none());
+            scene.visibility.activate(*member);
+            if let Some(poses) = &mut scene.gpu_poses {
+                // Their plays have other numbers now.
+                poses.leave((id.0, *member), CpuReason::Chosen);
+            }
+        }
+        scene.pose_scratch.forget();
+        scene.reserve_deformed();
+        self.retire(old);
+        self.memory.uploads.push((serial, upload));
+        self.reserve_frame_memory(character);
+        Ok(misfits.list())
+    }
+
+    /// The instances that are attached to joints or sockets that another character in place of
+    /// theirs would lack. Each has the place where it is now, which the other's joints cannot tell.
+    fn unfit_attachments(&self, id: CharacterId, now: &Character) -> Result<Vec<Unfit>> {
+        let old = self.scene.characters.get(id)?;
+        let same = SameSocket::new(&old.rig, now);
+        let mut unfit = Vec::new();
+        for child in old
+            .members
+            .iter()
+            .flat_map(|it| self.scene.attachments.children(*it))
+        {
+            let attachment = self.scene.attachments.of(child);
+            let Some(lost) = attachment.filter(|it| same.find(&it.socket).is_none()) else {
+                continue;
+            };
+            if let Some(child) = self.scene.instances.id(child) {
+                let world = self.instance(child)?.transform();
+                unfit.push((child, lost.socket.joint, world));
+            }
+        }
+        Ok(unfit)
+    }
+
+    /// Lets what is attached to instances of a replaced character follow the joints of its names,
+    /// and detaches the rest.
+    fn fit_attachments(
+        &mut self,
+        id: CharacterId,
+        (old, unfit): (&LoadedCharacter, Vec<Unfit>),
+        misfits: &mut Misfits,
+    ) -> Result<()> {
+        for (child, joint, world) in unfit {
+            let joint = old.rig.skeleton().joints().get(joint.index());
+            misfits.note(
+                Some(child.index),
+                "joint",
+                joint.map_or("", |joint| &joint.name),
+            );
+            self.instance_mut(child)?.detach_at(&world);
+        }
+        let scene = &mut self.scene;
+        let new = scene.characters.get(id)?;
+        let same = SameSocket::new(&old.rig, &new.rig);
+        for member in &new.members {
+            let children: Vec<u32> = scene.attachments.children(*member).collect();
+            scene.attachments.note(*member);
+            for child in children {
+                if let Some(attachment) = scene.attachments.of_mut(child)
+                    && let Some(socket) = same.find(&attachment.socket)
+                {
+                    attachment.socket = socket;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Hides the parts of the new character that have the names of the hidden parts of the old one.
+    fn fit_parts(
+        &mut self,
+        id: CharacterId,
+        old: &LoadedCharacter,
+        misfits: &mut Misfits,
+    ) -> Result<()> {
+        let scene = &mut self.scene;
+        let new = scene.characters.get_mut(id)?;
+        new.hiding = 0;
+        for member in &new.members {
+            let hidden = scene.visibility.hidden(*member);
+            scene.visibility.hide(*member, u128::MAX, false);
+            let actor = scene
+                .instances
+                .state(*member)
+                .map(|state| state.actor.index);
+            let mut bits = 0;
+            for (part, name) in old.rig.parts().filter(|_| hidden != 0) {
+                let before = old.rig.part_bits(part).unwrap_or(0);
+                if before == 0 || before & hidden != before {
+                    continue;
+                }
+                match new.rig.part(name).and_then(|part| new.rig.part_bits(part)) {
+                    Ok(now) => bits |= now,
+                    Err(_) => misfits.note(actor, "part", name),
+                }
+            }
+            let [_, hides] = scene.visibility.hide(*member, bits, true);
+            new.hiding += usize::from(hides);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,351 @@
+//! Adds and removes passes, and sets the shadow map that they sample.
+
+use crate::character::Character;
+use crate::crowd::PassId;
+use crate::crowd::characters::loaded::LoadedCharacter;
+use crate::crowd::memory::retire::Retired;
+use crate::crowd::{Crowd, Pipelines};
+use crate::error::{Error, Result};
+use crate::gpu::{
+    AnimateVariant, Device, GpuInstance, MAX_JOINTS, draws_without_indices, skin_variant, variant,
+};
+use crate::mesh::AlphaMode;
+use crate::order;
+use crate::palette::{PaletteFormat, SkinningMethod};
+use crate::pass::animate::AnimatePipeline;
+use crate::pass::attach::AttachPass;
+use crate::pass::cull::CullPass;
+use crate::pass::desc::PassDesc;
+use crate::pass::draw::{DrawPass, prepare};
+use crate::pass::pipelines::{Reads, Variant};
+use crate::pass::shadow_map::{ShadowMap, bind};
+use ash::vk;
+
+/// Pipelines that are created before they are needed. See [`Crowd::warm_up`].
+#[derive(Debug, Clone, Copy)]
+pub struct WarmUp<'a> {
+    /// A character that is added later, or one whose primitives and materials are alike.
+    pub character: &'a Character,
+    /// Its skinning method, as in [`CharacterDesc::method`](crate::CharacterDesc::method).
+    pub method: SkinningMethod,
+    /// True if instances will have deformed vertices:
+    /// [`SkinningStage::Compute`](crate::SkinningStage::Compute) or
+    /// [`Cpu`](crate::SkinningStage::Cpu).
+    pub deforms: bool,
+}
+
+impl<'a> WarmUp<'a> {
+    /// The pipelines of a character that the vertex shader skins by linear blending.
+    #[must_use]
+    pub fn of(character: &'a Character) -> Self {
+        Self {
+            character,
+            method: SkinningMethod::Linear,
+            deforms: false,
+        }
+    }
+}
+
+/// A pipeline of a crowd, for statistics of the driver.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PipelineInfo {
+    /// The stage of the frame: that of the scope of [`Crowd::gpu_times`].
+    pub stage: &'static str,
+    /// The pass that draws with it, if it draws.
+    pub pass: Option<PassId>,
+    /// Its constant [`PrimitiveDraw::variant`](crate::gpu::PrimitiveDraw::variant), or
+    /// [`GpuInstance::NONE`](crate::gpu::GpuInstance::NONE) if it is for all variants.
+    pub variant: u32,
+    /// Its constant [`PrimitiveDraw::surface`](crate::gpu::PrimitiveDraw::surface), without what
+    /// its shaders do not read.
+    pub surface: u32,
+    /// The pipeline, which the crowd owns.
+    pub handle: vk::Pipeline,
+}
+
+impl Pipelines {
+    /// Creates the pipelines that a character lacks, in all passes, in one call.
+    ///
+    /// If it has deformed vertices, its pipelines read them from now on.
+    pub(crate) fn prepare(
+        &mut self,
+        device: &Device,
+        character: &mut LoadedCharacter,
+    ) -> Result<()> {
+        let before = character.reads;
+        character.reads.skinned = character.deforms;
+        character.reads.hidden |= character.needs_hidden();
+        let made = self.prepare_as_it_is(device, character);
+        if made.is_err() {
+            character.reads = before;
+        }
+        made
+    }
+
+    /// Creates the pipeline that poses instances on the GPU, where it can pose them.
+    pub(crate) fn prepare_animate(
+        &mut self,
+        device: &Device,
+        format: PaletteFormat,
+        character: &Character,
+    ) -> Result<()> {
+        let variant = AnimateVariant::of(character, format);
+        let fits = variant.joints <= MAX_JOINTS;
+        let Some(animate) = self.animate.as_mut().filter(|_| fits) else {
+            return Ok(());
+        };
+        let before = animate.pipelines().count();
+        // SAFETY: the pipelines are those of a crowd on this device.
+        unsafe { animate.prepare(device, variant) }?;
+        self.created += (animate.pipelines().count() - before) as u32;
+        Ok(())
+    }
+
+    /// Creates the stage attach if the GPU may place attached instances.
+    pub(crate) fn prepare_attach(&mut self, device: &Device, attachments: u32) -> Result<()> {
+        let Some(cull) = &self.cull else {
+            return Ok(());
+        };
+        if self.animate.is_some() && attachments > 0 && self.attach.is_none() {
+            let mut pass = AttachPass::null();
+            // SAFETY: the layout is that of the cull pass on this device.
+            let built = unsafe { pass.build(device, cull.set_layout()) };
+            built.inspect_err(|_| {
+                // SAFETY: no command buffer has used it, because it was created above.
+                unsafe { pass.destroy(device) };
+            })?;
+            self.attach = Some(pass);
+        }
+        Ok(())
+    }
+
+    fn prepare_as_it_is(&mut self, device: &Device, character: &LoadedCharacter) -> Result<()> {
+        let variants = order::sorted_set(character.variants().collect());
+        self.created += prepare(device, self.passes.iter_mut().flatten(), &variants)?;
+        if character.reads.skinned {
+            let variants = character.mesh.chunks().iter().map(|chunks| chunks.variant);
+            self.created += self.skin.prepare_variants(device, variants)?;
+        }
+        Ok(())
+    }
+}
+
+impl Crowd {
+    /// Creates a pass: the pipelines that draw the crowd's characters into the engine's
+    /// attachments.
+    ///
+    /// Call this before the first frame, because it compiles shaders.
+    ///
+    /// # Pipelines
+    /// A pass has one pipeline for each variant of primitive and material that the crowd's
+    /// characters have: what data their vertices have, how they are skinned, and which textures,
+    /// alpha and coordinates a material has. Each pass counts only what its shaders read: one that
+    /// writes only depth has one pipeline for most characters, a colour pass as many as there are
+    /// different materials. All of them are created in one call of `vkCreateGraphicsPipelines`,
+    /// with the [pipeline cache](crate::gpu::Device::with_pipeline_cache) of the device. A
+    /// character that is added later adds its missing variants to every pass, in one call, too.
+    /// [`Self::warm_up`] creates them in advance, and [`Self::pipelines`] lists them.
+    ///
+    /// # Errors
+    /// - [`Error::Argument`] if the description is inconsistent.
+    /// - [`Error::NotEnabled`] if it needs a feature that the engine has not enabled.
+    /// - [`Error::Capacity`] for more eyes, sets or push constants than the device has.
+    /// - [`Error::Unsupported`] and [`Error::Vulkan`] from the device.
+    ///
+    /// # Safety
+    /// - The device supports the formats as attachments with that sample count, and blending for
+    ///   the first colour format.
+    /// - A render pass belongs to the crowd's device, has the subpass with these attachments, and
+    ///   is alive until the pass is removed or the crowd destroyed: characters that are added later
+    ///   add pipelines.
+    /// - The set layouts of a [`MaterialDesc`](crate::MaterialDesc) belong to the crowd's device
+    ///   and are alive during the call. Together with throng's set 0, they keep to the device's
+    ///   limits of descriptors, and at most one of them is for push descriptors.
+    /// - Its SPIR-V is valid, fits its set layouts and throng's set 0, and needs no feature that is
+    ///   not enabled.
+    pub unsafe fn create_pass(&mut self, desc: &PassDesc<'_>) -> Result<PassId> {
+        let (set_0, shadow) = (
+            self.pipelines.set_layout.handle(),
+            self.pipelines.shadow.layout(),
+        );
+        // SAFETY: both layouts are the crowd's. The rest is this function's contract.
+        let mut pass = unsafe { DrawPass::new(&self.device, set_0, shadow, desc) }?;
+        let characters = self.scene.characters.iter();
+        let used = characters.flat_map(|(_, it)| it.variants());
+        let used = used.chain(self.pipelines.warm.iter().copied());
+        let variants = order::sorted_set(used.collect());
+        let made = prepare(&self.device, core::iter::once(&mut pass), &variants);
+        self.pipelines.created += made.inspect_err(|_| {
+            // SAFETY: no command buffer has used the pass, because it was created above.
+            unsafe { pass.destroy(&self.device) };
+        })?;
+        self.pipelines.passes.push(Some(pass));
+        Ok(PassId(self.pipelines.passes.len() as u32 - 1))
+    }
+
+    /// Creates the pipelines of characters that are added later, in all passes.
+    ///
+    /// After this, [`Self::add_character`] compiles nothing for such a character, and neither does
+    /// [`Self::replace_character`]. It does not matter whether the passes were created before or
+    /// are created afterwards. Call it several times for more.
+    ///
+    /// ```no_run
+    /// # fn warm(crowd: &mut throng::Crowd, knight: &throng::character::Character)
+    /// #     -> throng::Result<()> {
+    /// use throng::WarmUp;
+    ///
+    /// crowd.warm_up(&WarmUp::of(knight))?;
+    /// // Also with SkinningStage::Compute.
+    /// crowd.warm_up(&WarmUp { deforms: true, ..WarmUp::of(knight) })
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// - [`Error::Unrepresentable`] if the method's palette format cannot represent the character's
+    ///   poses.
+    /// - [`Error::Vulkan`] from the device.
+    ///
+    /// The pipelines are then as before.
+    pub fn warm_up(&mut self, desc: &WarmUp<'_>) -> Result<()> {
+        let format = PaletteFormat::of(desc.character, desc.method)?;
+        let draws = draws_without_indices(desc.character, format);
+        let is_blended = draws.iter().any(|draw| draw.alpha == AlphaMode::Blend);
+        let reads = Reads {
+            skinned: desc.deforms,
+            hidden: false,
+            starts: self.reads_starts(is_blended),
+        };
+        let wanted = draws.iter().map(|draw| Variant::of(draw, reads));
+        let pipelines = &mut self.pipelines;
+        let variants = pipelines.warm.iter().copied().chain(wanted).collect();
+        let variants = order::sorted_set(variants);
+        let passes = pipelines.passes.iter_mut().flatten();
+        pipelines.created += prepare(&self.device, passes, &variants)?;
+        pipelines.warm = variants;
+        if !is_blended {
+            pipelines.prepare_animate(&self.device, format, desc.character)?;
+        }
+        if desc.deforms {
+            let variants = draws.iter().map(|draw| {
+                let primitives = desc.character.primitives().get(draw.primitive as usize);
+                primitives.map_or(0, |it| skin_variant(variant(desc.character, it, format)))
+            });
+            pipelines.created += pipelines.skin.prepare_variants(&self.device, variants)?;
+        }
+        Ok(())
+    }
+
+    /// Creates the pipelines that read deformed vertices, for characters whose instances have some
+    /// since the last frame.
+    pub(crate) fn prepare_skinning(&mut self) -> Result<()> {
+        for character in self.scene.characters.iter_mut() {
+            let hides = character.needs_hidden() && !character.reads.hidden;
+            if hides || character.deforms && !character.reads.skinned {
+                self.pipelines.prepare(&self.device, character)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// All pipelines that the crowd has: those of its passes, and its compute pipelines.
+    pub fn pipelines(&self) -> impl Iterator<Item = PipelineInfo> + '_ {
+        let compute = |stage, (variant, handle)| PipelineInfo {
+            stage,
+            pass: None,
+            variant,
+            surface: 0,
+            handle,
+        };
+        let pipelines = &self.pipelines;
+        let scatter = (GpuInstance::NONE, pipelines.scatter.pipeline());
+        let skin = pipelines.skin.pipelines();
+        let passes = (0..).zip(&pipelines.passes);
+        let drawing = passes.flat_map(|(number, pass)| {
+            pass.iter().flat_map(move |pass| {
+                pass.pipelines().map(move |(variant, handle)| PipelineInfo {
+                    stage: pass.target.kind.scope(),
+                    pass: Some(PassId(number)),
+                    variant: variant.vertex,
+                    surface: variant.surface,
+                    handle,
+                })
+            })
+        });
+        let cull = pipelines.cull.iter().flat_map(CullPass::pipelines);
+        let cull = cull.map(move |(stage, handle)| compute(stage, (GpuInstance::NONE, handle)));
+        let animate = pipelines
+            .animate
+            .iter()
+            .flat_map(AnimatePipeline::pipelines);
+        let animate = animate.map(move |(.., it)| compute("animate", (GpuInstance::NONE, it)));
+        let attach = pipelines.attach.iter().map(AttachPass::pipeline);
+        let attach = attach.map(move |it| compute("attach", (GpuInstance::NONE, it)));
+        core::iter::once(compute("scatter", scatter))
+            .chain(attach)
+            .chain(cull)
+            .chain(animate)
+            .chain(skin.map(move |it| compute("skin", it)))
+            .chain(drawing)
+    }
+
+    /// The layout of a pass's pipelines.
+    ///
+    /// The engine needs it to bind the sets and push constants of its own shading.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] if the pass does not exist.
+    pub fn pass_layout(&self, pass: PassId) -> Result<vk::PipelineLayout> {
+        Ok(self.pass(pass)?.layout.handle)
+    }
+
+    pub(crate) fn pass(&self, pass: PassId) -> Result<&DrawPass> {
+        let (index, passes) = (pass.0 as usize, &self.pipelines.passes);
+        let found = passes.get(index).and_then(Option::as_ref);
+        found.ok_or(Error::not_found("pass", index, passes.len()))
+    }
+
+    /// Retires a pass.
+    ///
+    /// Its pipelines are destroyed when no frame in flight uses them any more.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] if the pass was removed before.
+    pub fn remove_pass(&mut self, pass: PassId) -> Result<()> {
+        let (index, passes) = (pass.0 as usize, &mut self.pipelines.passes);
+        let missing = Error::not_found("pass", index, passes.len());
+        let found = passes.get_mut(index).and_then(Option::take);
+        let pass = found.ok_or(missing)?;
+        self.memory
+            .retire_queue
+            .retire(Retired::Pass(Box::new(pass)));
+        Ok(())
+    }
+
+    /// Sets the shadow map that passes with [`PassDesc::shadow_map`](crate::PassDesc::shadow_map)
+    /// sample.
+    ///
+    /// It applies from the next frame on. [`View::shadow`](crate::View::shadow) describes its
+    /// contents for each view.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for an edge of 0, and [`Error::Vulkan`]. The previous map is then kept.
+    ///
+    /// # Safety
+    /// - The image view is one of the crowd's device, as [`ShadowMap`] describes it, of an image
+    ///   with the usage `SAMPLED`. It lives until the crowd is destroyed, or until another map was
+    ///   set and no frame begun before that is in flight.
+    /// - If a frame's draws sample it, it is in that layout, and what was drawn into it is visible
+    ///   to fragment shaders.
+    pub unsafe fn set_shadow_map(&mut self, map: &ShadowMap) -> Result<()> {
+        if map.edge == 0 {
+            return Err(Error::invalid("ShadowMap::edge", "must be at least 1"));
+        }
+        // SAFETY: the layout is the crowd's. The view is alive, by this function's contract.
+        let bound = unsafe { bind(&self.device, self.pipelines.shadow.layout(), map) }?;
+        if let Some(before) = self.pipelines.shadow.bound.replace(bound) {
+            self.memory.retire_queue.retire(Retired::Shadow(before));
+        }
+        self.pipelines.shadow.edge = map.edge;
+        Ok(())
+    }
+}

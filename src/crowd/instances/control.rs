@@ -1,0 +1,295 @@
+//! Methods of an instance's handle that change the instance.
+
+#[cfg(doc)]
+use crate::animator::Actor;
+use crate::animator::{JointRef, NameOrId};
+#[cfg(doc)]
+use crate::crowd::Crowd;
+use crate::crowd::instances::handle::{CrowdMut, InstanceMut};
+use crate::crowd::{Attachment, InstanceId, SkinningStage};
+use crate::error::{Error, Result, expect_transform};
+use crate::gpu::layout::GpuChange;
+use crate::mesh::PartId;
+use glam::Affine3A;
+
+/// The controls that a crowd adds to those of an actor.
+impl InstanceMut<'_> {
+    fn change(&mut self, change: impl FnOnce(&mut GpuChange)) {
+        let index = self.id().index;
+        let instances = &mut self.actor.animator.scene.instances;
+        instances.change(index, |instance| change(&mut instance.record));
+    }
+
+    /// Moves the instance.
+    ///
+    /// Motion vectors include the motion from its transform in the view's last frame. To move it
+    /// without motion vectors, use [`Self::teleport`]. Spring bones swing, and root motion
+    /// continues from here.
+    ///
+    /// # Errors
+    /// [`Error::At`] with the instance's [index](crate::Instance::table_index) and
+    /// [`Error::Argument`], if the transform is not finite, or if the instance is
+    /// [attached](Self::attach), because its transform then follows from its parent's.
+    pub fn set_transform(&mut self, world_from_model: &Affine3A) -> Result<()> {
+        self.move_to(world_from_model, false)
+    }
+
+    /// Moves the instance without motion vectors, and its spring bones without a swing.
+    ///
+    /// For motion vectors, it was at the new transform with the same pose in every view's last
+    /// frame.
+    ///
+    /// # Errors
+    /// As [`Self::set_transform`].
+    pub fn teleport(&mut self, world_from_model: &Affine3A) -> Result<()> {
+        self.move_to(world_from_model, true)
+    }
+
+    fn move_to(&mut self, world_from_model: &Affine3A, jump: bool) -> Result<()> {
+        self.scene().check_move(self.id(), world_from_model)?;
+        let access = &mut self.actor.animator;
+        if jump {
+            access.scene.attachments.teleport(access.id.index);
+        }
+        access.move_to(world_from_model, jump);
+        Ok(())
+    }
+
+    /// Gives the actor of a new instance its transform.
+    pub(crate) fn put_first(&mut self, world_from_model: &Affine3A) {
+        let actor = self.state().actor;
+        let animator = &mut self.actor.animator.animator;
+        animator.put(actor, world_from_model, true);
+    }
+
+    /// Sets its tint: linear RGBA that multiplies the base colour.
+    ///
+    /// Alpha has an effect if the material is masked or blended.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for values that are not finite.
+    pub fn set_tint(&mut self, tint: [f32; 4]) -> Result<()> {
+        check_tint(tint)?;
+        self.change(|record| record.tint = tint);
+        Ok(())
+    }
+
+    /// Sets the word that the engine's own shaders read.
+    pub fn set_user_data(&mut self, user_data: u32) {
+        self.change(|record| record.user = user_data);
+    }
+
+    /// Shows or hides the instance and everything attached to it.
+    ///
+    /// It applies to all views.
+    ///
+    /// A hidden instance is neither drawn nor animated. Its clips still advance with time, and it
+    /// can be moved like any other.
+    ///
+    /// If no view showed an instance in the frame before, its first visible frame has no motion:
+    /// for motion vectors, it had the same transform with the same pose in every view's last frame,
+    /// as after [`Self::teleport`]. This also applies if [`Self::set_view_mask`] or
+    /// [`Frame::make_list`](crate::Frame::make_list) kept it out of all views.
+    #[doc(alias = "visibility")]
+    pub fn set_visible(&mut self, visible: bool) {
+        let index = self.id().index;
+        let scene = &mut *self.actor.animator.scene;
+        scene
+            .visibility
+            .change(index, |marks| marks.visible = visible);
+        scene.attachments.note(index);
+    }
+
+    /// Sets the mask that decides which views show the instance.
+    ///
+    /// A view shows it if its [`View::mask`](crate::View::mask) and `mask` have a bit in common.
+    /// The default is [`u32::MAX`], so every view shows it. With 0, none does. An instance that no
+    /// view of a frame shows is not animated.
+    ///
+    /// For example, the player's own body in a first-person game is seen only by its shadow:
+    /// `crowd.instance_mut(body)?.set_view_mask(SHADOW)`, where the camera's view has a mask
+    /// without the bit `SHADOW`.
+    #[doc(alias = "cull")]
+    pub fn set_view_mask(&mut self, mask: u32) {
+        let index = self.id().index;
+        let visibility = &mut self.actor.animator.scene.visibility;
+        visibility.change(index, |marks| marks.mask = mask);
+    }
+
+    /// Shows or hides a part of the instance.
+    ///
+    /// It applies to all views and passes.
+    ///
+    /// A part is the primitives of a node, by its name or as
+    /// [`Character::part`](crate::character::Character::part) gives it.
+    ///
+    /// A hidden part costs nothing on the GPU, because its draws leave the instance out. Instances
+    /// that hide nothing cost no more than without this feature. For each set of hidden parts that
+    /// occurs among the instances of a character, the primitives in question take up to one more
+    /// draw call.
+    ///
+    /// In [`SkinningStage::Compute`] and [`SkinningStage::Cpu`], hidden vertices are deformed all
+    /// the same, so a part that is shown again has the right motion at once.
+    ///
+    /// # Errors
+    /// - [`Error::NotFound`] or [`Error::UnknownName`] if its character lacks the part.
+    /// - [`Error::Capacity`] if the part has primitives past [`PartId::MAX_HIDEABLE`].
+    pub fn set_part_visible<'n>(
+        &mut self,
+        part: impl Into<NameOrId<'n, PartId>>,
+        visible: bool,
+    ) -> Result<()> {
+        let id = self.id();
+        let loaded = self.scene().characters.get(self.character())?;
+        let bits = loaded.part_bits(part.into())?;
+        self.actor.animator.scene.hide(id, bits, !visible);
+        Ok(())
+    }
+
+    /// Sets the stage that deforms its vertices.
+    ///
+    /// It applies from the next frame on.
+    ///
+    /// [`SkinningStage::Compute`] and [`SkinningStage::Cpu`] pay off if the instance is drawn in
+    /// several passes. They also give the engine its deformed vertices
+    /// ([`Frame::skinned`](crate::Frame::skinned)). They use
+    /// [`Capacity::skinned_words`](crate::Capacity::skinned_words).
+    ///
+    /// # Errors
+    /// - [`Error::Capacity`] if its deformed vertices do not fit (see [`Crowd::reserve`]).
+    /// - [`Error::Argument`] for [`SkinningStage::Cpu`] if its character was added without
+    ///   [`CharacterDesc::cpu_skinning`](crate::CharacterDesc::cpu_skinning).
+    ///
+    /// The instance is then unchanged.
+    pub fn set_skinning_stage(&mut self, stage: SkinningStage) -> Result<()> {
+        let (id, before) = (self.id(), self.state().clone());
+        let loaded = self.scene().characters.get(self.character())?;
+        let words = loaded.skinned_words(stage)?;
+        let scene = &mut *self.actor.animator.scene;
+        scene
+            .instances
+            .check_skinned((stage, words), Some(&before))?;
+        scene.set_skin(id, stage);
+        Ok(())
+    }
+
+    /// Attaches another instance to a joint or a socket of this one.
+    ///
+    /// From the next prepared frame on, the child's transform is this instance's transform × the
+    /// socket's model matrix × `socket_from_child`, at that frame's time. The caller has nothing
+    /// else to do. If the child is attached already, this replaces the old attachment.
+    ///
+    /// - Attached instances may have others attached to them, for example a sword in the hand of a
+    ///   rider on a horse.
+    /// - Motion vectors include the motion, unless one of the instances above it is teleported.
+    /// - The child follows even if no view shows the parent, so that the parent is not animated.
+    /// - If the GPU poses the parent, it places the child, too, up to four levels of attachments
+    ///   deep and as many as [`Capacity::attachments`](crate::Capacity::attachments). That costs
+    ///   the CPU nothing, whatever moves. See
+    ///   [`Stats::placed_on_gpu`](crate::crowd::Stats::placed_on_gpu).
+    /// - If the parent is hidden ([`Self::set_visible`]), the child is hidden, too.
+    /// - Root motion does not move an attached instance, but [`Actor::root_delta`] still reports
+    ///   it. After [`Self::detach`] root motion continues from the instance's transform.
+    /// - If the product overflows, the child keeps its transform.
+    /// - When the parent is despawned, so is the child, unless [`Self::set_outlives_parent`] says
+    ///   otherwise.
+    ///
+    /// # Errors
+    /// - [`Error::Stale`] or [`Error::NotFound`] if the child is not alive.
+    /// - [`Error::NotFound`] or [`Error::UnknownName`] for a joint or socket that this instance's
+    ///   character lacks.
+    /// - [`Error::Argument`] if the offset is not finite, or if this instance is the child itself
+    ///   or attached to it.
+    pub fn attach<'j>(
+        &mut self,
+        child: InstanceId,
+        socket: impl Into<JointRef<'j>>,
+        socket_from_child: &Affine3A,
+    ) -> Result<()> {
+        let (parent, scene) = (self.id(), self.scene());
+        scene.instances.get(child)?;
+        let rig = &scene.characters.get(self.character())?.rig;
+        let attachment = Attachment {
+            parent,
+            socket: socket.into().find(rig.skeleton(), rig.animation_set())?,
+            socket_from_child: *socket_from_child,
+            outlives_parent: false,
+        };
+        expect_transform("socket_from_child", socket_from_child)?;
+        let attachments = &mut self.actor.animator.scene.attachments;
+        attachments.attach(child.index, attachment)
+    }
+
+    /// Changes the offset of an attached instance, from the next prepared frame on.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if it is not attached, or if the offset is not finite.
+    pub fn set_attach_offset(&mut self, socket_from_child: &Affine3A) -> Result<()> {
+        expect_transform("socket_from_child", socket_from_child)?;
+        self.attachment_mut()?.socket_from_child = *socket_from_child;
+        Ok(())
+    }
+
+    /// Sets whether an attached instance stays alive when its parent is despawned.
+    ///
+    /// If `outlives` is true, the instance is detached at that moment, and stays where it is. By
+    /// default it is despawned with its parent. [`Self::attach`] resets this.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if it is not attached.
+    pub fn set_outlives_parent(&mut self, outlives: bool) -> Result<()> {
+        self.attachment_mut()?.outlives_parent = outlives;
+        Ok(())
+    }
+
+    fn attachment_mut(&mut self) -> Result<&mut Attachment> {
+        let index = self.id().index;
+        let attachments = &mut self.actor.animator.scene.attachments;
+        if let Some(parent) = attachments.of(index).map(|of| of.parent.index) {
+            attachments.note(parent);
+        }
+        let attachment = attachments.of_mut(index);
+        attachment.ok_or(Error::invalid("instance", "is not attached"))
+    }
+
+    /// Detaches the instance from its parent. Returns whether it was attached.
+    ///
+    /// It stays where it is now: see [`Instance::transform`](crate::Instance::transform).
+    pub fn detach(&mut self) -> bool {
+        let world = self.transform();
+        self.detach_at(&world)
+    }
+
+    /// Detaches the instance from its parent, and puts it where it is now, which the caller knows.
+    pub(crate) fn detach_at(&mut self, world: &Affine3A) -> bool {
+        let attached = self.attachment().is_some();
+        let actor = self.state().actor;
+        let moved = *world != self.actor.transform();
+        let CrowdMut {
+            animator,
+            scene,
+            id,
+            ..
+        } = &mut self.actor.animator;
+        scene.attachments.unlink(id.index);
+        let left_gpu = scene.attachments.take_left_gpu(id.index);
+        if moved || left_gpu {
+            scene.put(animator, *id, world, false);
+        }
+        if attached {
+            animator.continue_root(actor);
+        }
+        scene.attachments.note(id.index);
+        scene
+            .visibility
+            .change(id.index, |marks| marks.parent_hidden = false);
+        attached
+    }
+}
+
+pub(crate) fn check_tint(tint: [f32; 4]) -> Result<()> {
+    match tint.iter().find(|value| !value.is_finite()) {
+        None => Ok(()),
+        Some(value) => Err(Error::not_finite("tint", *value)),
+    }
+}

@@ -1,0 +1,511 @@
+//! Snapshots of a crowd and of single instances, as plain data.
+
+use crate::animator::{ActorSnapshot, AnimatorSnapshot};
+use crate::crowd::Crowd;
+use crate::crowd::capacity::Need;
+use crate::crowd::characters::loaded::LoadedCharacter;
+use crate::crowd::instances::attachments::{Attachment, SavedAttachment};
+use crate::crowd::instances::control::check_tint;
+use crate::crowd::instances::handle::{CrowdAccess, CrowdMut, Instance, InstanceMut};
+use crate::crowd::instances::state::InstanceState;
+use crate::crowd::visibility::{Marks, Visibility};
+use crate::crowd::{CharacterId, SkinningStage};
+use crate::error::{Error, Result, expect_finite, expect_index, expect_transform};
+use crate::grow::reserve_all;
+
+/// All instances of a [`Crowd`] at a moment: ids, what they play, transforms, attachments, and
+/// everything else that decides their future.
+///
+/// It is plain data, which serde can read and write with the feature `serde`. See
+/// [`AnimatorSnapshot`] for what it is used for, which characters it fits, and what a text format
+/// needs. It does not have characters, solvers, passes or capacities.
+///
+/// ```no_run
+/// use throng::{Crowd, CrowdSnapshot, Result};
+///
+/// /// Goes back, and returns the time from which the engine's clock must go on.
+/// fn load(crowd: &mut Crowd, saved: &CrowdSnapshot) -> Result<f64> {
+///     crowd.restore(saved)?;
+///     Ok(saved.time_s())
+/// }
+/// ```
+#[derive(Debug, Clone, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[doc(alias("save", "saved game", "rollback", "replay"))]
+pub struct CrowdSnapshot {
+    time_s: f64,
+    /// By character. One that was removed has no members.
+    characters: Vec<Members>,
+    /// By table index.
+    instances: Vec<SavedInstance>,
+    /// The indices of the next instances, last first.
+    free: Vec<u32>,
+    attachments: Vec<SavedAttachment>,
+}
+
+/// One instance of a [`Crowd`] at a moment. See [`CrowdSnapshot`].
+///
+/// It can be restored to any instance of the same character, in any crowd. It does not have the
+/// attachment to another instance: attach the instance again, if it is in another crowd.
+#[derive(Debug, Clone, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct InstanceSnapshot {
+    actor: ActorSnapshot,
+    appearance: SavedAppearance,
+}
+
+/// The instances of a character.
+#[derive(Debug, Clone, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+struct Members {
+    animator: AnimatorSnapshot,
+    /// Table index and actor of each, in the order in which they are drawn.
+    list: Vec<[u32; 2]>,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+struct SavedInstance {
+    generation: u32,
+    character: u32,
+    appearance: SavedAppearance,
+}
+
+/// The state of an instance besides its actor.
+#[derive(Debug, Clone, Copy, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+struct SavedAppearance {
+    tint: [f32; 4],
+    user_data: u32,
+    skinning_stage: SkinningStage,
+    visible: bool,
+    parent_hidden: bool,
+    view_mask: u32,
+    /// A bit for each primitive that it hides, the low ones first.
+    hidden: [u32; 4],
+}
+
+impl SavedAppearance {
+    fn new(visibility: &Visibility, index: u32, state: &InstanceState) -> Self {
+        let (marks, hidden) = (visibility.marks(index), visibility.hidden(index));
+        Self {
+            tint: state.record.tint,
+            user_data: state.record.user,
+            skinning_stage: state.skin,
+            visible: marks.visible,
+            parent_hidden: marks.parent_hidden,
+            view_mask: marks.mask,
+            hidden: [0, 32, 64, 96].map(|bit| (hidden >> bit) as u32),
+        }
+    }
+
+    fn hidden(&self) -> u128 {
+        let words = self.hidden.iter().rev();
+        words.fold(0, |bits, word| bits << 32 | u128::from(*word))
+    }
+
+    fn marks(&self) -> Marks {
+        let mut marks = Marks::NEW;
+        (marks.mask, marks.visible) = (self.view_mask, self.visible);
+        marks.parent_hidden = self.parent_hidden;
+        marks
+    }
+
+    fn check(&self, loaded: &LoadedCharacter) -> Result<()> {
+        check_tint(self.tint)?;
+        loaded.skinned_words(self.skinning_stage)?;
+        let parts = loaded.primitives.iter();
+        let parts = parts.fold(0, |bits, primitive| bits | primitive.bit);
+        if self.hidden() & !parts != 0 {
+            return Err(Error::invalid(
+                "hidden parts",
+                "are not parts of the character",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Flags of indices of a snapshot, while it is checked.
+mod flag {
+    /// The index of the table has an instance.
+    pub(crate) const INSTANCE: u8 = 1;
+    /// The actor of the present character has an instance.
+    pub(crate) const ACTOR: u8 = 2;
+    /// The index of the table is free.
+    pub(crate) const FREE: u8 = 4;
+    /// The instance is attached.
+    pub(crate) const CHILD: u8 = 8;
+    /// The instance is attached, and its parent was seen to be.
+    pub(crate) const PARENT_SEEN: u8 = 16;
+}
+
+/// Sets a flag. Returns false if it was set before, or if there is no such index.
+fn mark(flags: &mut [u8], index: u32, flag: u8) -> bool {
+    let flags = flags
+        .get_mut(index as usize)
+        .filter(|flags| **flags & flag == 0);
+    flags.map(|flags| *flags |= flag).is_some()
+}
+
+impl CrowdSnapshot {
+    /// The time of the frame begun last, in seconds of the engine's time.
+    #[must_use]
+    pub fn time_s(&self) -> f64 {
+        self.time_s
+    }
+
+    /// The number of instances.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.instances.len().saturating_sub(self.free.len())
+    }
+
+    /// Returns true if it has no instances.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// Save and restore.
+impl Crowd {
+    /// Saves all instances. See [`CrowdSnapshot`].
+    #[must_use]
+    pub fn snapshot(&self) -> CrowdSnapshot {
+        let mut snapshot = CrowdSnapshot::default();
+        self.snapshot_into(&mut snapshot);
+        snapshot
+    }
+
+    /// Saves all instances, and reuses the memory of an earlier snapshot.
+    pub fn snapshot_into(&self, to: &mut CrowdSnapshot) {
+        let scene = &self.scene;
+        to.time_s = self.time_s;
+        to.characters
+            .resize_with(scene.characters.len(), Members::default);
+        for (index, members) in (0..).zip(&mut to.characters) {
+            members.list.clear();
+            let animator = self.animator(CharacterId(index)).ok();
+            let (Some(loaded), Some(animator)) = (scene.characters.at(index), animator) else {
+                members.animator = AnimatorSnapshot::default();
+                continue;
+            };
+            animator.snapshot_into(&mut members.animator);
+            members.list.extend(loaded.members.iter().map(|index| {
+                let state = scene.instances.state(*index);
+                [*index, state.map_or(0, |state| state.actor.index)]
+            }));
+        }
+        let (states, free) = scene.instances.all();
+        to.instances.clear();
+        to.instances
+            .extend((0..).zip(states).map(|(index, state)| SavedInstance {
+                generation: state.generation,
+                character: state.character,
+                appearance: SavedAppearance::new(&scene.visibility, index, state),
+            }));
+        to.free.clear();
+        to.free.extend_from_slice(free);
+        scene.attachments.save(&mut to.attachments);
+    }
+
+    /// Brings all instances back to a snapshot of this or another crowd.
+    ///
+    /// The crowd must have the same characters, added in the same order, and the same solvers for
+    /// each. It may have more characters. Instance ids are then those of the snapshot. An instance
+    /// that was spawned since is gone. The next instances get the ids that they would have got
+    /// then, so ids of the time that was undone can name others.
+    ///
+    /// # Time
+    /// The crowd's time is then [`CrowdSnapshot::time_s`]. Let the clock that
+    /// [`Crowd::begin_frame`] gets go on from there: set it to that time, and add the length of
+    /// each frame as before. If it does not, the next frame plays everything between the two times
+    /// at once, with all events. To go on at another time of the clock, restore the instances one
+    /// by one with [`InstanceMut::restore`], which moves them to the crowd's present.
+    ///
+    /// # Motion vectors
+    /// In the first frame after a restore, every instance moves as after
+    /// [`InstanceMut::teleport`]: motion vectors have the camera's motion alone.
+    ///
+    /// # Memory
+    /// Ranges of GPU buffers are assigned anew, within the present [`Capacity`](crate::Capacity).
+    /// Nothing is allocated that the crowd did not need before.
+    ///
+    /// # Errors
+    /// If there is an error, nothing changes.
+    ///
+    /// - [`Error::Capacity`] if the instances do not fit (see [`Crowd::reserve`]).
+    /// - [`Error::At`] with the index of the character: [`Error::NotFound`] if it does not exist,
+    ///   and what [`Animator::restore`](crate::animator::Animator::restore) says.
+    /// - [`Error::Argument`] for data that was altered, and for [`SkinningStage::Cpu`] if the
+    ///   character was added without
+    ///   [`CharacterDesc::cpu_skinning`](crate::CharacterDesc::cpu_skinning).
+    pub fn restore(&mut self, from: &CrowdSnapshot) -> Result<()> {
+        let mut flags = core::mem::take(&mut self.scene.flags);
+        let checked = self.check_snapshot(from, &mut flags);
+        self.scene.flags = flags;
+        checked?;
+        self.time_s = from.time_s;
+        let scene = &mut self.scene;
+        let generations = from.instances.iter().map(|saved| saved.generation);
+        scene.instances.begin_restore(generations, &from.free);
+        if let Some(poses) = &mut scene.gpu_poses {
+            poses.clear();
+        }
+        let none = Members {
+            animator: AnimatorSnapshot::empty(from.time_s),
+            list: Vec::new(),
+        };
+        for index in 0..scene.characters.len() as u32 {
+            let Some(loaded) = scene.characters.at_mut(index) else {
+                continue;
+            };
+            let animator = self.animators.of_mut(CharacterId(index))?;
+            let members = from.characters.get(index as usize);
+            let members = members
+                .filter(|members| !members.list.is_empty())
+                .unwrap_or(&none);
+            animator.restore_checked(&members.animator);
+            loaded.members.clear();
+            reserve_all(&mut loaded.members, members.list.len());
+            if let Some(slot) = &mut loaded.slot {
+                slot.note_all();
+            }
+            loaded.instance_of_actor.clear();
+            (loaded.flipped, loaded.hiding) = (0, 0);
+            for [at, actor] in &members.list {
+                let (Some(saved), Some(actor)) = (
+                    from.instances.get(*at as usize),
+                    members.animator.actor(*actor),
+                ) else {
+                    continue;
+                };
+                let world = animator.actor(actor)?.transform();
+                let appearance = &saved.appearance;
+                let state = loaded.instance(
+                    (CharacterId(index), actor),
+                    &world,
+                    (appearance.tint, appearance.user_data),
+                    appearance.skinning_stage,
+                );
+                loaded.flipped += usize::from(state.flipped);
+                loaded.hiding += usize::from(appearance.hidden() != 0);
+                loaded.add_member(*at);
+                loaded.set_instance_of(actor, *at);
+                scene.instances.put_back(*at, state);
+                scene.pose_scratch.spawned(*at);
+            }
+        }
+        for index in 0..scene.characters.len() as u32 {
+            scene.chunks.make_room(&mut scene.characters, index);
+        }
+        scene.instances.end_restore();
+        let marks = (0..).zip(&from.instances);
+        let instances = &scene.instances;
+        let characters = &scene.characters;
+        let marks = marks.map(|(at, saved)| {
+            let state = instances.state(at).filter(|state| state.alive)?;
+            let character = characters.at(state.character);
+            let on_cpu = character.is_none_or(|character| character.slot.is_none());
+            Some((saved.appearance.marks(), saved.appearance.hidden(), on_cpu))
+        });
+        scene.visibility.restore(marks);
+        scene.attachments.restore(&from.attachments);
+        scene.reserve_deformed();
+        scene.reserve_visibility(&self.desc.capacity);
+        Ok(())
+    }
+
+    fn check_snapshot(&mut self, from: &CrowdSnapshot, flags: &mut Vec<u8>) -> Result<()> {
+        expect_finite("time_s", from.time_s)?;
+        let invalid = |why| Err(Error::invalid("snapshot", why));
+        flags.clear();
+        flags.resize(from.instances.len(), 0);
+        let (mut need, mut count) = (Need::default(), from.free.len());
+        for (index, members) in from.characters.iter().enumerate() {
+            count += members.list.len();
+            if members.list.is_empty() && members.animator.is_empty() {
+                continue;
+            }
+            let checked = self.check_members((index as u32, members), from, flags, &mut need);
+            checked.map_err(|why| why.at("character", index))?;
+        }
+        if count != from.instances.len() || !from.free.iter().all(|at| mark(flags, *at, flag::FREE))
+        {
+            return invalid("has a wrong list of free indices");
+        }
+        let both = flag::INSTANCE | flag::FREE;
+        if flags.iter().any(|flags| flags & both == both) {
+            return invalid("has instances at free indices");
+        }
+        self.scene
+            .instances
+            .check_need(from.instances.len(), &need)?;
+        self.check_attachments(from, flags)
+    }
+
+    /// Checks the instances of a character, and adds up what they need.
+    fn check_members(
+        &mut self,
+        (index, members): (u32, &Members),
+        from: &CrowdSnapshot,
+        flags: &mut Vec<u8>,
+        need: &mut Need,
+    ) -> Result<()> {
+        let character = CharacterId(index);
+        let loaded = self.scene.characters.get(character)?;
+        self.animators.of_mut(character)?.check(&members.animator)?;
+        if members.list.len() != members.animator.len() {
+            return Err(Error::invalid(
+                "snapshot",
+                "must have exactly one actor for each instance",
+            ));
+        }
+        for [at, actor] in &members.list {
+            let Some(saved) = from.instances.get(*at as usize) else {
+                return Err(Error::invalid(
+                    "snapshot",
+                    "lists an instance that it does not have",
+                ));
+            };
+            let alive = members.animator.actor(*actor).is_some();
+            if alive && flags.len() <= *actor as usize {
+                flags.resize(*actor as usize + 1, 0);
+            }
+            if !alive
+                || saved.character != index
+                || !mark(flags, *actor, flag::ACTOR)
+                || !mark(flags, *at, flag::INSTANCE)
+            {
+                return Err(Error::invalid(
+                    "snapshot",
+                    "has instances that do not belong to its actors",
+                ));
+            }
+            saved
+                .appearance
+                .check(loaded)
+                .map_err(|why| why.at("instance", *at as usize))?;
+            need.add(&loaded.need(saved.appearance.skinning_stage), 1);
+        }
+        flags.truncate(from.instances.len());
+        for flags in flags {
+            *flags &= !flag::ACTOR;
+        }
+        Ok(())
+    }
+
+    /// Checks that attachments form trees of instances that the snapshot has.
+    fn check_attachments(&self, from: &CrowdSnapshot, flags: &mut [u8]) -> Result<()> {
+        let has = |flags: &[u8], at: u32, flag: u8| {
+            flags
+                .get(at as usize)
+                .is_some_and(|flags| flags & flag != 0)
+        };
+        for saved in &from.attachments {
+            if !has(flags, saved.child, flag::INSTANCE) || !mark(flags, saved.child, flag::CHILD) {
+                return Err(Error::invalid(
+                    "attachments",
+                    "must each have an instance of its own",
+                ));
+            }
+        }
+        for saved in &from.attachments {
+            let Attachment {
+                parent,
+                socket,
+                socket_from_child,
+                ..
+            } = saved.attachment;
+            let at = parent.index;
+            let above = from.instances.get(at as usize);
+            let above = above.filter(|above| {
+                has(flags, at, flag::INSTANCE) && above.generation == parent.generation
+            });
+            let why = "must have parents that the snapshot has";
+            let parent = above.ok_or(Error::invalid("attachments", why))?;
+            if has(flags, at, flag::CHILD) && !has(flags, at, flag::PARENT_SEEN) {
+                return Err(Error::invalid(
+                    "attachments",
+                    "must be in order, parents first",
+                ));
+            }
+            mark(flags, saved.child, flag::PARENT_SEEN);
+            let joints = self
+                .scene
+                .characters
+                .get(CharacterId(parent.character))?
+                .rig
+                .skeleton()
+                .len();
+            expect_index("joint", socket.joint.index(), joints)?;
+            expect_transform("Socket::offset", &socket.offset)?;
+            expect_transform("socket_from_child", &socket_from_child)?;
+        }
+        Ok(())
+    }
+}
+
+impl<C: CrowdAccess> Instance<C> {
+    /// Saves the instance. See [`InstanceSnapshot`].
+    #[must_use]
+    pub fn snapshot(&self) -> InstanceSnapshot {
+        let mut snapshot = InstanceSnapshot::default();
+        self.snapshot_into(&mut snapshot);
+        snapshot
+    }
+
+    /// Saves the instance, and reuses the memory of an earlier snapshot.
+    pub fn snapshot_into(&self, to: &mut InstanceSnapshot) {
+        (**self).snapshot_into(&mut to.actor);
+        if self.attachment().is_some() {
+            to.actor.set_transform(&self.transform());
+        }
+        let visibility = &self.scene().visibility;
+        to.appearance = SavedAppearance::new(visibility, self.id().index, self.state());
+    }
+}
+
+impl InstanceMut<'_> {
+    /// Brings the instance to a snapshot of this or another instance of the same character.
+    ///
+    /// It keeps its id and its attachment. What it plays goes on from the moment of the snapshot.
+    /// Motion vectors are those of a [teleport](Self::teleport).
+    ///
+    /// # Errors
+    /// If there is an error, the instance does not change.
+    ///
+    /// - As [`Animator::restore`](crate::animator::Animator::restore).
+    /// - As [`Self::set_skinning_stage`].
+    pub fn restore(&mut self, from: &InstanceSnapshot) -> Result<()> {
+        let (id, before, parent_hidden) =
+            (self.id(), self.state().clone(), self.marks().parent_hidden);
+        let CrowdMut {
+            animator, scene, ..
+        } = &mut self.animator;
+        animator.check_one(&from.actor)?;
+        let loaded = scene.characters.get(CharacterId(before.character))?;
+        from.appearance.check(loaded)?;
+        let (stage, appearance) = (from.appearance.skinning_stage, &from.appearance);
+        let words = loaded.skinned_words(stage)?;
+        scene
+            .instances
+            .check_skinned((stage, words), Some(&before))?;
+        animator.restore_one(before.actor.index, &from.actor);
+        let world = animator.actor(before.actor)?.transform();
+        scene.set_skin(id, stage);
+        scene.instances.change(id.index, |state| {
+            (state.record.tint, state.record.user) = (appearance.tint, appearance.user_data);
+        });
+        scene.put_record(id, &world, true);
+        scene.attachments.queue_update(id.index);
+        scene.hide(id, !appearance.hidden(), false);
+        scene.hide(id, appearance.hidden(), true);
+        scene.visibility.change(id.index, |marks| {
+            (marks.mask, marks.visible) = (appearance.view_mask, appearance.visible);
+            marks.parent_hidden = parent_hidden;
+        });
+        Ok(())
+    }
+}

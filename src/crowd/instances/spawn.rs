@@ -1,0 +1,337 @@
+//! Spawning, moving and despawning instances.
+
+use crate::animator::{ActorId, JointRef, NameOrId, Play, RootMotionMode};
+use crate::crowd::Crowd;
+use crate::crowd::instances::control::check_tint;
+use crate::crowd::scene::Scene;
+use crate::crowd::{Attachment, CharacterId, InstanceId, SkinningStage};
+#[cfg(doc)]
+use crate::error::Error;
+use crate::error::{Result, expect_transform};
+use crate::gpu::CpuReason;
+use crate::mesh::PartId;
+use crate::state_machine::Value;
+use glam::Affine3A;
+
+/// Options for spawning an instance.
+///
+/// The defaults are a character at the origin, in its rest pose, that every view shows.
+///
+/// ```
+/// use throng::glam::Affine3A;
+/// use throng::{Attachment, InstanceId, Play, Spawn};
+///
+/// # fn spawns(horse: InstanceId) {
+/// let knight = Spawn {
+///     play: Play::new("Ride").offset_s(0.3),
+///     layers: &[Play::new("Wave").layer(1).mask("upper body")],
+///     hidden_parts: &["helmet".into(), "cape".into()],
+///     tint: [1.0, 0.8, 0.8, 1.0],
+///     attachment: Some(Attachment::new(horse, "saddle")),
+///     ..Spawn::default()
+/// };
+/// # let _ = knight;
+/// # }
+/// ```
+///
+/// Inverse kinematics targets and poses set by the caller take calls on the
+/// [instance](crate::Instance).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Spawn<'a> {
+    /// World space from character space.
+    pub world_from_model: Affine3A,
+    /// Linear RGBA that multiplies the base colour. See
+    /// [`InstanceMut::set_tint`](crate::InstanceMut::set_tint).
+    pub tint: [f32; 4],
+    /// A word for the engine's own shaders.
+    pub user_data: u32,
+    /// The clip that it plays. By default it stands in its rest pose.
+    pub play: Play<'a>,
+    /// More that it plays, on further layers.
+    pub layers: &'a [Play<'a>],
+    /// True if the character's state machine drives it.
+    ///
+    /// Then `play` and `layers` are for layers above the machine's.
+    pub driven: bool,
+    /// Values of state machine parameters, by name. They choose the first states.
+    ///
+    /// A trigger is set with [`Value::Trigger`]`(true)`.
+    pub parameters: &'a [(&'a str, Value)],
+    /// The root motion mode.
+    pub root_motion: RootMotionMode,
+    /// The stage that deforms its vertices.
+    pub skinning_stage: SkinningStage,
+    /// False to hide it. See [`InstanceMut::set_visible`](crate::InstanceMut::set_visible).
+    pub visible: bool,
+    /// The views that show it. See
+    /// [`InstanceMut::set_view_mask`](crate::InstanceMut::set_view_mask).
+    pub view_mask: u32,
+    /// The parts that it hides, by name or id.
+    pub hidden_parts: &'a [NameOrId<'a, PartId>],
+    /// The instance that it is attached to.
+    ///
+    /// From the next prepared frame on, its transform follows from that instance's.
+    pub attachment: Option<Attachment<JointRef<'a>>>,
+    /// Weights of expressions, by name.
+    pub expressions: &'a [(&'a str, f32)],
+    /// Overrides of all its morph weights, or empty for none.
+    ///
+    /// See [`Actor::set_morph_weights`](crate::Actor::set_morph_weights).
+    pub morph_weights: &'a [Option<f32>],
+    /// True to start with its time stopped. See [`Actor::pause`](crate::Actor::pause).
+    pub paused: bool,
+    /// The speed of its time. 1 is normal.
+    pub time_scale: f32,
+    /// False to start without spring bones.
+    pub springs: bool,
+    /// False to start without events. See [`Actor::set_events`](crate::Actor::set_events).
+    pub events: bool,
+}
+
+impl Default for Spawn<'_> {
+    fn default() -> Self {
+        Self {
+            world_from_model: Affine3A::IDENTITY,
+            tint: [1.0; 4],
+            user_data: 0,
+            play: Play::REST,
+            layers: &[],
+            driven: false,
+            parameters: &[],
+            root_motion: RootMotionMode::Ignore,
+            skinning_stage: SkinningStage::Vertex,
+            visible: true,
+            view_mask: u32::MAX,
+            hidden_parts: &[],
+            attachment: None,
+            expressions: &[],
+            morph_weights: &[],
+            paused: false,
+            time_scale: 1.0,
+            springs: true,
+            events: true,
+        }
+    }
+}
+
+impl Crowd {
+    /// Spawns an instance of `character`.
+    ///
+    /// # Errors
+    /// - [`Error::NotFound`] or [`Error::UnknownName`] if the character does not exist, or
+    ///   something that [`Spawn`] names, such as a clip, a part, an expression or a parameter.
+    /// - [`Error::Stale`] if the instance that it is attached to is not alive.
+    /// - [`Error::Capacity`] if there is no capacity for another instance, its palette, morph
+    ///   weights or deformed vertices (see [`Crowd::reserve`]).
+    /// - [`Error::Argument`] for values that are not finite, for a transform beyond
+    ///   [`Character::MAX_EXTENT`](crate::character::Character::MAX_EXTENT), and for
+    ///   [`SkinningStage::Cpu`] if the character was added without
+    ///   [`CharacterDesc::cpu_skinning`](crate::CharacterDesc::cpu_skinning).
+    /// - As the methods of [`InstanceMut`](crate::InstanceMut) that set the same.
+    ///
+    /// If this fails, there is no new instance.
+    pub fn spawn(&mut self, character: CharacterId, spawn: &Spawn<'_>) -> Result<InstanceId> {
+        let loaded = self.scene.characters.get(character)?;
+        loaded.skinned_words(spawn.skinning_stage)?;
+        let sizes = loaded.sizes();
+        expect_transform("world_from_model", &spawn.world_from_model)?;
+        check_tint(spawn.tint)?;
+        let instances = &self.scene.instances;
+        instances.check_capacity(&sizes, spawn.skinning_stage)?;
+        let more = instances.capacity().instances as usize - instances.len();
+        let actor = self.add_actor(character, spawn, more)?;
+        let loaded = self.scene.characters.get_mut(character)?;
+        loaded.expect_member(more);
+        let state = loaded.instance(
+            (character, actor),
+            &spawn.world_from_model,
+            (spawn.tint, spawn.user_data),
+            spawn.skinning_stage,
+        );
+        loaded.flipped += usize::from(state.flipped);
+        let id = self.scene.instances.add(state);
+        loaded.add_member(id.index);
+        let on_cpu = loaded.slot.is_none();
+        loaded.set_instance_of(actor, id.index);
+        let Scene {
+            chunks, characters, ..
+        } = &mut self.scene;
+        chunks.make_room(characters, character.0);
+        self.scene.pose_scratch.spawned(id.index);
+        self.scene.visibility.spawned(id.index, on_cpu);
+        self.scene.reserve_deformed();
+        let mut instance = self.instance_mut(id)?;
+        instance.put_first(&spawn.world_from_model);
+        if let Err(why) = self.apply(id, spawn) {
+            self.despawn(id)?;
+            return Err(why);
+        }
+        Ok(id)
+    }
+
+    /// Sets everything of a new instance that has a call of its own.
+    fn apply(&mut self, id: InstanceId, spawn: &Spawn<'_>) -> Result<()> {
+        if let Some(to) = &spawn.attachment {
+            let mut parent = self.instance_mut(to.parent)?;
+            parent.attach(id, to.socket, &to.socket_from_child)?;
+        }
+        let mut it = self.instance_mut(id)?;
+        if spawn.attachment.is_some_and(|to| to.outlives_parent) {
+            it.set_outlives_parent(true)?;
+        }
+        if spawn.root_motion != RootMotionMode::Ignore {
+            it.set_root_motion(spawn.root_motion);
+        }
+        for play in spawn.layers {
+            it.play(play.fade_s(0.0).inertial_s(0.0))?;
+        }
+        for (name, value) in spawn.parameters {
+            it.set_parameter(*name, *value)?;
+        }
+        it.set_visible(spawn.visible);
+        it.set_view_mask(spawn.view_mask);
+        for part in spawn.hidden_parts {
+            it.set_part_visible(*part, false)?;
+        }
+        for (name, weight) in spawn.expressions {
+            it.set_expression(*name, *weight)?;
+        }
+        if !spawn.morph_weights.is_empty() {
+            it.set_morph_weights(spawn.morph_weights)?;
+        }
+        if spawn.time_scale != 1.0 {
+            it.set_time_scale(spawn.time_scale)?;
+        }
+        if spawn.paused {
+            it.pause();
+        }
+        if !spawn.springs {
+            it.set_springs(false);
+        }
+        if !spawn.events {
+            it.set_events(false);
+        }
+        Ok(())
+    }
+
+    /// Moves many instances, as [`InstanceMut::set_transform`](crate::InstanceMut::set_transform).
+    ///
+    /// An instance that is listed twice gets the last transform.
+    ///
+    /// # Errors
+    /// - [`Error::Stale`] or [`Error::NotFound`] for an instance that is not alive.
+    /// - [`Error::At`] with an instance's [index](crate::Instance::table_index) and
+    ///   [`Error::Argument`], if its transform is not finite, or if it is attached.
+    ///
+    /// If this fails, no instance has moved.
+    pub fn set_transforms(&mut self, transforms: &[(InstanceId, Affine3A)]) -> Result<()> {
+        for (id, world_from_model) in transforms {
+            self.scene.instances.get(*id)?;
+            self.scene.check_move(*id, world_from_model)?;
+        }
+        for (id, world_from_model) in transforms {
+            self.access(*id)?.move_to(world_from_model, false);
+        }
+        Ok(())
+    }
+
+    /// Adds the actor of an instance to its character's animator. `more` instances fit.
+    fn add_actor(
+        &mut self,
+        character: CharacterId,
+        spawn: &Spawn<'_>,
+        more: usize,
+    ) -> Result<ActorId> {
+        let animator = self.animators.of_mut(character)?;
+        animator.expect_actor(more);
+        if !spawn.driven {
+            return animator.add(spawn.play);
+        }
+        let actor = animator.add_driven()?;
+        let plays = spawn.play.clip.is_some() || spawn.play.blend_space.is_some();
+        if plays && let Err(why) = animator.actor_mut(actor)?.play(spawn.play) {
+            animator.remove(actor)?;
+            return Err(why);
+        }
+        Ok(actor)
+    }
+
+    /// Despawns an instance.
+    ///
+    /// Instances attached to it are despawned, too, or detached if
+    /// [`set_outlives_parent`](crate::InstanceMut::set_outlives_parent) was set.
+    ///
+    /// # Errors
+    /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
+    pub fn despawn(&mut self, id: InstanceId) -> Result<()> {
+        for attached in self.release_family(id)? {
+            self.remove(attached)?;
+        }
+        self.remove(id)
+    }
+
+    fn remove(&mut self, id: InstanceId) -> Result<()> {
+        let (flipped, actor) = {
+            let instance = self.scene.instances.get(id)?;
+            (instance.flipped, instance.actor)
+        };
+        let (character, member) = self.scene.instances.remove(id)?;
+        let character = CharacterId(character);
+        let hides = self.scene.visibility.despawned(id.index);
+        if let Some(poses) = &mut self.scene.gpu_poses {
+            poses.leave((character.0, id.index), CpuReason::Chosen);
+        }
+        self.animators.of_mut(character)?.remove(actor)?;
+        let loaded = self.scene.characters.get_mut(character)?;
+        loaded.flipped -= usize::from(flipped);
+        loaded.hiding -= usize::from(hides);
+        if let Some(moved) = loaded.remove_member(member) {
+            self.scene.instances.set_member(moved, member);
+        }
+        Ok(())
+    }
+
+    /// Returns true if the instance is alive.
+    #[must_use]
+    pub fn is_alive(&self, id: InstanceId) -> bool {
+        self.scene.instances.get(id).is_ok()
+    }
+
+    /// The number of living instances.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.scene.instances.len()
+    }
+
+    /// Returns true if no instance is alive.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// All instances that are alive, in the order of the instance table.
+    pub fn instances(&self) -> impl Iterator<Item = InstanceId> + '_ {
+        self.scene.instances.ids()
+    }
+
+    /// The instances of a character, in no particular order.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] if the character does not exist.
+    pub fn instances_of(
+        &self,
+        character: CharacterId,
+    ) -> Result<impl ExactSizeIterator<Item = InstanceId> + '_> {
+        let members = self.scene.characters.get(character)?.members.iter();
+        // Every member is alive, so the generation in the table is that of the member.
+        Ok(members.map(|index| self.scene.instances.any_id(*index)))
+    }
+
+    /// The living instance at an index of the instance table.
+    ///
+    /// [`Instance::table_index`](crate::Instance::table_index) is the inverse.
+    #[must_use]
+    pub fn instance_at(&self, table_index: u32) -> Option<InstanceId> {
+        self.scene.instances.id(table_index)
+    }
+}

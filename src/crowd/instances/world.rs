@@ -1,0 +1,153 @@
+//! The current transforms of instances, even if the GPU places them.
+
+use crate::animator::Animator;
+use crate::crowd::Crowd;
+use crate::crowd::instances::state::InstanceState;
+use crate::crowd::scene::Scene;
+use crate::crowd::visibility::cull::WorldSphere;
+use crate::error::expect_transform;
+use glam::Affine3A;
+
+/// The animators of a crowd beside the one of an instance, and the time of the frame begun last.
+#[derive(Debug, Clone, Copy)]
+pub struct OtherAnimators<'a> {
+    /// The animators of the characters before the instance's own, or of all.
+    pub(crate) before: &'a [Option<Animator>],
+    /// The animators of the characters after it.
+    pub(crate) after: &'a [Option<Animator>],
+    pub(crate) time_s: f64,
+}
+
+impl<'a> OtherAnimators<'a> {
+    /// The animator of a character. `own` is that of the instance, with its character.
+    fn of(&self, character: u32, own: (u32, &'a Animator)) -> Option<&'a Animator> {
+        let at = character as usize;
+        if character == own.0 {
+            Some(own.1)
+        } else if let Some(before) = self.before.get(at) {
+            before.as_ref()
+        } else {
+            let after = at.checked_sub(self.before.len() + 1)?;
+            self.after.get(after)?.as_ref()
+        }
+    }
+
+    /// World space from the character space of an instance: where it was put, or where what it is
+    /// attached to has it now. `own` is the animator of its character, with that.
+    pub(crate) fn world(&self, scene: &Scene, index: u32, own: (u32, &'a Animator)) -> Affine3A {
+        let animator = |character| self.of(character, own);
+        let parent = |child: &u32| scene.attachments.of(*child).map(|to| to.parent.index);
+        // The instance and those above it: usually few, which take no memory, but maybe more than
+        // the stack would allow for.
+        let (mut few, mut count, mut more) = ([0; 8], 0, Vec::new());
+        for above in core::iter::successors(Some(index), parent) {
+            match few.get_mut(count) {
+                Some(place) => *place = above,
+                None => more.push(above),
+            }
+            count += 1;
+        }
+        let few = few.iter().take(count).rev();
+        let mut chain = more.iter().rev().chain(few).copied();
+        let root = chain.next().unwrap_or(index);
+        chain.fold(stored(scene, animator, root), |above, child| {
+            step(scene, animator, self.time_s, (child, above))
+        })
+    }
+}
+
+/// The transform that an instance was given last.
+fn stored<'a>(
+    scene: &Scene,
+    animator: impl Fn(u32) -> Option<&'a Animator>,
+    index: u32,
+) -> Affine3A {
+    let actor = scene.instances.state(index).and_then(|state| {
+        let animator = animator(state.character)?;
+        animator.actor(state.actor).ok()
+    });
+    actor.map_or(Affine3A::IDENTITY, |actor| actor.transform())
+}
+
+/// The transform of an attached instance, whose parent has the transform `above`. If it overflows,
+/// that is the last one.
+fn step<'a>(
+    scene: &Scene,
+    animator: impl Fn(u32) -> Option<&'a Animator>,
+    time_s: f64,
+    (child, above): (u32, Affine3A),
+) -> Affine3A {
+    let place = || {
+        let attachment = scene.attachments.of(child)?;
+        let state = scene.instances.state(attachment.parent.index)?;
+        let actor = animator(state.character)?.actor(state.actor).ok()?;
+        let socket = attachment.socket;
+        let model = actor.joint_model(socket.joint, time_s).ok()? * socket.offset;
+        let world = above * model * attachment.socket_from_child;
+        expect_transform("", &world).ok().map(|()| world)
+    };
+    place().unwrap_or_else(|| stored(scene, animator, child))
+}
+
+impl Crowd {
+    /// Brings the CPU's copy of what the GPU places, and what can be picked, up to date.
+    pub(crate) fn update_gpu_worlds(&mut self) {
+        let edits = self.animators.edit_count();
+        if !self.scene.attachments.gpu.are_new(edits, self.time_s) {
+            return;
+        }
+        let placed = self.scene.attachments.gpu.placed();
+        let can_be_picked = |index: &u32| {
+            let state = self.scene.instances.state(*index);
+            let loaded = state.and_then(|state| self.scene.characters.at(state.character));
+            loaded.is_some_and(|loaded| loaded.cpu_skin.is_some())
+        };
+        let placed: Vec<u32> = placed.filter(can_be_picked).collect();
+        for index in placed {
+            let world = self.world_on_gpu(index);
+            let placed = self.sphere_at(index, &world);
+            self.scene.visibility.set_gpu_sphere(index, &placed);
+            self.scene.instances.set_gpu_world(index, &world);
+        }
+    }
+
+    /// The bounding sphere of an instance in world space, even if the GPU places it.
+    pub(crate) fn sphere(&self, index: u32) -> WorldSphere {
+        if self.scene.attachments.on_gpu(index) {
+            return self.sphere_at(index, &self.world_on_gpu(index));
+        }
+        self.scene.visibility.sphere(index)
+    }
+
+    /// The bounding sphere of an instance with a transform.
+    fn sphere_at(&self, index: u32, world: &Affine3A) -> WorldSphere {
+        let state = self.scene.instances.state(index);
+        let animator = state.and_then(|state| self.animators.get(state.character as usize));
+        match (state, animator) {
+            (Some(state), Some(Some(animator))) => {
+                WorldSphere::new(&animator.sphere(state.actor.index), world)
+            }
+            _ => self.scene.visibility.sphere(index),
+        }
+    }
+
+    /// The transform of an instance, even if the GPU places it.
+    pub(crate) fn world_on_gpu(&self, index: u32) -> Affine3A {
+        let animator = |character: u32| self.animators.get(character as usize)?.as_ref();
+        let (scene, attachments) = (&self.scene, &self.scene.attachments);
+        match attachments.of(index).filter(|_| attachments.on_gpu(index)) {
+            // This deep at most: GpuAttachment::LEVELS.
+            Some(to) => {
+                let above = self.world_on_gpu(to.parent.index);
+                step(scene, animator, self.time_s, (index, above))
+            }
+            None => stored(scene, animator, index),
+        }
+    }
+}
+
+/// The bounding sphere of an instance in world space.
+pub(crate) fn world_sphere(animator: &Animator, state: &InstanceState) -> WorldSphere {
+    let sphere = animator.sphere(state.actor.index);
+    WorldSphere::new(&sphere, &state.record.world_from_model.to_affine())
+}

@@ -1,0 +1,193 @@
+//! Grows the capacities of a crowd, between frames.
+
+use crate::crowd::Crowd;
+use crate::crowd::characters::loaded::LoadedCharacter;
+use crate::crowd::desc::check_desc;
+use crate::crowd::memory::buffers::FrameBuffers;
+use crate::crowd::memory::history_buffer::HistoryBuffer;
+use crate::crowd::memory::pending_growth::PendingGrowth;
+use crate::crowd::memory::retire::Retired;
+use crate::crowd::memory::work::{GrownCounts, WorkCapacity};
+use crate::crowd::{Capacity, CharacterId, CrowdDesc, SkinningStage};
+#[cfg(doc)]
+use crate::error::Error;
+use crate::error::Result;
+use crate::gpu::{MemoryAllocator, expect_own, limit};
+
+/// The most characters that the GPU's cull stage has space for: workgroups of one dispatch, with as
+/// many chunks as the largest crowd.
+const MAX_CHARACTERS: u32 = 16_384;
+
+/// Instances of a character to grow a crowd for. See [`Crowd::reserve_for`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct MoreInstances {
+    /// Their character.
+    pub character: CharacterId,
+    /// Their number.
+    pub instances: u32,
+    /// The stage that deforms their vertices.
+    pub skinning_stage: SkinningStage,
+}
+
+impl Crowd {
+    /// Grows the crowd to at least `capacity`. Call it between frames.
+    ///
+    /// Values that are smaller than the present capacity change nothing. Frames in flight keep the
+    /// old buffers, which are freed once every frame index in flight has begun again. The histories
+    /// of views are kept: the next prepared frame copies them.
+    ///
+    /// # Errors
+    /// - [`Error::Argument`] if the allocator belongs to another device.
+    /// - [`Error::Capacity`] if the device cannot bind that much.
+    /// - [`Error::Memory`] and [`Error::Vulkan`] from the device.
+    ///
+    /// If this fails, the crowd is unchanged.
+    pub fn reserve(
+        &mut self,
+        allocator: &mut dyn MemoryAllocator,
+        capacity: &Capacity,
+    ) -> Result<()> {
+        expect_own(&self.device, allocator)?;
+        let now = self.desc.capacity;
+        let wanted = Capacity {
+            instances: capacity.instances.max(now.instances),
+            palette_entries: capacity.palette_entries.max(now.palette_entries),
+            views: capacity.views.max(now.views),
+            morph_weights: capacity.morph_weights.max(now.morph_weights),
+            blended: capacity.blended.max(now.blended),
+            skinned_words: capacity.skinned_words.max(now.skinned_words),
+            cpu_skinned_words: capacity.cpu_skinned_words.max(now.cpu_skinned_words),
+            attachments: capacity.attachments.max(now.attachments),
+            histories: capacity.histories.max(now.histories),
+        };
+        if wanted == now {
+            return Ok(());
+        }
+        let desc = CrowdDesc {
+            capacity: wanted,
+            ..self.desc.clone()
+        };
+        check_desc(&desc, &self.device)?;
+        self.rebuild(allocator, desc, self.memory.work)
+    }
+
+    /// Replaces all buffers by larger ones.
+    fn rebuild(
+        &mut self,
+        allocator: &mut dyn MemoryAllocator,
+        desc: CrowdDesc,
+        work: WorkCapacity,
+    ) -> Result<()> {
+        let wanted = desc.capacity;
+        self.pipelines
+            .prepare_attach(&self.device, wanted.attachments)?;
+        let writers = self.pipelines.writers(work);
+        let mut buffers = FrameBuffers::new(&self.device, allocator, writers, &desc)?;
+        let (device, layout) = (&self.device, &self.pipelines.set_layout);
+        let sets = self.scene.characters.all_sets(device, layout, &buffers);
+        let sets = sets.inspect_err(|_| {
+            // SAFETY: no command buffer has used these buffers, because they were created above.
+            unsafe { buffers.destroy(device, allocator) };
+        })?;
+        let mut replaced = core::mem::replace(&mut self.memory.buffers, buffers);
+        let histories = core::mem::replace(&mut replaced.history, HistoryBuffer::null());
+        if let Some(unneeded) = self.frame.histories.grow(histories, &wanted) {
+            replaced.history = unneeded;
+        }
+        let retire_queue = &mut self.memory.retire_queue;
+        // If growth has not been recorded since the last one, the buffers before that have
+        // everything.
+        let counts = GrownCounts {
+            records: self.scene.instances.uploaded(),
+            counters: self.scene.instances.most_uploaded(),
+            chunks: self.scene.chunks.copied(),
+        };
+        let holds = counts.records > 0 || replaced.work.is_some();
+        let uploaded = holds && self.scene.visibility.prepared_in() > 0;
+        if uploaded && self.memory.grown.is_none() {
+            self.memory.grown = Some(PendingGrowth::take(&mut replaced, counts).into());
+        }
+        retire_queue.retire(Retired::Buffers(replaced.into()));
+        for (character, (pool, sets)) in self.scene.characters.iter_mut().zip(sets) {
+            let replaced = core::mem::replace(&mut character.pool, pool);
+            retire_queue.retire(Retired::Pool(replaced));
+            character.sets = sets;
+        }
+        self.desc = desc;
+        self.memory.work = work;
+        if let Some(work) = &self.memory.buffers.work {
+            self.scene.chunks.grow(&work.layout);
+        }
+        self.scene.reserve_attachments(wanted.attachments);
+        // The buffer of what the GPU counts is new.
+        self.frame.read_back_views.fill(0);
+        let views = wanted.views as usize;
+        let more = views.saturating_sub(self.frame.read_back.len());
+        self.frame.read_back.reserve(more);
+        self.frame
+            .views
+            .reserve((wanted.views as usize).saturating_sub(self.frame.views.len()));
+        self.scene.instances.grow(&wanted);
+        self.scene.pose_scratch.reserve(wanted.instances as usize);
+        if let Some(poses) = &mut self.scene.gpu_poses {
+            poses.grow(&wanted);
+        }
+        self.frame.sorted.reserve(wanted.blended as usize);
+        self.scene.reserve_visibility(&wanted);
+        Ok(())
+    }
+
+    /// Grows the work buffer of the GPU's cull stage for one more character, if there is one.
+    ///
+    /// # Errors
+    /// As [`Self::reserve`]. If this fails, the crowd is unchanged.
+    pub(crate) fn reserve_work(
+        &mut self,
+        allocator: &mut dyn MemoryAllocator,
+        character: &LoadedCharacter,
+    ) -> Result<()> {
+        let now = self.memory.work;
+        let [characters, draws] = self.scene.chunks.need(character);
+        if characters <= now.characters && draws <= now.draws {
+            return Ok(());
+        }
+        limit(
+            "characters (the work buffer of the cull stage)",
+            characters.into(),
+            MAX_CHARACTERS.into(),
+        )?;
+        let grow = |now: u32, need: u32| now.max(need.checked_next_power_of_two().unwrap_or(need));
+        let work = WorkCapacity {
+            characters: grow(now.characters, characters).min(MAX_CHARACTERS),
+            draws: grow(now.draws, draws),
+        };
+        self.rebuild(allocator, self.desc.clone(), work)
+    }
+
+    /// Grows the capacity for more instances of each of these characters.
+    ///
+    /// They come in addition to the instances that are alive. See [`Self::reserve`].
+    ///
+    /// # Errors
+    /// - [`Error::NotFound`] if a character does not exist.
+    /// - As [`Self::reserve`].
+    ///
+    /// If this fails, the crowd is unchanged.
+    pub fn reserve_for(
+        &mut self,
+        allocator: &mut dyn MemoryAllocator,
+        more: &[MoreInstances],
+    ) -> Result<()> {
+        let mut need = self.scene.instances.need();
+        for (_, character) in self.scene.characters.iter() {
+            need.blended += u64::from(character.is_blended()) * character.members.len() as u64;
+        }
+        for more in more {
+            let character = self.scene.characters.get(more.character)?;
+            let one = character.need(more.skinning_stage);
+            need.add(&one, more.instances);
+        }
+        let capacity = need.capacity(self.desc.capacity.views);
+        self.reserve(allocator, &capacity)
+    }
+}

@@ -1,0 +1,242 @@
+//! Shared poses of a character: palettes of its clips at evenly spaced positions, for instances
+//! that are far away.
+//!
+//! A clip gets its palettes when the first instance could use them, in a buffer of the character.
+//! The buffer starts with a directory for the stage compact: a row for each clip.
+
+use crate::character::Character;
+use crate::error::Result;
+use crate::gpu::animation::span;
+use crate::gpu::palettes::ROW_BYTES;
+use crate::gpu::{AnimationTables, Buffer, Device, GpuPlay, GpuTime, MemoryAllocator, Upload};
+use crate::id::Id;
+use crate::pass::animate::{AnimateDispatch, AnimateJobs, AnimatePipeline};
+use crate::skin::PoseSteps;
+use crate::threads::Threads;
+use ash::vk;
+
+/// A clip of the character.
+#[derive(Debug, Clone, Copy)]
+struct SharedClip {
+    /// `None` if no poses stand in for it.
+    steps: Option<PoseSteps>,
+    /// Its length, as the tables of the animate stage have it.
+    span: [u32; 2],
+    /// The row of its first palette, or 0.
+    first_row: u32,
+}
+
+/// The shared poses of a character.
+#[derive(Debug)]
+pub(crate) struct SharedPoses {
+    buffer: Buffer,
+    clips: Vec<SharedClip>,
+    palette_rows: u32,
+    /// The first row that no clip has, and the number of rows.
+    next_row: u32,
+    end_row: u32,
+    /// Clips whose palettes the next frame computes, and those of the last frame.
+    wanted: Vec<u16>,
+    recorded: Vec<u16>,
+}
+
+impl SharedPoses {
+    /// Creates the buffer for a character's clips, of at most `most_bytes`, and stages its upload.
+    /// Returns `None` if no clip fits.
+    ///
+    /// # Errors
+    /// [`Error::Memory`](crate::Error::Memory) and [`Error::Vulkan`](crate::Error::Vulkan) from the
+    /// device.
+    pub(crate) fn new(
+        (device, allocator): (&Device, &mut (dyn MemoryAllocator + '_)),
+        upload: &mut Upload,
+        (character, tables): (&Character, &AnimationTables),
+        (most_bytes, threads): (u32, &Threads),
+    ) -> Result<Option<Self>> {
+        let most_rows = u64::from(most_bytes) / ROW_BYTES;
+        let count = character.clips().len();
+        if most_rows <= count as u64 {
+            return Ok(None);
+        }
+        let mut clips = vec![SharedClip::NONE; count];
+        threads.install(|| measure(threads, character, 0, &mut clips))?;
+        let palette_rows = (tables.palette_bytes() / ROW_BYTES) as u32;
+        let rows = |clip: &SharedClip| clip.rows(palette_rows);
+        let all = clips.iter().map(rows).sum::<u64>() + count as u64;
+        let end_row = all.min(most_rows) as u32;
+        if clips.iter().all(|clip| rows(clip) == 0) {
+            return Ok(None);
+        }
+        let usage = vk::BufferUsageFlags::STORAGE_BUFFER
+            | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS
+            | vk::BufferUsageFlags::TRANSFER_DST;
+        let (name, bytes) = ("throng shared poses", u64::from(end_row) * ROW_BYTES);
+        let mut buffer = Buffer::device_local(device, allocator, name, bytes, usage)?;
+        let directory = vec![0; count * ROW_BYTES as usize];
+        if let Err(error) = upload.buffer(device, allocator, &buffer, &directory) {
+            // SAFETY: no command buffer has used the buffer, because it was created above.
+            unsafe { buffer.destroy(device, allocator) };
+            return Err(error);
+        }
+        Ok(Some(Self {
+            buffer,
+            next_row: count as u32,
+            end_row,
+            palette_rows,
+            wanted: Vec::with_capacity(count),
+            recorded: Vec::with_capacity(count),
+            clips,
+        }))
+    }
+
+    /// The address of the directory.
+    pub(crate) fn address(&self) -> vk::DeviceAddress {
+        self.buffer.address
+    }
+
+    /// The error in metres with which shared poses stand in for what an instance plays, if they
+    /// do from now on.
+    pub(crate) fn error_of(&mut self, plays: &[GpuPlay], now: GpuTime) -> Option<f32> {
+        let [play] = plays else { return None };
+        if !play.is_alone(now) {
+            return None;
+        }
+        let rows = self.palette_rows;
+        let clip = self.clips.get_mut(usize::from(play.clip))?;
+        let steps = clip.steps?;
+        if clip.first_row == 0 {
+            let (start, rows) = (self.next_row, clip.rows(rows));
+            if u64::from(start) + rows > u64::from(self.end_row) {
+                return None;
+            }
+            clip.first_row = start;
+            self.next_row += rows as u32;
+            self.wanted.push(play.clip);
+        }
+        Some(steps.error_m)
+    }
+
+    /// True if [`Self::error_of`] will have an error when a fade has ended, which changes nothing
+    /// else.
+    pub(crate) fn waits(&self, plays: &[GpuPlay], now: GpuTime) -> bool {
+        let [play] = plays else { return false };
+        let clip = self.clips.get(usize::from(play.clip));
+        let shares = clip.is_some_and(|clip| clip.steps.is_some());
+        shares && play.will_be_alone() && !play.is_alone(now)
+    }
+
+    /// True if a frame has palettes to compute.
+    pub(crate) fn wants(&self) -> bool {
+        !self.wanted.is_empty()
+    }
+
+    /// Records the entries of wanted clips in the directory.
+    ///
+    /// # Safety
+    /// `cmd` is recording, outside a render pass, between barriers; the upload was recorded.
+    pub(crate) unsafe fn record_directory(&self, device: &Device, cmd: vk::CommandBuffer) {
+        for (number, clip) in self.wanted_clips() {
+            let count = clip.steps.map_or(0, |steps| steps.count);
+            let row = [clip.first_row, count, clip.span[0], clip.span[1]];
+            let (to, at) = (self.buffer.handle, u64::from(number) * ROW_BYTES);
+            let bytes = bytemuck::bytes_of(&row);
+            // SAFETY: `cmd` is recording outside a render pass, by this function's contract. The
+            // directory has a row for each clip.
+            unsafe { device.raw.cmd_update_buffer(cmd, to, at, bytes) };
+        }
+    }
+
+    /// Records the palettes of wanted clips.
+    ///
+    /// # Safety
+    /// As [`Self::record_directory`]; `tables` are the character's, and `pipeline` was prepared for
+    /// them.
+    pub(crate) unsafe fn record(
+        &self,
+        (device, cmd): (&Device, vk::CommandBuffer),
+        pipeline: &AnimatePipeline,
+        tables: &AnimationTables,
+    ) {
+        for (number, clip) in self.wanted_clips() {
+            let dispatch = AnimateDispatch {
+                tables,
+                plays: 0,
+                jobs: 0,
+                palettes: self.buffer.address + u64::from(clip.first_row) * ROW_BYTES,
+                morphs: 0,
+                count: AnimateJobs::Steps {
+                    clip: number.into(),
+                    steps: clip.steps.map_or(0, |steps| steps.count),
+                },
+                now: GpuTime::new(0.0, 0.0),
+            };
+            // SAFETY: `cmd` is recording outside a render pass, by this function's contract. The
+            // rows of the clip hold a palette for each step and one more.
+            unsafe { pipeline.record(device, cmd, &dispatch) };
+        }
+    }
+
+    fn wanted_clips(&self) -> impl Iterator<Item = (u16, &SharedClip)> {
+        let clip = |number: &u16| Some((*number, self.clips.get(usize::from(*number))?));
+        self.wanted.iter().filter_map(clip)
+    }
+
+    /// Notes that a frame has recorded what was wanted.
+    pub(crate) fn mark_uploaded(&mut self) {
+        self.recorded.clear();
+        core::mem::swap(&mut self.wanted, &mut self.recorded);
+    }
+
+    /// Notes that the frame recorded last is never submitted.
+    pub(crate) fn mark_lost(&mut self) {
+        self.wanted.append(&mut self.recorded);
+    }
+
+    /// Destroys the buffer.
+    ///
+    /// # Safety
+    /// Not in use by the GPU.
+    pub(crate) unsafe fn destroy(&mut self, device: &Device, allocator: &mut dyn MemoryAllocator) {
+        // SAFETY: the GPU does not use the buffer, by this function's contract.
+        unsafe { self.buffer.destroy(device, allocator) };
+    }
+}
+
+impl SharedClip {
+    const NONE: Self = Self {
+        steps: None,
+        span: [0; 2],
+        first_row: 0,
+    };
+
+    /// Rows of its palettes.
+    fn rows(&self, palette_rows: u32) -> u64 {
+        let steps = self.steps.map(|steps| u64::from(steps.count) + 1);
+        steps.unwrap_or(0) * u64::from(palette_rows)
+    }
+}
+
+/// Measures the clips of a character from number `first` on.
+fn measure(
+    threads: &Threads,
+    character: &Character,
+    first: usize,
+    clips: &mut [SharedClip],
+) -> Result<()> {
+    if let [clip] = clips {
+        clip.steps = character.pose_steps(Id::new(first as u16))?;
+        let of_clip = character.clips().get(first);
+        clip.span = of_clip.map_or([0; 2], |clip| span(&clip.timing));
+        return Ok(());
+    }
+    let half = clips.len() / 2;
+    let (one, other) = clips.split_at_mut(half);
+    if one.is_empty() {
+        return Ok(());
+    }
+    let (one, other) = threads.join(
+        || measure(threads, character, first, one),
+        || measure(threads, character, first + half, other),
+    );
+    one.and(other)
+}
