@@ -268,15 +268,20 @@ fn a_crowd_without_room_or_characters_refuses() {
                 let saved: CrowdSnapshot = serde_json::from_value(value).unwrap();
                 crowd.restore(&saved).unwrap_err().to_string()
             };
-            assert!(refuse("/instances/0/look/hidden/3", 1.into()).contains("hidden parts"));
+            assert!(refuse("/instances/0/appearance/hidden/3", 1.into()).contains("hidden parts"));
             assert!(refuse("/instances/0/character", 1.into()).contains("do not belong"));
             assert!(refuse("/characters/0/list/0/0", 1.into()).contains("do not belong"));
             assert!(refuse("/free/0", 0.into()).contains("free indices"));
-            assert!(refuse("/ties/0/child", 0.into()).contains("parents first"));
-            assert!(refuse("/ties/0/attachment/parent/generation", 9.into()).contains("parents"));
-            assert!(refuse("/ties/0/attachment/socket/joint", 99.into()).contains("joint 99"));
+            assert!(refuse("/attachments/0/child", 0.into()).contains("parents first"));
             assert!(
-                refuse("/instances/0/look/skinning_stage", "Cpu".into()).contains("cpu_skinning")
+                refuse("/attachments/0/attachment/parent/generation", 9.into()).contains("parents")
+            );
+            assert!(
+                refuse("/attachments/0/attachment/socket/joint", 99.into()).contains("joint 99")
+            );
+            assert!(
+                refuse("/instances/0/appearance/skinning_stage", "Cpu".into())
+                    .contains("cpu_skinning")
             );
             crowd.restore(&saved).unwrap();
             assert_eq!(pictures(setup, crowd, frames_in_flight, on, 0.5), want);
