@@ -1,13 +1,11 @@
 //! The actors of an animator: ids and rows of state.
 
-use super::actor_id::ActorId;
 use super::library::Library;
 use super::state::{
     Clock, Driver, Goals, Layers, OwnPose, Playback, Pools, Root, RootMotionMode, Springs, Weights,
 };
 use crate::animate::BatchPoser;
 use crate::clip::Clip;
-use crate::clone::clone_fields;
 use crate::error::{Error, Result, expect_index};
 use crate::grow::reserve_all;
 use crate::mesh::Sphere;
@@ -20,7 +18,7 @@ use glam::{Affine3, Affine3A};
 ///
 /// The fields for visits come first, so that they lie in few cache lines: see
 /// [`Animator::update`](super::Animator::update).
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[repr(C)]
 pub(crate) struct ActorState {
@@ -72,15 +70,6 @@ pub(crate) struct ActorState {
     /// True if it is in the list of actors that changed.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(super) listed: bool,
-}
-
-clone_fields! {
-    ActorState {
-        generation, alive, clock, layers, passed_s, changed, still_from_s, walks_until_s, version,
-        root, driver, own_pose, own_clip, may_be_special, inertialisation, goals, weights, springs,
-        is_silent, world, sphere, listed,
-    }
-    Actors { list, free }
 }
 
 impl Default for ActorState {
@@ -255,7 +244,7 @@ impl ActorState {
 }
 
 /// The actors of an animator.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Actors {
     pub(super) list: Vec<ActorState>,
     pub(super) free: Vec<u32>,
@@ -333,4 +322,14 @@ impl IndexMut<u32> for Actors {
     fn index_mut(&mut self, index: u32) -> &mut ActorState {
         &mut self.list[index as usize]
     }
+}
+
+/// Identifies an actor of an animator.
+///
+/// The id of a removed actor is detected as stale, even if a new actor reuses its index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct ActorId {
+    pub(crate) index: u32,
+    pub(crate) generation: u32,
 }

@@ -47,23 +47,17 @@
 //! sum to less than 1, the pose below fills the rest.
 
 mod actor;
-mod actor_id;
 mod actors;
 mod bounds;
-mod changed;
 mod deliver;
 mod evaluate;
 mod event;
-mod fingerprint;
-mod joint_ref;
 mod library;
-mod mapping;
 mod name_or_id;
 mod play;
 #[cfg(feature = "vulkan")]
 mod played;
 mod record;
-mod record_span;
 mod replace;
 mod snapshot;
 mod socket;
@@ -75,19 +69,16 @@ mod wake;
 mod work;
 
 pub use actor::{Actor, ActorMut, ActorRef};
-pub use actor_id::ActorId;
+pub use actors::ActorId;
 pub use event::{AnimationEvent, AnimationEventKind, EventName};
-pub use joint_ref::JointRef;
-#[cfg(feature = "vulkan")]
-pub(crate) use mapping::{joints_by_name, moved};
-pub use name_or_id::NameOrId;
+pub use name_or_id::{JointRef, NameOrId};
 pub use play::{Play, Playing};
 #[cfg(feature = "vulkan")]
 pub(crate) use played::Played;
 pub use record::PlayRecord;
 pub use replace::Misfit;
 #[cfg(feature = "vulkan")]
-pub(crate) use replace::Misfits;
+pub(crate) use replace::{Misfits, joints_by_name, moved};
 pub use snapshot::{ActorSnapshot, AnimatorSnapshot};
 pub use solvers::{IkReport, IkSolver, IkTarget};
 #[cfg(feature = "vulkan")]
@@ -97,7 +88,6 @@ pub use state::{RootMotionMode, ShowPose};
 use crate::animate::BatchPoser;
 use crate::character::Character;
 use crate::clip::Clip;
-use crate::clone::clone_fields;
 use crate::error::Result;
 #[cfg(feature = "vulkan")]
 use crate::grow::grown;
@@ -138,7 +128,9 @@ pub(crate) const MOST_RESERVED: usize = 1 << 20;
 /// assert_ne!(palettes[0], palettes[character.palette().len()]);
 /// # Ok::<(), throng::Error>(())
 /// ```
-#[derive(Debug)]
+///
+/// A clone shares the character's data, and does everything that the original does from then on.
+#[derive(Debug, Clone)]
 #[doc(alias = "mixer")]
 #[doc(alias = "AnimationMixer")]
 #[doc(alias = "AnimationPlayer")]
@@ -158,15 +150,6 @@ pub struct Animator {
     /// The number of actors whose transform follows their root motion.
     rooted: usize,
     now_s: f64,
-}
-
-// A clone shares the character's data, and does everything that the original does from then on.
-clone_fields! {
-    Animator {
-        library, poser, threads, fits, solvers, actors, pools, schedule, queue, work, bounds,
-        rooted,
-        now_s,
-    }
 }
 
 impl Animator {
@@ -423,12 +406,8 @@ pub(in crate::animator) struct Change<'a> {
 
 impl Change<'_> {
     fn mix(&mut self) -> Mix<'_> {
-        Mix {
-            library: self.library,
-            pools: self.pools,
-            layers: &mut self.actor.layers,
-            local_s: self.local_s,
-        }
+        let layers = &mut self.actor.layers;
+        Mix::new(self.library, self.pools, layers, self.local_s)
     }
 
     /// The inertialiser that starts a transition of the actor, and its records.

@@ -4,7 +4,7 @@
 use super::ActorId;
 use super::actors::ActorState;
 use super::event::{AnimationEventKind, EventQueue};
-use super::fingerprint::Fingerprint;
+use super::library::Fingerprint;
 use super::state::{BlendPlay, MOST, OwnPose};
 use super::step::check_time;
 use super::{Actor, ActorMut, Animator, PlayRecord};
@@ -141,7 +141,8 @@ impl Rows {
         let before = [self.records.len(), self.blends.len()];
         self.records
             .extend_from_slice(state.layers.records(&of.pools));
-        self.blends.extend(state.layers.blends(&of.pools));
+        self.blends
+            .extend_from_slice(state.layers.blends(&of.pools));
         let after = [self.records.len(), self.blends.len()];
         row.counts = [0, 1].map(|kind| (after[kind] - before[kind]) as u16);
         row.state.take_over_all(state);
@@ -374,7 +375,7 @@ impl Animator {
         let library = &*library;
         state.clock.check()?;
         expect_finite("time of the actor", state.passed_s)?;
-        expect_cap("play records", records.len(), MOST as usize)?;
+        expect_cap("play records", records.len(), MOST)?;
         for (number, record) in records.iter().enumerate() {
             library
                 .check_record(record)

@@ -1,6 +1,6 @@
 //! Inverse kinematics: the solvers of a character, and the kinds of targets and reports.
 
-use super::mapping::moved;
+use super::replace::moved;
 use crate::error::{ArgumentFault, Error, Result, expect_cap};
 use crate::id::Id;
 use crate::ik::{
@@ -77,6 +77,39 @@ macro_rules! wrap {
             pub(super) fn kind(&self) -> &'static str {
                 match self {
                     $(Self::$kind(_) => stringify!($kind),)*
+                }
+            }
+
+            fn validate(&self, rig: &IkRig) -> Result<()> {
+                match self {
+                    $(Self::$kind(job) => job.validate(rig),)*
+                }
+            }
+
+            /// Checks that a target is of this kind of solver, and is valid.
+            pub(crate) fn check(&self, target: &IkTarget) -> Result<()> {
+                match (self, target) {
+                    $((Self::$kind(job), IkTarget::$kind(target)) => job.check(target),)*
+                    _ => Err(self.mismatch(target)),
+                }
+            }
+
+            /// Applies the solver to a pose, with `weight` times the target's weight.
+            ///
+            /// The arguments have been checked.
+            fn run(
+                &self,
+                rig: &IkRig,
+                target: &IkTarget,
+                weight: f32,
+                pose: IkPose<'_>,
+            ) -> Option<IkReport> {
+                match (self, *target) {
+                    $((Self::$kind(job), IkTarget::$kind(mut target)) => {
+                        target.weight *= weight;
+                        Some(IkReport::$kind(job.run(rig, &target, pose)))
+                    })*
+                    _ => None,
                 }
             }
         }
@@ -169,26 +202,6 @@ impl IkSolver {
         Error::argument("target", ArgumentFault::Kind { got, need })
     }
 
-    fn validate(&self, rig: &IkRig) -> Result<()> {
-        match self {
-            Self::TwoBone(job) => job.validate(rig),
-            Self::Aim(job) => job.validate(rig),
-            Self::Chain(job) => job.validate(rig),
-            Self::Feet(job) => job.validate(rig),
-        }
-    }
-
-    /// Checks that a target is of this kind of solver, and is valid.
-    pub(crate) fn check(&self, target: &IkTarget) -> Result<()> {
-        match (self, target) {
-            (Self::TwoBone(job), IkTarget::TwoBone(target)) => job.check(target),
-            (Self::Aim(job), IkTarget::Aim(target)) => job.check(target),
-            (Self::Chain(job), IkTarget::Chain(target)) => job.check(target),
-            (Self::Feet(job), IkTarget::Feet(target)) => job.check(target),
-            _ => Err(self.mismatch(target)),
-        }
-    }
-
     /// Applies the solver to a pose that no animator evaluated.
     ///
     /// ```
@@ -225,37 +238,6 @@ impl IkSolver {
         self.check(target)?;
         let report = self.run(rig, target, 1.0, pose);
         report.ok_or_else(|| self.mismatch(target))
-    }
-
-    /// Applies the solver to a pose, with `weight` times the target's weight.
-    ///
-    /// The arguments have been checked.
-    fn run(
-        &self,
-        rig: &IkRig,
-        target: &IkTarget,
-        weight: f32,
-        pose: IkPose<'_>,
-    ) -> Option<IkReport> {
-        Some(match (self, *target) {
-            (Self::TwoBone(job), IkTarget::TwoBone(mut target)) => {
-                target.weight *= weight;
-                IkReport::TwoBone(job.run(rig, &target, pose))
-            }
-            (Self::Aim(job), IkTarget::Aim(mut target)) => {
-                target.weight *= weight;
-                IkReport::Aim(job.run(rig, &target, pose))
-            }
-            (Self::Chain(job), IkTarget::Chain(mut target)) => {
-                target.weight *= weight;
-                IkReport::Chain(job.run(rig, &target, pose))
-            }
-            (Self::Feet(job), IkTarget::Feet(mut target)) => {
-                target.weight *= weight;
-                IkReport::Feet(job.run(rig, &target, pose))
-            }
-            _ => return None,
-        })
     }
 }
 

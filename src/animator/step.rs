@@ -2,10 +2,9 @@
 
 use super::Animator;
 use super::actors::ActorState;
-use super::deliver::{Sink, finish_s, next_s};
+use super::deliver::{RecordSpan, Sink, finish_s, next_s};
 use super::library::Library;
 use super::record::PlayRecord;
-use super::record_span::RecordSpan;
 use super::state::{Inertialiser, Mix, Pools, Step};
 use crate::error::{Result, expect_in};
 use crate::motion::LoopMode;
@@ -174,12 +173,7 @@ impl Animator {
             delivers: !actor.is_silent,
             step: step.as_mut(),
         };
-        let mut mix = Mix {
-            library,
-            pools,
-            layers: &mut actor.layers,
-            local_s,
-        };
+        let mut mix = Mix::new(library, pools, &mut actor.layers, local_s);
         for at in 0..mix.records().len() {
             let record = &mut mix.records_mut()[at];
             let (number, before) = (record.blend(), record.flags);
@@ -250,7 +244,8 @@ impl Animator {
             // Its end changes the bounding sphere.
             wakes_s = wakes_s.min(end_s);
         }
-        if actor.layers.blends_move(pools, local_s) {
+        let mut blends = actor.layers.blends(pools).iter();
+        if blends.any(|play| play.moves(local_s)) {
             actor.still_from_s = f64::INFINITY;
             wakes_s = local_s;
         }
@@ -298,7 +293,7 @@ fn walks_alone_until_s(library: &Library, pools: &Pools, actor: &ActorState, loc
         return f64::NEG_INFINITY;
     };
     let special = actor.needs_more() || actor.driver.is_some();
-    let alone = actor.root.is_some() && !special && actor.layers.blends(pools).next().is_none();
+    let alone = actor.root.is_some() && !special && actor.layers.blends(pools).is_empty();
     let steady = record.loop_mode() == LoopMode::Loop
         && record.has(PlayRecord::FLAG_STARTED)
         && !record.has(PlayRecord::FLAG_STATE_MACHINE)

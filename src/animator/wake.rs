@@ -1,6 +1,5 @@
 //! The wake times of actors, in lists by time.
 
-use crate::clone::clone_fields;
 use crate::grow::reserve_all;
 
 /// Ends a list of blocks, and marks an actor that is in none.
@@ -36,7 +35,7 @@ const _: () = assert!(size_of::<Block>() == 64);
 /// constant time. An update looks only at the lists of the time that passed since the last one. The
 /// lists are of blocks, so that reading one does not wait for memory once for each actor. Nothing
 /// is allocated for actors that memory was reserved for.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct WakeWheel {
     blocks: Vec<Block>,
     /// The first block that is free.
@@ -62,10 +61,6 @@ impl Default for WakeWheel {
             step: i64::MIN,
         }
     }
-}
-
-clone_fields! {
-    WakeWheel { blocks, free, firsts, places, times_s, step }
 }
 
 /// The step that a time lies in.
@@ -232,7 +227,7 @@ impl WakeWheel {
 }
 
 /// The times at which actors must be visited.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Schedule {
     pub(super) wake: WakeWheel,
     /// Actors that the current update visits.
@@ -241,10 +236,6 @@ pub(super) struct Schedule {
     pub(super) visits: u64,
     /// The largest number of records per actor that evaluation buffers were allocated for.
     pub(super) warmed: usize,
-}
-
-clone_fields! {
-    Schedule { wake, due, visits, warmed }
 }
 
 impl Schedule {

@@ -47,17 +47,15 @@ unsafe impl Sync for Addresses {}
 /// Without content, but with as much memory as the original can need.
 impl Clone for Work {
     fn clone(&self) -> Self {
-        let mut work = Self::default();
-        work.clone_from(self);
+        let mut work = Self {
+            specials: self.specials,
+            ..Self::default()
+        };
+        work.swings.reserve(self.swings.capacity());
+        let buffers = &self.buffers;
+        let joints = buffers.local.capacity() / self.specials.next_power_of_two();
+        work.make_room(buffers.list.capacity(), joints);
         work
-    }
-
-    fn clone_from(&mut self, from: &Self) {
-        self.specials = from.specials;
-        self.swings.reserve(from.swings.capacity());
-        let buffers = &from.buffers;
-        let joints = buffers.local.capacity() / from.specials.next_power_of_two();
-        self.make_room(buffers.list.capacity(), joints);
     }
 }
 

@@ -1,12 +1,11 @@
 //! The state machine of an actor, whose states become play records.
 
 use super::inertialiser::{Inertialiser, Motion};
-use super::layers::Mix;
-use super::record_pool::MOST;
-use crate::animator::deliver::Sink;
+use super::layers::MOST;
+use super::mix::Mix;
+use crate::animator::deliver::{RecordSpan, Sink};
 use crate::animator::library::Library;
 use crate::animator::record::PlayRecord;
-use crate::animator::record_span::RecordSpan;
 use crate::clone::clone_fields;
 use crate::error::{Error, Result};
 use crate::id::Id;
@@ -134,7 +133,7 @@ impl Driver {
         local_s: f64,
         (sink, inertialiser, records): (&mut Sink<'_>, Inertialiser<'_>, &[PlayRecord]),
     ) {
-        let passed_s = self.state.now_s();
+        let passed_s = self.state.now_s;
         self.damp(machine, passed_s);
         let mut watcher = Watcher {
             library,
@@ -148,7 +147,7 @@ impl Driver {
     /// Replaces the state machine's records of the actor by those for its present state.
     pub(crate) fn write(&self, machine: &StateMachine, mix: &mut Mix<'_>) {
         // If the clock went back, the machine stays at its own time.
-        mix.local_s = self.state.now_s();
+        mix.local_s = self.state.now_s;
         mix.retain_records(|record| !record.has(PlayRecord::FLAG_STATE_MACHINE));
         machine.driven(&self.state, |clip| {
             mix.push(driven_record(mix.library, clip));
@@ -160,7 +159,7 @@ impl Driver {
         if self.damped.is_empty() {
             machine.wakes_s(&self.state)
         } else {
-            self.state.now_s()
+            self.state.now_s
         }
     }
 }
@@ -188,7 +187,7 @@ impl Watcher<'_, '_> {
         machine.driven(state, |clip| {
             let record = driven_record(self.library, clip);
             let at = records.partition_point(|other| other.layer <= record.layer);
-            if records.len() < 2 * MOST as usize {
+            if records.len() < 2 * MOST {
                 records.insert(at, record);
             }
         });

@@ -1,7 +1,7 @@
 //! Starts inertialised transitions of actors: samples the motions before and after.
 
+use super::layers::MOST;
 use super::playback::Playback;
-use super::record_pool::MOST;
 use crate::animate::{BatchPoser, Product, Starts};
 use crate::animator::library::Library;
 use crate::animator::record::PlayRecord;
@@ -92,7 +92,7 @@ impl Inertialiser<'_> {
         for own in &mut self.samples.weights {
             own.resize(weights, 0.0);
         }
-        self.samples.records.reserve(2 * MOST as usize);
+        self.samples.records.reserve(2 * MOST);
     }
 
     /// Starts the transition between the sampled motions.

@@ -1,8 +1,8 @@
 //! The root motion of an actor: the movement over the ground that comes from its clips.
 
+use crate::animator::deliver::RecordSpan;
 use crate::animator::library::Library;
 use crate::animator::record::PlayRecord;
-use crate::animator::record_span::RecordSpan;
 #[cfg(feature = "vulkan")]
 use crate::error::expect_transform;
 use crate::error::{Result, expect_finite};

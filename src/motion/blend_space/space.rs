@@ -109,22 +109,24 @@ impl BlendSpace {
     pub fn weights(&self, at: Vec2, out: &mut [f32]) -> Result<()> {
         expect_len("weights", out.len(), self.clips.len())?;
         out.fill(0.0);
-        for (index, weight) in self.parts(at) {
+        for (index, weight) in self.shape.parts(at) {
             out[index] += weight;
         }
         Ok(())
     }
+}
 
+impl BlendShape {
     /// The points whose clips are blended at a position, with their weights, which sum to 1.
     ///
     /// Some may be 0. On a line, the last one always is.
     pub(crate) fn parts(&self, at: Vec2) -> [(usize, f32); 3] {
-        match &self.shape {
-            BlendShape::Line(line) => {
+        match self {
+            Self::Line(line) => {
                 let [first, second] = line.at(at.x);
                 [first, second, (first.0, 0.0)]
             }
-            BlendShape::Plane(plane) => plane.at(at),
+            Self::Plane(plane) => plane.at(at),
         }
     }
 }
