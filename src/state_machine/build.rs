@@ -1,12 +1,12 @@
 //! Validation: looks up every name and checks every number.
 
 use super::condition::{Condition, Test};
-use super::desc::{LayerDesc, MaskDesc, ParameterKind, StateDesc, StateMachineDesc};
-use super::desc_transition::{Origin, TransitionDesc};
-use super::fault::{At, Fault};
+use super::desc::{
+    LayerDesc, MaskDesc, Origin, ParameterKind, StateDesc, StateMachineDesc, TransitionDesc,
+};
+use super::fault::{At, Fault, check_names, refused};
 use super::machine::{StateMachine, StateMachineClip};
 use super::model::{Asked, Compare, Layer, Order, Parameter, Scaled, State, Transition};
-use super::names::check_names;
 use crate::error::{self, DescFault, cut};
 use crate::motion::BlendSpace;
 use crate::skeleton::{Mask, Skeleton};
@@ -56,23 +56,25 @@ pub(super) fn build(
         clips,
         spaces,
     };
-    cap(
-        "parameters",
-        desc.parameters.len(),
-        StateMachine::MAX_PARAMETERS,
-    )?;
-    cap("masks", desc.masks.len(), StateMachine::MAX_MASKS)?;
-    cap("layers", desc.layers.len(), StateMachine::MAX_LAYERS)?;
+    for (what, asked, cap) in [
+        (
+            "parameters",
+            desc.parameters.len(),
+            StateMachine::MAX_PARAMETERS,
+        ),
+        ("masks", desc.masks.len(), StateMachine::MAX_MASKS),
+        ("layers", desc.layers.len(), StateMachine::MAX_LAYERS),
+    ] {
+        check_cap(At::Whole, what, asked, cap)?;
+    }
     if desc.layers.is_empty() {
         return Err(whole("layer", DescFault::Missing("layer")));
     }
     check_names(desc)?;
     for (index, clip) in clips.iter().enumerate() {
         if !(0.0..=StateMachine::MAX_TIME_S).contains(&clip.duration_s) {
-            let why = DescFault::Value {
-                value: clip.duration_s,
-                allowed: "a duration of 0 to 1e12 seconds",
-            };
+            let (value, allowed) = (clip.duration_s, "a duration of 0 to 1e12 seconds");
+            let why = DescFault::Value { value, allowed };
             return Err(whole(&format!("clip {index} \"{}\"", cut(clip.name)), why));
         }
     }
@@ -103,12 +105,19 @@ fn whole(field: &str, why: DescFault) -> Fault {
     Fault::new(At::Whole, field, why)
 }
 
-fn cap(what: &'static str, asked: usize, cap: usize) -> Checked<()> {
-    check_cap(At::Whole, what, asked, cap)
-}
-
 fn finite(at: At, field: &str, number: f32) -> Checked<()> {
     check_value(at, field, number, number.is_finite(), "a finite number")
+}
+
+fn check_not_negative(at: At, field: &str, number: f32) -> Checked<()> {
+    let ok = number >= 0.0 && number.is_finite();
+    check_value(
+        at,
+        field,
+        number,
+        ok,
+        "a finite number that is not negative",
+    )
 }
 
 fn check_start(at: At, start: f32) -> Checked<()> {
@@ -118,7 +127,7 @@ fn check_start(at: At, start: f32) -> Checked<()> {
 
 fn check_range(index: usize, kind: ParameterKind) -> Checked<()> {
     let at = At::Parameter(index);
-    let range = match kind {
+    let [min, max, default] = match kind {
         ParameterKind::Float { default, min, max } => {
             finite(at, "default", default)?;
             finite(at, "min", min.unwrap_or(0.0))?;
@@ -130,20 +139,19 @@ fn check_range(index: usize, kind: ParameterKind) -> Checked<()> {
         }
         ParameterKind::Bool { .. } | ParameterKind::Trigger => return Ok(()),
     };
-    let [min, max, default] = range;
     let (min, max) = (min.unwrap_or(f64::MIN), max.unwrap_or(f64::MAX));
     if min > max {
-        let why = DescFault::Value {
-            value: max,
-            allowed: "a number not below `min`",
-        };
-        return Err(Fault::new(at, "max", why));
+        let (value, allowed) = (max, "a number not below `min`");
+        return Err(Fault::new(at, "max", DescFault::Value { value, allowed }));
     }
     match default {
         Some(value) if !(min..=max).contains(&value) => {
             let allowed = "a number in `min`..=`max`";
-            let why = DescFault::Value { value, allowed };
-            Err(Fault::new(at, "default", why))
+            Err(Fault::new(
+                at,
+                "default",
+                DescFault::Value { value, allowed },
+            ))
         }
         _ => Ok(()),
     }
@@ -162,7 +170,7 @@ pub(crate) fn build_mask(index: usize, desc: &MaskDesc, skeleton: &Skeleton) -> 
         let names = || skeleton.joints().iter().map(|joint| &*joint.name);
         find(at, &field, "joint", &branch.joint, names)?;
         let marked = mask.with_feathered_subtree(skeleton, &branch.joint, weight, branch.feather);
-        mask = marked.map_err(|why| Fault::new(at, field, DescFault::Refused(Box::new(why))))?;
+        mask = marked.map_err(|why| refused(at, &field, why))?;
     }
     Ok(mask)
 }
@@ -171,26 +179,18 @@ impl Known<'_> {
     fn layer(&self, index: usize, desc: &LayerDesc) -> Checked<Layer> {
         let at = At::Layer(index);
         check_cap(at, "states", desc.states.len(), StateMachine::MAX_STATES)?;
-        check_cap(
-            at,
-            "transitions",
-            desc.transitions.len(),
-            StateMachine::MAX_TRANSITIONS,
-        )?;
+        let (count, cap) = (desc.transitions.len(), StateMachine::MAX_TRANSITIONS);
+        check_cap(at, "transitions", count, cap)?;
         let names = || desc.states.iter().map(|state| state.name.as_str());
         let masks = || self.desc.masks.iter().map(|mask| mask.name.as_str());
         let mask = desc.mask.as_ref();
         let mask = mask.map(|name| find(at, "mask", "mask", name, masks));
         let weight = desc.weight;
-        let (ok, allowed) = if desc.additive {
-            (
-                weight >= 0.0 && weight.is_finite(),
-                "a finite number that is not negative",
-            )
+        if desc.additive {
+            check_not_negative(at, "weight", weight)?;
         } else {
-            ((0.0..=1.0).contains(&weight), "0..=1")
-        };
-        check_value(at, "weight", weight, ok, allowed)?;
+            check_value(at, "weight", weight, (0.0..=1.0).contains(&weight), "0..=1")?;
+        }
         let states = desc.states.iter().enumerate();
         let mut layer = Layer {
             name: desc.name.as_str().into(),
@@ -276,27 +276,19 @@ impl Known<'_> {
             let why = "cannot be combined with `synced`";
             return Err(Fault::new(at, "start", DescFault::Invalid(why)));
         }
-        let past_0 = |x: f32| x >= 0.0 && x.is_finite();
-        let exit = desc.exit.unwrap_or(0.0);
-        let allowed = "a finite number that is not negative";
-        check_value(at, "exit", exit, past_0(exit), allowed)?;
-        let fade_s = desc.fade_s;
-        let ok = (0.0..=StateMachine::MAX_FADE_S).contains(&fade_s);
-        check_value(at, "fade_s", fade_s, ok, "0 to 3600 seconds")?;
-        let inertial_s = desc.inertial_s;
-        let ok = (0.0..=StateMachine::MAX_FADE_S).contains(&inertial_s);
-        check_value(at, "inertial_s", inertial_s, ok, "0 to 3600 seconds")?;
+        check_not_negative(at, "exit", desc.exit.unwrap_or(0.0))?;
+        let (fade_s, inertial_s) = (desc.fade_s, desc.inertial_s);
+        for (field, duration_s) in [("fade_s", fade_s), ("inertial_s", inertial_s)] {
+            let ok = (0.0..=StateMachine::MAX_FADE_S).contains(&duration_s);
+            check_value(at, field, duration_s, ok, "0 to 3600 seconds")?;
+        }
         if inertial_s > 0.0 && fade_s > 0.0 {
             let why = "cannot be combined with `fade_s`";
             return Err(Fault::new(at, "inertial_s", DescFault::Invalid(why)));
         }
         check_start(at, desc.start.unwrap_or(0.0))?;
-        check_cap(
-            at,
-            "conditions",
-            desc.when.len(),
-            StateMachine::MAX_CONDITIONS,
-        )?;
+        let (count, cap) = (desc.when.len(), StateMachine::MAX_CONDITIONS);
+        check_cap(at, "conditions", count, cap)?;
         let when = desc.when.iter().enumerate();
         let when =
             when.map(|(number, condition)| self.asked(at, &format!("when[{number}]"), condition));

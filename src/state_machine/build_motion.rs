@@ -2,7 +2,7 @@
 
 use super::build::{Checked, Known};
 use super::desc::MotionDesc;
-use super::fault::{At, Fault};
+use super::fault::{At, Fault, refused};
 use super::model::{Motion, Played};
 use crate::clip::Clip;
 use crate::error::{DescFault, cut};
@@ -15,20 +15,19 @@ impl Known<'_> {
     pub(super) fn motion(&self, at: At, desc: &MotionDesc, additive: bool) -> Checked<Motion> {
         match desc {
             MotionDesc::None => Ok(Motion::None),
-            MotionDesc::Clip(name) => Ok(Motion::Clip(self.clip(
-                at,
-                "motion.clip",
-                name,
-                additive,
-            )?)),
+            MotionDesc::Clip(name) => {
+                let clip = self.clip(at, "motion.clip", name, additive)?;
+                Ok(Motion::Clip(clip))
+            }
             MotionDesc::Blend1 { parameter, points } => {
                 let field = "motion.blend_1d";
                 let positions: Vec<f32> = points.iter().map(|point| point.at).collect();
                 check_points(at, field, &positions, |at| at.is_finite())?;
                 let names = points.iter().map(|point| point.clip.as_str());
-                Ok(Motion::Blend1 {
-                    parameter: self.float(at, &format!("{field}.parameter"), parameter)?,
-                    space: BlendLine::new(&positions).map_err(|why| spaced(at, field, why))?,
+                let line = BlendLine::new(&positions);
+                Ok(Motion::Blend {
+                    parameters: [self.float(at, &format!("{field}.parameter"), parameter)?; 2],
+                    shape: BlendShape::Line(line.map_err(|why| refused(at, field, why))?),
                     clips: self.clips(at, field, names, additive)?,
                 })
             }
@@ -37,13 +36,10 @@ impl Known<'_> {
                 let positions: Vec<_> = points.iter().map(|p| Vec2::from_array(p.at)).collect();
                 check_points(at, field, &positions, |at| at.is_finite())?;
                 let names = points.iter().map(|point| point.clip.as_str());
-                let parameter = |axis: usize| {
-                    let field = format!("{field}.parameters[{axis}]");
-                    self.float(at, &field, &parameters[axis])
-                };
-                Ok(Motion::Blend2 {
-                    parameters: [parameter(0)?, parameter(1)?],
-                    space: BlendPlane::new(&positions).map_err(|why| spaced(at, field, why))?,
+                let plane = BlendPlane::new(&positions);
+                Ok(Motion::Blend {
+                    parameters: self.axes(at, &format!("{field}.parameters"), parameters)?,
+                    shape: BlendShape::Plane(plane.map_err(|why| refused(at, field, why))?),
                     clips: self.clips(at, field, names, additive)?,
                 })
             }
@@ -79,26 +75,17 @@ impl Known<'_> {
         }
         let clips = space.clips().iter();
         let clips = clips.map(|clip| self.played(at, &field_of_name, *clip, additive));
-        let clips = clips.collect::<Checked<Vec<_>>>()?;
-        let parameter = |axis: usize| {
-            self.float(
-                at,
-                &format!("{field_of_parameters}[{axis}]"),
-                &parameters[axis],
-            )
-        };
-        Ok(match &space.shape {
-            BlendShape::Line(line) => Motion::Blend1 {
-                parameter: parameter(0)?,
-                space: line.clone(),
-                clips,
-            },
-            BlendShape::Plane(plane) => Motion::Blend2 {
-                parameters: [parameter(0)?, parameter(1)?],
-                space: plane.clone(),
-                clips,
-            },
+        Ok(Motion::Blend {
+            parameters: self.axes(at, &field_of_parameters, parameters)?,
+            shape: space.shape.clone(),
+            clips: clips.collect::<Checked<_>>()?,
         })
+    }
+
+    /// The parameters of the one or two coordinates of a motion.
+    fn axes(&self, at: At, field: &str, names: &[String]) -> Checked<[u16; 2]> {
+        let axis = |axis: usize| self.float(at, &format!("{field}[{axis}]"), &names[axis]);
+        Ok([axis(0)?, axis(names.len() - 1)?])
     }
 
     fn clips<'n>(
@@ -108,17 +95,11 @@ impl Known<'_> {
         names: impl Iterator<Item = &'n str>,
         additive: bool,
     ) -> Checked<Vec<Played>> {
-        names
-            .enumerate()
-            .map(|(number, name)| {
-                self.clip(
-                    at,
-                    &format!("{field}.points[{number}].clip"),
-                    name,
-                    additive,
-                )
-            })
-            .collect()
+        let clip = |(number, name)| {
+            let field = format!("{field}.points[{number}].clip");
+            self.clip(at, &field, name, additive)
+        };
+        names.enumerate().map(clip).collect()
     }
 
     fn clip(&self, at: At, field: &str, name: &str, additive: bool) -> Checked<Played> {
@@ -151,10 +132,6 @@ impl Known<'_> {
     }
 }
 
-fn spaced(at: At, field: &str, why: crate::error::Error) -> Fault {
-    Fault::new(at, field, DescFault::Refused(Box::new(why)))
-}
-
 fn check_points<T: Copy>(
     at: At,
     field: &str,
@@ -165,12 +142,9 @@ fn check_points<T: Copy>(
         return Err(Fault::new(at, field, DescFault::Missing("points")));
     }
     check_cap(at, "points", positions.len(), BlendSpace::MAX_POINTS)?;
-    match positions.iter().position(|at| !finite(*at)) {
-        Some(number) => Err(Fault::new(
-            at,
-            format!("{field}.points[{number}].at"),
-            DescFault::Invalid("is not finite"),
-        )),
-        None => Ok(()),
-    }
+    let infinite = positions.iter().position(|at| !finite(*at));
+    infinite.map_or(Ok(()), |number| {
+        let field = format!("{field}.points[{number}].at");
+        Err(Fault::new(at, field, DescFault::Invalid("is not finite")))
+    })
 }

@@ -1,13 +1,11 @@
 //! Selects the transition that fires, and fires it.
 
-use super::desc::StateDesc;
-use super::desc_transition::Interruption;
+use super::desc::{Interruption, StateDesc};
+use super::instance::{Fade, LayerState, MAX_FADING, Pace, Play, Source, Value};
 use super::machine::StateMachine;
 use super::model::{Asked, Compare, Layer, Transition};
 use super::pace::{next_met, passed_from, recurs, set_rates, taken_over};
-use super::state::{Fade, LayerState, MAX_FADING, Pace, Play, Source, Value};
 use crate::id::Id;
-use crate::motion::LoopMode;
 
 /// The transitions to consider from one of the states that a layer plays.
 #[derive(Clone, Copy)]
@@ -46,7 +44,6 @@ impl Fired {
 pub(crate) struct Taken {
     pub(crate) from: Id<StateDesc>,
     pub(crate) to: Id<StateDesc>,
-    pub(crate) transition: u16,
 }
 
 /// The progress of a fade, which is the weight of the current state.
@@ -54,24 +51,15 @@ pub(crate) fn share(layer: &Layer, state: &LayerState, time_s: f64) -> f64 {
     let Some(fade) = &state.fade else {
         return 1.0;
     };
-    let transition = layer.transitions.get(usize::from(fade.transition));
-    let ease = transition.map_or_else(Default::default, |transition| transition.ease);
     let part = (time_s - fade.start_s) / fade.duration_s;
-    ease.at(if part.is_nan() {
-        1.0
-    } else {
-        part.clamp(0.0, 1.0)
-    })
+    let part = if part.is_nan() { 1.0 } else { part };
+    layer.ease(fade).at(part.clamp(0.0, 1.0))
 }
 
 fn offers<'m>(layer: &'m Layer, state: &LayerState) -> [Option<Offer<'m>>; 2] {
-    let out = |play: &Play| {
-        let state = layer.states.get(usize::from(play.state));
-        state.map_or(&[][..], |state| &state.out)
-    };
     let target = Offer {
         play: state.current,
-        list: out(&state.current),
+        list: &layer.state(&state.current).out,
         before: u16::MAX,
         except: None,
         current: true,
@@ -79,17 +67,16 @@ fn offers<'m>(layer: &'m Layer, state: &LayerState) -> [Option<Offer<'m>>; 2] {
     let (Some(fade), Some(newest)) = (&state.fade, state.fading.live().last()) else {
         return [Some(target), None];
     };
-    let Some(transition) = layer.transitions.get(usize::from(fade.transition)) else {
-        return [None; 2];
+    let transition = &layer.transitions[usize::from(fade.transition)];
+    let before = if transition.ordered {
+        fade.transition
+    } else {
+        u16::MAX
     };
     let source = Offer {
         play: newest.play,
-        list: out(&newest.play),
-        before: if transition.ordered {
-            fade.transition
-        } else {
-            u16::MAX
-        },
+        list: &layer.state(&newest.play).out,
+        before,
         except: Some(fade.transition),
         current: false,
     };
@@ -120,18 +107,15 @@ impl Transition {
         self.when.iter().all(|asked| asked.holds(values))
     }
 
-    /// Resets the triggers that the conditions used. Returns true if there were any.
-    pub(crate) fn consume(&self, values: &mut [Value]) -> bool {
-        let mut any = false;
+    /// Resets the triggers that the conditions used.
+    fn consume(&self, values: &mut [Value]) {
         for asked in &self.when {
             if asked.test == Compare::Trigger
                 && let Some(value) = values.get_mut(usize::from(asked.parameter))
             {
                 *value = Value::Trigger(false);
-                any = true;
             }
         }
-        any
     }
 }
 
@@ -150,19 +134,13 @@ fn candidates<'m>(
         let allowed = move |index: &u16| *index < offer.before && Some(*index) != offer.except;
         let indices = offer.list.iter().copied().filter(allowed);
         indices.filter_map(move |index| {
-            let transition = layer.transitions.get(usize::from(index))?;
+            let transition = &layer.transitions[usize::from(index)];
             let to_itself = transition.from.is_none() && transition.to == current;
             let waits = full && transition.fade_s > 0.0;
             let may = !waits && (!to_itself || transition.to_self);
             may.then_some((offer, index, transition))
         })
     })
-}
-
-/// The loop mode of a state, which must exist.
-fn wrap_of(layer: &Layer, play: &Play) -> LoopMode {
-    let state = layer.states.get(usize::from(play.state));
-    state.map_or_else(Default::default, |state| state.wrap)
 }
 
 /// The next time after `since_s` at which the layer has work to do, if no parameter changes.
@@ -178,7 +156,7 @@ pub(crate) fn next_s(layer: &Layer, state: &LayerState, values: &[Value], since_
         if !transition.asks(values) {
             continue;
         }
-        let wrap = wrap_of(layer, &offer.play);
+        let wrap = layer.state(&offer.play).wrap;
         let time = if recurs(wrap, exit) {
             next_met(&offer.play, wrap, exit, since_s)
         } else {
@@ -217,7 +195,7 @@ pub(crate) fn due<'m>(
     fired: &Fired,
 ) -> Option<Due<'m>> {
     let due = |play: &Play, exit: f64| {
-        let wrap = wrap_of(layer, play);
+        let wrap = layer.state(play).wrap;
         if recurs(wrap, exit) {
             met && next_met(play, wrap, exit, time_s.next_down()) == time_s
         } else {
@@ -244,7 +222,7 @@ pub(crate) fn fire(
     values: &mut [Value],
     due: Due<'_>,
     (time_s, fired): (f64, &mut Fired),
-) -> Option<Taken> {
+) -> Taken {
     let Due {
         offer,
         index,
@@ -253,9 +231,9 @@ pub(crate) fn fire(
     fired.add(index);
     transition.consume(values);
     let from = state.current.state;
-    let target = layer.states.get(usize::from(transition.to))?;
+    let target = &layer.states[usize::from(transition.to)];
     let phase = if transition.synced {
-        let old = wrap_of(layer, &offer.play);
+        let old = layer.state(&offer.play).wrap;
         taken_over(old, offer.play.phase_at(time_s), target.wrap)
     } else {
         transition.start.unwrap_or(target.start)
@@ -268,11 +246,10 @@ pub(crate) fn fire(
     });
     state.current = Play::entered(transition.to, phase, time_s);
     set_rates(layer, state, values, time_s);
-    Some(Taken {
+    Taken {
         from: Id::new(from),
         to: Id::new(transition.to),
-        transition: index,
-    })
+    }
 }
 
 /// Starts to fade out everything that plays, from its current weight.
@@ -313,17 +290,14 @@ fn leave(
 
 /// Enters the first state of a layer.
 pub(crate) fn enter(layer: &Layer, state: &mut LayerState, values: &mut [Value], time_s: f64) {
-    let chosen = layer.at_entry.iter().find_map(|index| {
-        let transition = layer.transitions.get(usize::from(*index))?;
-        transition.asks(values).then_some(transition)
-    });
+    let all = layer.at_entry.iter();
+    let mut all = all.map(|index| &layer.transitions[usize::from(*index)]);
+    let chosen = all.find(|transition| transition.asks(values));
     let entry = chosen.map_or(layer.entry, |transition| transition.to);
     if let Some(transition) = chosen {
         transition.consume(values);
     }
-    let Some(target) = layer.states.get(usize::from(entry)) else {
-        return;
-    };
+    let target = &layer.states[usize::from(entry)];
     let phase = chosen.and_then(|c| c.start).unwrap_or(target.start);
     state.current = Play::entered(entry, phase, time_s);
     state.end_fade();

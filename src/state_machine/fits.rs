@@ -1,11 +1,13 @@
-//! Checks that a saved instance fits a state machine.
+//! Fits saved instances, and those of another state machine, to a state machine.
 
-use super::desc::ParameterKind;
+use super::desc::{ParameterDesc, ParameterKind};
+use super::fire::enter;
+use super::instance::{Fade, Fading, LayerState, Play, Source, StateMachineInstance, Value};
 use super::machine::StateMachine;
 use super::model::Layer;
-use super::state::{LayerState, Play, StateMachineInstance, Value};
 use crate::error::{Error, Result};
 use crate::hash;
+use crate::id::Id;
 
 /// The largest absolute phase. The fastest rate over the longest time gives 2e18, and the same is
 /// added each time that the clock goes back.
@@ -128,4 +130,107 @@ impl Fnv {
         self.number(text.len());
         text.bytes().for_each(|byte| self.byte(byte));
     }
+}
+
+impl StateMachine {
+    /// The parameter with the name and the kind that a parameter of `old` has.
+    pub(crate) fn same_parameter(
+        &self,
+        old: &Self,
+        id: Id<ParameterDesc>,
+    ) -> Option<Id<ParameterDesc>> {
+        let before = old.parameters.get(id.index())?;
+        let kind = core::mem::discriminant(&before.kind);
+        let same = |(_, name, now): &(_, &str, _)| {
+            **name == *before.name && core::mem::discriminant(now) == kind
+        };
+        self.parameters().find(same).map(|(id, _, _)| id)
+    }
+
+    /// The state of an instance of `old`, for this state machine.
+    ///
+    /// `lost` is called with what this state machine lacks.
+    pub(crate) fn adopt(
+        &self,
+        old: &Self,
+        state: &StateMachineInstance,
+        lost: &mut dyn FnMut(&'static str, &str),
+    ) -> StateMachineInstance {
+        let mut new = self.start(state.now_s);
+        new.fresh = state.fresh;
+        for ((id, name, _), value) in old.parameters().zip(&state.values) {
+            let Some(id) = self.same_parameter(old, id) else {
+                lost("parameter", name);
+                continue;
+            };
+            // Kinds are equal and values are finite, so there is no error.
+            let _ = self.set(&mut new, id, *value);
+        }
+        let mut kept = vec![false; self.layers.len()];
+        for (before, own) in old.layers.iter().zip(&state.layers) {
+            let mut all = self.layers.iter().enumerate();
+            let Some((at, layer)) = all.find(|(_, layer)| layer.name == before.name) else {
+                lost("layer", &before.name);
+                continue;
+            };
+            match adopted(layer, before, own) {
+                Some(own) => (new.layers[at], kept[at]) = (own, true),
+                None if state.fresh => {}
+                None => {
+                    lost("state", &before.state(&own.current).name);
+                }
+            }
+        }
+        if !state.fresh {
+            let layers = self.layers.iter().zip(&mut new.layers).zip(kept);
+            for ((layer, own), _) in layers.filter(|(_, kept)| !kept) {
+                enter(layer, own, &mut new.values, state.now_s);
+            }
+        }
+        // Rates follow from the new durations.
+        new.changed = true;
+        new
+    }
+}
+
+/// The state of a layer that replaces `old`. `None` if it lacks the current state.
+fn adopted(layer: &Layer, old: &Layer, own: &LayerState) -> Option<LayerState> {
+    let state = |layer: &Layer, name: &str| {
+        let found = layer.states.iter().position(|state| *state.name == *name);
+        found.map(|index| index as u16)
+    };
+    let moved = |play: &Play| {
+        let state = state(layer, &old.state(play).name)?;
+        Some(Play { state, ..*play })
+    };
+    let current = moved(&own.current)?;
+    let fade = own.fade.and_then(|fade| {
+        let before = &old.transitions[usize::from(fade.transition)];
+        let found = |index: u16| state(layer, &old.states[usize::from(index)].name);
+        let to = found(before.to)?;
+        let from = match before.from {
+            Some(from) => Some(found(from)?),
+            None => None,
+        };
+        let mut all = layer.transitions.iter();
+        let same = all.position(|it| (it.from, it.to) == (from, to));
+        let transition = same? as u16;
+        Some(Fade { transition, ..fade })
+    });
+    let mut fading = Fading::default();
+    for source in own.fading.live() {
+        if let Some(play) = moved(&source.play) {
+            fading.push(Source { play, ..*source });
+        }
+    }
+    let mut new = LayerState {
+        current,
+        fade,
+        fading,
+    };
+    // There is a fade exactly if something fades out.
+    if new.fade.is_none() || new.fading.live().is_empty() {
+        new.end_fade();
+    }
+    Some(new)
 }

@@ -1,10 +1,10 @@
-//! The validated state machine, and the limits of its size.
+//! The validated state machine, the limits of its size, and its parameters.
 
 use super::desc::{ParameterDesc, ParameterKind, StateDesc};
+use super::instance::{MAX_FADING, MAX_TIME_S, StateMachineInstance, Value};
 use super::model::{Layer, Parameter, State, Transition};
-use super::state::MAX_FADING;
 use crate::clip::{Clip, CurveClip};
-use crate::error::{Error, Result};
+use crate::error::{ArgumentFault, Error, Result, expect_finite};
 use crate::id::{Id, find, unknown};
 use crate::skeleton::Mask;
 
@@ -110,7 +110,7 @@ impl StateMachine {
     /// The largest absolute time, in seconds.
     ///
     /// 1e12 s is 30,000 years. There, one step of an `f64` is 0.1 ms.
-    pub const MAX_TIME_S: f64 = 1e12;
+    pub const MAX_TIME_S: f64 = MAX_TIME_S;
 
     /// The most states that can fade out at once on one layer.
     pub const MAX_FADING: usize = MAX_FADING;
@@ -209,4 +209,81 @@ impl StateMachine {
         let missing = Error::not_found("layer", index.into(), self.layers.len());
         self.layers.get(usize::from(index)).ok_or(missing)
     }
+}
+
+impl StateMachine {
+    /// The parameter with this name.
+    ///
+    /// # Errors
+    /// [`Error::UnknownName`] with the names that exist.
+    pub fn parameter(&self, name: &str) -> Result<Id<ParameterDesc>> {
+        let names = self.parameters.iter().map(|parameter| &*parameter.name);
+        find("parameter", names, name)
+    }
+
+    /// Sets a parameter. Numbers are clamped to its range.
+    ///
+    /// The change takes effect at the time up to which the instance has been updated. A trigger
+    /// stays set until a transition consumes it.
+    ///
+    /// # Errors
+    /// - [`Error::At`] with the parameter, if the value is of another kind or not finite.
+    /// - [`Error::NotFound`] if the parameter belongs to another state machine.
+    /// - [`Error::Argument`] if the instance belongs to another state machine.
+    pub(crate) fn set(
+        &self,
+        state: &mut StateMachineInstance,
+        id: Id<ParameterDesc>,
+        value: Value,
+    ) -> Result<()> {
+        let before = self.value(state, id)?;
+        let parameter = &self.parameters[id.index()];
+        let value = fitted(parameter.kind, value)
+            .map_err(|why| why.at_named("parameter", id, &parameter.name))?;
+        state.changed |= before != value;
+        state.values[id.index()] = value;
+        Ok(())
+    }
+
+    /// The value of a parameter.
+    ///
+    /// # Errors
+    /// - [`Error::NotFound`] if the parameter belongs to another state machine.
+    /// - [`Error::Argument`] if the instance belongs to another state machine.
+    pub(crate) fn value(
+        &self,
+        state: &StateMachineInstance,
+        id: Id<ParameterDesc>,
+    ) -> Result<Value> {
+        self.check(state)?;
+        let value = state.values.get(usize::from(id.0)).copied();
+        value.ok_or_else(|| Error::not_found("parameter", id.index(), self.parameters.len()))
+    }
+}
+
+/// The value in the range of a parameter of this kind.
+fn fitted(kind: ParameterKind, value: Value) -> Result<Value> {
+    Ok(match (kind, value) {
+        (ParameterKind::Float { min, max, .. }, Value::Float(value)) => {
+            expect_finite("value", value)?;
+            let value = value.max(min.unwrap_or(f32::MIN));
+            Value::Float(value.min(max.unwrap_or(f32::MAX)))
+        }
+        (ParameterKind::Int { min, max, .. }, Value::Int(value)) => {
+            let value = value.max(min.unwrap_or(i32::MIN));
+            Value::Int(value.min(max.unwrap_or(i32::MAX)))
+        }
+        (ParameterKind::Bool { .. }, Value::Bool(_))
+        | (ParameterKind::Trigger, Value::Trigger(_)) => value,
+        _ => {
+            let got = match value {
+                Value::Float(_) => "float",
+                Value::Int(_) => "int",
+                Value::Bool(_) => "bool",
+                Value::Trigger(_) => "trigger",
+            };
+            let need = kind.name();
+            return Err(Error::argument("value", ArgumentFault::Kind { got, need }));
+        }
+    })
 }

@@ -42,38 +42,29 @@ mod build;
 mod build_motion;
 mod condition;
 mod desc;
-mod desc_transition;
-mod drive;
 mod fault;
 mod fire;
 mod fits;
+mod instance;
 mod machine;
 mod model;
-mod names;
 mod pace;
-mod parameters;
-mod replace;
-mod state;
-mod status;
 mod text;
 #[cfg(feature = "toml")]
 mod toml;
-mod update;
-mod watch;
 
+pub use advance::LayerStatus;
+pub(crate) use advance::{DrivenClip, Watch};
 pub(crate) use build::build_mask;
 pub use condition::{Condition, Test};
 pub use desc::{
-    BlendPointDesc, LayerDesc, MaskBranchDesc, MaskDesc, MotionDesc, ParameterDesc, ParameterKind,
-    StateDesc, StateMachineDesc,
+    BlendPointDesc, Interruption, LayerDesc, MaskBranchDesc, MaskDesc, MotionDesc, Origin,
+    ParameterDesc, ParameterKind, StateDesc, StateMachineDesc, TransitionDesc,
 };
-pub use desc_transition::{Interruption, Origin, TransitionDesc};
 pub(crate) use fire::Taken;
+pub(crate) use instance::StateMachineInstance;
+pub use instance::Value;
 pub use machine::StateMachine;
 pub(crate) use machine::StateMachineClip;
-pub(crate) use state::StateMachineInstance;
-pub use state::Value;
-pub use status::LayerStatus;
 #[cfg(feature = "toml")]
 pub(crate) use toml::{StateMachineText, list_element, part_of};
-pub(crate) use watch::{DrivenClip, Watch};

@@ -1,10 +1,9 @@
 //! The runtime form of a state machine: names are resolved to indices, and all of them exist.
 
-use super::desc::ParameterKind;
-use super::desc_transition::Interruption;
+use super::desc::{Interruption, ParameterKind};
 use crate::clip::Clip;
 use crate::id::Id;
-use crate::motion::{BlendLine, BlendPlane, Ease, LoopMode};
+use crate::motion::{BlendShape, Ease, LoopMode};
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Parameter {
@@ -48,14 +47,10 @@ pub(super) struct State {
 pub(super) enum Motion {
     None,
     Clip(Played),
-    Blend1 {
-        parameter: u16,
-        space: BlendLine,
-        clips: Vec<Played>,
-    },
-    Blend2 {
+    Blend {
+        /// On a line, both are the same.
         parameters: [u16; 2],
-        space: BlendPlane,
+        shape: BlendShape,
         clips: Vec<Played>,
     },
 }

@@ -1,9 +1,8 @@
 //! Phases of states, and the times at which they are met.
 
+use super::instance::{LayerState, Pace, Play, Value};
 use super::model::{Layer, Motion, Played, Scaled, State};
-use super::state::{LayerState, Pace, Play, Value};
 use crate::motion::{LoopMode, cycle_duration_s};
-use glam::Vec2;
 
 /// The largest absolute rate in cycles per second. Faster rates are clamped.
 pub(super) const MAX_RATE_HZ: f64 = 1e6;
@@ -39,21 +38,13 @@ pub(super) fn clips(motion: &Motion, values: &[Value]) -> [(Played, f32); 3] {
     match motion {
         Motion::None => [none; 3],
         Motion::Clip(clip) => [(*clip, 1.0), none, none],
-        Motion::Blend1 {
-            parameter,
-            space,
-            clips,
-        } => {
-            let [first, second] = space.at(float(values, *parameter));
-            [of(clips, first), of(clips, second), none]
-        }
-        Motion::Blend2 {
+        Motion::Blend {
             parameters,
-            space,
+            shape,
             clips,
         } => {
-            let [x, y] = parameters.map(|parameter| float(values, parameter));
-            space.at(Vec2::new(x, y)).map(|part| of(clips, part))
+            let at = parameters.map(|parameter| float(values, parameter));
+            shape.parts(at.into()).map(|part| of(clips, part))
         }
     }
 }
@@ -71,10 +62,7 @@ impl State {
 
 /// Sets the rate of everything that a layer plays, from `time_s` on.
 pub(super) fn set_rates(layer: &Layer, state: &mut LayerState, values: &[Value], time_s: f64) {
-    let own = |play: &Play| {
-        let state = layer.states.get(usize::from(play.state));
-        state.map_or(0.0, |state| state.rate_hz(values))
-    };
+    let own = |play: &Play| layer.state(play).rate_hz(values);
     let lead = own(&state.current);
     state.current.set_rate(time_s, lead);
     for source in state.fading.live_mut() {

@@ -2,10 +2,9 @@
 
 use super::condition::Condition;
 use super::desc::{
-    BlendPointDesc, LayerDesc, MaskBranchDesc, MaskDesc, MotionDesc, ParameterDesc, ParameterKind,
-    StateDesc, StateMachineDesc,
+    BlendPointDesc, Interruption, LayerDesc, MaskBranchDesc, MaskDesc, MotionDesc, Origin,
+    ParameterDesc, ParameterKind, StateDesc, StateMachineDesc, TransitionDesc,
 };
-use super::desc_transition::{Interruption, Origin, TransitionDesc};
 use crate::motion::{Ease, LoopMode};
 use crate::text::{
     Kind, Read, ReadFault, Tree, Value, Write, text_enums, text_serde, text_structs,

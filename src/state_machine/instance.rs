@@ -1,6 +1,11 @@
 //! The state of one instance of a state machine.
 
+use super::model::{Layer, State};
 use crate::clone::clone_fields;
+use crate::motion::Ease;
+
+/// The largest absolute time, in seconds.
+pub(super) const MAX_TIME_S: f64 = 1e12;
 
 /// The most states that can fade out at once on one layer.
 pub(super) const MAX_FADING: usize = 4;
@@ -252,9 +257,28 @@ impl LayerState {
         fade.map_or(f64::INFINITY, |fade| fade.start_s + fade.duration_s)
     }
 
+    /// Ends the fade if it has ended at `time_s`.
+    pub(crate) fn end_fade_at(&mut self, time_s: f64) {
+        if self.fade_end_s() <= time_s {
+            self.end_fade();
+        }
+    }
+
     pub(crate) fn end_fade(&mut self) {
         self.fade = None;
         self.fading.clear();
+    }
+}
+
+impl Layer {
+    /// The state that plays. Its index was checked.
+    pub(super) fn state(&self, play: &Play) -> &State {
+        &self.states[usize::from(play.state)]
+    }
+
+    /// The curve of a fade. The index of its transition was checked.
+    pub(super) fn ease(&self, fade: &Fade) -> Ease {
+        self.transitions[usize::from(fade.transition)].ease
     }
 }
 
@@ -279,8 +303,10 @@ impl StateMachineInstance {
         self.now_s = now_s;
     }
 
-    /// The time in seconds up to which the instance has been updated.
-    pub(crate) fn now_s(&self) -> f64 {
-        self.now_s
+    /// This time, or that of the instance if it is not a number or lies beyond
+    /// [`MAX_TIME_S`].
+    pub(crate) fn valid_time_s(&self, time_s: f64) -> f64 {
+        let valid = time_s.abs() <= MAX_TIME_S;
+        if valid { time_s } else { self.now_s }
     }
 }
