@@ -50,7 +50,7 @@
 //! [`Crowd`] has an example with the setup around it, and [`animator`] one without Vulkan.
 //!
 //! - [`import`] reads files into a [`character::Character`], which is checked once and then
-//!   immutable. [`builtin`] generates one in code.
+//!   immutable. [`builtin`] is one that is built in.
 //! - [`animator`] animates many instances of a character, without Vulkan. [`clip`], [`motion`],
 //!   [`state_machine`] and [`ik`] describe what it plays.
 //! - [`skeleton`], [`spring`], [`mesh`], [`palette`], [`skin`] and [`retarget`] hold the rest of a

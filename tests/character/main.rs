@@ -9,6 +9,8 @@ mod influence_limit;
 mod levels;
 #[cfg(feature = "lod")]
 mod levels_limits;
+#[cfg(feature = "lod")]
+mod mannequin_file;
 mod save;
 mod save_files;
 mod save_images;

@@ -29,6 +29,7 @@
 //!
 //! - [`random`]: random characters, and [`rng`]: small deterministic random numbers;
 //! - [`made`]: a glTF file with the unusual features of the format;
+//! - [`mannequin`]: the built-in character, modelled by code;
 //! - [`ribbon`]: a character with two materials and two clips;
 //! - [`rig`]: a small character for tests of single stages;
 //! - [`signed`]: saved characters whose bytes were altered;
@@ -49,6 +50,7 @@ pub mod compare;
 pub mod gltf;
 pub mod golden;
 pub mod made;
+pub mod mannequin;
 pub mod maths;
 pub mod methods;
 pub mod picture;

@@ -4,7 +4,7 @@ use super::cage::{Bind, Cage, Paint};
 use super::rig::{HEAD, NECK, UPPER_CHEST};
 use super::row::{Row, add_row, row, sharp};
 use Paint::{Hair, Shirt, Skin};
-use glam::Vec3;
+use throng::glam::Vec3;
 
 /// The rows from the shoulders to the crown.
 ///

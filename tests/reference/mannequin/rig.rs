@@ -3,7 +3,7 @@
 //! The right side is the left one mirrored at x = 0. The y axis of every limb joint points along
 //! the limb. Its z axis points forward (fingers: to the thumb's side, feet: up).
 
-use glam::{Mat3, Quat, Vec3};
+use throng::glam::{Mat3, Quat, Vec3};
 
 pub(super) const HIPS: usize = 1;
 pub(super) const SPINE: usize = 2;

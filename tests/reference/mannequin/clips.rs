@@ -3,9 +3,9 @@
 use super::pose::{Arm, Pose, wave_of};
 use super::rig::{BodyPart, CHEST, HEAD, HIPS, NECK, RestJoint, SPINE, Side, UPPER_CHEST};
 use super::{gait, rig};
-use crate::clip::Interpolation;
-use crate::import::{RawAnimation, RawChannel, RawKeys};
-use glam::{Quat, Vec3};
+use throng::clip::Interpolation;
+use throng::glam::{Quat, Vec3};
+use throng::import::{RawAnimation, RawChannel, RawKeys};
 
 /// A clip before sampling: name, duration in seconds, keys, and the pose at a phase from 0 to 1.
 struct Source {

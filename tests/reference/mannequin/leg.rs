@@ -3,7 +3,7 @@
 use super::cage::{Bind, Cage, Paint};
 use super::rig::{BodyPart, HIPS, Side};
 use Paint::{Shoe, Sole, Trousers};
-use glam::{Vec2, Vec3};
+use throng::glam::{Vec2, Vec3};
 
 const UPPER_LEG: usize = Side::Left.of(BodyPart::UpperLeg);
 const LOWER_LEG: usize = Side::Left.of(BodyPart::LowerLeg);

@@ -2,16 +2,16 @@
 
 use super::pose::{Arm, Pose, wave_of};
 use super::rig::{BodyPart, CHEST, HEAD, HIPS, NECK, RestJoint, SPINE, Side, UPPER_CHEST};
-use glam::{Quat, Vec3};
+use throng::glam::{Quat, Vec3};
 
 /// Duration of a walk cycle in seconds, between touchdowns of the left foot.
 pub(super) const WALK_S: f32 = 1.1;
 /// Duration of a run cycle in seconds, between touchdowns of the left foot.
 pub(super) const RUN_S: f32 = 0.7;
 /// Ground speed of the walk at playback speed 1, in metres per second.
-pub(super) const WALK_M_S: f32 = 1.2;
+pub const WALK_M_S: f32 = 1.2;
 /// Ground speed of the run at playback speed 1, in metres per second.
-pub(super) const RUN_M_S: f32 = 3.1;
+pub const RUN_M_S: f32 = 3.1;
 
 /// A value over the phase of a cycle: pairs of phase (from 0, less than 1) and value.
 type Curve = [(f32, f32)];

@@ -4,7 +4,7 @@
 //! middle.
 
 use super::cage::{Bind, Cage, Paint};
-use glam::Vec3;
+use throng::glam::Vec3;
 
 /// A row of the cage, in metres. The refinement shrinks it by about a tenth.
 pub(super) struct Row {

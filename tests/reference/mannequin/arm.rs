@@ -3,7 +3,7 @@
 use super::cage::{Bind, Cage, Paint};
 use super::rig::{ARM, BodyPart, PALM, SHOULDER, Side, UPPER_CHEST};
 use Paint::{Shirt, Skin};
-use glam::{Vec2, Vec3};
+use throng::glam::{Vec2, Vec3};
 
 const CLAVICLE: usize = Side::Left.of(BodyPart::Shoulder);
 const UPPER_ARM: usize = Side::Left.of(BodyPart::UpperArm);

@@ -2,8 +2,8 @@
 
 use super::rig::{JOINTS, mirrored};
 use core::ops::{Add, Mul};
-use glam::Vec3;
 use std::collections::BTreeSet;
+use throng::glam::Vec3;
 
 /// The material of a face.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

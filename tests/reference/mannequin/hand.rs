@@ -2,7 +2,7 @@
 
 use super::cage::{Cage, Paint};
 use super::rig::{BodyPart, FINGERS, Finger, Side, in_hand, wrist};
-use glam::Vec3;
+use throng::glam::Vec3;
 
 /// The knuckles, in metres along the arm and towards the thumb's side.
 ///

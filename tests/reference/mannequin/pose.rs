@@ -7,7 +7,7 @@
 use super::rig;
 use super::rig::{ANKLE, BALL, BodyPart, HIP, HIPS, JOINTS, KNEE, RestJoint, Side, on_side};
 use core::f32::consts::TAU;
-use glam::{Quat, Vec3};
+use throng::glam::{Quat, Vec3};
 
 /// Maximum stretch as a fraction of the leg's length, so that the knee keeps a bend.
 const MOST_STRETCH: f32 = 0.9993;
