@@ -38,7 +38,7 @@ use std::time::Duration;
 use throng::ash::vk;
 use throng::character::Character;
 use throng::import::ImportOptions;
-use throng::standalone::{Context, ContextDesc, Validation};
+use throng_standalone::{Context, ContextDesc, Validation};
 
 const NAME: &str = "crowd";
 /// Sizes next to the batch kernel.

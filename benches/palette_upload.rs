@@ -22,7 +22,7 @@ use report::Row;
 use std::error::Error;
 use std::process::ExitCode;
 use throng::gpu::Device;
-use throng::standalone::{Context, ContextDesc, Validation};
+use throng_standalone::{Context, ContextDesc, Validation};
 
 const NAME: &str = "palette_upload";
 const INSTANCES: [usize; 3] = [100, 1_000, 10_000];

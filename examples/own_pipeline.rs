@@ -30,7 +30,7 @@ use throng::gpu_allocator::MemoryLocation;
 use throng::import::RawPrimitive;
 use throng::mesh::Material;
 use throng::palette::{Mat3x4, SkinningMethod};
-use throng::standalone::{
+use throng_standalone::{
     Begin, Buffer, BufferDesc, Context, ContextDesc, Target, TargetDesc, Validation,
 };
 

@@ -24,10 +24,10 @@ use throng::glam::camera::rh;
 use throng::glam::{Affine3A, Vec3, vec3};
 use throng::gpu::{Device, Features};
 use throng::gpu_allocator::MemoryLocation;
-use throng::standalone::{
+use throng::{Crowd, CrowdDesc, Lighting, MaterialDesc, PassDesc, PassId, Spawn, View, builtin};
+use throng_standalone::{
     Begin, Buffer, BufferDesc, Context, ContextDesc, Frames, Target, TargetDesc, Validation,
 };
-use throng::{Crowd, CrowdDesc, Lighting, MaterialDesc, PassDesc, PassId, Spawn, View, builtin};
 
 const EXTENT: vk::Extent2D = vk::Extent2D {
     width: 640,

@@ -20,8 +20,8 @@ use throng::ash::vk;
 use throng::glam::camera::rh;
 use throng::glam::{Affine3A, Vec3, vec3};
 use throng::skin::{Faces, Ray};
-use throng::standalone::{Begin, Context, ContextDesc, Frames, Target, TargetDesc, Validation};
 use throng::{CharacterDesc, Crowd, CrowdDesc, Lighting, PassDesc, PassId, Spawn, View, builtin};
+use throng_standalone::{Begin, Context, ContextDesc, Frames, Target, TargetDesc, Validation};
 
 const EXTENT: vk::Extent2D = vk::Extent2D {
     width: 640,

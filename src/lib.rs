@@ -58,7 +58,7 @@
 //! - [`gpu`] is for engines with their own pipelines: meshes, palette ring, descriptor set layout.
 //! - [`Crowd`] is the façade over all of them.
 //! - [`files`] writes files safely, for tools.
-//! - `standalone` (a feature) creates instance, device and swapchain for programs without an
+//! - The crate `throng-standalone` creates instance, device and swapchain for programs without an
 //!   engine.
 //!
 //! # Conventions
@@ -157,10 +157,6 @@ mod pass;
 
 #[cfg(feature = "vulkan")]
 mod crowd;
-
-#[cfg(feature = "standalone")]
-#[cfg_attr(docsrs, doc(cfg(feature = "standalone")))]
-pub mod standalone;
 
 #[cfg(feature = "vulkan")]
 pub use crate::crowd::Crowd;

@@ -10,11 +10,11 @@ use throng::glam::camera::rh;
 use throng::glam::{Affine3A, Mat4, Vec3, vec3};
 use throng::gpu::ScopeTime;
 use throng::skeleton::Joint;
-use throng::standalone::{Begin, Context, Frames, Target, TargetDesc};
 use throng::{
     Attachment, Capacity, CharacterDesc, Crowd, CrowdDesc, Culling, Id, InstanceId, PassDesc,
     PassId, PassKind, Processor, SkinningStage, Spawn, Stages, Stats, View,
 };
+use throng_standalone::{Begin, Context, Frames, Target, TargetDesc};
 
 const FRAME_S: f64 = 1.0 / 60.0;
 pub(crate) const FRAMES_IN_FLIGHT: u32 = 2;

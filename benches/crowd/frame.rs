@@ -7,8 +7,8 @@ use std::time::Instant;
 use throng::ash::vk;
 use throng::glam::{Mat4, Vec3};
 use throng::palette::{Mat3x4, WriteOnly};
-use throng::standalone::Context;
 use throng::{Stats, View};
+use throng_standalone::Context;
 
 const FRAME_S: f64 = 1.0 / 60.0;
 

@@ -4,7 +4,7 @@ use crate::frame::Times;
 use crate::load::Kind;
 use crate::{NAME, Outcome, machine};
 use throng::animator::Animator;
-use throng::standalone::Context;
+use throng_standalone::Context;
 
 /// Median and minimum of times.
 #[derive(Debug, Clone, Copy)]

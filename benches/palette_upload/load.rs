@@ -11,7 +11,7 @@ use throng::gpu::{
 };
 use throng::gpu_allocator::MemoryLocation;
 use throng::palette::{Mat3x4, WriteOnly};
-use throng::standalone::{Buffer, BufferDesc, Context};
+use throng_standalone::{Buffer, BufferDesc, Context};
 
 /// The only frame index in use. Nothing is in flight when the CPU writes.
 const FRAME_INDEX: u32 = 0;

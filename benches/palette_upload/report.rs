@@ -4,7 +4,7 @@ use crate::NAME;
 use crate::common::machine;
 use crate::common::timing::{Ratio, Time};
 use crate::load::Figure;
-use throng::standalone::Context;
+use throng_standalone::Context;
 
 /// The timings of one load.
 pub(crate) struct Row {

@@ -7,11 +7,11 @@ use std::time::Instant;
 use throng::glam::{Mat4, Vec3};
 use throng::palette::SkinningMethod;
 use throng::skin::SkinnedLayout;
-use throng::standalone::{Begin, Context, ContextDesc, Target, TargetDesc};
 use throng::{
     Capacity, CharacterDesc, Crowd, CrowdDesc, Id, PassDesc, PassId, PassKind, Play, SkinningStage,
     Spawn, View,
 };
+use throng_standalone::{Begin, Context, ContextDesc, Target, TargetDesc};
 
 /// Influences per vertex.
 const COUNTS: [usize; 3] = [1, 4, 8];

@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 use throng::Error;
 use throng::error::Escaped;
-use throng::standalone::StandaloneError;
+use throng_standalone::StandaloneError;
 
 /// The text after the help of a subcommand: its examples, and the exit statuses of all.
 macro_rules! after_help {

@@ -14,8 +14,8 @@ use throng::ash::vk;
 use throng::glam::camera::rh;
 use throng::glam::{Vec3, vec3};
 use throng::gpu::MemoryAllocator;
-use throng::standalone::{Begin, Context, ContextDesc, Frames, Target, TargetDesc, Validation};
 use throng::{Crowd, CrowdDesc, Lighting, PassDesc, PassId, Spawn, View};
+use throng_standalone::{Begin, Context, ContextDesc, Frames, Target, TargetDesc, Validation};
 
 use self::shadow::ShadowImage;
 use super::{say, shapes};

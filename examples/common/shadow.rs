@@ -7,8 +7,8 @@ use throng::glam::camera::rh;
 use throng::glam::{Mat4, Vec3};
 use throng::gpu::{MemoryAllocator, MemoryBlock, MemoryRequest};
 use throng::gpu_allocator::MemoryLocation;
-use throng::standalone::Context;
 use throng::{Lighting, PassDesc, PassKind, Shadow, ShadowMap, View};
+use throng_standalone::Context;
 
 type Result<T, E = Box<dyn Error>> = std::result::Result<T, E>;
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use throng::ash::vk;
-use throng::standalone::{Context, DeviceInfo, Frames, Messages, Target, TargetDesc};
+use throng_standalone::{Context, DeviceInfo, Frames, Messages, Target, TargetDesc};
 
 use super::args::Args;
 use super::moving_picture::MovingPicture;

@@ -44,7 +44,7 @@ use std::process::ExitCode;
 use args::Args;
 use clap::Parser;
 use throng::error::Escaped;
-use throng::standalone::{Messages, has_display};
+use throng_standalone::{Messages, has_display};
 use usage::closed::is_closed_pipe;
 
 type Result<T, E = Box<dyn Error>> = std::result::Result<T, E>;

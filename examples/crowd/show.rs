@@ -9,10 +9,10 @@ use throng::ash::{self, vk};
 use throng::glam::Vec3;
 use throng::gpu::{CpuReason, PosedBy};
 use throng::skin::Faces;
-use throng::standalone::{
+use throng::{Crowd, CrowdDesc, InstanceId, MaterialDesc, PassDesc, PassId, Stages, View};
+use throng_standalone::{
     Begin, Context, ContextDesc, Formats, FrameCommands, SwapchainImage, Target, Validation,
 };
-use throng::{Crowd, CrowdDesc, InstanceId, MaterialDesc, PassDesc, PassId, Stages, View};
 
 use super::args::{Args, OnOff, Pixel, ProcessorArg};
 use super::layout::Layout;

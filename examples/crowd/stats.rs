@@ -4,8 +4,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use throng::gpu::ScopeTime;
-use throng::standalone::DeviceInfo;
 use throng::{Processor, Stages, Stats, ViewStats};
+use throng_standalone::DeviceInfo;
 
 use super::scene::Scene;
 use super::{Result, say};

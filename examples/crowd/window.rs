@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use throng::ash::vk;
-use throng::standalone::{
+use throng_standalone::{
     Acquire, Begin, Context, Formats, Frames, StandaloneError, Swapchain, SwapchainDesc, Target,
     TargetDesc, display_advice,
 };

@@ -32,8 +32,7 @@ pub(crate) struct Limits {
 
 /// The engine's device: function pointers, limits and memory types.
 ///
-/// It is cheap to create and owns nothing. All GPU objects of this crate are made with it, except
-/// those of `standalone`.
+/// It is cheap to create and owns nothing. All GPU objects of this crate are made with it.
 ///
 /// ```no_run
 /// use throng::ash::{self, vk};

@@ -7,8 +7,8 @@ use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, target};
 use crate::support::{SMALL, Setup, view};
 use throng::glam::{Affine3A, Vec3};
 use throng::gpu::MemoryAllocator;
-use throng::standalone::Target;
 use throng::{Capacity, CharacterDesc, Crowd, PassId, SkinningStage, Spawn, View};
+use throng_standalone::Target;
 
 /// Capacity for instances that are skinned before they are drawn, and for one history.
 pub(crate) const ROOM: Capacity = Capacity {

@@ -8,7 +8,7 @@ use crate::support::{Change, keep_loaded};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use throng::ash::vk;
-use throng::standalone::{Context, ContextDesc, Result, StandaloneError, Surface, Validation};
+use throng_standalone::{Context, ContextDesc, Result, StandaloneError, Surface, Validation};
 
 /// Errors about memory that could not be allocated or mapped.
 pub(crate) const OF_MEMORY: [&str; 2] = ["vkAllocateMemory", "vkMapMemory"];

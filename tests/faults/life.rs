@@ -8,13 +8,11 @@ use throng::ash::vk;
 use throng::glam::{Affine3A, Vec3};
 use throng::gpu_allocator::MemoryLocation;
 use throng::palette::SkinningMethod;
-use throng::standalone::{
-    Buffer, BufferDesc, Context, Frames, StandaloneError, Target, TargetDesc,
-};
 use throng::{
     Capacity, CharacterDesc, CharacterId, Crowd, CrowdDesc, Error, PassDesc, PassId, PassKind,
     SkinningStage, Spawn, Threads, View,
 };
+use throng_standalone::{Buffer, BufferDesc, Context, Frames, StandaloneError, Target, TargetDesc};
 
 const EXTENT: vk::Extent2D = vk::Extent2D {
     width: 128,

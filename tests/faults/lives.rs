@@ -9,7 +9,7 @@ use crate::reference::picture::{covered, different};
 use crate::reference::sweep::is_thorough;
 use std::collections::{BTreeMap, BTreeSet};
 use throng::ash::vk;
-use throng::standalone::{Context, StandaloneError};
+use throng_standalone::{Context, StandaloneError};
 
 fn start() -> Context {
     let (context, surface) = context().unwrap();

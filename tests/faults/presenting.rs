@@ -8,7 +8,7 @@ use crate::screen::{EXTENT, Window};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use throng::ash::vk;
-use throng::standalone::{
+use throng_standalone::{
     Acquire, Begin, Context, Frames, Result, StandaloneError, Swapchain, SwapchainDesc,
 };
 

@@ -6,7 +6,7 @@ use throng::Id;
 use throng::ash::vk;
 use throng::glam::Vec3;
 use throng::skeleton::Joint;
-use throng::standalone::{Context, Formats};
+use throng_standalone::{Context, Formats};
 
 use super::crowd::roles::Fades;
 use super::crowd::show::{self, DEPTH, Show};

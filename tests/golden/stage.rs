@@ -5,8 +5,8 @@ use throng::ash::vk;
 use throng::glam::Vec3;
 use throng::glam::camera::rh;
 use throng::gpu::MemoryAllocator;
-use throng::standalone::{Begin, Context, ContextDesc, Frames, Target, TargetDesc, Validation};
 use throng::{Crowd, CrowdDesc, Lighting, PassDesc, View};
+use throng_standalone::{Begin, Context, ContextDesc, Frames, Target, TargetDesc, Validation};
 
 /// The picture of the crowd that `populate` fills, and the `subPixelPrecisionBits` of the device.
 ///

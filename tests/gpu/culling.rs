@@ -9,11 +9,11 @@ use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, REVERSED_Z, pass,
 use crate::support::{Setup, each, each_with_features, reversed, view};
 use throng::glam::camera::rh;
 use throng::glam::{Affine3A, Quat, Vec2, Vec3};
-use throng::standalone::Target;
 use throng::{
     Capacity, CharacterId, Crowd, Culling, Error, Eye, InstanceId, PassId, Play, Processor, Spawn,
     Stats, View, builtin,
 };
+use throng_standalone::Target;
 
 const CAPACITY: Capacity = Capacity {
     instances: 64,

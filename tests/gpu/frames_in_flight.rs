@@ -6,8 +6,8 @@ use crate::support::frames::{FramesInFlight, NORMAL_Z, pass, picture, record, ta
 use crate::support::{SMALL, Setup, each, stages, view};
 use throng::ash::{self, vk};
 use throng::glam::{Affine3A, Vec3};
-use throng::standalone::{Message, Target};
 use throng::{Crowd, PassId, Processor, Spawn, View};
+use throng_standalone::{Message, Target};
 
 const FRAMES_IN_FLIGHT: u32 = 3;
 

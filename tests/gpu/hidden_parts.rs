@@ -46,7 +46,7 @@ fn look(
     setup: &mut Setup,
     crowd: &mut Crowd,
     frames_in_flight: &mut FramesInFlight,
-    on: (&throng::standalone::Target, PassId),
+    on: (&throng_standalone::Target, PassId),
 ) -> Vec<u8> {
     let on = (on.0, on.1, &NORMAL_Z);
     picture(

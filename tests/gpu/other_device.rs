@@ -7,7 +7,7 @@ use throng::SkinPipeline;
 use throng::ash::{self, vk};
 use throng::gpu::{Device, FeatureChain, Features, SetLayout, SkinnedMesh, Upload};
 use throng::palette::SkinningMethod;
-use throng::standalone::Handles;
+use throng_standalone::Handles;
 
 /// A second device of the setup's physical device.
 fn second_device(setup: &Setup) -> ash::Device {

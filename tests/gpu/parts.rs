@@ -22,7 +22,7 @@ use throng::import::{self, RawCharacter, RawNode, RawPrimitive, RawSkin};
 use throng::mesh::JointIndices;
 use throng::palette::{Mat3x4, WriteOnly};
 use throng::skeleton::Transform;
-use throng::standalone::{Buffer, BufferDesc};
+use throng_standalone::{Buffer, BufferDesc};
 
 /// As a fraction of the model's size.
 const POSITION_BOUND: f64 = 5e-5;

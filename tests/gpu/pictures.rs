@@ -9,8 +9,8 @@ use crate::support::{SMALL, Setup, each, reversed, side, view};
 use throng::ash::vk;
 use throng::glam::camera::rh;
 use throng::glam::{Affine3A, Quat, Vec3};
-use throng::standalone::{Begin, Target, TargetDesc};
 use throng::{Crowd, Id, PassDesc, PassId, PassKind, Processor, Spawn, View};
+use throng_standalone::{Begin, Target, TargetDesc};
 
 /// Four ribbons that show their red front to the camera. One of them is flipped.
 pub(crate) fn populated(setup: &mut Setup) -> Crowd {

@@ -3,7 +3,7 @@
 use crate::support::each;
 use throng::ash::vk;
 use throng::gpu_allocator::MemoryLocation;
-use throng::standalone::{Buffer, BufferDesc};
+use throng_standalone::{Buffer, BufferDesc};
 
 /// Lavapipe fills new memory with `LVP_POISON_MEMORY`. Without this test, the others would prove
 /// nothing where CI sets it.

@@ -7,8 +7,8 @@ use crate::support::frames::{FramesInFlight, NORMAL_Z, pass, picture, record};
 use crate::support::{SMALL, Setup, each, stages};
 use std::thread;
 use throng::ash::{self, vk};
-use throng::standalone::{Begin, Target};
 use throng::{Crowd, CrowdDesc, Frame, PassId, Processor, View, ViewId};
+use throng_standalone::{Begin, Target};
 
 /// Draws the scene at 0.3 s and returns the picture.
 fn still(

@@ -12,11 +12,11 @@ use throng::import::RawCharacter;
 use throng::mesh::AlphaMode;
 use throng::palette::{Mat3x4, SkinningMethod};
 use throng::skin::{Faces, Ray};
-use throng::standalone::Target;
 use throng::{
     Attachment, Capacity, CharacterDesc, CharacterId, Crowd, Error, InstanceId, PassId, Play,
     Processor, SkinningStage, Spawn, Stages, View, WarmUp,
 };
+use throng_standalone::Target;
 
 const TIME_S: f64 = 0.3;
 /// Capacity for three instances, two of which are deformed to memory.

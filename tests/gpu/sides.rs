@@ -17,11 +17,11 @@ use throng::character::Character;
 use throng::glam::camera::rh;
 use throng::glam::{Affine3A, Quat, Vec2, Vec3};
 use throng::mesh::AlphaMode;
-use throng::standalone::{Context, Target};
 use throng::{
     Capacity, CharacterId, Crowd, CrowdDesc, Culling, Eye, InstanceId, PassId, Play, Processor,
     Shadow, Spawn, Stages, View, ViewStats, builtin,
 };
+use throng_standalone::{Context, Target};
 
 const FRAMES_IN_FLIGHT: u32 = 2;
 const START: Capacity = Capacity {

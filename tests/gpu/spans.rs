@@ -3,8 +3,8 @@
 use crate::support::{self, SMALL};
 use std::sync::{Arc, Mutex};
 use throng::glam::Vec3;
-use throng::standalone::{Begin, Target, TargetDesc};
 use throng::{PassDesc, Spawn, builtin};
+use throng_standalone::{Begin, Target, TargetDesc};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 

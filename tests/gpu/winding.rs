@@ -13,8 +13,8 @@ use throng::import::{
 };
 use throng::mesh::Material;
 use throng::skeleton::Transform;
-use throng::standalone::Target;
 use throng::{CharacterId, Crowd, PassId, Play, Spawn};
+use throng_standalone::Target;
 
 fn node(name: &str, parent: Option<usize>, translation: Vec3) -> RawNode {
     RawNode {

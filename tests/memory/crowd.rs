@@ -11,11 +11,11 @@ use std::collections::BTreeMap;
 use throng::ash::vk;
 use throng::character::Character;
 use throng::glam::{Affine3A, Mat4, Vec3};
-use throng::standalone::{Context, ContextDesc, Validation};
 use throng::{
     Capacity, CharacterDesc, CharacterId, Crowd, CrowdDesc, MoreInstances, Play, Processor,
     SkinningStage, Spawn, Stages, View, builtin,
 };
+use throng_standalone::{Context, ContextDesc, Validation};
 
 /// Enough instances to measure costs that do not depend on the number.
 const FEW: u32 = 64;

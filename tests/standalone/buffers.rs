@@ -3,7 +3,7 @@
 use crate::setup::{Alone, buffer, context, desc, finish, finish_second, second};
 use throng::ash::vk;
 use throng::gpu_allocator::MemoryLocation;
-use throng::standalone::{Buffer, BufferDesc, StandaloneError};
+use throng_standalone::{Buffer, BufferDesc, StandaloneError};
 
 #[test]
 fn reads_buffers_back() {

@@ -4,8 +4,8 @@ use crate::setup::{Alone, buffer, context, desc, finish, finish_second, second};
 use throng::ash::vk;
 use throng::gpu::{PaletteRing, PaletteRingDesc};
 use throng::gpu_allocator::MemoryLocation;
-use throng::standalone::{Begin, Buffer, Context, Frames, StandaloneError, Target, TargetDesc};
 use throng::{Capacity, Crowd, CrowdDesc, Spawn};
+use throng_standalone::{Begin, Buffer, Context, Frames, StandaloneError, Target, TargetDesc};
 
 fn assert_foreign<T: std::fmt::Debug>(result: Result<T, StandaloneError>, wanted: &str) {
     match result {

@@ -2,7 +2,7 @@
 
 use crate::setup::{alone, context, desc, finish};
 use std::process::Command;
-use throng::standalone::{Context, ContextDesc, DEVICE_VARIABLE, StandaloneError, Validation};
+use throng_standalone::{Context, ContextDesc, DEVICE_VARIABLE, StandaloneError, Validation};
 
 /// Runs one ignored test of this file in a process with an additional environment variable.
 ///

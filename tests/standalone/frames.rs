@@ -1,7 +1,7 @@
 //! Frames in flight that are begun again, or submitted with another context.
 
 use crate::setup::{context, finish};
-use throng::standalone::Frames;
+use throng_standalone::Frames;
 
 #[test]
 fn a_frame_that_is_not_submitted_is_begun_again() {

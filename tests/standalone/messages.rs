@@ -5,7 +5,7 @@ use crate::shader::Fill;
 use throng::ash::{self, vk};
 use throng::gpu_allocator::MemoryLocation;
 use throng::gpu_allocator::vulkan::{AllocationCreateDesc, AllocationScheme};
-use throng::standalone::Frames;
+use throng_standalone::Frames;
 
 /// Fills the buffer. The write is in a transfer stage, and layers differ on which one.
 fn fill(device: &ash::Device, cmd: vk::CommandBuffer, buffer: vk::Buffer, word: u32) {

@@ -4,7 +4,7 @@ use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use throng::ash::vk;
 use throng::gpu_allocator::MemoryLocation;
-use throng::standalone::{Buffer, BufferDesc, Context, ContextDesc, Validation};
+use throng_standalone::{Buffer, BufferDesc, Context, ContextDesc, Validation};
 
 pub(crate) fn desc() -> ContextDesc<'static> {
     ContextDesc {

@@ -4,7 +4,7 @@ use crate::setup::{context, finish};
 use std::ffi::{CStr, c_void};
 use std::sync::Mutex;
 use throng::ash::{self, vk};
-use throng::standalone::{
+use throng_standalone::{
     Begin, Frames, ImageRead, StandaloneError, Target, TargetDesc, read_image,
 };
 

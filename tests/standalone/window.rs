@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use throng::ash::vk;
-use throng::standalone::{
+use throng_standalone::{
     Acquire, Begin, Context, ContextDesc, Frames, StandaloneError, Swapchain, SwapchainDesc,
     Validation,
 };
@@ -147,7 +147,7 @@ impl Scene {
     }
 
     /// Replaces the swapchain of the window. The new one first gets an extent without area.
-    fn replace(&mut self, window: Arc<dyn throng::standalone::Window>, desc: &SwapchainDesc) {
+    fn replace(&mut self, window: Arc<dyn throng_standalone::Window>, desc: &SwapchainDesc) {
         // A window has one swapchain at a time, so the old one is destroyed first.
         let context = &mut self.context;
         let next = context.surface(window).expect("a second surface");

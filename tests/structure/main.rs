@@ -15,11 +15,12 @@ fn repository() -> PathBuf {
 }
 
 /// The root files of the library and of the packages around it.
-const ROOTS: [&str; 5] = [
+const ROOTS: [&str; 6] = [
     "src/lib.rs",
     "wgpu/src/lib.rs",
     "export/src/lib.rs",
     "cli/src/main.rs",
+    "standalone/src/lib.rs",
     "tests/reference/lib.rs",
 ];
 

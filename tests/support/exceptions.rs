@@ -3,7 +3,7 @@
 use std::ffi::CStr;
 use std::io::Write as _;
 use throng::ash::vk;
-use throng::standalone::Context;
+use throng_standalone::Context;
 
 /// An optional feature that a test, or what it uses of the validation layer, needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! Frames in flight, begun in any order.
 
 use throng::ash::vk;
-use throng::standalone::{Begin, Context, ImageRead, Target, TargetDesc, read_image};
 use throng::{Crowd, PassDesc, PassId, View};
+use throng_standalone::{Begin, Context, ImageRead, Target, TargetDesc, read_image};
 
 struct InFlight {
     pool: vk::CommandPool,

@@ -29,10 +29,10 @@ use throng::ash::{self, vk};
 use throng::glam::camera::rh;
 use throng::glam::{Mat4, Vec3};
 use throng::gpu::{Device, Features};
-use throng::standalone::{Context, ContextDesc, Messages, Validation};
 use throng::{Capacity, Crowd, CrowdDesc, Processor, Stages, Threads, View};
 use throng_reference::precision::Grid;
 use throng_reference::sweep::is_thorough;
+use throng_standalone::{Context, ContextDesc, Messages, Validation};
 
 /// One configuration. The optional features of the software driver would hide the other code paths.
 #[derive(Debug, Clone, Copy)]

@@ -3,7 +3,7 @@
 use crate::support::frames::EXTENT;
 use crate::support::probe::spirv;
 use throng::ash::vk;
-use throng::standalone::{Context, Formats};
+use throng_standalone::{Context, Formats};
 
 /// A pipeline that writes depth alone. `variant` is specialization constant 0 of its shader, if
 /// that has one, and `dynamic` are its dynamic states.

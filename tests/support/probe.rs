@@ -4,7 +4,7 @@ use std::path::Path;
 use throng::ash::util::read_spv;
 use throng::ash::{self, vk};
 use throng::gpu_allocator::MemoryLocation;
-use throng::standalone::{Buffer, BufferDesc, Context};
+use throng_standalone::{Buffer, BufferDesc, Context};
 
 /// The committed SPIR-V of a shader, by its name under `shaders/`.
 pub fn spirv(name: &str) -> Vec<u32> {

@@ -9,8 +9,8 @@ use std::io::Write as _;
 use std::time::Instant;
 use throng::ash::vk;
 use throng::glam::{Affine3A, Mat4, Vec3, camera::rh};
-use throng::standalone::{Begin, Context, ContextDesc, Frames, Target, TargetDesc};
 use throng::{CrowdDesc, Spawn, View, builtin};
+use throng_standalone::{Begin, Context, ContextDesc, Frames, Target, TargetDesc};
 use throng_wgpu::{Crowd, Encoder, Gpu, PassDesc, throng};
 
 type Result<T, E = Box<dyn Error>> = std::result::Result<T, E>;

@@ -6,10 +6,10 @@ use crate::support::{
 };
 use throng::ash::vk;
 use throng::glam::{Mat4, Vec3};
-use throng::standalone::{Begin, Context, ContextDesc, Frames, TargetDesc};
 use throng::{PassKind, Stages, View};
 use throng_reference::picture::{covered, different};
 use throng_reference::ribbon::{built, ribbon};
+use throng_standalone::{Begin, Context, ContextDesc, Frames, TargetDesc};
 use throng_wgpu::{Crowd, Encoder, PassDesc, throng};
 
 const TIME_S: f64 = 0.3;
@@ -27,7 +27,7 @@ fn without_wgpu(stages: Stages, samples: u32) -> Vec<u8> {
         samples: vk::SampleCountFlags::from_raw(samples),
         ..TargetDesc::default()
     };
-    let target = throng::standalone::Target::new(&mut context, &target).unwrap();
+    let target = throng_standalone::Target::new(&mut context, &target).unwrap();
     // SAFETY: the context outlives the crowd.
     let device = unsafe { context.gpu_device() };
     let allocator = &mut context.allocator();

@@ -13,11 +13,11 @@ use throng::character::Character;
 use throng::glam::camera::rh;
 use throng::glam::{Affine3A, Quat, Vec3};
 use throng::mesh::Aabb;
-use throng::standalone::{Begin, Context, ContextDesc, Target, TargetDesc};
 use throng::{
     Capacity, CharacterDesc, Crowd, CrowdDesc, PassDesc, PassId, Processor, SkinningStage, Spawn,
     Stages, Stats, View,
 };
+use throng_standalone::{Begin, Context, ContextDesc, Target, TargetDesc};
 
 /// The times of one frame on the CPU, in milliseconds.
 #[derive(Default)]

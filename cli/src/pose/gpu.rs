@@ -10,11 +10,11 @@ use throng::glam::{Vec3, Vec4};
 use throng::mesh::Aabb;
 use throng::palette::SkinningMethod;
 use throng::skin::{PosedVertices, SkinnedLayout};
-use throng::standalone::{Begin, Context, ContextDesc, Target, TargetDesc, read_buffer};
 use throng::{
     Capacity, CharacterDesc, Crowd, CrowdDesc, InstanceId, PassDesc, SkinningStage, Spawn, View,
     ash::vk,
 };
+use throng_standalone::{Begin, Context, ContextDesc, Target, TargetDesc, read_buffer};
 
 const EXTENT: vk::Extent2D = vk::Extent2D {
     width: 720,

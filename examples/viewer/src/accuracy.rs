@@ -9,8 +9,8 @@ use throng::palette::{
 };
 use throng::skeleton::{Joint, Transform};
 use throng::skin::PosedVertices;
-use throng::standalone::{Context, read_buffer};
 use throng::{Id, SkinningStage};
+use throng_standalone::{Context, read_buffer};
 
 use super::Result;
 use super::figures::Deformed;

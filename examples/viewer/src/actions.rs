@@ -1,8 +1,8 @@
 //! Applies what the user does in panels and with keys.
 
 use throng::character::Character;
-use throng::standalone::Context;
 use throng::{Crowd, Id, InstanceId};
+use throng_standalone::Context;
 
 use super::Result;
 use super::app::{Action, App};

@@ -10,8 +10,8 @@ use throng::animator::AnimationEventKind;
 use throng::ash::vk;
 use throng::clip::{Clip, ClipOptions};
 use throng::import::UpAxis;
-use throng::standalone::{Context, FrameCommands};
 use throng::state_machine::{ParameterDesc, Value};
+use throng_standalone::{Context, FrameCommands};
 
 use super::Result;
 use super::accuracy::{Accuracy, Measured};

@@ -1,7 +1,7 @@
 //! The image that holds the picture.
 
 use throng::ash::{self, vk};
-use throng::standalone::{Begin, Context, Result, Target, TargetDesc};
+use throng_standalone::{Begin, Context, Result, Target, TargetDesc};
 
 pub(crate) const DEPTH: vk::Format = vk::Format::D32_SFLOAT;
 /// The background, as linear RGBA.

@@ -3,7 +3,7 @@
 use throng::Capacity;
 use throng::glam::{Vec2, Vec3, vec3};
 use throng::mesh::Aabb;
-use throng::standalone::Context;
+use throng_standalone::Context;
 
 use super::Result;
 use super::scene::FRAMES_IN_FLIGHT;

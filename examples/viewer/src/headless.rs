@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use egui::{Pos2, RawInput, Rect};
 use throng::ash::vk;
 use throng::spring::SpringBones;
-use throng::standalone::{
+use throng_standalone::{
     Begin, Context, ContextDesc, Frames, Messages, Target, TargetDesc, Validation,
 };
 

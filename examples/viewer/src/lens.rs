@@ -6,8 +6,8 @@ use std::mem::size_of_val;
 use throng::ash::{self, vk};
 use throng::character::Character;
 use throng::gpu_allocator::MemoryLocation;
-use throng::standalone::{Buffer, BufferDesc, Context, Formats};
 use throng::{CharacterId, Crowd, Frame, Stats, ViewId};
+use throng_standalone::{Buffer, BufferDesc, Context, Formats};
 
 use super::Result;
 use super::args::Look;

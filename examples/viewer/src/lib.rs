@@ -61,7 +61,7 @@ use std::process::ExitCode;
 use args::Args;
 use clap::Parser;
 use throng::error::Escaped;
-use throng::standalone::Messages;
+use throng_standalone::Messages;
 
 type Result<T, E = Box<dyn Error>> = std::result::Result<T, E>;
 

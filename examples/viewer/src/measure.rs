@@ -1,6 +1,6 @@
 //! Measures paused pictures.
 
-use throng::standalone::Context;
+use throng_standalone::Context;
 
 use super::Result;
 use super::accuracy::{self, Measured};

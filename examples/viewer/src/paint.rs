@@ -4,7 +4,7 @@ use egui::{ClippedPrimitive, TextureId};
 use egui_ash_renderer::allocator::DefaultAllocator;
 use egui_ash_renderer::{DynamicRendering, Options, RenderMode, Renderer};
 use throng::ash::vk;
-use throng::standalone::Context;
+use throng_standalone::Context;
 
 use super::Result;
 use super::scene::FRAMES_IN_FLIGHT;

@@ -8,8 +8,8 @@ use throng::gpu_allocator::MemoryLocation;
 use throng::palette::{
     DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteFormat, QuatOffset, SkinningMethod,
 };
-use throng::standalone::{Buffer, BufferDesc, Context};
 use throng::{Actor, AnimateDispatch, AnimateJob, AnimateJobs, AnimatePipeline};
+use throng_standalone::{Buffer, BufferDesc, Context};
 
 use super::Result;
 use super::accuracy::{furthest_mm, posed, skinned};

@@ -8,12 +8,12 @@ use throng::character::Character;
 use throng::glam::{Affine3A, Vec2, Vec3, vec3};
 use throng::import::{ImportOptions, RawCharacter, RawPrimitive};
 use throng::mesh::{Aabb, Image, Material, TextureRef};
-use throng::standalone::{Context, Target};
 use throng::{
     AnimationEvent, Capacity, CharacterDesc, CharacterId, Crowd, CrowdDesc, InstanceId,
     MaterialDesc, MoreInstances, PassDesc, PassId, Processor, SkinningStage, Spawn, Stages, Stats,
     Threads, View, ViewStats,
 };
+use throng_standalone::{Context, Target};
 
 use super::Result;
 use super::args::Look;

@@ -2,8 +2,8 @@
 
 use throng::character::Character;
 use throng::clip::Clip;
-use throng::standalone::Context;
 use throng::{Id, SkinningStage, palette::SkinningMethod};
+use throng_standalone::Context;
 
 use super::Result;
 use super::app::App;

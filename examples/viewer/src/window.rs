@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use throng::ash::vk;
-use throng::standalone::{
+use throng_standalone::{
     Acquire, Begin, Context, Frames, Messages, StandaloneError, Swapchain, SwapchainDesc,
     display_advice,
 };

@@ -12,8 +12,8 @@ use throng::character::Character;
 use throng::gpu::{AnimationTables, CpuReason, Device, GpuPlay, GpuTime, PosedBy, Upload};
 use throng::gpu_allocator::MemoryLocation;
 use throng::palette::QuatOffset;
-use throng::standalone::{Buffer, BufferDesc};
 use throng::{AnimateDispatch, AnimateJob, AnimateJobs, AnimatePipeline};
+use throng_standalone::{Buffer, BufferDesc};
 
 /// The plays of actors, as they were at one time.
 pub(super) struct Taken {

@@ -10,11 +10,11 @@ use crate::support::{SMALL, Setup, each};
 use throng::animator::{AnimatorSnapshot, Play};
 use throng::glam::{Affine3A, Vec3};
 use throng::skeleton::Joint;
-use throng::standalone::Target;
 use throng::{
     Capacity, Crowd, CrowdSnapshot, Error, Id, InstanceId, InstanceSnapshot, PassId, SkinningStage,
     Spawn,
 };
+use throng_standalone::Target;
 
 /// A snapshot of a world: its crowd, its animators, and the ids of its members.
 struct Saved {

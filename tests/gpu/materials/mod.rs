@@ -19,8 +19,8 @@ use throng::ash::vk;
 use throng::glam::{Affine2, Affine3A, DAffine3, Mat3, Quat, Vec2, Vec3, Vec4};
 use throng::import::{Imported, RawPrimitive};
 use throng::mesh::{AlphaMode, Material, TextureRef};
-use throng::standalone::{Begin, Target, TargetDesc};
 use throng::{CharacterId, Crowd, Lighting, PassId, Spawn, View};
+use throng_standalone::{Begin, Target, TargetDesc};
 
 /// One instance without a transform.
 const HERE: [(Affine3A, [f32; 4]); 1] = [(Affine3A::IDENTITY, [1.0; 4])];

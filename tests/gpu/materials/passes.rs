@@ -8,8 +8,8 @@ use throng::ash::vk;
 use throng::glam::Vec3;
 use throng::import::{Imported, RawPrimitive};
 use throng::mesh::{AlphaMode, Material};
-use throng::standalone::{Begin, ImageRead, Target, TargetDesc, read_image};
 use throng::{Crowd, PassDesc, PassKind, Spawn};
+use throng_standalone::{Begin, ImageRead, Target, TargetDesc, read_image};
 
 /// A square with holes that is not aligned with the axes.
 fn sieve() -> Imported {

@@ -1,6 +1,6 @@
 //! The messages that are no faults, each with its reason.
 
-use throng::standalone::Message;
+use throng_standalone::Message;
 
 /// A part of the message's id, and a part of its text.
 type Known = (&'static str, &'static str);

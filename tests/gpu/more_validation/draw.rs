@@ -11,11 +11,11 @@ use throng::glam::{Affine3A, Vec3};
 use throng::gpu_allocator::MemoryLocation;
 use throng::import::RawPrimitive;
 use throng::mesh::Material;
-use throng::standalone::{Buffer, BufferDesc, Context, Target, TargetDesc};
 use throng::{
     Capacity, CharacterDesc, Crowd, InstanceId, MaterialDesc, PassDesc, PassId, PassKind,
     SkinningStage, Spawn, View,
 };
+use throng_standalone::{Buffer, BufferDesc, Context, Target, TargetDesc};
 
 const FRAMES: u32 = 3;
 const FRAMES_IN_FLIGHT: u32 = 2;

@@ -15,7 +15,7 @@ use crate::support::exceptions::{self, Needs};
 use crate::support::{CONFIGS, Config, Setup};
 use std::io::Write as _;
 use std::process::Command;
-use throng::standalone::Message;
+use throng_standalone::Message;
 
 const BEST_PRACTICES: &str = "VK_VALIDATION_FEATURE_ENABLE_BEST_PRACTICES_EXT";
 const GPU_ASSISTED: &str = "VK_VALIDATION_FEATURE_ENABLE_GPU_ASSISTED_EXT";

@@ -16,11 +16,11 @@ use throng::import::{RawChannel, RawCharacter, RawKeys, RawMorph};
 use throng::mesh::{AlphaMode, MorphTarget};
 use throng::palette::SkinningMethod;
 use throng::skeleton::Joint;
-use throng::standalone::{Begin, ImageRead, Target, TargetDesc, read_image};
 use throng::{
     Capacity, CharacterDesc, CharacterId, Crowd, Id, InstanceId, PassDesc, PassId, PassKind, Play,
     SkinningStage, Spawn, Stages, View,
 };
+use throng_standalone::{Begin, ImageRead, Target, TargetDesc, read_image};
 
 /// It is larger than any motion of a test.
 const BACKGROUND: f32 = 9.0;

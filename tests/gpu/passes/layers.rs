@@ -7,8 +7,8 @@ use throng::ash::{self, vk};
 use throng::glam::Vec3;
 use throng::gpu::{MemoryAllocator, MemoryBlock, MemoryRequest};
 use throng::gpu_allocator::MemoryLocation;
-use throng::standalone::{ImageRead, read_image};
 use throng::{DepthBias, PassId, PassKind, View};
+use throng_standalone::{ImageRead, read_image};
 
 const LAYERS: u32 = 2;
 const ATTACHMENT: vk::ImageLayout = vk::ImageLayout::DEPTH_STENCIL_ATTACHMENT_OPTIMAL;

@@ -12,11 +12,11 @@ use throng::glam::{Affine3A, Quat, Vec3};
 use throng::import::{RawCharacter, RawMorph};
 use throng::mesh::{AlphaMode, Material, MorphTarget};
 use throng::palette::SkinningMethod;
-use throng::standalone::{Begin, ImageRead, Target, TargetDesc, read_image};
 use throng::{
     Capacity, CharacterDesc, Crowd, Id, InstanceId, PassDesc, PassId, PassKind, Play,
     SkinningStage, Spawn, View,
 };
+use throng_standalone::{Begin, ImageRead, Target, TargetDesc, read_image};
 
 /// Numbers of influences per vertex.
 pub(crate) const INFLUENCES: [usize; 5] = [1, 2, 4, 8, 11];

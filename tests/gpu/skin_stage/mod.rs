@@ -20,11 +20,11 @@ use throng::glam::{Affine3A, Vec3};
 use throng::gpu_allocator::MemoryLocation;
 use throng::palette::Mat3x4;
 use throng::skin::Skinner;
-use throng::standalone::{Buffer, BufferDesc, Context};
 use throng::{
     Capacity, CharacterDesc, CharacterId, Crowd, InstanceId, Play, Processor, SkinnedVertices,
     SkinningStage, Spawn,
 };
+use throng_standalone::{Buffer, BufferDesc, Context};
 
 /// In metres. Characters are two metres large, and move by less than one. Measured: 5.1e-7.
 const POSITION_BOUND: f64 = 2e-6;

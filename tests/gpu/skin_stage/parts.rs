@@ -13,8 +13,8 @@ use throng::gpu::{
 };
 use throng::gpu_allocator::MemoryLocation;
 use throng::skin::Skinner;
-use throng::standalone::{Buffer, BufferDesc};
 use throng::{SkinDispatch, SkinList, SkinPipeline};
+use throng_standalone::{Buffer, BufferDesc};
 
 fn buffer(setup: &mut Setup, words: &[u32]) -> Buffer {
     let desc = BufferDesc {

@@ -12,11 +12,11 @@ use throng::character::Character;
 use throng::glam::{Affine3A, Quat, Vec3};
 use throng::import::{self, ImportOptions};
 use throng::mesh::{AlphaMode, Material};
-use throng::standalone::Target;
 use throng::{
     Capacity, CharacterDesc, Crowd, Id, InstanceId, PassDesc, PassId, PassKind, Play, Processor,
     SkinningStage, Spawn, View,
 };
+use throng_standalone::Target;
 
 const MODES: [SkinningStage; 3] = [
     SkinningStage::Vertex,

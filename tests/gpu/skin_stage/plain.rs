@@ -4,7 +4,7 @@ use crate::support::own::depth_pipeline;
 use throng::SkinnedVertices;
 use throng::ash::{self, vk};
 use throng::glam::Mat4;
-use throng::standalone::{Context, Formats};
+use throng_standalone::{Context, Formats};
 
 pub(super) struct Plain {
     layout: vk::PipelineLayout,

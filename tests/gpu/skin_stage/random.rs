@@ -12,8 +12,8 @@ use crate::support::frames::FramesInFlight;
 use crate::support::{Setup, each, stages};
 use throng::error::ArgumentFault;
 use throng::glam::{Affine3A, Vec3};
-use throng::standalone::Buffer;
 use throng::{Capacity, Crowd, Error, InstanceId, Play, Processor, Result, SkinningStage, Spawn};
+use throng_standalone::Buffer;
 
 const FRAMES_IN_FLIGHT: u32 = 3;
 const OPERATIONS: usize = 1500;

@@ -83,7 +83,7 @@ pub struct SwapchainImage<'a> {
     /// True if the driver called the swapchain suboptimal. Some say so only here, others only when
     /// the image is presented.
     suboptimal: bool,
-    pub(super) submitted: bool,
+    pub(crate) submitted: bool,
 }
 
 impl Swapchain {
@@ -194,7 +194,7 @@ impl SwapchainImage<'_> {
     }
 
     /// The semaphore that presenting waits for.
-    pub(super) fn rendered(&self) -> vk::Semaphore {
+    pub(crate) fn rendered(&self) -> vk::Semaphore {
         let built = self.swapchain.built.as_ref();
         built
             .map(|b| b.image(self.index).rendered)

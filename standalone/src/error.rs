@@ -197,7 +197,7 @@ pub enum StandaloneError {
 pub type Result<T, E = StandaloneError> = std::result::Result<T, E>;
 
 /// Converts a Vulkan result to an error that names the call.
-pub(super) trait Check<T> {
+pub(crate) trait Check<T> {
     fn check(self, call: &'static str) -> Result<T, StandaloneError>;
 }
 

@@ -157,7 +157,7 @@ impl FrameCommands<'_> {
     }
 
     /// The semaphore for acquiring an image, which is unsignalled.
-    pub(super) fn semaphore(&mut self, context: &Context) -> Result<vk::Semaphore> {
+    pub(crate) fn semaphore(&mut self, context: &Context) -> Result<vk::Semaphore> {
         context.check_own(&self.frames.owner, OBJECT)?;
         let frame_index = self.frames.next;
         let frame = self.in_flight();
@@ -168,7 +168,7 @@ impl FrameCommands<'_> {
     }
 
     /// Records that acquiring an image signals the semaphore.
-    pub(super) fn image_acquired(&mut self) {
+    pub(crate) fn image_acquired(&mut self) {
         self.in_flight().has_image = true;
     }
 

@@ -35,7 +35,7 @@ impl fmt::Debug for Surface {
 }
 
 impl Surface {
-    pub(super) fn new(owner: Arc<InstanceOwner>, window: Arc<dyn Window>) -> Result<Self> {
+    pub(crate) fn new(owner: Arc<InstanceOwner>, window: Arc<dyn Window>) -> Result<Self> {
         let as_error = |reason| StandaloneError::Window { reason };
         let display = window.display_handle().map_err(as_error)?.as_raw();
         let raw = window.window_handle().map_err(as_error)?.as_raw();
@@ -58,14 +58,14 @@ impl Surface {
     }
 
     /// The functions of the surface extension.
-    pub(super) fn loader(&self) -> &khr::surface::Instance {
+    pub(crate) fn loader(&self) -> &khr::surface::Instance {
         &self.owned.loader
     }
 
     /// Leaks the window, and returns what destroys the surface.
     ///
     /// The surface needs the window until it is destroyed, which may happen on another thread.
-    pub(super) fn into_owned(self) -> impl Send + 'static {
+    pub(crate) fn into_owned(self) -> impl Send + 'static {
         std::mem::forget(self.window);
         self.owned
     }
@@ -76,12 +76,12 @@ impl Surface {
         self.owned.handle
     }
 
-    pub(super) fn is_of(&self, owner: &Arc<InstanceOwner>) -> bool {
+    pub(crate) fn is_of(&self, owner: &Arc<InstanceOwner>) -> bool {
         Arc::ptr_eq(&self.owned.instance, owner)
     }
 
     /// The extents that this surface supports now.
-    pub(super) fn capabilities(
+    pub(crate) fn capabilities(
         &self,
         device: vk::PhysicalDevice,
     ) -> Result<vk::SurfaceCapabilitiesKHR> {
@@ -94,7 +94,7 @@ impl Surface {
     }
 
     /// Returns true if a queue family can present to this surface.
-    pub(super) fn presents(&self, device: vk::PhysicalDevice, family: u32) -> Result<bool> {
+    pub(crate) fn presents(&self, device: vk::PhysicalDevice, family: u32) -> Result<bool> {
         // SAFETY: the device belongs to the same instance, and the family is one of its families.
         unsafe {
             self.loader()
@@ -126,7 +126,7 @@ fn creator(display: RawDisplayHandle) -> &'static str {
 }
 
 /// The instance extensions that surfaces of this window system need.
-pub(super) fn required_extensions(window: &dyn Window) -> Result<Vec<&'static CStr>> {
+pub(crate) fn required_extensions(window: &dyn Window) -> Result<Vec<&'static CStr>> {
     let display = window
         .display_handle()
         .map_err(|reason| StandaloneError::Window { reason })?;

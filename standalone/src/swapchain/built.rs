@@ -1,10 +1,10 @@
 //! One Vulkan swapchain, with all objects that depend on its extent and number of images.
 
-use super::super::attachments::{Attachments, Final};
-use super::super::error::Check;
-use super::super::image::whole;
-use super::super::owner::{Destroy, Idle};
-use super::super::{Context, Formats, Result, Surface};
+use crate::attachments::{Attachments, Final};
+use crate::error::Check;
+use crate::image::whole;
+use crate::owner::{Destroy, Idle};
+use crate::{Context, Formats, Result, Surface};
 use ash::{khr, vk};
 
 /// A swapchain, its images and its attachments.

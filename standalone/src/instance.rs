@@ -44,12 +44,12 @@ impl fmt::Debug for ContextDesc<'_> {
 }
 
 /// Owns the instance. Destroys the messenger first, then the instance.
-pub(super) struct InstanceOwner {
-    pub(super) entry: Entry,
-    pub(super) instance: ash::Instance,
-    pub(super) debug_utils: bool,
-    pub(super) across_submits: bool,
-    pub(super) messages: Messages,
+pub(crate) struct InstanceOwner {
+    pub(crate) entry: Entry,
+    pub(crate) instance: ash::Instance,
+    pub(crate) debug_utils: bool,
+    pub(crate) across_submits: bool,
+    pub(crate) messages: Messages,
     /// The enabled extensions for creating surfaces.
     surface_extensions: Vec<&'static CStr>,
     messenger: Option<(ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT)>,
@@ -68,7 +68,7 @@ impl InstanceOwner {
     /// Creates the instance.
     ///
     /// `surface_extensions` lists the extensions that surfaces of the window system need.
-    pub(super) fn new(
+    pub(crate) fn new(
         desc: &ContextDesc<'_>,
         surface_extensions: &[&'static CStr],
     ) -> Result<Self> {
@@ -100,7 +100,7 @@ impl InstanceOwner {
     }
 
     /// Fails if surfaces that need these extensions cannot be created.
-    pub(super) fn check_surface_extensions(&self, needed: &[&'static CStr]) -> Result<()> {
+    pub(crate) fn check_surface_extensions(&self, needed: &[&'static CStr]) -> Result<()> {
         let missing = needed.iter().find(|e| !self.surface_extensions.contains(e));
         missing.map_or(Ok(()), |name| Err(missing_extension(name)))
     }
@@ -275,7 +275,7 @@ fn extensions(entry: &Entry, layer: Option<&CStr>) -> Result<Vec<CString>> {
 }
 
 /// The names in a list of extensions.
-pub(super) fn names(found: &[vk::ExtensionProperties]) -> Vec<CString> {
+pub(crate) fn names(found: &[vk::ExtensionProperties]) -> Vec<CString> {
     found
         .iter()
         .filter_map(|e| e.extension_name_as_c_str().ok())

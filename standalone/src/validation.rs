@@ -6,11 +6,11 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The name of the validation layer.
-pub(super) const LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
+pub(crate) const LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
 /// The environment variable that configures old layers.
-pub(super) const ENABLES_VARIABLE: &str = "VK_LAYER_ENABLES";
+pub(crate) const ENABLES_VARIABLE: &str = "VK_LAYER_ENABLES";
 /// The value of [`ENABLES_VARIABLE`] that makes old layers check across submissions.
-pub(super) const ACROSS_SUBMITS: &str =
+pub(crate) const ACROSS_SUBMITS: &str =
     "VALIDATION_CHECK_ENABLE_SYNCHRONIZATION_VALIDATION_QUEUE_SUBMIT";
 /// The first version of the layer that checks across submissions by default.
 const ACROSS_SUBMITS_SINCE: u32 = vk::make_api_version(0, 1, 3, 275);
@@ -152,7 +152,7 @@ impl Messages {
     }
 
     /// Create info for a messenger that fills this list.
-    pub(super) fn messenger(&self) -> vk::DebugUtilsMessengerCreateInfoEXT<'static> {
+    pub(crate) fn messenger(&self) -> vk::DebugUtilsMessengerCreateInfoEXT<'static> {
         use vk::DebugUtilsMessageSeverityFlagsEXT as Level;
         use vk::DebugUtilsMessageTypeFlagsEXT as Kind;
         vk::DebugUtilsMessengerCreateInfoEXT::default()
@@ -164,7 +164,7 @@ impl Messages {
 }
 
 /// Returns true if a layer of this version checks for hazards between submissions.
-pub(super) fn sees_across_submits(layer_version: u32) -> bool {
+pub(crate) fn sees_across_submits(layer_version: u32) -> bool {
     layer_version >= ACROSS_SUBMITS_SINCE
         || std::env::var(ENABLES_VARIABLE).is_ok_and(|value| value.contains(ACROSS_SUBMITS))
 }

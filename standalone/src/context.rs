@@ -3,8 +3,9 @@
 use super::error::Check;
 use super::instance::{ContextDesc, InstanceOwner};
 use super::owner::{DeviceOwner, Idle, settle};
-use super::{DeviceInfo, Messages, Result, StandaloneError, Surface, Window, device, surface};
-use crate::gpu::{self, GpuAllocator};
+use super::{
+    DeviceInfo, Messages, Rejected, Result, StandaloneError, Surface, Window, device, surface,
+};
 use ash::vk;
 use gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
 use std::ffi::CString;
@@ -12,13 +13,15 @@ use std::fmt;
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::sync::Arc;
+use throng::gpu::{self, GpuAllocator};
 
 /// Read-only handles and properties of a [`Context`].
 ///
 /// They cannot be changed through the context, because every object created with it relies on them.
 ///
 /// ```compile_fail,E0594
-/// # use throng::{ash::vk, standalone::Context};
+/// # use throng_standalone::Context;
+/// # use throng::ash::vk;
 /// fn not_possible(context: &mut Context) {
 ///     context.queue = vk::Queue::null();
 /// }
@@ -52,7 +55,10 @@ pub struct Handles {
     /// Transient command pool of `queue_family`, for one-off work.
     pub command_pool: vk::CommandPool,
     /// The device as throng takes it.
-    pub(super) gpu: gpu::Device,
+    gpu: gpu::Device,
+    debug: Option<ash::ext::debug_utils::Device>,
+    pub(crate) memory: vk::PhysicalDeviceMemoryProperties,
+    pub(crate) max_buffer_bytes: u64,
 }
 
 impl fmt::Debug for Handles {
@@ -85,7 +91,7 @@ impl fmt::Debug for Handles {
 pub struct Context {
     // Moved to `device_owner` on drop. Safe code gets no mutable reference to it, with which it
     // could swap it for another device's.
-    pub(super) allocator: ManuallyDrop<Allocator>,
+    pub(crate) allocator: ManuallyDrop<Allocator>,
     handles: Handles,
     device_owner: Arc<DeviceOwner>,
     instance_owner: Arc<InstanceOwner>,
@@ -154,7 +160,7 @@ impl Context {
     }
 
     /// Fails if this context's queue cannot present to the surface.
-    pub(super) fn check_surface(&self, surface: &Surface) -> Result<()> {
+    pub(crate) fn check_surface(&self, surface: &Surface) -> Result<()> {
         let queue_family = self.queue_family;
         if surface.is_of(&self.instance_owner)
             && surface.presents(self.physical_device, queue_family)?
@@ -189,8 +195,19 @@ impl Context {
         // SAFETY: the handles are from each other, and `device_owner` keeps them alive until the
         // context is dropped. The device was selected and created with the required features and
         // those of `enabled`. `gpu_device` demands that copies are not used afterwards.
-        let gpu =
-            unsafe { gpu::Device::supported(&instance, physical_device, &owner.device, &enabled) };
+        let gpu = unsafe { gpu::Device::new(&instance, physical_device, &owner.device, &enabled) };
+        let gpu = gpu.map_err(|error| StandaloneError::NoDevice {
+            asked: None,
+            devices: vec![Rejected {
+                info: candidate.info.clone(),
+                why: error.to_string(),
+            }],
+        })?;
+        let debug = instance_owner
+            .debug_utils
+            .then(|| ash::ext::debug_utils::Device::new(&instance, &owner.device));
+        // SAFETY: the handles are alive and belong together.
+        let memory = unsafe { instance.get_physical_device_memory_properties(physical_device) };
         let handles = Handles {
             device: owner.device.clone(),
             // SAFETY: the device was made with one queue of this family.
@@ -205,6 +222,9 @@ impl Context {
             across_submits: instance_owner.across_submits,
             command_pool: owner.pool,
             gpu,
+            debug,
+            memory,
+            max_buffer_bytes: candidate.max_buffer_bytes,
         };
         Ok(Self {
             allocator: ManuallyDrop::new(allocator),
@@ -215,12 +235,12 @@ impl Context {
     }
 
     /// The device, which every object created with this context keeps alive.
-    pub(super) fn owner(&self) -> Arc<DeviceOwner> {
+    pub(crate) fn owner(&self) -> Arc<DeviceOwner> {
         Arc::clone(&self.device_owner)
     }
 
     /// The device and the allocator, to destroy objects that the device does not use.
-    pub(super) fn idle(&mut self) -> Idle<'_> {
+    pub(crate) fn idle(&mut self) -> Idle<'_> {
         Idle {
             device: &self.device_owner.device,
             allocator: &mut self.allocator,
@@ -228,7 +248,7 @@ impl Context {
     }
 
     /// Fails if `object` was created with another context.
-    pub(super) fn check_own(&self, owner: &Arc<DeviceOwner>, object: &str) -> Result<()> {
+    pub(crate) fn check_own(&self, owner: &Arc<DeviceOwner>, object: &str) -> Result<()> {
         if Arc::ptr_eq(owner, &self.device_owner) {
             return Ok(());
         }
@@ -241,7 +261,7 @@ impl Context {
     ///
     /// If the object is of another context, or if the driver cannot wait, this logs an error, and
     /// the caller must drop the object instead.
-    pub(super) fn may_destroy(&mut self, owner: &Arc<DeviceOwner>, object: &str) -> bool {
+    pub(crate) fn may_destroy(&mut self, owner: &Arc<DeviceOwner>, object: &str) -> bool {
         if let Err(error) = self.check_own(owner, object) {
             log::error!("{object} is not destroyed: {error}");
             return false;
@@ -279,7 +299,7 @@ impl Context {
     /// drivers, textures are never sampled anisotropically.
     ///
     /// ```no_run
-    /// use throng::standalone::{Context, ContextDesc};
+    /// use throng_standalone::{Context, ContextDesc};
     /// use throng::{Crowd, CrowdDesc};
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -315,8 +335,8 @@ impl Context {
     /// # Safety
     ///
     /// `object` is a live object of this device, and no other thread uses it.
-    pub(super) unsafe fn set_name(&self, object: impl vk::Handle, name: &str) -> Result<()> {
-        let Some(loader) = &self.gpu.debug else {
+    pub(crate) unsafe fn set_name(&self, object: impl vk::Handle, name: &str) -> Result<()> {
+        let Some(loader) = &self.debug else {
             return Ok(());
         };
         let name = CString::new(name.replace('\0', "")).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! Vulkan setup for programs without an engine: examples, tests and benches.
 //!
-//! The rest of the crate records into command buffers that the application owns. This module is a
-//! minimal such application: one instance, one device, one queue, and something to draw into.
+//! The crate `throng` records into command buffers that the application owns. This crate is the
+//! smallest such application: one instance, one device, one queue, and something to draw into.
 //!
 //! ```text
 //! Context ── instance, device, queue, allocator, validation messages
@@ -14,9 +14,9 @@
 //! Without a window:
 //!
 //! ```no_run
-//! use throng::standalone::{Begin, Context, ContextDesc, Target, TargetDesc};
+//! use throng_standalone::{Begin, Context, ContextDesc, Target, TargetDesc};
 //!
-//! # fn main() -> Result<(), throng::standalone::StandaloneError> {
+//! # fn main() -> Result<(), throng_standalone::StandaloneError> {
 //! let mut context = Context::new(&ContextDesc::default())?;
 //! let mut target = Target::new(&mut context, &TargetDesc::default())?;
 //! context.submit_and_wait(|device, cmd| {

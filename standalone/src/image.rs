@@ -13,29 +13,29 @@ use std::sync::Arc;
 type Usage = vk::ImageUsageFlags;
 
 /// Settings for a new [`Image`].
-pub(super) struct ImageDesc<'a> {
-    pub(super) name: &'a str,
-    pub(super) extent: vk::Extent2D,
-    pub(super) format: vk::Format,
-    pub(super) samples: vk::SampleCountFlags,
+pub(crate) struct ImageDesc<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) extent: vk::Extent2D,
+    pub(crate) format: vk::Format,
+    pub(crate) samples: vk::SampleCountFlags,
     /// The usage as an attachment.
-    pub(super) attachment: Usage,
+    pub(crate) attachment: Usage,
     /// Additional usage.
-    pub(super) usage: Usage,
+    pub(crate) usage: Usage,
 }
 
 /// An image with one mip level and one layer, in device-local memory.
 #[derive(Debug)]
-pub(super) struct Image {
-    pub(super) owner: Arc<DeviceOwner>,
+pub(crate) struct Image {
+    pub(crate) owner: Arc<DeviceOwner>,
     name: String,
-    pub(super) handle: vk::Image,
-    pub(super) view: vk::ImageView,
+    pub(crate) handle: vk::Image,
+    pub(crate) view: vk::ImageView,
     allocation: Option<Allocation>,
 }
 
 impl Image {
-    pub(super) fn new(context: &mut Context, desc: &ImageDesc<'_>) -> Result<Self> {
+    pub(crate) fn new(context: &mut Context, desc: &ImageDesc<'_>) -> Result<Self> {
         let mut image = Self {
             owner: context.owner(),
             name: desc.name.to_owned(),
@@ -94,7 +94,7 @@ impl Image {
     }
 
     /// Destroys all handles that exist. The device must no longer use them.
-    pub(super) fn release(&mut self, idle: &mut Idle<'_>) {
+    pub(crate) fn release(&mut self, idle: &mut Idle<'_>) {
         self.take()(idle);
     }
 
@@ -206,7 +206,7 @@ fn is_color(format: vk::Format) -> bool {
 }
 
 /// The aspects of a format.
-pub(super) fn aspect(format: vk::Format) -> vk::ImageAspectFlags {
+pub(crate) fn aspect(format: vk::Format) -> vk::ImageAspectFlags {
     use vk::ImageAspectFlags as Aspect;
     match format {
         vk::Format::D16_UNORM | vk::Format::X8_D24_UNORM_PACK32 | vk::Format::D32_SFLOAT => {
@@ -221,7 +221,7 @@ pub(super) fn aspect(format: vk::Format) -> vk::ImageAspectFlags {
 }
 
 /// The range of the only mip level and layer.
-pub(super) fn whole(aspect: vk::ImageAspectFlags) -> vk::ImageSubresourceRange {
+pub(crate) fn whole(aspect: vk::ImageAspectFlags) -> vk::ImageSubresourceRange {
     vk::ImageSubresourceRange::default()
         .aspect_mask(aspect)
         .level_count(1)
@@ -229,10 +229,10 @@ pub(super) fn whole(aspect: vk::ImageAspectFlags) -> vk::ImageSubresourceRange {
 }
 
 /// Stages, their access to an image, and its layout for them.
-pub(super) type Use = (vk::PipelineStageFlags2, vk::AccessFlags2, vk::ImageLayout);
+pub(crate) type Use = (vk::PipelineStageFlags2, vk::AccessFlags2, vk::ImageLayout);
 
 /// A barrier between two uses of a whole image.
-pub(super) fn transition(
+pub(crate) fn transition(
     image: vk::Image,
     aspect: vk::ImageAspectFlags,
     before: Use,
@@ -254,7 +254,7 @@ pub(super) fn transition(
 /// # Safety
 ///
 /// `cmd` is recording outside of rendering, and the images are in their old layouts.
-pub(super) unsafe fn barrier(
+pub(crate) unsafe fn barrier(
     device: &ash::Device,
     cmd: vk::CommandBuffer,
     barriers: &[vk::ImageMemoryBarrier2<'_>],

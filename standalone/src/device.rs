@@ -3,31 +3,36 @@
 use super::error::Check;
 use super::instance::{InstanceOwner, names};
 use super::{DeviceInfo, Rejected, Result, StandaloneError, Surface};
-use crate::error::Error;
-use crate::gpu::Features;
 use ash::{khr, vk};
 use std::ffi::CStr;
+use throng::Error;
+use throng::gpu::Features;
 
 /// The environment variable that selects a device, by its index or a part of its name in any case.
 pub const DEVICE_VARIABLE: &str = "THRONG_DEVICE";
 
 /// A physical device that meets all requirements.
-pub(super) struct Candidate {
-    pub(super) physical_device: vk::PhysicalDevice,
-    pub(super) info: DeviceInfo,
-    pub(super) properties: vk::PhysicalDeviceProperties,
-    pub(super) queue_family: u32,
-    pub(super) timestamp_bits: u32,
+pub(crate) struct Candidate {
+    pub(crate) physical_device: vk::PhysicalDevice,
+    pub(crate) info: DeviceInfo,
+    pub(crate) properties: vk::PhysicalDeviceProperties,
+    pub(crate) queue_family: u32,
+    pub(crate) timestamp_bits: u32,
     /// The optional features that it supports.
-    pub(super) enabled: Features,
-    pub(super) extensions: Vec<&'static CStr>,
+    pub(crate) enabled: Features,
+    pub(crate) extensions: Vec<&'static CStr>,
+    /// The size of the largest buffer that it supports, in bytes.
+    pub(crate) max_buffer_bytes: u64,
 }
+
+/// Properties of a device, and the size of the largest buffer that it supports, in bytes.
+type Limits = (vk::PhysicalDeviceProperties, u64);
 
 /// The best device that meets all requirements.
 ///
 /// A device that cannot be inspected is rejected, so that a failing driver does not hide the
 /// devices of the others.
-pub(super) fn choose(owner: &InstanceOwner, surface: Option<&Surface>) -> Result<Candidate> {
+pub(crate) fn choose(owner: &InstanceOwner, surface: Option<&Surface>) -> Result<Candidate> {
     // SAFETY: the instance is alive.
     let found = match unsafe { owner.instance.enumerate_physical_devices() } {
         // The loader's name for drivers that cannot be used.
@@ -37,10 +42,10 @@ pub(super) fn choose(owner: &InstanceOwner, surface: Option<&Surface>) -> Result
     let asked = std::env::var(DEVICE_VARIABLE).ok();
     let (mut fit, mut devices) = (Vec::new(), Vec::new());
     for (index, physical_device) in found.into_iter().enumerate() {
-        let (info, properties) = describe(owner, index, physical_device);
+        let (info, limits) = describe(owner, index, physical_device);
         let is_asked = asked.as_deref().is_none_or(|asked| is_it(asked, &info));
         let inspected = match is_asked {
-            true => inspect(owner, surface, physical_device, info.clone(), properties),
+            true => inspect(owner, surface, physical_device, info.clone(), limits),
             false => Err("is not the requested device".to_owned()),
         };
         match inspected {
@@ -57,7 +62,7 @@ fn inspect(
     surface: Option<&Surface>,
     physical_device: vk::PhysicalDevice,
     info: DeviceInfo,
-    properties: vk::PhysicalDeviceProperties,
+    (properties, max_buffer_bytes): Limits,
 ) -> Result<Candidate, String> {
     let instance = &owner.instance;
     // SAFETY: the physical device belongs to this instance, which was created for Vulkan 1.3.
@@ -94,6 +99,7 @@ fn inspect(
         timestamp_bits,
         enabled,
         extensions,
+        max_buffer_bytes,
     })
 }
 
@@ -101,11 +107,16 @@ fn describe(
     owner: &InstanceOwner,
     index: usize,
     physical_device: vk::PhysicalDevice,
-) -> (DeviceInfo, vk::PhysicalDeviceProperties) {
+) -> (DeviceInfo, Limits) {
     let mut driver = vk::PhysicalDeviceDriverProperties::default();
-    let mut all = vk::PhysicalDeviceProperties2::default().push_next(&mut driver);
+    let mut vulkan11 = vk::PhysicalDeviceVulkan11Properties::default();
+    let mut vulkan13 = vk::PhysicalDeviceVulkan13Properties::default();
+    let mut all = vk::PhysicalDeviceProperties2::default()
+        .push_next(&mut driver)
+        .push_next(&mut vulkan11)
+        .push_next(&mut vulkan13);
     // SAFETY: the device belongs to this instance. A driver that is too old to know the chained
-    // structure does not write to it.
+    // structures does not write to them.
     unsafe {
         owner
             .instance
@@ -124,7 +135,8 @@ fn describe(
         api_version: properties.api_version,
         kind: properties.device_type,
     };
-    (info, properties)
+    let largest = vulkan11.max_memory_allocation_size;
+    (info, (properties, vulkan13.max_buffer_size.min(largest)))
 }
 
 /// The first queue family that has graphics and compute and can present, with its valid timestamp

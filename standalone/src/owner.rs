@@ -4,23 +4,23 @@ use super::Result;
 use super::device::Candidate;
 use super::error::Check;
 use super::instance::InstanceOwner;
-use crate::gpu::FeatureChain;
 use ash::vk;
 use gpu_allocator::vulkan::{Allocation, Allocator};
 use std::fmt;
 use std::mem::{forget, take};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use throng::gpu::FeatureChain;
 
 /// A device that uses none of the objects that are about to be destroyed.
-pub(super) struct Idle<'a> {
-    pub(super) device: &'a ash::Device,
-    pub(super) allocator: &'a mut Allocator,
+pub(crate) struct Idle<'a> {
+    pub(crate) device: &'a ash::Device,
+    pub(crate) allocator: &'a mut Allocator,
 }
 
 impl Idle<'_> {
     /// Frees memory, and logs an error if the allocator does not know it.
-    pub(super) fn free(&mut self, name: &str, allocation: Option<Allocation>) {
+    pub(crate) fn free(&mut self, name: &str, allocation: Option<Allocation>) {
         if let Some(allocation) = allocation
             && let Err(error) = self.allocator.free(allocation)
         {
@@ -30,14 +30,14 @@ impl Idle<'_> {
 }
 
 /// Destroys the Vulkan objects that it owns.
-pub(super) type Destroy = Box<dyn FnOnce(&mut Idle<'_>) + Send>;
+pub(crate) type Destroy = Box<dyn FnOnce(&mut Idle<'_>) + Send>;
 
 /// The device, the command pool for one-off work, and their instance.
 ///
 /// The context and each of its objects hold one reference. The last one destroys the device.
-pub(super) struct DeviceOwner {
-    pub(super) device: ash::Device,
-    pub(super) pool: vk::CommandPool,
+pub(crate) struct DeviceOwner {
+    pub(crate) device: ash::Device,
+    pub(crate) pool: vk::CommandPool,
     left: Mutex<Left>,
     // Declared after `device`, because the instance must be destroyed last.
     instance: Arc<InstanceOwner>,
@@ -59,7 +59,7 @@ impl fmt::Debug for DeviceOwner {
 }
 
 impl DeviceOwner {
-    pub(super) fn new(instance: &Arc<InstanceOwner>, candidate: &Candidate) -> Result<Self> {
+    pub(crate) fn new(instance: &Arc<InstanceOwner>, candidate: &Candidate) -> Result<Self> {
         let queues = [vk::DeviceQueueCreateInfo::default()
             .queue_family_index(candidate.queue_family)
             .queue_priorities(&[1.0])];
@@ -107,12 +107,12 @@ impl DeviceOwner {
     }
 
     /// Destroys an object that was dropped without `destroy` together with the device.
-    pub(super) fn drop_later(&self, destroy: Destroy) {
+    pub(crate) fn drop_later(&self, destroy: Destroy) {
         self.left().objects.push(destroy);
     }
 
     /// Takes the allocator of a context that is dropped.
-    pub(super) fn keep(&self, allocator: Allocator) {
+    pub(crate) fn keep(&self, allocator: Allocator) {
         self.left().allocator = Some(allocator);
     }
 }
@@ -151,7 +151,7 @@ impl Drop for DeviceOwner {
 /// # Safety
 ///
 /// The device is alive, and no other thread uses its queues.
-pub(super) unsafe fn settle(device: &ash::Device) -> Result<()> {
+pub(crate) unsafe fn settle(device: &ash::Device) -> Result<()> {
     const ATTEMPTS: u32 = 10;
     let mut attempt = 1;
     loop {

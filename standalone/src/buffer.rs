@@ -30,7 +30,7 @@ pub struct BufferDesc<'a> {
 /// The context owns the mapping, so the bytes are accessible only through the context:
 ///
 /// ```compile_fail,E0382
-/// # use throng::standalone::{Buffer, Context};
+/// # use throng_standalone::{Buffer, Context};
 /// fn not_possible(context: Context, mut buffer: Buffer) {
 ///     drop(context);
 ///     buffer.write(&context, 0, &[1]);
@@ -38,10 +38,10 @@ pub struct BufferDesc<'a> {
 /// ```
 #[derive(Debug)]
 pub struct Buffer {
-    pub(super) owner: Arc<DeviceOwner>,
+    pub(crate) owner: Arc<DeviceOwner>,
     name: String,
     handle: vk::Buffer,
-    pub(super) size: u64,
+    pub(crate) size: u64,
     allocation: Option<Allocation>,
 }
 
@@ -73,7 +73,7 @@ impl Buffer {
     }
 
     fn build(&mut self, context: &mut Context, desc: &BufferDesc<'_>) -> Result<()> {
-        let max = context.gpu.limits.max_buffer_bytes;
+        let max = context.max_buffer_bytes;
         if !(1..=max).contains(&desc.size) || !CORE.contains(desc.usage) {
             return Err(StandaloneError::Buffer {
                 name: desc.name.to_owned(),
@@ -176,11 +176,11 @@ impl Buffer {
         }
     }
 
-    pub(super) fn object(&self) -> String {
+    pub(crate) fn object(&self) -> String {
         format!("buffer `{}`", self.name)
     }
 
-    pub(super) fn range(&self, offset: u64, size: u64) -> StandaloneError {
+    pub(crate) fn range(&self, offset: u64, size: u64) -> StandaloneError {
         StandaloneError::Range {
             name: self.name.clone(),
             offset,
@@ -190,7 +190,7 @@ impl Buffer {
     }
 
     /// Destroys all handles that exist. The device must no longer use them.
-    pub(super) fn release(&mut self, idle: &mut Idle<'_>) {
+    pub(crate) fn release(&mut self, idle: &mut Idle<'_>) {
         self.take()(idle);
     }
 
@@ -224,7 +224,7 @@ const CORE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
 );
 
 /// Allocates memory for a buffer (`linear`) or an image.
-pub(super) fn allocate(
+pub(crate) fn allocate(
     context: &mut Context,
     name: &str,
     requirements: vk::MemoryRequirements,
@@ -236,7 +236,7 @@ pub(super) fn allocate(
         MemoryLocation::Unknown => vk::MemoryPropertyFlags::empty(),
         _ => vk::MemoryPropertyFlags::HOST_VISIBLE,
     };
-    let memory = &context.gpu.memory;
+    let memory = &context.memory;
     let kinds = (0..).zip(memory.memory_types_as_slice());
     let kinds = kinds.filter(|(index, kind)| {
         requirements.memory_type_bits >> index & 1 == 1 && kind.property_flags.contains(wanted)

@@ -21,7 +21,7 @@ pub struct Formats {
 pub struct Begin {
     /// Linear RGBA that colour is cleared to.
     pub color: [f32; 4],
-    /// True if depth 1 is near, as in [`PassDesc::reversed_z`](crate::PassDesc::reversed_z).
+    /// True if depth 1 is near, as in [`PassDesc::reversed_z`](throng::PassDesc::reversed_z).
     ///
     /// [`Self::clear_depth`] is what depth is cleared to.
     pub reversed_z: bool,
@@ -39,18 +39,18 @@ impl Begin {
 
 /// The single-sampled image that a render pass draws or resolves into.
 #[derive(Clone, Copy)]
-pub(super) struct Final {
-    pub(super) image: vk::Image,
-    pub(super) view: vk::ImageView,
+pub(crate) struct Final {
+    pub(crate) image: vk::Image,
+    pub(crate) view: vk::ImageView,
 }
 
 /// The depth and multisampled colour images of one extent.
 #[derive(Debug)]
-pub(super) struct Attachments {
-    pub(super) extent: vk::Extent2D,
-    pub(super) formats: Formats,
-    pub(super) multisampled: Option<Image>,
-    pub(super) depth: Option<Image>,
+pub(crate) struct Attachments {
+    pub(crate) extent: vk::Extent2D,
+    pub(crate) formats: Formats,
+    pub(crate) multisampled: Option<Image>,
+    pub(crate) depth: Option<Image>,
     /// True if depth is read after rendering.
     keeps_depth: bool,
     /// Stages, other than drawing, that have read the images before the next `begin`.
@@ -63,7 +63,7 @@ const DEPTH_STAGES: vk::PipelineStageFlags2 = vk::PipelineStageFlags2::from_raw(
 );
 
 /// Colour, while it is drawn to.
-pub(super) const DRAWN: Use = (
+pub(crate) const DRAWN: Use = (
     vk::PipelineStageFlags2::COLOR_ATTACHMENT_OUTPUT,
     vk::AccessFlags2::COLOR_ATTACHMENT_WRITE,
     vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL,
@@ -78,7 +78,7 @@ const TESTED: Use = (
 
 impl Attachments {
     /// `color_usage` and `depth_usage` are in addition to drawing.
-    pub(super) fn new(
+    pub(crate) fn new(
         context: &mut Context,
         name: &str,
         (extent, formats): (vk::Extent2D, Formats),
@@ -133,7 +133,7 @@ impl Attachments {
     }
 
     /// Destroys all images that exist. The device must no longer use them.
-    pub(super) fn release(&mut self, idle: &mut Idle<'_>) {
+    pub(crate) fn release(&mut self, idle: &mut Idle<'_>) {
         let all = self
             .multisampled
             .take()
@@ -147,7 +147,7 @@ impl Attachments {
     /// # Safety
     ///
     /// `cmd` is recording outside of rendering, and all objects belong to one device.
-    pub(super) unsafe fn begin(
+    pub(crate) unsafe fn begin(
         &self,
         device: &ash::Device,
         cmd: vk::CommandBuffer,

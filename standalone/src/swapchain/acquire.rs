@@ -1,8 +1,8 @@
 //! Acquiring the next image of a window.
 
 use super::{OBJECT, Swapchain, SwapchainImage, is_empty, is_outdated};
-use crate::standalone::error::Check;
-use crate::standalone::{Context, FrameCommands, Result};
+use crate::error::Check;
+use crate::{Context, FrameCommands, Result};
 use ash::vk;
 use std::time::Duration;
 

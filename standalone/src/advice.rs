@@ -3,7 +3,7 @@
 use std::env::var_os;
 
 /// Source of the Vulkan loader.
-pub(super) const LOADER: &str = if cfg!(target_os = "windows") {
+pub(crate) const LOADER: &str = if cfg!(target_os = "windows") {
     "install the current driver of the graphics card, which contains it"
 } else if cfg!(target_os = "macos") {
     "install the Vulkan SDK of LunarG or MoltenVK"
@@ -13,7 +13,7 @@ pub(super) const LOADER: &str = if cfg!(target_os = "windows") {
 };
 
 /// Source of the validation layer.
-pub(super) const LAYER: &str = if cfg!(target_os = "linux") {
+pub(crate) const LAYER: &str = if cfg!(target_os = "linux") {
     "install it (vulkan-validationlayers on Debian and Ubuntu, vulkan-validation-layers on Fedora \
      and Arch), set VK_ADD_LAYER_PATH to its folder, or switch validation off (unset \
      THRONG_VALIDATION)"
@@ -26,11 +26,11 @@ pub(super) const LAYER: &str = if cfg!(target_os = "linux") {
 const DRIVER_VARIABLES: [&str; 2] = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"];
 
 /// Advice if there is no driver, or none that works.
-pub(super) fn driver() -> String {
+pub(crate) fn driver() -> String {
     let set = |name: &&str| var_os(name).is_some_and(|value| !value.is_empty());
     if let Some(name) = DRIVER_VARIABLES.into_iter().find(set) {
         let value = var_os(name).unwrap_or_default();
-        let value = crate::error::Escaped(value.to_string_lossy());
+        let value = throng::error::Escaped(value.to_string_lossy());
         return format!(
             "{name} is set to \"{value}\": unset it, or set it to the .json file of a driver"
         );
