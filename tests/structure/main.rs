@@ -22,6 +22,7 @@ const ROOTS: [&str; 6] = [
     "cli/src/main.rs",
     "standalone/src/lib.rs",
     "tests/reference/lib.rs",
+    "xtask/src/main.rs",
 ];
 
 static LIBRARY: LazyLock<Package> =

@@ -1,0 +1,174 @@
+//! Checks that run no program: words, format, lints, each feature alone, other targets,
+//! documentation. They mostly use one core, so they run beside the tests. They have a target folder
+//! of their own, because two Cargos do not share one at the same time.
+
+use crate::ci::Ci;
+use crate::{Result, platforms};
+use std::time::Instant;
+use xshell::cmd;
+
+/// Shell scripts, and the tests of this program.
+pub(crate) fn scripts(ci: &Ci) -> Result {
+    let sh = &ci.sh;
+    let scripts: Vec<_> = [sh.read_dir(".ci")?, sh.read_dir("scripts")?].concat();
+    cmd!(sh, "shellcheck {scripts...}").run()?;
+    let status = cmd!(sh, "scripts/with-vulkan sh -c 'exit 7'")
+        .ignore_status()
+        .output()?
+        .status;
+    if status.code() != Some(7) {
+        return Err(format!("scripts/with-vulkan made {status} of status 7").into());
+    }
+    Ok(cmd!(sh, "cargo test --quiet -p xtask").run()?)
+}
+
+type Check = (&'static str, fn(&Ci) -> Result);
+
+pub(crate) fn run(ci: &Ci) -> Result {
+    let _target = ci.sh.push_env("CARGO_TARGET_DIR", "target/checks");
+    let mut checks: Vec<Check> = vec![
+        ("words", words),
+        (
+            "fmt",
+            |ci| Ok(cmd!(ci.sh, "cargo fmt --all --check").run()?),
+        ),
+        ("clippy", lints),
+        ("features", features),
+        ("docs", docs),
+    ];
+    if ci.share.has("windows") {
+        checks.push(("windows", platforms::build_windows));
+    }
+    for (name, check) in checks {
+        println!("-- {name}");
+        let start = Instant::now();
+        check(ci).map_err(|error| format!("the check {name}: {error}"))?;
+        println!("   {} s", start.elapsed().as_secs());
+    }
+    Ok(())
+}
+
+/// Fails if a comment or a page breaks a rule of style that a search can find. Prints each line.
+fn words(ci: &Ci) -> Result {
+    let sh = &ci.sh;
+    let grep = |pattern: &str, files: &[&str]| -> Result<String> {
+        let grep = cmd!(sh, "git grep -nE {pattern} -- {files...}");
+        Ok(grep.quiet().ignore_status().read()?)
+    };
+    // A doc line begins with its subject or its verb.
+    let begins = r"^ *//[/!] (What|How|Where|Who|Whoever|Whether|Those)\b";
+    let phrases = r"\b([Ww]hoever|stands? for|at hand|the caller's word|as it stands|is had|of which the|that there (is|are) not)\b";
+    let mut found = grep(begins, &["*.rs"])? + "\n" + &grep(phrases, &["*.rs", "*.md"])?;
+    // rustfmt checks code.
+    let lines = grep("^ *//", &["*.rs"])? + "\n" + &grep("", &["*.md"])?;
+    for line in lines.lines().filter(|line| is_wide(line)) {
+        found = found + "\n" + line;
+    }
+    match found.trim() {
+        "" => Ok(()),
+        found => Err(format!("words or widths that break a rule:\n{found}").into()),
+    }
+}
+
+/// True for a line of `git grep -n` whose text has more than 100 columns, unless it is a row of a
+/// table or has a link.
+fn is_wide(line: &str) -> bool {
+    let text = line.splitn(3, ':').nth(2).unwrap_or_default();
+    let bare = text
+        .trim_start()
+        .trim_start_matches(['/', '!'])
+        .trim_start();
+    let is_one_word = !bare.contains(' ');
+    let is_link = text.contains("http://") || text.contains("https://");
+    text.chars().count() > 100 && !bare.starts_with('|') && !is_one_word && !is_link
+}
+
+/// Lints. wgpu and vk-graph are a hundred crates, so crates that use them have their turn.
+fn lints(ci: &Ci) -> Result {
+    let engines = match ci.share.has("engines") {
+        true => "",
+        false => {
+            "--exclude throng-wgpu --exclude throng-wgpu-example --exclude throng-vk-graph-example"
+        }
+    };
+    let lints = "cargo clippy --quiet --workspace --all-targets --all-features";
+    Ok(ci
+        .command(&format!("{lints} {engines} -- -D warnings"))
+        .run()?)
+}
+
+/// A part of what is compiled alone. A feature whose code needs another one may pass, and is found
+/// by one of the next commits. The check `clippy` compiles all features together in each commit.
+fn features(ci: &Ci) -> Result {
+    let sh = &ci.sh;
+    // `shaderc` has code in the build script alone, which the check `clippy` compiles with it.
+    let features = "vulkan gltf meshopt draco webp fbx ezm wgl lod serde toml tracing".split(' ');
+    // The library without features, the command line without its feature, which needs a C compiler,
+    // the fuzz targets, which are no member of the workspace, and the committed SPIR-V.
+    let others = "none cli fuzz arm shaders".split(' ');
+    let all = features.chain(others);
+    let count = all.clone().count();
+    let sample = ci.share.sample(all, 9);
+    println!("   A SAMPLE: {} of {count}", sample.len());
+    for one in sample {
+        println!("   {one}");
+        let clippy = "cargo clippy --quiet --no-default-features -p throng --lib";
+        match one {
+            "none" => ci.command(&format!("{clippy} -- -D warnings")).run()?,
+            "cli" => cmd!(sh, "cargo clippy --quiet -p throng-cli -- -D warnings").run()?,
+            "fuzz" => cmd!(sh, "cargo check --quiet --manifest-path fuzz/Cargo.toml").run()?,
+            "arm" => arm(ci)?,
+            "shaders" => cmd!(sh, "scripts/compile-shaders --check").run()?,
+            feature => {
+                let clippy = format!("{clippy} --features {feature} -- -D warnings");
+                ci.command(&clippy).run()?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Lints of the animation level with NEON's code.
+fn arm(ci: &Ci) -> Result {
+    let target = "aarch64-unknown-linux-gnu";
+    if !platforms::add_target(ci, target) {
+        return Ok(());
+    }
+    let lints = "cargo clippy --quiet -p throng --lib --no-default-features --features gltf,toml";
+    Ok(ci
+        .command(&format!("{lints} --target {target} -- -D warnings"))
+        .run()?)
+}
+
+/// The documentation, with that of the crate for wgpu in its turn.
+fn docs(ci: &Ci) -> Result {
+    let features = "fbx ezm wgl meshopt draco webp lod".split(' ');
+    let features: String = features
+        .map(|it| format!(" --features throng/{it}"))
+        .collect();
+    let engines = match ci.share.has("engines") {
+        true => "-p throng-wgpu",
+        false => "",
+    };
+    let _flags = ci.sh.push_env("RUSTDOCFLAGS", "-Dwarnings");
+    let docs = "cargo doc --quiet --no-deps -p throng -p throng-export -p throng-standalone";
+    Ok(ci.command(&format!("{docs} {engines} {features}")).run()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wide_lines_are_found() {
+        let of = |text: &str| is_wide(&format!("src/lib.rs:7:{text}"));
+        assert!(!of(&format!("// {}", "ab ".repeat(32).trim())));
+        assert!(of(&format!("// {}", "ab ".repeat(33).trim())));
+        assert!(!of(&format!("// | {}", "ab ".repeat(40))));
+        assert!(!of(&format!("//! {}", "ab".repeat(60))));
+        assert!(!of(&format!(
+            "see https://example.org {}",
+            "ab ".repeat(40)
+        )));
+    }
+}
