@@ -15,7 +15,7 @@ fn repository() -> PathBuf {
 }
 
 /// The root files of the library and of the packages around it.
-const ROOTS: [&str; 6] = [
+const ROOTS: [&str; 7] = [
     "src/lib.rs",
     "wgpu/src/lib.rs",
     "export/src/lib.rs",
