@@ -3,13 +3,14 @@
 use crate::animator::Animator;
 use crate::crowd::CharacterId;
 use crate::crowd::characters::loaded::no_character;
+use crate::crowd::table::Slots;
 use crate::error::Result;
 use core::ops::{Deref, DerefMut};
 
 /// The animators of a crowd's characters, by character.
 #[derive(Debug, Default)]
 pub(crate) struct Animators {
-    list: Vec<Option<Animator>>,
+    list: Slots<Animator>,
     edit_count: u64,
 }
 
@@ -20,20 +21,19 @@ impl Animators {
     }
 
     /// The animators, for uses that change no actor.
-    pub(crate) fn untracked_mut(&mut self) -> &mut [Option<Animator>] {
+    pub(crate) fn untracked_mut(&mut self) -> &mut Slots<Animator> {
         &mut self.list
     }
 
     /// The animator of a character.
     pub(crate) fn of_mut(&mut self, id: CharacterId) -> Result<&mut Animator> {
         let count = self.len();
-        let animator = self.get_mut(id.0 as usize).and_then(Option::as_mut);
-        animator.ok_or_else(|| no_character(id, count))
+        self.get_mut(id.0).ok_or_else(|| no_character(id, count))
     }
 }
 
 impl Deref for Animators {
-    type Target = Vec<Option<Animator>>;
+    type Target = Slots<Animator>;
 
     fn deref(&self) -> &Self::Target {
         &self.list

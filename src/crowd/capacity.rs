@@ -79,6 +79,34 @@ impl Capacity {
         histories: 0,
     };
 
+    /// No instances, views and so on.
+    const NONE: Self = Self {
+        instances: 0,
+        palette_entries: 0,
+        views: 0,
+        morph_weights: 0,
+        blended: 0,
+        skinned_words: 0,
+        cpu_skinned_words: 0,
+        attachments: 0,
+        histories: 0,
+    };
+
+    /// Each capacity as `of` makes it of this one and another.
+    pub(crate) fn with(&self, other: &Self, of: fn(u32, u32) -> u32) -> Self {
+        Self {
+            instances: of(self.instances, other.instances),
+            palette_entries: of(self.palette_entries, other.palette_entries),
+            views: of(self.views, other.views),
+            morph_weights: of(self.morph_weights, other.morph_weights),
+            blended: of(self.blended, other.blended),
+            skinned_words: of(self.skinned_words, other.skinned_words),
+            cpu_skinned_words: of(self.cpu_skinned_words, other.cpu_skinned_words),
+            attachments: of(self.attachments, other.attachments),
+            histories: of(self.histories, other.histories),
+        }
+    }
+
     /// Words of a frame's morph weights: one count for each instance, two words for each weight.
     pub(crate) fn morph_words(&self) -> u32 {
         self.morph_weights.saturating_mul(3).max(4)
@@ -110,15 +138,8 @@ impl Capacity {
     #[must_use]
     pub const fn of_views(views: u32) -> Self {
         Self {
-            instances: 0,
-            palette_entries: 0,
             views,
-            morph_weights: 0,
-            blended: 0,
-            skinned_words: 0,
-            cpu_skinned_words: 0,
-            attachments: 0,
-            histories: 0,
+            ..Self::NONE
         }
     }
 
@@ -164,20 +185,9 @@ impl Capacity {
             skinned_words: words,
             cpu_skinned_words: if skin == SkinningStage::Cpu { words } else { 0 },
         };
-        let mut need = Need::default();
-        need.add(&one, instances);
-        let more = need.capacity(self.views);
-        Ok(Self {
-            instances: self.instances.saturating_add(more.instances),
-            palette_entries: self.palette_entries.saturating_add(more.palette_entries),
-            morph_weights: self.morph_weights.saturating_add(more.morph_weights),
-            blended: self.blended.saturating_add(more.blended),
-            skinned_words: self.skinned_words.saturating_add(more.skinned_words),
-            cpu_skinned_words: self
-                .cpu_skinned_words
-                .saturating_add(more.cpu_skinned_words),
-            ..self
-        })
+        let more = Need::default().plus(&one, instances).capacity(self.views);
+        let more = Self { views: 0, ..more };
+        Ok(self.with(&more, u32::saturating_add))
     }
 }
 
@@ -195,17 +205,26 @@ pub(crate) struct Need {
 }
 
 impl Need {
-    /// Adds the needs of `count` instances that each need `one`.
-    pub(crate) fn add(&mut self, one: &Self, count: u32) {
-        for (all, one) in [
-            (&mut self.instances, one.instances),
-            (&mut self.rows, one.rows),
-            (&mut self.morph_weights, one.morph_weights),
-            (&mut self.blended, one.blended),
-            (&mut self.skinned_words, one.skinned_words),
-            (&mut self.cpu_skinned_words, one.cpu_skinned_words),
-        ] {
-            *all = all.saturating_add(one.saturating_mul(count.into()));
+    /// With the needs of `count` more instances that each need `one`.
+    pub(crate) fn plus(&self, one: &Self, count: u32) -> Self {
+        self.with(one, |all, one| {
+            all.saturating_add(one.saturating_mul(count.into()))
+        })
+    }
+
+    /// Without these needs, which are a part.
+    pub(crate) fn minus(&self, part: &Self) -> Self {
+        self.with(part, |all, part| all - part)
+    }
+
+    fn with(&self, other: &Self, of: impl Fn(u64, u64) -> u64) -> Self {
+        Self {
+            instances: of(self.instances, other.instances),
+            rows: of(self.rows, other.rows),
+            morph_weights: of(self.morph_weights, other.morph_weights),
+            blended: of(self.blended, other.blended),
+            skinned_words: of(self.skinned_words, other.skinned_words),
+            cpu_skinned_words: of(self.cpu_skinned_words, other.cpu_skinned_words),
         }
     }
 
@@ -223,8 +242,7 @@ impl Need {
             blended: cut(self.blended.saturating_mul(views.into())),
             skinned_words: cut(self.skinned_words),
             cpu_skinned_words: cut(self.cpu_skinned_words),
-            attachments: 0,
-            histories: 0,
+            ..Capacity::NONE
         }
     }
 }

@@ -3,7 +3,6 @@
 use crate::crowd::Capacity;
 use crate::error::{Error, Result};
 use crate::gpu::{Device, Features, limit};
-use crate::palette::SkinningMethod;
 use crate::pass::scatter::MAX_CHANGES;
 use crate::simd::SimdLevel;
 use crate::threads::Threads;
@@ -148,37 +147,6 @@ impl Default for CrowdDesc {
             stages: Stages::default(),
             skinned_usage: vk::BufferUsageFlags::empty(),
             profile: false,
-        }
-    }
-}
-
-/// Options for adding a character to a crowd.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct CharacterDesc {
-    /// The skinning method, which also decides the palette format.
-    pub method: SkinningMethod,
-    /// Keeps the meshes on the CPU, without images.
-    ///
-    /// They are required for [`SkinningStage::Cpu`](super::SkinningStage::Cpu) and for
-    /// [`Crowd::pick`](super::Crowd::pick). Vertex streams are kept twice: as they are in the
-    /// character, and in the layout of a [`Skinner`](crate::skin::Skinner).
-    pub cpu_skinning: bool,
-    /// The most bytes of device memory for poses that instances share: 4 MiB unless set.
-    ///
-    /// It counts if the GPU poses instances ([`Stages::animate`](super::Stages::animate)). A clip
-    /// takes one palette for each of its [`PoseSteps`](crate::skin::PoseSteps), from the first time
-    /// that an instance plays it alone. Clips for which there is no more memory have no shared
-    /// poses. No more is allocated than all clips need. With 0, nothing is shared. See
-    /// [`View::pose_error_px`](super::View::pose_error_px).
-    pub shared_pose_bytes: u32,
-}
-
-impl Default for CharacterDesc {
-    fn default() -> Self {
-        Self {
-            method: SkinningMethod::default(),
-            cpu_skinning: false,
-            shared_pose_bytes: 4 << 20,
         }
     }
 }

@@ -6,6 +6,7 @@
 //! | module | contents |
 //! |---|---|
 //! | [`ids`], [`capacity`], [`desc`], [`view`], [`stats`] | plain data of the interface |
+//! | [`table`], [`pending`] | lists by index, changes that wait to be uploaded |
 //! | [`memory`] | buffers, ranges of them, and what is freed later |
 //! | [`characters`], [`animators`] | the characters, their data on the GPU, and their actors |
 //! | [`instances`] | the instance table, attachments, spawning, handles, picking; stage attach |
@@ -25,16 +26,19 @@ mod frame;
 mod ids;
 mod instances;
 mod memory;
+mod pending;
 mod poses;
 mod scene;
 mod skin;
 mod stats;
+mod table;
 mod view;
 mod view_record;
 mod visibility;
 
 pub use capacity::Capacity;
-pub use desc::{CharacterDesc, CrowdDesc, Processor, Stages};
+pub use characters::desc::{CharacterDesc, SkinningStage};
+pub use desc::{CrowdDesc, Processor, Stages};
 pub use draw::bindings::{DrawBindings, IndirectDraw};
 pub use draw::passes::{PipelineInfo, WarmUp};
 pub use frame::{Frame, Views};
@@ -44,7 +48,6 @@ pub use instances::handle::{CrowdAccess, CrowdMut, CrowdRef, Instance, InstanceM
 pub use instances::pick::InstanceHit;
 pub use instances::snapshot::{CrowdSnapshot, InstanceSnapshot};
 pub use instances::spawn::Spawn;
-pub use instances::state::SkinningStage;
 pub use memory::growth::MoreInstances;
 pub use skin::skinned_vertices::SkinnedVertices;
 pub use stats::{Stats, ViewStats};
@@ -295,7 +298,7 @@ impl Crowd {
         }
         if animates {
             self.pipelines.animate = Some(AnimatePipeline::new(&self.device)?);
-            self.scene.gpu_poses = Some(GpuPoses::new());
+            self.scene.gpu_poses = Some(GpuPoses::default());
             self.scene.instances.set_rows_on_demand();
         }
         let set_0 = self.pipelines.set_layout.handle();

@@ -40,7 +40,7 @@ impl Scene {
             instances: Instances::new(capacity),
             attachments: Attachments::default(),
             visibility: Visibility::default(),
-            chunks: Chunks::new(),
+            chunks: Chunks::default(),
             pose_scratch: PoseScratch::new(frames_in_flight),
             gpu_poses: None,
             cpu_skinning: CpuSkinning::default(),
@@ -61,11 +61,9 @@ impl Scene {
 
     /// Changes the skinning stage of a living instance. It has been checked to fit.
     pub(crate) fn set_skin(&mut self, id: InstanceId, stage: SkinningStage) {
-        let character = self.instances.alive(id).character;
-        if let Some(character) = self.characters.at_mut(character) {
-            character.deforms |= stage != SkinningStage::Vertex;
-        }
-        self.instances.set_skin(id, stage);
+        let character = self.instances[id.index].character;
+        self.characters[character].deforms |= stage != SkinningStage::Vertex;
+        self.instances.set_skin(id.index, stage);
         self.visibility.activate(id.index);
         // The CPU may have to know where it is.
         self.attachments.queue_update(id.index);
@@ -101,11 +99,11 @@ impl Scene {
     /// Undoes the uploads of the frame prepared last, which is never submitted.
     pub(crate) fn mark_uploads_lost(&mut self) {
         self.instances.mark_lost();
-        self.attachments.gpu.mark_lost();
+        self.attachments.gpu.changed.mark_lost();
         self.chunks.mark_lost(&mut self.characters);
-        for character in self.characters.iter_mut() {
+        for (_, character) in self.characters.iter_mut() {
             if let Some(poses) = &mut character.shared_poses {
-                poses.mark_lost();
+                poses.wanted.mark_lost();
             }
         }
         self.wake_rested();
@@ -127,10 +125,9 @@ impl Scene {
             self.pose_scratch.forget();
             self.visibility.activate_kept();
             // Morph weights stay where they were written.
-            for index in 0..self.instances.table_len() as u32 {
-                let state = self.instances.state(index);
-                if state.is_some_and(|state| state.alive && state.has_morphs()) {
-                    self.visibility.activate(index);
+            for id in self.instances.ids() {
+                if self.instances[id.index].has_morphs() {
+                    self.visibility.activate(id.index);
                 }
             }
         }
@@ -153,14 +150,14 @@ impl Scene {
             let shown = visibility
                 .active()
                 .filter(|index| visibility.is_shown(*index) && !on_gpu(*index));
-            shown.filter_map(|index| Some((instances.state(index)?.character, index)))
+            shown.map(|index| (instances[index].character, index))
         };
         pose_scratch.gather(characters.len(), shown);
     }
 
     /// The instance of an actor of a character's animator.
     pub(crate) fn instance_of(&self, character: u32, actor: u32) -> Option<InstanceId> {
-        let loaded = self.characters.at(character)?;
+        let loaded = (*self.characters).get(character)?;
         let index = loaded.instance_of_actor.get(actor as usize)?;
         self.instances.id(*index)
     }
@@ -181,10 +178,9 @@ impl Scene {
     /// Hides or shows the primitives of these bits of a living instance.
     pub(crate) fn hide(&mut self, id: InstanceId, bits: u128, hide: bool) {
         let [before, after] = self.visibility.hide(id.index, bits, hide);
-        let character = self.instances.alive(id).character;
-        if before != after
-            && let Some(character) = self.characters.at_mut(character)
-        {
+        let character = self.instances[id.index].character;
+        if before != after {
+            let character = &mut self.characters[character];
             character.hiding = character.hiding + usize::from(after) - usize::from(before);
             let capacity = *self.instances.capacity();
             self.reserve_visibility(&capacity);
@@ -215,7 +211,7 @@ impl Scene {
         world_from_model: &Affine3A,
         jump: bool,
     ) {
-        animator.put(self.instances.alive(id).actor, world_from_model, jump);
+        animator.put(self.instances[id.index].actor, world_from_model, jump);
         self.put_record(id, world_from_model, jump);
     }
 
@@ -235,13 +231,12 @@ impl Scene {
 
     /// Notes whether the transform of an instance is flipped, or if the GPU places it, may be.
     pub(crate) fn set_flipped(&mut self, id: InstanceId, now: bool) {
-        let instance = self.instances.alive(id);
+        let instance = &self.instances[id.index];
         let (before, character) = (instance.flipped, instance.character);
-        if before != now
-            && let Some(character) = self.characters.at_mut(character)
-        {
+        if before != now {
+            let character = &mut self.characters[character];
             character.flipped = character.flipped + usize::from(now) - usize::from(before);
-            self.instances.set_flipped(id.index, now);
+            self.instances[id.index].flipped = now;
             self.attachments.note(id.index);
         }
     }

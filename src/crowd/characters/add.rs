@@ -60,10 +60,10 @@ impl Crowd {
         let (loaded, upload) = self.load(allocator, character, desc, false)?;
         animator.expect_fit(Arc::clone(&loaded.rig), loaded.mesh.format());
         let (serial, kind) = (loaded.serial, loaded.kind());
-        let id = self.scene.characters.add(loaded);
+        let id = CharacterId(self.scene.characters.push(loaded));
         self.scene.instances.set_kind(id.0, kind);
         self.memory.uploads.push((serial, upload));
-        self.animators.push(Some(animator));
+        self.animators.push(animator);
         // Allocate now, so that recording a frame allocates nothing.
         self.reserve_frame_memory(character);
         Ok(id)
@@ -172,9 +172,8 @@ impl Crowd {
             let why = Error::argument("instances", ArgumentFault::Alive { count });
             return Err(why.at_named("character", id.0 as usize, character.rig.name()));
         }
-        let animator = self.animators.get_mut(id.0 as usize);
-        drop(animator.and_then(Option::take));
-        if let Some(character) = self.scene.characters.take(id) {
+        self.animators.take(id.0);
+        if let Some(character) = self.scene.characters.take(id.0) {
             self.retire(character);
         }
         Ok(())
@@ -220,8 +219,7 @@ impl Crowd {
     /// # Errors
     /// [`Error::NotFound`] if the character does not exist.
     pub fn animator(&self, character: CharacterId) -> Result<&Animator> {
-        let animator = self.animators.get(character.0 as usize);
-        let animator = animator.and_then(Option::as_ref);
+        let animator = self.animators.get(character.0);
         animator.ok_or_else(|| no_character(character, self.animators.len()))
     }
 

@@ -6,6 +6,7 @@ use crate::crowd::capacity::Need;
 use crate::crowd::instances::state::{InstanceState, Kind, Sizes, is_flipped, morph_words};
 use crate::crowd::memory::buffers::FrameBuffers;
 use crate::crowd::poses::shared_poses::SharedPoses;
+use crate::crowd::table::Slots;
 use crate::crowd::visibility::slot::{Slot, bucket, draw_of_kind};
 use crate::crowd::{CharacterDesc, CharacterId, SkinningStage};
 use crate::error::{Error, Result};
@@ -26,6 +27,7 @@ use crate::skin::Skinner;
 use crate::threads::Threads;
 use ash::vk;
 use bytemuck::Zeroable;
+use core::ops::{Deref, DerefMut};
 use glam::Affine3A;
 use std::ffi::CString;
 use std::sync::Arc;
@@ -430,17 +432,11 @@ impl LoadedCharacter {
             },
             character: character.0,
             actor,
-            generation: 0,
             member: self.members.len() as u32,
-            row: 0,
-            has_rows: false,
-            in_ring: false,
             alive: true,
-            dirty: false,
-            is_new: true,
-            was_new: true,
             flipped: is_flipped(world_from_model),
             skin,
+            ..InstanceState::dead(0)
         }
     }
 
@@ -449,34 +445,25 @@ impl LoadedCharacter {
         self.rig.palette().len() as u32 * self.mesh.entry_rows()
     }
 
-    /// Words of an instance's deformed vertices.
+    /// Checks that the character supports a stage.
     ///
     /// # Errors
-    /// [`Error::Argument`] if the character does not support this stage.
-    pub(crate) fn skinned_words(&self, stage: SkinningStage) -> Result<u32> {
+    /// [`Error::Argument`] if it does not.
+    pub(crate) fn check_stage(&self, stage: SkinningStage) -> Result<()> {
         if stage == SkinningStage::Cpu && self.cpu_skin.is_none() {
             return Err(Error::invalid(
                 "skinning_stage",
                 "SkinningStage::Cpu needs a character added with CharacterDesc::cpu_skinning",
             ));
         }
-        Ok(self.sizes().words(stage))
+        Ok(())
     }
 
     /// The capacity that one instance needs in a skinning stage.
     pub(crate) fn need(&self, stage: SkinningStage) -> Need {
-        let words = self.sizes().words(stage).into();
         Need {
-            instances: 1,
-            rows: self.palette_rows().into(),
-            morph_weights: self.rig.morph_weights().len() as u64,
             blended: self.is_blended().into(),
-            skinned_words: words,
-            cpu_skinned_words: if stage == SkinningStage::Cpu {
-                words
-            } else {
-                0
-            },
+            ..self.sizes().need(stage)
         }
     }
 
@@ -600,47 +587,29 @@ fn make_sets(
 /// All characters of a crowd, by the index of their id.
 #[derive(Debug, Default)]
 pub(crate) struct Characters {
-    list: Vec<Option<LoadedCharacter>>,
+    list: Slots<LoadedCharacter>,
     /// The serial number given out last.
     serials: u32,
 }
 
+impl Deref for Characters {
+    type Target = Slots<LoadedCharacter>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.list
+    }
+}
+
+impl DerefMut for Characters {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.list
+    }
+}
+
 impl Characters {
-    /// The number of characters that were ever added.
-    pub(crate) fn len(&self) -> usize {
-        self.list.len()
-    }
-
-    pub(crate) fn at(&self, index: u32) -> Option<&LoadedCharacter> {
-        self.list.get(index as usize)?.as_ref()
-    }
-
-    pub(crate) fn at_mut(&mut self, index: u32) -> Option<&mut LoadedCharacter> {
-        self.list.get_mut(index as usize)?.as_mut()
-    }
-
-    /// All characters, with their indices.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &LoadedCharacter)> + Clone {
-        let all = (0..).zip(&self.list);
-        all.filter_map(|(index, character)| Some((index, character.as_ref()?)))
-    }
-
-    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut LoadedCharacter> {
-        self.list.iter_mut().flatten()
-    }
-
     pub(crate) fn get(&self, id: CharacterId) -> Result<&LoadedCharacter> {
-        self.at(id.0).ok_or_else(|| no_character(id, self.len()))
-    }
-
-    pub(crate) fn get_mut(&mut self, id: CharacterId) -> Result<&mut LoadedCharacter> {
-        let count = self.len();
-        self.at_mut(id.0).ok_or_else(|| no_character(id, count))
-    }
-
-    pub(crate) fn add(&mut self, character: LoadedCharacter) -> CharacterId {
-        self.list.push(Some(character));
-        CharacterId(self.list.len() as u32 - 1)
+        let found = self.list.get(id.0);
+        found.ok_or_else(|| no_character(id, self.len()))
     }
 
     /// A serial number for a character that is about to be loaded.
@@ -655,24 +624,12 @@ impl Characters {
     }
 
     /// Replaces a character, and moves its instances to the new one. Returns the old one.
-    pub(crate) fn replace(
-        &mut self,
-        id: CharacterId,
-        mut new: LoadedCharacter,
-    ) -> Option<LoadedCharacter> {
-        let old = self.at_mut(id.0)?;
+    pub(crate) fn replace(&mut self, id: CharacterId, mut new: LoadedCharacter) -> LoadedCharacter {
+        let old = &mut self.list[id.0];
         new.members = core::mem::take(&mut old.members);
         (new.flipped, new.hiding) = (old.flipped, old.hiding);
         new.instance_of_actor = core::mem::take(&mut old.instance_of_actor);
-        Some(core::mem::replace(old, new))
-    }
-
-    pub(crate) fn take(&mut self, id: CharacterId) -> Option<LoadedCharacter> {
-        self.list.get_mut(id.0 as usize)?.take()
-    }
-
-    pub(crate) fn drain(&mut self) -> impl Iterator<Item = LoadedCharacter> + '_ {
-        self.list.drain(..).flatten()
+        core::mem::replace(old, new)
     }
 
     /// Makes new sets for all characters over new buffers. If one fails, none is kept.

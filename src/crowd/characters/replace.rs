@@ -110,9 +110,7 @@ impl Crowd {
         })?;
         animator.expect_fit(Arc::clone(&loaded.rig), loaded.mesh.format());
         let serial = loaded.serial;
-        let Some(old) = self.scene.characters.replace(id, loaded) else {
-            return Ok(Vec::new());
-        };
+        let old = self.scene.characters.replace(id, loaded);
         self.fit_attachments(id, (&old, unfit), &mut misfits)?;
         self.fit_parts(id, &old, &mut misfits)?;
         let scene = &mut self.scene;
@@ -200,15 +198,12 @@ impl Crowd {
         misfits: &mut Misfits,
     ) -> Result<()> {
         let scene = &mut self.scene;
-        let new = scene.characters.get_mut(id)?;
+        let new = &mut scene.characters[id.0];
         new.hiding = 0;
         for member in &new.members {
             let hidden = scene.visibility.hidden(*member);
             scene.visibility.hide(*member, u128::MAX, false);
-            let actor = scene
-                .instances
-                .state(*member)
-                .map(|state| state.actor.index);
+            let actor = Some(scene.instances[*member].actor.index);
             let mut bits = 0;
             for (part, name) in old.rig.parts().filter(|_| hidden != 0) {
                 let before = old.rig.part_bits(part).unwrap_or(0);

@@ -238,7 +238,7 @@ impl Crowd {
     /// Creates the pipelines that read deformed vertices, for characters whose instances have some
     /// since the last frame.
     pub(crate) fn prepare_skinning(&mut self) -> Result<()> {
-        for character in self.scene.characters.iter_mut() {
+        for (_, character) in self.scene.characters.iter_mut() {
             let hides = character.needs_hidden() && !character.reads.hidden;
             if hides || character.deforms && !character.reads.skinned {
                 self.pipelines.prepare(&self.device, character)?;

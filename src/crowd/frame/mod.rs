@@ -3,7 +3,7 @@
 pub(crate) mod history;
 mod prepare;
 
-use crate::animator::{AnimationEvent, Animator, EventName};
+use crate::animator::{AnimationEvent, EventName};
 use crate::crowd::Crowd;
 use crate::crowd::desc::MAX_VIEWS;
 use crate::crowd::memory::retire::Retired;
@@ -181,16 +181,16 @@ impl Crowd {
     /// instances that have been despawned since are left out.
     pub fn events(&self) -> impl Iterator<Item = AnimationEvent<InstanceId>> + '_ {
         let scene = &self.scene;
-        let animators = (0..).zip(&*self.animators);
-        animators.flat_map(move |(character, animator)| {
-            let events = animator.iter().flat_map(Animator::events);
-            events.filter_map(move |event| {
-                let instance = scene.instance_of(character, event.id.index)?;
-                let state = scene.instances.alive(instance);
-                let same = state.character == character && state.actor == event.id;
-                same.then(|| event.of_instance(instance, character))
+        self.animators
+            .iter()
+            .flat_map(move |(character, animator)| {
+                animator.events().iter().filter_map(move |event| {
+                    let instance = scene.instance_of(character, event.id.index)?;
+                    let state = &scene.instances[instance.index];
+                    let same = state.character == character && state.actor == event.id;
+                    same.then(|| event.of_instance(instance, character))
+                })
             })
-        })
     }
 
     /// The name of what happened in an event, by the event's kind.

@@ -22,15 +22,11 @@ impl Crowd {
     /// Notes the bounding spheres of instances that moved.
     fn update_spheres(&mut self) {
         let scene = &mut self.scene;
-        for index in scene.instances.changed() {
-            let Some(state) = scene.instances.state(*index) else {
-                continue;
-            };
-            let animator = self.animators.get(state.character as usize);
-            if let Some(Some(animator)) = animator.filter(|_| state.alive) {
-                scene
-                    .visibility
-                    .set_sphere(*index, &world_sphere(animator, state));
+        for index in scene.instances.changed.list() {
+            let state = &scene.instances[*index];
+            if state.alive {
+                let sphere = world_sphere(&self.animators[state.character], state);
+                scene.visibility.set_sphere(*index, &sphere);
             }
         }
     }
@@ -94,14 +90,14 @@ impl Frame<'_> {
         let crowd = &mut *self.crowd;
         crowd.scene.visibility.end_posing();
         crowd.scene.instances.mark_uploaded();
-        crowd.scene.attachments.gpu.mark_uploaded();
+        crowd.scene.attachments.gpu.changed.mark_uploaded();
         crowd
             .scene
             .chunks
             .mark_uploaded(&mut crowd.scene.characters);
-        for character in crowd.scene.characters.iter_mut() {
+        for (_, character) in crowd.scene.characters.iter_mut() {
             if let Some(poses) = &mut character.shared_poses {
-                poses.mark_uploaded();
+                poses.wanted.mark_uploaded();
             }
         }
         crowd.frame.counters.upload_bytes += written.total();
@@ -217,12 +213,12 @@ impl Frame<'_> {
         // Without lists of the CPU, nothing reads the word before them.
         let visible = if on_gpu && at == 1 { 0 } else { at * 4 };
         buffers.copy_to_work(frame_index, sections.visible, 0, visible);
-        while let Some(index) = crowd.scene.visibility.take_noted() {
-            crowd.scene.instances.touch(index);
+        while let Some(index) = crowd.scene.visibility.noted.pop() {
+            crowd.scene.instances.changed.add(index);
         }
         let instances = &crowd.scene.instances;
-        let changed = crowd.scene.instances.changed();
-        let records = changed.iter().map(|index| instances.record(*index));
+        let changed = instances.changed.list();
+        let records = changed.iter().map(|index| instances[*index].record);
         let count = changed.len();
         // SAFETY: the work of this frame index has ended, by the contract of `begin_frame`.
         unsafe {

@@ -3,6 +3,8 @@
 use crate::animator::JointRef;
 use crate::crowd::InstanceId;
 use crate::crowd::instances::gpu_attachments::GpuAttachments;
+use crate::crowd::pending::Marked;
+use crate::crowd::table::Table;
 use crate::error::{Error, Result};
 use crate::gpu::layout::GpuAttachment;
 use crate::skeleton::Socket;
@@ -43,13 +45,10 @@ impl<'a> Attachment<JointRef<'a>> {
     }
 }
 
-/// No instance.
-const NO_INSTANCE: u32 = u32::MAX;
+/// No instance, and no slot of [`GpuAttachments`].
+const NONE: u32 = u32::MAX;
 
-/// No slot of [`GpuAttachments`].
-const NO_SLOT: u32 = u32::MAX;
-
-/// The links of an instance. OtherAnimators are named by table index.
+/// The links of an instance. Others are named by table index.
 #[derive(Debug, Clone, Copy)]
 struct Node {
     attachment: Option<Attachment>,
@@ -67,13 +66,9 @@ struct Node {
     ordered: bool,
     /// True if `queue` has it.
     is_queued: bool,
-    /// True if `noted` has it.
-    is_noted: bool,
     /// True if something other than its transform changed, which children that the GPU places have
     /// to know.
     notes_all: bool,
-    /// True if `moving` has it.
-    is_moving: bool,
     /// True if the GPU placed it, so that the CPU's record is not what the GPU has.
     left_gpu: bool,
 }
@@ -81,24 +76,27 @@ struct Node {
 impl Node {
     const NEW: Self = Self {
         attachment: None,
-        first_child: NO_INSTANCE,
-        next: NO_INSTANCE,
+        first_child: NONE,
+        next: NONE,
         depth: 0,
-        slot: NO_SLOT,
+        slot: NONE,
         jumps: false,
         ordered: false,
         is_queued: false,
-        is_noted: false,
         notes_all: false,
-        is_moving: false,
         left_gpu: false,
     };
+
+    fn parent(&self) -> Option<u32> {
+        Some(self.attachment?.parent.index)
+    }
 }
 
 /// All attachments of a crowd.
 #[derive(Debug, Default)]
 pub(crate) struct Attachments {
-    nodes: Vec<Node>,
+    /// By table index, up to the last instance that has been attached or has had children.
+    nodes: Table<Node>,
     /// Depths and table indices of the attached instances, parents before their children.
     ///
     /// If `stale`, it is not sorted and may have instances that are no longer attached.
@@ -108,10 +106,10 @@ pub(crate) struct Attachments {
     /// first.
     queue: BinaryHeap<Reverse<(u32, u32)>>,
     /// Instances whose children have to be moved.
-    noted: Vec<u32>,
+    noted: Marked,
     /// Instances that the CPU places in each frame, because the GPU poses what they are attached
     /// to, and some that it no longer does.
-    moving: Vec<u32>,
+    moving: Marked,
     /// The attached instances that the GPU places.
     pub(crate) gpu: GpuAttachments,
 }
@@ -121,24 +119,28 @@ impl Attachments {
         self.nodes.get(index as usize)
     }
 
+    fn node_mut(&mut self, index: u32) -> Option<&mut Node> {
+        self.nodes.get_mut(index as usize)
+    }
+
     pub(crate) fn of(&self, index: u32) -> Option<&Attachment> {
         self.node(index)?.attachment.as_ref()
     }
 
     pub(crate) fn of_mut(&mut self, index: u32) -> Option<&mut Attachment> {
-        self.nodes.get_mut(index as usize)?.attachment.as_mut()
+        self.node_mut(index)?.attachment.as_mut()
     }
 
     fn parent(&self, index: u32) -> Option<u32> {
-        self.of(index).map(|attachment| attachment.parent.index)
+        self.node(index)?.parent()
     }
 
     /// The instances that are attached to an instance.
     pub(crate) fn children(&self, index: u32) -> impl Iterator<Item = u32> + '_ {
-        let known = |index: &u32| *index != NO_INSTANCE;
+        let known = |index: &u32| *index != NONE;
         let first = self.node(index).map(|node| node.first_child).filter(known);
         core::iter::successors(first, move |child| {
-            self.node(*child).map(|node| node.next).filter(known)
+            Some(self.nodes[*child].next).filter(known)
         })
     }
 
@@ -148,9 +150,7 @@ impl Attachments {
             return;
         }
         for child in self.family(index).into_iter().skip(1) {
-            if let Some(node) = self.nodes.get_mut(child as usize) {
-                node.jumps = true;
-            }
+            self.nodes[child].jumps = true;
         }
         self.note(index);
     }
@@ -190,27 +190,19 @@ impl Attachments {
     /// Attaches an instance that is not attached.
     fn link(&mut self, child: u32, attachment: Attachment) {
         let parent = attachment.parent.index;
-        let last = child.max(parent) as usize;
-        if self.nodes.len() <= last {
-            self.nodes.resize(last + 1, Node::NEW);
+        let all = child.max(parent) as usize + 1;
+        if self.nodes.len() < all {
+            self.nodes.resize(all, Node::NEW);
             // Frames allocate nothing.
-            self.queue
-                .reserve(self.nodes.len().saturating_sub(self.queue.len()));
-            for list in [&mut self.noted, &mut self.moving] {
-                list.reserve(self.nodes.len().saturating_sub(list.len()));
-            }
+            self.queue.reserve(all.saturating_sub(self.queue.len()));
+            self.noted.grow(all);
+            self.moving.grow(all);
         }
-        let next = self
-            .node(parent)
-            .map_or(NO_INSTANCE, |node| node.first_child);
-        if let Some(node) = self.nodes.get_mut(parent as usize) {
-            node.first_child = child;
-        }
-        if let Some(node) = self.nodes.get_mut(child as usize) {
-            (node.attachment, node.next) = (Some(attachment), next);
-            if !core::mem::replace(&mut node.ordered, true) {
-                self.order.push((0, child));
-            }
+        let next = core::mem::replace(&mut self.nodes[parent].first_child, child);
+        let node = &mut self.nodes[child];
+        (node.attachment, node.next) = (Some(attachment), next);
+        if !core::mem::replace(&mut node.ordered, true) {
+            self.order.push((0, child));
         }
         self.stale = true;
         self.note(parent);
@@ -221,64 +213,53 @@ impl Attachments {
         let Some(parent) = self.parent(child) else {
             return;
         };
-        let next = self.node(child).map_or(NO_INSTANCE, |node| node.next);
+        let next = self.nodes[child].next;
         let before = self.children(parent).take_while(|other| *other != child);
-        let link = match before.last() {
-            Some(before) => self.nodes.get_mut(before as usize).map(|n| &mut n.next),
-            None => self
-                .nodes
-                .get_mut(parent as usize)
-                .map(|node| &mut node.first_child),
-        };
-        if let Some(link) = link {
-            *link = next;
+        match before.last() {
+            Some(before) => self.nodes[before].next = next,
+            None => self.nodes[parent].first_child = next,
         }
-        if let Some(node) = self.nodes.get_mut(child as usize) {
-            (node.attachment, node.next, node.jumps) = (None, NO_INSTANCE, false);
-        }
+        let node = &mut self.nodes[child];
+        (node.attachment, node.next, node.jumps) = (None, NONE, false);
         self.leave_gpu(child);
         self.stale = true;
     }
 
+    /// The slot of an instance that the GPU places.
+    fn slot(&self, index: u32) -> Option<u32> {
+        let slot = self.node(index)?.slot;
+        (slot != NONE).then_some(slot)
+    }
+
     /// True if the GPU places an instance.
     pub(crate) fn on_gpu(&self, index: u32) -> bool {
-        self.node(index).is_some_and(|node| node.slot != NO_SLOT)
+        self.slot(index).is_some()
     }
 
     /// The level of an instance that the GPU places, or 0.
     pub(crate) fn level(&self, index: u32) -> u32 {
-        let slot = self.node(index).map_or(NO_SLOT, |node| node.slot);
-        self.gpu.level(slot)
+        self.slot(index).map_or(0, |slot| self.gpu.level(slot))
     }
 
-    /// Lets the GPU place an instance from now on. Returns false if there is no space for more.
+    /// Lets the GPU place an attached instance from now on. Returns false if there is no space for
+    /// more.
     pub(crate) fn place_on_gpu(&mut self, index: u32, record: &GpuAttachment) -> bool {
-        let Some(node) = self.nodes.get_mut(index as usize) else {
+        let Some(slot) = self.slot(index).or_else(|| self.gpu.take()) else {
             return false;
         };
-        if node.slot == NO_SLOT {
-            let Some(slot) = self.gpu.take() else {
-                return false;
-            };
-            node.slot = slot;
-            self.note(index);
-        }
-        let slot = self.node(index).map_or(NO_SLOT, |node| node.slot);
+        // It is 0 in a slot that was free.
         if self.gpu.level(slot) != record.level {
             self.note(index);
         }
+        self.nodes[index].slot = slot;
         self.gpu.put(slot, record);
         true
     }
 
     /// Lets the CPU place an instance from now on.
     pub(crate) fn leave_gpu(&mut self, index: u32) {
-        let Some(node) = self.nodes.get_mut(index as usize) else {
-            return;
-        };
-        let slot = core::mem::replace(&mut node.slot, NO_SLOT);
-        if slot != NO_SLOT {
-            node.left_gpu = true;
+        if let Some(slot) = self.slot(index) {
+            (self.nodes[index].slot, self.nodes[index].left_gpu) = (NONE, true);
             self.gpu.free(slot);
             self.note(index);
         }
@@ -286,25 +267,19 @@ impl Attachments {
 
     /// Returns true if the GPU placed an instance since the last call.
     pub(crate) fn take_left_gpu(&mut self, index: u32) -> bool {
-        let node = self.nodes.get_mut(index as usize);
+        let node = self.node_mut(index);
         node.is_some_and(|node| core::mem::take(&mut node.left_gpu))
     }
 
-    /// Notes that the CPU has to place an instance in each frame, as long as it calls this.
+    /// Notes that the CPU has to place an attached instance in each frame, as long as it calls
+    /// this.
     pub(crate) fn keep_moving(&mut self, index: u32) {
-        if let Some(node) = self.nodes.get_mut(index as usize)
-            && !core::mem::replace(&mut node.is_moving, true)
-        {
-            self.moving.push(index);
-        }
+        self.moving.add(index);
     }
 
     /// Queues the instances that the CPU places in each frame.
     pub(crate) fn queue_moving(&mut self) {
         while let Some(index) = self.moving.pop() {
-            if let Some(node) = self.nodes.get_mut(index as usize) {
-                node.is_moving = false;
-            }
             self.queue_update(index);
         }
     }
@@ -322,41 +297,37 @@ impl Attachments {
     /// Notes that an instance was shown or hidden, that it is posed or placed on another side, or
     /// that its children were attached in another way.
     pub(crate) fn note(&mut self, index: u32) {
-        self.note_moved(index);
-        if let Some(node) = self.nodes.get_mut(index as usize) {
-            node.notes_all = node.is_noted;
-        }
+        self.note_as(index, true);
     }
 
     /// Notes that an instance was moved. The GPU finds that out for the children that it places.
     pub(crate) fn note_moved(&mut self, index: u32) {
+        self.note_as(index, false);
+    }
+
+    fn note_as(&mut self, index: u32, all: bool) {
         if let Some(node) = self.nodes.get_mut(index as usize)
-            && node.first_child != NO_INSTANCE
-            && !core::mem::replace(&mut node.is_noted, true)
+            && node.first_child != NONE
         {
-            self.noted.push(index);
+            node.notes_all |= all;
+            self.noted.add(index);
         }
     }
 
     /// Queues the children of every instance that was noted.
     pub(crate) fn queue_noted(&mut self) {
         while let Some(parent) = self.noted.pop() {
-            let mut all = false;
-            if let Some(node) = self.nodes.get_mut(parent as usize) {
-                node.is_noted = false;
-                all = core::mem::take(&mut node.notes_all);
-            }
+            let all = core::mem::take(&mut self.nodes[parent].notes_all);
             self.queue_children(parent, all);
         }
     }
 
     /// Queues the children of an instance: all of them, or those that the CPU places.
     pub(crate) fn queue_children(&mut self, parent: u32, all: bool) {
-        let mut next = self
-            .node(parent)
-            .map_or(NO_INSTANCE, |node| node.first_child);
-        while let Some(node) = self.nodes.get_mut(next as usize) {
-            let queues = all || node.slot == NO_SLOT;
+        let mut next = self.node(parent).map_or(NONE, |node| node.first_child);
+        while next != NONE {
+            let node = &mut self.nodes[next];
+            let queues = all || node.slot == NONE;
             if queues && !core::mem::replace(&mut node.is_queued, true) {
                 self.queue.push(Reverse((node.depth, next)));
             }
@@ -367,9 +338,7 @@ impl Attachments {
     /// Takes the next attached instance that has to be moved: parents before their children.
     pub(crate) fn take_queued(&mut self) -> Option<u32> {
         let Reverse((_, index)) = self.queue.pop()?;
-        if let Some(node) = self.nodes.get_mut(index as usize) {
-            node.is_queued = false;
-        }
+        self.nodes[index].is_queued = false;
         Some(index)
     }
 
@@ -380,7 +349,7 @@ impl Attachments {
 
     /// Returns true if an ancestor was teleported since the last call.
     pub(crate) fn take_jump(&mut self, index: u32) -> bool {
-        let node = self.nodes.get_mut(index as usize);
+        let node = self.node_mut(index);
         node.is_some_and(|node| core::mem::take(&mut node.jumps))
     }
 
@@ -390,16 +359,10 @@ impl Attachments {
             return;
         }
         let Self { nodes, order, .. } = self;
-        let parent = |nodes: &[Node], index: u32| {
-            let node = nodes.get(index as usize)?;
-            node.attachment.map(|attachment| attachment.parent.index)
-        };
         order.retain(|(_, child)| {
-            let node = nodes.get_mut(*child as usize);
-            node.is_some_and(|node| {
-                node.ordered = node.attachment.is_some();
-                node.ordered
-            })
+            let node = &mut nodes[*child];
+            node.ordered = node.attachment.is_some();
+            node.ordered
         });
         for node in nodes.iter_mut() {
             node.depth = 0;
@@ -407,24 +370,15 @@ impl Attachments {
         for (depth, child) in order.iter_mut() {
             // Walk up to an ancestor that has a known depth or is not attached.
             let (mut steps, mut above) = (0, *child);
-            let known = loop {
-                match nodes.get(above as usize).map_or(0, |node| node.depth) {
-                    0 => match parent(nodes, above) {
-                        Some(next) => (steps, above) = (steps + 1, next),
-                        None => break 0,
-                    },
-                    known => break known,
-                }
-            };
-            *depth = known + steps;
+            while let (0, Some(next)) = (nodes[above].depth, nodes[above].parent()) {
+                (steps, above) = (steps + 1, next);
+            }
+            *depth = nodes[above].depth + steps;
             // Walk the same way again and set depths, so that no part of it is walked twice later.
             let mut at = *child;
             for step in 0..steps {
-                let next = parent(nodes, at);
-                if let Some(node) = nodes.get_mut(at as usize) {
-                    node.depth = known + steps - step;
-                }
-                at = next.unwrap_or(NO_INSTANCE);
+                nodes[at].depth = *depth - step;
+                at = nodes[at].parent().unwrap_or(NONE);
             }
         }
         order.sort_unstable();
@@ -456,14 +410,11 @@ impl Attachments {
             while let Some(index) = parent {
                 let first = to.len();
                 to.extend(self.children(index).filter_map(|child| {
-                    let Node {
-                        attachment, jumps, ..
-                    } = *self.node(child)?;
-                    let attachment = attachment?;
+                    let node = &self.nodes[child];
                     Some(SavedAttachment {
                         child,
-                        attachment,
-                        jumps,
+                        attachment: node.attachment?,
+                        jumps: node.jumps,
                     })
                 }));
                 to.get_mut(first..).unwrap_or_default().reverse();
@@ -483,9 +434,7 @@ impl Attachments {
         self.gpu.clear();
         for saved in saved {
             self.link(saved.child, saved.attachment);
-            if let Some(node) = self.nodes.get_mut(saved.child as usize) {
-                node.jumps = saved.jumps;
-            }
+            self.nodes[saved.child].jumps = saved.jumps;
         }
     }
 }

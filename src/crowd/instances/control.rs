@@ -162,13 +162,11 @@ impl InstanceMut<'_> {
     ///
     /// The instance is then unchanged.
     pub fn set_skinning_stage(&mut self, stage: SkinningStage) -> Result<()> {
-        let (id, before) = (self.id(), self.state().clone());
+        let id = self.id();
         let loaded = self.scene().characters.get(self.character())?;
-        let words = loaded.skinned_words(stage)?;
+        loaded.check_stage(stage)?;
         let scene = &mut *self.actor.animator.scene;
-        scene
-            .instances
-            .check_skinned((stage, words), Some(&before))?;
+        scene.instances.check_skin(id.index, stage)?;
         scene.set_skin(id, stage);
         Ok(())
     }

@@ -2,7 +2,8 @@
 
 use crate::animator::PoseChange;
 use crate::crowd::Crowd;
-use crate::crowd::instances::state::{SkinningStage, may_flip};
+use crate::crowd::SkinningStage;
+use crate::crowd::instances::state::may_flip;
 use crate::crowd::instances::world::world_sphere;
 use crate::crowd::{Attachment, InstanceId};
 use crate::error::{Result, expect_transform};
@@ -44,28 +45,24 @@ impl Crowd {
     pub(crate) fn activate_changed(&mut self) {
         let scene = &mut self.scene;
         scene.attachments.sort();
-        for (character, animator) in (0..).zip(self.animators.untracked_mut()) {
-            let (Some(loaded), Some(animator)) = (scene.characters.at(character), animator) else {
-                continue;
-            };
+        for (character, animator) in self.animators.untracked_mut().iter_mut() {
+            let loaded = &scene.characters[character];
             let changed = &mut scene.pose_scratch.actors;
             changed.clear();
             changed.extend(animator.take_changed().map(|actor| actor.index));
             for actor in &*changed {
-                let index = loaded.instance_of_actor.get(*actor as usize);
-                let state = index.and_then(|index| scene.instances.state(*index));
-                if let (Some(index), Some(state)) = (index, state) {
-                    scene.visibility.activate(*index);
-                    if scene.attachments.on_gpu(*index) {
-                        // Its bounding sphere may be another one.
-                        scene.attachments.queue_update(*index);
-                    }
-                    scene
-                        .visibility
-                        .set_sphere(*index, &world_sphere(animator, state));
-                    if animator.pose_change(state.actor) == PoseChange::Rests {
-                        scene.pose_scratch.resting.push(*index);
-                    }
+                // Each living actor is that of an instance.
+                let index = loaded.instance_of_actor[*actor as usize];
+                let state = &scene.instances[index];
+                scene.visibility.activate(index);
+                if scene.attachments.on_gpu(index) {
+                    // Its bounding sphere may be another one.
+                    scene.attachments.queue_update(index);
+                }
+                let sphere = world_sphere(animator, state);
+                scene.visibility.set_sphere(index, &sphere);
+                if animator.pose_change(state.actor) == PoseChange::Rests {
+                    scene.pose_scratch.resting.push(index);
                 }
             }
         }
@@ -110,7 +107,7 @@ impl Crowd {
             return Ok(());
         }
         let was_on_gpu = self.scene.attachments.take_left_gpu(child.index);
-        let record = self.scene.instances.alive(child).record;
+        let record = self.scene.instances[child.index].record;
         let same = record.world_from_model == Mat3x4::from_affine(&world_from_child);
         if same && !jumps && !was_on_gpu {
             return Ok(());
@@ -138,12 +135,8 @@ impl Crowd {
             return (false, None);
         }
         let record = || {
-            let state = scene.instances.state(child)?;
-            let above = scene.instances.state(parent)?;
-            let (own, of_parent) = (
-                scene.characters.at(state.character)?,
-                scene.characters.at(above.character)?,
-            );
+            let [state, above] = [child, parent].map(|index| &scene.instances[index]);
+            let [own, of_parent] = [state, above].map(|it| &scene.characters[it.character]);
             let rests = PosedBy::Cpu(CpuReason::Rest);
             let is_seen_by_gpu = own.slot.is_some()
                 && match poses.posed_by(child) {
@@ -157,8 +150,7 @@ impl Crowd {
             if !is_seen_by_gpu || !knows_parent || level >= GpuAttachment::LEVELS {
                 return None;
             }
-            let animator = self.animators.get(state.character as usize)?.as_ref()?;
-            let sphere = animator.sphere(state.actor.index);
+            let sphere = self.animators[state.character].sphere(state.actor.index);
             let joint_from_child = socket.offset * attachment.socket_from_child;
             let record = GpuAttachment {
                 joint_from_child: Mat3x4::from_affine(&joint_from_child),

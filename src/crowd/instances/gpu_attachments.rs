@@ -2,6 +2,8 @@
 
 use crate::crowd::memory::range_allocator::RangeAllocator;
 use crate::crowd::memory::work::{ATTACHMENT_WORDS, WorkLayout};
+use crate::crowd::pending::Pending;
+use crate::crowd::table::Table;
 use crate::crowd::visibility::chunks::Patch;
 use crate::error::Result;
 use crate::gpu::layout::GpuAttachment;
@@ -12,33 +14,16 @@ use bytemuck::Zeroable;
 pub(crate) type Levels = [u32; GpuAttachment::LEVELS as usize];
 
 /// The attached instances that the GPU places, each in a slot.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct GpuAttachments {
     /// By slot. Those at level 0 are free.
-    records: Vec<GpuAttachment>,
+    records: Table<GpuAttachment>,
     slots: RangeAllocator,
     levels: Levels,
-    /// The slots whose records changed since [`Self::mark_uploaded`]. Each once.
-    changed: Vec<u32>,
-    is_changed: Vec<bool>,
-    /// The slots that the last [`Self::mark_uploaded`] took.
-    settled: Vec<u32>,
+    /// The slots whose records changed.
+    pub(crate) changed: Pending,
     /// The edit count of animators and the time for which the CPU knows where the instances are.
     known_at: Option<(u64, f64)>,
-}
-
-impl Default for GpuAttachments {
-    fn default() -> Self {
-        Self {
-            records: Vec::new(),
-            slots: RangeAllocator::new(0),
-            levels: Levels::default(),
-            changed: Vec::new(),
-            is_changed: Vec::new(),
-            settled: Vec::new(),
-            known_at: None,
-        }
-    }
 }
 
 impl GpuAttachments {
@@ -47,13 +32,10 @@ impl GpuAttachments {
         self.slots.grow(slots);
         let all = slots as usize;
         self.slots.reserve(1, all);
-        for list in [&mut self.changed, &mut self.settled] {
-            reserve_all(list, all);
-        }
+        self.changed.grow(all);
         if self.records.len() < all {
             reserve_all(&mut self.records, all);
             self.records.resize(all, GpuAttachment::zeroed());
-            self.is_changed.resize(all, false);
         }
     }
 
@@ -67,11 +49,9 @@ impl GpuAttachments {
         (self.slots.end(), self.levels)
     }
 
-    /// The level of the instance in a slot, or 0.
+    /// The level of the instance in a slot.
     pub(crate) fn level(&self, slot: u32) -> u32 {
-        self.records
-            .get(slot as usize)
-            .map_or(0, |record| record.level)
+        self.records[slot].level
     }
 
     /// The instances that the GPU places, parents before their children.
@@ -97,12 +77,9 @@ impl GpuAttachments {
 
     /// Writes the record of a slot.
     pub(crate) fn put(&mut self, slot: u32, record: &GpuAttachment) {
-        let Some(own) = self.records.get_mut(slot as usize) else {
-            return;
-        };
-        let before = core::mem::replace(own, *record);
+        let before = core::mem::replace(&mut self.records[slot], *record);
         if before != *record {
-            self.note(slot);
+            self.changed.add(slot);
             self.known_at = None;
         }
         for (level, change) in [(before.level, u32::MAX), (record.level, 1)] {
@@ -127,48 +104,16 @@ impl GpuAttachments {
         self.slots.clear();
     }
 
-    fn note(&mut self, slot: u32) {
-        if let Some(is_changed) = self.is_changed.get_mut(slot as usize)
-            && !core::mem::replace(is_changed, true)
-        {
-            self.changed.push(slot);
-        }
-    }
-
     /// Uploads the records that changed.
     ///
     /// # Errors
     /// [`Error::Capacity`](crate::Error::Capacity) if there is no space in this frame.
     pub(crate) fn upload(&self, layout: &WorkLayout, to: &mut impl Patch) -> Result<()> {
-        for slot in &self.changed {
-            let record = self.records.get(*slot as usize);
-            let words = record.map_or(&[][..], |record| {
-                bytemuck::cast_slice(bytemuck::bytes_of(record))
-            });
+        for slot in self.changed.list() {
+            let words: &[u32] = bytemuck::cast_slice(bytemuck::bytes_of(&self.records[*slot]));
             let at = layout.attachments + slot * ATTACHMENT_WORDS;
             to.patch(at, words.len(), words.iter().copied())?;
         }
         Ok(())
-    }
-
-    /// Notes that everything was uploaded.
-    pub(crate) fn mark_uploaded(&mut self) {
-        self.settled.clear();
-        core::mem::swap(&mut self.changed, &mut self.settled);
-        for slot in &self.settled {
-            if let Some(is_changed) = self.is_changed.get_mut(*slot as usize) {
-                *is_changed = false;
-            }
-        }
-    }
-
-    /// Notes that what the last frame uploaded never arrived.
-    pub(crate) fn mark_lost(&mut self) {
-        let settled = core::mem::take(&mut self.settled);
-        for slot in &settled {
-            self.note(*slot);
-        }
-        self.settled = settled;
-        self.settled.clear();
     }
 }

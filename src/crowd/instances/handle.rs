@@ -138,7 +138,7 @@ impl CrowdMut<'_> {
     /// Moves the instance, as the engine does. [`Scene::check_move`] has allowed it.
     pub(crate) fn move_to(&mut self, world_from_model: &Affine3A, jump: bool) {
         self.put(world_from_model, jump);
-        let actor = self.scene.instances.alive(self.id).actor;
+        let actor = self.scene.instances[self.id.index].actor;
         self.animator.continue_root(actor);
     }
 
@@ -166,7 +166,7 @@ impl Crowd {
             scene: &self.scene,
             id,
             others: OtherAnimators {
-                before: &self.animators,
+                before: self.animators.as_slice(),
                 after: &[],
                 time_s: self.time_s,
             },
@@ -189,7 +189,8 @@ impl Crowd {
         let character = self.scene.instances.get(id)?.character;
         let count = self.animators.len();
         let missing = || no_character(CharacterId(character), count);
-        let split = self.animators.split_at_mut_checked(character as usize);
+        let animators = self.animators.as_mut_slice();
+        let split = animators.split_at_mut_checked(character as usize);
         let (before, after) = split.ok_or_else(missing)?;
         let (own, after) = after.split_first_mut().ok_or_else(missing)?;
         Ok(CrowdMut {
@@ -213,7 +214,7 @@ impl<C: CrowdAccess> Instance<C> {
 
     pub(crate) fn state(&self) -> &InstanceState {
         let (scene, id) = self.actor.animator.member();
-        scene.instances.alive(id)
+        &scene.instances[id.index]
     }
 
     pub(crate) fn marks(&self) -> Marks {

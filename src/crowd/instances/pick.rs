@@ -141,9 +141,8 @@ impl Crowd {
         } = self;
         let (mut rows, mut weights) = (Vec::new(), Vec::new());
         for (number, loaded) in scene.characters.iter() {
-            let animator = animators.untracked_mut().get_mut(number as usize);
-            let animator = animator.and_then(Option::as_mut);
-            let (Some(cpu_skin), Some(animator)) = (&loaded.cpu_skin, animator) else {
+            let animator = &mut animators.untracked_mut()[number];
+            let Some(cpu_skin) = &loaded.cpu_skin else {
                 continue;
             };
             weights.resize(loaded.rig.morph_weights().len(), 0.0);
@@ -159,9 +158,7 @@ impl Crowd {
                 if shown.first().is_some_and(|(near, _)| *near > limit) {
                     break;
                 }
-                let states = shown
-                    .iter()
-                    .filter_map(|(_, index)| scene.instances.state(*index));
+                let states = shown.iter().map(|(_, index)| &scene.instances[*index]);
                 let actors: Vec<u32> = states.map(|state| state.actor.index).collect();
                 rows.clear();
                 rows.resize(each_rows * actors.len(), Row::zeroed());
@@ -178,7 +175,7 @@ impl Crowd {
                         break;
                     }
                     let instance = scene.instances.any_id(*index);
-                    let world = scene.instances.alive(instance).record.world_from_model;
+                    let world = scene.instances[instance.index].record.world_from_model;
                     let world = world.to_affine();
                     if !world.inverse().is_finite() {
                         continue;

@@ -113,7 +113,7 @@ impl SavedAppearance {
 
     fn check(&self, loaded: &LoadedCharacter) -> Result<()> {
         check_tint(self.tint)?;
-        loaded.skinned_words(self.skinning_stage)?;
+        loaded.check_stage(self.skinning_stage)?;
         let parts = loaded.primitives.iter();
         let parts = parts.fold(0, |bits, primitive| bits | primitive.bit);
         if self.hidden() & !parts != 0 {
@@ -186,16 +186,18 @@ impl Crowd {
             .resize_with(scene.characters.len(), Members::default);
         for (index, members) in (0..).zip(&mut to.characters) {
             members.list.clear();
-            let animator = self.animator(CharacterId(index)).ok();
-            let (Some(loaded), Some(animator)) = (scene.characters.at(index), animator) else {
+            let animator = self.animators.get(index);
+            let (Some(loaded), Some(animator)) = ((*scene.characters).get(index), animator) else {
                 members.animator = AnimatorSnapshot::default();
                 continue;
             };
             animator.snapshot_into(&mut members.animator);
-            members.list.extend(loaded.members.iter().map(|index| {
-                let state = scene.instances.state(*index);
-                [*index, state.map_or(0, |state| state.actor.index)]
-            }));
+            members.list.extend(
+                loaded
+                    .members
+                    .iter()
+                    .map(|index| [*index, scene.instances[*index].actor.index]),
+            );
         }
         let (states, free) = scene.instances.all();
         to.instances.clear();
@@ -253,14 +255,13 @@ impl Crowd {
         if let Some(poses) = &mut scene.gpu_poses {
             poses.clear();
         }
+        scene.pose_scratch.resting.clear();
+        scene.pose_scratch.rested.clear();
         let none = Members {
             animator: AnimatorSnapshot::empty(from.time_s),
             list: Vec::new(),
         };
-        for index in 0..scene.characters.len() as u32 {
-            let Some(loaded) = scene.characters.at_mut(index) else {
-                continue;
-            };
+        for (index, loaded) in scene.characters.iter_mut() {
             let animator = self.animators.of_mut(CharacterId(index))?;
             let members = from.characters.get(index as usize);
             let members = members
@@ -270,7 +271,7 @@ impl Crowd {
             loaded.members.clear();
             reserve_all(&mut loaded.members, members.list.len());
             if let Some(slot) = &mut loaded.slot {
-                slot.note_all();
+                slot.is_new = true;
             }
             loaded.instance_of_actor.clear();
             (loaded.flipped, loaded.hiding) = (0, 0);
@@ -297,7 +298,8 @@ impl Crowd {
                 scene.pose_scratch.spawned(*at);
             }
         }
-        for index in 0..scene.characters.len() as u32 {
+        let characters: Vec<u32> = scene.characters.iter().map(|(index, _)| index).collect();
+        for index in characters {
             scene.chunks.make_room(&mut scene.characters, index);
         }
         scene.instances.end_restore();
@@ -305,9 +307,9 @@ impl Crowd {
         let instances = &scene.instances;
         let characters = &scene.characters;
         let marks = marks.map(|(at, saved)| {
-            let state = instances.state(at).filter(|state| state.alive)?;
-            let character = characters.at(state.character);
-            let on_cpu = character.is_none_or(|character| character.slot.is_none());
+            let character = instances[at].character;
+            instances[at].alive.then_some(())?;
+            let on_cpu = characters[character].slot.is_none();
             Some((saved.appearance.marks(), saved.appearance.hidden(), on_cpu))
         });
         scene.visibility.restore(marks);
@@ -341,7 +343,7 @@ impl Crowd {
         }
         self.scene
             .instances
-            .check_need(from.instances.len(), &need)?;
+            .check_all(from.instances.len(), &need)?;
         self.check_attachments(from, flags)
     }
 
@@ -387,7 +389,7 @@ impl Crowd {
                 .appearance
                 .check(loaded)
                 .map_err(|why| why.at("instance", *at as usize))?;
-            need.add(&loaded.need(saved.appearance.skinning_stage), 1);
+            *need = need.plus(&loaded.need(saved.appearance.skinning_stage), 1);
         }
         flags.truncate(from.instances.len());
         for flags in flags {
@@ -488,10 +490,7 @@ impl InstanceMut<'_> {
         let loaded = scene.characters.get(CharacterId(before.character))?;
         from.appearance.check(loaded)?;
         let (stage, appearance) = (from.appearance.skinning_stage, &from.appearance);
-        let words = loaded.skinned_words(stage)?;
-        scene
-            .instances
-            .check_skinned((stage, words), Some(&before))?;
+        scene.instances.check_skin(id.index, stage)?;
         animator.restore_one(before.actor.index, &from.actor);
         let world = animator.actor(before.actor)?.transform();
         scene.set_skin(id, stage);

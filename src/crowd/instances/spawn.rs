@@ -3,6 +3,7 @@
 use crate::animator::{ActorId, JointRef, NameOrId, Play, RootMotionMode};
 use crate::crowd::Crowd;
 use crate::crowd::instances::control::check_tint;
+use crate::crowd::instances::state::InstanceState;
 use crate::crowd::scene::Scene;
 use crate::crowd::{Attachment, CharacterId, InstanceId, SkinningStage};
 #[cfg(doc)]
@@ -132,15 +133,15 @@ impl Crowd {
     /// If this fails, there is no new instance.
     pub fn spawn(&mut self, character: CharacterId, spawn: &Spawn<'_>) -> Result<InstanceId> {
         let loaded = self.scene.characters.get(character)?;
-        loaded.skinned_words(spawn.skinning_stage)?;
+        loaded.check_stage(spawn.skinning_stage)?;
         let sizes = loaded.sizes();
         expect_transform("world_from_model", &spawn.world_from_model)?;
         check_tint(spawn.tint)?;
         let instances = &self.scene.instances;
-        instances.check_capacity(&sizes, spawn.skinning_stage)?;
+        instances.check_new(&sizes, spawn.skinning_stage)?;
         let more = instances.capacity().instances as usize - instances.len();
         let actor = self.add_actor(character, spawn, more)?;
-        let loaded = self.scene.characters.get_mut(character)?;
+        let loaded = &mut self.scene.characters[character.0];
         loaded.expect_member(more);
         let state = loaded.instance(
             (character, actor),
@@ -271,22 +272,24 @@ impl Crowd {
     }
 
     fn remove(&mut self, id: InstanceId) -> Result<()> {
-        let (flipped, actor) = {
-            let instance = self.scene.instances.get(id)?;
-            (instance.flipped, instance.actor)
-        };
-        let (character, member) = self.scene.instances.remove(id)?;
-        let character = CharacterId(character);
+        let InstanceState {
+            character,
+            actor,
+            flipped,
+            member,
+            ..
+        } = *self.scene.instances.get(id)?;
+        self.scene.instances.remove(id.index);
         let hides = self.scene.visibility.despawned(id.index);
         if let Some(poses) = &mut self.scene.gpu_poses {
-            poses.leave((character.0, id.index), CpuReason::Chosen);
+            poses.leave((character, id.index), CpuReason::Chosen);
         }
-        self.animators.of_mut(character)?.remove(actor)?;
-        let loaded = self.scene.characters.get_mut(character)?;
+        self.animators[character].remove(actor)?;
+        let loaded = &mut self.scene.characters[character];
         loaded.flipped -= usize::from(flipped);
         loaded.hiding -= usize::from(hides);
         if let Some(moved) = loaded.remove_member(member) {
-            self.scene.instances.set_member(moved, member);
+            self.scene.instances[moved].member = member;
         }
         Ok(())
     }

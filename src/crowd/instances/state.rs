@@ -1,29 +1,14 @@
 //! The CPU's state of an instance, and the totals of instances skinned on the CPU.
 
 use crate::animator::ActorId;
+use crate::crowd::SkinningStage;
+use crate::crowd::capacity::Need;
 use crate::gpu::GpuInstance;
 use crate::gpu::layout::GpuChange;
 use crate::gpu::palettes::ROW_BYTES;
 use ash::vk;
 use bytemuck::Zeroable;
 use glam::Affine3A;
-
-/// The stage that deforms an instance's vertices.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum SkinningStage {
-    /// The vertex shader of every draw. Nothing is stored.
-    #[default]
-    Vertex,
-    /// The skin stage on the GPU, once per frame, into device memory that draws then read.
-    Compute,
-    /// The CPU skinning stage, into the same memory.
-    ///
-    /// It runs while the frame is prepared, on the threads of
-    /// [`CrowdDesc::threads`](crate::crowd::CrowdDesc::threads). The character must have been added
-    /// with [`CharacterDesc::cpu_skinning`](crate::crowd::CharacterDesc::cpu_skinning).
-    Cpu,
-}
 
 /// The memory that an instance of a character takes.
 #[derive(Debug, Clone, Copy, Default)]
@@ -42,6 +27,19 @@ impl Sizes {
         match stage {
             SkinningStage::Vertex => 0,
             SkinningStage::Compute | SkinningStage::Cpu => self.skinned,
+        }
+    }
+
+    /// The capacities that an instance needs at this stage.
+    pub(crate) fn need(&self, stage: SkinningStage) -> Need {
+        let words = u64::from(self.words(stage));
+        Need {
+            instances: 1,
+            rows: self.rows.into(),
+            morph_weights: weights_in(self.morphs).into(),
+            blended: 0,
+            skinned_words: words,
+            cpu_skinned_words: u64::from(stage == SkinningStage::Cpu) * words,
         }
     }
 }
@@ -84,7 +82,6 @@ pub(crate) struct InstanceState {
     /// True if its palette lies in the ring. Otherwise it uses its character's rest palette.
     pub(crate) in_ring: bool,
     pub(crate) alive: bool,
-    pub(crate) dirty: bool,
     /// True until its record is uploaded for the first time.
     pub(crate) is_new: bool,
     /// `is_new` before the last [`mark_uploaded`](super::table::Instances::mark_uploaded).
@@ -94,6 +91,17 @@ pub(crate) struct InstanceState {
 }
 
 const _: () = assert!(size_of::<InstanceState>() == 128);
+
+/// Totals of all instances.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Totals {
+    /// Rows for the palettes of all of them together.
+    pub(crate) rows: u32,
+    pub(crate) weights: u32,
+    /// Instances that the skin stage deforms.
+    pub(crate) computed: u32,
+    pub(crate) cpu_skinned: CpuSkinned,
+}
 
 /// Totals of the instances that are skinned on the CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -107,17 +115,21 @@ pub(crate) struct CpuSkinned {
     pub(crate) weights: u32,
 }
 
-impl CpuSkinned {
+impl Totals {
     /// Adds an instance of these sizes to the totals, or subtracts it.
     pub(crate) fn count(&mut self, skin: SkinningStage, sizes: &Sizes, comes: bool) {
-        if skin != SkinningStage::Cpu {
-            return;
-        }
+        let weights = weights_in(sizes.morphs);
+        let [computed, on_cpu] =
+            [SkinningStage::Compute, SkinningStage::Cpu].map(|stage| u32::from(skin == stage));
+        let cpu = &mut self.cpu_skinned;
         for (all, own) in [
-            (&mut self.count, 1),
-            (&mut self.words, sizes.words(skin)),
             (&mut self.rows, sizes.rows),
-            (&mut self.weights, weights_in(sizes.morphs)),
+            (&mut self.weights, weights),
+            (&mut self.computed, computed),
+            (&mut cpu.count, on_cpu),
+            (&mut cpu.words, on_cpu * sizes.words(skin)),
+            (&mut cpu.rows, on_cpu * sizes.rows),
+            (&mut cpu.weights, on_cpu * weights),
         ] {
             *all = if comes { *all + own } else { *all - own };
         }
@@ -140,7 +152,6 @@ impl InstanceState {
             has_rows: false,
             in_ring: false,
             alive: false,
-            dirty: false,
             is_new: true,
             was_new: true,
             flipped: false,

@@ -1,50 +1,41 @@
 //! Instances: the CPU copy of their table, its changes, and their ranges of shared buffers.
 
+use crate::crowd::SkinningStage;
 use crate::crowd::capacity::Need;
-use crate::crowd::instances::state::{
-    CpuSkinned, InstanceState, Kind, Sizes, SkinningStage, weights_in,
-};
+use crate::crowd::instances::state::{CpuSkinned, InstanceState, Kind, Sizes, Totals};
 use crate::crowd::memory::range_allocator::RangeAllocator;
+use crate::crowd::pending::Pending;
+use crate::crowd::table::Table;
 use crate::crowd::{Capacity, InstanceId};
 use crate::error::{Error, Result, expect_index};
-use crate::gpu::GpuInstance;
 use crate::gpu::layout::GpuChange;
-use crate::gpu::limit;
+use crate::gpu::{GpuInstance, limit};
 use crate::grow::reserve_all;
-use crate::palette::Mat3x4;
-use bytemuck::Zeroable;
-use glam::Affine3A;
+use core::ops::{Index, IndexMut};
 
 /// The CPU copy of the instance table.
 #[derive(Debug)]
 pub(crate) struct Instances {
-    states: Vec<InstanceState>,
+    states: Table<InstanceState>,
     /// By character.
-    kinds: Vec<Kind>,
+    kinds: Table<Kind>,
     free_indices: Vec<u32>,
-    changed: Vec<u32>,
-    /// The changes that the last [`Self::mark_uploaded`] took.
-    settled: Vec<u32>,
+    /// The records that changed. They may be those of dead instances: uploading these is harmless.
+    pub(crate) changed: Pending,
     capacity: Capacity,
     /// Rows of the palette ring, the same in every frame in flight.
     rows: RangeAllocator,
     /// True if instances have rows only while the CPU poses them.
     rows_on_demand: bool,
-    /// Rows for the palettes of all instances together.
-    all_rows: u32,
     /// Words of a frame's morph weights.
     morphs: RangeAllocator,
-    /// Morph weights of all instances together.
-    weights: u32,
     /// Words of the deformed vertices.
     skinned: RangeAllocator,
-    cpu_skinned: CpuSkinned,
+    totals: Totals,
     /// The last stamp that was given out.
     stamp: u32,
     /// True if ranges were assigned anew since [`Self::take_moved`].
     moved: bool,
-    /// Instances that the skin stage deforms.
-    computed: u32,
     /// The length of the table when a frame was last prepared.
     uploaded: usize,
     /// The largest length of the table when a frame was prepared. A restore can shrink the table.
@@ -69,22 +60,18 @@ const CPU_SKINNED: &str = "words of vertices deformed on the CPU (Capacity::cpu_
 impl Instances {
     pub(crate) fn new(capacity: &Capacity) -> Self {
         Self {
-            states: Vec::new(),
-            kinds: Vec::new(),
+            states: Table::default(),
+            kinds: Table::default(),
             free_indices: Vec::new(),
-            changed: Vec::new(),
-            settled: Vec::new(),
+            changed: Pending::default(),
             capacity: *capacity,
             rows: RangeAllocator::new(capacity.palette_entries.saturating_mul(ENTRY_ROWS)),
             rows_on_demand: false,
-            all_rows: 0,
             morphs: RangeAllocator::new(capacity.morph_words()),
-            weights: 0,
             skinned: RangeAllocator::new(capacity.skinned_words),
-            cpu_skinned: CpuSkinned::default(),
+            totals: Totals::default(),
             stamp: 0,
             moved: false,
-            computed: 0,
             uploaded: 0,
             most_uploaded: 0,
         }
@@ -114,84 +101,54 @@ impl Instances {
     pub(crate) fn reserve(&mut self) {
         let instances = self.capacity.instances as usize;
         reserve_all(&mut self.states, instances);
-        reserve_all(&mut self.changed, instances);
-        reserve_all(&mut self.settled, instances);
+        self.changed.grow(instances);
     }
 
     /// Sets what all instances of a character have in common, before the first of them.
     pub(crate) fn set_kind(&mut self, character: u32, kind: Kind) {
-        let at = character as usize;
-        if self.kinds.len() <= at {
-            self.kinds.resize(at + 1, Kind::default());
-        }
-        self.kinds[at] = kind;
+        let all = self.kinds.len().max(character as usize + 1);
+        self.kinds.resize(all, Kind::default());
+        self.kinds[character] = kind;
     }
 
     /// The memory that an instance takes.
     fn sizes(&self, instance: &InstanceState) -> Sizes {
-        kind_of(&self.kinds, instance).sizes
+        self.kinds[instance.character].sizes
     }
 
-    /// Marks a record as changed.
-    pub(crate) fn touch(&mut self, index: u32) {
-        if let Some(instance) = self.states.get_mut(index as usize)
-            && !instance.dirty
-        {
-            instance.dirty = true;
-            self.changed.push(index);
-        }
-    }
-
-    /// The table indices of the records that changed since [`Self::mark_uploaded`].
-    ///
-    /// It may contain dead instances. Uploading their records is harmless.
-    pub(crate) fn changed(&self) -> &[u32] {
-        &self.changed
-    }
-
-    /// Clears the list of changes after they were recorded.
+    /// Notes that a frame has uploaded all changes.
     pub(crate) fn mark_uploaded(&mut self) {
         self.uploaded = self.states.len();
         self.most_uploaded = self.most_uploaded.max(self.uploaded);
-        self.settled.clear();
-        core::mem::swap(&mut self.changed, &mut self.settled);
-        for index in &self.settled {
-            if let Some(instance) = self.states.get_mut(*index as usize) {
-                instance.dirty = false;
-                instance.was_new = core::mem::take(&mut instance.is_new);
-            }
+        self.changed.mark_uploaded();
+        for index in self.changed.uploaded() {
+            let instance = &mut self.states[*index];
+            instance.was_new = core::mem::take(&mut instance.is_new);
         }
+    }
+
+    /// Notes that the changes of the last frame never reached the GPU.
+    pub(crate) fn mark_lost(&mut self) {
+        for index in self.changed.uploaded() {
+            let instance = &mut self.states[*index];
+            instance.is_new |= instance.was_new;
+        }
+        self.changed.mark_lost();
     }
 
     /// Sets whether an instance's palette lies in the ring.
     pub(crate) fn set_in_ring(&mut self, index: u32, in_ring: bool) {
-        if let Some(instance) = self.states.get_mut(index as usize)
-            && instance.in_ring != in_ring
-        {
+        let instance = &mut self.states[index];
+        if instance.in_ring != in_ring {
             instance.in_ring = in_ring;
-            instance.write_palette(&kind_of(&self.kinds, instance));
-            self.touch(index);
+            instance.write_palette(&self.kinds[instance.character]);
+            self.changed.add(index);
         }
     }
 
     /// The number of instances that the skin stage deforms.
     pub(crate) fn computed(&self) -> usize {
-        self.computed as usize
-    }
-
-    /// Counts an instance that comes or goes.
-    fn count(&mut self, instance: &InstanceState, comes: bool) {
-        let sizes = self.sizes(instance);
-        self.cpu_skinned.count(instance.skin, &sizes, comes);
-        let weights = weights_in(sizes.morphs);
-        let computed = u32::from(instance.skin == SkinningStage::Compute);
-        for (all, own) in [
-            (&mut self.all_rows, sizes.rows),
-            (&mut self.weights, weights),
-            (&mut self.computed, computed),
-        ] {
-            *all = if comes { *all + own } else { *all - own };
-        }
+        self.totals.computed as usize
     }
 
     /// Returns true if palettes, morph weights or deformed vertices moved since the last call.
@@ -199,41 +156,12 @@ impl Instances {
         core::mem::take(&mut self.moved)
     }
 
-    /// Marks the settled changes as changed again, because they never reached the GPU.
-    pub(crate) fn mark_lost(&mut self) {
-        for index in core::mem::take(&mut self.settled) {
-            self.touch(index);
-            if let Some(instance) = self.states.get_mut(index as usize) {
-                instance.is_new |= instance.was_new;
-            }
-        }
-        reserve_all(&mut self.settled, self.capacity.instances as usize);
-    }
-
     /// The record of an instance if its palette lies in the ring, or does not.
     pub(crate) fn record_with(&self, index: u32, in_ring: bool) -> GpuChange {
-        let mut instance = self.states.get(index as usize).cloned();
-        if let Some(instance) = &mut instance {
-            instance.in_ring = in_ring && instance.has_rows;
-            instance.write_palette(&kind_of(&self.kinds, instance));
-        }
-        instance.map_or_else(GpuChange::zeroed, |instance| instance.record)
-    }
-
-    pub(crate) fn record(&self, index: u32) -> GpuChange {
-        self.states
-            .get(index as usize)
-            .map_or_else(GpuChange::zeroed, |instance| instance.record)
-    }
-
-    pub(crate) fn is_flipped(&self, index: u32) -> bool {
-        self.states
-            .get(index as usize)
-            .is_some_and(|instance| instance.flipped)
-    }
-
-    pub(crate) fn state(&self, index: u32) -> Option<&InstanceState> {
-        self.states.get(index as usize)
+        let mut instance = self.states[index].clone();
+        instance.in_ring = in_ring && instance.has_rows;
+        instance.write_palette(&self.kinds[instance.character]);
+        instance.record
     }
 
     /// One past the last row of the palette ring that the CPU may write for an instance.
@@ -251,30 +179,26 @@ impl Instances {
     /// # Errors
     /// [`Error::Capacity`] if there are not enough.
     pub(crate) fn take_rows(&mut self, index: u32) -> Result<()> {
-        let Some(instance) = self.states.get_mut(index as usize) else {
-            return Ok(());
-        };
+        let instance = &mut self.states[index];
         if instance.has_rows {
             return Ok(());
         }
-        let own = kind_of(&self.kinds, instance).sizes.rows;
+        let own = self.kinds[instance.character].sizes.rows;
         let rows = u64::from(self.rows.used()) + u64::from(own);
         let cap = self.capacity.palette_entries;
         limit(PALETTES, rows.div_ceil(ENTRY_ROWS.into()), cap.into())?;
         instance.has_rows = true;
         self.allocate_ranges(index, [true, false, false]);
-        self.touch(index);
+        self.changed.add(index);
         Ok(())
     }
 
     /// Takes the rows of an instance back, because the CPU does not pose it any more.
     pub(crate) fn give_rows_back(&mut self, index: u32) {
         self.set_in_ring(index, false);
-        if let Some(instance) = self.states.get_mut(index as usize)
-            && self.rows_on_demand
-            && core::mem::take(&mut instance.has_rows)
-        {
-            let sizes = kind_of(&self.kinds, instance).sizes;
+        let instance = &mut self.states[index];
+        if self.rows_on_demand && core::mem::take(&mut instance.has_rows) {
+            let sizes = self.kinds[instance.character].sizes;
             self.rows.free(instance.row, sizes.rows);
         }
     }
@@ -307,25 +231,19 @@ impl Instances {
     /// Gives an instance a new stamp, so that no motion connects it with earlier frames.
     pub(crate) fn restamp(&mut self, index: u32) {
         let stamp = self.new_stamp();
-        if let Some(instance) = self.states.get_mut(index as usize) {
-            instance.record.stamp = stamp;
-        }
-        self.touch(index);
+        self.change(index, |instance| instance.record.stamp = stamp);
     }
 
     /// The id of the instance at a table index, if one is alive there.
     pub(crate) fn id(&self, index: u32) -> Option<InstanceId> {
-        let instance = self.state(index).filter(|instance| instance.alive);
-        instance.map(|_| self.any_id(index))
+        let instance = self.states.get(index as usize);
+        instance.filter(|it| it.alive).map(|_| self.any_id(index))
     }
 
     /// The id of the instance that is or was last at a table index.
     pub(crate) fn any_id(&self, index: u32) -> InstanceId {
-        let instance = self.states.get(index as usize);
-        InstanceId {
-            index,
-            generation: instance.map_or(0, |instance| instance.generation),
-        }
+        let generation = self.states[index].generation;
+        InstanceId { index, generation }
     }
 
     /// The ids of all living instances, in the order of the table.
@@ -349,43 +267,9 @@ impl Instances {
         self.states.len()
     }
 
-    /// Sets an instance's index among its character's members.
-    pub(crate) fn set_member(&mut self, index: u32, member: u32) {
-        if let Some(instance) = self.states.get_mut(index as usize) {
-            instance.member = member;
-        }
-    }
-
-    /// Sets whether an instance's transform is flipped.
-    pub(crate) fn set_flipped(&mut self, index: u32, flipped: bool) {
-        if let Some(instance) = self.states.get_mut(index as usize) {
-            instance.flipped = flipped;
-        }
-    }
-
-    /// Writes where the GPU places an instance, which is no change.
-    pub(crate) fn set_gpu_world(&mut self, index: u32, world_from_model: &Affine3A) {
-        if let Some(instance) = self.states.get_mut(index as usize) {
-            instance.record.world_from_model = Mat3x4::from_affine(world_from_model);
-        }
-    }
-
-    /// The capacities that the living instances need.
-    pub(crate) fn need(&self) -> Need {
-        Need {
-            instances: self.len() as u64,
-            rows: self.all_rows.into(),
-            morph_weights: self.weights.into(),
-            blended: 0,
-            skinned_words: self.skinned.used().into(),
-            cpu_skinned_words: self.cpu_skinned.words.into(),
-        }
-    }
-
     pub(crate) fn get(&self, id: InstanceId) -> Result<&InstanceState> {
-        let index = id.index as usize;
-        expect_index("instance", index, self.states.len())?;
-        let instance = &self.states[index];
+        expect_index("instance", id.index as usize, self.states.len())?;
+        let instance = &self.states[id.index];
         if instance.alive && instance.generation == id.generation {
             return Ok(instance);
         }
@@ -397,18 +281,10 @@ impl Instances {
         })
     }
 
-    /// The state of an instance that was checked to be alive.
-    pub(crate) fn alive(&self, id: InstanceId) -> &InstanceState {
-        // The list never shrinks.
-        &self.states[id.index as usize]
-    }
-
     /// Changes an instance and marks its record as changed.
     pub(crate) fn change(&mut self, index: u32, change: impl FnOnce(&mut InstanceState)) {
-        if let Some(instance) = self.states.get_mut(index as usize) {
-            change(instance);
-        }
-        self.touch(index);
+        change(&mut self.states[index]);
+        self.changed.add(index);
     }
 
     pub(crate) fn capacity(&self) -> &Capacity {
@@ -425,38 +301,66 @@ impl Instances {
         self.morphs.clear();
         self.skinned.clear();
         for index in 0..self.states.len() as u32 {
-            let before = self.record(index);
-            if let Some(instance) = self.state(index).filter(|instance| instance.alive) {
+            let instance = &self.states[index];
+            let (alive, before) = (instance.alive, instance.record);
+            if alive {
                 // All ranges fitted before, so they fit without gaps.
                 self.allocate(index, [instance.has_rows, true, true]);
             }
-            if self.record(index) != before {
-                self.touch(index);
+            if self.states[index].record != before {
+                self.changed.add(index);
             }
         }
     }
 
-    /// Checks that an instance of these sizes fits.
+    /// The capacities that the living instances need.
+    pub(crate) fn need(&self) -> Need {
+        Need {
+            rows: self.totals.rows.into(),
+            ..self.used()
+        }
+    }
+
+    /// The part of the capacities that is in use.
+    fn used(&self) -> Need {
+        Need {
+            instances: self.len() as u64,
+            rows: self.rows.used().into(),
+            morph_weights: self.totals.weights.into(),
+            blended: 0,
+            skinned_words: self.skinned.used().into(),
+            cpu_skinned_words: self.totals.cpu_skinned.words.into(),
+        }
+    }
+
+    /// Checks that instances of these needs fit in place of others.
+    fn check(&self, before: &Need, after: &Need) -> Result<()> {
+        let asked = self.used().minus(before).plus(after, 1);
+        let cap = &self.capacity;
+        let entries = asked.rows.div_ceil(ENTRY_ROWS.into());
+        limit(INSTANCES, asked.instances, cap.instances.into())?;
+        limit(PALETTES, entries, cap.palette_entries.into())?;
+        // If the number of weights fits, so does the number of words: each instance has at least
+        // one weight.
+        limit(MORPHS, asked.morph_weights, cap.morph_weights.into())?;
+        limit(SKINNED, asked.skinned_words, cap.skinned_words.into())?;
+        let (asked, cap) = (asked.cpu_skinned_words, cap.cpu_skinned_words);
+        limit(CPU_SKINNED, asked, cap.into())?;
+        Ok(())
+    }
+
+    /// The needs of new instances, which may have no rows yet.
+    fn at_first(&self, need: Need) -> Need {
+        let rows = if self.rows_on_demand { 0 } else { need.rows };
+        Need { rows, ..need }
+    }
+
+    /// Checks that a new instance of these sizes fits.
     ///
     /// # Errors
     /// [`Error::Capacity`], with the name of what ran out.
-    pub(crate) fn check_capacity(&self, sizes: &Sizes, skin: SkinningStage) -> Result<()> {
-        let instances = self.capacity.instances;
-        limit(INSTANCES, self.len() as u64 + 1, instances.into())?;
-        let rows = if self.rows_on_demand { 0 } else { sizes.rows };
-        let rows = u64::from(self.rows.used()) + u64::from(rows);
-        let weights = u64::from(self.weights) + u64::from(weights_in(sizes.morphs));
-        self.check_totals(rows, weights)?;
-        self.check_skinned((skin, sizes.words(skin)), None)
-    }
-
-    fn check_totals(&self, rows: u64, weights: u64) -> Result<()> {
-        let cap = self.capacity.palette_entries;
-        limit(PALETTES, rows.div_ceil(ENTRY_ROWS.into()), cap.into())?;
-        // If the number of weights fits, so does the number of words: each instance has at least
-        // one weight.
-        limit(MORPHS, weights, self.capacity.morph_weights.into())?;
-        Ok(())
+    pub(crate) fn check_new(&self, sizes: &Sizes, skin: SkinningStage) -> Result<()> {
+        self.check(&Need::default(), &self.at_first(sizes.need(skin)))
     }
 
     /// Checks that a table of this length, with instances of these needs, fits in place of this
@@ -464,38 +368,22 @@ impl Instances {
     ///
     /// # Errors
     /// [`Error::Capacity`], with the name of what ran out.
-    pub(crate) fn check_need(&self, table_len: usize, need: &Need) -> Result<()> {
-        limit(INSTANCES, table_len as u64, self.capacity.instances.into())?;
-        let rows = if self.rows_on_demand { 0 } else { need.rows };
-        self.check_totals(rows, need.morph_weights)?;
-        limit(SKINNED, need.skinned_words, self.skinned.capacity().into())?;
-        let cap = self.capacity.cpu_skinned_words;
-        limit(CPU_SKINNED, need.cpu_skinned_words, cap.into())?;
-        Ok(())
+    pub(crate) fn check_all(&self, table_len: usize, need: &Need) -> Result<()> {
+        let instances = table_len as u64;
+        self.check(&self.used(), &self.at_first(Need { instances, ..*need }))
     }
 
-    /// Checks that `words` of deformed vertices fit, if they replace those of `before`.
+    /// Checks that an instance can be deformed in another stage.
     ///
     /// # Errors
     /// [`Error::Capacity`], with the name of what ran out.
-    pub(crate) fn check_skinned(
-        &self,
-        (skin, words): (SkinningStage, u32),
-        before: Option<&InstanceState>,
-    ) -> Result<()> {
-        let more = |used: u32, before: u32| u64::from(used - before) + u64::from(words);
-        let before = before.map(|own| (own.skin, self.sizes(own).words(own.skin)));
-        let before = before.unwrap_or_default();
-        let asked = more(self.skinned.used(), before.1);
-        let cap = self.skinned.capacity();
-        limit(SKINNED, asked, cap.into())?;
-        if skin == SkinningStage::Cpu {
-            let own = if before.0 == skin { before.1 } else { 0 };
-            let asked = more(self.cpu_skinned.words, own);
-            let cap = self.capacity.cpu_skinned_words;
-            limit(CPU_SKINNED, asked, cap.into())?;
-        }
-        Ok(())
+    pub(crate) fn check_skin(&self, index: u32, skin: SkinningStage) -> Result<()> {
+        let instance = &self.states[index];
+        let sizes = Sizes {
+            rows: 0,
+            ..self.sizes(instance)
+        };
+        self.check(&sizes.need(instance.skin), &sizes.need(skin))
     }
 
     /// Checks that the instances fit with these sizes.
@@ -503,58 +391,26 @@ impl Instances {
     /// # Errors
     /// [`Error::Capacity`], with the name of what ran out.
     pub(crate) fn check_resize(&self, members: &[u32], sizes: &Sizes) -> Result<()> {
-        // Each pair is what the instances take now, and what they will take.
-        let [mut rows, mut weights, mut skinned, mut on_cpu] = [[0_u64; 2]; 4];
-        let add = |sum: &mut [u64; 2], values: [u32; 2]| {
-            *sum = [0, 1].map(|at: usize| sum[at] + u64::from(values[at]));
-        };
-        for state in members.iter().filter_map(|index| self.state(*index)) {
-            let now = self.sizes(state);
-            let words = [now, *sizes].map(|sizes| sizes.words(state.skin));
-            if state.has_rows {
-                add(&mut rows, [now.rows, sizes.rows]);
-            }
-            add(&mut weights, [now.morphs, sizes.morphs].map(weights_in));
-            add(&mut skinned, words);
-            if state.skin == SkinningStage::Cpu {
-                add(&mut on_cpu, words);
+        let [mut before, mut after] = [Need::default(); 2];
+        for index in members {
+            let instance = &self.states[*index];
+            for (all, sizes) in [(&mut before, &self.sizes(instance)), (&mut after, sizes)] {
+                let need = sizes.need(instance.skin);
+                let rows = if instance.has_rows { need.rows } else { 0 };
+                *all = all.plus(&Need { rows, ..need }, 1);
             }
         }
-        let asked = |used: u32, [now, then]: [u64; 2]| u64::from(used) - now + then;
-        let entries = asked(self.rows.used(), rows).div_ceil(ENTRY_ROWS.into());
-        let cap = &self.capacity;
-        limit(PALETTES, entries, cap.palette_entries.into())?;
-        limit(
-            MORPHS,
-            asked(self.weights, weights),
-            cap.morph_weights.into(),
-        )?;
-        limit(
-            SKINNED,
-            asked(self.skinned.used(), skinned),
-            cap.skinned_words.into(),
-        )?;
-        let words = asked(self.cpu_skinned.words, on_cpu);
-        limit(CPU_SKINNED, words, cap.cpu_skinned_words.into())?;
-        Ok(())
+        self.check(&before, &after)
     }
 
     /// Gives the instances of a replaced character other memory. It has been checked to fit.
     pub(crate) fn resize(&mut self, character: u32, members: &[u32], kind: Kind) {
-        let before = self.kinds.get(character as usize).map(|kind| kind.sizes);
-        let before = before.unwrap_or_default();
+        let before = self.kinds[character].sizes;
         self.set_kind(character, kind);
         for index in members {
-            let Some(state) = self.states.get(*index as usize) else {
-                continue;
-            };
-            let skin = state.skin;
-            self.cpu_skinned.count(skin, &before, false);
-            self.cpu_skinned.count(skin, &kind.sizes, true);
-            self.weights -= weights_in(before.morphs);
-            self.weights += weights_in(kind.sizes.morphs);
-            self.all_rows -= before.rows;
-            self.all_rows += kind.sizes.rows;
+            let skin = self.states[*index].skin;
+            self.totals.count(skin, &before, false);
+            self.totals.count(skin, &kind.sizes, true);
             self.restamp(*index);
         }
         self.compact();
@@ -562,28 +418,20 @@ impl Instances {
 
     /// Totals of the instances that are skinned on the CPU.
     pub(crate) fn cpu_skinned(&self) -> &CpuSkinned {
-        &self.cpu_skinned
+        &self.totals.cpu_skinned
     }
 
     /// Adds an instance. The caller has checked that it fits.
     pub(crate) fn add(&mut self, mut instance: InstanceState) -> InstanceId {
         instance.record.stamp = self.new_stamp();
-        instance.has_rows = !self.rows_on_demand;
         let index = self.free_indices.pop().unwrap_or(self.states.len() as u32);
-        match self.states.get_mut(index as usize) {
-            Some(old) => {
-                (instance.generation, instance.dirty) = (old.generation, old.dirty);
-                *old = instance.clone();
-            }
-            None => self.states.push(instance.clone()),
+        if index as usize == self.states.len() {
+            self.states.push(InstanceState::dead(0));
         }
-        self.count(&instance, true);
-        self.allocate_ranges(index, [instance.has_rows, true, true]);
-        self.touch(index);
-        InstanceId {
-            index,
-            generation: instance.generation,
-        }
+        self.put_back(index, instance);
+        self.allocate_ranges(index, [!self.rows_on_demand, true, true]);
+        self.changed.add(index);
+        self.any_id(index)
     }
 
     /// Allocates the wanted ranges of an instance: rows, morph weights, deformed vertices.
@@ -597,10 +445,8 @@ impl Instances {
 
     /// Allocates ranges, and writes them to the record. Returns false if there is none for some.
     fn allocate(&mut self, index: u32, wanted: [bool; 3]) -> bool {
-        let Some(instance) = self.states.get_mut(index as usize) else {
-            return true;
-        };
-        let kind = kind_of(&self.kinds, instance);
+        let instance = &mut self.states[index];
+        let kind = self.kinds[instance.character];
         let (sizes, record) = (&kind.sizes, &mut instance.record);
         let words = sizes.words(instance.skin);
         let ranges = [
@@ -619,23 +465,18 @@ impl Instances {
         fits
     }
 
-    /// Changes the skinning stage of a living instance. The caller has checked that its deformed
-    /// vertices fit.
-    pub(crate) fn set_skin(&mut self, id: InstanceId, skin: SkinningStage) {
-        let Some(instance) = self.states.get_mut(id.index as usize) else {
-            return;
-        };
-        let sizes = kind_of(&self.kinds, instance).sizes;
+    /// Changes the skinning stage of a living instance, which has been checked to fit.
+    pub(crate) fn set_skin(&mut self, index: u32, skin: SkinningStage) {
+        let instance = &mut self.states[index];
+        let sizes = self.kinds[instance.character].sizes;
         let before = core::mem::replace(&mut instance.skin, skin);
-        self.cpu_skinned.count(before, &sizes, false);
-        self.cpu_skinned.count(skin, &sizes, true);
-        self.computed -= u32::from(before == SkinningStage::Compute);
-        self.computed += u32::from(skin == SkinningStage::Compute);
+        self.totals.count(before, &sizes, false);
+        self.totals.count(skin, &sizes, true);
         let words = sizes.words(before);
         if words != sizes.words(skin) {
             self.skinned.free(instance.record.skinned, words);
-            self.allocate_ranges(id.index, [false, false, true]);
-            self.touch(id.index);
+            self.allocate_ranges(index, [false, false, true]);
+            self.changed.add(index);
         }
     }
 
@@ -646,8 +487,7 @@ impl Instances {
         free_indices: &[u32],
     ) {
         self.changed.clear();
-        (self.weights, self.cpu_skinned) = (0, CpuSkinned::default());
-        (self.all_rows, self.computed) = (0, 0);
+        self.totals = Totals::default();
         self.states.clear();
         self.states.extend(generations.map(InstanceState::dead));
         self.free_indices.clear();
@@ -656,15 +496,14 @@ impl Instances {
 
     /// Puts an instance back at an index. The caller has checked that it fits.
     pub(crate) fn put_back(&mut self, index: u32, instance: InstanceState) {
-        self.count(&instance, true);
-        if let Some(state) = self.states.get_mut(index as usize) {
-            let generation = state.generation;
-            *state = InstanceState {
-                generation,
-                has_rows: !self.rows_on_demand,
-                ..instance
-            };
-        }
+        let sizes = self.sizes(&instance);
+        self.totals.count(instance.skin, &sizes, true);
+        let generation = self.states[index].generation;
+        self.states[index] = InstanceState {
+            generation,
+            has_rows: !self.rows_on_demand,
+            ..instance
+        };
     }
 
     /// Assigns the ranges of all instances that were put back. No motion connects them with earlier
@@ -681,28 +520,36 @@ impl Instances {
         (&self.states, &self.free_indices)
     }
 
-    /// Removes an instance. Returns its character and its index among the members.
-    pub(crate) fn remove(&mut self, id: InstanceId) -> Result<(u32, u32)> {
-        self.get(id)?;
-        let instance = self.states[id.index as usize].clone();
-        self.count(&instance, false);
-        let instance = &mut self.states[id.index as usize];
+    /// Removes a living instance.
+    pub(crate) fn remove(&mut self, index: u32) {
+        let instance = &mut self.states[index];
         instance.alive = false;
         instance.generation = instance.generation.wrapping_add(1);
-        let sizes = kind_of(&self.kinds, instance).sizes;
+        let sizes = self.kinds[instance.character].sizes;
         let (record, words) = (&instance.record, sizes.words(instance.skin));
         if instance.has_rows {
             self.rows.free(instance.row, sizes.rows);
         }
         self.morphs.free(record.morphs, sizes.morphs);
         self.skinned.free(record.skinned, words);
-        self.free_indices.push(id.index);
-        Ok((instance.character, instance.member))
+        self.totals.count(instance.skin, &sizes, false);
+        self.free_indices.push(index);
     }
 }
 
-/// The properties that an instance shares with the others of its character.
-fn kind_of(kinds: &[Kind], instance: &InstanceState) -> Kind {
-    let kind = kinds.get(instance.character as usize);
-    kind.copied().unwrap_or_default()
+impl Index<u32> for Instances {
+    type Output = InstanceState;
+
+    #[inline]
+    fn index(&self, index: u32) -> &InstanceState {
+        &self.states[index]
+    }
+}
+
+/// For everything but the record: see [`Instances::change`].
+impl IndexMut<u32> for Instances {
+    #[inline]
+    fn index_mut(&mut self, index: u32) -> &mut InstanceState {
+        &mut self.states[index]
+    }
 }

@@ -6,6 +6,7 @@ use crate::crowd::instances::state::InstanceState;
 use crate::crowd::scene::Scene;
 use crate::crowd::visibility::cull::WorldSphere;
 use crate::error::expect_transform;
+use crate::palette::Mat3x4;
 use glam::Affine3A;
 
 /// The animators of a crowd beside the one of an instance, and the time of the frame begun last.
@@ -20,16 +21,16 @@ pub struct OtherAnimators<'a> {
 
 impl<'a> OtherAnimators<'a> {
     /// The animator of a character. `own` is that of the instance, with its character.
-    fn of(&self, character: u32, own: (u32, &'a Animator)) -> Option<&'a Animator> {
-        let at = character as usize;
+    fn of(&self, character: u32, own: (u32, &'a Animator)) -> &'a Animator {
         if character == own.0 {
-            Some(own.1)
-        } else if let Some(before) = self.before.get(at) {
-            before.as_ref()
-        } else {
-            let after = at.checked_sub(self.before.len() + 1)?;
-            self.after.get(after)?.as_ref()
+            return own.1;
         }
+        let (at, before) = (character as usize, self.before.len());
+        let found = match at < before {
+            true => &self.before[at],
+            false => &self.after[at - before - 1],
+        };
+        &found.as_slice()[0]
     }
 
     /// World space from the character space of an instance: where it was put, or where what it is
@@ -57,15 +58,9 @@ impl<'a> OtherAnimators<'a> {
 }
 
 /// The transform that an instance was given last.
-fn stored<'a>(
-    scene: &Scene,
-    animator: impl Fn(u32) -> Option<&'a Animator>,
-    index: u32,
-) -> Affine3A {
-    let actor = scene.instances.state(index).and_then(|state| {
-        let animator = animator(state.character)?;
-        animator.actor(state.actor).ok()
-    });
+fn stored<'a>(scene: &Scene, animator: impl Fn(u32) -> &'a Animator, index: u32) -> Affine3A {
+    let state = &scene.instances[index];
+    let actor = animator(state.character).actor(state.actor);
     actor.map_or(Affine3A::IDENTITY, |actor| actor.transform())
 }
 
@@ -73,14 +68,14 @@ fn stored<'a>(
 /// that is the last one.
 fn step<'a>(
     scene: &Scene,
-    animator: impl Fn(u32) -> Option<&'a Animator>,
+    animator: impl Fn(u32) -> &'a Animator,
     time_s: f64,
     (child, above): (u32, Affine3A),
 ) -> Affine3A {
     let place = || {
         let attachment = scene.attachments.of(child)?;
-        let state = scene.instances.state(attachment.parent.index)?;
-        let actor = animator(state.character)?.actor(state.actor).ok()?;
+        let state = &scene.instances[attachment.parent.index];
+        let actor = animator(state.character).actor(state.actor).ok()?;
         let socket = attachment.socket;
         let model = actor.joint_model(socket.joint, time_s).ok()? * socket.offset;
         let world = above * model * attachment.socket_from_child;
@@ -98,16 +93,17 @@ impl Crowd {
         }
         let placed = self.scene.attachments.gpu.placed();
         let can_be_picked = |index: &u32| {
-            let state = self.scene.instances.state(*index);
-            let loaded = state.and_then(|state| self.scene.characters.at(state.character));
-            loaded.is_some_and(|loaded| loaded.cpu_skin.is_some())
+            let character = self.scene.instances[*index].character;
+            self.scene.characters[character].cpu_skin.is_some()
         };
         let placed: Vec<u32> = placed.filter(can_be_picked).collect();
         for index in placed {
             let world = self.world_on_gpu(index);
-            let placed = self.sphere_at(index, &world);
-            self.scene.visibility.set_gpu_sphere(index, &placed);
-            self.scene.instances.set_gpu_world(index, &world);
+            let sphere = self.sphere_at(index, &world);
+            self.scene.visibility.set_gpu_sphere(index, &sphere);
+            // This is no change: the GPU has it.
+            let record = &mut self.scene.instances[index].record;
+            record.world_from_model = Mat3x4::from_affine(&world);
         }
     }
 
@@ -121,19 +117,14 @@ impl Crowd {
 
     /// The bounding sphere of an instance with a transform.
     fn sphere_at(&self, index: u32, world: &Affine3A) -> WorldSphere {
-        let state = self.scene.instances.state(index);
-        let animator = state.and_then(|state| self.animators.get(state.character as usize));
-        match (state, animator) {
-            (Some(state), Some(Some(animator))) => {
-                WorldSphere::new(&animator.sphere(state.actor.index), world)
-            }
-            _ => self.scene.visibility.sphere(index),
-        }
+        let state = &self.scene.instances[index];
+        let sphere = self.animators[state.character].sphere(state.actor.index);
+        WorldSphere::new(&sphere, world)
     }
 
     /// The transform of an instance, even if the GPU places it.
     pub(crate) fn world_on_gpu(&self, index: u32) -> Affine3A {
-        let animator = |character: u32| self.animators.get(character as usize)?.as_ref();
+        let animator = |character: u32| &self.animators[character];
         let (scene, attachments) = (&self.scene, &self.scene.attachments);
         match attachments.of(index).filter(|_| attachments.on_gpu(index)) {
             // This deep at most: GpuAttachment::LEVELS.

@@ -49,17 +49,7 @@ impl Crowd {
     ) -> Result<()> {
         expect_own(&self.device, allocator)?;
         let now = self.desc.capacity;
-        let wanted = Capacity {
-            instances: capacity.instances.max(now.instances),
-            palette_entries: capacity.palette_entries.max(now.palette_entries),
-            views: capacity.views.max(now.views),
-            morph_weights: capacity.morph_weights.max(now.morph_weights),
-            blended: capacity.blended.max(now.blended),
-            skinned_words: capacity.skinned_words.max(now.skinned_words),
-            cpu_skinned_words: capacity.cpu_skinned_words.max(now.cpu_skinned_words),
-            attachments: capacity.attachments.max(now.attachments),
-            histories: capacity.histories.max(now.histories),
-        };
+        let wanted = capacity.with(&now, u32::max);
         if wanted == now {
             return Ok(());
         }
@@ -108,7 +98,7 @@ impl Crowd {
             self.memory.grown = Some(PendingGrowth::take(&mut replaced, counts).into());
         }
         retire_queue.retire(Retired::Buffers(replaced.into()));
-        for (character, (pool, sets)) in self.scene.characters.iter_mut().zip(sets) {
+        for ((_, character), (pool, sets)) in self.scene.characters.iter_mut().zip(sets) {
             let replaced = core::mem::replace(&mut character.pool, pool);
             retire_queue.retire(Retired::Pool(replaced));
             character.sets = sets;
@@ -185,7 +175,7 @@ impl Crowd {
         for more in more {
             let character = self.scene.characters.get(more.character)?;
             let one = character.need(more.skinning_stage);
-            need.add(&one, more.instances);
+            need = need.plus(&one, more.instances);
         }
         let capacity = need.capacity(self.desc.capacity.views);
         self.reserve(allocator, &capacity)

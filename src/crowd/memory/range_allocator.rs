@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 /// A freed range is reused for the next allocation of its size. Other ranges are taken at a growing
 /// end. When that meets the capacity, the caller compacts: all ranges are allocated again without
 /// gaps.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct RangeAllocator {
     capacity: u32,
     /// The starts of free ranges, by their length.
@@ -22,9 +22,7 @@ impl RangeAllocator {
     pub(crate) fn new(capacity: u32) -> Self {
         Self {
             capacity,
-            holes: BTreeMap::new(),
-            end: 0,
-            used: 0,
+            ..Self::default()
         }
     }
 

@@ -2,8 +2,9 @@
 
 use crate::animator::{Animator, PoseChange};
 use crate::crowd::Crowd;
+use crate::crowd::SkinningStage;
 use crate::crowd::frame::Frame;
-use crate::crowd::instances::state::{InstanceState, SkinningStage};
+use crate::crowd::instances::state::InstanceState;
 use crate::crowd::memory::buffers::{DEFORMS, SectionBytes};
 use crate::crowd::poses::gpu_poses::Full;
 use crate::crowd::scene::Scene;
@@ -63,18 +64,13 @@ impl Crowd {
     /// instance is not alive.
     pub fn posed_by(&self, id: InstanceId) -> Result<PosedBy> {
         let state = self.scene.instances.get(id)?;
-        let character = state.character as usize;
-        let (Some(poses), Some(loaded), Some(Some(animator))) = (
-            &self.scene.gpu_poses,
-            self.scene.characters.at(state.character),
-            self.animators.get(character),
-        ) else {
+        let Some(poses) = &self.scene.gpu_poses else {
             return Ok(PosedBy::Cpu(CpuReason::Chosen));
         };
         let mut plays = Vec::new();
         let can = posed_by(
-            (loaded, state),
-            animator,
+            (&self.scene.characters[state.character], state),
+            &self.animators[state.character],
             poses.epoch_s(self.time_s),
             &mut plays,
         )?;
@@ -161,18 +157,15 @@ impl Crowd {
             from = block + 1;
             for at in visibility.active_in(block) {
                 let index = (block * CHUNK + at) as u32;
-                let Some(state) = instances.state(index).filter(|state| state.alive) else {
+                let state = &instances[index];
+                if !state.alive {
                     continue;
-                };
+                }
                 let (character, start) = (state.character, poses.upload.len());
                 let (weighted, computed) =
                     (state.has_morphs(), state.skin == SkinningStage::Compute);
-                let (Some(loaded), Some(Some(animator))) = (
-                    characters.at_mut(character),
-                    self.animators.get(character as usize),
-                ) else {
-                    continue;
-                };
+                let loaded = &mut characters[character];
+                let animator = &self.animators[character];
                 let is_drawn_only = !weighted && state.skin == SkinningStage::Vertex;
                 let own = (character, index);
                 let can = posed_by((loaded, state), animator, epoch_s, &mut poses.upload)?;
@@ -197,7 +190,7 @@ impl Crowd {
                                 poses.set_skinned(own, computed),
                             ];
                             if changed || others.contains(&true) {
-                                instances.touch(index);
+                                instances.changed.add(index);
                             }
                             if weighted {
                                 poses.weighted.push(index);
@@ -215,7 +208,7 @@ impl Crowd {
                     PosedBy::Cpu(why) => why,
                 };
                 if poses.leave(own, why) {
-                    instances.touch(index);
+                    instances.changed.add(index);
                 }
                 if before != PosedBy::Cpu(why) {
                     attachments.queue_update(index);
@@ -260,9 +253,7 @@ impl Crowd {
             return;
         };
         for (_, loaded) in self.scene.characters.iter() {
-            if let (Some(poses), Ok(tables)) = (&loaded.shared_poses, &loaded.animation)
-                && poses.wants()
-            {
+            if let (Some(poses), Ok(tables)) = (&loaded.shared_poses, &loaded.animation) {
                 // SAFETY: this function has the same contract. The pipeline was prepared when the
                 // character was added.
                 unsafe { poses.record((&self.device, cmd), pipeline, tables) };

@@ -2,6 +2,7 @@
 
 use crate::crowd::Capacity;
 use crate::crowd::memory::range_allocator::RangeAllocator;
+use crate::crowd::table::Table;
 use crate::gpu::animation::MAX_PLAYS;
 use crate::gpu::layout::GpuActor;
 use crate::gpu::{CpuReason, GpuPlay, PosedBy};
@@ -82,16 +83,16 @@ pub(crate) enum Full {
 }
 
 /// The instances that the GPU poses. Exists if the stage animate runs there.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct GpuPoses {
     /// By table index.
-    played: Vec<Played>,
+    played: Table<Played>,
     ranges: RangeAllocator,
     /// The number of instances that the GPU poses, in all and by character.
     all: u32,
-    of_character: Vec<u32>,
+    of_character: Table<u32>,
     /// The number of those whose vertices the GPU deforms, by character.
-    skinned_of: Vec<u32>,
+    skinned_of: Table<u32>,
     /// The time that play records count from.
     epoch_s: Option<f64>,
     outdated: bool,
@@ -105,22 +106,6 @@ pub(crate) struct GpuPoses {
 }
 
 impl GpuPoses {
-    pub(crate) fn new() -> Self {
-        Self {
-            played: Vec::new(),
-            ranges: RangeAllocator::new(0),
-            all: 0,
-            of_character: Vec::new(),
-            skinned_of: Vec::new(),
-            epoch_s: None,
-            outdated: false,
-            upload: Vec::new(),
-            copies: Vec::new(),
-            weighted: Vec::new(),
-            upload_capacity: 0,
-        }
-    }
-
     /// Grows to a capacity, so that frames allocate nothing.
     pub(crate) fn grow(&mut self, capacity: &Capacity) {
         let instances = capacity.instances;
@@ -174,12 +159,7 @@ impl GpuPoses {
 
     /// The processor that poses an instance, as the last prepared frame knew it.
     pub(crate) fn posed_by(&self, index: u32) -> PosedBy {
-        self.at(index).posed_by
-    }
-
-    fn at(&self, index: u32) -> Played {
-        let played = self.played.get(index as usize);
-        played.copied().unwrap_or(Played::NONE)
+        self.played[index].posed_by
     }
 
     /// True if the GPU poses an instance.
@@ -199,14 +179,13 @@ impl GpuPoses {
 
     /// True if the GPU poses an instance of a character.
     pub(crate) fn poses_some_of(&self, character: u32) -> bool {
-        let count = self.of_character.get(character as usize);
-        count.is_some_and(|count| *count > 0)
+        self.of_character[character] > 0
     }
 
     /// The play records of an instance, as [`GpuActor::plays`](crate::gpu::layout::GpuActor) has
     /// them. `None` if the CPU poses it.
     pub(crate) fn plays(&self, index: u32, count_bits: u32) -> Option<u32> {
-        let played = self.at(index);
+        let played = self.played[index];
         (played.posed_by == PosedBy::Gpu).then_some(played.first << count_bits | played.count())
     }
 
@@ -214,9 +193,7 @@ impl GpuPoses {
     /// they do. Returns whether it was another one.
     pub(crate) fn set_pose_error(&mut self, index: u32, error_m: Option<f32>) -> bool {
         let bits = (GpuActor::pose_error(error_m) >> GpuActor::FLAG_BITS) as u16;
-        let Some(played) = self.played.get_mut(index as usize) else {
-            return false;
-        };
+        let played = &mut self.played[index];
         let before = played.pose_error();
         played.bits = played.bits & Played::SKINNED | bits;
         before != bits
@@ -225,7 +202,7 @@ impl GpuPoses {
     /// Sets whether the GPU deforms the vertices of an instance that it poses. Returns whether that
     /// is new.
     pub(crate) fn set_skinned(&mut self, (character, index): (u32, u32), skinned: bool) -> bool {
-        let before = self.at(index);
+        let before = self.played[index];
         let flag = if skinned { Played::SKINNED } else { 0 };
         let bits = before.pose_error() | flag;
         self.set(character, index, Played { bits, ..before });
@@ -234,13 +211,12 @@ impl GpuPoses {
 
     /// True if the GPU poses an instance and deforms its vertices.
     pub(crate) fn skins(&self, index: u32) -> bool {
-        self.at(index).skinned()
+        self.played[index].skinned()
     }
 
     /// True if the GPU deforms vertices of an instance of a character that it poses.
     pub(crate) fn skins_some_of(&self, character: u32) -> bool {
-        let count = self.skinned_of.get(character as usize);
-        count.is_some_and(|count| *count > 0)
+        self.skinned_of[character] > 0
     }
 
     /// True if the GPU deforms vertices of any instance that it poses.
@@ -250,7 +226,7 @@ impl GpuPoses {
 
     /// The bits of the flags of an instance for that error.
     pub(crate) fn pose_error(&self, index: u32) -> u32 {
-        u32::from(self.at(index).pose_error()) << GpuActor::FLAG_BITS
+        u32::from(self.played[index].pose_error()) << GpuActor::FLAG_BITS
     }
 
     /// Lets the GPU pose an instance with the records of `upload` from `start` on. Returns whether
@@ -268,7 +244,7 @@ impl GpuPoses {
             return Err(Full::Upload);
         }
         let count = self.upload.len() - start;
-        let before = self.at(index);
+        let before = self.played[index];
         let mut now = before;
         let fits = count <= before.length() as usize;
         let range = match fits {
@@ -312,7 +288,7 @@ impl GpuPoses {
 
     /// Lets the CPU pose an instance. Returns whether the GPU did until now.
     pub(crate) fn leave(&mut self, (character, index): (u32, u32), why: CpuReason) -> bool {
-        let before = self.at(index);
+        let before = self.played[index];
         self.ranges.free(before.first, before.length());
         let now = Played {
             posed_by: PosedBy::Cpu(why),
@@ -323,18 +299,13 @@ impl GpuPoses {
     }
 
     fn set(&mut self, character: u32, index: u32, now: Played) {
-        let Some(played) = self.played.get_mut(index as usize) else {
-            return;
-        };
-        let before = core::mem::replace(played, now);
-        if let Some(count) = self.skinned_of.get_mut(character as usize) {
-            *count = *count + u32::from(now.skinned()) - u32::from(before.skinned());
-        }
+        let before = core::mem::replace(&mut self.played[index], now);
+        let skinned = &mut self.skinned_of[character];
+        *skinned = *skinned + u32::from(now.skinned()) - u32::from(before.skinned());
         let [before, now] = [before, now].map(|of| u32::from(of.posed_by == PosedBy::Gpu));
+        let own = &mut self.of_character[character];
+        *own = *own + now - before;
         self.all = self.all + now - before;
-        if let Some(count) = self.of_character.get_mut(character as usize) {
-            *count = *count + now - before;
-        }
     }
 
     /// Lets the CPU pose all instances.

@@ -5,6 +5,7 @@
 //! The buffer starts with a directory for the stage compact: a row for each clip.
 
 use crate::character::Character;
+use crate::crowd::pending::Pending;
 use crate::error::Result;
 use crate::gpu::animation::span;
 use crate::gpu::palettes::ROW_BYTES;
@@ -35,9 +36,8 @@ pub(crate) struct SharedPoses {
     /// The first row that no clip has, and the number of rows.
     next_row: u32,
     end_row: u32,
-    /// Clips whose palettes the next frame computes, and those of the last frame.
-    wanted: Vec<u16>,
-    recorded: Vec<u16>,
+    /// Clips whose palettes the next frame computes.
+    pub(crate) wanted: Pending,
 }
 
 impl SharedPoses {
@@ -78,13 +78,14 @@ impl SharedPoses {
             unsafe { buffer.destroy(device, allocator) };
             return Err(error);
         }
+        let mut wanted = Pending::default();
+        wanted.grow(count);
         Ok(Some(Self {
             buffer,
             next_row: count as u32,
             end_row,
             palette_rows,
-            wanted: Vec::with_capacity(count),
-            recorded: Vec::with_capacity(count),
+            wanted,
             clips,
         }))
     }
@@ -111,7 +112,7 @@ impl SharedPoses {
             }
             clip.first_row = start;
             self.next_row += rows as u32;
-            self.wanted.push(play.clip);
+            self.wanted.add(play.clip.into());
         }
         Some(steps.error_m)
     }
@@ -123,11 +124,6 @@ impl SharedPoses {
         let clip = self.clips.get(usize::from(play.clip));
         let shares = clip.is_some_and(|clip| clip.steps.is_some());
         shares && play.will_be_alone() && !play.is_alone(now)
-    }
-
-    /// True if a frame has palettes to compute.
-    pub(crate) fn wants(&self) -> bool {
-        !self.wanted.is_empty()
     }
 
     /// Records the entries of wanted clips in the directory.
@@ -165,7 +161,7 @@ impl SharedPoses {
                 palettes: self.buffer.address + u64::from(clip.first_row) * ROW_BYTES,
                 morphs: 0,
                 count: AnimateJobs::Steps {
-                    clip: number.into(),
+                    clip: number,
                     steps: clip.steps.map_or(0, |steps| steps.count),
                 },
                 now: GpuTime::new(0.0, 0.0),
@@ -176,20 +172,9 @@ impl SharedPoses {
         }
     }
 
-    fn wanted_clips(&self) -> impl Iterator<Item = (u16, &SharedClip)> {
-        let clip = |number: &u16| Some((*number, self.clips.get(usize::from(*number))?));
-        self.wanted.iter().filter_map(clip)
-    }
-
-    /// Notes that a frame has recorded what was wanted.
-    pub(crate) fn mark_uploaded(&mut self) {
-        self.recorded.clear();
-        core::mem::swap(&mut self.wanted, &mut self.recorded);
-    }
-
-    /// Notes that the frame recorded last is never submitted.
-    pub(crate) fn mark_lost(&mut self) {
-        self.wanted.append(&mut self.recorded);
+    fn wanted_clips(&self) -> impl Iterator<Item = (u32, &SharedClip)> {
+        let wanted = self.wanted.list().iter();
+        wanted.map(|number| (*number, &self.clips[*number as usize]))
     }
 
     /// Destroys the buffer.

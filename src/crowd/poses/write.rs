@@ -28,7 +28,9 @@ impl Frame<'_> {
         crowd.scene.cpu_skinning.clear();
         crowd.scene.pose_scratch.begin();
         for character in 0..crowd.scene.characters.len() as u32 {
-            crowd.animate(self.frame_index, character)?;
+            if !crowd.scene.pose_scratch.range(character).is_empty() {
+                crowd.animate(self.frame_index, character)?;
+            }
         }
         crowd.rest_unseen();
         if !crowd.scene.visibility.is_on_gpu() {
@@ -43,28 +45,17 @@ impl Crowd {
     /// Evaluates the active instances of one character that are shown.
     fn animate(&mut self, frame_index: u32, character: u32) -> Result<()> {
         span!("animate");
-        let (Some(loaded), Some(Some(animator))) = (
-            self.scene.characters.at(character),
-            self.animators.get(character as usize),
-        ) else {
-            return Ok(());
-        };
+        let loaded = &self.scene.characters[character];
+        let animator = &self.animators[character];
         let scratch = &mut self.scene.pose_scratch;
         let range = scratch.range(character);
         scratch.actors.clear();
         scratch.destinations.clear();
         scratch.deformed.clear();
-        if range.is_empty() {
-            return Ok(());
-        }
         let (rows, on_cpu) = (loaded.palette_rows(), loaded.slot.is_none());
         for at in range {
-            let Some(index) = scratch.shown.get(at).copied() else {
-                continue;
-            };
-            let Some(instance) = self.scene.instances.state(index) else {
-                continue;
-            };
+            let index = scratch.shown[at];
+            let instance = &self.scene.instances[index];
             let (actor, row, stage) = (instance.actor, instance.row, instance.skin);
             let deform = stage == SkinningStage::Cpu;
             let change = animator.pose_change(actor);
@@ -114,20 +105,16 @@ impl Crowd {
     fn rest_unseen(&mut self) {
         let scene = &mut self.scene;
         while let Some(index) = scene.pose_scratch.resting.pop() {
-            let Some(instance) = scene.instances.state(index) else {
-                continue;
-            };
-            let animator = self.animators.get(instance.character as usize);
+            let instance = &scene.instances[index];
             let rests =
                 |animator: &Animator| animator.pose_change(instance.actor) == PoseChange::Rests;
-            let rests = instance.alive && animator.is_some_and(|it| it.as_ref().is_some_and(rests));
+            let rests = instance.alive && rests(&self.animators[instance.character]);
             let vertex = instance.skin == SkinningStage::Vertex && !instance.has_morphs();
             if !rests || !vertex || scene.visibility.is_shown(index) {
                 continue;
             }
             if instance.in_ring {
-                let loaded = scene.characters.at(instance.character);
-                if loaded.is_some_and(|loaded| loaded.slot.is_none()) {
+                if scene.characters[instance.character].slot.is_none() {
                     // The last frame may not have had the pose that its record names.
                     scene.instances.restamp(index);
                 }
@@ -139,9 +126,7 @@ impl Crowd {
 
     /// Lets instances rest whose poses all frames in flight have, until they change.
     fn rest(&mut self, character: u32) {
-        let Some(Some(animator)) = self.animators.get(character as usize) else {
-            return;
-        };
+        let animator = &self.animators[character];
         let Scene {
             instances,
             visibility,
@@ -149,11 +134,8 @@ impl Crowd {
             ..
         } = &mut self.scene;
         for at in pose_scratch.range(character) {
-            let index = pose_scratch.shown.get(at).copied();
-            let state = index.and_then(|index| instances.state(index));
-            let (Some(index), Some(instance)) = (index, state) else {
-                continue;
-            };
+            let index = pose_scratch.shown[at];
+            let instance = &instances[index];
             // Without a cull stage on the GPU, each frame has morph weights of its own.
             let weights = instance.has_morphs() && !visibility.is_on_gpu();
             if weights || instance.skin != SkinningStage::Vertex {
@@ -171,12 +153,8 @@ impl Crowd {
 
     /// Writes the palettes of the actors that [`Self::animate`] collected.
     fn write_palettes(&mut self, frame_index: u32, character: u32) -> Result<()> {
-        let (Some(loaded), Some(Some(animator))) = (
-            self.scene.characters.at(character),
-            self.animators.get_mut(character as usize),
-        ) else {
-            return Ok(());
-        };
+        let loaded = &self.scene.characters[character];
+        let animator = &mut self.animators[character];
         if self.scene.pose_scratch.actors.is_empty() {
             return Ok(());
         }
@@ -225,12 +203,8 @@ impl Crowd {
 
     /// Writes the morph weights of a character's instances, and lists those that the CPU skins.
     fn write_weights(&mut self, frame_index: u32, character: u32) -> Result<()> {
-        let (Some(loaded), Some(Some(animator))) = (
-            self.scene.characters.at(character),
-            self.animators.get(character as usize),
-        ) else {
-            return Ok(());
-        };
+        let loaded = &self.scene.characters[character];
+        let animator = &self.animators[character];
         let count = loaded.rig.morph_weights().len();
         if count == 0 && self.scene.pose_scratch.deformed.is_empty() {
             return Ok(());
@@ -238,9 +212,7 @@ impl Crowd {
         let mut deformed = self.scene.pose_scratch.deformed.iter().peekable();
         let own = self.scene.pose_scratch.range(character);
         for index in self.scene.pose_scratch.shown.get(own).unwrap_or_default() {
-            let Some(instance) = self.scene.instances.state(*index) else {
-                continue;
-            };
+            let instance = &self.scene.instances[*index];
             self.frame.weights.resize(count, 0.0);
             if count > 0 {
                 animator.write_weights(instance.actor.index, &mut self.frame.weights);
@@ -262,30 +234,24 @@ impl Crowd {
 
     /// Writes the morph weights of an instance that has some.
     pub(crate) fn write_weights_of(&mut self, frame_index: u32, index: u32) -> Result<()> {
-        let state = self.scene.instances.state(index);
-        let (Some(instance), weights) = (state, &mut self.frame.weights) else {
-            return Ok(());
-        };
-        let loaded = self.scene.characters.at(instance.character);
-        let animator = self.animators.get(instance.character as usize);
-        if let (Some(loaded), Some(Some(animator))) = (loaded, animator) {
-            weights.resize(loaded.rig.morph_weights().len(), 0.0);
-            animator.write_weights(instance.actor.index, weights);
-            put_weights(&mut self.memory.buffers, frame_index, instance, weights)?;
-        }
-        Ok(())
+        let (instance, weights) = (&self.scene.instances[index], &mut self.frame.weights);
+        let loaded = &self.scene.characters[instance.character];
+        weights.resize(loaded.rig.morph_weights().len(), 0.0);
+        let animator = &self.animators[instance.character];
+        animator.write_weights(instance.actor.index, weights);
+        put_weights(&mut self.memory.buffers, frame_index, instance, weights)
     }
 
     /// Moves the animators of all characters to the frame's time, and applies root motion.
     pub(crate) fn update_animators(&mut self, time_s: f64) -> Result<()> {
         let started = Instant::now();
-        for character in 0..self.animators.len() {
-            let Some(Some(animator)) = self.animators.get_mut(character) else {
+        for character in 0..self.animators.len() as u32 {
+            let Some(animator) = self.animators.get_mut(character) else {
                 continue;
             };
             animator.update(time_s)?;
             if animator.has_rooted() {
-                self.apply_root_motion(CharacterId(character as u32))?;
+                self.apply_root_motion(CharacterId(character))?;
             }
         }
         self.frame.counters.update_ms = started.elapsed().as_secs_f64() * 1e3;
@@ -300,7 +266,7 @@ impl Crowd {
             let visited = animator.visited().get(at).copied();
             let id = visited.and_then(|actor| scene.instance_of(character.0, actor));
             let Some(id) = id else { continue };
-            let state = scene.instances.alive(id);
+            let state = &scene.instances[id.index];
             if state.character != character.0 || Some(state.actor.index) != visited {
                 // The actor of an instance that was despawned.
                 continue;
@@ -309,7 +275,7 @@ impl Crowd {
             if scene.attachments.of(id.index).is_some() {
                 continue;
             }
-            let actor = scene.instances.alive(id).actor;
+            let actor = scene.instances[id.index].actor;
             if let Some(world) = animator.root_moved_to(actor) {
                 scene.put(animator, id, &world, false);
             }

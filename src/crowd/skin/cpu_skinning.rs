@@ -171,9 +171,7 @@ impl CpuSkinning {
     }
 
     fn run_one(&self, characters: &Characters, job: &Job, out: WriteOnly<'_, f32>) -> Result<()> {
-        let Some(character) = characters.at(job.character) else {
-            return Ok(());
-        };
+        let character = &characters[job.character];
         let Some(cpu_skin) = &character.cpu_skin else {
             return Ok(());
         };

@@ -159,9 +159,7 @@ impl Frame<'_> {
     /// As [`Frame::record_prepare`].
     unsafe fn record_dispatch(&self, cmd: vk::CommandBuffer, character: u32, list: &SkinList) {
         let crowd = &*self.crowd;
-        let Some(character) = crowd.scene.characters.at(character) else {
-            return;
-        };
+        let character = &crowd.scene.characters[character];
         let Some(set) = character.set(0) else { return };
         let (buffers, frame_index) = (&crowd.memory.buffers, self.frame_index);
         let sections = &buffers.sections;

@@ -7,11 +7,13 @@
 use crate::crowd::characters::loaded::{Characters, LoadedCharacter};
 use crate::crowd::memory::range_allocator::RangeAllocator;
 use crate::crowd::memory::work::WorkLayout;
+use crate::crowd::pending::Pending;
 use crate::crowd::poses::shared_poses::SharedPoses;
 use crate::crowd::visibility::slot::{KINDS, Slot, bucket};
 use crate::error::Result;
 use crate::gpu::animation::words as words_of;
 use crate::gpu::constants::{CHARACTER_WORDS, CHUNK, CHUNK_WORDS, DRAW_WORDS, MAX_LEVELS, SKINS};
+use core::iter::repeat_n;
 
 /// Takes words for the work buffer.
 pub(crate) trait Patch {
@@ -23,51 +25,29 @@ pub(crate) trait Patch {
 }
 
 /// Numbers of characters, and ranges of chunks and draws.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Chunks {
     /// Numbers that no character has any more.
     free: Vec<u32>,
     next: u32,
     ranges: RangeAllocator,
     draws: RangeAllocator,
-    /// Chunks that characters gave back, until their records are cleared. Each once.
-    left: Vec<u32>,
-    is_left: Vec<bool>,
-    /// Numbers that characters gave back, until their records are cleared.
-    left_numbers: Vec<u32>,
-    /// Chunks whose records the last frame cleared.
-    cleared: Vec<u32>,
-    cleared_numbers: Vec<u32>,
+    /// Chunks that characters gave back. Their records are cleared, unless a character has them.
+    left: Pending,
+    /// Numbers that characters gave back.
+    left_numbers: Pending,
     /// One past the last chunk that a frame has uploaded.
     uploaded: u32,
 }
 
 impl Chunks {
-    pub(crate) fn new() -> Self {
-        Self {
-            free: Vec::new(),
-            next: 0,
-            ranges: RangeAllocator::new(0),
-            draws: RangeAllocator::new(0),
-            left: Vec::new(),
-            is_left: Vec::new(),
-            left_numbers: Vec::new(),
-            cleared: Vec::new(),
-            cleared_numbers: Vec::new(),
-            uploaded: 0,
-        }
-    }
-
     /// Grows to the capacity of a work buffer.
     pub(crate) fn grow(&mut self, layout: &WorkLayout) {
         self.ranges.grow(layout.chunk_count);
         self.draws.grow(layout.draw_count);
         // Frames allocate nothing.
-        let chunks = layout.chunk_count as usize;
-        self.is_left.resize(chunks, false);
-        for list in [&mut self.left, &mut self.cleared] {
-            list.reserve(chunks.saturating_sub(list.len()));
-        }
+        self.left.grow(layout.chunk_count as usize);
+        self.left_numbers.grow(layout.character_count as usize);
     }
 
     /// Chunks, characters and draws in use.
@@ -105,35 +85,19 @@ impl Chunks {
     /// Takes a character's place back.
     pub(crate) fn remove(&mut self, slot: &Slot) {
         self.free.push(slot.number);
-        if !self.left_numbers.contains(&slot.number) {
-            self.left_numbers.push(slot.number);
-        }
+        self.left_numbers.add(slot.number);
         self.draws.free(slot.draws.0, slot.draws.1);
         self.release(slot.chunks);
     }
 
     fn release(&mut self, (first, count): (u32, u32)) {
         self.ranges.free(first, count);
-        self.leave(first..first + count);
-    }
-
-    /// Notes chunks whose records must be cleared, unless a character gets them.
-    fn leave(&mut self, chunks: impl Iterator<Item = u32>) {
-        for chunk in chunks {
-            if let Some(is_left) = self.is_left.get_mut(chunk as usize)
-                && !core::mem::replace(is_left, true)
-            {
-                self.left.push(chunk);
-            }
-        }
+        (first..first + count).for_each(|chunk| self.left.add(chunk));
     }
 
     /// Reserves memory, so that a frame allocates nothing.
     pub(crate) fn reserve(&mut self, characters: &mut Characters) {
-        let more = (self.next as usize).saturating_sub(self.left_numbers.len());
-        self.left_numbers.reserve(more);
-        self.cleared_numbers.reserve(more);
-        for character in characters.iter_mut() {
+        for (_, character) in characters.iter_mut() {
             if let Some(slot) = &mut character.slot {
                 slot.reserve(character.members.len());
             }
@@ -142,8 +106,7 @@ impl Chunks {
 
     /// Gives a character enough chunks for its members. Call it after members were added.
     pub(crate) fn make_room(&mut self, characters: &mut Characters, character: u32) {
-        let fits = characters.at_mut(character).is_none_or(|own| self.fit(own));
-        if !fits {
+        if !self.fit(&mut characters[character]) {
             self.compact(characters);
         }
     }
@@ -154,78 +117,47 @@ impl Chunks {
     /// [`Error::Capacity`](crate::Error::Capacity) if there is no space in this frame.
     pub(crate) fn upload(
         &mut self,
-        characters: &mut Characters,
+        characters: &Characters,
         layout: &WorkLayout,
         to: &mut impl Patch,
     ) -> Result<()> {
-        let changed = |character: &&mut LoadedCharacter| {
-            let slot = character.slot.as_ref();
-            slot.is_some_and(|slot| slot.is_new || !slot.changed.is_empty())
-        };
-        for chunk in self.left.iter().copied() {
-            let has = |slot: &Slot| (slot.chunks.0..slot.chunks.0 + slot.chunks.1).contains(&chunk);
-            let mut slots = characters.iter().filter_map(|(_, own)| own.slot.as_ref());
-            if !slots.any(has) {
+        let slots = || characters.iter().filter_map(|(_, own)| own.slot.as_ref());
+        for chunk in self.left.list() {
+            let has = |slot: &Slot| (slot.chunks.0..slot.chunks.0 + slot.chunks.1).contains(chunk);
+            if !slots().any(has) {
                 let at = layout.chunks + chunk * CHUNK_WORDS;
-                to.patch(
-                    at,
-                    CHUNK_WORDS as usize,
-                    [0; CHUNK_WORDS as usize].into_iter(),
-                )?;
+                to.patch(at, CHUNK_WORDS as usize, repeat_n(0, CHUNK_WORDS as usize))?;
             }
         }
-        for number in self.left_numbers.iter().copied() {
-            let mut slots = characters.iter().filter_map(|(_, own)| own.slot.as_ref());
-            if !slots.any(|slot| slot.number == number) {
+        for number in self.left_numbers.list() {
+            if !slots().any(|slot| slot.number == *number) {
                 // A character without chunks and levels.
                 let at = layout.characters + number * CHARACTER_WORDS;
-                let words = core::iter::repeat_n(0, CHARACTER_WORDS as usize);
+                let words = repeat_n(0, CHARACTER_WORDS as usize);
                 to.patch(at, CHARACTER_WORDS as usize, words)?;
             }
         }
-        for character in characters.iter_mut().filter(changed) {
-            upload(character, layout, to)?;
+        for (_, character) in characters.iter() {
+            if let Some(slot) = &character.slot {
+                upload(character, slot, layout, to)?;
+            }
         }
         Ok(())
     }
 
     /// Notes that everything was uploaded.
     pub(crate) fn mark_uploaded(&mut self, characters: &mut Characters) {
-        self.cleared.clear();
-        for chunk in &self.left {
-            if let Some(is_left) = self.is_left.get_mut(*chunk as usize) {
-                *is_left = false;
-            }
-        }
-        self.cleared.append(&mut self.left);
-        self.cleared_numbers.clear();
-        self.cleared_numbers.append(&mut self.left_numbers);
+        self.left.mark_uploaded();
+        self.left_numbers.mark_uploaded();
         self.uploaded = self.ranges.end();
-        for slot in characters
-            .iter_mut()
-            .filter_map(|character| character.slot.as_mut())
-        {
-            slot.mark_uploaded();
-        }
+        slots_mut(characters).for_each(Slot::mark_uploaded);
     }
 
     /// Notes that what the last frame uploaded never arrived.
     pub(crate) fn mark_lost(&mut self, characters: &mut Characters) {
-        let cleared = core::mem::take(&mut self.cleared);
-        self.leave(cleared.iter().copied());
-        self.cleared = cleared;
-        self.cleared.clear();
-        for number in self.cleared_numbers.drain(..) {
-            if !self.left_numbers.contains(&number) {
-                self.left_numbers.push(number);
-            }
-        }
-        for slot in characters
-            .iter_mut()
-            .filter_map(|character| character.slot.as_mut())
-        {
-            slot.is_new |= core::mem::take(&mut slot.was_changed);
-        }
+        self.left.mark_lost();
+        self.left_numbers.mark_lost();
+        slots_mut(characters).for_each(Slot::mark_lost);
     }
 
     /// Gives a character enough chunks. Returns false if there is no such range.
@@ -251,9 +183,9 @@ impl Chunks {
 
     /// Gives all characters new chunks, without gaps.
     fn compact(&mut self, characters: &mut Characters) {
-        self.leave(0..self.ranges.end());
+        (0..self.ranges.end()).for_each(|chunk| self.left.add(chunk));
         self.ranges.clear();
-        for character in characters.iter_mut() {
+        for (_, character) in characters.iter_mut() {
             let need = character.members.len().div_ceil(CHUNK) as u32;
             if let Some(slot) = &mut character.slot {
                 // The capacity has space for one more chunk than the members of each fill.
@@ -276,11 +208,21 @@ fn draw_range(character: &LoadedCharacter) -> u32 {
     count.checked_next_power_of_two().unwrap_or(u32::MAX)
 }
 
+fn slots_mut(characters: &mut Characters) -> impl Iterator<Item = &mut Slot> {
+    let all = characters.iter_mut();
+    all.filter_map(|(_, character)| character.slot.as_mut())
+}
+
 /// Uploads what changed of a character.
-fn upload(character: &LoadedCharacter, layout: &WorkLayout, to: &mut impl Patch) -> Result<()> {
-    let Some(slot) = &character.slot else {
+fn upload(
+    character: &LoadedCharacter,
+    slot: &Slot,
+    layout: &WorkLayout,
+    to: &mut impl Patch,
+) -> Result<()> {
+    if !slot.is_new && slot.changed.list().is_empty() {
         return Ok(());
-    };
+    }
     let members = &character.members;
     let chunks = members.chunks(CHUNK);
     let used = chunks.len() as u32;
@@ -331,7 +273,7 @@ fn upload(character: &LoadedCharacter, layout: &WorkLayout, to: &mut impl Patch)
     }
     let at = layout.characters + slot.number * CHARACTER_WORDS + 1;
     to.patch(at, 1, core::iter::once(used))?;
-    for chunk in slot.changed.iter().filter(|chunk| **chunk < count) {
+    for chunk in slot.changed.list().iter().filter(|chunk| **chunk < count) {
         let start = *chunk as usize * CHUNK;
         let here = members.get(start..).unwrap_or_default();
         let here = here.get(..CHUNK).unwrap_or(here);

@@ -178,9 +178,8 @@ impl Visibility {
             if shown >> number & 1 == 0 {
                 continue;
             }
-            let state = instances.state(index as u32);
-            let character = state.and_then(|state| characters.at(state.character));
-            let (Some(character), Some(to)) = (character, levels.get_mut(index)) else {
+            let character = &characters[instances[index as u32].character];
+            let Some(to) = levels.get_mut(index) else {
                 continue;
             };
             let last = match number {
@@ -232,9 +231,7 @@ impl Visibility {
                 let others = *last & !((MAX_LEVELS as u32 - 1) << shift);
                 *last = others | u32::from(*level) << shift;
             }
-            let character = instances
-                .state(index as u32)
-                .map_or(0, |state| state.character);
+            let character = instances[index as u32].character;
             let at = number * self.characters + character as usize;
             if let Some(count) = self.of_character.get_mut(at) {
                 *count += 1;
@@ -269,7 +266,7 @@ impl Visibility {
         let levels = self.levels.get(start..).unwrap_or_default();
         let bucket = |index: u32| {
             let level = levels.get(index as usize).copied().unwrap_or(HIDDEN);
-            let flipped = character.flipped > 0 && instances.is_flipped(index);
+            let flipped = character.flipped > 0 && instances[index].flipped;
             (level != HIDDEN).then_some(usize::from(flipped) * MAX_LEVELS + usize::from(level))
         };
         let mut counts = [0_u32; RUN_KINDS];

@@ -26,14 +26,13 @@ pub(crate) fn actor(
 ) -> GpuActor {
     let (placed, marks) = (visibility.sphere(index), visibility.marks(index));
     let hidden = visibility.hidden(index);
-    let is_new = instances.state(index).is_some_and(|state| state.is_new);
     let plays = poses.and_then(|poses| poses.plays(index, GpuActor::PLAY_COUNT_BITS));
     let pose_error = poses.map(|poses| poses.pose_error(index));
     let skins = poses.is_some_and(|poses| poses.skins(index));
     let flags = [
-        (instances.is_flipped(index), GpuActor::FLIPPED),
+        (instances[index].flipped, GpuActor::FLIPPED),
         (hidden != 0, GpuActor::HIDES),
-        (is_new, GpuActor::NEW),
+        (instances[index].is_new, GpuActor::NEW),
         (plays.is_some(), GpuActor::POSED),
         (skins, GpuActor::SKINS),
     ];
@@ -77,7 +76,7 @@ impl Frame<'_> {
         };
         scene
             .chunks
-            .upload(&mut scene.characters, &layout, &mut patches)?;
+            .upload(&scene.characters, &layout, &mut patches)?;
         let places = &scene.attachments.gpu;
         places.upload(&layout, &mut patches)?;
         let sections = buffers.sections;

@@ -15,6 +15,8 @@ pub(crate) mod sorted;
 
 use crate::crowd::desc::MAX_VIEWS;
 use crate::crowd::instances::table::Instances;
+use crate::crowd::pending::Marked;
+use crate::crowd::table::Table;
 use crate::crowd::view::View;
 use crate::crowd::visibility::bits::{InstanceSet, bits};
 use crate::crowd::visibility::cull::{Spheres, ViewTest, WorldSphere};
@@ -38,8 +40,6 @@ pub(crate) struct Marks {
     pub(crate) parent_hidden: bool,
     /// The last prepared frame that had its pose, or [`Self::ALWAYS`].
     posed_in: u64,
-    /// True if `noted` has it.
-    is_noted: bool,
     /// True if the ring keeps its palette without any work.
     is_kept: bool,
 }
@@ -50,7 +50,6 @@ impl Marks {
         visible: true,
         parent_hidden: false,
         posed_in: 0,
-        is_noted: false,
         is_kept: false,
     };
 
@@ -85,7 +84,7 @@ pub(crate) struct Candidates {
 /// Visibility of all instances in a frame. Lists without a note are by table index.
 #[derive(Debug, Default)]
 pub(crate) struct Visibility {
-    pub(crate) marks: Vec<Marks>,
+    pub(crate) marks: Table<Marks>,
     /// A bit for each primitive that an instance hides. Empty until one hides any.
     pub(crate) hidden: Vec<u128>,
     /// The mask of views that may show it, or 0.
@@ -104,8 +103,8 @@ pub(crate) struct Visibility {
     pub(crate) candidates: Vec<Candidates>,
     /// The tests of views, with their masks and lists, if the GPU culls.
     pub(crate) seen: Vec<(ViewTest, u32, Option<ListId>)>,
-    /// Instances whose actors the GPU must have anew, each once, if the GPU culls.
-    noted: Vec<u32>,
+    /// Instances whose actors the GPU must have anew, if the GPU culls.
+    pub(crate) noted: Marked,
     /// The number of instances whose palettes the ring keeps without any work.
     kept: usize,
     /// A bit for each view that shows the instance. Without views, bit 0 means visible.
@@ -204,7 +203,7 @@ impl Visibility {
         self.on_cpu.reserve(padded / CHUNK);
         reserve_all(&mut self.candidates, padded / CHUNK);
         if self.gpu {
-            reserve_all(&mut self.noted, instances);
+            self.noted.grow(instances);
         }
         reserve_all(&mut self.shown, padded);
         reserve_all(&mut self.last_levels, padded);
@@ -228,13 +227,7 @@ impl Visibility {
         if self.marks.len() <= index {
             self.marks.resize(index + 1, Marks::NEW);
         }
-        if let Some(marks) = self.marks.get_mut(index) {
-            let is_noted = marks.is_noted;
-            *marks = Marks {
-                is_noted,
-                ..Marks::NEW
-            };
-        }
+        self.marks[index as u32] = Marks::NEW;
         self.mask(index);
         if let Some(levels) = self.last_levels.get_mut(index) {
             *levels = 0;
@@ -263,11 +256,10 @@ impl Visibility {
         let at = index as usize;
         if !self.active.has(at) {
             self.active.set(at, true);
-            if let Some(marks) = self.marks.get_mut(at) {
-                // Until now, every frame had its pose.
-                marks.posed_in = self.prepared_in;
-                self.kept -= usize::from(core::mem::take(&mut marks.is_kept));
-            }
+            // Until now, every frame had its pose.
+            let marks = &mut self.marks[index];
+            marks.posed_in = self.prepared_in;
+            self.kept -= usize::from(core::mem::take(&mut marks.is_kept));
         }
     }
 
@@ -275,11 +267,10 @@ impl Visibility {
     /// if its palette lies in the ring.
     pub(crate) fn deactivate(&mut self, index: u32, kept: bool) {
         self.active.set(index as usize, false);
-        if let Some(marks) = self.marks.get_mut(index as usize) {
-            marks.posed_in = Marks::ALWAYS;
-            let before = core::mem::replace(&mut marks.is_kept, kept);
-            self.kept = self.kept + usize::from(kept) - usize::from(before);
-        }
+        let marks = &mut self.marks[index];
+        marks.posed_in = Marks::ALWAYS;
+        let before = core::mem::replace(&mut marks.is_kept, kept);
+        self.kept = self.kept + usize::from(kept) - usize::from(before);
     }
 
     /// Lets all instances whose palettes the ring kept write them again.
@@ -321,21 +312,9 @@ impl Visibility {
         self.active.len()
     }
 
-    /// Takes the number-th instance whose actor the GPU must have anew.
-    pub(crate) fn take_noted(&mut self) -> Option<u32> {
-        let index = self.noted.pop()?;
-        if let Some(marks) = self.marks.get_mut(index as usize) {
-            marks.is_noted = false;
-        }
-        Some(index)
-    }
-
     fn note(&mut self, index: usize) {
-        if self.gpu
-            && let Some(marks) = self.marks.get_mut(index)
-            && !core::mem::replace(&mut marks.is_noted, true)
-        {
-            self.noted.push(index as u32);
+        if self.gpu {
+            self.noted.add(index as u32);
         }
     }
 
@@ -349,9 +328,7 @@ impl Visibility {
             self.active.resize(all / CHUNK);
             self.on_cpu.resize(all / CHUNK);
         }
-        if let (Some(mask), Some(marks)) = (self.masks.get_mut(index), self.marks.get(index)) {
-            *mask = marks.views();
-        }
+        self.masks[index] = self.marks[index as u32].views();
         self.note(index);
     }
 
@@ -408,22 +385,18 @@ impl Visibility {
 
     /// The state of an instance.
     pub(crate) fn marks(&self, index: u32) -> Marks {
-        self.marks
-            .get(index as usize)
-            .copied()
-            .unwrap_or(Marks::NEW)
+        self.marks[index]
     }
 
     pub(crate) fn change(&mut self, index: u32, change: impl FnOnce(&mut Marks)) {
         let at = index as usize;
-        if let Some(marks) = self.marks.get_mut(at) {
-            let before = marks.views();
-            change(marks);
-            let hides = before != 0 && marks.views() == 0;
-            if hides && (!self.gpu || self.on_cpu.has(at)) {
-                // From now on, frames do not have its pose.
-                self.activate(index);
-            }
+        let marks = &mut self.marks[index];
+        let before = marks.views();
+        change(marks);
+        let hides = before != 0 && marks.views() == 0;
+        if hides && (!self.gpu || self.on_cpu.has(at)) {
+            // From now on, frames do not have its pose.
+            self.activate(index);
         }
         self.mask(at);
     }
@@ -542,8 +515,7 @@ impl Visibility {
     /// did not.
     pub(crate) fn pose(&mut self, index: u32) -> bool {
         let before = self.prepared_in;
-        let (now, marks) = (self.posing_in, self.marks.get_mut(index as usize));
-        marks.is_some_and(|marks| core::mem::replace(&mut marks.posed_in, now) < before)
+        core::mem::replace(&mut self.marks[index].posed_in, self.posing_in) < before
     }
 
     /// Notes the frame that is being prepared.

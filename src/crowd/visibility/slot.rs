@@ -1,5 +1,6 @@
 //! The place of a character in the GPU's tables of characters, chunks and draws.
 
+use crate::crowd::pending::Pending;
 use crate::gpu::constants::{CHUNK, MAX_LEVELS};
 
 /// Draws of a primitive in the table of draws: for instances that are flipped or not, and that hide
@@ -15,13 +16,12 @@ pub(crate) struct Slot {
     pub(crate) draws: (u32, u32),
     /// The first of its chunks, and their number.
     pub(crate) chunks: (u32, u32),
-    /// The chunks, counted from its first one, whose members changed. Each once.
-    pub(crate) changed: Vec<u32>,
-    pub(crate) is_changed: Vec<bool>,
+    /// The chunks, counted from its first one, whose members changed.
+    pub(super) changed: Pending,
     /// True if its character and all draws and chunks must be uploaded.
     pub(crate) is_new: bool,
-    /// True if the last frame uploaded something.
-    pub(crate) was_changed: bool,
+    /// `is_new` before the last upload.
+    pub(super) was_new: bool,
 }
 
 impl Slot {
@@ -32,40 +32,22 @@ impl Slot {
 
     /// Notes that the member at an index was added, removed or replaced.
     pub(crate) fn note(&mut self, member: u32) {
-        let chunk = member / CHUNK as u32;
-        if self.is_changed.len() <= chunk as usize {
-            self.is_changed.resize(chunk as usize + 1, false);
-        }
-        if let Some(is_changed) = self.is_changed.get_mut(chunk as usize)
-            && !core::mem::replace(is_changed, true)
-        {
-            self.changed.push(chunk);
-        }
+        self.changed.add(member / CHUNK as u32);
     }
 
-    /// Notes that everything must be uploaded.
-    pub(crate) fn note_all(&mut self) {
-        self.is_new = true;
+    pub(super) fn mark_uploaded(&mut self) {
+        self.was_new = core::mem::take(&mut self.is_new);
+        self.changed.mark_uploaded();
     }
 
-    pub(crate) fn mark_uploaded(&mut self) {
-        self.was_changed = self.is_new || !self.changed.is_empty();
-        self.is_new = false;
-        for chunk in self.changed.drain(..) {
-            if let Some(is_changed) = self.is_changed.get_mut(chunk as usize) {
-                *is_changed = false;
-            }
-        }
+    pub(super) fn mark_lost(&mut self) {
+        self.is_new |= self.was_new;
+        self.changed.mark_lost();
     }
 
     /// Reserves memory for this many members.
-    pub(crate) fn reserve(&mut self, members: usize) {
-        let chunks = members.div_ceil(CHUNK);
-        self.changed
-            .reserve(chunks.saturating_sub(self.changed.len()));
-        if self.is_changed.len() < chunks {
-            self.is_changed.resize(chunks, false);
-        }
+    pub(super) fn reserve(&mut self, members: usize) {
+        self.changed.grow(members.div_ceil(CHUNK));
     }
 }
 

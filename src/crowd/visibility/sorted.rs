@@ -8,7 +8,6 @@ use crate::crowd::visibility::runs::{Run, runs_of};
 use crate::error::Result;
 use crate::gpu::limit;
 use crate::grow::reserve_all;
-use glam::Vec3;
 
 /// The sorted lists of a frame.
 #[derive(Debug, Default)]
@@ -90,12 +89,8 @@ impl Sorted {
         self.depths.clear();
         let distance = view.distance();
         self.depths.extend(shown.map(|index| {
-            let center = instances.state(index).map_or(Vec3::ZERO, |instance| {
-                instance
-                    .record
-                    .world_from_model
-                    .transform_point(character.center)
-            });
+            let world_from_model = &instances[index].record.world_from_model;
+            let center = world_from_model.transform_point(character.center);
             (distance.dot(center.extend(1.0)), index)
         }));
         // Instances of equal depth are sorted by table index, so that nothing flickers.
@@ -113,7 +108,7 @@ impl Sorted {
     ) {
         let kind = |index: u32| {
             let level = visibility.level(view, index).unwrap_or(0);
-            (instances.is_flipped(index), level, visibility.hidden(index))
+            (instances[index].flipped, level, visibility.hidden(index))
         };
         for alike in self.depths.chunk_by(|a, b| kind(a.1) == kind(b.1)) {
             let Some((_, index)) = alike.first() else {

@@ -1,0 +1,105 @@
+//! Changes that wait to be uploaded.
+
+use crate::grow::reserve_all;
+
+/// A list of indices, each once.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Marked {
+    list: Vec<u32>,
+    has: Vec<bool>,
+}
+
+impl Marked {
+    /// Reserves memory for all indices below `all`, so that frames allocate nothing.
+    pub(crate) fn grow(&mut self, all: usize) {
+        reserve_all(&mut self.list, all);
+        if self.has.len() < all {
+            reserve_all(&mut self.has, all);
+            self.has.resize(all, false);
+        }
+    }
+
+    /// Adds an index, unless the list has it.
+    #[inline]
+    pub(crate) fn add(&mut self, index: u32) {
+        let at = index as usize;
+        if self.has.len() <= at {
+            self.has.resize(at + 1, false);
+        }
+        if !core::mem::replace(&mut self.has[at], true) {
+            self.list.push(index);
+        }
+    }
+
+    /// Takes the index that was added last.
+    pub(crate) fn pop(&mut self) -> Option<u32> {
+        let index = self.list.pop()?;
+        self.has[index as usize] = false;
+        Some(index)
+    }
+
+    pub(crate) fn list(&self) -> &[u32] {
+        &self.list
+    }
+
+    pub(crate) fn clear(&mut self) {
+        while self.pop().is_some() {}
+    }
+}
+
+/// The indices of what changed since a frame uploaded it.
+///
+/// A frame uploads [`Self::list`], and then calls [`Self::mark_uploaded`]. If it is never
+/// submitted, [`Self::mark_lost`] lets the next frame upload the same again.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Pending {
+    changed: Marked,
+    /// The changes that the last frame uploaded.
+    uploaded: Vec<u32>,
+}
+
+impl Pending {
+    /// Reserves memory for all indices below `all`, so that frames allocate nothing.
+    pub(crate) fn grow(&mut self, all: usize) {
+        self.changed.grow(all);
+        reserve_all(&mut self.uploaded, all);
+    }
+
+    /// Notes a change.
+    #[inline]
+    pub(crate) fn add(&mut self, index: u32) {
+        self.changed.add(index);
+    }
+
+    /// The changes to upload.
+    pub(crate) fn list(&self) -> &[u32] {
+        self.changed.list()
+    }
+
+    /// The changes that the last frame uploaded.
+    pub(crate) fn uploaded(&self) -> &[u32] {
+        &self.uploaded
+    }
+
+    /// Notes that a frame has uploaded everything.
+    pub(crate) fn mark_uploaded(&mut self) {
+        self.uploaded.clear();
+        core::mem::swap(&mut self.uploaded, &mut self.changed.list);
+        for index in &self.uploaded {
+            self.changed.has[*index as usize] = false;
+        }
+    }
+
+    /// Notes that the last upload never arrived.
+    pub(crate) fn mark_lost(&mut self) {
+        for index in self.uploaded.drain(..) {
+            self.changed.add(index);
+        }
+    }
+
+    /// Forgets all changes, also those of the last frame.
+    pub(crate) fn clear(&mut self) {
+        self.changed.clear();
+        self.uploaded.clear();
+    }
+}
