@@ -321,7 +321,7 @@ impl Crowd {
         if let Some(poses) = &mut self.scene.gpu_poses {
             poses.grow(&self.desc.capacity);
         }
-        self.scene.reserve_visibility(&self.desc.capacity);
+        self.scene.reserve_visibility();
         self.scene
             .pose_scratch
             .reserve(self.desc.capacity.instances as usize);

@@ -1,10 +1,10 @@
 //! The characters and instances of a crowd, apart from their animators.
 
-use crate::animator::Animator;
+use crate::animator::{ActorId, Animator};
 use crate::crowd::SkinningStage;
-use crate::crowd::characters::loaded::Characters;
-use crate::crowd::instances::attachments::Attachments;
-use crate::crowd::instances::state::{is_flipped, may_flip};
+use crate::crowd::characters::loaded::{Characters, LoadedCharacter, NewInstance};
+use crate::crowd::instances::attachments::{Attachments, SavedAttachment};
+use crate::crowd::instances::state::{InstanceState, is_flipped, may_flip};
 use crate::crowd::instances::table::Instances;
 use crate::crowd::poses::gpu_poses::GpuPoses;
 use crate::crowd::poses::pose_scratch::PoseScratch;
@@ -13,6 +13,7 @@ use crate::crowd::visibility::Visibility;
 use crate::crowd::visibility::chunks::Chunks;
 use crate::crowd::{Capacity, InstanceId};
 use crate::error::{Error, Result, expect_transform};
+use crate::gpu::CpuReason;
 use crate::palette::Mat3x4;
 use glam::Affine3A;
 
@@ -48,6 +49,115 @@ impl Scene {
         }
     }
 
+    /// Adds an instance, which has been checked to fit: at a free index, or put back where it was.
+    pub(crate) fn insert(
+        &mut self,
+        character: u32,
+        new: &NewInstance,
+        index: Option<u32>,
+    ) -> InstanceId {
+        let loaded = &mut self.characters[character];
+        let on_cpu = loaded.slot.is_none();
+        let state = loaded.instance(character, new);
+        loaded.flipped += usize::from(state.flipped);
+        let id = match index {
+            None => self.instances.add(state),
+            Some(index) => self.instances.put_back(index, state),
+        };
+        loaded.add_member(id.index);
+        loaded.set_instance_of(new.actor, id.index);
+        self.chunks.make_room(&mut self.characters, character);
+        self.pose_scratch.spawned(id.index);
+        self.visibility.spawned(id.index, on_cpu);
+        self.reserve_deformed();
+        id
+    }
+
+    /// Detaches and removes a living instance. Returns its character and its actor, which has to be
+    /// removed, too.
+    pub(crate) fn remove(&mut self, id: InstanceId) -> (u32, ActorId) {
+        let index = id.index;
+        let InstanceState {
+            character,
+            actor,
+            member,
+            flipped,
+            ..
+        } = self.instances[index];
+        self.attachments.unlink(index);
+        self.instances.remove(index);
+        let hides = self.visibility.despawned(index);
+        if let Some(poses) = &mut self.gpu_poses {
+            poses.leave((character, index), CpuReason::Chosen);
+        }
+        let loaded = &mut self.characters[character];
+        loaded.flipped -= usize::from(flipped);
+        loaded.hiding -= usize::from(hides);
+        if let Some(moved) = loaded.remove_member(member) {
+            self.instances[moved].member = member;
+        }
+        (character, actor)
+    }
+
+    /// Replaces a character, whose instances have been checked to fit. Returns the old one.
+    pub(crate) fn replace(&mut self, id: u32, new: LoadedCharacter) -> LoadedCharacter {
+        let old = self.characters.replace(id, new);
+        if let Some(slot) = &old.slot {
+            self.chunks.remove(slot);
+        }
+        self.chunks.make_room(&mut self.characters, id);
+        let new = &self.characters[id];
+        self.instances.resize(id, &new.members, new.kind());
+        for member in &new.members {
+            self.visibility.set_on_cpu(*member, new.slot.is_none());
+            self.visibility.activate(*member);
+            if let Some(poses) = &mut self.gpu_poses {
+                // Their plays have other numbers now.
+                poses.leave((id, *member), CpuReason::Chosen);
+            }
+        }
+        self.pose_scratch.forget();
+        self.reserve_deformed();
+        old
+    }
+
+    /// Removes a character without instances.
+    pub(crate) fn remove_character(&mut self, id: u32) -> Option<LoadedCharacter> {
+        let character = self.characters.take(id)?;
+        if let Some(slot) = &character.slot {
+            self.chunks.remove(slot);
+        }
+        Some(character)
+    }
+
+    /// Removes all instances, lets `put_back` insert others, and attaches these. The table then
+    /// has an index for each generation.
+    ///
+    /// # Errors
+    /// That of `put_back`.
+    pub(crate) fn restore(
+        &mut self,
+        generations: impl ExactSizeIterator<Item = u32>,
+        free_indices: &[u32],
+        attachments: &[SavedAttachment],
+        put_back: impl FnOnce(&mut Self) -> Result<()>,
+    ) -> Result<()> {
+        self.visibility.clear(generations.len());
+        self.instances.begin_restore(generations, free_indices);
+        if let Some(poses) = &mut self.gpu_poses {
+            poses.clear();
+        }
+        self.pose_scratch.clear();
+        for (_, loaded) in self.characters.iter_mut() {
+            loaded.clear();
+        }
+        put_back(self)?;
+        self.instances.end_restore();
+        self.attachments.restore(attachments);
+        self.reserve_visibility();
+        Ok(())
+    }
+
     /// Reserves memory for the instances that are skinned on the CPU.
     pub(crate) fn reserve_deformed(&mut self) {
         let cpu_skinned = self.instances.cpu_skinned();
@@ -71,7 +181,8 @@ impl Scene {
     }
 
     /// Reserves memory for what views show.
-    pub(crate) fn reserve_visibility(&mut self, capacity: &Capacity) {
+    pub(crate) fn reserve_visibility(&mut self) {
+        let capacity = self.instances.capacity();
         self.visibility.reserve(capacity, self.characters.len());
         self.chunks.reserve(&mut self.characters);
         if let Some(poses) = &mut self.gpu_poses {
@@ -182,8 +293,7 @@ impl Scene {
         if before != after {
             let character = &mut self.characters[character];
             character.hiding = character.hiding + usize::from(after) - usize::from(before);
-            let capacity = *self.instances.capacity();
-            self.reserve_visibility(&capacity);
+            self.reserve_visibility();
         }
     }
 

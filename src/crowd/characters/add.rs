@@ -149,7 +149,7 @@ impl Crowd {
         self.frame
             .weights
             .reserve(weights.saturating_sub(self.frame.weights.len()));
-        self.scene.reserve_visibility(&self.desc.capacity);
+        self.scene.reserve_visibility();
         let listed = self
             .scene
             .characters
@@ -173,7 +173,7 @@ impl Crowd {
             return Err(why.at_named("character", id.0 as usize, character.rig.name()));
         }
         self.animators.take(id.0);
-        if let Some(character) = self.scene.characters.take(id.0) {
+        if let Some(character) = self.scene.remove_character(id.0) {
             self.retire(character);
         }
         Ok(())
@@ -197,9 +197,6 @@ impl Crowd {
         }
         if let Some(poses) = character.shared_poses {
             retire_queue.retire(Retired::SharedPoses(poses));
-        }
-        if let Some(slot) = &character.slot {
-            self.scene.chunks.remove(slot);
         }
     }
 

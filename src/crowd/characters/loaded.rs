@@ -117,6 +117,16 @@ pub(crate) struct Indirect<'a> {
     pub(crate) slot: u32,
 }
 
+/// The values that the state of a new instance starts with.
+#[derive(Debug)]
+pub(crate) struct NewInstance {
+    pub(crate) actor: ActorId,
+    pub(crate) world_from_model: Affine3A,
+    pub(crate) tint: [f32; 4],
+    pub(crate) user_data: u32,
+    pub(crate) skin: SkinningStage,
+}
+
 /// A character and everything that belongs to it.
 #[derive(Debug)]
 pub(crate) struct LoadedCharacter {
@@ -325,6 +335,11 @@ impl LoadedCharacter {
         Ok(())
     }
 
+    /// Reserves memory for this many members.
+    pub(crate) fn reserve_members(&mut self, members: usize) {
+        reserve_all(&mut self.members, members);
+    }
+
     /// Makes room for a member and its actor. At most `more` will be added.
     pub(crate) fn expect_member(&mut self, more: usize) {
         for list in [&mut self.members, &mut self.instance_of_actor] {
@@ -413,30 +428,34 @@ impl LoadedCharacter {
         }
     }
 
-    /// The state of a new instance, which becomes the last member. The crowd has this character
-    /// under the id.
-    pub(crate) fn instance(
-        &mut self,
-        (character, actor): (CharacterId, ActorId),
-        world_from_model: &Affine3A,
-        (tint, user): ([f32; 4], u32),
-        skin: SkinningStage,
-    ) -> InstanceState {
-        self.deforms |= skin != SkinningStage::Vertex;
+    /// The state of a new instance, which becomes the last member. `character` is the index of this
+    /// character.
+    pub(crate) fn instance(&mut self, character: u32, new: &NewInstance) -> InstanceState {
+        self.deforms |= new.skin != SkinningStage::Vertex;
         InstanceState {
             record: GpuChange {
-                world_from_model: Mat3x4::from_affine(world_from_model),
-                tint,
-                user,
+                world_from_model: Mat3x4::from_affine(&new.world_from_model),
+                tint: new.tint,
+                user: new.user_data,
                 ..Zeroable::zeroed()
             },
-            character: character.0,
-            actor,
+            character,
+            actor: new.actor,
             member: self.members.len() as u32,
             alive: true,
-            flipped: is_flipped(world_from_model),
-            skin,
+            flipped: is_flipped(&new.world_from_model),
+            skin: new.skin,
             ..InstanceState::dead(0)
+        }
+    }
+
+    /// Forgets all instances.
+    pub(crate) fn clear(&mut self) {
+        self.members.clear();
+        self.instance_of_actor.clear();
+        (self.flipped, self.hiding) = (0, 0);
+        if let Some(slot) = &mut self.slot {
+            slot.is_new = true;
         }
     }
 
@@ -624,8 +643,8 @@ impl Characters {
     }
 
     /// Replaces a character, and moves its instances to the new one. Returns the old one.
-    pub(crate) fn replace(&mut self, id: CharacterId, mut new: LoadedCharacter) -> LoadedCharacter {
-        let old = &mut self.list[id.0];
+    pub(crate) fn replace(&mut self, id: u32, mut new: LoadedCharacter) -> LoadedCharacter {
+        let old = &mut self.list[id];
         new.members = core::mem::take(&mut old.members);
         (new.flipped, new.hiding) = (old.flipped, old.hiding);
         new.instance_of_actor = core::mem::take(&mut old.instance_of_actor);

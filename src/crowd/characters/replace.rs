@@ -8,7 +8,7 @@ use crate::crowd::{CharacterId, InstanceId};
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
-use crate::gpu::{CpuReason, MemoryAllocator, expect_own};
+use crate::gpu::{MemoryAllocator, expect_own};
 use crate::id::Id;
 use crate::skeleton::{Joint, Socket};
 use glam::Affine3A;
@@ -110,23 +110,9 @@ impl Crowd {
         })?;
         animator.expect_fit(Arc::clone(&loaded.rig), loaded.mesh.format());
         let serial = loaded.serial;
-        let old = self.scene.characters.replace(id, loaded);
+        let old = self.scene.replace(id.0, loaded);
         self.fit_attachments(id, (&old, unfit), &mut misfits)?;
         self.fit_parts(id, &old, &mut misfits)?;
-        let scene = &mut self.scene;
-        scene.chunks.make_room(&mut scene.characters, id.0);
-        let new = scene.characters.get(id)?;
-        scene.instances.resize(id.0, &new.members, new.kind());
-        for member in &new.members {
-            scene.visibility.set_on_cpu(*member, new.slot.is_none());
-            scene.visibility.activate(*member);
-            if let Some(poses) = &mut scene.gpu_poses {
-                // Their plays have other numbers now.
-                poses.leave((id.0, *member), CpuReason::Chosen);
-            }
-        }
-        scene.pose_scratch.forget();
-        scene.reserve_deformed();
         self.retire(old);
         self.memory.uploads.push((serial, upload));
         self.reserve_frame_memory(character);

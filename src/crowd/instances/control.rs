@@ -55,13 +55,6 @@ impl InstanceMut<'_> {
         Ok(())
     }
 
-    /// Gives the actor of a new instance its transform.
-    pub(crate) fn put_first(&mut self, world_from_model: &Affine3A) {
-        let actor = self.state().actor;
-        let animator = &mut self.actor.animator.animator;
-        animator.put(actor, world_from_model, true);
-    }
-
     /// Sets its tint: linear RGBA that multiplies the base colour.
     ///
     /// Alpha has an effect if the material is masked or blended.

@@ -170,16 +170,11 @@ impl Crowd {
         (true, record())
     }
 
-    /// Detaches an instance that is about to be despawned. Returns the instances that are despawned
-    /// with it, parents first.
+    /// Detaches what outlives an instance that is about to be despawned. Returns the instances that
+    /// are despawned: those attached to it, parents first, and the instance itself.
     pub(crate) fn release_family(&mut self, id: InstanceId) -> Result<Vec<InstanceId>> {
-        let mut despawned = Vec::new();
         self.scene.instances.get(id)?;
-        if self.scene.attachments.children(id.index).next().is_none() {
-            self.scene.attachments.unlink(id.index);
-            return Ok(despawned);
-        }
-        let mut open = vec![id];
+        let (mut gone, mut open) = (Vec::new(), vec![id]);
         while let Some(parent) = open.pop() {
             let children: Vec<InstanceId> = self.instance(parent)?.attached().collect();
             for id in children {
@@ -187,15 +182,12 @@ impl Crowd {
                 if child.attachment().is_some_and(|to| to.outlives_parent) {
                     child.detach();
                 } else {
-                    despawned.push(id);
+                    gone.push(id);
                     open.push(id);
                 }
             }
         }
-        // Survivors are already detached at their last transform.
-        for gone in core::iter::once(&id).chain(&despawned) {
-            self.scene.attachments.unlink(gone.index);
-        }
-        Ok(despawned)
+        gone.push(id);
+        Ok(gone)
     }
 }

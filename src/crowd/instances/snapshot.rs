@@ -1,17 +1,17 @@
 //! Snapshots of a crowd and of single instances, as plain data.
 
-use crate::animator::{ActorSnapshot, AnimatorSnapshot};
+use crate::animator::{ActorSnapshot, Animator, AnimatorSnapshot};
 use crate::crowd::Crowd;
 use crate::crowd::capacity::Need;
-use crate::crowd::characters::loaded::LoadedCharacter;
+use crate::crowd::characters::loaded::{LoadedCharacter, NewInstance};
 use crate::crowd::instances::attachments::{Attachment, SavedAttachment};
 use crate::crowd::instances::control::check_tint;
 use crate::crowd::instances::handle::{CrowdAccess, CrowdMut, Instance, InstanceMut};
 use crate::crowd::instances::state::InstanceState;
+use crate::crowd::scene::Scene;
 use crate::crowd::visibility::{Marks, Visibility};
 use crate::crowd::{CharacterId, SkinningStage};
 use crate::error::{Error, Result, expect_finite, expect_index, expect_transform};
-use crate::grow::reserve_all;
 
 /// All instances of a [`Crowd`] at a moment: ids, what they play, transforms, attachments, and
 /// everything else that decides their future.
@@ -104,11 +104,9 @@ impl SavedAppearance {
         words.fold(0, |bits, word| bits << 32 | u128::from(*word))
     }
 
-    fn marks(&self) -> Marks {
-        let mut marks = Marks::NEW;
+    fn mark(&self, marks: &mut Marks, parent_hidden: bool) {
         (marks.mask, marks.visible) = (self.view_mask, self.visible);
-        marks.parent_hidden = self.parent_hidden;
-        marks
+        marks.parent_hidden = parent_hidden;
     }
 
     fn check(&self, loaded: &LoadedCharacter) -> Result<()> {
@@ -249,74 +247,22 @@ impl Crowd {
         self.scene.flags = flags;
         checked?;
         self.time_s = from.time_s;
-        let scene = &mut self.scene;
-        let generations = from.instances.iter().map(|saved| saved.generation);
-        scene.instances.begin_restore(generations, &from.free);
-        if let Some(poses) = &mut scene.gpu_poses {
-            poses.clear();
-        }
-        scene.pose_scratch.resting.clear();
-        scene.pose_scratch.rested.clear();
         let none = Members {
             animator: AnimatorSnapshot::empty(from.time_s),
             list: Vec::new(),
         };
-        for (index, loaded) in scene.characters.iter_mut() {
-            let animator = self.animators.of_mut(CharacterId(index))?;
-            let members = from.characters.get(index as usize);
-            let members = members
-                .filter(|members| !members.list.is_empty())
-                .unwrap_or(&none);
-            animator.restore_checked(&members.animator);
-            loaded.members.clear();
-            reserve_all(&mut loaded.members, members.list.len());
-            if let Some(slot) = &mut loaded.slot {
-                slot.is_new = true;
+        let (scene, animators) = (&mut self.scene, &mut self.animators);
+        let generations = from.instances.iter().map(|saved| saved.generation);
+        scene.restore(generations, &from.free, &from.attachments, |scene| {
+            for (character, animator) in animators.iter_mut() {
+                let members = from.characters.get(character as usize);
+                let members = members.filter(|members| !members.list.is_empty());
+                let members = members.unwrap_or(&none);
+                animator.restore_checked(&members.animator);
+                put_back(scene, (character, animator), members, &from.instances)?;
             }
-            loaded.instance_of_actor.clear();
-            (loaded.flipped, loaded.hiding) = (0, 0);
-            for [at, actor] in &members.list {
-                let (Some(saved), Some(actor)) = (
-                    from.instances.get(*at as usize),
-                    members.animator.actor(*actor),
-                ) else {
-                    continue;
-                };
-                let world = animator.actor(actor)?.transform();
-                let appearance = &saved.appearance;
-                let state = loaded.instance(
-                    (CharacterId(index), actor),
-                    &world,
-                    (appearance.tint, appearance.user_data),
-                    appearance.skinning_stage,
-                );
-                loaded.flipped += usize::from(state.flipped);
-                loaded.hiding += usize::from(appearance.hidden() != 0);
-                loaded.add_member(*at);
-                loaded.set_instance_of(actor, *at);
-                scene.instances.put_back(*at, state);
-                scene.pose_scratch.spawned(*at);
-            }
-        }
-        let characters: Vec<u32> = scene.characters.iter().map(|(index, _)| index).collect();
-        for index in characters {
-            scene.chunks.make_room(&mut scene.characters, index);
-        }
-        scene.instances.end_restore();
-        let marks = (0..).zip(&from.instances);
-        let instances = &scene.instances;
-        let characters = &scene.characters;
-        let marks = marks.map(|(at, saved)| {
-            let character = instances[at].character;
-            instances[at].alive.then_some(())?;
-            let on_cpu = characters[character].slot.is_none();
-            Some((saved.appearance.marks(), saved.appearance.hidden(), on_cpu))
-        });
-        scene.visibility.restore(marks);
-        scene.attachments.restore(&from.attachments);
-        scene.reserve_deformed();
-        scene.reserve_visibility(&self.desc.capacity);
-        Ok(())
+            Ok(())
+        })
     }
 
     fn check_snapshot(&mut self, from: &CrowdSnapshot, flags: &mut Vec<u8>) -> Result<()> {
@@ -449,6 +395,40 @@ impl Crowd {
     }
 }
 
+/// Inserts the instances of a character, whose animator is restored.
+fn put_back(
+    scene: &mut Scene,
+    (character, animator): (u32, &Animator),
+    members: &Members,
+    instances: &[SavedInstance],
+) -> Result<()> {
+    scene.characters[character].reserve_members(members.list.len());
+    for [index, actor] in &members.list {
+        let (Some(saved), Some(actor)) = (
+            instances.get(*index as usize),
+            members.animator.actor(*actor),
+        ) else {
+            continue;
+        };
+        let appearance = &saved.appearance;
+        let new = NewInstance {
+            actor,
+            world_from_model: animator.actor(actor)?.transform(),
+            tint: appearance.tint,
+            user_data: appearance.user_data,
+            skin: appearance.skinning_stage,
+        };
+        scene.insert(character, &new, Some(*index));
+        let visibility = &mut scene.visibility;
+        visibility.change(*index, |marks| {
+            appearance.mark(marks, appearance.parent_hidden)
+        });
+        let [_, hides] = visibility.hide(*index, appearance.hidden(), true);
+        scene.characters[character].hiding += usize::from(hides);
+    }
+    Ok(())
+}
+
 impl<C: CrowdAccess> Instance<C> {
     /// Saves the instance. See [`InstanceSnapshot`].
     #[must_use]
@@ -501,10 +481,8 @@ impl InstanceMut<'_> {
         scene.attachments.queue_update(id.index);
         scene.hide(id, !appearance.hidden(), false);
         scene.hide(id, appearance.hidden(), true);
-        scene.visibility.change(id.index, |marks| {
-            (marks.mask, marks.visible) = (appearance.view_mask, appearance.visible);
-            marks.parent_hidden = parent_hidden;
-        });
+        let visibility = &mut scene.visibility;
+        visibility.change(id.index, |marks| appearance.mark(marks, parent_hidden));
         Ok(())
     }
 }

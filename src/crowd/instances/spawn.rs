@@ -2,14 +2,12 @@
 
 use crate::animator::{ActorId, JointRef, NameOrId, Play, RootMotionMode};
 use crate::crowd::Crowd;
+use crate::crowd::characters::loaded::NewInstance;
 use crate::crowd::instances::control::check_tint;
-use crate::crowd::instances::state::InstanceState;
-use crate::crowd::scene::Scene;
 use crate::crowd::{Attachment, CharacterId, InstanceId, SkinningStage};
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::{Result, expect_transform};
-use crate::gpu::CpuReason;
 use crate::mesh::PartId;
 use crate::state_machine::Value;
 use glam::Affine3A;
@@ -141,28 +139,15 @@ impl Crowd {
         instances.check_new(&sizes, spawn.skinning_stage)?;
         let more = instances.capacity().instances as usize - instances.len();
         let actor = self.add_actor(character, spawn, more)?;
-        let loaded = &mut self.scene.characters[character.0];
-        loaded.expect_member(more);
-        let state = loaded.instance(
-            (character, actor),
-            &spawn.world_from_model,
-            (spawn.tint, spawn.user_data),
-            spawn.skinning_stage,
-        );
-        loaded.flipped += usize::from(state.flipped);
-        let id = self.scene.instances.add(state);
-        loaded.add_member(id.index);
-        let on_cpu = loaded.slot.is_none();
-        loaded.set_instance_of(actor, id.index);
-        let Scene {
-            chunks, characters, ..
-        } = &mut self.scene;
-        chunks.make_room(characters, character.0);
-        self.scene.pose_scratch.spawned(id.index);
-        self.scene.visibility.spawned(id.index, on_cpu);
-        self.scene.reserve_deformed();
-        let mut instance = self.instance_mut(id)?;
-        instance.put_first(&spawn.world_from_model);
+        self.scene.characters[character.0].expect_member(more);
+        let new = NewInstance {
+            actor,
+            world_from_model: spawn.world_from_model,
+            tint: spawn.tint,
+            user_data: spawn.user_data,
+            skin: spawn.skinning_stage,
+        };
+        let id = self.scene.insert(character.0, &new, None);
         if let Err(why) = self.apply(id, spawn) {
             self.despawn(id)?;
             return Err(why);
@@ -245,15 +230,19 @@ impl Crowd {
     ) -> Result<ActorId> {
         let animator = self.animators.of_mut(character)?;
         animator.expect_actor(more);
-        if !spawn.driven {
-            return animator.add(spawn.play);
-        }
-        let actor = animator.add_driven()?;
+        let actor = match spawn.driven {
+            false => animator.add(spawn.play)?,
+            true => animator.add_driven()?,
+        };
         let plays = spawn.play.clip.is_some() || spawn.play.blend_space.is_some();
-        if plays && let Err(why) = animator.actor_mut(actor)?.play(spawn.play) {
+        if spawn.driven
+            && plays
+            && let Err(why) = animator.actor_mut(actor)?.play(spawn.play)
+        {
             animator.remove(actor)?;
             return Err(why);
         }
+        animator.put(actor, &spawn.world_from_model, true);
         Ok(actor)
     }
 
@@ -265,31 +254,9 @@ impl Crowd {
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
     pub fn despawn(&mut self, id: InstanceId) -> Result<()> {
-        for attached in self.release_family(id)? {
-            self.remove(attached)?;
-        }
-        self.remove(id)
-    }
-
-    fn remove(&mut self, id: InstanceId) -> Result<()> {
-        let InstanceState {
-            character,
-            actor,
-            flipped,
-            member,
-            ..
-        } = *self.scene.instances.get(id)?;
-        self.scene.instances.remove(id.index);
-        let hides = self.scene.visibility.despawned(id.index);
-        if let Some(poses) = &mut self.scene.gpu_poses {
-            poses.leave((character, id.index), CpuReason::Chosen);
-        }
-        self.animators[character].remove(actor)?;
-        let loaded = &mut self.scene.characters[character];
-        loaded.flipped -= usize::from(flipped);
-        loaded.hiding -= usize::from(hides);
-        if let Some(moved) = loaded.remove_member(member) {
-            self.scene.instances[moved].member = member;
+        for gone in self.release_family(id)? {
+            let (character, actor) = self.scene.remove(gone);
+            self.animators[character].remove(actor)?;
         }
         Ok(())
     }

@@ -428,10 +428,10 @@ impl Instances {
         if index as usize == self.states.len() {
             self.states.push(InstanceState::dead(0));
         }
-        self.put_back(index, instance);
+        let id = self.put_back(index, instance);
         self.allocate_ranges(index, [!self.rows_on_demand, true, true]);
         self.changed.add(index);
-        self.any_id(index)
+        id
     }
 
     /// Allocates the wanted ranges of an instance: rows, morph weights, deformed vertices.
@@ -495,7 +495,7 @@ impl Instances {
     }
 
     /// Puts an instance back at an index. The caller has checked that it fits.
-    pub(crate) fn put_back(&mut self, index: u32, instance: InstanceState) {
+    pub(crate) fn put_back(&mut self, index: u32, instance: InstanceState) -> InstanceId {
         let sizes = self.sizes(&instance);
         self.totals.count(instance.skin, &sizes, true);
         let generation = self.states[index].generation;
@@ -504,6 +504,7 @@ impl Instances {
             has_rows: !self.rows_on_demand,
             ..instance
         };
+        InstanceId { index, generation }
     }
 
     /// Assigns the ranges of all instances that were put back. No motion connects them with earlier

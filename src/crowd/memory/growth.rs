@@ -123,7 +123,7 @@ impl Crowd {
             poses.grow(&wanted);
         }
         self.frame.sorted.reserve(wanted.blended as usize);
-        self.scene.reserve_visibility(&wanted);
+        self.scene.reserve_visibility();
         Ok(())
     }
 

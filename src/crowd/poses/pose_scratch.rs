@@ -186,6 +186,12 @@ impl PoseScratch {
         self.epoch = self.epoch.wrapping_add(1);
     }
 
+    /// Forgets all instances.
+    pub(crate) fn clear(&mut self) {
+        self.resting.clear();
+        self.rested.clear();
+    }
+
     /// Invalidates the palette in the ring at this table index, because a new instance has it.
     pub(crate) fn spawned(&mut self, index: u32) {
         for written in &mut self.written {

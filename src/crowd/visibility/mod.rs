@@ -349,14 +349,14 @@ impl Visibility {
         self.spheres.get(index)
     }
 
-    /// Replaces the state of all instances: `None` for one that is not alive. With the state come
-    /// the bits of the primitives that it hides, and whether the CPU culls its character.
-    pub(crate) fn restore(&mut self, all: impl Iterator<Item = Option<(Marks, u128, bool)>>) {
+    /// Forgets all instances. The table has this many indices then.
+    pub(crate) fn clear(&mut self, indices: usize) {
         let dead = Marks {
             mask: 0,
             ..Marks::NEW
         };
         self.marks.clear();
+        self.marks.resize(indices, dead);
         self.noted.clear();
         self.hidden.fill(0);
         (self.kept, self.hiding) = (0, 0);
@@ -364,14 +364,6 @@ impl Visibility {
         self.last_levels.fill(0);
         self.active.clear();
         self.on_cpu.clear();
-        for (index, state) in all.enumerate() {
-            let (marks, hidden, on_cpu) = state.unwrap_or((dead, 0, false));
-            self.marks.push(marks);
-            self.hide(index as u32, hidden, true);
-            self.mask(index);
-            self.on_cpu.set(index, on_cpu);
-            self.active.set(index, state.is_some());
-        }
     }
 
     /// Clears the state of an instance that was despawned. Returns true if it hid parts.
