@@ -69,15 +69,14 @@ pub(crate) fn picture() -> Result<(), Box<dyn Error>> {
         samples: vk::SampleCountFlags::TYPE_4,
         ..TargetDesc::default()
     };
-    let target = Target::new(&mut context, &desc)?;
+    let target = Target::new(&context, &desc)?;
     // SAFETY: there is one thread, and everything is destroyed at the end, when the device is idle.
     unsafe { run(&mut context, &target)? };
-    let rgba = target.read_rgba(&mut context)?;
+    let rgba = target.read_rgba()?;
     picture::write_rgba("own_pipeline.png", &rgba, EXTENT.width, EXTENT.height)?;
     say("wrote own_pipeline.png");
-    target.destroy(&mut context);
     let messages = context.messages();
-    drop(context);
+    drop((target, context));
     if messages.is_empty() {
         return Ok(());
     }
@@ -166,7 +165,6 @@ unsafe fn run(context: &mut Context, target: &Target) -> Result<(), Box<dyn Erro
         mesh.destroy(&device, &mut context.allocator());
         ground.destroy(&device, &mut context.allocator());
         set_layout.destroy(&device);
-        instances.destroy(context);
     }
     Ok(())
 }
@@ -207,7 +205,7 @@ fn instances(
             location: MemoryLocation::CpuToGpu,
         },
     )?;
-    buffer.write(context, 0, bytes)?;
+    buffer.write(0, bytes)?;
     Ok(buffer)
 }
 

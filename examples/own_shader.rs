@@ -65,7 +65,7 @@ pub(crate) fn picture() -> Result<(), Box<dyn Error>> {
         samples: vk::SampleCountFlags::TYPE_4,
         ..TargetDesc::default()
     };
-    let target = Target::new(&mut context, &desc)?;
+    let target = Target::new(&context, &desc)?;
     let (instance, physical_device) = (&context.instance, context.physical_device);
     // On a device with descriptor indexing, all textures of a character can be in one array. To use
     // that, enable it here and compile the shader with -DTHRONG_BINDLESS.
@@ -78,7 +78,7 @@ pub(crate) fn picture() -> Result<(), Box<dyn Error>> {
     // The part that an engine already has: its own set for its shader's inputs, here a uniform
     // buffer.
     let mut light = Buffer::new(
-        &mut context,
+        &context,
         &BufferDesc {
             name: "toon",
             size: size_of_val(&LIGHT) as u64,
@@ -91,7 +91,7 @@ pub(crate) fn picture() -> Result<(), Box<dyn Error>> {
         .iter()
         .flat_map(|v| v.to_le_bytes())
         .collect();
-    light.write(&context, 0, &bytes)?;
+    light.write(0, &bytes)?;
     // SAFETY: there is one thread, and everything is destroyed at the end, when the device is idle.
     let own = unsafe { OwnSet::new(&context.device, light.handle())? };
 
@@ -129,7 +129,7 @@ pub(crate) fn picture() -> Result<(), Box<dyn Error>> {
     populate(&mut context, &mut crowd)?;
     draw(&mut context, &mut crowd, &target, (passes, &shadow), &own)?;
 
-    let rgba = target.read_rgba(&mut context)?;
+    let rgba = target.read_rgba()?;
     picture::write_rgba("own_shader.png", &rgba, EXTENT.width, EXTENT.height)?;
     say("wrote own_shader.png");
     // SAFETY: reading back has waited for the device.
@@ -137,11 +137,9 @@ pub(crate) fn picture() -> Result<(), Box<dyn Error>> {
         own.destroy(&context.device);
         crowd.destroy(&mut context.allocator());
     }
-    light.destroy(&mut context);
     shadow.destroy(&mut context);
-    target.destroy(&mut context);
     let messages = context.messages();
-    drop(context);
+    drop((light, target, context));
     if messages.is_empty() {
         return Ok(());
     }
@@ -212,7 +210,7 @@ fn draw(
     };
     let layout = crowd.pass_layout(passes.people)?;
     let mut frames = Frames::new(context, 1)?;
-    let in_flight = frames.begin(context)?;
+    let in_flight = frames.begin()?;
     let (device, cmd) = (context.device.clone(), in_flight.cmd);
     // SAFETY: the frame in flight was just begun, and the recording is submitted below.
     unsafe {
@@ -228,10 +226,9 @@ fn draw(
         frame.record_draw(cmd, views[0], passes.people)?;
         frame.record_draw(cmd, views[1], passes.ground)?;
         target.end(&device, cmd);
-        in_flight.submit(context, None)?;
+        in_flight.submit()?;
     }
     context.wait_idle()?;
-    frames.destroy(context);
     Ok(())
 }
 

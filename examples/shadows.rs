@@ -68,7 +68,7 @@ pub(crate) fn picture(pixel: Option<[u32; 2]>) -> Result<(), Box<dyn Error>> {
         samples: vk::SampleCountFlags::TYPE_4,
         ..TargetDesc::default()
     };
-    let target = Target::new(&mut context, &desc)?;
+    let target = Target::new(&context, &desc)?;
     // The map covers people of up to 2 m on this rectangle of ground.
     let rim = [(-2.0, -1.5), (-2.0, 1.5), (2.0, -1.5), (2.0, 1.5)].map(|(x, z)| vec3(x, 0.0, z));
     let shadow = ShadowImage::new(&mut context, SHADOW_TEXELS, (&rim, 2.0), &lighting())?;
@@ -99,15 +99,14 @@ pub(crate) fn picture(pixel: Option<[u32; 2]>) -> Result<(), Box<dyn Error>> {
         draw(&mut context, &mut crowd, &target, &passes, &shadow)?;
     }
 
-    let rgba = target.read_rgba(&mut context)?;
+    let rgba = target.read_rgba()?;
     picture::write_rgba("shadows.png", &rgba, EXTENT.width, EXTENT.height)?;
     say("wrote shadows.png");
     // SAFETY: reading back has waited for the device.
     unsafe { crowd.destroy(&mut context.allocator()) };
     shadow.destroy(&mut context);
-    target.destroy(&mut context);
     let messages = context.messages();
-    drop(context);
+    drop((target, context));
     if messages.is_empty() {
         return Ok(());
     }
@@ -177,7 +176,7 @@ fn draw(
         ..Begin::default()
     };
     let mut frames = Frames::new(context, 1)?;
-    let in_flight = frames.begin(context)?;
+    let in_flight = frames.begin()?;
     let (device, cmd) = (context.device.clone(), in_flight.cmd);
     // SAFETY: the frame in flight was just begun, and the recording is submitted below.
     unsafe {
@@ -189,10 +188,9 @@ fn draw(
         target.begin(&device, cmd, &begin);
         frame.record_draw(cmd, views[0], passes.color)?;
         target.end(&device, cmd);
-        in_flight.submit(context, None)?;
+        in_flight.submit()?;
     }
     context.wait_idle()?;
-    frames.destroy(context);
     Ok(())
 }
 

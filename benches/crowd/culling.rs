@@ -324,8 +324,6 @@ impl Scene {
         context.wait_idle()?;
         // SAFETY: the device is idle.
         unsafe { self.crowd.destroy(&mut context.allocator()) };
-        self.unsent.destroy(context);
-        self.target.destroy(context);
         Ok(())
     }
 
@@ -362,7 +360,7 @@ impl Scene {
     fn step(&mut self, context: &mut Context, draws: bool) -> Outcome<Figures> {
         self.frame += 1;
         let frame_index = self.frame % FRAMES_IN_FLIGHT;
-        let unsent = self.unsent.begin(context)?.cmd;
+        let unsent = self.unsent.begin()?.cmd;
         let views: Vec<View> = self.views.iter().map(|(view, _)| *view).collect();
         self.other.fill(self.frame as u8);
         black_box(&self.other);

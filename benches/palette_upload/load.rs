@@ -132,14 +132,12 @@ impl<'a> Load<'a> {
         self.evaluate()?;
         // SAFETY: nothing has been submitted yet.
         unsafe { self.staged.write(FRAME_INDEX, 0, &self.finished) }?;
-        self.host
-            .write(context, 0, bytemuck::cast_slice(&self.finished))?;
+        self.host.write(0, bytemuck::cast_slice(&self.finished))?;
         context.wait_idle()?;
         Ok(())
     }
 
     pub(crate) fn destroy(mut self, context: &mut Context, device: &Device) {
-        self.host.destroy(context);
         let allocator = &mut context.allocator();
         // SAFETY: all submitted work was waited for.
         unsafe {

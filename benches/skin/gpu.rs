@@ -52,7 +52,7 @@ pub(crate) fn compare(rounds: usize) -> Outcome<Table> {
         app_name: "throng bench",
         ..ContextDesc::default()
     })?;
-    let target = Target::new(&mut context, &TargetDesc::default())?;
+    let target = Target::new(&context, &TargetDesc::default())?;
     let mut rows = Vec::new();
     for influences in COUNTS {
         let load = Load::new(influences)?;
@@ -60,7 +60,6 @@ pub(crate) fn compare(rounds: usize) -> Outcome<Table> {
             rows.push(row(&mut context, &target, &load, method, rounds)?);
         }
     }
-    target.destroy(&mut context);
     let device = context.info.to_string();
     Ok(Table { device, rows })
 }

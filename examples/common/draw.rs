@@ -65,7 +65,7 @@ pub(crate) fn to_file<T>(
         samples: vk::SampleCountFlags::TYPE_4,
         ..TargetDesc::default()
     };
-    let target = Target::new(&mut context, &desc)?;
+    let target = Target::new(&context, &desc)?;
     // SAFETY: the context outlives the crowd.
     let device = unsafe { context.gpu_device() };
     let allocator = &mut context.allocator();
@@ -97,16 +97,15 @@ pub(crate) fn to_file<T>(
     };
     frame(&mut context, &mut crowd, &target, &drawn)?;
 
-    let rgba = target.read_rgba(&mut context)?;
+    let rgba = target.read_rgba()?;
     write_rgba(shot.path, &rgba, width, height)?;
     tell(&crowd, populated)?;
     say(&format!("wrote {}", shot.path));
     // SAFETY: reading back has waited for the device.
     unsafe { crowd.destroy(&mut context.allocator()) };
     shadow.destroy(&mut context);
-    target.destroy(&mut context);
     let messages = context.messages();
-    drop(context);
+    drop((target, context));
     if messages.is_empty() {
         return Ok(());
     }
@@ -159,7 +158,7 @@ fn frame(
         ..Begin::default()
     };
     let mut frames = Frames::new(context, 1)?;
-    let in_flight = frames.begin(context)?;
+    let in_flight = frames.begin()?;
     let (device, cmd) = (context.device.clone(), in_flight.cmd);
     // SAFETY: the frame in flight was just begun, and the recording is submitted below.
     unsafe {
@@ -171,9 +170,8 @@ fn frame(
         target.begin(&device, cmd, &begin);
         frame.record_draw(cmd, views[0], drawn.pass)?;
         target.end(&device, cmd);
-        in_flight.submit(context, None)?;
+        in_flight.submit()?;
     }
     context.wait_idle()?;
-    frames.destroy(context);
     Ok(())
 }

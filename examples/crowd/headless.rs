@@ -74,11 +74,10 @@ pub(crate) fn render_scene(args: &Args, scene: Scene) -> Result<Rendered> {
         ..TargetDesc::default()
     };
     check_memory(&context, &desc)?;
-    let target = Target::new(&mut context, &desc)?;
+    let target = Target::new(&context, &desc)?;
     let rendered = draw(args, &mut context, &target, scene);
-    target.destroy(&mut context);
     let device = context.info.clone();
-    drop(context);
+    drop((target, context));
     let (scene, log, rgba) = rendered?;
     Ok(Rendered {
         device,
@@ -100,10 +99,9 @@ fn draw(
     let frames = Frames::new(context, FRAMES_IN_FLIGHT as usize);
     let drawn = frames.map_err(Into::into).and_then(|mut frames| {
         let drawn = draw_frames(args, context, target, &mut show, &mut frames);
-        frames.destroy(context);
         drawn
     });
-    let rgba = drawn.and_then(|log| Ok((log, target.read_rgba(context)?)));
+    let rgba = drawn.and_then(|log| Ok((log, target.read_rgba()?)));
     let scene = show.destroy(context)?;
     rgba.map(|(log, rgba)| (scene, log, rgba))
 }
@@ -131,7 +129,7 @@ fn draw_frames(
     let (begun, mut number) = (Instant::now(), 0);
     while number < count {
         let started = Instant::now();
-        let frame = frames.begin(context)?;
+        let frame = frames.begin()?;
         let waited = Instant::now();
         if ends.pending == FRAMES_IN_FLIGHT {
             ends.ended(waited);
@@ -148,7 +146,7 @@ fn draw_frames(
         let recorded = Instant::now();
         let frame_index = frame.frame_index as u32;
         // SAFETY: `frame` is the one begun last, and its recording is complete.
-        unsafe { frame.submit(context, None)? };
+        unsafe { frame.submit()? };
         entry.cpu.wait = show::ms(started, waited);
         entry.cpu.submit = show::ms(recorded, Instant::now());
         ends.pending += 1;
@@ -158,7 +156,7 @@ fn draw_frames(
         number += 1;
         if let Some(moving) = &mut moving {
             ends.drain(context, frames)?;
-            moving.add(target.read_rgba(context)?)?;
+            moving.add(target.read_rgba()?)?;
             ends.from = Instant::now();
         } else if args.frames.is_none() && begun.elapsed() > BUDGET && number + 1 < count {
             ends.drain(context, frames)?;
@@ -214,13 +212,13 @@ impl Ends {
     /// index.
     fn drain(&mut self, context: &mut Context, frames: &mut Frames) -> Result<()> {
         for number in 0..FRAMES_IN_FLIGHT {
-            let frame = frames.begin(context)?;
+            let frame = frames.begin()?;
             // With fewer frames than frames in flight, the first frame indices were never used.
             if self.pending >= FRAMES_IN_FLIGHT - number {
                 self.ended(Instant::now());
             }
             // SAFETY: the frame was just begun, and nothing is recorded in it.
-            unsafe { frame.submit(context, None)? };
+            unsafe { frame.submit()? };
         }
         context.wait_idle()?;
         Ok(())

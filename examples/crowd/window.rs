@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use throng::ash::vk;
 use throng_standalone::{
-    Acquire, Begin, Context, Formats, Frames, StandaloneError, Swapchain, SwapchainDesc, Target,
-    TargetDesc, display_advice,
+    Begin, Context, Formats, Frames, StandaloneError, Swapchain, SwapchainDesc, Target, TargetDesc,
+    display_advice,
 };
 use winit::application::ApplicationHandler;
 use winit::dpi::{PhysicalPosition, PhysicalSize};
@@ -224,25 +224,16 @@ struct Stage {
 
 impl Stage {
     fn new(args: &Args, scene: Scene, window: Arc<Window>) -> Result<Self> {
-        let (mut context, surface) =
-            Context::for_window(&show::context_desc(args), Arc::clone(&window) as Arc<_>)?;
+        let mut context = Context::for_window(&show::context_desc(args), &window)?;
         let desc = SwapchainDesc {
             depth_format: Some(DEPTH),
             samples: show::samples(&context, args)?,
         };
         let size = extent(window.inner_size());
-        let mut swapchain = Swapchain::new(&mut context, surface, size, &desc)?;
+        let mut swapchain = Swapchain::new(&context, Arc::clone(&window), size, &desc)?;
         let mut frames = Frames::new(&context, FRAMES_IN_FLIGHT as usize)?;
-        let made = sky(&mut context, &mut frames, &mut swapchain, size)
-            .and_then(|()| Show::new(&mut context, scene, swapchain.formats(), args));
-        let show = match made {
-            Ok(show) => show,
-            Err(error) => {
-                frames.destroy(&mut context);
-                swapchain.destroy(&mut context);
-                return Err(error);
-            }
-        };
+        sky(&context, &mut frames, &mut swapchain, size)?;
+        let show = Show::new(&mut context, scene, swapchain.formats(), args)?;
         let camera = show.scene.camera(args.distance);
         let (now, stages) = (Instant::now(), show.crowd.stages());
         Ok(Self {
@@ -291,13 +282,9 @@ impl Stage {
         let started = Instant::now();
         let frame_ms = ms(self.started, started);
         self.started = started;
-        let mut frame = self.frames.begin(&mut self.context)?;
-        let mut image = match self
-            .swapchain
-            .acquire(&mut self.context, &mut frame, self.extent)?
-        {
-            Acquire::Image(image) => image,
-            Acquire::Minimised | Acquire::OutOfDate | Acquire::NotReady => return Ok(false),
+        let frame = self.frames.begin()?;
+        let Some(image) = self.swapchain.acquire(self.extent)? else {
+            return Ok(false);
         };
         let waited = Instant::now();
         let view = self.camera.view(image.extent(), scenery::lighting());
@@ -309,12 +296,10 @@ impl Stage {
                 .record(&mut self.context, &frame, &canvas, view, time_s)?
         };
         let recorded = Instant::now();
-        // SAFETY: `frame` is the one begun last, its recording is complete, and it acquired the
-        // image.
-        unsafe { frame.submit(&mut self.context, Some(&mut image))? };
+        // SAFETY: the recording is complete, and ends the rendering to the image.
+        let rendered = unsafe { frame.submit_image(image)? };
         let submitted = Instant::now();
-        // SAFETY: the image was acquired last, and is submitted.
-        unsafe { image.present(&mut self.context)? };
+        rendered.present()?;
         entry.cpu.wait = ms(started, waited);
         entry.cpu.submit = ms(recorded, submitted);
         entry.cpu.present = ms(submitted, Instant::now());
@@ -363,9 +348,7 @@ impl Stage {
     /// Writes the requested files and destroys everything.
     fn close(mut self, args: &Args) -> Result<()> {
         let written = self.write(args);
-        self.frames.destroy(&mut self.context);
         let freed = self.show.destroy(&mut self.context);
-        self.swapchain.destroy(&mut self.context);
         written?;
         freed.map(drop)
     }
@@ -401,23 +384,21 @@ impl Stage {
             samples,
             ..TargetDesc::default()
         };
-        let target = Target::new(&mut self.context, &desc)?;
-        let drawn = self.draw_into(&target);
-        let rgba = drawn.and_then(|()| Ok(target.read_rgba(&mut self.context)?));
-        target.destroy(&mut self.context);
-        write_picture(path, &rgba?, extent)
+        let target = Target::new(&self.context, &desc)?;
+        self.draw_into(&target)?;
+        write_picture(path, &target.read_rgba()?, extent)
     }
 
     fn draw_into(&mut self, target: &Target) -> Result<()> {
         let view = self.camera.view(target.extent(), scenery::lighting());
-        let frame = self.frames.begin(&mut self.context)?;
+        let frame = self.frames.begin()?;
         let canvas = Canvas::Picture(target);
         let time_s = self.clock.time_s;
         // SAFETY: the frame was just begun, and is submitted.
         unsafe {
             self.show
                 .record(&mut self.context, &frame, &canvas, view, time_s)?;
-            frame.submit(&mut self.context, None)?;
+            frame.submit()?;
         }
         Ok(())
     }
@@ -425,14 +406,14 @@ impl Stage {
 
 /// Shows the sky at once, before anything is loaded.
 fn sky(
-    context: &mut Context,
+    context: &Context,
     frames: &mut Frames,
     swapchain: &mut Swapchain,
     extent: vk::Extent2D,
 ) -> Result<()> {
-    let mut frame = frames.begin(context)?;
+    let frame = frames.begin()?;
     // SAFETY: the frame was just begun, and the image is submitted and presented below.
-    let Acquire::Image(mut image) = swapchain.acquire(context, &mut frame, extent)? else {
+    let Some(image) = swapchain.acquire(extent)? else {
         return Ok(());
     };
     let begin = Begin {
@@ -444,8 +425,7 @@ fn sky(
     unsafe {
         image.begin(&context.device, frame.cmd, &begin);
         image.end(&context.device, frame.cmd);
-        frame.submit(context, Some(&mut image))?;
-        image.present(context)?;
+        frame.submit_image(image)?.present()?;
     }
     Ok(())
 }

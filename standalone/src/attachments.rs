@@ -1,9 +1,10 @@
 //! The depth image and multisampled colour image that targets and swapchains render into.
 
-use super::image::{Image, ImageDesc, Use, aspect, barrier, transition};
-use super::owner::Idle;
-use super::{Context, Result};
+use crate::Result;
+use crate::context::Handles;
+use crate::image::{Image, ImageDesc, Use, aspect, barrier, transition};
 use ash::vk;
+use std::rc::Rc;
 
 /// The formats of a render pass, as needed to create a pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +46,6 @@ pub(crate) struct Final {
 }
 
 /// The depth and multisampled colour images of one extent.
-#[derive(Debug)]
 pub(crate) struct Attachments {
     pub(crate) extent: vk::Extent2D,
     pub(crate) formats: Formats,
@@ -79,36 +79,13 @@ const TESTED: Use = (
 impl Attachments {
     /// `color_usage` and `depth_usage` are in addition to drawing.
     pub(crate) fn new(
-        context: &mut Context,
+        handles: &Rc<Handles>,
         name: &str,
         (extent, formats): (vk::Extent2D, Formats),
         (color_usage, depth_usage): (vk::ImageUsageFlags, vk::ImageUsageFlags),
     ) -> Result<Self> {
-        let mut attachments = Self {
-            extent,
-            formats,
-            multisampled: None,
-            depth: None,
-            keeps_depth: !depth_usage.is_empty(),
-            readers: readers(color_usage | depth_usage),
-        };
-        match attachments.build(context, name, depth_usage) {
-            Ok(()) => Ok(attachments),
-            Err(error) => {
-                attachments.release(&mut context.idle());
-                Err(error)
-            }
-        }
-    }
-
-    fn build(
-        &mut self,
-        context: &mut Context,
-        name: &str,
-        depth_usage: vk::ImageUsageFlags,
-    ) -> Result<()> {
-        let (extent, samples) = (self.extent, self.formats.samples);
-        let mut image = |kind, format, attachment, usage| {
+        let samples = formats.samples;
+        let image = |kind, format, attachment, usage| {
             let name = &format!("{name} {kind}");
             let desc = ImageDesc {
                 name,
@@ -118,28 +95,25 @@ impl Attachments {
                 attachment,
                 usage,
             };
-            Image::new(context, &desc)
+            Image::new(handles, &desc)
         };
-        if samples != vk::SampleCountFlags::TYPE_1 {
+        let color = || {
             let (color, usage) = (vk::ImageUsageFlags::COLOR_ATTACHMENT, Default::default());
-            let kind = "multisampled colour";
-            self.multisampled = Some(image(kind, self.formats.color, color, usage)?);
-        }
-        if let Some(format) = self.formats.depth {
+            image("multisampled colour", formats.color, color, usage)
+        };
+        let depth = |format| {
             let depth = vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT;
-            self.depth = Some(image("depth", format, depth, depth_usage)?);
-        }
-        Ok(())
-    }
-
-    /// Destroys all images that exist. The device must no longer use them.
-    pub(crate) fn release(&mut self, idle: &mut Idle<'_>) {
-        let all = self
-            .multisampled
-            .take()
-            .into_iter()
-            .chain(self.depth.take());
-        all.for_each(|mut image| image.release(idle));
+            image("depth", format, depth, depth_usage)
+        };
+        let is_multisampled = samples != vk::SampleCountFlags::TYPE_1;
+        Ok(Self {
+            extent,
+            formats,
+            multisampled: is_multisampled.then(color).transpose()?,
+            depth: formats.depth.map(depth).transpose()?,
+            keeps_depth: !depth_usage.is_empty(),
+            readers: readers(color_usage | depth_usage),
+        })
     }
 
     /// Clears the attachments, begins rendering, and sets viewport and scissor.

@@ -1,18 +1,18 @@
 //! A buffer with its memory.
 
-use super::error::Check;
-use super::owner::{Destroy, DeviceOwner, Idle};
-use super::{Context, Result, StandaloneError};
+use crate::context::Handles;
+use crate::error::Check;
+use crate::readback::read;
+use crate::{Context, Result, StandaloneError};
 use ash::vk;
 use gpu_allocator::MemoryLocation;
-use gpu_allocator::vulkan::{Allocation, AllocationCreateDesc, AllocationScheme};
 use std::ptr::NonNull;
-use std::sync::Arc;
+use std::rc::Rc;
 
 /// Settings for a new [`Buffer`].
 #[derive(Clone, Copy, Debug)]
 pub struct BufferDesc<'a> {
-    /// Its debug name, and its name in leak reports.
+    /// Its debug name, and its name in errors.
     pub name: &'a str,
     /// Size in bytes, at least 1.
     pub size: u64,
@@ -26,23 +26,13 @@ pub struct BufferDesc<'a> {
 }
 
 /// A buffer with its memory.
-///
-/// The context owns the mapping, so the bytes are accessible only through the context:
-///
-/// ```compile_fail,E0382
-/// # use throng_standalone::{Buffer, Context};
-/// fn not_possible(context: Context, mut buffer: Buffer) {
-///     drop(context);
-///     buffer.write(&context, 0, &[1]);
-/// }
-/// ```
-#[derive(Debug)]
 pub struct Buffer {
-    pub(crate) owner: Arc<DeviceOwner>,
+    handles: Rc<Handles>,
     name: String,
     handle: vk::Buffer,
-    pub(crate) size: u64,
-    allocation: Option<Allocation>,
+    size: u64,
+    memory: vk::DeviceMemory,
+    mapped: Option<NonNull<u8>>,
 }
 
 impl Buffer {
@@ -54,57 +44,57 @@ impl Buffer {
     ///
     /// - the size is zero, or exceeds the device's limit or every suitable memory heap,
     /// - the usage needs an extension,
-    /// - the allocator or a Vulkan call fails.
-    pub fn new(context: &mut Context, desc: &BufferDesc<'_>) -> Result<Self> {
+    /// - a Vulkan call fails.
+    pub fn new(context: &Context, desc: &BufferDesc<'_>) -> Result<Self> {
+        Self::with(&context.handles, desc)
+    }
+
+    pub(crate) fn with(handles: &Rc<Handles>, desc: &BufferDesc<'_>) -> Result<Self> {
+        let max = handles.max_buffer_bytes;
+        let refuse = || StandaloneError::Buffer {
+            name: desc.name.to_owned(),
+            size: desc.size,
+            usage: desc.usage,
+            max,
+        };
+        if !(1..=max).contains(&desc.size) || !CORE.contains(desc.usage) {
+            return Err(refuse());
+        }
+        // An error drops it, which destroys what there is.
         let mut buffer = Self {
-            owner: context.owner(),
+            handles: Rc::clone(handles),
             name: desc.name.to_owned(),
             handle: vk::Buffer::null(),
             size: desc.size,
-            allocation: None,
+            memory: vk::DeviceMemory::null(),
+            mapped: None,
         };
-        match buffer.build(context, desc) {
-            Ok(()) => Ok(buffer),
-            Err(error) => {
-                buffer.release(&mut context.idle());
-                Err(error)
+        let copied = vk::BufferUsageFlags::TRANSFER_SRC | vk::BufferUsageFlags::TRANSFER_DST;
+        let info = vk::BufferCreateInfo::default()
+            .size(desc.size)
+            .usage(desc.usage | copied);
+        let device = &handles.device;
+        // SAFETY: the device is alive, size and usage were just checked, and the buffer is new. Its
+        // memory is made for it and lives as long. Host-visible memory is mapped once.
+        unsafe {
+            buffer.handle = device.create_buffer(&info, None).check("vkCreateBuffer")?;
+            handles.set_name(buffer.handle, desc.name)?;
+            let needs = device.get_buffer_memory_requirements(buffer.handle);
+            let memory = handles.allocate(&needs, desc.location)?;
+            buffer.memory = memory.ok_or_else(refuse)?;
+            let bound = device.bind_buffer_memory(buffer.handle, buffer.memory, 0);
+            bound.check("vkBindBufferMemory")?;
+            let is_mapped = [MemoryLocation::CpuToGpu, MemoryLocation::GpuToCpu];
+            if is_mapped.contains(&desc.location) {
+                let (all, flags) = (vk::WHOLE_SIZE, Default::default());
+                let start = device.map_memory(buffer.memory, 0, all, flags);
+                buffer.mapped = NonNull::new(start.check("vkMapMemory")?.cast());
             }
         }
+        Ok(buffer)
     }
 
-    fn build(&mut self, context: &mut Context, desc: &BufferDesc<'_>) -> Result<()> {
-        let max = context.max_buffer_bytes;
-        if !(1..=max).contains(&desc.size) || !CORE.contains(desc.usage) {
-            return Err(StandaloneError::Buffer {
-                name: desc.name.to_owned(),
-                size: desc.size,
-                usage: desc.usage,
-                max,
-            });
-        }
-        let usage =
-            desc.usage | vk::BufferUsageFlags::TRANSFER_SRC | vk::BufferUsageFlags::TRANSFER_DST;
-        let info = vk::BufferCreateInfo::default().size(desc.size).usage(usage);
-        // SAFETY: the device is alive, and size and usage were just checked.
-        self.handle =
-            unsafe { context.device.create_buffer(&info, None) }.check("vkCreateBuffer")?;
-        // SAFETY: the buffer is new.
-        unsafe { context.set_name(self.handle, desc.name) }?;
-        // SAFETY: the buffer is of this device.
-        let requirements = unsafe { context.device.get_buffer_memory_requirements(self.handle) };
-        let allocation = allocate(context, desc.name, requirements, desc.location, true)?;
-        // Stored before it is bound, so that an error frees it.
-        let allocation = self.allocation.insert(allocation);
-        // SAFETY: the memory was allocated for this buffer, and lives as long as the buffer.
-        unsafe {
-            context
-                .device
-                .bind_buffer_memory(self.handle, allocation.memory(), allocation.offset())
-        }
-        .check("vkBindBufferMemory")
-    }
-
-    /// The Vulkan handle, valid until [`Buffer::destroy`].
+    /// The Vulkan handle, which lives as long as this object.
     #[must_use]
     pub fn handle(&self) -> vk::Buffer {
         self.handle
@@ -123,12 +113,11 @@ impl Buffer {
     ///
     /// # Errors
     ///
-    /// Returns an error if the buffer was created with another context, if it is not mapped, or if
-    /// the bytes do not fit.
-    pub fn write(&mut self, context: &Context, offset: u64, bytes: &[u8]) -> Result<()> {
-        let to = self.mapped(context, offset, bytes.len())?;
-        // SAFETY: `mapped` checked the range and that the context, which keeps the memory mapped,
-        // is alive. No Rust reference into mapped memory exists.
+    /// Returns an error if the buffer is not mapped, or if the bytes do not fit.
+    pub fn write(&mut self, offset: u64, bytes: &[u8]) -> Result<()> {
+        let to = self.mapped(offset, bytes.len())?;
+        // SAFETY: `mapped` checked the range, and the memory stays mapped as long as the buffer
+        // lives. No Rust reference into mapped memory exists.
         unsafe { to.copy_from_nonoverlapping(NonNull::from(bytes).cast(), bytes.len()) };
         Ok(())
     }
@@ -140,79 +129,65 @@ impl Buffer {
     ///
     /// # Errors
     ///
-    /// Returns an error if the buffer was created with another context, if it is not mapped, or if
-    /// the range is out of bounds.
-    pub fn read_mapped(&self, context: &Context, offset: u64, out: &mut [u8]) -> Result<()> {
-        let from = self.mapped(context, offset, out.len())?;
+    /// Returns an error if the buffer is not mapped, or if the range is out of bounds.
+    pub fn read_mapped(&self, offset: u64, out: &mut [u8]) -> Result<()> {
+        let from = self.mapped(offset, out.len())?;
         // SAFETY: as in `write`. `out` is borrowed mutably, so it is not mapped memory.
         unsafe { from.copy_to_nonoverlapping(NonNull::from(&mut *out).cast(), out.len()) };
         Ok(())
     }
 
-    /// The start of a range of the mapped memory.
-    fn mapped(&self, context: &Context, offset: u64, len: usize) -> Result<NonNull<u8>> {
-        context.check_own(&self.owner, &self.object())?;
-        let mapped = self.allocation.as_ref().and_then(Allocation::mapped_ptr);
-        let mapped = mapped.ok_or_else(|| StandaloneError::NotMapped {
-            name: self.name.clone(),
-        })?;
-        let end = offset.checked_add(len as u64);
-        let start = usize::try_from(offset).ok();
-        let inside = end.is_some_and(|end| end <= self.size);
-        let start = start.filter(|_| inside);
-        let start = start.ok_or_else(|| self.range(offset, len as u64))?;
-        // SAFETY: the allocation meets the requirements of a buffer of `size` bytes, and `start` is
-        // at most that.
-        Ok(unsafe { mapped.cast().add(start) })
-    }
-
-    /// Waits for the device, then destroys the buffer.
+    /// Reads `size` bytes, starting at byte `offset`, from any kind of memory.
     ///
-    /// `context` must be the one that the buffer was created with. If it is another, an error is
-    /// logged, and the buffer is destroyed with its own context.
-    pub fn destroy(mut self, context: &mut Context) {
-        if context.may_destroy(&self.owner, &self.object()) {
-            self.release(&mut context.idle());
+    /// The read happens after all work submitted so far.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the range is out of bounds. Errors of the Vulkan calls are
+    /// returned too.
+    pub fn read(&self, offset: u64, size: u64) -> Result<Vec<u8>> {
+        self.check_range(offset, size, self.size)?;
+        if size == 0 {
+            return Ok(Vec::new());
         }
+        // SAFETY: the buffer has the usage `TRANSFER_SRC` and contains the range.
+        unsafe { read(&self.handles, self.handle, offset, size) }
     }
 
-    pub(crate) fn object(&self) -> String {
-        format!("buffer `{}`", self.name)
-    }
-
-    pub(crate) fn range(&self, offset: u64, size: u64) -> StandaloneError {
-        StandaloneError::Range {
-            name: self.name.clone(),
-            offset,
-            size,
-            len: self.size,
-        }
-    }
-
-    /// Destroys all handles that exist. The device must no longer use them.
-    pub(crate) fn release(&mut self, idle: &mut Idle<'_>) {
-        self.take()(idle);
-    }
-
-    /// Takes all handles out of the buffer.
-    fn take(&mut self) -> Destroy {
-        let (handle, allocation) = (std::mem::take(&mut self.handle), self.allocation.take());
-        let name = self.name.clone();
-        Box::new(move |idle| {
-            // SAFETY: `build` created the buffer with this device, which is idle. No one else has
-            // the handle's ownership. Null is ignored.
-            unsafe { idle.device.destroy_buffer(handle, None) };
-            idle.free(&name, allocation);
+    /// The start of a range of the mapped memory. A buffer that is not mapped has none.
+    fn mapped(&self, offset: u64, size: usize) -> Result<NonNull<u8>> {
+        let len = self.mapped.map_or(0, |_| self.size);
+        self.check_range(offset, size as u64, len)?;
+        // SAFETY: the memory has the buffer's size, and `offset` is at most that. It fits into an
+        // address, because the memory is mapped. Without memory, it is 0.
+        Ok(unsafe {
+            self.mapped
+                .unwrap_or(NonNull::dangling())
+                .add(offset as usize)
         })
+    }
+
+    fn check_range(&self, offset: u64, size: u64, len: u64) -> Result<()> {
+        match offset.checked_add(size) {
+            Some(end) if end <= len => Ok(()),
+            _ => Err(StandaloneError::Range {
+                name: self.name.clone(),
+                offset,
+                size,
+                len,
+            }),
+        }
     }
 }
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        if self.handle != vk::Buffer::null() {
-            log::warn!("buffer `{}` was dropped without destroy", self.name);
-            let destroy = self.take();
-            self.owner.drop_later(destroy);
+        if self.handles.may_destroy(&self.name) {
+            // SAFETY: the handles are of this device, which is idle. Null is ignored.
+            unsafe {
+                self.handles.device.destroy_buffer(self.handle, None);
+                self.handles.device.free_memory(self.memory, None);
+            }
         }
     }
 }
@@ -222,44 +197,3 @@ const CORE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
     // The nine flags of Vulkan 1.0.
     0x1ff | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS.as_raw(),
 );
-
-/// Allocates memory for a buffer (`linear`) or an image.
-pub(crate) fn allocate(
-    context: &mut Context,
-    name: &str,
-    requirements: vk::MemoryRequirements,
-    location: MemoryLocation,
-    linear: bool,
-) -> Result<Allocation> {
-    let wanted = match location {
-        MemoryLocation::GpuOnly => vk::MemoryPropertyFlags::DEVICE_LOCAL,
-        MemoryLocation::Unknown => vk::MemoryPropertyFlags::empty(),
-        _ => vk::MemoryPropertyFlags::HOST_VISIBLE,
-    };
-    let memory = &context.memory;
-    let kinds = (0..).zip(memory.memory_types_as_slice());
-    let kinds = kinds.filter(|(index, kind)| {
-        requirements.memory_type_bits >> index & 1 == 1 && kind.property_flags.contains(wanted)
-    });
-    let heaps = kinds.filter_map(|(_, kind)| memory.memory_heaps.get(kind.heap_index as usize));
-    let max = heaps.map(|heap| heap.size).max().unwrap_or(0);
-    if requirements.size > max {
-        return Err(StandaloneError::MemorySize {
-            name: name.to_owned(),
-            size: requirements.size,
-            max,
-        });
-    }
-    let desc = AllocationCreateDesc {
-        name,
-        requirements,
-        location,
-        linear,
-        allocation_scheme: AllocationScheme::GpuAllocatorManaged,
-    };
-    let allocated = context.allocator.allocate(&desc);
-    allocated.map_err(|source| StandaloneError::Allocator {
-        name: name.to_owned(),
-        source,
-    })
-}

@@ -1,15 +1,51 @@
-//! Selection of the physical device.
+//! Selection of the physical device, and its names for people.
 
-use super::error::Check;
-use super::instance::{InstanceOwner, names};
-use super::{DeviceInfo, Rejected, Result, StandaloneError, Surface};
+use crate::error::Check;
+use crate::instance::{Instance, names, no_driver};
+use crate::surface::Surface;
+use crate::{Result, StandaloneError};
 use ash::{khr, vk};
 use std::ffi::CStr;
+use std::fmt;
 use throng::Error;
 use throng::gpu::Features;
 
 /// The environment variable that selects a device, by its index or a part of its name in any case.
 pub const DEVICE_VARIABLE: &str = "THRONG_DEVICE";
+
+/// A device and its driver, for display and for the header of a benchmark table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DeviceInfo {
+    /// Position in the instance's list of devices.
+    pub index: usize,
+    /// The device's name.
+    pub name: String,
+    /// The driver's name, such as `llvmpipe`.
+    pub driver: String,
+    /// The driver's own description of itself, such as its version.
+    pub driver_info: String,
+    /// The Vulkan version that the device supports.
+    pub api_version: u32,
+    /// Discrete, integrated, virtual or CPU.
+    pub kind: vk::PhysicalDeviceType,
+}
+
+impl fmt::Display for DeviceInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let version = self.api_version;
+        write!(
+            f,
+            "{} ({} {}, Vulkan {}.{}.{})",
+            self.name,
+            self.driver,
+            self.driver_info,
+            vk::api_version_major(version),
+            vk::api_version_minor(version),
+            vk::api_version_patch(version)
+        )
+    }
+}
 
 /// A physical device that meets all requirements.
 pub(crate) struct Candidate {
@@ -32,11 +68,11 @@ type Limits = (vk::PhysicalDeviceProperties, u64);
 ///
 /// A device that cannot be inspected is rejected, so that a failing driver does not hide the
 /// devices of the others.
-pub(crate) fn choose(owner: &InstanceOwner, surface: Option<&Surface>) -> Result<Candidate> {
+pub(crate) fn choose(owner: &Instance, surface: Option<&Surface>) -> Result<Candidate> {
     // SAFETY: the instance is alive.
     let found = match unsafe { owner.instance.enumerate_physical_devices() } {
         // The loader's name for drivers that cannot be used.
-        Err(vk::Result::ERROR_INITIALIZATION_FAILED) => return Err(StandaloneError::NoDriver),
+        Err(vk::Result::ERROR_INITIALIZATION_FAILED) => return Err(no_driver()),
         found => found.check("vkEnumeratePhysicalDevices")?,
     };
     let asked = std::env::var(DEVICE_VARIABLE).ok();
@@ -50,7 +86,7 @@ pub(crate) fn choose(owner: &InstanceOwner, surface: Option<&Surface>) -> Result
         };
         match inspected {
             Ok(candidate) => fit.push(candidate),
-            Err(why) => devices.push(Rejected { info, why }),
+            Err(why) => devices.push((info, why)),
         }
     }
     let best = fit.into_iter().min_by_key(|found| rank(found.info.kind));
@@ -58,7 +94,7 @@ pub(crate) fn choose(owner: &InstanceOwner, surface: Option<&Surface>) -> Result
 }
 
 fn inspect(
-    owner: &InstanceOwner,
+    owner: &Instance,
     surface: Option<&Surface>,
     physical_device: vk::PhysicalDevice,
     info: DeviceInfo,
@@ -104,7 +140,7 @@ fn inspect(
 }
 
 fn describe(
-    owner: &InstanceOwner,
+    owner: &Instance,
     index: usize,
     physical_device: vk::PhysicalDevice,
 ) -> (DeviceInfo, Limits) {
@@ -142,7 +178,7 @@ fn describe(
 /// The first queue family that has graphics and compute and can present, with its valid timestamp
 /// bits.
 fn queue_family(
-    owner: &InstanceOwner,
+    owner: &Instance,
     physical_device: vk::PhysicalDevice,
     surface: Option<&Surface>,
 ) -> Result<Option<(u32, u32)>> {

@@ -1,9 +1,9 @@
-//! Errors of the standalone module, with the numbers and names that locate the cause.
+//! Errors of this crate, with the numbers and names that locate the cause.
 
-use super::{Rejected, advice};
+use crate::{DeviceInfo, advice};
 use ash::vk;
 
-/// An error of the standalone module.
+/// An error of this crate.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StandaloneError {
@@ -15,7 +15,7 @@ pub enum StandaloneError {
         /// The result that it returned.
         result: vk::Result,
     },
-    /// The device stopped working. Destroy everything and create a new context.
+    /// The device stopped working. Drop everything and create a new context.
     #[error("{call}: the device is lost")]
     DeviceLost {
         /// The name of the call that reported it.
@@ -23,53 +23,19 @@ pub enum StandaloneError {
     },
     /// The window's surface can no longer be used.
     ///
-    /// Destroy the swapchain, and create another one with a new
-    /// [`Context::surface`](super::Context::surface).
+    /// Drop the swapchain and create another one.
     #[error("{call}: the window's surface is lost")]
     SurfaceLost {
         /// The name of the call that reported it.
         call: &'static str,
     },
-    /// No Vulkan driver is installed, or none of them works.
-    ///
-    /// This is what `vkCreateInstance` means by `ERROR_INCOMPATIBLE_DRIVER`.
-    #[error("there is no Vulkan driver that works: {}", advice::driver())]
-    NoDriver,
-    /// There is no Vulkan loader on this machine.
-    #[error("there is no Vulkan loader: {}", advice::LOADER)]
-    Loader {
-        /// The error of the dynamic linker.
-        #[source]
-        source: ash::LoadingError,
-    },
-    /// The Vulkan loader is older than version 1.3.
-    #[error(
-        "the Vulkan loader supports Vulkan {major}.{minor}, but 1.3 is required: update it and \
-         the driver of the graphics card"
-    )]
-    OldLoader {
-        /// Major version of the loader.
-        major: u32,
-        /// Minor version of the loader.
-        minor: u32,
-    },
-    /// Validation was asked for, and its layer is not installed.
-    #[error(
-        "layer {layer} is not installed, but validation was requested: {}",
-        advice::LAYER
-    )]
-    MissingLayer {
-        /// The layer's name.
-        layer: String,
-    },
-    /// A required instance extension is not offered.
-    #[error(
-        "instance extension {extension} is not available{}",
-        advice_on_extension(extension)
-    )]
-    MissingInstanceExtension {
-        /// The extension's name.
-        extension: String,
+    /// This machine lacks the Vulkan loader, a driver, a layer or an extension, or they are broken.
+    #[error("{what}{}", after(advice))]
+    Missing {
+        /// Its name, with what is wrong.
+        what: String,
+        /// Advice for the user, if there is any.
+        advice: String,
     },
     /// No device is suitable, or none matches the one that was asked for.
     #[error("no suitable Vulkan device{}{}", asked_for(.asked.as_deref()), listed(.devices))]
@@ -77,13 +43,11 @@ pub enum StandaloneError {
         /// The index or part of a name that was asked for.
         asked: Option<String>,
         /// Every device that was found, with the reason against it.
-        devices: Vec<Rejected>,
+        devices: Vec<(DeviceInfo, String)>,
     },
-    /// Device memory could not be allocated or freed.
-    #[error("cannot allocate memory for `{name}`")]
+    /// The allocator of throng's memory cannot be created.
+    #[error("cannot create the allocator of device memory")]
     Allocator {
-        /// The debug name of the buffer or image, or `allocator` itself.
-        name: String,
         /// The error of the allocator.
         #[source]
         source: gpu_allocator::AllocationError,
@@ -116,7 +80,7 @@ pub enum StandaloneError {
         extent: vk::Extent2D,
         /// The samples.
         samples: vk::SampleCountFlags,
-        /// The usage, with the flags that this module adds.
+        /// The usage, with the flags that are always added.
         usage: vk::ImageUsageFlags,
         /// The rule that it breaks.
         rule: &'static str,
@@ -139,23 +103,12 @@ pub enum StandaloneError {
         size: u64,
         /// The usage that was asked for.
         usage: vk::BufferUsageFlags,
-        /// The largest size that the device supports.
+        /// The largest size that the device supports. A heap of memory may be smaller.
         max: u64,
     },
-    /// A buffer or image is larger than the memory that it could be in.
-    #[error("`{name}` needs {size} bytes of memory: the largest suitable heap has {max}")]
-    MemorySize {
-        /// The debug name of the buffer or image.
-        name: String,
-        /// The size that it needs in bytes.
-        size: u64,
-        /// The size of the largest heap that it could be in.
-        max: u64,
-    },
-    /// A range of bytes lies outside of its buffer.
+    /// A range of bytes lies outside of its buffer, or of its mapped bytes.
     #[error(
-        "buffer `{name}` has {len} bytes: a range of {size} at offset {offset} is empty or \
-         exceeds them"
+        "buffer `{name}` has {len} bytes here, which a range of {size} at offset {offset} exceeds"
     )]
     Range {
         /// The buffer's debug name.
@@ -164,36 +117,12 @@ pub enum StandaloneError {
         offset: u64,
         /// Number of bytes.
         size: u64,
-        /// Size of the buffer in bytes.
+        /// Size of the buffer in bytes, or 0 if it would have to be mapped and is not.
         len: u64,
-    },
-    /// An object was used with a context that it was not created with.
-    #[error("{object} was created with another context")]
-    ForeignContext {
-        /// The kind of object, with its debug name if it has one.
-        object: String,
-    },
-    /// A frame can acquire only one image.
-    #[error("frame {frame_index} has already acquired an image")]
-    FrameHasImage {
-        /// Index of the frame in flight.
-        frame_index: usize,
-    },
-    /// An image was presented before it was submitted with its frame.
-    #[error("swapchain image {index} must be submitted before it is presented")]
-    NotSubmitted {
-        /// The image's index in its swapchain.
-        index: u32,
-    },
-    /// The buffer's memory is not accessible from the CPU.
-    #[error("buffer `{name}` is not mapped")]
-    NotMapped {
-        /// The buffer's debug name.
-        name: String,
     },
 }
 
-/// The result type of this module.
+/// The result type of this crate.
 pub type Result<T, E = StandaloneError> = std::result::Result<T, E>;
 
 /// Converts a Vulkan result to an error that names the call.
@@ -211,13 +140,10 @@ impl<T> Check<T> for Result<T, vk::Result> {
     }
 }
 
-fn advice_on_extension(extension: &str) -> String {
-    match extension.ends_with("_surface") {
-        true => format!(
-            ": no Vulkan driver can draw to windows of this system: {}",
-            advice::driver()
-        ),
-        false => String::new(),
+fn after(advice: &str) -> String {
+    match advice {
+        "" => String::new(),
+        advice => format!(": {advice}"),
     }
 }
 
@@ -225,9 +151,10 @@ fn asked_for(asked: Option<&str>) -> String {
     asked.map_or_else(String::new, |asked| format!(" matches `{asked}`"))
 }
 
-fn listed(devices: &[Rejected]) -> String {
+fn listed(devices: &[(DeviceInfo, String)]) -> String {
     if devices.is_empty() {
         return format!(": there are no devices: {}", advice::driver());
     }
-    devices.iter().map(|device| format!("; {device}")).collect()
+    let line = |(info, why): &(DeviceInfo, String)| format!("; {}: {info}: {why}", info.index);
+    devices.iter().map(line).collect()
 }

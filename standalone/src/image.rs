@@ -1,14 +1,11 @@
 //! Two-dimensional images with their memory and one view, used for attachments.
 
-use super::buffer::allocate;
-use super::error::Check;
-use super::owner::{Destroy, DeviceOwner, Idle};
-use super::{Context, Result, StandaloneError};
+use crate::context::Handles;
+use crate::error::Check;
+use crate::{Result, StandaloneError};
 use ash::vk;
 use gpu_allocator::MemoryLocation;
-use gpu_allocator::vulkan::Allocation;
-use std::mem::take;
-use std::sync::Arc;
+use std::rc::Rc;
 
 type Usage = vk::ImageUsageFlags;
 
@@ -25,35 +22,23 @@ pub(crate) struct ImageDesc<'a> {
 }
 
 /// An image with one mip level and one layer, in device-local memory.
-#[derive(Debug)]
 pub(crate) struct Image {
-    pub(crate) owner: Arc<DeviceOwner>,
-    name: String,
+    pub(crate) handles: Rc<Handles>,
     pub(crate) handle: vk::Image,
     pub(crate) view: vk::ImageView,
-    allocation: Option<Allocation>,
+    memory: vk::DeviceMemory,
 }
 
 impl Image {
-    pub(crate) fn new(context: &mut Context, desc: &ImageDesc<'_>) -> Result<Self> {
+    pub(crate) fn new(handles: &Rc<Handles>, desc: &ImageDesc<'_>) -> Result<Self> {
+        check(handles, desc)?;
+        // An error drops it, which destroys what there is.
         let mut image = Self {
-            owner: context.owner(),
-            name: desc.name.to_owned(),
+            handles: Rc::clone(handles),
             handle: vk::Image::null(),
             view: vk::ImageView::null(),
-            allocation: None,
+            memory: vk::DeviceMemory::null(),
         };
-        match image.build(context, desc) {
-            Ok(()) => Ok(image),
-            Err(error) => {
-                image.release(&mut context.idle());
-                Err(error)
-            }
-        }
-    }
-
-    fn build(&mut self, context: &mut Context, desc: &ImageDesc<'_>) -> Result<()> {
-        check(context, desc)?;
         let info = vk::ImageCreateInfo::default()
             .image_type(vk::ImageType::TYPE_2D)
             .format(desc.format)
@@ -63,79 +48,70 @@ impl Image {
             .samples(desc.samples)
             .tiling(vk::ImageTiling::OPTIMAL)
             .usage(desc.attachment | desc.usage);
-        // SAFETY: the device is alive, and supports this image, as was just checked.
-        self.handle = unsafe { context.device.create_image(&info, None) }.check("vkCreateImage")?;
-        // SAFETY: the image is new.
-        unsafe { context.set_name(self.handle, desc.name) }?;
-        // SAFETY: the image is of this device.
-        let requirements = unsafe { context.device.get_image_memory_requirements(self.handle) };
-        let location = MemoryLocation::GpuOnly;
-        let allocation = allocate(context, &self.name, requirements, location, false)?;
-        // Stored before it is bound, so that an error frees it.
-        let allocation = self.allocation.insert(allocation);
-        // SAFETY: the allocation is alive.
-        let (memory, offset) = (unsafe { allocation.memory() }, allocation.offset());
-        let info = vk::ImageViewCreateInfo::default()
-            .image(self.handle)
-            .view_type(vk::ImageViewType::TYPE_2D)
-            .format(desc.format)
-            .subresource_range(whole(aspect(desc.format)));
-        // SAFETY: the memory was allocated for this image, and lives as long as the image.
+        let device = &handles.device;
+        // SAFETY: the device is alive and supports this image, as was just checked. Its memory is
+        // made for it and lives as long.
         unsafe {
-            let device = &context.device;
-            device
-                .bind_image_memory(self.handle, memory, offset)
-                .check("vkBindImageMemory")?;
-            self.view = device
-                .create_image_view(&info, None)
-                .check("vkCreateImageView")?;
-            context.set_name(self.view, desc.name)
+            image.handle = device.create_image(&info, None).check("vkCreateImage")?;
+            handles.set_name(image.handle, desc.name)?;
+            let needs = device.get_image_memory_requirements(image.handle);
+            let memory = handles.allocate(&needs, MemoryLocation::GpuOnly)?;
+            image.memory = memory.ok_or_else(|| refused(desc, "no heap is large enough"))?;
+            let bound = device.bind_image_memory(image.handle, image.memory, 0);
+            bound.check("vkBindImageMemory")?;
+            image.view = view(handles, image.handle, desc.format)?;
+            handles.set_name(image.view, desc.name)?;
         }
-    }
-
-    /// Destroys all handles that exist. The device must no longer use them.
-    pub(crate) fn release(&mut self, idle: &mut Idle<'_>) {
-        self.take()(idle);
-    }
-
-    /// Takes all handles out of the image.
-    fn take(&mut self) -> Destroy {
-        let (view, handle) = (take(&mut self.view), take(&mut self.handle));
-        let (allocation, name) = (self.allocation.take(), self.name.clone());
-        Box::new(move |idle| {
-            // SAFETY: `build` created the handles with this device, which is idle. No one else has
-            // their ownership. Null is ignored.
-            unsafe {
-                idle.device.destroy_image_view(view, None);
-                idle.device.destroy_image(handle, None);
-            }
-            idle.free(&name, allocation);
-        })
+        Ok(image)
     }
 }
 
 impl Drop for Image {
     fn drop(&mut self) {
-        if self.handle != vk::Image::null() {
-            log::warn!("image `{}` was dropped without destroy", self.name);
-            let destroy = self.take();
-            self.owner.drop_later(destroy);
+        if self.handles.may_destroy("an image") {
+            // SAFETY: the handles are of this device, which is idle. Null is ignored.
+            unsafe {
+                self.handles.device.destroy_image_view(self.view, None);
+                self.handles.device.destroy_image(self.handle, None);
+                self.handles.device.free_memory(self.memory, None);
+            }
         }
     }
 }
 
+/// Creates the view of the only mip level and layer.
+///
+/// # Safety
+///
+/// The image is alive and of this format, and has memory.
+pub(crate) unsafe fn view(
+    handles: &Handles,
+    image: vk::Image,
+    format: vk::Format,
+) -> Result<vk::ImageView> {
+    let info = vk::ImageViewCreateInfo::default()
+        .image(image)
+        .view_type(vk::ImageViewType::TYPE_2D)
+        .format(format)
+        .subresource_range(whole(aspect(format)));
+    // SAFETY: the caller guarantees it.
+    unsafe { handles.device.create_image_view(&info, None) }.check("vkCreateImageView")
+}
+
+fn refused(desc: &ImageDesc<'_>, rule: &'static str) -> StandaloneError {
+    StandaloneError::Image {
+        name: desc.name.to_owned(),
+        format: desc.format,
+        extent: desc.extent,
+        samples: desc.samples,
+        usage: desc.attachment | desc.usage,
+        rule,
+    }
+}
+
 /// Fails if Vulkan or the device does not allow the image.
-fn check(context: &Context, desc: &ImageDesc<'_>) -> Result<()> {
-    let refuse = |rule| {
-        Err(StandaloneError::Image {
-            name: desc.name.to_owned(),
-            format: desc.format,
-            extent: desc.extent,
-            samples: desc.samples,
-            usage: desc.attachment | desc.usage,
-            rule,
-        })
-    };
+fn check(context: &Handles, desc: &ImageDesc<'_>) -> Result<()> {
+    let refuse = |rule| Err(refused(desc, rule));
     let is_depth = desc.attachment == Usage::DEPTH_STENCIL_ATTACHMENT;
     let fits = match is_depth {
         true => aspect(desc.format).contains(vk::ImageAspectFlags::DEPTH),

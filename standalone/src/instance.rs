@@ -1,13 +1,12 @@
 //! The instance, the validation layer and the debug messenger.
 
-use super::error::Check;
-use super::{Messages, Result, StandaloneError, Validation, validation};
+use crate::error::Check;
+use crate::{Messages, Result, StandaloneError, Validation, advice, validation};
 use ash::{Entry, ext, khr, vk};
 use std::ffi::{CStr, CString, c_char};
-use std::fmt;
 use std::sync::OnceLock;
 
-/// Settings for a new [`Context`](super::Context).
+/// Settings for a new [`Context`](crate::Context).
 #[derive(Clone, Copy)]
 pub struct ContextDesc<'a> {
     /// The application's name, for drivers and tools.
@@ -32,19 +31,8 @@ impl Default for ContextDesc<'_> {
     }
 }
 
-impl fmt::Debug for ContextDesc<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ContextDesc")
-            .field("app_name", &self.app_name)
-            .field("own_entry", &self.entry.is_some())
-            .field("validation", &self.validation)
-            .field("sampler_anisotropy", &self.sampler_anisotropy)
-            .finish()
-    }
-}
-
 /// Owns the instance. Destroys the messenger first, then the instance.
-pub(crate) struct InstanceOwner {
+pub(crate) struct Instance {
     pub(crate) entry: Entry,
     pub(crate) instance: ash::Instance,
     pub(crate) debug_utils: bool,
@@ -64,7 +52,7 @@ struct Plan {
     across_submits: bool,
 }
 
-impl InstanceOwner {
+impl Instance {
     /// Creates the instance.
     ///
     /// `surface_extensions` lists the extensions that surfaces of the window system need.
@@ -77,7 +65,6 @@ impl InstanceOwner {
             Some(entry) => entry.clone(),
             None => load()?,
         };
-        check_version(&entry)?;
         let plan = Plan::new(&entry, validation, surface_extensions)?;
         let messages = Messages::default();
         let instance = create(&entry, app_name, validation, &plan, &messages)?;
@@ -131,10 +118,10 @@ fn keep_drivers_loaded(entry: &Entry) {
     });
 }
 
-impl Drop for InstanceOwner {
+impl Drop for Instance {
     fn drop(&mut self) {
-        // SAFETY: this was the last reference. `DeviceOwner` and each surface hold one until they
-        // are destroyed, so no object of the instance is left.
+        // SAFETY: device and surfaces are destroyed before their instance, by `Handles`, `Swapchain`
+        // and `Context::for_window`.
         unsafe {
             if let Some((loader, messenger)) = self.messenger.take() {
                 loader.destroy_debug_utils_messenger(messenger, None);
@@ -229,7 +216,7 @@ fn create(
     }
     // SAFETY: everything that `info` points to lives until the call returns.
     match unsafe { entry.create_instance(&info, None) } {
-        Err(vk::Result::ERROR_INCOMPATIBLE_DRIVER) => Err(StandaloneError::NoDriver),
+        Err(vk::Result::ERROR_INCOMPATIBLE_DRIVER) => Err(no_driver()),
         created => created.check("vkCreateInstance"),
     }
 }
@@ -237,21 +224,10 @@ fn create(
 /// The entry points of the system's Vulkan loader.
 fn load() -> Result<Entry> {
     // SAFETY: running the Vulkan loader's initialisers is sound.
-    unsafe { Entry::load() }.map_err(|source| StandaloneError::Loader { source })
-}
-
-fn check_version(entry: &Entry) -> Result<()> {
-    // SAFETY: the entry is loaded.
-    let version = unsafe { entry.try_enumerate_instance_version() }
-        .check("vkEnumerateInstanceVersion")?
-        .unwrap_or(vk::API_VERSION_1_0);
-    if version < vk::API_VERSION_1_3 {
-        return Err(StandaloneError::OldLoader {
-            major: vk::api_version_major(version),
-            minor: vk::api_version_minor(version),
-        });
-    }
-    Ok(())
+    unsafe { Entry::load() }.map_err(|error| StandaloneError::Missing {
+        what: format!("there is no Vulkan loader ({error})"),
+        advice: advice::LOADER.into(),
+    })
 }
 
 fn layer_version(entry: &Entry, layer: &CStr) -> Result<u32> {
@@ -262,8 +238,9 @@ fn layer_version(entry: &Entry, layer: &CStr) -> Result<u32> {
         .iter()
         .find(|found| found.layer_name_as_c_str() == Ok(layer))
         .map(|found| found.spec_version)
-        .ok_or_else(|| StandaloneError::MissingLayer {
-            layer: layer.to_string_lossy().into_owned(),
+        .ok_or_else(|| StandaloneError::Missing {
+            what: format!("layer {} is not installed", layer.to_string_lossy()),
+            advice: advice::LAYER.into(),
         })
 }
 
@@ -283,8 +260,21 @@ pub(crate) fn names(found: &[vk::ExtensionProperties]) -> Vec<CString> {
         .collect()
 }
 
+/// The error of a machine without a driver that works.
+pub(crate) fn no_driver() -> StandaloneError {
+    StandaloneError::Missing {
+        what: "there is no Vulkan driver that works".into(),
+        advice: advice::driver(),
+    }
+}
+
 fn missing_extension(name: &CStr) -> StandaloneError {
-    StandaloneError::MissingInstanceExtension {
-        extension: name.to_string_lossy().into_owned(),
+    let name = name.to_string_lossy();
+    StandaloneError::Missing {
+        what: format!("instance extension {name} is not available"),
+        advice: match name.ends_with("_surface") {
+            true => format!("to draw to windows of this system, {}", advice::driver()),
+            false => String::new(),
+        },
     }
 }

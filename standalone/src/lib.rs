@@ -7,7 +7,7 @@
 //! Context ── instance, device, queue, allocator, validation messages
 //!    ├── Target      colour and depth without a window, read back as bytes
 //!    ├── Swapchain   the same with a window
-//!    ├── Frames      frames in flight: command buffer, fence, acquire semaphore
+//!    ├── Frames      frames in flight: command buffer and fence
 //!    └── Buffer      mapped or device-local, read back as bytes
 //! ```
 //!
@@ -17,8 +17,8 @@
 //! use throng_standalone::{Begin, Context, ContextDesc, Target, TargetDesc};
 //!
 //! # fn main() -> Result<(), throng_standalone::StandaloneError> {
-//! let mut context = Context::new(&ContextDesc::default())?;
-//! let mut target = Target::new(&mut context, &TargetDesc::default())?;
+//! let context = Context::new(&ContextDesc::default())?;
+//! let target = Target::new(&context, &TargetDesc::default())?;
 //! context.submit_and_wait(|device, cmd| {
 //!     // SAFETY: `cmd` is recording, outside of rendering, and `end` follows.
 //!     unsafe {
@@ -26,46 +26,48 @@
 //!         target.end(device, cmd);
 //!     }
 //! })?;
-//! let rgba = target.read_rgba(&mut context)?;
-//! target.destroy(&mut context);
+//! let rgba = target.read_rgba()?;
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! Destroy every object with the context that it was created with, by its own `destroy`. Another
-//! context is rejected with [`StandaloneError::ForeignContext`]. An object that is dropped instead
-//! is logged, and destroyed with the device. Objects may outlive their context: the device is
-//! destroyed when the context and all of its objects are.
+//! Objects may be dropped in any order, and before or after their context. Each waits for the
+//! device and destroys itself, and the last of them destroys the device. If the driver cannot wait,
+//! this is logged and the objects are leaked. They all stay on the thread of their context, so the
+//! queue needs no lock:
+//!
+//! ```compile_fail,E0277
+//! # use throng_standalone::Target;
+//! fn not_possible(target: Target) {
+//!     std::thread::spawn(move || drop(target));
+//! }
+//! ```
 //!
 //! # Errors
 //!
 //! A call that fails ends in a [`StandaloneError`] with the call's name and result. Afterwards:
 //!
-//! - [`StandaloneError::DeviceLost`]: destroy everything and start again with a new [`Context`].
-//! - [`StandaloneError::SurfaceLost`]: create a new [`Surface`] and a new [`Swapchain`].
+//! - [`StandaloneError::DeviceLost`]: drop everything and start again with a new [`Context`].
+//! - [`StandaloneError::SurfaceLost`]: create a new [`Swapchain`].
 //! - Other errors: the objects can still be used. A frame whose submission failed must be begun
 //!   again.
 //!
 //! # Drivers with incomplete Vulkan support
 //!
-//! Drivers on top of another graphics API, such as MoltenVK, have two requirements:
-//!
-//! - The instance lists them only if it enables `VK_KHR_portability_enumeration`.
-//! - The device must enable `VK_KHR_portability_subset`.
-//!
-//! A [`Context`] enables both if they are offered. This has not been tested on such a driver.
+//! Drivers on top of another graphics API, such as MoltenVK, need `VK_KHR_portability_enumeration`
+//! and `VK_KHR_portability_subset`. A [`Context`] enables both if they are offered. This has not
+//! been tested on such a driver.
 
 mod advice;
 mod attachments;
 mod buffer;
 mod context;
 mod device;
-mod device_info;
 mod error;
 mod frames;
 mod image;
 mod instance;
-mod owner;
+mod memory;
 mod readback;
 mod surface;
 mod swapchain;
@@ -76,13 +78,12 @@ pub use advice::{display_advice, has_display};
 pub use attachments::{Begin, Formats};
 pub use buffer::{Buffer, BufferDesc};
 pub use context::{Context, Handles};
-pub use device::DEVICE_VARIABLE;
-pub use device_info::{DeviceInfo, Rejected};
+pub use device::{DEVICE_VARIABLE, DeviceInfo};
 pub use error::{Result, StandaloneError};
 pub use frames::{FrameCommands, Frames};
 pub use instance::ContextDesc;
 pub use readback::{ImageRead, read_buffer, read_image};
-pub use surface::{Surface, Window};
-pub use swapchain::{Acquire, Swapchain, SwapchainDesc, SwapchainImage};
+pub use surface::Window;
+pub use swapchain::{Rendered, Swapchain, SwapchainDesc, SwapchainImage};
 pub use target::{Target, TargetDesc};
-pub use validation::{Message, Messages, Severity, Validation};
+pub use validation::{Message, Messages, Validation};

@@ -1,12 +1,14 @@
 //! Reads buffers and images back to the CPU.
 //!
-//! Each function copies into a mapped buffer in its own submission, waits for it, and destroys the
-//! buffer. The copy happens after all work submitted before.
+//! Each function copies into a mapped buffer in its own submission and waits for it. The copy
+//! happens after all work submitted before.
 
-use super::image::{barrier, transition};
-use super::{Buffer, BufferDesc, Context, Result};
+use crate::context::Handles;
+use crate::image::{barrier, transition};
+use crate::{Buffer, BufferDesc, Context, Result};
 use ash::vk;
 use gpu_allocator::MemoryLocation;
+use std::rc::Rc;
 
 /// One mip level of one layer of an image to read back.
 #[derive(Clone, Copy, Debug)]
@@ -27,24 +29,59 @@ pub struct ImageRead {
     pub texel_bytes: u32,
 }
 
+const EVERYTHING: vk::PipelineStageFlags2 = vk::PipelineStageFlags2::ALL_COMMANDS;
+
 /// Reads an image as tightly packed rows, from the top.
 ///
 /// # Errors
 ///
-/// Returns the errors of the allocator and of the Vulkan calls.
+/// Returns the errors of the Vulkan calls.
 ///
 /// # Safety
 ///
 /// The image belongs to this device, has one sample, and matches the description in `read`.
-pub unsafe fn read_image(context: &mut Context, read: &ImageRead) -> Result<Vec<u8>> {
+pub unsafe fn read_image(context: &Context, read: &ImageRead) -> Result<Vec<u8>> {
+    // SAFETY: as above.
+    unsafe { read_texels(&context.handles, read) }
+}
+
+/// Reads `size` bytes of a buffer, starting at byte `offset`.
+///
+/// # Errors
+///
+/// Returns the errors of the Vulkan calls.
+///
+/// # Safety
+///
+/// The buffer belongs to this device, its usage includes `TRANSFER_SRC`, and it contains the range,
+/// which is not empty.
+pub unsafe fn read_buffer(
+    context: &Context,
+    buffer: vk::Buffer,
+    offset: u64,
+    size: u64,
+) -> Result<Vec<u8>> {
+    // SAFETY: as above.
+    unsafe { read(&context.handles, buffer, offset, size) }
+}
+
+/// # Safety
+///
+/// As [`read_image`].
+pub(crate) unsafe fn read_texels(handles: &Rc<Handles>, read: &ImageRead) -> Result<Vec<u8>> {
     let copied = (
         vk::PipelineStageFlags2::COPY,
         vk::AccessFlags2::TRANSFER_READ,
         vk::ImageLayout::TRANSFER_SRC_OPTIMAL,
     );
-    let everything = vk::PipelineStageFlags2::ALL_COMMANDS;
     let all = vk::AccessFlags2::MEMORY_READ | vk::AccessFlags2::MEMORY_WRITE;
-    let written = (everything, vk::AccessFlags2::MEMORY_WRITE, read.layout);
+    let written = (EVERYTHING, vk::AccessFlags2::MEMORY_WRITE, read.layout);
+    let layers = vk::ImageSubresourceLayers {
+        aspect_mask: read.aspect,
+        mip_level: read.mip_level,
+        base_array_layer: read.layer,
+        layer_count: 1,
+    };
     let range = vk::ImageSubresourceRange {
         aspect_mask: read.aspect,
         base_mip_level: read.mip_level,
@@ -55,85 +92,44 @@ pub unsafe fn read_image(context: &mut Context, read: &ImageRead) -> Result<Vec<
     let of =
         |before, after| transition(read.image, read.aspect, before, after).subresource_range(range);
     let before = of(written, copied);
-    let after = of(copied, (everything, all, read.layout));
+    let after = of(copied, (EVERYTHING, all, read.layout));
     let region = vk::BufferImageCopy::default()
-        .image_subresource(vk::ImageSubresourceLayers {
-            aspect_mask: read.aspect,
-            mip_level: read.mip_level,
-            base_array_layer: read.layer,
-            layer_count: 1,
-        })
+        .image_subresource(layers)
         .image_extent(read.extent.into());
     let texels = u64::from(read.extent.width) * u64::from(read.extent.height);
+    let bytes = texels * u64::from(read.texel_bytes);
     // SAFETY: the caller guarantees that the image matches `read`, so the buffer has its bytes.
-    copy(
-        context,
-        texels * u64::from(read.texel_bytes),
-        |device, cmd, to| unsafe {
-            barrier(device, cmd, &[before]);
-            device.cmd_copy_image_to_buffer(cmd, read.image, copied.2, to, &[region]);
-            barrier(device, cmd, &[after]);
-        },
-    )
+    copy(handles, bytes, |device, cmd, to| unsafe {
+        barrier(device, cmd, &[before]);
+        device.cmd_copy_image_to_buffer(cmd, read.image, copied.2, to, &[region]);
+        barrier(device, cmd, &[after]);
+    })
 }
 
-/// Reads `size` bytes of a buffer, starting at byte `offset`.
-///
-/// # Errors
-///
-/// Returns the errors of the allocator and of the Vulkan calls.
-///
 /// # Safety
 ///
-/// The buffer belongs to this device, its usage includes `TRANSFER_SRC`, and it contains the range,
-/// which is not empty.
-pub unsafe fn read_buffer(
-    context: &mut Context,
+/// As [`read_buffer`].
+pub(crate) unsafe fn read(
+    handles: &Rc<Handles>,
     buffer: vk::Buffer,
     offset: u64,
     size: u64,
 ) -> Result<Vec<u8>> {
-    let region = vk::BufferCopy {
-        src_offset: offset,
-        dst_offset: 0,
-        size,
-    };
-    let (everything, copy_stage) = (
-        vk::PipelineStageFlags2::ALL_COMMANDS,
+    let region = vk::BufferCopy::default().src_offset(offset).size(size);
+    let copied = (
         vk::PipelineStageFlags2::COPY,
+        vk::AccessFlags2::TRANSFER_READ,
     );
-    let read = vk::AccessFlags2::TRANSFER_READ;
     // SAFETY: the caller guarantees that the buffer has the range.
-    copy(context, size, |device, cmd, to| unsafe {
-        make_visible(device, cmd, everything, (copy_stage, read));
+    copy(handles, size, |device, cmd, to| unsafe {
+        make_visible(device, cmd, EVERYTHING, copied);
         device.cmd_copy_buffer(cmd, buffer, to, &[region]);
     })
 }
 
-impl Buffer {
-    /// Reads `size` bytes, starting at byte `offset`, from any kind of memory.
-    ///
-    /// The read happens after all work submitted so far.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the range is empty or out of bounds, or if the buffer was created with
-    /// another context. Errors of the Vulkan calls are returned too.
-    pub fn read(&self, context: &mut Context, offset: u64, size: u64) -> Result<Vec<u8>> {
-        context.check_own(&self.owner, &self.object())?;
-        let end = offset.checked_add(size);
-        if size == 0 || end.is_none_or(|end| end > self.size) {
-            return Err(self.range(offset, size));
-        }
-        // SAFETY: the buffer is of this context, as `check_own` checked. `build` added the usage
-        // `TRANSFER_SRC`, and the range was just compared with the size.
-        unsafe { read_buffer(context, self.handle(), offset, size) }
-    }
-}
-
 /// Runs commands that copy to a mapped buffer of this size, and returns its bytes.
 fn copy(
-    context: &mut Context,
+    handles: &Rc<Handles>,
     size: u64,
     record: impl FnOnce(&ash::Device, vk::CommandBuffer, vk::Buffer),
 ) -> Result<Vec<u8>> {
@@ -143,22 +139,16 @@ fn copy(
         usage: vk::BufferUsageFlags::empty(),
         location: MemoryLocation::GpuToCpu,
     };
-    let mut to = Buffer::new(context, &desc)?;
-    let copied = context.submit_and_wait(|device, cmd| {
+    let to = Buffer::with(handles, &desc)?;
+    handles.submit_and_wait(|device, cmd| {
         record(device, cmd, to.handle());
         let host = (vk::PipelineStageFlags2::HOST, vk::AccessFlags2::HOST_READ);
         // SAFETY: `submit_and_wait` has begun `cmd`.
         unsafe { make_visible(device, cmd, vk::PipelineStageFlags2::COPY, host) };
-    });
-    if let Err(error) = copied {
-        // The copy may have been submitted.
-        to.destroy(context);
-        return Err(error);
-    }
+    })?;
     let mut bytes = vec![0; usize::try_from(size).unwrap_or(usize::MAX)];
-    let result = to.read_mapped(context, 0, &mut bytes);
-    to.release(&mut context.idle());
-    result.map(|()| bytes)
+    to.read_mapped(0, &mut bytes)?;
+    Ok(bytes)
 }
 
 /// Records a barrier from all writes of some stages.

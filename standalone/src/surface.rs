@@ -1,83 +1,39 @@
 //! The surface of a window.
 
-use super::error::Check;
-use super::instance::InstanceOwner;
-use super::{Result, StandaloneError};
+use crate::error::Check;
+use crate::instance::Instance;
+use crate::{Result, StandaloneError};
 use ash::{khr, vk};
 use raw_window_handle::{HasDisplayHandle, HasWindowHandle, RawDisplayHandle};
 use std::ffi::CStr;
-use std::fmt;
-use std::sync::Arc;
 
 /// Any window type, from winit, SDL or your own code.
 pub trait Window: HasDisplayHandle + HasWindowHandle {}
 
 impl<W: HasDisplayHandle + HasWindowHandle + ?Sized> Window for W {}
 
-/// The surface of a window. It keeps the window and the instance alive.
-pub struct Surface {
-    owned: Owned,
-    // Declared after `owned`, because the window must be dropped last.
-    window: Arc<dyn Window>,
-}
-
-/// The Vulkan surface, without the window, which may have to stay on its thread.
-struct Owned {
+/// The surface of a window. Its owner keeps window and instance alive.
+pub(crate) struct Surface {
     loader: khr::surface::Instance,
-    handle: vk::SurfaceKHR,
-    instance: Arc<InstanceOwner>,
-}
-
-impl fmt::Debug for Surface {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Surface").field(&self.handle()).finish()
-    }
+    pub(crate) handle: vk::SurfaceKHR,
 }
 
 impl Surface {
-    pub(crate) fn new(owner: Arc<InstanceOwner>, window: Arc<dyn Window>) -> Result<Self> {
+    pub(crate) fn new(owner: &Instance, window: &dyn Window) -> Result<Self> {
         let as_error = |reason| StandaloneError::Window { reason };
         let display = window.display_handle().map_err(as_error)?.as_raw();
         let raw = window.window_handle().map_err(as_error)?.as_raw();
         // Without this check, the functions of the extension might not be loaded.
-        owner.check_surface_extensions(&required_extensions(&*window)?)?;
+        owner.check_surface_extensions(&required_extensions(window)?)?;
         // SAFETY: the handles are valid while `window` is borrowed, by the contract of
-        // `WindowHandle` and `DisplayHandle`, and the extensions are enabled. The surface keeps the
-        // window object. If the window system destroys the window earlier, the surface is lost, and
-        // Vulkan says so.
+        // `WindowHandle` and `DisplayHandle`, and the extensions are enabled. If the window system
+        // destroys the window earlier, the surface is lost, and Vulkan says so.
         let handle = unsafe {
             ash_window::create_surface(&owner.entry, &owner.instance, display, raw, None)
         }
         .check(creator(display))?;
-        let owned = Owned {
-            loader: khr::surface::Instance::new(&owner.entry, &owner.instance),
-            handle,
-            instance: owner,
-        };
-        Ok(Self { owned, window })
-    }
-
-    /// The functions of the surface extension.
-    pub(crate) fn loader(&self) -> &khr::surface::Instance {
-        &self.owned.loader
-    }
-
-    /// Leaks the window, and returns what destroys the surface.
-    ///
-    /// The surface needs the window until it is destroyed, which may happen on another thread.
-    pub(crate) fn into_owned(self) -> impl Send + 'static {
-        std::mem::forget(self.window);
-        self.owned
-    }
-
-    /// The Vulkan handle, which lives as long as this object.
-    #[must_use]
-    pub fn handle(&self) -> vk::SurfaceKHR {
-        self.owned.handle
-    }
-
-    pub(crate) fn is_of(&self, owner: &Arc<InstanceOwner>) -> bool {
-        Arc::ptr_eq(&self.owned.instance, owner)
+        let loader = khr::surface::Instance::new(&owner.entry, &owner.instance);
+        Ok(Self { loader, handle })
     }
 
     /// The extents that this surface supports now.
@@ -87,8 +43,8 @@ impl Surface {
     ) -> Result<vk::SurfaceCapabilitiesKHR> {
         // SAFETY: the device belongs to the same instance.
         unsafe {
-            self.loader()
-                .get_physical_device_surface_capabilities(device, self.handle())
+            self.loader
+                .get_physical_device_surface_capabilities(device, self.handle)
         }
         .check("vkGetPhysicalDeviceSurfaceCapabilitiesKHR")
     }
@@ -97,17 +53,35 @@ impl Surface {
     pub(crate) fn presents(&self, device: vk::PhysicalDevice, family: u32) -> Result<bool> {
         // SAFETY: the device belongs to the same instance, and the family is one of its families.
         unsafe {
-            self.loader()
-                .get_physical_device_surface_support(device, family, self.handle())
+            self.loader
+                .get_physical_device_surface_support(device, family, self.handle)
         }
         .check("vkGetPhysicalDeviceSurfaceSupportKHR")
     }
+
+    /// An 8-bit sRGB format, otherwise the first.
+    pub(crate) fn format(&self, device: vk::PhysicalDevice) -> Result<vk::SurfaceFormatKHR> {
+        // SAFETY: the device belongs to the same instance.
+        let formats = unsafe {
+            self.loader
+                .get_physical_device_surface_formats(device, self.handle)
+        }
+        .check("vkGetPhysicalDeviceSurfaceFormatsKHR")?;
+        let find = |format| {
+            let space = vk::ColorSpaceKHR::SRGB_NONLINEAR;
+            let mut formats = formats.iter();
+            formats.find(|f| f.format == format && f.color_space == space)
+        };
+        let chosen = find(vk::Format::B8G8R8A8_SRGB)
+            .or_else(|| find(vk::Format::R8G8B8A8_SRGB))
+            .or_else(|| formats.first());
+        Ok(chosen.copied().unwrap_or_default())
+    }
 }
 
-impl Drop for Owned {
+impl Drop for Surface {
     fn drop(&mut self) {
-        // SAFETY: `instance` keeps the instance alive. A `Swapchain` drops its surface only after
-        // its Vulkan swapchain, or leaves both to the device in this order.
+        // SAFETY: its owner drops it before the instance and after its swapchain.
         unsafe { self.loader.destroy_surface(self.handle, None) };
     }
 }

@@ -4,22 +4,25 @@
 //! fence tells when that wait has ended. A semaphore per frame in flight could be signalled again
 //! while an earlier present still waits for it.
 
-mod acquire;
 mod built;
 
-use super::attachments::{Attachments, Begin, DRAWN, Final};
-use super::error::Check;
-use super::image::{barrier, transition};
-use super::owner::DeviceOwner;
-use super::{Context, Formats, Result, StandaloneError, Surface};
-pub use acquire::Acquire;
-use ash::{khr, vk};
-use built::{Built, choose_format, fit};
+use crate::attachments::{Attachments, DRAWN, Final};
+use crate::context::Handles;
+use crate::error::Check;
+use crate::image::{barrier, transition};
+use crate::surface::Surface;
+use crate::{Begin, Context, Formats, Result, StandaloneError, Window};
+use ash::vk;
+use built::{Built, fit};
 use std::fmt;
-use std::sync::Arc;
+use std::mem::{ManuallyDrop, swap};
+use std::rc::Rc;
+use std::time::Duration;
 
-/// The name of the swapchain in errors.
-const OBJECT: &str = "the swapchain";
+/// The longest time that [`Swapchain::acquire`] waits for an image.
+///
+/// It is finite, because the waiting thread is the one that handles the window's events.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Settings for a new [`Swapchain`].
 #[derive(Clone, Copy, Debug)]
@@ -46,75 +49,93 @@ impl Default for SwapchainDesc {
 /// # Lost surfaces
 ///
 /// A surface can be lost while the device keeps working. Calls then fail with
-/// [`StandaloneError::SurfaceLost`]. Destroy the swapchain and create another one with a new
-/// [`Context::surface`]. Context, pipelines and crowds stay as they are.
+/// [`StandaloneError::SurfaceLost`]. Drop the swapchain and create another one. Context, pipelines
+/// and crowds stay as they are.
 pub struct Swapchain {
-    owner: Arc<DeviceOwner>,
-    /// Left to the device with `built`, because a surface must be destroyed after its swapchain.
-    surface: Option<Surface>,
-    loader: khr::swapchain::Device,
+    shown: ManuallyDrop<Shown>,
     format: vk::SurfaceFormatKHR,
     desc: SwapchainDesc,
-    /// `None` until the window first has an area, and after a failed recreation.
-    built: Option<Built>,
-    /// The window's extent when `built` was created, as reported by the caller.
+    /// The window's extent when the images were created, as reported by the caller.
     asked: vk::Extent2D,
     /// True if the images must be recreated: the window has changed, or one of them is acquired and
     /// was never presented.
     stale: bool,
+    /// Signalled by an acquisition, if no submission has waited for it yet.
+    unwaited: Option<vk::Semaphore>,
+    handles: Rc<Handles>,
 }
 
-impl fmt::Debug for Swapchain {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Swapchain")
-            .field("extent", &self.extent())
-            .finish_non_exhaustive()
-    }
+/// The window and its Vulkan objects, dropped in this order.
+struct Shown {
+    /// `None` until the window first has an area, and after a failed recreation.
+    built: Option<Built>,
+    surface: Surface,
+    _window: Box<dyn Window>,
 }
 
-/// An acquired image. Draw to it, submit it, then present it.
+/// An acquired image. Draw to it, submit it with its frame, then present it.
 ///
 /// If it is dropped instead, the next [`Swapchain::acquire`] recreates the images.
-#[derive(Debug)]
 #[must_use = "an acquired image is to be submitted and presented"]
 pub struct SwapchainImage<'a> {
     swapchain: &'a mut Swapchain,
-    index: u32,
+    index: usize,
     /// True if the driver called the swapchain suboptimal. Some say so only here, others only when
     /// the image is presented.
     suboptimal: bool,
-    pub(crate) submitted: bool,
+}
+
+/// An image whose drawing was submitted, to be presented.
+#[must_use = "an image is to be presented"]
+pub struct Rendered<'a>(SwapchainImage<'a>);
+
+impl fmt::Debug for SwapchainImage<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("SwapchainImage").field(&self.index).finish()
+    }
 }
 
 impl Swapchain {
-    /// Creates the images of `surface`, for a window of `extent` physical pixels.
+    /// Creates the images of a window of `extent` physical pixels.
     ///
     /// If the extent has no area, there are no images until [`Swapchain::acquire`] gets an extent
     /// that has one.
     ///
     /// # Errors
     ///
-    /// Returns an error if the context cannot present to the surface, or if the device does not
-    /// support the formats or samples. Errors of the allocator and of the Vulkan calls are returned
-    /// too.
+    /// Returns an error if:
+    ///
+    /// - the context was not created for a window of this window system,
+    /// - the window has no handle,
+    /// - the queue cannot present to it,
+    /// - the device does not support the formats or samples,
+    /// - a Vulkan call fails.
     pub fn new(
-        context: &mut Context,
-        surface: Surface,
+        context: &Context,
+        window: impl Window + 'static,
         extent: vk::Extent2D,
         desc: &SwapchainDesc,
     ) -> Result<Self> {
-        context.check_surface(&surface)?;
+        let handles = Rc::clone(&context.handles);
+        let surface = Surface::new(&handles.owner, &window)?;
+        let (device, queue_family) = (handles.physical_device, handles.queue_family);
+        if !surface.presents(device, queue_family)? {
+            return Err(StandaloneError::Surface { queue_family });
+        }
         let mut swapchain = Self {
-            format: choose_format(context, &surface)?,
-            loader: khr::swapchain::Device::new(&context.instance, &context.device),
-            surface: Some(surface),
-            owner: context.owner(),
+            format: surface.format(device)?,
+            shown: ManuallyDrop::new(Shown {
+                built: None,
+                surface,
+                _window: Box::new(window),
+            }),
             desc: *desc,
-            built: None,
             asked: vk::Extent2D::default(),
             stale: true,
+            unwaited: None,
+            handles,
         };
-        swapchain.recreate(context, extent)?;
+        swapchain.recreate(extent)?;
         Ok(swapchain)
     }
 
@@ -130,87 +151,132 @@ impl Swapchain {
 
     /// Width and height of the images in texels. Zero if there are no images.
     pub fn extent(&self) -> vk::Extent2D {
-        self.built.as_ref().map(|b| b.extent()).unwrap_or_default()
+        let built = self.shown.built.as_ref();
+        built.map(|b| b.attachments.extent).unwrap_or_default()
+    }
+
+    /// Acquires the next image.
+    ///
+    /// `extent` is the window's current size in physical pixels. If it has changed, or if the
+    /// swapchain is out of date, the images are recreated first.
+    ///
+    /// Returns `None` if there is nothing to draw to for now: the window has no area, it changes
+    /// faster than the swapchain can follow, or no image became free within a second. Some window
+    /// systems hold back the images of a window that is not visible.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of the Vulkan calls. After an error, the next call tries again.
+    pub fn acquire(&mut self, extent: vk::Extent2D) -> Result<Option<SwapchainImage<'_>>> {
+        // The second attempt is for a window that changed since the first.
+        for _ in 0..2 {
+            if (self.stale || extent != self.asked) && !self.recreate(extent)? {
+                return Ok(None);
+            }
+            let Some(built) = &mut self.shown.built else {
+                break;
+            };
+            let (timeout, no_fence) = (PATIENCE.as_nanos() as u64, vk::Fence::null());
+            // SAFETY: the semaphore is unsignalled. If no image is acquired, it stays so.
+            let next = unsafe {
+                let (loader, spare) = (&built.loader, built.spare);
+                loader.acquire_next_image(built.handle, timeout, spare, no_fence)
+            };
+            let (index, suboptimal) = match next {
+                Err(result) if is_outdated(result) => {
+                    self.stale = true;
+                    continue;
+                }
+                Err(vk::Result::TIMEOUT | vk::Result::NOT_READY) => return Ok(None),
+                next => next.check("vkAcquireNextImageKHR")?,
+            };
+            let index = index as usize;
+            self.unwaited = Some(built.spare);
+            swap(&mut built.images[index].acquired, &mut built.spare);
+            // Until it is presented.
+            self.stale = true;
+            return Ok(Some(SwapchainImage {
+                swapchain: self,
+                index,
+                suboptimal,
+            }));
+        }
+        Ok(None)
     }
 
     /// Recreates the images for a window of `extent` physical pixels.
     ///
     /// Waits for the device first. Returns false if the window has no area.
-    fn recreate(&mut self, context: &mut Context, extent: vk::Extent2D) -> Result<bool> {
+    fn recreate(&mut self, extent: vk::Extent2D) -> Result<bool> {
         self.stale = true;
-        let Some(surface) = self.surface.as_ref().filter(|_| !is_empty(extent)) else {
+        if is_empty(extent) {
             return Ok(false);
-        };
-        let capabilities = surface.capabilities(context.physical_device)?;
+        }
+        let (formats, handles, shown) = (self.formats(), &self.handles, &mut self.shown);
+        let capabilities = shown.surface.capabilities(handles.physical_device)?;
         let fitted = fit(&capabilities, extent);
         if is_empty(fitted) {
             return Ok(false);
         }
-        // The work that uses the old images has been submitted, but may not have finished.
-        context.wait_idle()?;
-        let old = self.built.as_ref().map(|b| b.handle).unwrap_or_default();
-        let kind = (self.format, self.formats(), fitted);
-        let new = Built::new(context, (&self.loader, surface), &capabilities, kind, old);
-        if let Some(old) = self.built.take() {
-            old.release(&self.loader, &mut context.idle());
+        if let Some(semaphore) = self.unwaited {
+            let wait = Some((semaphore, vk::PipelineStageFlags2::ALL_COMMANDS));
+            // SAFETY: the acquisition signals the semaphore, and nothing else waits for it.
+            unsafe { handles.submit(&[], wait, None, vk::Fence::null())? };
+            self.unwaited = None;
         }
-        self.built = Some(new?);
+        // The work that uses the old images has been submitted, but may not have finished.
+        handles.wait_idle()?;
+        let old = shown.built.as_ref().map(|b| b.handle).unwrap_or_default();
+        let kind = (self.format, formats, fitted);
+        let new = Built::new(handles, &shown.surface, &capabilities, kind, old);
+        shown.built = None;
+        shown.built = Some(new?);
         self.asked = extent;
         self.stale = false;
         Ok(true)
-    }
-
-    /// Waits for the device, then destroys the images and the surface.
-    ///
-    /// `context` must be the one that they were created with. If it is another, an error is logged,
-    /// they are destroyed with their own context, and the window is leaked.
-    pub fn destroy(mut self, context: &mut Context) {
-        if context.may_destroy(&self.owner, OBJECT)
-            && let Some(built) = self.built.take()
-        {
-            built.release(&self.loader, &mut context.idle());
-        }
     }
 }
 
 impl Drop for Swapchain {
     fn drop(&mut self) {
-        if let Some(built) = self.built.take() {
-            log::warn!("a swapchain was dropped without destroy, so its window is leaked");
-            let surface = self.surface.take().map(Surface::into_owned);
-            let destroy = built.into_destroy(self.loader.clone());
-            self.owner.drop_later(Box::new(move |idle| {
-                destroy(idle);
-                drop(surface);
-            }));
+        if self.handles.may_destroy("a window with its swapchain") {
+            // SAFETY: it is dropped only here.
+            unsafe { ManuallyDrop::drop(&mut self.shown) };
         }
     }
 }
 
-impl SwapchainImage<'_> {
+impl<'a> SwapchainImage<'a> {
     /// Width and height in texels.
     pub fn extent(&self) -> vk::Extent2D {
         self.swapchain.extent()
     }
 
-    /// The semaphore that presenting waits for.
-    pub(crate) fn rendered(&self) -> vk::Semaphore {
-        let built = self.swapchain.built.as_ref();
-        built
-            .map(|b| b.image(self.index).rendered)
+    /// The semaphores that drawing waits for, and that presenting waits for.
+    pub(crate) fn semaphores(&self) -> (vk::Semaphore, vk::Semaphore) {
+        let built = self.swapchain.shown.built.as_ref();
+        let image = built.map(|built| built.images[self.index]);
+        image
+            .map(|image| (image.acquired, image.rendered))
             .unwrap_or_default()
     }
 
+    /// The drawing was submitted, with its wait for the image.
+    pub(crate) fn into_rendered(self) -> Rendered<'a> {
+        self.swapchain.unwaited = None;
+        Rendered(self)
+    }
+
     fn target(&self) -> Option<(&Attachments, Final)> {
-        let built = self.swapchain.built.as_ref()?;
-        Some((&built.attachments, built.image(self.index).target))
+        let built = self.swapchain.shown.built.as_ref()?;
+        Some((&built.attachments, built.images[self.index].target))
     }
 
     /// Clears, begins rendering, and sets viewport and scissor to the whole image.
     ///
     /// # Safety
     ///
-    /// `cmd` is the command buffer of the frame that acquired the image, outside of rendering.
+    /// `cmd` is the command buffer of a frame of the same context, outside of rendering.
     /// [`Self::end`] is recorded before it is submitted.
     pub unsafe fn begin(&self, device: &ash::Device, cmd: vk::CommandBuffer, begin: &Begin) {
         if let Some((attachments, target)) = self.target() {
@@ -241,43 +307,45 @@ impl SwapchainImage<'_> {
             barrier(device, cmd, &barriers);
         }
     }
+}
 
+impl Rendered<'_> {
     /// Presents the image.
     ///
     /// If the window has changed meanwhile, the next [`Swapchain::acquire`] recreates the images.
     ///
     /// # Errors
     ///
-    /// Returns an error if the swapchain was created with another context, or if the image was not
-    /// submitted. The error of `vkQueuePresentKHR` is returned too.
-    ///
-    /// # Safety
-    ///
-    /// The submitted commands end with [`Self::end`].
-    pub unsafe fn present(self, context: &mut Context) -> Result<()> {
-        let (semaphores, indices) = ([self.rendered()], [self.index]);
-        let swapchain = self.swapchain;
-        context.check_own(&swapchain.owner, OBJECT)?;
-        let Some(built) = swapchain.built.as_ref().filter(|_| self.submitted) else {
-            return Err(StandaloneError::NotSubmitted { index: self.index });
+    /// Returns the errors of the Vulkan calls.
+    pub fn present(self) -> Result<()> {
+        let (semaphores, indices) = ([self.0.semaphores().1], [self.0.index as u32]);
+        let Swapchain {
+            handles,
+            shown,
+            asked,
+            stale,
+            ..
+        } = self.0.swapchain;
+        let Some(built) = &shown.built else {
+            return Ok(());
         };
         let swapchains = [built.handle];
         let info = vk::PresentInfoKHR::default()
             .wait_semaphores(&semaphores)
             .swapchains(&swapchains)
             .image_indices(&indices);
-        // SAFETY: the image is acquired and submitted, as was just checked. The caller guarantees
-        // its layout.
-        let result = unsafe { swapchain.loader.queue_present(context.queue, &info) };
-        swapchain.stale = match (result, &swapchain.surface) {
+        // SAFETY: the image is acquired. Commands were submitted that signal the semaphore and
+        // leave the image in its layout, by the contract of `FrameCommands::submit_image`.
+        let result = unsafe { built.loader.queue_present(handles.queue, &info) };
+        *stale = match result {
             // Some window systems report a swapchain as suboptimal for as long as it lives.
-            (Ok(suboptimal), Some(surface)) if suboptimal || self.suboptimal => {
-                let capabilities = surface.capabilities(context.physical_device)?;
-                fit(&capabilities, swapchain.asked) != built.extent()
+            Ok(suboptimal) if suboptimal || self.0.suboptimal => {
+                let capabilities = shown.surface.capabilities(handles.physical_device)?;
+                fit(&capabilities, *asked) != built.attachments.extent
             }
-            (Ok(_), _) => false,
-            (Err(result), _) if is_outdated(result) => true,
-            (Err(result), _) => return Err(result).check("vkQueuePresentKHR"),
+            Ok(_) => false,
+            Err(result) if is_outdated(result) => true,
+            Err(result) => return Err(result).check("vkQueuePresentKHR"),
         };
         Ok(())
     }

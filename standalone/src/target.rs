@@ -1,10 +1,9 @@
 //! Images to draw into without a window.
 
-use super::attachments::{Attachments, Begin, DRAWN, Final};
-use super::image::{Image, ImageDesc, Use, barrier, transition, whole};
-use super::owner::Idle;
-use super::readback::{ImageRead, read_image};
-use super::{Context, Formats, Result, StandaloneError};
+use crate::attachments::{Attachments, DRAWN, Final};
+use crate::image::{Image, ImageDesc, Use, barrier, transition, whole};
+use crate::readback::read_texels;
+use crate::{Begin, Context, Formats, ImageRead, Result, StandaloneError};
 use ash::vk;
 
 /// Settings for a new [`Target`].
@@ -52,9 +51,7 @@ impl Default for TargetDesc<'_> {
 /// Between `end` and the next `begin`, the colour image is in `TRANSFER_SRC_OPTIMAL`. A new target
 /// is in this layout too, and is transparent black. The depth image is in
 /// `DEPTH_STENCIL_ATTACHMENT_OPTIMAL` from the first `begin` on.
-#[derive(Debug)]
 pub struct Target {
-    name: String,
     color: Image,
     attachments: Attachments,
 }
@@ -72,47 +69,29 @@ impl Target {
     /// # Errors
     ///
     /// Returns an error if the device does not support the combination of format, usage, samples
-    /// and extent, or if the allocator or a Vulkan call fails.
-    pub fn new(context: &mut Context, desc: &TargetDesc<'_>) -> Result<Self> {
+    /// and extent, or if a Vulkan call fails.
+    pub fn new(context: &Context, desc: &TargetDesc<'_>) -> Result<Self> {
         let formats = Formats {
             color: desc.color_format,
             depth: desc.depth_format,
             samples: desc.samples,
         };
-        let usage = (desc.color_usage, desc.depth_usage);
-        let mut attachments = Attachments::new(context, desc.name, (desc.extent, formats), usage)?;
+        let (handles, usage) = (&context.handles, (desc.color_usage, desc.depth_usage));
         let copied = vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST;
-        let color = Image::new(
-            context,
-            &ImageDesc {
-                name: &format!("{} colour", desc.name),
-                extent: desc.extent,
-                format: desc.color_format,
-                samples: vk::SampleCountFlags::TYPE_1,
-                attachment: vk::ImageUsageFlags::COLOR_ATTACHMENT,
-                usage: desc.color_usage | copied,
-            },
-        );
-        let color = match color {
-            Ok(color) => color,
-            Err(error) => {
-                attachments.release(&mut context.idle());
-                return Err(error);
-            }
+        let color = ImageDesc {
+            name: &format!("{} colour", desc.name),
+            extent: desc.extent,
+            format: desc.color_format,
+            samples: vk::SampleCountFlags::TYPE_1,
+            attachment: vk::ImageUsageFlags::COLOR_ATTACHMENT,
+            usage: desc.color_usage | copied,
         };
         let target = Self {
-            name: desc.name.to_owned(),
-            color,
-            attachments,
+            attachments: Attachments::new(handles, desc.name, (desc.extent, formats), usage)?,
+            color: Image::new(handles, &color)?,
         };
-        match target.clear(context) {
-            Ok(()) => Ok(target),
-            Err(error) => {
-                // The commands that clear it may have been submitted.
-                target.destroy(context);
-                Err(error)
-            }
-        }
+        target.clear()?;
+        Ok(target)
     }
 
     /// Formats and sample count, as needed to create pipelines.
@@ -177,10 +156,9 @@ impl Target {
     ///
     /// # Errors
     ///
-    /// Returns an error if the format is not four 8-bit channels, or if the target was created with
-    /// another context. Errors of the allocator and of the Vulkan calls are returned too.
-    pub fn read_rgba(&self, context: &mut Context) -> Result<Vec<u8>> {
-        context.check_own(&self.color.owner, &self.object())?;
+    /// Returns an error if the format is not four 8-bit channels, and the errors of the Vulkan
+    /// calls.
+    pub fn read_rgba(&self) -> Result<Vec<u8>> {
         let format = self.formats().color;
         let swapped = match format {
             vk::Format::R8G8B8A8_SRGB | vk::Format::R8G8B8A8_UNORM => false,
@@ -197,31 +175,15 @@ impl Target {
             texel_bytes: 4,
         };
         // SAFETY: the image is alive, has one sample, and is in this layout outside of rendering.
-        let mut bytes = unsafe { read_image(context, &read) }?;
+        let mut bytes = unsafe { read_texels(&self.color.handles, &read) }?;
         if swapped {
             bytes.chunks_exact_mut(4).for_each(|texel| texel.swap(0, 2));
         }
         Ok(bytes)
     }
 
-    /// Waits for the device, then destroys the images.
-    ///
-    /// `context` must be the one that the target was created with. If it is another, an error is
-    /// logged, and the target is destroyed with its own context.
-    pub fn destroy(mut self, context: &mut Context) {
-        if context.may_destroy(&self.color.owner, &self.object()) {
-            let idle: &mut Idle<'_> = &mut context.idle();
-            self.color.release(idle);
-            self.attachments.release(idle);
-        }
-    }
-
-    fn object(&self) -> String {
-        format!("target `{}`", self.name)
-    }
-
     /// Clears a new target and puts it in the layout that it has between frames.
-    fn clear(&self, context: &mut Context) -> Result<()> {
+    fn clear(&self) -> Result<()> {
         let (image, color) = (self.color.handle, vk::ImageAspectFlags::COLOR);
         let cleared: Use = (
             vk::PipelineStageFlags2::CLEAR,
@@ -231,7 +193,7 @@ impl Target {
         let new = (cleared.0, cleared.1, vk::ImageLayout::UNDEFINED);
         let before = transition(image, color, new, cleared);
         let after = transition(image, color, cleared, RESTING);
-        context.submit_and_wait(|device, cmd| {
+        self.color.handles.submit_and_wait(|device, cmd| {
             let black = vk::ClearColorValue { float32: [0.0; 4] };
             // SAFETY: the command buffer is recording, and the image is new.
             unsafe {

@@ -32,10 +32,9 @@ const NOT_THE_PROGRAM: [&str; 2] = ["Loader Message", "VALIDATION-SETTINGS"];
 /// VK_LAYER_ENABLES=VALIDATION_CHECK_ENABLE_SYNCHRONIZATION_VALIDATION_QUEUE_SUBMIT
 /// ```
 ///
-/// An application has no official way to pass this setting to such a layer, so this repository's
-/// `.cargo/config.toml` sets it for every program that Cargo runs. Later layers check across
-/// submissions by default. [`Handles::across_submits`](super::Handles::across_submits) tells
-/// if the check is active. A context that validates without it logs a warning.
+/// This repository's `.cargo/config.toml` sets it for every program that Cargo runs.
+/// [`Handles::across_submits`](crate::Handles::across_submits) tells if the check is active. A
+/// context that validates without it logs a warning.
 ///
 /// # Hazards of shaders
 ///
@@ -50,14 +49,9 @@ const NOT_THE_PROGRAM: [&str; 2] = ["Loader Message", "VALIDATION-SETTINGS"];
 ///
 /// # Collected messages
 ///
-/// Messages of all types are collected, including performance warnings: best practices are not
-/// enabled, so the few performance warnings of core validation are defects of the program.
-///
-/// Two kinds of message are only logged, because they are about the machine and not about the
-/// program:
-///
-/// - messages of the loader, for example about a driver that fails to load,
-/// - the layer's remarks on its own settings.
+/// Messages of all types are collected, including performance warnings. Two kinds are only logged,
+/// because they are about the machine and not about the program: messages of the loader, for
+/// example about a driver that fails to load, and the layer's remarks on its own settings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Validation {
     /// No validation layer.
@@ -81,23 +75,10 @@ impl Validation {
     }
 }
 
-/// The severity of a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Severity {
-    /// The usage is probably wrong.
-    Warning,
-    /// The usage violates the specification.
-    Error,
-}
-
 /// A message of the validation layer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Message {
-    /// Its severity.
-    pub severity: Severity,
-    /// Its type: general, validation or performance.
-    pub kind: vk::DebugUtilsMessageTypeFlagsEXT,
     /// The name of the rule, such as `SYNC-HAZARD-WRITE-AFTER-WRITE`.
     pub id: String,
     /// The full text.
@@ -106,7 +87,7 @@ pub struct Message {
 
 impl fmt::Display for Message {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?} {}: {}", self.severity, self.id, self.text)
+        write!(f, "{}: {}", self.id, self.text)
     }
 }
 
@@ -146,12 +127,7 @@ impl Messages {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The address that the messenger passes to the callback. It is valid while any clone lives.
-    fn user_data(&self) -> *mut c_void {
-        Arc::as_ptr(&self.0).cast_mut().cast()
-    }
-
-    /// Create info for a messenger that fills this list.
+    /// Create info for a messenger that fills this list. It is valid while any clone lives.
     pub(crate) fn messenger(&self) -> vk::DebugUtilsMessengerCreateInfoEXT<'static> {
         use vk::DebugUtilsMessageSeverityFlagsEXT as Level;
         use vk::DebugUtilsMessageTypeFlagsEXT as Kind;
@@ -159,7 +135,7 @@ impl Messages {
             .message_severity(Level::WARNING | Level::ERROR)
             .message_type(Kind::GENERAL | Kind::VALIDATION | Kind::PERFORMANCE)
             .pfn_user_callback(Some(on_message))
-            .user_data(self.user_data())
+            .user_data(Arc::as_ptr(&self.0).cast_mut().cast())
     }
 }
 
@@ -171,46 +147,31 @@ pub(crate) fn sees_across_submits(layer_version: u32) -> bool {
 
 unsafe extern "system" fn on_message(
     severity: vk::DebugUtilsMessageSeverityFlagsEXT,
-    kind: vk::DebugUtilsMessageTypeFlagsEXT,
+    _: vk::DebugUtilsMessageTypeFlagsEXT,
     data: *const vk::DebugUtilsMessengerCallbackDataEXT<'_>,
     user: *mut c_void,
 ) -> vk::Bool32 {
     // SAFETY: the layer passes valid data for the duration of the call. `user` is the mutex that
     // the instance's owner keeps alive until the instance is destroyed.
     let (data, list) = unsafe { (data.as_ref(), user.cast::<Mutex<Vec<Message>>>().as_ref()) };
-    if let (Some(data), Some(list)) = (data, list) {
-        receive(severity, kind, data, list);
-    }
-    vk::FALSE
-}
-
-fn receive(
-    severity: vk::DebugUtilsMessageSeverityFlagsEXT,
-    kind: vk::DebugUtilsMessageTypeFlagsEXT,
-    data: &vk::DebugUtilsMessengerCallbackDataEXT<'_>,
-    list: &Mutex<Vec<Message>>,
-) {
+    let (Some(data), Some(list)) = (data, list) else {
+        return vk::FALSE;
+    };
     let message = Message {
-        severity: if severity.contains(vk::DebugUtilsMessageSeverityFlagsEXT::ERROR) {
-            Severity::Error
-        } else {
-            Severity::Warning
-        },
-        kind,
         id: text(data.p_message_id_name),
         text: text(data.p_message),
     };
-    if NOT_THE_PROGRAM.contains(&message.id.as_str()) {
+    let is_of_machine = NOT_THE_PROGRAM.contains(&message.id.as_str());
+    if severity.contains(vk::DebugUtilsMessageSeverityFlagsEXT::ERROR) && !is_of_machine {
+        log::error!("vulkan: {message}");
+    } else {
         log::warn!("vulkan: {message}");
-        return;
     }
-    match message.severity {
-        Severity::Error => log::error!("vulkan: {message}"),
-        Severity::Warning => log::warn!("vulkan: {message}"),
+    if !is_of_machine {
+        let mut list = list.lock().unwrap_or_else(PoisonError::into_inner);
+        list.push(message);
     }
-    list.lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .push(message);
+    vk::FALSE
 }
 
 fn text(at: *const std::ffi::c_char) -> String {

@@ -154,7 +154,7 @@ fn palettes_are_written_to_memory_of_a_driver_with_an_alignment_of_4() {
 #[test]
 fn a_crowd_prepares_frames_on_a_driver_with_an_alignment_of_4() {
     for config in CONFIGS {
-        let mut setup = Setup::new(config);
+        let setup = Setup::new(config);
         let messages = setup.context.messages();
         let mut counted = Counted::new(&setup);
         let (instance, raw) = narrow(&setup, &counted);

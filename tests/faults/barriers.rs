@@ -191,7 +191,6 @@ fn commands(setup: &mut Setup) -> Vec<Command> {
     }
     setup.context.wait_idle().unwrap();
     frames_in_flight.destroy(&setup.context);
-    target.destroy(&mut setup.context);
     setup.destroy(crowd);
     COMMANDS.lock().unwrap().clone()
 }

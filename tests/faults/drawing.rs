@@ -92,7 +92,7 @@ impl Drawing {
         }
         self.frames_in_flight.submit(&setup.context, frame_index);
         self.frames_in_flight.wait(&setup.context, frame_index);
-        self.target.read_rgba(&mut setup.context).unwrap()
+        self.target.read_rgba().unwrap()
     }
 
     pub(crate) fn check(&mut self, setup: &mut Setup, counted: &mut Counted) {
@@ -102,7 +102,6 @@ impl Drawing {
 
     pub(crate) fn finish(self, setup: &mut Setup, mut counted: Counted) {
         self.frames_in_flight.destroy(&setup.context);
-        self.target.destroy(&mut setup.context);
         unsafe { self.crowd.destroy(&mut counted.allocator) };
         counted.finish();
     }

@@ -6,9 +6,8 @@ use crate::objects::{KINDS, changes};
 use crate::screen::{self, Window};
 use crate::support::{Change, keep_loaded};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 use throng::ash::vk;
-use throng_standalone::{Context, ContextDesc, Result, StandaloneError, Surface, Validation};
+use throng_standalone::{Context, ContextDesc, Result, StandaloneError, Validation};
 
 /// Errors about memory that could not be allocated or mapped.
 pub(crate) const OF_MEMORY: [&str; 2] = ["vkAllocateMemory", "vkMapMemory"];
@@ -27,8 +26,8 @@ pub(crate) fn alone() -> Change {
     turn
 }
 
-/// Creates a context on the counting driver, and the surface of a window.
-pub(crate) fn context() -> Result<(Context, Surface)> {
+/// Creates a context for a window on the counting driver.
+pub(crate) fn context() -> Result<Context> {
     let entry = entry();
     let desc = ContextDesc {
         app_name: "throng's tests",
@@ -36,7 +35,7 @@ pub(crate) fn context() -> Result<(Context, Surface)> {
         validation: Validation::On,
         ..ContextDesc::default()
     };
-    Context::for_window(&desc, Arc::new(Window(1)))
+    Context::for_window(&desc, &Window(1))
 }
 
 /// Drops the context. Nothing is left, and the validation layer has no message.
@@ -68,7 +67,7 @@ pub(crate) fn check(error: &StandaloneError, failed: &str, answer: vk::Result) {
         }
         StandaloneError::Allocator { .. } => OF_MEMORY.contains(&failed),
         StandaloneError::NoDevice { devices, .. } => {
-            devices.iter().any(|device| device.why.contains(failed))
+            devices.iter().any(|(_, why)| why.contains(failed))
         }
         _ => false,
     };

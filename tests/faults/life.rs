@@ -118,11 +118,11 @@ impl Life {
             13 => self.spawn(0.2),
             18 => {
                 let buffer = self.buffer.as_ref().unwrap();
-                buffer.read(context, 4, 8)?;
+                buffer.read(4, 8)?;
             }
             _ => {
                 let target = self.target.as_ref().unwrap();
-                self.picture = target.read_rgba(context)?;
+                self.picture = target.read_rgba()?;
             }
         }
         self.next += 1;
@@ -187,7 +187,7 @@ impl Life {
         let frames = self.frames.as_mut().unwrap();
         let crowd = self.crowd.as_mut().unwrap();
         let target = self.target.as_ref().unwrap();
-        let in_flight = frames.begin(context)?;
+        let in_flight = frames.begin()?;
         let (cmd, index) = (in_flight.cmd, in_flight.frame_index as u32);
         let device = context.device.clone();
         let view = View {
@@ -204,7 +204,7 @@ impl Life {
                 drawn
             };
             let result = match record() {
-                Ok(()) => in_flight.submit(context, None).map_err(Failure::from),
+                Ok(()) => in_flight.submit().map_err(Failure::from),
                 Err(error) => Err(error.into()),
             };
             if result.is_err() {
@@ -223,32 +223,15 @@ impl Life {
         if let Some(crowd) = self.crowd.take() {
             unsafe { crowd.destroy(&mut context.allocator()) };
         }
-        if let Some(frames) = self.frames.take() {
-            frames.destroy(context);
-        }
-        if let Some(target) = self.target.take() {
-            target.destroy(context);
-        }
-        if let Some(buffer) = self.buffer.take() {
-            buffer.destroy(context);
-        }
+        (self.frames, self.target, self.buffer) = (None, None, None);
     }
 
     /// Undoes a step that creates an object.
-    pub(crate) fn repeat(&mut self, context: &mut Context, step: usize) {
+    pub(crate) fn repeat(&mut self, step: usize) {
         self.next = step;
-        let buffer = self.buffer.take_if(|_| step == 0);
-        let target = self.target.take_if(|_| step == 1);
-        let frames = self.frames.take_if(|_| step == 2);
-        if let Some(buffer) = buffer {
-            buffer.destroy(context);
-        }
-        if let Some(target) = target {
-            target.destroy(context);
-        }
-        if let Some(frames) = frames {
-            frames.destroy(context);
-        }
+        self.buffer.take_if(|_| step == 0);
+        self.target.take_if(|_| step == 1);
+        self.frames.take_if(|_| step == 2);
     }
 }
 

@@ -6,10 +6,9 @@ use crate::objects::{KINDS, changes, objects};
 use crate::reference::sweep::is_thorough;
 use crate::screen::{EXTENT, Window};
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use throng::ash::vk;
 use throng_standalone::{
-    Acquire, Begin, Context, Frames, Result, StandaloneError, Swapchain, SwapchainDesc,
+    Begin, Context, Frames, Result, StandaloneError, Swapchain, SwapchainDesc,
 };
 
 /// The objects behind a program's window, as far as they were created.
@@ -30,8 +29,7 @@ impl Shown {
     /// Creates what is missing.
     pub(crate) fn open(&mut self, context: &mut Context) -> Result<()> {
         if self.swapchain.is_none() {
-            let surface = context.surface(Arc::new(Window(1)))?;
-            self.swapchain = Some(Swapchain::new(context, surface, EXTENT, &desc())?);
+            self.swapchain = Some(Swapchain::new(context, Window(1), EXTENT, &desc())?);
         }
         if self.frames.is_none() {
             self.frames = Some(Frames::new(context, 2)?);
@@ -48,16 +46,15 @@ impl Shown {
     ) -> Result<bool> {
         let swapchain = self.swapchain.as_mut().unwrap();
         let frames = self.frames.as_mut().unwrap();
-        let mut frame = frames.begin(context)?;
-        let Acquire::Image(mut image) = swapchain.acquire(context, &mut frame, extent)? else {
+        let frame = frames.begin()?;
+        let Some(image) = swapchain.acquire(extent)? else {
             return Ok(false);
         };
         if presents {
             unsafe {
                 image.begin(&context.device, frame.cmd, &Begin::default());
                 image.end(&context.device, frame.cmd);
-                frame.submit(context, Some(&mut image))?;
-                image.present(context)?;
+                frame.submit_image(image)?.present()?;
             }
         }
         Ok(true)
@@ -65,9 +62,7 @@ impl Shown {
 
     /// Replaces the swapchain by one with a new surface of the same window.
     pub(crate) fn renew_surface(&mut self, context: &mut Context) -> Result<()> {
-        if let Some(swapchain) = self.swapchain.take() {
-            swapchain.destroy(context);
-        }
+        self.swapchain = None;
         self.open(context)
     }
 
@@ -92,15 +87,6 @@ impl Shown {
             self.frame(context, EXTENT, true)?;
         }
         Ok(())
-    }
-
-    pub(crate) fn close(&mut self, context: &mut Context) {
-        if let Some(swapchain) = self.swapchain.take() {
-            swapchain.destroy(context);
-        }
-        if let Some(frames) = self.frames.take() {
-            frames.destroy(context);
-        }
     }
 }
 
@@ -166,7 +152,7 @@ fn fail(
         again.unwrap_or_else(|error| panic!("{error} after {answer:?} of {call}"));
         assert!(shown.frame(context, EXTENT, true).unwrap());
     }
-    shown.close(context);
+    drop(shown);
     assert_eq!(objects(), before, "left over after {answer:?} of {call}");
     let messages = context.messages();
     assert!(
@@ -181,8 +167,7 @@ fn fail(
 #[test]
 fn every_call_of_a_window_can_fail() {
     let _turn = alone();
-    let (mut context, surface) = context().unwrap();
-    drop(surface);
+    let mut context = context().unwrap();
     // The first life leaves memory to the allocator, which the second does not take again.
     let mut calls = Vec::new();
     for _ in 0..2 {
@@ -190,7 +175,6 @@ fn every_call_of_a_window_can_fail() {
         let result;
         (result, calls) = traced(|| shown.live(&mut context));
         result.unwrap();
-        shown.close(&mut context);
     }
     let mut tried = BTreeMap::<&str, usize>::new();
     let mut named = false;
@@ -246,9 +230,7 @@ fn every_call_of_a_window_can_fail() {
 fn a_context_that_is_not_made_leaves_nothing() {
     let _turn = alone();
     let (made, calls) = traced(context);
-    let (made, surface) = made.unwrap();
-    drop(surface);
-    finish(made);
+    finish(made.unwrap());
     let mut failures = 0;
     for (number, call) in (0..).zip(&calls) {
         let all = MEMORY_ERRORS.into_iter().chain([LOST]);
@@ -271,25 +253,24 @@ fn a_context_that_is_not_made_leaves_nothing() {
 #[test]
 fn nothing_is_destroyed_before_the_device_is_idle() {
     let _turn = alone();
-    let (mut context, surface) = context().unwrap();
-    drop(surface);
+    let mut context = context().unwrap();
     let before = objects();
     let mut shown = Shown::default();
     shown.live(&mut context).unwrap();
-    let (swapchain, frames) = (shown.swapchain.take(), shown.frames.take());
-    let fails = |work: &mut dyn FnMut()| {
+    let fails = |waits: usize, work: &mut dyn FnMut()| {
         let answer = vk::Result::ERROR_OUT_OF_HOST_MEMORY;
         let (((), calls), failed) = failing_with(0, answer, || traced(work));
         assert_eq!(failed, Some("vkDeviceWaitIdle"));
-        assert_eq!(calls, ["vkDeviceWaitIdle"; 2]);
+        assert_eq!(calls, vec!["vkDeviceWaitIdle"; 1 + waits]);
     };
-    let (mut swapchain, mut frames) = (swapchain, frames);
-    fails(&mut || swapchain.take().unwrap().destroy(&mut context));
-    fails(&mut || frames.take().unwrap().destroy(&mut context));
+    // The swapchain waits, and each of its two images.
+    fails(3, &mut || shown.swapchain = None);
+    fails(1, &mut || shown.frames = None);
     assert_eq!(objects(), before);
     let messages = context.messages();
     let mut context = Some(context);
-    fails(&mut || drop(context.take()));
+    // The allocator waits, and the device.
+    fails(2, &mut || context = None);
     assert_eq!(objects(), [0; KINDS]);
     assert!(messages.is_empty(), "{}", messages.report());
 }
@@ -298,15 +279,13 @@ fn nothing_is_destroyed_before_the_device_is_idle() {
 #[test]
 fn what_may_be_in_use_is_leaked() {
     let _turn = alone();
-    let (mut context, surface) = context().unwrap();
-    drop(surface);
+    let mut context = context().unwrap();
     let mut shown = Shown::default();
     shown.live(&mut context).unwrap();
     let before = objects();
     let report = stuck(|| {
-        shown.close(&mut context);
         let messages = context.messages();
-        drop(context);
+        drop((shown, context));
         messages.report()
     });
     assert_eq!(objects(), before);
@@ -321,16 +300,12 @@ fn what_may_be_in_use_is_leaked() {
 fn windows_are_dropped_before_or_after_their_context() {
     let _turn = alone();
     for before in [true, false] {
-        let (mut context, surface) = context().unwrap();
-        drop(surface);
+        let mut context = context().unwrap();
         let mut shown = Shown::default();
         shown.live(&mut context).unwrap();
         let messages = context.messages();
         if before {
-            let all = objects();
             drop(shown);
-            // The device may be using them.
-            assert_eq!(objects(), all);
             drop(context);
         } else {
             drop(context);

@@ -122,7 +122,6 @@ fn nothing_is_allocated_while_a_frame_is_recorded() {
             frames_in_flight.submit(&setup.context, frame_index);
         }
         frames_in_flight.destroy(&setup.context);
-        target.destroy(&mut setup.context);
         unsafe { crowd.destroy(&mut counted.allocator) };
         counted.finish();
     });
@@ -283,7 +282,6 @@ fn nothing_is_allocated_for_who_shows_what_and_who_hangs_where() {
             frames_in_flight.submit(&setup.context, frame_index);
         }
         frames_in_flight.destroy(&setup.context);
-        target.destroy(&mut setup.context);
         unsafe { crowd.destroy(&mut counted.allocator) };
         counted.finish();
     });

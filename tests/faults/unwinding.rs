@@ -380,10 +380,9 @@ fn drawing_through_the_counting_device_is_drawing() {
         record(&mut setup.context, &mut plain, cmd, (0, 0.3), on, &views);
         frames_in_flight.submit(&setup.context, 0);
         frames_in_flight.wait(&setup.context, 0);
-        let picture = target.read_rgba(&mut setup.context).unwrap();
+        let picture = target.read_rgba().unwrap();
         assert_eq!(different(&picture, &drawing.picture, 0), 0);
         frames_in_flight.destroy(&setup.context);
-        target.destroy(&mut setup.context);
         drawing.finish(setup, counted);
         setup.context.wait_idle().unwrap();
         unsafe { plain.destroy(&mut setup.context.allocator()) };

@@ -28,7 +28,7 @@ pub(super) fn picture(
         samples: vk::SampleCountFlags::TYPE_4,
         ..TargetDesc::default()
     };
-    let target = Target::new(&mut context, &desc).expect("a target");
+    let target = Target::new(&context, &desc).expect("a target");
     // SAFETY: the context outlives the crowd.
     let device = unsafe { context.gpu_device() };
     let allocator = &mut context.allocator();
@@ -62,7 +62,7 @@ pub(super) fn picture(
         ..Begin::default()
     };
     let mut frames = Frames::new(&context, 1).expect("a frame");
-    let in_flight = frames.begin(&mut context).expect("a frame");
+    let in_flight = frames.begin().expect("a frame");
     let device = context.device.clone();
     // SAFETY: the frame in flight was just begun, and its complete recording is submitted.
     unsafe {
@@ -76,14 +76,14 @@ pub(super) fn picture(
             .record_draw(in_flight.cmd, views[0], pass)
             .expect("draws");
         target.end(&device, in_flight.cmd);
-        in_flight.submit(&mut context, None).expect("a submission");
+        in_flight.submit().expect("a submission");
     }
     context.wait_idle().expect("an end");
-    let rgba = target.read_rgba(&mut context).expect("pixels");
-    frames.destroy(&mut context);
+    let rgba = target.read_rgba().expect("pixels");
+    drop(frames);
     // SAFETY: the device is idle.
     unsafe { crowd.destroy(&mut context.allocator()) };
-    target.destroy(&mut context);
+    drop(target);
     let (instance, device) = (&context.instance, context.physical_device);
     // SAFETY: the device belongs to the instance, which lives.
     let limits = unsafe { instance.get_physical_device_properties(device) }.limits;

@@ -53,7 +53,7 @@ fn drawn(setup: &mut Setup, own: &mut Option<OneEach>) -> Vec<u8> {
         });
         frames_in_flight.submit(&setup.context, frame_index);
         frames_in_flight.wait(&setup.context, frame_index);
-        picture = target.read_rgba(&mut setup.context).unwrap();
+        picture = target.read_rgba().unwrap();
         let more = Capacity {
             instances: SMALL.instances * (frame_index + 2),
             ..SMALL
@@ -61,7 +61,6 @@ fn drawn(setup: &mut Setup, own: &mut Option<OneEach>) -> Vec<u8> {
         with(setup, own, |allocator| crowd.reserve(allocator, &more)).unwrap();
     }
     frames_in_flight.destroy(&setup.context);
-    target.destroy(&mut setup.context);
     with(setup, own, |allocator| unsafe { crowd.destroy(allocator) });
     picture
 }

@@ -143,7 +143,6 @@ fn each_part_of_the_knight_can_be_hidden() {
     let again = look(setup, &mut crowd, &mut frames_in_flight, (&target, color));
     assert_eq!(different(&again, &all, 0), 0);
     frames_in_flight.destroy(&setup.context);
-    target.destroy(&mut setup.context);
     setup.destroy(crowd);
     assert!(setup.context.messages().is_empty());
 }
@@ -293,7 +292,6 @@ fn instances_that_hide_different_parts_stand_in_one_crowd() {
             frames_in_flight.submit(&setup.context, 1);
             frames_in_flight.wait(&setup.context, 1);
             pictures.push((seen, far, stats.triangles, stats.vertices, counts));
-            target.destroy(&mut setup.context);
             setup.destroy(crowd);
         }
         assert_eq!(different(&pictures[0].0, &pictures[1].0, 0), 0);
@@ -345,7 +343,6 @@ fn blended_parts_are_hidden_and_stay_sorted() {
                 &mut frames_in_flight,
                 (&target, color),
             ));
-            target.destroy(&mut setup.context);
             setup.destroy(crowd);
         }
         assert!(covered(&pictures[0]) > 500);

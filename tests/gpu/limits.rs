@@ -176,7 +176,6 @@ fn shoot(
         check_skinned(setup, &mut crowd, &mut frames_in_flight, instance);
     }
     frames_in_flight.destroy(&setup.context);
-    target.destroy(&mut setup.context);
     setup.destroy(crowd);
     shot
 }
@@ -202,7 +201,7 @@ fn check_skinned(
     to_host(&context.device, cmd);
     frames_in_flight.submit(context, 0);
     frames_in_flight.wait(context, 0);
-    let got = floats(context, &to);
+    let got = floats(&to);
     let matrices = palette(&character, Some((0, 0.4)));
     let mut want = vec![0.0; words];
     let out = WriteOnly::from(&mut want);
@@ -214,7 +213,6 @@ fn check_skinned(
             assert!((got - want).abs() < 1e-4, "{got} {want}");
         }
     }
-    to.destroy(&mut setup.context);
 }
 
 const PLENTY: Capacity = Capacity {

@@ -426,7 +426,6 @@ fn frames_are_used_in_their_order() {
             frames_in_flight.submit(context, frame_index);
         }
         frames_in_flight.destroy(context);
-        target.destroy(context);
         setup.destroy(crowd);
     });
 }

@@ -303,7 +303,7 @@ fn run(setup: &mut Setup, seed: u64, stages: Stages) {
             let frame_index = model.rng.below(FRAMES_IN_FLIGHT as usize) as u32;
             frames_in_flight.wait(&setup.context, frame_index);
             let flight = std::mem::take(&mut flights[frame_index as usize]);
-            let words = outputs[frame_index as usize].words(&setup.context);
+            let words = outputs[frame_index as usize].words();
             check(&flight, &words, &mut model.stamps);
             if model.rng.chance(5) {
                 // The frame is begun and skipped. Nothing may be lost.
@@ -320,7 +320,7 @@ fn run(setup: &mut Setup, seed: u64, stages: Stages) {
     }
     for frame_index in 0..FRAMES_IN_FLIGHT {
         frames_in_flight.wait(&setup.context, frame_index);
-        let words = &outputs[frame_index as usize].words(&setup.context);
+        let words = &outputs[frame_index as usize].words();
         check(&flights[frame_index as usize], words, &mut model.stamps);
     }
     println!(
@@ -347,9 +347,6 @@ fn run(setup: &mut Setup, seed: u64, stages: Stages) {
         model.posed_on_gpu > 200 && model.placed_on_gpu > 50 && model.switches > 10
     );
     frames_in_flight.destroy(&setup.context);
-    for output in outputs {
-        output.buffer.destroy(&mut setup.context);
-    }
     probe.destroy(&setup.context);
     setup.destroy(crowd);
 }

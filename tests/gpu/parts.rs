@@ -58,8 +58,8 @@ fn storage(setup: &mut Setup, name: &str, bytes: &[u8]) -> Buffer {
         usage: vk::BufferUsageFlags::STORAGE_BUFFER,
         location: MemoryLocation::CpuToGpu,
     };
-    let mut buffer = Buffer::new(&mut setup.context, &desc).unwrap();
-    buffer.write(&setup.context, 0, bytes).unwrap();
+    let mut buffer = Buffer::new(&setup.context, &desc).unwrap();
+    buffer.write(0, bytes).unwrap();
     buffer
 }
 
@@ -180,20 +180,15 @@ fn see(setup: &mut Setup, character: &Character, stands: &[Stand]) -> Vec<Seen> 
     context.submit_and_wait(record).unwrap();
     let seen = seen(
         character,
-        &deformed.words(context),
-        looked.words(context).get(1..).unwrap(),
+        &deformed.words(),
+        looked.words().get(1..).unwrap(),
         stride as usize,
         &records,
     );
 
     unsafe { context.device.destroy_descriptor_pool(pool, None) };
-    for output in [deformed, looked] {
-        output.buffer.destroy(context);
-    }
     skin.destroy(context);
     look.destroy(context);
-    instances.destroy(context);
-    visible.destroy(context);
     unsafe {
         upload.free(&device, &mut context.allocator());
         ring.destroy(&device, &mut context.allocator());

@@ -172,7 +172,7 @@ fn what_is_picked_is_what_is_drawn() {
                 .collect();
             frames.submit(&setup.context, 0);
             frames.wait(&setup.context, 0);
-            let picture = target.read_rgba(&mut setup.context).unwrap();
+            let picture = target.read_rgba().unwrap();
             let drawn = texels().map(|(x, y)| {
                 let at = (y * EXTENT.width + x) as usize * 4;
                 shown(&picture[at..at + 3])
@@ -197,7 +197,6 @@ fn what_is_picked_is_what_is_drawn() {
             unsafe { crowd.destroy(&mut setup.context.allocator()) };
         }
         frames.destroy(&setup.context);
-        target.destroy(&mut setup.context);
     });
 }
 

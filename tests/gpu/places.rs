@@ -112,7 +112,7 @@ impl Stage {
         self.frames.submit(context, index);
         self.frames.wait(context, index);
         self.next = 1 - index;
-        let words = self.output.words(context);
+        let words = self.output.words();
         let seen = parts
             .iter()
             .flat_map(|(at, list)| list.read(&words, 0, *at));
@@ -132,7 +132,6 @@ impl Stage {
 
     fn destroy(self, setup: &mut Setup) {
         self.frames.destroy(&setup.context);
-        self.output.buffer.destroy(&mut setup.context);
         self.probe.destroy(&setup.context);
         setup.destroy(self.crowd);
     }

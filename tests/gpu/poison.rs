@@ -17,11 +17,10 @@ fn fresh_memory_is_not_zero() {
             usage: vk::BufferUsageFlags::STORAGE_BUFFER,
             location: MemoryLocation::GpuToCpu,
         };
-        let buffer = Buffer::new(&mut setup.context, &desc).unwrap();
+        let buffer = Buffer::new(&setup.context, &desc).unwrap();
         let mut bytes = vec![0; 4096];
-        buffer.read_mapped(&setup.context, 0, &mut bytes).unwrap();
+        buffer.read_mapped(0, &mut bytes).unwrap();
         let zeros = bytes.iter().filter(|byte| **byte == 0).count();
-        buffer.destroy(&mut setup.context);
         assert!(zeros < 2048, "{zeros} of 4096 bytes are zero");
     });
 }

@@ -124,7 +124,7 @@ fn threads_draw_into_secondary_command_buffers() {
             };
             frames_in_flight.submit(&setup.context, 1);
             frames_in_flight.wait(&setup.context, 1);
-            let together = target.read_rgba(&mut setup.context).unwrap();
+            let together = target.read_rgba().unwrap();
             assert_eq!(different(&alone, &together, 0), 0);
             for pool in pools {
                 unsafe { setup.context.device.destroy_command_pool(pool, None) };
@@ -162,7 +162,7 @@ fn prepare_and_draw_may_be_submitted_apart() {
                 frames_in_flight.submit(&setup.context, 1);
                 draws.submit(&setup.context, 0);
                 draws.wait(&setup.context, 0);
-                let apart = target.read_rgba(&mut setup.context).unwrap();
+                let apart = target.read_rgba().unwrap();
                 assert_eq!(different(&alone, &apart, 0), 0);
             }
             draws.destroy(&setup.context);

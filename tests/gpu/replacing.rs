@@ -115,7 +115,6 @@ impl Stage {
 
     fn destroy(self, setup: &mut Setup) {
         self.frames_in_flight.destroy(&setup.context);
-        self.target.destroy(&mut setup.context);
         setup.destroy(self.crowd);
     }
 }

@@ -427,10 +427,7 @@ impl World {
         Probe::finish(&setup.context.device, cmd);
         self.frames_in_flight.submit(&setup.context, index);
         self.frames_in_flight.wait(&setup.context, index);
-        let words = self
-            .outputs
-            .each_ref()
-            .map(|output| output.words(&setup.context));
+        let words = self.outputs.each_ref().map(|output| output.words());
         let mut listed = Vec::new();
         for (view, told) in told.iter().enumerate() {
             let mut of_view = Vec::new();
@@ -522,10 +519,6 @@ impl World {
 
     fn destroy(self, setup: &mut Setup) {
         self.frames_in_flight.destroy(&setup.context);
-        self.target.destroy(&mut setup.context);
-        for output in self.outputs {
-            output.buffer.destroy(&mut setup.context);
-        }
         self.probe.destroy(&setup.context);
         setup.context.wait_idle().unwrap();
         for crowd in self.crowds {
@@ -877,9 +870,6 @@ fn an_own_pipeline_draws_what_the_gpu_lists() {
             device.destroy_pipeline_layout(layout, None);
         }
         frames_in_flight.destroy(&setup.context);
-        for target in [target, own] {
-            target.destroy(&mut setup.context);
-        }
         setup.destroy(crowd);
     });
 }

@@ -55,7 +55,7 @@ fn a_frame_has_spans() {
     support::each(|setup| {
         let mut crowd = setup.crowd(2, SMALL);
         let mannequin = builtin::mannequin().unwrap().character;
-        let target = Target::new(&mut setup.context, &TargetDesc::default()).unwrap();
+        let target = Target::new(&setup.context, &TargetDesc::default()).unwrap();
         let formats = target.formats();
         let colors = [formats.color];
         let pass = PassDesc {
@@ -101,7 +101,6 @@ fn a_frame_has_spans() {
             (0, "record_draw"),
         ];
         assert_eq!(names.entered, wanted);
-        target.destroy(&mut setup.context);
         setup.destroy(crowd);
     });
 }

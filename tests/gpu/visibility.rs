@@ -99,7 +99,6 @@ fn what_is_hidden_is_neither_drawn_nor_animated() {
             crowd.instance_mut(*id).unwrap().set_view_mask(u32::MAX);
         }
         frames_in_flight.destroy(&setup.context);
-        target.destroy(&mut setup.context);
         setup.destroy(crowd);
     });
 }
@@ -183,7 +182,6 @@ fn each_view_draws_what_it_shows() {
         assert_eq!(ranges[3], (from(6, 8), from(8, 9)));
         frames_in_flight.submit(&setup.context, 1);
         frames_in_flight.destroy(&setup.context);
-        target.destroy(&mut setup.context);
         setup.destroy(crowd);
     });
 }
@@ -280,7 +278,7 @@ fn lists_name_what_a_view_shows_and_are_checked() {
         }
         frames_in_flight.submit(&setup.context, 1);
         frames_in_flight.wait(&setup.context, 1);
-        let seen = target.read_rgba(&mut setup.context).unwrap();
+        let seen = target.read_rgba().unwrap();
         assert_eq!(different(&seen, &wanted, 0), 0);
 
         // A list belongs to its frame.
@@ -310,7 +308,6 @@ fn lists_name_what_a_view_shows_and_are_checked() {
         assert_eq!(frame.stats().animated, 1);
         frames_in_flight.submit(&setup.context, 0);
         frames_in_flight.destroy(&setup.context);
-        target.destroy(&mut setup.context);
         setup.destroy(crowd);
     });
 }
@@ -369,11 +366,10 @@ fn what_no_view_shows_is_not_skinned() {
         frames_in_flight.submit(context, 0);
         frames_in_flight.wait(context, 0);
         assert_eq!(crowd.stats().skinned, 2);
-        let seen = target.read_rgba(context).unwrap();
+        let seen = target.read_rgba().unwrap();
         // It is skinned in another stage, so edges may round to another pixel.
         assert!(different(&seen, &all, 1) < 5);
         frames_in_flight.destroy(&setup.context);
-        target.destroy(&mut setup.context);
         setup.destroy(crowd);
     });
 }

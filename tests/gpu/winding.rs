@@ -172,7 +172,6 @@ impl Pair {
 
     fn destroy(self, setup: &mut Setup) {
         self.frames_in_flight.destroy(&setup.context);
-        self.target.destroy(&mut setup.context);
         setup.destroy(self.crowd);
     }
 }

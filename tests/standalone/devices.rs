@@ -56,8 +56,8 @@ fn child_with_nonsense_device() {
     };
     assert_eq!(asked.as_deref(), Some("nonsense"));
     assert!(!devices.is_empty());
-    for device in devices {
-        assert!(device.why.contains("not the requested"), "{device}");
+    for (device, why) in devices {
+        assert!(why.contains("not the requested"), "{device}: {why}");
     }
 }
 
@@ -71,7 +71,7 @@ fn validation_without_its_layer_is_an_error() {
 fn child_without_layer() {
     let error = Context::new(&desc());
     assert!(
-        matches!(error, Err(StandaloneError::MissingLayer { .. })),
+        matches!(error, Err(StandaloneError::Missing { .. })),
         "{error:?}"
     );
     let context = Context::new(&ContextDesc {

@@ -32,7 +32,7 @@ fn two_fills(submissions: usize, barrier: bool) -> Vec<String> {
     let mut frames = Frames::new(&context, 2).expect("frames in flight");
     let target = buffer(&mut context, 64, MemoryLocation::GpuOnly);
     for submission in 0..submissions {
-        let frame = frames.begin(&mut context).expect("a frame");
+        let frame = frames.begin().expect("a frame");
         for number in 0..2 / submissions {
             if barrier && submission + number > 0 {
                 fill_after_fill(&context.device, frame.cmd);
@@ -40,10 +40,10 @@ fn two_fills(submissions: usize, barrier: bool) -> Vec<String> {
             fill(&context.device, frame.cmd, target.handle(), 7);
         }
         // SAFETY: `frame` was begun last.
-        unsafe { frame.submit(&mut context, None) }.expect("a submission");
+        unsafe { frame.submit() }.expect("a submission");
     }
-    frames.destroy(&mut context);
-    target.destroy(&mut context);
+    drop(frames);
+    drop(target);
     let messages = context.messages();
     drop(context);
     messages.take().into_iter().map(|m| m.id).collect()
@@ -66,7 +66,7 @@ fn a_dispatch(after_fill: bool, barrier: bool) -> Vec<String> {
     let mut frames = Frames::new(&context, 1).expect("a frame in flight");
     let [target, other] = [(); 2].map(|()| buffer(&mut context, 64, MemoryLocation::GpuOnly));
     let dispatch = Fill::new(&context.device, target.handle());
-    let frame = frames.begin(&mut context).expect("a frame");
+    let frame = frames.begin().expect("a frame");
     let (device, cmd) = (&context.device, frame.cmd);
     let between = || {
         let everything = vk::MemoryBarrier::default()
@@ -91,11 +91,11 @@ fn a_dispatch(after_fill: bool, barrier: bool) -> Vec<String> {
         unsafe { device.cmd_copy_buffer(cmd, target.handle(), other.handle(), &all) };
     }
     // SAFETY: `frame` was begun last.
-    unsafe { frame.submit(&mut context, None) }.expect("a submission");
-    frames.destroy(&mut context);
+    unsafe { frame.submit() }.expect("a submission");
+    drop(frames);
     dispatch.destroy(&context.device);
-    target.destroy(&mut context);
-    other.destroy(&mut context);
+    drop(target);
+    drop(other);
     let messages = context.messages();
     drop(context);
     messages.take().into_iter().map(|m| m.id).collect()

@@ -79,7 +79,7 @@ pub(crate) fn finish_second(context: Context) {
     assert!(messages.is_empty(), "{}", messages.report());
 }
 
-pub(crate) fn buffer(context: &mut Context, size: u64, location: MemoryLocation) -> Buffer {
+pub(crate) fn buffer(context: &Context, size: u64, location: MemoryLocation) -> Buffer {
     let desc = BufferDesc {
         name: "test buffer",
         size,

@@ -8,8 +8,7 @@ use std::time::{Duration, Instant};
 
 use throng::ash::vk;
 use throng_standalone::{
-    Acquire, Begin, Context, ContextDesc, Frames, StandaloneError, Swapchain, SwapchainDesc,
-    Validation,
+    Begin, Context, ContextDesc, Frames, StandaloneError, Swapchain, SwapchainDesc, Validation,
 };
 use winit::application::ApplicationHandler;
 use winit::dpi::PhysicalSize;
@@ -95,11 +94,11 @@ impl Scene {
             validation: Validation::On,
             ..ContextDesc::default()
         };
-        let (mut context, surface) = Context::for_window(&desc, window).expect("a context");
+        let context = Context::for_window(&desc, &window).expect("a context");
         assert!(context.across_submits, "see .cargo/config.toml");
         let frames = Frames::new(&context, 2).expect("frames in flight");
         let desc = SwapchainDesc::default();
-        let swapchain = Swapchain::new(&mut context, surface, app.size, &desc).expect("images");
+        let swapchain = Swapchain::new(&context, window, app.size, &desc).expect("images");
         Self {
             event_loop,
             app,
@@ -111,12 +110,10 @@ impl Scene {
 
     /// Draws one frame for a window of this size. Returns true if there was an image.
     fn frame(&mut self, size: vk::Extent2D) -> bool {
-        let context = &mut self.context;
-        let mut frame = self.frames.begin(context).expect("a frame");
-        let mut image = match self.swapchain.acquire(context, &mut frame, size) {
-            Ok(Acquire::Image(image)) => image,
-            Ok(Acquire::Minimised | Acquire::OutOfDate | Acquire::NotReady) => return false,
-            Err(error) => panic!("{error}"),
+        let context = &self.context;
+        let frame = self.frames.begin().expect("a frame");
+        let Some(image) = self.swapchain.acquire(size).expect("no error") else {
+            return false;
         };
         let begin = Begin {
             color: [0.1, 0.2, 0.4, 1.0],
@@ -126,8 +123,8 @@ impl Scene {
         unsafe {
             image.begin(&context.device, frame.cmd, &begin);
             image.end(&context.device, frame.cmd);
-            frame.submit(context, Some(&mut image)).expect("submitted");
-            image.present(context).expect("presented");
+            let rendered = frame.submit_image(image).expect("submitted");
+            rendered.present().expect("presented");
         }
         true
     }
@@ -147,13 +144,11 @@ impl Scene {
     }
 
     /// Replaces the swapchain of the window. The new one first gets an extent without area.
-    fn replace(&mut self, window: Arc<dyn throng_standalone::Window>, desc: &SwapchainDesc) {
+    fn replace(&mut self, window: impl throng_standalone::Window + 'static, desc: &SwapchainDesc) {
         // A window has one swapchain at a time, so the old one is destroyed first.
-        let context = &mut self.context;
-        let next = context.surface(window).expect("a second surface");
-        let next = Swapchain::new(context, next, NONE, desc).expect("a swapchain of no area");
-        assert_eq!(next.extent(), NONE);
-        std::mem::replace(&mut self.swapchain, next).destroy(context);
+        let next = Swapchain::new(&self.context, window, NONE, desc);
+        self.swapchain = next.expect("a swapchain of no area");
+        assert_eq!(self.swapchain.extent(), NONE);
     }
 }
 
@@ -208,27 +203,15 @@ fn change_kind(scene: &mut Scene) {
     scene.draw(4);
 }
 
-/// Frames and images that are out of order are errors, and drawing goes on afterwards.
-fn refuse_disorder(scene: &mut Scene) {
+/// An image that is not submitted is given up: the frame is begun again, and the images are
+/// recreated.
+fn give_up(scene: &mut Scene) {
     let size = scene.app.size;
-    let context = &mut scene.context;
-    let mut frame = scene.frames.begin(context).expect("a frame");
-    let image = scene.swapchain.acquire(context, &mut frame, size);
-    let Ok(Acquire::Image(image)) = image else {
-        panic!("{image:?}");
-    };
-    // SAFETY: the image was not submitted, and is rejected.
-    let early = unsafe { image.present(context) };
-    assert!(
-        matches!(early, Err(StandaloneError::NotSubmitted { .. })),
-        "{early:?}"
-    );
-    let again = scene.swapchain.acquire(context, &mut frame, size);
-    assert!(
-        matches!(again, Err(StandaloneError::FrameHasImage { .. })),
-        "{again:?}"
-    );
-    // The frame is begun again, and the images are recreated.
+    for _ in 0..2 {
+        scene.frames.begin().expect("a frame");
+        let image = scene.swapchain.acquire(size);
+        assert!(matches!(image, Ok(Some(_))), "{image:?}");
+    }
     scene.draw(4);
 }
 
@@ -272,25 +255,26 @@ fn lose_the_surface(scene: &mut Scene) {
     }
     let mortal = Arc::new(Mortal(Mutex::new(Some(window))));
     let desc = SwapchainDesc::default();
-    scene.replace(Arc::clone(&mortal) as _, &desc);
+    scene.replace(Arc::clone(&mortal), &desc);
     scene.draw(3);
     *mortal.0.lock().expect("no panic") = None;
     let lost = (0..20).find_map(|_| {
         pump_once(&mut scene.event_loop, &mut scene.app);
-        let context = &mut scene.context;
-        let mut frame = scene.frames.begin(context).expect("a frame");
-        let acquired = scene.swapchain.acquire(context, &mut frame, scene.app.size);
-        let mut image = match acquired {
-            Ok(Acquire::Image(image)) => image,
-            Ok(_) => return None,
+        let device = &scene.context.device;
+        let frame = scene.frames.begin().expect("a frame");
+        let image = match scene.swapchain.acquire(scene.app.size) {
+            Ok(image) => image?,
             Err(error) => return Some(error),
         };
         // SAFETY: the calls are in the order that each requires.
         unsafe {
-            image.begin(&context.device, frame.cmd, &Begin::default());
-            image.end(&context.device, frame.cmd);
-            frame.submit(context, Some(&mut image)).expect("submitted");
-            image.present(context).err()
+            image.begin(device, frame.cmd, &Begin::default());
+            image.end(device, frame.cmd);
+            frame
+                .submit_image(image)
+                .expect("submitted")
+                .present()
+                .err()
         }
     });
     assert!(
@@ -300,23 +284,14 @@ fn lose_the_surface(scene: &mut Scene) {
 }
 
 /// A context made without a window cannot present, and reports that.
-///
-/// No other context can use the swapchain either.
 fn refuse_without_window(scene: &mut Scene) {
-    let mut context = Context::new(&ContextDesc::default()).expect("a context");
-    let error = context.surface(scene.app.window.clone().expect("a window"));
-    assert!(
-        matches!(error, Err(StandaloneError::MissingInstanceExtension { .. })),
-        "{error:?}"
-    );
-    let mut frames = Frames::new(&context, 1).expect("a frame");
-    let mut frame = frames.begin(&mut context).expect("a frame");
-    let error = scene.swapchain.acquire(&mut context, &mut frame, FIRST);
-    assert!(
-        matches!(error, Err(StandaloneError::ForeignContext { .. })),
-        "{error:?}"
-    );
-    frames.destroy(&mut context);
+    let context = Context::new(&ContextDesc::default()).expect("a context");
+    let window = scene.app.window.clone().expect("a window");
+    let refused = Swapchain::new(&context, window, FIRST, &SwapchainDesc::default());
+    assert!(matches!(
+        refused.err(),
+        Some(StandaloneError::Missing { .. })
+    ));
 }
 
 #[test]
@@ -329,18 +304,10 @@ fn presents_resizes_and_minimises() {
     resize(&mut scene);
     minimise(&mut scene);
     change_kind(&mut scene);
-    refuse_disorder(&mut scene);
+    give_up(&mut scene);
     refuse_without_window(&mut scene);
     lose_the_surface(&mut scene);
-    let Scene {
-        mut context,
-        frames,
-        swapchain,
-        ..
-    } = scene;
-    swapchain.destroy(&mut context);
-    frames.destroy(&mut context);
-    let messages = context.messages();
-    drop(context);
+    let messages = scene.context.messages();
+    drop(scene);
     assert!(messages.is_empty(), "{}", messages.report());
 }

@@ -193,7 +193,7 @@ pub fn picture(
     record(context, crowd, cmd, (frame_index, time_s), on, views);
     frames_in_flight.submit(context, frame_index);
     frames_in_flight.wait(context, frame_index);
-    target.read_rgba(context).unwrap()
+    target.read_rgba().unwrap()
 }
 
 /// Reads the depth of a target with one sample, without conversion.

@@ -30,10 +30,10 @@ pub struct Output {
 }
 
 impl Output {
-    pub fn words(&self, context: &Context) -> Vec<u32> {
+    pub fn words(&self) -> Vec<u32> {
         let mut words = vec![0_u32; self.buffer.size() as usize / 4];
         let bytes = bytemuck::cast_slice_mut(&mut words);
-        self.buffer.read_mapped(context, 0, bytes).unwrap();
+        self.buffer.read_mapped(0, bytes).unwrap();
         words
     }
 }

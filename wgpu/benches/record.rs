@@ -78,7 +78,7 @@ fn straight(instances: usize) -> Result<Vec<Times>> {
         },
         ..TargetDesc::default()
     };
-    let target = Target::new(&mut context, &target)?;
+    let target = Target::new(&context, &target)?;
     // SAFETY: the context outlives the crowd.
     let device = unsafe { context.gpu_device() };
     let desc = CrowdDesc::default();
@@ -100,7 +100,7 @@ fn straight(instances: usize) -> Result<Vec<Times>> {
     let mut frames = Frames::new(&context, 1)?;
     let mut all = Vec::new();
     for number in 0..FRAMES {
-        let in_flight = frames.begin(&mut context)?;
+        let in_flight = frames.begin()?;
         let (device, cmd) = (context.device.clone(), in_flight.cmd);
         let start = Instant::now();
         // SAFETY: the frame in flight was just begun, and the recording is submitted below.
@@ -115,15 +115,15 @@ fn straight(instances: usize) -> Result<Vec<Times>> {
             (prepared, start.elapsed())
         };
         // SAFETY: the commands are valid.
-        unsafe { in_flight.submit(&mut context, None)? };
+        unsafe { in_flight.submit()? };
         let submitted = start.elapsed();
         context.wait_idle()?;
         all.push(parts([prepared, drawn, submitted]));
     }
-    frames.destroy(&mut context);
+    drop(frames);
     // SAFETY: the device is idle.
     unsafe { crowd.destroy(&mut context.allocator()) };
-    target.destroy(&mut context);
+    drop(target);
     Ok(all)
 }
 

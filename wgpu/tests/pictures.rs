@@ -27,7 +27,7 @@ fn without_wgpu(stages: Stages, samples: u32) -> Vec<u8> {
         samples: vk::SampleCountFlags::from_raw(samples),
         ..TargetDesc::default()
     };
-    let target = throng_standalone::Target::new(&mut context, &target).unwrap();
+    let target = throng_standalone::Target::new(&context, &target).unwrap();
     // SAFETY: the context outlives the crowd.
     let device = unsafe { context.gpu_device() };
     let allocator = &mut context.allocator();
@@ -51,7 +51,7 @@ fn without_wgpu(stages: Stages, samples: u32) -> Vec<u8> {
         ..Begin::default()
     };
     let mut frames = Frames::new(&context, 1).unwrap();
-    let in_flight = frames.begin(&mut context).unwrap();
+    let in_flight = frames.begin().unwrap();
     let (device, cmd) = (context.device.clone(), in_flight.cmd);
     // SAFETY: the frame in flight was just begun, and the recording is submitted.
     unsafe {
@@ -62,13 +62,13 @@ fn without_wgpu(stages: Stages, samples: u32) -> Vec<u8> {
         target.begin(&device, cmd, &begin);
         frame.record_draw(cmd, views[0], pass.unwrap()).unwrap();
         target.end(&device, cmd);
-        in_flight.submit(&mut context, None).unwrap();
+        in_flight.submit().unwrap();
     }
-    let picture = target.read_rgba(&mut context).unwrap();
-    frames.destroy(&mut context);
+    let picture = target.read_rgba().unwrap();
+    drop(frames);
     // SAFETY: reading back has waited for the device.
     unsafe { crowd.destroy(&mut context.allocator()) };
-    target.destroy(&mut context);
+    drop(target);
     picture
 }
 

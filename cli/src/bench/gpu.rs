@@ -51,14 +51,13 @@ pub(super) fn run(
         },
         ..TargetDesc::default()
     };
-    let target = Target::new(&mut context, &desc)?;
+    let target = Target::new(&context, &desc)?;
     let measured = SIDES.map(|(side, ..)| {
         // A software device takes seconds for the poses of a frame.
         let is_slow = side == Processor::Gpu && context.info.kind == vk::PhysicalDeviceType::CPU;
         let frames = if is_slow { frames.min(SLOW) } else { frames };
         with_crowd(&mut context, (&target, side), model, instances, frames)
     });
-    target.destroy(&mut context);
     for (number, measured) in measured.into_iter().enumerate() {
         let (times, stats) = measured?;
         print((&times, &stats), SIDES[number], size, figures)?;

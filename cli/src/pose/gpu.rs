@@ -88,9 +88,8 @@ pub(super) fn picture(
             ..TargetDesc::default()
         };
         let target = Target::new(context, &desc)?;
-        let pixels = shoot(context, crowd, &target, bounds);
-        target.destroy(context);
-        picture::png(&pixels?, (EXTENT.width, EXTENT.height))
+        let pixels = shoot(context, crowd, &target, bounds)?;
+        picture::png(&pixels, (EXTENT.width, EXTENT.height))
     })
 }
 
@@ -127,7 +126,7 @@ fn shoot(
         }
         Ok::<(), Failure>(())
     })??;
-    Ok(target.read_rgba(context)?)
+    Ok(target.read_rgba()?)
 }
 
 /// The camera: from the front, somewhat above and to the side.

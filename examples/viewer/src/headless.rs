@@ -72,10 +72,9 @@ pub(crate) fn with_studio<T>(
         depth_format: None,
         ..TargetDesc::default()
     };
-    let target = Target::new(&mut context, &desc)?;
+    let target = Target::new(&context, &desc)?;
     let used = studio(args, &mut context, &target, use_it);
-    target.destroy(&mut context);
-    drop(context);
+    drop((target, context));
     Ok((used?, messages))
 }
 
@@ -98,7 +97,6 @@ fn studio<T>(
             studio.swing()?;
             use_it(&mut studio)
         });
-        frames.destroy(context);
         used
     });
     let freed = app.destroy(context);
@@ -211,7 +209,7 @@ impl Studio<'_> {
         if let Some(message) = self.app.messages.first() {
             return Err(message.clone().into());
         }
-        Ok(self.target.read_rgba(self.context)?)
+        Ok(self.target.read_rgba()?)
     }
 
     /// Does what a panel asks for.
@@ -249,7 +247,7 @@ impl Studio<'_> {
         let context = &mut *self.context;
         let output = self.app.update(context, input, 0.0)?;
         let painted = self.app.paint(context, output)?;
-        let frame = self.frames.begin(context)?;
+        let frame = self.frames.begin()?;
         // SAFETY: the frame was just begun and is submitted below, and the target has the format
         // that the app was created with.
         unsafe {
@@ -258,7 +256,7 @@ impl Studio<'_> {
             self.target.begin(&device, frame.cmd, &Begin::default());
             self.app.record_panels(frame.cmd, extent, &painted)?;
             self.target.end(&device, frame.cmd);
-            frame.submit(context, None)?;
+            frame.submit()?;
         }
         Ok(())
     }

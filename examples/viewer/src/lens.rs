@@ -71,10 +71,7 @@ impl Lens {
             .iter()
             .flat_map(|joint| joint.to_ne_bytes())
             .collect();
-        if let Err(error) = buffer.write(context, 0, &bytes) {
-            buffer.destroy(context);
-            return Err(error.into());
-        }
+        buffer.write(0, &bytes)?;
         let mut lens = Self {
             set_layout: vk::DescriptorSetLayout::null(),
             pool: vk::DescriptorPool::null(),
@@ -220,7 +217,6 @@ impl Lens {
                 .device
                 .destroy_descriptor_set_layout(self.set_layout, None);
         }
-        self.joints.destroy(context);
     }
 }
 

@@ -137,7 +137,6 @@ fn run(
             now,
         );
         context.wait_idle()?;
-        buffer.destroy(context);
         read
     });
     // SAFETY: the device is idle.
@@ -159,8 +158,8 @@ fn dispatch(
         palette: 0,
         morphs: AnimateJob::NONE,
     };
-    buffer.write(context, 0, bytemuck::bytes_of(&job))?;
-    buffer.write(context, plays_at, bytemuck::cast_slice(plays))?;
+    buffer.write(0, bytemuck::bytes_of(&job))?;
+    buffer.write(plays_at, bytemuck::cast_slice(plays))?;
     let info = vk::BufferDeviceAddressInfo::default().buffer(buffer.handle());
     // SAFETY: the buffer is alive, and has the usage.
     let start = unsafe { context.device.get_buffer_device_address(&info) };
@@ -187,6 +186,6 @@ fn dispatch(
         raw.cmd_pipeline_barrier2(cmd, &info);
     })?;
     let mut bytes = vec![0; tables.palette_bytes() as usize];
-    buffer.read_mapped(context, 16, &mut bytes)?;
+    buffer.read_mapped(16, &mut bytes)?;
     Ok(bytes)
 }

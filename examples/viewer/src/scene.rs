@@ -117,19 +117,10 @@ impl Scene {
             profile: context.timestamp_bits > 0,
             ..CrowdDesc::default()
         };
-        let made = Modules::built().and_then(|modules| {
-            // SAFETY: the context outlives the crowd.
-            let device = unsafe { context.gpu_device() };
-            let crowd = Crowd::new(&device, &mut context.allocator(), &desc)?;
-            Ok((modules, crowd))
-        });
-        let (modules, crowd) = match made {
-            Ok(made) => made,
-            Err(error) => {
-                target.destroy(context);
-                return Err(error);
-            }
-        };
+        let modules = Modules::built()?;
+        // SAFETY: the context outlives the crowd.
+        let device = unsafe { context.gpu_device() };
+        let crowd = Crowd::new(&device, &mut context.allocator(), &desc)?;
         let mut scene = Self {
             crowd,
             passes: None,
@@ -380,8 +371,7 @@ impl Scene {
             return Ok(());
         }
         context.wait_idle()?;
-        let target = new_target(context, extent, multisampled)?;
-        std::mem::replace(&mut self.target, target).destroy(context);
+        self.target = new_target(context, extent, multisampled)?;
         if is_multisampled != multisampled {
             self.renew_passes()?;
             self.renew_lens(context, character)?;
@@ -558,7 +548,6 @@ impl Scene {
         if let Some(shadow) = self.shadow {
             shadow.destroy(context);
         }
-        self.target.destroy(context);
         Ok(idle?)
     }
 }

@@ -7,8 +7,7 @@ use std::time::{Duration, Instant};
 
 use throng::ash::vk;
 use throng_standalone::{
-    Acquire, Begin, Context, Frames, Messages, StandaloneError, Swapchain, SwapchainDesc,
-    display_advice,
+    Begin, Context, Frames, Messages, StandaloneError, Swapchain, SwapchainDesc, display_advice,
 };
 use winit::application::ApplicationHandler;
 use winit::dpi::PhysicalSize;
@@ -172,29 +171,16 @@ struct Stage {
 impl Stage {
     fn new(args: &Args, window: Arc<Window>) -> Result<Self> {
         let desc = context_desc(args);
-        let (mut context, surface) = Context::for_window(&desc, Arc::clone(&window) as Arc<_>)?;
+        let mut context = Context::for_window(&desc, &window)?;
         let desc = SwapchainDesc {
             depth_format: None,
             ..SwapchainDesc::default()
         };
         let size = extent(window.inner_size());
-        let swapchain = Swapchain::new(&mut context, surface, size, &desc)?;
-        let frames = match Frames::new(&context, FRAMES_IN_FLIGHT as usize) {
-            Ok(frames) => frames,
-            Err(error) => {
-                swapchain.destroy(&mut context);
-                return Err(error.into());
-            }
-        };
+        let swapchain = Swapchain::new(&context, Arc::clone(&window), size, &desc)?;
+        let frames = Frames::new(&context, FRAMES_IN_FLIGHT as usize)?;
         let format = swapchain.formats().color;
-        let app = match App::new(&mut context, args, (swapchain.extent(), format)) {
-            Ok(app) => app,
-            Err(error) => {
-                frames.destroy(&mut context);
-                swapchain.destroy(&mut context);
-                return Err(error);
-            }
-        };
+        let app = App::new(&mut context, args, (swapchain.extent(), format))?;
         let side = context.properties.limits.max_image_dimension2_d as usize;
         let input = egui_winit::State::new(
             app.egui.clone(),
@@ -272,23 +258,20 @@ impl Stage {
         let platform = std::mem::take(&mut output.platform_output);
         self.input.handle_platform_output(&self.window, platform);
         let painted = self.app.paint(context, output)?;
-        let mut frame = self.frames.begin(context)?;
+        let mut frame = self.frames.begin()?;
         // SAFETY: the frame was just begun. It is submitted, or abandoned.
         if let Err(error) = unsafe { self.app.record(context, &frame) } {
             self.app.tell(error.to_string());
             // SAFETY: the commands are recorded again, so these are never submitted.
             unsafe { self.app.abandon() };
-            frame = self.frames.begin(context)?;
+            frame = self.frames.begin()?;
             // SAFETY: the frame was just begun, and is submitted.
             unsafe { self.app.record_empty(context, &frame) };
         }
-        let mut image = match self.swapchain.acquire(context, &mut frame, self.extent)? {
-            Acquire::Image(image) => image,
-            Acquire::Minimised | Acquire::OutOfDate | Acquire::NotReady => {
-                // SAFETY: the next frame begins the commands again.
-                unsafe { self.app.abandon() };
-                return Ok(());
-            }
+        let Some(image) = self.swapchain.acquire(self.extent)? else {
+            // SAFETY: the next frame begins the commands again.
+            unsafe { self.app.abandon() };
+            return Ok(());
         };
         // SAFETY: the frame was begun, has acquired the image, and is submitted and presented.
         unsafe {
@@ -297,8 +280,7 @@ impl Stage {
             image.begin(&device, cmd, &Begin::default());
             self.app.record_panels(cmd, extent, &painted)?;
             image.end(&device, cmd);
-            frame.submit(context, Some(&mut image))?;
-            image.present(context)?;
+            frame.submit_image(image)?.present()?;
         }
         self.app.adapt(&mut self.context, passed_s * 1e3);
         let title = self.app.title();
@@ -311,11 +293,7 @@ impl Stage {
 
     /// Destroys everything.
     fn close(mut self) -> Result<()> {
-        let context = &mut self.context;
-        self.frames.destroy(context);
-        let freed = self.app.destroy(context);
-        self.swapchain.destroy(context);
-        freed
+        self.app.destroy(&mut self.context)
     }
 }
 

@@ -1,45 +1,60 @@
 //! One Vulkan swapchain, with all objects that depend on its extent and number of images.
 
 use crate::attachments::{Attachments, Final};
+use crate::context::Handles;
 use crate::error::Check;
-use crate::image::whole;
-use crate::owner::{Destroy, Idle};
-use crate::{Context, Formats, Result, Surface};
+use crate::image::view;
+use crate::surface::Surface;
+use crate::{Formats, Result};
 use ash::{khr, vk};
+use std::rc::Rc;
 
-/// A swapchain, its images and its attachments.
+/// A swapchain, its images and its attachments. It is dropped when the device is idle.
 pub(super) struct Built {
+    pub(super) loader: khr::swapchain::Device,
     pub(super) handle: vk::SwapchainKHR,
     pub(super) attachments: Attachments,
-    images: Vec<Presentable>,
+    pub(super) images: Vec<Presentable>,
+    /// The semaphore for the next acquisition.
+    ///
+    /// It then belongs to the image that is acquired, which leaves the semaphore of its last
+    /// acquisition: the image was presented since, so nothing uses that any more.
+    pub(super) spare: vk::Semaphore,
+    handles: Rc<Handles>,
 }
 
-/// An image of the swapchain, and the semaphore that its present waits for.
+/// An image of the swapchain.
 #[derive(Clone, Copy)]
 pub(super) struct Presentable {
     pub(super) target: Final,
+    /// Signalled when the image is ready to be drawn to.
+    pub(super) acquired: vk::Semaphore,
+    /// Signalled when it has been drawn to. Its present waits for it.
     pub(super) rendered: vk::Semaphore,
 }
 
 impl Built {
     /// `extent` is within the surface's capabilities and not empty. `old` may be null.
     pub(super) fn new(
-        context: &mut Context,
-        (loader, surface): (&khr::swapchain::Device, &Surface),
+        handles: &Rc<Handles>,
+        surface: &Surface,
         capabilities: &vk::SurfaceCapabilitiesKHR,
         (format, formats, extent): (vk::SurfaceFormatKHR, Formats, vk::Extent2D),
         old: vk::SwapchainKHR,
     ) -> Result<Self> {
         let none = vk::ImageUsageFlags::empty();
         let kind = (extent, formats);
-        let attachments = Attachments::new(context, "swapchain", kind, (none, none))?;
+        // An error drops it, which destroys what there is.
         let mut built = Self {
+            loader: khr::swapchain::Device::new(&handles.instance, &handles.device),
             handle: vk::SwapchainKHR::null(),
-            attachments,
+            attachments: Attachments::new(handles, "swapchain", kind, (none, none))?,
             images: Vec::new(),
+            spare: vk::Semaphore::null(),
+            handles: Rc::clone(handles),
         };
         let info = vk::SwapchainCreateInfoKHR::default()
-            .surface(surface.handle())
+            .surface(surface.handle)
             .min_image_count(image_count(capabilities))
             .image_format(format.format)
             .image_color_space(format.color_space)
@@ -53,82 +68,57 @@ impl Built {
             .present_mode(vk::PresentModeKHR::FIFO)
             .clipped(true)
             .old_swapchain(old);
-        match built.build(context, loader, &info) {
-            Ok(()) => Ok(built),
-            Err(error) => {
-                built.release(loader, &mut context.idle());
-                Err(error)
-            }
-        }
-    }
-
-    fn build(
-        &mut self,
-        context: &Context,
-        loader: &khr::swapchain::Device,
-        info: &vk::SwapchainCreateInfoKHR<'_>,
-    ) -> Result<()> {
-        let device = &context.device;
         // SAFETY: the surface is alive, and all parameters are within its capabilities. The images
         // belong to the new swapchain.
         unsafe {
-            let handle = loader.create_swapchain(info, None);
-            self.handle = handle.check("vkCreateSwapchainKHR")?;
-            let images = loader.get_swapchain_images(self.handle);
-            for image in images.check("vkGetSwapchainImagesKHR")? {
-                context.set_name(image, "swapchain colour")?;
-                let semaphore = device.create_semaphore(&Default::default(), None);
-                let rendered = semaphore.check("vkCreateSemaphore")?;
-                let view = vk::ImageView::null();
-                // Stored before it is complete, so that an error frees it.
-                let target = Final { image, view };
-                self.images.push(Presentable { target, rendered });
-                context.set_name(rendered, "image rendered")?;
-                let view = vk::ImageViewCreateInfo::default()
-                    .image(image)
-                    .view_type(vk::ImageViewType::TYPE_2D)
-                    .format(info.image_format)
-                    .subresource_range(whole(vk::ImageAspectFlags::COLOR));
-                let view = device.create_image_view(&view, None);
-                let view = view.check("vkCreateImageView")?;
-                if let Some(last) = self.images.last_mut() {
-                    last.target.view = view;
-                }
+            let handle = built.loader.create_swapchain(&info, None);
+            built.handle = handle.check("vkCreateSwapchainKHR")?;
+            let images = built.loader.get_swapchain_images(built.handle);
+            let images = images.check("vkGetSwapchainImagesKHR")?;
+            let none = vk::Semaphore::null();
+            built
+                .images
+                .extend(images.into_iter().map(|image| Presentable {
+                    target: Final {
+                        image,
+                        view: vk::ImageView::null(),
+                    },
+                    acquired: none,
+                    rendered: none,
+                }));
+            built.spare = semaphore(handles)?;
+            for new in &mut built.images {
+                handles.set_name(new.target.image, "swapchain colour")?;
+                new.acquired = semaphore(handles)?;
+                new.rendered = semaphore(handles)?;
+                handles.set_name(new.rendered, "image rendered")?;
+                new.target.view = view(handles, new.target.image, format.format)?;
             }
         }
-        Ok(())
+        Ok(built)
     }
+}
 
-    pub(super) fn extent(&self) -> vk::Extent2D {
-        self.attachments.extent
-    }
-
-    /// An image by its index, which the swapchain has returned.
-    pub(super) fn image(&self, index: u32) -> Presentable {
-        self.images[index as usize]
-    }
-
-    /// Destroys everything. The device must no longer use it.
-    pub(super) fn release(mut self, loader: &khr::swapchain::Device, idle: &mut Idle<'_>) {
-        self.attachments.release(idle);
-        self.into_destroy(loader.clone())(idle);
-    }
-
-    /// Takes everything apart from the attachments, which are dropped.
-    pub(super) fn into_destroy(self, loader: khr::swapchain::Device) -> Destroy {
-        let (handle, images) = (self.handle, self.images);
-        Box::new(move |idle| {
-            // SAFETY: `build` created the objects with this device, which is idle. Null is ignored.
-            // The images are destroyed with the swapchain.
-            unsafe {
-                for image in images {
-                    idle.device.destroy_image_view(image.target.view, None);
-                    idle.device.destroy_semaphore(image.rendered, None);
-                }
-                loader.destroy_swapchain(handle, None);
+impl Drop for Built {
+    fn drop(&mut self) {
+        let device = &self.handles.device;
+        // SAFETY: the objects are of this device, which is idle. Null is ignored. The images are
+        // destroyed with the swapchain.
+        unsafe {
+            for image in &self.images {
+                device.destroy_image_view(image.target.view, None);
+                device.destroy_semaphore(image.acquired, None);
+                device.destroy_semaphore(image.rendered, None);
             }
-        })
+            device.destroy_semaphore(self.spare, None);
+            self.loader.destroy_swapchain(self.handle, None);
+        }
     }
+}
+
+fn semaphore(handles: &Handles) -> Result<vk::Semaphore> {
+    // SAFETY: the device is alive.
+    unsafe { handles.device.create_semaphore(&Default::default(), None) }.check("vkCreateSemaphore")
 }
 
 /// One more than the minimum, so that acquiring rarely waits. A maximum of 0 means no limit.
@@ -157,23 +147,6 @@ fn choose_alpha(supported: vk::CompositeAlphaFlagsKHR) -> vk::CompositeAlphaFlag
     }
     let raw = supported.as_raw();
     vk::CompositeAlphaFlagsKHR::from_raw(raw & raw.wrapping_neg())
-}
-
-/// An 8-bit sRGB format, otherwise the first.
-pub(super) fn choose_format(context: &Context, surface: &Surface) -> Result<vk::SurfaceFormatKHR> {
-    let (device, loader) = (context.physical_device, surface.loader());
-    // SAFETY: the surface is alive, and belongs to the same instance as the device.
-    let formats = unsafe { loader.get_physical_device_surface_formats(device, surface.handle()) }
-        .check("vkGetPhysicalDeviceSurfaceFormatsKHR")?;
-    let find = |format| {
-        let space = vk::ColorSpaceKHR::SRGB_NONLINEAR;
-        let mut formats = formats.iter();
-        formats.find(|f| f.format == format && f.color_space == space)
-    };
-    let chosen = find(vk::Format::B8G8R8A8_SRGB)
-        .or_else(|| find(vk::Format::R8G8B8A8_SRGB))
-        .or_else(|| formats.first());
-    Ok(chosen.copied().unwrap_or_default())
 }
 
 /// The supported extent of images that is nearest to the requested one.

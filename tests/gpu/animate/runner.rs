@@ -131,7 +131,7 @@ impl Runner {
                 | vk::BufferUsageFlags::INDIRECT_BUFFER,
             location: MemoryLocation::GpuToCpu,
         };
-        let buffer = Buffer::new(&mut setup.context, &desc).unwrap();
+        let buffer = Buffer::new(&setup.context, &desc).unwrap();
         let info = vk::BufferDeviceAddressInfo::default().buffer(buffer.handle());
         let address = unsafe { setup.context.device.get_buffer_device_address(&info) };
         assert!(address.is_multiple_of(16));
@@ -170,7 +170,7 @@ impl Runner {
             (&mut morphs, bytemuck::cast_slice(&unwritten)),
         ];
         for (buffer, bytes) in parts {
-            buffer.write(&setup.context, 0, bytes).unwrap();
+            buffer.write(0, bytes).unwrap();
         }
         let dispatch = AnimateDispatch {
             tables: &self.tables,
@@ -204,13 +204,10 @@ impl Runner {
             })
             .unwrap();
         let mut out = vec![0; count * bytes as usize];
-        palettes.read_mapped(&setup.context, 0, &mut out).unwrap();
+        palettes.read_mapped(0, &mut out).unwrap();
         let mut lists = vec![0_u8; count * words * 4];
-        morphs.read_mapped(&setup.context, 0, &mut lists).unwrap();
+        morphs.read_mapped(0, &mut lists).unwrap();
         let lists: Vec<u32> = bytemuck::pod_collect_to_vec(&lists);
-        for buffer in [plays, jobs, args, palettes, morphs] {
-            buffer.destroy(&mut setup.context);
-        }
         let lists = lists.chunks_exact(words);
         Posed {
             palettes: out,

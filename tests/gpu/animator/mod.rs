@@ -244,7 +244,6 @@ impl World {
 
     pub(crate) fn destroy(self, setup: &mut Setup) {
         self.frames_in_flight.destroy(&setup.context);
-        self.output.buffer.destroy(&mut setup.context);
         self.probe.destroy(&setup.context);
         setup.destroy(self.crowd);
     }
@@ -324,7 +323,7 @@ impl World {
         Probe::finish(&context.device, cmd);
         self.frames_in_flight.submit(context, frame_index);
         self.frames_in_flight.wait(context, frame_index);
-        let words = self.output.words(context);
+        let words = self.output.words();
         self.compare(&words, &parts);
         stats
     }

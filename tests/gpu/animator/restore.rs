@@ -81,12 +81,10 @@ fn a_restored_crowd_goes_on_bit_for_bit() {
         let World {
             crowd,
             frames_in_flight,
-            output,
             probe,
             ..
         } = other;
         frames_in_flight.destroy(&setup.context);
-        output.buffer.destroy(&mut setup.context);
         probe.destroy(&setup.context);
         end(setup, crowd);
         world.destroy(setup);

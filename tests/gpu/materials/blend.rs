@@ -93,7 +93,7 @@ fn every_view_sorts_for_itself() {
             }
             stage.frames_in_flight.submit(&setup.context, 0);
             stage.frames_in_flight.wait(&setup.context, 0);
-            assert!(stage.target.read_rgba(&mut setup.context).unwrap() == *alone);
+            assert!(stage.target.read_rgba().unwrap() == *alone);
         }
         stage.destroy(setup);
     });

@@ -50,7 +50,7 @@ impl Stage {
             color_format: vk::Format::R8G8B8A8_UNORM,
             ..TargetDesc::default()
         };
-        let target = Target::new(&mut setup.context, &desc).unwrap();
+        let target = Target::new(&setup.context, &desc).unwrap();
         let pass = pass(&mut crowd, &target, false);
         Self {
             frames_in_flight: FramesInFlight::new(&setup.context, 2),
@@ -62,7 +62,6 @@ impl Stage {
 
     fn destroy(self, setup: &mut Setup) {
         self.frames_in_flight.destroy(&setup.context);
-        self.target.destroy(&mut setup.context);
         setup.destroy(self.crowd);
     }
 

@@ -66,7 +66,7 @@ fn written(setup: &mut Setup, stage: &mut Stage, target: &Target, kind: PassKind
         extent: EXTENT,
         texel_bytes: 4,
     };
-    let depths = unsafe { read_image(&mut setup.context, &read) }.unwrap();
+    let depths = unsafe { read_image(&setup.context, &read) }.unwrap();
     let depths = depths.as_chunks().0.iter();
     depths.map(|d| f32::from_le_bytes(*d) != 1.0).collect()
 }
@@ -81,7 +81,7 @@ fn holes_are_holes_in_every_pass() {
             depth_usage: vk::ImageUsageFlags::TRANSFER_SRC,
             ..TargetDesc::default()
         };
-        let target = Target::new(&mut setup.context, &desc).unwrap();
+        let target = Target::new(&setup.context, &desc).unwrap();
         let id = stage.add(setup, &sieve());
         let spawn = Spawn {
             world_from_model: stands(false)[0].0,
@@ -98,7 +98,6 @@ fn holes_are_holes_in_every_pass() {
             let differ = other.iter().zip(&colored).filter(|(a, b)| a != b).count();
             assert_eq!(differ, 0, "{kind:?}");
         }
-        target.destroy(&mut setup.context);
         stage.destroy(setup);
     });
 }

@@ -58,7 +58,7 @@ fn own_shading_has_own_push_constants() {
             }
             stage.frames_in_flight.submit(context, 0);
             stage.frames_in_flight.wait(context, 0);
-            let drawn = stage.target.read_rgba(context).unwrap();
+            let drawn = stage.target.read_rgba().unwrap();
             let wanted = [user as u8, 102, (blue * 255.0) as u8, 255];
             let texels = drawn.chunks_exact(4);
             let alike =

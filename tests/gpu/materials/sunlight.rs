@@ -311,17 +311,15 @@ fn shade(setup: &mut Setup, reversed_z: bool, flipped: bool) {
     }
     stage.frames_in_flight.submit(&setup.context, 0);
     stage.frames_in_flight.wait(&setup.context, 0);
-    let drawn = stage.target.read_rgba(&mut setup.context).unwrap();
+    let drawn = stage.target.read_rgba().unwrap();
     judge(setup.grid(EXTENT), &made, &seen, &drawn);
     // The map outlives the crowd.
     let Stage {
         crowd,
         frames_in_flight,
-        target,
         ..
     } = stage;
     frames_in_flight.destroy(&setup.context);
-    target.destroy(&mut setup.context);
     unsafe { crowd.destroy(&mut setup.context.allocator()) };
     map.destroy(setup);
     let report = setup.context.allocator().get().generate_report();

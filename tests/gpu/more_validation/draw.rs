@@ -116,14 +116,12 @@ pub(super) fn draw(setup: &mut Setup) -> Range<usize> {
         frames_in_flight.wait(context, frame_index);
     }
     let frames = first..messages.all().len();
-    let drawn = color.read_rgba(context).unwrap();
+    let drawn = color.read_rgba().unwrap();
     frames_in_flight.destroy(context);
     assert!(drawn.chunks_exact(4).any(|texel| texel != &drawn[..4]));
     unsafe { crowd.destroy(&mut context.allocator()) };
     shadow.destroy(context);
     own.destroy(context);
-    color.destroy(context);
-    motion.destroy(context);
     unsafe { context.device.destroy_pipeline_cache(cache, None) };
     let report = context.allocator().get().generate_report();
     assert!(report.allocations.is_empty(), "{:?}", report.allocations);
@@ -227,7 +225,7 @@ struct OwnSet {
     layout: vk::DescriptorSetLayout,
     pool: vk::DescriptorPool,
     set: vk::DescriptorSet,
-    buffer: Buffer,
+    _buffer: Buffer,
 }
 
 impl OwnSet {
@@ -240,7 +238,7 @@ impl OwnSet {
             location: MemoryLocation::CpuToGpu,
         };
         let mut buffer = Buffer::new(context, &desc).unwrap();
-        buffer.write(context, 0, &bytes).unwrap();
+        buffer.write(0, &bytes).unwrap();
         let device = &context.device;
         let kind = vk::DescriptorType::UNIFORM_BUFFER;
         let bindings = [vk::DescriptorSetLayoutBinding::default()
@@ -277,7 +275,7 @@ impl OwnSet {
                 layout,
                 pool,
                 set,
-                buffer,
+                _buffer: buffer,
             }
         }
     }
@@ -294,6 +292,5 @@ impl OwnSet {
                 .device
                 .destroy_descriptor_set_layout(self.layout, None);
         }
-        self.buffer.destroy(context);
     }
 }

@@ -59,7 +59,6 @@ fn probe(setup: &mut Setup, words: u64) {
     }
     frames_in_flight.submit(&setup.context, 0);
     frames_in_flight.destroy(&setup.context);
-    output.buffer.destroy(&mut setup.context);
     probe.destroy(&setup.context);
     setup.destroy(crowd);
 }

@@ -143,7 +143,7 @@ impl World {
             color_format: FORMAT,
             ..TargetDesc::default()
         };
-        let target = |_| Target::new(&mut setup.context, &desc).unwrap();
+        let target = |_| Target::new(&setup.context, &desc).unwrap();
         let targets: Vec<_> = (0..TARGETS).map(target).collect();
         let pass = PassDesc {
             kind: PassKind::Motion,
@@ -175,9 +175,6 @@ impl World {
 
     pub(crate) fn destroy(self, setup: &mut Setup) {
         self.frames_in_flight.destroy(&setup.context);
-        for target in self.targets {
-            target.destroy(&mut setup.context);
-        }
         setup.destroy(self.crowd);
     }
 
@@ -512,7 +509,7 @@ fn read(setup: &mut Setup, target: &Target) -> Vec<[f32; 2]> {
         extent: EXTENT,
         texel_bytes: 8,
     };
-    let bytes = unsafe { read_image(&mut setup.context, &read) }.unwrap();
+    let bytes = unsafe { read_image(&setup.context, &read) }.unwrap();
     let float = |bytes: &[u8]| f32::from_ne_bytes(bytes.try_into().unwrap());
     let texels = bytes.chunks_exact(8);
     texels.map(|t| [float(&t[..4]), float(&t[4..])]).collect()

@@ -109,7 +109,7 @@ impl Map {
             extent: EXTENT,
             texel_bytes: 4,
         };
-        floats(&unsafe { read_image(&mut setup.context, &read) }.unwrap())
+        floats(&unsafe { read_image(&setup.context, &read) }.unwrap())
     }
 
     fn destroy(mut self, setup: &mut Setup) {

@@ -218,7 +218,7 @@ impl Troupe {
             crowd,
             ways,
             frames_in_flight: FramesInFlight::new(&setup.context, 2),
-            target: Target::new(&mut setup.context, &desc).unwrap(),
+            target: Target::new(&setup.context, &desc).unwrap(),
         }
     }
 
@@ -241,7 +241,6 @@ impl Troupe {
 
     pub(crate) fn destroy(self, setup: &mut Setup) {
         self.frames_in_flight.destroy(&setup.context);
-        self.target.destroy(&mut setup.context);
         setup.destroy(self.crowd);
     }
 
@@ -307,8 +306,8 @@ impl Troupe {
         };
         unsafe {
             Picture {
-                color: read_image(&mut setup.context, &color).unwrap(),
-                depth: floats(&read_image(&mut setup.context, &depth).unwrap()),
+                color: read_image(&setup.context, &color).unwrap(),
+                depth: floats(&read_image(&setup.context, &depth).unwrap()),
             }
         }
     }

@@ -24,7 +24,7 @@ use throng::{
     Capacity, CharacterDesc, CharacterId, Crowd, InstanceId, Play, Processor, SkinnedVertices,
     SkinningStage, Spawn,
 };
-use throng_standalone::{Buffer, BufferDesc, Context};
+use throng_standalone::{Buffer, BufferDesc};
 
 /// In metres. Characters are two metres large, and move by less than one. Measured: 5.1e-7.
 const POSITION_BOUND: f64 = 2e-6;
@@ -141,7 +141,7 @@ pub(crate) fn readback(setup: &mut Setup, words: usize) -> Buffer {
         usage: vk::BufferUsageFlags::TRANSFER_DST,
         location: MemoryLocation::GpuToCpu,
     };
-    Buffer::new(&mut setup.context, &desc).unwrap()
+    Buffer::new(&setup.context, &desc).unwrap()
 }
 
 /// Copies an instance's deformed vertices to `word` of `to`.
@@ -171,9 +171,9 @@ pub(crate) fn to_host(device: &ash::Device, cmd: vk::CommandBuffer) {
     unsafe { device.cmd_pipeline_barrier2(cmd, &info) };
 }
 
-pub(crate) fn floats(context: &Context, buffer: &Buffer) -> Vec<f32> {
+pub(crate) fn floats(buffer: &Buffer) -> Vec<f32> {
     let mut bytes = vec![0; buffer.size() as usize];
-    buffer.read_mapped(context, 0, &mut bytes).unwrap();
+    buffer.read_mapped(0, &mut bytes).unwrap();
     let words = bytes.as_chunks::<4>().0;
     words.iter().map(|word| f32::from_ne_bytes(*word)).collect()
 }
@@ -277,7 +277,7 @@ fn deformed_vertices_are_those_of_the_twin_and_the_definitions() {
             frames_in_flight.submit(context, frame_index);
             frames_in_flight.wait(context, frame_index);
         }
-        let words = floats(&setup.context, &to);
+        let words = floats(&to);
         for kind in Kind::ALL {
             let mut worst = [[Worst::default(); 2]; 2];
             for case in cases
@@ -307,7 +307,6 @@ fn deformed_vertices_are_those_of_the_twin_and_the_definitions() {
             assert!(cpu[0].position < POSITION_BOUND, "{kind:?}: {cpu:?}");
             assert!(cpu[0].direction < TWIN_DIRECTION_BOUND, "{kind:?}: {cpu:?}");
         }
-        to.destroy(&mut setup.context);
         frames_in_flight.destroy(&setup.context);
         setup.destroy(crowd);
     });

@@ -23,9 +23,9 @@ fn buffer(setup: &mut Setup, words: &[u32]) -> Buffer {
         usage: vk::BufferUsageFlags::STORAGE_BUFFER,
         location: MemoryLocation::GpuToCpu,
     };
-    let mut buffer = Buffer::new(&mut setup.context, &desc).unwrap();
+    let mut buffer = Buffer::new(&setup.context, &desc).unwrap();
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
-    buffer.write(&setup.context, 0, &bytes).unwrap();
+    buffer.write(0, &bytes).unwrap();
     buffer
 }
 
@@ -132,13 +132,13 @@ fn it_needs_no_crowd() {
         context
             .submit_and_wait(|raw, cmd| record(&stage, raw, cmd))
             .unwrap();
-        let got = floats(context, &skinned);
+        let got = floats(&skinned);
         // The pipelines of the mesh's own variants do the same. Positions have the same bits.
         unsafe { stage.prepare(&device, &mesh) }.unwrap();
         context
             .submit_and_wait(|raw, cmd| record(&stage, raw, cmd))
             .unwrap();
-        let again = floats(context, &skinned);
+        let again = floats(&skinned);
         for part in &skinner.layout().primitives {
             let positions =
                 part.positions as usize..(part.positions + 3 * part.vertex_count) as usize;
@@ -167,9 +167,6 @@ fn it_needs_no_crowd() {
         assert!(marked(&got[..8]) && marked(&got[8 + 2 * words as usize..]));
 
         unsafe { context.device.destroy_descriptor_pool(pool, None) };
-        for buffer in [instances, listed, skinned] {
-            buffer.destroy(context);
-        }
         unsafe {
             upload.free(&device, &mut context.allocator());
             ring.destroy(&device, &mut context.allocator());

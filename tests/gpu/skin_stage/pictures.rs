@@ -186,7 +186,6 @@ fn the_three_modes_show_the_same_picture_in_every_pass() {
                 assert!(apart <= limit, "{}, {mode:?}: {apart}", of.0.name());
             }
             frames_in_flight.destroy(&setup.context);
-            target.destroy(&mut setup.context);
             setup.destroy(crowd);
         }
         println!(
@@ -275,7 +274,6 @@ fn deformed_vertices_drawn_as_a_static_mesh_give_the_same_depths() {
         );
         plain.destroy(context);
         frames_in_flight.destroy(context);
-        target.destroy(&mut setup.context);
         setup.destroy(crowd);
     });
 }
