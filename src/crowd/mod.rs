@@ -75,7 +75,6 @@ use memory::retire::RetireQueue;
 use memory::work::WorkCapacity;
 use poses::gpu_poses::GpuPoses;
 use scene::Scene;
-use skin::cpu_skinning::SkinBatch;
 use stats::{Counters, PoseTotals};
 use view_record::Prepared;
 use visibility::sorted::Sorted;
@@ -172,10 +171,7 @@ pub(crate) struct Memory {
 pub(crate) struct FrameState {
     pub(crate) views: Vec<Prepared>,
     pub(crate) sorted: Sorted,
-    pub(crate) skin_batches: Vec<SkinBatch>,
     pub(crate) histories: Histories,
-    /// The morph weights of an instance, while they are written.
-    pub(crate) weights: Vec<f32>,
     pub(crate) counters: Counters,
     /// The figures of views, as the GPU counted them.
     pub(crate) read_back: Vec<ViewStats>,
@@ -260,9 +256,7 @@ impl Crowd {
             frame: FrameState {
                 views: Vec::with_capacity(desc.capacity.views as usize),
                 sorted: Sorted::default(),
-                skin_batches: Vec::new(),
                 histories: Histories::new(),
-                weights: Vec::new(),
                 counters: Counters::default(),
                 read_back: Vec::with_capacity(desc.capacity.views as usize),
                 pose_totals: PoseTotals::default(),
@@ -298,7 +292,7 @@ impl Crowd {
         }
         if animates {
             self.pipelines.animate = Some(AnimatePipeline::new(&self.device)?);
-            self.scene.gpu_poses = Some(GpuPoses::default());
+            self.scene.poses.gpu = Some(GpuPoses::default());
             self.scene.instances.set_rows_on_demand();
         }
         let set_0 = self.pipelines.set_layout.handle();
@@ -308,7 +302,7 @@ impl Crowd {
         let writers = self.pipelines.writers(self.memory.work);
         self.memory.buffers = FrameBuffers::new(&self.device, allocator, writers, &self.desc)?;
         if let Some(work) = &self.memory.buffers.work {
-            self.scene.chunks.grow(&work.layout);
+            self.scene.characters.chunks.grow(&work.layout);
         }
         let attachments = self.desc.capacity.attachments;
         self.pipelines.prepare_attach(&self.device, attachments)?;
@@ -318,12 +312,13 @@ impl Crowd {
             .sorted
             .reserve(self.desc.capacity.blended as usize);
         self.scene.instances.reserve();
-        if let Some(poses) = &mut self.scene.gpu_poses {
+        if let Some(poses) = &mut self.scene.poses.gpu {
             poses.grow(&self.desc.capacity);
         }
         self.scene.reserve_visibility();
         self.scene
-            .pose_scratch
+            .poses
+            .scratch
             .reserve(self.desc.capacity.instances as usize);
         if self.desc.profile {
             let frames = self.desc.frames_in_flight;
@@ -370,7 +365,7 @@ impl Crowd {
     /// Statistics of the frame begun last, so far.
     #[must_use]
     pub fn stats(&self) -> Stats {
-        let posed = self.scene.gpu_poses.as_ref().map_or(0, GpuPoses::count);
+        let posed = self.scene.poses.gpu.as_ref().map_or(0, GpuPoses::count);
         let instances = self.scene.instances.len() as u32;
         let totals = self.frame.pose_totals;
         let placed = self.scene.attachments.gpu.count();

@@ -6,11 +6,11 @@ use crate::crowd::characters::loaded::{Characters, LoadedCharacter, NewInstance}
 use crate::crowd::instances::attachments::{Attachments, SavedAttachment};
 use crate::crowd::instances::state::{InstanceState, is_flipped, may_flip};
 use crate::crowd::instances::table::Instances;
+use crate::crowd::poses::Poses;
 use crate::crowd::poses::gpu_poses::GpuPoses;
 use crate::crowd::poses::pose_scratch::PoseScratch;
 use crate::crowd::skin::cpu_skinning::CpuSkinning;
 use crate::crowd::visibility::Visibility;
-use crate::crowd::visibility::chunks::Chunks;
 use crate::crowd::{Capacity, InstanceId};
 use crate::error::{Error, Result, expect_transform};
 use crate::gpu::CpuReason;
@@ -24,12 +24,7 @@ pub struct Scene {
     pub(crate) instances: Instances,
     pub(crate) attachments: Attachments,
     pub(crate) visibility: Visibility,
-    /// The members of characters as the GPU has them, if it culls.
-    pub(crate) chunks: Chunks,
-    pub(crate) pose_scratch: PoseScratch,
-    /// If the GPU poses instances.
-    pub(crate) gpu_poses: Option<GpuPoses>,
-    pub(crate) cpu_skinning: CpuSkinning,
+    pub(crate) poses: Poses,
     /// Flags by index, while a snapshot is checked.
     pub(crate) flags: Vec<u8>,
 }
@@ -41,10 +36,11 @@ impl Scene {
             instances: Instances::new(capacity),
             attachments: Attachments::default(),
             visibility: Visibility::default(),
-            chunks: Chunks::default(),
-            pose_scratch: PoseScratch::new(frames_in_flight),
-            gpu_poses: None,
-            cpu_skinning: CpuSkinning::default(),
+            poses: Poses {
+                scratch: PoseScratch::new(frames_in_flight),
+                gpu: None,
+                skinning: CpuSkinning::default(),
+            },
             flags: Vec::new(),
         }
     }
@@ -66,8 +62,8 @@ impl Scene {
         };
         loaded.add_member(id.index);
         loaded.set_instance_of(new.actor, id.index);
-        self.chunks.make_room(&mut self.characters, character);
-        self.pose_scratch.spawned(id.index);
+        self.characters.make_room(character);
+        self.poses.scratch.spawned(id.index);
         self.visibility.spawned(id.index, on_cpu);
         self.reserve_deformed();
         id
@@ -87,7 +83,7 @@ impl Scene {
         self.attachments.unlink(index);
         self.instances.remove(index);
         let hides = self.visibility.despawned(index);
-        if let Some(poses) = &mut self.gpu_poses {
+        if let Some(poses) = &mut self.poses.gpu {
             poses.leave((character, index), CpuReason::Chosen);
         }
         let loaded = &mut self.characters[character];
@@ -103,20 +99,20 @@ impl Scene {
     pub(crate) fn replace(&mut self, id: u32, new: LoadedCharacter) -> LoadedCharacter {
         let old = self.characters.replace(id, new);
         if let Some(slot) = &old.slot {
-            self.chunks.remove(slot);
+            self.characters.chunks.remove(slot);
         }
-        self.chunks.make_room(&mut self.characters, id);
+        self.characters.make_room(id);
         let new = &self.characters[id];
         self.instances.resize(id, &new.members, new.kind());
         for member in &new.members {
             self.visibility.set_on_cpu(*member, new.slot.is_none());
             self.visibility.activate(*member);
-            if let Some(poses) = &mut self.gpu_poses {
+            if let Some(poses) = &mut self.poses.gpu {
                 // Their plays have other numbers now.
                 poses.leave((id, *member), CpuReason::Chosen);
             }
         }
-        self.pose_scratch.forget();
+        self.poses.scratch.forget();
         self.reserve_deformed();
         old
     }
@@ -125,7 +121,7 @@ impl Scene {
     pub(crate) fn remove_character(&mut self, id: u32) -> Option<LoadedCharacter> {
         let character = self.characters.take(id)?;
         if let Some(slot) = &character.slot {
-            self.chunks.remove(slot);
+            self.characters.chunks.remove(slot);
         }
         Some(character)
     }
@@ -144,10 +140,10 @@ impl Scene {
     ) -> Result<()> {
         self.visibility.clear(generations.len());
         self.instances.begin_restore(generations, free_indices);
-        if let Some(poses) = &mut self.gpu_poses {
+        if let Some(poses) = &mut self.poses.gpu {
             poses.clear();
         }
-        self.pose_scratch.clear();
+        self.poses.scratch.clear();
         for (_, loaded) in self.characters.iter_mut() {
             loaded.clear();
         }
@@ -161,11 +157,13 @@ impl Scene {
     /// Reserves memory for the instances that are skinned on the CPU.
     pub(crate) fn reserve_deformed(&mut self) {
         let cpu_skinned = self.instances.cpu_skinned();
-        self.cpu_skinning.reserve(cpu_skinned);
-        self.pose_scratch
+        self.poses.skinning.reserve(cpu_skinned);
+        self.poses
+            .scratch
             .reserve_deformed(cpu_skinned.count as usize);
         let computed = self.instances.computed();
-        self.pose_scratch
+        self.poses
+            .scratch
             .reserve_lists(computed, self.characters.len());
     }
 
@@ -184,18 +182,19 @@ impl Scene {
     pub(crate) fn reserve_visibility(&mut self) {
         let capacity = self.instances.capacity();
         self.visibility.reserve(capacity, self.characters.len());
-        self.chunks.reserve(&mut self.characters);
-        if let Some(poses) = &mut self.gpu_poses {
+        self.characters.reserve_slots();
+        if let Some(poses) = &mut self.poses.gpu {
             poses.reserve_characters(self.characters.len());
         }
         let computed = self.instances.computed();
-        self.pose_scratch
+        self.poses
+            .scratch
             .reserve_lists(computed, self.characters.len());
     }
 
     /// Reserves memory for attached instances that the GPU places.
     pub(crate) fn reserve_attachments(&mut self, attachments: u32) {
-        if self.gpu_poses.is_some() {
+        if self.poses.gpu.is_some() {
             self.attachments.gpu.grow(attachments);
         }
     }
@@ -207,33 +206,37 @@ impl Scene {
         }
     }
 
+    /// Notes that a frame has uploaded all changes.
+    pub(crate) fn mark_uploaded(&mut self) {
+        self.visibility.end_posing();
+        self.instances.mark_uploaded();
+        self.attachments.gpu.changed.mark_uploaded();
+        self.characters.mark_uploaded();
+    }
+
     /// Undoes the uploads of the frame prepared last, which is never submitted.
     pub(crate) fn mark_uploads_lost(&mut self) {
         self.instances.mark_lost();
         self.attachments.gpu.changed.mark_lost();
-        self.chunks.mark_lost(&mut self.characters);
-        for (_, character) in self.characters.iter_mut() {
-            if let Some(poses) = &mut character.shared_poses {
-                poses.wanted.mark_lost();
-            }
-        }
+        self.characters.mark_lost();
+        self.visibility.abandon_frame();
         self.wake_rested();
     }
 
     /// Lets the instances be posed again that the last frame left to rest.
     pub(crate) fn wake_rested(&mut self) {
-        for index in self.pose_scratch.rested.drain(..) {
+        for index in self.poses.scratch.rested.drain(..) {
             self.visibility.activate(index);
         }
         // The CPU's writes may not have been copied to the device.
-        self.pose_scratch.forget();
+        self.poses.scratch.forget();
     }
 
     /// Lets palettes be written again if their ranges of the ring moved. Returns whether they did.
     pub(crate) fn take_moved(&mut self) -> bool {
         let moved = self.instances.take_moved();
         if moved {
-            self.pose_scratch.forget();
+            self.poses.scratch.forget();
             self.visibility.activate_kept();
             // Morph weights stay where they were written.
             for id in self.instances.ids() {
@@ -247,23 +250,16 @@ impl Scene {
 
     /// Gathers the active instances that the frame shows.
     pub(crate) fn gather_active(&mut self) {
-        let Self {
-            characters,
-            instances,
-            visibility,
-            pose_scratch,
-            gpu_poses,
-            ..
-        } = self;
-        let (instances, visibility) = (&*instances, &*visibility);
-        let on_gpu = |index| gpu_poses.as_ref().is_some_and(|poses| poses.poses(index));
+        let Poses { scratch, gpu, .. } = &mut self.poses;
+        let (instances, visibility) = (&self.instances, &self.visibility);
+        let on_gpu = |index| gpu.as_ref().is_some_and(|poses| poses.poses(index));
         let shown = || {
             let shown = visibility
                 .active()
                 .filter(|index| visibility.is_shown(*index) && !on_gpu(*index));
             shown.map(|index| (instances[index].character, index))
         };
-        pose_scratch.gather(characters.len(), shown);
+        scratch.gather(self.characters.len(), shown);
     }
 
     /// The instance of an actor of a character's animator.
@@ -275,11 +271,11 @@ impl Scene {
 
     /// Rows of the palette ring that this frame may use: none if nothing plays.
     pub(crate) fn rows_in_use(&self) -> u32 {
-        let on_gpu = self.gpu_poses.as_ref().is_some_and(GpuPoses::poses_any);
+        let on_gpu = self.poses.gpu.as_ref().is_some_and(GpuPoses::poses_any);
         if on_gpu {
             // The GPU decides which rows it writes.
             self.instances.rows_capacity()
-        } else if self.pose_scratch.any_in_ring || self.visibility.keeps_any() {
+        } else if self.poses.scratch.any_in_ring || self.visibility.keeps_any() {
             self.instances.rows_end()
         } else {
             0

@@ -139,23 +139,16 @@ impl Crowd {
             let (layout, buffers) = (&self.pipelines.set_layout, &self.memory.buffers);
             loaded.renew_sets(&self.device, layout, buffers)?;
         }
-        loaded.slot = Some(self.scene.chunks.add(loaded));
+        loaded.slot = Some(self.scene.characters.chunks.add(loaded.draw_range()));
         Ok(())
     }
 
     /// Reserves the CPU memory that frames need for a character.
     pub(crate) fn reserve_frame_memory(&mut self, character: &Character) {
         let weights = character.morph_weights().len();
-        self.frame
-            .weights
-            .reserve(weights.saturating_sub(self.frame.weights.len()));
+        let buffer = &mut self.scene.poses.scratch.weights;
+        buffer.reserve(weights.saturating_sub(buffer.len()));
         self.scene.reserve_visibility();
-        let listed = self
-            .scene
-            .characters
-            .len()
-            .saturating_sub(self.frame.skin_batches.len());
-        self.frame.skin_batches.reserve(listed);
     }
 
     /// Removes a character that has no instances.

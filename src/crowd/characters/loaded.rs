@@ -7,7 +7,7 @@ use crate::crowd::instances::state::{InstanceState, Kind, Sizes, is_flipped, mor
 use crate::crowd::memory::buffers::FrameBuffers;
 use crate::crowd::poses::shared_poses::SharedPoses;
 use crate::crowd::table::Slots;
-use crate::crowd::visibility::slot::{Slot, bucket, draw_of_kind};
+use crate::crowd::visibility::chunks::{Chunks, KINDS, Slot, bucket, draw_of_kind};
 use crate::crowd::{CharacterDesc, CharacterId, SkinningStage};
 use crate::error::{Error, Result};
 use crate::gpu::constants::{LEVEL_BITS, MAX_LEVELS, SKINS};
@@ -540,6 +540,14 @@ impl LoadedCharacter {
         own.or(shared).copied()
     }
 
+    /// The length of the range for its draws in the GPU's table: a power of two, so that ranges can
+    /// be reused.
+    pub(crate) fn draw_range(&self) -> u32 {
+        let draws = self.levels.iter().map(|level| level.draws(false).len());
+        let count = (draws.sum::<usize>() as u32).saturating_mul(KINDS);
+        count.checked_next_power_of_two().unwrap_or(u32::MAX)
+    }
+
     /// The pipeline variants that its draws use.
     pub(crate) fn variants(&self) -> impl Iterator<Item = Variant> + '_ {
         let draws = self.levels.iter().flat_map(|level| &level.draws);
@@ -606,7 +614,9 @@ fn make_sets(
 /// All characters of a crowd, by the index of their id.
 #[derive(Debug, Default)]
 pub(crate) struct Characters {
-    list: Slots<LoadedCharacter>,
+    pub(crate) list: Slots<LoadedCharacter>,
+    /// Their members as the GPU has them, if it culls.
+    pub(crate) chunks: Chunks,
     /// The serial number given out last.
     serials: u32,
 }

@@ -100,7 +100,7 @@ impl Crowd {
         });
         let animator = animator.inspect_err(|_| {
             if let Some(slot) = &loaded.slot {
-                self.scene.chunks.remove(slot);
+                self.scene.characters.chunks.remove(slot);
             }
             // SAFETY: no command buffer has used these objects, because they were created above.
             unsafe {

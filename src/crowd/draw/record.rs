@@ -2,9 +2,10 @@
 
 use crate::crowd::characters::loaded::LoadedCharacter;
 use crate::crowd::frame::Frame;
+use crate::crowd::memory::sections::Part;
 use crate::crowd::view_record::Prepared;
+use crate::crowd::visibility::chunks::Slot;
 use crate::crowd::visibility::runs::{DrawInstances, Run, shown};
-use crate::crowd::visibility::slot::Slot;
 use crate::crowd::{PassId, ViewId};
 use crate::error::{Error, Result};
 use crate::gpu::GpuInstance;
@@ -119,7 +120,7 @@ impl Frame<'_> {
     pub(crate) fn dynamic_offsets(&self, view: ViewId) -> [u32; 2] {
         let buffers = &self.crowd.memory.buffers;
         let sections = &buffers.sections;
-        let views = buffers.offset(self.frame_index, sections.views);
+        let views = buffers.offset(self.frame_index, sections[Part::Views]);
         [
             views + view.index * sections.view_stride as u32,
             buffers.lists_offset(self.frame_index),
@@ -130,7 +131,7 @@ impl Frame<'_> {
     /// the start of a list whose draws give absolute indices.
     pub(crate) fn cpu_list(&self) -> u32 {
         let sections = &self.crowd.memory.buffers.sections;
-        sections.first_in_lists(sections.visible)
+        sections.first_in_lists(Part::Visible)
     }
 
     /// The index of the first element of the lists of the CPU, as shaders see them.

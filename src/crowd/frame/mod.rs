@@ -2,6 +2,9 @@
 
 pub(crate) mod history;
 mod prepare;
+mod record;
+mod update;
+mod write;
 
 use crate::animator::{AnimationEvent, EventName};
 use crate::crowd::Crowd;
@@ -222,7 +225,6 @@ impl Crowd {
         }
         self.scene.mark_uploads_lost();
         self.frame.read_back_views.fill(0);
-        self.scene.visibility.abandon_frame();
         self.frame
             .histories
             .abandon_frame(&mut self.memory.retire_queue);

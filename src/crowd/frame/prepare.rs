@@ -3,34 +3,12 @@
 use crate::crowd::Crowd;
 use crate::crowd::frame::{Frame, Views};
 use crate::crowd::instances::world::world_sphere;
-use crate::crowd::memory::buffers::{DEFORMS, SHADERS, SectionBytes, VIEW_BYTES};
-use crate::crowd::memory::history_buffer::words_in_use;
-use crate::crowd::memory::retire::Retired;
-use crate::crowd::scene::Scene;
 use crate::crowd::view::View;
-use crate::crowd::view_record::Prepared;
-use crate::crowd::visibility::gpu::actor;
+use crate::crowd::visibility::gpu::CullStep;
 use crate::error::{Error, Result};
-use crate::gpu::layout::{GpuActor, GpuChange, GpuEye};
 use crate::gpu::{Features, limit};
-use crate::pass::push::ScatterPush;
 use ash::vk;
-use ash::vk::{AccessFlags as Access, PipelineStageFlags as Stage};
 use std::time::Instant;
-
-impl Crowd {
-    /// Notes the bounding spheres of instances that moved.
-    fn update_spheres(&mut self) {
-        let scene = &mut self.scene;
-        for index in scene.instances.changed.list() {
-            let state = &scene.instances[*index];
-            if state.alive {
-                let sphere = world_sphere(&self.animators[state.character], state);
-                scene.visibility.set_sphere(*index, &sphere);
-            }
-        }
-    }
-}
 
 impl Frame<'_> {
     /// Animates the crowd and records this frame's uploads.
@@ -73,53 +51,21 @@ impl Frame<'_> {
         span!("record_prepare");
         let start = Instant::now();
         self.check(views)?;
-        self.crowd.begin_producers();
-        self.crowd.activate_changed();
-        let chosen = self.crowd.choose_producers();
-        let placed = chosen.and_then(|()| self.crowd.follow_all());
-        placed.inspect_err(|_| self.crowd.scene.wake_rested())?;
-        self.crowd.memory.buffers.begin_copies();
-        let frame = self.crowd.memory.retire_queue.frame();
-        self.crowd.scene.visibility.begin_posing(frame);
-        self.decide_visibility(views);
-        let written = self.write_all(views);
-        // After an error, wake the instances that were put to rest.
-        let written = written.inspect_err(|_| self.crowd.scene.wake_rested())?;
-        // SAFETY: this function has the same contract.
-        unsafe { self.record_commands(cmd, &written, views) };
         let crowd = &mut *self.crowd;
-        crowd.scene.visibility.end_posing();
-        crowd.scene.instances.mark_uploaded();
-        crowd.scene.attachments.gpu.changed.mark_uploaded();
-        crowd
-            .scene
-            .chunks
-            .mark_uploaded(&mut crowd.scene.characters);
-        for (_, character) in crowd.scene.characters.iter_mut() {
-            if let Some(poses) = &mut character.shared_poses {
-                poses.wanted.mark_uploaded();
-            }
-        }
-        crowd.frame.counters.upload_bytes += written.total();
+        // After an error, wake the instances that were put to rest.
+        let step = crowd
+            .prepare(self.frame_index, views)
+            .inspect_err(|_| crowd.scene.wake_rested())?;
+        // SAFETY: this function has the same contract.
+        unsafe { self.record_commands(cmd, &step, views) };
+        let crowd = &mut *self.crowd;
+        crowd.scene.mark_uploaded();
+        crowd.frame.counters.upload_bytes += step.written.total;
         crowd.frame.counters.prepare_ms = start.elapsed().as_secs_f64() * 1e3;
         crowd.frame.may_be_abandoned = true;
         self.prepared = true;
-        Ok(Views::new(
-            self.crowd.memory.retire_queue.frame(),
-            views.len(),
-        ))
-    }
-
-    /// Writes everything of this frame. Returns how much that is.
-    fn write_all(&mut self, views: &[View]) -> Result<SectionBytes> {
-        span!("write");
-        let mut written = SectionBytes::default();
-        self.write_poses(&mut written)?;
-        self.write_records(views, &mut written)?;
-        self.write_skinned(&mut written)?;
-        self.write_cull(views, &mut written)?;
-        self.write_plays(&mut written)?;
-        Ok(written)
+        let frame = self.crowd.memory.retire_queue.frame();
+        Ok(Views::new(frame, views.len()))
     }
 
     fn check(&self, views: &[View]) -> Result<()> {
@@ -145,291 +91,62 @@ impl Frame<'_> {
             checked.map_err(|why| why.at("view", index))
         })
     }
+}
 
-    /// Decides what each view shows, and makes the visible lists.
-    fn decide_visibility(&mut self, views: &[View]) {
-        span!("cull");
-        let crowd = &mut *self.crowd;
-        crowd.update_spheres();
-        let scene = &mut crowd.scene;
-        let (visibility, instances) = (&mut scene.visibility, &mut scene.instances);
-        visibility.decide(views, instances, &scene.characters);
-        visibility.make_lists(instances, &scene.characters);
-        let counts = match visibility.is_on_gpu() {
-            true => &crowd.frame.read_back,
-            false => visibility.counts(),
-        };
-        crowd.frame.counters.shown(counts);
-    }
-
-    /// Writes views, visible lists and changed records in order, each into its section of this
-    /// frame index.
-    fn write_records(&mut self, views: &[View], written: &mut SectionBytes) -> Result<()> {
-        let (crowd, frame_index) = (&mut *self.crowd, self.frame_index);
-        let buffers = &mut crowd.memory.buffers;
-        let sections = buffers.sections;
-        crowd.frame.views.clear();
-        let palettes = buffers.palettes.address(frame_index);
-        let mut view_bytes = 0;
-        for (number, view) in (0..).zip(views) {
-            crowd.frame.views.push(Prepared::new(view));
-            let past = crowd.frame.histories.past(view.history, &buffers.history);
-            let record = view.record(&past, palettes, crowd.pipelines.shadow.edge);
-            let start = number * sections.view_stride;
-            let moves = view.history.is_some() || crowd.pipelines.shows_motion();
-            for (at, bytes) in record.written(moves) {
-                let (section, at, len) = (sections.views, start + at, bytes.len());
-                // SAFETY: the work of this frame index has ended, by the contract of `begin_frame`.
-                unsafe { buffers.write(frame_index, section, at, len)? }.copy_from(bytes)?;
-                view_bytes += len as u64;
-            }
-            written.views = start + VIEW_BYTES;
-            for eye in view.eye_records(&past) {
-                let (section, at) = (sections.views, written.views);
-                // SAFETY: as above.
-                unsafe { buffers.write(frame_index, section, at, 1)? }.copy_from(&[eye])?;
-                view_bytes += size_of::<GpuEye>() as u64;
-                written.views += size_of::<GpuEye>() as u64;
-            }
-        }
-        written.view_gaps = written.views - view_bytes;
-        let blended = &mut crowd.frame.sorted;
-        let cap = crowd.desc.capacity.blended;
-        let Scene {
-            characters,
-            instances,
-            visibility,
+impl Crowd {
+    /// The steps of a frame, each of which changes only what those after it read: who poses whom,
+    /// transforms, culling, poses, and all other records.
+    fn prepare(&mut self, frame_index: u32, views: &[View]) -> Result<CullStep> {
+        self.scene.begin_poses(self.time_s);
+        self.activate_changed();
+        self.scene.choose_posers(&self.animators, self.time_s)?;
+        self.follow_all()?;
+        self.update_spheres();
+        let Self {
+            scene,
+            animators,
+            frame,
             ..
-        } = &crowd.scene;
-        blended.sort(views, characters, instances, visibility, cap)?;
-        let mut at = 0;
-        for list in [&[0], crowd.scene.visibility.list(), blended.list()] {
-            let (section, start, count) = (sections.visible, at * 4, list.len());
-            // SAFETY: the work of this frame index has ended, by the contract of `begin_frame`.
-            unsafe { buffers.write(frame_index, section, start, count)? }.copy_from(list)?;
-            at += list.len() as u64;
+        } = self;
+        scene
+            .visibility
+            .begin_posing(self.memory.retire_queue.frame());
+        {
+            span!("cull");
+            let visibility = &mut scene.visibility;
+            visibility.decide(views, &scene.instances, &scene.characters);
+            visibility.make_lists(&scene.instances, &scene.characters);
+            let counts = match scene.visibility.is_on_gpu() {
+                true => &frame.read_back,
+                false => scene.visibility.counts(),
+            };
+            frame.counters.shown(counts);
         }
-        let on_gpu = crowd.scene.visibility.is_on_gpu();
-        // Without lists of the CPU, nothing reads the word before them.
-        let visible = if on_gpu && at == 1 { 0 } else { at * 4 };
-        buffers.copy_to_work(frame_index, sections.visible, 0, visible);
-        while let Some(index) = crowd.scene.visibility.noted.pop() {
-            crowd.scene.instances.changed.add(index);
-        }
-        let instances = &crowd.scene.instances;
-        let changed = instances.changed.list();
-        let records = changed.iter().map(|index| instances[*index].record);
-        let count = changed.len();
+        span!("write");
         // SAFETY: the work of this frame index has ended, by the contract of `begin_frame`.
-        unsafe {
-            let mut out = buffers.write(frame_index, sections.changes, 0, count)?;
-            out.fill_with(records)?;
-            let mut out = buffers.write(frame_index, sections.indices, 0, count)?;
-            out.copy_from(changed)?;
-            if on_gpu {
-                let (known, poses) = (
-                    (instances, &crowd.scene.visibility),
-                    crowd.scene.gpu_poses.as_ref(),
-                );
-                let actors = changed.iter().map(|index| actor(known, poses, *index));
-                let mut out = buffers.write(frame_index, sections.actors, 0, count)?;
-                out.fill_with(actors)?;
-                written.actors = count as u64 * size_of::<GpuActor>() as u64;
-            }
-        }
-        crowd.frame.counters.changes = changed.len() as u32;
-        *written = SectionBytes {
-            visible,
-            changes: changed.len() as u64 * size_of::<GpuChange>() as u64,
-            indices: changed.len() as u64 * 4,
-            ..*written
-        };
-        Ok(())
+        let mut out = unsafe { self.memory.buffers.writer(frame_index) };
+        let (shadow_edge, shows_motion) =
+            (self.pipelines.shadow.edge, self.pipelines.shows_motion());
+        scene.write_poses(animators, &mut frame.counters, &mut out)?;
+        frame.write_views(views, (shadow_edge, shows_motion), &mut out)?;
+        let blended = self.desc.capacity.blended;
+        scene.write_lists(views, &mut frame.sorted, blended, &mut out)?;
+        frame.counters.changes = scene.write_changes(&mut out)?;
+        scene.write_skinned(&self.desc.threads, &mut frame.counters, &mut out)?;
+        scene.write_plays(animators, &mut out)?;
+        let frame = self.memory.retire_queue.frame();
+        scene.write_cull(views, (frame, self.time_s), out)
     }
 
-    /// Records all commands of [`Self::record_prepare`].
-    ///
-    /// # Safety
-    /// As [`Self::record_prepare`].
-    unsafe fn record_commands(
-        &mut self,
-        cmd: vk::CommandBuffer,
-        written: &SectionBytes,
-        views: &[View],
-    ) {
-        span!("record");
-        // SAFETY: this function has the contract of the calls inside.
-        unsafe {
-            self.crowd.device.begin_label(cmd, c"throng prepare");
-            if let Some(profiler) = &mut self.crowd.frame.profiler {
-                profiler.record_reset(&self.crowd.device, cmd);
+    /// Notes the bounding spheres of instances that moved.
+    fn update_spheres(&mut self) {
+        let scene = &mut self.scene;
+        for index in scene.instances.changed.list() {
+            let state = &scene.instances[*index];
+            if state.alive {
+                let sphere = world_sphere(&self.animators[state.character], state);
+                scene.visibility.set_sphere(*index, &sphere);
             }
-            let scope = self.begin_scope(cmd, "upload");
-            self.record_uploads(cmd, written);
-            self.record_growth(cmd);
-            self.end_scope(cmd, scope);
-            if written.changes > 0 {
-                let scope = self.begin_scope(cmd, "scatter");
-                self.record_scatter(cmd);
-                self.end_scope(cmd, scope);
-            }
-            self.record_cull(cmd, views);
-            self.record_animate(cmd);
-            self.record_skin(cmd);
-            if self.crowd.frame.histories.wants(views) {
-                let scope = self.begin_scope(cmd, "history");
-                self.record_histories(cmd, views);
-                self.end_scope(cmd, scope);
-            }
-            self.crowd.device.end_label(cmd);
-        }
-    }
-
-    /// Records the uploads of new characters, and of this frame's bytes if the rings are staged.
-    ///
-    /// # Safety
-    /// As [`Self::record_prepare`].
-    unsafe fn record_uploads(&mut self, cmd: vk::CommandBuffer, written: &SectionBytes) {
-        let (crowd, frame_index) = (&mut *self.crowd, self.frame_index);
-        let device = &crowd.device;
-        let parts = crowd.memory.buffers.sections.written(written);
-        // SAFETY: `cmd` is recording outside a render pass, by this function's contract; the
-        // buffers are this crowd's and alive.
-        unsafe {
-            for (serial, mut upload) in crowd.memory.uploads.drain(..) {
-                crowd.frame.counters.upload_bytes += upload.bytes();
-                upload.record(device, cmd);
-                crowd
-                    .memory
-                    .retire_queue
-                    .retire(Retired::Upload(serial, upload));
-            }
-            if crowd.memory.buffers.palettes.is_staged() || crowd.memory.buffers.is_staged() {
-                // Each frame in flight has its own part of the copy. But a layer that ignores
-                // dynamic offsets assumes that every frame reads the part of the first frame index,
-                // and would report a hazard.
-                let (none, copy) = (Access::empty(), Stage::TRANSFER);
-                device.barrier(cmd, (SHADERS, none), (copy, none));
-            }
-            let records = crowd
-                .memory
-                .buffers
-                .record_upload(device, cmd, frame_index, parts);
-            let rows = crowd.scene.pose_scratch.rows_written();
-            let palettes = &crowd.memory.buffers.palettes;
-            let palettes = palettes.record_rows(device, cmd, frame_index, rows);
-            if records || palettes {
-                let reads = Access::SHADER_READ | Access::UNIFORM_READ;
-                device.barrier(
-                    cmd,
-                    (Stage::TRANSFER, Access::TRANSFER_WRITE),
-                    (SHADERS, reads),
-                );
-            }
-        }
-    }
-
-    /// Records the dispatch that scatters changed records into the table, between barriers.
-    ///
-    /// The barriers are needed because earlier frames have written the table and may still read it.
-    ///
-    /// # Safety
-    /// As [`Self::record_prepare`].
-    unsafe fn record_scatter(&self, cmd: vk::CommandBuffer) {
-        let (crowd, frame_index) = (&*self.crowd, self.frame_index);
-        let (device, sections) = (&crowd.device, &crowd.memory.buffers.sections);
-        let (stage, write) = (Stage::COMPUTE_SHADER, Access::SHADER_WRITE);
-        let buffers = &crowd.memory.buffers;
-        let offsets = [sections.changes, sections.indices, sections.actors]
-            .map(|part| buffers.offset(frame_index, part));
-        let (set, count) = (buffers.scatter_set, crowd.frame.counters.changes);
-        let table = &buffers.table_layout;
-        let push = ScatterPush {
-            change_count: count,
-            actors_at: (table.actors / 16) as u32,
-            levels_at: (table.levels / 4) as u32,
-            shown_at: (table.shown / 4) as u32,
-        };
-        // SAFETY: `cmd` is recording outside a render pass, by this function's contract; set and
-        // buffers are this crowd's and alive.
-        unsafe {
-            device.barrier(cmd, (DEFORMS, write), (stage, Access::SHADER_READ | write));
-            device.begin_label(cmd, c"throng scatter");
-            crowd
-                .pipelines
-                .scatter
-                .record(device, cmd, set, offsets, push);
-            device.end_label(cmd);
-            let then = Access::SHADER_READ | write;
-            device.barrier(cmd, (stage, write), (DEFORMS, then));
-        }
-    }
-
-    /// Records the copies that growth left to this frame, between barriers.
-    ///
-    /// # Safety
-    /// As [`Self::record_prepare`].
-    unsafe fn record_growth(&mut self, cmd: vk::CommandBuffer) {
-        let crowd = &mut *self.crowd;
-        let Some(grown) = crowd.memory.grown.take() else {
-            return;
-        };
-        let device = &crowd.device;
-        let (copy, read, write) = (
-            Stage::TRANSFER,
-            Access::TRANSFER_READ,
-            Access::TRANSFER_WRITE,
-        );
-        let storage = Access::SHADER_READ | Access::SHADER_WRITE;
-        // SAFETY: `cmd` is recording outside a render pass, by this function's contract; the
-        // buffers are this crowd's and alive.
-        unsafe {
-            let written = Access::SHADER_WRITE | write;
-            device.barrier(cmd, (DEFORMS | copy, written), (copy, read | write));
-            grown.record(device, cmd, &crowd.memory.buffers);
-            let then = (DEFORMS | copy, storage | read | write);
-            device.barrier(cmd, (copy, write), then);
-        }
-        crowd.memory.retire_queue.retire(Retired::Growth(grown));
-    }
-
-    /// Copies this frame's state into the history of each view that has one, between barriers.
-    ///
-    /// Earlier stages of this frame have written the sources. Earlier frames read what is replaced,
-    /// and have written what growth moves. The barrier after the copies also makes the next frame's
-    /// scatter wait.
-    ///
-    /// # Safety
-    /// As [`Self::record_prepare`].
-    unsafe fn record_histories(&mut self, cmd: vk::CommandBuffer, views: &[View]) {
-        let crowd = &mut *self.crowd;
-        let (instances, rows) = (&crowd.scene.instances, crowd.scene.rows_in_use());
-        let words = words_in_use(
-            instances.table_len(),
-            rows,
-            instances.morphs_end(),
-            instances.skinned_end(),
-        );
-        let sources = (crowd.memory.buffers.present(self.frame_index), words);
-        let (device, buffer) = (&crowd.device, &crowd.memory.buffers.history);
-        let (copy, read, write) = (
-            Stage::TRANSFER,
-            Access::TRANSFER_READ,
-            Access::TRANSFER_WRITE,
-        );
-        // SAFETY: `cmd` is recording outside a render pass, by this function's contract; the
-        // buffers are this crowd's and alive.
-        unsafe {
-            let written = Access::SHADER_WRITE | write;
-            device.barrier(cmd, (DEFORMS | copy, written), (copy, read | write));
-            device.begin_label(cmd, c"throng history");
-            let (to, retire_queue) = ((device, cmd), &mut crowd.memory.retire_queue);
-            crowd
-                .frame
-                .histories
-                .record(to, buffer, retire_queue, sources, views);
-            device.end_label(cmd);
-            device.barrier(cmd, (copy, write), (DEFORMS, Access::SHADER_READ));
         }
     }
 }

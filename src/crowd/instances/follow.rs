@@ -47,7 +47,7 @@ impl Crowd {
         scene.attachments.sort();
         for (character, animator) in self.animators.untracked_mut().iter_mut() {
             let loaded = &scene.characters[character];
-            let changed = &mut scene.pose_scratch.actors;
+            let changed = &mut scene.poses.scratch.actors;
             changed.clear();
             changed.extend(animator.take_changed().map(|actor| actor.index));
             for actor in &*changed {
@@ -62,7 +62,7 @@ impl Crowd {
                 let sphere = world_sphere(animator, state);
                 scene.visibility.set_sphere(index, &sphere);
                 if animator.pose_change(state.actor) == PoseChange::Rests {
-                    scene.pose_scratch.resting.push(index);
+                    scene.poses.scratch.resting.push(index);
                 }
             }
         }
@@ -127,7 +127,7 @@ impl Crowd {
     ) -> (bool, Option<(GpuAttachment, bool)>) {
         let scene = &self.scene;
         let (parent, socket) = (attachment.parent.index, attachment.socket);
-        let Some(poses) = &scene.gpu_poses else {
+        let Some(poses) = &scene.poses.gpu else {
             return (false, None);
         };
         let (posed_by, level) = (poses.posed_by(parent), scene.attachments.level(parent));

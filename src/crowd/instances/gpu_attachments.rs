@@ -1,10 +1,10 @@
 //! The attached instances that the GPU places, and which of their records it lacks.
 
+use crate::crowd::memory::buffers::FrameWriter;
 use crate::crowd::memory::range_allocator::RangeAllocator;
 use crate::crowd::memory::work::{ATTACHMENT_WORDS, WorkLayout};
 use crate::crowd::pending::Pending;
 use crate::crowd::table::Table;
-use crate::crowd::visibility::chunks::Patch;
 use crate::error::Result;
 use crate::gpu::layout::GpuAttachment;
 use crate::grow::reserve_all;
@@ -108,7 +108,7 @@ impl GpuAttachments {
     ///
     /// # Errors
     /// [`Error::Capacity`](crate::Error::Capacity) if there is no space in this frame.
-    pub(crate) fn upload(&self, layout: &WorkLayout, to: &mut impl Patch) -> Result<()> {
+    pub(crate) fn upload(&self, layout: &WorkLayout, to: &mut FrameWriter<'_>) -> Result<()> {
         for slot in self.changed.list() {
             let words: &[u32] = bytemuck::cast_slice(bytemuck::bytes_of(&self.records[*slot]));
             let at = layout.attachments + slot * ATTACHMENT_WORDS;

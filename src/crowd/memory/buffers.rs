@@ -3,13 +3,10 @@
 use crate::crowd::CrowdDesc;
 use crate::crowd::memory::history_buffer::HistoryBuffer;
 use crate::crowd::memory::read_back::ReadBack;
-use crate::crowd::memory::work::{
-    ATTACHMENT_WORDS, TableLayout, WorkBuffer, WorkCapacity, chunk_capacity,
-};
-use crate::crowd::poses::gpu_poses::{play_capacity, upload_capacity};
+use crate::crowd::memory::sections::{Part, Section, SectionBytes, Sections};
+use crate::crowd::memory::work::{TableLayout, WorkBuffer, WorkCapacity};
+use crate::crowd::poses::gpu_poses::play_capacity;
 use crate::error::{Error, Result};
-use crate::gpu::constants::{CHARACTER_WORDS, CHUNK, CHUNK_WORDS, DRAW_WORDS};
-use crate::gpu::layout::{GpuActor, GpuChange, GpuCullView, GpuEye, GpuView};
 use crate::gpu::ring::{Ring, RingDesc};
 use crate::gpu::{
     Buffer, Device, GpuPlay, MAPPED_ALIGNMENT, MemoryAllocator, Object, PaletteRing,
@@ -36,203 +33,6 @@ pub(crate) const DEFORMS: Stage =
 pub(crate) const SHADERS: Stage =
     Stage::from_raw(DEFORMS.as_raw() | Stage::FRAGMENT_SHADER.as_raw());
 
-/// Bytes of a view's record without further eyes.
-pub(crate) const VIEW_BYTES: u64 = size_of::<GpuView>() as u64;
-
-/// Bytes of the records of all eyes that a view can have, which follow its own.
-const EYE_BYTES: u64 = (size_of::<GpuEye>() * GpuView::EYES) as u64;
-
-/// A section of one frame's part of the record ring: start and length in bytes.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Section {
-    pub(crate) start: u64,
-    pub(crate) bytes: u64,
-}
-
-/// The sections of one frame's part of the record ring.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Sections {
-    /// Bytes of a view's record, with those of its eyes.
-    view_bytes: u64,
-    pub(crate) view_stride: u64,
-    pub(crate) views: Section,
-    /// The three sections that one descriptor covers: morph weights, visible list, listed.
-    pub(crate) lists: Section,
-    /// Active morph weights.
-    pub(crate) morphs: Section,
-    pub(crate) visible: Section,
-    /// The instances that the skin stage deforms.
-    pub(crate) listed: Section,
-    pub(crate) changes: Section,
-    pub(crate) indices: Section,
-    /// The actors of changed instances, if the GPU culls.
-    pub(crate) actors: Section,
-    /// The views of the GPU's cull stage.
-    pub(crate) cull_views: Section,
-    /// Behind those, a bit for each instance of each list.
-    pub(crate) listed_bits: Section,
-    /// Words of one of those lists.
-    pub(crate) listed_words: u32,
-    /// Words that are copied to the work buffer.
-    pub(crate) patches: Section,
-    /// Play records of instances that the GPU poses.
-    pub(crate) plays: Section,
-    /// Vertices that the CPU deformed.
-    pub(crate) deformed: Section,
-    end: u64,
-}
-
-/// The number of sections that are copied if the ring is staged.
-pub(crate) const SECTIONS: usize = 9;
-
-impl Sections {
-    /// `work` is the capacity of the work buffer, if the GPU culls. `animates` is true if it poses
-    /// instances, too. `multiview` is true if views may have several eyes.
-    fn new(
-        desc: &CrowdDesc,
-        (work, animates): (Option<WorkCapacity>, bool),
-        (alignment, multiview): (u64, bool),
-    ) -> Self {
-        let instances = u64::from(desc.capacity.instances.max(1));
-        let views_each = u64::from(desc.capacity.views);
-        let record_bytes = VIEW_BYTES + u64::from(multiview) * EYE_BYTES;
-        let view_stride = record_bytes.next_multiple_of(alignment);
-        let mut end = 0;
-        let mut section = |bytes: u64| {
-            let start = end;
-            end = (start + bytes).next_multiple_of(alignment);
-            Section { start, bytes }
-        };
-        let views = section(view_stride * u64::from(desc.capacity.views));
-        let morphs = section(u64::from(desc.capacity.morph_words()) * 4);
-        // One list for each view, in case all differ.
-        let all = instances * u64::from(desc.capacity.views);
-        // Before the lists stands a word of 0: see `Self::first_in_lists`.
-        let visible = section((1 + all + u64::from(desc.capacity.blended)) * 4);
-        let listed = section(instances * 4);
-        let lists = Section {
-            start: morphs.start,
-            bytes: listed.start + listed.bytes - morphs.start,
-        };
-        let changes = section(instances * size_of::<GpuChange>() as u64);
-        let indices = section(instances * 4);
-        let culls = u64::from(work.is_some());
-        // A descriptor has at least one element, even if nothing reads it.
-        let actors = culls * instances * size_of::<GpuActor>() as u64;
-        let actors = section(actors.max(16));
-        let eyes = if multiview { GpuView::EYES as u64 } else { 1 };
-        let view_bytes = culls * views_each * eyes * size_of::<GpuCullView>() as u64;
-        let bits = culls * views_each * instances.div_ceil(CHUNK as u64) * CHUNK as u64 / 8;
-        let both = section(view_bytes + bits);
-        let cull_views = Section {
-            bytes: view_bytes,
-            ..both
-        };
-        let listed_bits = Section {
-            start: both.start + view_bytes,
-            bytes: bits,
-        };
-        let words = work.map_or(0, |work| {
-            let chunks = chunk_capacity(&desc.capacity, work.characters);
-            let attachments = u64::from(animates) * u64::from(desc.capacity.attachments);
-            attachments * u64::from(ATTACHMENT_WORDS)
-                + u64::from(chunks) * (u64::from(CHUNK_WORDS) + CHUNK as u64)
-                + u64::from(work.characters) * u64::from(CHARACTER_WORDS)
-                + u64::from(work.draws) * u64::from(DRAW_WORDS)
-        });
-        let patches = section(words * 4);
-        let plays = u64::from(upload_capacity(desc.capacity.instances));
-        let plays = section(u64::from(animates) * plays * size_of::<GpuPlay>() as u64);
-        let deformed = section(u64::from(desc.capacity.cpu_skinned_words) * 4);
-        Self {
-            view_bytes: record_bytes,
-            view_stride,
-            views,
-            lists,
-            morphs,
-            visible,
-            listed,
-            changes,
-            indices,
-            actors,
-            cull_views,
-            listed_bits,
-            listed_words: (instances.div_ceil(CHUNK as u64) * CHUNK as u64 / 32) as u32,
-            patches,
-            plays,
-            deformed,
-            end,
-        }
-    }
-
-    /// The views and lists of the GPU's cull stage, as one descriptor covers them.
-    fn cull_input(&self) -> Section {
-        Section {
-            bytes: self.cull_views.bytes + self.listed_bits.bytes,
-            ..self.cull_views
-        }
-    }
-
-    /// The index of a section's first element in the lists, as shaders see them.
-    pub(crate) fn first_in_lists(&self, section: Section) -> u32 {
-        ((section.start - self.lists.start) / 4) as u32
-    }
-
-    /// The number of bytes of each section that shaders read. Vertices that the CPU deformed, play
-    /// records, and what the work buffer is patched with, are not among them: they are copied from
-    /// where they were written.
-    pub(crate) fn written(&self, bytes: &SectionBytes) -> [(Section, u64); SECTIONS] {
-        [
-            (self.views, bytes.views),
-            (self.visible, bytes.visible),
-            (self.changes, bytes.changes),
-            (self.indices, bytes.indices),
-            (self.morphs, bytes.morphs),
-            (self.listed, bytes.listed),
-            (self.actors, bytes.actors),
-            (self.cull_views, bytes.cull_views),
-            (self.listed_bits, bytes.listed_bits),
-        ]
-    }
-}
-
-/// Bytes written into each section of the record ring.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct SectionBytes {
-    /// From the first view to the end of the last one.
-    pub(crate) views: u64,
-    /// The part of `views` that was not written.
-    pub(crate) view_gaps: u64,
-    pub(crate) visible: u64,
-    pub(crate) changes: u64,
-    pub(crate) indices: u64,
-    pub(crate) morphs: u64,
-    pub(crate) listed: u64,
-    pub(crate) deformed: u64,
-    pub(crate) actors: u64,
-    pub(crate) cull_views: u64,
-    pub(crate) listed_bits: u64,
-    pub(crate) patches: u64,
-    pub(crate) plays: u64,
-}
-
-impl SectionBytes {
-    pub(crate) fn total(&self) -> u64 {
-        self.views - self.view_gaps
-            + self.visible
-            + self.changes
-            + self.indices
-            + self.morphs
-            + self.listed
-            + self.deformed
-            + self.actors
-            + self.cull_views
-            + self.listed_bits
-            + self.patches
-            + self.plays
-    }
-}
-
 /// The rings and the table, and the set of the pass that scatters records from one to the other.
 #[derive(Debug)]
 pub(crate) struct FrameBuffers {
@@ -254,8 +54,6 @@ pub(crate) struct FrameBuffers {
     pub(crate) cull_set: vk::DescriptorSet,
     /// This frame's copies from the records that the CPU wrote to the work buffer.
     pub(crate) copies: Vec<vk::BufferCopy>,
-    /// Bytes of this frame's patches so far.
-    pub(crate) patched: u64,
 }
 
 /// The passes that write the buffers.
@@ -286,7 +84,6 @@ impl FrameBuffers {
             cull_pool: Object::null(),
             cull_set: vk::DescriptorSet::null(),
             copies: Vec::new(),
-            patched: 0,
         }
     }
 
@@ -355,8 +152,7 @@ impl FrameBuffers {
             | vk::BufferUsageFlags::TRANSFER_DST;
         self.table = Buffer::device_local(device, allocator, "throng instances", bytes, usage)?;
         if let Some(work) = work {
-            let head = self.sections.lists.bytes;
-            let head = (head, animates);
+            let head = (self.sections.lists().bytes, animates);
             let work = WorkBuffer::new(device, allocator, &desc.capacity, work, head)?;
             let patches = work.layout.most_patches();
             self.work = Some(work);
@@ -383,10 +179,10 @@ impl FrameBuffers {
         self.skinned = Buffer::device_local(device, allocator, name, bytes, usage)?;
         self.history = HistoryBuffer::new(device, allocator, &desc.capacity)?;
         let buffers = ScatterBuffers {
-            changes: self.record_range(self.sections.changes),
-            indices: self.record_range(self.sections.indices),
+            changes: self.record_part(Part::Changes),
+            indices: self.record_part(Part::Indices),
             table: self.instances(),
-            actors: self.record_range(self.sections.actors),
+            actors: self.record_part(Part::Actors),
         };
         (self.scatter_pool, self.scatter_set) = writers.scatter.make_set(device, &buffers)?;
         if let (Some((cull, _)), Some(work)) = (writers.cull, &self.work) {
@@ -414,11 +210,16 @@ impl FrameBuffers {
         }
     }
 
+    /// A descriptor of a section. Its start is a dynamic offset.
+    fn record_part(&self, part: Part) -> vk::DescriptorBufferInfo {
+        self.record_range(self.sections[part])
+    }
+
     /// A descriptor of the lists. Its start is a dynamic offset, see [`Self::lists_offset`].
     pub(crate) fn lists(&self) -> vk::DescriptorBufferInfo {
         match &self.work {
             Some(work) => whole(&work.buffer),
-            None => self.record_range(self.sections.lists),
+            None => self.record_range(self.sections.lists()),
         }
     }
 
@@ -426,7 +227,7 @@ impl FrameBuffers {
     pub(crate) fn lists_offset(&self, frame_index: u32) -> u32 {
         match &self.work {
             Some(_) => 0,
-            None => self.offset(frame_index, self.sections.lists),
+            None => self.offset(frame_index, self.sections.lists()),
         }
     }
 
@@ -446,17 +247,10 @@ impl FrameBuffers {
         whole(&self.skinned)
     }
 
-    /// The buffer from which shaders read the records' sections, and the start of a section of
+    /// The buffer into which the CPU writes the records, and the start of a section of
     /// `frame_index` in it.
-    pub(crate) fn source(&self, frame_index: u32, section: Section) -> (vk::Buffer, u64) {
-        let start = self.records.start(frame_index) + section.start;
-        (self.records.buffer(), start)
-    }
-
-    /// The buffer into which the CPU writes the records' sections, and the start of a section of
-    /// `frame_index` in it.
-    pub(crate) fn host_source(&self, frame_index: u32, section: Section) -> (vk::Buffer, u64) {
-        let start = self.records.start(frame_index) + section.start;
+    pub(crate) fn host_source(&self, frame_index: u32, part: Part) -> (vk::Buffer, u64) {
+        let start = self.records.start(frame_index) + self.sections[part].start;
         (self.records.host_buffer(), start)
     }
 
@@ -468,7 +262,10 @@ impl FrameBuffers {
             self.palettes.source(frame_index),
             match &self.work {
                 Some(work) => (work.buffer.handle, 0),
-                None => self.source(frame_index, self.sections.morphs),
+                None => {
+                    let start = self.records.start(frame_index) + self.sections[Part::Morphs].start;
+                    (self.records.buffer(), start)
+                }
             },
             (self.skinned.handle, 0),
         ]
@@ -479,116 +276,17 @@ impl FrameBuffers {
         self.records.offset(frame_index) + section.start as u32
     }
 
-    /// A writer for `count` elements of a section of `frame_index`, in order.
-    ///
-    /// # Errors
-    /// [`Error::Capacity`] past its end.
+    /// Begins to write the records of a frame.
     ///
     /// # Safety
     /// The GPU has finished the earlier work of this frame index.
-    pub(crate) unsafe fn write<T: Pod>(
-        &mut self,
-        frame_index: u32,
-        section: Section,
-        at: u64,
-        count: usize,
-    ) -> Result<WriteOnly<'_, T>> {
-        let bytes = count as u64 * size_of::<T>() as u64;
-        let (asked, cap) = (at.saturating_add(bytes), section.bytes);
-        let start = (asked <= cap)
-            .then(|| {
-                self.records
-                    .mapped_at(frame_index, section.start + at, bytes)
-            })
-            .flatten();
-        let what = "bytes of a frame's records";
-        let start = start.ok_or(Error::Capacity { what, asked, cap })?;
-        // SAFETY: the range lies in the section; sections are aligned to at least 64 bytes, and the
-        // callers start at whole elements; the borrow is exclusive on the CPU, and the GPU has
-        // finished with this frame index, by this function's contract.
-        Ok(unsafe { WriteOnly::from_raw(start.as_ptr().cast(), count) })
-    }
-
-    /// Words of a list of the GPU's cull stage.
-    pub(crate) fn listed_words(&self) -> u32 {
-        self.sections.listed_words
-    }
-
-    /// Begins the copies of a frame.
-    pub(crate) fn begin_copies(&mut self) {
+    pub(crate) unsafe fn writer(&mut self, frame_index: u32) -> FrameWriter<'_> {
         self.copies.clear();
-        self.patched = 0;
-    }
-
-    /// Copies bytes of a list to the same place of the work buffer, if the GPU culls.
-    pub(crate) fn copy_to_work(&mut self, frame_index: u32, section: Section, at: u64, bytes: u64) {
-        let in_lists = section.start - self.sections.lists.start + at;
-        self.copy(frame_index, section, at, (in_lists, bytes));
-    }
-
-    /// Adds a copy to byte `to` of the work buffer, if there is one.
-    fn copy(&mut self, frame_index: u32, section: Section, at: u64, (to, bytes): (u64, u64)) {
-        if self.work.is_none() || bytes == 0 {
-            return;
+        FrameWriter {
+            buffers: self,
+            frame_index,
+            written: SectionBytes::default(),
         }
-        let (_, start) = self.host_source(frame_index, section);
-        let region = vk::BufferCopy {
-            src_offset: start + at,
-            dst_offset: to,
-            size: bytes,
-        };
-        match self.copies.last_mut() {
-            Some(last)
-                if last.src_offset + last.size == region.src_offset
-                    && last.dst_offset + last.size == region.dst_offset =>
-            {
-                last.size += bytes;
-            }
-            _ => self.copies.push(region),
-        }
-    }
-
-    /// Writes words that are copied to the word `to` of the work buffer.
-    ///
-    /// # Errors
-    /// [`Error::Capacity`] if a frame has no space for that many.
-    ///
-    /// # Safety
-    /// The GPU has finished the earlier work of this frame index.
-    pub(crate) unsafe fn patch(
-        &mut self,
-        frame_index: u32,
-        to: u32,
-        count: usize,
-        words: impl Iterator<Item = u32>,
-    ) -> Result<()> {
-        let (section, at) = (self.sections.patches, self.patched);
-        // SAFETY: this function has the same contract.
-        let mut out = unsafe { self.write(frame_index, section, at, count)? };
-        out.fill_from(words)?;
-        let bytes = count as u64 * 4;
-        self.copy(frame_index, section, at, (u64::from(to) * 4, bytes));
-        self.patched += bytes;
-        Ok(())
-    }
-
-    /// Writes play records. Returns their bytes.
-    ///
-    /// # Errors
-    /// [`Error::Capacity`] if a frame has no space for that many.
-    ///
-    /// # Safety
-    /// The GPU has finished the earlier work of this frame index.
-    pub(crate) unsafe fn write_plays(
-        &mut self,
-        frame_index: u32,
-        records: &[GpuPlay],
-    ) -> Result<u64> {
-        let section = self.sections.plays;
-        // SAFETY: this function has the same contract.
-        let mut out = unsafe { self.write(frame_index, section, 0, records.len())? };
-        out.copy_from(records)?;
-        Ok(size_of_val(records) as u64)
     }
 
     /// Records the copies of play records: of each range of those that the CPU wrote, to the record
@@ -603,7 +301,7 @@ impl FrameBuffers {
         copies: &[(Range<u32>, u32)],
     ) {
         let Some(plays) = &self.plays else { return };
-        let (host, start) = self.host_source(frame_index, self.sections.plays);
+        let (host, start) = self.host_source(frame_index, Part::Plays);
         let each = size_of::<GpuPlay>() as u64;
         let mut regions = [vk::BufferCopy::default(); 256];
         for copies in copies.chunks(regions.len()) {
@@ -630,9 +328,9 @@ impl FrameBuffers {
         device: &Device,
         cmd: vk::CommandBuffer,
         frame_index: u32,
-        written: [(Section, u64); SECTIONS],
+        written: &SectionBytes,
     ) -> bool {
-        let parts = written.map(|(section, bytes)| (section.start, bytes.min(section.bytes)));
+        let parts = self.sections.to_upload(written);
         // SAFETY: this function has the same contract; the sections lie in the frame's part of the
         // ring.
         unsafe { self.records.record_upload(device, cmd, frame_index, &parts) }
@@ -661,6 +359,113 @@ impl FrameBuffers {
             self.table.destroy(device, allocator);
             self.records.destroy(device, allocator);
             self.palettes.destroy(device, allocator);
+        }
+    }
+}
+
+/// Writes the records of one frame, each into its section of the frame's part of the ring.
+#[derive(Debug)]
+pub(crate) struct FrameWriter<'a> {
+    pub(crate) buffers: &'a mut FrameBuffers,
+    pub(crate) frame_index: u32,
+    pub(crate) written: SectionBytes,
+}
+
+impl FrameWriter<'_> {
+    /// A writer for `count` elements of a section from byte `at` on, in order.
+    ///
+    /// # Errors
+    /// [`Error::Capacity`] past its end.
+    pub(crate) fn write<T: Pod>(
+        &mut self,
+        part: Part,
+        at: u64,
+        count: usize,
+    ) -> Result<WriteOnly<'_, T>> {
+        self.written
+            .note(part, at, count as u64 * size_of::<T>() as u64);
+        self.write_unnoted(part, at, count)
+    }
+
+    /// As [`Self::write`], for bytes that are counted elsewhere.
+    fn write_unnoted<T: Pod>(
+        &mut self,
+        part: Part,
+        at: u64,
+        count: usize,
+    ) -> Result<WriteOnly<'_, T>> {
+        let bytes = count as u64 * size_of::<T>() as u64;
+        let section = self.buffers.sections[part];
+        let (asked, cap) = (at.saturating_add(bytes), section.bytes);
+        let records = &mut self.buffers.records;
+        let start = (asked <= cap)
+            .then(|| records.mapped_at(self.frame_index, section.start + at, bytes))
+            .flatten();
+        let what = "bytes of a frame's records";
+        let start = start.ok_or(Error::Capacity { what, asked, cap })?;
+        // SAFETY: the range lies in the section; sections are aligned to at least 64 bytes, and the
+        // callers start at whole elements; the borrow is exclusive on the CPU, and the GPU has
+        // finished with this frame index, by the contract of `FrameBuffers::writer`.
+        Ok(unsafe { WriteOnly::from_raw(start.as_ptr().cast(), count) })
+    }
+
+    /// Writes morph weights of an instance, and copies them to the work buffer, if there is one.
+    ///
+    /// # Errors
+    /// [`Error::Capacity`] past the end of the section.
+    pub(crate) fn write_weights(&mut self, first_word: u32, weights: &[f32]) -> Result<()> {
+        let at = u64::from(first_word) * 4;
+        // Only weights that are not 0 cost anything.
+        let active = (0..).zip(weights).filter(|(_, weight)| **weight != 0.0);
+        let count = active.clone().count() as u32;
+        let mut out = self.write_unnoted(Part::Morphs, at, 1 + 2 * count as usize)?;
+        let words = active.flat_map(|(index, weight): (u32, &f32)| [index, weight.to_bits()]);
+        out.fill_from(core::iter::once(count).chain(words))?;
+        self.copy_to_work(Part::Morphs, at, (1 + 2 * u64::from(count)) * 4);
+        Ok(())
+    }
+
+    /// Copies bytes of a list to the same place of the work buffer, if the GPU culls.
+    pub(crate) fn copy_to_work(&mut self, part: Part, at: u64, bytes: u64) {
+        let sections = &self.buffers.sections;
+        let in_lists = sections[part].start - sections.lists().start + at;
+        self.copy(part, at, (in_lists, bytes));
+    }
+
+    /// Writes words that are copied to the word `to` of the work buffer.
+    ///
+    /// # Errors
+    /// [`Error::Capacity`] if a frame has no space for that many.
+    pub(crate) fn patch(
+        &mut self,
+        to: u32,
+        count: usize,
+        words: impl Iterator<Item = u32>,
+    ) -> Result<()> {
+        let at = self.written.end(Part::Patches);
+        self.write(Part::Patches, at, count)?.fill_from(words)?;
+        self.copy(Part::Patches, at, (u64::from(to) * 4, count as u64 * 4));
+        Ok(())
+    }
+
+    /// Adds a copy to byte `to` of the work buffer, if there is one.
+    fn copy(&mut self, part: Part, at: u64, (to, bytes): (u64, u64)) {
+        let buffers = &mut *self.buffers;
+        if buffers.work.is_none() || bytes == 0 {
+            return;
+        }
+        let from = buffers.host_source(self.frame_index, part).1 + at;
+        match buffers.copies.last_mut() {
+            Some(last)
+                if last.src_offset + last.size == from && last.dst_offset + last.size == to =>
+            {
+                last.size += bytes;
+            }
+            _ => buffers.copies.push(vk::BufferCopy {
+                src_offset: from,
+                dst_offset: to,
+                size: bytes,
+            }),
         }
     }
 }

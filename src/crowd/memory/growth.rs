@@ -90,7 +90,7 @@ impl Crowd {
         let counts = GrownCounts {
             records: self.scene.instances.uploaded(),
             counters: self.scene.instances.most_uploaded(),
-            chunks: self.scene.chunks.copied(),
+            chunks: self.scene.characters.chunks.copied(),
         };
         let holds = counts.records > 0 || replaced.work.is_some();
         let uploaded = holds && self.scene.visibility.prepared_in() > 0;
@@ -106,7 +106,7 @@ impl Crowd {
         self.desc = desc;
         self.memory.work = work;
         if let Some(work) = &self.memory.buffers.work {
-            self.scene.chunks.grow(&work.layout);
+            self.scene.characters.chunks.grow(&work.layout);
         }
         self.scene.reserve_attachments(wanted.attachments);
         // The buffer of what the GPU counts is new.
@@ -118,8 +118,8 @@ impl Crowd {
             .views
             .reserve((wanted.views as usize).saturating_sub(self.frame.views.len()));
         self.scene.instances.grow(&wanted);
-        self.scene.pose_scratch.reserve(wanted.instances as usize);
-        if let Some(poses) = &mut self.scene.gpu_poses {
+        self.scene.poses.scratch.reserve(wanted.instances as usize);
+        if let Some(poses) = &mut self.scene.poses.gpu {
             poses.grow(&wanted);
         }
         self.frame.sorted.reserve(wanted.blended as usize);
@@ -137,7 +137,7 @@ impl Crowd {
         character: &LoadedCharacter,
     ) -> Result<()> {
         let now = self.memory.work;
-        let [characters, draws] = self.scene.chunks.need(character);
+        let [characters, draws] = self.scene.characters.chunks.need(character.draw_range());
         if characters <= now.characters && draws <= now.draws {
             return Ok(());
         }

@@ -7,4 +7,5 @@ pub(crate) mod pending_growth;
 pub(crate) mod range_allocator;
 pub(crate) mod read_back;
 pub(crate) mod retire;
+pub(crate) mod sections;
 pub(crate) mod work;

@@ -1,6 +1,7 @@
 //! The buffers before growth, which the next frame copies on the GPU.
 
 use crate::crowd::memory::buffers::FrameBuffers;
+use crate::crowd::memory::sections::Part;
 use crate::crowd::memory::work::{GrownCounts, TableLayout, WorkBuffer};
 use crate::gpu::{Buffer, Device, MemoryAllocator};
 use ash::vk;
@@ -25,7 +26,7 @@ impl PendingGrowth {
             layout: replaced.table_layout,
             work: replaced.work.take(),
             plays: replaced.plays.take(),
-            morphs: replaced.sections.morphs.bytes,
+            morphs: replaced.sections[Part::Morphs].bytes,
             counts,
         }
     }

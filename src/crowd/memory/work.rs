@@ -8,7 +8,9 @@ use crate::gpu::constants::{
 };
 use crate::gpu::layout::{GpuActor, GpuAttachment, GpuInstance};
 use crate::gpu::{Buffer, Device, MemoryAllocator, limit};
+use crate::pass::push::CullPush;
 use ash::vk;
+use bytemuck::Zeroable;
 
 /// Words of an attached instance that the GPU places.
 pub(crate) const ATTACHMENT_WORDS: u32 = size_of::<GpuAttachment>() as u32 / 4;
@@ -27,34 +29,19 @@ impl WorkCapacity {
     };
 }
 
-/// The first word of each section of the work buffer, in the order of the shaders' push
-/// constants.
-#[derive(Debug, Clone, Copy, Default)]
+/// The first word of each section of the work buffer.
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct WorkLayout {
-    pub(crate) chunks: u32,
-    pub(crate) members: u32,
-    pub(crate) characters: u32,
-    pub(crate) draws: u32,
+    /// Most of them, and the number of chunks, characters and draws that it has space for. The
+    /// push constants that a frame decides are 0.
+    pub(crate) push: CullPush,
     pub(crate) totals: u32,
-    pub(crate) counters: u32,
-    pub(crate) triangles: u32,
-    pub(crate) poses: u32,
     pub(crate) skins: u32,
-    pub(crate) choices: u32,
-    pub(crate) counts: u32,
-    pub(crate) starts: u32,
-    pub(crate) visible: u32,
-    pub(crate) args: u32,
-    pub(crate) jobs: u32,
     /// The instances that the stage skin deforms, in a range for each character.
     pub(crate) skinned: u32,
     /// The attached instances that the GPU places.
     pub(crate) attachments: u32,
     pub(crate) attachment_count: u32,
-    /// The number of chunks, characters and draws that it has space for.
-    pub(crate) chunk_count: u32,
-    pub(crate) character_count: u32,
-    pub(crate) draw_count: u32,
 }
 
 /// The number of chunks for these capacities.
@@ -69,13 +56,20 @@ impl WorkLayout {
     /// The most patches of one frame: three for each chunk, whose record may be cleared, or written
     /// with its members, five for each character, and one for each attachment.
     pub(crate) fn most_patches(&self) -> usize {
-        let [chunks, characters] = [self.chunk_count, self.character_count].map(|it| it as usize);
+        let [chunks, characters] =
+            [self.push.chunk_count, self.push.character_count].map(|it| it as usize);
         3 * chunks + 5 * characters + self.attachment_count as usize
     }
 
     /// The layout, and its length in bytes. `head` is the number of words before it. `animates` is
-    /// true if the GPU poses instances.
-    fn new(capacity: &Capacity, work: WorkCapacity, head: u64, animates: bool) -> (Self, u64) {
+    /// true if the GPU poses instances, and `first_instances` if indirect draws may have a first
+    /// instance.
+    fn new(
+        capacity: &Capacity,
+        work: WorkCapacity,
+        head: u64,
+        (animates, first_instances): (bool, bool),
+    ) -> (Self, u64) {
         let chunk_count = chunk_capacity(capacity, work.characters);
         let (chunks, characters) = (u64::from(chunk_count), u64::from(work.characters));
         let (draws, views) = (u64::from(work.draws), u64::from(capacity.views));
@@ -88,57 +82,69 @@ impl WorkLayout {
         };
         let block = CHUNK as u64;
         let attachment_count = u32::from(animates) * capacity.attachments;
+        let chunks_at = section(chunks * u64::from(CHUNK_WORDS));
+        let members_at = section(chunks * block);
+        let characters_at = section(characters * u64::from(CHARACTER_WORDS));
+        let draws_at = section(draws * u64::from(DRAW_WORDS));
+        // Shaders find these two sections from where the counters start.
+        section(chunks * u64::from(POSED_WORDS));
+        let totals = section(u64::from(TOTAL_WORDS));
+        let counters_at = section(views * u64::from(COUNTER_WORDS));
+        let triangles_at = section(views * u64::from(FACTORS + 1) * 2);
+        let poses_at = section(characters * u64::from(POSE_WORDS));
+        let skins = section(characters * u64::from(SKIN_WORDS));
+        let push = CullPush {
+            first_instances: first_instances.into(),
+            character_count: work.characters,
+            chunk_count,
+            draw_count: work.draws,
+            chunks_at,
+            members_at,
+            characters_at,
+            draws_at,
+            counters_at,
+            triangles_at,
+            poses_at,
+            choices_at: section(views.div_ceil(4) * chunks * block),
+            counts_at: section(views * chunks * BUCKETS as u64),
+            starts_at: section(views * characters * BUCKETS as u64 * 2),
+            visible_at: section(views * chunks * block),
+            args_at: section(views * draws * u64::from(ARGS_WORDS)),
+            jobs_at: section(u64::from(animates) * chunks * block * u64::from(JOB_WORDS)),
+            ..CullPush::zeroed()
+        };
         let layout = Self {
-            chunks: section(chunks * u64::from(CHUNK_WORDS)),
-            members: section(chunks * block),
-            characters: section(characters * u64::from(CHARACTER_WORDS)),
-            draws: section(draws * u64::from(DRAW_WORDS)),
-            totals: {
-                // Shaders find these two sections from where the counters start.
-                section(chunks * u64::from(POSED_WORDS));
-                section(u64::from(TOTAL_WORDS))
-            },
-            counters: section(views * u64::from(COUNTER_WORDS)),
-            triangles: section(views * u64::from(FACTORS + 1) * 2),
-            poses: section(characters * u64::from(POSE_WORDS)),
-            skins: section(characters * u64::from(SKIN_WORDS)),
-            choices: section(views.div_ceil(4) * chunks * block),
-            counts: section(views * chunks * BUCKETS as u64),
-            starts: section(views * characters * BUCKETS as u64 * 2),
-            visible: section(views * chunks * block),
-            args: section(views * draws * u64::from(ARGS_WORDS)),
-            jobs: section(u64::from(animates) * chunks * block * u64::from(JOB_WORDS)),
+            push,
+            totals,
+            skins,
             skinned: section(u64::from(animates) * chunks * block),
             attachments: section(u64::from(attachment_count) * u64::from(ATTACHMENT_WORDS)),
             attachment_count,
-            chunk_count,
-            character_count: work.characters,
-            draw_count: work.draws,
         };
         (layout, end.saturating_mul(4))
     }
 
     /// The first byte of what is cleared in each frame, and how much that is.
     pub(crate) fn cleared(&self) -> (u64, u64) {
-        let bytes = u64::from(self.choices - self.totals) * 4;
+        let bytes = u64::from(self.push.choices_at - self.totals) * 4;
         (u64::from(self.totals) * 4, bytes)
     }
 
     /// A word that is 0 in every frame: the last of the first view's counters.
     pub(crate) fn zero(&self) -> u32 {
-        self.counters + COUNTER_WORDS - 1
+        self.push.counters_at + COUNTER_WORDS - 1
     }
 
     /// The word where the start of a bucket's list stands.
     pub(crate) fn start(&self, view: u32, character: u32, bucket: u32) -> u32 {
-        let list = view * self.character_count + character;
-        self.starts + list * (BUCKETS as u32 * 2) + bucket
+        let list = view * self.push.character_count + character;
+        self.push.starts_at + list * (BUCKETS as u32 * 2) + bucket
     }
 
     /// The first byte of a draw's arguments.
     pub(crate) fn args_offset(&self, view: u32, draw: u32) -> u64 {
-        let args = view * self.draw_count + draw;
-        u64::from(self.args + args * ARGS_WORDS) * 4
+        let args = view * self.push.draw_count + draw;
+        u64::from(self.push.args_at + args * ARGS_WORDS) * 4
     }
 }
 
@@ -164,7 +170,9 @@ impl WorkBuffer {
         work: WorkCapacity,
         (head, animates): (u64, bool),
     ) -> Result<Self> {
-        let (layout, bytes) = WorkLayout::new(capacity, work, head.div_ceil(16) * 4, animates);
+        let head = head.div_ceil(16) * 4;
+        let flags = (animates, device.enabled.draw_indirect_first_instance);
+        let (layout, bytes) = WorkLayout::new(capacity, work, head, flags);
         let bytes = limit(
             "bytes of the work buffer (maxStorageBufferRange)",
             bytes,
@@ -188,20 +196,19 @@ impl WorkBuffer {
             dst_offset: u64::from(to) * 4,
             size: u64::from(words) * 4,
         };
+        let (old, new) = (&from.push, &to.push);
+        let (characters, draws) = (old.character_count, old.draw_count);
+        let attachments = from.attachment_count * ATTACHMENT_WORDS;
         [
-            region(from.chunks, to.chunks, used * CHUNK_WORDS),
-            region(from.members, to.members, used * CHUNK as u32),
+            region(old.chunks_at, new.chunks_at, used * CHUNK_WORDS),
+            region(old.members_at, new.members_at, used * CHUNK as u32),
             region(
-                from.characters,
-                to.characters,
-                from.character_count * CHARACTER_WORDS,
+                old.characters_at,
+                new.characters_at,
+                characters * CHARACTER_WORDS,
             ),
-            region(from.draws, to.draws, from.draw_count * DRAW_WORDS),
-            region(
-                from.attachments,
-                to.attachments,
-                from.attachment_count * ATTACHMENT_WORDS,
-            ),
+            region(old.draws_at, new.draws_at, draws * DRAW_WORDS),
+            region(from.attachments, to.attachments, attachments),
         ]
     }
 

@@ -1,5 +1,6 @@
 //! Working memory of the animate stage, and which palettes the ring has already.
 
+use crate::crowd::skin::cpu_skinning::SkinBatch;
 use crate::grow::reserve_all;
 use core::ops::Range;
 use core::ptr;
@@ -31,6 +32,10 @@ pub(crate) struct PoseScratch {
     pub(crate) resting: Vec<u32>,
     /// The instances that this frame left to rest.
     pub(crate) rested: Vec<u32>,
+    /// The morph weights of an instance, while they are written.
+    pub(crate) weights: Vec<f32>,
+    /// The instances that the skin stage deforms, in ranges of the list.
+    pub(crate) batches: Vec<SkinBatch>,
     /// The rows of the ring that this frame writes, in ranges.
     rows: Vec<Range<u32>>,
     /// The instances that the skin stage deforms, in the same order, with their characters.
@@ -97,6 +102,8 @@ impl PoseScratch {
         self.computed.reserve(more);
         let more = (characters + 1).saturating_sub(self.ends.len());
         self.ends.reserve(more);
+        self.batches
+            .reserve(characters.saturating_sub(self.batches.len()));
     }
 
     /// Begins a frame.

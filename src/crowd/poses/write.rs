@@ -1,172 +1,124 @@
-//! The animate and palette stages of a frame.
+//! The animate and palette stages of a frame on the CPU.
 //!
 //! The animators of all characters evaluate their instances straight into the ring.
 
 use crate::animate::Starts;
 use crate::animator::{Animator, PoseChange};
-use crate::crowd::Crowd;
-use crate::crowd::frame::Frame;
-use crate::crowd::instances::state::InstanceState;
-use crate::crowd::memory::buffers::{FrameBuffers, SectionBytes};
+use crate::crowd::SkinningStage;
+use crate::crowd::animators::Animators;
+use crate::crowd::memory::buffers::FrameWriter;
+use crate::crowd::memory::sections::Part;
+use crate::crowd::poses::Poses;
 use crate::crowd::poses::pose_scratch::{Destination, PoseScratch};
 use crate::crowd::scene::Scene;
-use crate::crowd::{CharacterId, SkinningStage};
+use crate::crowd::stats::Counters;
 use crate::error::Result;
 use crate::gpu::palettes::ROW_BYTES;
 use core::ptr::NonNull;
 use std::time::Instant;
 
-impl Frame<'_> {
+impl Scene {
     /// Evaluates every instance that is shown and not at rest.
     ///
     /// Palettes go straight into the palette ring. Morph weights are written for the instances that
     /// have them.
-    pub(crate) fn write_poses(&mut self, written: &mut SectionBytes) -> Result<()> {
+    pub(crate) fn write_poses(
+        &mut self,
+        animators: &mut Animators,
+        counters: &mut Counters,
+        out: &mut FrameWriter<'_>,
+    ) -> Result<()> {
         let started = Instant::now();
-        let crowd = &mut *self.crowd;
-        crowd.scene.gather_active();
-        crowd.scene.cpu_skinning.clear();
-        crowd.scene.pose_scratch.begin();
-        for character in 0..crowd.scene.characters.len() as u32 {
-            if !crowd.scene.pose_scratch.range(character).is_empty() {
-                crowd.animate(self.frame_index, character)?;
+        self.gather_active();
+        self.poses.skinning.clear();
+        self.poses.scratch.begin();
+        for character in 0..self.characters.len() as u32 {
+            if self.poses.scratch.range(character).is_empty() {
+                continue;
             }
+            span!("animate");
+            self.collect(character, &animators[character], out.frame_index);
+            self.write_palettes(character, &mut animators[character], counters, out);
+            self.write_weights(character, &animators[character], out)?;
+            self.rest(character, &animators[character]);
         }
-        crowd.rest_unseen();
-        if !crowd.scene.visibility.is_on_gpu() {
-            written.morphs = u64::from(crowd.scene.instances.morphs_end()) * 4;
+        self.rest_unseen(animators);
+        if !self.visibility.is_on_gpu() {
+            let bytes = u64::from(self.instances.morphs_end()) * 4;
+            out.written.note(Part::Morphs, 0, bytes);
         }
-        crowd.frame.counters.animate_ms = started.elapsed().as_secs_f64() * 1e3;
+        counters.animate_ms = started.elapsed().as_secs_f64() * 1e3;
         Ok(())
     }
-}
 
-impl Crowd {
-    /// Evaluates the active instances of one character that are shown.
-    fn animate(&mut self, frame_index: u32, character: u32) -> Result<()> {
-        span!("animate");
-        let loaded = &self.scene.characters[character];
-        let animator = &self.animators[character];
-        let scratch = &mut self.scene.pose_scratch;
-        let range = scratch.range(character);
+    /// Decides which active instances of a character that are shown get new palettes, and where.
+    fn collect(&mut self, character: u32, animator: &Animator, frame_index: u32) {
+        let Poses {
+            scratch, skinning, ..
+        } = &mut self.poses;
         scratch.actors.clear();
         scratch.destinations.clear();
         scratch.deformed.clear();
-        let (rows, on_cpu) = (loaded.palette_rows(), loaded.slot.is_none());
-        for at in range {
+        let loaded = &self.characters[character];
+        for at in scratch.range(character) {
             let index = scratch.shown[at];
-            let instance = &self.scene.instances[index];
+            let instance = &self.instances[index];
             let (actor, row, stage) = (instance.actor, instance.row, instance.skin);
             let deform = stage == SkinningStage::Cpu;
             let change = animator.pose_change(actor);
             let rests = change == PoseChange::Rests || !instance.has_rows;
             // Of those that the GPU lists, it knows whom the last frame showed.
-            if self.scene.visibility.pose(index) && on_cpu {
-                self.scene.instances.restamp(index);
+            if self.visibility.pose(index) && loaded.slot.is_none() {
+                self.instances.restamp(index);
             }
-            self.scene.instances.set_in_ring(index, !rests);
+            self.instances.set_in_ring(index, !rests);
             scratch.any_in_ring |= !rests;
             if stage == SkinningStage::Compute {
                 scratch.computed.push((character, index));
             }
-            let destination = match (rests, deform) {
-                (true, _) => None,
-                (false, false) => Some(Destination::Ring(row)),
-                (false, true) => Some(Destination::Deform(
-                    self.scene.cpu_skinning.take_rows(rows),
-                    row,
-                )),
-            };
+            let start = (!rests && deform).then(|| skinning.take_rows(loaded.palette_rows()));
             if deform {
-                let start = destination.and_then(|to| match to {
-                    Destination::Deform(start, _) => Some(start as usize),
-                    Destination::Ring(_) => None,
-                });
-                scratch.deformed.push((index, start));
+                scratch
+                    .deformed
+                    .push((index, start.map(|start| start as usize)));
             }
             let still = match change {
                 PoseChange::Still(version) if !deform => Some(version),
                 _ => None,
             };
-            if let Some(destination) = destination
-                && scratch.must_write(frame_index, index, still)
-            {
+            if !rests && scratch.must_write(frame_index, index, still) {
                 scratch.actors.push(actor.index);
-                scratch.destinations.push(destination);
+                let to = start.map_or(Destination::Ring(row), |start| {
+                    Destination::Deform(start, row)
+                });
+                scratch.destinations.push(to);
             }
-        }
-        self.write_palettes(frame_index, character)?;
-        self.write_weights(frame_index, character)?;
-        self.rest(character);
-        Ok(())
-    }
-
-    /// Lets instances rest that came to their rest pose where no view shows them.
-    fn rest_unseen(&mut self) {
-        let scene = &mut self.scene;
-        while let Some(index) = scene.pose_scratch.resting.pop() {
-            let instance = &scene.instances[index];
-            let rests =
-                |animator: &Animator| animator.pose_change(instance.actor) == PoseChange::Rests;
-            let rests = instance.alive && rests(&self.animators[instance.character]);
-            let vertex = instance.skin == SkinningStage::Vertex && !instance.has_morphs();
-            if !rests || !vertex || scene.visibility.is_shown(index) {
-                continue;
-            }
-            if instance.in_ring {
-                if scene.characters[instance.character].slot.is_none() {
-                    // The last frame may not have had the pose that its record names.
-                    scene.instances.restamp(index);
-                }
-                scene.instances.set_in_ring(index, false);
-            }
-            scene.visibility.deactivate(index, false);
         }
     }
 
-    /// Lets instances rest whose poses all frames in flight have, until they change.
-    fn rest(&mut self, character: u32) {
-        let animator = &self.animators[character];
-        let Scene {
-            instances,
-            visibility,
-            pose_scratch,
-            ..
-        } = &mut self.scene;
-        for at in pose_scratch.range(character) {
-            let index = pose_scratch.shown[at];
-            let instance = &instances[index];
-            // Without a cull stage on the GPU, each frame has morph weights of its own.
-            let weights = instance.has_morphs() && !visibility.is_on_gpu();
-            if weights || instance.skin != SkinningStage::Vertex {
-                continue;
-            }
-            let kept = match animator.pose_change(instance.actor) {
-                PoseChange::Rests => false,
-                PoseChange::Still(version) if pose_scratch.is_everywhere(index, version) => true,
-                PoseChange::Still(_) | PoseChange::Moves => continue,
-            };
-            visibility.deactivate(index, kept);
-            pose_scratch.rested.push(index);
-        }
-    }
-
-    /// Writes the palettes of the actors that [`Self::animate`] collected.
-    fn write_palettes(&mut self, frame_index: u32, character: u32) -> Result<()> {
-        let loaded = &self.scene.characters[character];
-        let animator = &mut self.animators[character];
-        if self.scene.pose_scratch.actors.is_empty() {
-            return Ok(());
-        }
-        let format = loaded.mesh.format();
-        let rows = loaded.palette_rows() as usize;
-        let ring = self.memory.buffers.palettes.mapped_start(frame_index);
+    /// Writes the palettes of the actors that [`Self::collect`] found.
+    fn write_palettes(
+        &mut self,
+        character: u32,
+        animator: &mut Animator,
+        counters: &mut Counters,
+        out: &mut FrameWriter<'_>,
+    ) {
+        let loaded = &self.characters[character];
+        let Poses {
+            scratch, skinning, ..
+        } = &mut self.poses;
+        let ring = out.buffers.palettes.mapped_start(out.frame_index);
         let Some(ring) = ring.map(NonNull::as_ptr) else {
-            return Ok(());
+            return;
         };
-        let deform = self.scene.cpu_skinning.rows_start();
-        self.scene.pose_scratch.note_rows(rows as u32);
-        self.scene.pose_scratch.order(|to| {
+        if scratch.actors.is_empty() {
+            return;
+        }
+        let rows = loaded.palette_rows() as usize;
+        let deform = skinning.rows_start();
+        scratch.note_rows(rows as u32);
+        scratch.order(|to| {
             let (start, row) = match to {
                 Destination::Ring(row) => (ring, row),
                 Destination::Deform(row, _) => (deform, row),
@@ -177,16 +129,17 @@ impl Crowd {
             ordered: (actors, starts),
             destinations,
             ..
-        } = &self.scene.pose_scratch;
+        } = scratch;
         // SAFETY: each instance has rows of its own, in the ring or among those that are skinned on
-        // the CPU; the frame index's earlier work has ended, by the contract of `begin_frame`.
+        // the CPU; the frame index's earlier work has ended, by the contract of
+        // `FrameBuffers::writer`.
         unsafe {
             let starts = Starts::Each(&starts.0);
-            animator.write_palettes(actors, format, starts);
+            animator.write_palettes(actors, loaded.mesh.format(), starts);
         }
         for destination in destinations.iter() {
             if let Destination::Deform(start, row) = destination {
-                let rows = self.scene.cpu_skinning.rows(*start as usize, rows);
+                let rows = skinning.rows(*start as usize, rows);
                 let rows = bytemuck::cast_slice::<_, u8>(rows);
                 let to = ring.wrapping_add(*row as usize * ROW_BYTES as usize);
                 // SAFETY: the rows of this instance in the ring are its own, and the source is not
@@ -194,116 +147,109 @@ impl Crowd {
                 unsafe { to.copy_from_nonoverlapping(rows.as_ptr(), rows.len()) };
             }
         }
-        let counters = &mut self.frame.counters;
         counters.animated += actors.len() as u32;
         counters.palette_entries += (actors.len() * loaded.rig.palette().len()) as u32;
         counters.upload_bytes += actors.len() as u64 * rows as u64 * ROW_BYTES;
-        Ok(())
     }
 
     /// Writes the morph weights of a character's instances, and lists those that the CPU skins.
-    fn write_weights(&mut self, frame_index: u32, character: u32) -> Result<()> {
-        let loaded = &self.scene.characters[character];
-        let animator = &self.animators[character];
-        let count = loaded.rig.morph_weights().len();
-        if count == 0 && self.scene.pose_scratch.deformed.is_empty() {
+    fn write_weights(
+        &mut self,
+        character: u32,
+        animator: &Animator,
+        out: &mut FrameWriter<'_>,
+    ) -> Result<()> {
+        let loaded = &self.characters[character];
+        let Poses {
+            scratch, skinning, ..
+        } = &mut self.poses;
+        let (count, own) = (loaded.rig.morph_weights().len(), scratch.range(character));
+        if count == 0 && scratch.deformed.is_empty() {
             return Ok(());
         }
-        let mut deformed = self.scene.pose_scratch.deformed.iter().peekable();
-        let own = self.scene.pose_scratch.range(character);
-        for index in self.scene.pose_scratch.shown.get(own).unwrap_or_default() {
-            let instance = &self.scene.instances[*index];
-            self.frame.weights.resize(count, 0.0);
+        let weights = &mut scratch.weights;
+        weights.resize(count, 0.0);
+        let mut deformed = scratch.deformed.iter().peekable();
+        for index in &scratch.shown[own] {
+            let instance = &self.instances[*index];
             if count > 0 {
-                animator.write_weights(instance.actor.index, &mut self.frame.weights);
-                let (weights, buffers) = (&self.frame.weights, &mut self.memory.buffers);
-                put_weights(buffers, frame_index, instance, weights)?;
+                animator.write_weights(instance.actor.index, weights);
+                out.write_weights(instance.record.morphs, weights)?;
             }
             if let Some((_, start)) = deformed.next_if(|(of, _)| of == index) {
                 let sizes = loaded.sizes();
                 let rows = start.map(|start| start..start + sizes.rows as usize);
                 let skinned = (instance.record.skinned, sizes.words(instance.skin));
-                let character = instance.character;
-                self.scene
-                    .cpu_skinning
-                    .add(character, rows, skinned, &self.frame.weights);
+                skinning.add(character, rows, skinned, weights);
             }
         }
         Ok(())
     }
 
-    /// Writes the morph weights of an instance that has some.
-    pub(crate) fn write_weights_of(&mut self, frame_index: u32, index: u32) -> Result<()> {
-        let (instance, weights) = (&self.scene.instances[index], &mut self.frame.weights);
-        let loaded = &self.scene.characters[instance.character];
-        weights.resize(loaded.rig.morph_weights().len(), 0.0);
-        let animator = &self.animators[instance.character];
-        animator.write_weights(instance.actor.index, weights);
-        put_weights(&mut self.memory.buffers, frame_index, instance, weights)
-    }
-
-    /// Moves the animators of all characters to the frame's time, and applies root motion.
-    pub(crate) fn update_animators(&mut self, time_s: f64) -> Result<()> {
-        let started = Instant::now();
-        for character in 0..self.animators.len() as u32 {
-            let Some(animator) = self.animators.get_mut(character) else {
+    /// Lets instances rest whose poses all frames in flight have, until they change.
+    fn rest(&mut self, character: u32, animator: &Animator) {
+        let scratch = &mut self.poses.scratch;
+        for at in scratch.range(character) {
+            let index = scratch.shown[at];
+            let instance = &self.instances[index];
+            // Without a cull stage on the GPU, each frame has morph weights of its own.
+            let weights = instance.has_morphs() && !self.visibility.is_on_gpu();
+            if weights || instance.skin != SkinningStage::Vertex {
                 continue;
+            }
+            let kept = match animator.pose_change(instance.actor) {
+                PoseChange::Rests => false,
+                PoseChange::Still(version) if scratch.is_everywhere(index, version) => true,
+                PoseChange::Still(_) | PoseChange::Moves => continue,
             };
-            animator.update(time_s)?;
-            if animator.has_rooted() {
-                self.apply_root_motion(CharacterId(character))?;
-            }
+            self.visibility.deactivate(index, kept);
+            scratch.rested.push(index);
         }
-        self.frame.counters.update_ms = started.elapsed().as_secs_f64() * 1e3;
-        Ok(())
     }
 
-    /// Moves the instances of a character that follow their root motion.
-    fn apply_root_motion(&mut self, character: CharacterId) -> Result<()> {
-        let animator = self.animators.of_mut(character)?;
-        let scene = &mut self.scene;
-        for at in 0..animator.visited().len() {
-            let visited = animator.visited().get(at).copied();
-            let id = visited.and_then(|actor| scene.instance_of(character.0, actor));
-            let Some(id) = id else { continue };
-            let state = &scene.instances[id.index];
-            if state.character != character.0 || Some(state.actor.index) != visited {
-                // The actor of an instance that was despawned.
+    /// Lets instances rest that came to their rest pose where no view shows them.
+    fn rest_unseen(&mut self, animators: &Animators) {
+        while let Some(index) = self.poses.scratch.resting.pop() {
+            let instance = &self.instances[index];
+            let rests = || {
+                let animator = &animators[instance.character];
+                animator.pose_change(instance.actor) == PoseChange::Rests
+            };
+            let vertex = instance.skin == SkinningStage::Vertex && !instance.has_morphs();
+            if !instance.alive || !rests() || !vertex || self.visibility.is_shown(index) {
                 continue;
             }
-            // The transform of an attached instance follows from its parent's.
-            if scene.attachments.of(id.index).is_some() {
-                continue;
+            if instance.in_ring {
+                if self.characters[instance.character].slot.is_none() {
+                    // The last frame may not have had the pose that its record names.
+                    self.instances.restamp(index);
+                }
+                self.instances.set_in_ring(index, false);
             }
-            let actor = scene.instances[id.index].actor;
-            if let Some(world) = animator.root_moved_to(actor) {
-                scene.put(animator, id, &world, false);
-            }
+            self.visibility.deactivate(index, false);
         }
+    }
+
+    /// Writes the play records that changed, and the morph weights of their instances, which no
+    /// clip drives.
+    pub(crate) fn write_plays(
+        &mut self,
+        animators: &Animators,
+        out: &mut FrameWriter<'_>,
+    ) -> Result<()> {
+        let Some(poses) = &self.poses.gpu else {
+            return Ok(());
+        };
+        let weights = &mut self.poses.scratch.weights;
+        for index in &poses.weighted {
+            let instance = &self.instances[*index];
+            let rig = &self.characters[instance.character].rig;
+            weights.resize(rig.morph_weights().len(), 0.0);
+            animators[instance.character].write_weights(instance.actor.index, weights);
+            out.write_weights(instance.record.morphs, weights)?;
+        }
+        let plays = &poses.upload;
+        out.write(Part::Plays, 0, plays.len())?.copy_from(plays)?;
         Ok(())
     }
-}
-
-/// Writes morph weights of an instance, and copies them to the work buffer, if there is one.
-fn put_weights(
-    buffers: &mut FrameBuffers,
-    frame_index: u32,
-    instance: &InstanceState,
-    weights: &[f32],
-) -> Result<()> {
-    let at = u64::from(instance.record.morphs) * 4;
-    let active = active_count(weights);
-    let section = buffers.sections.morphs;
-    // SAFETY: the frame index's earlier work has ended, by the contract of `begin_frame`.
-    let mut out = unsafe { buffers.write(frame_index, section, at, 1 + 2 * active as usize)? };
-    let listed = (0..).zip(weights).filter(|(_, weight)| **weight != 0.0);
-    let words = listed.flat_map(|(index, weight): (u32, &f32)| [index, weight.to_bits()]);
-    out.fill_from(core::iter::once(active).chain(words))?;
-    buffers.copy_to_work(frame_index, section, at, (1 + 2 * u64::from(active)) * 4);
-    Ok(())
-}
-
-/// The number of weights that are not 0. Only these cost anything.
-fn active_count(weights: &[f32]) -> u32 {
-    weights.iter().filter(|weight| **weight != 0.0).count() as u32
 }

@@ -2,60 +2,59 @@
 
 use crate::crowd::desc::BUILD_INPUT;
 use crate::crowd::frame::Frame;
-use crate::crowd::memory::buffers::{DEFORMS, SectionBytes};
+use crate::crowd::memory::buffers::{DEFORMS, FrameWriter};
+use crate::crowd::memory::sections::Part;
+use crate::crowd::memory::work::WorkBuffer;
+use crate::crowd::poses::Poses;
+use crate::crowd::scene::Scene;
 use crate::crowd::skin::cpu_skinning::SkinBatch;
-use crate::crowd::visibility::slot::Slot;
+use crate::crowd::stats::Counters;
+use crate::crowd::visibility::chunks::Slot;
 use crate::error::Result;
 use crate::gpu::constants::{CHUNK, SKIN_WORDS};
 use crate::pass::skin::{SkinDispatch, SkinList};
+use crate::threads::Threads;
 use ash::vk;
 use ash::vk::{AccessFlags as Access, PipelineStageFlags as Stage};
 use std::time::Instant;
 
-impl Frame<'_> {
+impl Scene {
     /// Lists the instances that the GPU deforms, character by character, and skins those of the
     /// CPU.
-    pub(crate) fn write_skinned(&mut self, written: &mut SectionBytes) -> Result<()> {
-        let (crowd, frame_index) = (&mut *self.crowd, self.frame_index);
-        crowd.frame.skin_batches.clear();
-        if crowd.scene.instances.skinned_end() == 0 {
+    pub(crate) fn write_skinned(
+        &mut self,
+        threads: &Threads,
+        counters: &mut Counters,
+        out: &mut FrameWriter<'_>,
+    ) -> Result<()> {
+        let Poses {
+            scratch, skinning, ..
+        } = &mut self.poses;
+        scratch.batches.clear();
+        if self.instances.skinned_end() == 0 {
             return Ok(());
         }
-        let buffers = &mut crowd.memory.buffers;
-        let sections = buffers.sections;
-        let mut at = 0_u32;
-        let computed = &crowd.scene.pose_scratch.computed;
+        let computed = &scratch.computed;
+        let mut to = out.write(Part::Listed, 0, computed.len())?;
+        to.fill_with(computed.iter().map(|(_, index)| *index))?;
+        let mut at = 0;
         for alike in computed.chunk_by(|a, b| a.0 == b.0) {
-            let Some((character, _)) = alike.first().copied() else {
-                continue;
-            };
-            let start = u64::from(at) * 4;
-            let count = alike.len();
-            // SAFETY: the work of this frame index has ended, by the contract of `begin_frame`.
-            let mut out = unsafe { buffers.write(frame_index, sections.listed, start, count)? };
-            out.fill_with(alike.iter().map(|(_, index)| *index))?;
-            let range = at..at + count as u32;
+            let range = at..at + alike.len() as u32;
             at = range.end;
-            crowd
-                .frame
-                .skin_batches
-                .push(SkinBatch { character, range });
+            let character = alike[0].0;
+            scratch.batches.push(SkinBatch { character, range });
         }
-        buffers.copy_to_work(frame_index, sections.listed, 0, u64::from(at) * 4);
+        out.copy_to_work(Part::Listed, 0, u64::from(at) * 4);
         let started = Instant::now();
-        let words = crowd.scene.cpu_skinning.words();
-        // SAFETY: the work of this frame index has ended, by the contract of `begin_frame`.
-        let out = unsafe { buffers.write(frame_index, sections.deformed, 0, words)? };
-        let threads = &crowd.desc.threads;
-        let characters = &crowd.scene.characters;
-        crowd.scene.cpu_skinning.run(threads, characters, out)?;
-        crowd.frame.counters.skin_ms = started.elapsed().as_secs_f64() * 1e3;
-        crowd.frame.counters.skinned = at + crowd.scene.cpu_skinning.len() as u32;
-        written.listed = u64::from(at) * 4;
-        written.deformed = words as u64 * 4;
+        let to = out.write(Part::Deformed, 0, skinning.words())?;
+        skinning.run(threads, &self.characters, to)?;
+        counters.skin_ms = started.elapsed().as_secs_f64() * 1e3;
+        counters.skinned = at + skinning.len() as u32;
         Ok(())
     }
+}
 
+impl Frame<'_> {
     /// Copies what the CPU deformed to the buffer that draws read, and records the dispatches that
     /// deform the rest.
     ///
@@ -67,10 +66,10 @@ impl Frame<'_> {
     pub(crate) unsafe fn record_skin(&self, cmd: vk::CommandBuffer) {
         let crowd = &*self.crowd;
         let device = &crowd.device;
-        let regions = crowd.scene.cpu_skinning.regions();
-        let poses = crowd.scene.gpu_poses.as_ref();
+        let regions = crowd.scene.poses.skinning.regions();
+        let poses = crowd.scene.poses.gpu.as_ref();
         let poses = poses.filter(|poses| poses.skins_any());
-        if crowd.frame.skin_batches.is_empty() && regions.is_empty() && poses.is_none() {
+        if crowd.scene.poses.scratch.batches.is_empty() && regions.is_empty() && poses.is_none() {
             return;
         }
         let copied = (Stage::TRANSFER, Access::TRANSFER_WRITE);
@@ -93,15 +92,16 @@ impl Frame<'_> {
                 // Copies and dispatches write different words of one buffer.
                 device.barrier(cmd, both, both);
             }
-            for listed in &crowd.frame.skin_batches {
+            for listed in &crowd.scene.poses.scratch.batches {
                 let first = self.first_listed();
                 let list = listed.range.start + first..listed.range.end + first;
                 self.record_dispatch(cmd, listed.character, &SkinList::Range(list));
             }
             for (number, loaded) in crowd.scene.characters.iter() {
                 let skins = poses.is_some_and(|poses| poses.skins_some_of(number));
-                if let (true, Some(slot)) = (skins, &loaded.slot) {
-                    self.record_dispatch(cmd, number, &self.posed_list(slot));
+                let work = crowd.memory.buffers.work.as_ref();
+                if let (true, Some(slot), Some(work)) = (skins, &loaded.slot, work) {
+                    self.record_dispatch(cmd, number, &self.posed_list(work, slot));
                 }
             }
             device.barrier(cmd, both, (readers, reads));
@@ -116,7 +116,7 @@ impl Frame<'_> {
     /// As [`Frame::record_prepare`].
     unsafe fn record_copies(&self, cmd: vk::CommandBuffer, regions: &[vk::BufferCopy]) {
         let buffers = &self.crowd.memory.buffers;
-        let (from, start) = buffers.host_source(self.frame_index, buffers.sections.deformed);
+        let (from, start) = buffers.host_source(self.frame_index, Part::Deformed);
         let to = buffers.skinned().buffer;
         // The regions are relative to the section's start.
         let mut some = [vk::BufferCopy::default(); 64];
@@ -137,17 +137,15 @@ impl Frame<'_> {
     /// The first element of the lists for instances that the CPU listed.
     fn first_listed(&self) -> u32 {
         let sections = &self.crowd.memory.buffers.sections;
-        sections.first_in_lists(sections.listed)
+        sections.first_in_lists(Part::Listed)
     }
 
     /// The instances of a character that the stage compact listed.
-    fn posed_list(&self, slot: &Slot) -> SkinList {
-        let work = self.crowd.memory.buffers.work.as_ref();
-        let layout = work.map(|work| work.layout).unwrap_or_default();
-        let own = layout.skins + slot.number * SKIN_WORDS;
+    fn posed_list(&self, work: &WorkBuffer, slot: &Slot) -> SkinList {
+        let own = work.layout.skins + slot.number * SKIN_WORDS;
         SkinList::Indirect {
-            first: layout.skinned + slot.first_chunk() * CHUNK as u32,
-            buffer: work.map_or(vk::Buffer::null(), |work| work.buffer.handle),
+            first: work.layout.skinned + slot.first_chunk() * CHUNK as u32,
+            buffer: work.buffer.handle,
             // Behind the number of instances.
             offset: u64::from(own + 1) * 4,
         }
@@ -167,7 +165,7 @@ impl Frame<'_> {
             mesh: &character.mesh,
             set,
             dynamic_offsets: [
-                buffers.offset(frame_index, sections.views),
+                buffers.offset(frame_index, sections[Part::Views]),
                 buffers.lists_offset(frame_index),
             ],
             list: list.clone(),

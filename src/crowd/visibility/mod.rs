@@ -9,8 +9,9 @@ pub(crate) mod chunks;
 pub(crate) mod cull;
 mod decide;
 pub(crate) mod gpu;
+mod members;
+mod record;
 pub(crate) mod runs;
-pub(crate) mod slot;
 pub(crate) mod sorted;
 
 use crate::crowd::desc::MAX_VIEWS;

@@ -1,0 +1,199 @@
+//! Records the commands of a prepared frame: uploads, scatter, growth and histories.
+
+use crate::crowd::frame::Frame;
+use crate::crowd::memory::buffers::{DEFORMS, SHADERS};
+use crate::crowd::memory::history_buffer::words_in_use;
+use crate::crowd::memory::retire::Retired;
+use crate::crowd::memory::sections::{Part, SectionBytes};
+use crate::crowd::view::View;
+use crate::crowd::visibility::gpu::CullStep;
+use crate::pass::push::ScatterPush;
+use ash::vk;
+use ash::vk::{AccessFlags as Access, PipelineStageFlags as Stage};
+
+impl Frame<'_> {
+    /// Records all commands of [`Self::record_prepare`].
+    ///
+    /// # Safety
+    /// As [`Self::record_prepare`].
+    pub(super) unsafe fn record_commands(
+        &mut self,
+        cmd: vk::CommandBuffer,
+        step: &CullStep,
+        views: &[View],
+    ) {
+        span!("record");
+        // SAFETY: this function has the contract of the calls inside.
+        unsafe {
+            self.crowd.device.begin_label(cmd, c"throng prepare");
+            if let Some(profiler) = &mut self.crowd.frame.profiler {
+                profiler.record_reset(&self.crowd.device, cmd);
+            }
+            let scope = self.begin_scope(cmd, "upload");
+            self.record_uploads(cmd, &step.written);
+            self.record_growth(cmd);
+            self.end_scope(cmd, scope);
+            if self.crowd.frame.counters.changes > 0 {
+                let scope = self.begin_scope(cmd, "scatter");
+                self.record_scatter(cmd);
+                self.end_scope(cmd, scope);
+            }
+            self.record_cull(cmd, step, views.len() as u32);
+            self.record_animate(cmd);
+            self.record_skin(cmd);
+            if self.crowd.frame.histories.wants(views) {
+                let scope = self.begin_scope(cmd, "history");
+                self.record_histories(cmd, views);
+                self.end_scope(cmd, scope);
+            }
+            self.crowd.device.end_label(cmd);
+        }
+    }
+
+    /// Records the uploads of new characters, and of this frame's bytes if the rings are staged.
+    ///
+    /// # Safety
+    /// As [`Self::record_prepare`].
+    unsafe fn record_uploads(&mut self, cmd: vk::CommandBuffer, written: &SectionBytes) {
+        let (crowd, frame_index) = (&mut *self.crowd, self.frame_index);
+        let device = &crowd.device;
+        // SAFETY: `cmd` is recording outside a render pass, by this function's contract; the
+        // buffers are this crowd's and alive.
+        unsafe {
+            for (serial, mut upload) in crowd.memory.uploads.drain(..) {
+                crowd.frame.counters.upload_bytes += upload.bytes();
+                upload.record(device, cmd);
+                crowd
+                    .memory
+                    .retire_queue
+                    .retire(Retired::Upload(serial, upload));
+            }
+            if crowd.memory.buffers.palettes.is_staged() || crowd.memory.buffers.is_staged() {
+                // Each frame in flight has its own part of the copy. But a layer that ignores
+                // dynamic offsets assumes that every frame reads the part of the first frame index,
+                // and would report a hazard.
+                let (none, copy) = (Access::empty(), Stage::TRANSFER);
+                device.barrier(cmd, (SHADERS, none), (copy, none));
+            }
+            let records = crowd
+                .memory
+                .buffers
+                .record_upload(device, cmd, frame_index, written);
+            let rows = crowd.scene.poses.scratch.rows_written();
+            let palettes = &crowd.memory.buffers.palettes;
+            let palettes = palettes.record_rows(device, cmd, frame_index, rows);
+            if records || palettes {
+                let reads = Access::SHADER_READ | Access::UNIFORM_READ;
+                device.barrier(
+                    cmd,
+                    (Stage::TRANSFER, Access::TRANSFER_WRITE),
+                    (SHADERS, reads),
+                );
+            }
+        }
+    }
+
+    /// Records the dispatch that scatters changed records into the table, between barriers.
+    ///
+    /// The barriers are needed because earlier frames have written the table and may still read it.
+    ///
+    /// # Safety
+    /// As [`Self::record_prepare`].
+    unsafe fn record_scatter(&self, cmd: vk::CommandBuffer) {
+        let (crowd, frame_index) = (&*self.crowd, self.frame_index);
+        let (device, sections) = (&crowd.device, &crowd.memory.buffers.sections);
+        let (stage, write) = (Stage::COMPUTE_SHADER, Access::SHADER_WRITE);
+        let buffers = &crowd.memory.buffers;
+        let parts = [Part::Changes, Part::Indices, Part::Actors];
+        let offsets = parts.map(|part| buffers.offset(frame_index, sections[part]));
+        let (set, count) = (buffers.scatter_set, crowd.frame.counters.changes);
+        let table = &buffers.table_layout;
+        let push = ScatterPush {
+            change_count: count,
+            actors_at: (table.actors / 16) as u32,
+            levels_at: (table.levels / 4) as u32,
+            shown_at: (table.shown / 4) as u32,
+        };
+        // SAFETY: `cmd` is recording outside a render pass, by this function's contract; set and
+        // buffers are this crowd's and alive.
+        unsafe {
+            device.barrier(cmd, (DEFORMS, write), (stage, Access::SHADER_READ | write));
+            device.begin_label(cmd, c"throng scatter");
+            crowd
+                .pipelines
+                .scatter
+                .record(device, cmd, set, offsets, push);
+            device.end_label(cmd);
+            let then = Access::SHADER_READ | write;
+            device.barrier(cmd, (stage, write), (DEFORMS, then));
+        }
+    }
+
+    /// Records the copies that growth left to this frame, between barriers.
+    ///
+    /// # Safety
+    /// As [`Self::record_prepare`].
+    unsafe fn record_growth(&mut self, cmd: vk::CommandBuffer) {
+        let crowd = &mut *self.crowd;
+        let Some(grown) = crowd.memory.grown.take() else {
+            return;
+        };
+        let device = &crowd.device;
+        let (copy, read, write) = (
+            Stage::TRANSFER,
+            Access::TRANSFER_READ,
+            Access::TRANSFER_WRITE,
+        );
+        let storage = Access::SHADER_READ | Access::SHADER_WRITE;
+        // SAFETY: `cmd` is recording outside a render pass, by this function's contract; the
+        // buffers are this crowd's and alive.
+        unsafe {
+            let written = Access::SHADER_WRITE | write;
+            device.barrier(cmd, (DEFORMS | copy, written), (copy, read | write));
+            grown.record(device, cmd, &crowd.memory.buffers);
+            let then = (DEFORMS | copy, storage | read | write);
+            device.barrier(cmd, (copy, write), then);
+        }
+        crowd.memory.retire_queue.retire(Retired::Growth(grown));
+    }
+
+    /// Copies this frame's state into the history of each view that has one, between barriers.
+    ///
+    /// Earlier stages of this frame have written the sources. Earlier frames read what is replaced,
+    /// and have written what growth moves. The barrier after the copies also makes the next frame's
+    /// scatter wait.
+    ///
+    /// # Safety
+    /// As [`Self::record_prepare`].
+    unsafe fn record_histories(&mut self, cmd: vk::CommandBuffer, views: &[View]) {
+        let crowd = &mut *self.crowd;
+        let (instances, rows) = (&crowd.scene.instances, crowd.scene.rows_in_use());
+        let words = words_in_use(
+            instances.table_len(),
+            rows,
+            instances.morphs_end(),
+            instances.skinned_end(),
+        );
+        let sources = (crowd.memory.buffers.present(self.frame_index), words);
+        let (device, buffer) = (&crowd.device, &crowd.memory.buffers.history);
+        let (copy, read, write) = (
+            Stage::TRANSFER,
+            Access::TRANSFER_READ,
+            Access::TRANSFER_WRITE,
+        );
+        // SAFETY: `cmd` is recording outside a render pass, by this function's contract; the
+        // buffers are this crowd's and alive.
+        unsafe {
+            let written = Access::SHADER_WRITE | write;
+            device.barrier(cmd, (DEFORMS | copy, written), (copy, read | write));
+            device.begin_label(cmd, c"throng history");
+            let (to, retire_queue) = ((device, cmd), &mut crowd.memory.retire_queue);
+            crowd
+                .frame
+                .histories
+                .record(to, buffer, retire_queue, sources, views);
+            device.end_label(cmd);
+            device.barrier(cmd, (copy, write), (DEFORMS, Access::SHADER_READ));
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Writes the records of a frame: views, visible lists and changed instances.
+
+use crate::crowd::FrameState;
+use crate::crowd::memory::buffers::FrameWriter;
+use crate::crowd::memory::sections::{Part, VIEW_BYTES};
+use crate::crowd::scene::Scene;
+use crate::crowd::view::View;
+use crate::crowd::view_record::Prepared;
+use crate::crowd::visibility::sorted::Sorted;
+use crate::error::Result;
+use crate::gpu::layout::{GpuActor, GpuEye};
+
+impl FrameState {
+    /// Writes the views.
+    pub(super) fn write_views(
+        &mut self,
+        views: &[View],
+        (shadow_edge, shows_motion): (u32, bool),
+        out: &mut FrameWriter<'_>,
+    ) -> Result<()> {
+        self.views.clear();
+        let palettes = out.buffers.palettes.address(out.frame_index);
+        let stride = out.buffers.sections.view_stride;
+        for (start, view) in (0..).step_by(stride as usize).zip(views) {
+            self.views.push(Prepared::new(view));
+            let past = self.histories.past(view.history, &out.buffers.history);
+            let record = view.record(&past, palettes, shadow_edge);
+            let moves = view.history.is_some() || shows_motion;
+            for (at, bytes) in record.written(moves) {
+                let mut to = out.write(Part::Views, start + at, bytes.len())?;
+                to.copy_from(bytes)?;
+            }
+            out.written.note(Part::Views, start + VIEW_BYTES, 0);
+            let each = (start + VIEW_BYTES..).step_by(size_of::<GpuEye>());
+            for (at, eye) in each.zip(view.eye_records(&past)) {
+                out.write(Part::Views, at, 1)?.copy_from(&[eye])?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Scene {
+    /// Writes the lists of instances that views show. `blended` is the capacity of those that are
+    /// sorted.
+    pub(super) fn write_lists(
+        &self,
+        views: &[View],
+        sorted: &mut Sorted,
+        blended: u32,
+        out: &mut FrameWriter<'_>,
+    ) -> Result<()> {
+        let visibility = &self.visibility;
+        sorted.sort(
+            views,
+            &self.characters,
+            &self.instances,
+            visibility,
+            blended,
+        )?;
+        let lists = [visibility.list(), sorted.list()];
+        if visibility.is_on_gpu() && lists.iter().all(|list| list.is_empty()) {
+            // Nothing reads the word before the lists.
+            return Ok(());
+        }
+        let mut at = 0;
+        for list in [&[0], lists[0], lists[1]] {
+            out.write(Part::Visible, at, list.len())?.copy_from(list)?;
+            at += size_of_val(list) as u64;
+        }
+        out.copy_to_work(Part::Visible, 0, at);
+        Ok(())
+    }
+
+    /// Writes the records that changed. Returns their number.
+    pub(super) fn write_changes(&mut self, out: &mut FrameWriter<'_>) -> Result<u32> {
+        while let Some(index) = self.visibility.noted.pop() {
+            self.instances.changed.add(index);
+        }
+        let changed = self.instances.changed.list();
+        let count = changed.len();
+        let records = changed.iter().map(|index| self.instances[*index].record);
+        out.write(Part::Changes, 0, count)?.fill_with(records)?;
+        out.write(Part::Indices, 0, count)?.copy_from(changed)?;
+        if self.visibility.is_on_gpu() {
+            let actors = changed.iter().map(|index| self.actor(*index));
+            out.write(Part::Actors, 0, count)?.fill_with(actors)?;
+        }
+        Ok(count as u32)
+    }
+
+    /// The record of an instance for the GPU's stages.
+    fn actor(&self, index: u32) -> GpuActor {
+        let (instance, visibility) = (&self.instances[index], &self.visibility);
+        let (sphere, hidden) = (visibility.sphere(index), visibility.hidden(index));
+        let poses = self.poses.gpu.as_ref();
+        let plays = poses.and_then(|poses| poses.plays(index, GpuActor::PLAY_COUNT_BITS));
+        let pose_error = poses.map_or(0, |poses| poses.pose_error(index));
+        let flags = [
+            (instance.flipped, GpuActor::FLIPPED),
+            (hidden != 0, GpuActor::HIDES),
+            (instance.is_new, GpuActor::NEW),
+            (plays.is_some(), GpuActor::POSED),
+            (
+                poses.is_some_and(|poses| poses.skins(index)),
+                GpuActor::SKINS,
+            ),
+        ];
+        let flags = flags.into_iter().filter(|(is, _)| *is);
+        GpuActor {
+            center: sphere.center.to_array(),
+            radius: sphere.radius,
+            scale: sphere.scale,
+            mask: visibility.marks(index).views(),
+            flags: flags.fold(pose_error, |flags, (_, flag)| flags | flag),
+            plays: plays.unwrap_or(0),
+            hidden: [0, 32, 64, 96].map(|shift| (hidden >> shift) as u32),
+        }
+    }
+}
