@@ -383,7 +383,7 @@ impl Crowd {
         if self.scene.visibility.is_on_gpu() {
             return &self.frame.read_back;
         }
-        self.scene.visibility.counts()
+        self.scene.shown.counts()
     }
 
     /// GPU times of an earlier frame, by scope.

@@ -11,6 +11,7 @@ use crate::crowd::poses::gpu_poses::GpuPoses;
 use crate::crowd::poses::pose_scratch::PoseScratch;
 use crate::crowd::skin::cpu_skinning::CpuSkinning;
 use crate::crowd::visibility::Visibility;
+use crate::crowd::visibility::shown::Shown;
 use crate::crowd::{Capacity, InstanceId};
 use crate::error::{Error, Result, expect_transform};
 use crate::gpu::CpuReason;
@@ -24,6 +25,8 @@ pub struct Scene {
     pub(crate) instances: Instances,
     pub(crate) attachments: Attachments,
     pub(crate) visibility: Visibility,
+    /// What the views of the frame show.
+    pub(crate) shown: Shown,
     pub(crate) poses: Poses,
     /// Flags by index, while a snapshot is checked.
     pub(crate) flags: Vec<u8>,
@@ -36,6 +39,7 @@ impl Scene {
             instances: Instances::new(capacity),
             attachments: Attachments::default(),
             visibility: Visibility::default(),
+            shown: Shown::default(),
             poses: Poses {
                 scratch: PoseScratch::new(frames_in_flight),
                 gpu: None,
@@ -181,7 +185,9 @@ impl Scene {
     /// Reserves memory for what views show.
     pub(crate) fn reserve_visibility(&mut self) {
         let capacity = self.instances.capacity();
-        self.visibility.reserve(capacity, self.characters.len());
+        self.visibility.reserve(capacity);
+        let characters = self.characters.len();
+        self.shown.reserve(&self.visibility, capacity, characters);
         self.characters.reserve_slots();
         if let Some(poses) = &mut self.poses.gpu {
             poses.reserve_characters(self.characters.len());
@@ -256,7 +262,7 @@ impl Scene {
         let shown = || {
             let shown = visibility
                 .active()
-                .filter(|index| visibility.is_shown(*index) && !on_gpu(*index));
+                .filter(|index| self.shown.is_shown(*index) && !on_gpu(*index));
             shown.map(|index| (instances[index].character, index))
         };
         scratch.gather(self.characters.len(), shown);

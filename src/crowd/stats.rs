@@ -141,21 +141,7 @@ pub struct Stats {
 /// Statistics while they are counted. Draws count from several threads.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
-    shown: u32,
-    outside: u32,
-    too_small: u32,
-    levels: [u32; MAX_LEVELS],
-    error_factor: f32,
-    pub(crate) animated: u32,
-    pub(crate) palette_entries: u32,
-    pub(crate) skinned: u32,
-    pub(crate) changes: u32,
-    pub(crate) new_pipelines: u32,
-    pub(crate) upload_bytes: u64,
-    pub(crate) update_ms: f64,
-    pub(crate) animate_ms: f64,
-    pub(crate) skin_ms: f64,
-    pub(crate) prepare_ms: f64,
+    pub(crate) stats: Stats,
     draws: AtomicU32,
     vertices: AtomicU64,
     triangles: AtomicU64,
@@ -169,50 +155,38 @@ impl Counters {
 
     /// Adds up what views show.
     pub(crate) fn shown(&mut self, views: &[ViewStats]) {
-        let sum = |of: fn(&ViewStats) -> u32| views.iter().map(of).sum();
-        self.shown = sum(|view| view.shown);
-        self.outside = sum(|view| view.outside);
-        self.too_small = sum(|view| view.too_small);
-        self.levels = core::array::from_fn(|level| {
-            let counts = views.iter().filter_map(|view| view.levels.get(level));
-            counts.sum()
-        });
-        self.error_factor = views
-            .iter()
-            .fold(1.0, |most, view| most.max(view.error_factor));
+        let stats = &mut self.stats;
+        (stats.shown, stats.outside, stats.too_small) = (0, 0, 0);
+        (stats.levels, stats.error_factor) = ([0; MAX_LEVELS], 1.0);
+        for view in views {
+            stats.shown += view.shown;
+            stats.outside += view.outside;
+            stats.too_small += view.too_small;
+            for (all, own) in stats.levels.iter_mut().zip(view.levels) {
+                *all += own;
+            }
+            stats.error_factor = stats.error_factor.max(view.error_factor);
+        }
     }
 
     pub(crate) fn fetched(&self, vertices: u64) {
         self.vertices.fetch_add(vertices, Ordering::Relaxed);
     }
 
-    /// `on_gpu` has the number of instances that the GPU poses, and that it places.
+    /// The figures so far. `on_gpu` has the number of instances that the GPU poses, and that it
+    /// places.
     pub(crate) fn read(&self, instances: u32, on_gpu: [u32; 2], totals: PoseTotals) -> Stats {
-        let [posed_on_gpu, placed_on_gpu] = on_gpu;
         Stats {
             instances,
-            shown: self.shown,
-            outside: self.outside,
-            too_small: self.too_small,
-            levels: self.levels,
-            error_factor: self.error_factor,
-            animated: self.animated,
-            posed_on_gpu,
-            placed_on_gpu,
+            posed_on_gpu: on_gpu[0],
+            placed_on_gpu: on_gpu[1],
             shared_poses: totals.shared,
             poses_without_memory: totals.without_memory,
-            palette_entries: self.palette_entries,
-            skinned: self.skinned + totals.skinned,
-            changes: self.changes,
-            new_pipelines: self.new_pipelines,
-            upload_bytes: self.upload_bytes,
+            skinned: self.stats.skinned + totals.skinned,
             draws: self.draws.load(Ordering::Relaxed),
             vertices: self.vertices.load(Ordering::Relaxed),
             triangles: self.triangles.load(Ordering::Relaxed),
-            update_ms: self.update_ms,
-            animate_ms: self.animate_ms,
-            skin_ms: self.skin_ms,
-            prepare_ms: self.prepare_ms,
+            ..self.stats
         }
     }
 }

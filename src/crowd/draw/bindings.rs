@@ -174,7 +174,7 @@ impl Frame<'_> {
             material as usize,
             count as usize,
         ))?;
-        let runs = self.crowd.scene.visibility.runs(view.index, character.0);
+        let runs = self.crowd.scene.shown.runs(view.index, character.0);
         let start = self.first_visible() + runs.first().map_or(0, |run| run.first);
         let count = |flipped: bool| -> u32 {
             let alike = runs.iter().filter(|run| run.flipped == flipped);
@@ -213,7 +213,7 @@ impl Frame<'_> {
         self.expect_cpu(loaded)?;
         let missing = Error::not_found("primitive", primitive as usize, loaded.primitives.len());
         let drawn = loaded.primitives.get(primitive as usize).ok_or(missing)?;
-        let runs = self.crowd.scene.visibility.runs(view.index, character.0);
+        let runs = self.crowd.scene.shown.runs(view.index, character.0);
         let alike = shown(runs, drawn.bit).filter(move |run| run.flipped == flipped);
         let start = self.first_visible();
         Ok(alike.map(move |run| start + run.first..start + run.first + run.count))

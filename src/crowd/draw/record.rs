@@ -206,7 +206,7 @@ impl Recorder<'_> {
                 unsafe { self.indirect(character, slot) };
                 continue;
             }
-            let runs = crowd.scene.visibility.runs(self.view.index, index);
+            let runs = crowd.scene.shown.runs(self.view.index, index);
             let groups = runs.chunk_by(|a, b| (a.flipped, a.level) == (b.flipped, b.level));
             // SAFETY: this function has the same contract.
             unsafe { self.character(character, false, groups) };

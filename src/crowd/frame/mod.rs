@@ -11,7 +11,7 @@ use crate::crowd::Crowd;
 use crate::crowd::desc::MAX_VIEWS;
 use crate::crowd::memory::retire::Retired;
 use crate::crowd::stats::Counters;
-use crate::crowd::visibility::MAX_LISTS;
+use crate::crowd::visibility::shown::MAX_LISTS;
 use crate::crowd::{CharacterId, InstanceHit, InstanceId, ListId, Stats, ViewId};
 use crate::error::{Error, Result, expect_finite, expect_frame};
 use crate::gpu::{MemoryAllocator, Scope, expect_own, limit};
@@ -135,7 +135,7 @@ impl Crowd {
         }
         self.prepare_skinning()?;
         self.frame.counters = Counters::default();
-        self.frame.counters.new_pipelines = core::mem::take(&mut self.pipelines.created);
+        self.frame.counters.stats.new_pipelines = core::mem::take(&mut self.pipelines.created);
         self.frame.views.clear();
         self.frame.histories.begin_frame();
         if let Some(read_back) = &self.memory.buffers.read_back {
@@ -147,7 +147,7 @@ impl Crowd {
                 unsafe { read_back.read(frame_index, views, &mut self.frame.read_back) };
         }
         self.update_animators(time_s)?;
-        self.scene.visibility.begin_frame();
+        self.scene.shown.begin_frame();
         self.frame.begun = Some(frame_index);
         Ok(Frame {
             crowd: self,
@@ -258,8 +258,11 @@ impl Frame<'_> {
     #[doc(alias = "raycast")]
     pub fn pick(&mut self, view: ViewId, ray: &Ray, faces: Faces) -> Result<Option<InstanceHit>> {
         self.prepared_view(view)?;
-        self.crowd.nearest(ray, faces, |visibility, index| {
-            visibility.view_shows(view.index, index)
+        self.crowd.nearest(ray, faces, |scene, index| {
+            let (visibility, sphere) = (&scene.visibility, scene.visibility.sphere(index));
+            scene
+                .shown
+                .view_shows(visibility, view.index, index, &sphere)
         })
     }
 
@@ -271,8 +274,11 @@ impl Frame<'_> {
     /// As [`Self::pick`].
     pub fn pick_all(&mut self, view: ViewId, ray: &Ray, faces: Faces) -> Result<Vec<InstanceHit>> {
         self.prepared_view(view)?;
-        self.crowd.all(ray, faces, |visibility, index| {
-            visibility.view_shows(view.index, index)
+        self.crowd.all(ray, faces, |scene, index| {
+            let (visibility, sphere) = (&scene.visibility, scene.visibility.sphere(index));
+            scene
+                .shown
+                .view_shows(visibility, view.index, index, &sphere)
         })
     }
 
@@ -289,11 +295,10 @@ impl Frame<'_> {
         let character = self.crowd.scene.instances.get(instance)?.character;
         let loaded = self.crowd.scene.characters.get(CharacterId(character))?;
         self.expect_cpu(loaded)?;
-        let level = self
-            .crowd
-            .scene
-            .visibility
-            .level(view.index, instance.index);
+        let scene = &self.crowd.scene;
+        let level = scene
+            .shown
+            .level(&scene.visibility, view.index, instance.index);
         Ok(level.map(u32::from))
     }
 
@@ -358,11 +363,11 @@ impl Frame<'_> {
             return Err(Error::invalid("frame", "was already prepared"));
         }
         let crowd = &mut *self.crowd;
-        let visibility = &mut crowd.scene.visibility;
+        let shown = &mut crowd.scene.shown;
         let cap = crowd.desc.capacity.views.min(MAX_LISTS);
         let what = "lists (Capacity::views, raised by Crowd::reserve)";
-        limit(what, u64::from(visibility.lists) + 1, cap.into())?;
-        let index = visibility.make_list(&crowd.scene.instances, instances)?;
+        limit(what, u64::from(shown.list_count) + 1, cap.into())?;
+        let index = shown.make_list(&crowd.scene.instances, instances)?;
         let frame = crowd.memory.retire_queue.frame();
         Ok(ListId { frame, index })
     }

@@ -60,8 +60,8 @@ impl Frame<'_> {
         unsafe { self.record_commands(cmd, &step, views) };
         let crowd = &mut *self.crowd;
         crowd.scene.mark_uploaded();
-        crowd.frame.counters.upload_bytes += step.written.total;
-        crowd.frame.counters.prepare_ms = start.elapsed().as_secs_f64() * 1e3;
+        crowd.frame.counters.stats.upload_bytes += step.written.total;
+        crowd.frame.counters.stats.prepare_ms = start.elapsed().as_secs_f64() * 1e3;
         crowd.frame.may_be_abandoned = true;
         self.prepared = true;
         let frame = self.crowd.memory.retire_queue.frame();
@@ -87,7 +87,7 @@ impl Frame<'_> {
             });
             let checked = checked.and_then(|()| histories.check(views, index));
             let frame = self.crowd.memory.retire_queue.frame();
-            let checked = checked.and_then(|()| self.crowd.scene.visibility.check(view, frame));
+            let checked = checked.and_then(|()| self.crowd.scene.shown.check(view, frame));
             checked.map_err(|why| why.at("view", index))
         })
     }
@@ -113,12 +113,11 @@ impl Crowd {
             .begin_posing(self.memory.retire_queue.frame());
         {
             span!("cull");
-            let visibility = &mut scene.visibility;
-            visibility.decide(views, &scene.instances, &scene.characters);
-            visibility.make_lists(&scene.instances, &scene.characters);
+            let (shown, visibility) = (&mut scene.shown, &mut scene.visibility);
+            shown.decide(views, visibility, &scene.instances, &scene.characters);
             let counts = match scene.visibility.is_on_gpu() {
                 true => &frame.read_back,
-                false => scene.visibility.counts(),
+                false => scene.shown.counts(),
             };
             frame.counters.shown(counts);
         }
@@ -131,7 +130,7 @@ impl Crowd {
         frame.write_views(views, (shadow_edge, shows_motion), &mut out)?;
         let blended = self.desc.capacity.blended;
         scene.write_lists(views, &mut frame.sorted, blended, &mut out)?;
-        frame.counters.changes = scene.write_changes(&mut out)?;
+        frame.counters.stats.changes = scene.write_changes(&mut out)?;
         scene.write_skinned(&self.desc.threads, &mut frame.counters, &mut out)?;
         scene.write_plays(animators, &mut out)?;
         let frame = self.memory.retire_queue.frame();

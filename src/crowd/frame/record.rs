@@ -33,7 +33,7 @@ impl Frame<'_> {
             self.record_uploads(cmd, &step.written);
             self.record_growth(cmd);
             self.end_scope(cmd, scope);
-            if self.crowd.frame.counters.changes > 0 {
+            if self.crowd.frame.counters.stats.changes > 0 {
                 let scope = self.begin_scope(cmd, "scatter");
                 self.record_scatter(cmd);
                 self.end_scope(cmd, scope);
@@ -61,7 +61,7 @@ impl Frame<'_> {
         // buffers are this crowd's and alive.
         unsafe {
             for (serial, mut upload) in crowd.memory.uploads.drain(..) {
-                crowd.frame.counters.upload_bytes += upload.bytes();
+                crowd.frame.counters.stats.upload_bytes += upload.bytes();
                 upload.record(device, cmd);
                 crowd
                     .memory
@@ -106,7 +106,7 @@ impl Frame<'_> {
         let buffers = &crowd.memory.buffers;
         let parts = [Part::Changes, Part::Indices, Part::Actors];
         let offsets = parts.map(|part| buffers.offset(frame_index, sections[part]));
-        let (set, count) = (buffers.scatter_set, crowd.frame.counters.changes);
+        let (set, count) = (buffers.scatter_set, crowd.frame.counters.stats.changes);
         let table = &buffers.table_layout;
         let push = ScatterPush {
             change_count: count,

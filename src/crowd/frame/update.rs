@@ -17,7 +17,7 @@ impl Crowd {
                 self.apply_root_motion(CharacterId(character))?;
             }
         }
-        self.frame.counters.update_ms = started.elapsed().as_secs_f64() * 1e3;
+        self.frame.counters.stats.update_ms = started.elapsed().as_secs_f64() * 1e3;
         Ok(())
     }
 

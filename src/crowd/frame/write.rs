@@ -50,16 +50,9 @@ impl Scene {
         blended: u32,
         out: &mut FrameWriter<'_>,
     ) -> Result<()> {
-        let visibility = &self.visibility;
-        sorted.sort(
-            views,
-            &self.characters,
-            &self.instances,
-            visibility,
-            blended,
-        )?;
-        let lists = [visibility.list(), sorted.list()];
-        if visibility.is_on_gpu() && lists.iter().all(|list| list.is_empty()) {
+        sorted.sort(views, self, blended)?;
+        let lists = [self.shown.list(), sorted.list()];
+        if self.visibility.is_on_gpu() && lists.iter().all(|list| list.is_empty()) {
             // Nothing reads the word before the lists.
             return Ok(());
         }

@@ -4,7 +4,7 @@ use crate::animate::Starts;
 use crate::crowd::Crowd;
 use crate::crowd::InstanceId;
 use crate::crowd::characters::loaded::LoadedCharacter;
-use crate::crowd::visibility::Visibility;
+use crate::crowd::scene::Scene;
 use crate::crowd::visibility::cull::WorldSphere;
 use crate::error::Result;
 use crate::gpu::palettes::{self, Row};
@@ -61,8 +61,8 @@ impl Crowd {
     pub fn pick(&mut self, ray: &Ray, faces: Faces, view_mask: u32) -> Result<Option<InstanceHit>> {
         self.activate_changed();
         self.follow_all()?;
-        self.nearest(ray, faces, |visibility, index| {
-            visibility.mask_shows(view_mask, index)
+        self.nearest(ray, faces, |scene, index| {
+            scene.visibility.mask_shows(view_mask, index)
         })
     }
 
@@ -81,8 +81,8 @@ impl Crowd {
     ) -> Result<Vec<InstanceHit>> {
         self.activate_changed();
         self.follow_all()?;
-        self.all(ray, faces, |visibility, index| {
-            visibility.mask_shows(view_mask, index)
+        self.all(ray, faces, |scene, index| {
+            scene.visibility.mask_shows(view_mask, index)
         })
     }
 
@@ -91,7 +91,7 @@ impl Crowd {
         &mut self,
         ray: &Ray,
         faces: Faces,
-        is_shown: impl Fn(&Visibility, u32) -> bool,
+        is_shown: impl Fn(&Scene, u32) -> bool,
     ) -> Result<Option<InstanceHit>> {
         let ray = DRay::new(ray)?;
         self.update_gpu_worlds();
@@ -111,7 +111,7 @@ impl Crowd {
         &mut self,
         ray: &Ray,
         faces: Faces,
-        is_shown: impl Fn(&Visibility, u32) -> bool,
+        is_shown: impl Fn(&Scene, u32) -> bool,
     ) -> Result<Vec<InstanceHit>> {
         let ray = DRay::new(ray)?;
         self.update_gpu_worlds();
@@ -132,7 +132,7 @@ impl Crowd {
     fn each_posed(
         &mut self,
         ray: &DRay,
-        is_shown: impl Fn(&Visibility, u32) -> bool,
+        is_shown: impl Fn(&Scene, u32) -> bool,
         mut each: impl FnMut(&Target<'_>, &Posed<'_>) -> Result<f64>,
     ) -> Result<()> {
         let mut limit = f64::INFINITY;
@@ -150,7 +150,7 @@ impl Crowd {
             let near = |index: &u32| {
                 let WorldSphere { center, radius, .. } = scene.visibility.sphere(*index);
                 let near = ray.reaches(center, radius)?;
-                is_shown(&scene.visibility, *index).then_some((near, *index))
+                is_shown(scene, *index).then_some((near, *index))
             };
             let mut shown: Vec<(f64, u32)> = loaded.members.iter().filter_map(near).collect();
             shown.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));

@@ -90,16 +90,20 @@ impl Crowd {
         let poses = self.scene.poses.gpu.as_ref();
         let error_m = poses.map_or(0.0, |poses| f32::from_bits(poses.pose_error(id.index)));
         let placed = self.sphere(id.index);
-        Ok(self.scene.visibility.may_share(id.index, &placed, error_m))
+        let scene = &self.scene;
+        Ok(scene
+            .shown
+            .may_share(&scene.visibility, id.index, &placed, error_m))
     }
 
     /// True if a view of the prepared frame shows an instance, or without views, if it is visible.
     pub(crate) fn shows(&self, index: u32) -> bool {
-        let (visibility, on_gpu) = (&self.scene.visibility, self.scene.poses.gpu.as_ref());
+        let (shown, on_gpu) = (&self.scene.shown, self.scene.poses.gpu.as_ref());
         if on_gpu.is_some_and(|poses| poses.poses(index)) {
-            return visibility.shows_somewhere(index, &self.sphere(index));
+            let visibility = &self.scene.visibility;
+            return shown.shows_somewhere(visibility, index, &self.sphere(index));
         }
-        visibility.is_shown(index)
+        shown.is_shown(index)
     }
 }
 

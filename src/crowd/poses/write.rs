@@ -47,7 +47,7 @@ impl Scene {
             let bytes = u64::from(self.instances.morphs_end()) * 4;
             out.written.note(Part::Morphs, 0, bytes);
         }
-        counters.animate_ms = started.elapsed().as_secs_f64() * 1e3;
+        counters.stats.animate_ms = started.elapsed().as_secs_f64() * 1e3;
         Ok(())
     }
 
@@ -147,9 +147,9 @@ impl Scene {
                 unsafe { to.copy_from_nonoverlapping(rows.as_ptr(), rows.len()) };
             }
         }
-        counters.animated += actors.len() as u32;
-        counters.palette_entries += (actors.len() * loaded.rig.palette().len()) as u32;
-        counters.upload_bytes += actors.len() as u64 * rows as u64 * ROW_BYTES;
+        counters.stats.animated += actors.len() as u32;
+        counters.stats.palette_entries += (actors.len() * loaded.rig.palette().len()) as u32;
+        counters.stats.upload_bytes += actors.len() as u64 * rows as u64 * ROW_BYTES;
     }
 
     /// Writes the morph weights of a character's instances, and lists those that the CPU skins.
@@ -216,7 +216,7 @@ impl Scene {
                 animator.pose_change(instance.actor) == PoseChange::Rests
             };
             let vertex = instance.skin == SkinningStage::Vertex && !instance.has_morphs();
-            if !instance.alive || !rests() || !vertex || self.visibility.is_shown(index) {
+            if !instance.alive || !rests() || !vertex || self.shown.is_shown(index) {
                 continue;
             }
             if instance.in_ring {

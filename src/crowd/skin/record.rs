@@ -48,8 +48,8 @@ impl Scene {
         let started = Instant::now();
         let to = out.write(Part::Deformed, 0, skinning.words())?;
         skinning.run(threads, &self.characters, to)?;
-        counters.skin_ms = started.elapsed().as_secs_f64() * 1e3;
-        counters.skinned = at + skinning.len() as u32;
+        counters.stats.skin_ms = started.elapsed().as_secs_f64() * 1e3;
+        counters.stats.skinned = at + skinning.len() as u32;
         Ok(())
     }
 }

@@ -6,7 +6,7 @@
 
 use crate::crowd::memory::range_allocator::RangeAllocator;
 use crate::crowd::memory::work::WorkLayout;
-use crate::crowd::pending::Pending;
+use crate::crowd::pending::{Marked, Pending};
 use crate::gpu::constants::{CHUNK, MAX_LEVELS};
 
 /// Draws of a primitive in the table of draws: for instances that are flipped or not, and that hide
@@ -23,11 +23,11 @@ pub(crate) struct Slot {
     /// The first of its chunks, and their number.
     pub(crate) chunks: (u32, u32),
     /// The chunks, counted from its first one, whose members changed.
-    pub(super) changed: Pending,
+    pub(super) changed: Marked,
     /// True if its character and all draws and chunks must be uploaded.
     pub(crate) is_new: bool,
-    /// `is_new` before the last upload.
-    was_new: bool,
+    /// True if the last frame uploaded something.
+    was_changed: bool,
 }
 
 impl Slot {
@@ -42,13 +42,12 @@ impl Slot {
     }
 
     pub(super) fn mark_uploaded(&mut self) {
-        self.was_new = core::mem::take(&mut self.is_new);
-        self.changed.mark_uploaded();
+        self.was_changed = core::mem::take(&mut self.is_new) || !self.changed.list().is_empty();
+        self.changed.clear();
     }
 
     pub(super) fn mark_lost(&mut self) {
-        self.is_new |= self.was_new;
-        self.changed.mark_lost();
+        self.is_new |= core::mem::take(&mut self.was_changed);
     }
 
     /// Reserves memory for this many members.

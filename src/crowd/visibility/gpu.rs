@@ -60,8 +60,8 @@ impl Scene {
         // Instances that came after a list was made are not in it.
         let words = self.visibility.blocks();
         let each = u64::from(out.buffers.sections.listed_words) * 4;
-        for list in 0..self.visibility.lists {
-            let bits = self.visibility.listed(list).iter().copied();
+        for list in 0..self.shown.list_count {
+            let bits = self.shown.listed(list).iter().copied();
             let bits = bits.chain(core::iter::repeat(0)).take(words);
             let at = u64::from(list) * each;
             out.write(Part::ListedBits, at, words)?.fill_from(bits)?;

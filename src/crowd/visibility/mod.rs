@@ -1,34 +1,23 @@
-//! Decides which instances each view of a frame shows, and makes lists of their table indices.
-//!
-//! Hidden parts cost nothing for instances that hide none: a view's list of a character is cut into
-//! runs of instances that are equally flipped, have the same level of detail and hide the same
-//! parts.
+//! The stage cull: the state of instances that decides whether views show them. `shown` has what the
+//! views of a frame show.
 
 mod bits;
 pub(crate) mod chunks;
 pub(crate) mod cull;
-mod decide;
 pub(crate) mod gpu;
 mod members;
 mod record;
 pub(crate) mod runs;
+pub(crate) mod shown;
 pub(crate) mod sorted;
 
-use crate::crowd::desc::MAX_VIEWS;
-use crate::crowd::instances::table::Instances;
+use crate::crowd::Capacity;
 use crate::crowd::pending::Marked;
 use crate::crowd::table::Table;
-use crate::crowd::view::View;
-use crate::crowd::visibility::bits::{InstanceSet, bits};
-use crate::crowd::visibility::cull::{Spheres, ViewTest, WorldSphere};
-use crate::crowd::visibility::runs::{Run, runs_of};
-use crate::crowd::{Capacity, InstanceId, ListId, ViewStats};
-use crate::error::{Error, Result};
-use crate::gpu::constants::{CHUNK, MAX_LEVELS};
+use crate::gpu::constants::CHUNK;
 use crate::grow::reserve_all;
-
-/// The most lists of one frame: one for each view.
-pub(crate) const MAX_LISTS: u32 = MAX_VIEWS;
+use bits::{InstanceSet, bits};
+use cull::{Spheres, WorldSphere};
 
 /// The state that decides the visibility of an instance. Indexed by table index.
 #[derive(Debug, Clone, Copy)]
@@ -56,9 +45,7 @@ impl Marks {
 
     /// Every frame has its pose, without any work.
     const ALWAYS: u64 = u64::MAX;
-}
 
-impl Marks {
     /// The mask of views that may show the instance, or 0 if it is hidden.
     pub(crate) fn views(&self) -> u32 {
         if self.visible && !self.parent_hidden {
@@ -69,156 +56,50 @@ impl Marks {
     }
 }
 
-/// A view's level of an instance that it does not show.
-pub(crate) const HIDDEN: u8 = u8::MAX;
-
-/// A block that has instances to decide about, with a bit for each of them.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Candidates {
-    pub(crate) number: usize,
-    /// Members that the CPU lists.
-    pub(crate) listed: u64,
-    /// Members that may have to be posed. The GPU lists them.
-    pub(crate) posed: u64,
-}
-
-/// Visibility of all instances in a frame. Lists without a note are by table index.
+/// The visibility of all instances. Lists without a note are by table index.
 #[derive(Debug, Default)]
 pub(crate) struct Visibility {
-    pub(crate) marks: Table<Marks>,
+    marks: Table<Marks>,
     /// A bit for each primitive that an instance hides. Empty until one hides any.
-    pub(crate) hidden: Vec<u128>,
-    /// The mask of views that may show it, or 0.
-    pub(crate) masks: Vec<u32>,
-    pub(crate) spheres: Spheres,
-    /// By list of this frame, a bit for each instance that it has. As many as were ever needed.
-    pub(crate) listed: Vec<Vec<u64>>,
-    /// The number of lists of this frame.
-    pub(crate) lists: u32,
+    hidden: Vec<u128>,
+    /// The mask of views that may show it, or 0. Padded to whole blocks.
+    masks: Vec<u32>,
+    spheres: Spheres,
+    /// The last levels in the first views, a few bits each. Padded to whole blocks.
+    last_levels: Vec<u32>,
     /// True if the GPU decides who is drawn.
-    pub(crate) gpu: bool,
+    gpu: bool,
     /// The instances that may have a new pose in any frame.
-    pub(crate) active: InstanceSet,
+    active: InstanceSet,
     /// The instances whose characters the CPU culls, even if the GPU culls others.
-    pub(crate) on_cpu: InstanceSet,
-    pub(crate) candidates: Vec<Candidates>,
-    /// The tests of views, with their masks and lists, if the GPU culls.
-    pub(crate) seen: Vec<(ViewTest, u32, Option<ListId>)>,
+    on_cpu: InstanceSet,
     /// Instances whose actors the GPU must have anew, if the GPU culls.
     pub(crate) noted: Marked,
     /// The number of instances whose palettes the ring keeps without any work.
     kept: usize,
-    /// A bit for each view that shows the instance. Without views, bit 0 means visible.
-    pub(crate) shown: Vec<u32>,
-    /// The last levels in the first views, a few bits each.
-    pub(crate) last_levels: Vec<u32>,
-    /// For each view, the level of each instance, or [`HIDDEN`].
-    pub(crate) levels: Vec<u8>,
-    /// The number of instances inside the view that is decided.
-    pub(crate) inside: u32,
-    /// By view.
-    pub(crate) counts: Vec<ViewStats>,
-    /// By view and character, the number of instances that are shown.
-    pub(crate) of_character: Vec<u32>,
-    /// The number of characters of `of_character`.
-    pub(crate) characters: usize,
-    pub(crate) runs: Vec<Run>,
-    /// Table indices, run after run.
-    pub(crate) list: Vec<u32>,
-    /// Instances of a run while they are sorted: hidden parts, position, table index.
-    pub(crate) order: Vec<(u128, u32, u32)>,
     /// The number of instances that hide parts.
     hiding: usize,
     /// The frame that is being prepared.
     posing_in: u64,
     /// The frame prepared last.
-    pub(crate) prepared_in: u64,
+    prepared_in: u64,
     /// The frame prepared before the present one, in case this one is abandoned.
-    pub(crate) prepared_before: u64,
+    prepared_before: u64,
 }
 
 impl Visibility {
-    /// Checks that the view's list belongs to this frame.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] if it does not.
-    pub(crate) fn check(&self, view: &View, frame: u64) -> Result<()> {
-        let good = |list: ListId| list.frame == frame && list.index < self.lists;
-        if view.list.is_none_or(good) {
-            return Ok(());
-        }
-        Err(Error::invalid("View::list", "was not made in this frame"))
-    }
-
-    /// Makes a list of table indices for views of this frame. Returns its number.
-    ///
-    /// # Errors
-    /// [`Error::At`], with the index in the list.
-    pub(crate) fn make_list(&mut self, instances: &Instances, ids: &[InstanceId]) -> Result<u32> {
-        let number = self.lists;
-        if self.listed.len() <= number as usize {
-            self.listed.push(Vec::new());
-        }
-        let Some(list) = self.listed.get_mut(number as usize) else {
-            return Ok(number);
-        };
-        list.clear();
-        list.resize(self.active.len(), 0);
-        for (position, id) in ids.iter().enumerate() {
-            instances
-                .get(*id)
-                .map_err(|why| why.at("instance", position))?;
-            let index = id.index as usize;
-            let bit = 1 << (index % CHUNK);
-            if let Some(word) = list.get_mut(index / CHUNK) {
-                if *word & bit != 0 {
-                    let of = ids.iter().position(|other| other == id);
-                    let why = Error::duplicate("instance", of.unwrap_or(position));
-                    return Err(why.at("instance", position));
-                }
-                *word |= bit;
-            }
-        }
-        self.lists += 1;
-        Ok(number)
-    }
-
-    /// The bits of a list of this frame, by table index.
-    pub(crate) fn listed(&self, list: u32) -> &[u64] {
-        self.listed.get(list as usize).map_or(&[], Vec::as_slice)
-    }
-
     /// Reserves as much memory as can ever be needed, so that frames allocate nothing.
-    pub(crate) fn reserve(&mut self, capacity: &Capacity, characters: usize) {
-        let (instances, views) = (capacity.instances as usize, capacity.views as usize);
+    pub(crate) fn reserve(&mut self, capacity: &Capacity) {
+        let instances = capacity.instances as usize;
         let padded = instances.next_multiple_of(CHUNK);
         reserve_all(&mut self.marks, instances);
         reserve_all(&mut self.masks, padded);
+        reserve_all(&mut self.last_levels, padded);
         self.spheres.reserve(instances);
-        self.listed
-            .resize_with(self.listed.len().max(views), Vec::new);
-        for list in &mut self.listed {
-            reserve_all(list, padded / CHUNK);
-        }
         self.active.reserve(padded / CHUNK);
         self.on_cpu.reserve(padded / CHUNK);
-        reserve_all(&mut self.candidates, padded / CHUNK);
         if self.gpu {
             self.noted.grow(instances);
-        }
-        reserve_all(&mut self.shown, padded);
-        reserve_all(&mut self.last_levels, padded);
-        reserve_all(&mut self.levels, padded * views);
-        reserve_all(&mut self.counts, views);
-        reserve_all(&mut self.seen, views);
-        reserve_all(&mut self.of_character, characters * views);
-        reserve_all(&mut self.list, instances * views);
-        // This may grow with every call that hides a part.
-        let alike = characters * MAX_LEVELS * 2 + self.hiding;
-        let runs = alike.min(instances) * views;
-        self.runs.reserve(runs.saturating_sub(self.runs.len()));
-        if self.hiding > 0 {
-            reserve_all(&mut self.order, instances);
         }
     }
 
@@ -230,9 +111,7 @@ impl Visibility {
         }
         self.marks[index as u32] = Marks::NEW;
         self.mask(index);
-        if let Some(levels) = self.last_levels.get_mut(index) {
-            *levels = 0;
-        }
+        self.last_levels[index] = 0;
         self.on_cpu.set(index, on_cpu);
         self.active.set(index, true);
     }
@@ -324,7 +203,6 @@ impl Visibility {
         let all = self.marks.len().next_multiple_of(CHUNK);
         if self.masks.len() < all {
             self.masks.resize(all, 0);
-            self.shown.resize(all, 0);
             self.last_levels.resize(all, 0);
             self.active.resize(all / CHUNK);
             self.on_cpu.resize(all / CHUNK);
@@ -416,92 +294,20 @@ impl Visibility {
         [before, after]
     }
 
-    pub(crate) fn begin_frame(&mut self) {
-        self.lists = 0;
-    }
-
     /// Undoes the frame prepared last, which is never submitted.
     pub(crate) fn abandon_frame(&mut self) {
         self.prepared_in = self.prepared_before;
     }
 
-    /// Returns true if a view of the prepared frame shows the instance. If the GPU culls, this is
-    /// known of active instances and of those that the CPU culls.
-    pub(crate) fn is_shown(&self, index: u32) -> bool {
-        self.shown
-            .get(index as usize)
-            .is_some_and(|views| *views != 0)
-    }
-
-    /// Returns true if a view of the prepared frame shows the instance.
-    pub(crate) fn view_shows(&self, view: u32, index: u32) -> bool {
-        self.view_shows_at(view, index, &self.sphere(index))
-    }
-
-    /// As [`Self::view_shows`], for an instance whose bounding sphere is known.
-    fn view_shows_at(&self, view: u32, index: u32, sphere: &WorldSphere) -> bool {
-        let at = index as usize;
-        if self.gpu && !self.on_cpu.has(at) {
-            let seen = self.seen.get(view as usize);
-            let shows = |(test, mask, list): &(ViewTest, u32, Option<ListId>)| {
-                self.mask_shows(*mask, index)
-                    && list.is_none_or(|list| is_set(self.listed(list.index), at))
-                    && test.shows(sphere)
-            };
-            return seen.is_some_and(shows);
-        }
-        let views = self.shown.get(index as usize).copied().unwrap_or(0);
-        views >> view & 1 != 0
-    }
-
-    /// Returns true if views of the prepared frame show the instance, and all of these may show a
-    /// shared pose with this error in metres.
-    pub(crate) fn may_share(&self, index: u32, sphere: &WorldSphere, error_m: f32) -> bool {
-        let shows = |(number, _): &(u32, _)| self.view_shows_at(*number, index, sphere);
-        let mut shown = (0..).zip(&self.seen).filter(shows).peekable();
-        shown.peek().is_some() && shown.all(|(_, seen)| seen.0.may_share(sphere, error_m))
-    }
-
-    /// Returns true if a view of the prepared frame shows the instance, which the GPU culls, or
-    /// without views, if it is visible.
-    pub(crate) fn shows_somewhere(&self, index: u32, sphere: &WorldSphere) -> bool {
-        let views = self.seen.len() as u32;
-        let visible = views == 0 && self.mask_shows(u32::MAX, index);
-        visible || (0..views).any(|view| self.view_shows_at(view, index, sphere))
-    }
-
     /// Returns true if a view with this mask and without a list would show the instance, wherever
     /// it looks.
     pub(crate) fn mask_shows(&self, view_mask: u32, index: u32) -> bool {
-        let mask = self.masks.get(index as usize);
-        mask.is_some_and(|mask| mask & view_mask != 0)
-    }
-
-    /// The level of detail at which a view of the prepared frame shows the instance.
-    pub(crate) fn level(&self, view: u32, index: u32) -> Option<u8> {
-        let at = view as usize * self.masks.len() + index as usize;
-        let level = self.levels.get(at).copied();
-        level.filter(|level| *level != HIDDEN)
-    }
-
-    /// The counts of each view of the prepared frame.
-    pub(crate) fn counts(&self) -> &[ViewStats] {
-        &self.counts
+        self.masks[index as usize] & view_mask != 0
     }
 
     /// A bit for each primitive that an instance hides.
     pub(crate) fn hidden(&self, index: u32) -> u128 {
         self.hidden.get(index as usize).copied().unwrap_or(0)
-    }
-
-    /// The runs of a character that a view shows, for primitives that are not blended.
-    pub(crate) fn runs(&self, view: u32, character: u32) -> &[Run] {
-        runs_of(&self.runs, view, character)
-    }
-
-    /// The table indices of all lists.
-    pub(crate) fn list(&self) -> &[u32] {
-        &self.list
     }
 
     /// Notes that this frame has the pose of an instance. Returns true if the last prepared frame
@@ -520,10 +326,4 @@ impl Visibility {
     pub(crate) fn end_posing(&mut self) {
         (self.prepared_before, self.prepared_in) = (self.prepared_in, self.posing_in);
     }
-}
-
-/// True if the bit of an instance is set.
-fn is_set(bits: &[u64], index: usize) -> bool {
-    let word = bits.get(index / CHUNK);
-    word.is_some_and(|word| word >> (index % CHUNK) & 1 != 0)
 }

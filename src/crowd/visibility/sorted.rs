@@ -1,9 +1,8 @@
 //! Sorts instances with blended materials for each view, far ones first.
 
-use crate::crowd::characters::loaded::{Characters, LoadedCharacter};
-use crate::crowd::instances::table::Instances;
+use crate::crowd::characters::loaded::LoadedCharacter;
+use crate::crowd::scene::Scene;
 use crate::crowd::view::View;
-use crate::crowd::visibility::Visibility;
 use crate::crowd::visibility::runs::{Run, runs_of};
 use crate::error::Result;
 use crate::gpu::limit;
@@ -32,47 +31,22 @@ impl Sorted {
     ///
     /// # Errors
     /// [`Error::Capacity`](crate::Error::Capacity) if there are more than `cap`.
-    pub(crate) fn sort(
-        &mut self,
-        views: &[View],
-        characters: &Characters,
-        instances: &Instances,
-        visibility: &Visibility,
-        cap: u32,
-    ) -> Result<()> {
+    pub(crate) fn sort(&mut self, views: &[View], scene: &Scene, cap: u32) -> Result<()> {
         self.list.clear();
         self.runs.clear();
-        let blended = || {
-            characters
-                .iter()
-                .filter(|(_, character)| character.is_blended())
-        };
+        let blended = || scene.characters.iter().filter(|(_, it)| it.is_blended());
         if blended().next().is_none() {
             return Ok(());
         }
-        let count = |view, character| -> u64 {
-            let runs = visibility.runs(view, character).iter();
-            runs.map(|run| u64::from(run.count)).sum()
-        };
         let each = (0..views.len() as u32)
             .flat_map(|view| blended().map(move |(character, _)| (view, character)));
-        let each = each.map(|(view, character)| count(view, character));
+        let runs = each.flat_map(|(view, character)| scene.shown.runs(view, character));
         let what = "blended instances (Capacity::blended, raised by Crowd::reserve)";
-        limit(what, each.sum(), cap.into())?;
-        // The start of this list's runs in the visible list.
-        let start = visibility.list().len();
+        limit(what, runs.map(|run| u64::from(run.count)).sum(), cap.into())?;
         for (number, view) in (0..).zip(views) {
             for (index, character) in blended() {
-                let shown = visibility
-                    .runs(number, index)
-                    .iter()
-                    .filter_map(|run| {
-                        let range = run.first as usize..(run.first + run.count) as usize;
-                        visibility.list().get(range)
-                    })
-                    .flatten();
-                self.gather(view, character, instances, shown.copied());
-                self.add((number, index), start, instances, visibility);
+                self.gather(view, (number, index), character, scene);
+                self.add((number, index), scene);
             }
         }
         Ok(())
@@ -82,16 +56,21 @@ impl Sorted {
     fn gather(
         &mut self,
         view: &View,
+        (number, index): (u32, u32),
         character: &LoadedCharacter,
-        instances: &Instances,
-        shown: impl Iterator<Item = u32>,
+        scene: &Scene,
     ) {
+        let (shown, distance) = (&scene.shown, view.distance());
+        let runs = shown.runs(number, index).iter();
+        let shown = runs.flat_map(|run| {
+            let first = run.first as usize;
+            &shown.list()[first..first + run.count as usize]
+        });
         self.depths.clear();
-        let distance = view.distance();
         self.depths.extend(shown.map(|index| {
-            let world_from_model = &instances[index].record.world_from_model;
+            let world_from_model = &scene.instances[*index].record.world_from_model;
             let center = world_from_model.transform_point(character.center);
-            (distance.dot(center.extend(1.0)), index)
+            (distance.dot(center.extend(1.0)), *index)
         }));
         // Instances of equal depth are sorted by table index, so that nothing flickers.
         self.depths
@@ -99,22 +78,16 @@ impl Sorted {
     }
 
     /// Adds the gathered instances, in runs that are drawn alike.
-    fn add(
-        &mut self,
-        (view, character): (u32, u32),
-        start: usize,
-        instances: &Instances,
-        visibility: &Visibility,
-    ) {
+    fn add(&mut self, (view, character): (u32, u32), scene: &Scene) {
+        // The start of this list's runs in the visible list.
+        let start = scene.shown.list().len();
         let kind = |index: u32| {
-            let level = visibility.level(view, index).unwrap_or(0);
-            (instances[index].flipped, level, visibility.hidden(index))
+            let level = scene.shown.level(&scene.visibility, view, index);
+            let hidden = scene.visibility.hidden(index);
+            (scene.instances[index].flipped, level.unwrap_or(0), hidden)
         };
         for alike in self.depths.chunk_by(|a, b| kind(a.1) == kind(b.1)) {
-            let Some((_, index)) = alike.first() else {
-                continue;
-            };
-            let (flipped, level, hidden) = kind(*index);
+            let (flipped, level, hidden) = kind(alike[0].1);
             self.runs.push(Run {
                 view,
                 character,
