@@ -282,22 +282,17 @@ impl Crowd {
         self.pipelines.set_layout = SetLayout::new(&self.device)?;
         self.pipelines.shadow.build(&self.device)?;
         let [culls, animates] = self.desc.stages.on_gpu(self.device.is_software)?;
-        self.pipelines.scatter.build(&self.device, culls)?;
+        self.pipelines.scatter = ScatterPass::new(&self.device, culls)?;
         if culls {
             self.scene.visibility.cull_on_gpu();
-            self.pipelines
-                .cull
-                .insert(CullPass::null())
-                .build(&self.device)?;
+            self.pipelines.cull = Some(CullPass::new(&self.device)?);
         }
         if animates {
             self.pipelines.animate = Some(AnimatePipeline::new(&self.device)?);
             self.scene.poses.gpu = Some(GpuPoses::default());
             self.scene.instances.set_rows_on_demand();
         }
-        let set_0 = self.pipelines.set_layout.handle();
-        // SAFETY: `set_layout` was made with this device above, and lives as long as the crowd.
-        unsafe { self.pipelines.skin.build(&self.device, set_0) }?;
+        self.pipelines.skin = SkinPipeline::new(&self.device, &self.pipelines.set_layout)?;
         // This checks the capacities against the device, so CPU memory is reserved after it.
         let writers = self.pipelines.writers(self.memory.work);
         self.memory.buffers = FrameBuffers::new(&self.device, allocator, writers, &self.desc)?;

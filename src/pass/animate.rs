@@ -2,10 +2,11 @@
 
 use crate::error::Result;
 use crate::gpu::constants::ROW_GROUPS;
-use crate::gpu::pipeline::{compute_pipeline, pipeline_layout, spirv};
+use crate::gpu::pipeline::spirv;
 use crate::gpu::{
-    AnimateVariant, AnimationTables, Device, GpuTime, JOINT_CLASSES, MAX_JOINTS, Object, limit,
+    AnimateVariant, AnimationTables, Device, GpuTime, JOINT_CLASSES, MAX_JOINTS, limit,
 };
+use crate::pass::compute::ComputePass;
 use crate::pass::push::AnimatePush;
 use ash::vk;
 use bytemuck::{Pod, Zeroable};
@@ -129,9 +130,9 @@ pub struct AnimateDispatch<'a> {
 /// ```
 #[derive(Debug)]
 pub struct AnimatePipeline {
-    layout: Object<vk::PipelineLayout>,
-    /// With the most joints of each.
-    pipelines: Vec<(AnimateVariant, Object<vk::Pipeline>)>,
+    compute: ComputePass,
+    /// What each pipeline poses, with the most joints of its class.
+    variants: Vec<AnimateVariant>,
 }
 
 impl AnimatePipeline {
@@ -140,13 +141,14 @@ impl AnimatePipeline {
     /// # Errors
     /// [`Error::Vulkan`](crate::Error::Vulkan).
     pub fn new(device: &Device) -> Result<Self> {
-        let (name, stages) = ("throng animate", vk::ShaderStageFlags::COMPUTE);
-        let push = (stages, size_of::<AnimatePush>() as u32);
-        // SAFETY: there is no set, and every device has 128 bytes of push constants.
-        let layout = unsafe { pipeline_layout(device, name, &[], push, None) }?;
+        // SAFETY: there is no set.
+        let compute = unsafe {
+            let name = "throng animate";
+            ComputePass::new::<AnimatePush>(device, name, (&[], None), |_| Ok(()))
+        };
         Ok(Self {
-            layout,
-            pipelines: Vec::new(),
+            compute: compute?,
+            variants: Vec::new(),
         })
     }
 
@@ -164,28 +166,28 @@ impl AnimatePipeline {
     pub unsafe fn prepare(&mut self, device: &Device, variant: AnimateVariant) -> Result<()> {
         let variant = class_of(variant)?;
         if self.find(variant).is_none() {
-            let (words, layout) = (spirv::ANIMATE_COMP, self.layout.handle);
             let features = u32::from(variant.curves) | u32::from(variant.morph_weights) << 1;
             let constants = [variant.joints, variant.format as u32, features];
             // SAFETY: the module is the crate's own, compiled for this layout. Its workgroup has 64
             // invocations, and 52 bytes of shared memory for each of at most 300 joints.
-            let pipeline =
-                unsafe { compute_pipeline(device, "throng animate", words, layout, &constants) };
-            self.pipelines.push((variant, pipeline?));
+            unsafe {
+                let words = spirv::ANIMATE_COMP;
+                self.compute
+                    .add(device, "throng animate", words, &constants)?;
+            }
+            self.variants.push(variant);
         }
         Ok(())
     }
 
     /// All pipelines, for statistics of the driver. A variant has the most joints of its pipeline.
     pub fn pipelines(&self) -> impl Iterator<Item = (AnimateVariant, vk::Pipeline)> + '_ {
-        let all = self.pipelines.iter();
-        all.map(|(variant, pipeline)| (*variant, pipeline.handle))
+        self.variants.iter().copied().zip(self.compute.pipelines())
     }
 
-    /// The pipeline of a variant with the most joints of its class.
-    fn find(&self, variant: AnimateVariant) -> Option<vk::Pipeline> {
-        let mut own = self.pipelines.iter().filter(|(of, _)| *of == variant);
-        own.next().map(|(_, pipeline)| pipeline.handle)
+    /// The index of the pipeline of a variant with the most joints of its class.
+    fn find(&self, variant: AnimateVariant) -> Option<usize> {
+        self.variants.iter().position(|own| *own == variant)
     }
 
     /// Records the poses of the instances that `dispatch` names.
@@ -236,13 +238,14 @@ impl AnimatePipeline {
             most,
             still_clip,
         };
-        let (raw, layout, bytes) = (&device.raw, self.layout.handle, bytemuck::bytes_of(&push));
-        let stages = vk::ShaderStageFlags::COMPUTE;
+        let raw = &device.raw;
         // SAFETY: `cmd` is recording outside a render pass, and the addresses are valid, by this
         // function's contract.
         unsafe {
-            raw.cmd_bind_pipeline(cmd, vk::PipelineBindPoint::COMPUTE, pipeline);
-            raw.cmd_push_constants(cmd, layout, stages, 0, bytes);
+            let point = vk::PipelineBindPoint::COMPUTE;
+            raw.cmd_bind_pipeline(cmd, point, self.compute.pipeline(pipeline));
+            let (layout, stages) = (self.compute.layout.handle, vk::ShaderStageFlags::COMPUTE);
+            raw.cmd_push_constants(cmd, layout, stages, 0, bytemuck::bytes_of(&push));
             if let AnimateJobs::Indirect { buffer, offset, .. } = dispatch.count {
                 raw.cmd_dispatch_indirect(cmd, buffer, offset);
             } else if most > 0 {
@@ -257,12 +260,7 @@ impl AnimatePipeline {
     /// Not in use by the GPU; `device` is the one that it was made with.
     pub unsafe fn destroy(&mut self, device: &Device) {
         // SAFETY: the GPU does not use them, by this function's contract.
-        unsafe {
-            for (_, pipeline) in &mut self.pipelines {
-                pipeline.destroy(device);
-            }
-            self.layout.destroy(device);
-        }
+        unsafe { self.compute.destroy(device) };
     }
 }
 

@@ -1,10 +1,11 @@
 //! The stage attach, which places attached instances whose parents the GPU poses.
 
 use crate::error::Result;
+use crate::gpu::Device;
 use crate::gpu::constants::{ATTACH_WORKGROUP, ROW_GROUPS};
 use crate::gpu::layout::GpuAttachment;
-use crate::gpu::pipeline::{compute_pipeline, pipeline_layout, spirv};
-use crate::gpu::{Device, Object};
+use crate::gpu::pipeline::spirv;
+use crate::pass::compute::ComputePass;
 use crate::pass::push::AttachPush;
 use ash::vk;
 use ash::vk::{AccessFlags as Access, PipelineStageFlags as Stage};
@@ -21,45 +22,27 @@ pub(crate) struct AttachDispatch {
     pub(crate) levels: [u32; GpuAttachment::LEVELS as usize],
 }
 
-/// Pipeline and layout.
+/// The pipeline, for sets of the cull pass.
 #[derive(Debug)]
-pub(crate) struct AttachPass {
-    layout: Object<vk::PipelineLayout>,
-    pipeline: Object<vk::Pipeline>,
-}
+pub(crate) struct AttachPass(ComputePass);
 
 impl AttachPass {
-    pub(crate) fn null() -> Self {
-        Self {
-            layout: Object::null(),
-            pipeline: Object::null(),
-        }
-    }
-
-    /// Creates the objects of a null pass, for sets of the cull pass. After an error, the caller
-    /// destroys those that were created.
+    /// Creates the pass. After an error, nothing is left.
     ///
     /// # Safety
     /// `set_layout` is that of the cull pass on this device.
-    pub(crate) unsafe fn build(
-        &mut self,
-        device: &Device,
-        set_layout: vk::DescriptorSetLayout,
-    ) -> Result<()> {
-        let (name, stages) = ("throng attach", vk::ShaderStageFlags::COMPUTE);
-        let push = (stages, size_of::<AttachPush>() as u32);
-        // SAFETY: the set layout is alive, by this function's contract. It has three buffers, and
-        // every device has 128 bytes of push constants.
-        self.layout = unsafe { pipeline_layout(device, name, &[set_layout], push, None) }?;
-        let (words, layout) = (spirv::ATTACH_COMP, self.layout.handle);
+    pub(crate) unsafe fn new(device: &Device, set_layout: vk::DescriptorSetLayout) -> Result<Self> {
+        let (name, set) = ("throng attach", (&[][..], Some(set_layout)));
         // SAFETY: the module is the crate's own, compiled for this layout. Its workgroup has 64
         // invocations.
-        self.pipeline = unsafe { compute_pipeline(device, name, words, layout, &[]) }?;
-        Ok(())
+        let add =
+            |pass: &mut ComputePass| unsafe { pass.add(device, name, spirv::ATTACH_COMP, &[]) };
+        // SAFETY: the set layout is alive, by this function's contract.
+        unsafe { ComputePass::new::<AttachPush>(device, name, set, add) }.map(Self)
     }
 
     pub(crate) fn pipeline(&self) -> vk::Pipeline {
-        self.pipeline.handle
+        self.0.pipeline(0)
     }
 
     /// Records a dispatch for each level, with barriers between them. The caller records those
@@ -75,13 +58,13 @@ impl AttachPass {
         dispatch: &AttachDispatch,
     ) {
         let raw = &device.raw;
-        let (point, layout) = (vk::PipelineBindPoint::COMPUTE, self.layout.handle);
+        let (point, layout) = (vk::PipelineBindPoint::COMPUTE, self.0.layout.handle);
         let (stage, write) = (Stage::COMPUTE_SHADER, Access::SHADER_WRITE);
         let groups = dispatch.push.count.div_ceil(ATTACH_WORKGROUP);
         // SAFETY: `cmd` is recording outside a render pass and the set has this layout, by this
         // function's contract.
         unsafe {
-            raw.cmd_bind_pipeline(cmd, point, self.pipeline.handle);
+            raw.cmd_bind_pipeline(cmd, point, self.0.pipeline(0));
             raw.cmd_bind_descriptor_sets(cmd, point, layout, 0, &[dispatch.set], &[dispatch.input]);
             let used = (1..).zip(dispatch.levels).filter(|(_, count)| *count > 0);
             for (number, (level, _)) in used.enumerate() {
@@ -105,9 +88,6 @@ impl AttachPass {
     /// Not in use by the GPU.
     pub(crate) unsafe fn destroy(&mut self, device: &Device) {
         // SAFETY: the GPU does not use them, by this function's contract.
-        unsafe {
-            self.pipeline.destroy(device);
-            self.layout.destroy(device);
-        }
+        unsafe { self.0.destroy(device) };
     }
 }

@@ -2,8 +2,9 @@
 
 use crate::error::Result;
 use crate::gpu::constants::ARGS_WORKGROUP;
-use crate::gpu::pipeline::{compute_pipeline, pipeline_layout, spirv};
-use crate::gpu::{Device, Object, sets};
+use crate::gpu::pipeline::spirv;
+use crate::gpu::{Device, Object};
+use crate::pass::compute::ComputePass;
 use crate::pass::push::CullPush;
 use ash::vk;
 use ash::vk::{AccessFlags as Access, PipelineStageFlags as Stage};
@@ -26,15 +27,10 @@ const WAITS: [bool; STAGES.len()] = [false, true, true, false, true, false];
 /// eyes.
 const TESTS: usize = 2;
 
-/// Pipelines and set layout.
+/// The pipelines of [`STAGES`], and on a device with multiview those of [`TESTS`] for views with
+/// several eyes.
 #[derive(Debug)]
-pub(crate) struct CullPass {
-    set_layout: Object<vk::DescriptorSetLayout>,
-    layout: Object<vk::PipelineLayout>,
-    pipelines: [Object<vk::Pipeline>; STAGES.len()],
-    /// The pipelines of [`TESTS`] for views with several eyes. Null on a device without multiview.
-    eyes: [Object<vk::Pipeline>; TESTS],
-}
+pub(crate) struct CullPass(ComputePass);
 
 /// The buffers that the stages read and write.
 pub(crate) struct CullBuffers {
@@ -72,61 +68,37 @@ const BINDINGS: [vk::DescriptorType; 3] = [
 ];
 
 impl CullPass {
-    pub(crate) fn null() -> Self {
-        Self {
-            set_layout: Object::null(),
-            layout: Object::null(),
-            pipelines: core::array::from_fn(|_| Object::null()),
-            eyes: core::array::from_fn(|_| Object::null()),
-        }
-    }
-
-    /// Creates the objects of a null pass. After an error, the caller destroys those that were
-    /// created.
-    pub(crate) fn build(&mut self, device: &Device) -> Result<()> {
-        let stages = vk::ShaderStageFlags::COMPUTE;
-        let bindings: Vec<_> = (0..)
-            .zip(BINDINGS)
-            .map(|(number, kind)| sets::binding(number, kind, stages))
-            .collect();
-        let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
-        let name = "throng cull";
-        self.set_layout = sets::layout(device, name, &info)?;
-        let sets = [self.set_layout.handle];
-        let push = (stages, size_of::<CullPush>() as u32);
-        // SAFETY: the set layout was created above. It has three buffers, and every device has 128
-        // bytes of push constants.
-        self.layout = unsafe { pipeline_layout(device, name, &sets, push, None) }?;
-        let layout = self.layout.handle;
-        for (pipeline, (name, words)) in self.pipelines.iter_mut().zip(STAGES) {
-            let name = format!("throng {name}");
-            // SAFETY: the module is the crate's own, compiled for such a layout, which was created
-            // above. Its workgroup has a fixed size of at most 128.
-            *pipeline = unsafe { compute_pipeline(device, &name, words, layout, &[]) }?;
-        }
-        if !device.enabled.multiview {
-            return Ok(());
-        }
-        for (pipeline, (name, words)) in self.eyes.iter_mut().zip(STAGES) {
-            let name = format!("throng {name} of eyes");
-            // SAFETY: as above. The constant is no size.
-            *pipeline = unsafe { compute_pipeline(device, &name, words, layout, &[vk::TRUE]) }?;
-        }
-        Ok(())
+    /// Creates the pass. After an error, nothing is left.
+    pub(crate) fn new(device: &Device) -> Result<Self> {
+        let eyes = if device.enabled.multiview { TESTS } else { 0 };
+        let add = |pass: &mut ComputePass| {
+            for (name, words) in STAGES {
+                let name = format!("throng {name}");
+                // SAFETY: the module is the crate's own, compiled for such a layout. Its workgroup
+                // has a fixed size of at most 128.
+                unsafe { pass.add(device, &name, words, &[]) }?;
+            }
+            for (name, words) in STAGES.into_iter().take(eyes) {
+                let name = format!("throng {name} of eyes");
+                // SAFETY: as above. The constant is no size.
+                unsafe { pass.add(device, &name, words, &[vk::TRUE]) }?;
+            }
+            Ok(())
+        };
+        let set = (&BINDINGS[..], None);
+        // SAFETY: the set layout is the pass's own.
+        unsafe { ComputePass::new::<CullPush>(device, "throng cull", set, add) }.map(Self)
     }
 
     /// The layout of its sets.
     pub(crate) fn set_layout(&self) -> vk::DescriptorSetLayout {
-        self.set_layout.handle
+        self.0.set_layout()
     }
 
     /// The pipelines, with their names.
     pub(crate) fn pipelines(&self) -> impl Iterator<Item = (&'static str, vk::Pipeline)> + '_ {
-        let names = || STAGES.iter().map(|(name, _)| *name);
-        let handle = |pipeline: &Object<vk::Pipeline>| pipeline.handle;
-        let eyes = names().zip(self.eyes.iter().map(handle));
-        let eyes = eyes.filter(|(_, pipeline)| *pipeline != vk::Pipeline::null());
-        names().zip(self.pipelines.iter().map(handle)).chain(eyes)
+        let names = STAGES.iter().cycle().map(|(name, _)| *name);
+        names.zip(self.0.pipelines())
     }
 
     /// Makes a set in a pool of its own.
@@ -135,33 +107,8 @@ impl CullPass {
         device: &Device,
         buffers: &CullBuffers,
     ) -> Result<(Object<vk::DescriptorPool>, vk::DescriptorSet)> {
-        let sizes = [
-            vk::DescriptorPoolSize {
-                ty: vk::DescriptorType::STORAGE_BUFFER,
-                descriptor_count: 2,
-            },
-            vk::DescriptorPoolSize {
-                ty: vk::DescriptorType::STORAGE_BUFFER_DYNAMIC,
-                descriptor_count: 1,
-            },
-        ];
-        let layout = self.set_layout.handle;
-        let (pool, sets) = sets::with_pool(device, "throng cull", &sizes, layout, 1, None)?;
-        let set = sets.first().copied().unwrap_or_default();
-        let infos = [[buffers.table], [buffers.work], [buffers.input]];
-        let writes: Vec<_> = (0..)
-            .zip(BINDINGS.iter().zip(&infos))
-            .map(|(binding, (kind, info))| {
-                vk::WriteDescriptorSet::default()
-                    .dst_set(set)
-                    .dst_binding(binding)
-                    .descriptor_type(*kind)
-                    .buffer_info(info)
-            })
-            .collect();
-        // SAFETY: no command buffer has used the new set, and the buffers are alive.
-        unsafe { device.raw.update_descriptor_sets(&writes, &[]) };
-        Ok((pool, set))
+        let buffers = [buffers.table, buffers.work, buffers.input];
+        self.0.make_set(device, &buffers)
     }
 
     /// Records the stages, with barriers between them. The caller records those before and after.
@@ -176,7 +123,7 @@ impl CullPass {
         dispatch: &CullDispatch,
     ) {
         let raw = &device.raw;
-        let (point, layout) = (vk::PipelineBindPoint::COMPUTE, self.layout.handle);
+        let (point, layout) = (vk::PipelineBindPoint::COMPUTE, self.0.layout.handle);
         let (views, chunks) = (dispatch.push.view_count, dispatch.chunks);
         let args = dispatch.draws.div_ceil(ARGS_WORKGROUP);
         // Without views, the stages show all that are visible, for the stage animate.
@@ -198,11 +145,8 @@ impl CullPass {
             raw.cmd_bind_descriptor_sets(cmd, point, layout, 0, &[dispatch.set], &[dispatch.input]);
             let push = bytemuck::bytes_of(&dispatch.push);
             raw.cmd_push_constants(cmd, layout, vk::ShaderStageFlags::COMPUTE, 0, push);
-            let tests = if dispatch.eyes { TESTS } else { 0 };
-            let others = self.pipelines.iter().skip(tests);
-            let pipelines = self.eyes.iter().take(tests).chain(others);
             let mut waits = false;
-            for ((pipeline, wait), [x, y]) in pipelines.zip(WAITS).zip(sizes) {
+            for (stage_index, (wait, [x, y])) in WAITS.into_iter().zip(sizes).enumerate() {
                 waits |= wait;
                 if x == 0 || y == 0 {
                     continue;
@@ -210,7 +154,9 @@ impl CullPass {
                 if core::mem::take(&mut waits) {
                     device.barrier(cmd, (stage, write), (stage, read | write));
                 }
-                raw.cmd_bind_pipeline(cmd, point, pipeline.handle);
+                let eyes = dispatch.eyes && stage_index < TESTS;
+                let eyes = if eyes { STAGES.len() } else { 0 };
+                raw.cmd_bind_pipeline(cmd, point, self.0.pipeline(stage_index + eyes));
                 raw.cmd_dispatch(cmd, x, y, 1);
             }
         }
@@ -222,12 +168,6 @@ impl CullPass {
     /// Not in use by the GPU.
     pub(crate) unsafe fn destroy(&mut self, device: &Device) {
         // SAFETY: the GPU does not use them, by this function's contract.
-        unsafe {
-            for pipeline in self.pipelines.iter_mut().chain(&mut self.eyes) {
-                pipeline.destroy(device);
-            }
-            self.layout.destroy(device);
-            self.set_layout.destroy(device);
-        }
+        unsafe { self.0.destroy(device) };
     }
 }

@@ -2,8 +2,9 @@
 
 use crate::error::Result;
 use crate::gpu::layout::{GpuActor, GpuInstance};
-use crate::gpu::pipeline::{compute_pipeline, pipeline_layout, spirv};
-use crate::gpu::{Device, Object, sets};
+use crate::gpu::pipeline::spirv;
+use crate::gpu::{Device, Object};
+use crate::pass::compute::ComputePass;
 use crate::pass::push::ScatterPush;
 use ash::vk;
 
@@ -22,12 +23,10 @@ const MAX_GROUPS: u32 = 65_535;
 /// They are bounded so that a table index fits 20 bits.
 pub(crate) const MAX_CHANGES: u32 = 1 << 20;
 
-/// Pipeline and set layout.
+/// The pipeline and its set layout.
 #[derive(Debug)]
 pub(crate) struct ScatterPass {
-    set_layout: Object<vk::DescriptorSetLayout>,
-    layout: Object<vk::PipelineLayout>,
-    pipeline: Object<vk::Pipeline>,
+    compute: ComputePass,
     /// The rows that each change writes.
     rows: u32,
 }
@@ -56,42 +55,29 @@ const BINDINGS: [vk::DescriptorType; 4] = [
 impl ScatterPass {
     pub(crate) fn null() -> Self {
         Self {
-            set_layout: Object::null(),
-            layout: Object::null(),
-            pipeline: Object::null(),
+            compute: ComputePass::null(),
             rows: 0,
         }
     }
 
-    /// Creates the objects of a null pass. After an error, the caller destroys those that were
-    /// created. `culls` is true if the table has actors, too.
-    pub(crate) fn build(&mut self, device: &Device, culls: bool) -> Result<()> {
-        self.rows = if culls { ALL_ROWS } else { INSTANCE_ROWS };
-        let stages = vk::ShaderStageFlags::COMPUTE;
-        let bindings: Vec<_> = (0..)
-            .zip(BINDINGS)
-            .map(|(number, kind)| sets::binding(number, kind, stages))
-            .collect();
-        let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
+    /// Creates the pass. After an error, nothing is left. `culls` is true if the table has actors,
+    /// too.
+    pub(crate) fn new(device: &Device, culls: bool) -> Result<Self> {
+        let rows = if culls { ALL_ROWS } else { INSTANCE_ROWS };
         let name = "throng scatter";
-        self.set_layout = sets::layout(device, name, &info)?;
-        let sets = [self.set_layout.handle];
-        let push = (stages, size_of::<ScatterPush>() as u32);
-        // SAFETY: the set layout was created above. It has four buffers, and every device has 128
-        // bytes of push constants.
-        self.layout = unsafe { pipeline_layout(device, name, &sets, push, None) }?;
-        let layout = self.layout.handle;
-        // SAFETY: the module is the crate's own, compiled for such a layout, which was created
-        // above.
-        self.pipeline = unsafe {
-            let words = spirv::SCATTER_COMP;
-            compute_pipeline(device, name, words, layout, &[WORKGROUP, self.rows])
-        }?;
-        Ok(())
+        let add = |pass: &mut ComputePass| {
+            let (words, constants) = (spirv::SCATTER_COMP, [WORKGROUP, rows]);
+            // SAFETY: the module is the crate's own, compiled for such a layout.
+            unsafe { pass.add(device, name, words, &constants) }
+        };
+        let set = (&BINDINGS[..], None);
+        // SAFETY: the set layout is the pass's own.
+        let compute = unsafe { ComputePass::new::<ScatterPush>(device, name, set, add) }?;
+        Ok(Self { compute, rows })
     }
 
     pub(crate) fn pipeline(&self) -> vk::Pipeline {
-        self.pipeline.handle
+        self.compute.pipeline(0)
     }
 
     /// Makes a set in a pool of its own.
@@ -100,44 +86,14 @@ impl ScatterPass {
         device: &Device,
         buffers: &ScatterBuffers,
     ) -> Result<(Object<vk::DescriptorPool>, vk::DescriptorSet)> {
-        let sizes = [
-            vk::DescriptorPoolSize {
-                ty: vk::DescriptorType::STORAGE_BUFFER_DYNAMIC,
-                descriptor_count: 3,
-            },
-            vk::DescriptorPoolSize {
-                ty: vk::DescriptorType::STORAGE_BUFFER,
-                descriptor_count: 1,
-            },
-        ];
-        let (pool, sets) = sets::with_pool(
-            device,
-            "throng scatter",
-            &sizes,
-            self.set_layout.handle,
-            1,
-            None,
-        )?;
-        let set = sets.first().copied().unwrap_or_default();
-        let infos = [
-            [buffers.changes],
-            [buffers.indices],
-            [buffers.table],
-            [buffers.actors],
-        ];
-        let writes: Vec<_> = (0..)
-            .zip(BINDINGS.iter().zip(&infos))
-            .map(|(binding, (kind, info))| {
-                vk::WriteDescriptorSet::default()
-                    .dst_set(set)
-                    .dst_binding(binding)
-                    .descriptor_type(*kind)
-                    .buffer_info(info)
-            })
-            .collect();
-        // SAFETY: no command buffer has used the new set, and the buffers are alive.
-        unsafe { device.raw.update_descriptor_sets(&writes, &[]) };
-        Ok((pool, set))
+        let ScatterBuffers {
+            changes,
+            indices,
+            table,
+            actors,
+        } = *buffers;
+        let buffers = [changes, indices, table, actors];
+        self.compute.make_set(device, &buffers)
     }
 
     /// Records the move of changed records. The caller records the barriers.
@@ -154,21 +110,16 @@ impl ScatterPass {
         push: ScatterPush,
     ) {
         let raw = &device.raw;
-        let (point, layout) = (vk::PipelineBindPoint::COMPUTE, self.layout.handle);
+        let (point, layout) = (vk::PipelineBindPoint::COMPUTE, self.compute.layout.handle);
         let groups = (push.change_count * self.rows).div_ceil(WORKGROUP);
         let lines = groups.div_ceil(MAX_GROUPS);
         // SAFETY: `cmd` is recording outside a render pass and `set` has this layout, by this
         // function's contract.
         unsafe {
-            raw.cmd_bind_pipeline(cmd, point, self.pipeline.handle);
+            raw.cmd_bind_pipeline(cmd, point, self.compute.pipeline(0));
             raw.cmd_bind_descriptor_sets(cmd, point, layout, 0, &[set], &offsets);
-            raw.cmd_push_constants(
-                cmd,
-                layout,
-                vk::ShaderStageFlags::COMPUTE,
-                0,
-                bytemuck::bytes_of(&push),
-            );
+            let push = bytemuck::bytes_of(&push);
+            raw.cmd_push_constants(cmd, layout, vk::ShaderStageFlags::COMPUTE, 0, push);
             raw.cmd_dispatch(cmd, groups.div_ceil(lines.max(1)), lines, 1);
         }
     }
@@ -179,10 +130,6 @@ impl ScatterPass {
     /// Not in use by the GPU.
     pub(crate) unsafe fn destroy(&mut self, device: &Device) {
         // SAFETY: the GPU does not use them, by this function's contract.
-        unsafe {
-            self.pipeline.destroy(device);
-            self.layout.destroy(device);
-            self.set_layout.destroy(device);
-        }
+        unsafe { self.compute.destroy(device) };
     }
 }

@@ -1,8 +1,9 @@
 //! The skin stage: one dispatch deforms all listed instances of a character.
 
 use crate::error::Result;
-use crate::gpu::pipeline::{compute_pipeline, pipeline_layout, spirv};
-use crate::gpu::{CHUNK, Device, GpuInstance, Object, SetLayout, SkinnedMesh};
+use crate::gpu::pipeline::spirv;
+use crate::gpu::{CHUNK, Device, GpuInstance, SetLayout, SkinnedMesh};
+use crate::pass::compute::ComputePass;
 use crate::pass::push::SkinPush;
 use ash::vk;
 use core::ops::Range;
@@ -28,11 +29,10 @@ const COMMAND_BYTES: u64 = 12;
 /// space.
 #[derive(Debug)]
 pub struct SkinPipeline {
-    layout: Object<vk::PipelineLayout>,
-    /// It deforms all primitives.
-    pipeline: Object<vk::Pipeline>,
-    /// The pipelines of single variants, sorted by variant, which take a fraction of the time.
-    variants: Vec<(u32, Object<vk::Pipeline>)>,
+    compute: ComputePass,
+    /// What each pipeline deforms. The first deforms all primitives. The others, of single variants,
+    /// take a fraction of the time.
+    variants: Vec<u32>,
 }
 
 /// A list of instances to deform. Its elements are indices into the instance table.
@@ -81,53 +81,25 @@ impl SkinPipeline {
     /// - [`Error::Vulkan`](crate::Error::Vulkan).
     pub fn new(device: &Device, set_layout: &SetLayout) -> Result<Self> {
         set_layout.expect_of(device)?;
-        let mut stage = Self::null();
+        let mut variants = Vec::new();
+        let (name, set) = ("throng skin", (&[][..], Some(set_layout.handle())));
         // SAFETY: `expect_of` has found that the layout is one of this device and alive.
-        match unsafe { stage.build(device, set_layout.handle()) } {
-            Ok(()) => Ok(stage),
-            Err(error) => {
-                // SAFETY: no command buffer has used the stage, because it was created above.
-                unsafe { stage.destroy(device) };
-                Err(error)
-            }
-        }
+        let compute = unsafe {
+            ComputePass::new::<SkinPush>(device, name, set, |pass| {
+                add(pass, device, &mut variants, GpuInstance::NONE)
+            })
+        };
+        Ok(Self {
+            compute: compute?,
+            variants,
+        })
     }
 
     pub(crate) fn null() -> Self {
         Self {
-            layout: Object::null(),
-            pipeline: Object::null(),
+            compute: ComputePass::null(),
             variants: Vec::new(),
         }
-    }
-
-    /// Creates the objects of a null stage. After an error, the caller destroys those that were
-    /// created.
-    ///
-    /// # Safety
-    /// `set_0` is the handle of a [`SetLayout`] of `device`, and alive.
-    pub(crate) unsafe fn build(
-        &mut self,
-        device: &Device,
-        set_0: vk::DescriptorSetLayout,
-    ) -> Result<()> {
-        let (name, push) = (
-            "throng skin",
-            (vk::ShaderStageFlags::COMPUTE, size_of::<SkinPush>() as u32),
-        );
-        // SAFETY: the set layout is alive, by this function's contract. Every device has 128 bytes
-        // of push constants.
-        self.layout = unsafe { pipeline_layout(device, name, &[set_0], push, None) }?;
-        self.pipeline = self.create(device, GpuInstance::NONE)?;
-        Ok(())
-    }
-
-    /// Creates the pipeline of a variant.
-    fn create(&self, device: &Device, variant: u32) -> Result<Object<vk::Pipeline>> {
-        let (words, layout) = (spirv::SKIN_COMP, self.layout.handle);
-        // SAFETY: the module is the crate's own, compiled for throng's set 0 and for this layout,
-        // which `build` created.
-        unsafe { compute_pipeline(device, "throng skin", words, layout, &[CHUNK, variant]) }
     }
 
     /// Creates the pipelines for a mesh, one for each way in which its primitives are deformed.
@@ -153,27 +125,18 @@ impl SkinPipeline {
     ) -> Result<u32> {
         let mut created = 0;
         for variant in variants {
-            if let Err(index) = self.find(variant) {
-                let pipeline = self.create(device, variant)?;
-                self.variants.insert(index, (variant, pipeline));
+            if !self.variants.contains(&variant) {
+                // SAFETY: the pass has the layout of throng's set 0.
+                unsafe { add(&mut self.compute, device, &mut self.variants, variant) }?;
                 created += 1;
             }
         }
         Ok(created)
     }
 
-    /// The index of a variant's pipeline, or the one at which it belongs.
-    fn find(&self, variant: u32) -> core::result::Result<usize, usize> {
-        self.variants
-            .binary_search_by_key(&variant, |(variant, _)| *variant)
-    }
-
     /// All pipelines, with the variants that they deform. The first deforms all.
     pub(crate) fn pipelines(&self) -> impl Iterator<Item = (u32, vk::Pipeline)> + '_ {
-        let all = (GpuInstance::NONE, &self.pipeline);
-        let others = self.variants.iter().map(|(variant, it)| (*variant, it));
-        let all = core::iter::once(all).chain(others);
-        all.map(|(variant, pipeline)| (variant, pipeline.handle))
+        self.variants.iter().copied().zip(self.compute.pipelines())
     }
 
     /// Records the skinning of the instances that `dispatch` names.
@@ -212,16 +175,14 @@ impl SkinPipeline {
             ring_palettes,
         } = dispatch;
         let raw = &device.raw;
-        let (point, layout) = (vk::PipelineBindPoint::COMPUTE, self.layout.handle);
+        let (point, layout) = (vk::PipelineBindPoint::COMPUTE, self.compute.layout.handle);
         // SAFETY: `cmd` is recording outside a render pass and `set` fits the layout, by this
         // function's contract.
         unsafe {
             raw.cmd_bind_descriptor_sets(cmd, point, layout, 0, &[*set], dynamic_offsets);
             for (number, chunks) in (0..).zip(mesh.chunks()) {
-                let own = self.find(chunks.variant).ok();
-                let own = own.and_then(|index| self.variants.get(index));
-                let pipeline = own.map_or(&self.pipeline, |(_, own)| own).handle;
-                raw.cmd_bind_pipeline(cmd, point, pipeline);
+                let own = self.variants.iter().position(|own| *own == chunks.variant);
+                raw.cmd_bind_pipeline(cmd, point, self.compute.pipeline(own.unwrap_or(0)));
                 let push = |first: u32, chunk: u32| {
                     let push = SkinPush {
                         first_listed: first,
@@ -262,12 +223,23 @@ impl SkinPipeline {
     /// Not in use by the GPU; `device` is the one that it was made with.
     pub unsafe fn destroy(&mut self, device: &Device) {
         // SAFETY: the GPU does not use them, by this function's contract.
-        unsafe {
-            for (_, pipeline) in &mut self.variants {
-                pipeline.destroy(device);
-            }
-            self.pipeline.destroy(device);
-            self.layout.destroy(device);
-        }
+        unsafe { self.compute.destroy(device) };
     }
+}
+
+/// Adds the pipeline of a variant.
+///
+/// # Safety
+/// The pass has the layout of throng's set 0.
+unsafe fn add(
+    pass: &mut ComputePass,
+    device: &Device,
+    variants: &mut Vec<u32>,
+    variant: u32,
+) -> Result<()> {
+    let (words, constants) = (spirv::SKIN_COMP, [CHUNK, variant]);
+    // SAFETY: the module is the crate's own, compiled for throng's set 0.
+    unsafe { pass.add(device, "throng skin", words, &constants) }?;
+    variants.push(variant);
+    Ok(())
 }

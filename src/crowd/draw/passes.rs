@@ -107,14 +107,8 @@ impl Pipelines {
             return Ok(());
         };
         if self.animate.is_some() && attachments > 0 && self.attach.is_none() {
-            let mut pass = AttachPass::null();
             // SAFETY: the layout is that of the cull pass on this device.
-            let built = unsafe { pass.build(device, cull.set_layout()) };
-            built.inspect_err(|_| {
-                // SAFETY: no command buffer has used it, because it was created above.
-                unsafe { pass.destroy(device) };
-            })?;
-            self.attach = Some(pass);
+            self.attach = Some(unsafe { AttachPass::new(device, cull.set_layout()) }?);
         }
         Ok(())
     }

@@ -1,0 +1,158 @@
+//! A compute pass: pipelines of one layout, with a set of storage buffers if the pass has its own.
+
+use crate::error::Result;
+use crate::gpu::pipeline::{compute_pipeline, pipeline_layout};
+use crate::gpu::{Device, Object, sets};
+use ash::vk;
+
+const STAGES: vk::ShaderStageFlags = vk::ShaderStageFlags::COMPUTE;
+
+/// Set layout, pipeline layout and pipelines.
+#[derive(Debug)]
+pub(crate) struct ComputePass {
+    /// The types of the storage buffers in set 0, if it has a layout of the pass.
+    buffers: &'static [vk::DescriptorType],
+    set_layout: Object<vk::DescriptorSetLayout>,
+    pub(super) layout: Object<vk::PipelineLayout>,
+    pipelines: Vec<Object<vk::Pipeline>>,
+    name: &'static str,
+}
+
+impl ComputePass {
+    /// A pass without objects. Destroying it does nothing.
+    pub(super) fn null() -> Self {
+        Self {
+            buffers: &[],
+            set_layout: Object::null(),
+            layout: Object::null(),
+            pipelines: Vec::new(),
+            name: "",
+        }
+    }
+
+    /// Creates the layouts, with push constants of type `P`, and what `add` adds.
+    ///
+    /// Set 0 has these storage buffers, or the other layout, or there is none. After an error,
+    /// nothing is left.
+    ///
+    /// # Safety
+    /// The other layout is alive and belongs to `device`.
+    pub(super) unsafe fn new<P>(
+        device: &Device,
+        name: &'static str,
+        (buffers, other): (
+            &'static [vk::DescriptorType],
+            Option<vk::DescriptorSetLayout>,
+        ),
+        add: impl FnOnce(&mut Self) -> Result<()>,
+    ) -> Result<Self> {
+        // Every device has these push constants, and four storage buffers in a stage.
+        const { assert!(size_of::<P>() <= 128) };
+        let mut pass = Self {
+            buffers,
+            name,
+            ..Self::null()
+        };
+        let build = || {
+            let mut set = other;
+            if !buffers.is_empty() {
+                let bindings = (0..).zip(buffers);
+                let bindings = bindings.map(|(at, kind)| sets::binding(at, *kind, STAGES));
+                let bindings: Vec<_> = bindings.collect();
+                let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
+                pass.set_layout = sets::layout(device, name, &info)?;
+                set = Some(pass.set_layout.handle);
+            }
+            let push = (STAGES, size_of::<P>() as u32);
+            // SAFETY: the set layout is alive, by this function's contract, and within every
+            // device's limits.
+            pass.layout = unsafe { pipeline_layout(device, name, set.as_slice(), push, None) }?;
+            add(&mut pass)
+        };
+        match build() {
+            Ok(()) => Ok(pass),
+            Err(error) => {
+                // SAFETY: no command buffer has used the pass, because it was created above.
+                unsafe { pass.destroy(device) };
+                Err(error)
+            }
+        }
+    }
+
+    /// Adds a pipeline with specialization constants. After an error, the pass is as before.
+    ///
+    /// # Safety
+    /// As for [`compute_pipeline`], with the layout of this pass.
+    pub(super) unsafe fn add(
+        &mut self,
+        device: &Device,
+        name: &str,
+        words: &[u32],
+        constants: &[u32],
+    ) -> Result<()> {
+        // SAFETY: this function has the same contract.
+        let made = unsafe { compute_pipeline(device, name, words, self.layout.handle, constants) };
+        self.pipelines.push(made?);
+        Ok(())
+    }
+
+    /// The layout of its own sets.
+    pub(crate) fn set_layout(&self) -> vk::DescriptorSetLayout {
+        self.set_layout.handle
+    }
+
+    /// The pipelines, in the order in which they were added.
+    pub(super) fn pipelines(&self) -> impl Iterator<Item = vk::Pipeline> + '_ {
+        self.pipelines.iter().map(|pipeline| pipeline.handle)
+    }
+
+    /// The pipeline that was added at this place.
+    pub(super) fn pipeline(&self, index: usize) -> vk::Pipeline {
+        self.pipelines
+            .get(index)
+            .map_or_else(Default::default, |it| it.handle)
+    }
+
+    /// Makes a set of its own buffers, in a pool of its own.
+    pub(super) fn make_set(
+        &self,
+        device: &Device,
+        buffers: &[vk::DescriptorBufferInfo],
+    ) -> Result<(Object<vk::DescriptorPool>, vk::DescriptorSet)> {
+        let size = |kind: &vk::DescriptorType| vk::DescriptorPoolSize {
+            ty: *kind,
+            descriptor_count: 1,
+        };
+        let sizes: Vec<_> = self.buffers.iter().map(size).collect();
+        let layout = self.set_layout.handle;
+        let (pool, sets) = sets::with_pool(device, self.name, &sizes, layout, 1, None)?;
+        let set = sets.first().copied().unwrap_or_default();
+        let writes = (0..).zip(self.buffers.iter().zip(buffers));
+        let writes = writes.map(|(binding, (kind, buffer))| {
+            vk::WriteDescriptorSet::default()
+                .dst_set(set)
+                .dst_binding(binding)
+                .descriptor_type(*kind)
+                .buffer_info(core::slice::from_ref(buffer))
+        });
+        let writes: Vec<_> = writes.collect();
+        // SAFETY: no command buffer has used the new set, and the buffers are alive.
+        unsafe { device.raw.update_descriptor_sets(&writes, &[]) };
+        Ok((pool, set))
+    }
+
+    /// Destroys all objects.
+    ///
+    /// # Safety
+    /// Not in use by the GPU; `device` is the one that it was made with.
+    pub(crate) unsafe fn destroy(&mut self, device: &Device) {
+        // SAFETY: the GPU does not use them, by this function's contract.
+        unsafe {
+            for pipeline in &mut self.pipelines {
+                pipeline.destroy(device);
+            }
+            self.layout.destroy(device);
+            self.set_layout.destroy(device);
+        }
+    }
+}
