@@ -1,6 +1,6 @@
 //! The engine's device, and the properties of it that the parts need.
 
-use super::{Features, feature_structs};
+use super::{Features, features};
 use crate::error::{Error, Result};
 use crate::mesh::Material;
 use ash::vk;
@@ -79,7 +79,7 @@ impl core::fmt::Debug for Device {
 
 impl Device {
     /// The minimum Vulkan version, of instance and device.
-    pub const API_VERSION: u32 = feature_structs::API_VERSION;
+    pub const API_VERSION: u32 = features::API_VERSION;
 
     /// Queries the device's properties and checks them.
     ///
@@ -179,7 +179,7 @@ impl Device {
             enabled: *enabled,
             pipeline_cache: vk::PipelineCache::null(),
             pipeline_flags: vk::PipelineCreateFlags::empty(),
-            name: feature_structs::device_name(&properties),
+            name: features::device_name(&properties),
         }
     }
 

@@ -1,109 +1,8 @@
-//! The structures in which a device says its features, and an engine enables them.
+//! Features in the `VkDeviceCreateInfo` of an engine, in whichever structures it has.
 
-use super::features::Features;
-use crate::error::{Error, Result};
+use super::features::{FeatureStruct, Features};
 use ash::vk;
-use core::ffi::CStr;
 use core::ptr::{self, NonNull};
-
-/// The minimum Vulkan version, of instance and device.
-pub(super) const API_VERSION: u32 = vk::API_VERSION_1_3;
-
-/// A structure of Vulkan in which device features are enabled.
-///
-/// Implemented by `PhysicalDeviceFeatures`, `PhysicalDeviceFeatures2` (without its chain), those of
-/// Vulkan 1.1, 1.2 and 1.3, and by the single ones that have a feature of [`Features`].
-pub trait FeatureStruct: sealed::Sealed {
-    /// The features of [`Features`] that this structure has, enabled or not.
-    fn has(&self) -> Features;
-
-    /// Enables those features of a set that this structure has.
-    fn enable(&mut self, features: &Features);
-
-    /// The features that are enabled in this structure.
-    fn enabled(&self) -> Features;
-}
-
-mod sealed {
-    pub trait Sealed {}
-}
-
-/// Says in which fields a structure has which features.
-macro_rules! feature_struct {
-    ($type:ty { $($feature:ident: $($field:ident)+;)+ }) => {
-        impl sealed::Sealed for $type {}
-
-        impl FeatureStruct for $type {
-            fn has(&self) -> Features {
-                Features { $($feature: true,)+ ..Features::NONE }
-            }
-
-            fn enable(&mut self, features: &Features) {
-                $(if features.$feature {
-                    $(self.$field = vk::TRUE;)+
-                })+
-            }
-
-            fn enabled(&self) -> Features {
-                Features {
-                    $($feature: [$(self.$field),+].iter().all(|on| *on == vk::TRUE),)+
-                    ..Features::NONE
-                }
-            }
-        }
-    };
-}
-
-feature_struct!(vk::PhysicalDeviceFeatures {
-    sampler_anisotropy: sampler_anisotropy;
-    independent_blend: independent_blend;
-    draw_indirect_first_instance: draw_indirect_first_instance;
-});
-feature_struct!(vk::PhysicalDeviceVulkan11Features<'_> {
-    multiview: multiview;
-});
-feature_struct!(vk::PhysicalDeviceVulkan12Features<'_> {
-    buffer_device_address: buffer_device_address;
-    descriptor_indexing: runtime_descriptor_array
-        shader_sampled_image_array_non_uniform_indexing
-        descriptor_binding_variable_descriptor_count;
-});
-feature_struct!(vk::PhysicalDeviceVulkan13Features<'_> {
-    dynamic_rendering: dynamic_rendering;
-});
-feature_struct!(vk::PhysicalDeviceMultiviewFeatures<'_> {
-    multiview: multiview;
-});
-feature_struct!(vk::PhysicalDeviceBufferDeviceAddressFeatures<'_> {
-    buffer_device_address: buffer_device_address;
-});
-feature_struct!(vk::PhysicalDeviceDescriptorIndexingFeatures<'_> {
-    descriptor_indexing: runtime_descriptor_array
-        shader_sampled_image_array_non_uniform_indexing
-        descriptor_binding_variable_descriptor_count;
-});
-feature_struct!(vk::PhysicalDeviceDynamicRenderingFeatures<'_> {
-    dynamic_rendering: dynamic_rendering;
-});
-feature_struct!(vk::PhysicalDeviceAccelerationStructureFeaturesKHR<'_> {
-    acceleration_structure: acceleration_structure;
-});
-
-impl sealed::Sealed for vk::PhysicalDeviceFeatures2<'_> {}
-
-impl FeatureStruct for vk::PhysicalDeviceFeatures2<'_> {
-    fn has(&self) -> Features {
-        self.features.has()
-    }
-
-    fn enable(&mut self, features: &Features) {
-        self.features.enable(features);
-    }
-
-    fn enabled(&self) -> Features {
-        self.features.enabled()
-    }
-}
 
 type Base = vk::BaseOutStructure<'static>;
 
@@ -154,88 +53,6 @@ unsafe fn visit_chain(
 }
 
 impl Features {
-    /// The features that a physical device supports, if it supports what throng requires.
-    ///
-    /// An engine may enable all of them. Extensions are not queried:
-    /// [`Self::acceleration_structure`] and [`Self::debug_utils`] are false.
-    ///
-    /// ```no_run
-    /// use throng::ash::{self, vk};
-    /// use throng::gpu::Features;
-    ///
-    /// /// # Safety
-    /// /// `instance` is alive and was created for Vulkan 1.3 or later.
-    /// unsafe fn choose(instance: &ash::Instance) -> Option<(vk::PhysicalDevice, Features)> {
-    ///     let devices = unsafe { instance.enumerate_physical_devices() }.ok()?;
-    ///     let mut devices = devices.into_iter();
-    ///     devices.find_map(|device| match unsafe { Features::supported(instance, device) } {
-    ///         Ok(features) => Some((device, features)),
-    ///         Err(error) => {
-    ///             eprintln!("{error}");
-    ///             None
-    ///         }
-    ///     })
-    /// }
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::Unsupported`] names all missing requirements, or only the version if that is too
-    /// low.
-    ///
-    /// # Safety
-    /// - `physical_device` comes from `instance`, and both are alive.
-    /// - `instance` was created for [`Device::API_VERSION`](super::Device::API_VERSION) or later.
-    pub unsafe fn supported(
-        instance: &ash::Instance,
-        physical_device: vk::PhysicalDevice,
-    ) -> Result<Self> {
-        // SAFETY: the handles are alive and belong together, by this function's contract.
-        let properties = unsafe { instance.get_physical_device_properties(physical_device) };
-        let device = device_name(&properties);
-        if properties.api_version < API_VERSION {
-            return Err(Error::Unsupported {
-                device,
-                missing: vec!["Vulkan 1.3"],
-            });
-        }
-        let mut features11 = vk::PhysicalDeviceVulkan11Features::default();
-        let mut features12 = vk::PhysicalDeviceVulkan12Features::default();
-        let mut features13 = vk::PhysicalDeviceVulkan13Features::default();
-        let mut features = vk::PhysicalDeviceFeatures2::default()
-            .push_next(&mut features11)
-            .push_next(&mut features12)
-            .push_next(&mut features13);
-        // SAFETY: the handles are alive, by this function's contract; the device supports at least
-        // Vulkan 1.3, so it knows the chained structures.
-        unsafe { instance.get_physical_device_features2(physical_device, &mut features) };
-        let supported = Self::of(&features.features)
-            .union(Self::of(&features11))
-            .union(Self::of(&features12))
-            .union(Self::of(&features13));
-        match Self::REQUIRED.without(&supported) {
-            Self::NONE => Ok(supported),
-            missing => Err(Error::Unsupported {
-                device,
-                missing: missing.names(),
-            }),
-        }
-    }
-
-    /// The features of this set that a structure enables.
-    ///
-    /// All others are false.
-    #[must_use]
-    pub fn of(structure: &impl FeatureStruct) -> Self {
-        structure.enabled()
-    }
-
-    /// Enables those features of this set that the structure has.
-    ///
-    /// It disables none.
-    pub fn enable_in(&self, structure: &mut impl FeatureStruct) {
-        structure.enable(self);
-    }
-
     /// The features that a device has that is created with `info`.
     ///
     /// They are read from `pEnabledFeatures` and all structures of the chain, in whichever form.
@@ -256,13 +73,6 @@ impl Features {
     fn any_of(&self, structure: &impl FeatureStruct) -> bool {
         self.without(&structure.has()) != *self
     }
-}
-
-pub(super) fn device_name(properties: &vk::PhysicalDeviceProperties) -> Box<str> {
-    properties.device_name_as_c_str().map_or_else(
-        |_| "unnamed device".into(),
-        |name: &CStr| name.to_string_lossy().into(),
-    )
 }
 
 /// Enables features in an engine's `VkDeviceCreateInfo`, whatever structures are chained to it.
