@@ -180,7 +180,7 @@ impl Model {
                 scale,
                 ..ImportOptions::default()
             };
-            throng::import::file(file, &options)
+            throng_import::file(file, &options)
         };
         let size = imported(1.0)?.character.rest_bounds().size().max_element();
         let character = imported(1.7 / size)?.character;

@@ -18,7 +18,7 @@ use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use throng::character::Character;
-use throng::import::{self, GeometryReport, ImportOptions, RawCharacter};
+use throng::import::{GeometryReport, ImportOptions, RawCharacter};
 use timing::Time;
 
 const NAME: &str = "load";
@@ -56,7 +56,7 @@ fn measure_file(path: &Path, folder: &Path, rounds: usize) -> Outcome<Row> {
         ..ImportOptions::default()
     };
     let (ordered, kept) = (mesh(false), mesh(true));
-    let imported = import::file(path, &options)?;
+    let imported = throng_import::file(path, &options)?;
     let (geometry, character) = (imported.geometry, imported.character);
     let bytes = character.to_bytes();
     let saved = folder.join("character.throng");
@@ -64,11 +64,11 @@ fn measure_file(path: &Path, folder: &Path, rounds: usize) -> Outcome<Row> {
     let mut copy = bytes.clone();
     let times = timing::in_turn(rounds, |figure| -> throng::Result<()> {
         match figure {
-            0 => drop(black_box(import::file(path, &options)?)),
+            0 => drop(black_box(throng_import::file(path, &options)?)),
             1 => drop(black_box(Character::load_file(&saved)?)),
             2 => drop(black_box(Character::from_bytes(&bytes)?)),
-            4 => drop(black_box(import::file(path, &ordered)?)),
-            5 => drop(black_box(import::file(path, &kept)?)),
+            4 => drop(black_box(throng_import::file(path, &ordered)?)),
+            5 => drop(black_box(throng_import::file(path, &kept)?)),
             _ => black_box(&mut copy).copy_from_slice(black_box(&bytes)),
         }
         Ok(())

@@ -5,10 +5,10 @@
 //!
 //! ```no_run
 //! use std::path::Path;
-//! use throng::{files, import};
+//! use throng::files;
 //!
 //! let output = Path::new("knight.throng");
-//! let knight = import::file("knight.glb", &Default::default())?;
+//! let knight = throng_import::file("knight.glb", &Default::default())?;
 //! match files::overwritten(output, &knight.files) {
 //!     Some(read) => println!("{} would replace {}", output.display(), read.display()),
 //!     None => files::write(output, &knight.to_bytes())?,
@@ -21,6 +21,21 @@ use std::fs::{self, File, Permissions};
 use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Returns true if the bytes are a pointer of Git LFS, in this or an earlier version of its format,
+/// in place of a file that was not downloaded.
+#[must_use]
+pub fn is_lfs_pointer(bytes: &[u8]) -> bool {
+    // Longer files are never pointers, says its specification.
+    bytes.len() < 1024
+        && [
+            "version https://git-lfs.github.com/spec/",
+            "version https://hawser.github.com/spec/",
+            "version http://git-media.io/v/",
+        ]
+        .iter()
+        .any(|start| bytes.starts_with(start.as_bytes()))
+}
 
 /// Writes a file that is complete or does not change.
 ///

@@ -16,11 +16,11 @@
 //! ```no_run
 //! use throng::ash::vk;
 //! use throng::gpu::MemoryAllocator;
-//! use throng::{Crowd, InstanceId, PassId, Play, Result, Spawn, View, import};
+//! use throng::{Crowd, InstanceId, PassId, Play, Result, Spawn, View};
 //!
 //! /// Once.
 //! fn spawn(crowd: &mut Crowd, allocator: &mut dyn MemoryAllocator) -> Result<InstanceId> {
-//!     let knight = import::file("knight.glb", &Default::default())?;
+//!     let knight = throng_import::file("knight.glb", &Default::default())?;
 //!     let knight = crowd.add_character(allocator, &knight)?;
 //!     crowd.spawn(knight, &Spawn { play: "Walk".into(), ..Default::default() })
 //! }
@@ -49,8 +49,8 @@
 //!
 //! [`Crowd`] has an example with the setup around it, and [`animator`] one without Vulkan.
 //!
-//! - [`import`] reads files into a [`character::Character`], which is checked once and then
-//!   immutable. [`builtin`] is one that is built in.
+//! - The crate `throng-import` reads files into a [`character::Character`], which is checked once
+//!   and then immutable. [`import`] makes it from raw data. [`builtin`] is one that is built in.
 //! - [`animator`] animates many instances of a character, without Vulkan. [`clip`], [`motion`],
 //!   [`state_machine`] and [`ik`] describe what it plays.
 //! - [`skeleton`], [`spring`], [`mesh`], [`palette`], [`skin`] and [`retarget`] hold the rest of a
@@ -82,13 +82,7 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(
-    not(all(
-        feature = "vulkan",
-        feature = "gltf",
-        feature = "ezm",
-        feature = "wgl",
-        feature = "lod"
-    )),
+    not(all(feature = "vulkan", feature = "lod")),
     allow(
         rustdoc::broken_intra_doc_links,
         reason = "the docs speak of the whole crate, of which a part is built here"
@@ -194,6 +188,6 @@ pub use simd::SimdLevel;
 pub use threads::Threads;
 
 /// Compiles the integration example of the README.
-#[cfg(all(doctest, feature = "vulkan", feature = "gltf"))]
+#[cfg(all(doctest, feature = "vulkan"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -4,7 +4,7 @@ use crate::device::{Compiler, Idle};
 use crate::{Outcome, passes};
 use std::path::{Path, PathBuf};
 use throng::character::Character;
-use throng::import::{self, ImportOptions};
+use throng::import::ImportOptions;
 use throng::{Crowd, CrowdDesc, WarmUp, builtin};
 
 /// A table of the models: pipelines in each pass, and of the skin stage.
@@ -16,7 +16,7 @@ pub(crate) fn pipelines() -> Outcome<String> {
     let mannequin = builtin::mannequin()?.character;
     text += &line(&compiler, "built-in", &mannequin)?;
     for file in files(std::env::var_os("THRONG_ASSETS").map(PathBuf::from))? {
-        let imported = import::file(&file, &ImportOptions::default())?;
+        let imported = throng_import::file(&file, &ImportOptions::default())?;
         let name = file.file_name().unwrap_or_default().to_string_lossy();
         text += &line(&compiler, &name, &imported.character)?;
     }

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use throng::character::{Character, EventDesc};
 use throng::clip::{Clip, CurveClip};
 use throng::error::ObjectKind;
-use throng::import::{self, ImportOptions, Imported, Repair, RepairKind};
+use throng::import::{ImportOptions, Imported, Repair, RepairKind};
 use throng::retarget::{JointMap, Retarget, RetargetOptions, Role, VrmKind};
 use throng::skeleton::{Joint, Skeleton};
 use throng::{Error, Id};
@@ -133,7 +133,7 @@ pub(crate) fn add(
 ) -> Result<Added, Failure> {
     let fault = |error: Error| Failure::of_file(path, &error);
     let is_character = is_builtin(path) || is_saved(path);
-    let has_hierarchy = is_character || import::has_hierarchy(path);
+    let has_hierarchy = is_character || throng_import::has_hierarchy(path);
     let matching = match matching {
         Matching::Copy => Matching::Copy,
         _ if has_hierarchy => matching,
@@ -151,7 +151,7 @@ pub(crate) fn add(
     match matching {
         Matching::Auto | Matching::Copy if !is_character => {
             let options = space.of(ImportOptions::curves_only());
-            match onto.add_clips_file(path, &options) {
+            match throng_import::add_clips(onto, path, &options) {
                 // Once more, with the report of how joints were matched.
                 Ok(added) if added.retargeted => {
                     let from = load(path, &space.of(ImportOptions::clips_only()))?;

@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use throng::import;
 
 /// The most folders inside one another.
 const MAX_DEPTH: usize = 64;
@@ -81,7 +80,9 @@ impl Walk {
         for path in paths {
             match fs::metadata(&path) {
                 Ok(entry) if entry.is_dir() => self.folder(&path, depth + 1),
-                Ok(_) if import::has_known_extension(&path) => self.found.push(Found::File(path)),
+                Ok(_) if throng_import::has_known_extension(&path) => {
+                    self.found.push(Found::File(path))
+                }
                 Ok(_) => {}
                 Err(error) => self.unreadable(&path, error),
             }

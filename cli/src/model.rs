@@ -6,7 +6,7 @@ use crate::{output, progress};
 use clap::ValueEnum;
 use std::path::Path;
 use throng::character::Character;
-use throng::import::{self, ImportOptions, Imported, RawCharacter, UpAxis};
+use throng::import::{ImportOptions, Imported, RawCharacter, UpAxis};
 
 /// The axes and units of files that do not state them.
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
@@ -57,7 +57,7 @@ pub(crate) fn load(path: &Path, options: &ImportOptions) -> Result<Imported, Fai
         }
         return Ok(RawCharacter::mannequin().build(options)?);
     }
-    import::file(path, options).map_err(|error| Failure::of_file(path, &error))
+    throng_import::file(path, options).map_err(|error| Failure::of_file(path, &error))
 }
 
 /// Imports a file that a subcommand converts, and tells its repairs.

@@ -2,7 +2,7 @@
 
 use crate::{fails, folder, ok, run, text, write};
 use throng::character::Character;
-use throng::import::{self, ImportOptions, RawCharacter};
+use throng::import::{ImportOptions, RawCharacter};
 
 #[test]
 fn the_saved_character_is_the_imported_one() {
@@ -17,7 +17,7 @@ fn the_saved_character_is_the_imported_one() {
             said.starts_with(&format!("wrote {}: ", out.display())),
             "{said}"
         );
-        let expected = import::file(&file, &ImportOptions::default()).unwrap();
+        let expected = throng_import::file(&file, &ImportOptions::default()).unwrap();
         assert!(
             Character::load_file(&out).unwrap() == expected.character,
             "{file:?}"
@@ -99,7 +99,7 @@ fn options_reach_the_importer() {
         curves: true,
         ..ImportOptions::default()
     };
-    let expected = import::file(&file, &options).unwrap().character;
+    let expected = throng_import::file(&file, &options).unwrap().character;
     assert!(bake(&["--keep-curves"]) == expected);
     assert!(bake(&["--no-images"]).images().is_empty());
     let coarse = bake(&["--error", "100"]).clips()[0].report().bytes;

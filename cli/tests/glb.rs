@@ -3,7 +3,7 @@
 use crate::{folder, ok, run, text};
 use std::path::Path;
 use throng::character::Character;
-use throng::import::{self, ImportOptions, Imported, RepairKind};
+use throng::import::{ImportOptions, Imported, RepairKind};
 use throng::mesh::Primitive;
 
 /// Poses a file, and imports the result.
@@ -14,7 +14,7 @@ fn posed(file: &str, pose: &[&str], out: &Path) -> Imported {
         keep_order: true,
         ..ImportOptions::default()
     };
-    let posed = import::file(out, &options).unwrap();
+    let posed = throng_import::file(out, &options).unwrap();
     assert!(
         posed.repairs.iter().all(|it| it.kind == RepairKind::NoSkin),
         "{file}: {:?}",
@@ -43,7 +43,7 @@ fn with_triangles(character: &Character) -> Vec<&Primitive> {
 }
 
 fn check(file: &str, pose: &[&str], out: &Path) {
-    let original = import::file(file, &ImportOptions::default());
+    let original = throng_import::file(file, &ImportOptions::default());
     let original = original.unwrap_or_else(|_| throng::builtin::mannequin().unwrap());
     let again = posed(file, pose, out);
     let (before, after) = (with_triangles(&original), with_triangles(&again));
@@ -115,7 +115,7 @@ fn the_file_has_the_posed_mesh() {
     check("builtin", &[], &out);
     for file in crate::assets::files() {
         let file = text(&file);
-        let clips = import::file(&file, &ImportOptions::curves_only()).unwrap();
+        let clips = throng_import::file(&file, &ImportOptions::curves_only()).unwrap();
         let pose: &[&str] = match clips.curves() {
             [] => &[],
             _ => &["--clip", "0", "--time", "0.4"],

@@ -6,7 +6,7 @@ use throng::Id;
 use throng::animator::{Animator, Play};
 use throng::character::Character;
 use throng::glam::Vec3;
-use throng::import::{self, ImportOptions, RawCharacter};
+use throng::import::{ImportOptions, RawCharacter};
 use throng::palette::{Mat3x4, WriteOnly};
 use throng::skin::PosedVertices;
 
@@ -206,7 +206,7 @@ fn check(obj: &Obj, character: &Character, moment: Option<(usize, f64)>) {
 fn the_mesh_reads_back_as_it_was_computed() {
     let folder = folder("pose mesh");
     let file = crate::made::write(&folder);
-    let character = import::file(&file, &ImportOptions::default()).unwrap();
+    let character = throng_import::file(&file, &ImportOptions::default()).unwrap();
     let out = folder.join("out.obj");
     let (file, path) = (file.to_str().unwrap(), out.to_str().unwrap());
     let (said, _) = run(&[file, "--clip", "all", "--time", "1.25", "--obj", path]);
@@ -336,7 +336,7 @@ fn every_model_is_the_same_from_the_gpu() {
     };
     for file in crate::models("pose models") {
         let path = file.to_str().unwrap();
-        let clip: &[&str] = match import::file(path, &ImportOptions::curves_only())
+        let clip: &[&str] = match throng_import::file(path, &ImportOptions::curves_only())
             .unwrap()
             .curves()
         {

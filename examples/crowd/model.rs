@@ -11,7 +11,7 @@ use throng::character::{Character, Gait};
 use throng::clip::Clip;
 use throng::error::Escaped;
 use throng::glam::Vec2;
-use throng::import::{self, ImportOptions};
+use throng::import::ImportOptions;
 
 use super::args::Args;
 use super::measure::Measure;
@@ -81,7 +81,7 @@ impl Model {
             scale: args.scale,
             ..ImportOptions::default()
         };
-        let imported = import::file(path, &options)?;
+        let imported = throng_import::file(path, &options)?;
         let name = path.file_name().unwrap_or(path.as_os_str());
         for line in imported.repair_summary() {
             log::info!("{line}");

@@ -104,12 +104,11 @@ pub struct Exported {
 /// Writes a character as binary glTF 2.0.
 ///
 /// ```
-/// use throng::import;
 /// use throng_export::{ExportOptions, glb};
 ///
 /// let mannequin = throng::builtin::mannequin()?;
 /// let exported = glb(&mannequin, &ExportOptions::default())?;
-/// let again = import::bytes(&exported.bytes, &Default::default())?;
+/// let again = throng_import::bytes(&exported.bytes, &Default::default())?;
 /// assert_eq!(again.skeleton().joints(), mannequin.skeleton().joints());
 /// # Ok::<(), throng::Error>(())
 /// ```

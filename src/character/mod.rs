@@ -78,13 +78,11 @@ mod split;
 mod state_machine;
 mod triangles;
 
-#[cfg(feature = "toml")]
-pub(crate) use animation_set::AnimationText;
 pub use animation_set::{
     AdditiveDesc, AnimationDesc, BlendAt, BlendSpaceDesc, ClipDesc, EventDesc, Gait, PoseReference,
     RootMotionDesc, SocketDesc,
 };
-pub(crate) use animation_set::{AnimationSet, AnimationSource, ClipDraft};
+pub(crate) use animation_set::{AnimationSet, AnimationSource, ClipDraft, ReadFile};
 pub use asset::Character;
 pub(crate) use asset::Packing;
 pub(crate) use draft::CharacterDraft;

@@ -70,6 +70,18 @@ pub struct Object {
     pub part: Box<str>,
 }
 
+impl Object {
+    /// The object of this kind and index, or a part of it.
+    pub fn new(
+        kind: ObjectKind,
+        index: impl Into<Option<usize>>,
+        part: impl Into<Box<str>>,
+    ) -> Self {
+        let (index, part) = (index.into(), part.into());
+        Self { kind, index, part }
+    }
+}
+
 impl core::fmt::Display for Object {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.write_str(self.kind.name())?;
@@ -239,7 +251,7 @@ pub enum AssetFault {
     #[error("requires {}, which is not supported", Escaped(.0))]
     Requires(Box<str>),
     /// A format whose reader is a Cargo feature that is not enabled.
-    #[error("is {format}, which needs the Cargo feature `{feature}` of throng")]
+    #[error("is {format}, which needs the Cargo feature `{feature}` of throng-import")]
     NoReader {
         /// The format.
         format: &'static str,
@@ -247,7 +259,7 @@ pub enum AssetFault {
         feature: &'static str,
     },
     /// An extension whose decoder is a Cargo feature that is not enabled.
-    #[error("requires {extension}, which needs the Cargo feature `{feature}` of throng")]
+    #[error("requires {extension}, which needs the Cargo feature `{feature}` of throng-import")]
     NoDecoder {
         /// The extension.
         extension: &'static str,
@@ -265,4 +277,52 @@ pub enum AssetFault {
     /// Any other violation, described by the text.
     #[error("{0}")]
     Invalid(&'static str),
+}
+
+impl AssetFault {
+    /// The fault of a number that is not allowed ([`Self::Value`]).
+    pub fn value(
+        what: &'static str,
+        index: usize,
+        value: impl Into<f64>,
+        allowed: &'static str,
+    ) -> Self {
+        let (index, value) = (index as u64, value.into());
+        Self::Value {
+            what,
+            index,
+            value,
+            allowed,
+        }
+    }
+
+    /// The fault of an index past the end of a list with `count` elements ([`Self::Dangling`]).
+    #[must_use]
+    pub const fn dangling(what: &'static str, index: usize, count: usize) -> Self {
+        let (index, count) = (index as u64, count as u64);
+        Self::Dangling { what, index, count }
+    }
+
+    /// The fault of the first key whose time is not finite, negative, or less than that of the
+    /// previous key.
+    #[must_use]
+    pub fn of_key_times(times_s: &[f32]) -> Option<Self> {
+        let mut before_s = 0.0;
+        for (index, time_s) in times_s.iter().copied().enumerate() {
+            if !(time_s.is_finite() && time_s >= 0.0) {
+                let what = "the time of key";
+                return Some(Self::value(what, index, time_s, "finite and at least 0"));
+            }
+            if time_s < before_s {
+                let key = index as u64;
+                return Some(Self::UnsortedKeys {
+                    key,
+                    time_s,
+                    before_s,
+                });
+            }
+            before_s = time_s;
+        }
+        None
+    }
 }

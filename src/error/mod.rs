@@ -31,5 +31,6 @@ pub(crate) use expect::{
 };
 pub(crate) use names::{cut, listed, nearest, nearest_or_id};
 pub use unrepresentable::{PoseAt, Unrepresentable};
+#[cfg(feature = "toml")]
 pub(crate) use variants::LFS_POINTER;
 pub use variants::{DescFault, Error, Result, SavedFault};

@@ -255,8 +255,19 @@ impl Error {
         }
     }
 
-    /// The same error, with this file name unless it already has one.
-    pub(crate) fn in_file(mut self, name: &str) -> Self {
+    /// A fault of an object in a file. [`Self::in_file`] adds the file's name.
+    #[must_use]
+    pub fn asset(object: Object, why: AssetFault) -> Self {
+        Self::Asset {
+            file: Box::default(),
+            object,
+            why,
+        }
+    }
+
+    /// The same error, with this file name if it is about a file and has no name yet.
+    #[must_use]
+    pub fn in_file(mut self, name: &str) -> Self {
         if let Self::Saved { file, .. } = &mut self
             && file.is_empty()
         {

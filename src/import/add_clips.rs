@@ -2,10 +2,10 @@
 
 use super::RawCharacter;
 use super::assemble::{Adopted, adopt, check_clip_joints};
-use super::fault::{fault, object};
+use super::fault::fault;
 use super::imported::Imported;
 use super::options::ImportOptions;
-use super::repair::{Repair, RepairKind, note, of_file};
+use super::repair::{Repair, RepairKind, of_file};
 use super::weight_match::{match_weights, matched_parts};
 use crate::character::{Character, EventDesc};
 use crate::clip::CurveClip;
@@ -53,17 +53,8 @@ impl RawCharacter {
     /// - [`Error::Asset`], naming the object at fault and the reason. Also if there is no
     ///   animation, or none with tracks.
     /// - [`Error::NoCommonJoints`] if nothing that is animated is found in `character`.
-    pub fn add_clips(self, character: &Character, options: &ImportOptions) -> Result<Imported> {
-        self.added_to(character, options, Vec::new())
-    }
-
-    /// [`Self::add_clips`] after a reader made these repairs.
-    pub(super) fn added_to(
-        self,
-        character: &Character,
-        options: &ImportOptions,
-        mut repairs: Vec<Repair>,
-    ) -> Result<Imported> {
+    pub fn add_clips(mut self, character: &Character, options: &ImportOptions) -> Result<Imported> {
+        let mut repairs = std::mem::take(&mut self.repairs);
         let name = match &*options.name {
             "" => self.name.clone(),
             name => name.into(),
@@ -76,8 +67,8 @@ impl RawCharacter {
         for fit in fitted {
             let name = names.free(fit.clip.name());
             if *name != *fit.clip.name() {
-                let object = object(ObjectKind::Animation, fit.index, fit.clip.name());
-                note(&mut repairs, &object, RepairKind::RenamedClip, 1);
+                let object = Object::new(ObjectKind::Animation, fit.index, fit.clip.name());
+                Repair::note(&mut repairs, &object, RepairKind::RenamedClip, 1);
             }
             clips.push((fit.clip.with_name(&name), fit.events));
         }
@@ -121,7 +112,7 @@ fn fitted(
             }
         }
         if clip.tracks().is_empty() && parts.is_empty() {
-            empty.push(object(ObjectKind::Animation, index, clip.name()));
+            empty.push(Object::new(ObjectKind::Animation, index, clip.name()));
             continue;
         }
         let title = if clip.name().is_empty() {
@@ -150,7 +141,7 @@ fn fitted(
     }
     note_weights(&adopted.weights, &of_weight, &driven, repairs);
     for object in empty {
-        note(repairs, &object, RepairKind::EmptyClip, 1);
+        Repair::note(repairs, &object, RepairKind::EmptyClip, 1);
     }
     Ok((clips, adopted.retargeted))
 }
@@ -171,7 +162,7 @@ fn note_joints(adopted: &Adopted, to: &Skeleton, repairs: &mut Vec<Repair>) {
                 in_skeleton,
                 matched: tie.matched,
             };
-            note(repairs, &node(&tie.name), kind, in_file as u64);
+            Repair::note(repairs, &node(&tie.name), kind, in_file as u64);
         }
     }
     // The first match of each joint, and that of its parent.
@@ -187,12 +178,12 @@ fn note_joints(adopted: &Adopted, to: &Skeleton, repairs: &mut Vec<Repair>) {
     }
     for (index, (joint, unmatched)) in (0..).zip(joints.iter().zip(&adopted.unmatched)) {
         let object = node(&joint.name);
-        note(repairs, &object, RepairKind::UnmatchedJoint, *unmatched);
+        Repair::note(repairs, &object, RepairKind::UnmatchedJoint, *unmatched);
         if let Some((theirs, parent)) = found.get(&index) {
             let other_parent = to.joints()[usize::from(*theirs)].parent_index() != *parent;
             let differs = || difference(*theirs, to, &joint.rest, other_parent);
             if let (false, Some(kind)) = (adopted.retargeted, differs()) {
-                note(repairs, &object, kind, 1);
+                Repair::note(repairs, &object, kind, 1);
             }
         }
     }
@@ -240,7 +231,7 @@ fn note_weights(
     for ((weight, found), tracks) in weights.iter().zip(of).zip(driven) {
         if found.is_none() {
             let object = node(&format!("{}.weights[{}]", weight.owner, weight.name));
-            note(repairs, &object, RepairKind::UnmatchedWeight, *tracks);
+            Repair::note(repairs, &object, RepairKind::UnmatchedWeight, *tracks);
         }
     }
 }

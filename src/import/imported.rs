@@ -37,7 +37,7 @@ pub struct Imported {
     /// file that this may name. Files that do not exist, or were not needed, are listed too. A tool
     /// can watch or copy them, and must not write over them. Files that the added clips come from
     /// are in the result of
-    /// [`Character::add_clips_file`](crate::character::Character::add_clips_file).
+    /// `throng_import::add_clips`.
     ///
     /// Empty if only bytes were given.
     /// [`ImportOptions::resources`](super::ImportOptions::resources) knows the files that it
@@ -145,6 +145,13 @@ impl Imported {
     #[must_use]
     pub fn repair_summary(&self) -> Vec<String> {
         Repair::summary(&self.repairs)
+    }
+}
+
+/// A character that needed no repairs, such as a saved one.
+impl From<Character> for Imported {
+    fn from(character: Character) -> Self {
+        Self::new(character, Vec::new())
     }
 }
 

@@ -3,7 +3,6 @@
 use super::resource_reader::ResourceReader;
 use crate::character::AnimationDesc;
 use crate::clip::{ClipOptions, PackObserver};
-use std::path::Path;
 
 /// The axis that points up in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -223,15 +222,6 @@ impl ImportOptions {
             curves: true,
             ..Self::default()
         }
-    }
-
-    /// The same options with the name of the file at `path`, if they have no name.
-    pub(super) fn named(mut self, path: &Path) -> Self {
-        if self.name.is_empty() {
-            let name = path.file_name().unwrap_or(path.as_os_str());
-            self.name = name.to_string_lossy().into();
-        }
-        self
     }
 
     /// The defaults, but the file's own curves are kept ([`Self::curves`]) and nothing is packed.

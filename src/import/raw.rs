@@ -1,6 +1,7 @@
 //! The contents of a file, before they are checked.
 
 use super::imported::SpawnPoint;
+use super::repair::Repair;
 use crate::character::{AnimationDesc, EventDesc};
 use crate::clip::Interpolation;
 use crate::mesh::{Expression, Image, Material, MorphTarget};
@@ -65,6 +66,10 @@ pub struct RawCharacter {
     ///
     /// [`add_clips`](super::RawCharacter::add_clips) ignores it.
     pub animation: Option<AnimationDesc>,
+    /// The harmless faults that a reader repaired, and the parts that it left out.
+    ///
+    /// They come first in [`Imported::repairs`](super::Imported::repairs).
+    pub repairs: Vec<Repair>,
 }
 
 /// The morph weights of a node: one for each target of its mesh.
@@ -188,24 +193,18 @@ pub struct RawLevel {
     pub error_m: Option<f32>,
 }
 
-impl RawCharacter {
-    /// For each skin, true if a primitive uses it, or if there are no primitives.
-    pub(super) fn used_skins(&self) -> Vec<bool> {
-        used_skins(&self.primitives, self.skins.len())
-    }
-}
-
-/// For each of `count` skins, true if a primitive uses it, or if there are no primitives.
-pub(super) fn used_skins(primitives: &[RawPrimitive], count: usize) -> Vec<bool> {
-    let mut used = vec![primitives.is_empty(); count];
-    for skin in primitives.iter().filter_map(|primitive| primitive.skin) {
-        // An index that does not exist is an error later.
-        used.get_mut(skin).into_iter().for_each(|used| *used = true);
-    }
-    used
-}
-
 impl RawPrimitive {
+    /// For each of `count` skins, true if a primitive uses it, or if there are no primitives.
+    #[must_use]
+    pub fn used_skins(primitives: &[Self], count: usize) -> Vec<bool> {
+        let mut used = vec![primitives.is_empty(); count];
+        for skin in primitives.iter().filter_map(|primitive| primitive.skin) {
+            // An index that does not exist is an error later.
+            used.get_mut(skin).into_iter().for_each(|used| *used = true);
+        }
+        used
+    }
+
     /// The indices of the full level and of all coarser ones, one list after the other.
     pub(super) fn used_indices(&self) -> Cow<'_, [u32]> {
         if self.levels.is_empty() {
@@ -213,15 +212,6 @@ impl RawPrimitive {
         }
         let levels = self.levels.iter().flat_map(|level| &level.indices);
         Cow::Owned(self.indices.iter().chain(levels).copied().collect())
-    }
-}
-
-#[cfg(any(feature = "ezm", feature = "wgl"))]
-impl RawPrimitive {
-    /// Removes joints and weights, for which there is no skin.
-    pub(super) fn leave_out_influences(&mut self) {
-        self.influences_per_vertex = 0;
-        (self.joints, self.weights) = Default::default();
     }
 }
 

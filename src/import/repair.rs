@@ -27,6 +27,18 @@ impl core::fmt::Display for Repair {
 }
 
 impl Repair {
+    /// Lists a repair with its count, unless the count is 0.
+    pub fn note(repairs: &mut Vec<Self>, object: &Object, kind: RepairKind, count: u64) {
+        if count > 0 {
+            repairs.push(Self {
+                file: Box::default(),
+                object: object.clone(),
+                kind,
+                count,
+            });
+        }
+    }
+
     fn write_file(&self, f: &mut impl core::fmt::Write) -> core::fmt::Result {
         match &*self.file {
             "" => Ok(()),
@@ -328,18 +340,6 @@ fn without_indices(part: &str) -> String {
         _ => piece,
     });
     outside.collect()
-}
-
-/// Lists a repair with its count, unless the count is 0.
-pub(super) fn note(repairs: &mut Vec<Repair>, object: &Object, kind: RepairKind, count: u64) {
-    if count > 0 {
-        repairs.push(Repair {
-            file: Box::default(),
-            object: object.clone(),
-            kind,
-            count,
-        });
-    }
 }
 
 /// The same repairs, with the file's name unless they have one.

@@ -37,7 +37,11 @@ impl ResourceReader {
         Self(Arc::new(read))
     }
 
-    pub(super) fn read(&self, path: &str) -> Result<Vec<u8>> {
+    /// The bytes of the file at a relative path.
+    ///
+    /// # Errors
+    /// Those of the callback.
+    pub fn read(&self, path: &str) -> Result<Vec<u8>> {
         (self.0)(path)
     }
 }

@@ -80,21 +80,21 @@ impl Read for ParameterDesc {
             given.map_or(Ok(()), |given| Err(given.fault(what)))
         };
         Ok(Self {
-            name: from.required(&["name"])?,
+            name: from.required("name")?,
             kind: match index {
                 0 => ParameterKind::Float {
-                    default: from.or(&["default"], 0.0)?,
-                    min: from.required(&["min"])?,
-                    max: from.required(&["max"])?,
+                    default: from.or("default", 0.0)?,
+                    min: from.required("min")?,
+                    max: from.required("max")?,
                 },
                 1 => ParameterKind::Int {
-                    default: from.or(&["default"], 0)?,
-                    min: from.required(&["min"])?,
-                    max: from.required(&["max"])?,
+                    default: from.or("default", 0)?,
+                    min: from.required("min")?,
+                    max: from.required("max")?,
                 },
                 2 => {
                     without(&["min", "max"], "a bool parameter must not have a range")?;
-                    let default = from.or(&["default"], false)?;
+                    let default = from.or("default", false)?;
                     ParameterKind::Bool { default }
                 }
                 _ => {
@@ -146,22 +146,22 @@ impl Read for MotionDesc {
             ("blend_1d", Some(blend)) => {
                 let blend = blend.only(&["parameter", "points"])?;
                 Self::Blend1 {
-                    parameter: blend.required(&["parameter"])?,
-                    points: blend.required(&["points"])?,
+                    parameter: blend.required("parameter")?,
+                    points: blend.required("points")?,
                 }
             }
             ("blend_2d", Some(blend)) => {
                 let blend = blend.only(&["parameters", "points"])?;
                 Self::Blend2 {
-                    parameters: blend.required(&["parameters"])?,
-                    points: blend.required(&["points"])?,
+                    parameters: blend.required("parameters")?,
+                    points: blend.required("points")?,
                 }
             }
             ("blend_space", Some(blend)) => {
                 let blend = blend.only(&["name", "parameters"])?;
                 Self::BlendSpace {
-                    name: blend.required(&["name"])?,
-                    parameters: blend.required(&["parameters"])?,
+                    name: blend.required("name")?,
+                    parameters: blend.required("parameters")?,
                 }
             }
             _ => return Err(from.expected("\"none\", or a motion with its fields")),

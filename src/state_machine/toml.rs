@@ -67,7 +67,7 @@ pub(crate) fn part_of(root: Value<'_>, path: &[Step<'_>]) -> (DescPart, usize) {
     let value = root.get(list).and_then(|list| list.items().nth(index));
     let text = |value: Option<Value<'_>>, key| {
         let text = value.and_then(|value| value.get(key)?.text());
-        cut(&text.unwrap_or_default())
+        cut(text.unwrap_or_default())
     };
     let name = text(value, "name");
     match (list, list_element(&path[2..])) {

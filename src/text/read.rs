@@ -49,7 +49,7 @@ impl<'a> Value<'a> {
     pub(crate) fn only(self, keys: &[&str]) -> Result<Self, ReadFault> {
         for (key, value) in self.map()?.entries() {
             if !keys.iter().any(|known| key.is_text(known)) {
-                let name = key.text().unwrap_or_default();
+                let name = key.raw();
                 let known = keys.join("\", \"");
                 return Err(value.fault(format!("unknown field \"{name}\": there are \"{known}\"")));
             }
@@ -57,13 +57,10 @@ impl<'a> Value<'a> {
         Ok(self)
     }
 
-    /// The value of the first key, or of one of its other names, if it is there and not null.
-    fn field(self, names: &[&str]) -> Result<Option<Self>, ReadFault> {
+    /// The value of a key, if it is there and not null.
+    fn field(self, name: &str) -> Result<Option<Self>, ReadFault> {
         let mut found = None;
-        for (key, value) in self.entries() {
-            let Some(name) = names.iter().find(|name| key.is_text(name)) else {
-                continue;
-            };
+        for (_, value) in self.entries().filter(|(key, _)| key.is_text(name)) {
             if found.replace(value).is_some() {
                 return Err(value.fault(format!("field \"{name}\" appears twice")));
             }
@@ -71,27 +68,26 @@ impl<'a> Value<'a> {
         Ok(found.filter(|value| value.kind() != Kind::Null))
     }
 
-    /// Reads the field with one of these names.
-    pub(crate) fn required<T: Read>(self, names: &[&str]) -> Result<T, ReadFault> {
-        match self.field(names)? {
+    /// Reads a field.
+    pub(crate) fn required<T: Read>(self, name: &str) -> Result<T, ReadFault> {
+        match self.field(name)? {
             Some(value) => T::read(value),
-            None => T::absent().ok_or_else(|| self.missing(names)),
+            None => T::absent().ok_or_else(|| self.missing(name)),
         }
     }
 
     /// The value of a field that must be there.
     pub(crate) fn needed(self, name: &str) -> Result<Self, ReadFault> {
-        self.field(&[name])?.ok_or_else(|| self.missing(&[name]))
+        self.field(name)?.ok_or_else(|| self.missing(name))
     }
 
-    fn missing(self, names: &[&str]) -> ReadFault {
-        let name = names.first().copied().unwrap_or_default();
+    fn missing(self, name: &str) -> ReadFault {
         self.fault(format!("missing field \"{name}\""))
     }
 
-    /// Reads the field with one of these names, or returns `default`.
-    pub(crate) fn or<T: Read>(self, names: &[&str], default: T) -> Result<T, ReadFault> {
-        self.field(names)?.map_or(Ok(default), T::read)
+    /// Reads a field, or returns `default`.
+    pub(crate) fn or<T: Read>(self, name: &str, default: T) -> Result<T, ReadFault> {
+        self.field(name)?.map_or(Ok(default), T::read)
     }
 
     /// A string, or a map from one key to a value. The string or key is one of the names.
@@ -189,10 +185,7 @@ impl Write for bool {
 impl Read for String {
     fn read(from: Value<'_>) -> Result<Self, ReadFault> {
         let text = from.text().map(Into::into);
-        text.ok_or_else(|| match from.kind() {
-            Kind::Text => from.fault("a string has an invalid \\u escape"),
-            _ => from.expected("a string"),
-        })
+        text.ok_or_else(|| from.expected("a string"))
     }
 }
 
@@ -244,7 +237,7 @@ fn checked(from: Value<'_>) -> Result<f64, ReadFault> {
     }
 }
 
-/// Integers. Some writers of JSON, which does not tell them apart, write `24.0`.
+/// Integers. Some formats of serde do not tell them apart from floats, and write `24.0`.
 macro_rules! integers {
     ($($type:ty, $allowed:literal;)*) => {$(
         impl Read for $type {
@@ -373,11 +366,11 @@ impl<T: Write> Write for BTreeMap<String, T> {
 
 /// Reads a field: required, unless its type can be absent, or with a default.
 macro_rules! read_field {
-    ($from:ident, [$($name:expr),*]) => {
-        $from.required(&[$($name),*])
+    ($from:ident, $name:expr) => {
+        $from.required($name)
     };
-    ($from:ident, [$($name:expr),*], $default:expr) => {
-        $from.or(&[$($name),*], $default)
+    ($from:ident, $name:expr, $default:expr) => {
+        $from.or($name, $default)
     };
 }
 
@@ -389,36 +382,6 @@ macro_rules! write_field {
     ($to:ident, $name:expr, $data:expr, $default:expr) => {
         $to.field_or($name, &$data, &$default)
     };
-}
-
-/// Structs of a file format: `"name in the file" | "other name" => field: Type = default`.
-///
-/// A field with neither a default nor an optional type is required. Other keys are skipped.
-#[cfg(any(feature = "gltf", feature = "wgl"))]
-macro_rules! file_structs {
-    ($($(#[$meta:meta])* $vis:vis struct $type:ident {$(
-        $(#[$doc:meta])*
-        $name:literal $(| $other:literal)* => $field:ident: $of:ty $(= $default:expr)?
-    ),* $(,)?})*) => {$(
-        $(#[$meta])*
-        #[derive(Debug)]
-        $vis struct $type {
-            $($(#[$doc])* $vis $field: $of,)*
-        }
-
-        impl $crate::text::Read for $type {
-            fn read(
-                from: $crate::text::Value<'_>,
-            ) -> core::result::Result<Self, $crate::text::ReadFault> {
-                from.map()?;
-                Ok(Self {
-                    $($field: $crate::text::read_field!(
-                        from, [$name $(, $other)*] $(, $default)?
-                    )?,)*
-                })
-            }
-        }
-    )*};
 }
 
 /// Reads and writes structs as maps: `field as "name in text" = default`.
@@ -433,7 +396,7 @@ macro_rules! text_structs {
                 from.only(&[$($crate::text::field_name!($field $($name)?)),*])?;
                 Ok(Self {
                     $($field: $crate::text::read_field!(
-                        from, [$crate::text::field_name!($field $($name)?)] $(, $default)?
+                        from, $crate::text::field_name!($field $($name)?) $(, $default)?
                     )?,)*
                 })
             }
@@ -513,6 +476,4 @@ macro_rules! text_serde {
     )*};
 }
 
-#[cfg(any(feature = "gltf", feature = "wgl"))]
-pub(crate) use file_structs;
 pub(crate) use {field_name, read_field, text_enums, text_serde, text_structs, write_field};

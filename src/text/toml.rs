@@ -1,9 +1,9 @@
 //! TOML to a tree of values, and back.
 
-use super::is_lfs_pointer;
 use super::read::Read;
 use super::tree::{Kind, Step, Tree, Value, path_text};
 use crate::error::{DescError, DescFault, DescPart, LFS_POINTER, Result, cut};
+use crate::files::is_lfs_pointer;
 use std::borrow::Cow;
 use std::sync::Arc;
 use toml::Spanned;

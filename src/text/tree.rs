@@ -1,8 +1,8 @@
 //! A tree of plain values, read once from text, with the position of each value.
 //!
 //! ```text
-//! JSON, TOML, serde, saved bytes ──▶ Tree ──Read──▶ plain data
-//! plain data ──Write──▶ Tree ──▶ JSON, TOML, serde, saved bytes
+//! TOML, serde, saved bytes ──▶ Tree ──Read──▶ plain data
+//! plain data ──Write──▶ Tree ──▶ TOML, serde, saved bytes
 //! ```
 //!
 //! A value takes 16 bytes, however long its text is. Numbers and strings are converted when they
@@ -35,8 +35,6 @@ pub(super) struct Node {
     pub(super) start: u32,
     pub(super) end: u32,
     pub(super) kind: Kind,
-    /// True if a string has escapes of JSON in it.
-    pub(super) escaped: bool,
 }
 
 /// Values in the order of the text, each list and map before its contents.
@@ -67,7 +65,7 @@ pub(crate) struct ReadFault {
 /// A step of the path to a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Step<'a> {
-    Key(Cow<'a, str>),
+    Key(&'a str),
     Index(usize),
 }
 
@@ -88,12 +86,6 @@ pub(crate) fn path_text(path: &[Step<'_>]) -> String {
     text
 }
 
-/// The string without escapes, if they are valid.
-#[cfg(any(feature = "gltf", feature = "wgl"))]
-fn unescape(raw: &str) -> Option<String> {
-    serde_json::from_str(&format!("\"{raw}\"")).ok()
-}
-
 impl<'a> Value<'a> {
     fn node(self) -> Node {
         self.tree.nodes[self.index]
@@ -110,15 +102,9 @@ impl<'a> Value<'a> {
         self.tree.text.get(range).unwrap_or_default()
     }
 
-    /// The string, or `None` for other values and for escapes that are invalid.
-    pub(crate) fn text(self) -> Option<Cow<'a, str>> {
-        let node = self.node();
-        match node.kind {
-            #[cfg(any(feature = "gltf", feature = "wgl"))]
-            Kind::Text if node.escaped => unescape(self.raw()).map(Cow::Owned),
-            Kind::Text => Some(Cow::Borrowed(self.raw())),
-            _ => None,
-        }
+    /// The string, or `None` for other values.
+    pub(crate) fn text(self) -> Option<&'a str> {
+        (self.kind() == Kind::Text).then(|| self.raw())
     }
 
     /// The number, or `None` for other values.
@@ -146,10 +132,7 @@ impl<'a> Value<'a> {
 
     /// True for this string.
     pub(super) fn is_text(self, text: &str) -> bool {
-        match self.node().escaped {
-            false => self.kind() == Kind::Text && self.raw() == text,
-            true => self.text().is_some_and(|own| own == text),
-        }
+        self.text() == Some(text)
     }
 
     fn children(self, kind: Kind) -> Children<'a> {
@@ -178,14 +161,6 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The number of elements of the lists in the value, together. Numbers do not count.
-    #[cfg(feature = "gltf")]
-    pub(crate) fn element_count(self) -> usize {
-        let contents = (self.index..self.after()).map(|index| Value { index, ..self });
-        let items = contents.flat_map(Value::items);
-        items.filter(|item| item.kind() != Kind::Number).count()
-    }
-
     /// The path to the value.
     pub(crate) fn path(self) -> Vec<Step<'a>> {
         let mut path = Vec::new();
@@ -198,7 +173,7 @@ impl<'a> Value<'a> {
                 path.push(Step::Index(index));
                 (item, path)
             } else if let Some((key, value)) = entry() {
-                path.push(Step::Key(key.text().unwrap_or_default()));
+                path.push(Step::Key(key.raw()));
                 (value, path)
             } else {
                 break;
@@ -219,7 +194,7 @@ impl<'a> Value<'a> {
                 .and_then(|(index, rest)| Some((at.items().nth(index.parse().ok()?)?, rest)));
             let key = || {
                 at.entries().find_map(|(key, value)| {
-                    let rest = rest.strip_prefix(&*key.text()?)?;
+                    let rest = rest.strip_prefix(key.raw())?;
                     (rest.is_empty() || rest.starts_with(['.', '['])).then_some((value, rest))
                 })
             };
@@ -244,7 +219,7 @@ impl<'a> Value<'a> {
     /// The fault of a value that is not what is expected.
     pub(crate) fn expected(self, what: &str) -> ReadFault {
         let found = match self.kind() {
-            Kind::Text => format!("the string {:?}", self.text().unwrap_or_default()),
+            Kind::Text => format!("the string {:?}", self.raw()),
             Kind::List => "an array".into(),
             Kind::Map => self.tree.map.into(),
             _ => self.raw().into(),
@@ -326,7 +301,6 @@ impl<'t> Tree<'t> {
             start: text.start as u32,
             end: text.end as u32,
             kind,
-            escaped: false,
         });
     }
 }
@@ -349,7 +323,7 @@ impl Save for Tree<'static> {
 fn save(value: Value<'_>, to: &mut Vec<u8>) {
     let scalar = |tag: u8, to: &mut Vec<u8>| {
         tag.save(to);
-        Box::<str>::from(value.text().unwrap_or(value.raw().into())).save(to);
+        Box::<str>::from(value.raw()).save(to);
     };
     match value.kind() {
         Kind::Null => 0_u8.save(to),

@@ -5,7 +5,7 @@ use throng::animator::{ActorMut, Animator, Play};
 use throng::builtin;
 use throng::glam::Vec3;
 use throng::ik::{Aim, AimJoint, AimTarget, TwoBoneTarget};
-use throng::import::{self, ImportOptions, RawCharacter};
+use throng::import::{ImportOptions, RawCharacter};
 use throng::state_machine::Condition;
 
 const MACHINE: &str = r#"
@@ -129,7 +129,7 @@ fn clips_without_names_are_played_by_id() {
 #[cfg_attr(not(models), ignore = "needs the models of THRONG_ASSETS")]
 fn the_clip_that_was_meant_is_listed_first() {
     let path = PathBuf::from(std::env::var_os("THRONG_ASSETS").unwrap()).join("Knight.glb");
-    let knight = import::file(&path, &ImportOptions::default()).unwrap();
+    let knight = throng_import::file(&path, &ImportOptions::default()).unwrap();
     let mut animator = Animator::new(&knight.character).unwrap();
     let said = animator.add("Walk").unwrap_err().to_string();
     let words = "clip \"Walk\" does not exist: there are Walking_A, ";

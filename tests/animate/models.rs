@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::{LazyLock, OnceLock};
 use throng::character::Character;
 use throng::clip::{Clip, ClipOptions};
-use throng::import::{self, ImportOptions, RawCharacter};
+use throng::import::{ImportOptions, RawCharacter};
 
 /// A character with the curves of its clips.
 pub(crate) struct Model {
@@ -27,7 +27,7 @@ enum Source {
 impl Model {
     fn file(path: PathBuf) -> Self {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        let model = import::file(&path, &ImportOptions::curves_only()).unwrap();
+        let model = throng_import::file(&path, &ImportOptions::curves_only()).unwrap();
         Self::new(name, model.character, Source::File(path))
     }
 

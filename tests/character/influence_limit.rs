@@ -10,7 +10,7 @@ use throng::clip::Interpolation;
 use throng::error::ArgumentFault;
 use throng::glam::{Mat4, Quat, Vec3};
 use throng::import::{
-    self, ImportOptions, Imported, InfluenceLoss, RawAnimation, RawChannel, RawCharacter, RawKeys,
+    ImportOptions, Imported, InfluenceLoss, RawAnimation, RawChannel, RawCharacter, RawKeys,
     RawNode, RawPrimitive, RawSkin, RepairKind,
 };
 use throng::palette::{Mat3x4, WriteOnly};
@@ -326,12 +326,12 @@ fn losses_on_the_assets_agree_with_the_reference() {
     for (number, path) in assets::files().iter().enumerate() {
         let name = path.file_name().unwrap().to_string_lossy();
         let scene = gltf::load(path);
-        let most = most(&import::file(path, &limited(None)).unwrap());
+        let most = most(&throng_import::file(path, &limited(None)).unwrap());
         // Every limit for every file takes long.
         let limits = [1, 2, 4].into_iter().enumerate();
         let limits = limits.filter(|(index, _)| is_thorough() || *index == number % 3);
         let all: Vec<_> = limits
-            .map(|(_, limit)| (limit, import::file(path, &limited(limit)).unwrap()))
+            .map(|(_, limit)| (limit, throng_import::file(path, &limited(limit)).unwrap()))
             .collect();
         check(&name, &scene, &all, most);
         for (limit, imported) in all {

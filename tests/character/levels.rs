@@ -293,7 +293,6 @@ mod made {
     use crate::reference::assets;
     use std::collections::BTreeMap;
     use throng::character::LevelOptions;
-    use throng::import;
 
     /// Everything that is stored for the corners of the full level, in the order of the triangles.
     fn corners(primitive: &Primitive) -> Vec<Vec<u32>> {
@@ -367,7 +366,7 @@ mod made {
             if !names.contains(&stem) {
                 continue;
             }
-            let whole = import::file(&path, &ImportOptions::default())
+            let whole = throng_import::file(&path, &ImportOptions::default())
                 .unwrap()
                 .character;
             let (made, report) = whole.clone().with_levels(&LevelOptions::default()).unwrap();

@@ -13,7 +13,7 @@ use throng::character::{
     RootMotionDesc, SocketDesc,
 };
 use throng::error::SavedFault;
-use throng::import::{self, ImportOptions, RawCharacter};
+use throng::import::{ImportOptions, RawCharacter};
 use throng::palette::Mat3x4;
 use throng::skeleton::Transform;
 use throng::state_machine::{
@@ -211,7 +211,10 @@ fn what_was_saved_is_read_back_as_it_was() {
     // The same files without their curves would say nothing new.
     for path in assets::files() {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        all.push((name, import::file(&path, &with_curves).unwrap().character));
+        all.push((
+            name,
+            throng_import::file(&path, &with_curves).unwrap().character,
+        ));
     }
     all.extend(made(&ImportOptions::default(), 6..12));
     all.push(("animated".into(), animated().clone()));

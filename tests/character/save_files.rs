@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use throng::Error;
 use throng::character::Character;
 use throng::error::SavedFault;
-use throng::import;
 use throng::import::ImportOptions;
 
 fn folder(name: &str) -> PathBuf {
@@ -25,7 +24,7 @@ fn files_are_written_whole_and_errors_name_them() {
     second.save_file(&path).unwrap();
     assert!(Character::load_file(&path).unwrap() == *second);
     assert_eq!(std::fs::read(&path).unwrap(), second.to_bytes());
-    let imported = import::file(&path, &ImportOptions::default()).unwrap();
+    let imported = throng_import::file(&path, &ImportOptions::default()).unwrap();
     assert!(imported.character == *second && imported.repairs.is_empty());
     // Nothing else is left in the folder.
     assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
@@ -52,7 +51,7 @@ fn files_are_written_whole_and_errors_name_them() {
     for empty in [
         first.save_file("").unwrap_err(),
         Character::load_file("").unwrap_err(),
-        import::file("", &ImportOptions::default()).unwrap_err(),
+        throng_import::file("", &ImportOptions::default()).unwrap_err(),
     ] {
         let empty = text(empty);
         assert!(empty.starts_with("an empty path cannot be "), "{empty}");
@@ -61,7 +60,7 @@ fn files_are_written_whole_and_errors_name_them() {
     let cut = path("cut.throng");
     let both = [
         text(Character::load_file(&cut).unwrap_err()),
-        text(import::file(&cut, &ImportOptions::default()).unwrap_err()),
+        text(throng_import::file(&cut, &ImportOptions::default()).unwrap_err()),
     ];
     for error in both {
         assert!(
@@ -71,7 +70,7 @@ fn files_are_written_whole_and_errors_name_them() {
     }
     // The name decides if the contents fit no format.
     std::fs::write(path("empty.throng"), b"").unwrap();
-    let empty = import::file(path("empty.throng"), &ImportOptions::default()).unwrap_err();
+    let empty = throng_import::file(path("empty.throng"), &ImportOptions::default()).unwrap_err();
     let words = "empty.throng: saved character: the bytes do not start with the signature";
     assert_eq!(text(empty), words);
 }
@@ -101,7 +100,7 @@ fn names_of_any_legal_length_are_written() {
 fn devices_are_not_loaded() {
     for error in [
         Character::load_file("/dev/null").unwrap_err(),
-        import::file("/dev/null", &ImportOptions::default()).unwrap_err(),
+        throng_import::file("/dev/null", &ImportOptions::default()).unwrap_err(),
     ] {
         assert_eq!(error.to_string(), "null: file: is not a plain file");
     }
@@ -239,7 +238,7 @@ fn reserved_names_are_devices() {
     assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
     for name in ["NUL", "nul.throng"] {
         Character::load_file(name).unwrap_err();
-        import::file(name, &ImportOptions::default()).unwrap_err();
+        throng_import::file(name, &ImportOptions::default()).unwrap_err();
     }
 }
 

@@ -5,7 +5,7 @@ use crate::reference::rng::Rng;
 use crate::reference::signed::{file, sections};
 use crate::save::small;
 use throng::character::Character;
-use throng::import::{self, ImportOptions};
+use throng::import::ImportOptions;
 
 /// The contents of a section with one image of these runs.
 fn image(width: u32, height: u32, runs: &[[u8; 2]], own: &[[u8; 4]]) -> Vec<u8> {
@@ -86,7 +86,7 @@ fn images_of_saved_files_are_capped() {
     all[images.unwrap()].contents = image(side as u32, side as u32, &runs, &own);
     let path = std::env::temp_dir().join(format!("throng-capped-{}.throng", std::process::id()));
     std::fs::write(&path, file(&all)).unwrap();
-    let load = |options: &ImportOptions| import::file(&path, options).map(|_| ());
+    let load = |options: &ImportOptions| throng_import::file(&path, options).map(|_| ());
     let (texels, bytes) = (side as u64 * side as u64, 4 * side as u64 * side as u64);
     let mut options = ImportOptions::default();
     let error = load(&options).unwrap_err().to_string();

@@ -3,11 +3,11 @@
 use crate::ascii::{File, arm, list};
 use crate::oracle::posed;
 use throng::glam::Vec3;
-use throng::import::{self, ImportOptions, Imported, RepairKind, UpAxis};
+use throng::import::{ImportOptions, Imported, RepairKind, UpAxis};
 
 pub(crate) fn import(file: &File) -> Imported {
     let options = ImportOptions::curves_only();
-    import::bytes(file.text().as_bytes(), &options).unwrap_or_else(|error| panic!("{error}"))
+    throng_import::bytes(file.text().as_bytes(), &options).unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[track_caller]
@@ -57,7 +57,7 @@ fn the_up_axis_and_the_scale_can_be_stated() {
             scale,
             ..ImportOptions::curves_only()
         };
-        import::bytes(arm().0.text().as_bytes(), &options).unwrap()
+        throng_import::bytes(arm().0.text().as_bytes(), &options).unwrap()
     };
     let same = with(Some(UpAxis::Z), 1.0);
     assert_eq!(same.repairs, []);
@@ -215,7 +215,7 @@ fn clips_are_added_by_name() {
     let c = import(&without);
     assert_eq!(c.curves().len(), 0);
     let options = ImportOptions::curves_only();
-    let added = c.add_clips(with.text().as_bytes(), &options).unwrap();
+    let added = throng_import::add_clips_bytes(&c, with.text().as_bytes(), &options).unwrap();
     assert_eq!(added.curves().len(), 2);
     near(
         &posed(&added, Some((0, 1.0))),

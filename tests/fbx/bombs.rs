@@ -3,13 +3,13 @@
 
 use crate::ascii::{CUBIC, File, LINEAR, arm, list, moved};
 use crate::counting::{measure, peak_bytes};
-use throng::import::{self, ImportOptions, Imported};
+use throng::import::{ImportOptions, Imported};
 
 /// Imports a file. Also returns the peak of bytes, without those of ufbx, which is C code.
 fn import(file: &File, options: &ImportOptions) -> (usize, throng::Result<Imported>) {
     let text = file.text().into_bytes();
     let _measurement = measure();
-    peak_bytes(|| import::bytes(&text, options))
+    peak_bytes(|| throng_import::bytes(&text, options))
 }
 
 fn options() -> ImportOptions {

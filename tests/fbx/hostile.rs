@@ -3,7 +3,7 @@
 use crate::ascii::arm;
 use throng::Error;
 use throng::error::AssetFault;
-use throng::import::{self, ImportOptions};
+use throng::import::ImportOptions;
 
 /// A small generator of random numbers (xorshift).
 struct Random(u64);
@@ -30,7 +30,7 @@ fn options() -> ImportOptions {
 /// True if it is imported. Otherwise the error is typed.
 #[track_caller]
 fn imports(bytes: &[u8]) -> bool {
-    match import::bytes(bytes, &options()) {
+    match throng_import::bytes(bytes, &options()) {
         Ok(_) => true,
         // Poses that could leave the range of numbers are refused by primitive, joint or clip.
         Err(Error::Asset { .. } | Error::At { .. }) => false,
@@ -40,7 +40,7 @@ fn imports(bytes: &[u8]) -> bool {
 
 #[track_caller]
 fn refused(bytes: &[u8], options: &ImportOptions) -> String {
-    match import::bytes(bytes, options) {
+    match throng_import::bytes(bytes, options) {
         Ok(_) => panic!("it was imported"),
         Err(error) => error.to_string(),
     }
@@ -192,7 +192,7 @@ fn memory_is_limited_while_reading() {
         max_decoded_bytes: 1 << 20,
         ..options()
     };
-    let result = import::bytes(text.as_bytes(), &small);
+    let result = throng_import::bytes(text.as_bytes(), &small);
     // The claim is a hint in text files. Either it is ignored or the limit is named.
     if let Err(error) = result {
         let Error::Asset { why, .. } = error else {

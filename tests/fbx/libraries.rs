@@ -4,7 +4,7 @@ use crate::arm::import;
 use crate::ascii::{File, LINEAR, arm, list};
 use throng::character::Character;
 use throng::clip::CurveClip;
-use throng::import::{self, ImportOptions, RepairKind};
+use throng::import::{ImportOptions, RepairKind};
 use throng::retarget::{JointMap, Retarget};
 
 /// Two armatures like that of the arm, each with a clip. `Walk` is for the second one.
@@ -54,9 +54,9 @@ fn a_take_is_for_the_armature_that_it_moves() {
     let onto = import(&arm().0).character;
     let before = onto.curves().len();
     let file = library([["Base", "Tip"]; 2]);
-    let added = onto
-        .add_clips(file.text().as_bytes(), &ImportOptions::default())
-        .unwrap();
+    let added =
+        throng_import::add_clips_bytes(&onto, file.text().as_bytes(), &ImportOptions::default())
+            .unwrap();
     let ends: Vec<f32> = added.curves()[before..]
         .iter()
         .map(|clip| end(&onto, clip))
@@ -77,7 +77,7 @@ fn a_take_is_for_the_armature_that_it_moves() {
         ],
     ] {
         let options = ImportOptions::clips_only();
-        let from = import::bytes(library(names).text().as_bytes(), &options).unwrap();
+        let from = throng_import::bytes(library(names).text().as_bytes(), &options).unwrap();
         for (clip, expected) in from.curves().iter().zip([30.0, 60.0]) {
             let (source, target) = (from.skeleton(), onto.skeleton());
             let map = JointMap::by_names_for(clip, source, target).unwrap();

@@ -2,7 +2,7 @@
 
 use crate::arm::import;
 use crate::ascii::{File, arm};
-use throng::import::{self, ImportOptions, RepairKind, ResourceReader};
+use throng::import::{ImportOptions, RepairKind, ResourceReader};
 use throng::mesh::AlphaMode;
 
 /// A PNG of one red texel.
@@ -63,7 +63,7 @@ fn textures_come_from_the_folder() {
     ] {
         std::fs::write(folder.join("inner/near.png"), png()).unwrap();
         std::fs::write(&path, with_texture(texture).text()).unwrap();
-        let c = import::file(&path, &ImportOptions::curves_only()).unwrap();
+        let c = throng_import::file(&path, &ImportOptions::curves_only()).unwrap();
         let image = c.materials()[0].base_color_texture.unwrap().image;
         let size = c.images()[image as usize].width;
         let replaced = |kind: &RepairKind| matches!(kind, RepairKind::ImageReplaced(_));
@@ -77,7 +77,7 @@ fn textures_come_from_the_folder() {
             ..ImportOptions::curves_only()
         };
         let name = texture.rsplit(['\\', '/']).next().unwrap();
-        for listed in [c.files, import::file(&path, &unread).unwrap().files] {
+        for listed in [c.files, throng_import::file(&path, &unread).unwrap().files] {
             let is_listed = listed.iter().any(|file| file.ends_with(name));
             assert!(is_listed, "{texture}: {listed:?}");
         }
@@ -95,13 +95,13 @@ fn a_reader_is_never_asked_for_a_path_outside() {
         ..ImportOptions::curves_only()
     };
     let text = with_texture("..\\x%20 y.png").text();
-    let c = import::bytes(text.as_bytes(), &options).unwrap();
+    let c = throng_import::bytes(text.as_bytes(), &options).unwrap();
     assert_eq!(c.repairs, []);
     assert_eq!(*c.images()[0].rgba(), [255, 0, 0, 255]);
     let none = ImportOptions {
         images: false,
         ..options
     };
-    let c = import::bytes(text.as_bytes(), &none).unwrap();
+    let c = throng_import::bytes(text.as_bytes(), &none).unwrap();
     assert_eq!(c.images().len(), 0);
 }

@@ -7,7 +7,7 @@ use crate::ascii::{CUBIC, File, arm};
 use crate::poser::Poser;
 use throng::character::Character;
 use throng::glam::Vec3;
-use throng::import::{self, ImportOptions};
+use throng::import::ImportOptions;
 use throng::palette::{Mat3x4, WriteOnly};
 use throng::skin::Skinner;
 
@@ -149,7 +149,7 @@ fn worst(bytes: &[u8], character: &Character) -> f32 {
 #[track_caller]
 pub(crate) fn agrees(file: &File, tolerance: f32) {
     let text = file.text();
-    let c = import::bytes(text.as_bytes(), &ImportOptions::curves_only()).unwrap();
+    let c = throng_import::bytes(text.as_bytes(), &ImportOptions::curves_only()).unwrap();
     let worst = worst(text.as_bytes(), &c);
     assert!(worst <= tolerance, "{worst}");
 }
@@ -199,7 +199,7 @@ fn published_files() {
     assert!(!files.is_empty(), "THRONG_FBX holds no .fbx file");
     for path in files {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        match import::file(&path, &ImportOptions::curves_only()) {
+        match throng_import::file(&path, &ImportOptions::curves_only()) {
             Err(error) => println!("ERR {error}"),
             Ok(c) => {
                 let worst = worst(&std::fs::read(&path).unwrap(), &c);

@@ -126,7 +126,7 @@ fn instances_keep_the_names_materials_and_visibility_of_their_nodes() {
         leave_out: vec!["Second".into()],
         ..ImportOptions::curves_only()
     };
-    let c = throng::import::bytes(file.text().as_bytes(), &options).unwrap();
+    let c = throng_import::bytes(file.text().as_bytes(), &options).unwrap();
     assert_eq!(c.primitives().len(), 1);
 }
 

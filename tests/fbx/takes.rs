@@ -3,7 +3,7 @@
 use crate::arm::import;
 use crate::ascii::{CONSTANT, CUBIC, File, LINEAR, arm};
 use throng::clip::TrackValues;
-use throng::import::{self, ImportOptions, Imported};
+use throng::import::{ImportOptions, Imported};
 
 #[test]
 fn steps_stay_steps() {
@@ -165,7 +165,7 @@ fn takes_that_do_not_move_are_not_played_first() {
         let keys = [(0.0, 0.0), (1.0, 90.0)];
         file.curve(take, (numbers.tip, "Lcl Rotation", "d|X"), &keys, LINEAR);
         for options in [ImportOptions::curves_only(), packed.clone()] {
-            let c = import::bytes(file.text().as_bytes(), &options).unwrap();
+            let c = throng_import::bytes(file.text().as_bytes(), &options).unwrap();
             // The order is that of the file, and so are names and indices.
             let [first, bend] = ["Take 001", "Bend"].map(|name| c.clip(name).unwrap());
             assert_eq!((first.index(), bend.index()), (0, 1));

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use throng::character::Character;
 use throng::glam::{Affine3A, Quat, Vec3};
-use throng::import::{self, ImportOptions};
+use throng::import::ImportOptions;
 use throng::mesh::AlphaMode;
 use throng::{
     Capacity, CharacterDesc, Crowd, Error, Id, InstanceId, PassId, Processor, SkinningStage, Spawn,
@@ -26,7 +26,7 @@ fn imported(path: &PathBuf, leave_out: &[&str]) -> Character {
         leave_out: leave_out.iter().map(|name| (*name).into()).collect(),
         ..ImportOptions::curves_only()
     };
-    import::file(path, &options).unwrap().character
+    throng_import::file(path, &options).unwrap().character
 }
 
 fn camera() -> View {
@@ -170,7 +170,7 @@ fn leaving_out_a_bone_keeps_it_and_leaves_what_hangs_on_it() {
         leave_out: vec!["Cube".into()],
         ..ImportOptions::default()
     };
-    let unknown = import::file(&path, &options).map(drop);
+    let unknown = throng_import::file(&path, &options).map(drop);
     let named = matches!(&unknown, Err(Error::InFile { file, why })
         if &**file == "Knight.glb" && matches!(&**why, Error::UnknownName { name, known, .. }
             if &**name == "Cube" && known.contains("1H_Sword")));

@@ -18,7 +18,7 @@ use throng::gpu::{
     Device, GpuInstance, PaletteRing, PaletteRingDesc, SetBuffers, SetLayout, SkinnedMesh, Upload,
 };
 use throng::gpu_allocator::MemoryLocation;
-use throng::import::{self, RawCharacter, RawNode, RawPrimitive, RawSkin};
+use throng::import::{RawCharacter, RawNode, RawPrimitive, RawSkin};
 use throng::mesh::JointIndices;
 use throng::palette::{Mat3x4, WriteOnly};
 use throng::skeleton::Transform;
@@ -331,7 +331,7 @@ fn worse(a: f64, b: f64) -> f64 {
 
 fn cases() -> Vec<Case> {
     let file = |path: &std::path::PathBuf| {
-        let character = import::file(path, &in_file_order());
+        let character = throng_import::file(path, &in_file_order());
         let character = character.unwrap_or_else(|e| panic!("{e}")).character;
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         Case::new(name, &gltf::load(path), character)

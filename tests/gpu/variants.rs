@@ -234,7 +234,7 @@ fn only_draws_that_flip_are_for_some_instances() {
 #[cfg(assets)]
 #[test]
 fn usual_models_have_no_extreme_scales() {
-    use throng::import::{self, ImportOptions};
+    use throng::import::ImportOptions;
     let folder = std::path::PathBuf::from(std::env::var_os("THRONG_ASSETS").unwrap());
     each(|setup| {
         for name in [
@@ -244,7 +244,8 @@ fn usual_models_have_no_extreme_scales() {
             "BrainStem.glb",
             "CesiumMan.glb",
         ] {
-            let imported = import::file(folder.join(name), &ImportOptions::default()).unwrap();
+            let imported =
+                throng_import::file(folder.join(name), &ImportOptions::default()).unwrap();
             for draw in draws(setup, &imported.character, SkinningMethod::Linear) {
                 assert_eq!(draw.variant & Vertex::EXTREME_SCALES, 0, "{name}");
             }

@@ -9,7 +9,7 @@ use throng::character::Character;
 use throng::clip::{CurveClip, Track, TrackValues};
 use throng::error::AssetFault;
 use throng::glam::Vec3;
-use throng::import::{self, ImportOptions, Imported, RawCharacter, RawNode, RawSkin, RepairKind};
+use throng::import::{ImportOptions, Imported, RawCharacter, RawNode, RawSkin, RepairKind};
 use throng::skeleton::Transform;
 
 fn options(name: &str) -> ImportOptions {
@@ -41,7 +41,7 @@ fn clip_names(character: &Character) -> Vec<&str> {
 }
 
 fn load(file: &Builder) -> Character {
-    import::bytes(&file.glb(), &options("arm"))
+    throng_import::bytes(&file.glb(), &options("arm"))
         .unwrap()
         .character
 }
@@ -72,7 +72,8 @@ fn a_file_without_mesh_and_skin_gives_its_clips() {
     let character = load(&arm());
     for file in [arm(), stripped(&arm())] {
         for bytes in [file.glb(), file.gltf()] {
-            let added = character.add_clips(&bytes, &options("other")).unwrap();
+            let added =
+                throng_import::add_clips_bytes(&character, &bytes, &options("other")).unwrap();
             assert_eq!(clip_names(&added), ["Bend", "Bend (2)"]);
             same_tracks(&added.character.curves()[1], &character.curves()[0]);
             assert_eq!(added.repairs.len(), 1);
@@ -89,7 +90,8 @@ fn a_file_without_mesh_and_skin_gives_its_clips() {
             // A skeleton alone takes the same clips.
             let bare = RawCharacter::from_skeleton(before.skeleton());
             let bare = bare.build(&options("bare")).unwrap();
-            let on_skeleton = bare.add_clips(&bytes, &options("other")).unwrap();
+            let on_skeleton =
+                throng_import::add_clips_bytes(&bare, &bytes, &options("other")).unwrap();
             assert_eq!(on_skeleton.curves(), before.curves());
             assert_eq!(on_skeleton.repairs, []);
         }
@@ -114,9 +116,8 @@ fn names_of_clips_stay_apart() {
         named(Value::Null),
         named(Value::Null),
     ]);
-    let added = character
-        .add_clips(&file.glb(), &options("dance.glb"))
-        .unwrap();
+    let added =
+        throng_import::add_clips_bytes(&character, &file.glb(), &options("dance.glb")).unwrap();
     let names = clip_names(&added);
     let expected = [
         "Bend (2)",
@@ -131,7 +132,7 @@ fn names_of_clips_stay_apart() {
         assert_eq!(added.character.clip(name).unwrap().index(), at + 1);
     }
     // A file without a name leaves them without one.
-    let added = character.add_clips(&file.glb(), &options("")).unwrap();
+    let added = throng_import::add_clips_bytes(&character, &file.glb(), &options("")).unwrap();
     assert_eq!(clip_names(&added)[6], "");
 }
 
@@ -152,7 +153,7 @@ fn what_does_not_match_is_reported() {
     );
     // The elbow lies higher at rest, and hangs from the same joint.
     file.json["nodes"][3]["translation"] = json!([0.0, 1.25, 0.0]);
-    let added = character.add_clips(&file.glb(), &options("other")).unwrap();
+    let added = throng_import::add_clips_bytes(&character, &file.glb(), &options("other")).unwrap();
     assert_eq!(repaired(&added, RepairKind::UnmatchedJoint), [("Tail", 2)]);
     assert_eq!(repaired(&added, RepairKind::EmptyClip), [("Wag", 1)]);
     assert_eq!(clip_names(&added), ["Bend", "Bend (2)"]);
@@ -169,7 +170,7 @@ fn what_does_not_match_is_reported() {
     let mut file = stripped(&arm());
     let between = file.add("nodes", json!({ "name": "Between", "children": [3] }));
     file.json["nodes"][2]["children"] = json!([between]);
-    let added = character.add_clips(&file.glb(), &options("other")).unwrap();
+    let added = throng_import::add_clips_bytes(&character, &file.glb(), &options("other")).unwrap();
     let elsewhere = RepairKind::RestDiffers {
         joint: character.skeleton().joint("Lower").unwrap(),
         translation_m: 0.0,
@@ -185,9 +186,8 @@ fn nothing_in_common_is_an_error_that_names_both() {
     let character = load(&arm());
     let mut file = stripped(&arm());
     file.json["nodes"][3]["name"] = json!("mixamorig:Elbow");
-    let error = character
-        .add_clips(&file.glb(), &options("other"))
-        .unwrap_err();
+    let error =
+        throng_import::add_clips_bytes(&character, &file.glb(), &options("other")).unwrap_err();
     let Error::NoCommonJoints { from, to, .. } = &error else {
         panic!("{error}");
     };
@@ -206,7 +206,8 @@ fn nothing_in_common_is_an_error_that_names_both() {
 #[test]
 fn broken_files_give_the_importers_errors() {
     let character = load(&arm());
-    let add = |bytes: &[u8]| character.add_clips(bytes, &options("broken.glb"));
+    let add =
+        |bytes: &[u8]| throng_import::add_clips_bytes(&character, bytes, &options("broken.glb"));
     let mut still = arm();
     still.json.as_object_mut().unwrap().remove("animations");
     match add(&still.glb()).unwrap_err() {
@@ -220,7 +221,7 @@ fn broken_files_give_the_importers_errors() {
     let options = options("broken.glb");
     for end in (0..whole.len()).step_by(7) {
         let ours = add(&whole[..end]).unwrap_err();
-        let importers = import::bytes(&whole[..end], &options).unwrap_err();
+        let importers = throng_import::bytes(&whole[..end], &options).unwrap_err();
         assert_eq!(ours, importers, "{end} bytes");
     }
     for change in [
@@ -233,10 +234,10 @@ fn broken_files_give_the_importers_errors() {
     ] {
         let mut file = arm();
         change(&mut file.json);
-        let importers = import::bytes(&file.glb(), &options).unwrap_err();
+        let importers = throng_import::bytes(&file.glb(), &options).unwrap_err();
         assert_eq!(add(&file.glb()).unwrap_err(), importers);
     }
-    let missing = character.add_clips_file("/nowhere/none.glb", &options);
+    let missing = throng_import::add_clips(&character, "/nowhere/none.glb", &options);
     assert!(matches!(missing, Err(Error::Io { .. })));
 }
 
@@ -486,7 +487,7 @@ fn random_characters_never_panic() {
 fn models_take_their_own_clips_again() {
     for path in crate::reference::assets::files() {
         let options = options("model");
-        let Ok(model) = import::file(&path, &options) else {
+        let Ok(model) = throng_import::file(&path, &options) else {
             continue;
         };
         let named = model
@@ -498,7 +499,7 @@ fn models_take_their_own_clips_again() {
         if !(named && animated) {
             continue;
         }
-        let added = model.add_clips_file(&path, &options).unwrap();
+        let added = throng_import::add_clips(&model, &path, &options).unwrap();
         let own = model.curves();
         assert_eq!(added.curves().len(), 2 * own.len(), "{}", path.display());
         for (before, after) in own.iter().zip(&added.curves()[own.len()..]) {

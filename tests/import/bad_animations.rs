@@ -4,7 +4,7 @@ use crate::builder::*;
 use crate::help::*;
 use serde_json::json;
 use throng::clip::TrackValues;
-use throng::import::{self, ImportOptions, Imported};
+use throng::import::{ImportOptions, Imported};
 
 #[test]
 fn key_times_that_are_not_allowed() {
@@ -179,7 +179,7 @@ fn animations_without_channels_become_clips_without_tracks() {
             name: "f".into(),
             ..ImportOptions::default()
         };
-        let c = import::bytes(&b.glb(), &packed).unwrap();
+        let c = throng_import::bytes(&b.glb(), &packed).unwrap();
         told(&c, &["animation 1: animation without channels (1)"]);
         assert_eq!((c.clips().len(), c.clips()[1].duration_s()), (2, 0.0));
         let c = repaired(&b);

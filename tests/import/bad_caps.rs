@@ -5,7 +5,7 @@ use crate::help::*;
 use serde_json::json;
 use throng::Error;
 use throng::error::AssetFault;
-use throng::import::{self, ImportOptions};
+use throng::import::ImportOptions;
 
 #[test]
 fn a_tiny_file_cannot_claim_much() {
@@ -50,7 +50,7 @@ fn every_cap_is_kept() {
     for (set, words) in sets {
         let mut options = options();
         set(&mut options);
-        let error = import::bytes(&arm().gltf(), &options).unwrap_err();
+        let error = throng_import::bytes(&arm().gltf(), &options).unwrap_err();
         let Error::Asset {
             why: AssetFault::Cap { asked, cap, .. },
             ..
@@ -68,7 +68,7 @@ fn every_cap_is_kept() {
     b.json["meshes"][0]["primitives"][0]["material"] = json!(0);
     let mut options = options();
     options.max_resource_bytes = 300;
-    let error = import::bytes(&b.glb(), &options).unwrap_err();
+    let error = throng_import::bytes(&b.glb(), &options).unwrap_err();
     assert!(
         error.to_string().contains("exceeds the limit of 300"),
         "{error}"
@@ -87,7 +87,7 @@ fn shared_morph_targets_count_for_each_part() {
             max_morph_targets,
             ..options()
         };
-        import::bytes(&b.glb(), &options).map_err(|error| error.to_string())
+        throng_import::bytes(&b.glb(), &options).map_err(|error| error.to_string())
     };
     let made = import(6, &b).unwrap();
     assert_eq!(made.morph_weights().len(), 6);

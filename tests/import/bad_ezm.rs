@@ -2,14 +2,14 @@
 
 use crate::ezm::options;
 use crate::samples::ezm_text;
-use throng::import::{self, ImportOptions};
+use throng::import::ImportOptions;
 
 /// The error text after a replacement in the complete file.
 #[track_caller]
 fn refused(from: &str, to: &str) -> String {
     let text = ezm_text();
     assert!(text.contains(from), "{from}");
-    match import::bytes(text.replacen(from, to, 1).as_bytes(), &options()) {
+    match throng_import::bytes(text.replacen(from, to, 1).as_bytes(), &options()) {
         Ok(_) => panic!("it was imported"),
         Err(error) => error.to_string(),
     }
@@ -209,7 +209,7 @@ fn wrong_values_are_refused() {
         let told = refused(from, to);
         assert!(told.contains(words), "{told}\n{words}");
     }
-    let error = import::bytes(b"<Scene/>", &options())
+    let error = throng_import::bytes(b"<Scene/>", &options())
         .unwrap_err()
         .to_string();
     assert_eq!(
@@ -223,7 +223,7 @@ fn wrong_values_are_refused() {
 fn xml_bombs_are_refused() {
     let bomb = r#"<!DOCTYPE a [<!ENTITY b "bbbb"><!ENTITY c "&b;&b;&b;">]><Mesh name="&c;"/>"#;
     let refused = |text: &str| {
-        import::bytes(text.as_bytes(), &options())
+        throng_import::bytes(text.as_bytes(), &options())
             .unwrap_err()
             .to_string()
     };
@@ -255,7 +255,7 @@ fn xml_bombs_are_refused() {
     let deep = "<Mesh>".repeat(20_000) + &"</Mesh>".repeat(20_000);
     assert_eq!(refused(&deep), "f: file: contains nothing to draw or pose");
     assert!(
-        import::bytes(b"<Mesh\xff/>", &options())
+        throng_import::bytes(b"<Mesh\xff/>", &options())
             .unwrap_err()
             .to_string()
             .contains("UTF-8")
@@ -281,7 +281,7 @@ fn caps_are_checked_before_allocation() {
     for (set, words) in cases {
         let mut options = options();
         set(&mut options);
-        let error = import::bytes(text.as_bytes(), &options)
+        let error = throng_import::bytes(text.as_bytes(), &options)
             .unwrap_err()
             .to_string();
         assert!(error.contains(words), "{error}");
@@ -293,7 +293,7 @@ fn truncated_files_are_refused() {
     let text = ezm_text();
     for end in 0..text.len() - 1 {
         assert!(
-            import::bytes(&text.as_bytes()[..end], &options()).is_err(),
+            throng_import::bytes(&text.as_bytes()[..end], &options()).is_err(),
             "{end}"
         );
     }
@@ -302,7 +302,7 @@ fn truncated_files_are_refused() {
 #[test]
 fn errors_in_the_xml_have_their_place_or_none() {
     let refused = |text: &str| {
-        import::bytes(text.as_bytes(), &options())
+        throng_import::bytes(text.as_bytes(), &options())
             .unwrap_err()
             .to_string()
     };
@@ -344,7 +344,7 @@ fn sections_before_the_vertices_of_their_mesh_take_no_longer() {
         let (before, after) = (section.repeat(before), section.repeat(after));
         let text = format!("<Mesh>{before}{buffer}{after}</Mesh>");
         let start = std::time::Instant::now();
-        let imported = import::bytes(text.as_bytes(), &options());
+        let imported = throng_import::bytes(text.as_bytes(), &options());
         assert!(imported.is_ok(), "{}", imported.unwrap_err());
         start.elapsed()
     };

@@ -4,7 +4,7 @@ use crate::builder::*;
 use crate::help::*;
 use serde_json::json;
 use throng::error::AssetFault;
-use throng::import::{self, ImportOptions, RepairKind, ResourceReader};
+use throng::import::{ImportOptions, RepairKind, ResourceReader};
 use throng::mesh::Image;
 
 const TEXTURES: [&str; 5] = [
@@ -140,7 +140,7 @@ fn images_that_are_missing_are_replaced() {
         ("data:image/png;base64,***", "is not valid base64"),
     ] {
         std::fs::write(&path, with_uri(uri).glb()).unwrap();
-        let c = import::file(&path, &options()).unwrap();
+        let c = throng_import::file(&path, &options()).unwrap();
         let words =
             format!("image 0: replaced by a placeholder: refers to \"{uri}\", which {why} (1)");
         told(&c, &[&words]);
@@ -239,7 +239,7 @@ fn images_can_be_left_out_altogether() {
         .unwrap()
         .push(json!({ "source": 1 }));
     b.json["materials"][0]["emissiveTexture"]["index"] = json!(1);
-    let c = import::bytes(&b.glb(), &options).unwrap();
+    let c = throng_import::bytes(&b.glb(), &options).unwrap();
     assert_eq!(c.images(), []);
     told(&c, &[]);
     let material = &c.materials()[0];
@@ -251,7 +251,7 @@ fn caps_and_broken_references_of_images_are_errors() {
     let png = grey_png(40, 30);
     let mut small = options();
     small.max_image_texels = 1199;
-    let error = import::bytes(&with_image(&png).glb(), &small).unwrap_err();
+    let error = throng_import::bytes(&with_image(&png).glb(), &small).unwrap_err();
     assert_eq!(
         error.to_string(),
         "f: image 0: texels of one image: 1200 exceeds the limit of 1199"

@@ -174,7 +174,9 @@ fn weights_channels_that_do_not_fit() {
 #[test]
 fn caps_are_kept() {
     let refused = |b: &Builder, options: ImportOptions| {
-        import::bytes(&b.glb(), &options).unwrap_err().to_string()
+        throng_import::bytes(&b.glb(), &options)
+            .unwrap_err()
+            .to_string()
     };
     let words = refused(
         &one(),

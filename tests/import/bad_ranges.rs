@@ -3,7 +3,6 @@
 use crate::builder::*;
 use crate::help::*;
 use serde_json::json;
-use throng::import;
 
 #[test]
 fn dangling_references() {
@@ -366,7 +365,7 @@ fn sparse_parts_are_checked() {
             "values": { "bufferView": values } });
         b
     };
-    assert!(import::bytes(&sparse([0, 2], 2, U8).glb(), &options()).is_ok());
+    assert!(throng_import::bytes(&sparse([0, 2], 2, U8).glb(), &options()).is_ok());
     for (b, words) in [
         (
             sparse([0, 3], 2, U8),

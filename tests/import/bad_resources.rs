@@ -6,7 +6,7 @@ use serde_json::json;
 use std::path::{Path, PathBuf};
 use throng::Error;
 use throng::error::AssetFault;
-use throng::import::{self, ImportOptions, Imported, RepairKind, ResourceReader};
+use throng::import::{ImportOptions, Imported, RepairKind, ResourceReader};
 
 /// A fresh folder for one test, with `secret.bin` beside the folder `inner` that it gives.
 fn folder(name: &str) -> PathBuf {
@@ -50,7 +50,7 @@ fn nothing_outside_the_folder_is_read() {
         "data:;base64,A",
     ] {
         std::fs::write(&path, arm().gltf_beside(uri)).unwrap();
-        let error = import::file(&path, &options()).unwrap_err();
+        let error = throng_import::file(&path, &options()).unwrap_err();
         let Error::Asset {
             object,
             why: AssetFault::Resource { .. },
@@ -65,7 +65,7 @@ fn nothing_outside_the_folder_is_read() {
             resources: Some(ResourceReader::new(never)),
             ..options()
         };
-        import::bytes(&arm().gltf_beside(uri), &options).unwrap_err();
+        throng_import::bytes(&arm().gltf_beside(uri), &options).unwrap_err();
     }
     let words = refused(&arm().gltf_beside("arm.bin"));
     assert_eq!(
@@ -80,7 +80,9 @@ fn names_of_devices_are_names_of_files() {
     let path = folder("import_devices").join("arm.gltf");
     for uri in ["NUL", "con", "aux.bin", "Com1.bin"] {
         std::fs::write(&path, arm().gltf_beside(uri)).unwrap();
-        let error = import::file(&path, &options()).unwrap_err().to_string();
+        let error = throng_import::file(&path, &options())
+            .unwrap_err()
+            .to_string();
         assert!(error.ends_with("it does not exist"), "{error}");
     }
 }
@@ -106,26 +108,30 @@ fn links_out_of_the_folder_and_files_that_are_not_plain() {
         (".", "refers to \".\", which cannot be read: is a directory"),
     ] {
         std::fs::write(&path, arm().gltf_beside(uri)).unwrap();
-        let error = import::file(&path, &options()).unwrap_err();
+        let error = throng_import::file(&path, &options()).unwrap_err();
         assert!(error.to_string().ends_with(why), "{error}");
     }
     std::fs::write(&path, arm().gltf_beside("fine.bin")).unwrap();
-    import::file(&path, &options()).unwrap();
-    let words = |path: &Path| import::file(path, &options()).unwrap_err().to_string();
+    throng_import::file(&path, &options()).unwrap();
+    let words = |path: &Path| {
+        throng_import::file(path, &options())
+            .unwrap_err()
+            .to_string()
+    };
     assert_eq!(
         words(&inner.join("pipe.bin")),
         "f: file: is not a plain file"
     );
     let is_directory = format!("{} cannot be read: is a directory", inner.display());
     assert_eq!(words(&inner), is_directory);
-    assert!(import::file("/dev/zero", &options()).is_err());
+    assert!(throng_import::file("/dev/zero", &options()).is_err());
 }
 
 #[test]
 fn missing_and_short_and_large_files() {
     let inner = folder("import_missing");
     let path = inner.join("arm.gltf");
-    let error = import::file(&path, &options()).unwrap_err();
+    let error = throng_import::file(&path, &options()).unwrap_err();
     assert!(matches!(
         error,
         Error::Io {
@@ -134,13 +140,13 @@ fn missing_and_short_and_large_files() {
         }
     ));
     std::fs::write(&path, arm().gltf_beside("a.bin")).unwrap();
-    let error = import::file(&path, &options()).unwrap_err();
+    let error = throng_import::file(&path, &options()).unwrap_err();
     assert_eq!(
         error.to_string(),
         "f: buffer 0: refers to \"a.bin\", which cannot be read: it does not exist"
     );
     std::fs::write(inner.join("a.bin"), [0; 7]).unwrap();
-    let error = import::file(&path, &options()).unwrap_err();
+    let error = throng_import::file(&path, &options()).unwrap_err();
     assert!(
         error
             .to_string()
@@ -161,7 +167,7 @@ fn missing_and_short_and_large_files() {
         .to_string(),
     )
     .unwrap();
-    let error = import::file(&path, &small).unwrap_err();
+    let error = throng_import::file(&path, &small).unwrap_err();
     assert!(
         error.to_string().contains("exceeds the limit of 2000"),
         "{error}"

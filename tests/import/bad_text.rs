@@ -5,7 +5,7 @@ use crate::help::*;
 use serde_json::{Map, Value, json};
 use throng::Error;
 use throng::error::AssetFault;
-use throng::import::{self, ImportOptions};
+use throng::import::ImportOptions;
 
 /// The error text for a file whose name alone says that it is glTF.
 #[track_caller]
@@ -14,7 +14,9 @@ fn refused_by_name(bytes: &[u8]) -> String {
         name: "f.gltf".into(),
         ..options()
     };
-    import::bytes(bytes, &options).unwrap_err().to_string()
+    throng_import::bytes(bytes, &options)
+        .unwrap_err()
+        .to_string()
 }
 
 #[test]
@@ -80,7 +82,7 @@ fn broken_containers() {
 #[test]
 fn errors_of_the_json_name_object_and_place() {
     let text = r#"{"asset":{"version":"2.0"},"accessors":[{"componentType":5126,"type":"VEC3","count":-1}]}"#;
-    let error = import::bytes(text.as_bytes(), &options()).unwrap_err();
+    let error = throng_import::bytes(text.as_bytes(), &options()).unwrap_err();
     let Error::Asset {
         object,
         why: AssetFault::Json {
@@ -221,7 +223,7 @@ fn attributes_are_bounded() {
         b.json["meshes"][0]["primitives"][0]["attributes"] = json!(attributes);
         b.glb()
     };
-    assert!(import::bytes(&with_names(4095), &options()).is_ok());
+    assert!(throng_import::bytes(&with_names(4095), &options()).is_ok());
     let words = refused(&with_names(4096));
     let start = "f: mesh 0, primitives[0].attributes: more than 4096 attributes";
     assert!(words.starts_with(start), "{words}");
@@ -255,5 +257,5 @@ fn versions_and_required_extensions() {
         assert_eq!(with(&arm(), path, value), words, "{path}");
     }
     let newer = changed(&arm(), "/asset/version", json!("2.7"));
-    assert!(import::bytes(&newer.glb(), &options()).is_ok());
+    assert!(throng_import::bytes(&newer.glb(), &options()).is_ok());
 }

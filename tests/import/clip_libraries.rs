@@ -6,7 +6,7 @@ use serde_json::json;
 use throng::character::Character;
 use throng::clip::CurveClip;
 use throng::glam::{Affine3A, Vec3};
-use throng::import::{self, ImportOptions, Imported, RepairKind};
+use throng::import::{ImportOptions, Imported, RepairKind};
 use throng::retarget::{JointMap, Retarget, RetargetOptions};
 use throng::skeleton::Transform;
 
@@ -21,7 +21,7 @@ fn options(name: &str) -> ImportOptions {
 fn target() -> Character {
     let mut file = arm();
     file.json.as_object_mut().unwrap().remove("animations");
-    let imported = import::bytes(&file.glb(), &options("arm")).unwrap();
+    let imported = throng_import::bytes(&file.glb(), &options("arm")).unwrap();
     imported.character
 }
 
@@ -86,7 +86,7 @@ fn near(got: &[f32], expected: &[f32]) {
 
 /// The clips of a file on the arm, retargeted by names.
 fn retargeted(onto: &Character, file: &Builder) -> Vec<CurveClip> {
-    let from = import::bytes(&file.glb(), &ImportOptions::clips_only()).unwrap();
+    let from = throng_import::bytes(&file.glb(), &ImportOptions::clips_only()).unwrap();
     let clips = from.curves().iter().map(|clip| {
         let map = JointMap::by_names_for(clip, from.skeleton(), onto.skeleton()).unwrap();
         let options = RetargetOptions::default();
@@ -100,7 +100,7 @@ fn retargeted(onto: &Character, file: &Builder) -> Vec<CurveClip> {
 /// ways that give it these clips.
 fn check(file: &Builder, expected: &[[f32; 3]]) -> Imported {
     let onto = target();
-    let added = onto.add_clips(&file.glb(), &options("library")).unwrap();
+    let added = throng_import::add_clips_bytes(&onto, &file.glb(), &options("library")).unwrap();
     assert_eq!(added.curves().len(), expected.len());
     let retargeted = retargeted(&onto, file);
     assert_eq!(retargeted.len(), expected.len());
@@ -197,7 +197,7 @@ fn what_a_file_draws_decides_nothing() {
     for file in [&stray, &bare, &partly] {
         check(file, &[[0.0, 0.25, 0.5]]);
     }
-    let from = import::bytes(&stray.glb(), &ImportOptions::clips_only()).unwrap();
+    let from = throng_import::bytes(&stray.glb(), &ImportOptions::clips_only()).unwrap();
     assert_eq!((from.primitives().len(), from.skeleton().len()), (0, 4));
     assert!(from.images().is_empty());
 }

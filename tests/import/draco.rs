@@ -34,7 +34,7 @@ fn parts(file: &[u8]) -> Builder {
 fn compressed_primitives_give_the_same_character() {
     let want = import(&arm());
     for file in FILES {
-        let got = import::bytes(file, &options()).unwrap();
+        let got = throng_import::bytes(file, &options()).unwrap();
         assert_eq!(got.repairs, []);
         assert_eq!(got.curves(), want.curves());
         let corners = |imported: &import::Imported| {
@@ -125,7 +125,9 @@ fn faults_name_the_primitive_and_the_rule() {
             max_indices,
             ..options()
         };
-        let words = import::bytes(FILES[0], &small).unwrap_err().to_string();
+        let words = throng_import::bytes(FILES[0], &small)
+            .unwrap_err()
+            .to_string();
         assert!(words.contains(limit), "{words}");
     }
 }
@@ -136,7 +138,7 @@ fn faults_name_the_primitive_and_the_rule() {
 fn counts_that_differ_from_the_accessor_are_repaired() {
     use throng::import::RepairKind;
     for file in FILES {
-        let want = import::bytes(file, &options()).unwrap();
+        let want = throng_import::bytes(file, &options()).unwrap();
         let b = parts(file);
         let primitive = &b.json["meshes"][0]["primitives"][0];
         let attributes = primitive["attributes"].as_object().unwrap();
@@ -208,7 +210,7 @@ fn mutants_never_panic() {
 #[cfg(not(feature = "draco"))]
 #[test]
 fn without_the_decoder_the_error_names_the_feature() {
-    let needs = format!("requires {DRACO}, which needs the Cargo feature `draco` of throng");
+    let needs = format!("requires {DRACO}, which needs the Cargo feature `draco` of throng-import");
     for file in FILES {
         let b = parts(file);
         let words = format!("f: file, extensionsRequired: {needs}");
@@ -223,7 +225,7 @@ fn without_the_decoder_the_error_names_the_feature() {
     b.json["meshes"][0]["primitives"][0]["extensions"] =
         json!({ DRACO: { "bufferView": 0, "attributes": { "POSITION": 0 } } });
     assert_eq!(import(&b).primitives(), import(&arm()).primitives());
-    assert!(import::bytes(&b.glb(), &options()).is_ok());
+    assert!(throng_import::bytes(&b.glb(), &options()).is_ok());
 }
 
 /// The clips of a file need no decoder for its meshes.
@@ -231,7 +233,7 @@ fn without_the_decoder_the_error_names_the_feature() {
 fn clips_of_compressed_files_are_added() {
     let arm = import(&arm());
     for file in FILES {
-        let both = arm.add_clips(file, &options()).unwrap();
+        let both = throng_import::add_clips_bytes(&arm, file, &options()).unwrap();
         assert_eq!(both.curves().len(), 2);
         assert_eq!(both.curves()[0].tracks(), both.curves()[1].tracks());
     }

@@ -1,14 +1,13 @@
-//! The extensions that a file may require, as `docs/formats.md` lists them.
+//! The extensions that a file may require, as `import/README.md` lists them.
 
 use crate::builder::*;
 use crate::help::*;
 use serde_json::json;
 use std::collections::BTreeSet;
-use throng::import;
 
 /// The page's list of extensions: what happens, and the names.
 fn rows() -> Vec<(String, Vec<String>)> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/formats.md");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../import/README.md");
     let text = std::fs::read_to_string(path).unwrap();
     let lines = text
         .lines()
@@ -44,14 +43,14 @@ fn the_page_of_formats_tells_what_happens_to_required_extensions() {
                 && (!name.contains("meshopt") || cfg!(feature = "meshopt"));
             let expected = what != "Refused" && has_decoder;
             assert_eq!(
-                import::bytes(&b.glb(), &options()).is_ok(),
+                throng_import::bytes(&b.glb(), &options()).is_ok(),
                 expected,
                 "{what}: {name}"
             );
             // Optional ones never matter.
             b.json["extensionsUsed"] = json!([name]);
             b.json["extensionsRequired"] = json!([]);
-            assert!(import::bytes(&b.glb(), &options()).is_ok(), "{name}");
+            assert!(throng_import::bytes(&b.glb(), &options()).is_ok(), "{name}");
         }
     }
     assert!(seen.len() > 80, "{seen:?}");

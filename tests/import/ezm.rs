@@ -16,7 +16,7 @@ pub(crate) fn options() -> ImportOptions {
 
 #[track_caller]
 fn import(text: &str) -> Imported {
-    import::bytes(text.as_bytes(), &options()).unwrap_or_else(|error| panic!("{error}"))
+    throng_import::bytes(text.as_bytes(), &options()).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// A static mesh with this layout and these numbers.
@@ -153,7 +153,7 @@ fn sections_share_the_vertices_of_their_mesh() {
         max_vertices: 7,
         ..options()
     };
-    let error = import::bytes(text.as_bytes(), &limited)
+    let error = throng_import::bytes(text.as_bytes(), &limited)
         .unwrap_err()
         .to_string();
     assert_eq!(
@@ -223,7 +223,7 @@ fn clips_of_other_files_are_added_by_joint_name() {
         "<MeshSystem>{}</MeshSystem>",
         WALK.replace("\"arm\"", "\"tail\"")
     );
-    let added = character.add_clips(clips.as_bytes(), &options()).unwrap();
+    let added = throng_import::add_clips_bytes(&character, clips.as_bytes(), &options()).unwrap();
     assert_eq!(added.curves().len(), 1);
     told(
         &added,
@@ -234,9 +234,8 @@ fn clips_of_other_files_are_added_by_joint_name() {
         ],
     );
     // With a skeleton of its own.
-    let added = character
-        .add_clips(ezm_text().as_bytes(), &options())
-        .unwrap();
+    let added =
+        throng_import::add_clips_bytes(&character, ezm_text().as_bytes(), &options()).unwrap();
     told(&added, &[]);
     assert_eq!(added.curves()[0].tracks().len(), 5);
     // Alone, the clips have joints without a hierarchy.

@@ -23,7 +23,7 @@ fn files_beside_and_below() {
     std::fs::write(folder.join("some data/arm é.bin"), &b.bin).unwrap();
     let path = folder.join("arm.gltf");
     std::fs::write(&path, b.gltf_beside("some%20data/arm%20%C3%A9.bin")).unwrap();
-    let c = import::file(&path, &ImportOptions::curves_only()).unwrap();
+    let c = throng_import::file(&path, &ImportOptions::curves_only()).unwrap();
     assert_eq!(c.name(), "arm.gltf");
     assert_eq!(c.primitives(), import(&b).primitives());
 }
@@ -52,7 +52,7 @@ fn the_files_of_an_asset_are_listed() {
     };
     let options = ImportOptions::curves_only();
     let all = ["arm.bin", "arm.gltf", "arm.toml", "none.png", "skin a.png"];
-    let imported = import::file(&path, &options).unwrap();
+    let imported = throng_import::file(&path, &options).unwrap();
     expect(&imported, &all);
     // The description is not looked for, and images are not needed.
     let fewer = ImportOptions {
@@ -61,12 +61,12 @@ fn the_files_of_an_asset_are_listed() {
         ..options.clone()
     };
     let of_document = ["arm.bin", "arm.gltf", "none.png", "skin a.png"];
-    expect(&import::file(&path, &fewer).unwrap(), &of_document);
-    let added = imported.add_clips_file(&path, &options);
+    expect(&throng_import::file(&path, &fewer).unwrap(), &of_document);
+    let added = throng_import::add_clips(&imported, &path, &options);
     expect(&added.unwrap(), &of_document);
     // Only bytes, and files that the caller provides.
     assert!(
-        import::bytes(&arm().glb(), &options)
+        throng_import::bytes(&arm().glb(), &options)
             .unwrap()
             .files
             .is_empty()
@@ -74,14 +74,21 @@ fn the_files_of_an_asset_are_listed() {
     let bin = b.bin.clone();
     let resources = Some(ResourceReader::new(move |_: &str| Ok(bin.clone())));
     let options = ImportOptions { resources, ..fewer };
-    expect(&import::file(&path, &options).unwrap(), &["arm.gltf"]);
+    expect(
+        &throng_import::file(&path, &options).unwrap(),
+        &["arm.gltf"],
+    );
 }
 
 #[test]
 fn errors_about_options_name_the_file_or_the_option() {
     let path = folder("import_options").join("arm.glb");
     std::fs::write(&path, arm().glb()).unwrap();
-    let refused = |options: ImportOptions| import::file(&path, &options).unwrap_err().to_string();
+    let refused = |options: ImportOptions| {
+        throng_import::file(&path, &options)
+            .unwrap_err()
+            .to_string()
+    };
     let scene = refused(ImportOptions {
         scene: Some(9),
         ..ImportOptions::default()
@@ -118,7 +125,7 @@ fn files_through_the_callers_reader() {
         resources: Some(ResourceReader::new(read)),
         ..ImportOptions::curves_only()
     };
-    let c = import::bytes(&file, &options).unwrap();
+    let c = throng_import::bytes(&file, &options).unwrap();
     assert_eq!(c.primitives(), import(&b).primitives());
     assert_eq!(*asked.lock().unwrap(), ["./a b.bin"], "decoded, and once");
 }
@@ -132,14 +139,14 @@ fn chunks_that_are_not_known_are_skipped() {
     file.extend([1, 2, 3, 4]);
     let length = file.len() as u32;
     file[8..12].copy_from_slice(&length.to_le_bytes());
-    let c = import::bytes(&file, &ImportOptions::curves_only()).unwrap();
+    let c = throng_import::bytes(&file, &ImportOptions::curves_only()).unwrap();
     assert_eq!(c.repairs, []);
     file.extend(b"tail");
-    let c = import::bytes(&file, &ImportOptions::curves_only()).unwrap();
+    let c = throng_import::bytes(&file, &ImportOptions::curves_only()).unwrap();
     assert!(has(&c, RepairKind::TrailingBytes, 4));
     let json = b"{\"asset\":{\"version\":\"2.0\"}}";
     assert!(
-        import::bytes(&glb(json, None), &ImportOptions::curves_only()).is_err(),
+        throng_import::bytes(&glb(json, None), &ImportOptions::curves_only()).is_err(),
         "nothing to draw"
     );
 }
@@ -163,19 +170,19 @@ fn a_format_without_its_reader_names_the_feature() {
     let refused = |name: &str, text: &str| {
         let path = folder.join(name);
         std::fs::write(&path, text).unwrap();
-        let error = import::file(&path, &ImportOptions::default());
+        let error = throng_import::file(&path, &ImportOptions::default());
         error.unwrap_err().to_string()
     };
     if cfg!(not(feature = "ezm")) {
         assert_eq!(
             refused("a.ezm", "<Mesh/>"),
-            "a.ezm: file: is an EZMesh file, which needs the Cargo feature `ezm` of throng"
+            "a.ezm: file: is an EZMesh file, which needs the Cargo feature `ezm` of throng-import"
         );
     }
     if cfg!(not(feature = "wgl")) {
         assert_eq!(
             refused("a.wglmodel", "{\"modelVersion\": 1}"),
-            "a.wglmodel: file: is a WebGL model, which needs the Cargo feature `wgl` of throng"
+            "a.wglmodel: file: is a WebGL model, which needs the Cargo feature `wgl` of throng-import"
         );
     }
 }

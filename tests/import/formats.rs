@@ -1,4 +1,4 @@
-//! Files of all formats through `import::file` and `import::bytes`: recognition by content or name.
+//! Files of all formats through `throng_import::file` and `throng_import::bytes`: recognition by content or name.
 
 use crate::builder::arm;
 use crate::samples::{WGL_CLIP, WGL_MODEL, ezm_text, import_wgl, wgl_triangle};
@@ -6,7 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 use throng::Error;
 use throng::error::AssetFault;
-use throng::import::{self, ImportOptions, ResourceReader};
+use throng::import::{ImportOptions, ResourceReader};
 
 /// A fresh folder for one test.
 fn folder(name: &str) -> PathBuf {
@@ -34,7 +34,7 @@ const UNKNOWN: &str = "has no known format; \
 fn every_format_is_recognised_by_content() {
     let folder = folder("formats_by_content");
     fs::write(folder.join("odd.wglvert"), wgl_triangle()).unwrap();
-    let saved = import::bytes(&arm().glb(), &options()).unwrap();
+    let saved = throng_import::bytes(&arm().glb(), &options()).unwrap();
     let json = serde_json::to_vec(&arm().json).unwrap();
     let bin = arm().bin;
     let files: [(Vec<u8>, usize); 6] = [
@@ -61,7 +61,7 @@ fn every_format_is_recognised_by_content() {
         for name in ["odd.glb", "odd.ezm", "odd.wglanim", "odd"] {
             let path = folder.join(name);
             fs::write(&path, &bytes).unwrap();
-            let imported = import::file(&path, &options());
+            let imported = throng_import::file(&path, &options());
             let imported = imported.unwrap_or_else(|error| panic!("{index} {name}: {error}"));
             assert_eq!(imported.skeleton().len(), joints, "{index} {name}");
         }
@@ -80,7 +80,7 @@ fn every_format_is_recognised_by_content() {
     )
     .unwrap();
     fs::write(folder.join("a.bin"), bin).unwrap();
-    let imported = import::file(&path, &options()).unwrap();
+    let imported = throng_import::file(&path, &options()).unwrap();
     assert_eq!(imported.character.skeleton(), saved.skeleton());
 }
 
@@ -112,7 +112,7 @@ fn text_that_mentions_fbx_is_not_fbx() {
                 false => marked,
             };
             fs::write(&path, &marked).unwrap();
-            let imported = import::file(&path, &options());
+            let imported = throng_import::file(&path, &options());
             let imported = imported.unwrap_or_else(|error| panic!("{error}"));
             assert!(imported.skeleton().len() <= joints);
         }
@@ -125,7 +125,9 @@ fn what_has_no_format_is_refused() {
     let refused = |name: &str, bytes: &[u8]| {
         let path = folder.join(name);
         fs::write(&path, bytes).unwrap();
-        import::file(&path, &options()).unwrap_err().to_string()
+        throng_import::file(&path, &options())
+            .unwrap_err()
+            .to_string()
     };
     assert_eq!(
         refused("a.obj", b"v 0 0 0"),
@@ -145,18 +147,18 @@ fn what_has_no_format_is_refused() {
         "a.wglvert: file: has only vertices; the .wglmodel of the same name is imported"
     );
     assert!(
-        import::file(folder.join("none.ezm"), &options())
+        throng_import::file(folder.join("none.ezm"), &options())
             .unwrap_err()
             .to_string()
             .contains("cannot be read")
     );
-    assert!(import::file(&folder, &options()).is_err());
+    assert!(throng_import::file(&folder, &options()).is_err());
 }
 
 /// The contents decide, whatever the name says, and a name is not needed.
 #[test]
 fn bytes_of_every_format_are_recognised() {
-    let saved = import::bytes(&arm().glb(), &options()).unwrap();
+    let saved = throng_import::bytes(&arm().glb(), &options()).unwrap();
     let joints = saved.skeleton().len();
     let files = [
         (arm().glb(), joints),
@@ -169,7 +171,10 @@ fn bytes_of_every_format_are_recognised() {
             let text = crate::ascii::arm().0.text();
             let path = folder("formats_fbx_bytes").join("arm.fbx");
             fs::write(&path, text).unwrap();
-            import::file(&path, &options()).unwrap().skeleton().len()
+            throng_import::file(&path, &options())
+                .unwrap()
+                .skeleton()
+                .len()
         }),
     ];
     for (index, (bytes, joints)) in files.into_iter().enumerate() {
@@ -181,7 +186,7 @@ fn bytes_of_every_format_are_recognised() {
             "odd.wglmodel",
             "odd.throng",
         ] {
-            let imported = import::bytes(&bytes, &named(name));
+            let imported = throng_import::bytes(&bytes, &named(name));
             let imported = imported.unwrap_or_else(|error| panic!("{index} {name}: {error}"));
             assert_eq!(imported.skeleton().len(), joints, "{index} {name}");
         }
@@ -195,7 +200,9 @@ fn bytes_of_every_format_are_recognised() {
 #[test]
 fn the_name_decides_about_bytes_that_fit_no_format_or_several() {
     let refused = |name: &str, bytes: &[u8]| {
-        let error = import::bytes(bytes, &named(name)).unwrap_err().to_string();
+        let error = throng_import::bytes(bytes, &named(name))
+            .unwrap_err()
+            .to_string();
         let file = format!("{}: file", if name.is_empty() { "unnamed" } else { name });
         let rest = error.strip_prefix(&file).map(str::to_owned);
         rest.unwrap_or_else(|| panic!("{error}"))
@@ -219,24 +226,24 @@ fn the_name_decides_about_bytes_that_fit_no_format_or_several() {
     assert!(refused("x.wglvert", b"{}").contains("has only vertices"));
     #[cfg(feature = "fbx")]
     assert_eq!(refused("x.fbx", b"{}"), ": is not an FBX file");
-    let error = import::bytes(b"{}", &named("x.throng")).unwrap_err();
+    let error = throng_import::bytes(b"{}", &named("x.throng")).unwrap_err();
     assert!(matches!(error, Error::Saved { .. }), "{error}");
     // The path of a file decides, not the name in errors.
     let path = folder("formats_by_path").join("x.gltf");
     fs::write(&path, "{}").unwrap();
-    let error = import::file(&path, &named("y.wglmodel")).unwrap_err();
+    let error = throng_import::file(&path, &named("y.wglmodel")).unwrap_err();
     let words = "y.wglmodel: file: missing field \"asset\"";
     assert!(error.to_string().starts_with(words), "{error}");
 }
 
 #[test]
 fn bytes_of_saved_characters_are_loaded() {
-    let saved = import::bytes(&arm().glb(), &named("arm.glb")).unwrap();
+    let saved = throng_import::bytes(&arm().glb(), &named("arm.glb")).unwrap();
     let bytes = saved.to_bytes();
-    let loaded = import::bytes(&bytes, &options()).unwrap();
+    let loaded = throng_import::bytes(&bytes, &options()).unwrap();
     assert_eq!(loaded.character, saved.character);
     assert!(loaded.repairs.is_empty());
-    match import::bytes(&bytes[..bytes.len() - 1], &named("arm.throng")).unwrap_err() {
+    match throng_import::bytes(&bytes[..bytes.len() - 1], &named("arm.throng")).unwrap_err() {
         Error::Saved { file, .. } => assert_eq!(&*file, "arm.throng"),
         error => panic!("{error}"),
     }
@@ -251,7 +258,7 @@ fn bytes_refer_to_no_file_on_disk() {
     fs::write(folder.join("arm.toml"), "no description").unwrap();
     let error = |name: &str, bytes: &[u8]| {
         let options = named(folder.join(name).to_str().unwrap());
-        match import::bytes(bytes, &options).unwrap_err() {
+        match throng_import::bytes(bytes, &options).unwrap_err() {
             Error::Asset { object, why, .. } => format!("{object}: {why}"),
             error => panic!("{error}"),
         }
@@ -267,9 +274,9 @@ fn bytes_refer_to_no_file_on_disk() {
     );
     let path = folder.join("arm.glb");
     fs::write(&path, arm().glb()).unwrap();
-    let file = import::file(&path, &options()).unwrap_err();
+    let file = throng_import::file(&path, &options()).unwrap_err();
     assert!(matches!(file, Error::Description { .. }), "{file}");
-    import::bytes(&arm().glb(), &named(path.to_str().unwrap())).unwrap();
+    throng_import::bytes(&arm().glb(), &named(path.to_str().unwrap())).unwrap();
 }
 
 #[test]
@@ -287,9 +294,9 @@ fn bytes_of_a_webgl_model_get_their_vertices_by_name() {
         ("models/man.wglmodel", "man.wglvert"),
         ("MAN.WGLMODEL", "MAN.WGLVERT"),
     ] {
-        import::bytes(model, &given(name, vertices)).unwrap();
+        throng_import::bytes(model, &given(name, vertices)).unwrap();
     }
-    let nameless = import::bytes(model, &given("", "")).unwrap_err();
+    let nameless = throng_import::bytes(model, &given("", "")).unwrap_err();
     assert_eq!(
         nameless.to_string(),
         "unnamed: file, vertices: are found by the name of the model, which has none"
@@ -298,7 +305,7 @@ fn bytes_of_a_webgl_model_get_their_vertices_by_name() {
         max_resource_bytes: 9,
         ..given("man", "man.wglvert")
     };
-    match import::bytes(model, &small).unwrap_err() {
+    match throng_import::bytes(model, &small).unwrap_err() {
         Error::Asset { object, why, .. } => {
             assert_eq!(object.to_string(), "file, vertices");
             assert!(matches!(why, AssetFault::Cap { cap: 9, .. }), "{why}");
@@ -312,7 +319,9 @@ fn a_webgl_model_needs_its_vertices() {
     let folder = folder("formats_wgl");
     let path = folder.join("man.wglmodel");
     fs::write(&path, WGL_MODEL).unwrap();
-    let error = import::file(&path, &options()).unwrap_err().to_string();
+    let error = throng_import::file(&path, &options())
+        .unwrap_err()
+        .to_string();
     assert_eq!(
         error,
         "man.wglmodel: file, vertices: \
@@ -323,7 +332,9 @@ fn a_webgl_model_needs_its_vertices() {
         let outside = folder.join("../outside.wglvert");
         fs::write(&outside, wgl_triangle()).unwrap();
         std::os::unix::fs::symlink("../outside.wglvert", folder.join("man.wglvert")).unwrap();
-        let error = import::file(&path, &options()).unwrap_err().to_string();
+        let error = throng_import::file(&path, &options())
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("is a link out of the folder"), "{error}");
         fs::remove_file(folder.join("man.wglvert")).unwrap();
     }
@@ -334,9 +345,9 @@ fn a_webgl_model_needs_its_vertices() {
         })),
         ..options()
     };
-    import::file(&path, &given).unwrap();
+    throng_import::file(&path, &given).unwrap();
     fs::write(folder.join("man.wglvert"), wgl_triangle()).unwrap();
-    let model = import::file(&path, &options()).unwrap();
+    let model = throng_import::file(&path, &options()).unwrap();
     assert_eq!(model.name(), "man.wglmodel");
     // The vertices have the case of the model's extension, or lower case.
     for (name, vertices) in [
@@ -346,34 +357,38 @@ fn a_webgl_model_needs_its_vertices() {
     ] {
         let path = folder.join(name);
         fs::write(&path, WGL_MODEL).unwrap();
-        let error = import::file(&path, &options()).unwrap_err().to_string();
+        let error = throng_import::file(&path, &options())
+            .unwrap_err()
+            .to_string();
         let first =
             path.with_extension(name[4..].replace("MODEL", "VERT").replace("Model", "Vert"));
         let first = first.file_name().unwrap().to_str().unwrap();
         let words = format!("refers to \"{first}\", which cannot be read: it does not exist");
         assert!(error.contains(&words), "{error}");
         fs::write(folder.join(vertices), wgl_triangle()).unwrap();
-        import::file(&path, &options()).unwrap();
+        throng_import::file(&path, &options()).unwrap();
     }
     let clip = folder.join("run.wglanim");
     fs::write(&clip, WGL_CLIP).unwrap();
-    let added = model.add_clips_file(&clip, &options()).unwrap();
+    let added = throng_import::add_clips(&model, &clip, &options()).unwrap();
     assert_eq!(added.curves()[0].name(), "run");
 }
 
 #[test]
 fn clips_are_added_between_formats() {
     let model = import_wgl(WGL_MODEL.as_bytes(), &wgl_triangle(), &named("man")).unwrap();
-    let added = model.add_clips(ezm_text().as_bytes(), &options()).unwrap();
+    let added = throng_import::add_clips_bytes(&model, ezm_text().as_bytes(), &options()).unwrap();
     assert_eq!(added.curves()[0].name(), "walk");
     let saved = model.to_bytes();
-    let error = model.add_clips(&saved, &options()).unwrap_err().to_string();
+    let error = throng_import::add_clips_bytes(&model, &saved, &options())
+        .unwrap_err()
+        .to_string();
     assert!(
         error.contains("is a saved character, whose clips cannot be added"),
         "{error}"
     );
     let error = |name: &str, bytes: &[u8]| {
-        let error = model.add_clips(bytes, &named(name)).unwrap_err();
+        let error = throng_import::add_clips_bytes(&model, bytes, &named(name)).unwrap_err();
         error.to_string()
     };
     assert_eq!(error("a", b"{}"), format!("a: file: {UNKNOWN}"));
@@ -381,9 +396,7 @@ fn clips_are_added_between_formats() {
     assert!(error("a.gltf", b"{}").contains("missing field \"asset\""));
     let path = folder("formats_clips_by_path").join("x.gltf");
     fs::write(&path, "{}").unwrap();
-    let error = model
-        .add_clips_file(&path, &named("y.wglanim"))
-        .unwrap_err();
+    let error = throng_import::add_clips(&model, &path, &named("y.wglanim")).unwrap_err();
     let words = "y.wglanim: file: missing field \"asset\"";
     assert!(error.to_string().starts_with(words), "{error}");
 }
@@ -401,7 +414,7 @@ fn public_samples_are_read() {
     assert!(!paths.is_empty(), "THRONG_FORMAT_SAMPLES holds no file");
     for path in paths {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        match import::file(&path, &ImportOptions::default()) {
+        match throng_import::file(&path, &ImportOptions::default()) {
             Err(error) => println!("{name}: {error}"),
             Ok(imported) => {
                 let vertices: usize = imported.primitives().iter().map(|p| p.vertex_count()).sum();
@@ -417,7 +430,7 @@ fn public_samples_are_read() {
                 for clip in path.parent().unwrap().read_dir().unwrap() {
                     let clip = clip.unwrap().path();
                     let is_clip = clip.extension().is_some_and(|part| part == "wglanim");
-                    let add = || imported.add_clips_file(&clip, &options());
+                    let add = || throng_import::add_clips(&imported, &clip, &options());
                     if let Some(Ok(added)) = is_clip.then(add) {
                         let clips = added.curves().len();
                         println!("  with {clips} clips: {:?}", added.repair_summary());

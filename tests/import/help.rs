@@ -3,10 +3,13 @@
 use crate::builder::Builder;
 use serde_json::Value;
 use throng::Error;
-use throng::import::{self, ImportOptions, Imported, RepairKind};
+use throng::import::{ImportOptions, Imported, RepairKind};
 
 pub(crate) fn import(b: &Builder) -> Imported {
-    without_note(import::bytes(&b.glb(), &ImportOptions::curves_only()))
+    without_note(throng_import::bytes(
+        &b.glb(),
+        &ImportOptions::curves_only(),
+    ))
 }
 
 /// The import without the note that no mesh has a skin, which `messages` tests.
@@ -33,7 +36,7 @@ pub(crate) fn options() -> ImportOptions {
 /// The error text for a file.
 #[track_caller]
 pub(crate) fn refused(bytes: &[u8]) -> String {
-    match import::bytes(bytes, &options()) {
+    match throng_import::bytes(bytes, &options()) {
         Ok(_) => panic!("it was imported"),
         Err(error) => {
             assert!(matches!(error, Error::Asset { .. }), "{error:?}");
@@ -62,7 +65,7 @@ pub(crate) fn changed(b: &Builder, path: &str, value: Value) -> Builder {
 }
 
 pub(crate) fn repaired(b: &Builder) -> Imported {
-    without_note(import::bytes(&b.glb(), &options()))
+    without_note(throng_import::bytes(&b.glb(), &options()))
 }
 
 #[track_caller]

@@ -497,7 +497,7 @@ fn invisible_and_left_out_levels() {
         leave_out: vec!["n1".into()],
         ..options()
     };
-    let c = throng::import::bytes(&listed(&[4, 2, 1]).glb(), &options).unwrap();
+    let c = throng_import::bytes(&listed(&[4, 2, 1]).glb(), &options).unwrap();
     assert_eq!(triangles(&c), [8, 2]);
 }
 

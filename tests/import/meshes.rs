@@ -5,7 +5,7 @@ use crate::help::*;
 use crate::reference::compare::in_file_order;
 use serde_json::json;
 use throng::glam::{Vec2, Vec3};
-use throng::import::{self, ImportOptions};
+use throng::import::ImportOptions;
 use throng::mesh::JointIndices;
 
 #[test]
@@ -51,7 +51,7 @@ fn smooth_normals_on_request() {
         smooth_normals: true,
         ..ImportOptions::curves_only()
     };
-    let c = import::bytes(&b.glb(), &options).unwrap();
+    let c = throng_import::bytes(&b.glb(), &options).unwrap();
     let p = &c.primitives()[0];
     assert_eq!(p.vertex_count(), 5);
     assert!(
@@ -152,7 +152,7 @@ fn indices_of_every_component_type() {
     ];
     for indices in all {
         b.json["meshes"][0]["primitives"][0]["indices"] = json!(indices);
-        let imported = import::bytes(&b.glb(), &in_file_order()).unwrap();
+        let imported = throng_import::bytes(&b.glb(), &in_file_order()).unwrap();
         assert_eq!(imported.primitives()[0].indices, [2, 0, 1]);
     }
 }
@@ -186,7 +186,7 @@ fn quantised_meshes() {
     let uv = b.accessor("VEC2", U8, &[0_u8, 2, 3, 4, 5, 6]);
     b.json["meshes"][0]["primitives"][0]["attributes"] = json!({
         "POSITION": position, "NORMAL": normal, "TEXCOORD_0": uv });
-    let refused = import::bytes(&b.glb(), &ImportOptions::curves_only()).unwrap_err();
+    let refused = throng_import::bytes(&b.glb(), &ImportOptions::curves_only()).unwrap_err();
     assert!(
         refused.to_string().contains("KHR_mesh_quantization"),
         "{refused}"

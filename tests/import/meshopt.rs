@@ -8,7 +8,7 @@ use meshoptimizer_rs::Workspace;
 use meshoptimizer_rs::codec::*;
 use serde_json::{Value, json};
 use throng::glam::Quat;
-use throng::import::{self, ImportOptions};
+use throng::import::ImportOptions;
 
 const EXT: &str = "EXT_meshopt_compression";
 const KHR: &str = "KHR_meshopt_compression";
@@ -121,7 +121,7 @@ fn compressed_views_give_the_same_character() {
         let expected = import(&original);
         for (extension, version) in [(EXT, 0), (KHR, 0), (KHR, 1)] {
             let packed = compressed(&original, extension, version);
-            let imported = import::bytes(&packed.gltf(), &options()).unwrap();
+            let imported = throng_import::bytes(&packed.gltf(), &options()).unwrap();
             assert_eq!(imported.primitives().len(), expected.primitives().len());
             for (got, want) in imported.primitives().iter().zip(expected.primitives()) {
                 assert_eq!(turned(&got.indices), turned(&want.indices));
@@ -205,7 +205,7 @@ fn filters_give_what_was_encoded() {
                          { "sampler": 1, "target": { "node": 0, "path": "translation" } }] }]);
         b.json["buffers"] = json!([{ "byteLength": b.bin.len() },
             { "byteLength": 64, "extensions": { KHR: { "fallback": true } } }]);
-        let imported = import::bytes(&b.glb(), &options()).unwrap();
+        let imported = throng_import::bytes(&b.glb(), &options()).unwrap();
         let near = |got: &[f32], want: &[f32], by: f32| {
             let far = got
                 .iter()
@@ -412,12 +412,14 @@ fn decoded_bytes_count_against_the_cap() {
     b.json["accessors"][0]["bufferView"] = json!(view);
     b.json["buffers"] = json!([{ "byteLength": b.bin.len() },
         { "byteLength": bytes.len(), "extensions": { EXT: { "fallback": true } } }]);
-    assert!(import::bytes(&b.glb(), &options()).is_ok());
+    assert!(throng_import::bytes(&b.glb(), &options()).is_ok());
     let small = ImportOptions {
         max_decoded_bytes: 1 << 20,
         ..options()
     };
-    let words = import::bytes(&b.glb(), &small).unwrap_err().to_string();
+    let words = throng_import::bytes(&b.glb(), &small)
+        .unwrap_err()
+        .to_string();
     let start = format!("f: bufferView {view}, extensions.{EXT}: bytes of decoded data: ");
     assert!(words.starts_with(&start), "{words}");
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use throng::character::Character;
 use throng::error::{AssetFault, Escaped};
-use throng::import::{self, ImportOptions, RepairKind, ResourceReader};
+use throng::import::{ImportOptions, RepairKind, ResourceReader};
 
 /// The text of a file that Git LFS did not download.
 const POINTER: &str = "version https://git-lfs.github.com/spec/v1\n\
@@ -40,10 +40,10 @@ fn pointers_of_git_lfs_are_named() {
         let path = folder.join(name);
         std::fs::write(&path, POINTER).unwrap();
         let words = format!("{name}: file: {LFS}");
-        let error = import::file(&path, &ImportOptions::default()).unwrap_err();
+        let error = throng_import::file(&path, &ImportOptions::default()).unwrap_err();
         assert_eq!(error.to_string(), words);
         let knight = import(&arm());
-        let error = knight.add_clips_file(&path, &ImportOptions::default());
+        let error = throng_import::add_clips(&knight, &path, &ImportOptions::default());
         assert_eq!(error.unwrap_err().to_string(), words);
     }
     let error = Character::from_bytes(POINTER.as_bytes()).unwrap_err();
@@ -64,25 +64,25 @@ fn pointers_beside_a_file_are_named() {
     std::fs::write(&path, arm().gltf_beside("arm.bin")).unwrap();
     std::fs::write(folder.join("arm.bin"), POINTER).unwrap();
     let words = format!("arm.gltf: buffer 0: refers to \"arm.bin\", which {LFS}");
-    let error = import::file(&path, &ImportOptions::default()).unwrap_err();
+    let error = throng_import::file(&path, &ImportOptions::default()).unwrap_err();
     assert_eq!(error.to_string(), words);
     let options = ImportOptions {
         name: "arm.gltf".into(),
         resources: Some(ResourceReader::new(|_| Ok(POINTER.into()))),
         ..ImportOptions::default()
     };
-    let error = import::bytes(&arm().gltf_beside("arm.bin"), &options).unwrap_err();
+    let error = throng_import::bytes(&arm().gltf_beside("arm.bin"), &options).unwrap_err();
     assert_eq!(error.to_string(), words);
     // A description, and a state machine that it names.
     let path = folder.join("arm.glb");
     std::fs::write(&path, arm().glb()).unwrap();
     let toml = folder.join("arm.toml");
     std::fs::write(&toml, POINTER).unwrap();
-    let error = import::file(&path, &ImportOptions::default()).unwrap_err();
+    let error = throng_import::file(&path, &ImportOptions::default()).unwrap_err();
     assert_eq!(error.to_string(), format!("arm.toml: animation: {LFS}"));
     std::fs::write(&toml, "state_machine_file = 'machine.toml'").unwrap();
     std::fs::write(folder.join("machine.toml"), POINTER).unwrap();
-    let error = import::file(&path, &ImportOptions::default()).unwrap_err();
+    let error = throng_import::file(&path, &ImportOptions::default()).unwrap_err();
     assert_eq!(
         error.to_string(),
         format!("machine.toml: state machine: {LFS}")
@@ -101,7 +101,7 @@ fn images_that_are_pointers_are_replaced_and_named() {
         resources: Some(ResourceReader::new(|_| Ok(POINTER.into()))),
         ..options()
     };
-    let imported = import::bytes(&b.glb(), &options).unwrap();
+    let imported = throng_import::bytes(&b.glb(), &options).unwrap();
     let why = AssetFault::Resource {
         uri: "skin.png".into(),
         why: LFS,
@@ -133,7 +133,7 @@ fn older_versions_of_gltf_are_named() {
             ..options()
         };
         let bytes = file.to_string();
-        let error = import::bytes(bytes.as_bytes(), &options).unwrap_err();
+        let error = throng_import::bytes(bytes.as_bytes(), &options).unwrap_err();
         error.to_string().replace("f.gltf: ", "f: ")
     };
     assert_eq!(with(json!({ "version": "1.0" })), words);
@@ -184,7 +184,7 @@ fn names_in_errors_and_repairs_are_escaped() {
                 object["name"] = json!(name);
             }
         }
-        let imported = import::bytes(&b.glb(), &ImportOptions::default()).unwrap();
+        let imported = throng_import::bytes(&b.glb(), &ImportOptions::default()).unwrap();
         for words in [
             imported.clip("no").unwrap_err().to_string(),
             imported
@@ -203,17 +203,17 @@ fn names_in_errors_and_repairs_are_escaped() {
         let mut broken = b.clone();
         broken.json["extensionsRequired"] = json!([name]);
         harmless(
-            &import::bytes(&broken.glb(), &options)
+            &throng_import::bytes(&broken.glb(), &options)
                 .unwrap_err()
                 .to_string(),
         );
-        let error = import::bytes(&b.gltf_beside(name), &options).unwrap_err();
+        let error = throng_import::bytes(&b.gltf_beside(name), &options).unwrap_err();
         harmless(&error.to_string());
         let mut repaired = b.clone();
         repaired.json["materials"] = json!([{ "name": name, "extensions": {
             "KHR_materials_clearcoat": {} } }]);
         repaired.json["meshes"][0]["primitives"][0]["material"] = json!(0);
-        let imported = import::bytes(&repaired.glb(), &options).unwrap();
+        let imported = throng_import::bytes(&repaired.glb(), &options).unwrap();
         assert!(!imported.repairs.is_empty());
         for line in imported.repair_summary() {
             harmless(&line);
@@ -352,7 +352,7 @@ fn json_errors_have_the_words_of_the_format() {
             "is not JSON: a value must be here, such as true",
         ),
     ] {
-        let error = import::bytes(text.as_bytes(), &options)
+        let error = throng_import::bytes(text.as_bytes(), &options)
             .unwrap_err()
             .to_string();
         let start = format!("f.gltf: file: {words}");
@@ -371,7 +371,7 @@ fn json_errors_have_the_words_of_the_format() {
 #[test]
 fn a_file_without_a_skin_says_so() {
     let options = ImportOptions::curves_only();
-    let imported = import::bytes(&triangle().glb(), &options).unwrap();
+    let imported = throng_import::bytes(&triangle().glb(), &options).unwrap();
     assert_eq!(
         imported.repair_summary(),
         ["file: no mesh has a skin, so each follows the joint of its node (1)"]
@@ -394,7 +394,8 @@ fn published_files_without_a_skin_say_so() {
         ("InterpolationTest/InterpolationTest.gltf", false),
         ("Fox.glb", true),
     ] {
-        let imported = import::file(folder.join(name), &ImportOptions::curves_only()).unwrap();
+        let imported =
+            throng_import::file(folder.join(name), &ImportOptions::curves_only()).unwrap();
         let said = imported
             .repairs
             .iter()
@@ -408,7 +409,7 @@ fn published_files_without_a_skin_say_so() {
 #[test]
 fn a_file_that_does_not_exist_says_so() {
     let path = folder("nothing").join("knight.glb");
-    let error = import::file(&path, &ImportOptions::default()).unwrap_err();
+    let error = throng_import::file(&path, &ImportOptions::default()).unwrap_err();
     let words = format!("{} cannot be read: it does not exist", path.display());
     assert_eq!(error.to_string(), words);
 }

@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 use throng::clip::TrackValues;
 use throng::error::{AssetFault, Error};
 use throng::glam::{Quat, Vec2};
-use throng::import::{self, ImportOptions, Imported, RepairKind};
+use throng::import::{ImportOptions, Imported, RepairKind};
 use throng::mesh::JointIndices;
 
 /// Says something even where the test harness keeps the output of tests that pass.
@@ -21,7 +21,7 @@ fn assets() -> PathBuf {
 
 /// A model of the folder.
 fn model(file: &str) -> Imported {
-    let imported = import::file(assets().join(file), &ImportOptions::curves_only());
+    let imported = throng_import::file(assets().join(file), &ImportOptions::curves_only());
     imported.unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -46,7 +46,7 @@ fn every_model_imports() {
     files(&folder, &mut all);
     assert!(!all.is_empty(), "no model in {}", folder.display());
     for path in all {
-        let imported = import::file(&path, &ImportOptions::curves_only());
+        let imported = throng_import::file(&path, &ImportOptions::curves_only());
         if let Err(Error::Asset {
             why: AssetFault::Requires(what),
             ..

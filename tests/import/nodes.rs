@@ -4,7 +4,7 @@ use crate::builder::*;
 use crate::help::*;
 use serde_json::json;
 use throng::glam::{Mat4, Quat, Vec3};
-use throng::import::{self, ImportOptions};
+use throng::import::ImportOptions;
 
 #[test]
 fn the_scene_is_the_option_the_default_the_first_or_all() {
@@ -19,10 +19,10 @@ fn the_scene_is_the_option_the_default_the_first_or_all() {
         scene: Some(0),
         ..ImportOptions::curves_only()
     };
-    let c = import::bytes(&b.glb(), &options).unwrap();
+    let c = throng_import::bytes(&b.glb(), &options).unwrap();
     assert_eq!(&*c.skeleton().joints()[0].name, "");
     options.scene = Some(2);
-    let error = import::bytes(&b.glb(), &options).unwrap_err();
+    let error = throng_import::bytes(&b.glb(), &options).unwrap_err();
     assert_eq!(
         error.to_string(),
         "unnamed: scene 2 does not exist: there are 2"

@@ -101,6 +101,6 @@ fn control_characters_in_names() {
             .iter()
             .all(|line| !line.contains(char::is_control))
     );
-    let added = c.add_clips(&b.glb(), &Default::default()).unwrap();
+    let added = throng_import::add_clips_bytes(&c, &b.glb(), &Default::default()).unwrap();
     assert_eq!(of(&added, RepairKind::ControlCharacters).len(), 3);
 }

@@ -8,8 +8,7 @@ use std::time::Instant;
 use throng::character::Character;
 use throng::glam::{Vec2, Vec3, Vec4};
 use throng::import::{
-    self, GeometryReport, ImportOptions, Imported, RawCharacter, RawMorph, RawNode, RawPrimitive,
-    RawSkin,
+    GeometryReport, ImportOptions, Imported, RawCharacter, RawMorph, RawNode, RawPrimitive, RawSkin,
 };
 use throng::mesh::{AlphaMode, Material, MorphTarget, Primitive, shaded_vertices};
 use throng::palette::{Mat3x4, WriteOnly};
@@ -43,7 +42,7 @@ fn both(raw: &RawCharacter) -> Both {
 /// The models of `THRONG_ASSETS`, if it is set.
 fn models() -> Vec<Both> {
     let model = |path: PathBuf| {
-        let import = |keep| import::file(&path, &options(keep)).unwrap();
+        let import = |keep| throng_import::file(&path, &options(keep)).unwrap();
         Both {
             kept: import(true),
             ordered: import(false),
@@ -590,7 +589,7 @@ fn a_saved_character_keeps_its_order() {
     let both = both(&RawCharacter::mannequin());
     for imported in [&both.kept, &both.ordered] {
         let bytes = imported.character.to_bytes();
-        let loaded = import::bytes(&bytes, &ImportOptions::default()).unwrap();
+        let loaded = throng_import::bytes(&bytes, &ImportOptions::default()).unwrap();
         assert_eq!(loaded.primitives(), imported.primitives());
         let reuse = imported.geometry.reuse;
         let expected = GeometryReport {

@@ -3,7 +3,7 @@
 use crate::builder::*;
 use crate::help::*;
 use serde_json::json;
-use throng::import::{self, ImportOptions};
+use throng::import::ImportOptions;
 
 /// The arm with this many clips, each with one key of the opposite sign.
 fn flipped(clips: usize) -> Builder {
@@ -55,18 +55,18 @@ fn repairs_name_their_file() {
     };
     let words = "animation 0: rotation keys flipped onto the shortest arc (1)";
     let b = flipped(1);
-    let unnamed = import::bytes(&b.glb(), &named("")).unwrap();
+    let unnamed = throng_import::bytes(&b.glb(), &named("")).unwrap();
     assert_eq!(
         (&*unnamed.repairs[0].file, &*unnamed.repairs[0].to_string()),
         ("", words)
     );
     assert_eq!(unnamed.repair_summary(), [words]);
-    let knight = import::bytes(&b.glb(), &named("knight.glb")).unwrap();
+    let knight = throng_import::bytes(&b.glb(), &named("knight.glb")).unwrap();
     assert_eq!(
         knight.repairs[0].to_string(),
         format!("knight.glb: {words}")
     );
-    let added = knight.add_clips(&b.glb(), &named("dance.glb")).unwrap();
+    let added = throng_import::add_clips_bytes(&knight, &b.glb(), &named("dance.glb")).unwrap();
     assert!(added.repairs.len() > 1);
     assert!(
         added
@@ -76,6 +76,6 @@ fn repairs_name_their_file() {
     );
     let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("flipped.glb");
     std::fs::write(&path, b.glb()).unwrap();
-    let read = import::file(&path, &named("")).unwrap();
+    let read = throng_import::file(&path, &named("")).unwrap();
     assert_eq!(read.repair_summary(), [format!("flipped.glb: {words}")]);
 }

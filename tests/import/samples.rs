@@ -1,6 +1,6 @@
 //! Files of other formats than glTF, made here.
 
-use throng::import::{self, ImportOptions, Imported, ResourceReader};
+use throng::import::{ImportOptions, Imported, ResourceReader};
 
 pub(crate) const BONES: &str = r#"<Skeleton name="rig" count="3">
 <Bone name="hand" parent="arm" orientation="0 0 0 1" position="0 1 0" scale="1 1 1"/>
@@ -71,7 +71,7 @@ pub(crate) fn import_wgl(
         resources: Some(ResourceReader::new(move |_| Ok(vertices.clone()))),
         ..options.clone()
     };
-    import::bytes(model, &options)
+    throng_import::bytes(model, &options)
 }
 
 /// A clip of three frames for two of the bones, and for one that the model does not have.

@@ -5,7 +5,7 @@ use crate::help::*;
 use serde_json::json;
 use throng::Id;
 use throng::glam::Vec3;
-use throng::import::{self, ImportOptions};
+use throng::import::ImportOptions;
 use throng::mesh::JointIndices;
 use throng::skeleton::Joint;
 
@@ -55,12 +55,12 @@ fn a_skinned_arm() {
 #[test]
 fn gltf_with_a_data_uri_is_the_same_as_glb() {
     let (b, options) = (arm(), ImportOptions::curves_only());
-    let from_glb = import::bytes(&b.glb(), &options).unwrap();
-    assert_eq!(import::bytes(&b.gltf(), &options).unwrap(), from_glb);
+    let from_glb = throng_import::bytes(&b.glb(), &options).unwrap();
+    assert_eq!(throng_import::bytes(&b.gltf(), &options).unwrap(), from_glb);
     let mut marked = b"\xef\xbb\xbf".to_vec();
     marked.extend(b.gltf());
     assert_eq!(
-        import::bytes(&marked, &options).unwrap(),
+        throng_import::bytes(&marked, &options).unwrap(),
         from_glb,
         "a byte order mark is skipped"
     );

@@ -6,7 +6,7 @@ use crate::samples::{WGL_CLIP, WGL_MODEL, ezm_text, import_wgl, wgl_triangle};
 use throng::Error;
 use throng::character::Character;
 use throng::glam::{Affine3A, Quat, Vec3};
-use throng::import::{self, ImportOptions, Imported, RepairKind, UpAxis};
+use throng::import::{ImportOptions, Imported, RepairKind, UpAxis};
 
 fn with(up: Option<UpAxis>, scale: f32) -> ImportOptions {
     ImportOptions {
@@ -84,12 +84,14 @@ fn everything_turns_and_scales() {
     type Read<'a> = &'a dyn Fn(&ImportOptions) -> throng::Result<Imported>;
     let read: [(&str, Read<'_>); 3] = [
         ("ezm", &|options| {
-            import::bytes(ezm_text().as_bytes(), options)
+            throng_import::bytes(ezm_text().as_bytes(), options)
         }),
         ("wgl", &|options| {
             import_wgl(WGL_MODEL.as_bytes(), &wgl_triangle(), options)
         }),
-        ("glb", &|options| import::bytes(&arm().glb(), options)),
+        ("glb", &|options| {
+            throng_import::bytes(&arm().glb(), options)
+        }),
     ];
     for (name, read) in read {
         let plain = read(&options()).unwrap();
@@ -119,7 +121,7 @@ fn added_clips_are_converted_too() {
             name: "c.wglanim".into(),
             ..options.clone()
         };
-        model.add_clips(WGL_CLIP.as_bytes(), &clip_options).unwrap()
+        throng_import::add_clips_bytes(&model, WGL_CLIP.as_bytes(), &clip_options).unwrap()
     };
     let plain = read(&options());
     assert_eq!(plain.curves().len(), 1);
@@ -137,23 +139,27 @@ fn added_clips_are_converted_too() {
 #[test]
 fn conversions_that_are_not_possible_are_errors() {
     for scale in [0.0, -1.0, f32::NAN, f32::INFINITY, 1e-45] {
-        let error = import::bytes(&arm().glb(), &with(None, scale)).unwrap_err();
+        let error = throng_import::bytes(&arm().glb(), &with(None, scale)).unwrap_err();
         assert!(
             matches!(error, Error::Argument { what: "scale", .. }),
             "{error}"
         );
     }
-    let saved = import::bytes(&arm().glb(), &options()).unwrap().to_bytes();
-    assert!(import::bytes(&saved, &with(Some(UpAxis::Y), 1.0)).is_ok());
+    let saved = throng_import::bytes(&arm().glb(), &options())
+        .unwrap()
+        .to_bytes();
+    assert!(throng_import::bytes(&saved, &with(Some(UpAxis::Y), 1.0)).is_ok());
     for (options, what) in [
         (with(Some(UpAxis::Z), 1.0), "up"),
         (with(None, 2.0), "scale"),
     ] {
-        let error = import::bytes(&saved, &options).unwrap_err().to_string();
+        let error = throng_import::bytes(&saved, &options)
+            .unwrap_err()
+            .to_string();
         let words = "a saved character cannot be converted: import its file";
         assert_eq!(error, format!("{what}: {words}"));
     }
     // Numbers that become too large are errors, not infinities.
-    let error = import::bytes(&arm().glb(), &with(None, 1e38));
+    let error = throng_import::bytes(&arm().glb(), &with(None, 1e38));
     assert!(error.is_err() || error.unwrap().rest_bounds().size().is_finite());
 }

@@ -4,7 +4,7 @@ use crate::builder::*;
 use crate::help::*;
 use serde_json::json;
 use throng::glam::{Affine3A, Quat, Vec3};
-use throng::import::{self, ImportOptions, RepairKind};
+use throng::import::{ImportOptions, RepairKind};
 
 const INSTANCING: &str = "EXT_mesh_gpu_instancing";
 
@@ -114,7 +114,9 @@ fn faults_name_the_node_and_the_rule() {
         max_spawn_points: 2,
         ..options()
     };
-    let words = import::bytes(&b.glb(), &few).unwrap_err().to_string();
+    let words = throng_import::bytes(&b.glb(), &few)
+        .unwrap_err()
+        .to_string();
     assert_eq!(
         words,
         format!("{at}: spawn points: 3 exceeds the limit of 2")

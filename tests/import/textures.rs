@@ -3,7 +3,7 @@
 use crate::builder::{arm, grey_png};
 use crate::samples::{WGL_MODEL, ezm_text, wgl_triangle};
 use std::path::{Path, PathBuf};
-use throng::import::{self, ImportOptions, Imported, RepairKind};
+use throng::import::{ImportOptions, Imported, RepairKind};
 
 fn folder(name: &str, files: &[(&str, &[u8])]) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
@@ -23,7 +23,7 @@ fn ezm(material: &str) -> String {
 #[track_caller]
 fn load(path: &Path) -> Imported {
     let options = ImportOptions::curves_only();
-    import::file(path, &options).unwrap_or_else(|error| panic!("{error}"))
+    throng_import::file(path, &options).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The size of the base colour of the only primitive.
@@ -126,11 +126,11 @@ fn without_a_texture_the_material_is_neutral_and_the_reason_is_told() {
     }
     // No texture at all.
     let text = ezm_text();
-    let imported = import::bytes(text.as_bytes(), &ImportOptions::curves_only()).unwrap();
+    let imported = throng_import::bytes(text.as_bytes(), &ImportOptions::curves_only()).unwrap();
     assert_eq!(base_color(&imported), [0.5, 0.5, 0.5, 1.0]);
     assert!(imported.repairs.is_empty());
     let text = text.replace("material=\"skin\"", "");
-    let imported = import::bytes(text.as_bytes(), &ImportOptions::curves_only()).unwrap();
+    let imported = throng_import::bytes(text.as_bytes(), &ImportOptions::curves_only()).unwrap();
     assert_eq!(base_color(&imported), [0.5, 0.5, 0.5, 1.0]);
 }
 
@@ -161,7 +161,9 @@ fn caps_hold_for_textures() {
         max_image_texels: 100,
         ..ImportOptions::curves_only()
     };
-    let error = import::file(&path, &options).unwrap_err().to_string();
+    let error = throng_import::file(&path, &options)
+        .unwrap_err()
+        .to_string();
     assert_eq!(
         error,
         "a.ezm: material 0, texture skin.png: texels of one image: 4096 exceeds the limit of 100"
@@ -170,7 +172,7 @@ fn caps_hold_for_textures() {
         images: false,
         ..ImportOptions::curves_only()
     };
-    let imported = import::file(&path, &options).unwrap();
+    let imported = throng_import::file(&path, &options).unwrap();
     assert!(imported.images().is_empty() && imported.repairs.is_empty());
 }
 

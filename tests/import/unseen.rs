@@ -4,7 +4,7 @@ use crate::builder::*;
 use crate::help::*;
 use serde_json::json;
 use throng::character::{AnimationDesc, SocketDesc};
-use throng::import::{self, ImportOptions, RepairKind};
+use throng::import::{ImportOptions, RepairKind};
 
 fn names(b: &Builder) -> Vec<String> {
     let c = import(b);
@@ -79,7 +79,7 @@ fn objects_of_the_scene_are_no_sockets() {
         leave_out: vec!["sword".into()],
         ..ImportOptions::curves_only()
     };
-    let c = import::bytes(&b.glb(), &options).unwrap();
+    let c = throng_import::bytes(&b.glb(), &options).unwrap();
     assert_eq!(c.skeleton().len(), 5);
 }
 

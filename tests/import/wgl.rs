@@ -58,7 +58,7 @@ fn the_files_of_a_model_are_listed() {
         sidecar: false,
         ..ImportOptions::curves_only()
     };
-    let imported = throng::import::file(&path, &options).unwrap();
+    let imported = throng_import::file(&path, &options).unwrap();
     let real = folder.canonicalize().unwrap();
     // All files that could be the texture: its path, without its first folders, in each format.
     let folders = ["", "root/texture/", "texture/"];
@@ -173,7 +173,7 @@ fn a_skinned_bone_without_a_matrix_takes_that_of_the_rest_pose() {
 #[test]
 fn clips_are_added_by_bone_name() {
     let model = import(WGL_MODEL);
-    let added = model.add_clips(WGL_CLIP.as_bytes(), &options()).unwrap();
+    let added = throng_import::add_clips_bytes(&model, WGL_CLIP.as_bytes(), &options()).unwrap();
     let tail = "node, tail: tracks left out, because the skeleton does not have the joint (2)";
     let outside = "animation 0, channels on nodes that are not in the skeleton: \
  left out, because it is not supported (2)";
@@ -187,7 +187,7 @@ fn clips_are_added_by_bone_name() {
     assert_eq!(values.unwrap()[1], Vec3::new(-1.0, 2.0, 3.0));
     // The frames decide about the duration.
     let longer = WGL_CLIP.replace("1500", "1900");
-    let added = model.add_clips(longer.as_bytes(), &options()).unwrap();
+    let added = throng_import::add_clips_bytes(&model, longer.as_bytes(), &options()).unwrap();
     let ignored = "animation 0: stated duration ignored, because it contradicts the frames (1)";
     told(&added, &[ignored, outside, tail]);
     assert_eq!(added.curves()[0].duration_s(), 1.0);
@@ -220,7 +220,7 @@ fn trailing_indices_are_dropped() {
 #[test]
 fn files_without_a_clip_are_named() {
     let model = import(WGL_MODEL);
-    let refused = |bytes: &[u8]| match model.add_clips(bytes, &options()) {
+    let refused = |bytes: &[u8]| match throng_import::add_clips_bytes(&model, bytes, &options()) {
         Ok(_) => panic!("it was added"),
         Err(error) => error.to_string(),
     };
@@ -397,10 +397,11 @@ fn wrong_clips_are_refused() {
         name: "f.wglanim".into(),
         ..options()
     };
-    let refused = |text: &str| match model.add_clips(text.as_bytes(), &options()) {
-        Ok(_) => panic!("it was added"),
-        Err(error) => error.to_string(),
-    };
+    let refused =
+        |text: &str| match throng_import::add_clips_bytes(&model, text.as_bytes(), &options()) {
+            Ok(_) => panic!("it was added"),
+            Err(error) => error.to_string(),
+        };
     let with = |from: &str, to: &str| {
         assert!(WGL_CLIP.contains(from), "{from}");
         refused(&WGL_CLIP.replacen(from, to, 1))
@@ -423,8 +424,7 @@ fn wrong_clips_are_refused() {
         max_keys: 17,
         ..options()
     };
-    let error = model
-        .add_clips(WGL_CLIP.as_bytes(), &limited)
+    let error = throng_import::add_clips_bytes(&model, WGL_CLIP.as_bytes(), &limited)
         .unwrap_err()
         .to_string();
     assert_eq!(

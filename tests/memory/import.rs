@@ -3,11 +3,11 @@
 use crate::builder::{Builder, F32, U8, U32, arm, glb, grey_png, triangle};
 use crate::counting::{measure, peak_bytes};
 use serde_json::json;
-use throng::import::{self, ImportOptions};
+use throng::import::ImportOptions;
 
 /// The peak of bytes of an import of `bytes`, and true if it succeeded.
 fn peak(bytes: &[u8]) -> (usize, bool) {
-    peak_bytes(|| import::bytes(bytes, &ImportOptions::curves_only()).is_ok())
+    peak_bytes(|| throng_import::bytes(bytes, &ImportOptions::curves_only()).is_ok())
 }
 
 /// The arm model with one accessor that claims `count` elements and has no view.
@@ -108,7 +108,7 @@ fn compressed_views_are_not_allocated_for_a_few_bytes() {
     let _measurement = measure();
     for mode in ["ATTRIBUTES", "TRIANGLES", "INDICES"] {
         let file = compressed(mode, 3_000_000).glb();
-        let words = import::bytes(&file, &ImportOptions::curves_only()).unwrap_err();
+        let words = throng_import::bytes(&file, &ImportOptions::curves_only()).unwrap_err();
         assert!(
             words
                 .to_string()
@@ -218,7 +218,11 @@ fn what_is_claimed_is_not_allocated() {
         max_decoded_bytes: 64 << 20,
         ..ImportOptions::curves_only()
     };
-    let (bytes, words) = peak_bytes(|| import::bytes(&b.glb(), &small).unwrap_err().to_string());
+    let (bytes, words) = peak_bytes(|| {
+        throng_import::bytes(&b.glb(), &small)
+            .unwrap_err()
+            .to_string()
+    });
     assert!(
         bytes < 256 << 20 && words.contains("bytes of decoded data"),
         "{bytes} {words}"

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use throng::character::Character;
 use throng::error::{PoseAt, Unrepresentable};
 use throng::glam::{Mat4, Vec3};
-use throng::import::{self, RawCharacter, RawKeys};
+use throng::import::{RawCharacter, RawKeys};
 use throng::palette::{PaletteFormat, SkinningMethod};
 use throng::{Error, Id};
 
@@ -222,7 +222,7 @@ fn the_checks_agree_with_the_reference_on_random_characters() {
 #[cfg_attr(not(assets), ignore = "needs models: THRONG_ASSETS names a folder")]
 fn the_checks_agree_with_the_reference_on_every_asset() {
     for path in assets::files() {
-        let character = import::file(&path, &in_file_order()).unwrap();
+        let character = throng_import::file(&path, &in_file_order()).unwrap();
         let scene = gltf::load(&path);
         let subject = subject(&scene, &character);
         let outcomes = METHODS.map(|method| subject.check(method));

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use throng::Error;
 use throng::character::Character;
 use throng::glam::{Vec3, Vec4};
-use throng::import::{self, RawCharacter};
+use throng::import::RawCharacter;
 use throng::mesh::Primitive;
 use throng::palette::{
     DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteFormat, QuatOffset, SkinningMethod,
@@ -247,7 +247,7 @@ fn every_method_agrees_with_its_definition_on_every_asset() {
     // In `poses`, every file is compared as matrices.
     let step = if is_thorough() { 1 } else { 2 };
     for path in assets::files().into_iter().step_by(step) {
-        let character = import::file(&path, &in_file_order()).unwrap();
+        let character = throng_import::file(&path, &in_file_order()).unwrap();
         let scene = gltf::load(&path);
         let name = path.file_name().unwrap().to_string_lossy();
         faults.extend(Subject::new(&name, &scene, &character).check());

@@ -10,7 +10,7 @@ use std::path::Path;
 use throng::clip::Interpolation;
 use throng::glam::{Mat4, Quat, Vec3};
 use throng::import::{
-    self, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode, RawPrimitive, RawSkin,
+    RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode, RawPrimitive, RawSkin,
 };
 use throng::skeleton::Transform;
 
@@ -64,7 +64,8 @@ fn faults(name: &str, worst: &Worst) -> Vec<String> {
 }
 
 fn compare_file(path: &Path) -> Worst {
-    let character = import::file(path, &in_file_order()).unwrap_or_else(|error| panic!("{error}"));
+    let character =
+        throng_import::file(path, &in_file_order()).unwrap_or_else(|error| panic!("{error}"));
     compare(&gltf::load(path), &character)
 }
 

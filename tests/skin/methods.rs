@@ -7,7 +7,7 @@ use crate::reference::rng::Rng;
 use crate::reference::{assets, random};
 use throng::character::Character;
 use throng::glam::{Affine3A, Quat, Vec3};
-use throng::import::{self, ImportOptions, RawCharacter};
+use throng::import::{ImportOptions, RawCharacter};
 use throng::mesh::{JointIndices, Primitive};
 use throng::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, QuatOffset};
 use throng::skin::PosedVertices;
@@ -17,7 +17,7 @@ fn characters() -> Vec<Character> {
     let options = ImportOptions::curves_only();
     let files = assets::files().into_iter();
     let mut all: Vec<Character> = files
-        .map(|path| import::file(&path, &options).unwrap().character)
+        .map(|path| throng_import::file(&path, &options).unwrap().character)
         .collect();
     all.push(
         RawCharacter::mannequin()

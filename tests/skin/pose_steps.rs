@@ -5,7 +5,7 @@ use crate::reference::rng::Rng;
 use throng::character::Character;
 use throng::clip::Clip;
 use throng::glam::{Affine3A, Vec3};
-use throng::import::{self, ImportOptions};
+use throng::import::ImportOptions;
 use throng::palette::Mat3x4;
 use throng::skin::PoseSteps;
 use throng::{Error, Id};
@@ -50,7 +50,7 @@ fn no_vertex_is_farther_than_the_error_says() {
     let mut rng = Rng::new(7);
     let mut characters = vec![throng::builtin::mannequin().unwrap().character];
     for path in assets::files() {
-        let imported = import::file(&path, &ImportOptions::default()).unwrap();
+        let imported = throng_import::file(&path, &ImportOptions::default()).unwrap();
         characters.push(imported.character);
     }
     let (mut most, mut largest_share) = (0, 0.0_f32);

@@ -102,27 +102,32 @@ fn lints(ci: &Ci) -> Result {
 fn features(ci: &Ci) -> Result {
     let sh = &ci.sh;
     // `shaderc` has code in the build script alone, which the check `clippy` compiles with it.
-    let features = "vulkan gltf meshopt draco webp fbx ezm wgl lod serde toml tracing".split(' ');
-    // The library without features, the command line without its feature, which needs a C compiler,
+    let features = "vulkan lod serde toml tracing".split(' ');
+    let readers = "gltf meshopt draco webp fbx ezm wgl".split(' ');
+    // The library and the readers without features, the command line without its feature, which needs a C compiler,
     // the fuzz targets, which are no member of the workspace, and the committed SPIR-V.
-    let others = "none cli fuzz arm shaders".split(' ');
-    let all = features.chain(others);
+    let others = "none reader cli fuzz arm shaders".split(' ');
+    let all = features.chain(readers.clone()).chain(others);
     let count = all.clone().count();
     let sample = ci.share.sample(all, 9);
     println!("   A SAMPLE: {} of {count}", sample.len());
     for one in sample {
         println!("   {one}");
-        let clippy = "cargo clippy --quiet --no-default-features -p throng --lib";
+        let clippy = |package: &str, features: &str| {
+            let clippy = "cargo clippy --quiet --lib --no-default-features";
+            let clippy = format!("{clippy} -p {package} {features} -- -D warnings");
+            ci.command(&clippy).run()
+        };
+        let feature = format!("--features {one}");
         match one {
-            "none" => ci.command(&format!("{clippy} -- -D warnings")).run()?,
+            "none" => clippy("throng", "")?,
+            "reader" => clippy("throng-import", "")?,
             "cli" => cmd!(sh, "cargo clippy --quiet -p throng-cli -- -D warnings").run()?,
             "fuzz" => cmd!(sh, "cargo check --quiet --manifest-path fuzz/Cargo.toml").run()?,
             "arm" => arm(ci)?,
             "shaders" => cmd!(sh, "scripts/compile-shaders --check").run()?,
-            feature => {
-                let clippy = format!("{clippy} --features {feature} -- -D warnings");
-                ci.command(&clippy).run()?;
-            }
+            _ if readers.clone().any(|it| it == one) => clippy("throng-import", &feature)?,
+            _ => clippy("throng", &feature)?,
         }
     }
     Ok(())
@@ -134,7 +139,7 @@ fn arm(ci: &Ci) -> Result {
     if !platforms::add_target(ci, target) {
         return Ok(());
     }
-    let lints = "cargo clippy --quiet -p throng --lib --no-default-features --features gltf,toml";
+    let lints = "cargo clippy --quiet -p throng --lib --no-default-features --features toml";
     Ok(ci
         .command(&format!("{lints} --target {target} -- -D warnings"))
         .run()?)
@@ -142,17 +147,18 @@ fn arm(ci: &Ci) -> Result {
 
 /// The documentation, with that of the crate for wgpu in its turn.
 fn docs(ci: &Ci) -> Result {
-    let features = "fbx ezm wgl meshopt draco webp lod".split(' ');
-    let features: String = features
-        .map(|it| format!(" --features throng/{it}"))
+    let readers = "fbx ezm wgl meshopt draco webp tracing".split(' ');
+    let readers: String = readers
+        .map(|it| format!(" --features throng-import/{it}"))
         .collect();
     let engines = match ci.share.has("engines") {
         true => "-p throng-wgpu",
         false => "",
     };
     let _flags = ci.sh.push_env("RUSTDOCFLAGS", "-Dwarnings");
-    let docs = "cargo doc --quiet --no-deps -p throng -p throng-export -p throng-standalone";
-    Ok(ci.command(&format!("{docs} {engines} {features}")).run()?)
+    let docs = "cargo doc --quiet --no-deps -p throng -p throng-import -p throng-export \
+                -p throng-standalone --features throng/lod";
+    Ok(ci.command(&format!("{docs} {engines} {readers}")).run()?)
 }
 
 #[cfg(test)]

@@ -8,11 +8,13 @@ use std::process::{Command, Stdio};
 use xshell::{Cmd, cmd};
 
 /// Options for tests that run for seconds: the library compiles in a third of the time.
-const UNOPTIMISED: [&str; 8] = [
+const UNOPTIMISED: [&str; 10] = [
     "--config",
     "profile.dev.package.throng.opt-level = 0",
     "--config",
     "profile.dev.package.throng-export.opt-level = 0",
+    "--config",
+    "profile.dev.package.throng-import.opt-level = 0",
     "--config",
     "profile.dev.package.throng-reference.opt-level = 0",
     "--config",
@@ -50,8 +52,7 @@ pub(crate) fn bits_32(ci: &Ci) -> Result {
     let compile = cmd!(sh, "gcc -m32 -o {program} {source}").ignore_stderr();
     if compile.run().is_err() || cmd!(sh, "{program}").run().is_err() {
         println!("NO 32-BIT LIBRARIES (gcc-multilib): the library was only checked for 32 bits");
-        let check =
-            "cargo check --quiet -p throng --lib --no-default-features --features gltf,toml";
+        let check = "cargo check --quiet -p throng --lib --no-default-features --features toml";
         ci.command(&format!("{check} --target {target}")).run()?;
         return fbx(ci);
     }

@@ -10,7 +10,7 @@ use throng::character::Character;
 use throng::clip::ClipOptions;
 use throng::error::Escaped;
 use throng::glam::Vec3;
-use throng::import::{self, ImportOptions, Imported, RawCharacter, UpAxis};
+use throng::import::{ImportOptions, Imported, RawCharacter, UpAxis};
 use throng::mesh::Aabb;
 use throng::skeleton::Joint;
 
@@ -154,7 +154,7 @@ fn import(path: &Path, options: &ImportOptions) -> throng::Result<Imported> {
     if path.as_os_str() == BUILTIN {
         RawCharacter::mannequin().build(options)
     } else {
-        import::file(path, options)
+        throng_import::file(path, options)
     }
 }
 
@@ -167,7 +167,7 @@ fn add_clips(
 ) -> Vec<String> {
     let mut faults = Vec::new();
     for file in files {
-        match imported.character.add_clips_file(file, options) {
+        match throng_import::add_clips(&imported.character, file, options) {
             Ok(added) => {
                 imported.character = added.character;
                 imported.repairs.extend(added.repairs);

@@ -7,8 +7,6 @@ use super::draft::ClipDraft;
 use super::gait::GaitMeasure;
 use super::set::{AnimationSet, MAX_EVENT_NAMES, OfClip};
 use super::source::AnimationSource;
-#[cfg(feature = "toml")]
-use super::toml::AnimationText;
 use crate::character::asset::Character;
 use crate::character::flips::mark_flips;
 use crate::clip::{ClipReach, PackCount, PackObserver};
@@ -63,7 +61,7 @@ impl Character {
     #[cfg(feature = "toml")]
     #[cfg_attr(docsrs, doc(cfg(feature = "toml")))]
     pub fn with_animation_toml(mut self, file: &str, text: &str) -> Result<Self> {
-        let source = AnimationSource::of_text(AnimationText::of(file, text)?, None)?;
+        let source = AnimationSource::of_bytes(file, text.as_bytes(), None)?;
         let drafts = ClipDraft::all_of(&mut self);
         self.set_clips(drafts, &source, None)?;
         // The motion of roots does not change errors, but differences give other poses.

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 ///
 /// Pass it to an import with [`ImportOptions::animation`](crate::import::ImportOptions::animation),
 /// or put it beside the model as a TOML file of the same name (`knight.toml` beside `knight.glb`).
-/// [`import::file`](crate::import::file()) reads it for every format but saved characters. In text,
-/// each list is written as tables with the singular name:
+/// `throng_import::file` reads it for every format but saved characters. In text, each list is
+/// written as tables with the singular name:
 ///
 /// ```toml
 /// state_machine_file = "knight.machine.toml"  # or a table: [state_machine]
@@ -45,7 +45,7 @@ use std::collections::BTreeMap;
 ///
 /// A state machine in the same file is the table `state_machine` with the lists of a
 /// [`StateMachineDesc`]: `[[state_machine.layer]]`, `[[state_machine.layer.state]]` and so on.
-/// `docs/formats.md` has a complete example.
+/// The README of `throng-import` has a complete example.
 ///
 /// Names must differ within their list and must not be empty.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -34,6 +34,4 @@ pub use desc::{
 };
 pub(crate) use draft::ClipDraft;
 pub(crate) use set::AnimationSet;
-pub(crate) use source::AnimationSource;
-#[cfg(feature = "toml")]
-pub(crate) use toml::AnimationText;
+pub(crate) use source::{AnimationSource, ReadFile};

@@ -13,7 +13,7 @@ use crate::state_machine::StateMachineText;
 use crate::state_machine::{MaskDesc, StateMachine, StateMachineClip, StateMachineDesc};
 
 /// Reads a file beside the model.
-pub(crate) type Read<'r> = &'r mut dyn FnMut(&str) -> Result<Vec<u8>>;
+pub(crate) type ReadFile<'r> = &'r mut dyn FnMut(&str) -> Result<Vec<u8>>;
 
 /// A description with the files it refers to, and with line numbers for errors.
 #[derive(Debug, Clone, Default)]
@@ -31,7 +31,7 @@ impl AnimationSource {
     ///
     /// # Errors
     /// [`Error::Description`] for a file that cannot be read, or an error in it.
-    pub(crate) fn of_desc(desc: &AnimationDesc, read: Option<Read<'_>>) -> Result<Self> {
+    pub(crate) fn of_desc(desc: &AnimationDesc, read: Option<ReadFile<'_>>) -> Result<Self> {
         let source = Self {
             desc: desc.clone(),
             #[cfg(feature = "toml")]
@@ -42,13 +42,14 @@ impl AnimationSource {
         source.with_machine_file(read)
     }
 
-    /// Creates the source from text beside a model. `read` reads the file that the text may name.
+    /// Creates the source from the text beside a model. `read` reads the file that it may name.
     ///
     /// # Errors
     /// As [`Self::of_desc`], and [`Error::Description`] for text that does not have the form of a
     /// description.
     #[cfg(feature = "toml")]
-    pub(crate) fn of_text(text: AnimationText, read: Option<Read<'_>>) -> Result<Self> {
+    pub(crate) fn of_bytes(file: &str, bytes: &[u8], read: Option<ReadFile<'_>>) -> Result<Self> {
+        let text = AnimationText::decode(file, bytes)?;
         let source = Self {
             desc: text.desc.clone(),
             text: Some(text),
@@ -57,8 +58,14 @@ impl AnimationSource {
         source.with_machine_file(read)
     }
 
+    /// The error of a build that reads no text.
     #[cfg(not(feature = "toml"))]
-    fn with_machine_file(self, _: Option<Read<'_>>) -> Result<Self> {
+    pub(crate) fn of_bytes(_: &str, _: &[u8], _: Option<ReadFile<'_>>) -> Result<Self> {
+        Err(Error::invalid("sidecar", "needs the feature toml"))
+    }
+
+    #[cfg(not(feature = "toml"))]
+    fn with_machine_file(self, _: Option<ReadFile<'_>>) -> Result<Self> {
         match self.desc.state_machine_file {
             None => Ok(self),
             Some(_) => Err(self.wrong_file(DescFault::Invalid("needs the feature toml"))),
@@ -66,7 +73,7 @@ impl AnimationSource {
     }
 
     #[cfg(feature = "toml")]
-    fn with_machine_file(mut self, read: Option<Read<'_>>) -> Result<Self> {
+    fn with_machine_file(mut self, read: Option<ReadFile<'_>>) -> Result<Self> {
         let Some(path) = &self.desc.state_machine_file else {
             return Ok(self);
         };

@@ -52,8 +52,8 @@ impl Read for PoseReference {
             ("frame", Some(frame)) => {
                 let frame = frame.only(&["clip", "time_s"])?;
                 Ok(Self::Frame {
-                    clip: frame.required(&["clip"])?,
-                    time_s: frame.required(&["time_s"])?,
+                    clip: frame.required("clip")?,
+                    time_s: frame.required("time_s")?,
                 })
             }
             _ => Err(from.expected("\"rest\", \"start\", or a frame with a clip and a time")),

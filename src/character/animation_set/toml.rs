@@ -53,7 +53,7 @@ fn whole(file: &str, line: Option<u32>, why: &'static str) -> crate::error::Erro
 /// The part of a description at a path, and the number of steps that lead to it.
 fn part_of(root: Value<'_>, path: &[Step<'_>]) -> (DescPart, usize) {
     if let [Step::Key(key), inner @ ..] = path
-        && key == "state_machine"
+        && *key == "state_machine"
         && let Some(machine) = root.get(key)
         && let (part, steps @ 1..) = part_of_machine(machine, inner)
     {
@@ -67,7 +67,7 @@ fn part_of(root: Value<'_>, path: &[Step<'_>]) -> (DescPart, usize) {
         let value = root.get(list)?.items().nth(index)?;
         let name = |key| value.get(key).and_then(Value::text);
         let name = name("name").or_else(|| name("clip"));
-        Some(kind.part(index, cut(&name.unwrap_or_default())))
+        Some(kind.part(index, cut(name.unwrap_or_default())))
     });
     found.map_or((DescPart::Animation, 0), |part| (part, 2))
 }

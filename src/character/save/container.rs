@@ -3,7 +3,7 @@
 use crate::bytes::{Reader, Save, invalid};
 use crate::checksum::Checksum;
 use crate::error::{Error, Result, SavedFault};
-use crate::text::is_lfs_pointer;
+use crate::files::is_lfs_pointer;
 use std::ops::Range;
 
 /// The signature at the start of a saved character.

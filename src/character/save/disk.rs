@@ -10,13 +10,12 @@ impl Character {
     /// Saves the character to a file, conventionally with the extension `.throng`.
     ///
     /// The file is complete or does not change, as [`files::write`](crate::files::write()) says.
-    /// [`import::file`](crate::import::file()) recognises such files like any other format.
+    /// `throng_import::file` recognises such files like any other format.
     ///
     /// ```no_run
     /// use throng::character::Character;
-    /// use throng::import;
     ///
-    /// let knight = import::file("knight.glb", &Default::default())?;
+    /// let knight = throng_import::file("knight.glb", &Default::default())?;
     /// knight.save_file("knight.throng")?;
     /// let same = Character::load_file("knight.throng")?;
     /// assert_eq!(same, knight.character);

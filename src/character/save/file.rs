@@ -96,7 +96,7 @@ impl Character {
 
     /// Returns true for bytes that start like those of [`Self::to_bytes`].
     #[must_use]
-    pub(crate) fn is_saved(bytes: &[u8]) -> bool {
+    pub fn is_saved(bytes: &[u8]) -> bool {
         is_container(bytes)
     }
 

@@ -3,10 +3,9 @@
 use super::clips;
 use super::morphs::Morphs;
 use crate::clip::CurveClip;
-use crate::error::{ObjectKind, Result};
-use crate::import::fault::object;
+use crate::error::{Object, ObjectKind, Result};
 use crate::import::options::ImportOptions;
-use crate::import::repair::{Repair, RepairKind, note};
+use crate::import::repair::{Repair, RepairKind};
 use crate::import::{RawCharacter, RawKeys};
 use crate::retarget::{JointMap, Retarget, RetargetOptions};
 use crate::skeleton::role::Role;
@@ -96,7 +95,7 @@ fn note_unused(
             is_unused && is_matched(channel.node)
         });
         let part = "scales of humanoid bones, and translations of all but the hips";
-        let object = object(ObjectKind::Animation, index, part);
-        note(repairs, &object, RepairKind::LeftOut, unused.count() as u64);
+        let object = Object::new(ObjectKind::Animation, index, part);
+        Repair::note(repairs, &object, RepairKind::LeftOut, unused.count() as u64);
     }
 }

@@ -4,10 +4,10 @@ use super::morphs::Morphs;
 use super::skeleton;
 use crate::character::EventDesc;
 use crate::clip::{CurveClip, Interpolation, Keys, Track, TrackValues, WeightTrack, align};
-use crate::error::{AssetFault, Error, ObjectKind, Result};
+use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
 use crate::id::Id;
-use crate::import::fault::{dangling, fault, object, wrong_value};
-use crate::import::repair::{Repair, RepairKind, note};
+use crate::import::fault::fault;
+use crate::import::repair::{Repair, RepairKind};
 use crate::import::{RawAnimation, RawChannel, RawKeys};
 use crate::skeleton::Skeleton;
 use glam::{Quat, Vec3};
@@ -69,8 +69,8 @@ pub(super) fn events(
         };
         let kept: Vec<EventDesc> = animation.events.iter().filter(is_inside).cloned().collect();
         let left_out = (animation.events.len() - kept.len()) as u64;
-        let at = object(ObjectKind::Animation, index, "events");
-        note(repairs, &at, RepairKind::EventOutside, left_out);
+        let at = Object::new(ObjectKind::Animation, index, "events");
+        Repair::note(repairs, &at, RepairKind::EventOutside, left_out);
         kept
     });
     events.collect()
@@ -100,9 +100,9 @@ impl Tally {
             (outside, RepairKind::LeftOut, self.outside),
             (undrawn, RepairKind::LeftOut, self.undrawn),
         ] {
-            note(
+            Repair::note(
                 repairs,
-                &object(ObjectKind::Animation, index, part),
+                &Object::new(ObjectKind::Animation, index, part),
                 kind,
                 count,
             );
@@ -127,7 +127,10 @@ fn tracks(
             fault(ObjectKind::Animation, index, part, why)
         };
         if channel.node >= joints.nodes {
-            return Err(at("", dangling("node", channel.node, joints.nodes)));
+            return Err(at(
+                "",
+                AssetFault::dangling("node", channel.node, joints.nodes),
+            ));
         }
         if !driven.insert((channel.node, std::mem::discriminant(&channel.values))) {
             let why = AssetFault::Invalid("drives a property that another channel already drives");
@@ -170,7 +173,7 @@ fn check(channel: &RawChannel, width: usize, at: impl Fn(&str, AssetFault) -> Er
     if times.is_empty() {
         return Err(at("", AssetFault::Missing("keys")));
     }
-    if let Some(why) = wrong_time(times) {
+    if let Some(why) = AssetFault::of_key_times(times) {
         return Err(at("", why));
     }
     let need = times.len() as u64 * channel.interpolation.values_per_key() as u64;
@@ -233,28 +236,6 @@ fn overshoots(channel: &RawChannel) -> u64 {
         .zip(keys)
         .filter(|both| leaves(*both))
         .count() as u64
-}
-
-/// The fault of the first key whose time is not finite, negative, or less than that of the previous
-/// key. Equal times are resolved later.
-pub(crate) fn wrong_time(times_s: &[f32]) -> Option<AssetFault> {
-    let mut before_s = 0.0;
-    for (index, time_s) in times_s.iter().copied().enumerate() {
-        if !(time_s.is_finite() && time_s >= 0.0) {
-            let what = "the time of key";
-            return Some(wrong_value(what, index, time_s, "finite and at least 0"));
-        }
-        if time_s < before_s {
-            let key = index as u64;
-            return Some(AssetFault::UnsortedKeys {
-                key,
-                time_s,
-                before_s,
-            });
-        }
-        before_s = time_s;
-    }
-    None
 }
 
 /// The number of keys that have the same time as the previous key.

@@ -2,7 +2,7 @@
 
 use crate::error::Object;
 use crate::import::RawPrimitive;
-use crate::import::repair::{Repair, RepairKind, note};
+use crate::import::repair::{Repair, RepairKind};
 use glam::{DVec3, Vec3, Vec4};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -81,11 +81,11 @@ pub(super) fn tangents<'a>(
         return tangents;
     }
     if raw.normals.is_empty() {
-        note(repairs, object, RepairKind::TangentsIgnored, 1);
+        Repair::note(repairs, object, RepairKind::TangentsIgnored, 1);
         return Cow::Borrowed(&[]);
     }
     let count = normalise_tangents(tangents.to_mut(), normals);
-    note(repairs, object, RepairKind::TangentNormalised, count);
+    Repair::note(repairs, object, RepairKind::TangentNormalised, count);
     tangents
 }
 

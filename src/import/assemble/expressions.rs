@@ -4,7 +4,7 @@ use super::fault::unusable;
 use super::morphs::Morphs;
 use crate::error::AssetFault;
 use crate::id::Id;
-use crate::import::fault::{cut, dangling};
+use crate::import::fault::cut;
 use crate::import::repair::Repair;
 use crate::import::{RawCharacter, RawWeight};
 use crate::mesh::Expression;
@@ -44,7 +44,11 @@ pub(super) fn expressions(
                 continue;
             };
             if *index >= driven.count {
-                unusable(repairs, part(), dangling("target", *index, driven.count));
+                unusable(
+                    repairs,
+                    part(),
+                    AssetFault::dangling("target", *index, driven.count),
+                );
                 continue;
             }
             if !driven_before.insert((node, index)) {

@@ -2,19 +2,19 @@
 
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
 use crate::import::RawPrimitive;
-use crate::import::fault::{cut, fault, fault_of, file_part};
-use crate::import::repair::{Repair, RepairKind, note};
+use crate::import::fault::{cut, fault, file_part};
+use crate::import::repair::{Repair, RepairKind};
 
 /// An error about a part of a primitive.
 pub(super) fn fault_at(primitive: &RawPrimitive, part: &str, why: AssetFault) -> Error {
-    fault_of(object(primitive, part), why)
+    Error::asset(object(primitive, part), why)
 }
 
 /// A part of a primitive, or all of it, in errors and repairs.
 pub(super) fn object(primitive: &RawPrimitive, part: &str) -> Object {
     let comma = if part.is_empty() { "" } else { ", " };
     let part = format!("primitives[{}]{comma}{part}", primitive.number);
-    crate::import::fault::object(ObjectKind::Mesh, primitive.mesh, part)
+    Object::new(ObjectKind::Mesh, primitive.mesh, part)
 }
 
 pub(super) fn joint_or_missing(joint: Option<u16>) -> Result<u16> {
@@ -25,7 +25,7 @@ pub(super) fn joint_or_missing(joint: Option<u16>) -> Result<u16> {
 
 /// Reports values of a part of the file that were clamped.
 pub(super) fn clamped(repairs: &mut Vec<Repair>, part: String, count: u64) {
-    note(
+    Repair::note(
         repairs,
         &file_part(cut(&part)),
         RepairKind::FactorClamped,
@@ -35,7 +35,7 @@ pub(super) fn clamped(repairs: &mut Vec<Repair>, part: String, count: u64) {
 
 /// Reports a part of the file that is left out.
 pub(super) fn unusable(repairs: &mut Vec<Repair>, part: String, why: AssetFault) {
-    note(
+    Repair::note(
         repairs,
         &file_part(cut(&part)),
         RepairKind::Unusable(why.into()),

@@ -4,7 +4,7 @@ use super::fault::{fault_at, object};
 use super::palette::Entries;
 use crate::error::{AssetFault, Error, Result};
 use crate::import::RawPrimitive;
-use crate::import::fault::{check_cap, dangling, wrong_value};
+use crate::import::fault::check_cap;
 use crate::mesh::Primitive;
 use crate::order;
 
@@ -186,7 +186,7 @@ fn gather(
     let mut stray = false;
     for (index, (joint, weight)) in joints.iter().zip(weights).enumerate() {
         if !(*weight >= 0.0 && weight.is_finite()) {
-            let why = wrong_value("weight", index, *weight, "finite and at least 0");
+            let why = AssetFault::value("weight", index, *weight, "finite and at least 0");
             return Err(fault_at(primitive, &format!("vertex {vertex}"), why));
         }
         match (entries.get(*joint as usize), *weight > 0.0) {
@@ -194,7 +194,7 @@ fn gather(
             (Some(_), false) => {}
             (None, false) => stray = true,
             (None, true) => {
-                let why = dangling("joint", *joint as usize, entries.len());
+                let why = AssetFault::dangling("joint", *joint as usize, entries.len());
                 return Err(fault_at(primitive, &format!("vertex {vertex}"), why));
             }
         }

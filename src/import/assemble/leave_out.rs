@@ -1,9 +1,8 @@
 //! Leaving out the meshes of some nodes.
 
-use super::skeleton::breadth_first;
 use crate::error::Result;
 use crate::id::unknown;
-use crate::import::{RawCharacter, RawPrimitive};
+use crate::import::{RawCharacter, RawNode, RawPrimitive};
 
 /// Removes the primitives of the nodes with these names, and of all nodes below them. These nodes
 /// do not become joints for their names.
@@ -22,7 +21,7 @@ pub(super) fn apply(raw: &mut RawCharacter, names: &[Box<str>]) -> Result<()> {
         }
     }
     let mut left_out = vec![false; raw.nodes.len()];
-    for (index, _) in breadth_first(&raw.nodes)? {
+    for (index, _) in RawNode::breadth_first(&raw.nodes)? {
         let node = &raw.nodes[index];
         let is_below = node.parent.is_some_and(|parent| left_out[parent]);
         left_out[index] = is_below || names.contains(&node.name);

@@ -1,52 +1,56 @@
 //! Levels of detail by the names of nodes, such as `Body_LOD0` and `Body_LOD1`.
 
 use super::levels::named;
-use super::skeleton::breadth_first;
 use crate::error::{AssetFault, Result};
-use crate::import::repair::{Repair, RepairKind, note};
-use crate::import::{RawCharacter, RawLevelGroup};
+use crate::import::repair::{Repair, RepairKind};
+use crate::import::{RawCharacter, RawLevelGroup, RawNode};
 use std::collections::{BTreeMap, HashMap};
 
-/// Groups nodes whose names differ only by the number of a level of detail, and removes what is
-/// drawn only at coarser levels.
-///
-/// Each group is as far down the hierarchy as possible, so that copies with the same names stay
-/// apart. Nodes of groups that the file states, and those below them, are left alone.
-pub(in crate::import) fn group_by_name(
-    raw: &mut RawCharacter,
-    repairs: &mut Vec<Repair>,
-) -> Result<()> {
-    let names: Vec<Option<(String, u32)>> = raw.nodes.iter().map(|of| number(&of.name)).collect();
-    if names.iter().all(Option::is_none) {
-        return Ok(());
-    }
-    let order = breadth_first(&raw.nodes)?;
-    let order: Vec<usize> = order.into_iter().map(|(node, _)| node).collect();
-    let (mut draws, mut stated) = (vec![false; names.len()], vec![false; names.len()]);
-    let carriers = raw.primitives.iter().map(|primitive| primitive.node);
-    carriers.for_each(|node| mark(&mut draws, node));
-    let levels = raw.level_groups.iter().flat_map(|group| &group.levels);
-    levels.flatten().for_each(|node| mark(&mut stated, *node));
-    for node in &order {
-        stated[*node] |= raw.nodes[*node].parent.is_some_and(|parent| stated[parent]);
-    }
-    let mut open = Open::default();
-    for node in order.iter().rev() {
-        let parent = raw.nodes[*node].parent;
-        let own = names[*node].as_ref();
-        open.add(
-            *node,
-            own.filter(|_| draws[*node] && !stated[*node]),
-            parent,
-        );
-        if let Some(parent) = parent {
-            draws[parent] |= draws[*node];
+impl RawCharacter {
+    /// Groups nodes whose names differ only by the number of a level of detail, and removes what is
+    /// drawn only at coarser levels.
+    ///
+    /// Each group is as far down the hierarchy as possible, so that copies with the same names stay
+    /// apart. Nodes of groups that the file states, and those below them, are left alone.
+    ///
+    /// # Errors
+    /// [`Error::Asset`](crate::Error::Asset) for nodes that are not a forest.
+    pub fn group_levels_by_name(&mut self) -> Result<()> {
+        let names: Vec<Option<(String, u32)>> =
+            self.nodes.iter().map(|of| number(&of.name)).collect();
+        if names.iter().all(Option::is_none) {
+            return Ok(());
         }
+        let order = RawNode::breadth_first(&self.nodes)?;
+        let order: Vec<usize> = order.into_iter().map(|(node, _)| node).collect();
+        let (mut draws, mut stated) = (vec![false; names.len()], vec![false; names.len()]);
+        let carriers = self.primitives.iter().map(|primitive| primitive.node);
+        carriers.for_each(|node| mark(&mut draws, node));
+        let levels = self.level_groups.iter().flat_map(|group| &group.levels);
+        levels.flatten().for_each(|node| mark(&mut stated, *node));
+        for node in &order {
+            stated[*node] |= self.nodes[*node]
+                .parent
+                .is_some_and(|parent| stated[parent]);
+        }
+        let mut open = Open::default();
+        for node in order.iter().rev() {
+            let parent = self.nodes[*node].parent;
+            let own = names[*node].as_ref();
+            open.add(
+                *node,
+                own.filter(|_| draws[*node] && !stated[*node]),
+                parent,
+            );
+            if let Some(parent) = parent {
+                draws[parent] |= draws[*node];
+            }
+        }
+        let (groups, coarser) = open.finish();
+        leave_out(self, &order, &groups, &coarser);
+        self.level_groups.extend(groups);
+        Ok(())
     }
-    let (groups, coarser) = open.finish();
-    leave_out(raw, &order, &groups, &coarser, repairs);
-    raw.level_groups.extend(groups);
-    Ok(())
 }
 
 fn mark(marks: &mut [bool], node: usize) {
@@ -167,13 +171,7 @@ impl<'a> Open<'a> {
 }
 
 /// Removes what these nodes draw, without those of groups below them.
-fn leave_out(
-    raw: &mut RawCharacter,
-    order: &[usize],
-    groups: &[RawLevelGroup],
-    nodes: &[usize],
-    repairs: &mut Vec<Repair>,
-) {
+fn leave_out(raw: &mut RawCharacter, order: &[usize], groups: &[RawLevelGroup], nodes: &[usize]) {
     let mut grouped = vec![false; raw.nodes.len()];
     let all = groups.iter().chain(&raw.level_groups);
     let levels = all.flat_map(|group| &group.levels);
@@ -196,6 +194,7 @@ fn leave_out(
     for (node, count) in counts {
         let why = AssetFault::Invalid("there is no finer level with this name");
         let kind = RepairKind::LevelLeftOut(why.into());
-        note(repairs, &named(&raw.nodes, node), kind, count);
+        let object = named(&raw.nodes, node);
+        Repair::note(&mut raw.repairs, &object, kind, count);
     }
 }

@@ -1,10 +1,9 @@
 //! Levels of detail that are meshes of their own: which primitive is a level of which.
 
 use super::fault::fault_at;
-use super::skeleton::breadth_first;
 use crate::error::{AssetFault, Object, ObjectKind, Result};
-use crate::import::fault::{cut, dangling, fault, object, wrong_count};
-use crate::import::repair::{Repair, RepairKind, note};
+use crate::import::fault::{cut, fault, wrong_count};
+use crate::import::repair::{Repair, RepairKind};
 use crate::import::{RawCharacter, RawKeys, RawLevelGroup, RawNode, RawPrimitive};
 use crate::mesh::MeshLevel;
 use std::collections::{HashMap, HashSet};
@@ -61,7 +60,7 @@ pub(super) fn plan(raw: &mut RawCharacter, repairs: &mut Vec<Repair>) -> Result<
                     own.iter().for_each(|at| roles[*at] = PartRole::LeftOut);
                     let first = group.levels[number].first().copied().unwrap_or_default();
                     let kind = RepairKind::LevelLeftOut(why.into());
-                    note(repairs, &named(&raw.nodes, first), kind, own.len() as u64);
+                    Repair::note(repairs, &named(&raw.nodes, first), kind, own.len() as u64);
                     continue;
                 }
             };
@@ -96,20 +95,20 @@ fn marks(raw: &RawCharacter, repairs: &mut Vec<Repair>) -> Result<Vec<Option<(us
             for node in nodes {
                 let Some(mark) = marks.get_mut(*node) else {
                     let part = format!("level_groups[{index}].levels[{level}]");
-                    let why = dangling("node", *node, count);
+                    let why = AssetFault::dangling("node", *node, count);
                     return Err(fault(ObjectKind::File, None, part, why));
                 };
                 if mark.is_some() {
                     let why = AssetFault::Invalid("the node is a level of something else");
                     let kind = RepairKind::LevelLeftOut(why.into());
-                    note(repairs, &named(&raw.nodes, *node), kind, 1);
+                    Repair::note(repairs, &named(&raw.nodes, *node), kind, 1);
                     continue;
                 }
                 *mark = Some((index, level));
             }
         }
     }
-    for (node, _) in breadth_first(&raw.nodes)? {
+    for (node, _) in RawNode::breadth_first(&raw.nodes)? {
         if let (None, Some(parent)) = (marks[node], raw.nodes[node].parent) {
             marks[node] = marks[parent];
         }
@@ -120,7 +119,7 @@ fn marks(raw: &RawCharacter, repairs: &mut Vec<Repair>) -> Result<Vec<Option<(us
 /// A node and its name, in repairs.
 pub(super) fn named(nodes: &[RawNode], node: usize) -> Object {
     let name = nodes.get(node).map_or("", |node| &*node.name);
-    object(ObjectKind::Node, node, cut(name))
+    Object::new(ObjectKind::Node, node, cut(name))
 }
 
 /// For each primitive of a level, the one of the finest level with the same material: the first

@@ -1,9 +1,9 @@
 //! Checks of materials and images: indices, sizes and ranges of factors.
 
-use crate::error::{AssetFault, ObjectKind, Result};
+use crate::error::{AssetFault, Object, ObjectKind, Result};
 use crate::import::RawCharacter;
-use crate::import::fault::{dangling, fault, not_allowed, object, wrong_value};
-use crate::import::repair::{Repair, RepairKind, note};
+use crate::import::fault::{cut, fault};
+use crate::import::repair::{Repair, RepairKind};
 use crate::mesh::{AlphaMode, Image, Material, TextureRef};
 use core::slice::from_mut;
 
@@ -51,12 +51,13 @@ fn check_image(index: usize, image: &Image) -> Result<()> {
 fn check_texture(material: usize, part: &str, texture: &TextureRef, images: usize) -> Result<()> {
     let at = |part: Box<str>, why| Err(fault(ObjectKind::Material, material, part, why));
     if texture.image as usize >= images {
-        let why = dangling("image", texture.image as usize, images);
+        let why = AssetFault::dangling("image", texture.image as usize, images);
         return at(part.into(), why);
     }
     if texture.uv_set > 1 {
         let what = "the set of texture coordinates";
-        let why = not_allowed(what, &texture.uv_set.to_string(), "0 or 1");
+        let (got, allowed) = (cut(&texture.uv_set.to_string()), "0 or 1");
+        let why = AssetFault::NotAllowed { what, got, allowed };
         return at(part.into(), why);
     }
     if !texture.transform.is_finite() {
@@ -74,7 +75,7 @@ fn hold_factors(index: usize, material: &mut Material, repairs: &mut Vec<Repair>
         let mut clamped = 0;
         for (at, value) in values.iter_mut().enumerate() {
             if !value.is_finite() {
-                let why = wrong_value("component", at, *value, "finite");
+                let why = AssetFault::value("component", at, *value, "finite");
                 return Err(fault(ObjectKind::Material, index, part, why));
             }
             if *value < least || *value > most {
@@ -82,8 +83,8 @@ fn hold_factors(index: usize, material: &mut Material, repairs: &mut Vec<Repair>
                 clamped += 1;
             }
         }
-        let at = object(ObjectKind::Material, index, part);
-        note(repairs, &at, RepairKind::FactorClamped, clamped);
+        let at = Object::new(ObjectKind::Material, index, part);
+        Repair::note(repairs, &at, RepairKind::FactorClamped, clamped);
         Ok(())
     };
     let any = f32::MAX;

@@ -41,20 +41,13 @@ mod wanted;
 mod weld;
 
 pub(super) use adopt::{Adopted, adopt};
-#[cfg(feature = "gltf")]
-pub(super) use clips::wrong_time;
-pub(super) use level_names::group_by_name;
-#[cfg(any(feature = "ezm", feature = "wgl"))]
-pub(super) use skeleton::affine_part;
-#[cfg(any(feature = "gltf", feature = "ezm", feature = "wgl"))]
-pub(super) use skeleton::breadth_first;
 
 use super::fault::{check_cap, fault, file_part};
 use super::imported::{GeometryReport, Imported};
 use super::options::ImportOptions;
-use super::repair::{Repair, RepairKind, note, of_file};
+use super::repair::{Repair, RepairKind, of_file};
 use super::{RawCharacter, RawSkin};
-use crate::character::{AnimationSource, CharacterDraft, ClipDraft, Packing};
+use crate::character::{AnimationSource, CharacterDraft, ClipDraft, Packing, ReadFile};
 use crate::error::{AssetFault, ObjectKind, Result};
 use crate::id::Id;
 use crate::mesh::{Aabb, Material, Model, Parts, Skin, even_levels, hub_reaches, morph_reaches};
@@ -90,28 +83,57 @@ impl RawCharacter {
     ///   [`ImportOptions::leave_out`].
     /// - [`Error::Description`](crate::Error::Description) for an [`ImportOptions::animation`] or
     ///   [`RawCharacter::animation`] that does not fit.
-    pub fn build(mut self, options: &ImportOptions) -> Result<Imported> {
+    pub fn build(self, options: &ImportOptions) -> Result<Imported> {
+        self.build_from(options, None, None)
+    }
+
+    /// [`Self::build`] for a model with files beside it.
+    ///
+    /// `sidecar` is the name and the bytes of a TOML file with animation data. It is used instead
+    /// of [`RawCharacter::animation`], unless [`ImportOptions::animation`] is set. `read` reads the
+    /// file that a description names
+    /// ([`AnimationDesc::state_machine_file`](crate::character::AnimationDesc::state_machine_file)).
+    ///
+    /// # Errors
+    /// As [`Self::build`], and [`Error::Description`](crate::Error::Description) for a file that
+    /// does not fit, with file, line and part. [`Error::Argument`](crate::Error::Argument) for a
+    /// `sidecar` without the feature `toml`.
+    pub fn build_with_files(
+        self,
+        options: &ImportOptions,
+        sidecar: Option<(&str, &[u8])>,
+        read: &mut dyn FnMut(&str) -> Result<Vec<u8>>,
+    ) -> Result<Imported> {
+        self.build_from(options, sidecar, Some(read))
+    }
+
+    fn build_from(
+        mut self,
+        options: &ImportOptions,
+        sidecar: Option<(&str, &[u8])>,
+        read: Option<ReadFile<'_>>,
+    ) -> Result<Imported> {
         let name = match &*options.name {
             "" => self.name.clone(),
             name => name.into(),
         };
         let own = self.animation.take();
-        let animation = match options.animation.as_ref().or(own.as_ref()) {
-            Some(desc) => AnimationSource::of_desc(desc, None)?,
-            None => AnimationSource::default(),
+        let animation = match (&options.animation, sidecar, &own) {
+            (Some(desc), _, _) | (None, None, Some(desc)) => AnimationSource::of_desc(desc, read)?,
+            (None, Some((file, bytes)), _) => AnimationSource::of_bytes(file, bytes, read)?,
+            (None, None, None) => AnimationSource::default(),
         };
-        let built = self.assemble(&name, options, &animation, Vec::new());
+        let built = self.assemble(&name, options, &animation);
         built.map_err(|error| error.in_file(&name))
     }
 
-    /// [`Self::build`] after a reader made these repairs.
-    pub(super) fn assemble(
+    fn assemble(
         mut self,
         name: &str,
         options: &ImportOptions,
         animation: &AnimationSource,
-        mut repairs: Vec<Repair>,
     ) -> Result<Imported> {
+        let mut repairs = std::mem::take(&mut self.repairs);
         influences::limit(options.max_influences)?;
         names::note_controls(&self, &mut repairs);
         let carriers = self.primitives.iter().map(|primitive| primitive.node);
@@ -132,7 +154,7 @@ impl RawCharacter {
             .all(|primitive| primitive.skin.is_none())
         {
             let count = self.primitives.len() as u64;
-            note(&mut repairs, &file_part(""), RepairKind::NoSkin, count);
+            Repair::note(&mut repairs, &file_part(""), RepairKind::NoSkin, count);
         }
         let (mut skeleton, joint_of) = skeleton::build(&self.nodes, wanted, options, &mut repairs)?;
         let mut entries = Entries::new(&self, &joint_of, &mut repairs)?;

@@ -1,9 +1,9 @@
 //! Morph weights, checked and numbered for the whole character.
 
 use super::fault::fault_at;
-use crate::error::{AssetFault, ObjectKind, Result};
+use crate::error::{AssetFault, Object, ObjectKind, Result};
 use crate::id::Id;
-use crate::import::fault::{check_cap, dangling, fault, object, wrong_count, wrong_value};
+use crate::import::fault::{check_cap, fault, wrong_count};
 use crate::import::{RawCharacter, RawMorph, RawPrimitive};
 use crate::mesh::MorphWeight;
 use std::collections::HashMap;
@@ -64,7 +64,7 @@ impl Morphs {
     fn take(&mut self, morph: &RawMorph) -> Result<Id<MorphWeight>> {
         let first = self.weights.len();
         let asked = first as u64 + morph.weights.len() as u64;
-        let at = || object(ObjectKind::Node, morph.node, "weights");
+        let at = || Object::new(ObjectKind::Node, morph.node, "weights");
         check_cap(at, "morph weights", asked, MorphWeight::MAX_COUNT as u64)?;
         let names = morph.names.iter().cloned();
         let names = names.chain(std::iter::repeat(Box::default()));
@@ -103,11 +103,14 @@ impl Morphs {
 fn check(morph: &RawMorph, nodes: usize) -> Result<()> {
     let at = |part: &str, why| Err(fault(ObjectKind::Node, morph.node, part, why));
     if morph.node >= nodes {
-        return at("weights", dangling("node", morph.node, nodes));
+        return at("weights", AssetFault::dangling("node", morph.node, nodes));
     }
     if let Some(index) = morph.weights.iter().position(|w| !w.is_finite()) {
         let value = morph.weights[index];
-        return at("weights", wrong_value("weight", index, value, "finite"));
+        return at(
+            "weights",
+            AssetFault::value("weight", index, value, "finite"),
+        );
     }
     let (got, need) = (morph.names.len(), morph.weights.len());
     if got > need {
@@ -126,7 +129,7 @@ fn check_reference(raw: &RawPrimitive, morphs: &[RawMorph]) -> Result<()> {
         Some(morph) => match morphs.get(morph) {
             Some(morph) => morph.weights.len(),
             None => {
-                let why = dangling("morph", morph, morphs.len());
+                let why = AssetFault::dangling("morph", morph, morphs.len());
                 return Err(fault_at(raw, "morph", why));
             }
         },

@@ -2,8 +2,8 @@
 
 use crate::error::{Object, ObjectKind, has_escaped};
 use crate::import::RawCharacter;
-use crate::import::fault::{cut, object};
-use crate::import::repair::{Repair, RepairKind, note};
+use crate::import::fault::cut;
+use crate::import::repair::{Repair, RepairKind};
 
 /// Reports the names of nodes, materials, animations and morph targets that have some.
 pub(super) fn note_controls(raw: &RawCharacter, repairs: &mut Vec<Repair>) {
@@ -15,9 +15,9 @@ pub(super) fn note_controls(raw: &RawCharacter, repairs: &mut Vec<Repair>) {
     tell(ObjectKind::Animation, &mut animations.enumerate(), repairs);
     for morph in &raw.morphs {
         let names = morph.names.iter().filter(|name| has_escaped(name));
-        let object = object(ObjectKind::Node, morph.node, "names of morph targets");
+        let object = Object::new(ObjectKind::Node, morph.node, "names of morph targets");
         let kind = RepairKind::ControlCharacters;
-        note(repairs, &object, kind, names.count() as u64);
+        Repair::note(repairs, &object, kind, names.count() as u64);
     }
 }
 
@@ -27,7 +27,7 @@ fn tell(
     repairs: &mut Vec<Repair>,
 ) {
     for (index, name) in names.filter(|(_, name)| has_escaped(name)) {
-        let object: Object = object(kind, index, cut(name));
-        note(repairs, &object, RepairKind::ControlCharacters, 1);
+        let object: Object = Object::new(kind, index, cut(name));
+        Repair::note(repairs, &object, RepairKind::ControlCharacters, 1);
     }
 }

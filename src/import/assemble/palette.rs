@@ -2,11 +2,11 @@
 
 use super::fault::joint_or_missing;
 use super::skeleton;
-use crate::error::{AssetFault, ObjectKind, Result};
+use crate::error::{AssetFault, Object, ObjectKind, Result};
 use crate::id::Id;
-use crate::import::RawCharacter;
-use crate::import::fault::{fault, object, wrong_count};
-use crate::import::repair::{Repair, RepairKind, note};
+use crate::import::fault::{fault, wrong_count};
+use crate::import::repair::{Repair, RepairKind};
+use crate::import::{RawCharacter, RawPrimitive};
 use crate::mesh::{Aabb, PaletteJoint, Primitive, bound_entries, flipped_vertices, linear};
 use crate::order;
 use glam::{Affine3A, DMat3};
@@ -40,7 +40,7 @@ impl Entries {
             numbers: HashMap::new(),
             of_skin: vec![Vec::new(); raw.skins.len()],
         };
-        let used = raw.used_skins();
+        let used = RawPrimitive::used_skins(&raw.primitives, raw.skins.len());
         for (index, skin) in raw.skins.iter().enumerate().filter(|(i, _)| used[*i]) {
             let (got, need) = (skin.inverse_bind.len(), skin.joints.len());
             if got != 0 && got < need {
@@ -69,8 +69,8 @@ impl Entries {
                 };
                 numbers[at] = all.number(joint, inverse_bind);
             }
-            let at = object(ObjectKind::Skin, index, "inverseBindMatrices");
-            note(repairs, &at, RepairKind::InverseBindLastRow, repaired);
+            let at = Object::new(ObjectKind::Skin, index, "inverseBindMatrices");
+            Repair::note(repairs, &at, RepairKind::InverseBindLastRow, repaired);
             all.of_skin[index] = numbers;
         }
         Ok(all)

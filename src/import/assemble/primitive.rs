@@ -8,9 +8,9 @@ use super::targets::Streams;
 use super::{directions, influences, targets, weld};
 use crate::error::{AssetFault, Object, Result};
 use crate::id::Id;
-use crate::import::fault::{check_cap, dangling, wrong_count, wrong_value};
+use crate::import::fault::{check_cap, wrong_count};
 use crate::import::options::ImportOptions;
-use crate::import::repair::{Repair, RepairKind, note};
+use crate::import::repair::{Repair, RepairKind};
 use crate::import::{RawLevel, RawPrimitive};
 use crate::mesh::{JointIndices, MeshLevel, MorphWeight, Primitive, flip_triangles};
 use glam::{Affine3A, Vec2, Vec3, Vec4};
@@ -66,7 +66,7 @@ impl Drafting<'_> {
             };
             let other = object(&level.raw, "");
             let count = vertices.append(level)?;
-            note(self.repairs, &other, RepairKind::LevelAttributes, count);
+            Repair::note(self.repairs, &other, RepairKind::LevelAttributes, count);
         }
         Ok(Some(weld_vertices(&vertices, self.entries)))
     }
@@ -79,7 +79,7 @@ impl Drafting<'_> {
         if !normals.is_empty() {
             let own = normals.to_mut();
             let count = directions::normalise_normals(own, &raw.positions, &raw.indices);
-            note(self.repairs, &object, RepairKind::NormalNormalised, count);
+            Repair::note(self.repairs, &object, RepairKind::NormalNormalised, count);
         } else if self.options.smooth_normals {
             normals = Cow::Owned(directions::smooth_normals(&raw.positions, &raw.indices));
         }
@@ -108,7 +108,7 @@ impl Drafting<'_> {
             (RepairKind::RepeatedJoint, tally.repeated),
             (RepairKind::InfluencesDropped, all.dropped().len() as u64),
         ] {
-            note(self.repairs, object, kind, count);
+            Repair::note(self.repairs, object, kind, count);
         }
         Ok(all)
     }
@@ -308,7 +308,7 @@ fn check(raw: &RawPrimitive) -> Result<()> {
         let part = format!("levels[{number}]");
         check_triangles(raw, &part, &level.indices)?;
         if let Some(error_m) = level.error_m.filter(|m| !m.is_finite() || *m < 0.0) {
-            let why = wrong_value("level", number, error_m, "a length");
+            let why = AssetFault::value("level", number, error_m, "a length");
             return Err(fault_at(raw, &format!("{part}.error_m"), why));
         }
     }
@@ -322,7 +322,7 @@ fn check_triangles(raw: &RawPrimitive, part: &str, indices: &[u32]) -> Result<()
     }
     let count = raw.positions.len();
     if let Some(at) = indices.iter().position(|i| *i as usize >= count) {
-        let why = dangling("vertex", indices[at] as usize, count);
+        let why = AssetFault::dangling("vertex", indices[at] as usize, count);
         return Err(fault_at(raw, &format!("{part}[{at}]"), why));
     }
     Ok(())
@@ -336,7 +336,7 @@ fn check_finite<T, const N: usize>(
 ) -> Result<()> {
     for (vertex, value) in values.iter().enumerate() {
         if let Some(value) = components(value).into_iter().find(|v| !v.is_finite()) {
-            let why = wrong_value("vertex", vertex, value, "finite");
+            let why = AssetFault::value("vertex", vertex, value, "finite");
             return Err(fault_at(raw, &format!("attributes.{what}"), why));
         }
     }

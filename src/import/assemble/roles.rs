@@ -3,7 +3,6 @@
 use super::fault::unusable;
 use crate::error::AssetFault;
 use crate::id::Id;
-use crate::import::fault::dangling;
 use crate::import::repair::Repair;
 use crate::import::{RawCharacter, RawRole};
 use crate::order;
@@ -20,7 +19,7 @@ pub(super) fn roles(
     let mut roles: Vec<(Role, Id<Joint>)> = Vec::new();
     for RawRole { role, node } in &raw.roles {
         let why = match joint_of.get(*node) {
-            None => dangling("node", *node, joint_of.len()),
+            None => AssetFault::dangling("node", *node, joint_of.len()),
             Some(None) => continue,
             Some(Some(joint)) => {
                 let joint = Id::new(*joint);

@@ -5,9 +5,8 @@
 //! transform from one grid to the other. Here meshes are moved to the grid of an earlier skin, so
 //! that they share palette entries.
 
-use crate::error::ObjectKind;
-use crate::import::fault::object;
-use crate::import::repair::{Repair, RepairKind, note};
+use crate::error::{Object, ObjectKind};
+use crate::import::repair::{Repair, RepairKind};
 use crate::import::{RawCharacter, RawPrimitive, RawSkin};
 use glam::{DMat3, DMat4, DVec3, Mat4, Vec3, Vec4};
 use std::collections::HashMap;
@@ -24,7 +23,7 @@ const SIMILAR: f64 = 1e-5;
 /// Moves meshes whose skins equal an earlier one up to a transform, and gives their skins the
 /// matrices of that one.
 pub(super) fn share(raw: &mut RawCharacter, repairs: &mut Vec<Repair>) {
-    let used = raw.used_skins();
+    let used = RawPrimitive::used_skins(&raw.primitives, raw.skins.len());
     let regular = (0..raw.skins.len()).filter(|index| used[*index]);
     let regular = regular.filter(|index| is_regular(&raw.skins[*index]));
     let regular: Vec<(usize, [DVec3; 8])> = regular
@@ -57,8 +56,8 @@ pub(super) fn share(raw: &mut RawCharacter, repairs: &mut Vec<Repair>) {
         for primitive in own.filter(|primitive| primitive.skin == Some(index)) {
             transform(primitive, &from_own);
         }
-        let at = object(ObjectKind::Skin, index, "inverseBindMatrices");
-        note(repairs, &at, RepairKind::SkinShared, 1);
+        let at = Object::new(ObjectKind::Skin, index, "inverseBindMatrices");
+        Repair::note(repairs, &at, RepairKind::SkinShared, 1);
     }
 }
 

@@ -1,11 +1,11 @@
 //! Conversion of nodes to joints: breadth first, every parent before its children.
 
-use crate::error::{AssetFault, Error, ObjectKind, Result};
+use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
 use crate::id::Id;
 use crate::import::RawNode;
-use crate::import::fault::{check_cap, dangling, fault, file_part, object, wrong_value};
+use crate::import::fault::{check_cap, fault, file_part};
 use crate::import::options::ImportOptions;
-use crate::import::repair::{Repair, RepairKind, note};
+use crate::import::repair::{Repair, RepairKind};
 use crate::skeleton::{Joint, Skeleton, Transform, rest_model_pose};
 use glam::{Affine3A, DQuat, Mat4, Quat, Vec4};
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub(super) fn build(
         check_cap(|| file_part(""), what, asked as u64, cap as u64)
     };
     cap("nodes", nodes.len(), options.max_nodes)?;
-    let order = breadth_first(nodes)?;
+    let order = RawNode::breadth_first(nodes)?;
     for (node, _) in order.iter().rev() {
         if let (true, Some(parent)) = (wanted[*node], nodes[*node].parent) {
             wanted[parent] = true;
@@ -74,44 +74,49 @@ pub(super) fn build(
     Ok((skeleton, joint_of))
 }
 
-/// All nodes with their depths, roots first. Within each depth, nodes are in the order of their
-/// parents.
-pub(in crate::import) fn breadth_first(nodes: &[RawNode]) -> Result<Vec<(usize, usize)>> {
-    let count = nodes.len();
-    let mut starts = vec![0_usize; count + 1];
-    for (index, node) in nodes.iter().enumerate() {
-        match node.parent {
-            Some(parent) if parent >= count => {
-                let why = dangling("node", parent, count);
-                return Err(fault(ObjectKind::Node, index, "parent", why));
+impl RawNode {
+    /// All nodes with their depths, roots first. Within each depth, nodes are in the order of their
+    /// parents.
+    ///
+    /// # Errors
+    /// [`Error::Asset`] for a parent that does not exist, and for a cycle.
+    pub fn breadth_first(nodes: &[Self]) -> Result<Vec<(usize, usize)>> {
+        let count = nodes.len();
+        let mut starts = vec![0_usize; count + 1];
+        for (index, node) in nodes.iter().enumerate() {
+            match node.parent {
+                Some(parent) if parent >= count => {
+                    let why = AssetFault::dangling("node", parent, count);
+                    return Err(fault(ObjectKind::Node, index, "parent", why));
+                }
+                Some(parent) => starts[parent + 1] += 1,
+                None => {}
             }
-            Some(parent) => starts[parent + 1] += 1,
-            None => {}
         }
-    }
-    for at in 0..count {
-        starts[at + 1] += starts[at];
-    }
-    let mut children = vec![0_usize; starts[count]];
-    let mut next = starts.clone();
-    for (index, node) in nodes.iter().enumerate() {
-        if let Some(parent) = node.parent {
-            children[next[parent]] = index;
-            next[parent] += 1;
+        for at in 0..count {
+            starts[at + 1] += starts[at];
         }
+        let mut children = vec![0_usize; starts[count]];
+        let mut next = starts.clone();
+        for (index, node) in nodes.iter().enumerate() {
+            if let Some(parent) = node.parent {
+                children[next[parent]] = index;
+                next[parent] += 1;
+            }
+        }
+        let roots = nodes.iter().enumerate().filter(|(_, n)| n.parent.is_none());
+        let mut order: Vec<_> = roots.map(|(index, _)| (index, 0)).collect();
+        let mut done = 0;
+        while let Some((node, depth)) = order.get(done).copied() {
+            let own = &children[starts[node]..starts[node + 1]];
+            order.extend(own.iter().map(|child| (*child, depth + 1)));
+            done += 1;
+        }
+        if order.len() < count {
+            return Err(cycle(nodes, &order));
+        }
+        Ok(order)
     }
-    let roots = nodes.iter().enumerate().filter(|(_, n)| n.parent.is_none());
-    let mut order: Vec<_> = roots.map(|(index, _)| (index, 0)).collect();
-    let mut done = 0;
-    while let Some((node, depth)) = order.get(done).copied() {
-        let own = &children[starts[node]..starts[node + 1]];
-        order.extend(own.iter().map(|child| (*child, depth + 1)));
-        done += 1;
-    }
-    if order.len() < count {
-        return Err(cycle(nodes, &order));
-    }
-    Ok(order)
 }
 
 /// An error that names a node of the cycle which makes some nodes unreachable.
@@ -130,7 +135,7 @@ fn cycle(nodes: &[RawNode], reached: &[(usize, usize)]) -> Error {
 fn check_finite(node: usize, raw: &RawNode) -> Result<()> {
     let bad = |what: &'static str, values: &[f32]| {
         let at = values.iter().position(|v| !v.is_finite())?;
-        let why = wrong_value("component", at, values[at], "finite");
+        let why = AssetFault::value("component", at, values[at], "finite");
         Some(fault(ObjectKind::Node, node, what, why))
     };
     let t = &raw.transform;
@@ -148,9 +153,9 @@ fn transform(node: usize, raw: &RawNode, repairs: &mut Vec<Repair>) -> Result<Tr
         None => {
             let (rotation, repair) = unit(raw.transform.rotation);
             if let Some(kind) = repair {
-                note(
+                Repair::note(
                     repairs,
-                    &object(ObjectKind::Node, node, "rotation"),
+                    &Object::new(ObjectKind::Node, node, "rotation"),
                     kind,
                     1,
                 );
@@ -168,8 +173,8 @@ fn transform(node: usize, raw: &RawNode, repairs: &mut Vec<Repair>) -> Result<Tr
             }
             let near = Transform::from_affine(&affine, SLIGHT_SHEAR)
                 .ok_or_else(|| at("is not a product of translation, rotation and scale"))?;
-            let at = object(ObjectKind::Node, node, "matrix");
-            note(repairs, &at, RepairKind::ShearRemoved, 1);
+            let at = Object::new(ObjectKind::Node, node, "matrix");
+            Repair::note(repairs, &at, RepairKind::ShearRemoved, 1);
             Ok(near)
         }
     }
@@ -185,7 +190,7 @@ fn affine(matrix: &Mat4) -> Result<Affine3A, &'static str> {
 }
 
 /// The affine part of a finite matrix, whatever its last row is.
-pub(in crate::import) fn affine_part(matrix: &Mat4) -> Result<Affine3A, &'static str> {
+pub(super) fn affine_part(matrix: &Mat4) -> Result<Affine3A, &'static str> {
     if !matrix.is_finite() {
         return Err("has a component that is not finite");
     }

@@ -4,7 +4,7 @@ use super::fault::{clamped, unusable};
 use crate::error::{AssetFault, Error, ObjectKind, Result};
 use crate::id::Id;
 use crate::import::RawCharacter;
-use crate::import::fault::{cut, dangling, fault};
+use crate::import::fault::{cut, fault};
 use crate::import::repair::Repair;
 use crate::order;
 use crate::skeleton::{Joint, Skeleton};
@@ -170,7 +170,7 @@ impl Nodes<'_> {
     fn joint(&self, node: usize) -> Result<Option<Id<Joint>>, AssetFault> {
         let count = self.joint_of.len();
         let joint = self.joint_of.get(node);
-        let joint = joint.ok_or_else(|| dangling("node", node, count))?;
+        let joint = joint.ok_or_else(|| AssetFault::dangling("node", node, count))?;
         Ok(joint.map(Id::new))
     }
 
@@ -221,7 +221,8 @@ impl Nodes<'_> {
         for index in &raw.colliders {
             let collider = all_colliders.get(*index);
             let count = all_colliders.len();
-            colliders.extend(*collider.ok_or_else(|| dangling("collider", *index, count))?);
+            colliders
+                .extend(*collider.ok_or_else(|| AssetFault::dangling("collider", *index, count))?);
         }
         let center = raw.center.map(|center| self.joint(center)).transpose()?;
         Ok(Some(SpringChain {

@@ -3,7 +3,7 @@
 use super::fault::fault_at;
 use crate::error::{AssetFault, Result};
 use crate::import::RawPrimitive;
-use crate::import::fault::{dangling, wrong_count, wrong_value};
+use crate::import::fault::wrong_count;
 use crate::mesh::MorphTarget;
 use glam::Vec3;
 use std::collections::HashMap;
@@ -26,7 +26,7 @@ pub(super) fn check_targets(raw: &RawPrimitive) -> Result<()> {
                 let (vertex, value) = (target.vertices[index], broken.unwrap_or(f32::NAN));
                 return at(
                     part,
-                    wrong_value("vertex", vertex as usize, value, "finite"),
+                    AssetFault::value("vertex", vertex as usize, value, "finite"),
                 );
             }
         }
@@ -36,7 +36,7 @@ pub(super) fn check_targets(raw: &RawPrimitive) -> Result<()> {
         }
         let count = raw.positions.len();
         if let Some(last) = target.vertices.last().filter(|v| **v as usize >= count) {
-            return at("", dangling("vertex", *last as usize, count));
+            return at("", AssetFault::dangling("vertex", *last as usize, count));
         }
     }
     Ok(())

@@ -1,12 +1,11 @@
 //! The nodes that become joints.
 
 use super::fault::fault_at;
-use super::skeleton::breadth_first;
 use crate::error::{AssetFault, ObjectKind, Result};
-use crate::import::fault::{dangling, fault, file_part};
+use crate::import::fault::{fault, file_part};
 use crate::import::options::ImportOptions;
-use crate::import::repair::{Repair, RepairKind, note};
-use crate::import::{RawCharacter, RawKeys};
+use crate::import::repair::{Repair, RepairKind};
+use crate::import::{RawCharacter, RawKeys, RawNode};
 use crate::skeleton::Skeleton;
 use crate::spring::SpringChain;
 
@@ -18,7 +17,7 @@ pub(super) fn nodes(
 ) -> Result<Vec<bool>> {
     let mut wanted = posed(raw)?;
     add_rig(raw, &mut wanted);
-    let order: Vec<usize> = breadth_first(&raw.nodes)?
+    let order: Vec<usize> = RawNode::breadth_first(&raw.nodes)?
         .into_iter()
         .map(|(node, _)| node)
         .collect();
@@ -38,7 +37,7 @@ pub(super) fn nodes(
     }
     let left_out = (count(&more) - count(&wanted)) as u64;
     let object = file_part("nodes that draw nothing");
-    note(repairs, &object, RepairKind::LeftOut, left_out);
+    Repair::note(repairs, &object, RepairKind::LeftOut, left_out);
     Ok(wanted)
 }
 
@@ -91,15 +90,19 @@ pub(super) fn posed(raw: &RawCharacter) -> Result<Vec<bool>> {
         match primitive.skin {
             None => match wanted.get_mut(primitive.node) {
                 Some(wanted) => *wanted = true,
-                None => return Err(at(dangling("node", primitive.node, count))),
+                None => return Err(at(AssetFault::dangling("node", primitive.node, count))),
             },
             Some(skin) => match skin_used.get_mut(skin) {
                 Some(used) => *used = true,
-                None => return Err(at(dangling("skin", skin, raw.skins.len()))),
+                None => return Err(at(AssetFault::dangling("skin", skin, raw.skins.len()))),
             },
         }
         if let Some(material) = primitive.material.filter(|m| *m >= raw.materials.len()) {
-            return Err(at(dangling("material", material, raw.materials.len())));
+            return Err(at(AssetFault::dangling(
+                "material",
+                material,
+                raw.materials.len(),
+            )));
         }
     }
     for (index, skin) in raw.skins.iter().enumerate() {
@@ -107,8 +110,10 @@ pub(super) fn posed(raw: &RawCharacter) -> Result<Vec<bool>> {
             match wanted.get_mut(*joint) {
                 Some(wanted) => *wanted |= skin_used[index],
                 None => {
-                    let (why, part) =
-                        (dangling("node", *joint, count), format!("joints[{number}]"));
+                    let (why, part) = (
+                        AssetFault::dangling("node", *joint, count),
+                        format!("joints[{number}]"),
+                    );
                     return Err(fault(ObjectKind::Skin, index, part, why));
                 }
             }

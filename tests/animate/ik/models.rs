@@ -8,7 +8,7 @@ use crate::reference::rng::Rng;
 use throng::Id;
 use throng::character::Character;
 use throng::ik::{ChainTarget, IkChain, TwoBone, TwoBoneTarget};
-use throng::import::{self, ImportOptions};
+use throng::import::ImportOptions;
 
 const LIMBS: &[[&str; 3]] = &[
     // CesiumMan, whose file has `_joint_L__3_` above `_joint_L__2_`.
@@ -107,7 +107,7 @@ fn limbs_of_the_built_in_character() {
 fn limbs_of_all_models() {
     let files = assets::files();
     for file in &files {
-        let character = import::file(file, &ImportOptions::curves_only())
+        let character = throng_import::file(file, &ImportOptions::curves_only())
             .unwrap()
             .character;
         let limbs = check(&character);

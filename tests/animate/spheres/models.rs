@@ -9,7 +9,7 @@ use throng::animator::{Animator, IkSolver};
 use throng::character::{AdditiveDesc, AnimationDesc, BlendSpaceDesc, Character, PoseReference};
 use throng::glam::Vec3;
 use throng::ik::{Aim, AimJoint, FootPlacement, IkChain, Leg, TwoBone};
-use throng::import::{self, ImportOptions, RawCharacter};
+use throng::import::{ImportOptions, RawCharacter};
 use throng::mesh::Expression;
 use throng::skeleton::{Joint, Skeleton};
 use throng::spring::{SpringBones, SpringChain, SpringJoint};
@@ -28,7 +28,8 @@ pub(super) fn for_each(random: u64, mut each: impl FnMut(&str, Character)) {
     );
     for file in files() {
         let name = file.file_stem().unwrap().to_string_lossy().into_owned();
-        let load = |options: &ImportOptions| Some(import::file(&file, options).unwrap().character);
+        let load =
+            |options: &ImportOptions| Some(throng_import::file(&file, options).unwrap().character);
         each(&name, equipped(2, load).unwrap());
     }
     for seed in 0..random {

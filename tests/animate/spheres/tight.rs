@@ -4,7 +4,7 @@ use crate::reference::assets::files;
 use throng::Id;
 use throng::animator::{Animator, Play};
 use throng::character::Character;
-use throng::import::{self, ImportOptions};
+use throng::import::ImportOptions;
 use throng::mesh::Sphere;
 use throng::palette::{Mat3x4, SkinningMethod};
 use throng::skin::Skinner;
@@ -95,7 +95,7 @@ fn spheres_are_tight() {
     );
     for file in files() {
         let name = file.file_stem().unwrap().to_string_lossy().into_owned();
-        let character = import::file(&file, &ImportOptions::default())
+        let character = throng_import::file(&file, &ImportOptions::default())
             .unwrap()
             .character;
         if !character.clips().is_empty() {

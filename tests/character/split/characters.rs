@@ -7,7 +7,7 @@ use crate::reference::poser::Poser;
 use std::collections::BTreeSet;
 use throng::character::Character;
 use throng::glam::Vec3;
-use throng::import::{self, ImportOptions};
+use throng::import::ImportOptions;
 use throng::mesh::{JointIndices, Primitive};
 use throng::palette::{Mat3x4, WriteOnly};
 use throng::skin::PosedVertices;
@@ -128,7 +128,7 @@ fn characters_split() {
 fn every_asset_splits() {
     for path in assets::files() {
         let name = path.file_name().unwrap().to_string_lossy();
-        let imported = import::file(&path, &ImportOptions::curves_only()).unwrap();
+        let imported = throng_import::file(&path, &ImportOptions::curves_only()).unwrap();
         let (poses, whole) = (poses(&imported), Whole::new(&imported));
         for max in [12, 16, 24] {
             check_character(&name, (&imported, &whole), &poses, max);

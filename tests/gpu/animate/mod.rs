@@ -15,8 +15,7 @@ use throng::clip::Interpolation;
 use throng::gpu::{AnimationTables, CpuReason, GpuTime, PosedBy, Upload};
 use throng::ik::{TwoBone, TwoBoneTarget};
 use throng::import::{
-    self, ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode, RawPrimitive,
-    RawSkin,
+    ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode, RawPrimitive, RawSkin,
 };
 use throng::motion::{Ease, LoopMode};
 use throng::palette::SkinningMethod;
@@ -229,7 +228,8 @@ fn every_asset() {
     support::each(|setup| {
         for file in assets::files() {
             let name = file.file_stem().unwrap().to_string_lossy().into_owned();
-            let load = |options: &ImportOptions| import::file(&file, options).unwrap().character;
+            let load =
+                |options: &ImportOptions| throng_import::file(&file, options).unwrap().character;
             let character = equipped(load);
             if character.clips().is_empty() {
                 continue;

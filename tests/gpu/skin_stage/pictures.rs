@@ -10,7 +10,7 @@ use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, depth, pass, pict
 use crate::support::{Setup, each, stages, view};
 use throng::character::Character;
 use throng::glam::{Affine3A, Quat, Vec3};
-use throng::import::{self, ImportOptions};
+use throng::import::ImportOptions;
 use throng::mesh::{AlphaMode, Material};
 use throng::{
     Capacity, CharacterDesc, Crowd, Id, InstanceId, PassDesc, PassId, PassKind, Play, Processor,
@@ -60,7 +60,7 @@ fn characters() -> Vec<(Character, Kind)> {
     raw.materials[0].base_color[3] = 0.5;
     all.push((built(raw).character, Kind::Linear));
     for path in assets::files() {
-        let imported = import::file(&path, &ImportOptions::with_curves()).unwrap();
+        let imported = throng_import::file(&path, &ImportOptions::with_curves()).unwrap();
         // Models that take lavapipe seconds are left to other tests.
         if imported.character.vertex_count() < 20_000 {
             all.push((imported.character, Kind::Linear));

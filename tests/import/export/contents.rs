@@ -4,7 +4,7 @@ use super::{again, exported, json};
 use throng::character::{AnimationDesc, SocketDesc};
 use throng::glam::{Mat4, Quat, Vec3};
 use throng::import::{
-    self, ImportOptions, RawCharacter, RawMorph, RawNode, RawPrimitive, RawRole, RawSkin,
+    ImportOptions, RawCharacter, RawMorph, RawNode, RawPrimitive, RawRole, RawSkin,
 };
 use throng::mesh::{Image, Material, MorphTarget, TextureRef};
 use throng::skeleton::Transform;
@@ -100,7 +100,8 @@ fn several_roots_stay_roots() {
     assert!(exported.omissions.is_empty(), "{:?}", exported.omissions);
     // A node that was moved since then does something.
     root["nodes"][3]["translation"] = serde_json::json!([0.0, 1.0, 0.0]);
-    let moved = import::bytes(&with_json(&exported, &root), &ImportOptions::default()).unwrap();
+    let moved =
+        throng_import::bytes(&with_json(&exported, &root), &ImportOptions::default()).unwrap();
     assert_eq!(moved.skeleton().len(), 4);
 }
 

@@ -32,7 +32,7 @@ fn again(exported: &Exported, options: ImportOptions) -> Imported {
         keep_order: true,
         ..options
     };
-    let again = import::bytes(&exported.bytes, &options).unwrap();
+    let again = throng_import::bytes(&exported.bytes, &options).unwrap();
     let mut repairs = again.repairs.iter();
     assert!(
         repairs.all(|it| it.kind == import::RepairKind::NoSkin),

@@ -9,7 +9,7 @@ use crate::reference::sweep::is_thorough;
 use throng::Id;
 use throng::character::{Character, EventDesc};
 use throng::glam::{Affine3A, Vec3};
-use throng::import::{self, ImportOptions, RawCharacter};
+use throng::import::{ImportOptions, RawCharacter};
 use throng::mesh::Primitive;
 use throng::retarget::{JointMap, Retarget, RetargetOptions};
 use throng::skeleton::Transform;
@@ -259,10 +259,10 @@ fn the_built_in_character_survives() {
 fn published_models_survive() {
     for (number, file) in files().iter().enumerate() {
         if is_thorough() || number % 2 == 0 {
-            check_packed(&import::file(file, &ImportOptions::default()).unwrap());
+            check_packed(&throng_import::file(file, &ImportOptions::default()).unwrap());
         }
         if is_thorough() || number % 2 == 1 {
-            check_curves(&import::file(file, &ImportOptions::with_curves()).unwrap());
+            check_curves(&throng_import::file(file, &ImportOptions::with_curves()).unwrap());
         }
     }
 }
@@ -296,7 +296,7 @@ fn an_ezm_file_survives() {
         ..options
     };
     let text = crate::samples::ezm_text();
-    let read = |of| import::bytes(text.as_bytes(), &options(of)).unwrap();
+    let read = |of| throng_import::bytes(text.as_bytes(), &options(of)).unwrap();
     check_packed(&read(ImportOptions::default()));
     check_curves(&read(ImportOptions::with_curves()));
 }
@@ -314,7 +314,7 @@ fn a_webgl_model_survives() {
         name: "run.wglanim".into(),
         ..ImportOptions::default()
     };
-    let player = player.add_clips(WGL_CLIP.as_bytes(), &options).unwrap();
+    let player = throng_import::add_clips_bytes(&player, WGL_CLIP.as_bytes(), &options).unwrap();
     assert!(!player.clips().is_empty());
     check_packed(&player);
 }
@@ -323,7 +323,7 @@ fn a_webgl_model_survives() {
 #[test]
 fn an_fbx_file_survives() {
     let text = crate::ascii::arm().0.text();
-    let read = |of| import::bytes(text.as_bytes(), &of).unwrap();
+    let read = |of| throng_import::bytes(text.as_bytes(), &of).unwrap();
     check_packed(&read(ImportOptions::default()));
     check_curves(&read(ImportOptions::with_curves()));
 }

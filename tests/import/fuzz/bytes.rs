@@ -6,7 +6,6 @@ use super::seeds::{everything, seeds};
 use crate::builder::{self, arm, triangle};
 use crate::reference::sweep::rounds;
 use serde_json::json;
-use throng::import;
 
 #[test]
 fn seeds_import() {
@@ -14,7 +13,7 @@ fn seeds_import() {
         assert!(
             digest(&seed),
             "{:?}",
-            import::bytes(&seed, &options("")).err()
+            throng_import::bytes(&seed, &options("")).err()
         );
     }
 }

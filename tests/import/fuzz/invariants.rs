@@ -1,7 +1,7 @@
 //! Imports mutants, and checks the invariants of the characters.
 
 use throng::Result;
-use throng::import::{self, ImportOptions, Imported};
+use throng::import::{ImportOptions, Imported};
 use throng::mesh::{AlphaMode, Material};
 
 /// Small caps, so that mutants that ask for much are refused quickly.
@@ -24,7 +24,7 @@ pub(super) fn options(name: &str) -> ImportOptions {
 ///
 /// Nothing may panic, and all results are finite.
 pub(crate) fn digest(bytes: &[u8]) -> bool {
-    digest_by(bytes, "fuzz.gltf", import::bytes)
+    digest_by(bytes, "fuzz.gltf", throng_import::bytes)
 }
 
 /// [`digest`] for a file of any format. The name decides where a mutant fits none or several.

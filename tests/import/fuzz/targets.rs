@@ -13,7 +13,7 @@ use throng::animator::{Animator, AnimatorSnapshot, Play, RootMotionMode};
 use throng::character::Character;
 use throng::glam::Vec3;
 use throng::ik::{TwoBone, TwoBoneTarget};
-use throng::import::{self, ImportOptions, RawCharacter};
+use throng::import::{ImportOptions, RawCharacter};
 use throng::skeleton::Transform;
 
 /// A reader: its name, which is that of its folder in the corpus, and what it does with an input.
@@ -34,7 +34,7 @@ pub(crate) static TARGETS: &[Target] = &[
     #[cfg(feature = "fbx")]
     Target {
         name: "fbx",
-        read: |bytes| digest_by(bytes, "fuzz.fbx", import::bytes),
+        read: |bytes| digest_by(bytes, "fuzz.fbx", throng_import::bytes),
         seeds: fbx_seeds,
     },
     #[cfg(feature = "ezm")]
@@ -100,7 +100,7 @@ fn packed(bytes: &[u8]) -> bool {
         packing: ImportOptions::default().packing,
         ..options("fuzz.gltf")
     };
-    let imported = import::bytes(bytes, &options);
+    let imported = throng_import::bytes(bytes, &options);
     for clip in imported.iter().flat_map(|imported| imported.clips()) {
         let mut pose = vec![Transform::IDENTITY; imported.as_ref().unwrap().skeleton().len()];
         clip.sample(0.4, &mut pose).unwrap();
@@ -127,12 +127,11 @@ fn fbx_seeds() -> Vec<Vec<u8>> {
 /// Imports an EZMesh file, and adds its clips to itself.
 #[cfg(feature = "ezm")]
 fn ezm(bytes: &[u8]) -> bool {
-    use throng::import;
     let name = "fuzz.ezm";
-    if let Ok(imported) = import::bytes(bytes, &options(name)) {
-        let _ = imported.add_clips(bytes, &options(name));
+    if let Ok(imported) = throng_import::bytes(bytes, &options(name)) {
+        let _ = throng_import::add_clips_bytes(&imported, bytes, &options(name));
     }
-    digest_by(bytes, name, import::bytes)
+    digest_by(bytes, name, throng_import::bytes)
 }
 
 /// A model's length in two bytes, the model, and its vertices.
@@ -165,7 +164,7 @@ fn wgl_clip(bytes: &[u8]) -> bool {
         let options = options("fuzz.wglmodel");
         import_wgl(WGL_MODEL.as_bytes(), &wgl_triangle(), &options).unwrap()
     });
-    let added = MODEL.add_clips(bytes, &options("fuzz.wglanim"));
+    let added = throng_import::add_clips_bytes(&MODEL, bytes, &options("fuzz.wglanim"));
     for clip in added.iter().flat_map(|added| added.curves()) {
         assert!(clip.duration_s() >= 0.0);
     }
@@ -195,7 +194,7 @@ fn saved_seeds() -> Vec<Vec<u8>> {
     let options = ImportOptions::with_curves();
     let characters = files
         .iter()
-        .map(|file| import::bytes(file, &options).unwrap());
+        .map(|file| throng_import::bytes(file, &options).unwrap());
     characters.map(|one| one.character.to_bytes()).collect()
 }
 

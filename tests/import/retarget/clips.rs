@@ -8,7 +8,7 @@ use throng::Id;
 use throng::character::Character;
 use throng::clip::{CurveClip, Interpolation, Keys, Track, TrackValues};
 use throng::glam::{Quat, Vec3};
-use throng::import::{self, ImportOptions, RawCharacter};
+use throng::import::{ImportOptions, RawCharacter};
 use throng::retarget::{Humanoid, JointMap, Retarget, RetargetOptions, Role};
 use throng::skeleton::{Skeleton, Transform};
 
@@ -24,7 +24,7 @@ fn size(character: &Character) -> f64 {
 
 fn models() -> Vec<Character> {
     let files = reference::assets::files().into_iter();
-    let load = |path| import::file(path, &ImportOptions::curves_only()).ok();
+    let load = |path| throng_import::file(path, &ImportOptions::curves_only()).ok();
     let mut all: Vec<Character> = files.filter_map(load).map(|i| i.character).collect();
     all.push(
         RawCharacter::mannequin()

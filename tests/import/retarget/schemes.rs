@@ -4,7 +4,7 @@ use super::rigs::skeleton;
 use super::scheme_names::{BODY, SCHEMES, Scheme};
 use crate::reference;
 use crate::reference::rng::Rng;
-use throng::import::{self, ImportOptions, RawCharacter, RawNode};
+use throng::import::{ImportOptions, RawCharacter, RawNode};
 use throng::retarget::{Humanoid, JointMap, Role};
 use throng::skeleton::{Skeleton, Transform};
 
@@ -304,7 +304,7 @@ fn names_of_one_case_have_sides() {
 )]
 fn models_are_humanoids() {
     for path in reference::assets::files() {
-        let Ok(model) = import::file(&path, &ImportOptions::curves_only()) else {
+        let Ok(model) = throng_import::file(&path, &ImportOptions::curves_only()) else {
             continue;
         };
         let file = path.file_stem().unwrap().to_string_lossy().into_owned();

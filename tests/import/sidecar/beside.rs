@@ -6,7 +6,7 @@ use throng::character::{AnimationDesc, Character, SocketDesc};
 use throng::clip::Clip;
 use throng::error::{AssetFault, DescFault, Error};
 use throng::glam::{Vec2, Vec3};
-use throng::import::{self, ImportOptions, RepairKind, ResourceReader};
+use throng::import::{ImportOptions, RepairKind, ResourceReader};
 use throng::state_machine::StateMachineDesc;
 
 pub(super) const WHOLE: &str = r#"
@@ -240,7 +240,7 @@ fn the_state_machine_may_lie_in_a_file_of_its_own() {
         resources: Some(ResourceReader::new(read)),
         ..ImportOptions::default()
     };
-    let imported = import::bytes(MODEL.as_bytes(), &options).unwrap();
+    let imported = throng_import::bytes(MODEL.as_bytes(), &options).unwrap();
     assert!(imported.state_machine().is_some());
 }
 
@@ -327,9 +327,9 @@ fn added_clips_bring_their_events() {
         .import(&ImportOptions::default())
         .unwrap();
     let other = MODEL.replace("\"left\"", "\"jump\"");
-    let added = imported
-        .add_clips(other.as_bytes(), &ImportOptions::default())
-        .unwrap();
+    let added =
+        throng_import::add_clips_bytes(&imported, other.as_bytes(), &ImportOptions::default())
+            .unwrap();
     let (before, after) = (&imported.character, &added.character);
     let walk = added.character.clip("Walk (2)").unwrap();
     let events: Vec<_> = after.events(walk).collect();
@@ -396,7 +396,7 @@ state = [{ name = "look", motion = { clip = "Look" } }]
 "#;
     folder.write("fox.toml", text);
     let options = ImportOptions::default();
-    let fox = import::file(folder.path().join("fox.glb"), &options).unwrap();
+    let fox = throng_import::file(folder.path().join("fox.glb"), &options).unwrap();
     assert!(fox.state_machine().is_some() && fox.root_motion(fox.clip("Walk").unwrap()).is_some());
     assert!(fox.clips()[fox.clip("Look").unwrap().index()].is_additive());
     assert_eq!(fox.blend_spaces()[0].clips().len(), 3);

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use throng::error::Result;
-use throng::import::{self, ImportOptions, Imported};
+use throng::import::{ImportOptions, Imported};
 
 /// A fresh folder, removed when dropped.
 pub(crate) struct Folder(PathBuf);
@@ -39,7 +39,7 @@ impl Folder {
     }
 
     pub(crate) fn import(&self, options: &ImportOptions) -> Result<Imported> {
-        import::file(self.0.join("doll.gltf"), options)
+        throng_import::file(self.0.join("doll.gltf"), options)
     }
 }
 

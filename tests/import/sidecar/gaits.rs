@@ -4,7 +4,7 @@ use throng::Id;
 use throng::builtin;
 use throng::character::AnimationDesc;
 use throng::clip::{Clip, ClipOptions};
-use throng::import::{self, ImportOptions, RawCharacter};
+use throng::import::{ImportOptions, RawCharacter};
 
 /// The built-in character states its speeds, and the measured ones agree.
 #[test]
@@ -91,7 +91,7 @@ fn models_walk_and_run_at_these_speeds() {
         let Some((name, gaits)) = expected.iter().find(|(name, _)| Some(*name) == file) else {
             continue;
         };
-        let model = import::file(&path, &options).unwrap();
+        let model = throng_import::file(&path, &options).unwrap();
         let gait = |(number, clip): (usize, &Clip)| {
             let gait = model.gait(Id::new(number as u16))?;
             Some((clip.name().to_owned(), gait.speed_m_s))

@@ -3,7 +3,7 @@
 use throng::animator::Animator;
 use throng::builtin;
 
-const PAGE: &str = include_str!("../../../docs/formats.md");
+const PAGE: &str = include_str!("../../../import/README.md");
 
 #[test]
 fn the_example_of_the_page_drives_a_character() {

@@ -9,7 +9,7 @@ use crate::builder::{Builder, F32};
 use serde_json::{Value, json};
 use throng::character::Character;
 use throng::glam::{DAffine3, DQuat, DVec3, EulerRot};
-use throng::import::{self, ImportOptions, Imported};
+use throng::import::{ImportOptions, Imported};
 use throng::retarget::{JointMap, Retarget, RetargetOptions, Role, VrmKind};
 use throng::skeleton::Transform;
 
@@ -303,12 +303,11 @@ fn agrees(c: &Character, source: &Rig, target: &Rig, old: bool) {
 }
 
 fn import(b: &Builder) -> Imported {
-    import::bytes(&b.glb(), &ImportOptions::curves_only()).unwrap()
+    throng_import::bytes(&b.glb(), &ImportOptions::curves_only()).unwrap()
 }
 
 fn added(to: &Character, clips: &Builder) -> Imported {
-    to.add_clips(&clips.glb(), &ImportOptions::curves_only())
-        .unwrap()
+    throng_import::add_clips_bytes(to, &clips.glb(), &ImportOptions::curves_only()).unwrap()
 }
 
 fn retargeted(to: &Character, from: &Character, map: &JointMap) -> Character {
@@ -419,7 +418,8 @@ fn files_without_common_bones_are_refused() {
     for bones in [json!({}), json!({ "jaw": { "node": 3 } })] {
         let mut clip = source.vrma();
         clip.json["extensions"]["VRMC_vrm_animation"]["humanoid"]["humanBones"] = bones;
-        let error = avatar.add_clips(&clip.glb(), &ImportOptions::curves_only());
+        let error =
+            throng_import::add_clips_bytes(&avatar, &clip.glb(), &ImportOptions::curves_only());
         assert!(
             matches!(error, Err(throng::Error::NoCommonJoints { .. })),
             "{error:?}"

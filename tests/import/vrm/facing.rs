@@ -4,7 +4,7 @@ use super::files::{FACE, NODES, doll, import, vrm0, vrm1};
 use crate::builder::F32;
 use serde_json::json;
 use throng::glam::{Affine3A, Quat, Vec3};
-use throng::import::{self, ImportOptions, Imported};
+use throng::import::{ImportOptions, Imported};
 
 fn model(imported: &Imported) -> Vec<Affine3A> {
     let skeleton = imported.skeleton();
@@ -85,7 +85,7 @@ fn clips_that_drive_the_root_turn_too() {
     let options = ImportOptions::curves_only();
     let [old, new] = files
         .clone()
-        .map(|b| import::bytes(&b.glb(), &options).unwrap());
+        .map(|b| throng_import::bytes(&b.glb(), &options).unwrap());
     let turn = Affine3A::from_rotation_y(std::f32::consts::PI);
     let root = |imported: &Imported| {
         let mut pose = imported.skeleton().rest_pose();
@@ -96,7 +96,7 @@ fn clips_that_drive_the_root_turn_too() {
     // Clips that are added from another file of version 0.x as well.
     let bare = import(&vrm0()).character;
     let options = ImportOptions::default();
-    let added = bare.add_clips(&files[0].glb(), &options).unwrap();
+    let added = throng_import::add_clips_bytes(&bare, &files[0].glb(), &options).unwrap();
     let bare = added.character;
     let mut pose = bare.skeleton().rest_pose();
     let clip = bare.clip("go").unwrap();

@@ -2,7 +2,7 @@
 
 use crate::builder::{Builder, F32, U8, U16};
 use serde_json::{Value, json};
-use throng::import::{self, ImportOptions, Imported};
+use throng::import::{ImportOptions, Imported};
 
 /// The nodes by name, with their parents and positions.
 pub(super) const NODES: [(&str, Option<usize>, [f32; 3]); 19] = [
@@ -174,7 +174,8 @@ pub(crate) fn vrm0() -> Builder {
 }
 
 pub(super) fn import(b: &Builder) -> Imported {
-    import::bytes(&b.glb(), &ImportOptions::default()).unwrap_or_else(|error| panic!("{error}"))
+    throng_import::bytes(&b.glb(), &ImportOptions::default())
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The text of each repair.

@@ -7,10 +7,10 @@ use throng::Error;
 use throng::animator::{Animator, Play};
 use throng::character::Character;
 use throng::glam::Affine3A;
-use throng::import::{self, ImportOptions};
+use throng::import::ImportOptions;
 
 fn refused(b: &Builder) -> String {
-    let error = import::bytes(&b.glb(), &ImportOptions::default()).unwrap_err();
+    let error = throng_import::bytes(&b.glb(), &ImportOptions::default()).unwrap_err();
     assert!(matches!(error, Error::Asset { .. }), "{error:?}");
     error.to_string()
 }
@@ -204,7 +204,7 @@ fn mutants_never_panic() {
             for value in &values {
                 let mut b = file.clone();
                 *b.json.pointer_mut(&place).unwrap() = value.clone();
-                match import::bytes(&b.glb(), &ImportOptions::default()) {
+                match throng_import::bytes(&b.glb(), &ImportOptions::default()) {
                     Ok(imported) => {
                         good += 1;
                         play(&imported);

@@ -177,12 +177,12 @@ fn nested_bones_of_version_0_swing_once() {
 
 #[test]
 fn chains_of_parts_that_are_left_out_go_too() {
-    use throng::import::{self, ImportOptions};
+    use throng::import::ImportOptions;
     let mut b = vrm1();
     // Only the face is drawn: nothing below the skull moves.
     b.json["scenes"] = json!([{ "nodes": [18] }]);
     b.json["extensions"]["VRMC_vrm"] = json!({});
-    let imported = import::bytes(&b.glb(), &ImportOptions::default()).unwrap();
+    let imported = throng_import::bytes(&b.glb(), &ImportOptions::default()).unwrap();
     assert!(imported.springs().is_empty());
     assert_eq!(imported.skeleton().len(), 1);
 }

@@ -9,7 +9,7 @@ use throng::SimdLevel;
 use throng::character::Character;
 use throng::clip::{CurveClip, Track};
 use throng::glam::{Affine3A, DMat4, DVec3, Mat4};
-use throng::import::{self, ImportOptions, RawCharacter};
+use throng::import::{ImportOptions, RawCharacter};
 use throng::palette::Mat3x4;
 
 /// The reference compares triangles in the file's order.
@@ -46,7 +46,7 @@ pub(crate) fn models() -> &'static [Model] {
 fn read() -> Vec<Model> {
     let file = |path: std::path::PathBuf| Model {
         name: path.file_name().unwrap().to_string_lossy().into_owned(),
-        character: import::file(&path, &options()).unwrap().character,
+        character: throng_import::file(&path, &options()).unwrap().character,
         scene: gltf::load(&path),
     };
     let mut all: Vec<Model> = assets::files().into_iter().map(file).collect();

@@ -204,7 +204,7 @@ pub(crate) fn models() -> Vec<Character> {
             .character,
     ];
     for file in crate::reference::assets::files() {
-        let imported = throng::import::file(&file, &ImportOptions::curves_only());
+        let imported = throng_import::file(&file, &ImportOptions::curves_only());
         models.push(imported.unwrap_or_else(|e| panic!("{e}")).character);
     }
     models

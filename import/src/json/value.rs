@@ -1,0 +1,244 @@
+//! A value of a JSON text.
+//!
+//! It is a piece of the text, which `serde_json` splits when the value is used. So numbers keep all
+//! their digits, and what is skipped may be nested to any depth.
+
+use core::fmt;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+
+/// The kind of a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Null,
+    Bool,
+    Number,
+    Text,
+    List,
+    Map,
+}
+
+/// A value: its text, which is JSON without spaces around it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Value<'a>(&'a str);
+
+/// The fault of a value that does not have the form of the data.
+#[derive(Debug)]
+pub(crate) struct ReadFault {
+    /// The address of the value's text.
+    pub(super) at: usize,
+    pub(super) what: Box<str>,
+}
+
+/// A step of the path to a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Step<'a> {
+    Key(Cow<'a, str>),
+    Index(usize),
+}
+
+/// A path as text, such as `layers[2].name`.
+pub(crate) fn path_text(path: &[Step<'_>]) -> String {
+    let mut text = String::new();
+    for step in path {
+        match step {
+            Step::Index(index) => text.push_str(&format!("[{index}]")),
+            Step::Key(key) => {
+                if !text.is_empty() {
+                    text.push('.');
+                }
+                text.push_str(key);
+            }
+        }
+    }
+    text
+}
+
+impl<'a> Value<'a> {
+    pub(super) fn of(raw: &'a RawValue) -> Self {
+        Self(raw.get())
+    }
+
+    pub(crate) fn kind(self) -> Kind {
+        match self.0.as_bytes().first() {
+            Some(b'{') => Kind::Map,
+            Some(b'[') => Kind::List,
+            Some(b'"') => Kind::Text,
+            Some(b't' | b'f') => Kind::Bool,
+            Some(b'n') => Kind::Null,
+            _ => Kind::Number,
+        }
+    }
+
+    /// The text of a scalar as it is written, without quotes.
+    pub(crate) fn raw(self) -> &'a str {
+        let inside = self.0.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
+        inside.unwrap_or(self.0)
+    }
+
+    /// The string, or `None` for other values and for escapes that are invalid.
+    pub(crate) fn text(self) -> Option<Cow<'a, str>> {
+        match self.kind() {
+            Kind::Text if self.0.contains('\\') => serde_json::from_str(self.0).ok(),
+            Kind::Text => Some(Cow::Borrowed(self.raw())),
+            _ => None,
+        }
+    }
+
+    /// True for this string.
+    pub(crate) fn is_text(self, text: &str) -> bool {
+        match self.0.contains('\\') {
+            false => self.kind() == Kind::Text && self.raw() == text,
+            true => self.text().is_some_and(|own| own == text),
+        }
+    }
+
+    /// The number, or `None` for other values.
+    pub(crate) fn number(self) -> Option<f64> {
+        let number = (self.kind() == Kind::Number).then(|| self.0.parse().ok());
+        number.flatten()
+    }
+
+    /// The elements of a list. Other values have none.
+    pub(crate) fn items(self) -> impl ExactSizeIterator<Item = Self> {
+        let items = (self.kind() == Kind::List).then(|| serde_json::from_str(self.0).ok());
+        let items: Vec<&RawValue> = items.flatten().unwrap_or_default();
+        items.into_iter().map(Value::of)
+    }
+
+    /// The keys and values of a map. Other values have none.
+    pub(crate) fn entries(self) -> Vec<(Self, Self)> {
+        let entries = (self.kind() == Kind::Map).then(|| serde_json::from_str(self.0).ok());
+        let Entries(entries) = entries.flatten().unwrap_or_default();
+        entries
+    }
+
+    /// Checks that the value is a map.
+    pub(crate) fn map(self) -> Result<Map<'a>, ReadFault> {
+        match self.kind() {
+            Kind::Map => Ok(Map {
+                value: self,
+                entries: self.entries(),
+            }),
+            _ => Err(self.expected("an object")),
+        }
+    }
+
+    /// The value of a key of a map, the last one if there are several.
+    #[cfg(feature = "gltf")]
+    pub(crate) fn get(self, key: &str) -> Option<Self> {
+        let mut entries = self.entries().into_iter();
+        let found = entries.rfind(|(name, _)| name.is_text(key));
+        found.map(|(_, value)| value)
+    }
+
+    /// The number of elements of the lists in the value, together. Numbers do not count.
+    #[cfg(feature = "gltf")]
+    pub(crate) fn element_count(self) -> usize {
+        let (mut is_list, mut count) = (Vec::new(), 0);
+        let mut bytes = self.0.bytes();
+        while let Some(byte) = bytes.next() {
+            let in_list = is_list.last() == Some(&true);
+            match byte {
+                b'{' | b'[' => is_list.push(byte == b'['),
+                b'}' | b']' => {
+                    is_list.pop();
+                    continue;
+                }
+                b'"' => skip_string(&mut bytes),
+                // Each of the words has one of these letters once.
+                b't' | b'f' | b'n' => {}
+                _ => continue,
+            }
+            count += usize::from(in_list);
+        }
+        count
+    }
+
+    /// The address of the text.
+    fn at(self) -> usize {
+        self.0.as_ptr() as usize
+    }
+
+    /// The path to the value at an address.
+    pub(super) fn path_to(self, address: usize) -> Vec<Step<'a>> {
+        let has = |value: Self| (value.at()..value.at() + value.0.len()).contains(&address);
+        let (mut at, mut path) = (self, Vec::new());
+        while at.at() < address {
+            let item = at.items().enumerate().find(|(_, item)| has(*item));
+            let mut entries = at.entries().into_iter();
+            let step;
+            (step, at) = match item {
+                Some((index, item)) => (Step::Index(index), item),
+                None => match entries.find(|(_, value)| has(*value)) {
+                    Some((key, value)) => (Step::Key(key.text().unwrap_or_default()), value),
+                    None => break,
+                },
+            };
+            path.push(step);
+        }
+        path
+    }
+
+    /// A fault of the value.
+    pub(crate) fn fault(self, what: impl Into<Box<str>>) -> ReadFault {
+        let (at, what) = (self.at(), what.into());
+        ReadFault { at, what }
+    }
+
+    /// The fault of a value that is not what is expected.
+    pub(crate) fn expected(self, what: &str) -> ReadFault {
+        let found = match self.kind() {
+            Kind::Text => format!("the string {:?}", self.text().unwrap_or_default()),
+            Kind::List => "an array".into(),
+            Kind::Map => "an object".into(),
+            _ => self.0.into(),
+        };
+        self.fault(format!("must be {what}, but is {found}"))
+    }
+}
+
+/// Skips the rest of a string.
+#[cfg(feature = "gltf")]
+fn skip_string(bytes: &mut core::str::Bytes<'_>) {
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'"' => return,
+            b'\\' => drop(bytes.next()),
+            _ => {}
+        }
+    }
+}
+
+/// A map, split into its entries.
+#[derive(Debug)]
+pub(crate) struct Map<'a> {
+    pub(crate) value: Value<'a>,
+    pub(crate) entries: Vec<(Value<'a>, Value<'a>)>,
+}
+
+#[derive(Default)]
+struct Entries<'a>(Vec<(Value<'a>, Value<'a>)>);
+
+impl<'de> Deserialize<'de> for Entries<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(Self::default())
+    }
+}
+
+impl<'de> Visitor<'de> for Entries<'de> {
+    type Value = Self;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Self, A::Error> {
+        while let Some((key, value)) = map.next_entry()? {
+            self.0.push((Value::of(key), Value::of(value)));
+        }
+        Ok(self)
+    }
+}
