@@ -3,7 +3,7 @@
 use crate::Result;
 use crate::ci::Ci;
 use crate::tests::require_picture;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use xshell::cmd;
 
 /// No Vulkan unless it is asked for, never a C or C++ compiler, and `deny.toml`.
@@ -21,7 +21,7 @@ pub(crate) fn dependencies(ci: &Ci) -> Result {
             "the library has dependencies of programs without an engine",
         ),
         (
-            "-p throng -p throng-cli -e normal,build",
+            "-p throng -p throng-import -p throng-cli -e normal,build",
             &["cc", "cmake", "shaderc", "link-cplusplus"],
             "the build needs a C compiler",
         ),
@@ -59,39 +59,48 @@ pub(crate) fn package(ci: &Ci) -> Result {
     {
         return Err(format!("the package lacks {file}").into());
     }
-    cmd!(
-        sh,
-        "cargo package -p throng --quiet --no-verify --allow-dirty"
-    )
-    .run()?;
-    let packages = sh.read_dir("target/package")?.into_iter();
-    let is_package = |path: &Path| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        name.starts_with("throng-0") && name.ends_with(".crate")
-    };
-    let package = packages.filter(|path| is_package(path)).max();
-    let package = package.ok_or("cargo package made no package")?;
+    // Together, because none is published.
+    let packages = "cargo package --quiet -p throng -p throng-import -p throng-standalone";
+    let packages = format!("{packages} --no-verify --allow-dirty");
+    ci.command(&packages).run()?;
     let unpacked = ci.work.join("package");
     sh.remove_path(&unpacked)?;
     sh.create_dir(&unpacked)?;
-    cmd!(sh, "tar -xf {package} -C {unpacked}").run()?;
-    let manifest = sh
-        .read_dir(&unpacked)?
-        .pop()
-        .ok_or("the package is empty")?
-        .join("Cargo.toml");
-    // With the dependencies that are built already.
+    let unpack = |name: &str| -> Result<PathBuf> {
+        let id = cmd!(sh, "cargo pkgid -p {name}").quiet().read()?;
+        let version = id.rsplit(['#', '@']).next().unwrap_or_default();
+        cmd!(
+            sh,
+            "tar -xf target/package/{name}-{version}.crate -C {unpacked}"
+        )
+        .run()?;
+        Ok(unpacked.join(format!("{name}-{version}")))
+    };
+    let library = unpack("throng")?;
     let target = Path::new(&ci.root).join("target");
-    let (manifest_path, target) = (manifest.display(), target.display());
-    let options = format!("--quiet --manifest-path {manifest_path} --target-dir {target}");
-    ci.command(&format!("cargo check {options}")).run()?;
-    // Without the dev-dependency on throng-standalone, which depends on this package.
+    // With the dependencies that are built already.
+    let check = |package: &Path| {
+        let manifest = package.join("Cargo.toml");
+        let patch = format!("patch.crates-io.throng.path = '{}'", library.display());
+        let check = cmd!(sh, "cargo check --quiet --manifest-path {manifest}");
+        check
+            .args(["--config", &patch, "--target-dir"])
+            .arg(&target)
+            .run()
+    };
+    check(&unpack("throng-import")?)?;
+    check(&unpack("throng-standalone")?)?;
+    // Without the dev-dependencies on packages that depend on this one.
+    let manifest = library.join("Cargo.toml");
     if sh
         .read_file(&manifest)?
         .contains("\n[dev-dependencies.throng")
     {
         return Err("the package depends on itself".into());
     }
+    let (manifest, target) = (manifest.display(), target.display());
+    let options = format!("--quiet --manifest-path {manifest} --target-dir {target}");
+    ci.command(&format!("cargo check {options}")).run()?;
     let _folder = sh.push_dir(&unpacked);
     // Not optimised: it runs for a second.
     let run = ci.vulkan(&format!("cargo run {options} --example minimal"));
