@@ -56,7 +56,7 @@ pub use view::{Culling, Eye, Lighting, Shadow, View};
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
-use crate::gpu::{Device, MemoryAllocator, Profiler, ScopeTime, SetLayout, Upload};
+use crate::gpu::{Device, MemoryAllocator, Profiler, ScopeTime, SetLayout};
 use crate::pass::animate::AnimatePipeline;
 use crate::pass::attach::AttachPass;
 use crate::pass::cull::CullPass;
@@ -68,16 +68,13 @@ use crate::pass::shadow_map::ShadowInput;
 use crate::pass::skin::SkinPipeline;
 use animators::Animators;
 use desc::{MAX_FRAMES_IN_FLIGHT, MAX_VIEWS, check_desc};
-use frame::history::Histories;
+use frame::state::FrameState;
+use memory::Memory;
 use memory::buffers::{BufferUsers, FrameBuffers};
-use memory::pending_growth::PendingGrowth;
 use memory::retire::RetireQueue;
 use memory::work::WorkCapacity;
 use poses::gpu_poses::GpuPoses;
 use scene::Scene;
-use stats::{Counters, PoseTotals};
-use view_record::Prepared;
-use visibility::sorted::Sorted;
 
 /// Scopes that one frame can measure.
 pub(crate) const PROFILER_SCOPES: u32 = 64;
@@ -153,39 +150,6 @@ pub(crate) struct Pipelines {
     pub(crate) created: u32,
 }
 
-/// The buffers of a crowd, and what waits to be uploaded or freed.
-#[derive(Debug)]
-pub(crate) struct Memory {
-    pub(crate) buffers: FrameBuffers,
-    /// The capacity of the work buffer, apart from the crowd's.
-    pub(crate) work: WorkCapacity,
-    /// The buffers before growth, until a frame has copied what they hold.
-    pub(crate) grown: Option<Box<PendingGrowth>>,
-    /// Uploads for the next prepared frame, with the serial of their character.
-    pub(crate) uploads: Vec<(u32, Upload)>,
-    pub(crate) retire_queue: RetireQueue,
-}
-
-/// Views, histories and figures of the last frame, kept so that frames allocate nothing.
-#[derive(Debug)]
-pub(crate) struct FrameState {
-    pub(crate) views: Vec<Prepared>,
-    pub(crate) sorted: Sorted,
-    pub(crate) histories: Histories,
-    pub(crate) counters: Counters,
-    /// The figures of views, as the GPU counted them.
-    pub(crate) read_back: Vec<ViewStats>,
-    /// Poses, as the GPU counted them.
-    pub(crate) pose_totals: PoseTotals,
-    /// By frame index, the number of views whose figures the GPU writes.
-    pub(crate) read_back_views: Vec<u32>,
-    pub(crate) profiler: Option<Profiler>,
-    /// The frame index begun last, unless that frame was abandoned.
-    pub(crate) begun: Option<u32>,
-    /// True if the frame begun last is prepared, and was not abandoned.
-    pub(crate) may_be_abandoned: bool,
-}
-
 impl Pipelines {
     /// True if a pass draws motion vectors.
     pub(crate) fn shows_motion(&self) -> bool {
@@ -253,18 +217,7 @@ impl Crowd {
             },
             animators: Animators::default(),
             scene: Scene::new(&desc.capacity, desc.frames_in_flight),
-            frame: FrameState {
-                views: Vec::with_capacity(desc.capacity.views as usize),
-                sorted: Sorted::default(),
-                histories: Histories::new(),
-                counters: Counters::default(),
-                read_back: Vec::with_capacity(desc.capacity.views as usize),
-                pose_totals: PoseTotals::default(),
-                read_back_views: vec![0; desc.frames_in_flight as usize],
-                profiler: None,
-                begun: None,
-                may_be_abandoned: false,
-            },
+            frame: FrameState::new(desc),
             time_s: 0.0,
             destroyed: false,
         };
@@ -296,25 +249,13 @@ impl Crowd {
         // This checks the capacities against the device, so CPU memory is reserved after it.
         let writers = self.pipelines.writers(self.memory.work);
         self.memory.buffers = FrameBuffers::new(&self.device, allocator, writers, &self.desc)?;
-        if let Some(work) = &self.memory.buffers.work {
-            self.scene.characters.chunks.grow(&work.layout);
-        }
-        let attachments = self.desc.capacity.attachments;
-        self.pipelines.prepare_attach(&self.device, attachments)?;
-        self.scene.reserve_attachments(attachments);
-        self.frame.histories.reserve(&self.desc.capacity);
-        self.frame
-            .sorted
-            .reserve(self.desc.capacity.blended as usize);
-        self.scene.instances.reserve();
-        if let Some(poses) = &mut self.scene.poses.gpu {
-            poses.grow(&self.desc.capacity);
-        }
-        self.scene.reserve_visibility();
-        self.scene
-            .poses
-            .scratch
-            .reserve(self.desc.capacity.instances as usize);
+        let capacity = &self.desc.capacity;
+        self.pipelines
+            .prepare_attach(&self.device, capacity.attachments)?;
+        let work = self.memory.buffers.work.as_ref();
+        self.scene.grow(capacity, work.map(|work| &work.layout));
+        self.frame.histories.reserve(capacity);
+        self.frame.grow(capacity);
         if self.desc.profile {
             let frames = self.desc.frames_in_flight;
             self.frame.profiler = Profiler::new(&self.device, frames, PROFILER_SCOPES)?;
@@ -402,24 +343,14 @@ impl Crowd {
         // SAFETY: the GPU has finished the crowd's work and the allocator is the crowd's, by this
         // function's contract.
         unsafe {
-            for (_, mut upload) in self.memory.uploads.drain(..) {
-                upload.free(&self.device, allocator);
-            }
             for mut character in self.scene.characters.drain() {
                 character.destroy(&self.device, allocator);
             }
-            self.memory.retire_queue.destroy(&self.device, allocator);
+            self.memory.destroy(&self.device, allocator);
             for mut pass in self.pipelines.passes.drain(..).flatten() {
                 pass.destroy(&self.device);
             }
-            if let Some(profiler) = &mut self.frame.profiler {
-                profiler.destroy(&self.device);
-            }
-            self.frame.histories.destroy(&self.device, allocator);
-            self.memory.buffers.destroy(&self.device, allocator);
-            if let Some(grown) = &mut self.memory.grown {
-                grown.destroy(&self.device, allocator);
-            }
+            self.frame.destroy(&self.device, allocator);
             self.pipelines.skin.destroy(&self.device);
             self.pipelines.scatter.destroy(&self.device);
             if let Some(cull) = &mut self.pipelines.cull {

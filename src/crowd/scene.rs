@@ -1,16 +1,19 @@
 //! The characters and instances of a crowd, apart from their animators.
 
-use crate::animator::{ActorId, Animator};
+use crate::animator::{ActorId, Animator, PoseChange};
 use crate::crowd::SkinningStage;
+use crate::crowd::animators::Animators;
 use crate::crowd::characters::loaded::{Characters, LoadedCharacter, NewInstance};
 use crate::crowd::instances::attachments::{Attachments, SavedAttachment};
 use crate::crowd::instances::state::{InstanceState, is_flipped, may_flip};
 use crate::crowd::instances::table::Instances;
+use crate::crowd::memory::work::{GrownCounts, WorkLayout};
 use crate::crowd::poses::Poses;
 use crate::crowd::poses::gpu_poses::GpuPoses;
 use crate::crowd::poses::pose_scratch::PoseScratch;
 use crate::crowd::skin::cpu_skinning::CpuSkinning;
 use crate::crowd::visibility::Visibility;
+use crate::crowd::visibility::cull::WorldSphere;
 use crate::crowd::visibility::shown::Shown;
 use crate::crowd::{Capacity, InstanceId};
 use crate::error::{Error, Result, expect_transform};
@@ -158,6 +161,20 @@ impl Scene {
         Ok(())
     }
 
+    /// Grows to capacities, those of the work buffer among them, so that frames allocate nothing.
+    pub(crate) fn grow(&mut self, capacity: &Capacity, work: Option<&WorkLayout>) {
+        if let Some(work) = work {
+            self.characters.chunks.grow(work);
+        }
+        self.instances.grow(capacity);
+        self.poses.scratch.reserve(capacity.instances as usize);
+        if let Some(poses) = &mut self.poses.gpu {
+            poses.grow(capacity);
+            self.attachments.gpu.grow(capacity.attachments);
+        }
+        self.reserve_visibility();
+    }
+
     /// Reserves memory for the instances that are skinned on the CPU.
     pub(crate) fn reserve_deformed(&mut self) {
         let cpu_skinned = self.instances.cpu_skinned();
@@ -182,6 +199,12 @@ impl Scene {
         self.reserve_deformed();
     }
 
+    /// Reserves memory for the morph weights of an instance.
+    pub(crate) fn reserve_weights(&mut self, weights: usize) {
+        let buffer = &mut self.poses.scratch.weights;
+        buffer.reserve(weights.saturating_sub(buffer.len()));
+    }
+
     /// Reserves memory for what views show.
     pub(crate) fn reserve_visibility(&mut self) {
         let capacity = self.instances.capacity();
@@ -198,17 +221,31 @@ impl Scene {
             .reserve_lists(computed, self.characters.len());
     }
 
-    /// Reserves memory for attached instances that the GPU places.
-    pub(crate) fn reserve_attachments(&mut self, attachments: u32) {
-        if self.poses.gpu.is_some() {
-            self.attachments.gpu.grow(attachments);
-        }
-    }
-
     /// Notes that every instance may have a new pose.
     pub(crate) fn activate_all(&mut self) {
         for id in self.instances.ids() {
             self.visibility.activate(id.index);
+        }
+    }
+
+    /// Begins a frame.
+    pub(crate) fn begin_frame(&mut self) {
+        self.shown.begin_frame();
+    }
+
+    /// True if a frame was prepared.
+    pub(crate) fn has_prepared(&self) -> bool {
+        self.visibility.prepared_in() > 0
+    }
+
+    /// The numbers of things that frames have uploaded: those that growth copies.
+    pub(crate) fn uploaded(&self) -> GrownCounts {
+        let [records, counters] = self.instances.uploaded();
+        let chunks = self.characters.chunks.copied();
+        GrownCounts {
+            records,
+            counters,
+            chunks,
         }
     }
 
@@ -220,8 +257,66 @@ impl Scene {
         self.characters.mark_uploaded();
     }
 
+    /// Notes that instances whose actors changed may have a new pose, and their new bounding
+    /// spheres.
+    pub(crate) fn activate_changed(&mut self, animators: &mut Animators) {
+        self.attachments.sort();
+        let scratch = &mut self.poses.scratch;
+        for (character, animator) in animators.untracked_mut().iter_mut() {
+            let loaded = &self.characters[character];
+            scratch.actors.clear();
+            scratch
+                .actors
+                .extend(animator.take_changed().map(|actor| actor.index));
+            for actor in &scratch.actors {
+                // Each living actor is that of an instance.
+                let index = loaded.instance_of_actor[*actor as usize];
+                let state = &self.instances[index];
+                self.visibility.activate(index);
+                if self.attachments.on_gpu(index) {
+                    // Its bounding sphere may be another one.
+                    self.attachments.queue_update(index);
+                }
+                self.visibility.set_sphere(index, &state.sphere(animator));
+                if animator.pose_change(state.actor) == PoseChange::Rests {
+                    scratch.resting.push(index);
+                }
+            }
+        }
+    }
+
+    /// Notes the bounding spheres of instances that moved.
+    pub(crate) fn update_spheres(&mut self, animators: &Animators) {
+        for index in self.instances.changed.list() {
+            let state = &self.instances[*index];
+            if state.alive {
+                let sphere = state.sphere(&animators[state.character]);
+                self.visibility.set_sphere(*index, &sphere);
+            }
+        }
+    }
+
+    /// True if all views of the prepared frame that show an instance may show a shared pose with
+    /// this error in metres.
+    pub(crate) fn may_share(&self, index: u32, sphere: &WorldSphere, error_m: f32) -> bool {
+        self.shown
+            .may_share(&self.visibility, index, sphere, error_m)
+    }
+
+    /// True if a view of the prepared frame shows an instance, or without views, if it is visible.
+    /// `sphere` is its bounding sphere now.
+    pub(crate) fn shows(&self, index: u32, sphere: impl FnOnce() -> WorldSphere) -> bool {
+        let on_gpu = self.poses.gpu.as_ref();
+        if on_gpu.is_some_and(|poses| poses.poses(index)) {
+            return self
+                .shown
+                .shows_somewhere(&self.visibility, index, &sphere());
+        }
+        self.shown.is_shown(index)
+    }
+
     /// Undoes the uploads of the frame prepared last, which is never submitted.
-    pub(crate) fn mark_uploads_lost(&mut self) {
+    pub(crate) fn mark_lost(&mut self) {
         self.instances.mark_lost();
         self.attachments.gpu.changed.mark_lost();
         self.characters.mark_lost();

@@ -2,10 +2,11 @@
 
 use crate::animator::{Animator, IkSolver};
 use crate::character::Character;
+use crate::crowd::Crowd;
 use crate::crowd::characters::loaded::{LoadedCharacter, no_character};
+use crate::crowd::memory::Memory;
 use crate::crowd::memory::retire::Retired;
 use crate::crowd::{CharacterDesc, CharacterId};
-use crate::crowd::{Crowd, Memory};
 use crate::error::{ArgumentFault, Error, Result};
 use crate::gpu::{MemoryAllocator, SkinnedMesh, Upload, expect_own};
 use crate::id::{Id, unknown};
@@ -62,10 +63,8 @@ impl Crowd {
         let (serial, kind) = (loaded.serial, loaded.kind());
         let id = CharacterId(self.scene.characters.push(loaded));
         self.scene.instances.set_kind(id.0, kind);
-        self.memory.uploads.push((serial, upload));
         self.animators.push(animator);
-        // Allocate now, so that recording a frame allocates nothing.
-        self.reserve_frame_memory(character);
+        self.finish_load(serial, upload, character);
         Ok(id)
     }
 
@@ -143,11 +142,10 @@ impl Crowd {
         Ok(())
     }
 
-    /// Reserves the CPU memory that frames need for a character.
-    pub(crate) fn reserve_frame_memory(&mut self, character: &Character) {
-        let weights = character.morph_weights().len();
-        let buffer = &mut self.scene.poses.scratch.weights;
-        buffer.reserve(weights.saturating_sub(buffer.len()));
+    /// Lets the next frame upload a character, and reserves the CPU memory that frames need for it.
+    pub(super) fn finish_load(&mut self, serial: u32, upload: Upload, character: &Character) {
+        self.memory.uploads.push((serial, upload));
+        self.scene.reserve_weights(character.morph_weights().len());
         self.scene.reserve_visibility();
     }
 

@@ -114,8 +114,7 @@ impl Crowd {
         self.fit_attachments(id, (&old, unfit), &mut misfits)?;
         self.fit_parts(id, &old, &mut misfits)?;
         self.retire(old);
-        self.memory.uploads.push((serial, upload));
-        self.reserve_frame_memory(character);
+        self.finish_load(serial, upload, character);
         Ok(misfits.list())
     }
 

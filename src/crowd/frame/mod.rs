@@ -3,19 +3,16 @@
 pub(crate) mod history;
 mod prepare;
 mod record;
+pub(crate) mod state;
 mod update;
 mod write;
 
-use crate::animator::{AnimationEvent, EventName};
+use crate::animator::AnimationEvent;
 use crate::crowd::Crowd;
 use crate::crowd::desc::MAX_VIEWS;
-use crate::crowd::memory::retire::Retired;
-use crate::crowd::stats::Counters;
-use crate::crowd::visibility::shown::MAX_LISTS;
-use crate::crowd::{CharacterId, InstanceHit, InstanceId, ListId, Stats, ViewId};
+use crate::crowd::{InstanceId, Stats, ViewId};
 use crate::error::{Error, Result, expect_finite, expect_frame};
-use crate::gpu::{MemoryAllocator, Scope, expect_own, limit};
-use crate::skin::{Faces, Ray};
+use crate::gpu::{MemoryAllocator, Scope, expect_own};
 use ash::vk;
 use core::ops::Deref;
 
@@ -118,36 +115,17 @@ impl Crowd {
             self.scene.activate_all();
         }
         self.time_s = time_s;
-        // SAFETY: the work of this frame index has ended, by this function's contract.
+        // SAFETY: the work of this frame index has ended and was submitted, by this function's
+        // contract.
         unsafe {
-            self.memory
-                .retire_queue
-                .begin(&self.device, allocator, frame_index)
-        };
-        // More for the buffers that growth left behind.
-        self.memory
-            .retire_queue
-            .reserve(self.memory.uploads.len() + 2);
-        if let Some(profiler) = &mut self.frame.profiler {
-            // SAFETY: the profiler is this device's; the work of this frame index has ended, by
-            // this function's contract.
-            unsafe { profiler.begin_frame(&self.device, frame_index) }?;
+            self.memory.begin(&self.device, allocator, frame_index);
+            self.frame
+                .begin(&self.device, &self.memory.buffers, frame_index)?;
         }
         self.prepare_skinning()?;
-        self.frame.counters = Counters::default();
         self.frame.counters.stats.new_pipelines = core::mem::take(&mut self.pipelines.created);
-        self.frame.views.clear();
-        self.frame.histories.begin_frame();
-        if let Some(read_back) = &self.memory.buffers.read_back {
-            let views = self.frame.read_back_views.get(frame_index as usize);
-            let views = views.copied().unwrap_or(0);
-            // SAFETY: the work of this frame index has ended and was submitted, by this function's
-            // contract, and it wrote the counters of that many views.
-            self.frame.pose_totals =
-                unsafe { read_back.read(frame_index, views, &mut self.frame.read_back) };
-        }
         self.update_animators(time_s)?;
-        self.scene.shown.begin_frame();
+        self.scene.begin_frame();
         self.frame.begun = Some(frame_index);
         Ok(Frame {
             crowd: self,
@@ -178,33 +156,6 @@ impl Crowd {
         })
     }
 
-    /// The events of the frame begun last.
-    ///
-    /// They are grouped by character. Each instance's events are in order of time. Events of
-    /// instances that have been despawned since are left out.
-    pub fn events(&self) -> impl Iterator<Item = AnimationEvent<InstanceId>> + '_ {
-        let scene = &self.scene;
-        self.animators
-            .iter()
-            .flat_map(move |(character, animator)| {
-                animator.events().iter().filter_map(move |event| {
-                    let instance = scene.instance_of(character, event.id.index)?;
-                    let state = &scene.instances[instance.index];
-                    let same = state.character == character && state.actor == event.id;
-                    same.then(|| event.of_instance(instance, character))
-                })
-            })
-    }
-
-    /// The name of what happened in an event, by the event's kind.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] if the character has been removed.
-    pub fn event_name(&self, event: &AnimationEvent<InstanceId>) -> Result<EventName<'_>> {
-        let animator = self.animator(CharacterId(event.character))?;
-        Ok(animator.event_name(event))
-    }
-
     /// Abandons the frame begun last, whose commands will never be submitted.
     ///
     /// Use it if, for example, the swapchain was out of date. The next frame uploads what
@@ -216,28 +167,9 @@ impl Crowd {
         if !core::mem::take(&mut self.frame.may_be_abandoned) {
             return;
         }
-        self.frame.begun = None;
-        if let Some(grown) = self.memory.retire_queue.restore_grown()
-            && let Some(never_filled) = self.memory.grown.replace(grown)
-        {
-            let never_filled = Retired::Growth(never_filled);
-            self.memory.retire_queue.retire(never_filled);
-        }
-        self.scene.mark_uploads_lost();
-        self.frame.read_back_views.fill(0);
-        self.frame
-            .histories
-            .abandon_frame(&mut self.memory.retire_queue);
-        let alive = |serial: u32| self.scene.characters.has_serial(serial);
-        let uploads = self.memory.retire_queue.restore_uploads(alive);
-        for (serial, mut upload) in uploads {
-            upload.unrecord();
-            self.memory.uploads.push((serial, upload));
-        }
-        if let Some(profiler) = &mut self.frame.profiler {
-            profiler.abandon_frame();
-        }
-        self.frame.views.clear();
+        self.scene.mark_lost();
+        self.frame.abandon(&mut self.memory.retire_queue);
+        self.memory.abandon(&self.scene.characters);
     }
 }
 
@@ -246,60 +178,6 @@ impl Frame<'_> {
     #[must_use]
     pub fn crowd(&self) -> &Crowd {
         self.crowd
-    }
-
-    /// Finds the nearest hit of a ray on the instances that a prepared view shows.
-    ///
-    /// Poses and transforms are those of this frame. Otherwise as [`Crowd::pick`].
-    ///
-    /// # Errors
-    /// [`Error::Argument`] if the view was not prepared in this frame, or if the ray is not finite
-    /// or has no direction.
-    #[doc(alias = "raycast")]
-    pub fn pick(&mut self, view: ViewId, ray: &Ray, faces: Faces) -> Result<Option<InstanceHit>> {
-        self.prepared_view(view)?;
-        self.crowd.nearest(ray, faces, |scene, index| {
-            let (visibility, sphere) = (&scene.visibility, scene.visibility.sphere(index));
-            scene
-                .shown
-                .view_shows(visibility, view.index, index, &sphere)
-        })
-    }
-
-    /// Finds all hits of a ray on the instances that a prepared view shows, nearest first.
-    ///
-    /// As [`Self::pick`] and [`Crowd::pick_all`].
-    ///
-    /// # Errors
-    /// As [`Self::pick`].
-    pub fn pick_all(&mut self, view: ViewId, ray: &Ray, faces: Faces) -> Result<Vec<InstanceHit>> {
-        self.prepared_view(view)?;
-        self.crowd.all(ray, faces, |scene, index| {
-            let (visibility, sphere) = (&scene.visibility, scene.visibility.sphere(index));
-            scene
-                .shown
-                .view_shows(visibility, view.index, index, &sphere)
-        })
-    }
-
-    /// The level of detail at which a prepared view shows an instance: 0 is the full one. `None` if
-    /// the view does not show it.
-    ///
-    /// # Errors
-    /// - [`Error::Argument`] if the view was not prepared in this frame, or if the GPU culls the
-    ///   instance's character ([`CrowdDesc::stages`](super::CrowdDesc::stages)).
-    /// - [`Error::Stale`] or [`Error::NotFound`] if the instance is not alive.
-    #[doc(alias = "LOD")]
-    pub fn level(&self, view: ViewId, instance: InstanceId) -> Result<Option<u32>> {
-        self.prepared_view(view)?;
-        let character = self.crowd.scene.instances.get(instance)?.character;
-        let loaded = self.crowd.scene.characters.get(CharacterId(character))?;
-        self.expect_cpu(loaded)?;
-        let scene = &self.crowd.scene;
-        let level = scene
-            .shown
-            .level(&scene.visibility, view.index, instance.index);
-        Ok(level.map(u32::from))
     }
 
     /// Begins a profiler scope of the engine's own, measured beside the crowd's.
@@ -343,32 +221,5 @@ impl Frame<'_> {
     #[must_use]
     pub fn stats(&self) -> Stats {
         self.crowd.stats()
-    }
-
-    /// Makes a list of instances for views of this frame.
-    ///
-    /// A view with this [`View::list`](crate::View::list) shows only these instances, provided that
-    /// they are visible and its mask allows them. Several views can share a list. Use it if the
-    /// engine does its own culling.
-    ///
-    /// # Errors
-    /// - [`Error::Argument`] if the frame is prepared already.
-    /// - [`Error::Capacity`] for more lists than
-    ///   [`Capacity::views`](crate::crowd::Capacity::views).
-    /// - [`Error::At`], with the index in the list: [`Error::Stale`] or [`Error::NotFound`] if the
-    ///   instance is not alive, [`Error::Argument`] if it occurs twice.
-    #[doc(alias = "cull")]
-    pub fn make_list(&mut self, instances: &[InstanceId]) -> Result<ListId> {
-        if self.prepared {
-            return Err(Error::invalid("frame", "was already prepared"));
-        }
-        let crowd = &mut *self.crowd;
-        let shown = &mut crowd.scene.shown;
-        let cap = crowd.desc.capacity.views.min(MAX_LISTS);
-        let what = "lists (Capacity::views, raised by Crowd::reserve)";
-        limit(what, u64::from(shown.list_count) + 1, cap.into())?;
-        let index = shown.make_list(&crowd.scene.instances, instances)?;
-        let frame = crowd.memory.retire_queue.frame();
-        Ok(ListId { frame, index })
     }
 }

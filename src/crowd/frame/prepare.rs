@@ -2,7 +2,6 @@
 
 use crate::crowd::Crowd;
 use crate::crowd::frame::{Frame, Views};
-use crate::crowd::instances::world::world_sphere;
 use crate::crowd::view::View;
 use crate::crowd::visibility::gpu::CullStep;
 use crate::error::{Error, Result};
@@ -98,10 +97,10 @@ impl Crowd {
     /// transforms, culling, poses, and all other records.
     fn prepare(&mut self, frame_index: u32, views: &[View]) -> Result<CullStep> {
         self.scene.begin_poses(self.time_s);
-        self.activate_changed();
+        self.scene.activate_changed(&mut self.animators);
         self.scene.choose_posers(&self.animators, self.time_s)?;
         self.follow_all()?;
-        self.update_spheres();
+        self.scene.update_spheres(&self.animators);
         let Self {
             scene,
             animators,
@@ -133,19 +132,10 @@ impl Crowd {
         frame.counters.stats.changes = scene.write_changes(&mut out)?;
         scene.write_skinned(&self.desc.threads, &mut frame.counters, &mut out)?;
         scene.write_plays(animators, &mut out)?;
-        let frame = self.memory.retire_queue.frame();
-        scene.write_cull(views, (frame, self.time_s), out)
-    }
-
-    /// Notes the bounding spheres of instances that moved.
-    fn update_spheres(&mut self) {
-        let scene = &mut self.scene;
-        for index in scene.instances.changed.list() {
-            let state = &scene.instances[*index];
-            if state.alive {
-                let sphere = world_sphere(&self.animators[state.character], state);
-                scene.visibility.set_sphere(*index, &sphere);
-            }
-        }
+        let frames = [
+            self.memory.retire_queue.frame(),
+            scene.visibility.prepared_in(),
+        ];
+        scene.write_cull(views, frames, self.time_s, out)
     }
 }

@@ -1,6 +1,10 @@
-//! Moves the animators of a crowd to a frame's time, and its instances by their root motion.
+//! Moves the animators of a crowd to a frame's time, and its instances by their root motion; what
+//! happened until then.
 
-use crate::crowd::{CharacterId, Crowd};
+use crate::animator::{AnimationEvent, EventName};
+use crate::crowd::{CharacterId, Crowd, InstanceId};
+#[cfg(doc)]
+use crate::error::Error;
 use crate::error::Result;
 use std::time::Instant;
 
@@ -44,5 +48,32 @@ impl Crowd {
             }
         }
         Ok(())
+    }
+
+    /// The events of the frame begun last.
+    ///
+    /// They are grouped by character. Each instance's events are in order of time. Events of
+    /// instances that have been despawned since are left out.
+    pub fn events(&self) -> impl Iterator<Item = AnimationEvent<InstanceId>> + '_ {
+        let scene = &self.scene;
+        self.animators
+            .iter()
+            .flat_map(move |(character, animator)| {
+                animator.events().iter().filter_map(move |event| {
+                    let instance = scene.instance_of(character, event.id.index)?;
+                    let state = &scene.instances[instance.index];
+                    let same = state.character == character && state.actor == event.id;
+                    same.then(|| event.of_instance(instance, character))
+                })
+            })
+    }
+
+    /// The name of what happened in an event, by the event's kind.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] if the character has been removed.
+    pub fn event_name(&self, event: &AnimationEvent<InstanceId>) -> Result<EventName<'_>> {
+        let animator = self.animator(CharacterId(event.character))?;
+        Ok(animator.event_name(event))
     }
 }

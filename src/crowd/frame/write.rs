@@ -1,6 +1,6 @@
 //! Writes the records of a frame: views, visible lists and changed instances.
 
-use crate::crowd::FrameState;
+use crate::crowd::frame::state::FrameState;
 use crate::crowd::memory::buffers::FrameWriter;
 use crate::crowd::memory::sections::{Part, VIEW_BYTES};
 use crate::crowd::scene::Scene;

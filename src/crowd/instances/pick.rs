@@ -59,7 +59,7 @@ impl Crowd {
     /// [`Error::Argument`](crate::Error::Argument) if the ray is not finite or has no direction.
     #[doc(alias = "raycast")]
     pub fn pick(&mut self, ray: &Ray, faces: Faces, view_mask: u32) -> Result<Option<InstanceHit>> {
-        self.activate_changed();
+        self.scene.activate_changed(&mut self.animators);
         self.follow_all()?;
         self.nearest(ray, faces, |scene, index| {
             scene.visibility.mask_shows(view_mask, index)
@@ -79,7 +79,7 @@ impl Crowd {
         faces: Faces,
         view_mask: u32,
     ) -> Result<Vec<InstanceHit>> {
-        self.activate_changed();
+        self.scene.activate_changed(&mut self.animators);
         self.follow_all()?;
         self.all(ray, faces, |scene, index| {
             scene.visibility.mask_shows(view_mask, index)

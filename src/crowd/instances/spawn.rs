@@ -254,11 +254,16 @@ impl Crowd {
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
     pub fn despawn(&mut self, id: InstanceId) -> Result<()> {
-        for gone in self.release_family(id)? {
-            let (character, actor) = self.scene.remove(gone);
-            self.animators[character].remove(actor)?;
+        self.scene.instances.get(id)?;
+        for attached in self.release_family(id)? {
+            self.remove(attached)?;
         }
-        Ok(())
+        self.remove(id)
+    }
+
+    fn remove(&mut self, id: InstanceId) -> Result<()> {
+        let (character, actor) = self.scene.remove(id);
+        self.animators[character].remove(actor)
     }
 
     /// Returns true if the instance is alive.

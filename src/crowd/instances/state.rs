@@ -1,8 +1,9 @@
 //! The CPU's state of an instance, and the totals of instances skinned on the CPU.
 
-use crate::animator::ActorId;
+use crate::animator::{ActorId, Animator};
 use crate::crowd::SkinningStage;
 use crate::crowd::capacity::Need;
+use crate::crowd::visibility::cull::WorldSphere;
 use crate::gpu::GpuInstance;
 use crate::gpu::layout::GpuChange;
 use crate::gpu::palettes::ROW_BYTES;
@@ -157,6 +158,12 @@ impl InstanceState {
             flipped: false,
             skin: SkinningStage::Vertex,
         }
+    }
+
+    /// Its bounding sphere in world space. `animator` is that of its character.
+    pub(crate) fn sphere(&self, animator: &Animator) -> WorldSphere {
+        let sphere = animator.sphere(self.actor.index);
+        WorldSphere::new(&sphere, &self.record.world_from_model.to_affine())
     }
 
     pub(crate) fn has_morphs(&self) -> bool {

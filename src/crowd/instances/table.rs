@@ -251,15 +251,11 @@ impl Instances {
         (0..self.states.len() as u32).filter_map(|index| self.id(index))
     }
 
-    /// The length of the table that a frame has uploaded: the records that growth copies.
-    pub(crate) fn uploaded(&self) -> u32 {
-        self.uploaded as u32
-    }
-
-    /// The number of indices that any frame has uploaded. Growth copies what the GPU counts of them
-    /// even if the table has shrunk, because histories have records of all of them.
-    pub(crate) fn most_uploaded(&self) -> u32 {
-        self.most_uploaded as u32
+    /// The length of the table that a frame has uploaded, and the number of indices that any frame
+    /// has. Growth copies what the GPU counts of these even if the table has shrunk, because
+    /// histories have records of all of them.
+    pub(crate) fn uploaded(&self) -> [u32; 2] {
+        [self.uploaded, self.most_uploaded].map(|len| len as u32)
     }
 
     /// The number of indices of the table that were ever used.

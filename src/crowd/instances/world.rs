@@ -2,7 +2,6 @@
 
 use crate::animator::Animator;
 use crate::crowd::Crowd;
-use crate::crowd::instances::state::InstanceState;
 use crate::crowd::scene::Scene;
 use crate::crowd::visibility::cull::WorldSphere;
 use crate::error::expect_transform;
@@ -135,10 +134,4 @@ impl Crowd {
             None => stored(scene, animator, index),
         }
     }
-}
-
-/// The bounding sphere of an instance in world space.
-pub(crate) fn world_sphere(animator: &Animator, state: &InstanceState) -> WorldSphere {
-    let sphere = animator.sphere(state.actor.index);
-    WorldSphere::new(&sphere, &state.record.world_from_model.to_affine())
 }

@@ -7,7 +7,7 @@ use crate::crowd::memory::buffers::FrameBuffers;
 use crate::crowd::memory::history_buffer::HistoryBuffer;
 use crate::crowd::memory::pending_growth::PendingGrowth;
 use crate::crowd::memory::retire::Retired;
-use crate::crowd::memory::work::{GrownCounts, WorkCapacity};
+use crate::crowd::memory::work::WorkCapacity;
 use crate::crowd::{Capacity, CharacterId, CrowdDesc, SkinningStage};
 #[cfg(doc)]
 use crate::error::Error;
@@ -87,13 +87,9 @@ impl Crowd {
         let retire_queue = &mut self.memory.retire_queue;
         // If growth has not been recorded since the last one, the buffers before that have
         // everything.
-        let counts = GrownCounts {
-            records: self.scene.instances.uploaded(),
-            counters: self.scene.instances.most_uploaded(),
-            chunks: self.scene.characters.chunks.copied(),
-        };
+        let counts = self.scene.uploaded();
         let holds = counts.records > 0 || replaced.work.is_some();
-        let uploaded = holds && self.scene.visibility.prepared_in() > 0;
+        let uploaded = holds && self.scene.has_prepared();
         if uploaded && self.memory.grown.is_none() {
             self.memory.grown = Some(PendingGrowth::take(&mut replaced, counts).into());
         }
@@ -105,25 +101,9 @@ impl Crowd {
         }
         self.desc = desc;
         self.memory.work = work;
-        if let Some(work) = &self.memory.buffers.work {
-            self.scene.characters.chunks.grow(&work.layout);
-        }
-        self.scene.reserve_attachments(wanted.attachments);
-        // The buffer of what the GPU counts is new.
-        self.frame.read_back_views.fill(0);
-        let views = wanted.views as usize;
-        let more = views.saturating_sub(self.frame.read_back.len());
-        self.frame.read_back.reserve(more);
-        self.frame
-            .views
-            .reserve((wanted.views as usize).saturating_sub(self.frame.views.len()));
-        self.scene.instances.grow(&wanted);
-        self.scene.poses.scratch.reserve(wanted.instances as usize);
-        if let Some(poses) = &mut self.scene.poses.gpu {
-            poses.grow(&wanted);
-        }
-        self.frame.sorted.reserve(wanted.blended as usize);
-        self.scene.reserve_visibility();
+        let work = self.memory.buffers.work.as_ref();
+        self.scene.grow(&wanted, work.map(|work| &work.layout));
+        self.frame.grow(&wanted);
         Ok(())
     }
 

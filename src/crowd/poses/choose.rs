@@ -1,13 +1,13 @@
 //! Decides which processor poses each instance.
 
 use crate::animator::{Animator, PoseChange};
+use crate::crowd::SkinningStage;
 use crate::crowd::animators::Animators;
 use crate::crowd::characters::loaded::LoadedCharacter;
 use crate::crowd::instances::state::InstanceState;
 use crate::crowd::poses::Poses;
 use crate::crowd::poses::gpu_poses::Full;
 use crate::crowd::scene::Scene;
-use crate::crowd::{Crowd, InstanceId, SkinningStage};
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
@@ -15,7 +15,7 @@ use crate::gpu::constants::CHUNK;
 use crate::gpu::{CpuReason, GpuPlay, GpuTime, PosedBy};
 
 /// The processor that can pose an instance. If it is the GPU, this appends its play records.
-fn posed_by(
+pub(super) fn posed_by(
     (loaded, state): (&LoadedCharacter, &InstanceState),
     animator: &Animator,
     epoch_s: f64,
@@ -31,80 +31,6 @@ fn posed_by(
         Ok(_) => return animator.gpu_plays(state.actor, epoch_s, plays),
     };
     Ok(PosedBy::Cpu(why))
-}
-
-impl Crowd {
-    /// The processor that poses an instance, and if it is the CPU, the reason.
-    ///
-    /// This is what the next prepared frame will find, unless something changes until then.
-    /// [`CpuReason::Memory`] is what the last one found. See
-    /// [`Stages::animate`](crate::crowd::Stages::animate).
-    ///
-    /// ```
-    /// use throng::gpu::{CpuReason, PosedBy};
-    /// use throng::{Crowd, InstanceId, Result};
-    ///
-    /// /// The share of a crowd that costs the CPU nothing.
-    /// fn share_on_gpu(crowd: &Crowd) -> Result<f32> {
-    ///     let mut count = 0;
-    ///     for id in crowd.instances() {
-    ///         let free = [PosedBy::Gpu, PosedBy::Cpu(CpuReason::Rest)];
-    ///         count += usize::from(free.contains(&crowd.posed_by(id)?));
-    ///     }
-    ///     Ok(count as f32 / crowd.len().max(1) as f32)
-    /// }
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::Stale`](crate::Error::Stale) or [`Error::NotFound`](crate::Error::NotFound) if the
-    /// instance is not alive.
-    pub fn posed_by(&self, id: InstanceId) -> Result<PosedBy> {
-        let state = self.scene.instances.get(id)?;
-        let Some(poses) = &self.scene.poses.gpu else {
-            return Ok(PosedBy::Cpu(CpuReason::Chosen));
-        };
-        let mut plays = Vec::new();
-        let can = posed_by(
-            (&self.scene.characters[state.character], state),
-            &self.animators[state.character],
-            poses.epoch_s(self.time_s),
-            &mut plays,
-        )?;
-        let full = PosedBy::Cpu(CpuReason::Memory);
-        Ok(match can {
-            PosedBy::Gpu if poses.posed_by(id.index) == full => full,
-            can => can,
-        })
-    }
-
-    /// True if the frame prepared last shows an instance with a pose that others share.
-    ///
-    /// This repeats what the GPU decides: see [`View::pose_error_px`](crate::View::pose_error_px).
-    /// It does not know of instances for whose palettes there was no memory.
-    ///
-    /// # Errors
-    /// [`Error::Stale`](crate::Error::Stale) or [`Error::NotFound`](crate::Error::NotFound) if the
-    /// instance is not alive.
-    pub fn shares_pose(&self, id: InstanceId) -> Result<bool> {
-        self.scene.instances.get(id)?;
-        let poses = self.scene.poses.gpu.as_ref();
-        let error_m = poses.map_or(0.0, |poses| f32::from_bits(poses.pose_error(id.index)));
-        let placed = self.sphere(id.index);
-        let scene = &self.scene;
-        Ok(scene
-            .shown
-            .may_share(&scene.visibility, id.index, &placed, error_m))
-    }
-
-    /// True if a view of the prepared frame shows an instance, or without views, if it is visible.
-    pub(crate) fn shows(&self, index: u32) -> bool {
-        let (shown, on_gpu) = (&self.scene.shown, self.scene.poses.gpu.as_ref());
-        if on_gpu.is_some_and(|poses| poses.poses(index)) {
-            let visibility = &self.scene.visibility;
-            return shown.shows_somewhere(visibility, index, &self.sphere(index));
-        }
-        shown.is_shown(index)
-    }
 }
 
 impl Scene {

@@ -3,6 +3,7 @@
 mod choose;
 pub(crate) mod gpu_poses;
 pub(crate) mod pose_scratch;
+mod posed_by;
 mod record;
 pub(crate) mod shared_poses;
 mod write;

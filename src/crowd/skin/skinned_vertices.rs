@@ -78,7 +78,8 @@ impl Frame<'_> {
                 "has no deformed vertices: its stage is SkinningStage::Vertex (see set_skinning_stage)",
             );
         }
-        if !self.crowd.shows(id.index) {
+        let sphere = || self.crowd.sphere(id.index);
+        if !self.crowd.scene.shows(id.index, sphere) {
             return fault("instance", "is not shown by any view of the frame");
         }
         let mesh = self.crowd.mesh(CharacterId(instance.character))?;

@@ -10,6 +10,7 @@ use crate::crowd::visibility::cull::ViewTest;
 use crate::error::Result;
 use crate::gpu::GpuTime;
 use crate::gpu::animation::words;
+use crate::gpu::constants::CHUNK;
 use crate::gpu::layout::GpuAttachment;
 use crate::pass::attach::AttachDispatch;
 use crate::pass::cull::CullDispatch;
@@ -27,11 +28,12 @@ pub(crate) struct CullStep {
 
 impl Scene {
     /// Writes what the GPU's cull stage reads: changed members, views and lists. This is the last
-    /// step of a frame, which has a number and a time.
+    /// step of a frame, which has a time. `frames` are its number and that of the frame before.
     pub(crate) fn write_cull(
         &self,
         views: &[View],
-        (frame, time_s): (u64, f64),
+        frames: [u64; 2],
+        time_s: f64,
         mut out: FrameWriter<'_>,
     ) -> Result<CullStep> {
         let Some(layout) = out.buffers.work.as_ref().map(|work| work.layout) else {
@@ -58,7 +60,7 @@ impl Scene {
         out.write(Part::CullViews, 0, count)?
             .fill_from(records.chain(eyes))?;
         // Instances that came after a list was made are not in it.
-        let words = self.visibility.blocks();
+        let words = self.instances.table_len().div_ceil(CHUNK);
         let each = u64::from(out.buffers.sections.listed_words) * 4;
         for list in 0..self.shown.list_count {
             let bits = self.shown.listed(list).iter().copied();
@@ -70,7 +72,7 @@ impl Scene {
         let epoch_s = self.poses.gpu.as_ref().map(|poses| poses.epoch_s(time_s));
         let now = GpuTime::new(time_s, epoch_s.unwrap_or(time_s)).words();
         let mut cull = self.cull_dispatch(views, &layout, buffers, now);
-        cull.push.frame = frame as u32;
+        [cull.push.frame, cull.push.last_frame] = frames.map(|frame| frame as u32);
         cull.input = buffers.offset(frame_index, buffers.sections[Part::CullViews]);
         Ok(CullStep {
             written: out.written,
@@ -123,7 +125,6 @@ impl Scene {
                 listed_at: (sections[Part::CullViews].bytes / 4) as u32,
                 listed_words: sections.listed_words,
                 shown_at: (table.shown / 4) as u32,
-                last_frame: self.visibility.prepared_in() as u32,
                 chunks_end: chunks,
                 rows_first: self.instances.rows_end(),
                 rows_end: self.instances.rows_capacity(),

@@ -6,6 +6,7 @@ pub(crate) mod chunks;
 pub(crate) mod cull;
 pub(crate) mod gpu;
 mod members;
+mod queries;
 mod record;
 pub(crate) mod runs;
 pub(crate) mod shown;
@@ -185,11 +186,6 @@ impl Visibility {
     /// The first block from a number on that has such instances.
     pub(crate) fn next_active_block(&self, from: usize) -> Option<usize> {
         self.active.next_block(from)
-    }
-
-    /// The number of blocks of instances.
-    pub(crate) fn blocks(&self) -> usize {
-        self.active.len()
     }
 
     fn note(&mut self, index: usize) {

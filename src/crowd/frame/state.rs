@@ -1,0 +1,113 @@
+//! The data of the last frame that the crowd keeps.
+
+use crate::crowd::frame::history::Histories;
+use crate::crowd::memory::buffers::FrameBuffers;
+use crate::crowd::memory::retire::RetireQueue;
+use crate::crowd::stats::{Counters, PoseTotals};
+use crate::crowd::view_record::Prepared;
+use crate::crowd::visibility::sorted::Sorted;
+use crate::crowd::{Capacity, CrowdDesc, ViewStats};
+use crate::error::Result;
+use crate::gpu::{Device, MemoryAllocator, Profiler};
+
+/// Views, histories and figures of the last frame, kept so that frames allocate nothing.
+#[derive(Debug)]
+pub(crate) struct FrameState {
+    pub(crate) views: Vec<Prepared>,
+    pub(crate) sorted: Sorted,
+    pub(crate) histories: Histories,
+    pub(crate) counters: Counters,
+    /// The figures of views, as the GPU counted them.
+    pub(crate) read_back: Vec<ViewStats>,
+    /// Poses, as the GPU counted them.
+    pub(crate) pose_totals: PoseTotals,
+    /// By frame index, the number of views whose figures the GPU writes.
+    pub(crate) read_back_views: Vec<u32>,
+    pub(crate) profiler: Option<Profiler>,
+    /// The frame index begun last, unless that frame was abandoned.
+    pub(crate) begun: Option<u32>,
+    /// True if the frame begun last is prepared, and was not abandoned.
+    pub(crate) may_be_abandoned: bool,
+}
+
+impl FrameState {
+    pub(crate) fn new(desc: &CrowdDesc) -> Self {
+        Self {
+            views: Vec::new(),
+            sorted: Sorted::default(),
+            histories: Histories::new(),
+            counters: Counters::default(),
+            read_back: Vec::new(),
+            pose_totals: PoseTotals::default(),
+            read_back_views: vec![0; desc.frames_in_flight as usize],
+            profiler: None,
+            begun: None,
+            may_be_abandoned: false,
+        }
+    }
+
+    /// Grows to a capacity, so that frames allocate nothing. Buffers of what the GPU counts are new.
+    pub(crate) fn grow(&mut self, capacity: &Capacity) {
+        let views = capacity.views as usize;
+        self.views.reserve(views.saturating_sub(self.views.len()));
+        let more = views.saturating_sub(self.read_back.len());
+        self.read_back.reserve(more);
+        self.read_back_views.fill(0);
+        self.sorted.reserve(capacity.blended as usize);
+    }
+
+    /// Begins a frame: reads what the GPU measured and counted in the last one of this frame index.
+    ///
+    /// # Errors
+    /// [`Error::Vulkan`](crate::Error::Vulkan) if GPU times cannot be read.
+    ///
+    /// # Safety
+    /// The work of this frame index has ended, and was submitted.
+    pub(super) unsafe fn begin(
+        &mut self,
+        device: &Device,
+        buffers: &FrameBuffers,
+        frame_index: u32,
+    ) -> Result<()> {
+        if let Some(profiler) = &mut self.profiler {
+            // SAFETY: the profiler is this device's; the work of this frame index has ended, by
+            // this function's contract.
+            unsafe { profiler.begin_frame(device, frame_index) }?;
+        }
+        self.counters = Counters::default();
+        self.views.clear();
+        self.histories.begin_frame();
+        if let Some(read_back) = &buffers.read_back {
+            let views = self.read_back_views[frame_index as usize];
+            // SAFETY: the work of this frame index has ended and was submitted, by this function's
+            // contract, and it wrote the counters of that many views.
+            self.pose_totals = unsafe { read_back.read(frame_index, views, &mut self.read_back) };
+        }
+        Ok(())
+    }
+
+    /// Undoes the frame prepared last, which is never submitted.
+    pub(super) fn abandon(&mut self, retire_queue: &mut RetireQueue) {
+        self.begun = None;
+        self.read_back_views.fill(0);
+        self.histories.abandon_frame(retire_queue);
+        if let Some(profiler) = &mut self.profiler {
+            profiler.abandon_frame();
+        }
+        self.views.clear();
+    }
+
+    /// Destroys what the GPU has of it.
+    ///
+    /// # Safety
+    /// Not in use by the GPU.
+    pub(crate) unsafe fn destroy(&mut self, device: &Device, allocator: &mut dyn MemoryAllocator) {
+        // SAFETY: the GPU does not use the objects, by this function's contract.
+        unsafe {
+            if let Some(profiler) = &mut self.profiler {
+                profiler.destroy(device);
+            }
+            self.histories.destroy(device, allocator);
+        }
+    }
+}
