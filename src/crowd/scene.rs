@@ -28,7 +28,7 @@ pub struct Scene {
     pub(crate) instances: Instances,
     pub(crate) attachments: Attachments,
     pub(crate) visibility: Visibility,
-    /// What the views of the frame show.
+    /// The instances that the views of the frame show.
     pub(crate) shown: Shown,
     pub(crate) poses: Poses,
     /// Flags by index, while a snapshot is checked.

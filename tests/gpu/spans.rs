@@ -92,7 +92,7 @@ fn a_frame_has_spans() {
             (0, "begin_frame"),
             (1, "update"),
             (0, "record_prepare"),
-            (1, "choose_producers"),
+            (1, "choose_posers"),
             (1, "attachments"),
             (1, "cull"),
             (1, "write"),

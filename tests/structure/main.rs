@@ -109,6 +109,57 @@ fn no_files_import_in_a_circle() {
     assert!(found.is_empty(), "imports in circles:{found}");
 }
 
+/// The parts of a crowd: the fields of `Scene`, and those of `Crowd` around it.
+const PARTS: [&str; 10] = [
+    "characters",
+    "instances",
+    "attachments",
+    "visibility",
+    "shown",
+    "poses",
+    "animators",
+    "pipelines",
+    "memory",
+    "frame",
+];
+
+#[test]
+fn few_files_of_the_crowd_name_many_of_its_parts() {
+    let mut files = Vec::new();
+    let mut open = vec![repository().join("src/crowd")];
+    while let Some(path) = open.pop() {
+        match path.is_dir() {
+            true => open.extend(
+                std::fs::read_dir(path)
+                    .unwrap()
+                    .map(|it| it.unwrap().path()),
+            ),
+            false => files.push(path),
+        }
+    }
+    let all = [
+        "src/crowd/mod.rs",
+        "src/crowd/scene.rs",
+        "src/crowd/frame/prepare.rs",
+    ];
+    files.retain(|file| !all.iter().any(|all| file.ends_with(all)));
+    for file in files {
+        let text = std::fs::read_to_string(&file).unwrap();
+        let code = text
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("//"));
+        let code: String = code.flat_map(str::split_whitespace).collect();
+        let named = PARTS.iter().filter(|part| {
+            let owners = ["crowd", "self", "scene"];
+            owners
+                .iter()
+                .any(|owner| code.contains(&format!("{owner}.{part}")))
+        });
+        let named: Vec<_> = named.collect();
+        assert!(named.len() <= 5, "{} names {named:?}", file.display());
+    }
+}
+
 /// The tests above are not blind: the reader finds imports in all their forms.
 #[test]
 fn every_form_of_import_is_read() {

@@ -46,7 +46,7 @@ impl FrameState {
         }
     }
 
-    /// Grows to a capacity, so that frames allocate nothing. Buffers of what the GPU counts are new.
+    /// Grows to a capacity, so that frames allocate nothing. The buffer of counters is new.
     pub(crate) fn grow(&mut self, capacity: &Capacity) {
         let views = capacity.views as usize;
         self.views.reserve(views.saturating_sub(self.views.len()));

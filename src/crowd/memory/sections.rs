@@ -169,7 +169,7 @@ impl Sections {
     }
 }
 
-/// How far a frame has written each section.
+/// The end of what a frame has written into each section.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct SectionBytes {
     ends: [u64; PARTS],

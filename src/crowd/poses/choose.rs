@@ -144,8 +144,8 @@ impl Scene {
         Ok(())
     }
 
-    /// Lets the GPU pose an instance whose play records start at `start` of the upload. `changed` is
-    /// true if it has other records than before.
+    /// Lets the GPU pose an instance whose play records start at `start` of the upload. `changed`
+    /// is true if it has other records than before.
     fn pose_on_gpu(
         &mut self,
         index: u32,

@@ -12,7 +12,7 @@ use crate::crowd::skin::cpu_skinning::CpuSkinning;
 use gpu_poses::GpuPoses;
 use pose_scratch::PoseScratch;
 
-/// Who poses which instances.
+/// The processors that pose instances, and their working memory.
 #[derive(Debug)]
 pub(crate) struct Poses {
     pub(crate) scratch: PoseScratch,

@@ -1,5 +1,5 @@
-//! The stages attach, cull, scan, allocate_rows, compact and args of a frame, if they run on the GPU:
-//! what they read, and their pushes.
+//! The input of the stages attach, cull, scan, allocate_rows, compact and args, if they run on the
+//! GPU.
 
 use crate::crowd::memory::buffers::{FrameBuffers, FrameWriter};
 use crate::crowd::memory::sections::{Part, SectionBytes};

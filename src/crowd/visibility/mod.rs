@@ -1,5 +1,5 @@
-//! The stage cull: the state of instances that decides whether views show them. `shown` has what the
-//! views of a frame show.
+//! The stage cull: the state of instances that decides whether views show them. `shown` has the
+//! instances that the views of a frame show.
 
 mod bits;
 pub(crate) mod chunks;

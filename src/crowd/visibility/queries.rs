@@ -1,4 +1,4 @@
-//! What the views of a frame show, for the engine: hits of rays, levels of detail and own lists.
+//! Questions of the engine about views: hits of rays, levels of detail, lists of its own.
 
 use crate::crowd::frame::Frame;
 use crate::crowd::visibility::shown::MAX_LISTS;

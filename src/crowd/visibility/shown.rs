@@ -1,4 +1,4 @@
-//! What the views of a frame show: at which levels of detail, and lists of table indices.
+//! The instances that the views of a frame show: levels of detail, and lists of table indices.
 //!
 //! Hidden parts cost nothing for instances that hide none: a view's list of a character is cut into
 //! runs of instances that are equally flipped, have the same level of detail and hide the same
@@ -52,7 +52,7 @@ struct ShownView {
     list: Option<ListId>,
 }
 
-/// What the views of a frame show, kept so that frames allocate nothing.
+/// The instances that the views of a frame show, kept so that frames allocate nothing.
 #[derive(Debug, Default)]
 pub(crate) struct Shown {
     /// By list that the caller made, a bit for each instance that it has. As many as were ever
