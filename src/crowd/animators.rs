@@ -2,7 +2,7 @@
 
 use crate::animator::Animator;
 use crate::crowd::CharacterId;
-use crate::crowd::characters::loaded::no_character;
+use crate::crowd::characters::list::no_character;
 use crate::crowd::table::Slots;
 use crate::error::Result;
 use core::ops::{Deref, DerefMut};

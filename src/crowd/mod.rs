@@ -75,6 +75,7 @@ use memory::retire::RetireQueue;
 use memory::work::WorkCapacity;
 use poses::gpu_poses::GpuPoses;
 use scene::Scene;
+use table::Slots;
 
 /// Scopes that one frame can measure.
 pub(crate) const PROFILER_SCOPES: u32 = 64;
@@ -143,7 +144,7 @@ pub(crate) struct Pipelines {
     /// If the GPU may place attached instances.
     pub(crate) attach: Option<AttachPass>,
     pub(crate) skin: SkinPipeline,
-    pub(crate) passes: Vec<Option<DrawPass>>,
+    pub(crate) passes: Slots<DrawPass>,
     /// The variants that every pass has, whatever the characters use.
     pub(crate) warm: Vec<Variant>,
     /// The number of pipelines created since the last frame began.
@@ -153,8 +154,8 @@ pub(crate) struct Pipelines {
 impl Pipelines {
     /// True if a pass draws motion vectors.
     pub(crate) fn shows_motion(&self) -> bool {
-        let mut passes = self.passes.iter().flatten();
-        passes.any(|pass| pass.target.kind == PassKind::Motion)
+        let mut passes = self.passes.iter();
+        passes.any(|(_, pass)| pass.target.kind == PassKind::Motion)
     }
 
     /// The passes that write the buffers.
@@ -204,7 +205,7 @@ impl Crowd {
                 animate: None,
                 attach: None,
                 skin: SkinPipeline::null(),
-                passes: Vec::new(),
+                passes: Slots::default(),
                 warm: Vec::new(),
                 created: 0,
             },
@@ -347,7 +348,7 @@ impl Crowd {
                 character.destroy(&self.device, allocator);
             }
             self.memory.destroy(&self.device, allocator);
-            for mut pass in self.pipelines.passes.drain(..).flatten() {
+            for mut pass in self.pipelines.passes.drain() {
                 pass.destroy(&self.device);
             }
             self.frame.destroy(&self.device, allocator);

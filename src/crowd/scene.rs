@@ -3,7 +3,8 @@
 use crate::animator::{ActorId, Animator, PoseChange};
 use crate::crowd::SkinningStage;
 use crate::crowd::animators::Animators;
-use crate::crowd::characters::loaded::{Characters, LoadedCharacter, NewInstance};
+use crate::crowd::characters::list::Characters;
+use crate::crowd::characters::loaded::{LoadedCharacter, NewInstance};
 use crate::crowd::instances::attachments::{Attachments, SavedAttachment};
 use crate::crowd::instances::state::{InstanceState, is_flipped, may_flip};
 use crate::crowd::instances::table::Instances;

@@ -3,7 +3,8 @@
 use crate::animator::{Animator, IkSolver};
 use crate::character::Character;
 use crate::crowd::Crowd;
-use crate::crowd::characters::loaded::{LoadedCharacter, no_character};
+use crate::crowd::characters::list::no_character;
+use crate::crowd::characters::loaded::LoadedCharacter;
 use crate::crowd::memory::Memory;
 use crate::crowd::memory::retire::Retired;
 use crate::crowd::{CharacterDesc, CharacterId};

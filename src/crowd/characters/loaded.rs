@@ -3,23 +3,22 @@
 use crate::animator::{ActorId, NameOrId};
 use crate::character::Character;
 use crate::crowd::capacity::Need;
+use crate::crowd::characters::level::{Drawn, Level};
 use crate::crowd::instances::state::{InstanceState, Kind, Sizes, is_flipped, morph_words};
 use crate::crowd::memory::buffers::FrameBuffers;
 use crate::crowd::poses::shared_poses::SharedPoses;
-use crate::crowd::table::Slots;
-use crate::crowd::visibility::chunks::{Chunks, KINDS, Slot, bucket, draw_of_kind};
-use crate::crowd::{CharacterDesc, CharacterId, SkinningStage};
+use crate::crowd::visibility::chunks::{KINDS, Slot, bucket, draw_of_kind};
+use crate::crowd::{CharacterDesc, SkinningStage};
 use crate::error::{Error, Result};
 use crate::gpu::constants::{LEVEL_BITS, MAX_LEVELS, SKINS};
 use crate::gpu::layout::GpuChange;
 use crate::gpu::palettes::Row;
 use crate::gpu::{
-    AnimationTables, Blending, CpuReason, Device, MAX_JOINTS, MemoryAllocator, MeshSets, Object,
+    AnimationTables, CpuReason, Device, MAX_JOINTS, MemoryAllocator, MeshSets, Object,
     PrimitiveDraw, SetBuffers, SetLayout, SkinnedMesh, Upload, palettes,
 };
 use crate::grow::{grown, reserve_all};
-use crate::mesh::{AlphaMode, MeshLevel, PartId, Primitive, part_bits};
-use crate::order;
+use crate::mesh::{AlphaMode, MeshLevel, PartId, part_bits};
 use crate::palette::{Mat3x4, PaletteFormat};
 use crate::pass::pipelines::{Reads, Variant};
 use crate::pass::skin::MAX_GROUPS;
@@ -27,65 +26,11 @@ use crate::skin::Skinner;
 use crate::threads::Threads;
 use ash::vk;
 use bytemuck::Zeroable;
-use core::ops::{Deref, DerefMut};
 use glam::Affine3A;
 use std::ffi::CString;
 use std::sync::Arc;
 
 const _: () = assert!(MAX_LEVELS == 1 + MeshLevel::MAX_COUNT && MAX_LEVELS == 1 << LEVEL_BITS);
-
-/// Drawing data of one primitive.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Drawn {
-    /// The bit that instances set to hide it, or 0 if it cannot be hidden.
-    pub(crate) bit: u128,
-    blended: bool,
-}
-
-/// A level of detail of a character.
-#[derive(Debug)]
-pub(crate) struct Level {
-    /// The mesh's draws in drawing order: draws that share state are neighbours, blended ones are
-    /// last.
-    draws: Vec<PrimitiveDraw>,
-    /// The number of draws that are not blended.
-    solid: usize,
-    /// The number of vertices of each primitive.
-    vertices: Vec<u32>,
-    /// Triangles of an instance that hides nothing.
-    pub(crate) triangles: u32,
-    /// The largest error of its primitives, in metres.
-    error_m: f32,
-}
-
-impl Level {
-    /// A level of a character. 0 is the full one.
-    fn new(character: &Character, mesh: &SkinnedMesh, level: usize) -> Self {
-        let coarser = |primitive: &Primitive| {
-            let at = level.checked_sub(1)?;
-            let level = primitive.levels.get(at)?;
-            Some((level.vertices, level.indices.len(), level.error_m))
-        };
-        let each = character.primitives().iter().map(|primitive| {
-            let full = (primitive.vertex_count() as u32, primitive.indices.len());
-            coarser(primitive).unwrap_or((full.0, full.1, 0.0))
-        });
-        let draws = ordered_draws(mesh.level_draws(level));
-        Self {
-            solid: draws.partition_point(|draw| draw.alpha != AlphaMode::Blend),
-            draws,
-            vertices: each.clone().map(|(vertices, ..)| vertices).collect(),
-            triangles: each.clone().map(|(_, indices, _)| indices as u32 / 3).sum(),
-            error_m: each.map(|(.., error)| error).fold(0.0, f32::max),
-        }
-    }
-
-    /// The draws that are blended, or those that are not.
-    pub(crate) fn draws(&self, blended: bool) -> &[PrimitiveDraw] {
-        let (solid, rest) = self.draws.split_at(self.solid.min(self.draws.len()));
-        if blended { rest } else { solid }
-    }
-}
 
 /// The CPU data for skinning a character's instances there.
 #[derive(Debug)]
@@ -560,30 +505,11 @@ impl LoadedCharacter {
     }
 }
 
-/// The mesh's draws in drawing order. Blended primitives keep the order of the file.
-fn ordered_draws(draws: &[PrimitiveDraw]) -> Vec<PrimitiveDraw> {
-    let mut draws = draws.to_vec();
-    order::sort_by_key(&mut draws, |draw| {
-        let blending = Blending::of(draw.alpha);
-        let blended = blending == Blending::Blend;
-        let state = (
-            blending,
-            (draw.variant, draw.surface),
-            draw.double_sided,
-            (draw.flip_code.is_some(), draw.flipped),
-            draw.material,
-            draw.index_type.as_raw(),
-        );
-        (blended, (!blended).then_some(state), draw.primitive)
-    });
-    draws
-}
-
 /// A pool, and the sets that it has.
 pub(crate) type PoolAndSets = (Object<vk::DescriptorPool>, Vec<vk::DescriptorSet>);
 
 /// Makes the sets of `mesh`: one for all materials, or one for each. They have a pool of their own.
-fn make_sets(
+pub(super) fn make_sets(
     device: &Device,
     layout: &SetLayout,
     buffers: &FrameBuffers,
@@ -609,83 +535,4 @@ fn make_sets(
         unsafe { layout.write(device, *set, &content) };
     }
     Ok((pool, sets))
-}
-
-/// All characters of a crowd, by the index of their id.
-#[derive(Debug, Default)]
-pub(crate) struct Characters {
-    pub(crate) list: Slots<LoadedCharacter>,
-    /// Their members as the GPU has them, if it culls.
-    pub(crate) chunks: Chunks,
-    /// The serial number given out last.
-    serials: u32,
-}
-
-impl Deref for Characters {
-    type Target = Slots<LoadedCharacter>;
-
-    fn deref(&self) -> &Self::Target {
-        &self.list
-    }
-}
-
-impl DerefMut for Characters {
-    fn deref_mut(&mut self) -> &mut Self::Target {
-        &mut self.list
-    }
-}
-
-impl Characters {
-    pub(crate) fn get(&self, id: CharacterId) -> Result<&LoadedCharacter> {
-        let found = self.list.get(id.0);
-        found.ok_or_else(|| no_character(id, self.len()))
-    }
-
-    /// A serial number for a character that is about to be loaded.
-    pub(crate) fn next_serial(&mut self) -> u32 {
-        self.serials = self.serials.wrapping_add(1);
-        self.serials
-    }
-
-    /// Returns true if the character of this serial number is still there.
-    pub(crate) fn has_serial(&self, serial: u32) -> bool {
-        self.iter().any(|(_, character)| character.serial == serial)
-    }
-
-    /// Replaces a character, and moves its instances to the new one. Returns the old one.
-    pub(crate) fn replace(&mut self, id: u32, mut new: LoadedCharacter) -> LoadedCharacter {
-        let old = &mut self.list[id];
-        new.members = core::mem::take(&mut old.members);
-        (new.flipped, new.hiding) = (old.flipped, old.hiding);
-        new.instance_of_actor = core::mem::take(&mut old.instance_of_actor);
-        core::mem::replace(old, new)
-    }
-
-    /// Makes new sets for all characters over new buffers. If one fails, none is kept.
-    pub(crate) fn all_sets(
-        &self,
-        device: &Device,
-        layout: &SetLayout,
-        buffers: &FrameBuffers,
-    ) -> Result<Vec<PoolAndSets>> {
-        let mut made: Vec<PoolAndSets> = Vec::new();
-        for (_, character) in self.iter() {
-            match make_sets(device, layout, buffers, &character.mesh) {
-                Ok(sets) => made.push(sets),
-                Err(error) => {
-                    for (mut pool, _) in made {
-                        // SAFETY: no command buffer has used the pool's sets, because they were
-                        // created above.
-                        unsafe { pool.destroy(device) };
-                    }
-                    return Err(error);
-                }
-            }
-        }
-        Ok(made)
-    }
-}
-
-pub(crate) fn no_character(id: CharacterId, count: usize) -> Error {
-    Error::not_found("character", id.0 as usize, count)
 }

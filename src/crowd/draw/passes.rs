@@ -115,7 +115,11 @@ impl Pipelines {
 
     fn prepare_as_it_is(&mut self, device: &Device, character: &LoadedCharacter) -> Result<()> {
         let variants = order::sorted_set(character.variants().collect());
-        self.created += prepare(device, self.passes.iter_mut().flatten(), &variants)?;
+        self.created += prepare(
+            device,
+            self.passes.iter_mut().map(|(_, pass)| pass),
+            &variants,
+        )?;
         if character.reads.skinned {
             let variants = character.mesh.chunks().iter().map(|chunks| chunks.variant);
             self.created += self.skin.prepare_variants(device, variants)?;
@@ -173,8 +177,7 @@ impl Crowd {
             // SAFETY: no command buffer has used the pass, because it was created above.
             unsafe { pass.destroy(&self.device) };
         })?;
-        self.pipelines.passes.push(Some(pass));
-        Ok(PassId(self.pipelines.passes.len() as u32 - 1))
+        Ok(PassId(self.pipelines.passes.push(pass)))
     }
 
     /// Creates the pipelines of characters that are added later, in all passes.
@@ -213,7 +216,7 @@ impl Crowd {
         let pipelines = &mut self.pipelines;
         let variants = pipelines.warm.iter().copied().chain(wanted).collect();
         let variants = order::sorted_set(variants);
-        let passes = pipelines.passes.iter_mut().flatten();
+        let passes = pipelines.passes.iter_mut().map(|(_, pass)| pass);
         pipelines.created += prepare(&self.device, passes, &variants)?;
         pipelines.warm = variants;
         if !is_blended {
@@ -253,16 +256,13 @@ impl Crowd {
         let pipelines = &self.pipelines;
         let scatter = (GpuInstance::NONE, pipelines.scatter.pipeline());
         let skin = pipelines.skin.pipelines();
-        let passes = (0..).zip(&pipelines.passes);
-        let drawing = passes.flat_map(|(number, pass)| {
-            pass.iter().flat_map(move |pass| {
-                pass.pipelines().map(move |(variant, handle)| PipelineInfo {
-                    stage: pass.target.kind.scope(),
-                    pass: Some(PassId(number)),
-                    variant: variant.vertex,
-                    surface: variant.surface,
-                    handle,
-                })
+        let drawing = pipelines.passes.iter().flat_map(|(number, pass)| {
+            pass.pipelines().map(move |(variant, handle)| PipelineInfo {
+                stage: pass.target.kind.scope(),
+                pass: Some(PassId(number)),
+                variant: variant.vertex,
+                surface: variant.surface,
+                handle,
             })
         });
         let cull = pipelines.cull.iter().flat_map(CullPass::pipelines);
@@ -293,9 +293,9 @@ impl Crowd {
     }
 
     pub(crate) fn pass(&self, pass: PassId) -> Result<&DrawPass> {
-        let (index, passes) = (pass.0 as usize, &self.pipelines.passes);
-        let found = passes.get(index).and_then(Option::as_ref);
-        found.ok_or(Error::not_found("pass", index, passes.len()))
+        let passes = &self.pipelines.passes;
+        let missing = Error::not_found("pass", pass.0 as usize, passes.len());
+        passes.get(pass.0).ok_or(missing)
     }
 
     /// Retires a pass.
@@ -305,13 +305,11 @@ impl Crowd {
     /// # Errors
     /// [`Error::NotFound`] if the pass was removed before.
     pub fn remove_pass(&mut self, pass: PassId) -> Result<()> {
-        let (index, passes) = (pass.0 as usize, &mut self.pipelines.passes);
-        let missing = Error::not_found("pass", index, passes.len());
-        let found = passes.get_mut(index).and_then(Option::take);
-        let pass = found.ok_or(missing)?;
-        self.memory
-            .retire_queue
-            .retire(Retired::Pass(Box::new(pass)));
+        let passes = &mut self.pipelines.passes;
+        let missing = Error::not_found("pass", pass.0 as usize, passes.len());
+        let pass = passes.take(pass.0).ok_or(missing)?;
+        let retired = Retired::Pass(Box::new(pass));
+        self.memory.retire_queue.retire(retired);
         Ok(())
     }
 

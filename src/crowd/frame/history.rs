@@ -44,7 +44,7 @@ struct Last {
 }
 
 /// The CPU's state of the histories.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Histories {
     last: Vec<Option<Last>>,
     /// The elements of `last` that this frame replaced, in case it is abandoned.
@@ -56,15 +56,6 @@ pub(crate) struct Histories {
 }
 
 impl Histories {
-    pub(crate) fn new() -> Self {
-        Self {
-            last: Vec::new(),
-            replaced: Vec::new(),
-            old: None,
-            moved: false,
-        }
-    }
-
     /// Allocates the state of all histories, so that frames allocate nothing.
     pub(crate) fn reserve(&mut self, capacity: &Capacity) {
         self.last.resize(capacity.histories as usize, None);
@@ -140,7 +131,7 @@ impl Histories {
                 let region = |section| vk::BufferCopy {
                     src_offset: old.start(history, last.half, section) * 4,
                     dst_offset: buffer.start(history, last.half, section) * 4,
-                    size: last.words.get(section).copied().unwrap_or(0) * 4,
+                    size: last.words[section] * 4,
                 };
                 for region in [0, 1, 2, 3].map(region).iter().filter(|r| r.size > 0) {
                     // SAFETY: `cmd` is recording outside a render pass, by this function's
@@ -158,9 +149,7 @@ impl Histories {
             let Some(history) = view.history else {
                 continue;
             };
-            let Some(last) = self.last.get_mut(history as usize) else {
-                continue;
-            };
+            let last = &mut self.last[history as usize];
             let half = last.as_ref().map_or(0, |last| 1 - last.half);
             for (section, ((from, start), words)) in sources.into_iter().zip(words).enumerate() {
                 let region = vk::BufferCopy {
@@ -206,9 +195,7 @@ impl Histories {
     /// Undoes the frame begun last, which is never submitted and so has read and written nothing.
     pub(crate) fn abandon_frame(&mut self, retire_queue: &mut RetireQueue) {
         for (history, last) in self.replaced.drain(..).rev() {
-            if let Some(own) = self.last.get_mut(history as usize) {
-                *own = last;
-            }
+            self.last[history as usize] = last;
         }
         if core::mem::take(&mut self.moved)
             && let Some(old) = retire_queue.restore_history()

@@ -35,7 +35,7 @@ impl FrameState {
         Self {
             views: Vec::new(),
             sorted: Sorted::default(),
-            histories: Histories::new(),
+            histories: Histories::default(),
             counters: Counters::default(),
             read_back: Vec::new(),
             pose_totals: PoseTotals::default(),

@@ -4,7 +4,7 @@ use crate::animator::{Actor, Animator, JointRef, NameOrId};
 #[cfg(doc)]
 use crate::character::Character;
 use crate::crowd::Crowd;
-use crate::crowd::characters::loaded::no_character;
+use crate::crowd::characters::list::no_character;
 use crate::crowd::instances::state::InstanceState;
 use crate::crowd::instances::world::OtherAnimators;
 use crate::crowd::scene::Scene;

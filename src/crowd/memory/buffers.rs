@@ -312,7 +312,7 @@ impl FrameBuffers {
                     size: from.len() as u64 * each,
                 };
             }
-            let regions = regions.get(..copies.len()).unwrap_or_default();
+            let regions = &regions[..copies.len()];
             // SAFETY: `cmd` is recording outside a render pass, and the regions lie in both
             // buffers, by this function's contract.
             unsafe { device.raw.cmd_copy_buffer(cmd, host, plays.handle, regions) };
@@ -330,7 +330,7 @@ impl FrameBuffers {
         frame_index: u32,
         written: &SectionBytes,
     ) -> bool {
-        let parts = self.sections.to_upload(written);
+        let parts = self.sections.uploads(written);
         // SAFETY: this function has the same contract; the sections lie in the frame's part of the
         // ring.
         unsafe { self.records.record_upload(device, cmd, frame_index, &parts) }

@@ -88,7 +88,7 @@ impl HistoryBuffer {
     /// The first word of a section of a half of a history.
     pub(crate) fn start(&self, history: u32, half: u32, section: usize) -> u64 {
         let half = u64::from(history) * 2 + u64::from(half);
-        half * self.half_words + self.starts.get(section).copied().unwrap_or(0)
+        half * self.half_words + self.starts[section]
     }
 
     /// Destroys the buffer.

@@ -10,7 +10,7 @@ pub(crate) mod retire;
 pub(crate) mod sections;
 pub(crate) mod work;
 
-use crate::crowd::characters::loaded::Characters;
+use crate::crowd::characters::list::Characters;
 use crate::gpu::{Device, MemoryAllocator, Upload};
 use buffers::FrameBuffers;
 use pending_growth::PendingGrowth;

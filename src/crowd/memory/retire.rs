@@ -87,22 +87,18 @@ impl RetireQueue {
     /// Takes back the uploads retired in this frame for whose character's serial `wanted` returns
     /// true.
     pub(crate) fn restore_uploads(&mut self, wanted: impl Fn(u32) -> bool) -> Vec<(u32, Upload)> {
-        let frame = self.frame;
-        let ours = |item: &mut (u64, Retired)| {
-            item.0 == frame && matches!(item.1, Retired::Upload(serial, _) if wanted(serial))
-        };
-        let found = self.retired.extract_if(.., ours);
-        found
-            .filter_map(|(_, retired)| match retired {
-                Retired::Upload(serial, upload) => Some((serial, upload)),
-                _ => None,
-            })
-            .collect()
+        let is_wanted = |it: &Retired| matches!(it, Retired::Upload(serial, _) if wanted(*serial));
+        let found = self.restore(is_wanted).filter_map(|it| match it {
+            Retired::Upload(serial, upload) => Some((serial, upload)),
+            _ => None,
+        });
+        found.collect()
     }
 
     /// Takes back the buffer of histories retired in this frame, if any.
     pub(crate) fn restore_history(&mut self) -> Option<HistoryBuffer> {
-        match self.restore(|retired| matches!(retired, Retired::History(_)))? {
+        let mut found = self.restore(|it| matches!(it, Retired::History(_)));
+        match found.next()? {
             Retired::History(buffer) => Some(buffer),
             _ => None,
         }
@@ -110,18 +106,20 @@ impl RetireQueue {
 
     /// Takes back the buffers before growth retired in this frame, if any.
     pub(crate) fn restore_grown(&mut self) -> Option<Box<PendingGrowth>> {
-        match self.restore(|retired| matches!(retired, Retired::Growth(_)))? {
+        let mut found = self.restore(|it| matches!(it, Retired::Growth(_)));
+        match found.next()? {
             Retired::Growth(grown) => Some(grown),
             _ => None,
         }
     }
 
-    /// Takes back the first object of a kind retired in this frame, if any.
-    fn restore(&mut self, is_kind: impl Fn(&Retired) -> bool) -> Option<Retired> {
+    /// Takes back objects of a kind that were retired in this frame.
+    fn restore(&mut self, is_kind: impl Fn(&Retired) -> bool) -> impl Iterator<Item = Retired> {
         let frame = self.frame;
-        let ours = |item: &(u64, Retired)| item.0 == frame && is_kind(&item.1);
-        let at = self.retired.iter().position(ours)?;
-        Some(self.retired.remove(at).1)
+        let ours = move |item: &mut (u64, Retired)| item.0 == frame && is_kind(&item.1);
+        self.retired
+            .extract_if(.., ours)
+            .map(|(_, retired)| retired)
     }
 
     /// Begins `frame_index`, and destroys what no frame can use any more.
@@ -135,16 +133,9 @@ impl RetireQueue {
         frame_index: u32,
     ) {
         self.frame += 1;
-        if let Some(begun) = self.begun.get_mut(frame_index as usize) {
-            *begun = self.frame;
-        }
-        let ended = self
-            .begun
-            .iter()
-            .filter(|begun| **begun > 0)
-            .min()
-            .copied()
-            .unwrap_or(0);
+        self.begun[frame_index as usize] = self.frame;
+        let begun = self.begun.iter().filter(|begun| **begun > 0);
+        let ended = begun.min().copied().unwrap_or(0);
         for (frame, retired) in &mut self.retired {
             if *frame < ended {
                 // SAFETY: every frame index begun up to that frame has been begun again, so its

@@ -139,7 +139,7 @@ impl Sections {
     }
 
     /// The sections from one to another.
-    fn from_to(&self, [first, last]: [Part; 2]) -> Section {
+    fn covered(&self, [first, last]: [Part; 2]) -> Section {
         let (start, last) = (self[first].start, self[last]);
         let bytes = last.start + last.bytes - start;
         Section { start, bytes }
@@ -147,12 +147,12 @@ impl Sections {
 
     /// The lists: morph weights, visible instances, and those that the skin stage deforms.
     pub(crate) fn lists(&self) -> Section {
-        self.from_to([Part::Morphs, Part::Listed])
+        self.covered([Part::Morphs, Part::Listed])
     }
 
     /// The views and lists of the GPU's cull stage.
     pub(crate) fn cull_input(&self) -> Section {
-        self.from_to([Part::CullViews, Part::ListedBits])
+        self.covered([Part::CullViews, Part::ListedBits])
     }
 
     /// The index of a section's first element in the lists, as shaders see them.
@@ -161,7 +161,7 @@ impl Sections {
     }
 
     /// The starts of the sections that shaders read, and how far a frame wrote each.
-    pub(crate) fn to_upload(&self, written: &SectionBytes) -> [(u64, u64); READ_PARTS] {
+    pub(crate) fn uploads(&self, written: &SectionBytes) -> [(u64, u64); READ_PARTS] {
         core::array::from_fn(|part| {
             let Section { start, bytes } = self.parts[part];
             (start, written.ends[part].min(bytes))

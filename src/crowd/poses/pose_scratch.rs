@@ -154,27 +154,19 @@ impl PoseScratch {
     ) {
         self.ends.clear();
         self.ends.resize(characters + 1, 0);
-        let mut all = 0;
         for (character, _) in shown() {
-            if let Some(count) = self.ends.get_mut(character as usize + 1) {
-                *count += 1;
-                all += 1;
-            }
+            self.ends[character as usize + 1] += 1;
         }
         for at in 1..self.ends.len() {
             self.ends[at] += self.ends[at - 1];
         }
         self.shown.clear();
-        self.shown.resize(all, 0);
+        self.shown.resize(self.ends[characters] as usize, 0);
         // Each element is where the next instance of that character goes, and so in the end that
         // of the character after it.
         for (character, index) in shown() {
-            let Some(next) = self.ends.get_mut(character as usize) else {
-                continue;
-            };
-            if let Some(to) = self.shown.get_mut(*next as usize) {
-                *to = index;
-            }
+            let next = &mut self.ends[character as usize];
+            self.shown[*next as usize] = index;
             *next += 1;
         }
         self.ends.pop();
@@ -183,9 +175,8 @@ impl PoseScratch {
     /// The active instances of a character that a frame shows, as a range of `shown`.
     pub(crate) fn range(&self, character: u32) -> Range<usize> {
         let at = character as usize;
-        let end = self.ends.get(at).copied().unwrap_or(0);
-        let start = at.checked_sub(1).and_then(|at| self.ends.get(at));
-        start.copied().unwrap_or(0) as usize..end as usize
+        let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
+        start as usize..self.ends[at] as usize
     }
 
     /// Invalidates everything in the ring.
@@ -213,10 +204,7 @@ impl PoseScratch {
     /// written.
     pub(crate) fn must_write(&mut self, frame_index: u32, index: u32, still: Option<u32>) -> bool {
         let stamp = still.map_or(0, |pose| self.stamp(pose));
-        let written = self.written.get_mut(frame_index as usize);
-        let Some(written) = written.and_then(|list| list.get_mut(index as usize)) else {
-            return true;
-        };
+        let written = &mut self.written[frame_index as usize][index as usize];
         let known = stamp != 0 && *written == stamp;
         *written = stamp;
         !known
@@ -225,9 +213,8 @@ impl PoseScratch {
     /// Returns true if the ring has a still pose in all frames in flight.
     pub(crate) fn is_everywhere(&self, index: u32, still: u32) -> bool {
         let stamp = self.stamp(still);
-        let at = index as usize;
-        let has = |written: &Vec<u64>| written.get(at).is_some_and(|own| *own == stamp);
-        self.written.iter().all(has)
+        let mut all = self.written.iter();
+        all.all(|written| written[index as usize] == stamp)
     }
 
     /// The number that identifies a still pose in `written`.

@@ -4,7 +4,7 @@
 //! Instances of [`SkinningStage::Cpu`](crate::crowd::SkinningStage) are skinned here into the frame
 //! ring, on the threads of [`CrowdDesc::threads`](crate::crowd::CrowdDesc::threads).
 
-use crate::crowd::characters::loaded::Characters;
+use crate::crowd::characters::list::Characters;
 use crate::crowd::instances::state::CpuSkinned;
 use crate::error::Result;
 use crate::gpu::palettes;
@@ -92,7 +92,7 @@ impl CpuSkinning {
 
     /// Rows that were allocated.
     pub(crate) fn rows(&self, start: usize, count: usize) -> &[Row] {
-        self.rows.get(start..start + count).unwrap_or_default()
+        &self.rows[start..start + count]
     }
 
     /// Adds an instance.
@@ -176,11 +176,11 @@ impl CpuSkinning {
             return Ok(());
         };
         let rows = match &job.rows {
-            Some(range) => self.rows.get(range.clone()).unwrap_or_default(),
+            Some(range) => &self.rows[range.clone()],
             None => &cpu_skin.rest,
         };
         let palette = palettes::as_ref(character.mesh.format(), rows);
-        let weights = self.weights.get(job.weights.clone()).unwrap_or_default();
+        let weights = &self.weights[job.weights.clone()];
         cpu_skin.skinner.skin_any(palette, weights, out)
     }
 }

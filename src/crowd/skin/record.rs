@@ -127,7 +127,7 @@ impl Frame<'_> {
                     ..*region
                 };
             }
-            let some = some.get(..regions.len()).unwrap_or_default();
+            let some = &some[..regions.len()];
             // SAFETY: `cmd` is recording outside a render pass, by this function's contract; the
             // instances' ranges lie in the buffers and do not overlap.
             unsafe { self.crowd.device.raw.cmd_copy_buffer(cmd, from, to, some) };

@@ -1,6 +1,7 @@
 //! The members of characters as the GPU's cull stage has them: what changed is uploaded.
 
-use crate::crowd::characters::loaded::{Characters, LoadedCharacter};
+use crate::crowd::characters::list::Characters;
+use crate::crowd::characters::loaded::LoadedCharacter;
 use crate::crowd::memory::buffers::FrameWriter;
 use crate::crowd::memory::work::WorkLayout;
 use crate::crowd::poses::shared_poses::SharedPoses;

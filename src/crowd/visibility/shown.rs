@@ -4,7 +4,8 @@
 //! runs of instances that are equally flipped, have the same level of detail and hide the same
 //! parts.
 
-use crate::crowd::characters::loaded::{Characters, LoadedCharacter};
+use crate::crowd::characters::list::Characters;
+use crate::crowd::characters::loaded::LoadedCharacter;
 use crate::crowd::desc::MAX_VIEWS;
 use crate::crowd::instances::table::Instances;
 use crate::crowd::view::View;
