@@ -52,6 +52,7 @@ impl Scene {
     /// # Errors
     /// [`Error::Capacity`] if there is no memory for all palettes that the CPU writes.
     pub(crate) fn choose_posers(&mut self, animators: &Animators, time_s: f64) -> Result<()> {
+        span!("choose_posers");
         let Some(poses) = &self.poses.gpu else {
             return Ok(());
         };
@@ -72,7 +73,6 @@ impl Scene {
         epoch_s: f64,
         now: GpuTime,
     ) -> Result<()> {
-        span!("choose_posers");
         let mut from = 0;
         while let Some(block) = self.visibility.next_active_block(from) {
             from = block + 1;
