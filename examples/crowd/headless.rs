@@ -97,10 +97,9 @@ fn draw(
 ) -> Result<(Scene, Log, Vec<u8>)> {
     let mut show = Show::new(context, scene, target.formats(), args)?;
     let frames = Frames::new(context, FRAMES_IN_FLIGHT as usize);
-    let drawn = frames.map_err(Into::into).and_then(|mut frames| {
-        let drawn = draw_frames(args, context, target, &mut show, &mut frames);
-        drawn
-    });
+    let drawn = frames.map_err(Into::into);
+    let drawn =
+        drawn.and_then(|mut frames| draw_frames(args, context, target, &mut show, &mut frames));
     let rgba = drawn.and_then(|log| Ok((log, target.read_rgba()?)));
     let scene = show.destroy(context)?;
     rgba.map(|(log, rgba)| (scene, log, rgba))

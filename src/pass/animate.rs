@@ -131,7 +131,7 @@ pub struct AnimateDispatch<'a> {
 #[derive(Debug)]
 pub struct AnimatePipeline {
     compute: ComputePass,
-    /// What each pipeline poses, with the most joints of its class.
+    /// The variant of each pipeline, with the most joints of its class.
     variants: Vec<AnimateVariant>,
 }
 

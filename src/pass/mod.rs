@@ -10,7 +10,9 @@
 //! | skin | [`skin`] | `skin.comp` | `src/skin`, `src/skin/skinner` |
 //! | draw | [`draw`], [`desc`], [`subpass`], [`pipelines`], [`shadow_map`] | `crowd.*`, `depth.vert`, `motion.*` | – |
 //!
-//! The compute stages are built on [`compute`]. Masked materials use `mask.frag` and `motion_mask.*` where the others need no texture. Fragment
+//! The compute stages are built on [`compute`].
+//!
+//! Masked materials use `mask.frag` and `motion_mask.*` where the others need no texture. Fragment
 //! shaders have variants with the suffixes `_bindless` and `_shadowed`. In passes with a view mask,
 //! shaders have the suffix `_multiview`.
 

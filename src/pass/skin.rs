@@ -30,8 +30,8 @@ const COMMAND_BYTES: u64 = 12;
 #[derive(Debug)]
 pub struct SkinPipeline {
     compute: ComputePass,
-    /// What each pipeline deforms. The first deforms all primitives. The others, of single variants,
-    /// take a fraction of the time.
+    /// The variant of each pipeline. The first deforms all primitives. The others are several times
+    /// as fast.
     variants: Vec<u32>,
 }
 

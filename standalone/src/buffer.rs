@@ -1,13 +1,11 @@
 //! A buffer with its memory.
 
-use crate::context::Handles;
+use crate::Shared;
 use crate::error::Check;
-use crate::readback::read;
-use crate::{Context, Result, StandaloneError};
+use crate::{Result, StandaloneError};
 use ash::vk;
 use gpu_allocator::MemoryLocation;
 use std::ptr::NonNull;
-use std::rc::Rc;
 
 /// Settings for a new [`Buffer`].
 #[derive(Clone, Copy, Debug)]
@@ -27,7 +25,7 @@ pub struct BufferDesc<'a> {
 
 /// A buffer with its memory.
 pub struct Buffer {
-    handles: Rc<Handles>,
+    pub(crate) handles: Shared,
     name: String,
     handle: vk::Buffer,
     size: u64,
@@ -45,12 +43,8 @@ impl Buffer {
     /// - the size is zero, or exceeds the device's limit or every suitable memory heap,
     /// - the usage needs an extension,
     /// - a Vulkan call fails.
-    pub fn new(context: &Context, desc: &BufferDesc<'_>) -> Result<Self> {
-        Self::with(&context.handles, desc)
-    }
-
-    pub(crate) fn with(handles: &Rc<Handles>, desc: &BufferDesc<'_>) -> Result<Self> {
-        let max = handles.max_buffer_bytes;
+    pub fn new(context: &Shared, desc: &BufferDesc<'_>) -> Result<Self> {
+        let max = context.max_buffer_bytes;
         let refuse = || StandaloneError::Buffer {
             name: desc.name.to_owned(),
             size: desc.size,
@@ -62,7 +56,7 @@ impl Buffer {
         }
         // An error drops it, which destroys what there is.
         let mut buffer = Self {
-            handles: Rc::clone(handles),
+            handles: context.clone(),
             name: desc.name.to_owned(),
             handle: vk::Buffer::null(),
             size: desc.size,
@@ -73,14 +67,14 @@ impl Buffer {
         let info = vk::BufferCreateInfo::default()
             .size(desc.size)
             .usage(desc.usage | copied);
-        let device = &handles.device;
+        let device = &context.device;
         // SAFETY: the device is alive, size and usage were just checked, and the buffer is new. Its
         // memory is made for it and lives as long. Host-visible memory is mapped once.
         unsafe {
             buffer.handle = device.create_buffer(&info, None).check("vkCreateBuffer")?;
-            handles.set_name(buffer.handle, desc.name)?;
+            context.set_name(buffer.handle, desc.name)?;
             let needs = device.get_buffer_memory_requirements(buffer.handle);
-            let memory = handles.allocate(&needs, desc.location)?;
+            let memory = context.allocate(&needs, desc.location)?;
             buffer.memory = memory.ok_or_else(refuse)?;
             let bound = device.bind_buffer_memory(buffer.handle, buffer.memory, 0);
             bound.check("vkBindBufferMemory")?;
@@ -137,23 +131,6 @@ impl Buffer {
         Ok(())
     }
 
-    /// Reads `size` bytes, starting at byte `offset`, from any kind of memory.
-    ///
-    /// The read happens after all work submitted so far.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the range is out of bounds. Errors of the Vulkan calls are
-    /// returned too.
-    pub fn read(&self, offset: u64, size: u64) -> Result<Vec<u8>> {
-        self.check_range(offset, size, self.size)?;
-        if size == 0 {
-            return Ok(Vec::new());
-        }
-        // SAFETY: the buffer has the usage `TRANSFER_SRC` and contains the range.
-        unsafe { read(&self.handles, self.handle, offset, size) }
-    }
-
     /// The start of a range of the mapped memory. A buffer that is not mapped has none.
     fn mapped(&self, offset: u64, size: usize) -> Result<NonNull<u8>> {
         let len = self.mapped.map_or(0, |_| self.size);
@@ -167,7 +144,7 @@ impl Buffer {
         })
     }
 
-    fn check_range(&self, offset: u64, size: u64, len: u64) -> Result<()> {
+    pub(crate) fn check_range(&self, offset: u64, size: u64, len: u64) -> Result<()> {
         match offset.checked_add(size) {
             Some(end) if end <= len => Ok(()),
             _ => Err(StandaloneError::Range {

@@ -18,7 +18,8 @@ use throng::gpu::{self, FeatureChain, GpuAllocator};
 
 /// Instance, device and queue of a [`Context`], as read-only fields.
 ///
-/// Everything that is created with a context shares them, so they cannot be changed:
+/// A context dereferences to them. Everything that is created with it shares them, so they cannot
+/// be changed:
 ///
 /// ```compile_fail,E0594
 /// # use throng::ash::vk;
@@ -130,55 +131,6 @@ impl Handles {
         false
     }
 
-    /// Records commands, submits them and waits until they have finished.
-    ///
-    /// # Errors
-    ///
-    /// Returns the errors of the Vulkan calls.
-    pub fn submit_and_wait<T>(
-        &self,
-        record: impl FnOnce(&ash::Device, vk::CommandBuffer) -> T,
-    ) -> Result<T> {
-        let (device, pool) = (&self.device, self.command_pool);
-        let (mut cmd, mut fence) = ([vk::CommandBuffer::null()], vk::Fence::null());
-        let run = || {
-            let info = vk::CommandBufferAllocateInfo::default()
-                .command_pool(pool)
-                .command_buffer_count(1);
-            let once = vk::CommandBufferBeginInfo::default()
-                .flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
-            // SAFETY: device, pool and queue are alive and belong together. The command buffer is
-            // recording between begin and end, and the fence is new.
-            unsafe {
-                let cmds = device.allocate_command_buffers(&info);
-                cmd.copy_from_slice(&cmds.check("vkAllocateCommandBuffers")?);
-                fence = device
-                    .create_fence(&Default::default(), None)
-                    .check("vkCreateFence")?;
-                let begun = device.begin_command_buffer(cmd[0], &once);
-                begun.check("vkBeginCommandBuffer")?;
-                let value = record(device, cmd[0]);
-                let ended = device.end_command_buffer(cmd[0]);
-                ended.check("vkEndCommandBuffer")?;
-                self.submit(&cmd, None, None, fence)?;
-                let waited = device.wait_for_fences(&[fence], true, u64::MAX);
-                waited.check("vkWaitForFences")?;
-                Ok(value)
-            }
-        };
-        let result = run();
-        if result.is_ok() || self.may_destroy("a command buffer") {
-            // SAFETY: the work has finished or was never submitted. Null is ignored.
-            unsafe {
-                device.destroy_fence(fence, None);
-                if cmd != [vk::CommandBuffer::null()] {
-                    device.free_command_buffers(pool, &cmd);
-                }
-            }
-        }
-        result
-    }
-
     /// Submits command buffers that wait for one semaphore and signal another.
     ///
     /// # Safety
@@ -249,6 +201,20 @@ impl Drop for Handles {
     }
 }
 
+/// The [`Handles`] of a [`Context`], which its objects share.
+///
+/// The last clone destroys the device.
+#[derive(Clone)]
+pub struct Shared(Rc<Handles>);
+
+impl Deref for Shared {
+    type Target = Handles;
+
+    fn deref(&self) -> &Handles {
+        &self.0
+    }
+}
+
 /// An instance, a device, its one queue and an allocator.
 ///
 /// The read-only fields, such as `context.device`, come from [`Handles`]. The device is the best
@@ -266,14 +232,14 @@ pub struct Context {
     // Safe code gets no mutable reference to it, with which it could swap it for another device's.
     allocator: ManuallyDrop<Allocator>,
     gpu: gpu::Device,
-    pub(crate) handles: Rc<Handles>,
+    shared: Shared,
 }
 
 impl Deref for Context {
-    type Target = Handles;
+    type Target = Shared;
 
-    fn deref(&self) -> &Handles {
-        &self.handles
+    fn deref(&self) -> &Shared {
+        &self.shared
     }
 }
 
@@ -316,7 +282,7 @@ impl Context {
     }
 
     fn on(desc: &ContextDesc<'_>, owner: Instance, candidate: Candidate) -> Result<Self> {
-        let handles = Rc::new(Handles::new(owner, &candidate)?);
+        let handles = Shared(Rc::new(Handles::new(owner, &candidate)?));
         log::info!("vulkan device {}: {}", handles.info.index, handles.info);
         // Not on software drivers, for two reasons. They take several times as long for a picture
         // that is anisotropically filtered throughout. And Mesa 25's lavapipe samples black where
@@ -350,20 +316,20 @@ impl Context {
         Ok(Self {
             allocator: ManuallyDrop::new(allocator),
             gpu,
-            handles,
+            shared: handles,
         })
     }
 
     /// The allocator of device memory for throng's objects.
     pub fn allocator(&mut self) -> GpuAllocator<&mut Allocator> {
         // SAFETY:
-        // - `on` made it for this device, with `buffer_device_address`. `handles` keep the device
+        // - `on` made it for this device, with `buffer_device_address`. `shared` keeps the device
         //   alive longer than the result, which borrows the context.
         // - It lives until the context is dropped. A block is only data, so safe code can keep it
         //   longer, but not use it: `gpu_device`, without which throng makes nothing with it,
         //   demands that nothing made with the result is used after the context was dropped.
         // - No safe function gives out another allocator of this device.
-        unsafe { GpuAllocator::new(&self.handles.device, &mut *self.allocator) }
+        unsafe { GpuAllocator::new(&self.shared.device, &mut *self.allocator) }
     }
 
     /// The device in the form that throng takes.

@@ -1,51 +1,16 @@
-//! Selection of the physical device, and its names for people.
+//! Selection of the physical device.
 
 use crate::error::Check;
 use crate::instance::{Instance, names, no_driver};
 use crate::surface::Surface;
-use crate::{Result, StandaloneError};
+use crate::{DeviceInfo, Result, StandaloneError};
 use ash::{khr, vk};
 use std::ffi::CStr;
-use std::fmt;
 use throng::Error;
 use throng::gpu::Features;
 
 /// The environment variable that selects a device, by its index or a part of its name in any case.
 pub const DEVICE_VARIABLE: &str = "THRONG_DEVICE";
-
-/// A device and its driver, for display and for the header of a benchmark table.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct DeviceInfo {
-    /// Position in the instance's list of devices.
-    pub index: usize,
-    /// The device's name.
-    pub name: String,
-    /// The driver's name, such as `llvmpipe`.
-    pub driver: String,
-    /// The driver's own description of itself, such as its version.
-    pub driver_info: String,
-    /// The Vulkan version that the device supports.
-    pub api_version: u32,
-    /// Discrete, integrated, virtual or CPU.
-    pub kind: vk::PhysicalDeviceType,
-}
-
-impl fmt::Display for DeviceInfo {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let version = self.api_version;
-        write!(
-            f,
-            "{} ({} {}, Vulkan {}.{}.{})",
-            self.name,
-            self.driver,
-            self.driver_info,
-            vk::api_version_major(version),
-            vk::api_version_minor(version),
-            vk::api_version_patch(version)
-        )
-    }
-}
 
 /// A physical device that meets all requirements.
 pub(crate) struct Candidate {

@@ -1,11 +1,10 @@
 //! Frames in flight, each with a command buffer and a fence.
 
-use crate::context::Handles;
+use crate::Result;
+use crate::Shared;
 use crate::error::Check;
 use crate::swapchain::{Rendered, SwapchainImage};
-use crate::{Context, Result};
 use ash::vk;
-use std::rc::Rc;
 
 /// One frame being recorded, which a submission consumes.
 ///
@@ -25,7 +24,7 @@ pub struct FrameCommands<'a> {
 
 /// Frames in flight, begun in turn.
 pub struct Frames {
-    handles: Rc<Handles>,
+    handles: Shared,
     frames: Vec<InFlight>,
     next: usize,
 }
@@ -46,9 +45,9 @@ impl Frames {
     /// # Errors
     ///
     /// Returns the errors of the Vulkan calls.
-    pub fn new(context: &Context, frames_in_flight: usize) -> Result<Self> {
+    pub fn new(context: &Shared, frames_in_flight: usize) -> Result<Self> {
         let mut frames = Self {
-            handles: Rc::clone(&context.handles),
+            handles: context.clone(),
             frames: Vec::new(),
             next: 0,
         };
@@ -187,5 +186,25 @@ impl FrameCommands<'_> {
         frame.submitted = true;
         *next = (*next + 1) % count;
         Ok(())
+    }
+}
+
+impl Shared {
+    /// Records commands, submits them and waits until they have finished.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of the Vulkan calls.
+    pub fn submit_and_wait<T>(
+        &self,
+        record: impl FnOnce(&ash::Device, vk::CommandBuffer) -> T,
+    ) -> Result<T> {
+        let mut frames = Frames::new(self, 1)?;
+        let frame = frames.begin()?;
+        let value = record(&self.device, frame.cmd);
+        // SAFETY: callers of unsafe functions record valid commands, which end before this returns.
+        unsafe { frame.submit()? };
+        self.wait_idle()?;
+        Ok(value)
     }
 }

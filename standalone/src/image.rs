@@ -1,11 +1,10 @@
 //! Two-dimensional images with their memory and one view, used for attachments.
 
-use crate::context::Handles;
+use crate::context::{Handles, Shared};
 use crate::error::Check;
 use crate::{Result, StandaloneError};
 use ash::vk;
 use gpu_allocator::MemoryLocation;
-use std::rc::Rc;
 
 type Usage = vk::ImageUsageFlags;
 
@@ -23,18 +22,18 @@ pub(crate) struct ImageDesc<'a> {
 
 /// An image with one mip level and one layer, in device-local memory.
 pub(crate) struct Image {
-    pub(crate) handles: Rc<Handles>,
+    pub(crate) handles: Shared,
     pub(crate) handle: vk::Image,
     pub(crate) view: vk::ImageView,
     memory: vk::DeviceMemory,
 }
 
 impl Image {
-    pub(crate) fn new(handles: &Rc<Handles>, desc: &ImageDesc<'_>) -> Result<Self> {
+    pub(crate) fn new(handles: &Shared, desc: &ImageDesc<'_>) -> Result<Self> {
         check(handles, desc)?;
         // An error drops it, which destroys what there is.
         let mut image = Self {
-            handles: Rc::clone(handles),
+            handles: handles.clone(),
             handle: vk::Image::null(),
             view: vk::ImageView::null(),
             memory: vk::DeviceMemory::null(),
@@ -147,14 +146,10 @@ fn check(context: &Handles, desc: &ImageDesc<'_>) -> Result<()> {
         found => found.check("vkGetPhysicalDeviceImageFormatProperties")?,
     };
     let limits = &context.properties.limits;
-    let sides = [
-        found.max_extent.width,
-        found.max_extent.height,
-        limits.max_framebuffer_width,
-        limits.max_framebuffer_height,
-    ];
-    let sides = 1..=sides.into_iter().min().unwrap_or(0);
-    if !sides.contains(&desc.extent.width) || !sides.contains(&desc.extent.height) {
+    let most = |found: u32, limit: u32| 1..=found.min(limit);
+    let widths = most(found.max_extent.width, limits.max_framebuffer_width);
+    let heights = most(found.max_extent.height, limits.max_framebuffer_height);
+    if !widths.contains(&desc.extent.width) || !heights.contains(&desc.extent.height) {
         return refuse("the device does not support the size");
     }
     let samples = found.sample_counts

@@ -120,8 +120,8 @@ fn keep_drivers_loaded(entry: &Entry) {
 
 impl Drop for Instance {
     fn drop(&mut self) {
-        // SAFETY: device and surfaces are destroyed before their instance, by `Handles`, `Swapchain`
-        // and `Context::for_window`.
+        // SAFETY: device and surfaces are destroyed before their instance, by `Handles`,
+        // `Swapchain` and `Context::for_window`.
         unsafe {
             if let Some((loader, messenger)) = self.messenger.take() {
                 loader.destroy_debug_utils_messenger(messenger, None);

@@ -3,12 +3,11 @@
 //! Each function copies into a mapped buffer in its own submission and waits for it. The copy
 //! happens after all work submitted before.
 
-use crate::context::Handles;
+use crate::Shared;
 use crate::image::{barrier, transition};
-use crate::{Buffer, BufferDesc, Context, Result};
+use crate::{Buffer, BufferDesc, Result};
 use ash::vk;
 use gpu_allocator::MemoryLocation;
-use std::rc::Rc;
 
 /// One mip level of one layer of an image to read back.
 #[derive(Clone, Copy, Debug)]
@@ -40,35 +39,7 @@ const EVERYTHING: vk::PipelineStageFlags2 = vk::PipelineStageFlags2::ALL_COMMAND
 /// # Safety
 ///
 /// The image belongs to this device, has one sample, and matches the description in `read`.
-pub unsafe fn read_image(context: &Context, read: &ImageRead) -> Result<Vec<u8>> {
-    // SAFETY: as above.
-    unsafe { read_texels(&context.handles, read) }
-}
-
-/// Reads `size` bytes of a buffer, starting at byte `offset`.
-///
-/// # Errors
-///
-/// Returns the errors of the Vulkan calls.
-///
-/// # Safety
-///
-/// The buffer belongs to this device, its usage includes `TRANSFER_SRC`, and it contains the range,
-/// which is not empty.
-pub unsafe fn read_buffer(
-    context: &Context,
-    buffer: vk::Buffer,
-    offset: u64,
-    size: u64,
-) -> Result<Vec<u8>> {
-    // SAFETY: as above.
-    unsafe { read(&context.handles, buffer, offset, size) }
-}
-
-/// # Safety
-///
-/// As [`read_image`].
-pub(crate) unsafe fn read_texels(handles: &Rc<Handles>, read: &ImageRead) -> Result<Vec<u8>> {
+pub unsafe fn read_image(context: &Shared, read: &ImageRead) -> Result<Vec<u8>> {
     let copied = (
         vk::PipelineStageFlags2::COPY,
         vk::AccessFlags2::TRANSFER_READ,
@@ -99,18 +70,25 @@ pub(crate) unsafe fn read_texels(handles: &Rc<Handles>, read: &ImageRead) -> Res
     let texels = u64::from(read.extent.width) * u64::from(read.extent.height);
     let bytes = texels * u64::from(read.texel_bytes);
     // SAFETY: the caller guarantees that the image matches `read`, so the buffer has its bytes.
-    copy(handles, bytes, |device, cmd, to| unsafe {
+    copy(context, bytes, |device, cmd, to| unsafe {
         barrier(device, cmd, &[before]);
         device.cmd_copy_image_to_buffer(cmd, read.image, copied.2, to, &[region]);
         barrier(device, cmd, &[after]);
     })
 }
 
+/// Reads `size` bytes of a buffer, starting at byte `offset`.
+///
+/// # Errors
+///
+/// Returns the errors of the Vulkan calls.
+///
 /// # Safety
 ///
-/// As [`read_buffer`].
-pub(crate) unsafe fn read(
-    handles: &Rc<Handles>,
+/// The buffer belongs to this device, its usage includes `TRANSFER_SRC`, and it contains the range,
+/// which is not empty.
+pub unsafe fn read_buffer(
+    context: &Shared,
     buffer: vk::Buffer,
     offset: u64,
     size: u64,
@@ -121,15 +99,34 @@ pub(crate) unsafe fn read(
         vk::AccessFlags2::TRANSFER_READ,
     );
     // SAFETY: the caller guarantees that the buffer has the range.
-    copy(handles, size, |device, cmd, to| unsafe {
+    copy(context, size, |device, cmd, to| unsafe {
         make_visible(device, cmd, EVERYTHING, copied);
         device.cmd_copy_buffer(cmd, buffer, to, &[region]);
     })
 }
 
+impl Buffer {
+    /// Reads `size` bytes, starting at byte `offset`, from any kind of memory.
+    ///
+    /// The read happens after all work submitted so far.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the range is out of bounds. Errors of the Vulkan calls are
+    /// returned too.
+    pub fn read(&self, offset: u64, size: u64) -> Result<Vec<u8>> {
+        self.check_range(offset, size, self.size())?;
+        if size == 0 {
+            return Ok(Vec::new());
+        }
+        // SAFETY: the buffer has the usage `TRANSFER_SRC` and contains the range.
+        unsafe { read_buffer(&self.handles, self.handle(), offset, size) }
+    }
+}
+
 /// Runs commands that copy to a mapped buffer of this size, and returns its bytes.
 fn copy(
-    handles: &Rc<Handles>,
+    handles: &Shared,
     size: u64,
     record: impl FnOnce(&ash::Device, vk::CommandBuffer, vk::Buffer),
 ) -> Result<Vec<u8>> {
@@ -139,7 +136,7 @@ fn copy(
         usage: vk::BufferUsageFlags::empty(),
         location: MemoryLocation::GpuToCpu,
     };
-    let to = Buffer::with(handles, &desc)?;
+    let to = Buffer::new(handles, &desc)?;
     handles.submit_and_wait(|device, cmd| {
         record(device, cmd, to.handle());
         let host = (vk::PipelineStageFlags2::HOST, vk::AccessFlags2::HOST_READ);

@@ -6,17 +6,16 @@
 
 mod built;
 
+use crate::Shared;
 use crate::attachments::{Attachments, DRAWN, Final};
-use crate::context::Handles;
 use crate::error::Check;
 use crate::image::{barrier, transition};
 use crate::surface::Surface;
-use crate::{Begin, Context, Formats, Result, StandaloneError, Window};
+use crate::{Begin, Formats, Result, StandaloneError, Window};
 use ash::vk;
 use built::{Built, fit};
 use std::fmt;
 use std::mem::{ManuallyDrop, swap};
-use std::rc::Rc;
 use std::time::Duration;
 
 /// The longest time that [`Swapchain::acquire`] waits for an image.
@@ -62,7 +61,7 @@ pub struct Swapchain {
     stale: bool,
     /// Signalled by an acquisition, if no submission has waited for it yet.
     unwaited: Option<vk::Semaphore>,
-    handles: Rc<Handles>,
+    handles: Shared,
 }
 
 /// The window and its Vulkan objects, dropped in this order.
@@ -111,12 +110,12 @@ impl Swapchain {
     /// - the device does not support the formats or samples,
     /// - a Vulkan call fails.
     pub fn new(
-        context: &Context,
+        context: &Shared,
         window: impl Window + 'static,
         extent: vk::Extent2D,
         desc: &SwapchainDesc,
     ) -> Result<Self> {
-        let handles = Rc::clone(&context.handles);
+        let handles = context.clone();
         let surface = Surface::new(&handles.owner, &window)?;
         let (device, queue_family) = (handles.physical_device, handles.queue_family);
         if !surface.presents(device, queue_family)? {

@@ -1,9 +1,9 @@
 //! Images to draw into without a window.
 
+use crate::Shared;
 use crate::attachments::{Attachments, DRAWN, Final};
-use crate::image::{Image, ImageDesc, Use, barrier, transition, whole};
-use crate::readback::read_texels;
-use crate::{Begin, Context, Formats, ImageRead, Result, StandaloneError};
+use crate::image::{Image, ImageDesc, Use, barrier, transition};
+use crate::{Begin, Formats, ImageRead, Result, StandaloneError, read_image};
 use ash::vk;
 
 /// Settings for a new [`Target`].
@@ -70,27 +70,32 @@ impl Target {
     ///
     /// Returns an error if the device does not support the combination of format, usage, samples
     /// and extent, or if a Vulkan call fails.
-    pub fn new(context: &Context, desc: &TargetDesc<'_>) -> Result<Self> {
+    pub fn new(context: &Shared, desc: &TargetDesc<'_>) -> Result<Self> {
         let formats = Formats {
             color: desc.color_format,
             depth: desc.depth_format,
             samples: desc.samples,
         };
-        let (handles, usage) = (&context.handles, (desc.color_usage, desc.depth_usage));
-        let copied = vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST;
+        let usage = (desc.color_usage, desc.depth_usage);
         let color = ImageDesc {
             name: &format!("{} colour", desc.name),
             extent: desc.extent,
             format: desc.color_format,
             samples: vk::SampleCountFlags::TYPE_1,
             attachment: vk::ImageUsageFlags::COLOR_ATTACHMENT,
-            usage: desc.color_usage | copied,
+            usage: desc.color_usage | vk::ImageUsageFlags::TRANSFER_SRC,
         };
         let target = Self {
-            attachments: Attachments::new(handles, desc.name, (desc.extent, formats), usage)?,
-            color: Image::new(handles, &color)?,
+            attachments: Attachments::new(context, desc.name, (desc.extent, formats), usage)?,
+            color: Image::new(context, &color)?,
         };
-        target.clear()?;
+        context.submit_and_wait(|device, cmd| {
+            // SAFETY: `cmd` is recording outside of rendering, and the images are new.
+            unsafe {
+                target.begin(device, cmd, &Begin::default());
+                target.end(device, cmd);
+            }
+        })?;
         Ok(target)
     }
 
@@ -175,32 +180,10 @@ impl Target {
             texel_bytes: 4,
         };
         // SAFETY: the image is alive, has one sample, and is in this layout outside of rendering.
-        let mut bytes = unsafe { read_texels(&self.color.handles, &read) }?;
+        let mut bytes = unsafe { read_image(&self.color.handles, &read) }?;
         if swapped {
             bytes.chunks_exact_mut(4).for_each(|texel| texel.swap(0, 2));
         }
         Ok(bytes)
-    }
-
-    /// Clears a new target and puts it in the layout that it has between frames.
-    fn clear(&self) -> Result<()> {
-        let (image, color) = (self.color.handle, vk::ImageAspectFlags::COLOR);
-        let cleared: Use = (
-            vk::PipelineStageFlags2::CLEAR,
-            vk::AccessFlags2::TRANSFER_WRITE,
-            vk::ImageLayout::TRANSFER_DST_OPTIMAL,
-        );
-        let new = (cleared.0, cleared.1, vk::ImageLayout::UNDEFINED);
-        let before = transition(image, color, new, cleared);
-        let after = transition(image, color, cleared, RESTING);
-        self.color.handles.submit_and_wait(|device, cmd| {
-            let black = vk::ClearColorValue { float32: [0.0; 4] };
-            // SAFETY: the command buffer is recording, and the image is new.
-            unsafe {
-                barrier(device, cmd, &[before]);
-                device.cmd_clear_color_image(cmd, image, cleared.2, &black, &[whole(color)]);
-                barrier(device, cmd, &[after]);
-            }
-        })
     }
 }

@@ -36,7 +36,7 @@ fn objects_of_another_device_or_destroyed_ones_are_refused() {
             instance,
             physical_device,
             ..
-        } = &*setup.context;
+        } = &**setup.context;
         let foreign =
             unsafe { Device::new(instance, *physical_device, &other, &Features::REQUIRED) };
         let foreign = foreign.unwrap();

@@ -7,11 +7,11 @@ use throng_standalone::{Buffer, BufferDesc, StandaloneError};
 
 #[test]
 fn reads_buffers_back() {
-    let mut context = context();
+    let context = context();
     let bytes: Vec<u8> = (0..=255).collect();
-    let mut up = buffer(&mut context, 256, MemoryLocation::CpuToGpu);
+    let mut up = buffer(&context, 256, MemoryLocation::CpuToGpu);
     up.write(0, &bytes).expect("mapped");
-    let far = buffer(&mut context, 256, MemoryLocation::GpuOnly);
+    let far = buffer(&context, 256, MemoryLocation::GpuOnly);
     let (from, to) = (up.handle(), far.handle());
     context
         .submit_and_wait(|device, cmd| {
@@ -50,8 +50,8 @@ fn reads_buffers_back() {
 
 #[test]
 fn buffers_that_are_not_mapped_say_so() {
-    let mut context = context();
-    let far = buffer(&mut context, 16, MemoryLocation::GpuOnly);
+    let context = context();
+    let far = buffer(&context, 16, MemoryLocation::GpuOnly);
     // A software device may map all memory.
     if let Err(error) = far.read_mapped(0, &mut [0; 16]) {
         assert!(

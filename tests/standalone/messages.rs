@@ -28,9 +28,9 @@ fn fill_after_fill(device: &ash::Device, cmd: vk::CommandBuffer) {
 ///
 /// The fills are in one command buffer, or in two submissions with no wait between.
 fn two_fills(submissions: usize, barrier: bool) -> Vec<String> {
-    let mut context = context();
+    let context = context();
     let mut frames = Frames::new(&context, 2).expect("frames in flight");
-    let target = buffer(&mut context, 64, MemoryLocation::GpuOnly);
+    let target = buffer(&context, 64, MemoryLocation::GpuOnly);
     for submission in 0..submissions {
         let frame = frames.begin().expect("a frame");
         for number in 0..2 / submissions {
@@ -62,9 +62,9 @@ fn a_hazard_across_two_submissions_is_caught() {
 /// The layer's messages about a dispatch that writes a storage buffer, after or before a transfer,
 /// with or without a barrier between them.
 fn a_dispatch(after_fill: bool, barrier: bool) -> Vec<String> {
-    let mut context = context();
+    let context = context();
     let mut frames = Frames::new(&context, 1).expect("a frame in flight");
-    let [target, other] = [(); 2].map(|()| buffer(&mut context, 64, MemoryLocation::GpuOnly));
+    let [target, other] = [(); 2].map(|()| buffer(&context, 64, MemoryLocation::GpuOnly));
     let dispatch = Fill::new(&context.device, target.handle());
     let frame = frames.begin().expect("a frame");
     let (device, cmd) = (&context.device, frame.cmd);

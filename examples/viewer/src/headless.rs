@@ -87,17 +87,15 @@ fn studio<T>(
     let mut app = App::new(context, args, (target.extent(), target.formats().color))?;
     let frames = Frames::new(context, FRAMES_IN_FLIGHT as usize);
     let used = frames.map_err(Into::into).and_then(|mut frames| {
-        let used = app.wait(context).and_then(|()| {
-            let mut studio = Studio {
-                context: &mut *context,
-                app: &mut app,
-                frames: &mut frames,
-                target,
-            };
-            studio.swing()?;
-            use_it(&mut studio)
-        });
-        used
+        app.wait(context)?;
+        let mut studio = Studio {
+            context: &mut *context,
+            app: &mut app,
+            frames: &mut frames,
+            target,
+        };
+        studio.swing()?;
+        use_it(&mut studio)
     });
     let freed = app.destroy(context);
     let used = used?;

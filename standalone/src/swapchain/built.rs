@@ -1,13 +1,12 @@
 //! One Vulkan swapchain, with all objects that depend on its extent and number of images.
 
 use crate::attachments::{Attachments, Final};
-use crate::context::Handles;
+use crate::context::{Handles, Shared};
 use crate::error::Check;
 use crate::image::view;
 use crate::surface::Surface;
 use crate::{Formats, Result};
 use ash::{khr, vk};
-use std::rc::Rc;
 
 /// A swapchain, its images and its attachments. It is dropped when the device is idle.
 pub(super) struct Built {
@@ -20,7 +19,7 @@ pub(super) struct Built {
     /// It then belongs to the image that is acquired, which leaves the semaphore of its last
     /// acquisition: the image was presented since, so nothing uses that any more.
     pub(super) spare: vk::Semaphore,
-    handles: Rc<Handles>,
+    handles: Shared,
 }
 
 /// An image of the swapchain.
@@ -36,7 +35,7 @@ pub(super) struct Presentable {
 impl Built {
     /// `extent` is within the surface's capabilities and not empty. `old` may be null.
     pub(super) fn new(
-        handles: &Rc<Handles>,
+        handles: &Shared,
         surface: &Surface,
         capabilities: &vk::SurfaceCapabilitiesKHR,
         (format, formats, extent): (vk::SurfaceFormatKHR, Formats, vk::Extent2D),
@@ -51,7 +50,7 @@ impl Built {
             attachments: Attachments::new(handles, "swapchain", kind, (none, none))?,
             images: Vec::new(),
             spare: vk::Semaphore::null(),
-            handles: Rc::clone(handles),
+            handles: handles.clone(),
         };
         let info = vk::SwapchainCreateInfoKHR::default()
             .surface(surface.handle)

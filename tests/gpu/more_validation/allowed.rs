@@ -28,6 +28,10 @@ const KNOWN: &[Known] = &[
 
 /// Messages about work outside of frames: filling a crowd, and reading pictures back.
 const KNOWN_OUTSIDE: &[Known] = &[
+    // Buffers and images of throng-standalone have a memory object each. throng itself allocates
+    // from the engine's allocator alone.
+    ("small-allocation", ""),
+    ("small-dedicated-allocation", ""),
     // An upload is read by any stage of the engine's shaders, also by those of extensions. A
     // picture that is read back may have been written by any stage. Both happen rarely.
     ("pipeline-stage-flags", "vkCmdPipelineBarrier"),
