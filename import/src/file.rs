@@ -92,8 +92,9 @@ pub fn bytes(bytes: &[u8], options: &ImportOptions) -> Result<Imported> {
 ///
 /// Only nodes, skins, animations and names of morph targets are read, in all scenes of the file.
 /// The file needs no mesh and no skin, and what it draws is not decoded. A file without a
-/// hierarchy, such as a WebGL clip, takes that of the character. See [`RawCharacter::add_clips`]
-/// for the matching, the names of clips and the repairs.
+/// hierarchy, such as a WebGL clip, takes that of the character. See
+/// [`RawCharacter::add_clips`](throng::import::RawCharacter::add_clips) for the matching, the names
+/// of clips and the repairs.
 ///
 /// The character itself is not changed: the result has the clips of both.
 ///
@@ -109,10 +110,11 @@ pub fn bytes(bytes: &[u8], options: &ImportOptions) -> Result<Imported> {
 /// ```
 ///
 /// # Errors
-/// - [`Error::Io`] if the file itself cannot be read.
-/// - [`Error::Asset`], naming the object at fault and the reason. Also if the file has no
-///   animation, or none with tracks.
-/// - [`Error::NoCommonJoints`] if nothing that the file animates is found in the character.
+/// - [`Error::Io`](throng::Error::Io) if the file itself cannot be read.
+/// - [`Error::Asset`](throng::Error::Asset), naming the object at fault and the reason. Also if the
+///   file has no animation, or none with tracks.
+/// - [`Error::NoCommonJoints`](throng::Error::NoCommonJoints) if nothing that the file animates is
+///   found in the character.
 pub fn add_clips(
     character: &Character,
     path: impl AsRef<Path>,
