@@ -13,7 +13,7 @@ pub(super) fn fault(text: &str, why: &serde_json::Error) -> (Vec<Step<'static>>,
         depth: 0,
         step: None,
     };
-    // It ends where the text does, or before, but never later.
+    // The walk stops at the same fault, or at an earlier one of another kind.
     let _ = root.deserialize(&mut serde_json::Deserializer::from_str(text));
     let lines = text.split_inclusive('\n').take(why.line() - 1);
     let start: usize = lines.map(str::len).sum();

@@ -1,11 +1,8 @@
 //! A value of a JSON text.
 //!
-//! It is a piece of the text, which `serde_json` splits when the value is used. So numbers keep all
-//! their digits, and what is skipped may be nested to any depth.
+//! It is a piece of the text, which `serde_json` has checked, and is split when it is used. So
+//! numbers keep all their digits, and what is skipped may be nested to any depth.
 
-use core::fmt;
-use serde::de::{MapAccess, Visitor};
-use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
@@ -103,16 +100,32 @@ impl<'a> Value<'a> {
 
     /// The elements of a list. Other values have none.
     pub(crate) fn items(self) -> impl ExactSizeIterator<Item = Self> {
-        let items = (self.kind() == Kind::List).then(|| serde_json::from_str(self.0).ok());
-        let items: Vec<&RawValue> = items.flatten().unwrap_or_default();
-        items.into_iter().map(Value::of)
+        let items = (self.kind() == Kind::List).then(|| self.contents());
+        items.unwrap_or_default().into_iter()
     }
 
     /// The keys and values of a map. Other values have none.
     pub(crate) fn entries(self) -> Vec<(Self, Self)> {
-        let entries = (self.kind() == Kind::Map).then(|| serde_json::from_str(self.0).ok());
-        let Entries(entries) = entries.flatten().unwrap_or_default();
-        entries
+        let contents = (self.kind() == Kind::Map).then(|| self.contents());
+        let contents = contents.unwrap_or_default();
+        let pairs = contents.as_chunks().0.iter();
+        pairs.map(|[key, value]| (*key, *value)).collect()
+    }
+
+    /// The values in a list, or the keys and values of a map in turn.
+    fn contents(self) -> Vec<Self> {
+        let mut contents = Vec::new();
+        // Without the brackets.
+        let mut rest = self.0.get(1..self.0.len() - 1).unwrap_or_default();
+        loop {
+            rest = rest.trim_start_matches(BETWEEN);
+            if rest.is_empty() {
+                return contents;
+            }
+            let (value, after) = rest.split_at(length(rest));
+            contents.push(Self(value));
+            rest = after;
+        }
     }
 
     /// Checks that the value is a map.
@@ -137,19 +150,21 @@ impl<'a> Value<'a> {
     /// The number of elements of the lists in the value, together. Numbers do not count.
     #[cfg(feature = "gltf")]
     pub(crate) fn element_count(self) -> usize {
-        let (mut is_list, mut count) = (Vec::new(), 0);
-        let mut bytes = self.0.bytes();
-        while let Some(byte) = bytes.next() {
+        let (mut is_list, mut count, mut at) = (Vec::new(), 0, 0);
+        while let Some(byte) = self.0.as_bytes().get(at) {
             let in_list = is_list.last() == Some(&true);
+            at += match byte {
+                b'"' => string_length(&self.0.as_bytes()[at..]),
+                _ => 1,
+            };
             match byte {
-                b'{' | b'[' => is_list.push(byte == b'['),
+                b'{' | b'[' => is_list.push(*byte == b'['),
                 b'}' | b']' => {
                     is_list.pop();
                     continue;
                 }
-                b'"' => skip_string(&mut bytes),
                 // Each of the words has one of these letters once.
-                b't' | b'f' | b'n' => {}
+                b'"' | b't' | b'f' | b'n' => {}
                 _ => continue,
             }
             count += usize::from(in_list);
@@ -200,16 +215,41 @@ impl<'a> Value<'a> {
     }
 }
 
-/// Skips the rest of a string.
-#[cfg(feature = "gltf")]
-fn skip_string(bytes: &mut core::str::Bytes<'_>) {
-    while let Some(byte) = bytes.next() {
+/// The characters between values.
+const BETWEEN: [char; 6] = [' ', '\t', '\n', '\r', ',', ':'];
+
+/// The length of the value with which a text begins. The text is part of JSON that was checked.
+fn length(text: &str) -> usize {
+    let (mut at, mut depth) = (0, 0_usize);
+    while let Some(byte) = text.as_bytes().get(at) {
         match byte {
-            b'"' => return,
-            b'\\' => drop(bytes.next()),
-            _ => {}
+            b'"' => at += string_length(&text.as_bytes()[at..]),
+            b' ' | b'\t' | b'\n' | b'\r' | b',' | b':' if depth == 0 => return at,
+            _ => at += 1,
+        }
+        match byte {
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            b'"' => {}
+            _ => continue,
+        }
+        if depth == 0 {
+            return at;
         }
     }
+    at.min(text.len())
+}
+
+/// The length of the string with which a text begins, with its quotes.
+fn string_length(text: &[u8]) -> usize {
+    let mut at = 1;
+    while let Some(byte) = text.get(at) {
+        at += 1 + usize::from(*byte == b'\\');
+        if *byte == b'"' {
+            break;
+        }
+    }
+    at.min(text.len())
 }
 
 /// A map, split into its entries.
@@ -217,28 +257,4 @@ fn skip_string(bytes: &mut core::str::Bytes<'_>) {
 pub(crate) struct Map<'a> {
     pub(crate) value: Value<'a>,
     pub(crate) entries: Vec<(Value<'a>, Value<'a>)>,
-}
-
-#[derive(Default)]
-struct Entries<'a>(Vec<(Value<'a>, Value<'a>)>);
-
-impl<'de> Deserialize<'de> for Entries<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(Self::default())
-    }
-}
-
-impl<'de> Visitor<'de> for Entries<'de> {
-    type Value = Self;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Self, A::Error> {
-        while let Some((key, value)) = map.next_entry()? {
-            self.0.push((Value::of(key), Value::of(value)));
-        }
-        Ok(self)
-    }
 }
