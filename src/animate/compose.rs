@@ -1,8 +1,8 @@
 //! Composes local poses into model poses, with instances in the lanes.
 
 use super::group::{GROUP, rests};
+use super::poser::Scratch;
 use super::rig::Joint;
-use super::scratch::Scratch;
 use crate::clip::Property;
 use crate::simd::{WIDTH, Wide};
 

@@ -7,107 +7,65 @@ use crate::clip::{
 use crate::simd::{Eight, Row, WIDTH};
 use crate::skeleton::Transform;
 
-/// Reads the rotations of a block's joints, between two keys.
+/// Reads a property of a block's joints, between two keys. It has `N` components.
 ///
-/// They may be a few percent shorter than 1.
-///
-/// # Safety
-/// As for [`super::sample::sample_block`].
-#[inline(always)]
-pub(super) unsafe fn fetch4<L: Eight>(played: &Played<'_>, block: usize) -> [L; 4] {
-    // SAFETY: the caller guarantees the CPU features, and that the clip has this block.
-    unsafe {
-        let info = played.clip.blocks.get_unchecked(block);
-        if info.flags & Block::KEPT != 0 && !info.rests(Property::Rotation) {
-            let mut rows = [Row::default(); 4];
-            let even = even4::<L>(played, info, block);
-            for (row, value) in rows.iter_mut().zip(even) {
-                value.store(row.0.as_mut_ptr());
-            }
-            patch(played, block, Property::Rotation, &mut rows);
-            return load4(rows.as_ptr());
-        }
-        even4(played, info, block)
-    }
-}
-
-/// Reads the translations or scales of a block's joints, between two keys.
+/// Rotations may be a few percent shorter than 1.
 ///
 /// # Safety
 /// As for [`super::sample::sample_block`].
 #[inline(always)]
-pub(super) unsafe fn fetch3<L: Eight>(
+pub(super) unsafe fn fetch<L: Eight, const N: usize>(
     played: &Played<'_>,
     block: usize,
     property: Property,
-) -> [L; 3] {
+) -> [L; N] {
     // SAFETY: the caller guarantees the CPU features, and that the clip has this block.
     unsafe {
         let info = played.clip.blocks.get_unchecked(block);
-        if info.flags & Block::KEPT != 0 && !info.rests(property) {
-            let mut rows = [Row::default(); 3];
-            let even = even3::<L>(played, info, block, property);
-            for (row, value) in rows.iter_mut().zip(even) {
-                value.store(row.0.as_mut_ptr());
-            }
-            patch(played, block, property, &mut rows);
-            return load3(rows.as_ptr());
+        let even = even(played, info, block, property);
+        if info.flags & Block::KEPT == 0 || info.rests(property) {
+            return even;
         }
-        even3(played, info, block, property)
+        let mut rows = [Row::default(); N];
+        for (row, value) in rows.iter_mut().zip(even) {
+            let value: L = value;
+            value.store(row.0.as_mut_ptr());
+        }
+        patch(played, block, property, &mut rows);
+        load(rows.as_ptr())
     }
 }
 
-/// Reads the rotations from the uniform keys, without the kept tracks.
+/// Reads a property from the uniform keys, without the kept tracks.
 ///
 /// # Safety
-/// As for [`super::sample::sample_block`].
+/// As for [`fetch`].
 #[inline(always)]
-unsafe fn even4<L: Eight>(played: &Played<'_>, info: &Block, block: usize) -> [L; 4] {
-    // SAFETY: the caller guarantees the CPU features, and that the clip has this block.
-    unsafe {
-        if !info.moves(Property::Rotation) {
-            return load4(still(played, info, block, Property::Rotation));
-        }
-        let [a, b]: [[L; 4]; 2] = ends(played, info, Property::Rotation);
-        let slerp = &played.moment.slerp;
-        // The same formula as in `Slerp::part`.
-        let one = L::splat(1.0);
-        let w = a[1].neg_mul_add(b[1], a[0].neg_mul_add(b[0], one));
-        let w = a[3].neg_mul_add(b[3], a[2].neg_mul_add(b[2], w));
-        let more = w.mul_add(L::splat(slerp.two), L::splat(slerp.one));
-        let u = w.mul_add(more, L::splat(played.moment.u));
-        [
-            between(a[0], b[0], u),
-            between(a[1], b[1], u),
-            between(a[2], b[2], u),
-            between(a[3], b[3], u),
-        ]
-    }
-}
-
-/// Reads the translations or scales from the uniform keys, without the kept tracks.
-///
-/// # Safety
-/// As for [`super::sample::sample_block`].
-#[inline(always)]
-unsafe fn even3<L: Eight>(
+unsafe fn even<L: Eight, const N: usize>(
     played: &Played<'_>,
     info: &Block,
     block: usize,
     property: Property,
-) -> [L; 3] {
+) -> [L; N] {
     // SAFETY: the caller guarantees the CPU features, and that the clip has this block.
     unsafe {
         if !info.moves(property) {
-            return load3(still(played, info, block, property));
+            return load(still(played, info, block, property));
         }
-        let [a, b]: [[L; 3]; 2] = ends(played, info, property);
-        let u = L::splat(played.moment.u);
-        [
-            between(a[0], b[0], u),
-            between(a[1], b[1], u),
-            between(a[2], b[2], u),
-        ]
+        let [mut a, b]: [[L; N]; 2] = ends(played, info, property);
+        let mut u = L::splat(played.moment.u);
+        if N == 4 {
+            // A rotation: the same formula as in `Slerp::part`.
+            let slerp = &played.moment.slerp;
+            let w = a[1].neg_mul_add(b[1], a[0].neg_mul_add(b[0], L::splat(1.0)));
+            let w = a[3].neg_mul_add(b[3], a[2].neg_mul_add(b[2], w));
+            let more = w.mul_add(L::splat(slerp.two), L::splat(slerp.one));
+            u = w.mul_add(more, u);
+        }
+        for (a, b) in a.iter_mut().zip(b) {
+            *a = b.sub(*a).mul_add(u, *a);
+        }
+        a
     }
 }
 
@@ -190,37 +148,19 @@ unsafe fn ends<L: Eight, const N: usize>(
     }
 }
 
-#[inline(always)]
-fn between<L: Eight>(a: L, b: L, u: L) -> L {
-    b.sub(a).mul_add(u, a)
-}
-
-/// Loads four rows.
+/// Loads `N` rows.
 ///
 /// # Safety
-/// The CPU has the instructions that `L` needs, and `from` is valid for reading four rows.
+/// The CPU has the instructions that `L` needs, and `from` is valid for reading the rows.
 #[inline(always)]
-unsafe fn load4<L: Eight>(from: *const Row) -> [L; 4] {
-    // SAFETY: the caller guarantees the CPU features and four rows.
+pub(super) unsafe fn load<L: Eight, const N: usize>(from: *const Row) -> [L; N] {
+    // SAFETY: the caller guarantees the CPU features and the rows.
     unsafe {
-        let [a, b, c] = load3(from);
-        [a, b, c, L::load(from.add(3).cast())]
-    }
-}
-
-/// Loads three rows.
-///
-/// # Safety
-/// The CPU has the instructions that `L` needs, and `from` is valid for reading three rows.
-#[inline(always)]
-unsafe fn load3<L: Eight>(from: *const Row) -> [L; 3] {
-    // SAFETY: the caller guarantees the CPU features and three rows.
-    unsafe {
-        [
-            L::load(from.cast()),
-            L::load(from.add(1).cast()),
-            L::load(from.add(2).cast()),
-        ]
+        let mut rows = [L::splat(0.0); N];
+        for (number, row) in rows.iter_mut().enumerate() {
+            *row = L::load(from.add(number).cast());
+        }
+        rows
     }
 }
 

@@ -2,9 +2,9 @@
 
 use super::compose::compose_block;
 use super::group::{GROUP, Group, Product};
+use super::poser::Scratch;
 use super::rig::Rig;
 use super::sample::{local_blocks, sample_block};
-use super::scratch::Scratch;
 use super::write::write_entries;
 use crate::simd::{
     Baseline, BaselineEight, BaselineFour, Eight, Instructions, SimdLevel, Unit, WIDTH, Wide, phase,

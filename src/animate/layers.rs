@@ -2,7 +2,7 @@
 //!
 //! It follows the rule documented at [`ClipSample`](crate::motion::ClipSample) step by step.
 
-use super::fetch::{fetch3, fetch4};
+use super::fetch::{fetch, load};
 use super::group::{Played, rests};
 use super::quaternion::{dot, inverse_length};
 use crate::clip::{COMPONENTS, Property};
@@ -109,13 +109,7 @@ fn first_layer<'a, 'b>(played: &'b [Played<'a>]) -> (&'b [Played<'a>], &'b [Play
 pub(super) unsafe fn rotation<L: Eight>(layers: &Layers<'_>) -> [L; 4] {
     // SAFETY: the caller guarantees the CPU features, and that all clips and masks have this block.
     unsafe {
-        let rest = layers.rest(0);
-        let mut now = [
-            L::load(rest.cast()),
-            L::load(rest.add(1).cast()),
-            L::load(rest.add(2).cast()),
-            L::load(rest.add(3).cast()),
-        ];
+        let mut now: [L; 4] = load(layers.rest(0));
         if layers.rests(Property::Rotation) {
             return now;
         }
@@ -128,7 +122,7 @@ pub(super) unsafe fn rotation<L: Eight>(layers: &Layers<'_>) -> [L; 4] {
                 .iter()
                 .filter(|one| layers.adds(one, Property::Rotation))
             {
-                let turn = fetch4::<L>(played, layers.block);
+                let turn = fetch::<L, 4>(played, layers.block, Property::Rotation);
                 now = turned(now, part(unit(turn), layers.weight(played)));
             }
             left = others;
@@ -154,7 +148,7 @@ unsafe fn covered4<L: Eight>(layers: &Layers<'_>, layer: &[Played<'_>], below: [
             *component = component.mul(weighing.below);
         }
         for played in layer.iter().filter(|played| !played.clip.additive) {
-            let next = fetch4::<L>(played, layers.block);
+            let next = fetch::<L, 4>(played, layers.block, Property::Rotation);
             let weight = layers.weight::<L>(played).mul(inverse_length(next));
             let weight = weight.flipped_by(dot(sum, next));
             for (sum, component) in sum.iter_mut().zip(&next) {
@@ -227,12 +221,7 @@ fn turned<L: Eight>([ax, ay, az, aw]: [L; 4], [bx, by, bz, bw]: [L; 4]) -> [L; 4
 pub(super) unsafe fn vector<L: Eight>(layers: &Layers<'_>, property: Property) -> [L; 3] {
     // SAFETY: the caller guarantees the CPU features, and that all clips and masks have this block.
     unsafe {
-        let rest = layers.rest(property.first());
-        let mut now = [
-            L::load(rest.cast()),
-            L::load(rest.add(1).cast()),
-            L::load(rest.add(2).cast()),
-        ];
+        let mut now: [L; 3] = load(layers.rest(property.first()));
         if layers.rests(property) {
             return now;
         }
@@ -241,7 +230,7 @@ pub(super) unsafe fn vector<L: Eight>(layers: &Layers<'_>, property: Property) -
             let (layer, others) = first_layer(left);
             now = covered3(layers, layer, property, now);
             for played in layer.iter().filter(|one| layers.adds(one, property)) {
-                let change = fetch3::<L>(played, layers.block, property);
+                let change = fetch::<L, 3>(played, layers.block, property);
                 let weight = layers.weight::<L>(played);
                 for (now, change) in now.iter_mut().zip(&change) {
                     *now = match property {
@@ -281,7 +270,7 @@ unsafe fn covered3<L: Eight>(
             *component = component.mul(weighing.below);
         }
         for played in layer.iter().filter(|played| !played.clip.additive) {
-            let next = fetch3::<L>(played, layers.block, property);
+            let next = fetch::<L, 3>(played, layers.block, property);
             let weight = layers.weight::<L>(played);
             for (sum, component) in sum.iter_mut().zip(&next) {
                 *sum = component.mul_add(weight, *sum);

@@ -1,8 +1,8 @@
 //! Converts skinning matrices to palette entries of every format, one matrix per lane.
 
 use super::compose::row;
+use super::poser::Line;
 use super::rig::Entry;
-use super::scratch::Line;
 use crate::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, QuatOffset};
 use crate::simd::Wide;
 

@@ -1,10 +1,10 @@
 //! Evaluates a whole batch, group by group, on one thread or on all.
 
-use super::group::{Distinct, GROUP, Group, Instance, Played, Product, Starts};
+use super::group::{
+    Distinct, GROUP, Group, Instance, PlanSource, Planner, Played, Product, Starts,
+};
 use super::kernel;
-use super::plan::{PlanSource, Planner};
-use super::poser::BatchPoser;
-use super::scratch::Scratch;
+use super::poser::{BatchPoser, Scratch};
 use crate::scratch_pool::Lent;
 use crate::simd::Unit;
 use crate::threads::Threads;
@@ -97,8 +97,8 @@ impl<S: PlanSource> Job<'_, S> {
         };
         // SAFETY: `Unit::best` or `Unit::of` detected the unit. Clips and masks fit the poser, by
         // the contract of `PlanSource`, and `BatchPoser::new` gave each mask as many blocks as the
-        // rig. `ScratchPool::lend` lends scratch that was made for the rig. The caller guarantees
-        // the output.
+        // rig. `ScratchPool::lend` lends scratch that was made for the rig. The caller guarantees the
+        // output.
         unsafe { kernel::run(self.unit(), &self.poser.rig, &group, scratch) };
         scratch.played = emptied(played);
     }

@@ -1,12 +1,12 @@
 //! Samples the local poses of a group: blends with joints in the lanes, then transposes.
 
-use super::fetch::{fetch3, fetch4};
+use super::fetch::fetch;
 use super::group::{Group, Played, rests};
 use super::layers;
 use super::layers::Layers;
+use super::poser::Scratch;
 use super::quaternion::{dot, inverse_length};
 use super::rig::Rig;
-use super::scratch::Scratch;
 use crate::clip::{Block, Property};
 use crate::simd::{Eight, Instructions, Lanes, WIDTH, Wide, phase};
 use crate::skeleton::Transform;
@@ -216,7 +216,7 @@ unsafe fn rotation<L: Eight>(all: &[Played<'_>], block: usize, near: bool) -> [L
     // SAFETY: the caller guarantees the CPU features, and that the clips have this block.
     unsafe {
         let first = all.get_unchecked(0);
-        let one = fetch4::<L>(first, block);
+        let one = fetch::<L, 4>(first, block, Property::Rotation);
         let Some(others) = all.get(1..).filter(|others| !others.is_empty()) else {
             return one;
         };
@@ -228,7 +228,7 @@ unsafe fn rotation<L: Eight>(all: &[Played<'_>], block: usize, near: bool) -> [L
             one[3].mul(weight),
         ];
         for other in others {
-            let next = fetch4::<L>(other, block);
+            let next = fetch::<L, 4>(other, block, Property::Rotation);
             let mut weight = weighed(other, next, near);
             if !near {
                 weight = weight.flipped_by(dot(sum, next));
@@ -289,14 +289,14 @@ unsafe fn vector<L: Eight>(all: &[Played<'_>], block: usize, property: Property)
     // SAFETY: the caller guarantees the CPU features, and that the clips have this block.
     unsafe {
         let first = all.get_unchecked(0);
-        let mut sum = fetch3::<L>(first, block, property);
+        let mut sum = fetch::<L, 3>(first, block, property);
         let Some(others) = all.get(1..).filter(|others| !others.is_empty()) else {
             return sum;
         };
         let weight = L::splat(first.weight);
         sum = [sum[0].mul(weight), sum[1].mul(weight), sum[2].mul(weight)];
         for other in others {
-            let next = fetch3::<L>(other, block, property);
+            let next = fetch::<L, 3>(other, block, property);
             let weight = L::splat(other.weight);
             for (sum, component) in sum.iter_mut().zip(&next) {
                 *sum = component.mul_add(weight, *sum);

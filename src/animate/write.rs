@@ -3,8 +3,8 @@
 use super::compose::at;
 use super::group::{Group, Product};
 use super::palette_lanes::{LaneFormat, Rows, entries, skinning, skinning_row};
+use super::poser::Scratch;
 use super::rig::Entry;
-use super::scratch::Scratch;
 use crate::palette::{Mat3x4, with_entry};
 use crate::simd::{Instructions, Wide, phase};
 

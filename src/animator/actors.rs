@@ -5,6 +5,7 @@ use super::state::{
     Clock, Driver, Goals, Layers, OwnPose, Playback, Pools, Root, RootMotionMode, Springs, Weights,
 };
 use crate::animate::BatchPoser;
+use crate::animator::ActorId;
 use crate::clip::Clip;
 use crate::error::{Error, Result, expect_index};
 use crate::grow::reserve_all;
@@ -279,9 +280,6 @@ impl Actors {
     }
 
     /// Checks that the actor is alive.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] or [`Error::Stale`].
     pub(super) fn check(&self, id: ActorId) -> Result<()> {
         let index = id.index as usize;
         expect_index("actor", index, self.list.len())?;
@@ -322,14 +320,4 @@ impl IndexMut<u32> for Actors {
     fn index_mut(&mut self, index: u32) -> &mut ActorState {
         &mut self.list[index as usize]
     }
-}
-
-/// Identifies an actor of an animator.
-///
-/// The id of a removed actor is detected as stale, even if a new actor reuses its index.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct ActorId {
-    pub(crate) index: u32,
-    pub(crate) generation: u32,
 }

@@ -1,12 +1,11 @@
 //! Evaluation of actors' poses, in any form, by the batch kernel.
 
-use super::ActorId;
-use super::Animator;
 use super::actors::{ActorState, Actors};
 use super::library::Library;
 use super::record::PlayRecord;
 use super::state::{OwnPose, Pools};
 use super::work::Swing;
+use super::{ActorId, Animator};
 use crate::animate::{PlanSource, Planner, Product, Starts};
 use crate::error::{Result, expect_len, expect_transform};
 use crate::palette::{PaletteEntry, PaletteFormat, WriteOnly};
@@ -84,11 +83,8 @@ impl Animator {
     /// The same as [`Self::palettes`].
     pub fn local_poses(&mut self, actors: &[ActorId], out: &mut [Transform]) -> Result<()> {
         let joints = self.library.skeleton.len();
-        expect_len(
-            "local poses",
-            out.len(),
-            joints.saturating_mul(actors.len()),
-        )?;
+        let need = joints.saturating_mul(actors.len());
+        expect_len("local poses", out.len(), need)?;
         let list = self.take_list(actors)?;
         let mut model = core::mem::take(&mut self.work.buffers.model);
         self.pose(&list, out, &mut model);
@@ -105,11 +101,8 @@ impl Animator {
     /// The same as [`Self::palettes`].
     pub fn model_poses(&mut self, actors: &[ActorId], out: &mut [Affine3A]) -> Result<()> {
         let joints = self.library.skeleton.len();
-        expect_len(
-            "model poses",
-            out.len(),
-            joints.saturating_mul(actors.len()),
-        )?;
+        let need = joints.saturating_mul(actors.len());
+        expect_len("model poses", out.len(), need)?;
         let list = self.take_list(actors)?;
         let mut work = core::mem::take(&mut self.work.buffers);
         work.local.resize(out.len(), Transform::IDENTITY);

@@ -1,6 +1,6 @@
 //! Animation events: the things that happened to actors during an update.
 
-use super::actors::ActorId;
+use super::name_or_id::ActorId;
 use crate::character::EventDesc;
 use crate::clip::Clip;
 use crate::clone::clone_fields;

@@ -5,7 +5,10 @@ use super::play::{Play, Resolved, What};
 use super::record::PlayRecord;
 use crate::character::{AnimationSet, BlendAt, Character};
 use crate::clip::{Clip, ClipReach};
-use crate::error::{ArgumentFault, Error, Result, expect_finite, expect_in, expect_index};
+use crate::error::{
+    ArgumentFault, Error, Result, expect_all_finite, expect_finite, expect_in, expect_index,
+    expect_len,
+};
 use crate::hash;
 use crate::id::Id;
 use crate::mesh::{Expression, MorphWeight};
@@ -15,6 +18,7 @@ use crate::skin::ReachRig;
 use crate::spring::SpringRig;
 use crate::state_machine::StateMachine;
 use glam::Vec2;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// A character's animations, shared with the character.
@@ -78,15 +82,9 @@ impl Library {
         let space = self.blend_spaces().get(usize::from(space));
         let (got, need) = (at.dimensions(), space.map_or(1, BlendSpace::dimensions));
         let position = at.to_vec2();
-        let not_finite = position
-            .to_array()
-            .into_iter()
-            .find(|value| !value.is_finite());
-        match not_finite {
-            _ if got != need => Err(Error::length(what, got, need)),
-            Some(value) => Err(Error::not_finite(what, value)),
-            None => Ok(position),
-        }
+        expect_len(what, got, need)?;
+        expect_all_finite(what, position.to_array())?;
+        Ok(position)
     }
 
     pub(crate) fn blend_spaces(&self) -> &[BlendSpace] {
@@ -274,4 +272,82 @@ fn of<'a>(names: impl Iterator<Item = &'a str>) -> (u32, u64) {
     }
     // 63 bits only, because text formats have signed numbers.
     (count, all >> 1)
+}
+
+/// For each index of something in the old character, that of the same name in the new one.
+///
+/// Of several with equal names, the first belongs to the first, and so on.
+pub(crate) fn by_name<'a>(
+    old: impl Iterator<Item = &'a str>,
+    new: impl Iterator<Item = &'a str>,
+) -> Vec<Option<u16>> {
+    let mut known: BTreeMap<&str, Vec<u16>> = BTreeMap::new();
+    for (index, name) in (0..).zip(new) {
+        known.entry(name).or_default().push(index);
+    }
+    let mut met: BTreeMap<&str, usize> = BTreeMap::new();
+    let find = |name| {
+        let rank = met.entry(name).or_default();
+        *rank += 1;
+        known.get(name)?.get(*rank - 1).copied()
+    };
+    old.map(find).collect()
+}
+
+/// The new indices of everything that actors refer to, by old index.
+#[derive(Debug)]
+pub(crate) struct Mapping {
+    pub(crate) joints: Vec<Option<u16>>,
+    pub(crate) clips: Vec<Option<u16>>,
+    pub(crate) masks: Vec<Option<u16>>,
+    pub(crate) blend_spaces: Vec<Option<u16>>,
+    pub(crate) expressions: Vec<Option<u16>>,
+    pub(crate) morph_weights: Vec<Option<u16>>,
+}
+
+impl Mapping {
+    pub(super) fn new(old: &Library, new: &Library) -> Self {
+        let boxed = |old: &[Box<str>], new: &[Box<str>]| {
+            let [old, new] = [old, new].map(|names| names.to_vec());
+            by_name(
+                old.iter().map(|name| &**name),
+                new.iter().map(|name| &**name),
+            )
+        };
+        let [old_spaces, new_spaces] = [old, new].map(|library| library.blend_spaces());
+        let mut blend_spaces = by_name(
+            old_spaces.iter().map(BlendSpace::name),
+            new_spaces.iter().map(BlendSpace::name),
+        );
+        // A position fits only as many coordinates as it has.
+        for (space, mapped) in old_spaces.iter().zip(&mut blend_spaces) {
+            let dimensions = |index: u16| new_spaces[usize::from(index)].dimensions();
+            *mapped = mapped.filter(|index| dimensions(*index) == space.dimensions());
+        }
+        Self {
+            joints: joints_by_name(&old.skeleton, &new.skeleton),
+            clips: by_name(
+                old.clips.iter().map(Clip::name),
+                new.clips.iter().map(Clip::name),
+            ),
+            masks: boxed(&old.set.mask_names, &new.set.mask_names),
+            blend_spaces,
+            expressions: by_name(
+                old.expressions.iter().map(|it| &*it.name),
+                new.expressions.iter().map(|it| &*it.name),
+            ),
+            morph_weights: boxed(&old.morph_names, &new.morph_names),
+        }
+    }
+}
+
+/// For each joint of the old skeleton, that of the same name in the new one.
+pub(crate) fn joints_by_name(old: &Skeleton, new: &Skeleton) -> Vec<Option<u16>> {
+    let [old, new] = [old, new].map(|skeleton| skeleton.joints().iter().map(|it| &*it.name));
+    by_name(old, new)
+}
+
+/// The new index of something, if it still exists.
+pub(crate) fn moved(map: &[Option<u16>], index: u16) -> Option<u16> {
+    map.get(usize::from(index)).copied().flatten()
 }

@@ -49,6 +49,7 @@
 mod actor;
 mod actors;
 mod bounds;
+mod changed;
 mod deliver;
 mod evaluate;
 mod event;
@@ -69,8 +70,10 @@ mod wake;
 mod work;
 
 pub use actor::{Actor, ActorMut, ActorRef};
-pub use actors::ActorId;
 pub use event::{AnimationEvent, AnimationEventKind, EventName};
+#[cfg(feature = "vulkan")]
+pub(crate) use library::{joints_by_name, moved};
+pub use name_or_id::ActorId;
 pub use name_or_id::{JointRef, NameOrId};
 pub use play::{Play, Playing};
 #[cfg(feature = "vulkan")]
@@ -78,7 +81,7 @@ pub(crate) use played::Played;
 pub use record::PlayRecord;
 pub use replace::Misfit;
 #[cfg(feature = "vulkan")]
-pub(crate) use replace::{Misfits, joints_by_name, moved};
+pub(crate) use replace::Misfits;
 pub use snapshot::{ActorSnapshot, AnimatorSnapshot};
 pub use solvers::{IkReport, IkSolver, IkTarget};
 #[cfg(feature = "vulkan")]

@@ -1,10 +1,20 @@
-//! References to what a character has, by id or name.
+//! The ids of actors, and references to what a character has, by id or name.
 
 use crate::character::AnimationSet;
 use crate::error::{Error, Result, expect_index};
 use crate::id::{Id, find, unknown};
 use crate::mesh::PartId;
 use crate::skeleton::{Joint, Skeleton, Socket};
+
+/// Identifies an actor of an animator.
+///
+/// The id of a removed actor is detected as stale, even if a new actor reuses its index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct ActorId {
+    pub(crate) index: u32,
+    pub(crate) generation: u32,
+}
 
 /// Selects something that a character has, by its id or its name.
 ///

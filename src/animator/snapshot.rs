@@ -141,8 +141,7 @@ impl Rows {
         let before = [self.records.len(), self.blends.len()];
         self.records
             .extend_from_slice(state.layers.records(&of.pools));
-        self.blends
-            .extend_from_slice(state.layers.blends(&of.pools));
+        self.blends.extend(state.layers.blends(&of.pools));
         let after = [self.records.len(), self.blends.len()];
         row.counts = [0, 1].map(|kind| (after[kind] - before[kind]) as u16);
         row.state.take_over_all(state);
@@ -375,7 +374,7 @@ impl Animator {
         let library = &*library;
         state.clock.check()?;
         expect_finite("time of the actor", state.passed_s)?;
-        expect_cap("play records", records.len(), MOST)?;
+        expect_cap("play records", records.len(), MOST as usize)?;
         for (number, record) in records.iter().enumerate() {
             library
                 .check_record(record)

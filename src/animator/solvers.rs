@@ -1,6 +1,6 @@
 //! Inverse kinematics: the solvers of a character, and the kinds of targets and reports.
 
-use super::replace::moved;
+use super::library::moved;
 use crate::error::{ArgumentFault, Error, Result, expect_cap};
 use crate::id::Id;
 use crate::ik::{

@@ -2,9 +2,9 @@
 
 use super::Animator;
 use super::actors::ActorState;
-use super::deliver::{RecordSpan, Sink, finish_s, next_s};
+use super::deliver::{Sink, finish_s, next_s};
 use super::library::Library;
-use super::record::PlayRecord;
+use super::record::{PlayRecord, RecordSpan};
 use super::state::{Inertialiser, Mix, Pools, Step};
 use crate::error::{Result, expect_in};
 use crate::motion::LoopMode;
@@ -244,8 +244,7 @@ impl Animator {
             // Its end changes the bounding sphere.
             wakes_s = wakes_s.min(end_s);
         }
-        let mut blends = actor.layers.blends(pools).iter();
-        if blends.any(|play| play.moves(local_s)) {
+        if actor.layers.blends_move(pools, local_s) {
             actor.still_from_s = f64::INFINITY;
             wakes_s = local_s;
         }
@@ -279,12 +278,8 @@ impl Animator {
 }
 
 pub(super) fn check_time(now_s: f64) -> Result<()> {
-    expect_in(
-        "now_s",
-        now_s,
-        -StateMachine::MAX_TIME_S,
-        StateMachine::MAX_TIME_S,
-    )
+    let most_s = StateMachine::MAX_TIME_S;
+    expect_in("now_s", now_s, -most_s, most_s)
 }
 
 /// The time until which nothing happens to an actor but the root motion of one clip, which goes on.
@@ -293,7 +288,7 @@ fn walks_alone_until_s(library: &Library, pools: &Pools, actor: &ActorState, loc
         return f64::NEG_INFINITY;
     };
     let special = actor.needs_more() || actor.driver.is_some();
-    let alone = actor.root.is_some() && !special && actor.layers.blends(pools).is_empty();
+    let alone = actor.root.is_some() && !special && actor.layers.blends(pools).next().is_none();
     let steady = record.loop_mode() == LoopMode::Loop
         && record.has(PlayRecord::FLAG_STARTED)
         && !record.has(PlayRecord::FLAG_STATE_MACHINE)

@@ -3,7 +3,7 @@
 use super::Play;
 use super::library::Library;
 use super::record::PlayRecord;
-use super::state::BlendPlay;
+use super::state::{BlendPlay, BlendPool, Blends};
 use crate::motion::LoopMode;
 
 /// A layer of an actor, on which something new fades in.
@@ -11,7 +11,8 @@ pub(super) struct Layer<'a> {
     pub(super) library: &'a Library,
     /// The actor's records on all layers.
     pub(super) records: &'a mut [PlayRecord],
-    pub(super) blends: &'a mut [BlendPlay],
+    pub(super) blends: &'a mut BlendPool,
+    pub(super) of_actor: Blends,
     pub(super) layer: u8,
     pub(super) now_s: f64,
 }
@@ -118,9 +119,11 @@ impl Layer<'_> {
                 record.flags &= !PlayRecord::FLAG_SYNCED;
             }
             self.records[at].flags |= PlayRecord::FLAG_SYNCED;
-            for play in self.blends.iter_mut().filter(|play| play.layer == layer) {
-                play.synced = play.number == number;
-            }
+            self.blends.for_each(self.of_actor, |play| {
+                if play.layer == layer {
+                    play.synced = play.number == number;
+                }
+            });
         }
         Joined::With(Lead {
             phase: led.unwrapped_s(self.now_s) / led_s,
@@ -139,11 +142,12 @@ impl Layer<'_> {
             let unwrapped_s = record.unwrapped_s(now_s);
             record.re_anchor(now_s, unwrapped_s, rates_hz.map(|hz| hz * own_s), over_s);
         }
-        let synced = |play: &&mut BlendPlay| play.layer == layer && play.synced;
-        for play in self.blends.iter_mut().filter(synced) {
-            play.follows = true;
-            play.go_on(now_s, rates_hz, over_s.into());
-        }
+        self.blends.for_each(self.of_actor, |play| {
+            if play.layer == layer && play.synced {
+                play.follows = true;
+                play.go_on(now_s, rates_hz, over_s.into());
+            }
+        });
     }
 
     /// The record with the most weight. Of equal ones, the last.
@@ -158,7 +162,7 @@ impl Layer<'_> {
         let records = self.records.iter().enumerate();
         let own = records.filter(|(_, record)| plays(record));
         let weights = own.map(|(index, record)| {
-            let mut blends = self.blends.iter();
+            let mut blends = self.blends.iter(self.of_actor);
             let of_blend = blends.find(|play| play.number == record.blend());
             let weight = match of_blend {
                 Some(play) => play.weight.from.max(play.weight.at(self.now_s)),

@@ -1,9 +1,10 @@
-//! The clips of a character: their number and names, and adding more.
+//! The clips of a character: their number and names, more of them, and packing.
 
 use super::animation_set::{ClipDraft, EventDesc};
 use super::asset::Character;
-use crate::clip::{Clip, CurveClip};
+use crate::clip::{Clip, ClipOptions, CurveClip, Probes, counting};
 use crate::error::{Error, Result};
+use rayon::prelude::*;
 
 impl Character {
     /// The number of clips.
@@ -78,13 +79,10 @@ impl Character {
         let joint = clip.tracks().last().map(|track| u64::from(track.joint));
         let weight = clip.weight_tracks().last();
         let weight = weight.map(|track| u64::from(track.first_weight) + u64::from(track.count) - 1);
+        let [joints, weights] = [self.model.skeleton.len(), self.model.morph_weights.len()];
         let has = [
-            ("joint", joint, self.model.skeleton.len() as u64),
-            (
-                "morph weight",
-                weight,
-                self.model.morph_weights.len() as u64,
-            ),
+            ("joint", joint, joints as u64),
+            ("morph weight", weight, weights as u64),
         ];
         for (what, last, count) in has {
             if let Some(index) = last.filter(|last| *last >= count) {
@@ -92,5 +90,66 @@ impl Character {
             }
         }
         Ok(())
+    }
+}
+
+impl Clip {
+    /// Packs `clip`, which is one of `character` or another for its skeleton.
+    ///
+    /// # Errors
+    /// - [`Error::NotFound`](crate::error::Error::NotFound) if the clip drives a joint or a morph
+    ///   weight that the character does not have.
+    /// - [`Error::Argument`](crate::error::Error::Argument) if the error bound is not positive and
+    ///   finite.
+    pub fn new(character: &Character, clip: &CurveClip, options: &ClipOptions) -> Result<Self> {
+        let of = (character.model(), &character.probes());
+        Self::pack(of, clip, None, options)
+    }
+}
+
+impl Character {
+    /// The points at which the error of packed clips is measured.
+    pub(crate) fn probes(&self) -> Probes {
+        Probes::new(&self.model, &self.animations.sockets)
+    }
+
+    /// Packs `curves` for this character, in parallel.
+    ///
+    /// The curves are the character's or others for its skeleton. The work runs on rayon's current
+    /// pool. The clips are in the order of the curves and do not depend on the number of threads.
+    ///
+    /// `progress` is called after each clip, with the arguments of a
+    /// [`PackObserver`](crate::clip::PackObserver): the clip's name, the number of packed clips and
+    /// their total number.
+    ///
+    /// ```
+    /// use throng::clip::ClipOptions;
+    ///
+    /// let options = throng::import::ImportOptions::curves_only();
+    /// let character = throng::import::RawCharacter::mannequin().build(&options)?.character;
+    /// let print = |clip: &str, done, total| println!("{done}/{total}: {clip}");
+    /// let clips = character.pack(character.curves(), &ClipOptions::default(), print)?;
+    /// assert_eq!(clips.len(), character.curves().len());
+    /// # Ok::<(), throng::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Clip::new`], for the first clip that cannot be packed.
+    pub fn pack(
+        &self,
+        curves: &[CurveClip],
+        options: &ClipOptions,
+        progress: impl Fn(&str, usize, usize) + Sync,
+    ) -> Result<Vec<Clip>> {
+        let told = counting(curves.len(), progress);
+        let probes = self.probes();
+        let pack = |curve: &CurveClip| {
+            let clip = Clip::pack((&self.model, &probes), curve, None, options)?;
+            told(curve.name());
+            Ok(clip)
+        };
+        // One at a time, because the lengths of clips differ widely.
+        let packed: Vec<Result<Clip>> = curves.par_iter().with_max_len(1).map(pack).collect();
+        packed.into_iter().collect()
     }
 }

@@ -132,12 +132,8 @@ impl Character {
         for clip in self.clips() {
             for joint in 0..clip.joints() {
                 for property in [Property::Translation, Property::Scale] {
-                    widen(
-                        clip.is_additive(),
-                        joint,
-                        property,
-                        clip.hull(joint, property),
-                    );
+                    let hull = clip.hull(joint, property);
+                    widen(clip.is_additive(), joint, property, hull);
                 }
             }
         }

@@ -66,13 +66,11 @@ mod asset;
 mod avatar;
 mod clips;
 mod draft;
-mod draw_groups;
 mod extent;
 #[cfg(feature = "vulkan")]
 mod extreme_scales;
 mod flips;
 mod levels;
-mod pack_clips;
 mod save;
 mod split;
 mod state_machine;
@@ -86,10 +84,10 @@ pub(crate) use animation_set::{AnimationSet, AnimationSource, ClipDraft, ReadFil
 pub use asset::Character;
 pub(crate) use asset::Packing;
 pub(crate) use draft::CharacterDraft;
-#[cfg(feature = "vulkan")]
-pub(crate) use draw_groups::DrawGroup;
 pub use levels::LevelInfo;
 #[cfg(feature = "lod")]
 pub use levels::{KeptPrimitive, KeptReason, LevelOptions, LevelReport};
 pub use split::SplitReport;
+#[cfg(feature = "vulkan")]
+pub(crate) use triangles::DrawGroup;
 pub(crate) use triangles::Facing;

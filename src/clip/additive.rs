@@ -1,7 +1,7 @@
 //! Additive clips and poses: differences from a reference pose.
 
 use super::curve::{CurveClip, Interpolation, Keys, Track, TrackValues, WeightTrack};
-use super::curve_weights::weight_range;
+use super::curve_sample::weight_range;
 use crate::error::{Error, Result};
 use crate::mesh::Model;
 use crate::skeleton::Transform;
@@ -136,9 +136,8 @@ impl Origin {
             rotation,
             scale,
         } = reference;
-        let finite = translation.is_finite() && rotation.is_finite() && scale.is_finite();
         let length = rotation.as_dquat().length();
-        if !(finite && length > 0.0) {
+        if !(reference.is_finite() && length > 0.0) {
             let why = "is not finite, or has a rotation of length 0";
             return Err(at_joint(joint, "reference", why));
         }
@@ -186,4 +185,29 @@ fn shifted<T: Copy>(keys: &Keys<T>, shift: impl Fn(T) -> T) -> Keys<T> {
         *value = shift(*value);
     }
     keys
+}
+
+/// The pose that a clip's tracks replace or add to, and on which errors are measured.
+///
+/// It has one transform per joint.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Base<'a> {
+    /// The rest pose: the clip replaces it.
+    Rest(&'a [Transform]),
+    /// The pose that an additive clip is added to. Without tracks, the difference is the identity.
+    Reference(&'a [Transform]),
+}
+
+impl Base<'_> {
+    pub(super) const fn is_additive(self) -> bool {
+        matches!(self, Self::Reference(_))
+    }
+
+    /// The transform of a joint that no track drives.
+    pub(super) fn at_rest(self, joint: usize) -> Transform {
+        match self {
+            Self::Rest(rest) => rest[joint],
+            Self::Reference(_) => Transform::IDENTITY,
+        }
+    }
 }

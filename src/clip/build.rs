@@ -1,6 +1,6 @@
 //! Builds clips from curves: chooses the rate, what moves and which tracks are kept as curves.
 
-use super::base::Base;
+use super::additive::Base;
 use super::build_weights;
 use super::curve::{CurveClip, Interpolation, Track, TrackValues};
 use super::frames::{Made, make};
@@ -40,9 +40,6 @@ const LEAST_COSINE: f32 = 0.7;
 
 impl Clip {
     /// Packs curves. With a `reference`, they are differences from this pose.
-    ///
-    /// # Errors
-    /// The errors of `Clip::new`.
     pub(crate) fn pack(
         (model, probes): (&Model, &Probes),
         curves: &CurveClip,

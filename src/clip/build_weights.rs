@@ -1,15 +1,14 @@
 //! Builds morph weights from curves: chooses the rate, the bits, and what is kept as curves.
 
 use super::curve::{CurveClip, Interpolation, WeightTrack};
-use super::curve_sample::Playhead;
-use super::curve_weights::{sample_weights, weight_range};
+use super::curve_sample::{Playhead, sample_weights, weight_range};
 use super::packed::VertexError;
 use super::rates::timings_over;
 use super::timing::Timing;
 use super::weights::{Column, EvenWeights, MAX_BITS, PADDING, WeightKeys};
 use crate::error::{Result, expect_index};
 use crate::mesh::{Model, PaletteJoint};
-use glam::Affine3A;
+use crate::skeleton::rest_model_pose;
 
 /// Upper and lower limits of the tolerance of a weight. The upper limit exists for normals, which
 /// rotate with the weight. The lower one is the precision of `f32` for weights around 1.
@@ -147,14 +146,7 @@ fn reaches(model: &Model, moving: &[bool]) -> Vec<f32> {
 
 /// The largest factor by which each palette entry lengthens a vector in the rest pose.
 fn scales(model: &Model) -> Vec<f32> {
-    let mut models: Vec<Affine3A> = Vec::new();
-    for joint in model.skeleton().joints() {
-        let own = joint.rest.to_affine();
-        models.push(match models.get(usize::from(joint.parent_index())) {
-            Some(parent) => *parent * own,
-            None => own,
-        });
-    }
+    let models = rest_model_pose(model.skeleton());
     let scale = |entry: &PaletteJoint| {
         let m = (models[usize::from(entry.joint)] * entry.inverse_bind).matrix3;
         let axes = [m.x_axis, m.y_axis, m.z_axis].map(|axis| axis.length());

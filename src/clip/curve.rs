@@ -68,6 +68,14 @@ impl TrackValues {
             Self::Rotation(keys) => &keys.times_s,
         }
     }
+
+    pub(crate) fn is_step(&self) -> bool {
+        let interpolation = match self {
+            Self::Translation(keys) | Self::Scale(keys) => keys.interpolation,
+            Self::Rotation(keys) => keys.interpolation,
+        };
+        interpolation == Interpolation::Step
+    }
 }
 
 /// One animated property of one joint.
@@ -144,9 +152,6 @@ impl CurveClip {
     ///
     /// Keys half a turn apart keep their direction, even if their dot product was rounded below 0
     /// since.
-    ///
-    /// # Errors
-    /// As [`Self::new`].
     pub(crate) fn of_aligned(
         name: &str,
         mut tracks: Vec<Track>,

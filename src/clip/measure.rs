@@ -1,18 +1,17 @@
 //! Measures the error of a clip against the file's curves, in model space.
 
-use super::additive::put_onto;
-use super::base::Base;
+use super::additive::{Base, put_onto};
 use super::compare::{Comparison, Detail, FarVertex, Found, apart};
 use super::curve::{CurveClip, Track, TrackValues};
 use super::curve_sample::animate_tracks;
-use super::key_times;
 use super::octet::{EIGHT, Matrices, Octet};
 use super::packed::Clip;
-use super::probes::{Probes, compose, rest_pose};
-use super::tested_times::{FileCurves, Pick, TimeSet, Times, picks};
+use super::probes::Probes;
+use super::tested_times::{FileCurves, Pick, TimeSet, Times, key_times_s, picks};
 use super::unpacked::{Moments, Unpacked};
 use crate::mesh::Model;
-use crate::skeleton::{NO_PARENT, Transform};
+use crate::skeleton::{NO_PARENT, Transform, rest_model_pose};
+use glam::Affine3A;
 use rayon::prelude::*;
 
 /// Part of the bound that may be used at the tested times, so that it also holds between them.
@@ -71,7 +70,7 @@ impl<'a> Measure<'a> {
     ) -> Self {
         let skeleton = model.skeleton();
         let most = (MAX_POSES / skeleton.len().max(1)).clamp(64, MAX_KEY_TIMES);
-        let (rest, joints) = (rest_pose(skeleton), skeleton.joints());
+        let (rest, joints) = (rest_model_pose(skeleton), skeleton.joints());
         // A unit of the track relative to a human's size. A rotation or scale of 1 moves the end of
         // a bone of that length equally far.
         let worth = |track: &Track| {
@@ -82,7 +81,7 @@ impl<'a> Measure<'a> {
                 _ => 1.0,
             }
         };
-        let key_times_s = key_times::key_times_s(raw, most, worth);
+        let key_times_s = key_times_s(raw, most, worth);
         let mut measure = Self {
             file: FileCurves {
                 skeleton,
@@ -220,16 +219,16 @@ impl<'a> Measure<'a> {
         let mut exact: Vec<Transform> = rest.collect();
         let mut made = exact.clone();
         animate_tracks(self.file.curves.tracks(), time_s, 0, &mut exact);
-        // The length matches, so this cannot fail.
+        // The lengths match, so none of this can fail.
         let _ = clip.sample(time_s, &mut made);
-        let mut models = [Vec::new(), Vec::new()];
+        let mut models = [(); 2].map(|()| vec![Affine3A::IDENTITY; exact.len()]);
         for (local, model) in [&mut exact, &mut made].into_iter().zip(&mut models) {
             if let Base::Reference(reference) = self.file.base {
                 for (local, reference) in local.iter_mut().zip(reference) {
                     *local = put_onto(reference, local);
                 }
             }
-            compose(self.file.skeleton, local, model);
+            let _ = self.file.skeleton.model_pose(local, model);
         }
         let points = self.probes.points(joint, true);
         let mut point = apart(&models[0][joint], &models[1][joint], points).1;

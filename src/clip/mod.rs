@@ -4,40 +4,31 @@
 //! rate, stores constant joints once, and quantises the rest. The error is measured against the
 //! curves at all vertices, in model space, and kept below [`ClipOptions::error_m`].
 //!
-//! - `curve`, `curve_sample`, `curve_weights`: the file's curves and their evaluation at a time.
-//! - `packed`, `keys`, `weights`: the packed form. `weights_sample`: its weights at a time. `save`
-//!   and `packed_words`: its serialisation, for files and for shaders.
-//! - `build`, `build_weights`: conversion of curves to packed clips, with `rates`, `frames`, `fold`
-//!   and `quantise`.
-//! - `probes`, `tested_times`, `key_times`: the points and times at which errors are measured.
+//! - `curve`, `curve_sample`: the file's curves and their evaluation at a time.
+//! - `packed`, `keys`, `weights`: the packed form. `weights_sample`: its weights at a time. `save`:
+//!   its serialisation.
+//! - `build`, `build_weights`: conversion of curves to packed clips, with `rates`, `frames` and
+//!   `quantise`.
+//! - `probes`, `tested_times`: the points and times at which errors are measured.
 //! - `measure`, `compare`, `widths`: the error of a packed clip there, and the number of bits that
 //!   each key needs to stay below the bound.
-//! - `close_rotations`: marks the blocks that are cheaper to blend.
 //! - `moves`: clips that change something over time.
-//! - `additive`: differences from a reference pose. `hull`, `reach`: the ranges of a clip's
-//!   values.
+//! - `additive`: differences from a reference pose. `reach`: the ranges of a clip's values.
 //! - `to_curves`: packed clips as curves again.
 
 mod additive;
-mod base;
 mod build;
 mod build_weights;
-mod close_rotations;
 mod compare;
 mod curve;
 mod curve_sample;
-mod curve_weights;
-mod fold;
 mod frames;
-mod hull;
-mod key_times;
 mod keys;
 mod measure;
 mod moves;
 mod octet;
 mod pack_clips;
 mod packed;
-mod packed_words;
 mod probes;
 mod quantise;
 mod rates;
@@ -57,13 +48,12 @@ pub use curve::{CurveClip, Interpolation, Keys, Track, TrackValues, WeightTrack}
 pub(crate) use curve::{align, is_opposite};
 pub(crate) use curve_sample::animate_tracks;
 pub(crate) use frames::driven;
-pub(crate) use hull::Hull;
-pub(crate) use pack_clips::PackCount;
 pub use pack_clips::PackObserver;
+pub(crate) use pack_clips::counting;
 pub(crate) use packed::{Block, BlockKeys, COMPONENTS, Property, components, rest_rows};
 pub use packed::{Clip, ClipOptions, ClipReport, VertexError};
 pub(crate) use probes::Probes;
-pub(crate) use reach::ClipReach;
+pub(crate) use reach::{ClipReach, Hull};
 pub(crate) use timing::Moment;
 #[cfg(feature = "vulkan")]
 pub(crate) use timing::Timing;

@@ -53,23 +53,8 @@ impl PartialEq for PackObserver {
     }
 }
 
-/// Counts packed clips from any number of threads.
-pub(crate) struct PackCount {
-    done: AtomicUsize,
-    total: usize,
-}
-
-impl PackCount {
-    pub(crate) const fn new(total: usize) -> Self {
-        Self {
-            done: AtomicUsize::new(0),
-            total,
-        }
-    }
-
-    /// Counts one more clip and reports it.
-    pub(crate) fn add(&self, clip: &str, tell: impl FnOnce(&str, usize, usize)) {
-        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
-        tell(clip, done, self.total);
-    }
+/// Counts packed clips from any number of threads, and reports each.
+pub(crate) fn counting(total: usize, tell: impl Fn(&str, usize, usize)) -> impl Fn(&str) {
+    let done = AtomicUsize::new(0);
+    move |clip| tell(clip, done.fetch_add(1, Ordering::Relaxed) + 1, total)
 }

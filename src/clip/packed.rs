@@ -20,7 +20,7 @@ pub struct ClipOptions {
     /// If true, keys are integers of as few bits as the error bound allows. This is the default.
     ///
     /// The number of bits is chosen for each component of each joint. If quantisation is impossible
-    /// or saves nothing, the keys are stored as `f32`. See [`Clip::packed_words`] for the format.
+    /// or saves nothing, the keys are stored as `f32`.
     ///
     /// If false, keys are `f32`: the fastest to read and the largest.
     pub quantise: bool,
@@ -334,6 +334,26 @@ impl Clip {
             &mut one,
         );
         one[0]
+    }
+
+    /// The same clip with other keys and constants.
+    pub(super) fn with_keys(
+        &self,
+        keys: BlockKeys,
+        blocks: Vec<Block>,
+        constants: Vec<Row>,
+    ) -> Self {
+        Self {
+            name: self.name.clone(),
+            timing: self.timing.clone(),
+            keys,
+            constants,
+            blocks,
+            rest: self.rest.clone(),
+            kept: self.kept.clone(),
+            weights: self.weights.clone(),
+            ..*self
+        }
     }
 
     /// Renumbers the vertex of the largest error. `numbers` has the new number of each vertex, for

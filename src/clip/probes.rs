@@ -6,7 +6,7 @@
 //! weights; see [`Comparison`](super::compare::Comparison).
 
 use crate::mesh::{Model, Primitive};
-use crate::skeleton::{Skeleton, Socket, Transform};
+use crate::skeleton::{Socket, rest_model_pose};
 use glam::{Affine3A, Vec3};
 use std::ops::Range;
 
@@ -113,7 +113,7 @@ impl Probes {
         }
         probes.list_moved();
         let outermost = probes.outermost(model);
-        let rest = rest_pose(model.skeleton());
+        let rest = rest_model_pose(model.skeleton());
         for (joint, (rest, outermost)) in rest.iter().zip(outermost).enumerate() {
             probes.push_points(joint, rest, sockets, &outermost);
         }
@@ -386,26 +386,5 @@ impl Outermost {
             }
         }
         points.into_iter()
-    }
-}
-
-/// The model matrices of the rest pose.
-pub(super) fn rest_pose(skeleton: &Skeleton) -> Vec<Affine3A> {
-    let joints = skeleton.joints();
-    let local: Vec<Transform> = joints.iter().map(|joint| joint.rest).collect();
-    let mut rest = Vec::new();
-    compose(skeleton, &local, &mut rest);
-    rest
-}
-
-/// Computes model matrices from a local pose.
-pub(super) fn compose(skeleton: &Skeleton, local: &[Transform], model: &mut Vec<Affine3A>) {
-    model.clear();
-    for (joint, local) in skeleton.joints().iter().zip(local) {
-        let own = local.to_affine();
-        model.push(match model.get(usize::from(joint.parent_index())) {
-            Some(parent) => *parent * own,
-            None => own,
-        });
     }
 }

@@ -1,9 +1,11 @@
-//! The effect of a clip on lengths: the joints that it turns, its translations and scales.
+//! The effect of a clip on lengths: the joints that it turns, and the ranges of its tracks.
 
-use super::curve::TrackValues;
-use super::hull::Hull;
-use super::packed::{Clip, Property};
+use super::curve::{CurveClip, Interpolation, Keys, TrackValues, WeightTrack};
+use super::packed::{BlockKeys, Clip, Property};
+use super::weights::WeightKeys;
+use crate::bytes::save_structs;
 use crate::simd::WIDTH;
+use glam::{DVec3, Vec3};
 
 /// The effect of a clip on the lengths of a character.
 #[derive(Debug, Clone, PartialEq)]
@@ -125,6 +127,190 @@ impl Clip {
             // The angle is at most twice the length of the difference, so 4 times a component.
             apart if 4.0 * apart <= ClipReach::NEAR && !self.additive => Turns::Hardly,
             _ => Turns::Yes,
+        }
+    }
+}
+
+/// The range of a vector, by component.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Hull {
+    pub(crate) least: DVec3,
+    pub(crate) greatest: DVec3,
+}
+
+save_structs! {
+    Hull { least, greatest }
+}
+
+impl Hull {
+    pub(crate) const EMPTY: Self = Self {
+        least: DVec3::INFINITY,
+        greatest: DVec3::NEG_INFINITY,
+    };
+
+    pub(crate) fn with(self, value: DVec3) -> Self {
+        Self {
+            least: self.least.min(value),
+            greatest: self.greatest.max(value),
+        }
+    }
+
+    /// Extends the hull by all values that the keys interpolate. A cubic segment lies in the hull
+    /// of its Bézier control points, which are its ends and two more, a third of its length along
+    /// the tangents.
+    pub(crate) fn with_keys(mut self, keys: &Keys<Vec3>) -> Self {
+        if keys.interpolation != Interpolation::CubicSpline {
+            let values = keys.values.iter().map(|value| value.as_dvec3());
+            return values.fold(self, Self::with);
+        }
+        let (keyed, _) = keys.values.as_chunks::<3>();
+        for [_, value, _] in keyed {
+            self = self.with(value.as_dvec3());
+        }
+        for (key, time) in keyed.windows(2).zip(keys.times_s.windows(2)) {
+            let third = (f64::from(time[1]) - f64::from(time[0])) / 3.0;
+            let ([_, from, out], [next_in, to, _]) = (key[0], key[1]);
+            self = self.with(from.as_dvec3() + out.as_dvec3() * third);
+            self = self.with(to.as_dvec3() - next_in.as_dvec3() * third);
+        }
+        self
+    }
+
+    /// The largest length of a vector in the hull. Not less than 0.
+    pub(crate) fn length(&self) -> f64 {
+        self.least.abs().max(self.greatest.abs()).length()
+    }
+
+    /// The largest component of a vector in the hull, without its sign.
+    pub(crate) fn component(&self) -> f64 {
+        self.least.abs().max(self.greatest.abs()).max_element()
+    }
+}
+
+impl CurveClip {
+    /// Calls `each` with the hull of every track of translations and scales.
+    pub(crate) fn hulls(&self, mut each: impl FnMut(usize, Property, Hull)) {
+        for track in self.tracks() {
+            let joint = usize::from(track.joint);
+            match &track.values {
+                TrackValues::Translation(keys) => {
+                    each(joint, Property::Translation, Hull::EMPTY.with_keys(keys));
+                }
+                TrackValues::Scale(keys) => {
+                    each(joint, Property::Scale, Hull::EMPTY.with_keys(keys));
+                }
+                TrackValues::Rotation(_) => {}
+            }
+        }
+    }
+
+    /// Calls `each` with a bound on the size of every morph weight that it drives.
+    pub(crate) fn weight_bounds(&self, mut each: impl FnMut(usize, f64)) {
+        for track in self.weight_tracks() {
+            curve_bounds(track, &mut each);
+        }
+    }
+}
+
+/// Bounds the weights of a track.
+///
+/// A cubic segment lies in the hull of its Bézier control points: see [`Hull::with_keys`].
+fn curve_bounds(track: &WeightTrack, each: &mut impl FnMut(usize, f64)) {
+    let (keys, count) = (&track.keys, track.count as usize);
+    let values = |row: usize| keys.values.iter().skip(row * count).take(count);
+    let mut bound = |number: usize, value: f64| {
+        each(track.first_weight.index() + number, value.abs());
+    };
+    for (key, time_s) in keys.times_s.iter().enumerate() {
+        if keys.interpolation != Interpolation::CubicSpline {
+            for (number, value) in values(key).enumerate() {
+                bound(number, (*value).into());
+            }
+            continue;
+        }
+        let third_to = |other: Option<&f32>| {
+            other.map_or(0.0, |other| (f64::from(*other) - f64::from(*time_s)) / 3.0)
+        };
+        let before = key.checked_sub(1).and_then(|at| keys.times_s.get(at));
+        let thirds = [third_to(before), 0.0, third_to(keys.times_s.get(key + 1))];
+        for (row, third) in (3 * key..).zip(thirds) {
+            let pairs = values(row).zip(values(3 * key + 1));
+            for (number, (tangent, value)) in pairs.enumerate() {
+                bound(number, f64::from(*value) + f64::from(*tangent) * third);
+            }
+        }
+    }
+}
+
+impl Clip {
+    /// The hull of a joint's translations or scales.
+    ///
+    /// For an additive clip, these are differences. Packed keys count with all values that their
+    /// bits can have, so the keys are not read.
+    pub(crate) fn hull(&self, joint: usize, property: Property) -> Hull {
+        let (info, lane) = (&self.blocks[joint / WIDTH], joint % WIDTH);
+        let first = info.rows[property as usize] as usize;
+        let rest = self.at_rest(joint);
+        let mut hull = if info.rests(property) {
+            Hull::EMPTY.with(match property {
+                Property::Translation => rest.translation.as_dvec3(),
+                _ => rest.scale.as_dvec3(),
+            })
+        } else {
+            let ranges = [0, 1, 2].map(|row| self.range(info.moves(property), first + row, lane));
+            Hull {
+                least: ranges.map(|range| range[0]).into(),
+                greatest: ranges.map(|range| range[1]).into(),
+            }
+        };
+        for track in self.kept_of(joint..joint + 1) {
+            match (&track.values, property) {
+                (TrackValues::Translation(keys), Property::Translation)
+                | (TrackValues::Scale(keys), Property::Scale) => hull = hull.with_keys(keys),
+                _ => {}
+            }
+        }
+        hull
+    }
+
+    /// The range of a lane of a row: of keys if its block moves, of constants if not.
+    pub(super) fn range(&self, moves: bool, row: usize, lane: usize) -> [f64; 2] {
+        match &self.keys {
+            _ if !moves => [f64::from(self.constants[row].0[lane]); 2],
+            BlockKeys::Plain(rows, stride) => {
+                let frames = rows.chunks_exact((*stride).max(1));
+                let keys = frames.map(|frame| f64::from(frame[row].0[lane]));
+                let none = [f64::INFINITY, f64::NEG_INFINITY];
+                keys.fold(none, |[least, greatest], key| {
+                    [least.min(key), greatest.max(key)]
+                })
+            }
+            BlockKeys::Packed(packed) => {
+                let row = &packed.rows[row];
+                let steps = f64::from((1_u32 << row.widths()[lane]) - 1);
+                let least = f64::from(row.min[lane]);
+                [least, least + f64::from(row.scale(lane)) * steps]
+            }
+        }
+    }
+
+    /// Calls `each` with a bound on the size of every morph weight that it drives.
+    pub(crate) fn weight_bounds(&self, mut each: impl FnMut(usize, f64)) {
+        for keys in &self.weights {
+            let even = match keys {
+                WeightKeys::Even(even) => even,
+                WeightKeys::Curve(track) => {
+                    curve_bounds(track, &mut each);
+                    continue;
+                }
+            };
+            for (number, column) in even.columns.iter().enumerate() {
+                let steps = f64::from((1_u32 << column.width) - 1);
+                let least = f64::from(column.min);
+                let greatest = least + f64::from(column.scale) * steps;
+                let bound = least.abs().max(greatest.abs());
+                each(even.first_weight.index() + number, bound);
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Packed clips as curves again: a key for each frame.
 
 use super::curve::{CurveClip, Interpolation, Keys, Track, TrackValues, WeightTrack};
+use super::frames::driven;
 use super::packed::{Clip, Property};
 use super::timing::Timing;
 use super::weights::{EvenWeights, WeightKeys};
@@ -43,7 +44,7 @@ impl Clip {
         for joint in 0..self.rest.len() {
             let kept = self.kept_of(joint..joint + 1);
             for property in Property::ALL {
-                let is_kept = kept.iter().any(|track| of(&track.values) == property);
+                let is_kept = kept.iter().any(|track| driven(track) == property);
                 if !is_kept && !self.blocks[joint / WIDTH].rests(property) {
                     tracks.extend(self.track(joint, property, &times_s));
                 }
@@ -127,15 +128,6 @@ impl Clip {
             wide.as_quat()
         };
         Some(linear(&times, all.into_iter().map(unit).collect(), 1))
-    }
-}
-
-/// The property of a track.
-fn of(values: &TrackValues) -> Property {
-    match values {
-        TrackValues::Translation(_) => Property::Translation,
-        TrackValues::Rotation(_) => Property::Rotation,
-        TrackValues::Scale(_) => Property::Scale,
     }
 }
 

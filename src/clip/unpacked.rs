@@ -3,7 +3,7 @@
 //! This computes for eight times what [`Clip::sample`] computes for one, so that packing can test
 //! many. Keys can be changed one component at a time.
 
-use super::base::Base;
+use super::additive::Base;
 use super::curve_sample::animate_tracks;
 use super::octet::{EIGHT, Matrices, Octet, matrices, normalised, product, turned};
 use super::packed::{BlockKeys, COMPONENTS, Clip, Property, components};

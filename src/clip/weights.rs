@@ -1,7 +1,7 @@
 //! The packed morph weights of a clip.
 
 use super::curve::WeightTrack;
-use super::curve_weights::weight_range;
+use super::curve_sample::weight_range;
 use super::timing::Timing;
 use crate::id::Id;
 use crate::mesh::MorphWeight;

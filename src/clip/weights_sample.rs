@@ -1,7 +1,6 @@
 //! The morph weights of a clip at a time.
 
-use super::curve_sample::Playhead;
-use super::curve_weights::{sample_weights, weight_range};
+use super::curve_sample::{Playhead, sample_weights, weight_range};
 use super::packed::Clip;
 use super::weights::{WeightKeys, within};
 use crate::id::Id;

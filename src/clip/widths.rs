@@ -6,7 +6,7 @@
 //! others shrink. This is repeated a few times, and the smallest result within the bound is kept.
 
 use super::compare::Detail;
-use super::fold::{Fate, at_rest, folded};
+use super::frames::{Fate, at_rest, folded};
 use super::keys::WINDOW_BITS;
 use super::measure::{Measure, Most, Worst};
 use super::octet::{EIGHT, Matrices, Octet};

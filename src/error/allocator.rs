@@ -1,6 +1,6 @@
 //! Errors of the engine's allocator.
 
-use super::escaped::Escaped;
+use super::names::Escaped;
 use core::error::Error;
 use core::fmt;
 use core::ops::Deref;

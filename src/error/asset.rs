@@ -1,8 +1,8 @@
 //! Errors in files.
 
-use super::escaped::Escaped;
-use super::location::IoKind;
-use super::range::Number;
+use super::argument::Number;
+use super::desc_part::IoKind;
+use super::names::Escaped;
 
 /// The kind of an object in a file, by the format's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

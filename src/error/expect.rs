@@ -103,6 +103,15 @@ pub(crate) fn expect_finite(what: &'static str, value: impl Into<f64>) -> Result
     }
 }
 
+/// Checks that all `values` are finite.
+pub(crate) fn expect_all_finite<T: Into<f64>>(
+    what: &'static str,
+    values: impl IntoIterator<Item = T>,
+) -> Result<()> {
+    let mut values = values.into_iter();
+    values.try_for_each(|value| expect_finite(what, value))
+}
+
 /// Checks that `value` is finite and in `min..=max`.
 pub(crate) fn expect_in(
     what: &'static str,

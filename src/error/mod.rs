@@ -6,12 +6,8 @@ mod argument;
 mod asset;
 mod desc_error;
 mod desc_part;
-mod escaped;
 mod expect;
-mod location;
 mod names;
-mod nearest;
-mod range;
 mod unrepresentable;
 mod variants;
 
@@ -21,15 +17,14 @@ pub use argument::ArgumentFault;
 pub use asset::{AssetFault, Object, ObjectKind};
 pub(crate) use desc_error::DescError;
 pub use desc_part::DescPart;
-pub use escaped::Escaped;
-pub(crate) use escaped::has_escaped;
 #[cfg(feature = "vulkan")]
 pub(crate) use expect::expect_frame;
 pub(crate) use expect::{
-    MAX_EXTENT, expect_cap, expect_extent, expect_finite, expect_in, expect_index, expect_len,
-    expect_transform,
+    MAX_EXTENT, expect_all_finite, expect_cap, expect_extent, expect_finite, expect_in,
+    expect_index, expect_len, expect_transform,
 };
-pub(crate) use names::{cut, listed, nearest, nearest_or_id};
+pub use names::Escaped;
+pub(crate) use names::{cut, has_escaped, listed, nearest, nearest_or_id};
 pub use unrepresentable::{PoseAt, Unrepresentable};
 #[cfg(feature = "toml")]
 pub(crate) use variants::LFS_POINTER;

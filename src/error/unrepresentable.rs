@@ -1,5 +1,7 @@
 //! Skinning matrices that a palette's format cannot represent, and their poses.
 
+use super::names::Escaped;
+
 /// The reason that a palette's format cannot represent a skinning matrix.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -66,13 +68,7 @@ impl core::fmt::Display for PoseAt {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
             Self::Rest => f.write_str("the rest pose"),
-            Self::Clip { name, time_s } => {
-                write!(
-                    f,
-                    "clip \"{}\" at {time_s} s",
-                    super::escaped::Escaped(name)
-                )
-            }
+            Self::Clip { name, time_s } => write!(f, "clip \"{}\" at {time_s} s", Escaped(name)),
             Self::Given => f.write_str("the given pose"),
         }
     }

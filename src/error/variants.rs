@@ -2,12 +2,10 @@
 
 #[cfg(feature = "vulkan")]
 use super::allocator::AllocatorError;
-use super::argument::ArgumentFault;
+use super::argument::{ArgumentFault, Number};
 use super::asset::{AssetFault, Object};
-use super::desc_part::DescPart;
-use super::escaped::Escaped;
-use super::location::{Field, IoKind, Location, Name, PathText};
-use super::range::Number;
+use super::desc_part::{DescPart, Field, IoKind, Location, Name, PathText};
+use super::names::Escaped;
 use super::unrepresentable::{PoseAt, Unrepresentable};
 use core::fmt;
 

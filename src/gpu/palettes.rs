@@ -45,7 +45,7 @@ fn entries<E: PaletteEntry>(rows: &[Row]) -> &[E] {
 
 /// The rest pose's palette.
 pub(crate) fn rest(character: &Character, format: PaletteFormat) -> Result<Vec<Row>> {
-    let model = rest_model_pose(character.skeleton())?;
+    let model = rest_model_pose(character.skeleton());
     let rows = character.palette().len() * entry_rows(format) as usize;
     let mut palette = vec![Row::zeroed(); rows];
     with_entry!(format, E => write_as::<E>(character, &model, &mut palette))?;

@@ -1,8 +1,7 @@
 //! The data of a chain: any number of joints, with limits.
 
-use super::job::IkJob;
 use super::limit::JointLimit;
-use super::rig::IkRig;
+use super::rig::{IkJob, IkRig};
 use crate::error::{Error, Result};
 use crate::id::Id;
 use crate::skeleton::{Joint, Skeleton};

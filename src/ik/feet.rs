@@ -1,10 +1,9 @@
 //! The foot placement job: pelvis, legs and soles on uneven ground.
 
-use super::job::{IkJob, expect_axis, expect_finite};
 use super::maths::{angle_between, arc, blend, direction, inverse, part_of, rotation_of, unit};
-use super::rig::{IkPose, IkRig};
+use super::rig::{IkJob, IkPose, IkRig, expect_axis};
 use super::two_bone::{Pole, TwoBone, TwoBoneReport, TwoBoneTarget};
-use crate::error::{Result, expect_cap, expect_in, expect_len};
+use crate::error::{Result, expect_all_finite, expect_cap, expect_in, expect_len};
 use crate::id::Id;
 use crate::skeleton::Joint;
 use core::f32::consts::FRAC_PI_2;
@@ -256,11 +255,8 @@ impl IkJob for FootPlacement {
     fn validate(&self, rig: &IkRig) -> Result<()> {
         rig.expect_joint(self.pelvis)?;
         expect_cap("legs", self.legs.len(), FootPlacement::MAX_LEGS)?;
-        expect_len(
-            "FootPlacement::legs",
-            self.legs.len(),
-            self.legs.len().max(1),
-        )?;
+        let count = self.legs.len();
+        expect_len("FootPlacement::legs", count, count.max(1))?;
         for (index, leg) in self.legs.iter().enumerate() {
             let check = || {
                 rig.expect_below("Leg::bones", leg.bones.start, self.pelvis)?;
@@ -270,30 +266,16 @@ impl IkJob for FootPlacement {
             check().map_err(|why| why.at("leg", index))?;
         }
         expect_axis("FootPlacement::up", self.up)?;
-        expect_in(
-            "FootPlacement::max_drop_m",
-            self.max_drop_m,
-            0.0,
-            FARTHEST_M,
-        )?;
-        expect_in(
-            "FootPlacement::max_step_m",
-            self.max_step_m,
-            0.0,
-            FARTHEST_M,
-        )?;
-        expect_in(
-            "FootPlacement::max_tilt_rad",
-            self.max_tilt_rad,
-            0.0,
-            FRAC_PI_2,
-        )
+        let (drop_m, step_m, tilt_rad) = (self.max_drop_m, self.max_step_m, self.max_tilt_rad);
+        expect_in("FootPlacement::max_drop_m", drop_m, 0.0, FARTHEST_M)?;
+        expect_in("FootPlacement::max_step_m", step_m, 0.0, FARTHEST_M)?;
+        expect_in("FootPlacement::max_tilt_rad", tilt_rad, 0.0, FRAC_PI_2)
     }
 
     fn check(&self, target: &FeetTarget) -> Result<()> {
         expect_in("FeetTarget::weight", target.weight, 0.0, 1.0)?;
         for hit in target.hits.iter().take(self.legs.len()).flatten() {
-            expect_finite("GroundHit::point", &hit.point.to_array())?;
+            expect_all_finite("GroundHit::point", hit.point.to_array())?;
             expect_axis("GroundHit::normal", hit.normal)?;
         }
         Ok(())

@@ -1,12 +1,12 @@
-//! The geometry of two bones, in the space of the start joint's parent.
-//!
-//! In that space a turn of the start joint is rigid, whatever the scales above.
+//! The job of two bones, solved in closed form in the space of the start joint's parent.
 
 use super::maths::{
-    across, arc, direction, inverse, length, sense, square_to, turn_about, turned, unit,
+    across, arc, blend, direction, inverse, length, rotation_of, sense, square_to, turn_about,
+    turned, unit,
 };
-use super::rig::IkRig;
-use super::two_bone::{Pole, TwoBone};
+use super::rig::{IkJob, IkPose, IkRig, expect_axis, expect_rotation};
+use super::two_bone::{Pole, TwoBone, TwoBoneReport, TwoBoneTarget};
+use crate::error::{Result, expect_all_finite, expect_finite, expect_in};
 use crate::skeleton::Transform;
 use glam::{Affine3A, Mat3, Quat, Vec3};
 
@@ -218,4 +218,97 @@ fn triangle(a: f64, b: f64, base: f64) -> (f64, f64) {
     let [x, y, z] = sides;
     let area4 = (x + (y + z)) * (z - (x - y)) * (z + (x - y)) * (x + (y - z));
     (along, area4.max(0.0).sqrt() / (2.0 * base))
+}
+
+impl TwoBone {
+    /// The rotations of start, mid and end that solve it, at full weight.
+    fn rotations(
+        &self,
+        rig: &IkRig,
+        target: &TwoBoneTarget,
+        pose: &IkPose<'_>,
+    ) -> Option<[Quat; 3]> {
+        let parent = rig.parent_model(self.start, pose.model);
+        let to_parent = inverse(&parent)?;
+        let mut limb = Limb::of(self, rig, pose.local);
+        limb.solve(&Wanted {
+            at: to_parent.transform_point3(target.position),
+            pole: match target.pole {
+                Pole::Animated => Pole::Animated,
+                Pole::Direction(way) => Pole::Direction(to_parent.transform_vector3(way)),
+                Pole::Point(point) => Pole::Point(to_parent.transform_point3(point)),
+            },
+            twist_rad: target.twist_rad * sense(&parent),
+            soften: self.soften,
+        })?;
+        let [start, mid] = limb.rotations();
+        let mut end = pose.local[usize::from(self.end)].rotation;
+        if let Some(rotation) = target.rotation {
+            let above = rotation_of(&(parent * limb.end_parent()))?;
+            end = (above.conjugate() * rotation).normalize();
+        }
+        [start, mid, end]
+            .iter()
+            .all(|rotation| rotation.is_finite())
+            .then_some([start, mid, end])
+    }
+
+    /// The report for the pose that was reached.
+    fn report(&self, target: Vec3, pose: &IkPose<'_>) -> TwoBoneReport {
+        let [start, mid, end] = [self.start, self.mid, self.end]
+            .map(|joint| Vec3::from(pose.model[usize::from(joint)].translation));
+        let distance = length(end - target);
+        let limb = length(mid - start) + length(end - mid);
+        TwoBoneReport {
+            reached: distance <= 1e-4 * limb,
+            distance_m: distance as f32,
+        }
+    }
+}
+
+impl IkJob for TwoBone {
+    type Target = TwoBoneTarget;
+    type Report = TwoBoneReport;
+
+    /// Checks the joints, the hinge and the softening.
+    ///
+    /// The joints must exist and each must be below the one before it. `hinge` must have a
+    /// direction, and `soften` must be in 0..=1.
+    fn validate(&self, rig: &IkRig) -> Result<()> {
+        rig.expect_below("TwoBone::mid", self.mid, self.start)?;
+        rig.expect_below("TwoBone::end", self.end, self.mid)?;
+        if let Some(hinge) = self.hinge {
+            expect_axis("TwoBone::hinge", hinge)?;
+        }
+        expect_in("TwoBone::soften", self.soften, 0.0, 1.0)
+    }
+
+    fn check(&self, target: &TwoBoneTarget) -> Result<()> {
+        expect_in("TwoBoneTarget::weight", target.weight, 0.0, 1.0)?;
+        expect_all_finite("TwoBoneTarget::position", target.position.to_array())?;
+        expect_finite("TwoBoneTarget::twist_rad", target.twist_rad)?;
+        if let Some(rotation) = target.rotation {
+            expect_rotation("TwoBoneTarget::rotation", rotation)?;
+        }
+        match target.pole {
+            Pole::Animated => Ok(()),
+            Pole::Direction(pole) | Pole::Point(pole) => {
+                expect_all_finite("TwoBoneTarget::pole", pole.to_array())
+            }
+        }
+    }
+
+    fn run(&self, rig: &IkRig, target: &TwoBoneTarget, pose: IkPose<'_>) -> TwoBoneReport {
+        if target.weight > 0.0 {
+            let Some(solved) = self.rotations(rig, target, &pose) else {
+                return TwoBoneReport::NONE;
+            };
+            for (joint, solved) in [self.start, self.mid, self.end].into_iter().zip(solved) {
+                let rotation = &mut pose.local[usize::from(joint)].rotation;
+                *rotation = blend(*rotation, solved, target.weight);
+            }
+            rig.recompute(self.start, pose.local, pose.model);
+        }
+        self.report(target.position, &pose)
+    }
 }

@@ -39,24 +39,20 @@
 //! the input.
 
 mod aim;
-mod aim_job;
 mod aim_solve;
 mod chain;
-mod chain_job;
 mod chain_solve;
 mod feet;
-mod job;
 mod limb;
 mod limit;
 mod maths;
 mod rig;
 mod two_bone;
-mod two_bone_job;
 
 pub use aim::{Aim, AimJoint, AimReport, AimTarget};
 pub use chain::{ChainJoint, ChainReport, ChainTarget, IkChain};
 pub use feet::{FeetReport, FeetTarget, FootPlacement, GroundHit, Leg};
-pub(crate) use job::IkJob;
 pub use limit::JointLimit;
+pub(crate) use rig::IkJob;
 pub use rig::{IkPose, IkRig};
 pub use two_bone::{Pole, TwoBone, TwoBoneReport, TwoBoneTarget};

@@ -1,6 +1,6 @@
-//! The joint hierarchy prepared for inverse kinematics.
+//! The joint hierarchy prepared for inverse kinematics, and the trait that all IK jobs share.
 
-use crate::error::{Error, Result, expect_index, expect_len};
+use crate::error::{Error, Result, expect_all_finite, expect_in, expect_index, expect_len};
 use crate::id::Id;
 use crate::skeleton::{Joint, Skeleton, Transform};
 use glam::{Affine3A, Quat};
@@ -166,4 +166,42 @@ impl IkRig {
         expect_len("local pose", pose.local.len(), self.joints.len())?;
         expect_len("model pose", pose.model.len(), self.joints.len())
     }
+}
+
+/// An inverse kinematics solver: the data that all instances of a character have in common.
+pub(crate) trait IkJob {
+    /// The goal of one instance in one frame.
+    type Target;
+    /// The result for one instance.
+    type Report;
+
+    /// Checks that the job fits a skeleton and that its values are valid.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], [`Error::Argument`] or [`Error::At`], naming the joint or the field.
+    fn validate(&self, rig: &IkRig) -> Result<()>;
+
+    /// Checks that a target is finite and has a weight in 0..=1.
+    ///
+    /// # Errors
+    /// [`Error::Argument`], naming the field.
+    fn check(&self, target: &Self::Target) -> Result<()>;
+
+    /// Changes the pose of one instance. Job, target and lengths have been checked.
+    fn run(&self, rig: &IkRig, target: &Self::Target, pose: IkPose<'_>) -> Self::Report;
+}
+
+/// Checks that `axis` has a direction.
+pub(crate) fn expect_axis(what: &'static str, axis: glam::Vec3) -> Result<()> {
+    expect_all_finite(what, axis.to_array())?;
+    if super::maths::unit(axis).is_some() {
+        return Ok(());
+    }
+    Err(Error::invalid(what, "has no direction"))
+}
+
+/// Checks that `rotation` has length 1, to within 1 %.
+pub(crate) fn expect_rotation(what: &'static str, rotation: Quat) -> Result<()> {
+    expect_all_finite(what, rotation.to_array())?;
+    expect_in(what, rotation.length(), 0.99, 1.01)
 }

@@ -1,6 +1,5 @@
-//! Named sets of morph weights, such as facial expressions.
+//! Morph weights, and named sets of them, such as facial expressions.
 
-use super::morph_weight::MorphWeight;
 use crate::id::Id;
 
 /// A named set of morph weights, such as a smile or the mouth of a vowel.
@@ -121,4 +120,20 @@ pub(crate) fn add_expressions(expressions: &[Expression], weights: &[f32], out: 
             }
         }
     }
+}
+
+/// A weight that drives one morph target in every primitive of a mesh.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MorphWeight {
+    /// The target's name in the file, or empty.
+    pub name: Box<str>,
+    /// The name of the node or mesh that has the weight, or empty.
+    pub owner: Box<str>,
+    /// The value if neither a clip nor the caller sets another.
+    pub rest: f32,
+}
+
+impl MorphWeight {
+    /// The largest number of morph weights of a character.
+    pub const MAX_COUNT: usize = 1 << 16;
 }

@@ -1,6 +1,6 @@
 //! Palette entries: joints with inverse bind matrices.
 
-use super::aabb::Aabb;
+use super::bounds::Aabb;
 use super::primitive::Primitive;
 use crate::id::Id;
 use crate::skeleton::Joint;

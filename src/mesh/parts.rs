@@ -163,9 +163,6 @@ impl Parts {
 
     /// Finds the part with this name, for `InstanceMut::set_part_visible` and
     /// `Posed::hiding`.
-    ///
-    /// # Errors
-    /// [`Error::UnknownName`](crate::Error::UnknownName) with the names that exist.
     pub(crate) fn find(&self, name: &str) -> Result<PartId> {
         let found = self.iter().find(|(_, own)| *own == name);
         found

@@ -18,7 +18,7 @@
 
 use super::playback::MAX_FADE_S;
 use crate::clone::clone_fields;
-use crate::error::{Result, expect_finite, expect_in, expect_len};
+use crate::error::{Result, expect_all_finite, expect_in, expect_len};
 use crate::skeleton::Transform;
 use glam::{DQuat, DVec3, Vec3};
 
@@ -113,10 +113,10 @@ impl Inertialisation {
             expect_len("inertialised morph weights", self.weights.len(), weights)?;
         }
         let joints = self.joints.iter().flat_map(|of| [of.values, of.velocities]);
-        let mut numbers = joints.flatten().flat_map(|vector| vector.to_array());
-        numbers.try_for_each(|number| expect_finite("inertialised offset", number))?;
-        let mut numbers = self.weights.iter().flatten();
-        numbers.try_for_each(|number| expect_finite("inertialised morph weight", *number))
+        let numbers = joints.flatten().flat_map(|vector| vector.to_array());
+        expect_all_finite("inertialised offset", numbers)?;
+        let numbers = self.weights.iter().flatten().copied();
+        expect_all_finite("inertialised morph weight", numbers)
     }
 
     /// Adds the remaining offsets at `now_s` to the new motion's local pose.

@@ -1,7 +1,6 @@
 //! Palette entries: conversion between matrices and each format.
 
-use super::format::{DualQuat, DualQuatStretch, PaletteFormat, PaletteRef, QuatOffset};
-use super::mat3x4::Mat3x4;
+use super::format::{DualQuat, DualQuatStretch, Mat3x4, PaletteFormat, PaletteRef, QuatOffset};
 use super::project::{Factors, ROUNDING, Scales, beyond, split};
 use crate::error::Unrepresentable;
 use bytemuck::Pod;

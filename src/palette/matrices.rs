@@ -1,9 +1,8 @@
 //! The palette stage: from a model pose to skinning matrices.
 
 use super::entry::PaletteEntry;
-use super::format::{DualQuat, DualQuatStretch, PaletteFormat, QuatOffset};
+use super::format::{DualQuat, DualQuatStretch, Mat3x4, PaletteFormat, QuatOffset};
 use super::held::{Tolerance, unheld};
-use super::mat3x4::Mat3x4;
 use super::write_only::WriteOnly;
 use crate::character::Character;
 use crate::error::{PoseAt, Result, expect_len};
@@ -120,11 +119,8 @@ fn matrix(model: &[Affine3A], entry: &PaletteJoint) -> Affine3A {
 }
 
 /// Computes the palette of the rest pose.
-///
-/// # Errors
-/// As [`Character::write_palette`].
 pub(crate) fn rest_palette(model: &Model) -> Result<Vec<Mat3x4>> {
-    let pose = rest_model_pose(&model.skeleton)?;
+    let pose = rest_model_pose(&model.skeleton);
     let entries = model.palette.iter();
     Ok(entries
         .map(|entry| Mat3x4::project(&matrix(&pose, entry)))

@@ -5,11 +5,9 @@
 //! one pose, and [`Animator::palettes`](crate::animator::Animator::palettes) those of many
 //! instances.
 
-mod clip_form;
 mod entry;
 mod format;
 mod held;
-mod mat3x4;
 mod matrices;
 mod method;
 mod project;
@@ -17,10 +15,8 @@ mod write_only;
 
 pub use entry::PaletteEntry;
 pub(crate) use entry::{rotate, translation};
-pub(crate) use format::PaletteRef;
-pub use format::{DualQuat, DualQuatStretch, PaletteFormat, QuatOffset, SkinningMethod};
-pub(crate) use format::{with_entries, with_entry};
+pub use format::{DualQuat, DualQuatStretch, Mat3x4, PaletteFormat, QuatOffset, SkinningMethod};
+pub(crate) use format::{PaletteRef, with_entries, with_entry};
 pub(crate) use held::DISPLACEMENT;
-pub use mat3x4::Mat3x4;
 pub(crate) use matrices::rest_palette;
 pub use write_only::WriteOnly;

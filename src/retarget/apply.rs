@@ -1,7 +1,7 @@
 //! Applies a retarget to poses.
 
 use super::fit::RetargetFit;
-use super::frame::{ModelJoint, is_finite, model_pose};
+use super::frame::{ModelJoint, model_pose};
 use super::map::JointMap;
 use super::options::RetargetOptions;
 use super::plan::{Link, Plan};
@@ -103,7 +103,7 @@ impl Retarget {
             *out = joint.rest;
             if let Some(link) = links.next_if(|link| usize::from(link.target) == index) {
                 let moved = self.plan.local(link, &self.source_pose, source, &parent);
-                if is_finite(&moved) {
+                if moved.is_finite() {
                     *out = moved;
                 }
             }

@@ -1,10 +1,9 @@
 //! Retargets clips: keeps the source's key times and adds keys where needed.
 
 use super::apply::Retarget;
-use super::between::Work;
+use super::between::{Steps, Work, key_times};
+use super::options::moving_in_vrm;
 use super::plan::{Link, Plan};
-use super::steps::{Steps, key_times};
-use super::vrm;
 use crate::clip::{CurveClip, Interpolation, Keys, Track, TrackValues, is_opposite};
 use crate::error::{Error, Result};
 use crate::skeleton::Transform;
@@ -105,7 +104,7 @@ impl Retarget {
 
     /// For each link, true if its translation, rotation and scale get a track.
     fn driven(&self, clip: &CurveClip) -> Vec<[bool; 3]> {
-        let moving = self.plan.of_vrm.then(|| vrm::moving(clip, &self.source));
+        let moving = self.plan.of_vrm.then(|| moving_in_vrm(clip, &self.source));
         let mut scaled = vec![false; self.source.len()];
         let mut rotated = scaled.clone();
         for track in clip.tracks() {

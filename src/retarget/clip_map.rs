@@ -1,7 +1,7 @@
 //! The map for a clip of a file with several armatures.
 
 use super::map::JointMap;
-use super::vrm::is_vrm_pair;
+use super::options::is_vrm_pair;
 use super::words::{loose, without_number};
 use crate::clip::CurveClip;
 use crate::error::Result;

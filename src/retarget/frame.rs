@@ -128,8 +128,3 @@ pub(super) fn leg_length(humanoid: &Humanoid, placed: &[ModelJoint]) -> Option<f
     let count = legs.len();
     (count > 0).then(|| legs.iter().sum::<f64>() / count as f64)
 }
-
-/// True if no number of the transform is NaN or infinite.
-pub(super) fn is_finite(local: &Transform) -> bool {
-    local.translation.is_finite() && local.rotation.is_finite() && local.scale.is_finite()
-}

@@ -1,7 +1,7 @@
 //! The map from source joints to the target joints that follow them.
 
 use super::humanoid::Humanoid;
-use super::vrm::is_vrm_pair;
+use super::options::is_vrm_pair;
 use super::words::{loose, without_number};
 use crate::error::{Error, Result, listed};
 use crate::id::{Id, unknown};

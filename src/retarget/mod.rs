@@ -72,8 +72,6 @@ mod humanoid;
 mod map;
 mod options;
 mod plan;
-mod steps;
-mod vrm;
 mod words;
 
 pub use crate::skeleton::role::{Role, VrmKind};
@@ -83,4 +81,4 @@ pub use fit::RetargetFit;
 pub use humanoid::Humanoid;
 pub use map::{JointLink, JointMap};
 pub use options::RetargetOptions;
-pub(crate) use vrm::is_vrm_pair;
+pub(crate) use options::is_vrm_pair;

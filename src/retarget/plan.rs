@@ -1,11 +1,10 @@
 //! The data of a retarget that is the same for all poses.
 
 use super::fit::RetargetFit;
-use super::frame::{ModelJoint, body, is_finite, leg_length, model_pose, turn, turn_between};
+use super::frame::{ModelJoint, body, leg_length, model_pose, turn, turn_between};
 use super::humanoid::Humanoid;
 use super::map::{JointLink, JointMap};
-use super::options::RetargetOptions;
-use super::vrm::is_vrm_pair;
+use super::options::{RetargetOptions, is_vrm_pair};
 use crate::error::{Error, Result, expect_len};
 use crate::id::Id;
 use crate::skeleton::role::Role;
@@ -174,7 +173,7 @@ fn rest(what: &'static str, skeleton: &Skeleton, given: &[Transform]) -> Result<
         return Ok(skeleton.rest_pose());
     }
     expect_len(what, given.len(), skeleton.len())?;
-    if given.iter().all(is_finite) {
+    if given.iter().all(Transform::is_finite) {
         return Ok(given.to_vec());
     }
     Err(Error::invalid(what, "has a transform that is not finite"))

@@ -101,9 +101,6 @@ impl Unit {
     }
 
     /// Creates the proof for this level.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] if the CPU cannot run it.
     pub(crate) fn of(level: SimdLevel) -> Result<Self> {
         level
             .is_available()

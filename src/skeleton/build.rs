@@ -144,15 +144,10 @@ fn expect_count(count: usize) -> Result<()> {
 }
 
 fn check_rest(index: usize, rest: &Transform) -> Result<()> {
-    let Transform {
-        translation,
-        rotation,
-        scale,
-    } = rest;
-    if !(translation.is_finite() && rotation.is_finite() && scale.is_finite()) {
+    if !rest.is_finite() {
         return Err(at_joint(index, "Joint::rest", "is not finite"));
     }
-    if !(0.99..=1.01).contains(&rotation.length()) {
+    if !(0.99..=1.01).contains(&rest.rotation.length()) {
         let why = "must have a rotation of length 1";
         return Err(at_joint(index, "Joint::rest", why));
     }

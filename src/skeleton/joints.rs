@@ -1,7 +1,7 @@
-//! Joints, their hierarchy and their rest pose.
+//! Joints, their hierarchy, their rest pose, and model poses.
 
 use super::role::{Role, VrmKind};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, expect_len};
 use crate::id::{Id, find};
 use crate::order;
 use glam::{Affine3A, Mat3, Quat, Vec3};
@@ -81,6 +81,11 @@ impl Transform {
             scale: Vec3::from_array(scale),
         };
         (found.translation.is_finite() && rotation.is_finite()).then_some(found)
+    }
+
+    /// True if no number is NaN or infinite.
+    pub(crate) fn is_finite(&self) -> bool {
+        self.translation.is_finite() && self.rotation.is_finite() && self.scale.is_finite()
     }
 }
 
@@ -251,4 +256,47 @@ impl Skeleton {
         self.roles = sorted.into();
         Ok(self)
     }
+}
+
+impl Skeleton {
+    /// Computes the model pose: `model[j] = model[parent(j)] × local[j]`, roots unchanged.
+    ///
+    /// ```
+    /// use throng::glam::Affine3A;
+    ///
+    /// let character = throng::builtin::mannequin()?.character;
+    /// let skeleton = character.skeleton();
+    /// let mut model = vec![Affine3A::IDENTITY; skeleton.len()];
+    /// skeleton.model_pose(&skeleton.rest_pose(), &mut model)?;
+    /// let head = model[skeleton.joint("Head")?.index()];
+    /// assert!(head.translation.y > 1.0);
+    /// # Ok::<(), throng::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Argument`](crate::Error::Argument) if a slice does not have one element per joint.
+    /// In that case nothing is written.
+    #[doc(alias = "local_to_model")]
+    pub fn model_pose(&self, local: &[Transform], model: &mut [Affine3A]) -> Result<()> {
+        let joints = self.joints();
+        expect_len("local pose", local.len(), joints.len())?;
+        expect_len("model pose", model.len(), joints.len())?;
+        for (index, (joint, local)) in joints.iter().zip(local).enumerate() {
+            let parent_from_local = local.to_affine();
+            model[index] = if joint.parent_index() == NO_PARENT {
+                parent_from_local
+            } else {
+                model[usize::from(joint.parent_index())] * parent_from_local
+            };
+        }
+        Ok(())
+    }
+}
+
+/// The model pose of the rest pose.
+pub(crate) fn rest_model_pose(skeleton: &Skeleton) -> Vec<Affine3A> {
+    let mut model = vec![Affine3A::IDENTITY; skeleton.len()];
+    // The lengths match, so there is no error.
+    let _ = skeleton.model_pose(&skeleton.rest_pose(), &mut model);
+    model
 }

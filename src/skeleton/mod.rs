@@ -9,15 +9,13 @@ mod armatures;
 mod build;
 pub(crate) mod joints;
 mod mask;
-mod model_pose;
 mod name_match;
 pub(crate) mod role;
 mod socket;
 
 pub(crate) use armatures::Armatures;
-pub(crate) use joints::NO_PARENT;
 pub use joints::{Joint, Skeleton, Transform};
+pub(crate) use joints::{NO_PARENT, rest_model_pose};
 pub use mask::Mask;
-pub(crate) use model_pose::rest_model_pose;
 pub(crate) use name_match::{NameMatch, match_names};
 pub use socket::Socket;

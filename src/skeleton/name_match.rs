@@ -123,50 +123,43 @@ fn by_name(skeleton: &Skeleton) -> HashMap<&str, Vec<u16>> {
 
 /// The children of each joint, and the roots. In breadth-first order, the children of one joint are
 /// contiguous.
-pub(crate) struct Children<'a> {
-    skeleton: &'a Skeleton,
+pub(crate) struct Children {
     order: Vec<u16>,
-    roots: usize,
-    start: Vec<usize>,
+    /// The children in row `r` are `order[starts[r]..starts[r + 1]]`.
+    starts: Vec<usize>,
 }
 
-impl<'a> Children<'a> {
-    pub(crate) fn new(skeleton: &'a Skeleton) -> Self {
+impl Children {
+    pub(crate) fn new(skeleton: &Skeleton) -> Self {
         let count = skeleton.len();
-        // Index 0 is for the roots, index j + 1 for the children of joint j.
-        let row = |parent: u16| match parent {
-            NO_PARENT => 0,
-            parent => usize::from(parent) + 1,
-        };
-        let mut start = vec![0; count + 2];
+        let mut starts = vec![0; count + 2];
         for joint in skeleton.joints() {
-            start[row(joint.parent_index()) + 1] += 1;
+            starts[row(joint.parent_index()) + 1] += 1;
         }
         for at in 0..=count {
-            start[at + 1] += start[at];
+            starts[at + 1] += starts[at];
         }
         let mut order = vec![0; count];
-        let mut next = start.clone();
+        let mut next = starts.clone();
         for (index, joint) in skeleton.joints().iter().enumerate() {
             let position = &mut next[row(joint.parent_index())];
             order[*position] = index as u16;
             *position += 1;
         }
-        Self {
-            skeleton,
-            order,
-            roots: start[1],
-            start,
-        }
+        Self { order, starts }
     }
 
     /// The children of a joint, or the roots for [`NO_PARENT`].
     pub(crate) fn of(&self, parent: u16) -> &[u16] {
-        if parent == NO_PARENT {
-            return &self.order[..self.roots];
-        }
-        debug_assert!(usize::from(parent) < self.skeleton.len());
-        let row = usize::from(parent) + 1;
-        &self.order[self.start[row]..self.start[row + 1]]
+        let row = row(parent);
+        &self.order[self.starts[row]..self.starts[row + 1]]
+    }
+}
+
+/// Row 0 is for the roots, row j + 1 for the children of joint j.
+fn row(parent: u16) -> usize {
+    match parent {
+        NO_PARENT => 0,
+        parent => usize::from(parent) + 1,
     }
 }

@@ -1,8 +1,7 @@
 //! Bounding boxes of posed characters, computed from palettes and morph weights alone.
 
-use super::morph::expect_finite;
 use crate::character::Character;
-use crate::error::{Result, expect_len};
+use crate::error::{Result, expect_all_finite, expect_len};
 use crate::mesh::Aabb;
 use crate::palette::Mat3x4;
 #[cfg(feature = "vulkan")]
@@ -31,19 +30,13 @@ impl Character {
         expect_len("palette", palette.len(), self.palette().len())?;
         let rest = self.morph_weights();
         let Some(weights) = weights else {
-            return Ok(bounds(
-                self,
-                |entry| palette[entry],
-                |weight| rest[weight].rest,
-            ));
+            let rest = |weight: usize| rest[weight].rest;
+            return Ok(bounds(self, |entry| palette[entry], rest));
         };
         expect_len("morph weights", weights.len(), rest.len())?;
-        expect_finite(weights)?;
-        Ok(bounds(
-            self,
-            |entry| palette[entry],
-            |weight| weights[weight],
-        ))
+        expect_all_finite("morph weights", weights.iter().copied())?;
+        let weight = |weight: usize| weights[weight];
+        Ok(bounds(self, |entry| palette[entry], weight))
     }
 
     /// The bounding box in a model pose, as [`Self::posed_bounds`].

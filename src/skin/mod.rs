@@ -4,14 +4,11 @@
 //! of one primitive in plain code. [`Skinner`] does the same for eight vertices at a time. Both
 //! produce positions, normals and tangents in character space.
 
+mod blend;
 mod bounds;
-mod dual_quat;
 mod flipped;
-mod linear;
-mod morph;
 mod pick;
 mod pose_steps;
-mod posed_vertices;
 mod ray;
 mod reach;
 mod skinned_layout;
@@ -22,8 +19,8 @@ mod vertices;
 pub(crate) use pick::DRay;
 pub use pick::{Faces, Hit, Posed, Ray};
 pub use pose_steps::PoseSteps;
-pub use posed_vertices::PosedVertices;
 pub(crate) use reach::{Nodes, Poses, Posing, Reach, ReachRig};
 pub use skinned_layout::{SkinnedLayout, SkinnedStreams};
 pub use skinner::Skinner;
+pub use vertices::PosedVertices;
 pub(crate) use vertices::skin_linear;

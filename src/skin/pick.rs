@@ -3,7 +3,7 @@
 use super::ray::{Line, RayHit};
 use super::skinner::Skinner;
 use crate::character::{Character, Facing};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, expect_all_finite};
 use crate::mesh::{PartId, Primitive, part_bits};
 use crate::order;
 use crate::palette::{Mat3x4, PaletteEntry, PaletteRef};
@@ -94,9 +94,7 @@ pub(crate) struct DRay {
 impl DRay {
     pub(crate) fn new(ray: &Ray) -> Result<Self> {
         for (what, vector) in [("ray origin", ray.origin), ("ray direction", ray.direction)] {
-            if let Some(fault) = vector.to_array().into_iter().find(|v| !v.is_finite()) {
-                return Err(Error::not_finite(what, fault));
-            }
+            expect_all_finite(what, vector.to_array())?;
         }
         // No square of an `f32` overflows or underflows in `f64`.
         let direction = ray.direction.as_dvec3().try_normalize();

@@ -92,12 +92,8 @@ impl Character {
         let mut model = vec![Affine3A::IDENTITY; local.len()];
         let mut sample = |part: u32, out: &mut Vec<Affine3A>| -> Result<()> {
             let part_of_clip = f64::from(part) / f64::from(parts * count);
-            self.sample_entries(
-                clip,
-                part_of_clip * duration_s,
-                (&mut local, &mut model),
-                out,
-            )
+            let time_s = part_of_clip * duration_s;
+            self.sample_entries(clip, time_s, (&mut local, &mut model), out)
         };
         let (mut from, mut to, mut between) = (Vec::new(), Vec::new(), Vec::new());
         sample(0, &mut from)?;

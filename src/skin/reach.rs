@@ -207,6 +207,23 @@ impl Range {
     }
 }
 
+impl Ball {
+    const fn empty(place: Range) -> Self {
+        let radius = f64::NEG_INFINITY;
+        Self { place, radius }
+    }
+}
+
+impl Node {
+    /// Character space.
+    const ROOT: Self = Self {
+        pivot: None,
+        is_pivot: false,
+        linear: DMat3::IDENTITY,
+        place: Range::ORIGIN,
+    };
+}
+
 impl ReachRig {
     pub(crate) fn new(character: &Character) -> Self {
         let model = character.model();
@@ -270,7 +287,11 @@ impl ReachRig {
     /// Bounds all vertices in the poses.
     pub(crate) fn reach(&self, poses: &Poses, posing: &Posing<'_>, nodes: &mut Nodes) -> Reach {
         self.place_joints(poses, posing, nodes);
-        let mut reach = Sums::default();
+        let mut reach = Sums {
+            magnitude: 0.0,
+            morph_scale: 0.0,
+            factor: 1.0,
+        };
         self.place_entries(poses, nodes, &mut reach);
         let mut error_m = 0.0;
         if posing.method != SkinningMethod::Linear {
@@ -313,16 +334,7 @@ impl ReachRig {
         nodes.pivots.clear();
         nodes.balls.clear();
         // Vertices whose joints never turn.
-        nodes.balls.push(Ball {
-            place: Range::ORIGIN,
-            radius: f64::NEG_INFINITY,
-        });
-        let root = Node {
-            pivot: None,
-            is_pivot: false,
-            linear: DMat3::IDENTITY,
-            place: Range::ORIGIN,
-        };
+        nodes.balls.push(Ball::empty(Range::ORIGIN));
         for (index, (bone, own)) in self.joints.iter().zip(&poses.joints).enumerate() {
             let swings = posing.springs.is_some_and(|springs| springs.moves(index));
             let fixed = posing.model.filter(|_| !swings);
@@ -330,12 +342,14 @@ impl ReachRig {
                 nodes.joints.push(Node {
                     linear: linear(matrix),
                     place: Range::at(Vec3::from(matrix.translation).as_dvec3()),
-                    ..root
+                    ..Node::ROOT
                 });
                 continue;
             }
             let parent = nodes.joints.get(usize::from(bone.parent));
-            let parent = parent.filter(|_| bone.parent != NO_PARENT).unwrap_or(&root);
+            let parent = parent
+                .filter(|_| bone.parent != NO_PARENT)
+                .unwrap_or(&Node::ROOT);
             let place = Range::of(&own.translation).moved(&parent.linear, &parent.place);
             if !own.pivots {
                 let Transform {
@@ -356,8 +370,7 @@ impl ReachRig {
                 shrink(&parent.linear) * least,
                 stretch(&parent.linear) * greatest,
             ];
-            let above = parent.pivot.and_then(|at| nodes.pivots.get(at));
-            let pivot = match above {
+            let pivot = match nodes.pivot(parent) {
                 Some(above) => {
                     let mut distance = place.farthest(&Range::ORIGIN);
                     if parent.is_pivot {
@@ -370,23 +383,17 @@ impl ReachRig {
                     }
                 }
                 None => {
-                    nodes.balls.push(Ball {
-                        place,
-                        radius: f64::NEG_INFINITY,
-                    });
+                    nodes.balls.push(Ball::empty(place));
                     let ball = nodes.balls.len() - 1;
-                    Pivot {
-                        ball,
-                        reach: 0.0,
-                        scale,
-                    }
+                    let reach = 0.0;
+                    Pivot { ball, reach, scale }
                 }
             };
             nodes.pivots.push(pivot);
             nodes.joints.push(Node {
                 pivot: Some(nodes.pivots.len() - 1),
                 is_pivot: true,
-                ..root
+                ..Node::ROOT
             });
         }
     }
@@ -407,11 +414,9 @@ impl ReachRig {
                 nodes.entries.push(Lengths::NONE);
                 continue;
             };
-            let (least, greatest) = (
-                entry.bounds.min.as_dvec3() - morph,
-                entry.bounds.max.as_dvec3() + morph,
-            );
-            let pivot = node.pivot.and_then(|at| nodes.pivots.get(at));
+            let least = entry.bounds.min.as_dvec3() - morph;
+            let greatest = entry.bounds.max.as_dvec3() + morph;
+            let pivot = nodes.pivot(node).copied();
             let whole = node.linear * entry.bind;
             let scale = pivot.map_or([1.0; 2], |pivot| pivot.scale);
             let spread = least.abs().max(greatest.abs());
@@ -477,15 +482,9 @@ impl ReachRig {
                     Some((one, nodes.joints.get(usize::from(entry.joint))?, lengths))
                 })
             };
-            let origin = Node {
-                pivot: None,
-                is_pivot: false,
-                linear: DMat3::IDENTITY,
-                place: Range::ORIGIN,
-            };
             let at = hub.first().map_or(NO_PARENT, |first| first.hub);
             let center = nodes.joints.get(usize::from(at)).copied();
-            let center = center.unwrap_or(origin);
+            let center = center.unwrap_or(Node::ROOT);
             let least = own().map(|(.., own)| own.scale[0]);
             let greatest = own().map(|(.., own)| own.scale[1]);
             let differ = greatest.fold(0.0, f64::max) - least.fold(f64::INFINITY, f64::min);
@@ -515,16 +514,12 @@ impl ReachRig {
 impl Nodes {
     /// Reserves memory for a character.
     pub(crate) fn make_room(&mut self, rig: &ReachRig) {
-        let (joints, entries) = (rig.joints.len(), rig.entries.len());
-        self.joints
-            .reserve(joints.saturating_sub(self.joints.len()));
-        self.pivots
-            .reserve(joints.saturating_sub(self.pivots.len()));
+        let joints = rig.joints.len();
+        room(&mut self.joints, joints);
+        room(&mut self.pivots, joints);
         // One for what never turns, and one for each first pivot and each hub.
-        let balls = 1 + joints + rig.hubs.len();
-        self.balls.reserve(balls.saturating_sub(self.balls.len()));
-        self.entries
-            .reserve(entries.saturating_sub(self.entries.len()));
+        room(&mut self.balls, 1 + joints + rig.hubs.len());
+        room(&mut self.entries, rig.entries.len());
     }
 
     /// The largest factor of lengths by a joint's transform to character space over the least.
@@ -532,25 +527,27 @@ impl Nodes {
         let Some(node) = self.joints.get(joint) else {
             return 1.0;
         };
-        let pivot = node.pivot.and_then(|at| self.pivots.get(at));
+        let pivot = self.pivot(node);
         let [least, greatest] = pivot.map_or([1.0; 2], |pivot| pivot.scale);
         (greatest * stretch(&node.linear)) / (least * shrink(&node.linear))
     }
 
+    fn pivot(&self, node: &Node) -> Option<&Pivot> {
+        self.pivots.get(node.pivot?)
+    }
+
     /// The distance of a joint from the position of the first pivot above it.
     fn reach_of(&self, node: &Node) -> f64 {
-        let pivot = node.pivot.and_then(|at| self.pivots.get(at));
-        pivot.map_or(0.0, |pivot| {
+        self.pivot(node).map_or(0.0, |pivot| {
             pivot.reach + pivot.scale[1] * node.place.farthest(&Range::ORIGIN)
         })
     }
 
     /// The distance of a joint from one that is above it, or the same.
     fn between(&self, above: &Node, below: &Node) -> f64 {
-        let pivot = |node: &Node| node.pivot.and_then(|at| self.pivots.get(at));
-        match (pivot(above), pivot(below)) {
+        match (self.pivot(above), self.pivot(below)) {
             _ if above.pivot == below.pivot => {
-                let scale = pivot(above).map_or(1.0, |pivot| pivot.scale[1]);
+                let scale = self.pivot(above).map_or(1.0, |pivot| pivot.scale[1]);
                 scale * below.place.farthest(&above.place)
             }
             (Some(from), _) => {
@@ -567,6 +564,11 @@ impl Nodes {
     }
 }
 
+/// Reserves memory for `len` elements in all.
+fn room<T>(list: &mut Vec<T>, len: usize) {
+    list.reserve(len.saturating_sub(list.len()));
+}
+
 /// The results besides the balls.
 #[derive(Debug)]
 struct Sums {
@@ -575,16 +577,6 @@ struct Sums {
     morph_scale: f64,
     /// The largest factor of errors by dual quaternions.
     factor: f64,
-}
-
-impl Default for Sums {
-    fn default() -> Self {
-        Self {
-            magnitude: 0.0,
-            morph_scale: 0.0,
-            factor: 1.0,
-        }
-    }
 }
 
 impl Lengths {

@@ -1,10 +1,8 @@
-//! The skin stage in plain code: deforms vertices one at a time by a palette.
+//! The skin stage in plain code: morphs and deforms vertices one at a time.
 
-use super::morph::morph;
-use super::posed_vertices::PosedVertices;
 use crate::character::Character;
-use crate::error::{Error, Result, expect_len};
-use crate::mesh::Primitive;
+use crate::error::{Error, Result, expect_all_finite, expect_len};
+use crate::mesh::{MorphTarget, Primitive};
 use crate::palette::{Mat3x4, PaletteEntry, PaletteRef, with_entries};
 use glam::{Vec3, Vec4};
 
@@ -79,14 +77,8 @@ impl Character {
 pub(crate) trait Blend: Sized {
     type Blended: Deform;
 
-    /// Blends the entries of a vertex's influences, the strongest influence first.
-    ///
-    /// # Errors
-    /// As [`each`].
-    fn blend(
-        entries: &[Self],
-        influences: impl Iterator<Item = (usize, f32)>,
-    ) -> Result<Self::Blended>;
+    /// Blends the entries of a vertex's influences, of which `first` is the strongest.
+    fn blend<'a>(first: &'a Self, others: impl Iterator<Item = (&'a Self, f32)>) -> Self::Blended;
 }
 
 /// The transform of a vertex.
@@ -97,9 +89,6 @@ pub(crate) trait Deform {
 }
 
 /// Morphs and skins a primitive with a whole palette of matrices.
-///
-/// # Errors
-/// As [`Character::skin_primitive`].
 pub(crate) fn skin_linear(
     primitive: &Primitive,
     palette: &[Mat3x4],
@@ -116,11 +105,19 @@ fn deform<E: Blend>(
     streams: &mut PosedVertices,
 ) -> Result<()> {
     let range = primitive.palette.start as usize..primitive.palette.end as usize;
-    let entries = palette
-        .get(range.clone())
-        .ok_or_else(|| Error::not_found("palette entry", range.end, palette.len()))?;
+    let missing = |at: usize, count: usize| Error::not_found("palette entry", at, count);
+    let entries = palette.get(range.clone());
+    let entries = entries.ok_or_else(|| missing(range.end, palette.len()))?;
     for (vertex, position) in streams.positions.iter_mut().enumerate() {
-        let blended = E::blend(entries, primitive.influences(vertex))?;
+        let mut joints = primitive.influences(vertex).map(|(joint, _)| joint);
+        if let Some(joint) = joints.find(|joint| *joint >= entries.len()) {
+            return Err(missing(joint, entries.len()));
+        }
+        let mut influences = primitive.influences(vertex);
+        let first = influences.next();
+        let (first, _) = first.ok_or_else(|| Error::not_found("influence", 0, 0))?;
+        let others = influences.map(|(joint, weight)| (&entries[joint], weight));
+        let blended = E::blend(&entries[first], others);
         *position = blended.point(*position);
         let normal = streams.normals.get_mut(vertex);
         let tangent = streams.tangents.get_mut(vertex);
@@ -131,22 +128,108 @@ fn deform<E: Blend>(
     Ok(())
 }
 
-/// The entry of the first influence, and the entries and weights of the others.
+/// The deformed vertices of one primitive, in character space.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct PosedVertices {
+    /// In metres, one per vertex.
+    pub positions: Vec<Vec3>,
+    /// Unit vectors, one per vertex; empty if the primitive has none.
+    pub normals: Vec<Vec3>,
+    /// Unit vectors in the direction of the first texture coordinate, one per vertex.
+    ///
+    /// They are not made perpendicular to the normals. `w` is the bitangent's sign. Empty if the
+    /// primitive has no tangents.
+    pub tangents: Vec<Vec4>,
+}
+
+/// The targets of `primitive` with a weight other than 0, each with its weight, in order.
+///
+/// `weights` belong to the whole character.
 ///
 /// # Errors
-/// [`Error::NotFound`] if an entry does not exist, or if there is no influence.
-pub(crate) fn each<'a, E>(
-    entries: &'a [E],
-    mut influences: impl Iterator<Item = (usize, f32)> + 'a,
-) -> Result<(&'a E, impl Iterator<Item = Result<(&'a E, f32)>> + 'a)> {
-    let entry = move |joint: usize| {
-        entries
-            .get(joint)
-            .ok_or_else(|| Error::not_found("palette entry", joint, entries.len()))
+/// [`Error::Argument`] if `weights` is too short for the primitive's targets, or one of its weights
+/// is not finite.
+pub(crate) fn active_targets<'a>(
+    primitive: &'a Primitive,
+    weights: &'a [f32],
+) -> Result<impl Iterator<Item = (&'a MorphTarget, f32)>> {
+    let targets = &primitive.targets;
+    let first = match targets.len() {
+        0 => 0,
+        _ => primitive.first_weight.index(),
     };
-    let first = influences
-        .next()
-        .ok_or_else(|| Error::not_found("influence", 0, 0))?;
-    let others = influences.map(move |(joint, weight)| Ok((entry(joint)?, weight)));
-    Ok((entry(first.0)?, others))
+    let own = weights.get(first..);
+    let Some(own) = own.and_then(|own| own.get(..targets.len())) else {
+        let need = first.saturating_add(targets.len());
+        return Err(Error::length("morph weights", weights.len(), need));
+    };
+    expect_all_finite("morph weights", own.iter().copied())?;
+    let pairs = targets.iter().zip(own.iter().copied());
+    Ok(pairs.filter(|(_, weight)| *weight != 0.0))
+}
+
+/// Applies the active morph targets of a primitive.
+///
+/// A target is active if its weight is not 0. Inactive targets cost nothing. `weights` belong to
+/// the whole character, one for each of
+/// [`Character::morph_weights`](crate::character::Character::morph_weights). `out` is overwritten.
+/// Its streams are in mesh space then.
+///
+/// Each stream is `base + Σ wᵢ Δᵢ` (glTF 2.0, section 3.7.2.2), summed in the order of the targets.
+/// Normals and tangent directions that the targets changed are then normalised. If such a sum is
+/// zero and has no direction, the base's is kept. The sign of a tangent never changes. A vertex
+/// that no active target moves therefore keeps the bits of the base.
+///
+/// # Errors
+/// [`Error::Argument`] if `weights` is too short for the primitive's targets, or one of its weights
+/// is not finite. `out` is unchanged then.
+pub(super) fn morph(primitive: &Primitive, weights: &[f32], out: &mut PosedVertices) -> Result<()> {
+    let active = active_targets(primitive, weights)?;
+    out.positions.clone_from(&primitive.positions);
+    out.normals.clone_from(&primitive.normals);
+    out.tangents.clone_from(&primitive.tangents);
+    let (mut any_normals, mut any_tangents) = (false, false);
+    for (target, weight) in active {
+        let move_by = |vector: &mut Vec3, delta: Vec3| *vector += weight * delta;
+        let turn_by = |vector: &mut Vec4, delta: Vec3| *vector += (weight * delta).extend(0.0);
+        add(target, &target.positions, &mut out.positions, move_by);
+        add(target, &target.normals, &mut out.normals, move_by);
+        add(target, &target.tangents, &mut out.tangents, turn_by);
+        any_normals |= !target.normals.is_empty();
+        any_tangents |= !target.tangents.is_empty();
+    }
+    if any_normals {
+        for (normal, base) in out.normals.iter_mut().zip(&primitive.normals) {
+            if normal != base {
+                *normal = direction(*normal, *base);
+            }
+        }
+    }
+    if any_tangents {
+        for (tangent, base) in out.tangents.iter_mut().zip(&primitive.tangents) {
+            if tangent != base {
+                *tangent = direction(tangent.truncate(), base.truncate()).extend(base.w);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn add<T>(target: &MorphTarget, deltas: &[Vec3], stream: &mut [T], add: impl Fn(&mut T, Vec3)) {
+    for (vertex, delta) in target.vertices.iter().zip(deltas) {
+        if let Some(value) = stream.get_mut(*vertex as usize) {
+            add(value, *delta);
+        }
+    }
+}
+
+/// `sum` at length 1, or `base` if it has no direction.
+pub(super) fn direction(sum: Vec3, base: Vec3) -> Vec3 {
+    // Scaled to a largest component of 1, because squares could overflow or underflow.
+    let largest = sum.abs().max_element();
+    if largest > 0.0 && largest.is_finite() {
+        (sum / largest).normalize_or(base)
+    } else {
+        base
+    }
 }

@@ -41,7 +41,6 @@
 
 mod bones;
 mod rig;
-mod scratch;
 mod state;
 mod step;
 

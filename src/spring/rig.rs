@@ -1,7 +1,7 @@
 //! Spring bones that fit a skeleton, in the order of simulation.
 
 use super::bones::{SpringBones, SpringChain, SpringCollider, SpringJoint};
-use crate::error::{Error, Result, expect_cap, expect_in, expect_index};
+use crate::error::{Error, Result, expect_all_finite, expect_cap, expect_in, expect_index};
 use crate::hash;
 use crate::id::Id;
 use crate::skeleton::{Joint, NO_PARENT, Skeleton};
@@ -272,15 +272,10 @@ fn check_counts(bones: &SpringBones) -> Result<()> {
     expect_cap(what, pairs, SpringBones::MAX_PAIRS)
 }
 
-fn check_point(what: &'static str, point: Vec3) -> Result<()> {
-    let bad = point.to_array().into_iter().find(|v| !v.is_finite());
-    bad.map_or(Ok(()), |value| Err(Error::not_finite(what, value)))
-}
-
 fn check_collider(skeleton: &Skeleton, collider: &SpringCollider) -> Result<()> {
     expect_index("joint", collider.joint.into(), skeleton.len())?;
-    check_point("offset_m", collider.offset_m)?;
-    check_point("tail_m", collider.tail_m.unwrap_or_default())?;
+    expect_all_finite("offset_m", collider.offset_m.to_array())?;
+    expect_all_finite("tail_m", collider.tail_m.unwrap_or_default().to_array())?;
     expect_in("radius_m", collider.radius_m, 0.0, f32::MAX)
 }
 
@@ -303,7 +298,7 @@ fn check_chain(skeleton: &Skeleton, chain: &SpringChain, colliders: usize) -> Re
         let why = "must be at least two, or one if there is a tail_m";
         return Err(Error::invalid("joints", why));
     }
-    check_point("tail_m", chain.tail_m.unwrap_or_default())?;
+    expect_all_finite("tail_m", chain.tail_m.unwrap_or_default().to_array())?;
     if let Some(center) = chain.center {
         expect_index("center", center.into(), skeleton.len())?;
     }
@@ -314,7 +309,7 @@ fn check_chain(skeleton: &Skeleton, chain: &SpringChain, colliders: usize) -> Re
 fn check_spring(skeleton: &Skeleton, joint: &SpringJoint) -> Result<()> {
     expect_index("joint", joint.joint.into(), skeleton.len())?;
     expect_in("stiffness", joint.stiffness, 0.0, f32::MAX)?;
-    check_point("gravity", joint.gravity)?;
+    expect_all_finite("gravity", joint.gravity.to_array())?;
     expect_in("drag", joint.drag, 0.0, 1.0)?;
     expect_in("radius_m", joint.radius_m, 0.0, f32::MAX)
 }

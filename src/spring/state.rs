@@ -2,10 +2,9 @@
 
 use super::bones::SpringBones;
 use super::rig::{NONE, SpringRig};
-use super::scratch::SpringScratch;
-use super::step::{Motion, Step, mix};
+use super::step::{Motion, SpringScratch, Step, mix};
 use crate::clone::clone_fields;
-use crate::error::{Result, expect_finite, expect_in, expect_len};
+use crate::error::{Result, expect_all_finite, expect_finite, expect_in, expect_len};
 use crate::skeleton::Transform;
 use glam::{Affine3A, Vec3};
 
@@ -73,15 +72,13 @@ impl SpringState {
         ];
         for (what, tails) in tails {
             expect_len(what, tails.len(), rig.links.len())?;
-            let mut numbers = tails.iter().flat_map(|tail| tail.to_array());
-            numbers.try_for_each(|number| expect_finite(what, number))?;
+            expect_all_finite(what, tails.iter().flat_map(|tail| tail.to_array()))?;
         }
         expect_len("spring anchors", self.anchors.len(), rig.anchors.len())?;
         expect_len("spring colliders", self.late.len(), rig.late.len())?;
         let matrices = [&self.world, &self.placed].into_iter();
         for matrix in matrices.chain(&self.anchors).chain(&self.late) {
-            let mut numbers = matrix.to_cols_array().into_iter();
-            numbers.try_for_each(|number| expect_finite("matrix of a spring", number))?;
+            expect_all_finite("matrix of a spring", matrix.to_cols_array())?;
         }
         expect_finite("time of springs", self.time_s)?;
         expect_finite("start of springs", self.start_s)?;

@@ -13,9 +13,6 @@ pub(crate) type StateMachineText = DescText<StateMachineDesc>;
 
 impl StateMachineText {
     /// Reads `text`. Errors use `file` as the file name.
-    ///
-    /// # Errors
-    /// As [`StateMachineDesc::from_toml`].
     pub(crate) fn of(file: &str, text: &str) -> Result<Self> {
         Self::parse(file, text, part_of)
     }
@@ -28,9 +25,6 @@ impl StateMachineText {
     /// [`StateMachine::new`] with blend spaces, whose clips are indices into `clips`.
     ///
     /// Errors name the file and the line.
-    ///
-    /// # Errors
-    /// As [`StateMachine::new`].
     pub(crate) fn build(
         &self,
         skeleton: &Skeleton,

@@ -198,7 +198,6 @@ fn play(character: &Character) {
                 assert!(id.index() < character.morph_weights().len());
                 sum += value;
             });
-            let _ = clip.packed_words();
         }
     }
     Batch::new(character, SimdLevel::best(), &instances).palettes(Mat3x4::IDENTITY);

@@ -345,11 +345,8 @@ impl<A: Deref<Target = Animator>> Actor<A> {
     /// # Errors
     /// [`Error::Argument`] if the length of `out` is not the number of weights.
     pub fn morph_weights(&self, out: &mut [f32]) -> Result<()> {
-        expect_len(
-            "morph weights",
-            out.len(),
-            self.library().morph_weights.len(),
-        )?;
+        let need = self.library().morph_weights.len();
+        expect_len("morph weights", out.len(), need)?;
         self.animator.write_weights(self.id.index, out);
         Ok(())
     }

@@ -14,6 +14,9 @@ pub(crate) const MOST_BLENDS: u8 = 7;
 /// The highest rate, in cycles per second, in either direction. Faster rates are clamped.
 const MAX_RATE_HZ: f64 = 1e6;
 
+/// Marks the end of a linked list.
+pub(super) const NONE: u32 = u32::MAX;
+
 /// A blend space that an actor plays.
 ///
 /// Its clips are records with its number in their flags. They are rewritten when its position
@@ -44,6 +47,9 @@ pub(crate) struct BlendPlay {
     /// Cycles per second.
     pub(crate) rate: SpeedRamp,
     pub(crate) weight: Ramp,
+    /// Index of the one that was played after it.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub(super) next: u32,
 }
 
 /// A clip of a blend space, with its weight at a position.
@@ -96,6 +102,7 @@ impl BlendPlay {
             phase: offset_s / cycle_s,
             rate: SpeedRamp::constant(rate_hz(speed, cycle_s), start_s),
             weight: Ramp::constant(1.0),
+            next: NONE,
         }
     }
 
@@ -131,13 +138,8 @@ impl BlendPlay {
         self.weight.to == 0.0 && (self.weight.from == 0.0 || self.weight.has_ended(time_s))
     }
 
-    /// Returns true if it plays on this layer and is not fading out.
-    pub(super) fn is_on(&self, layer: u8) -> bool {
-        self.layer == layer && self.weight.to > 0.0
-    }
-
     /// Returns true if its position is moving.
-    pub(crate) fn moves(&self, time_s: f64) -> bool {
+    pub(super) fn moves(&self, time_s: f64) -> bool {
         let moves = |ramp: &Ramp| ramp.from != ramp.to && !ramp.has_ended(time_s);
         self.position.iter().any(moves)
     }
@@ -198,14 +200,8 @@ impl BlendPlay {
         self.speed = speed;
         let hz = rate_hz(speed, cycle_s);
         self.stand_at(phase, now_s, [hz; 2], 0.0);
-        self.finished &= is_past_end(phase, hz);
-    }
-
-    /// Notes that it is before its end again, if the clock went back to there. Returns true then.
-    pub(super) fn is_unfinished_again(&mut self, now_s: f64) -> bool {
-        let again = self.finished && !is_past_end(self.cycles(now_s), self.rate.to);
-        self.finished &= !again;
-        again
+        let end = if hz > 0.0 { 1.0 } else { 0.0 };
+        self.finished &= (phase - end) * hz >= 0.0;
     }
 
     /// Jumps to a phase.
@@ -279,12 +275,6 @@ impl BlendPlay {
         }
         record
     }
-}
-
-/// Returns true if a phase is at or beyond the end that this rate leads to.
-fn is_past_end(phase: f64, rate_hz: f64) -> bool {
-    let end = if rate_hz > 0.0 { 1.0 } else { 0.0 };
-    (phase - end) * rate_hz >= 0.0
 }
 
 fn rate_hz(speed: f64, cycle_s: f64) -> f64 {

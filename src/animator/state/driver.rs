@@ -1,11 +1,11 @@
 //! The state machine of an actor, whose states become play records.
 
 use super::inertialiser::{Inertialiser, Motion};
-use super::layers::MOST;
-use super::mix::Mix;
-use crate::animator::deliver::{RecordSpan, Sink};
+use super::layers::Mix;
+use super::record_pool::MOST;
+use crate::animator::deliver::Sink;
 use crate::animator::library::Library;
-use crate::animator::record::PlayRecord;
+use crate::animator::record::{PlayRecord, RecordSpan};
 use crate::clone::clone_fields;
 use crate::error::{Error, Result};
 use crate::id::Id;
@@ -187,7 +187,7 @@ impl Watcher<'_, '_> {
         machine.driven(state, |clip| {
             let record = driven_record(self.library, clip);
             let at = records.partition_point(|other| other.layer <= record.layer);
-            if records.len() < 2 * MOST {
+            if records.len() < 2 * MOST as usize {
                 records.insert(at, record);
             }
         });

@@ -1,7 +1,7 @@
 //! Starts inertialised transitions of actors: samples the motions before and after.
 
-use super::layers::MOST;
 use super::playback::Playback;
+use super::record_pool::MOST;
 use crate::animate::{BatchPoser, Product, Starts};
 use crate::animator::library::Library;
 use crate::animator::record::PlayRecord;
@@ -92,19 +92,16 @@ impl Inertialiser<'_> {
         for own in &mut self.samples.weights {
             own.resize(weights, 0.0);
         }
-        self.samples.records.reserve(2 * MOST);
+        self.samples.records.reserve(2 * MOST as usize);
     }
 
     /// Starts the transition between the sampled motions.
     pub(crate) fn begin(&mut self, local_s: f64, duration_s: f64) {
         let MotionSamples { poses, weights, .. } = &*self.samples;
         if let Some(own) = self.inertialisation.as_deref_mut() {
-            own.begin(
-                poses.each_ref().map(Vec::as_slice),
-                weights.each_ref().map(Vec::as_slice),
-                VELOCITY_S,
-                [local_s, duration_s],
-            );
+            let poses = poses.each_ref().map(Vec::as_slice);
+            let weights = weights.each_ref().map(Vec::as_slice);
+            own.begin(poses, weights, VELOCITY_S, [local_s, duration_s]);
         }
     }
 }

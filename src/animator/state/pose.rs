@@ -1,6 +1,6 @@
 //! The pose that the caller gave an actor, such as a ragdoll. It plays like a clip.
 
-use super::mix::Mix;
+use super::layers::Mix;
 use crate::animator::name_or_id::NameOrId;
 use crate::animator::record::PlayRecord;
 use crate::clip::components;

@@ -1,11 +1,10 @@
 //! The root motion of an actor: the movement over the ground that comes from its clips.
 
-use crate::animator::deliver::RecordSpan;
 use crate::animator::library::Library;
-use crate::animator::record::PlayRecord;
+use crate::animator::record::{PlayRecord, RecordSpan};
 #[cfg(feature = "vulkan")]
 use crate::error::expect_transform;
-use crate::error::{Result, expect_finite};
+use crate::error::{Result, expect_all_finite, expect_finite};
 use crate::id::Id;
 use crate::motion::{LoopMode, RootTransform};
 use glam::{Affine3A, DVec3, Vec3};
@@ -74,12 +73,10 @@ impl Root {
         expect_finite("scale of root motion", self.scale)?;
         for transform in [&self.transform, &self.delta] {
             expect_finite("yaw of root motion", transform.yaw_rad)?;
-            for number in transform.translation.to_array() {
-                expect_finite("translation of root motion", number)?;
-            }
+            let numbers = transform.translation.to_array();
+            expect_all_finite("translation of root motion", numbers)?;
         }
-        let mut rest = self.rest.to_cols_array().into_iter();
-        rest.try_for_each(|number| expect_finite("matrix of root motion", number))
+        expect_all_finite("matrix of root motion", self.rest.to_cols_array())
     }
 
     /// Returns true if the last update did not move it.

@@ -1,7 +1,6 @@
 //! The morph weights of an actor: overrides, expressions, and what clips blend to.
 
-use crate::animator::library::Library;
-use crate::animator::replace::{Mapping, moved};
+use crate::animator::library::{Library, Mapping, moved};
 use crate::clone::clone_fields;
 use crate::error::{Result, expect_extent, expect_in, expect_len};
 use crate::mesh::add_expressions;

@@ -2,8 +2,8 @@
 
 use super::desc::{AdditiveDesc, ClipDesc, EventDesc, PoseReference, RootMotionDesc};
 use super::draft::ClipDraft;
-use super::fault::{At, Checked, Fault};
 use super::set::{MAX_EVENT_NAMES, MAX_PARTS};
+use super::text::{At, Checked, Fault};
 use crate::character::asset::Character;
 use crate::clip::ReferencePose;
 use crate::error::{DescFault, Error, cut};
@@ -190,13 +190,8 @@ impl Draft<'_> {
         if let Some(gait) = desc.gait {
             let (speed, heading) = (gait.speed_m_s, gait.heading_rad);
             let ok = speed >= 0.0 && speed.is_finite();
-            check_value(
-                at,
-                "gait.speed_m_s",
-                speed,
-                ok,
-                "a finite number of at least 0",
-            )?;
+            let allowed = "a finite number of at least 0";
+            check_value(at, "gait.speed_m_s", speed, ok, allowed)?;
             let ok = heading.is_finite();
             check_value(at, "gait.heading_rad", heading, ok, "a finite number")?;
             if clip.is_additive() {

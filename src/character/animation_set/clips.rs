@@ -5,11 +5,12 @@ use super::desc::AnimationDesc;
 use super::desc::EventDesc;
 use super::draft::ClipDraft;
 use super::gait::GaitMeasure;
+use super::parts::roles;
 use super::set::{AnimationSet, MAX_EVENT_NAMES, OfClip};
 use super::source::AnimationSource;
 use crate::character::asset::Character;
 use crate::character::flips::mark_flips;
-use crate::clip::{ClipReach, PackCount, PackObserver};
+use crate::clip::{ClipReach, PackObserver, counting};
 use crate::error::{Result, expect_cap};
 use crate::motion::{ClipEvents, Event};
 use rayon::prelude::*;
@@ -43,15 +44,8 @@ impl Character {
     /// # Errors
     /// [`Error::Description`](crate::Error::Description) with the part that does not fit the
     /// character, or that needs curves which were not kept.
-    pub fn with_animation(mut self, desc: &AnimationDesc) -> Result<Self> {
-        let source = AnimationSource::of_desc(desc, None)?;
-        let drafts = ClipDraft::all_of(&mut self);
-        self.set_clips(drafts, &source, None)?;
-        // The motion of roots does not change errors, but differences give other poses.
-        if self.animations.clips.iter().any(|clip| clip.additive) {
-            self.measure_levels(0..self.clip_count())?;
-        }
-        Ok(self)
+    pub fn with_animation(self, desc: &AnimationDesc) -> Result<Self> {
+        self.animated(&AnimationSource::of_desc(desc, None)?)
     }
 
     /// [`Self::with_animation`] for text in TOML. Errors also name `file` and the line.
@@ -60,10 +54,13 @@ impl Character {
     /// As [`AnimationDesc::from_toml`] and [`Self::with_animation`].
     #[cfg(feature = "toml")]
     #[cfg_attr(docsrs, doc(cfg(feature = "toml")))]
-    pub fn with_animation_toml(mut self, file: &str, text: &str) -> Result<Self> {
-        let source = AnimationSource::of_bytes(file, text.as_bytes(), None)?;
+    pub fn with_animation_toml(self, file: &str, text: &str) -> Result<Self> {
+        self.animated(&AnimationSource::of_bytes(file, text.as_bytes(), None)?)
+    }
+
+    fn animated(mut self, source: &AnimationSource) -> Result<Self> {
         let drafts = ClipDraft::all_of(&mut self);
-        self.set_clips(drafts, &source, None)?;
+        self.set_clips(drafts, source, None)?;
         // The motion of roots does not change errors, but differences give other poses.
         if self.animations.clips.iter().any(|clip| clip.additive) {
             self.measure_levels(0..self.clip_count())?;
@@ -86,7 +83,7 @@ impl Character {
         observer: Option<&PackObserver>,
     ) -> Result<()> {
         let desc = source.desc();
-        let roles = super::roles::of(desc, &self.model.skeleton);
+        let roles = roles(desc, &self.model.skeleton);
         if let Some(roles) = roles.map_err(|fault| source.error(fault))? {
             self.model.skeleton.roles = roles;
         }
@@ -107,9 +104,6 @@ impl Character {
 
     /// Appends clips to those of the character, packed if required. The observer is told of each
     /// packed clip.
-    ///
-    /// # Errors
-    /// As [`Self::set_clips`], and as [`Self::check_extent`].
     pub(crate) fn push_clips(
         &mut self,
         mut clips: Vec<ClipDraft>,
@@ -168,16 +162,16 @@ fn pack_all(
     if left.is_empty() {
         return Ok(());
     }
-    let told = PackCount::new(left.len());
+    let told = counting(left.len(), |clip, done, total| {
+        if let Some(observer) = observer {
+            observer.tell(clip, done, total);
+        }
+    });
     let probes = character.probes();
     // One at a time, because the lengths of clips differ widely.
     let packed = left.into_par_iter().with_max_len(1).map(|clip| {
         clip.pack(character, &probes)?;
-        told.add(clip.name(), |clip, done, total| {
-            if let Some(observer) = observer {
-                observer.tell(clip, done, total);
-            }
-        });
+        told(clip.name());
         Ok(())
     });
     packed.collect()

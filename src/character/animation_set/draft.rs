@@ -117,9 +117,6 @@ impl ClipDraft {
     }
 
     /// The clip as its difference from a pose, or `None` if the curves are not available.
-    ///
-    /// # Errors
-    /// As [`difference_curves`].
     pub(crate) fn additive(
         &self,
         character: &Character,
@@ -150,9 +147,6 @@ impl ClipDraft {
     }
 
     /// Packs the clip if it must be packed and is not yet.
-    ///
-    /// # Errors
-    /// As [`Clip::new`].
     pub(crate) fn pack(&mut self, character: &Character, probes: &Probes) -> Result<()> {
         if !self.is_to_be_packed(character) {
             return Ok(());

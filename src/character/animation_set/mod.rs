@@ -3,24 +3,20 @@
 //! This is masks, events, root motion, gaits, blend spaces, sockets and a state machine.
 //!
 //! - `desc`: all of it as plain data.
-//! - `text`: its form in text. `toml`: reading and writing TOML.
-//! - `fault`: the parts that errors name.
+//! - `text`: its form in text, and the parts that errors name. `toml`: reading and writing TOML.
 //! - `draft`: clips that will be added to a character, with the data of each.
 //! - `lookups`: the methods of a character that read the checked data.
 //! - `apply`: from plain data and drafts to checked data.
-//! - `parts`: masks, sockets, blend spaces and state machine of the checked data.
-//! - `roles`: the joints that are parts of a humanoid.
+//! - `parts`: masks, sockets, blend spaces, state machine and humanoid roles of the checked data.
 //! - `gait`: measures the speed at which a clip walks.
 
 mod apply;
 mod clips;
 mod desc;
 mod draft;
-mod fault;
 mod gait;
 mod lookups;
 mod parts;
-mod roles;
 mod save;
 mod set;
 mod source;

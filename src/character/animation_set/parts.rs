@@ -1,17 +1,18 @@
-//! Parts of a description that do not change clips.
-//!
-//! These are masks, sockets, blend spaces and the state machine.
+//! Parts of a description that do not change clips: masks, sockets, blend spaces, roles, machine.
 
 use super::apply::{Draft, refused};
 use super::desc::{AnimationDesc, BlendAt, BlendSpaceDesc, SocketDesc};
-use super::fault::{At, Checked, Fault};
 use super::set::{AnimationSet, MAX_PARTS, MAX_SOCKETS};
 use super::source::AnimationSource;
+use super::text::{At, Checked, Fault};
 use crate::clip::Clip;
-use crate::error::{DescFault, Error};
+use crate::error::{DescFault, Error, cut};
 use crate::id::Id;
 use crate::motion::{BlendLine, BlendPlane, BlendShape, BlendSpace};
-use crate::skeleton::{Mask, Socket};
+use crate::order;
+use crate::skeleton::joints::Roles;
+use crate::skeleton::role::Role;
+use crate::skeleton::{Joint, Mask, Skeleton, Socket};
 use crate::state_machine::{MaskDesc, StateMachine, StateMachineClip, build_mask};
 use crate::text::{check_cap, check_names, check_value, find};
 use glam::{Affine3A, Quat, Vec2, Vec3};
@@ -36,19 +37,13 @@ impl Draft<'_> {
     }
 
     fn lists(&self, desc: &AnimationDesc, set: &mut AnimationSet) -> Checked<()> {
-        check_cap(
-            At::Whole,
-            "masks",
-            desc.masks.len(),
-            StateMachine::MAX_MASKS,
-        )?;
-        check_cap(At::Whole, "sockets", desc.sockets.len(), MAX_SOCKETS)?;
-        check_cap(
-            At::Whole,
-            "blend spaces",
-            desc.blend_spaces.len(),
-            MAX_PARTS,
-        )?;
+        for (what, asked, cap) in [
+            ("masks", desc.masks.len(), StateMachine::MAX_MASKS),
+            ("sockets", desc.sockets.len(), MAX_SOCKETS),
+            ("blend spaces", desc.blend_spaces.len(), MAX_PARTS),
+        ] {
+            check_cap(At::Whole, what, asked, cap)?;
+        }
         check_names(desc.masks.iter().map(|mask| mask.name.as_str()), At::mask)?;
         let sockets = desc.sockets.iter().map(|socket| socket.name.as_str());
         check_names(sockets, At::socket)?;
@@ -75,13 +70,14 @@ impl Draft<'_> {
         let joints = self.character.skeleton().joints();
         let names = || joints.iter().map(|joint| &*joint.name);
         let joint = find(at, "joint", "joint", &desc.joint, names)?;
-        for (number, value) in desc.translation.into_iter().enumerate() {
-            let field = format!("translation[{number}]");
-            check_value(at, &field, value, value.is_finite(), "a finite number")?;
-        }
-        for (number, value) in desc.rotation.into_iter().enumerate() {
-            let field = format!("rotation[{number}]");
-            check_value(at, &field, value, value.is_finite(), "a finite number")?;
+        for (name, values) in [
+            ("translation", &desc.translation[..]),
+            ("rotation", &desc.rotation),
+        ] {
+            for (number, value) in values.iter().enumerate() {
+                let field = format!("{name}[{number}]");
+                check_value(at, &field, *value, value.is_finite(), "a finite number")?;
+            }
         }
         let Some(rotation) = unit(desc.rotation) else {
             let why = DescFault::Invalid("is a quaternion of length 0");
@@ -201,4 +197,28 @@ fn unit(xyzw: [f32; 4]) -> Option<Quat> {
     let wide = glam::DQuat::from_array(xyzw.map(f64::from));
     let length = wide.length();
     (length > 0.0).then(|| (wide / length).as_quat())
+}
+
+/// The roles, ascending. `None` if the description names none.
+///
+/// # Errors
+/// A fault that names the bone.
+pub(super) fn roles(desc: &AnimationDesc, skeleton: &Skeleton) -> Checked<Option<Roles>> {
+    let mut found: Vec<(Role, Id<Joint>)> = Vec::new();
+    for (bone, joint) in &desc.humanoid {
+        let field = format!("humanoid.{}", cut(bone));
+        let Some(role) = Role::from_name(bone) else {
+            let why = DescFault::Invalid("is no humanoid bone of VRM 1.0");
+            return Err(Fault::new(At::Whole, field, why));
+        };
+        let names = || skeleton.joints().iter().map(|joint| &*joint.name);
+        let joint = Id::new(find(At::Whole, &field, "joint", joint, names)?);
+        if found.iter().any(|(_, other)| *other == joint) {
+            let why = DescFault::Invalid("is the joint of another bone");
+            return Err(Fault::new(At::Whole, field, why));
+        }
+        found.push((role, joint));
+    }
+    order::sort(&mut found);
+    Ok((!found.is_empty()).then(|| found.into()))
 }

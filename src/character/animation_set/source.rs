@@ -1,7 +1,7 @@
 //! A description with the files it refers to, and with line numbers for errors.
 
 use super::desc::AnimationDesc;
-use super::fault::{At, Fault};
+use super::text::{At, Fault};
 #[cfg(feature = "toml")]
 use super::toml::AnimationText;
 use crate::error::DescError;
@@ -131,9 +131,6 @@ impl AnimationSource {
 
     /// The state machine, its description, and its masks: its own, then those of the whole
     /// description that its layers name.
-    ///
-    /// # Errors
-    /// [`Error::Description`].
     pub(crate) fn machine(
         &self,
         skeleton: &Skeleton,

@@ -1,7 +1,7 @@
 //! Descriptions as TOML.
 
 use super::desc::AnimationDesc;
-use super::fault::AnimationList;
+use super::text::AnimationList;
 use crate::error::{DescError, DescFault, DescPart, Result, cut};
 use crate::state_machine::{StateMachineDesc, list_element, part_of as part_of_machine};
 use crate::text::{DescText, Step, Tree, Value, to_toml};
@@ -11,17 +11,11 @@ pub(crate) type AnimationText = DescText<AnimationDesc>;
 
 impl AnimationText {
     /// Reads `text`. Errors name `file`.
-    ///
-    /// # Errors
-    /// As [`AnimationDesc::from_toml`].
     pub(crate) fn of(file: &str, text: &str) -> Result<Self> {
         Self::parse(file, text, part_of)
     }
 
     /// [`Self::of`] for bytes.
-    ///
-    /// # Errors
-    /// As [`Self::of`], and for bytes that are not UTF-8.
     pub(crate) fn decode(file: &str, bytes: &[u8]) -> Result<Self> {
         match core::str::from_utf8(bytes) {
             Ok(text) => Self::of(file, text),

@@ -1,7 +1,6 @@
 //! The error of levels of detail over all poses.
 
-use super::posed::{Deltas, Posed};
-use super::poses::{Poses, Shot};
+use super::poses::{Deltas, Posed, Poses, Shot};
 use super::surface::{Surface, SurfacePoint};
 use crate::character::asset::Character;
 use crate::error::Result;

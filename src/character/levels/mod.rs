@@ -10,7 +10,6 @@
 #[cfg(feature = "lod")]
 mod make;
 mod measure;
-mod posed;
 mod poses;
 #[cfg(feature = "lod")]
 mod simplify;

@@ -1,8 +1,7 @@
 //! One primitive through the simplifier.
 
 use super::measure::Rest;
-use super::posed::{Deltas, Posed};
-use super::poses::{Poses, Shot};
+use super::poses::{Deltas, Posed, Poses, Shot};
 use crate::character::asset::Character;
 use crate::error::Result;
 use crate::mesh::Primitive;

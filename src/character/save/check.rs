@@ -4,7 +4,7 @@ use crate::bytes::invalid;
 use crate::character::asset::Character;
 use crate::error::Result;
 use crate::mesh::{JointIndices, Model, MorphReach, MorphTarget, MorphWeight, Primitive};
-use crate::skeleton::{Joint, Skeleton, Transform};
+use crate::skeleton::{Joint, Skeleton};
 use glam::Vec3;
 use std::ops::Range;
 
@@ -23,12 +23,6 @@ fn expect_all<const N: usize>(what: &'static str, all: [(bool, &'static str); N]
         .try_for_each(|(holds, why)| expect(holds, what, why))
 }
 
-fn finite(transform: &Transform) -> bool {
-    transform.translation.is_finite()
-        && transform.rotation.is_finite()
-        && transform.scale.is_finite()
-}
-
 impl Skeleton {
     /// Creates the skeleton of these joints.
     ///
@@ -41,7 +35,7 @@ impl Skeleton {
         let mut depths: Vec<usize> = Vec::with_capacity(joints.len());
         let mut levels: Vec<Range<u16>> = Vec::new();
         for (number, joint) in joints.iter().enumerate() {
-            let is_finite = finite(&joint.rest);
+            let is_finite = joint.rest.is_finite();
             expect(is_finite, what, "has a rest transform that is not finite")?;
             let depth = match depths.get(usize::from(joint.parent_index())) {
                 Some(parent) => parent + 1,
@@ -80,9 +74,6 @@ impl Character {
     }
 
     /// Checks that the number of clips matches the import's options.
-    ///
-    /// # Errors
-    /// As [`Self::check_saved`].
     pub(super) fn check_clips(&self) -> Result<()> {
         let [clips, curves] = [self.clips.len(), self.curves.len()];
         let right = match (self.packing.curves, self.packing.options) {

@@ -123,9 +123,6 @@ struct Entry<'a> {
 
 impl<'a> Container<'a> {
     /// Checks signature, version and length, and reads the table.
-    ///
-    /// # Errors
-    /// [`Error::Saved`].
     pub(super) fn open(bytes: &'a [u8]) -> Result<Self> {
         if is_lfs_pointer(bytes) {
             return Err(fault(SavedFault::LfsPointer));

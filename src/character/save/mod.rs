@@ -3,10 +3,7 @@
 //! Everything that an import checks is checked again, because the bytes may have been altered. The
 //! result is a character with all its invariants, or an error.
 
-mod avatar;
 mod check;
 mod container;
-mod disk;
 mod file;
 mod parts;
-mod texels;

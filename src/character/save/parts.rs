@@ -1,14 +1,18 @@
 //! The parts of a character as bytes.
 
-use crate::bytes::{Reader, Save, save_enums, save_structs};
+use crate::bytes::{Reader, Save, invalid, save_enums, save_structs};
 use crate::character::asset::Packing;
 use crate::clip::{ClipOptions, Interpolation, Keys, Track, TrackValues, WeightTrack};
 use crate::error::Result;
+use crate::id::Id;
 use crate::mesh::{
-    Aabb, AlphaMode, Filter, JointIndices, Material, MeshLevel, MorphReach, MorphTarget,
-    MorphWeight, PaletteJoint, Primitive, Skin, TextureRef, Wrap,
+    Aabb, AlphaMode, Expression, ExpressionOverride, Filter, Image, JointIndices, Material,
+    MeshLevel, MorphReach, MorphTarget, MorphWeight, PaletteJoint, Primitive, RunLengths, Skin,
+    TexelRuns, TextureRef, Wrap,
 };
-use crate::skeleton::{Joint, Transform};
+use crate::skeleton::role::{Role, VrmKind};
+use crate::skeleton::{Joint, Skeleton, Transform};
+use crate::spring::{SpringBones, SpringChain, SpringCollider, SpringJoint};
 
 save_structs! {
     Transform { translation, rotation, scale }
@@ -60,5 +64,71 @@ impl<T: Save> Save for Keys<T> {
             values: Save::load(from)?,
             interpolation: Save::load(from)?,
         })
+    }
+}
+
+save_structs! {
+    Expression { name, morphs, binary, blink, look, mouth }
+    SpringBones { colliders, chains }
+    SpringCollider { joint, offset_m, tail_m, radius_m }
+    SpringChain { name, joints, tail_m, colliders, center }
+    SpringJoint { joint, stiffness, gravity, drag, radius_m }
+}
+
+save_enums! {
+    ExpressionOverride, "override of an expression", "is unknown":
+        0 => None, 1 => Block, 2 => Blend;
+    VrmKind, "kind of VRM file", "is unknown":
+        0 => Model, 1 => Animation;
+}
+
+/// The humanoid of a file: roles with their joints, and the kind of VRM file.
+type HumanoidData = (Vec<(Role, Id<Joint>)>, Option<VrmKind>);
+
+pub(super) fn save_humanoid(skeleton: &Skeleton, to: &mut Vec<u8>) {
+    let roles = skeleton.roles().iter();
+    let roles = roles.map(|(role, joint)| (role.to_string().into_boxed_str(), *joint));
+    roles.collect::<Vec<_>>().save(to);
+    skeleton.vrm.save(to);
+}
+
+pub(super) fn load_humanoid(from: &mut Reader<'_>) -> Result<HumanoidData> {
+    let mut roles = Vec::new();
+    for (name, joint) in Vec::<(Box<str>, Id<Joint>)>::load(from)? {
+        let role = Role::from_name(&name);
+        roles.push((role.ok_or_else(|| invalid("role", "is unknown"))?, joint));
+    }
+    Ok((roles, Save::load(from)?))
+}
+
+impl Save for Image {
+    fn save(&self, to: &mut Vec<u8>) {
+        self.name.save(to);
+        [self.width, self.height].save(to);
+        let texels = self.runs();
+        let runs = texels.runs();
+        runs.len().save(to);
+        Save::save_list(runs, to);
+        to.extend_from_slice(texels.own());
+    }
+
+    fn load(from: &mut Reader<'_>) -> Result<Self> {
+        let name = Save::load(from)?;
+        let size @ [width, height] = <[u32; 2]>::load(from)?;
+        let runs: Vec<u16> = Save::load(from)?;
+        let lengths = RunLengths::of(&runs);
+        let (what, texels) = ("image", u64::from(width) * u64::from(height));
+        if lengths.own + lengths.repeated != texels {
+            return Err(invalid(what, "has a different size than it states"));
+        }
+        if !lengths.is_valid {
+            return Err(invalid(what, "has a run without a texel of its own"));
+        }
+        // `Image::rgba` allocates these bytes later, and would panic on more.
+        if texels.saturating_mul(4) > isize::MAX as u64 {
+            return Err(invalid(what, "does not fit into memory"));
+        }
+        let own = u8::load_list(usize::try_from(4 * lengths.own).unwrap_or(usize::MAX), from)?;
+        Ok(Self::of_runs(name, size, TexelRuns::of_parts(runs, own)))
     }
 }

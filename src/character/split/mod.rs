@@ -2,15 +2,13 @@
 
 mod partition;
 mod pieces;
-mod ranges;
 
 use super::asset::Character;
 use crate::error::{Error, Result};
 use crate::mesh::{
     Aabb, JointIndices, PaletteJoint, Parts, Primitive, bound_entries, hub_reaches, morph_reaches,
 };
-use pieces::Piece;
-use ranges::Ranges;
+use pieces::{Piece, Ranges};
 use std::ops::Range;
 
 /// The most entries that a primitive's palette range can have, because indices have 16 bits.

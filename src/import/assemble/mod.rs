@@ -296,7 +296,7 @@ fn skins(skins: &[RawSkin], joint_of: &[Option<u16>]) -> Vec<Skin> {
 fn rest_bounds(model: &Model) -> Result<Aabb> {
     let mut bounds = Aabb::EMPTY;
     if model.primitives.is_empty() {
-        for joint in rest_model_pose(&model.skeleton)? {
+        for joint in rest_model_pose(&model.skeleton) {
             bounds = bounds.with_point(joint.translation.into());
         }
         return Ok(bounds);

@@ -1,15 +1,39 @@
-//! The Delaunay triangulation of points on a grid.
-//!
-//! The first step makes any triangulation: it adds points in ascending order, and joins each to the
-//! edges of the hull that it sees. The second step is Lawson's flips: if an edge between two
-//! triangles is not Delaunay, it is replaced by the other diagonal, until all edges are Delaunay
-//! (C. L. Lawson, Software for C¹ surface interpolation, 1977).
-//!
-//! The predicates are exact, so every flip lowers the surface over the paraboloid, and the
-//! algorithm ends.
+//! The Delaunay triangulation of points in a plane, on a grid that makes it exact.
 
-use super::grid::{Cell, in_circle, turn};
+use crate::error::{Error, Result};
+use crate::order;
+use glam::Vec2;
 use std::collections::BTreeMap;
+
+/// Indices sorted by `key`. An error names the first two whose keys are equal.
+pub(super) fn sorted_apart<K: PartialOrd + Copy>(
+    count: usize,
+    key: impl Fn(usize) -> K,
+) -> Result<Vec<usize>> {
+    let mut order: Vec<usize> = (0..count).collect();
+    let compare = |a: &usize, b: &usize| key(*a).partial_cmp(&key(*b));
+    // The sort is stable, so the lower of two indices comes first.
+    order::sort_indices(&mut order, &|a, b| {
+        compare(&a, &b).unwrap_or(core::cmp::Ordering::Equal)
+    });
+    match order.windows(2).find(|pair| key(pair[0]) == key(pair[1])) {
+        Some(pair) => Err(Error::duplicate("position", pair[0]).at("point", pair[1])),
+        None => Ok(order),
+    }
+}
+
+/// A parameter's coordinate: NaN becomes 0, and infinities become the ends of the range.
+pub(super) const fn counted(value: f32) -> f64 {
+    if value.is_nan() {
+        0.0
+    } else {
+        value.clamp(-f32::MAX, f32::MAX) as f64
+    }
+}
+
+pub(super) fn counted2(at: Vec2) -> [f64; 2] {
+    [counted(at.x), counted(at.y)]
+}
 
 /// Counter-clockwise triangles, and the edges of their hull.
 ///
@@ -105,4 +129,68 @@ fn flip(cells: &[Cell], across: &mut Across) {
             edges.extend([(a, d), (d, b), (b, c), (c, a)]);
         }
     }
+}
+
+/// A point on the grid; coordinates in ±[`MOST`].
+pub(super) type Cell = [i64; 2];
+
+/// With 29 bits, [`turn`] needs 62 bits and [`in_circle`] 125.
+///
+/// Neither overflows, so both are exact.
+const MOST: i64 = 1 << 29;
+
+/// Rounds points so that the largest coordinate takes 29 bits.
+///
+/// That is a 32nd of the rounding that `f32` does there.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Grid {
+    /// A power of two, so that scaling does not round.
+    scale: f64,
+}
+
+impl Grid {
+    /// Creates a grid for finite points.
+    pub(super) fn over(points: &[Vec2]) -> Self {
+        let largest = points
+            .iter()
+            .fold(0.0, |most: f32, p| most.max(p.abs().max_element()));
+        // Every `f32` is a normal number in `f64`. Its exponent is that of the power of two below
+        // it.
+        let exponent = ((f64::from(largest).to_bits() >> 52) as i32) - 1023;
+        Self {
+            scale: if largest > 0.0 {
+                2.0_f64.powi(28 - exponent)
+            } else {
+                1.0
+            },
+        }
+    }
+
+    /// A point in units of the grid, not rounded.
+    pub(super) fn scaled(&self, at: Vec2) -> [f64; 2] {
+        counted2(at).map(|value| value * self.scale)
+    }
+
+    /// The nearest point of the grid, or `None` if the point lies outside of the grid.
+    pub(super) fn cell(&self, at: Vec2) -> Option<Cell> {
+        let [x, y] = self.scaled(at).map(f64::round);
+        let inside = |value: f64| value.abs() <= MOST as f64;
+        (inside(x) && inside(y)).then_some([x as i64, y as i64])
+    }
+}
+
+/// Twice the area of a triangle, positive if it is counter-clockwise.
+pub(super) const fn turn([ax, ay]: Cell, [bx, by]: Cell, [cx, cy]: Cell) -> i64 {
+    (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
+}
+
+/// Returns true if `d` lies strictly inside the circle through `a`, `b` and `c`.
+///
+/// `a`, `b` and `c` must be counter-clockwise.
+pub(super) fn in_circle(a: Cell, b: Cell, c: Cell, d: Cell) -> bool {
+    let from = |p: Cell| [i128::from(p[0] - d[0]), i128::from(p[1] - d[1])];
+    let square = |p: [i128; 2]| p[0] * p[0] + p[1] * p[1];
+    let cross = |p: [i128; 2], q: [i128; 2]| p[0] * q[1] - p[1] * q[0];
+    let (a, b, c) = (from(a), from(b), from(c));
+    square(a) * cross(b, c) + square(b) * cross(c, a) + square(c) * cross(a, b) > 0
 }

@@ -1,18 +1,17 @@
-//! Extraction of root motion: the choice of joint, reference and method.
+//! Extraction of root motion: the choice of joint, reference and method, and exact keys.
 
-use super::budget::{MAX_KEYS, RootMotionBudget};
-use super::chain::{Chain, PosedJoint, moves, rotation};
-use super::curve::Curve;
+use super::chain::{Chain, PosedJoint, inverse, moves, rotation};
 use super::follow::{Taken, Way, twist};
-use super::motion::RootMotion;
-use super::options::RootMotionOptions;
-use super::{exact, resample};
-use crate::clip::{CurveClip, ReferencePose, Track, TrackValues};
+use super::motion::{Curve, RootMotion};
+use super::options::{MAX_KEYS, RootMotionBudget, RootMotionOptions};
+use super::resample;
+use crate::clip::{CurveClip, Interpolation, Keys, ReferencePose, Track, TrackValues};
 use crate::error::{Error, Result};
 use crate::id::Id;
 use crate::mesh::Model;
+use crate::motion::root_motion::follow::Split;
 use crate::skeleton::{Joint, Skeleton};
-use glam::{DVec3, DVec4};
+use glam::{DVec3, DVec4, Vec3};
 
 /// Splits a clip of the model into one that stays in place and its root motion.
 ///
@@ -42,7 +41,7 @@ pub(crate) fn extract(
     if !way.moves() {
         return Ok(still(clip, Some(joint)));
     }
-    let (curve, tracks) = match exact::split(&mut way)? {
+    let (curve, tracks) = match split(&mut way)? {
         Some(split) => split,
         None => resample::split(&mut way)?,
     };
@@ -135,4 +134,52 @@ fn replaced(
     let clip_without = CurveClip::of_aligned(clip.name(), all, skeleton)?
         .with_weight_tracks(weights, model.morph_weights().len())?;
     Ok(clip_without.with_range_of(clip))
+}
+
+/// Rewrites the joint's translation keys. `None` if that would not be exact.
+pub(super) fn split(way: &mut Way<'_>) -> Result<Option<Split>> {
+    if way.taken.yaw || way.chain.parents_move() {
+        return Ok(None);
+    }
+    let (posed, _) = way.at(0.0)?;
+    let Some(keys) = way.chain.translation() else {
+        return Ok(None);
+    };
+    let parent = posed.parent;
+    let inverse = inverse(&parent).ok_or(Error::invalid(
+        "root motion",
+        "cannot be extracted below a joint whose scale is zero",
+    ))?;
+    let (axes, from) = (way.taken.axes, way.taken.reference.position());
+    let spline = keys.interpolation == Interpolation::CubicSpline;
+    let split = |(at, value): (usize, &Vec3)| {
+        let value = value.as_dvec3();
+        let is_tangent = spline && at % 3 != 1;
+        let moved = if is_tangent {
+            axes * parent.transform_vector3(value)
+        } else {
+            axes * (parent.transform_point3(value) - from)
+        };
+        let stays = value - inverse.transform_vector3(moved);
+        (moved, stays.as_vec3())
+    };
+    let (moved, stays): (Vec<DVec3>, Vec<Vec3>) = keys.values.iter().enumerate().map(split).unzip();
+    let held = moved.iter().all(|v| v.as_vec3().is_finite()) && stays.iter().all(|v| v.is_finite());
+    if !held {
+        return Err(Error::invalid(
+            "root motion",
+            "is not finite in single precision",
+        ));
+    }
+    let curve = Curve {
+        times_s: keys.times_s.clone(),
+        values: moved.iter().map(|v| v.extend(0.0)).collect::<Vec<DVec4>>(),
+        interpolation: keys.interpolation,
+    };
+    let stays = TrackValues::Translation(Keys {
+        times_s: keys.times_s.clone(),
+        values: stays,
+        interpolation: keys.interpolation,
+    });
+    Ok(Some((curve, vec![stays])))
 }

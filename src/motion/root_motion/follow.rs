@@ -1,13 +1,17 @@
 //! Tracking of the joint through the clip: its motion at any time, with all its turns.
 
-use super::budget::{MAX_KEYS, RootMotionBudget, too_many};
 use super::chain::{Chain, PosedJoint, inverse, rotation};
+use super::options::{MAX_KEYS, RootMotionBudget, too_many};
 use super::root_transform::turned;
-use crate::clip::Interpolation;
+use crate::clip::TrackValues;
 use crate::error::{Error, Result};
+use crate::motion::root_motion::motion::Curve;
 use crate::skeleton::Transform;
 use core::f64::consts::TAU;
 use glam::{DMat3, DQuat, DVec3, DVec4};
+
+/// The motion, and the joint's new tracks.
+pub(super) type Split = (Curve, Vec<TrackValues>);
 
 /// The largest angle between two samples of a rotation.
 const STEP_RAD: f64 = 0.4;
@@ -47,9 +51,7 @@ impl<'a> Way<'a> {
     pub(super) fn follow(chain: Chain, taken: &'a Taken, products: u64) -> Result<Self> {
         let products = products.min(RootMotionBudget::CLIP.products);
         let budget = products / chain.len().max(1) as u64;
-        let steps = chain
-            .moving()
-            .all(|track| interpolation(&track.values) == Interpolation::Step);
+        let steps = chain.moving().all(|track| track.values.is_step());
         let mut way = Self {
             times_s: key_times(&chain, steps),
             steps,
@@ -172,7 +174,7 @@ impl<'a> Way<'a> {
             "root motion",
             "cannot be extracted below a joint whose scale is zero",
         ))?;
-        let back = super::curve::motion(motion).inverse();
+        let back = super::motion::motion(motion).inverse();
         let position = turned(posed.position(), back.yaw_rad) + back.translation;
         let mut local = posed.local;
         local.translation = inverse.transform_point3(position).as_vec3();
@@ -209,7 +211,7 @@ fn key_times(chain: &Chain, steps: bool) -> Vec<f32> {
     for track in chain.moving() {
         let own = track.values.times_s();
         times.extend_from_slice(own);
-        if !steps && interpolation(&track.values) == Interpolation::Step {
+        if !steps && track.values.is_step() {
             let before = own.iter().skip(1).map(|time| time.next_down());
             times.extend(before);
         }
@@ -221,12 +223,4 @@ fn key_times(chain: &Chain, steps: bool) -> Vec<f32> {
     times.sort_by(f32::total_cmp);
     times.dedup();
     times
-}
-
-fn interpolation(values: &crate::clip::TrackValues) -> Interpolation {
-    use crate::clip::TrackValues;
-    match values {
-        TrackValues::Translation(keys) | TrackValues::Scale(keys) => keys.interpolation,
-        TrackValues::Rotation(keys) => keys.interpolation,
-    }
 }

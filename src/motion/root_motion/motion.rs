@@ -1,12 +1,13 @@
-//! The root motion of a clip.
+//! The root motion of a clip, as a track of position and yaw.
 
-use super::curve::Curve;
 use super::root_transform::RootTransform;
+use crate::bytes::{Reader, Save, invalid, save_structs};
 use crate::clip::{CurveClip, Interpolation};
+use crate::error::Result;
 use crate::id::Id;
 use crate::motion::playback::{LoopMode, fold, has_passes, within};
 use crate::skeleton::Joint;
-use glam::DVec3;
+use glam::{DVec3, DVec4};
 
 /// The movement over the ground that was extracted from a clip.
 ///
@@ -160,5 +161,123 @@ impl RootMotion {
                 .at(loop_mode.clip_time_s(time_s, self.duration_s))
         };
         at(from_s).inverse().then(&at(to_s))
+    }
+}
+
+/// Keys of the motion: x, y, z in metres and unwrapped yaw in radians.
+///
+/// They are `f64`, because the error of a key recurs with every cycle.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Curve {
+    /// Times in seconds, strictly increasing. Empty if there is no motion.
+    pub(super) times_s: Vec<f32>,
+    /// One value per key, or three under [`Interpolation::CubicSpline`].
+    pub(super) values: Vec<DVec4>,
+    pub(super) interpolation: Interpolation,
+}
+
+impl Curve {
+    pub(super) const STILL: Self = Self {
+        times_s: Vec::new(),
+        values: Vec::new(),
+        interpolation: Interpolation::Step,
+    };
+
+    /// The motion at the clip's time.
+    pub(super) fn at(&self, time_s: f64) -> RootTransform {
+        motion(self.value(time_s))
+    }
+
+    fn value(&self, time_s: f64) -> DVec4 {
+        let (times, values) = (&self.times_s, &self.values);
+        let cubic = self.interpolation == Interpolation::CubicSpline;
+        let key = |key: usize| {
+            let at = if cubic { key * 3 + 1 } else { key };
+            values.get(at).copied().unwrap_or(DVec4::ZERO)
+        };
+        let after = times.partition_point(|key| f64::from(*key) <= time_s);
+        let Some(from) = after.checked_sub(1) else {
+            return key(0);
+        };
+        if after == times.len() || self.interpolation == Interpolation::Step {
+            return key(from);
+        }
+        let start_s = f64::from(times[from]);
+        let length_s = f64::from(times[after]) - start_s;
+        let u = (time_s - start_s) / length_s;
+        if !cubic {
+            return key(from) + (key(after) - key(from)) * u;
+        }
+        let (u2, u3) = (u * u, u * u * u);
+        let (leave, arrive) = (values[from * 3 + 2], values[after * 3]);
+        key(from) * (2.0 * u3 - 3.0 * u2 + 1.0)
+            + leave * (length_s * (u3 - 2.0 * u2 + u))
+            + key(after) * (3.0 * u2 - 2.0 * u3)
+            + arrive * (length_s * (u3 - u2))
+    }
+}
+
+pub(super) fn motion(value: DVec4) -> RootTransform {
+    RootTransform {
+        translation: DVec3::new(value.x, value.y, value.z),
+        yaw_rad: value.w,
+    }
+}
+
+save_structs! {
+    RootTransform { translation, yaw_rad }
+    Curve { times_s, values, interpolation }
+}
+
+impl Save for DVec4 {
+    fn save(&self, to: &mut Vec<u8>) {
+        self.to_array().save(to);
+    }
+
+    fn load(from: &mut Reader<'_>) -> Result<Self> {
+        Ok(Self::from_array(Save::load(from)?))
+    }
+}
+
+impl Save for RootMotion {
+    fn save(&self, to: &mut Vec<u8>) {
+        self.joint.save(to);
+        self.duration_s.save(to);
+        self.curve.save(to);
+        self.pass.save(to);
+    }
+
+    fn load(from: &mut Reader<'_>) -> Result<Self> {
+        let motion = Self {
+            joint: Save::load(from)?,
+            duration_s: Save::load(from)?,
+            curve: Save::load(from)?,
+            pass: Save::load(from)?,
+        };
+        if motion.is_sound() {
+            Ok(motion)
+        } else {
+            Err(invalid("root motion", "has invalid keys"))
+        }
+    }
+}
+
+impl RootMotion {
+    /// Returns true if its keys are valid, as an extraction leaves them.
+    fn is_sound(&self) -> bool {
+        let Curve {
+            times_s, values, ..
+        } = &self.curve;
+        let a_key = match self.curve.interpolation {
+            Interpolation::CubicSpline => 3,
+            Interpolation::Step | Interpolation::Linear => 1,
+        };
+        let pass = self.pass.translation.is_finite() && self.pass.yaw_rad.is_finite();
+        (0.0..=f64::from(f32::MAX)).contains(&self.duration_s)
+            && pass
+            && values.len() == times_s.len().saturating_mul(a_key)
+            && values.iter().all(|value| value.is_finite())
+            && times_s.iter().all(|time_s| time_s.is_finite())
+            && times_s.windows(2).all(|pair| pair[0] < pair[1])
     }
 }

@@ -1,10 +1,9 @@
 //! New keys for the joint and the motion, as many as the error bound requires.
 
-use super::budget::{MAX_KEYS, too_many};
 use super::chain::PosedJoint;
-use super::curve::Curve;
-use super::exact::Split;
-use super::follow::Way;
+use super::follow::{Split, Way};
+use super::motion::Curve;
+use super::options::{MAX_KEYS, too_many};
 use super::root_transform::turned;
 use crate::clip::{Interpolation, Keys, TrackValues, is_opposite};
 use crate::error::Result;

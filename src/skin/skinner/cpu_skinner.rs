@@ -2,17 +2,15 @@
 //! up to rounding.
 
 use super::kernel::{Out, Task};
-use super::pack::Packed;
-use super::scratch::Scratch;
+use super::pack::{Packed, Scratch, entries, morphed};
 use crate::character::{Character, Facing};
-use crate::error::{Error, Result, expect_len};
+use crate::error::{Error, Result, expect_all_finite, expect_len};
 use crate::mesh::Aabb;
 use crate::palette::{Mat3x4, PaletteEntry, PaletteRef, WriteOnly, rest_palette};
 use crate::scratch_pool::ScratchPool;
 use crate::simd::{SimdLevel, Unit};
-use crate::skin::morph::expect_finite;
-use crate::skin::posed_vertices::PosedVertices;
 use crate::skin::skinned_layout::{SkinnedLayout, TANGENT_WORDS, VECTOR_WORDS};
+use crate::skin::vertices::PosedVertices;
 use glam::Vec3;
 
 /// Deforms a character's vertices on the CPU.
@@ -56,7 +54,7 @@ pub struct Skinner {
     /// Empty for a primitive whose fronts all follow from winding.
     pub(crate) facings: Vec<Vec<Facing>>,
     pub(crate) unit: Unit,
-    pub(super) scratch_pool: ScratchPool<Scratch>,
+    pub(super) spare: ScratchPool<Scratch>,
 }
 
 impl Skinner {
@@ -83,7 +81,7 @@ impl Skinner {
             flipped: rest.iter().map(is_flipped).collect(),
             facings: facings(character),
             unit: Unit::best(),
-            scratch_pool: ScratchPool::default(),
+            spare: ScratchPool::default(),
         })
     }
 
@@ -144,11 +142,11 @@ impl Skinner {
         // SAFETY: the layout's offsets are within its words, and `out` has exactly that many words.
         let at = |word: u32| unsafe { start.add(word as usize) };
         self.with_scratch(|scratch| {
-            let (entries, palette) = super::scratch::entries(palette, &mut scratch.palette);
+            let (entries, palette) = entries(palette, &mut scratch.palette);
             for (packed, streams) in self.packed.iter().zip(&self.layout.primitives) {
                 let task = Task {
                     packed,
-                    streams: super::scratch::morphed(packed, weights, true, &mut scratch.morphed),
+                    streams: morphed(packed, weights, true, &mut scratch.morphed),
                     entries,
                     palette,
                 };
@@ -192,8 +190,8 @@ impl Skinner {
         self.check_lengths(palette, weights)?;
         let packed = self.packed(primitive)?;
         self.with_scratch(|scratch| {
-            let (entries, palette) = super::scratch::entries(palette, &mut scratch.palette);
-            let streams = super::scratch::morphed(packed, weights, true, &mut scratch.morphed);
+            let (entries, palette) = entries(palette, &mut scratch.palette);
+            let streams = morphed(packed, weights, true, &mut scratch.morphed);
             let task = Task {
                 packed,
                 streams,
@@ -240,11 +238,11 @@ impl Skinner {
     fn bounds_any(&self, palette: PaletteRef<'_>, weights: &[f32]) -> Result<Aabb> {
         self.check(palette, weights)?;
         Ok(self.with_scratch(|scratch| {
-            let (entries, palette) = super::scratch::entries(palette, &mut scratch.palette);
+            let (entries, palette) = entries(palette, &mut scratch.palette);
             self.packed.iter().fold(Aabb::EMPTY, |all, packed| {
                 let task = Task {
                     packed,
-                    streams: super::scratch::morphed(packed, weights, false, &mut scratch.morphed),
+                    streams: morphed(packed, weights, false, &mut scratch.morphed),
                     entries,
                     palette,
                 };
@@ -259,9 +257,6 @@ impl Skinner {
     /// positions.
     ///
     /// A position has three numbers.
-    ///
-    /// # Errors
-    /// As [`Self::skin`].
     pub(crate) fn each_primitive(
         &self,
         (palette, weights): (PaletteRef<'_>, &[f32]),
@@ -270,14 +265,14 @@ impl Skinner {
     ) -> Result<()> {
         self.check_lengths(palette, weights)?;
         self.with_scratch(|scratch| {
-            let (entries, palette) = super::scratch::entries(palette, &mut scratch.palette);
+            let (entries, palette) = entries(palette, &mut scratch.palette);
             for (number, packed) in self.packed.iter().enumerate() {
                 if is_hidden(number) {
                     continue;
                 }
                 let task = Task {
                     packed,
-                    streams: super::scratch::morphed(packed, weights, false, &mut scratch.morphed),
+                    streams: morphed(packed, weights, false, &mut scratch.morphed),
                     entries,
                     palette,
                 };
@@ -347,21 +342,18 @@ impl Skinner {
     pub(crate) fn check_lengths(&self, palette: PaletteRef<'_>, weights: &[f32]) -> Result<()> {
         expect_len("palette", palette.len(), self.palette_len)?;
         expect_len("morph weights", weights.len(), self.weights_len)?;
-        expect_finite(weights)
+        expect_all_finite("morph weights", weights.iter().copied())
     }
 
     /// Checks lengths and values, for operations that need positions: these do not exist if the
     /// palette is not finite.
     pub(crate) fn check(&self, palette: PaletteRef<'_>, weights: &[f32]) -> Result<()> {
         self.check_lengths(palette, weights)?;
-        match palette.numbers().iter().find(|number| !number.is_finite()) {
-            None => Ok(()),
-            Some(number) => Err(Error::not_finite("palette", *number)),
-        }
+        expect_all_finite("palette", palette.numbers().iter().copied())
     }
 
     pub(super) fn with_scratch<T>(&self, work: impl FnOnce(&mut Scratch) -> T) -> T {
-        work(&mut self.scratch_pool.lend(Box::default))
+        work(&mut self.spare.lend(Box::default))
     }
 }
 

@@ -1,10 +1,8 @@
 //! The loop over a primitive's blocks, for every skinning method and vector unit.
 
-use super::deformer::Deformer;
-use super::dual::Dual;
+use super::deformer::{Deformer, Dual, Matrix};
 use super::lanes::{Influence, Lanes};
-use super::matrix::Matrix;
-use super::pack::{Packed, Streams};
+use super::pack::{Entries, Packed, Streams};
 use crate::mesh::Aabb;
 use crate::palette::Mat3x4;
 use crate::simd::{Baseline, BaselineEight as Eight, Row as Block, SimdLevel, Unit, WIDTH, phase};
@@ -12,17 +10,6 @@ use glam::Vec3;
 
 #[cfg(target_arch = "x86_64")]
 use crate::simd::Avx2;
-
-/// The contents of an entry of 48 bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Entries {
-    /// A matrix.
-    Matrix,
-    /// A dual quaternion in rows 0 and 1.
-    Dual,
-    /// A dual quaternion in rows 0 and 1, and a stretch in row 2.
-    DualStretch,
-}
 
 /// A primitive in one pose.
 pub(super) struct Task<'a> {
@@ -53,6 +40,30 @@ pub(super) const fn level(unit: Unit) -> SimdLevel {
     }
 }
 
+/// Calls a function that is compiled for AVX2, or else one for any unit, with the deformer of the
+/// entries.
+macro_rules! dispatch {
+    ($unit:expr, $entries:expr, $avx2:ident, $any:ident, $($argument:expr),*) => {
+        match (level($unit), $entries) {
+            #[cfg(target_arch = "x86_64")]
+            (SimdLevel::Avx2, Entries::Matrix) => $avx2::<Matrix<Avx2>>($($argument),*),
+            #[cfg(target_arch = "x86_64")]
+            (SimdLevel::Avx2, Entries::Dual) => $avx2::<Dual<Avx2, false>>($($argument),*),
+            #[cfg(target_arch = "x86_64")]
+            (SimdLevel::Avx2, Entries::DualStretch) => $avx2::<Dual<Avx2, true>>($($argument),*),
+            (_, Entries::Matrix) => {
+                phase!(Baseline, $any::<Eight, Matrix<Eight>>($($argument),*))
+            }
+            (_, Entries::Dual) => {
+                phase!(Baseline, $any::<Eight, Dual<Eight, false>>($($argument),*))
+            }
+            (_, Entries::DualStretch) => {
+                phase!(Baseline, $any::<Eight, Dual<Eight, true>>($($argument),*))
+            }
+        }
+    };
+}
+
 /// Deforms all streams of the primitive.
 ///
 /// # Safety
@@ -63,29 +74,7 @@ pub(super) const fn level(unit: Unit) -> SimdLevel {
 pub(super) unsafe fn write(unit: Unit, task: &Task<'_>, out: &Out) {
     // SAFETY: the caller guarantees the CPU's `unit`, which includes AVX2 and FMA where
     // `write_avx2` is called. The other requirements are the same.
-    unsafe {
-        match (level(unit), task.entries) {
-            #[cfg(target_arch = "x86_64")]
-            (SimdLevel::Avx2, Entries::Matrix) => write_avx2::<Matrix<Avx2>>(task, out),
-            #[cfg(target_arch = "x86_64")]
-            (SimdLevel::Avx2, Entries::Dual) => write_avx2::<Dual<Avx2, false>>(task, out),
-            #[cfg(target_arch = "x86_64")]
-            (SimdLevel::Avx2, Entries::DualStretch) => write_avx2::<Dual<Avx2, true>>(task, out),
-            (_, Entries::Matrix) => {
-                phase!(Baseline, write_blocks::<Eight, Matrix<Eight>>(task, out))
-            }
-            (_, Entries::Dual) => phase!(
-                Baseline,
-                write_blocks::<Eight, Dual<Eight, false>>(task, out)
-            ),
-            (_, Entries::DualStretch) => {
-                phase!(
-                    Baseline,
-                    write_blocks::<Eight, Dual<Eight, true>>(task, out)
-                );
-            }
-        }
-    }
+    unsafe { dispatch!(unit, task.entries, write_avx2, write_blocks, task, out) }
 }
 
 /// The bounding box of the deformed positions, which are not stored.
@@ -95,23 +84,7 @@ pub(super) unsafe fn write(unit: Unit, task: &Task<'_>, out: &Out) {
 pub(super) unsafe fn bounds(unit: Unit, task: &Task<'_>) -> Aabb {
     // SAFETY: the caller guarantees the CPU's `unit`, which includes AVX2 and FMA where
     // `bounds_avx2` is called. The other requirements are the same.
-    unsafe {
-        match (level(unit), task.entries) {
-            #[cfg(target_arch = "x86_64")]
-            (SimdLevel::Avx2, Entries::Matrix) => bounds_avx2::<Matrix<Avx2>>(task),
-            #[cfg(target_arch = "x86_64")]
-            (SimdLevel::Avx2, Entries::Dual) => bounds_avx2::<Dual<Avx2, false>>(task),
-            #[cfg(target_arch = "x86_64")]
-            (SimdLevel::Avx2, Entries::DualStretch) => bounds_avx2::<Dual<Avx2, true>>(task),
-            (_, Entries::Matrix) => phase!(Baseline, bounds_blocks::<Eight, Matrix<Eight>>(task)),
-            (_, Entries::Dual) => {
-                phase!(Baseline, bounds_blocks::<Eight, Dual<Eight, false>>(task))
-            }
-            (_, Entries::DualStretch) => {
-                phase!(Baseline, bounds_blocks::<Eight, Dual<Eight, true>>(task))
-            }
-        }
-    }
+    unsafe { dispatch!(unit, task.entries, bounds_avx2, bounds_blocks, task) }
 }
 
 /// [`write_blocks`] compiled for AVX2 and FMA.
@@ -187,8 +160,7 @@ unsafe fn bounds_blocks<L: Lanes, D: Deformer<L>>(task: &Task<'_>) -> Aabb {
         for (block, influences) in run.blocks.clone().zip(influences) {
             // SAFETY: the caller guarantees the vector unit and the palette's length. The
             // primitive's offsets are those of entries of its character's palette, and `run.count`
-            // is at least
-            // 1.
+            // is at least 1.
             let at = unsafe {
                 blend::<L, D>(palette, influences).point(load(&task.streams.positions[block]))
             };

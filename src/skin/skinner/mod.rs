@@ -8,22 +8,16 @@
 //! - `lanes`: the SIMD operations that the kernels need.
 //! - `baseline`: these operations in registers that every CPU of the target has.
 //! - `avx2`: the same operations in AVX2.
-//! - `deformer`: the trait of the transforms.
-//! - `matrix`, `dual`: the transform of a block of vertices by matrices and by dual quaternions.
+//! - `deformer`: the transform of a block of vertices by matrices and by dual quaternions.
 //! - `kernel`: the loop over the blocks.
-//! - `scratch`: palettes and morphed streams, built for one call.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 mod baseline;
 mod cpu_skinner;
 mod deformer;
-mod dual;
 mod kernel;
 mod lanes;
-mod matrix;
 mod pack;
-mod scratch;
-mod vector;
 
 pub use cpu_skinner::Skinner;

@@ -9,5 +9,4 @@ mod loops;
 mod many;
 mod odd;
 mod vertices;
-mod words;
 mod work;

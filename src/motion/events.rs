@@ -1,10 +1,72 @@
-//! The events of all cycles on one line of unwrapped time, with consecutive numbers.
-//!
-//! Number 0 is the first event of cycle 0. In the code of this file, a *pass* is one run through
-//! the clip, and a *cycle* is what repeats: one pass, or two with [`LoopMode::PingPong`].
+//! Events: named times of a clip, each delivered exactly once per cycle.
 
-use super::clip_events::{ClipEvents, Event};
-use crate::motion::playback::{LoopMode, has_passes, within};
+use super::playback::{LoopMode, has_passes, within};
+use crate::error::{Result, expect_in};
+use crate::order;
+
+/// The events of a clip: named times from 0 to its duration.
+///
+/// Several events may have the same time or name. They are delivered by the rules of
+/// [`AnimationEventKind::Clip`](crate::animator::AnimationEventKind::Clip).
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct ClipEvents {
+    pub(super) duration_s: f64,
+    /// Sorted by time. Events with the same time keep the order in which they were given.
+    events: Vec<Event>,
+    /// The number of events at time 0.
+    pub(super) at_start: usize,
+    /// The number of events before the duration.
+    pub(super) before_end: usize,
+}
+
+/// One of a clip's events.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Event {
+    pub(crate) time_s: f64,
+    /// Index of its name among those of the character.
+    pub(crate) name: u16,
+}
+
+impl ClipEvents {
+    /// Creates the events of a clip that lasts `duration_s`, in any order.
+    ///
+    /// A time that equals the duration when rounded to `f32`, the precision of clips, counts as the
+    /// duration.
+    ///
+    /// # Errors
+    /// - [`Error::Argument`](crate::Error::Argument) for a duration that is negative or not finite
+    ///   in `f32`.
+    /// - [`Error::At`](crate::Error::At) with the index of an event whose time is not in
+    ///   `0..=duration_s`.
+    pub(crate) fn new(duration_s: f64, mut events: Vec<Event>) -> Result<Self> {
+        expect_in("duration_s", duration_s, 0.0, f32::MAX)?;
+        for (index, Event { time_s, .. }) in events.iter_mut().enumerate() {
+            if *time_s as f32 == duration_s as f32 {
+                *time_s = duration_s;
+            }
+            expect_in("time_s", *time_s, 0.0, duration_s).map_err(|why| why.at("event", index))?;
+            // Avoid negative zero, which would sort before zero.
+            *time_s += 0.0;
+        }
+        order::sort_by(&mut events, |a, b| a.time_s.total_cmp(&b.time_s));
+        Ok(Self {
+            duration_s,
+            at_start: events.partition_point(|event| event.time_s <= 0.0),
+            before_end: events.partition_point(|event| event.time_s < duration_s),
+            events,
+        })
+    }
+
+    /// The clip's duration in seconds.
+    pub(crate) fn duration_s(&self) -> f64 {
+        self.duration_s
+    }
+
+    /// The events in order of time.
+    pub(crate) fn list(&self) -> &[Event] {
+        &self.events
+    }
+}
 
 /// A clip's events as an endless line.
 #[derive(Debug, Clone, Copy)]
@@ -179,5 +241,105 @@ impl<'a> Line<'a> {
         } else {
             end
         }
+    }
+}
+
+/// The events of a step, in the order in which they are passed: each with its unwrapped time.
+///
+/// Each event is computed when it is taken, so a step over a month costs only as much as the events
+/// that are taken from it.
+#[must_use = "events are delivered by iterating"]
+pub(crate) struct Passed<'a> {
+    line: Line<'a>,
+    /// Numbers of the remaining points, `low..high`. Backward, they are taken from the end.
+    low: i128,
+    high: i128,
+    backward: bool,
+}
+
+impl ClipEvents {
+    /// The events that a step from one unwrapped time to another passes.
+    ///
+    /// The rules are those of
+    /// [`AnimationEventKind::Clip`](crate::animator::AnimationEventKind::Clip). If the step is not
+    /// the first one of a play (`started`), the events at its start are left out. There are none if
+    /// a time is not a number. Times beyond 2⁴⁸ cycles are clamped to that. A clip without duration
+    /// does not loop.
+    pub(crate) fn passed(
+        &self,
+        [from_s, to_s]: [f64; 2],
+        loop_mode: LoopMode,
+        started: bool,
+    ) -> Passed<'_> {
+        let line = Line::new(self, loop_mode);
+        let backward = to_s < from_s;
+        let nowhere = to_s == from_s || from_s.is_nan() || to_s.is_nan();
+        let (low, high) = if self.list().is_empty() || nowhere {
+            (0, 0)
+        } else if backward {
+            (line.before(to_s, false), line.behind(from_s, started))
+        } else {
+            (line.ahead_of(from_s, started), line.before(to_s, true))
+        };
+        Passed {
+            line,
+            low,
+            high: high.max(low),
+            backward,
+        }
+    }
+
+    /// The unwrapped time of the first event that a play passes from `from_s` on, if there is one.
+    ///
+    /// It is that of the first of [`Self::passed`] in a step without end.
+    pub(crate) fn next_from(
+        &self,
+        from_s: f64,
+        backward: bool,
+        loop_mode: LoopMode,
+        started: bool,
+    ) -> Option<f64> {
+        if self.list().is_empty() || from_s.is_nan() {
+            return None;
+        }
+        let line = Line::new(self, loop_mode);
+        let number = match backward {
+            true => line.behind(from_s, started) - 1,
+            false => line.ahead_of(from_s, started),
+        };
+        let (_, unwrapped_s) = line.event(number).filter(|_| line.has(number))?;
+        Some(unwrapped_s)
+    }
+}
+
+impl Passed<'_> {
+    /// Keeps only the first `max` events. Returns the number of events that this leaves out.
+    pub(crate) fn limit(&mut self, max: usize) -> u64 {
+        let left = self.high - self.low;
+        let kept = left.min(max as i128);
+        if self.backward {
+            self.low = self.high - kept;
+        } else {
+            self.high = self.low + kept;
+        }
+        u64::try_from(left - kept).unwrap_or(u64::MAX)
+    }
+}
+
+impl Iterator for Passed<'_> {
+    type Item = (Event, f64);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.low >= self.high {
+            return None;
+        }
+        let number = if self.backward {
+            self.high -= 1;
+            self.high
+        } else {
+            self.low += 1;
+            self.low - 1
+        };
+        self.line.event(number)
     }
 }
