@@ -40,7 +40,7 @@ impl ResourceReader {
     /// The bytes of the file at a relative path.
     ///
     /// # Errors
-    /// Those of the callback.
+    /// The errors of the callback.
     pub fn read(&self, path: &str) -> Result<Vec<u8>> {
         (self.0)(path)
     }

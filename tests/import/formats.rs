@@ -1,4 +1,5 @@
-//! Files of all formats through `throng_import::file` and `throng_import::bytes`: recognition by content or name.
+//! Files of all formats through `throng_import::file` and `throng_import::bytes`: recognition by
+//! content or name.
 
 use crate::builder::arm;
 use crate::samples::{WGL_CLIP, WGL_MODEL, ezm_text, import_wgl, wgl_triangle};
