@@ -6,27 +6,30 @@ use crate::grow::reserve_all;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Marked {
     list: Vec<u32>,
-    has: Vec<bool>,
+    /// A bit for each index that the list has.
+    has: Vec<u64>,
 }
 
 impl Marked {
     /// Reserves memory for all indices below `all`, so that frames allocate nothing.
     pub(crate) fn grow(&mut self, all: usize) {
         reserve_all(&mut self.list, all);
-        if self.has.len() < all {
-            reserve_all(&mut self.has, all);
-            self.has.resize(all, false);
+        let words = all.div_ceil(64);
+        if self.has.len() < words {
+            reserve_all(&mut self.has, words);
+            self.has.resize(words, 0);
         }
     }
 
     /// Adds an index, unless the list has it.
     #[inline]
     pub(crate) fn add(&mut self, index: u32) {
-        let at = index as usize;
-        if self.has.len() <= at {
-            self.has.resize(at + 1, false);
+        let (word, bit) = (index as usize / 64, 1 << (index % 64));
+        if self.has.len() <= word {
+            self.has.resize(word + 1, 0);
         }
-        if !core::mem::replace(&mut self.has[at], true) {
+        if self.has[word] & bit == 0 {
+            self.has[word] |= bit;
             self.list.push(index);
         }
     }
@@ -34,8 +37,12 @@ impl Marked {
     /// Takes the index that was added last.
     pub(crate) fn pop(&mut self) -> Option<u32> {
         let index = self.list.pop()?;
-        self.has[index as usize] = false;
+        self.remove_bit(index);
         Some(index)
+    }
+
+    fn remove_bit(&mut self, index: u32) {
+        self.has[index as usize / 64] &= !(1 << (index % 64));
     }
 
     pub(crate) fn list(&self) -> &[u32] {
@@ -86,7 +93,7 @@ impl Pending {
         self.uploaded.clear();
         core::mem::swap(&mut self.uploaded, &mut self.changed.list);
         for index in &self.uploaded {
-            self.changed.has[*index as usize] = false;
+            self.changed.remove_bit(*index);
         }
     }
 
