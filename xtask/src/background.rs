@@ -1,6 +1,6 @@
 //! Processes that run jobs beside the stages, each with a log.
 
-use crate::Result;
+use crate::result::Result;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs::{self, File};

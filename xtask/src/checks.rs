@@ -3,7 +3,8 @@
 //! of their own, because two Cargos do not share one at the same time.
 
 use crate::ci::Ci;
-use crate::{Result, platforms};
+use crate::platforms;
+use crate::result::Result;
 use std::time::Instant;
 use xshell::cmd;
 

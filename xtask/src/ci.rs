@@ -1,7 +1,7 @@
 //! The context of all stages.
 
-use crate::Result;
 use crate::background::Background;
+use crate::result::Result;
 use crate::share::Share;
 use std::cell::{Cell, RefCell};
 use std::path::PathBuf;

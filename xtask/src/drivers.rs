@@ -1,7 +1,7 @@
 //! Stages that run GPU tests on other drivers, and shader compilers.
 
-use crate::Result;
 use crate::ci::Ci;
+use crate::result::Result;
 use xshell::cmd;
 
 /// Tests that depend on a newer driver or layer. Each commit runs all of them in its turn.

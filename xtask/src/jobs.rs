@@ -2,7 +2,8 @@
 
 use crate::background::end_with_the_parent;
 use crate::ci::Ci;
-use crate::{Result, checks, drivers};
+use crate::result::Result;
+use crate::{checks, drivers};
 use xshell::cmd;
 
 /// Work that does not need the results of the stages beside it.

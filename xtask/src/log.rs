@@ -1,6 +1,6 @@
 //! Output of commands, shown and kept, and the counts of `cargo test`.
 
-use crate::Result;
+use crate::result::Result;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write, pipe};
 use std::path::Path;

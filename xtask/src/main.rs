@@ -8,22 +8,15 @@ mod jobs;
 mod log;
 mod platforms;
 mod release;
+mod result;
 mod run;
 mod setup;
 mod share;
 mod stages;
 mod tests;
 
+use result::USAGE;
 use std::process::ExitCode;
-
-/// The result of a task, with any error as a text for people.
-type Result<T = ()> = std::result::Result<T, Box<dyn std::error::Error>>;
-
-const USAGE: &str = "\
-usage: cargo xtask ci [--all] [STAGE...]    run the stages of this commit, or only these
-       cargo xtask ci --list [--all]        list the stages, and which of them this commit runs
-
---all, or THRONG_CI=all in the environment, runs every stage whole, as before a release.";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

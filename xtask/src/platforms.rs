@@ -1,7 +1,7 @@
 //! Stages that compile for other targets and run there.
 
-use crate::Result;
 use crate::ci::Ci;
+use crate::result::Result;
 use crate::tests::survives_a_closed_output;
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -1,7 +1,7 @@
 //! Stages that look at what a dependent gets.
 
-use crate::Result;
 use crate::ci::Ci;
+use crate::result::Result;
 use crate::tests::require_picture;
 use std::path::{Path, PathBuf};
 use xshell::cmd;

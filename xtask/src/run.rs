@@ -1,8 +1,9 @@
 //! The run of the stages.
 
 use crate::ci::Ci;
+use crate::result::{Result, USAGE};
 use crate::stages::{STAGES, Stage};
-use crate::{Result, USAGE, log, setup};
+use crate::{log, setup};
 use std::time::Instant;
 
 /// Lists stages, or runs them: those of this commit, or those that are named.

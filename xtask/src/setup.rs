@@ -1,7 +1,7 @@
 //! Stages that prepare the machine: packages, models, a display.
 
-use crate::Result;
 use crate::ci::Ci;
+use crate::result::Result;
 use std::path::Path;
 use std::process::Command;
 use std::thread::sleep;

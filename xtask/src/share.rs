@@ -1,6 +1,6 @@
 //! The share of a commit: the stage whose turn it is, and samples of long lists.
 
-use crate::Result;
+use crate::result::Result;
 use xshell::{Shell, cmd};
 
 /// Stages of which each commit runs one.

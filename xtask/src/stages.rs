@@ -1,8 +1,8 @@
 //! The stages in their order.
 
-use crate::Result;
 use crate::ci::Ci;
 use crate::jobs::{CHECKS, DEBIAN_13, Job, SWIFTSHADER, WINE};
+use crate::result::Result;
 use crate::{checks, drivers, platforms, release, setup, tests};
 
 /// A part of continuous integration.

@@ -1,7 +1,8 @@
 //! Stages that run tests and examples with the packages that the README's command has built.
 
 use crate::ci::Ci;
-use crate::{Result, log};
+use crate::log;
+use crate::result::Result;
 use std::fs::File;
 use std::io::Read;
 use std::process::{Command, Stdio};
