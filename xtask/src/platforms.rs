@@ -74,7 +74,7 @@ pub(crate) fn bits_32(ci: &Ci) -> Result {
 
 const WINDOWS: &str = "x86_64-pc-windows-gnu";
 
-/// Cargo for Windows programs, with one set of packages, so that features are the same in each call.
+/// Cargo for Windows programs. One set of packages makes features the same in each call.
 fn cargo_for_windows<'a>(ci: &'a Ci, command: &str, programs: &str) -> Cmd<'a> {
     let cargo = format!("cargo {command} --quiet --target {WINDOWS}");
     let cargo = ci.command(&format!("{cargo} -p throng -p throng-cli -p throng-tests"));
