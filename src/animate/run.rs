@@ -97,7 +97,7 @@ impl<S: PlanSource> Job<'_, S> {
         };
         // SAFETY: `Unit::best` or `Unit::of` detected the unit. Clips and masks fit the poser, by
         // the contract of `PlanSource`, and `BatchPoser::new` gave each mask as many blocks as the
-        // rig. `ScratchPool::lend` lends scratch that was made for the rig. The caller guarantees the
+        // rig. `ScratchPool::lend` lends scratch of the rig. The caller guarantees the
         // output.
         unsafe { kernel::run(self.unit(), &self.poser.rig, &group, scratch) };
         scratch.played = emptied(played);

@@ -54,7 +54,10 @@ fn words(ci: &Ci) -> Result {
     let sh = &ci.sh;
     let grep = |pattern: &str, files: &[&str]| -> Result<String> {
         // This file has the patterns themselves.
-        let grep = cmd!(sh, "git grep -nE {pattern} -- {files...} :!xtask/src/checks.rs");
+        let grep = cmd!(
+            sh,
+            "git grep -nE {pattern} -- {files...} :!xtask/src/checks.rs"
+        );
         Ok(grep.quiet().ignore_status().read()?)
     };
     // A doc line begins with its subject or its verb.
