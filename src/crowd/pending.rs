@@ -37,12 +37,20 @@ impl Marked {
     /// Takes the index that was added last.
     pub(crate) fn pop(&mut self) -> Option<u32> {
         let index = self.list.pop()?;
-        self.remove_bit(index);
+        self.has[index as usize / 64] &= !(1 << (index % 64));
         Some(index)
     }
 
-    fn remove_bit(&mut self, index: u32) {
-        self.has[index as usize / 64] &= !(1 << (index % 64));
+    /// Removes the bits of all indices of the list.
+    fn remove_bits(&mut self) {
+        // A long list costs more than all words.
+        if self.list.len() > self.has.len() {
+            self.has.fill(0);
+            return;
+        }
+        for index in &self.list {
+            self.has[*index as usize / 64] &= !(1 << (index % 64));
+        }
     }
 
     pub(crate) fn list(&self) -> &[u32] {
@@ -50,7 +58,8 @@ impl Marked {
     }
 
     pub(crate) fn clear(&mut self) {
-        while self.pop().is_some() {}
+        self.remove_bits();
+        self.list.clear();
     }
 }
 
@@ -90,11 +99,9 @@ impl Pending {
 
     /// Notes that a frame has uploaded everything.
     pub(crate) fn mark_uploaded(&mut self) {
+        self.changed.remove_bits();
         self.uploaded.clear();
         core::mem::swap(&mut self.uploaded, &mut self.changed.list);
-        for index in &self.uploaded {
-            self.changed.remove_bit(*index);
-        }
     }
 
     /// Notes that the last upload never arrived.

@@ -212,7 +212,7 @@ fn number(text: &str) -> Option<f64> {
     }
 }
 
-/// The constants of the shaders, but for the public ones: file, name and value.
+/// The constants of the shaders, without the public ones: file, name and value.
 fn own_constants(shaders: &[(String, String)]) -> Vec<(&str, &str, &str)> {
     let mut found = Vec::new();
     for (file, text) in shaders {

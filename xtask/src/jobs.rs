@@ -3,7 +3,7 @@
 use crate::background::end_with_the_parent;
 use crate::ci::Ci;
 use crate::result::Result;
-use crate::{checks, drivers};
+use crate::{checks, drivers, setup};
 use xshell::cmd;
 
 /// Work that does not need the results of the stages beside it.
@@ -49,5 +49,8 @@ pub(crate) fn run(name: &str) -> Result {
     let job = jobs.iter().find(|job| job.name == name);
     let job = job.ok_or_else(|| format!("there is no job {name}"))?;
     end_with_the_parent();
-    (job.run)(&Ci::new(false)?)
+    let ci = Ci::new(false)?;
+    // With other models than the stages, Cargo would build the tests anew while they run.
+    setup::assets(&ci)?;
+    (job.run)(&ci)
 }

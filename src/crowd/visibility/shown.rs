@@ -160,7 +160,7 @@ impl Shown {
     /// Without views, every visible instance counts as shown.
     ///
     /// If the GPU culls, this only finds which instances may have to be posed, and decides for the
-    /// characters that the CPU culls all the same.
+    /// characters that the CPU culls anyway.
     pub(crate) fn decide(
         &mut self,
         views: &[View],
@@ -176,10 +176,12 @@ impl Shown {
         self.of_character.clear();
         self.of_character.resize(characters.len() * views.len(), 0);
         self.find_candidates(of);
+        // Blocks of a constant size, so that they are vectorised.
+        let masks = of.masks.as_chunks::<CHUNK>().0;
+        let shown = self.shown.as_chunks_mut::<CHUNK>().0;
         for block in &self.candidates {
-            let block = block.number * CHUNK..(block.number + 1) * CHUNK;
-            let masks = &of.masks[block.clone()];
-            for (shown, mask) in self.shown[block].iter_mut().zip(masks) {
+            let masks = &masks[block.number];
+            for (shown, mask) in shown[block.number].iter_mut().zip(masks) {
                 *shown = u32::from(views.is_empty() && *mask != 0);
             }
         }
@@ -238,7 +240,7 @@ impl Shown {
             let block = self.candidates[at];
             let start = block.number * CHUNK;
             let level = number * of.masks.len() + start;
-            self.levels[level..level + CHUNK].fill(HIDDEN);
+            self.levels[level..][..CHUNK].fill(HIDDEN);
             let may = self.allowed(block.number, view, of);
             let (listed, posed) = (may & block.listed, may & block.posed);
             let mut shown = 0;
@@ -250,8 +252,9 @@ impl Shown {
             if posed != 0 {
                 shown |= posed & of.spheres.seen(block.number, &wide);
             }
+            let words = &mut self.shown.as_chunks_mut::<CHUNK>().0[block.number];
             for at in bits(shown) {
-                self.shown[start + at] |= 1 << number;
+                words[at] |= 1 << number;
             }
         }
         if inside == 0 {
@@ -281,7 +284,7 @@ impl Shown {
 
     /// A bit for each instance of a block that the view shows if it is inside.
     fn allowed(&self, block: usize, view: &View, of: &Visibility) -> u64 {
-        let masks = &of.masks[block * CHUNK..(block + 1) * CHUNK];
+        let masks = &of.masks.as_chunks::<CHUNK>().0[block];
         let may = (0..).zip(masks).fold(0, |all, (at, mask): (u32, &u32)| {
             all | u64::from(mask & view.mask != 0) << at
         });
