@@ -278,7 +278,8 @@ impl Scene {
                     // Its bounding sphere may be another one.
                     self.attachments.queue_update(index);
                 }
-                self.visibility.set_sphere(index, &state.sphere(animator));
+                self.visibility
+                    .change_sphere(index, &state.sphere(animator));
                 if animator.pose_change(state.actor) == PoseChange::Rests {
                     scratch.resting.push(index);
                 }
@@ -286,7 +287,7 @@ impl Scene {
         }
     }
 
-    /// Notes the bounding spheres of instances that moved.
+    /// Sets the bounding spheres of the instances whose records this frame writes.
     pub(crate) fn update_spheres(&mut self, animators: &Animators) {
         for index in self.instances.changed.list() {
             let state = &self.instances[*index];

@@ -99,7 +99,7 @@ impl Crowd {
         for index in placed {
             let world = self.world_on_gpu(index);
             let sphere = self.sphere_at(index, &world);
-            self.scene.visibility.set_gpu_sphere(index, &sphere);
+            self.scene.visibility.set_sphere(index, &sphere);
             // This is no change: the GPU has it.
             let record = &mut self.scene.instances[index].record;
             record.world_from_model = Mat3x4::from_affine(&world);

@@ -207,15 +207,16 @@ impl Visibility {
         self.note(index);
     }
 
-    /// Notes the bounding sphere of an instance.
-    pub(crate) fn set_sphere(&mut self, index: u32, sphere: &WorldSphere) {
+    /// Sets the bounding sphere of an instance, and notes it if it is another one.
+    pub(crate) fn change_sphere(&mut self, index: u32, sphere: &WorldSphere) {
         if self.spheres.set(index, sphere) {
             self.note(index as usize);
         }
     }
 
-    /// Notes the bounding sphere of an instance that the GPU places, where it is now.
-    pub(crate) fn set_gpu_sphere(&mut self, index: u32, sphere: &WorldSphere) {
+    /// Sets the bounding sphere of an instance that the GPU places, or whose record is written in
+    /// any case.
+    pub(crate) fn set_sphere(&mut self, index: u32, sphere: &WorldSphere) {
         self.spheres.set(index, sphere);
     }
 

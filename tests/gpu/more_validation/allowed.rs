@@ -11,6 +11,12 @@ const KNOWN: &[Known] = &[
     ("specialuse-extension", "VK_EXT_validation_features"),
     // Its successor VK_EXT_layer_settings is too new for the layers of 2023.
     ("deprecated-extension", "VK_EXT_validation_features"),
+    // The layer 1.4.309 knows only the call of Vulkan 1.0 here, and not
+    // vkGetPhysicalDeviceFeatures2, which is called.
+    (
+        "physical-device-features-not-retrieved",
+        "vkGetPhysicalDeviceFeatures()",
+    ),
     // GPU-assisted validation says what it enables for itself.
     ("GPU-Assisted-Validation", "Forcing "),
     ("GPU-Assisted-Validation", "Ray Query validation option"),
