@@ -9,17 +9,17 @@ pub struct CharacterDesc {
     pub method: SkinningMethod,
     /// Keeps the meshes on the CPU, without images.
     ///
-    /// They are required for [`SkinningStage::Cpu`](super::SkinningStage::Cpu) and for
-    /// [`Crowd::pick`](super::Crowd::pick). Vertex streams are kept twice: as they are in the
+    /// They are required for [`SkinningStage::Cpu`] and for
+    /// [`Crowd::pick`](crate::crowd::Crowd::pick). Vertex streams are kept twice: as they are in the
     /// character, and in the layout of a [`Skinner`](crate::skin::Skinner).
     pub cpu_skinning: bool,
     /// The most bytes of device memory for poses that instances share: 4 MiB unless set.
     ///
-    /// It counts if the GPU poses instances ([`Stages::animate`](super::Stages::animate)). A clip
-    /// takes one palette for each of its [`PoseSteps`](crate::skin::PoseSteps), from the first time
-    /// that an instance plays it alone. Clips for which there is no more memory have no shared
+    /// It counts if the GPU poses instances ([`Stages::animate`](crate::crowd::Stages::animate)). A
+    /// clip takes one palette for each of its [`PoseSteps`](crate::skin::PoseSteps), from the first
+    /// time that an instance plays it alone. Clips for which there is no more memory have no shared
     /// poses. No more is allocated than all clips need. With 0, nothing is shared. See
-    /// [`View::pose_error_px`](super::View::pose_error_px).
+    /// [`View::pose_error_px`](crate::crowd::View::pose_error_px).
     pub shared_pose_bytes: u32,
 }
 

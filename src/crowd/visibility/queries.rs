@@ -10,7 +10,8 @@ use crate::skin::{Faces, Ray};
 impl Frame<'_> {
     /// Finds the nearest hit of a ray on the instances that a prepared view shows.
     ///
-    /// Poses and transforms are those of this frame. Otherwise as [`Crowd::pick`].
+    /// Poses and transforms are those of this frame. Otherwise as
+    /// [`Crowd::pick`](crate::crowd::Crowd::pick).
     ///
     /// # Errors
     /// [`Error::Argument`] if the view was not prepared in this frame, or if the ray is not finite
@@ -28,7 +29,7 @@ impl Frame<'_> {
 
     /// Finds all hits of a ray on the instances that a prepared view shows, nearest first.
     ///
-    /// As [`Self::pick`] and [`Crowd::pick_all`].
+    /// As [`Self::pick`] and [`Crowd::pick_all`](crate::crowd::Crowd::pick_all).
     ///
     /// # Errors
     /// As [`Self::pick`].
@@ -47,7 +48,7 @@ impl Frame<'_> {
     ///
     /// # Errors
     /// - [`Error::Argument`] if the view was not prepared in this frame, or if the GPU culls the
-    ///   instance's character ([`CrowdDesc::stages`](super::CrowdDesc::stages)).
+    ///   instance's character ([`CrowdDesc::stages`](crate::crowd::CrowdDesc::stages)).
     /// - [`Error::Stale`] or [`Error::NotFound`] if the instance is not alive.
     #[doc(alias = "LOD")]
     pub fn level(&self, view: ViewId, instance: InstanceId) -> Result<Option<u32>> {
