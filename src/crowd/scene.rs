@@ -335,20 +335,21 @@ impl Scene {
         self.poses.scratch.forget();
     }
 
-    /// Lets palettes be written again if their ranges of the ring moved. Returns whether they did.
-    pub(crate) fn take_moved(&mut self) -> bool {
-        let moved = self.instances.take_moved();
-        if moved {
+    /// Lets palettes and morph weights be written again whose ranges moved. Deformed vertices are
+    /// written in every frame.
+    pub(crate) fn rewrite_moved(&mut self) {
+        let [rows, morphs, _] = self.instances.take_moved();
+        if rows {
             self.poses.scratch.forget();
             self.visibility.activate_kept();
-            // Morph weights stay where they were written.
+        }
+        if morphs {
             for id in self.instances.ids() {
                 if self.instances[id.index].has_morphs() {
                     self.visibility.activate(id.index);
                 }
             }
         }
-        moved
     }
 
     /// Gathers the active instances that the frame shows.

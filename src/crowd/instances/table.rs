@@ -34,8 +34,8 @@ pub(crate) struct Instances {
     totals: Totals,
     /// The last stamp that was given out.
     stamp: u32,
-    /// True if ranges were assigned anew since [`Self::take_moved`].
-    moved: bool,
+    /// The ranges that were assigned anew since [`Self::take_moved`].
+    moved: Ranges<bool>,
     /// The length of the table when a frame was last prepared.
     uploaded: usize,
     /// The largest length of the table when a frame was prepared. A restore can shrink the table.
@@ -44,6 +44,12 @@ pub(crate) struct Instances {
 
 /// Rows of a palette entry of the ring.
 const ENTRY_ROWS: u32 = 3;
+
+/// Something for each kind of range: rows, morph weights, deformed vertices.
+pub(crate) type Ranges<T> = [T; 3];
+
+const ROWS: Ranges<bool> = [true, false, false];
+const ALL: Ranges<bool> = [true; 3];
 
 /// No range, in a record.
 const NONE: u32 = GpuInstance::NONE;
@@ -71,7 +77,7 @@ impl Instances {
             skinned: RangeAllocator::new(capacity.skinned_words),
             totals: Totals::default(),
             stamp: 0,
-            moved: false,
+            moved: [false; 3],
             uploaded: 0,
             most_uploaded: 0,
         }
@@ -89,7 +95,7 @@ impl Instances {
     /// Grows to `capacity`. The records stay as they are: the next frame copies them on the GPU.
     pub(crate) fn grow(&mut self, capacity: &Capacity) {
         self.capacity = *capacity;
-        self.moved = true;
+        self.moved = ALL;
         self.rows
             .grow(capacity.palette_entries.saturating_mul(ENTRY_ROWS));
         self.morphs.grow(capacity.morph_words());
@@ -151,8 +157,8 @@ impl Instances {
         self.totals.computed as usize
     }
 
-    /// Returns true if palettes, morph weights or deformed vertices moved since the last call.
-    pub(crate) fn take_moved(&mut self) -> bool {
+    /// Returns which ranges moved since the last call.
+    pub(crate) fn take_moved(&mut self) -> Ranges<bool> {
         core::mem::take(&mut self.moved)
     }
 
@@ -188,7 +194,7 @@ impl Instances {
         let cap = self.capacity.palette_entries;
         limit(PALETTES, rows.div_ceil(ENTRY_ROWS.into()), cap.into())?;
         instance.has_rows = true;
-        self.allocate_ranges(index, [true, false, false]);
+        self.allocate_ranges(index, ROWS);
         self.changed.add(index);
         Ok(())
     }
@@ -208,7 +214,7 @@ impl Instances {
     pub(crate) fn close_gaps(&mut self) {
         let (end, used) = (self.rows.end(), self.rows.used());
         if end / 2 > used && end - used > self.rows.capacity() / 8 {
-            self.compact();
+            self.compact(ROWS);
         }
     }
 
@@ -287,21 +293,25 @@ impl Instances {
         &self.capacity
     }
 
-    /// Assigns all ranges anew, without gaps.
+    /// Assigns the wanted ranges of all instances anew, without gaps.
     ///
     /// No data has to be moved, because palettes, morph weights and deformed vertices are written
     /// in every frame that reads them.
-    fn compact(&mut self) {
-        self.moved = true;
-        self.rows.clear();
-        self.morphs.clear();
-        self.skinned.clear();
+    fn compact(&mut self, wanted: Ranges<bool>) {
+        let ranges = [&mut self.rows, &mut self.morphs, &mut self.skinned];
+        for ((range, moved), wanted) in ranges.into_iter().zip(&mut self.moved).zip(wanted) {
+            if wanted {
+                *moved = true;
+                range.clear();
+            }
+        }
         for index in 0..self.states.len() as u32 {
             let instance = &self.states[index];
             let (alive, before) = (instance.alive, instance.record);
             if alive {
                 // All ranges fitted before, so they fit without gaps.
-                self.allocate(index, [instance.has_rows, true, true]);
+                let [rows, morphs, skinned] = wanted;
+                self.allocate(index, [rows && instance.has_rows, morphs, skinned]);
             }
             if self.states[index].record != before {
                 self.changed.add(index);
@@ -409,7 +419,7 @@ impl Instances {
             self.totals.count(skin, &kind.sizes, true);
             self.restamp(*index);
         }
-        self.compact();
+        self.compact(ALL);
     }
 
     /// Totals of the instances that are skinned on the CPU.
@@ -430,17 +440,15 @@ impl Instances {
         id
     }
 
-    /// Allocates the wanted ranges of an instance: rows, morph weights, deformed vertices.
-    ///
-    /// The caller has checked that they fit.
-    fn allocate_ranges(&mut self, index: u32, wanted: [bool; 3]) {
+    /// Allocates the wanted ranges of an instance. The caller has checked that they fit.
+    fn allocate_ranges(&mut self, index: u32, wanted: Ranges<bool>) {
         if !self.allocate(index, wanted) {
-            self.compact();
+            self.compact(wanted);
         }
     }
 
     /// Allocates ranges, and writes them to the record. Returns false if there is none for some.
-    fn allocate(&mut self, index: u32, wanted: [bool; 3]) -> bool {
+    fn allocate(&mut self, index: u32, wanted: Ranges<bool>) -> bool {
         let instance = &mut self.states[index];
         let kind = self.kinds[instance.character];
         let (sizes, record) = (&kind.sizes, &mut instance.record);
@@ -506,7 +514,7 @@ impl Instances {
     /// Assigns the ranges of all instances that were put back. No motion connects them with earlier
     /// frames.
     pub(crate) fn end_restore(&mut self) {
-        self.compact();
+        self.compact(ALL);
         for index in 0..self.states.len() as u32 {
             self.restamp(index);
         }

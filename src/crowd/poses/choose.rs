@@ -36,7 +36,7 @@ pub(super) fn posed_by(
 impl Scene {
     /// Begins to choose who poses what in a frame.
     pub(crate) fn begin_poses(&mut self, now_s: f64) {
-        self.take_moved();
+        self.rewrite_moved();
         self.poses.scratch.rested.clear();
         let poses = self.poses.gpu.as_mut();
         if poses.is_some_and(|poses| poses.begin(now_s)) {
@@ -47,7 +47,8 @@ impl Scene {
     /// Lets the GPU pose the active instances that it can pose, from now on without the CPU.
     ///
     /// An instance is active again once something other than time changes it. If only the CPU can
-    /// pose it, it stays active: reasons may pass with time.
+    /// pose it, it stays active: reasons may pass with time. Choosing moves nothing but rows, and
+    /// whoever has rows was chosen, so that nobody is chosen twice.
     ///
     /// # Errors
     /// [`Error::Capacity`] if there is no memory for all palettes that the CPU writes.
@@ -58,21 +59,6 @@ impl Scene {
         };
         let epoch_s = poses.epoch_s(time_s);
         let now = GpuTime::new(time_s, epoch_s);
-        self.choose_for_active(animators, epoch_s, now)?;
-        self.instances.close_gaps();
-        // If rows moved, instances that rest may be active again.
-        if self.take_moved() {
-            self.choose_for_active(animators, epoch_s, now)?;
-        }
-        Ok(())
-    }
-
-    fn choose_for_active(
-        &mut self,
-        animators: &Animators,
-        epoch_s: f64,
-        now: GpuTime,
-    ) -> Result<()> {
         let mut from = 0;
         while let Some(block) = self.visibility.next_active_block(from) {
             from = block + 1;
@@ -83,6 +69,8 @@ impl Scene {
                 }
             }
         }
+        self.instances.close_gaps();
+        self.rewrite_moved();
         Ok(())
     }
 
