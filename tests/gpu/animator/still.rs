@@ -1,7 +1,7 @@
 //! Instances that stand still are evaluated once per frame in flight, and drawn right in all
 //! frames.
 
-use super::{FRAMES_IN_FLIGHT, JOINTS, World};
+use super::{FRAMES_IN_FLIGHT, JOINTS, Member, World};
 use crate::support::{SMALL, Setup, each, stages};
 use throng::animator::{Play, ShowPose};
 use throng::glam::Quat;
@@ -35,31 +35,36 @@ fn populate(world: &mut World) -> Cast {
         world.spawn(kind, Play::new("sway").offset_s(0.4).once());
         let held = world.spawn(kind, Play::new("turn").offset_s(0.2).speed(0.0));
         let shown = world.spawn(kind, Play::REST);
-        let joints = world.kinds[kind].character.skeleton().joints();
-        let turned = joints.iter().map(|joint| Transform {
-            rotation: Quat::from_rotation_x(0.1),
-            ..joint.rest
-        });
-        let local: Vec<Transform> = turned.collect();
-        world.both(
-            shown,
-            |crowd, id| {
-                crowd
-                    .instance_mut(id)
-                    .and_then(|mut it| it.show_pose(&local, &ShowPose::default()))
-            },
-            |animator, actor| {
-                animator
-                    .actor_mut(actor)
-                    .and_then(|mut it| it.show_pose(&local, &ShowPose::default()))
-            },
-        );
+        show(world, shown, kind);
         let rest = world.spawn(kind, Play::REST);
         cast.held.push(held.id);
         cast.paused.push(paused.id);
         cast.resting.push(rest.id);
     }
     cast
+}
+
+/// Shows a pose of the caller.
+fn show(world: &mut World, member: Member, kind: usize) {
+    let joints = world.kinds[kind].character.skeleton().joints();
+    let turned = joints.iter().map(|joint| Transform {
+        rotation: Quat::from_rotation_x(0.1),
+        ..joint.rest
+    });
+    let local: Vec<Transform> = turned.collect();
+    world.both(
+        member,
+        |crowd, id| {
+            crowd
+                .instance_mut(id)
+                .and_then(|mut it| it.show_pose(&local, &ShowPose::default()))
+        },
+        |animator, actor| {
+            animator
+                .actor_mut(actor)
+                .and_then(|mut it| it.show_pose(&local, &ShowPose::default()))
+        },
+    );
 }
 
 /// Records a frame with every frame index. Returns the number of palettes that each writes.
@@ -182,6 +187,51 @@ fn what_stands_survives_a_compaction() {
             assert_eq!(round(setup, &mut world), MOVING);
         }
         assert!(refused, "the ring was full");
+        world.destroy(setup);
+    });
+}
+
+/// Where the GPU poses those that play, rows of the ring are for the others. If most of these end,
+/// the rest move together.
+#[test]
+fn what_stands_survives_that_gaps_close() {
+    let on_gpu = Stages {
+        cull: Processor::Gpu,
+        animate: Processor::Gpu,
+    };
+    let tight = Capacity {
+        palette_entries: 24 * JOINTS as u32,
+        ..SMALL
+    };
+    each(|setup| {
+        let mut world = World::with(setup, on_gpu, tight);
+        let posed: Vec<Member> = (0..20)
+            .map(|_| {
+                let member = world.spawn(0, Play::REST);
+                show(&mut world, member, 0);
+                member
+            })
+            .collect();
+        world.now_s = 1.0;
+        assert_eq!(round(setup, &mut world), [20; 3]);
+        assert_eq!(round(setup, &mut world), [0; 3]);
+        for member in &posed[..19] {
+            world.both(
+                *member,
+                |crowd, id| {
+                    crowd
+                        .instance_mut(id)
+                        .and_then(|mut it| it.play(Play::REST))
+                },
+                |animator, actor| {
+                    animator
+                        .actor_mut(actor)
+                        .and_then(|mut it| it.play(Play::REST))
+                },
+            );
+        }
+        assert_eq!(round(setup, &mut world), [1; 3]);
+        assert_eq!(round(setup, &mut world), [0; 3]);
         world.destroy(setup);
     });
 }
