@@ -1,4 +1,4 @@
-//! Methods of [`throng::Crowd`] under the same names, without an allocator.
+//! Methods of [`throng::Crowd`] and [`throng::Frame`] under the same names, without an allocator.
 //!
 //! Parts of Vulkan are left out. Safe code could use them after the device is gone, because they do
 //! not keep it alive. So none of these compiles:
@@ -41,6 +41,7 @@
 
 use crate::crowd::Crowd;
 use crate::error::Result;
+use crate::frame::Frame;
 use throng::animator::{AnimationEvent, Animator, EventName};
 use throng::character::Character;
 use throng::glam::Affine3A;
@@ -48,10 +49,63 @@ use throng::gpu::{PosedBy, ScopeTime};
 use throng::skin::{Faces, Ray};
 use throng::{
     Capacity, CharacterDesc, CharacterId, CrowdSnapshot, Id, IkSolver, InstanceHit, InstanceId,
-    InstanceMut, InstanceRef, Misfit, MoreInstances, Spawn, Stages, Stats, ViewStats, WarmUp,
+    InstanceMut, InstanceRef, ListId, Misfit, MoreInstances, Spawn, Stages, Stats, ViewId,
+    ViewStats, WarmUp,
 };
 
-/// Methods that change a [`throng::Crowd`], under the same names.
+/// Methods with the same name, arguments and result as those of the type `$of`, whose value is
+/// `$inner`.
+///
+/// `get` and `call` read, `call` without `#[must_use]`. `try_get` reads and can fail, as `try_mut`,
+/// which changes.
+macro_rules! delegated {
+    (impl $type:ty, $this:ident => $inner:expr, $of:literal {
+        $($(#[$doc:meta])* $kind:ident $name:ident $arguments:tt -> $output:ty;)*
+    }) => {
+        #[doc = concat!("Methods of a [`", $of, "`], under the same names.")]
+        impl $type {
+            $(delegated! {
+                @$kind [$(#[$doc])* #[doc = concat!("See [`", $of, "::", stringify!($name), "`].")]]
+                $this => $inner, $name $arguments -> $output
+            })*
+        }
+    };
+    (@get [$($doc:tt)*] $($method:tt)*) => {
+        delegated! { @call [$($doc)* #[must_use]] $($method)* }
+    };
+    (@call [$($doc:tt)*] $this:ident => $inner:expr,
+        $name:ident($($argument:ident: $of:ty),* $(,)?) -> $output:ty
+    ) => {
+        $($doc)*
+        pub fn $name(&$this $(, $argument: $of)*) -> $output {
+            $inner.$name($($argument),*)
+        }
+    };
+    (@try_get [$($doc:tt)*] $this:ident => $inner:expr,
+        $name:ident($($argument:ident: $of:ty),* $(,)?) -> $output:ty
+    ) => {
+        $($doc)*
+        ///
+        /// # Errors
+        /// As there.
+        pub fn $name(&$this $(, $argument: $of)*) -> Result<$output> {
+            Ok($inner.$name($($argument),*)?)
+        }
+    };
+    (@try_mut [$($doc:tt)*] $this:ident => $inner:expr,
+        $name:ident($($argument:ident: $of:ty),* $(,)?) -> $output:ty
+    ) => {
+        $($doc)*
+        ///
+        /// # Errors
+        /// As there.
+        pub fn $name(&mut $this $(, $argument: $of)*) -> Result<$output> {
+            Ok($inner.$name($($argument),*)?)
+        }
+    };
+}
+
+/// Methods of a [`throng::Crowd`] that allocate, under the same names.
 impl Crowd {
     /// Adds a character, skinned by linear blending. See [`throng::Crowd::add_character`].
     ///
@@ -87,26 +141,6 @@ impl Crowd {
         Ok(self.inner.replace_character(allocator, id, character)?)
     }
 
-    /// Removes a character that has no instances. See [`throng::Crowd::remove_character`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn remove_character(&mut self, id: CharacterId) -> Result<()> {
-        Ok(self.inner.remove_character(id)?)
-    }
-
-    /// Adds an inverse kinematics solver to a character. See [`throng::Crowd::add_solver`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn add_solver(
-        &mut self,
-        character: CharacterId,
-        solver: impl Into<IkSolver>,
-    ) -> Result<Id<IkSolver>> {
-        Ok(self.inner.add_solver(character, solver)?)
-    }
-
     /// Grows the crowd to at least `capacity`. See [`throng::Crowd::reserve`].
     ///
     /// # Errors
@@ -124,231 +158,105 @@ impl Crowd {
         let allocator = &mut self.gpu.shared.allocator();
         Ok(self.inner.reserve_for(allocator, more)?)
     }
+}
 
-    /// Creates the pipelines of characters that are added later. See [`throng::Crowd::warm_up`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn warm_up(&mut self, desc: &WarmUp<'_>) -> Result<()> {
-        Ok(self.inner.warm_up(desc)?)
-    }
-
-    /// Adds an instance. See [`throng::Crowd::spawn`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn spawn(&mut self, character: CharacterId, spawn: &Spawn<'_>) -> Result<InstanceId> {
-        Ok(self.inner.spawn(character, spawn)?)
-    }
-
-    /// Removes an instance. See [`throng::Crowd::despawn`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn despawn(&mut self, id: InstanceId) -> Result<()> {
-        Ok(self.inner.despawn(id)?)
-    }
-
-    /// An instance, to read and control. See [`throng::Crowd::instance_mut`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn instance_mut(&mut self, id: InstanceId) -> Result<InstanceMut<'_>> {
-        Ok(self.inner.instance_mut(id)?)
-    }
-
-    /// Moves many instances. See [`throng::Crowd::set_transforms`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn set_transforms(&mut self, transforms: &[(InstanceId, Affine3A)]) -> Result<()> {
-        Ok(self.inner.set_transforms(transforms)?)
-    }
-
-    /// Finds the nearest hit of a ray. See [`throng::Crowd::pick`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn pick(&mut self, ray: &Ray, faces: Faces, view_mask: u32) -> Result<Option<InstanceHit>> {
-        Ok(self.inner.pick(ray, faces, view_mask)?)
-    }
-
-    /// Finds all hits of a ray. See [`throng::Crowd::pick_all`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn pick_all(
-        &mut self,
-        ray: &Ray,
-        faces: Faces,
-        view_mask: u32,
-    ) -> Result<Vec<InstanceHit>> {
-        Ok(self.inner.pick_all(ray, faces, view_mask)?)
-    }
-
-    /// Goes back to a snapshot. See [`throng::Crowd::restore`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn restore(&mut self, from: &CrowdSnapshot) -> Result<()> {
-        Ok(self.inner.restore(from)?)
+delegated! {
+    impl Crowd, self => self.inner, "throng::Crowd" {
+        /// Removes a character that has no instances.
+        try_mut remove_character(id: CharacterId) -> ();
+        /// Adds an inverse kinematics solver to a character.
+        try_mut add_solver(character: CharacterId, solver: impl Into<IkSolver>) -> Id<IkSolver>;
+        /// Creates the pipelines of characters that are added later.
+        try_mut warm_up(desc: &WarmUp<'_>) -> ();
+        /// Adds an instance.
+        try_mut spawn(character: CharacterId, spawn: &Spawn<'_>) -> InstanceId;
+        /// Removes an instance.
+        try_mut despawn(id: InstanceId) -> ();
+        /// An instance, to read and control.
+        try_mut instance_mut(id: InstanceId) -> InstanceMut<'_>;
+        /// Moves many instances.
+        try_mut set_transforms(transforms: &[(InstanceId, Affine3A)]) -> ();
+        /// Finds the nearest hit of a ray.
+        try_mut pick(ray: &Ray, faces: Faces, view_mask: u32) -> Option<InstanceHit>;
+        /// Finds all hits of a ray.
+        try_mut pick_all(ray: &Ray, faces: Faces, view_mask: u32) -> Vec<InstanceHit>;
+        /// Goes back to a snapshot.
+        try_mut restore(from: &CrowdSnapshot) -> ();
+        /// The processors that run the stages.
+        get stages() -> Stages;
+        /// The present capacities.
+        get capacity() -> Capacity;
+        /// Statistics of the frame begun last.
+        get stats() -> Stats;
+        /// The figures of each view.
+        get view_stats() -> &[ViewStats];
+        /// GPU times of an earlier frame, by scope.
+        get gpu_times() -> &[ScopeTime];
+        /// All characters.
+        call characters() -> impl Iterator<Item = CharacterId> + '_;
+        /// The CPU data of a character.
+        try_get character(id: CharacterId) -> &Character;
+        /// The name of a character.
+        try_get character_name(id: CharacterId) -> &str;
+        /// The first character with this name.
+        try_get find_character(name: &str) -> CharacterId;
+        /// The animator of a character.
+        try_get animator(character: CharacterId) -> &Animator;
+        /// The number of living instances.
+        get len() -> usize;
+        /// Returns true if no instance is alive.
+        get is_empty() -> bool;
+        /// Returns true if an instance is alive.
+        get is_alive(id: InstanceId) -> bool;
+        /// All instances that are alive.
+        call instances() -> impl Iterator<Item = InstanceId> + '_;
+        /// The instances of a character.
+        try_get instances_of(
+            character: CharacterId,
+        ) -> impl ExactSizeIterator<Item = InstanceId> + '_;
+        /// The living instance at an index of the table.
+        get instance_at(table_index: u32) -> Option<InstanceId>;
+        /// An instance, to read.
+        try_get instance(id: InstanceId) -> InstanceRef<'_>;
+        /// The processor that poses an instance.
+        try_get posed_by(id: InstanceId) -> PosedBy;
+        /// True if an instance shows a pose that others share.
+        try_get shares_pose(id: InstanceId) -> bool;
+        /// The events of the frame begun last.
+        call events() -> impl Iterator<Item = AnimationEvent<InstanceId>> + '_;
+        /// The name of what happened in an event.
+        try_get event_name(event: &AnimationEvent<InstanceId>) -> EventName<'_>;
+        /// Saves all instances.
+        get snapshot() -> CrowdSnapshot;
+        /// Saves all instances into an earlier snapshot.
+        call snapshot_into(to: &mut CrowdSnapshot) -> ();
     }
 }
 
-/// Methods that read a [`throng::Crowd`], under the same names.
-impl Crowd {
-    /// The processors that run the stages. See [`throng::Crowd::stages`].
-    #[must_use]
-    pub fn stages(&self) -> Stages {
-        self.inner.stages()
+delegated! {
+    impl Frame<'_>, self => self.inner, "throng::Frame" {
+        /// Makes a list of instances for views of this frame.
+        try_mut make_list(instances: &[InstanceId]) -> ListId;
+        /// Finds the nearest hit of a ray on what a view shows.
+        try_mut pick(view: ViewId, ray: &Ray, faces: Faces) -> Option<InstanceHit>;
+        /// Finds all hits of a ray on what a view shows.
+        try_mut pick_all(view: ViewId, ray: &Ray, faces: Faces) -> Vec<InstanceHit>;
+        /// The level of detail at which a view shows an instance.
+        try_get level(view: ViewId, instance: InstanceId) -> Option<u32>;
+        /// The events since the frame before.
+        call events() -> impl Iterator<Item = AnimationEvent<InstanceId>> + '_;
+        /// Statistics of this frame so far.
+        get stats() -> Stats;
     }
+}
 
-    /// The present capacities. See [`throng::Crowd::capacity`].
-    #[must_use]
-    pub fn capacity(&self) -> Capacity {
-        self.inner.capacity()
-    }
-
-    /// Statistics of the frame begun last. See [`throng::Crowd::stats`].
-    #[must_use]
-    pub fn stats(&self) -> Stats {
-        self.inner.stats()
-    }
-
-    /// The figures of each view. See [`throng::Crowd::view_stats`].
-    #[must_use]
-    pub fn view_stats(&self) -> &[ViewStats] {
-        self.inner.view_stats()
-    }
-
-    /// GPU times of an earlier frame, by scope. See [`throng::Crowd::gpu_times`].
-    #[must_use]
-    pub fn gpu_times(&self) -> &[ScopeTime] {
-        self.inner.gpu_times()
-    }
-
-    /// All characters. See [`throng::Crowd::characters`].
-    pub fn characters(&self) -> impl Iterator<Item = CharacterId> + '_ {
-        self.inner.characters()
-    }
-
-    /// The CPU data of a character. See [`throng::Crowd::character`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn character(&self, id: CharacterId) -> Result<&Character> {
-        Ok(self.inner.character(id)?)
-    }
-
-    /// The name of a character. See [`throng::Crowd::character_name`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn character_name(&self, id: CharacterId) -> Result<&str> {
-        Ok(self.inner.character_name(id)?)
-    }
-
-    /// The first character with this name. See [`throng::Crowd::find_character`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn find_character(&self, name: &str) -> Result<CharacterId> {
-        Ok(self.inner.find_character(name)?)
-    }
-
-    /// The animator of a character. See [`throng::Crowd::animator`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn animator(&self, character: CharacterId) -> Result<&Animator> {
-        Ok(self.inner.animator(character)?)
-    }
-
-    /// The number of living instances.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.inner.len()
-    }
-
-    /// Returns true if no instance is alive.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.inner.is_empty()
-    }
-
-    /// Returns true if an instance is alive. See [`throng::Crowd::is_alive`].
-    #[must_use]
-    pub fn is_alive(&self, id: InstanceId) -> bool {
-        self.inner.is_alive(id)
-    }
-
-    /// All instances that are alive. See [`throng::Crowd::instances`].
-    pub fn instances(&self) -> impl Iterator<Item = InstanceId> + '_ {
-        self.inner.instances()
-    }
-
-    /// The instances of a character. See [`throng::Crowd::instances_of`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn instances_of(
-        &self,
-        character: CharacterId,
-    ) -> Result<impl ExactSizeIterator<Item = InstanceId> + '_> {
-        Ok(self.inner.instances_of(character)?)
-    }
-
-    /// The living instance at an index of the table. See [`throng::Crowd::instance_at`].
-    #[must_use]
-    pub fn instance_at(&self, table_index: u32) -> Option<InstanceId> {
-        self.inner.instance_at(table_index)
-    }
-
-    /// An instance, to read. See [`throng::Crowd::instance`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn instance(&self, id: InstanceId) -> Result<InstanceRef<'_>> {
-        Ok(self.inner.instance(id)?)
-    }
-
-    /// The processor that poses an instance. See [`throng::Crowd::posed_by`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn posed_by(&self, id: InstanceId) -> Result<PosedBy> {
-        Ok(self.inner.posed_by(id)?)
-    }
-
-    /// True if an instance shows a pose that others share. See [`throng::Crowd::shares_pose`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn shares_pose(&self, id: InstanceId) -> Result<bool> {
-        Ok(self.inner.shares_pose(id)?)
-    }
-
-    /// The events of the frame begun last. See [`throng::Crowd::events`].
-    pub fn events(&self) -> impl Iterator<Item = AnimationEvent<InstanceId>> + '_ {
-        self.inner.events()
-    }
-
-    /// The name of what happened in an event. See [`throng::Crowd::event_name`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn event_name(&self, event: &AnimationEvent<InstanceId>) -> Result<EventName<'_>> {
-        Ok(self.inner.event_name(event)?)
-    }
-
-    /// Saves all instances. See [`throng::Crowd::snapshot`].
-    #[must_use]
-    pub fn snapshot(&self) -> CrowdSnapshot {
-        self.inner.snapshot()
-    }
-
-    /// Saves all instances into an earlier snapshot. See [`throng::Crowd::snapshot_into`].
-    pub fn snapshot_into(&self, to: &mut CrowdSnapshot) {
-        self.inner.snapshot_into(to);
+delegated! {
+    impl Frame<'_>, self => self.inner.crowd(), "throng::Crowd" {
+        /// The name of what happened in an event.
+        try_get event_name(event: &AnimationEvent<InstanceId>) -> EventName<'_>;
+        /// The figures of each view.
+        get view_stats() -> &[ViewStats];
+        /// An instance, to read.
+        try_get instance(id: InstanceId) -> InstanceRef<'_>;
     }
 }

@@ -11,12 +11,8 @@ use crate::pass::Pass;
 use crate::rendering;
 use crate::shadow::ShadowTexture;
 use std::sync::Arc;
-use throng::animator::{AnimationEvent, EventName};
 use throng::ash::vk;
-use throng::skin::{Faces, Ray};
-use throng::{
-    InstanceHit, InstanceId, InstanceRef, ListId, PassId, Stats, View, ViewId, ViewStats, Views,
-};
+use throng::{PassId, View, ViewId, Views};
 use wgpu::hal::vulkan::Api as Vulkan;
 
 /// A frame of a crowd, from [`Crowd::begin_frame`](crate::Crowd::begin_frame) on.
@@ -214,73 +210,5 @@ impl Frame<'_> {
         let views = views.cloned().collect();
         InFlight::new(self.gpu, Arc::clone(slot), self.remains, views).until_done(&encoder);
         scoped(device, "the draw of a crowd", || encoder.finish())
-    }
-}
-
-/// Methods of a [`throng::Frame`], under the same names.
-impl Frame<'_> {
-    /// Makes a list of instances for views of this frame. See [`throng::Frame::make_list`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn make_list(&mut self, instances: &[InstanceId]) -> Result<ListId> {
-        Ok(self.inner.make_list(instances)?)
-    }
-
-    /// Finds the nearest hit of a ray on what a view shows. See [`throng::Frame::pick`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn pick(&mut self, view: ViewId, ray: &Ray, faces: Faces) -> Result<Option<InstanceHit>> {
-        Ok(self.inner.pick(view, ray, faces)?)
-    }
-
-    /// Finds all hits of a ray on what a view shows. See [`throng::Frame::pick_all`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn pick_all(&mut self, view: ViewId, ray: &Ray, faces: Faces) -> Result<Vec<InstanceHit>> {
-        Ok(self.inner.pick_all(view, ray, faces)?)
-    }
-
-    /// The level of detail at which a view shows an instance. See [`throng::Frame::level`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn level(&self, view: ViewId, instance: InstanceId) -> Result<Option<u32>> {
-        Ok(self.inner.level(view, instance)?)
-    }
-
-    /// The events since the frame before. See [`throng::Frame::events`].
-    pub fn events(&self) -> impl Iterator<Item = AnimationEvent<InstanceId>> + '_ {
-        self.inner.events()
-    }
-
-    /// The name of what happened in an event. See [`throng::Crowd::event_name`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn event_name(&self, event: &AnimationEvent<InstanceId>) -> Result<EventName<'_>> {
-        Ok(self.inner.crowd().event_name(event)?)
-    }
-
-    /// Statistics of this frame so far. See [`throng::Frame::stats`].
-    #[must_use]
-    pub fn stats(&self) -> Stats {
-        self.inner.stats()
-    }
-
-    /// The figures of each view. See [`throng::Crowd::view_stats`].
-    #[must_use]
-    pub fn view_stats(&self) -> &[ViewStats] {
-        self.inner.crowd().view_stats()
-    }
-
-    /// An instance, to read. See [`throng::Crowd::instance`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn instance(&self, id: InstanceId) -> Result<InstanceRef<'_>> {
-        Ok(self.inner.crowd().instance(id)?)
     }
 }
