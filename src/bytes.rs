@@ -17,7 +17,6 @@ pub(crate) trait Save: Sized {
         list.iter().for_each(|one| one.save(to));
     }
 
-    /// Reads `count` values.
     fn load_list(count: usize, from: &mut Reader<'_>) -> Result<Vec<Self>> {
         // Memory grows with the data that was read, not with the stated `count`.
         let mut list = Vec::with_capacity(count.min(64));
@@ -27,7 +26,6 @@ pub(crate) trait Save: Sized {
         Ok(list)
     }
 
-    /// Reads an array.
     fn load_array<const N: usize>(from: &mut Reader<'_>) -> Result<[Self; N]> {
         let list = Self::load_list(N, from)?;
         // The list has the requested length.
@@ -85,7 +83,6 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The error for a part that is invalid.
 pub(crate) fn invalid(what: &'static str, why: &'static str) -> Error {
     Error::saved(SavedFault::Invalid { what, why })
 }

@@ -31,7 +31,6 @@ impl<'a> Checksum<'a> {
         }
     }
 
-    /// The checksum of these bytes.
     pub(crate) fn of(bytes: &[u8]) -> u64 {
         Checksum::new(bytes).finish()
     }
@@ -47,7 +46,6 @@ impl<'a> Checksum<'a> {
         }
     }
 
-    /// The checksum of all bytes.
     pub(crate) fn finish(mut self) -> u64 {
         self.advance(0);
         let (whole, end) = self.rest.split_at(self.rest.len() / BLOCK * BLOCK);

@@ -117,7 +117,6 @@ impl Options {
         Ok(character)
     }
 
-    /// The options for the importer.
     pub(crate) fn to_import(&self) -> ImportOptions {
         self.space.of(ImportOptions {
             images: !self.no_images,

@@ -29,7 +29,6 @@ pub(crate) fn grouped(number: u64) -> String {
     text
 }
 
-/// A number of bytes.
 pub(crate) fn bytes(count: u64) -> String {
     plural(usize::try_from(count).unwrap_or(usize::MAX), "byte")
 }

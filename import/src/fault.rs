@@ -56,7 +56,6 @@ pub(crate) fn message(text: &str) -> Box<str> {
     cut(&words.join(" "))
 }
 
-/// The fault of a value that is not one of the allowed ones.
 #[cfg(any(feature = "gltf", feature = "ezm", feature = "wgl"))]
 pub(crate) fn not_allowed(what: &'static str, got: &str, allowed: &'static str) -> AssetFault {
     let got = cut(got);

@@ -7,7 +7,6 @@ use crate::palette::Mat3x4;
 use crate::simd::{Row, WIDTH};
 use crate::skeleton::NO_PARENT;
 
-/// A joint of a rig.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Joint {
     /// Index of its model matrix in the scratch.

@@ -91,7 +91,6 @@ impl Chunk {
         }
     }
 
-    /// Computes an entry of any format.
     #[inline(always)]
     unsafe fn entry<W: Wide, E: LaneFormat, const ROW: usize>(&self, entry: &Entry) -> Rows<W> {
         // SAFETY: the caller guarantees that the matrix of the entry's joint has been computed.

@@ -244,7 +244,6 @@ impl ActorState {
     }
 }
 
-/// The actors of an animator.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Actors {
     pub(super) list: Vec<ActorState>,

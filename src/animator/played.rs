@@ -20,7 +20,6 @@ pub(crate) struct Played<'a> {
 }
 
 impl<'a> Played<'a> {
-    /// The clip of a record.
     pub(crate) fn clip(&self, record: &PlayRecord) -> Option<&'a Clip> {
         self.clips.get(usize::from(record.clip))
     }

@@ -117,7 +117,6 @@ struct Row {
 
 #[cfg(feature = "vulkan")]
 impl ActorSnapshot {
-    /// Sets where the actor is.
     pub(crate) fn set_transform(&mut self, world: &glam::Affine3A) {
         for row in &mut self.rows.list {
             row.state.world = (*world).into();

@@ -73,7 +73,6 @@ macro_rules! wrap {
     )*
 
         impl IkSolver {
-            /// The name of its kind.
             pub(super) fn kind(&self) -> &'static str {
                 match self {
                     $(Self::$kind(_) => stringify!($kind),)*
@@ -185,7 +184,6 @@ impl IkSolver {
         Some(moved)
     }
 
-    /// Calls `each` with every joint that it turns.
     pub(super) fn turned(&self, mut each: impl FnMut(Id<Joint>)) {
         let mut bones = |it: &TwoBone| [it.start, it.mid, it.end].into_iter().for_each(&mut each);
         match self {
@@ -293,7 +291,6 @@ impl Solvers {
         solver.ok_or(Error::not_found("IK solver", id.index(), self.list.len()))
     }
 
-    /// Checks a target for a solver.
     pub(super) fn check(&self, id: Id<IkSolver>, target: &IkTarget) -> Result<()> {
         let solver = self.get(id)?;
         let checked = solver.check(target);

@@ -68,7 +68,6 @@ fn step_of(time_s: f64) -> i64 {
     (time_s * STEPS_PER_S).floor() as i64
 }
 
-/// The list of a step.
 fn list_of(step: i64) -> usize {
     step.rem_euclid(LISTS as i64) as usize
 }

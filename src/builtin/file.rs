@@ -64,7 +64,6 @@ save_structs! {
     Clip { name, times_s, hips, rotations }
 }
 
-/// Reads the file.
 pub(super) fn read() -> Result<File> {
     File::load(&mut Reader::within(BYTES, 0..BYTES.len()))
 }

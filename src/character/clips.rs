@@ -7,7 +7,6 @@ use crate::error::{Error, Result};
 use rayon::prelude::*;
 
 impl Character {
-    /// The number of clips.
     pub(crate) fn clip_count(&self) -> usize {
         self.clips.len().max(self.curves.len())
     }

@@ -14,7 +14,6 @@ impl Primitive {
         self.rigid_of(&self.indices)
     }
 
-    /// True for each of these triangles that is rigid.
     pub(crate) fn rigid_of(&self, indices: &[u32]) -> Vec<bool> {
         let per_vertex = self.influences_per_vertex as usize;
         // The strongest influence comes first.

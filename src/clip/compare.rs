@@ -248,7 +248,6 @@ fn squared([x, y, z]: [Octet; 3]) -> Octet {
     sum.map(|sum| if sum.is_nan() { f32::INFINITY } else { sum })
 }
 
-/// The image of a point.
 #[inline(always)]
 fn image(off: &Matrices, point: Vec3) -> [Octet; 3] {
     let (x, y) = (Octet::splat(point.x), Octet::splat(point.y));

@@ -24,7 +24,6 @@ pub enum Interpolation {
 }
 
 impl Interpolation {
-    /// The number of values of each key.
     pub(crate) const fn values_per_key(self) -> usize {
         match self {
             Self::Step | Self::Linear => 1,
@@ -373,7 +372,6 @@ fn check<T>(keys: &Keys<T>, finite: impl Fn(&T) -> bool) -> Result<()> {
     check_wide(keys, 1, finite)
 }
 
-/// Checks keys that have `width` values each.
 fn check_wide<T>(keys: &Keys<T>, width: usize, finite: impl Fn(&T) -> bool) -> Result<()> {
     let times = &keys.times_s;
     if times.is_empty() {

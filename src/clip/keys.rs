@@ -37,7 +37,6 @@ const _: () = assert!(size_of::<PackedRow>() == 128);
 /// Size of a row in the packed format.
 pub(super) const ROW_BYTES: usize = 76;
 
-/// The packed keys of a clip.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Packed {
     /// The rows of each block's moving properties, component by component.
@@ -203,21 +202,18 @@ impl Packed {
         &self.bytes[..self.bytes.len().saturating_sub(PADDING)]
     }
 
-    /// Decodes the key of one lane of a row.
     pub(crate) fn key(&self, frame: usize, row: usize, lane: usize) -> f32 {
         let window = frame * self.stride + self.windows[row] as usize;
         let row = &self.rows[row];
         row.value(lane, row.field(&self.bytes[window..], lane))
     }
 
-    /// The field of one lane of a row.
     #[cfg(feature = "vulkan")]
     pub(crate) fn field(&self, frame: usize, row: usize, lane: usize) -> u32 {
         let window = frame * self.stride + self.windows[row] as usize;
         self.rows[row].field(&self.bytes[window..], lane)
     }
 
-    /// Decodes the keys of a row.
     pub(crate) fn keys(&self, frame: usize, row: usize) -> [f32; WIDTH] {
         let window = frame * self.stride + self.windows[row] as usize;
         self.rows[row].values(&self.bytes[window..])

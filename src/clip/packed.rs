@@ -388,7 +388,6 @@ impl Clip {
             .map(|property| block.is_some_and(|block| !block.rests(property)))
     }
 
-    /// The kept tracks of a range of joints.
     pub(crate) fn kept_of(&self, joints: Range<usize>) -> &[Track] {
         let before = |end: usize| move |track: &Track| usize::from(track.joint) < end;
         let kept = &self.kept[self.kept.partition_point(before(joints.start))..];
@@ -444,7 +443,6 @@ impl Clip {
         }
     }
 
-    /// The keys of a row.
     pub(crate) fn keys(&self, frame: usize, row: usize) -> [f32; WIDTH] {
         match &self.keys {
             BlockKeys::Plain(rows, stride) => rows[frame * stride + row].0,
@@ -452,7 +450,6 @@ impl Clip {
         }
     }
 
-    /// The key of one lane of a row.
     pub(crate) fn key(&self, frame: usize, row: usize, lane: usize) -> f32 {
         match &self.keys {
             BlockKeys::Plain(rows, stride) => rows[frame * stride + row].0[lane],

@@ -169,7 +169,6 @@ impl Probes {
         &self.influences[from..to]
     }
 
-    /// The indices of a vertex by its number.
     pub(super) fn vertex(&self, number: u32) -> VertexIndex {
         let primitive = self.primitives.partition_point(|first| *first <= number) - 1;
         VertexIndex {

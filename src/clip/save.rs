@@ -58,7 +58,6 @@ fn expect(holds: bool, why: &'static str) -> Result<()> {
 }
 
 impl Clip {
-    /// The fingerprint that clips of this skeleton have.
     pub(crate) fn fingerprint(skeleton: &Skeleton) -> u64 {
         fingerprint(skeleton)
     }

@@ -20,7 +20,6 @@ const ROUNDING_RAD: f64 = 1e-6;
 /// The number of times that the weight is halved if the miss is too large.
 const HALVINGS: usize = 12;
 
-/// The rotations of the joints that aim.
 pub(super) type Rotations = [Quat; Aim::MAX_JOINTS];
 
 /// The angle by which the forward axis misses the target.

@@ -205,7 +205,6 @@ impl TexelRuns {
         &self.own
     }
 
-    /// The number of texels.
     pub(crate) fn texels(&self) -> u64 {
         let lengths = RunLengths::of(&self.runs);
         lengths.own + lengths.repeated

@@ -36,7 +36,6 @@ pub(crate) struct ClipSample<'a> {
     pub(crate) layer: u8,
 }
 
-/// The full weight of a layer.
 pub(super) fn full_weight(layer: u8) -> f64 {
     if layer == 0 { FULL_WEIGHT.into() } else { 1.0 }
 }

@@ -270,7 +270,6 @@ impl SpeedRamp {
         }
     }
 
-    /// The speed at `now_s`.
     pub(crate) fn at(&self, now_s: f64) -> f64 {
         let part = self.ease.at(part(now_s, self.start_s, self.duration_s));
         // This form is exact at both ends.

@@ -40,7 +40,6 @@ impl JointLink {
         }
     }
 
-    /// True for the hips.
     pub(super) fn is_hips(&self) -> bool {
         self.role == Some(Role::Hips)
     }

@@ -115,7 +115,6 @@ fn has(list: &str, word: &str) -> bool {
     list.split(' ').any(|one| one == word)
 }
 
-/// The element of a table that has the name.
 fn find<T: Clone>(table: &[(T, &str)], name: &str) -> Option<T> {
     let found = table.iter().find(|(_, names)| has(names, name));
     found.map(|(of, _)| of.clone())

@@ -293,7 +293,6 @@ impl Skeleton {
     }
 }
 
-/// The model pose of the rest pose.
 pub(crate) fn rest_model_pose(skeleton: &Skeleton) -> Vec<Affine3A> {
     let mut model = vec![Affine3A::IDENTITY; skeleton.len()];
     // The lengths match, so there is no error.

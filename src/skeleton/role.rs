@@ -190,7 +190,6 @@ roles! {
 
 /// The number of roles on the middle line.
 const MIDDLE: usize = 7;
-/// The number of roles of each side.
 const OF_A_SIDE: usize = 24;
 /// The number of joints of a finger with roles.
 const OF_A_FINGER: usize = 3;

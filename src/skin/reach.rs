@@ -687,7 +687,6 @@ impl Poses {
         }
     }
 
-    /// Adds a pose.
     pub(crate) fn pose(&mut self, rig: &ReachRig, local: &[Transform]) {
         for ((own, pose), bone) in self.joints.iter_mut().zip(local).zip(&rig.joints) {
             own.pivots |= pose.rotation != bone.rest.rotation || pose.scale != bone.rest.scale;

@@ -137,7 +137,6 @@ impl<J> SpringChain<J> {
         }
     }
 
-    /// The joints that swing.
     pub(crate) fn swinging(&self) -> impl Iterator<Item = &SpringJoint<J>> {
         let last = usize::from(self.tail_m.is_none());
         let count = self.joints.len().saturating_sub(last);

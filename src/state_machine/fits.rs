@@ -38,7 +38,6 @@ impl StateMachine {
         self
     }
 
-    /// Checks that an instance belongs to this state machine.
     pub(crate) fn check(&self, state: &StateMachineInstance) -> Result<()> {
         let invalid = |why| Error::invalid("state machine instance", why);
         if state.machine != self.fingerprint {

@@ -257,7 +257,6 @@ impl LayerState {
         fade.map_or(f64::INFINITY, |fade| fade.start_s + fade.duration_s)
     }
 
-    /// Ends the fade if it has ended at `time_s`.
     pub(crate) fn end_fade_at(&mut self, time_s: f64) {
         if self.fade_end_s() <= time_s {
             self.end_fade();

@@ -11,7 +11,6 @@ use crate::skeleton::Mask;
 /// The facts about a clip that a state machine needs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct StateMachineClip<'c> {
-    /// The name of the clip.
     pub(crate) name: &'c str,
     /// Duration in seconds, from 0 to [`StateMachine::MAX_TIME_S`].
     pub(crate) duration_s: f64,

@@ -94,7 +94,6 @@ pub(crate) fn check_cap<A>(
     Err(Fault::new(at, "", DescFault::Cap { what, asked, cap }))
 }
 
-/// Checks that a number is allowed.
 pub(crate) fn check_value<A>(
     at: A,
     field: &str,

@@ -37,7 +37,6 @@ impl Tree<'_> {
 }
 
 impl<'a> Value<'a> {
-    /// Checks that the value is a map.
     pub(crate) fn map(self) -> Result<Self, ReadFault> {
         match self.kind() {
             Kind::Map => Ok(self),
@@ -123,7 +122,6 @@ impl<'a> Value<'a> {
 }
 
 impl Tree<'static> {
-    /// Writes data.
     pub(crate) fn of(data: &impl Write) -> Self {
         let mut tree = Self::new(Cow::Borrowed(""), "a map");
         data.write(&mut tree);

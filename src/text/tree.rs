@@ -12,7 +12,6 @@ use crate::bytes::{Reader, Save, invalid};
 use crate::error::Result;
 use std::borrow::Cow;
 
-/// The kind of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Null,
@@ -47,7 +46,6 @@ pub(crate) struct Tree<'t> {
     pub(super) map: &'static str,
 }
 
-/// A value of a tree.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Value<'a> {
     pub(super) tree: &'a Tree<'a>,
@@ -130,7 +128,6 @@ impl<'a> Value<'a> {
         found.last().map(|(_, value)| value)
     }
 
-    /// True for this string.
     pub(super) fn is_text(self, text: &str) -> bool {
         self.text() == Some(text)
     }
@@ -161,7 +158,6 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The path to the value.
     pub(crate) fn path(self) -> Vec<Step<'a>> {
         let mut path = Vec::new();
         let mut at = self.tree.root();
@@ -210,13 +206,11 @@ impl<'a> Value<'a> {
         self.tree.line_column(self.node().at as usize)
     }
 
-    /// A fault of the value.
     pub(crate) fn fault(self, what: impl Into<Box<str>>) -> ReadFault {
         let (index, what) = (self.index, what.into());
         ReadFault { index, what }
     }
 
-    /// The fault of a value that is not what is expected.
     pub(crate) fn expected(self, what: &str) -> ReadFault {
         let found = match self.kind() {
             Kind::Text => format!("the string {:?}", self.raw()),
@@ -261,7 +255,6 @@ impl<'t> Tree<'t> {
         }
     }
 
-    /// The value that a fault is about.
     pub(crate) fn value(&self, fault: &ReadFault) -> Value<'_> {
         Value {
             tree: self,
@@ -276,7 +269,6 @@ impl<'t> Tree<'t> {
         (line, at - start.map_or(0, |start| start + 1) + 1)
     }
 
-    /// Begins a list or a map.
     pub(crate) fn open(&mut self, at: u32, kind: Kind) -> usize {
         self.push(at, kind, 0..0);
         self.nodes.len() - 1

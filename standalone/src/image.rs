@@ -14,7 +14,6 @@ pub(crate) struct ImageDesc<'a> {
     pub(crate) extent: vk::Extent2D,
     pub(crate) format: vk::Format,
     pub(crate) samples: vk::SampleCountFlags,
-    /// The usage as an attachment.
     pub(crate) attachment: Usage,
     /// Additional usage.
     pub(crate) usage: Usage,
@@ -176,7 +175,6 @@ fn is_color(format: vk::Format) -> bool {
     range.contains(&format)
 }
 
-/// The aspects of a format.
 pub(crate) fn aspect(format: vk::Format) -> vk::ImageAspectFlags {
     use vk::ImageAspectFlags as Aspect;
     match format {

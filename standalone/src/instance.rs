@@ -251,7 +251,6 @@ fn extensions(entry: &Entry, layer: Option<&CStr>) -> Result<Vec<CString>> {
     Ok(names(&found))
 }
 
-/// The names in a list of extensions.
 pub(crate) fn names(found: &[vk::ExtensionProperties]) -> Vec<CString> {
     found
         .iter()

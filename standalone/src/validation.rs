@@ -5,7 +5,6 @@ use std::ffi::{CStr, c_void};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The name of the validation layer.
 pub(crate) const LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
 /// The environment variable that configures old layers.
 pub(crate) const ENABLES_VARIABLE: &str = "VK_LAYER_ENABLES";

@@ -11,7 +11,6 @@ use throng::{Id, Threads};
 /// The duration of a frame.
 pub(super) const FRAME_S: f64 = 1.0 / 60.0;
 
-/// The name of the CPU.
 pub(super) fn name() -> String {
     let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let line = text

@@ -339,7 +339,6 @@ fn spawn_points(model: &Imported) -> Vec<Vec<String>> {
     model.spawn_points.iter().enumerate().map(row).collect()
 }
 
-/// The name of a joint.
 fn of_joint(model: &Character, joint: Id<Joint>) -> String {
     let joint = model.skeleton().joints().get(joint.index());
     title(joint.map_or("", |joint| &joint.name))

@@ -30,7 +30,6 @@ const DEFORM_PERCENT: &str = "DeformPercent";
 /// The most samples between two keys. Memory is limited by [`allocator`].
 const MOST_SEGMENTS: usize = 4096;
 
-/// Reads all takes.
 pub(super) fn read(
     scene: &ufbx::Scene,
     nodes: &Nodes,
@@ -242,7 +241,6 @@ impl Take<'_, '_> {
         Ok(())
     }
 
-    /// The curves of a node of this take.
     fn curves_of(&self, node: usize) -> impl FnOnce() -> Object + use<> {
         let index = self.index;
         move || {

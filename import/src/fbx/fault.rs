@@ -4,7 +4,6 @@ use crate::fault::{fault, message};
 use throng::error::{AssetFault, Error, ObjectKind};
 use ufbx::ErrorType;
 
-/// The error for a fault that ufbx found.
 pub(super) fn failed(error: &ufbx::Error, memory_cap: u64) -> Error {
     let why = match error.type_ {
         ErrorType::MemoryLimit | ErrorType::AllocationLimit | ErrorType::OutOfMemory => {

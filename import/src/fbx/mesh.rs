@@ -34,7 +34,6 @@ struct Carried<'a> {
 }
 
 impl<'a> Meshes<'a> {
-    /// Reads the meshes of all nodes.
     pub(super) fn read(
         scene: &'a ufbx::Scene,
         nodes: &Nodes,

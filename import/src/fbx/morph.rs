@@ -24,13 +24,11 @@ pub(super) struct Shapes<'a> {
     /// The weights at rest.
     rest: Vec<f32>,
     names: Vec<Box<str>>,
-    /// The bytes of all names.
     name_bytes: usize,
 }
 
 /// The morph weights of the nodes that carry a mesh.
 pub(super) struct DrivenWeights<'a> {
-    /// The nodes.
     pub(super) nodes: Vec<usize>,
     pub(super) shapes: Shapes<'a>,
 }

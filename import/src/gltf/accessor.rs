@@ -51,12 +51,10 @@ impl Elements<'_> {
         }
     }
 
-    /// An element as numbers.
     pub(super) fn numbers<const N: usize>(&self, element: usize) -> [f32; N] {
         core::array::from_fn(|at| self.number(element, at))
     }
 
-    /// All elements as values.
     pub(super) fn all<T, const N: usize>(&self, value: impl Fn([f32; N]) -> T) -> Vec<T> {
         let elements = 0..self.count;
         elements

@@ -1,6 +1,5 @@
 //! Component types of accessors, and the sizes of elements made of them.
 
-/// A component type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Component {
     I8,

@@ -95,7 +95,6 @@ pub(super) fn decode(
     Ok(decoded)
 }
 
-/// The component type and the number of components of an accessor.
 fn form_of(accessor: &Accessor, at: &Object) -> Result<(Component, usize)> {
     let component = Component::from_code(accessor.component_type);
     let is_plain = !accessor.kind.starts_with("MAT");

@@ -35,7 +35,6 @@ file_structs! {
         "filter" => filter: Option<String>,
     }
 
-    /// The extensions of a buffer.
     #[derive(Default)]
     pub(super) struct BufferExtensions {
         "EXT_meshopt_compression" => ext_meshopt: Option<Fallback>,
@@ -46,7 +45,6 @@ file_structs! {
         "fallback" => fallback: bool = false,
     }
 
-    /// The extensions of a primitive.
     pub(super) struct PrimitiveExtensions {
         "KHR_draco_mesh_compression" => draco: Option<Draco>,
     }
@@ -61,7 +59,6 @@ file_structs! {
         "attributes" => attributes: Attributes,
     }
 
-    /// The extensions of a node.
     pub(super) struct NodeExtensions {
         "EXT_mesh_gpu_instancing" => instancing: Option<Instancing>,
         "KHR_lights_punctual" => light: Present = none(),

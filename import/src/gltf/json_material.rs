@@ -119,7 +119,6 @@ pub(super) const NOT_READ: [&str; 19] = [
     "MSFT_lod",
 ];
 
-/// The extensions of a material.
 #[derive(Debug, Default)]
 pub(super) struct MaterialExtensions {
     pub(super) emissive_strength: Option<f32>,

@@ -6,7 +6,6 @@
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-/// The kind of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Null,
@@ -84,7 +83,6 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// True for this string.
     pub(crate) fn is_text(self, text: &str) -> bool {
         match self.0.contains('\\') {
             false => self.kind() == Kind::Text && self.raw() == text,
@@ -128,7 +126,6 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Checks that the value is a map.
     pub(crate) fn map(self) -> Result<Map<'a>, ReadFault> {
         match self.kind() {
             Kind::Map => Ok(Map {
@@ -177,7 +174,6 @@ impl<'a> Value<'a> {
         self.0.as_ptr() as usize
     }
 
-    /// The path to the value at an address.
     pub(super) fn path_to(self, address: usize) -> Vec<Step<'a>> {
         let has = |value: Self| (value.at()..value.at() + value.0.len()).contains(&address);
         let (mut at, mut path) = (self, Vec::new());
@@ -197,13 +193,11 @@ impl<'a> Value<'a> {
         path
     }
 
-    /// A fault of the value.
     pub(crate) fn fault(self, what: impl Into<Box<str>>) -> ReadFault {
         let (at, what) = (self.at(), what.into());
         ReadFault { at, what }
     }
 
-    /// The fault of a value that is not what is expected.
     pub(crate) fn expected(self, what: &str) -> ReadFault {
         let found = match self.kind() {
             Kind::Text => format!("the string {:?}", self.text().unwrap_or_default()),

@@ -55,7 +55,6 @@ impl Weights {
         is_new
     }
 
-    /// Counts weights of an expression.
     fn take(&mut self, count: usize, part: &str) -> Result<()> {
         self.count = self.count.saturating_add(count);
         if self.count <= MAX_WEIGHTS {

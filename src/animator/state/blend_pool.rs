@@ -105,7 +105,6 @@ impl BlendPool {
         least.map_or(1, |play| play.number)
     }
 
-    /// Keeps those for which `keep` returns true.
     pub(crate) fn retain(&mut self, blends: &mut Blends, mut keep: impl FnMut(&BlendPlay) -> bool) {
         let (mut at, mut before) = (blends.0, NONE);
         while let Some(play) = self.list.get(at as usize) {

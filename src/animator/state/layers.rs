@@ -462,7 +462,6 @@ pub(crate) fn no_blend() -> Error {
     Error::invalid("layer", "plays no blend space")
 }
 
-/// Something that a layer plays.
 enum Played<'a> {
     Clip(&'a mut PlayRecord),
     BlendSpace(&'a mut BlendPlay),

@@ -63,7 +63,6 @@ impl OwnPose {
         expect_len("local pose", self.local.len(), joints)
     }
 
-    /// The local pose.
     pub(crate) fn local(&self) -> &[Transform] {
         &self.local
     }

@@ -27,7 +27,6 @@ impl Weights {
         no_expression && self.set.iter().all(Option::is_none)
     }
 
-    /// Overrides all weights.
     pub(crate) fn set_all(&mut self, weights: &[Option<f32>]) {
         self.set.clear();
         if weights.iter().any(Option::is_some) {
@@ -61,18 +60,15 @@ impl Weights {
         }
     }
 
-    /// Overrides one of `count` weights.
     pub(crate) fn set(&mut self, count: usize, index: usize, weight: Option<f32>) {
         self.set.resize(count, None);
         self.set[index] = weight;
     }
 
-    /// The override of a weight.
     pub(crate) fn overridden(&self, index: usize) -> Option<f32> {
         self.set.get(index).copied().flatten()
     }
 
-    /// Sets the weight of one of `count` expressions.
     pub(crate) fn set_expression(&mut self, count: usize, index: usize, weight: f32) {
         self.expressions.resize(count, 0.0);
         self.expressions[index] = weight;

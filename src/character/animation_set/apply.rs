@@ -66,7 +66,6 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Finds the clip with this name.
     pub(super) fn clip(&self, at: At, field: &str, name: &str) -> Checked<u16> {
         find(at, field, "clip", name, || {
             self.clips.iter().map(ClipDraft::name)

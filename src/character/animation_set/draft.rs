@@ -32,7 +32,6 @@ struct Reference {
 }
 
 impl ClipDraft {
-    /// Creates a draft from curves.
     pub(crate) fn new(curve: CurveClip, events: Vec<EventDesc>) -> Self {
         Self {
             name: curve.name().into(),
@@ -108,7 +107,6 @@ impl ClipDraft {
         tracks.map(|track| track.values.times_s().len()).sum()
     }
 
-    /// Replaces the curves.
     pub(crate) fn set_curve(&mut self, curve: CurveClip) {
         self.duration_s = curve.duration_s().into();
         self.curve = Some(curve);

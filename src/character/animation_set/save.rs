@@ -60,7 +60,6 @@ impl OfClip {
 }
 
 impl Character {
-    /// Writes the animation data.
     pub(in crate::character) fn save_animations(&self, to: &mut Vec<u8>) {
         let set = &self.animations;
         Tree::of(&set.desc).save(to);

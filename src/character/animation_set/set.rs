@@ -41,7 +41,6 @@ pub(crate) struct AnimationSet {
     pub(crate) none: OfClip,
 }
 
-/// The data of one clip.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct OfClip {
     pub(crate) events: ClipEvents,

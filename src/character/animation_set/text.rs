@@ -82,7 +82,6 @@ impl At {
         Self::In(AnimationList::Socket, index)
     }
 
-    /// The path in text.
     #[cfg(feature = "toml")]
     pub(super) fn path(self) -> String {
         match self {

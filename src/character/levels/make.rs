@@ -112,7 +112,6 @@ const SETTINGS: [Setting; 3] = {
 const SEAM_FACTOR: f32 = 1.5;
 /// The ratio between neighbours of the levels from which those with the wanted errors are chosen.
 const FINE_RATIO: f32 = 0.8;
-/// The most levels that are tried.
 const MOST_TRIED: usize = 32;
 /// A level with more than this part of the triangles of the next finer one is left out.
 const LEAST_SAVING: f32 = 0.85;

@@ -33,7 +33,6 @@ pub(super) enum Shot {
     Blend(MomentIndex, MomentIndex),
 }
 
-/// Index of a moment.
 type MomentIndex = usize;
 
 /// A selection of the poses that a character takes.

@@ -309,7 +309,6 @@ impl Ranges {
         self.positions[entry as usize][0]
     }
 
-    /// Appends one entry.
     pub(super) fn push(&mut self, entry: u32) {
         self.positions[entry as usize].push(self.order.len() as u32);
         self.order.push(entry);

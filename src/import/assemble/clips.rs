@@ -110,7 +110,6 @@ impl Tally {
     }
 }
 
-/// The tracks of one animation.
 fn tracks(
     index: usize,
     animation: &RawAnimation,

@@ -5,7 +5,6 @@ use crate::import::RawPrimitive;
 use crate::import::fault::{cut, fault, file_part};
 use crate::import::repair::{Repair, RepairKind};
 
-/// An error about a part of a primitive.
 pub(super) fn fault_at(primitive: &RawPrimitive, part: &str, why: AssetFault) -> Error {
     Error::asset(object(primitive, part), why)
 }

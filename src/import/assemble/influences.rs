@@ -63,7 +63,6 @@ impl VertexInfluences {
         &self.dropped
     }
 
-    /// The influences of one vertex.
     pub(super) fn of(&self, vertex: usize) -> &[Influence] {
         let start = vertex.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.list[start..self.ends[vertex]]

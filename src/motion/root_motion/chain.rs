@@ -116,7 +116,6 @@ impl Chain {
         self.rest.len()
     }
 
-    /// The number of keys.
     pub(super) fn key_count(&self) -> usize {
         let counts = self.tracks.iter().map(|track| track.values.times_s().len());
         counts.sum()

@@ -158,7 +158,6 @@ impl<'a> Way<'a> {
         twist(q).map_or(near, |raw| nearest(raw, near))
     }
 
-    /// Returns true if there is any motion.
     pub(super) fn moves(&mut self) -> bool {
         let constant = self.chain.moving().next().is_none();
         // Ignore an error here. `split` reports it.

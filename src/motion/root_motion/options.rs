@@ -36,7 +36,6 @@ pub(super) fn too_many() -> Error {
 pub(crate) struct RootMotionBudget {
     /// The number of products of transforms.
     pub(super) products: u64,
-    /// The number of keys of the motions.
     pub(super) keys: usize,
 }
 
