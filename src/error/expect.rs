@@ -1,8 +1,9 @@
 //! Errors for arguments, and checks that return them.
 
 use super::argument::ArgumentFault;
+use super::desc_part::DescPart;
 use super::names::cut;
-use super::variants::{Error, Result};
+use super::variants::{DescFault, Error, Result};
 use glam::Affine3A;
 
 /// [`Error::Argument`] with each of its reasons.
@@ -40,6 +41,22 @@ impl Error {
     pub(crate) const fn not_found(what: &'static str, index: usize, count: usize) -> Self {
         let (index, count) = (index as u64, count as u64);
         Self::NotFound { what, index, count }
+    }
+
+    /// An error in a description. `place` is the file and the line, if there is a text.
+    pub(crate) fn description(
+        (file, line): (Box<str>, Option<u32>),
+        part: DescPart,
+        field: impl Into<Box<str>>,
+        why: DescFault,
+    ) -> Self {
+        Self::Description {
+            file,
+            line,
+            part: Box::new(part),
+            field: field.into(),
+            why: Box::new(why),
+        }
     }
 
     /// This error, about what the import options name. The file's name is filled in later.

@@ -4,7 +4,6 @@
 mod allocator;
 mod argument;
 mod asset;
-mod desc_error;
 mod desc_part;
 mod expect;
 mod names;
@@ -15,7 +14,6 @@ mod variants;
 pub use allocator::AllocatorError;
 pub use argument::ArgumentFault;
 pub use asset::{AssetFault, Object, ObjectKind};
-pub(crate) use desc_error::DescError;
 pub use desc_part::DescPart;
 #[cfg(feature = "vulkan")]
 pub(crate) use expect::expect_frame;

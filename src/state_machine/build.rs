@@ -1,21 +1,19 @@
 //! Validation: looks up every name and checks every number.
 
-use super::condition::{Condition, Test};
+use super::condition::{Condition, Test, is_parameter_name};
 use super::desc::{
     LayerDesc, MaskDesc, Origin, ParameterKind, StateDesc, StateMachineDesc, TransitionDesc,
 };
-use super::fault::{At, Fault, check_names, refused};
 use super::machine::{StateMachine, StateMachineClip};
 use super::model::{Asked, Compare, Layer, Order, Parameter, Scaled, State, Transition};
+use super::text::part_of;
 use crate::error::{self, DescFault, cut};
 use crate::motion::BlendSpace;
 use crate::skeleton::{Mask, Skeleton};
-use crate::text::{check_cap, check_value, find};
+use crate::text::{At, Checked, Fault, bad_name, check_cap, check_names, check_value, find};
 
 /// The largest absolute phase at which a state can start.
 const MAX_START: f32 = 1e6;
-
-pub(crate) type Checked<T> = Result<T, Fault>;
 
 /// The items that names in a layer can refer to.
 pub(crate) struct Known<'d> {
@@ -41,7 +39,7 @@ impl StateMachine {
         spaces: &[BlendSpace],
     ) -> error::Result<Self> {
         let built = build(desc, skeleton, clips, spaces);
-        built.map_err(|fault| fault.named(desc).into_error())
+        built.map_err(|fault| fault.into_error(desc, part_of, Default::default()))
     }
 }
 
@@ -65,12 +63,12 @@ pub(super) fn build(
         ("masks", desc.masks.len(), StateMachine::MAX_MASKS),
         ("layers", desc.layers.len(), StateMachine::MAX_LAYERS),
     ] {
-        check_cap(At::Whole, what, asked, cap)?;
+        check_cap(At::WHOLE, what, asked, cap)?;
     }
     if desc.layers.is_empty() {
         return Err(whole("layer", DescFault::Missing("layer")));
     }
-    check_names(desc)?;
+    check_all_names(desc)?;
     for (index, clip) in clips.iter().enumerate() {
         if !(0.0..=StateMachine::MAX_TIME_S).contains(&clip.duration_s) {
             let (value, allowed) = (clip.duration_s, "a duration of 0 to 1e12 seconds");
@@ -101,8 +99,49 @@ pub(super) fn build(
     Ok(machine.with_fingerprint())
 }
 
+/// Checks all names of parameters, masks, layers and states.
+fn check_all_names(desc: &StateMachineDesc) -> Checked<()> {
+    let parameters = desc.parameters.iter().map(|found| found.name.as_str());
+    check_names(parameters.clone(), parameter_at)?;
+    if let Some(index) = parameters.clone().position(|name| !is_parameter_name(name)) {
+        let why = "a parameter's name must not have white space or any of <>=!()\" in it";
+        return Err(bad_name(
+            parameter_at(index),
+            &desc.parameters[index].name,
+            why,
+        ));
+    }
+    check_names(desc.masks.iter().map(|mask| mask.name.as_str()), mask_at)?;
+    check_names(
+        desc.layers.iter().map(|layer| layer.name.as_str()),
+        layer_at,
+    )?;
+    for (layer, found) in desc.layers.iter().enumerate() {
+        let at = |index| layer_at(layer).inside("state", index);
+        let names = found.states.iter().map(|state| state.name.as_str());
+        check_names(names.clone(), at)?;
+        if let Some(index) = names.clone().position(|name| name.starts_with('(')) {
+            let why = "a state's name must not start with `(`";
+            return Err(bad_name(at(index), &found.states[index].name, why));
+        }
+    }
+    Ok(())
+}
+
+const fn parameter_at(index: usize) -> At {
+    At::of("parameter", index)
+}
+
+const fn mask_at(index: usize) -> At {
+    At::of("mask", index)
+}
+
+const fn layer_at(index: usize) -> At {
+    At::of("layer", index)
+}
+
 fn whole(field: &str, why: DescFault) -> Fault {
-    Fault::new(At::Whole, field, why)
+    Fault::new(At::WHOLE, field, why)
 }
 
 fn finite(at: At, field: &str, number: f32) -> Checked<()> {
@@ -126,7 +165,7 @@ fn check_start(at: At, start: f32) -> Checked<()> {
 }
 
 fn check_range(index: usize, kind: ParameterKind) -> Checked<()> {
-    let at = At::Parameter(index);
+    let at = parameter_at(index);
     let [min, max, default] = match kind {
         ParameterKind::Float { default, min, max } => {
             finite(at, "default", default)?;
@@ -158,7 +197,7 @@ fn check_range(index: usize, kind: ParameterKind) -> Checked<()> {
 }
 
 pub(crate) fn build_mask(index: usize, desc: &MaskDesc, skeleton: &Skeleton) -> Checked<Mask> {
-    let at = At::Mask(index);
+    let at = mask_at(index);
     // Capped because each branch of a mask costs a walk over the joints.
     let (count, cap) = (desc.branches.len(), StateMachine::MAX_STATES);
     check_cap(at, "branches of a mask", count, cap)?;
@@ -170,14 +209,14 @@ pub(crate) fn build_mask(index: usize, desc: &MaskDesc, skeleton: &Skeleton) -> 
         let names = || skeleton.joints().iter().map(|joint| &*joint.name);
         find(at, &field, "joint", &branch.joint, names)?;
         let marked = mask.with_feathered_subtree(skeleton, &branch.joint, weight, branch.feather);
-        mask = marked.map_err(|why| refused(at, &field, why))?;
+        mask = marked.map_err(|why| Fault::refused(at, &field, why))?;
     }
     Ok(mask)
 }
 
 impl Known<'_> {
     fn layer(&self, index: usize, desc: &LayerDesc) -> Checked<Layer> {
-        let at = At::Layer(index);
+        let at = layer_at(index);
         check_cap(at, "states", desc.states.len(), StateMachine::MAX_STATES)?;
         let (count, cap) = (desc.transitions.len(), StateMachine::MAX_TRANSITIONS);
         check_cap(at, "transitions", count, cap)?;
@@ -199,13 +238,13 @@ impl Known<'_> {
             weight: self.scaled(at, "weight_parameter", weight, &desc.weight_parameter)?,
             additive: desc.additive,
             states: states
-                .map(|(number, state)| self.state(At::State(index, number), state, desc.additive))
+                .map(|(number, state)| self.state(at.inside("state", number), state, desc.additive))
                 .collect::<Checked<_>>()?,
             transitions: Vec::new(),
             at_entry: Vec::new(),
         };
         for (number, transition) in desc.transitions.iter().enumerate() {
-            let at = At::Transition(index, number);
+            let at = at.inside("transition", number);
             let built = self.transition(at, transition, desc)?;
             let number = number as u16;
             match (&transition.from, built.from) {

@@ -1,14 +1,13 @@
 //! Motions: looks up clips and turns points into blend spaces.
 
-use super::build::{Checked, Known};
+use super::build::Known;
 use super::desc::MotionDesc;
-use super::fault::{At, Fault, refused};
 use super::model::{Motion, Played};
 use crate::clip::Clip;
 use crate::error::{DescFault, cut};
 use crate::id::Id;
 use crate::motion::{BlendLine, BlendPlane, BlendShape, BlendSpace};
-use crate::text::{check_cap, find, unknown};
+use crate::text::{At, Checked, Fault, check_cap, find, unknown};
 use glam::Vec2;
 
 impl Known<'_> {
@@ -27,7 +26,7 @@ impl Known<'_> {
                 let line = BlendLine::new(&positions);
                 Ok(Motion::Blend {
                     parameters: [self.float(at, &format!("{field}.parameter"), parameter)?; 2],
-                    shape: BlendShape::Line(line.map_err(|why| refused(at, field, why))?),
+                    shape: BlendShape::Line(line.map_err(|why| Fault::refused(at, field, why))?),
                     clips: self.clips(at, field, names, additive)?,
                 })
             }
@@ -39,7 +38,7 @@ impl Known<'_> {
                 let plane = BlendPlane::new(&positions);
                 Ok(Motion::Blend {
                     parameters: self.axes(at, &format!("{field}.parameters"), parameters)?,
-                    shape: BlendShape::Plane(plane.map_err(|why| refused(at, field, why))?),
+                    shape: BlendShape::Plane(plane.map_err(|why| Fault::refused(at, field, why))?),
                     clips: self.clips(at, field, names, additive)?,
                 })
             }

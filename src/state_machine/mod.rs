@@ -42,7 +42,6 @@ mod build;
 mod build_motion;
 mod condition;
 mod desc;
-mod fault;
 mod fire;
 mod fits;
 mod instance;
@@ -66,5 +65,6 @@ pub(crate) use instance::StateMachineInstance;
 pub use instance::Value;
 pub use machine::StateMachine;
 pub(crate) use machine::StateMachineClip;
+pub(crate) use text::{list_element, part_of};
 #[cfg(feature = "toml")]
-pub(crate) use toml::{StateMachineText, list_element, part_of};
+pub(crate) use toml::StateMachineText;

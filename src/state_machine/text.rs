@@ -5,9 +5,10 @@ use super::desc::{
     BlendPointDesc, Interruption, LayerDesc, MaskBranchDesc, MaskDesc, MotionDesc, Origin,
     ParameterDesc, ParameterKind, StateDesc, StateMachineDesc, TransitionDesc,
 };
+use crate::error::{DescPart, cut};
 use crate::motion::{Ease, LoopMode};
 use crate::text::{
-    Kind, Read, ReadFault, Tree, Value, Write, text_enums, text_serde, text_structs,
+    Kind, Read, ReadFault, Step, Tree, Value, Write, text_enums, text_serde, text_structs,
 };
 
 text_structs! {
@@ -215,5 +216,47 @@ impl Read for Condition {
 impl Write for Condition {
     fn write(&self, to: &mut Tree<'static>) {
         to.add(0, Kind::Text, &self.to_string());
+    }
+}
+
+/// The part of a state machine at a path, and the number of steps that lead to it.
+pub(crate) fn part_of(root: Value<'_>, path: &[Step<'_>]) -> (DescPart, usize) {
+    let Some((list, index)) = list_element(path) else {
+        return (DescPart::StateMachine, 0);
+    };
+    let value = root.get(list).and_then(|list| list.items().nth(index));
+    let text = |value: Option<Value<'_>>, key| {
+        let text = value.and_then(|value| value.get(key)?.text());
+        cut(text.unwrap_or_default())
+    };
+    let name = text(value, "name");
+    match (list, list_element(&path[2..])) {
+        ("parameter", _) => (DescPart::Parameter { index, name }, 2),
+        ("mask", _) => (DescPart::Mask { index, name }, 2),
+        ("layer", Some((list @ ("state" | "transition"), index))) => {
+            let (layer, list_value) = (name, value.and_then(|layer| layer.get(list)));
+            let value = list_value.and_then(|list| list.items().nth(index));
+            let name = text(value, "name");
+            let part = match list {
+                "state" => DescPart::State { layer, index, name },
+                _ => DescPart::Transition {
+                    layer,
+                    index,
+                    from: text(value, "from"),
+                    to: text(value, "to"),
+                },
+            };
+            (part, 4)
+        }
+        ("layer", _) => (DescPart::Layer { index, name }, 2),
+        _ => (DescPart::StateMachine, 0),
+    }
+}
+
+/// The list and the index with which a path begins.
+pub(crate) fn list_element<'p>(path: &'p [Step<'_>]) -> Option<(&'p str, usize)> {
+    match path {
+        [Step::Key(list), Step::Index(index), ..] => Some((list, *index)),
+        _ => None,
     }
 }

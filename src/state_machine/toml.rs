@@ -1,12 +1,12 @@
 //! State machines as TOML.
 
 use super::desc::{MaskDesc, StateMachineDesc};
-use super::fault::{At, Fault};
 use super::machine::{StateMachine, StateMachineClip};
-use crate::error::{DescError, DescFault, DescPart, Error, Result, cut};
+use super::text::part_of;
+use crate::error::{DescFault, DescPart, Error, Result};
 use crate::motion::BlendSpace;
 use crate::skeleton::Skeleton;
-use crate::text::{DescText, MAX_TOML_BYTES, Step, Tree, Value, to_toml};
+use crate::text::{DescText, Fault, MAX_TOML_BYTES, Tree, path_text, to_toml};
 
 /// A state machine read from text, with the line numbers for errors.
 pub(crate) type StateMachineText = DescText<StateMachineDesc>;
@@ -36,62 +36,8 @@ impl StateMachineText {
     }
 
     fn error(&self, fault: Fault) -> Error {
-        let part = match fault.at {
-            At::Whole => String::new(),
-            At::Parameter(index) => format!("parameter[{index}]"),
-            At::Mask(index) => format!("mask[{index}]"),
-            At::Layer(index) => format!("layer[{index}]"),
-            At::State(layer, index) => format!("layer[{layer}].state[{index}]"),
-            At::Transition(layer, index) => format!("layer[{layer}].transition[{index}]"),
-        };
-        let error = DescError {
-            line: self.line(&part, &fault.field),
-            file: self.file.clone(),
-            ..fault.named(&self.desc)
-        };
-        error.into_error()
-    }
-}
-
-/// The part of a state machine at a path, and the number of steps that lead to it.
-pub(crate) fn part_of(root: Value<'_>, path: &[Step<'_>]) -> (DescPart, usize) {
-    let Some((list, index)) = list_element(path) else {
-        return (DescPart::StateMachine, 0);
-    };
-    let value = root.get(list).and_then(|list| list.items().nth(index));
-    let text = |value: Option<Value<'_>>, key| {
-        let text = value.and_then(|value| value.get(key)?.text());
-        cut(text.unwrap_or_default())
-    };
-    let name = text(value, "name");
-    match (list, list_element(&path[2..])) {
-        ("parameter", _) => (DescPart::Parameter { index, name }, 2),
-        ("mask", _) => (DescPart::Mask { index, name }, 2),
-        ("layer", Some((list @ ("state" | "transition"), index))) => {
-            let (layer, list_value) = (name, value.and_then(|layer| layer.get(list)));
-            let value = list_value.and_then(|list| list.items().nth(index));
-            let name = text(value, "name");
-            let part = match list {
-                "state" => DescPart::State { layer, index, name },
-                _ => DescPart::Transition {
-                    layer,
-                    index,
-                    from: text(value, "from"),
-                    to: text(value, "to"),
-                },
-            };
-            (part, 4)
-        }
-        ("layer", _) => (DescPart::Layer { index, name }, 2),
-        _ => (DescPart::StateMachine, 0),
-    }
-}
-
-/// The list and the index with which a path begins.
-pub(crate) fn list_element<'p>(path: &'p [Step<'_>]) -> Option<(&'p str, usize)> {
-    match path {
-        [Step::Key(list), Step::Index(index), ..] => Some((list, *index)),
-        _ => None,
+        let line = self.line(&path_text(&fault.at.path()), &fault.field);
+        fault.into_error(&self.desc, part_of, (self.file.clone(), line))
     }
 }
 
@@ -125,13 +71,12 @@ impl StateMachineDesc {
         if Self::from_toml("", &text)? == *self {
             return Ok(text);
         }
-        let error = DescError {
-            file: Box::default(),
-            line: None,
-            part: DescPart::StateMachine,
-            field: Box::default(),
-            why: DescFault::Invalid("the text would read back as different data"),
-        };
-        Err(error.into_error())
+        let why = DescFault::Invalid("the text would read back as different data");
+        Err(Error::description(
+            Default::default(),
+            DescPart::StateMachine,
+            "",
+            why,
+        ))
     }
 }

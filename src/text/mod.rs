@@ -16,12 +16,14 @@ mod toml;
 )]
 mod tree;
 
-pub(crate) use check::{Fault, bad_name, check_cap, check_names, check_value, find, unknown};
+pub(crate) use check::{
+    At, Checked, Fault, bad_name, check_cap, check_names, check_value, find, unknown,
+};
 pub(crate) use read::{
     Read, Write, field_name, read_field, text_enums, text_serde, text_structs, write_field,
 };
 #[cfg(feature = "toml")]
 pub(crate) use toml::{DescText, MAX_TOML_BYTES, to_toml};
 #[cfg(feature = "toml")]
-pub(crate) use tree::Step;
-pub(crate) use tree::{Kind, ReadFault, Tree, Value};
+pub(crate) use tree::path_text;
+pub(crate) use tree::{Kind, ReadFault, Step, Tree, Value};

@@ -1,8 +1,9 @@
 //! TOML to a tree of values, and back.
 
+use super::check::PartOf;
 use super::read::Read;
-use super::tree::{Kind, Step, Tree, Value, path_text};
-use crate::error::{DescError, DescFault, DescPart, LFS_POINTER, Result, cut};
+use super::tree::{Kind, Tree, Value, path_text};
+use crate::error::{DescFault, Error, LFS_POINTER, Result, cut};
 use crate::files::is_lfs_pointer;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -11,9 +12,6 @@ use toml::de::{DeTable, DeValue};
 
 /// The largest size of a text, in bytes.
 pub(crate) const MAX_TOML_BYTES: usize = 1 << 20;
-
-/// The part of a description at a path, and the number of steps that lead to it.
-pub(crate) type PartOf = fn(Value<'_>, &[Step<'_>]) -> (DescPart, usize);
 
 /// A description, and the text that it was read from.
 #[derive(Debug, Clone)]
@@ -34,14 +32,7 @@ impl<T: Read> DescText<T> {
     pub(crate) fn parse(file: &str, text: &str, part_of: PartOf) -> Result<Self> {
         let whole = |why| {
             let (part, _) = part_of(Tree::new(Cow::Borrowed(""), "").root(), &[]);
-            DescError {
-                file: file.into(),
-                line: None,
-                part,
-                field: Box::default(),
-                why,
-            }
-            .into_error()
+            Error::description((file.into(), None), part, "", why)
         };
         if text.len() > MAX_TOML_BYTES {
             let (what, asked, cap) = ("bytes", text.len(), MAX_TOML_BYTES);
@@ -56,14 +47,8 @@ impl<T: Read> DescText<T> {
         let error = |value: Value<'_>, line, what: &str| {
             let path = value.path();
             let (part, steps) = part_of(tree.root(), &path);
-            DescError {
-                file: file.into(),
-                line: u32::try_from(line).ok(),
-                part,
-                field: cut(&path_text(&path[steps..])),
-                why: DescFault::Text(cut(what)),
-            }
-            .into_error()
+            let (line, field) = (u32::try_from(line).ok(), cut(&path_text(&path[steps..])));
+            Error::description((file.into(), line), part, field, DescFault::Text(cut(what)))
         };
         if let Some(first) = errors.first() {
             let at = first.span().map_or(0, |span| span.start);

@@ -3,13 +3,12 @@
 use super::desc::{AdditiveDesc, ClipDesc, EventDesc, PoseReference, RootMotionDesc};
 use super::draft::ClipDraft;
 use super::set::{MAX_EVENT_NAMES, MAX_PARTS};
-use super::text::{At, Checked, Fault};
 use crate::character::asset::Character;
 use crate::clip::ReferencePose;
-use crate::error::{DescFault, Error, cut};
+use crate::error::{DescFault, cut};
 use crate::motion::{RootMotionBudget, RootMotionOptions, extract};
 use crate::skeleton::Transform;
-use crate::text::{check_cap, check_names, check_value, find, unknown};
+use crate::text::{At, Checked, Fault, check_cap, check_names, check_value, find, unknown};
 use glam::BVec3;
 
 /// The most clips that a description may name, and the most additive clips.
@@ -31,14 +30,16 @@ impl Draft<'_> {
         clips: &[ClipDesc],
         additive: &[AdditiveDesc],
     ) -> Checked<()> {
-        check_cap(At::Whole, "clips", clips.len(), MAX_CLIPS)?;
-        check_cap(At::Whole, "additive clips", additive.len(), MAX_PARTS)?;
-        check_names(clips.iter().map(|clip| clip.name.as_str()), At::clip)?;
+        check_cap(At::WHOLE, "clips", clips.len(), MAX_CLIPS)?;
+        check_cap(At::WHOLE, "additive clips", additive.len(), MAX_PARTS)?;
+        check_names(clips.iter().map(|clip| clip.name.as_str()), |index| {
+            At::of("clip", index)
+        })?;
         // One budget bounds the work for all clips together, because the list may be long.
         let mut budget = RootMotionBudget::DESCRIPTION;
         let motions = clips.iter().enumerate().filter_map(|(index, desc)| {
             let options = desc.root_motion.as_ref()?;
-            Some((At::clip(index), desc.name.as_str(), options))
+            Some((At::of("clip", index), desc.name.as_str(), options))
         });
         let frames = motions
             .clone()
@@ -57,11 +58,16 @@ impl Draft<'_> {
             let sources = self.clips.clone();
             let mut keys = 0;
             for (index, desc) in additive.iter().enumerate() {
-                keys += self.add(At::additive(index), desc, &sources, MAX_MADE_KEYS - keys)?;
+                keys += self.add(
+                    At::of("additive", index),
+                    desc,
+                    &sources,
+                    MAX_MADE_KEYS - keys,
+                )?;
             }
         }
         for (index, desc) in clips.iter().enumerate() {
-            self.describe(At::clip(index), desc)?;
+            self.describe(At::of("clip", index), desc)?;
         }
         Ok(())
     }
@@ -105,7 +111,7 @@ impl Draft<'_> {
             return Err(Fault::new(at, field, NO_CURVES));
         };
         let split = extract(self.character.model(), curve, &options, budget);
-        let (stays, motion) = split.map_err(|why| refused(at, field, why))?;
+        let (stays, motion) = split.map_err(|why| Fault::refused(at, field, why))?;
         clip.set_curve(stays);
         clip.root_motion = Some(motion);
         Ok(())
@@ -136,7 +142,7 @@ impl Draft<'_> {
         let reference = (&desc.reference, "reference");
         let reference = reference_pose((at, reference), sources, &mut pose)?;
         let made = source.additive(self.character, desc.name.as_deref(), reference);
-        let made = made.map_err(|why| refused(at, "", why))?;
+        let made = made.map_err(|why| Fault::refused(at, "", why))?;
         let Some(made) = made else {
             return Err(Fault::new(at, "clip", NO_CURVES));
         };
@@ -210,10 +216,6 @@ const NO_CURVES: DescFault = DescFault::Invalid(
 );
 const ADDITIVE_REFERENCE: DescFault = DescFault::Invalid("is additive, so it has no poses");
 
-pub(super) fn refused(at: At, field: &str, why: Error) -> Fault {
-    Fault::new(at, field, DescFault::Refused(Box::new(why)))
-}
-
 /// Finds the clip with this name, which is in `field`.
 fn named<'c>(
     clips: &'c [ClipDraft],
@@ -247,7 +249,7 @@ fn reference_pose<'p>(
         return Err(Fault::new(at, of_clip, NO_CURVES));
     };
     let sampled = curve.sample(time_s, pose);
-    sampled.map_err(|why| refused(at, of_time, why))?;
+    sampled.map_err(|why| Fault::refused(at, of_time, why))?;
     Ok(ReferencePose::Pose(pose))
 }
 

@@ -1,10 +1,9 @@
 //! Parts of a description that do not change clips: masks, sockets, blend spaces, roles, machine.
 
-use super::apply::{Draft, refused};
+use super::apply::Draft;
 use super::desc::{AnimationDesc, BlendAt, BlendSpaceDesc, SocketDesc};
 use super::set::{AnimationSet, MAX_PARTS, MAX_SOCKETS};
 use super::source::AnimationSource;
-use super::text::{At, Checked, Fault};
 use crate::clip::Clip;
 use crate::error::{DescFault, Error, cut};
 use crate::id::Id;
@@ -14,7 +13,7 @@ use crate::skeleton::joints::Roles;
 use crate::skeleton::role::Role;
 use crate::skeleton::{Joint, Mask, Skeleton, Socket};
 use crate::state_machine::{MaskDesc, StateMachine, StateMachineClip, build_mask};
-use crate::text::{check_cap, check_names, check_value, find};
+use crate::text::{At, Checked, Fault, check_cap, check_names, check_value, find};
 use glam::{Affine3A, Quat, Vec2, Vec3};
 
 impl Draft<'_> {
@@ -42,25 +41,27 @@ impl Draft<'_> {
             ("sockets", desc.sockets.len(), MAX_SOCKETS),
             ("blend spaces", desc.blend_spaces.len(), MAX_PARTS),
         ] {
-            check_cap(At::Whole, what, asked, cap)?;
+            check_cap(At::WHOLE, what, asked, cap)?;
         }
-        check_names(desc.masks.iter().map(|mask| mask.name.as_str()), At::mask)?;
+        check_names(desc.masks.iter().map(|mask| mask.name.as_str()), |index| {
+            At::of("mask", index)
+        })?;
         let sockets = desc.sockets.iter().map(|socket| socket.name.as_str());
-        check_names(sockets, At::socket)?;
+        check_names(sockets, |index| At::of("socket", index))?;
         let spaces = desc.blend_spaces.iter().map(|space| space.name.as_str());
-        check_names(spaces, At::blend_space)?;
+        check_names(spaces, |index| At::of("blend_space", index))?;
         for (index, mask) in desc.masks.iter().enumerate() {
-            let built = build_mask(index, mask, self.character.skeleton());
-            let built = built.map_err(|fault| Fault::new(At::mask(index), fault.field, fault.why));
-            set.masks.push(built?);
+            let built = build_mask(index, mask, self.character.skeleton())?;
+            set.masks.push(built);
             set.mask_names.push(mask.name.as_str().into());
         }
         for (index, socket) in desc.sockets.iter().enumerate() {
-            set.sockets.push(self.socket(At::socket(index), socket)?);
+            set.sockets
+                .push(self.socket(At::of("socket", index), socket)?);
             set.socket_names.push(socket.name.as_str().into());
         }
         for (index, space) in desc.blend_spaces.iter().enumerate() {
-            let space = self.blend_space(At::blend_space(index), space)?;
+            let space = self.blend_space(At::of("blend_space", index), space)?;
             set.blend_spaces.push(space);
         }
         Ok(())
@@ -140,7 +141,7 @@ impl Draft<'_> {
         Ok(BlendSpace {
             name: desc.name.as_str().into(),
             clips,
-            shape: shape.map_err(|why| refused(at, "points", why))?,
+            shape: shape.map_err(|why| Fault::refused(at, "points", why))?,
         })
     }
 
@@ -184,7 +185,7 @@ impl AnimationSet {
                 return Ok(Id::new(index as u16));
             }
             let why = DescFault::Invalid("the state machine has a different mask with this name");
-            return Err(Fault::new(At::mask(index), "name", why));
+            return Err(Fault::new(At::of("mask", index), "name", why));
         }
         names.push(desc.name.as_str().into());
         self.masks.push(mask.clone());
@@ -209,13 +210,13 @@ pub(super) fn roles(desc: &AnimationDesc, skeleton: &Skeleton) -> Checked<Option
         let field = format!("humanoid.{}", cut(bone));
         let Some(role) = Role::from_name(bone) else {
             let why = DescFault::Invalid("is no humanoid bone of VRM 1.0");
-            return Err(Fault::new(At::Whole, field, why));
+            return Err(Fault::new(At::WHOLE, field, why));
         };
         let names = || skeleton.joints().iter().map(|joint| &*joint.name);
-        let joint = Id::new(find(At::Whole, &field, "joint", joint, names)?);
+        let joint = Id::new(find(At::WHOLE, &field, "joint", joint, names)?);
         if found.iter().any(|(_, other)| *other == joint) {
             let why = DescFault::Invalid("is the joint of another bone");
-            return Err(Fault::new(At::Whole, field, why));
+            return Err(Fault::new(At::WHOLE, field, why));
         }
         found.push((role, joint));
     }

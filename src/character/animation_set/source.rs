@@ -1,16 +1,18 @@
 //! A description with the files it refers to, and with line numbers for errors.
 
 use super::desc::AnimationDesc;
-use super::text::{At, Fault};
+use super::text::part_of;
 #[cfg(feature = "toml")]
 use super::toml::AnimationText;
-use crate::error::DescError;
 use crate::error::{DescFault, Error, Result};
 use crate::motion::BlendSpace;
 use crate::skeleton::Skeleton;
 #[cfg(feature = "toml")]
 use crate::state_machine::StateMachineText;
 use crate::state_machine::{MaskDesc, StateMachine, StateMachineClip, StateMachineDesc};
+#[cfg(feature = "toml")]
+use crate::text::path_text;
+use crate::text::{At, Fault};
 
 /// Reads a file beside the model.
 pub(crate) type ReadFile<'r> = &'r mut dyn FnMut(&str) -> Result<Vec<u8>>;
@@ -98,7 +100,7 @@ impl AnimationSource {
     }
 
     fn wrong_file(&self, why: DescFault) -> Error {
-        self.error(Fault::new(At::Whole, "state_machine_file", why))
+        self.error(Fault::new(At::WHOLE, "state_machine_file", why))
     }
 
     /// The number of clips that the description adds to those of the file.
@@ -115,18 +117,14 @@ impl AnimationSource {
     pub(crate) fn error(&self, fault: Fault) -> Error {
         #[cfg(feature = "toml")]
         let (file, line) = self.text.as_ref().map_or_else(Default::default, |text| {
-            (text.file.clone(), text.line(&fault.at.path(), &fault.field))
+            (
+                text.file.clone(),
+                text.line(&path_text(&fault.at.path()), &fault.field),
+            )
         });
         #[cfg(not(feature = "toml"))]
         let (file, line) = Default::default();
-        let error = DescError {
-            file,
-            line,
-            part: fault.at.part(&self.desc),
-            field: fault.field.into(),
-            why: fault.why,
-        };
-        error.into_error()
+        fault.into_error(&self.desc, part_of, (file, line))
     }
 
     /// The state machine, its description, and its masks: its own, then those of the whole

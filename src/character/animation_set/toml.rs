@@ -1,10 +1,10 @@
 //! Descriptions as TOML.
 
 use super::desc::AnimationDesc;
-use super::text::AnimationList;
-use crate::error::{DescError, DescFault, DescPart, Result, cut};
-use crate::state_machine::{StateMachineDesc, list_element, part_of as part_of_machine};
-use crate::text::{DescText, Step, Tree, Value, to_toml};
+use super::text::part_of;
+use crate::error::{DescFault, DescPart, Error, Result};
+use crate::state_machine::StateMachineDesc;
+use crate::text::{DescText, Tree, to_toml};
 
 /// A description of a character's animation, read from text, with the line numbers for errors.
 pub(crate) type AnimationText = DescText<AnimationDesc>;
@@ -33,37 +33,9 @@ impl AnimationText {
     }
 }
 
-fn whole(file: &str, line: Option<u32>, why: &'static str) -> crate::error::Error {
-    let error = DescError {
-        file: file.into(),
-        line,
-        part: DescPart::Animation,
-        field: Box::default(),
-        why: DescFault::Invalid(why),
-    };
-    error.into_error()
-}
-
-/// The part of a description at a path, and the number of steps that lead to it.
-fn part_of(root: Value<'_>, path: &[Step<'_>]) -> (DescPart, usize) {
-    if let [Step::Key(key), inner @ ..] = path
-        && *key == "state_machine"
-        && let Some(machine) = root.get(key)
-        && let (part, steps @ 1..) = part_of_machine(machine, inner)
-    {
-        return (part, steps + 1);
-    }
-    let element = list_element(path);
-    let found = element.and_then(|(list, index)| {
-        let kind = AnimationList::ALL
-            .into_iter()
-            .find(|kind| kind.name() == list)?;
-        let value = root.get(list)?.items().nth(index)?;
-        let name = |key| value.get(key).and_then(Value::text);
-        let name = name("name").or_else(|| name("clip"));
-        Some(kind.part(index, cut(name.unwrap_or_default())))
-    });
-    found.map_or((DescPart::Animation, 0), |part| (part, 2))
+fn whole(file: &str, line: Option<u32>, why: &'static str) -> Error {
+    let why = DescFault::Invalid(why);
+    Error::description((file.into(), line), DescPart::Animation, "", why)
 }
 
 impl AnimationDesc {
