@@ -22,19 +22,28 @@ pub(crate) enum Finger {
 /// Declares the roles: those of the middle line, then those of the left side, then those of the
 /// right side in the same order.
 macro_rules! roles {
-    ($(#[$attribute:meta])* pub enum Role { $($(#[$doc:meta])* $role:ident,)* }) => {
+    (
+        $(#[$attribute:meta])* pub enum Role;
+        $($middle:ident: $doc:literal,)*;
+        $($left:ident, $right:ident: $before:literal, $after:literal,)*
+    ) => {
         $(#[$attribute])*
         pub enum Role {
-            $($(#[$doc])* $role,)*
+            $(#[doc = $doc] $middle,)*
+            $(#[doc = concat!($before, " left ", $after)] $left,)*
+            $(#[doc = concat!($before, " right ", $after)] $right,)*
         }
 
         impl Role {
-            const ALL: [Self; MIDDLE + 2 * OF_A_SIDE] = [$(Self::$role,)*];
+            const ALL: [Self; MIDDLE + 2 * OF_A_SIDE] =
+                [$(Self::$middle,)* $(Self::$left,)* $(Self::$right,)*];
 
             /// The name of the variant.
             fn name(self) -> &'static str {
                 match self {
-                    $(Self::$role => stringify!($role),)*
+                    $(Self::$middle => stringify!($middle),)*
+                    $(Self::$left => stringify!($left),)*
+                    $(Self::$right => stringify!($right),)*
                 }
             }
         }
@@ -74,118 +83,38 @@ roles! {
     /// ```
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     #[non_exhaustive]
-    pub enum Role {
-        /// The joint that carries both legs and the spine.
-        Hips,
-        /// The first joint of the spine.
-        Spine,
-        /// The middle joint of the spine, or the last of two.
-        Chest,
-        /// The last of three or more joints of the spine.
-        UpperChest,
-        /// The first joint of the neck.
-        Neck,
-        /// The head.
-        Head,
-        /// The lower jaw.
-        Jaw,
-        /// The left eye.
-        LeftEye,
-        /// The left collar bone.
-        LeftShoulder,
-        /// The left upper arm, which starts at the shoulder.
-        LeftUpperArm,
-        /// The left forearm, which starts at the elbow.
-        LeftLowerArm,
-        /// The left hand, which starts at the wrist.
-        LeftHand,
-        /// The left thigh, which starts at the hip.
-        LeftUpperLeg,
-        /// The left shin, which starts at the knee.
-        LeftLowerLeg,
-        /// The left foot, which starts at the ankle.
-        LeftFoot,
-        /// The left toes, which start at the ball of the foot.
-        LeftToes,
-        /// The first joint of the left thumb.
-        LeftThumbMetacarpal,
-        /// The second joint of the left thumb.
-        LeftThumbProximal,
-        /// The last joint of the left thumb.
-        LeftThumbDistal,
-        /// The first joint of the left index finger.
-        LeftIndexProximal,
-        /// The second joint of the left index finger.
-        LeftIndexIntermediate,
-        /// The last joint of the left index finger.
-        LeftIndexDistal,
-        /// The first joint of the left middle finger.
-        LeftMiddleProximal,
-        /// The second joint of the left middle finger.
-        LeftMiddleIntermediate,
-        /// The last joint of the left middle finger.
-        LeftMiddleDistal,
-        /// The first joint of the left ring finger.
-        LeftRingProximal,
-        /// The second joint of the left ring finger.
-        LeftRingIntermediate,
-        /// The last joint of the left ring finger.
-        LeftRingDistal,
-        /// The first joint of the left little finger.
-        LeftLittleProximal,
-        /// The second joint of the left little finger.
-        LeftLittleIntermediate,
-        /// The last joint of the left little finger.
-        LeftLittleDistal,
-        /// The right eye.
-        RightEye,
-        /// The right collar bone.
-        RightShoulder,
-        /// The right upper arm, which starts at the shoulder.
-        RightUpperArm,
-        /// The right forearm, which starts at the elbow.
-        RightLowerArm,
-        /// The right hand, which starts at the wrist.
-        RightHand,
-        /// The right thigh, which starts at the hip.
-        RightUpperLeg,
-        /// The right shin, which starts at the knee.
-        RightLowerLeg,
-        /// The right foot, which starts at the ankle.
-        RightFoot,
-        /// The right toes, which start at the ball of the foot.
-        RightToes,
-        /// The first joint of the right thumb.
-        RightThumbMetacarpal,
-        /// The second joint of the right thumb.
-        RightThumbProximal,
-        /// The last joint of the right thumb.
-        RightThumbDistal,
-        /// The first joint of the right index finger.
-        RightIndexProximal,
-        /// The second joint of the right index finger.
-        RightIndexIntermediate,
-        /// The last joint of the right index finger.
-        RightIndexDistal,
-        /// The first joint of the right middle finger.
-        RightMiddleProximal,
-        /// The second joint of the right middle finger.
-        RightMiddleIntermediate,
-        /// The last joint of the right middle finger.
-        RightMiddleDistal,
-        /// The first joint of the right ring finger.
-        RightRingProximal,
-        /// The second joint of the right ring finger.
-        RightRingIntermediate,
-        /// The last joint of the right ring finger.
-        RightRingDistal,
-        /// The first joint of the right little finger.
-        RightLittleProximal,
-        /// The second joint of the right little finger.
-        RightLittleIntermediate,
-        /// The last joint of the right little finger.
-        RightLittleDistal,
-    }
+    pub enum Role;
+    Hips: "The joint that carries both legs and the spine.",
+    Spine: "The first joint of the spine.",
+    Chest: "The middle joint of the spine, or the last of two.",
+    UpperChest: "The last of three or more joints of the spine.",
+    Neck: "The first joint of the neck.",
+    Head: "The head.",
+    Jaw: "The lower jaw.",;
+    LeftEye, RightEye: "The", "eye.",
+    LeftShoulder, RightShoulder: "The", "collar bone.",
+    LeftUpperArm, RightUpperArm: "The", "upper arm, which starts at the shoulder.",
+    LeftLowerArm, RightLowerArm: "The", "forearm, which starts at the elbow.",
+    LeftHand, RightHand: "The", "hand, which starts at the wrist.",
+    LeftUpperLeg, RightUpperLeg: "The", "thigh, which starts at the hip.",
+    LeftLowerLeg, RightLowerLeg: "The", "shin, which starts at the knee.",
+    LeftFoot, RightFoot: "The", "foot, which starts at the ankle.",
+    LeftToes, RightToes: "The", "toes, which start at the ball of the foot.",
+    LeftThumbMetacarpal, RightThumbMetacarpal: "The first joint of the", "thumb.",
+    LeftThumbProximal, RightThumbProximal: "The second joint of the", "thumb.",
+    LeftThumbDistal, RightThumbDistal: "The last joint of the", "thumb.",
+    LeftIndexProximal, RightIndexProximal: "The first joint of the", "index finger.",
+    LeftIndexIntermediate, RightIndexIntermediate: "The second joint of the", "index finger.",
+    LeftIndexDistal, RightIndexDistal: "The last joint of the", "index finger.",
+    LeftMiddleProximal, RightMiddleProximal: "The first joint of the", "middle finger.",
+    LeftMiddleIntermediate, RightMiddleIntermediate: "The second joint of the", "middle finger.",
+    LeftMiddleDistal, RightMiddleDistal: "The last joint of the", "middle finger.",
+    LeftRingProximal, RightRingProximal: "The first joint of the", "ring finger.",
+    LeftRingIntermediate, RightRingIntermediate: "The second joint of the", "ring finger.",
+    LeftRingDistal, RightRingDistal: "The last joint of the", "ring finger.",
+    LeftLittleProximal, RightLittleProximal: "The first joint of the", "little finger.",
+    LeftLittleIntermediate, RightLittleIntermediate: "The second joint of the", "little finger.",
+    LeftLittleDistal, RightLittleDistal: "The last joint of the", "little finger.",
 }
 
 /// The number of roles on the middle line.
