@@ -1,11 +1,10 @@
 //! Working memory that is kept from call to call and lent to one thread at a time.
 
-use core::fmt;
 use core::marker::PhantomData;
 use core::mem::ManuallyDrop;
 use core::ops::{Deref, DerefMut};
-use core::ptr;
 use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use core::{fmt, ptr};
 
 /// The most objects that are kept. More are made and freed at each call.
 const SLOTS: usize = 256;

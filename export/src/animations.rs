@@ -8,11 +8,10 @@ use super::omissions::{OmissionKind, Omissions};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::ops::Range;
-use throng::Id;
-use throng::Result;
 use throng::character::Character;
 use throng::clip::{CurveClip, Interpolation, Keys, TrackValues, WeightTrack};
 use throng::glam::Quat;
+use throng::{Id, Result};
 
 /// All clips, in order: from the curves that the character kept, or else from the packed keys.
 pub(super) fn write(

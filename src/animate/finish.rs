@@ -5,12 +5,11 @@ use super::palette_lanes::{LaneFormat, Rows, entries, product_row};
 use super::poser::BatchPoser;
 use super::rig::Entry;
 use crate::palette::{Mat3x4, PaletteFormat, with_entry};
+#[cfg(target_arch = "x86_64")]
+use crate::simd::{Avx2, Avx2Fma, SimdLevel};
 use crate::simd::{Baseline, BaselineFour, Instructions, Row, Unit, WIDTH, Wide, phase};
 use crate::threads::Threads;
 use glam::Affine3A;
-
-#[cfg(target_arch = "x86_64")]
-use crate::simd::{Avx2, Avx2Fma, SimdLevel};
 
 impl BatchPoser {
     /// Computes the palettes of model poses, one instance after the other.

@@ -6,12 +6,11 @@ use super::poser::Scratch;
 use super::rig::Rig;
 use super::sample::{local_blocks, sample_block};
 use super::write::write_entries;
+#[cfg(target_arch = "x86_64")]
+use crate::simd::{Avx2, Avx2Fma, Avx512, Avx512All, Sse2};
 use crate::simd::{
     Baseline, BaselineEight, BaselineFour, Eight, Instructions, SimdLevel, Unit, WIDTH, Wide, phase,
 };
-
-#[cfg(target_arch = "x86_64")]
-use crate::simd::{Avx2, Avx2Fma, Avx512, Avx512All, Sse2};
 
 /// Number of instances in a group on this unit.
 pub(crate) const fn group_size(unit: Unit) -> usize {

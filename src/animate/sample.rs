@@ -2,8 +2,7 @@
 
 use super::fetch::fetch;
 use super::group::{Group, Played, rests};
-use super::layers;
-use super::layers::Layers;
+use super::layers::{self, Layers};
 use super::poser::Scratch;
 use super::quaternion::{dot, inverse_length};
 use super::rig::Rig;

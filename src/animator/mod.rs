@@ -73,8 +73,7 @@ pub use actor::{Actor, ActorMut, ActorRef};
 pub use event::{AnimationEvent, AnimationEventKind, EventName};
 #[cfg(feature = "vulkan")]
 pub(crate) use library::{joints_by_name, moved};
-pub use name_or_id::ActorId;
-pub use name_or_id::{JointRef, NameOrId};
+pub use name_or_id::{ActorId, JointRef, NameOrId};
 pub use play::{Play, Playing};
 #[cfg(feature = "vulkan")]
 pub(crate) use played::Played;

@@ -1,8 +1,7 @@
 //! The depth image and multisampled colour image that targets and swapchains render into.
 
-use crate::Result;
-use crate::Shared;
 use crate::image::{Image, ImageDesc, Use, aspect, barrier, transition};
+use crate::{Result, Shared};
 use ash::vk;
 
 /// The formats of a render pass, as needed to create a pipeline.

@@ -1,8 +1,7 @@
 //! A buffer with its memory.
 
-use crate::Shared;
 use crate::error::Check;
-use crate::{Result, StandaloneError};
+use crate::{Result, Shared, StandaloneError};
 use ash::vk;
 use gpu_allocator::MemoryLocation;
 use std::ptr::NonNull;

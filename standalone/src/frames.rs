@@ -1,9 +1,8 @@
 //! Frames in flight, each with a command buffer and a fence.
 
-use crate::Result;
-use crate::Shared;
 use crate::error::Check;
 use crate::swapchain::{Rendered, SwapchainImage};
+use crate::{Result, Shared};
 use ash::vk;
 
 /// One frame being recorded, which a submission consumes.

@@ -3,9 +3,8 @@
 //! Each function copies into a mapped buffer in its own submission and waits for it. The copy
 //! happens after all work submitted before.
 
-use crate::Shared;
 use crate::image::{barrier, transition};
-use crate::{Buffer, BufferDesc, Result};
+use crate::{Buffer, BufferDesc, Result, Shared};
 use ash::vk;
 use gpu_allocator::MemoryLocation;
 

@@ -6,12 +6,11 @@
 
 mod built;
 
-use crate::Shared;
 use crate::attachments::{Attachments, DRAWN, Final};
 use crate::error::Check;
 use crate::image::{barrier, transition};
 use crate::surface::Surface;
-use crate::{Begin, Formats, Result, StandaloneError, Window};
+use crate::{Begin, Formats, Result, Shared, StandaloneError, Window};
 use ash::vk;
 use built::{Built, fit};
 use std::fmt;

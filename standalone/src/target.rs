@@ -1,9 +1,8 @@
 //! Images to draw into without a window.
 
-use crate::Shared;
 use crate::attachments::{Attachments, DRAWN, Final};
 use crate::image::{Image, ImageDesc, Use, barrier, transition};
-use crate::{Begin, Formats, ImageRead, Result, StandaloneError, read_image};
+use crate::{Begin, Formats, ImageRead, Result, Shared, StandaloneError, read_image};
 use ash::vk;
 
 /// Settings for a new [`Target`].

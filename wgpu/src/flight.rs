@@ -2,9 +2,8 @@
 
 use crate::error::Result;
 use crate::gpu::{Gpu, Shared};
-use core::fmt;
-use core::mem;
 use core::sync::atomic::{AtomicUsize, Ordering};
+use core::{fmt, mem};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::thread;
 use throng::ash::vk;

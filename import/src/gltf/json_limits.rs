@@ -1,7 +1,6 @@
 //! Limits of the JSON of glTF, and the lists that keep them.
 
-use crate::json;
-use crate::json::{Read, ReadFault, Value};
+use crate::json::{self, Read, ReadFault, Value};
 use core::ops::Deref;
 use std::collections::BTreeMap;
 

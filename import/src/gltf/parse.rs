@@ -3,8 +3,7 @@
 use super::fault::{cut, malformed, not_allowed};
 use super::json::{Asset, Document};
 use crate::fault::{check_cap, fault, file_part};
-use crate::json;
-use crate::json::{Kind, Step, Value, path_text};
+use crate::json::{self, Kind, Step, Value, path_text};
 use throng::error::{AssetFault, Error, Object, ObjectKind, Result};
 use throng::import::ImportOptions;
 

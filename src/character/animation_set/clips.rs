@@ -1,8 +1,7 @@
 //! Adding clips and their animation data to a character.
 
 use super::apply::Draft;
-use super::desc::AnimationDesc;
-use super::desc::EventDesc;
+use super::desc::{AnimationDesc, EventDesc};
 use super::draft::ClipDraft;
 use super::gait::GaitMeasure;
 use super::parts::roles;

@@ -5,11 +5,10 @@ use super::lanes::{Influence, Lanes};
 use super::pack::{Entries, Packed, Streams};
 use crate::mesh::Aabb;
 use crate::palette::Mat3x4;
-use crate::simd::{Baseline, BaselineEight as Eight, Row as Block, SimdLevel, Unit, WIDTH, phase};
-use glam::Vec3;
-
 #[cfg(target_arch = "x86_64")]
 use crate::simd::Avx2;
+use crate::simd::{Baseline, BaselineEight as Eight, Row as Block, SimdLevel, Unit, WIDTH, phase};
+use glam::Vec3;
 
 /// A primitive in one pose.
 pub(super) struct Task<'a> {

@@ -2,8 +2,7 @@
 
 use crate::budget::Budget;
 use crate::fault::{cut, fault, malformed};
-use crate::json::{self, none};
-use crate::json::{Read, Step, file_structs, path_text};
+use crate::json::{self, Read, Step, file_structs, none, path_text};
 use throng::error::{AssetFault, Object, ObjectKind, Result};
 
 /// The most elements of a list.
