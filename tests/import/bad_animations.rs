@@ -46,25 +46,20 @@ fn values_and_targets_that_are_not_allowed() {
     turns[5] = f32::NAN;
     let accessor = b.accessor("VEC4", F32, &turns);
     let b = changed(&b, "/animations/0/samplers/0/output", json!(accessor));
-    assert_eq!(
-        refused(&b.glb()),
-        "f: animation 0, channels[0], value 1: a value is not finite"
-    );
+    refused(&b.glb()).says("f: animation 0, channels[0], value 1: a value is not finite");
     let mut b = arm();
     let channel = b.json["animations"][0]["channels"][0].clone();
     b.json["animations"][0]["channels"]
         .as_array_mut()
         .unwrap()
         .push(channel);
-    assert_eq!(
-        refused(&b.glb()),
-        "f: animation 0, channels[1].target: is already driven by another channel"
-    );
+    refused(&b.glb())
+        .says("f: animation 0, channels[1].target: is already driven by another channel");
     let mut b = arm();
     let places = b.normalized("VEC3", I16, &[0_i16; 9]);
     b.json["animations"][0]["samplers"][0]["output"] = json!(places);
     b.json["animations"][0]["channels"][0]["target"]["path"] = json!("translation");
-    assert!(refused(&b.glb()).contains("5122 (normalised), which is not allowed here (5126)"));
+    refused(&b.glb()).says("…5122 (normalised), which is not allowed here (5126)…");
 }
 
 fn keys(interpolation: &str, values: &[f32]) -> Imported {
@@ -160,10 +155,8 @@ fn channels_of_other_paths_are_left_out() {
     assert_eq!(c.curves(), repaired(&arm()).curves());
     // Its node is still checked.
     b.json["animations"][0]["channels"][1]["target"]["node"] = json!(99);
-    assert_eq!(
-        refused(&b.glb()),
-        "f: animation 0, channels[1].target.node: refers to node 99, but there are 4"
-    );
+    refused(&b.glb())
+        .says("f: animation 0, channels[1].target.node: refers to node 99, but there are 4");
 }
 
 #[test]

@@ -251,23 +251,17 @@ fn caps_and_broken_references_of_images_are_errors() {
     let png = grey_png(40, 30);
     let mut small = options();
     small.max_image_texels = 1199;
-    let error = throng_import::bytes(&with_image(&png).glb(), &small).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "f: image 0: texels of one image: 1200 exceeds the limit of 1199"
-    );
+    throng_import::bytes(&with_image(&png).glb(), &small)
+        .fails("f: image 0: texels of one image: 1200 exceeds the limit of 1199");
     let mut b = with_image(&png);
     b.json["images"][0]["uri"] = json!("x.png");
-    assert_eq!(
-        refused(&b.glb()),
-        "f: image 0: has both a uri and a bufferView"
-    );
+    refused(&b.glb()).says("f: image 0: has both a uri and a bufferView");
     b.json["samplers"] = json!([{ "wrapS": 1 }]);
     b.json["textures"] = json!([{ "source": 0, "sampler": 0 }]);
-    assert!(refused(&b.glb()).starts_with("f: sampler 0, wrapS: wrapS is 1"));
+    refused(&b.glb()).says("f: sampler 0, wrapS: wrapS is 1…");
     b.json["images"] = json!([{ "bufferView": 99 }]);
     b.json["textures"] = json!([{ "source": 0 }]);
-    assert!(refused(&b.glb()).starts_with("f: image 0: refers to bufferView 99"));
+    refused(&b.glb()).says("f: image 0: refers to bufferView 99…");
 }
 
 /// The image of an extension is replaced too, even if the file requires the extension.

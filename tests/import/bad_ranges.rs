@@ -80,24 +80,17 @@ fn dangling_references() {
     }
     let mut b = arm();
     b.json["textures"] = json!([{ "source": 0, "sampler": 0 }]);
-    assert_eq!(
-        refused(&b.glb()),
-        "f: texture 0, source: refers to image 0, but there are 0"
-    );
+    refused(&b.glb()).says("f: texture 0, source: refers to image 0, but there are 0");
     b.json["images"] = json!([{}]);
-    assert_eq!(
-        refused(&b.glb()),
-        "f: texture 0, sampler: refers to sampler 0, but there are 0"
-    );
+    refused(&b.glb()).says("f: texture 0, sampler: refers to sampler 0, but there are 0");
     let words = with(
         &arm(),
         "/materials/0/pbrMetallicRoughness/baseColorTexture",
         json!({ "index": 3 }),
     );
-    assert_eq!(
-        words,
+    words.says(
         "f: material 0, pbrMetallicRoughness.baseColorTexture.index: refers to texture 3, but \
-         there are 0"
+         there are 0",
     );
 }
 
@@ -174,28 +167,21 @@ fn ranges_with_numbers_near_2_to_the_64() {
         ("/bufferViews/0/byteLength", huge),
         ("/bufferViews/0/byteLength", huge - 3),
     ] {
-        let words = with(&arm(), path, json!(value));
-        assert!(
-            words.starts_with("f: bufferView 0: needs bytes "),
-            "{words}"
-        );
+        with(&arm(), path, json!(value)).says("f: bufferView 0: needs bytes …");
     }
     let mut b = arm();
     b.json["buffers"] = json!([{ "byteLength": b.bin.len() + 4 }]);
-    let words = refused(&b.glb());
-    assert!(words.starts_with("f: buffer 0: needs bytes 0.."), "{words}");
+    refused(&b.glb()).says("f: buffer 0: needs bytes 0..…");
     b.json["buffers"] = json!([{ "byteLength": huge, "uri": "data:;base64,AAAA" }]);
-    assert!(refused(&b.glb()).contains("exceeds the limit of 1073741824"));
+    refused(&b.glb()).says("…exceeds the limit of 1073741824…");
     b.json["buffers"] = json!([{ "byteLength": b.bin.len() }]);
     let json = b.json.to_string();
-    assert_eq!(
-        refused(&glb(json.as_bytes(), None)),
-        "f: buffer 0: missing the file's BIN chunk, which a buffer without uri refers to"
-    );
-    assert_eq!(refused(json.as_bytes()), "f: buffer 0: missing uri");
+    refused(&glb(json.as_bytes(), None))
+        .says("f: buffer 0: missing the file's BIN chunk, which a buffer without uri refers to");
+    refused(json.as_bytes()).says("f: buffer 0: missing uri");
     b.json["bufferViews"][0]["buffer"] = json!(1);
     b.add("buffers", json!({ "byteLength": b.bin.len() }));
-    assert_eq!(refused(&b.glb()), "f: buffer 1: missing uri");
+    refused(&b.glb()).says("f: buffer 1: missing uri");
 }
 
 #[test]
@@ -408,7 +394,7 @@ fn sparse_parts_are_checked() {
     }
     let mut b = sparse([0, 1], 2, U8);
     b.json["accessors"][0]["sparse"]["values"]["byteOffset"] = json!(u64::MAX);
-    assert!(refused(&b.glb()).starts_with("f: accessor 0, sparse.values: needs bytes"));
+    refused(&b.glb()).says("f: accessor 0, sparse.values: needs bytes…");
 }
 
 #[test]

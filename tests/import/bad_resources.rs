@@ -67,11 +67,8 @@ fn nothing_outside_the_folder_is_read() {
         };
         throng_import::bytes(&arm().gltf_beside(uri), &options).unwrap_err();
     }
-    let words = refused(&arm().gltf_beside("arm.bin"));
-    assert_eq!(
-        words,
-        "f: buffer 0: refers to \"arm.bin\", which is not available: only bytes were given"
-    );
+    refused(&arm().gltf_beside("arm.bin"))
+        .says("f: buffer 0: refers to \"arm.bin\", which is not available: only bytes were given");
 }
 
 /// Windows reserves these names for devices. Here they are files like any other.
@@ -80,10 +77,7 @@ fn names_of_devices_are_names_of_files() {
     let path = folder("import_devices").join("arm.gltf");
     for uri in ["NUL", "con", "aux.bin", "Com1.bin"] {
         std::fs::write(&path, arm().gltf_beside(uri)).unwrap();
-        let error = throng_import::file(&path, &options())
-            .unwrap_err()
-            .to_string();
-        assert!(error.ends_with("it does not exist"), "{error}");
+        throng_import::file(&path, &options()).fails("…it does not exist");
     }
 }
 
@@ -118,10 +112,7 @@ fn links_out_of_the_folder_and_files_that_are_not_plain() {
             .unwrap_err()
             .to_string()
     };
-    assert_eq!(
-        words(&inner.join("pipe.bin")),
-        "f: file: is not a plain file"
-    );
+    words(&inner.join("pipe.bin")).says("f: file: is not a plain file");
     let is_directory = format!("{} cannot be read: is a directory", inner.display());
     assert_eq!(words(&inner), is_directory);
     assert!(throng_import::file("/dev/zero", &options()).is_err());
@@ -140,19 +131,10 @@ fn missing_and_short_and_large_files() {
         }
     ));
     std::fs::write(&path, arm().gltf_beside("a.bin")).unwrap();
-    let error = throng_import::file(&path, &options()).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "f: buffer 0: refers to \"a.bin\", which cannot be read: it does not exist"
-    );
+    throng_import::file(&path, &options())
+        .fails("f: buffer 0: refers to \"a.bin\", which cannot be read: it does not exist");
     std::fs::write(inner.join("a.bin"), [0; 7]).unwrap();
-    let error = throng_import::file(&path, &options()).unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .ends_with("of the data, which has 7 bytes"),
-        "{error}"
-    );
+    throng_import::file(&path, &options()).fails("…of the data, which has 7 bytes");
     let mut small = options();
     small.max_resource_bytes = 2000;
     std::fs::write(inner.join("a.bin"), [0; 3000]).unwrap();
@@ -167,11 +149,7 @@ fn missing_and_short_and_large_files() {
         .to_string(),
     )
     .unwrap();
-    let error = throng_import::file(&path, &small).unwrap_err();
-    assert!(
-        error.to_string().contains("exceeds the limit of 2000"),
-        "{error}"
-    );
+    throng_import::file(&path, &small).fails("…exceeds the limit of 2000…");
 }
 
 #[test]
@@ -180,10 +158,7 @@ fn files_with_nothing_in_them() {
     // Nodes alone are a skeleton.
     let c = import(&b);
     assert_eq!((c.skeleton().len(), c.primitives().len()), (1, 0));
-    assert_eq!(
-        refused(br#"{"asset":{"version":"2.0"}}"#),
-        "f: file: contains nothing to draw or pose"
-    );
+    refused(br#"{"asset":{"version":"2.0"}}"#).says("f: file: contains nothing to draw or pose");
     assert!(has_kind(&repaired(&trailing()), RepairKind::TrailingBytes));
 }
 

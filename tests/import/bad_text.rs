@@ -27,56 +27,22 @@ fn broken_containers() {
         file[at..at + bytes.len()].copy_from_slice(bytes);
         refused(&file)
     };
-    assert_eq!(
-        refused_by_name(b""),
-        "f.gltf: file: the text ends where a value must be (line 1, column 0)"
-    );
-    assert_eq!(
-        refused(b"glTF"),
-        "f: file: the header is incomplete at byte 4"
-    );
-    assert_eq!(
-        with(4, &[1]),
-        "f: file: requires glTF 1.0, which is not supported"
-    );
-    assert_eq!(
-        with(8, &[255; 4]),
-        "f: file: the file is shorter than its header states at byte 8"
-    );
-    assert_eq!(
-        refused(&good[..good.len() - 1]),
-        "f: file: the file is shorter than its header states at byte 8"
-    );
-    assert_eq!(
-        with(8, &[12, 0, 0, 0]),
-        "f: file: there is no JSON chunk at byte 12"
-    );
-    assert_eq!(
-        with(8, &[0, 0, 0, 0]),
-        "f: file: there is no JSON chunk at byte 12"
-    );
-    assert_eq!(
-        with(8, &[14, 0, 0, 0]),
-        "f: file: a chunk's header is incomplete at byte 12"
-    );
-    assert_eq!(
-        with(12, &[255; 4]),
-        "f: file: a chunk is longer than the file at byte 12"
-    );
-    assert_eq!(
-        with(16, b"BIN\0"),
-        "f: file: the first chunk is not JSON at byte 16"
-    );
+    refused_by_name(b"")
+        .says("f.gltf: file: the text ends where a value must be (line 1, column 0)");
+    refused(b"glTF").says("f: file: the header is incomplete at byte 4");
+    with(4, &[1]).says("f: file: requires glTF 1.0, which is not supported");
+    with(8, &[255; 4]).says("f: file: the file is shorter than its header states at byte 8");
+    refused(&good[..good.len() - 1])
+        .says("f: file: the file is shorter than its header states at byte 8");
+    with(8, &[12, 0, 0, 0]).says("f: file: there is no JSON chunk at byte 12");
+    with(8, &[0, 0, 0, 0]).says("f: file: there is no JSON chunk at byte 12");
+    with(8, &[14, 0, 0, 0]).says("f: file: a chunk's header is incomplete at byte 12");
+    with(12, &[255; 4]).says("f: file: a chunk is longer than the file at byte 12");
+    with(16, b"BIN\0").says("f: file: the first chunk is not JSON at byte 16");
     let length = u32::from_le_bytes(good[12..16].try_into().unwrap());
     let odd = (length - 1).to_le_bytes();
-    assert_eq!(
-        with(12, &odd),
-        "f: file: a chunk's length is not a multiple of 4 at byte 12"
-    );
-    assert_eq!(
-        with(24, &[0xFF]),
-        "f: file: the JSON is not UTF-8 at byte 24"
-    );
+    with(12, &odd).says("f: file: a chunk's length is not a multiple of 4 at byte 12");
+    with(24, &[0xFF]).says("f: file: the JSON is not UTF-8 at byte 24");
 }
 
 #[test]
@@ -95,11 +61,7 @@ fn errors_of_the_json_name_object_and_place() {
     };
     assert_eq!((object.index, &*object.part), (Some(0), "count"));
     assert!(*column > 80);
-    assert!(
-        error
-            .to_string()
-            .starts_with("f: accessor 0, count: must be an integer of at least 0, but is -1")
-    );
+    error.says("f: accessor 0, count: must be an integer of at least 0, but is -1…");
     for (path, value, start) in [
         (
             "/nodes/1/children",
@@ -171,10 +133,10 @@ fn errors_of_the_json_name_object_and_place() {
         let words = with(&arm(), path, value);
         assert!(words.starts_with(start), "{words}");
     }
-    assert!(refused_by_name(b"{} {}").contains("text follows the end of the JSON"));
+    refused_by_name(b"{} {}").says("…text follows the end of the JSON…");
     let mut twice = arm().gltf();
     twice.extend(b"{}");
-    assert!(refused(&twice).contains("text follows the end of the JSON"));
+    refused(&twice).says("…text follows the end of the JSON…");
 }
 
 /// Writes every whole number as a float.
@@ -209,7 +171,7 @@ fn whole_numbers_may_be_written_as_floats() {
     b.json["images"] = json!([{ "bufferView": 0 }]);
     let expected = import(&b);
     with_floats(&mut b.json);
-    assert!(b.json.to_string().contains("5126.0"));
+    b.json.says("…5126.0…");
     assert_eq!(import(&b), expected);
 }
 

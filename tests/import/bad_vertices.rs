@@ -84,11 +84,8 @@ fn joints_out_of_range() {
         &c,
         &["mesh 0, primitives[0]: out-of-range joint indices of weight 0 set to 0 (6)"],
     );
-    let words = refused(&weighted([0.5, 0.4, 0.1, 0.0], [0, 1, 77, 0]).glb());
-    assert_eq!(
-        words,
-        "f: mesh 0, primitives[0], vertex 0: refers to joint 77, but there are 2"
-    );
+    refused(&weighted([0.5, 0.4, 0.1, 0.0], [0, 1, 77, 0]).glb())
+        .says("f: mesh 0, primitives[0], vertex 0: refers to joint 77, but there are 2");
     let c = repaired(&weighted([0.0; 4], [77, 0, 0, 0]));
     assert_eq!(c.palette()[0].joint, Id::new(1), "the skin's first");
     assert_eq!(c.repairs.len(), 2);
@@ -137,34 +134,21 @@ fn numbers_that_are_not_finite() {
         let accessor = b.accessor(kind, F32, &values);
         b.json.pointer_mut(ATTRIBUTES).unwrap()[name] = json!(accessor);
         let words = refused(&b.glb());
-        assert!(
-            words.starts_with("f: mesh 0, primitives[0], attributes."),
-            "{words}"
-        );
-        assert!(
-            words.ends_with("vertex 2 is NaN, must be finite"),
-            "{words}"
-        );
+        words.says("f: mesh 0, primitives[0], attributes.…");
+        words.says("…vertex 2 is NaN, must be finite");
     }
     let mut binds = [0.0_f32; 32];
     binds[20] = f32::INFINITY;
     let mut b = arm();
     let accessor = b.accessor("MAT4", F32, &binds);
     b.json["skins"][0]["inverseBindMatrices"] = json!(accessor);
-    let words = refused(&b.glb());
-    assert_eq!(
-        words,
-        "f: skin 0, inverseBindMatrices[1]: has a component that is not finite"
-    );
-    let words = with(
+    refused(&b.glb()).says("f: skin 0, inverseBindMatrices[1]: has a component that is not finite");
+    with(
         &arm(),
         "/materials/0/pbrMetallicRoughness/baseColorFactor",
         json!([1, 1e39, 1, 1]),
-    );
-    assert_eq!(
-        words,
-        "f: material 0, baseColorFactor: component 1 is inf, must be finite"
-    );
+    )
+    .says("f: material 0, baseColorFactor: component 1 is inf, must be finite");
 }
 
 #[test]

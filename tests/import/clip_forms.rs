@@ -2,6 +2,7 @@
 
 use crate::reference::poser::Poser;
 use crate::reference::random;
+use crate::reference::words::{Fails, Says};
 use std::sync::LazyLock;
 use throng::builtin;
 use throng::character::Character;
@@ -71,8 +72,7 @@ fn clips_are_packed_and_curves_are_kept_on_request() {
         assert_eq!(both.clip(name).unwrap().index(), index);
         assert_eq!(curves.clip(name).unwrap().index(), index);
     }
-    let error = curves.clip("Jump").unwrap_err().to_string();
-    assert!(error.contains("Idle, Walk, Run, Wave"), "{error}");
+    curves.clip("Jump").fails("…Idle, Walk, Run, Wave…");
 }
 
 #[test]
@@ -225,8 +225,7 @@ fn joints_of_packed_clips_are_capped() {
     let error = RawCharacter::mannequin()
         .build(&capped(227, ImportOptions::default()))
         .unwrap_err();
-    let text = error.to_string();
-    assert!(text.ends_with("228 exceeds the limit of 227"), "{text}");
+    error.to_string().says("…228 exceeds the limit of 227");
     assert!(
         RawCharacter::mannequin()
             .build(&capped(227, ImportOptions::curves_only()))

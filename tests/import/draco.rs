@@ -155,10 +155,7 @@ fn counts_that_differ_from_the_accessor_are_repaired() {
                 let [repair] = &got.repairs[..] else {
                     panic!("{:?}", got.repairs);
                 };
-                assert_eq!(
-                    repair.object.to_string(),
-                    format!("mesh 0, primitives[0].{part}")
-                );
+                repair.object.says(format!("mesh 0, primitives[0].{part}"));
                 assert_eq!(repair.kind, RepairKind::DracoCount { stated });
                 assert_eq!(repair.count, count);
             }

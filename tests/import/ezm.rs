@@ -1,6 +1,7 @@
 //! EZMesh files that are made here: every variant of the format.
 
 use crate::help::told;
+use crate::reference::words::Fails;
 use crate::samples::{BONES, SECTION, WALK, ezm_text};
 use throng::clip::TrackValues;
 use throng::glam::{Quat, Vec2, Vec3};
@@ -153,13 +154,8 @@ fn sections_share_the_vertices_of_their_mesh() {
         max_vertices: 7,
         ..options()
     };
-    let error = throng_import::bytes(text.as_bytes(), &limited)
-        .unwrap_err()
-        .to_string();
-    assert_eq!(
-        error,
-        "f: mesh 0, primitives[1].vertexbuffer: vertices: 8 exceeds the limit of 7"
-    );
+    throng_import::bytes(text.as_bytes(), &limited)
+        .fails("f: mesh 0, primitives[1].vertexbuffer: vertices: 8 exceeds the limit of 7");
 }
 
 #[test]

@@ -93,7 +93,7 @@ fn errors_about_options_name_the_file_or_the_option() {
         scene: Some(9),
         ..ImportOptions::default()
     });
-    assert_eq!(scene, "arm.glb: scene 9 does not exist: there are 1");
+    scene.says("arm.glb: scene 9 does not exist: there are 1");
     let node = refused(ImportOptions {
         leave_out: vec!["nope".into()],
         ..ImportOptions::default()
@@ -108,7 +108,7 @@ fn errors_about_options_name_the_file_or_the_option() {
         packing,
         ..ImportOptions::default()
     });
-    assert_eq!(bound, "clip error_m: must be positive and finite");
+    bound.says("clip error_m: must be positive and finite");
 }
 
 #[test]
@@ -174,15 +174,15 @@ fn a_format_without_its_reader_names_the_feature() {
         error.unwrap_err().to_string()
     };
     if cfg!(not(feature = "ezm")) {
-        assert_eq!(
-            refused("a.ezm", "<Mesh/>"),
-            "a.ezm: file: is an EZMesh file, which needs the Cargo feature `ezm` of throng-import"
+        refused("a.ezm", "<Mesh/>").says(
+            "a.ezm: file: is an EZMesh file, which needs the Cargo feature `ezm` of \
+                 throng-import",
         );
     }
     if cfg!(not(feature = "wgl")) {
-        assert_eq!(
-            refused("a.wglmodel", "{\"modelVersion\": 1}"),
-            "a.wglmodel: file: is a WebGL model, which needs the Cargo feature `wgl` of throng-import"
+        refused("a.wglmodel", "{\"modelVersion\": 1}").says(
+            "a.wglmodel: file: is a WebGL model, which needs the Cargo feature `wgl` of \
+                 throng-import",
         );
     }
 }

@@ -2,6 +2,7 @@
 //! content or name.
 
 use crate::builder::arm;
+use crate::reference::words::{Fails, Says};
 use crate::samples::{WGL_CLIP, WGL_MODEL, ezm_text, import_wgl, wgl_triangle};
 use std::fs;
 use std::path::PathBuf;
@@ -130,29 +131,16 @@ fn what_has_no_format_is_refused() {
             .unwrap_err()
             .to_string()
     };
-    assert_eq!(
-        refused("a.obj", b"v 0 0 0"),
-        format!("a.obj: file: {UNKNOWN}")
-    );
+    refused("a.obj", b"v 0 0 0").says(format!("a.obj: file: {UNKNOWN}"));
     assert_eq!(refused("a", b""), format!("a: file: {UNKNOWN}"));
-    assert_eq!(
-        refused("a.json", b"{\"b\": {\"asset\": 1}}"),
-        format!("a.json: file: {UNKNOWN}")
-    );
+    refused("a.json", b"{\"b\": {\"asset\": 1}}").says(format!("a.json: file: {UNKNOWN}"));
     // By name.
-    assert!(refused("a.glb", b"v").starts_with("a.glb: file: is not JSON: a value must be here"));
-    assert!(refused("a.ezm", b"v").contains("line 1"));
-    assert!(refused("a.wglmodel", b"v").contains("a value must be here"));
-    assert_eq!(
-        refused("a.wglvert", &wgl_triangle()),
-        "a.wglvert: file: has only vertices; the .wglmodel of the same name is imported"
-    );
-    assert!(
-        throng_import::file(folder.join("none.ezm"), &options())
-            .unwrap_err()
-            .to_string()
-            .contains("cannot be read")
-    );
+    refused("a.glb", b"v").says("a.glb: file: is not JSON: a value must be here…");
+    refused("a.ezm", b"v").says("…line 1…");
+    refused("a.wglmodel", b"v").says("…a value must be here…");
+    refused("a.wglvert", &wgl_triangle())
+        .says("a.wglvert: file: has only vertices; the .wglmodel of the same name is imported");
+    throng_import::file(folder.join("none.ezm"), &options()).fails("…cannot be read…");
     assert!(throng_import::file(&folder, &options()).is_err());
 }
 
@@ -219,12 +207,12 @@ fn the_name_decides_about_bytes_that_fit_no_format_or_several() {
             assert_eq!(refused(name, bytes), format!(": {UNKNOWN}"), "{name}");
         }
     }
-    assert!(refused("x.gltf", b"{}").contains("missing field \"asset\""));
-    assert!(refused("folder/x.VRM", b"{}").contains("missing field \"asset\""));
-    assert!(refused("x.wglmodel", b"{}").contains("missing field \"meshes\""));
-    assert!(refused("x.wglanim", b"{}").contains("missing field \"frameRate\""));
-    assert!(refused("x.ezm", b"{}").contains("unknown token (line 1, column 1)"));
-    assert!(refused("x.wglvert", b"{}").contains("has only vertices"));
+    refused("x.gltf", b"{}").says("…missing field \"asset\"…");
+    refused("folder/x.VRM", b"{}").says("…missing field \"asset\"…");
+    refused("x.wglmodel", b"{}").says("…missing field \"meshes\"…");
+    refused("x.wglanim", b"{}").says("…missing field \"frameRate\"…");
+    refused("x.ezm", b"{}").says("…unknown token (line 1, column 1)…");
+    refused("x.wglvert", b"{}").says("…has only vertices…");
     #[cfg(feature = "fbx")]
     assert_eq!(refused("x.fbx", b"{}"), ": is not an FBX file");
     let error = throng_import::bytes(b"{}", &named("x.throng")).unwrap_err();
@@ -265,14 +253,11 @@ fn bytes_refer_to_no_file_on_disk() {
         }
     };
     let alone = "which is not available: only bytes were given";
-    assert_eq!(
-        error("arm.gltf", &arm().gltf_beside("a.bin")),
-        format!("buffer 0: refers to \"a.bin\", {alone}")
-    );
-    assert_eq!(
-        error("man.wglmodel", WGL_MODEL.as_bytes()),
-        format!("file, vertices: refers to \"man.wglvert\", {alone}")
-    );
+    error("arm.gltf", &arm().gltf_beside("a.bin"))
+        .says(format!("buffer 0: refers to \"a.bin\", {alone}"));
+    error("man.wglmodel", WGL_MODEL.as_bytes()).says(format!(
+        "file, vertices: refers to \"man.wglvert\", {alone}"
+    ));
     let path = folder.join("arm.glb");
     fs::write(&path, arm().glb()).unwrap();
     let file = throng_import::file(&path, &options()).unwrap_err();
@@ -297,11 +282,8 @@ fn bytes_of_a_webgl_model_get_their_vertices_by_name() {
     ] {
         throng_import::bytes(model, &given(name, vertices)).unwrap();
     }
-    let nameless = throng_import::bytes(model, &given("", "")).unwrap_err();
-    assert_eq!(
-        nameless.to_string(),
-        "unnamed: file, vertices: are found by the name of the model, which has none"
-    );
+    throng_import::bytes(model, &given("", ""))
+        .fails("unnamed: file, vertices: are found by the name of the model, which has none");
     let small = ImportOptions {
         max_resource_bytes: 9,
         ..given("man", "man.wglvert")
@@ -320,23 +302,16 @@ fn a_webgl_model_needs_its_vertices() {
     let folder = folder("formats_wgl");
     let path = folder.join("man.wglmodel");
     fs::write(&path, WGL_MODEL).unwrap();
-    let error = throng_import::file(&path, &options())
-        .unwrap_err()
-        .to_string();
-    assert_eq!(
-        error,
+    throng_import::file(&path, &options()).fails(
         "man.wglmodel: file, vertices: \
-         refers to \"man.wglvert\", which cannot be read: it does not exist"
+         refers to \"man.wglvert\", which cannot be read: it does not exist",
     );
     #[cfg(unix)]
     {
         let outside = folder.join("../outside.wglvert");
         fs::write(&outside, wgl_triangle()).unwrap();
         std::os::unix::fs::symlink("../outside.wglvert", folder.join("man.wglvert")).unwrap();
-        let error = throng_import::file(&path, &options())
-            .unwrap_err()
-            .to_string();
-        assert!(error.contains("is a link out of the folder"), "{error}");
+        throng_import::file(&path, &options()).fails("…is a link out of the folder…");
         fs::remove_file(folder.join("man.wglvert")).unwrap();
     }
     let given = ImportOptions {
@@ -381,20 +356,15 @@ fn clips_are_added_between_formats() {
     let added = throng_import::add_clips_bytes(&model, ezm_text().as_bytes(), &options()).unwrap();
     assert_eq!(added.curves()[0].name(), "walk");
     let saved = model.to_bytes();
-    let error = throng_import::add_clips_bytes(&model, &saved, &options())
-        .unwrap_err()
-        .to_string();
-    assert!(
-        error.contains("is a saved character, whose clips cannot be added"),
-        "{error}"
-    );
+    throng_import::add_clips_bytes(&model, &saved, &options())
+        .fails("…is a saved character, whose clips cannot be added…");
     let error = |name: &str, bytes: &[u8]| {
         let error = throng_import::add_clips_bytes(&model, bytes, &named(name)).unwrap_err();
         error.to_string()
     };
     assert_eq!(error("a", b"{}"), format!("a: file: {UNKNOWN}"));
-    assert!(error("a.wglanim", b"{}").contains("missing field \"frameRate\""));
-    assert!(error("a.gltf", b"{}").contains("missing field \"asset\""));
+    error("a.wglanim", b"{}").says("…missing field \"frameRate\"…");
+    error("a.gltf", b"{}").says("…missing field \"asset\"…");
     let path = folder("formats_clips_by_path").join("x.gltf");
     fs::write(&path, "{}").unwrap();
     let error = throng_import::add_clips(&model, &path, &named("y.wglanim")).unwrap_err();

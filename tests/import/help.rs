@@ -1,6 +1,7 @@
 //! Functions that several tests of the importer use.
 
 use crate::builder::Builder;
+pub(crate) use crate::reference::words::{Fails, Says};
 use serde_json::Value;
 use throng::Error;
 use throng::import::{ImportOptions, Imported, RepairKind};

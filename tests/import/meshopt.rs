@@ -357,7 +357,7 @@ fn faults_name_the_view_and_the_rule() {
         assert_eq!(refused(&changed(&b, &path, value).gltf()), words);
     }
     let other = changed(&b, &format!("/bufferViews/{first}/byteStride"), json!(16));
-    assert!(refused(&other.gltf()).ends_with("differs from the view's own byteStride"));
+    refused(&other.gltf()).says("…differs from the view's own byteStride");
     let mut inner = b.clone();
     inner.json["bufferViews"][first]["extensions"][EXT]["buffer"] = json!(0);
     inner.json["bufferViews"][first]["extensions"][EXT]["byteOffset"] = json!(0);

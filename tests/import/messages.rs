@@ -46,8 +46,7 @@ fn pointers_of_git_lfs_are_named() {
         let error = throng_import::add_clips(&knight, &path, &ImportOptions::default());
         assert_eq!(error.unwrap_err().to_string(), words);
     }
-    let error = Character::from_bytes(POINTER.as_bytes()).unwrap_err();
-    assert_eq!(error.to_string(), format!("saved character: {LFS}"));
+    Character::from_bytes(POINTER.as_bytes()).fails(format!("saved character: {LFS}"));
     // Windows ends lines differently, and the format had other names.
     for text in [
         POINTER.replace('\n', "\r\n"),
@@ -78,15 +77,12 @@ fn pointers_beside_a_file_are_named() {
     std::fs::write(&path, arm().glb()).unwrap();
     let toml = folder.join("arm.toml");
     std::fs::write(&toml, POINTER).unwrap();
-    let error = throng_import::file(&path, &ImportOptions::default()).unwrap_err();
-    assert_eq!(error.to_string(), format!("arm.toml: animation: {LFS}"));
+    throng_import::file(&path, &ImportOptions::default())
+        .fails(format!("arm.toml: animation: {LFS}"));
     std::fs::write(&toml, "state_machine_file = 'machine.toml'").unwrap();
     std::fs::write(folder.join("machine.toml"), POINTER).unwrap();
-    let error = throng_import::file(&path, &ImportOptions::default()).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        format!("machine.toml: state machine: {LFS}")
-    );
+    throng_import::file(&path, &ImportOptions::default())
+        .fails(format!("machine.toml: state machine: {LFS}"));
 }
 
 #[test]
@@ -113,10 +109,7 @@ fn images_that_are_pointers_are_replaced_and_named() {
 fn older_versions_of_gltf_are_named() {
     let mut glb = arm().glb();
     glb[4] = 1;
-    assert_eq!(
-        refused(&glb),
-        "f: file: requires glTF 1.0, which is not supported"
-    );
+    refused(&glb).says("f: file: requires glTF 1.0, which is not supported");
     let words = "f: file, asset.version: requires glTF 1.0, which is not supported";
     let maps = json!({
         "scenes": { "defaultScene": { "nodes": ["node_1"] } },
@@ -147,10 +140,7 @@ fn older_versions_of_gltf_are_named() {
     );
     // The version is right, and the contents are not.
     let broken = with(json!({ "version": "2.0" }));
-    assert!(
-        broken.contains("must be an array, but is an object"),
-        "{broken}"
-    );
+    broken.says("…must be an array, but is an object…");
 }
 
 const HOSTILE: [&str; 8] = [
@@ -194,7 +184,7 @@ fn names_in_errors_and_repairs_are_escaped() {
             imported.skeleton().joint("no").unwrap_err().to_string(),
         ] {
             harmless(&words);
-            assert!(words.contains("does not exist"), "{words}");
+            words.says("…does not exist…");
         }
         let options = ImportOptions {
             name: name.into(),
@@ -258,11 +248,11 @@ fn the_nearest_names_come_first() {
         assert!(start.starts_with(&format!("clip \"{shown}")), "{start}");
         known.to_owned()
     };
-    assert!(known("Wlak").starts_with("Walk, Idle"));
-    assert!(known("walk").starts_with("Walk, "));
-    assert!(known("run_back").starts_with("RunBack, Run, Idle"));
-    assert!(known("Running").starts_with("Run, "));
-    assert!(known("Atack").starts_with("Attack, Idle, Run"));
+    known("Wlak").says("Walk, Idle…");
+    known("walk").says("Walk, …");
+    known("run_back").says("RunBack, Run, Idle…");
+    known("Running").says("Run, …");
+    known("Atack").says("Attack, Idle, Run…");
     // Nothing is near: the order of the file.
     assert_eq!(known("Xyz"), names.join(", "));
     assert_eq!(known(""), names.join(", "));
@@ -412,4 +402,30 @@ fn a_file_that_does_not_exist_says_so() {
     let error = throng_import::file(&path, &ImportOptions::default()).unwrap_err();
     let words = format!("{} cannot be read: it does not exist", path.display());
     assert_eq!(error.to_string(), words);
+}
+
+/// The checks of messages in these tests can fail.
+#[test]
+fn patterns_match_what_they_describe() {
+    for (pattern, is_matched) in [
+        ("one two three", true),
+        ("one two", false),
+        ("one…", true),
+        ("two…", false),
+        ("…three", true),
+        ("…two", false),
+        ("…two…", true),
+        ("…four…", false),
+        ("one…three", true),
+        ("one…two…three", true),
+        ("…two…one…", false),
+        ("one two…two three", false),
+    ] {
+        let checked = std::panic::catch_unwind(|| "one two three".says(pattern));
+        assert_eq!(checked.is_ok(), is_matched, "{pattern}");
+        let result = Err::<(), _>("one two three");
+        let checked = std::panic::catch_unwind(|| result.fails(pattern));
+        assert_eq!(checked.is_ok(), is_matched, "{pattern}");
+    }
+    assert!(std::panic::catch_unwind(|| Ok::<(), &str>(()).fails("…")).is_err());
 }

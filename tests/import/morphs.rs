@@ -292,6 +292,7 @@ fn weights_of_what_is_not_drawn_are_left_out() {
     assert!(has(&c, RepairKind::LeftOut, 1));
     assert_eq!(c.morph_weights().len(), 1);
     assert_eq!(c.curves()[0].weight_tracks(), []);
-    let words = c.repairs[0].to_string();
-    assert!(words.contains("weights that drive nothing"), "{words}");
+    c.repairs[0]
+        .to_string()
+        .says("…weights that drive nothing…");
 }

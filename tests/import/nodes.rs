@@ -22,11 +22,7 @@ fn the_scene_is_the_option_the_default_the_first_or_all() {
     let c = throng_import::bytes(&b.glb(), &options).unwrap();
     assert_eq!(&*c.skeleton().joints()[0].name, "");
     options.scene = Some(2);
-    let error = throng_import::bytes(&b.glb(), &options).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "unnamed: scene 2 does not exist: there are 2"
-    );
+    throng_import::bytes(&b.glb(), &options).fails("unnamed: scene 2 does not exist: there are 2");
     b.json.as_object_mut().unwrap().remove("scenes");
     b.json.as_object_mut().unwrap().remove("scene");
     assert_eq!(import(&b).primitives().len(), 2);

@@ -1,5 +1,6 @@
 //! Parts by name, and nodes that are left out.
 
+use crate::reference::words::Fails;
 use throng::Error;
 use throng::glam::{Mat4, Vec3};
 use throng::import::{ImportOptions, Imported, RawCharacter, RawNode, RawPrimitive, RawSkin};
@@ -75,11 +76,9 @@ fn parts_are_nodes_and_the_primitives_of_nodes_that_have_several() {
     for (at, name) in parts(&whole).into_iter().enumerate() {
         assert_eq!(whole.part(name).unwrap().index(), at);
     }
-    let missing = whole.part("shield").unwrap_err().to_string();
-    assert_eq!(
-        missing,
-        "part \"shield\" does not exist: there are body, sword, gem.0, blade, hilt"
-    );
+    whole
+        .part("shield")
+        .fails("part \"shield\" does not exist: there are body, sword, gem.0, blade, hilt");
     // Pieces of a primitive are one part: here a triangle for each joint.
     let mut raw = armed();
     let body = &mut raw.primitives[0];
@@ -108,10 +107,9 @@ fn a_node_is_left_out_with_all_below_it() {
     assert_eq!((parts(&unarmed), joints(&unarmed)), (vec!["body"], 2));
     let unskinned = built(&["hip"]).unwrap();
     assert_eq!((parts(&unskinned), joints(&unskinned)), (vec![], 2));
-    let fault = built(&["gem", "shield"]).unwrap_err().to_string();
-    assert_eq!(
-        fault,
-        "unnamed: node to leave out \"shield\" does not exist: there are gem, sword, hip, hand"
+    built(&["gem", "shield"]).fails(
+        "unnamed: node to leave out \"shield\" does not exist: there are gem, sword, hip, \
+             hand",
     );
     // A cycle is refused as it is without anything left out.
     let mut cyclic = armed();

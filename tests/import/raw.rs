@@ -1,5 +1,6 @@
 //! Raw characters that are made by code, and the checks of `RawCharacter::build`.
 
+use crate::reference::words::{Fails, Says};
 use throng::character::{AnimationDesc, SocketDesc};
 use throng::clip::{Interpolation, TrackValues};
 use throng::glam::{Mat4, Quat, Vec3};
@@ -98,115 +99,71 @@ fn the_options_replace_the_animation_description() {
     let other = made.clone().build(&other).unwrap();
     assert!(other.socket("sword").is_err());
     made.animation = Some(sword("foot"));
-    let error = made.build(&options).unwrap_err().to_string();
-    assert!(error.contains("\"foot\""), "{error}");
+    made.build(&options).fails("…\"foot\"…");
 }
 
 #[test]
 fn every_index_is_checked() {
-    assert_eq!(
-        refused(|r| r.nodes[1].parent = Some(9)),
-        "raw: node 1, parent: refers to node 9, but there are 2"
-    );
-    assert_eq!(
-        refused(|r| r.nodes[0].parent = Some(1)),
-        "raw: node 0: is its own ancestor"
-    );
-    assert_eq!(
-        refused(|r| r.skins[0].joints[1] = 9),
-        "raw: skin 0, joints[1]: refers to node 9, but there are 2"
-    );
-    assert_eq!(
-        refused(|r| r.primitives[0].skin = Some(9)),
-        "raw: mesh 0, primitives[0]: refers to skin 9, but there are 1"
-    );
-    assert_eq!(
-        refused(|r| {
-            r.primitives[0].skin = None;
-            r.primitives[0].node = 9;
-        }),
-        "raw: mesh 0, primitives[0]: refers to node 9, but there are 2"
-    );
-    assert_eq!(
-        refused(|r| r.primitives[0].material = Some(0)),
-        "raw: mesh 0, primitives[0]: refers to material 0, but there are 0"
-    );
-    assert_eq!(
-        refused(|r| r.primitives[0].indices[2] = 3),
-        "raw: mesh 0, primitives[0], indices[2]: refers to vertex 3, but there are 3"
-    );
-    assert_eq!(
-        refused(|r| r.primitives[0].joints[2] = 2),
-        "raw: mesh 0, primitives[0], vertex 2: refers to joint 2, but there are 2"
-    );
-    assert_eq!(
-        refused(|r| r.animations[0].channels[0].node = 9),
-        "raw: animation 0, channels[0]: refers to node 9, but there are 2"
-    );
+    refused(|r| r.nodes[1].parent = Some(9))
+        .says("raw: node 1, parent: refers to node 9, but there are 2");
+    refused(|r| r.nodes[0].parent = Some(1)).says("raw: node 0: is its own ancestor");
+    refused(|r| r.skins[0].joints[1] = 9)
+        .says("raw: skin 0, joints[1]: refers to node 9, but there are 2");
+    refused(|r| r.primitives[0].skin = Some(9))
+        .says("raw: mesh 0, primitives[0]: refers to skin 9, but there are 1");
+    refused(|r| {
+        r.primitives[0].skin = None;
+        r.primitives[0].node = 9;
+    })
+    .says("raw: mesh 0, primitives[0]: refers to node 9, but there are 2");
+    refused(|r| r.primitives[0].material = Some(0))
+        .says("raw: mesh 0, primitives[0]: refers to material 0, but there are 0");
+    refused(|r| r.primitives[0].indices[2] = 3)
+        .says("raw: mesh 0, primitives[0], indices[2]: refers to vertex 3, but there are 3");
+    refused(|r| r.primitives[0].joints[2] = 2)
+        .says("raw: mesh 0, primitives[0], vertex 2: refers to joint 2, but there are 2");
+    refused(|r| r.animations[0].channels[0].node = 9)
+        .says("raw: animation 0, channels[0]: refers to node 9, but there are 2");
 }
 
 #[test]
 fn every_count_is_checked() {
-    assert_eq!(
-        refused(|r| r.skins[0].inverse_bind.truncate(1)),
-        "raw: skin 0, inverseBindMatrices: the list of inverse bind matrices has 1, needs 2"
-    );
-    assert_eq!(
-        refused(|r| r.primitives[0].normals.push(Vec3::Y)),
-        "raw: mesh 0, primitives[0], attributes: NORMAL has 1, needs 3"
-    );
-    assert_eq!(
-        refused(|r| r.primitives[0].influences_per_vertex = 0),
-        "raw: mesh 0, primitives[0]: missing joints and weights"
-    );
+    refused(|r| r.skins[0].inverse_bind.truncate(1))
+        .says("raw: skin 0, inverseBindMatrices: the list of inverse bind matrices has 1, needs 2");
+    refused(|r| r.primitives[0].normals.push(Vec3::Y))
+        .says("raw: mesh 0, primitives[0], attributes: NORMAL has 1, needs 3");
+    refused(|r| r.primitives[0].influences_per_vertex = 0)
+        .says("raw: mesh 0, primitives[0]: missing joints and weights");
     let needed = (usize::MAX as u64).saturating_mul(3);
-    assert_eq!(
-        refused(|r| r.primitives[0].influences_per_vertex = usize::MAX),
-        format!("raw: mesh 0, primitives[0]: the list of joints has 3, needs {needed}")
-    );
-    assert_eq!(
-        refused(|r| r.primitives[0].weights.truncate(2)),
-        "raw: mesh 0, primitives[0]: the list of weights has 2, needs 3"
-    );
-    assert_eq!(
-        refused(|r| r.primitives[0].indices.truncate(2)),
-        "raw: mesh 0, primitives[0], indices: the number of indices is not a multiple of 3"
-    );
-    assert_eq!(
-        refused(|r| r.animations[0].channels[0].times_s.clear()),
-        "raw: animation 0, channels[0]: missing keys"
-    );
-    assert_eq!(
-        refused(|r| r.animations[0].channels[0].interpolation = Interpolation::CubicSpline),
-        "raw: animation 0, channels[0]: the list of values has 2, needs 6"
-    );
-    assert_eq!(
-        refused(|r| *r = RawCharacter::default()),
-        "unnamed: file: contains nothing to draw or pose"
-    );
+    refused(|r| r.primitives[0].influences_per_vertex = usize::MAX).says(format!(
+        "raw: mesh 0, primitives[0]: the list of joints has 3, needs {needed}"
+    ));
+    refused(|r| r.primitives[0].weights.truncate(2))
+        .says("raw: mesh 0, primitives[0]: the list of weights has 2, needs 3");
+    refused(|r| r.primitives[0].indices.truncate(2))
+        .says("raw: mesh 0, primitives[0], indices: the number of indices is not a multiple of 3");
+    refused(|r| r.animations[0].channels[0].times_s.clear())
+        .says("raw: animation 0, channels[0]: missing keys");
+    refused(|r| r.animations[0].channels[0].interpolation = Interpolation::CubicSpline)
+        .says("raw: animation 0, channels[0]: the list of values has 2, needs 6");
+    refused(|r| *r = RawCharacter::default())
+        .says("unnamed: file: contains nothing to draw or pose");
 }
 
 #[test]
 fn images_are_checked() {
     let image = |side, bytes| Image::new("image", side, side, vec![0; bytes]);
-    assert_eq!(
-        refused(|r| r.images = vec![image(2, 15)]),
-        "raw: image 0: the pixel data in bytes has 15, needs 16"
-    );
-    assert_eq!(
-        refused(|r| r.images = vec![image(0, 0)]),
-        "raw: image 0: has no texels"
-    );
-    assert!(refused(|r| r.images = vec![image(u32::MAX, 1)]).starts_with("raw: image 0: "));
+    refused(|r| r.images = vec![image(2, 15)])
+        .says("raw: image 0: the pixel data in bytes has 15, needs 16");
+    refused(|r| r.images = vec![image(0, 0)]).says("raw: image 0: has no texels");
+    refused(|r| r.images = vec![image(u32::MAX, 1)]).says("raw: image 0: …");
     let texture = TextureRef::new(1);
     let material = Material {
         base_color_texture: Some(texture),
         ..Material::default()
     };
-    assert_eq!(
-        refused(|r| r.materials = vec![material]),
-        "raw: material 0, baseColorTexture: refers to image 1, but there are 0"
-    );
+    refused(|r| r.materials = vec![material])
+        .says("raw: material 0, baseColorTexture: refers to image 1, but there are 0");
 }
 
 #[test]
@@ -215,32 +172,23 @@ fn every_number_is_checked() {
         translation: Vec3::NAN,
         ..Transform::IDENTITY
     };
-    assert_eq!(
-        refused(|r| r.nodes[1].transform = not_finite),
-        "raw: node 1, translation: component 0 is NaN, must be finite"
-    );
-    assert_eq!(
-        refused(|r| r.nodes[1].matrix = Some(Mat4::ZERO)),
-        "raw: node 1, matrix: has a last row other than 0, 0, 0, 1"
-    );
-    assert_eq!(
-        refused(|r| r.skins[0].inverse_bind[1] = Mat4::NAN),
-        "raw: skin 0, inverseBindMatrices[1]: has a component that is not finite"
-    );
-    assert_eq!(
-        refused(|r| r.primitives[0].positions[1].y = f32::INFINITY),
-        "raw: mesh 0, primitives[0], attributes.POSITION: vertex 1 is inf, must be finite"
-    );
-    assert_eq!(
-        refused(|r| r.animations[0].channels[0].times_s[0] = 2.0),
-        "raw: animation 0, channels[0]: key 1 is at 1 s, before the previous key at 2 s"
-    );
-    assert_eq!(
-        refused(|r| {
-            let twice = r.animations[0].channels[0].clone();
-            r.animations[0].channels.push(twice);
-        }),
-        "raw: animation 0, channels[1]: drives a property that another channel already drives"
+    refused(|r| r.nodes[1].transform = not_finite)
+        .says("raw: node 1, translation: component 0 is NaN, must be finite");
+    refused(|r| r.nodes[1].matrix = Some(Mat4::ZERO))
+        .says("raw: node 1, matrix: has a last row other than 0, 0, 0, 1");
+    refused(|r| r.skins[0].inverse_bind[1] = Mat4::NAN)
+        .says("raw: skin 0, inverseBindMatrices[1]: has a component that is not finite");
+    refused(|r| r.primitives[0].positions[1].y = f32::INFINITY)
+        .says("raw: mesh 0, primitives[0], attributes.POSITION: vertex 1 is inf, must be finite");
+    refused(|r| r.animations[0].channels[0].times_s[0] = 2.0)
+        .says("raw: animation 0, channels[0]: key 1 is at 1 s, before the previous key at 2 s");
+    refused(|r| {
+        let twice = r.animations[0].channels[0].clone();
+        r.animations[0].channels.push(twice);
+    })
+    .says(
+        "raw: animation 0, channels[1]: drives a property that another channel \
+                 already drives",
     );
 }
 
@@ -252,7 +200,7 @@ fn more_joints_than_indices_are_refused() {
         r.skins[0].joints = (0..65_537).collect();
         r.skins[0].inverse_bind.clear();
     });
-    assert_eq!(words, "raw: file: joints: 65537 exceeds the limit of 65535");
+    words.says("raw: file: joints: 65537 exceeds the limit of 65535");
 }
 
 #[test]

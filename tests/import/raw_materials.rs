@@ -1,6 +1,7 @@
 //! Materials, tangents and second texture coordinates of raw characters.
 
 use crate::raw::{raw, refused};
+use crate::reference::words::{Fails, Says};
 use throng::glam::{Affine2, Vec2, Vec3};
 use throng::import::{ImportOptions, RawCharacter, RepairKind};
 use throng::mesh::{Image, Material, TextureRef};
@@ -51,8 +52,7 @@ fn materials_are_checked() {
                 emissive_texture: at(4),
                 ..Material::default()
             };
-            let words = built(material).unwrap_err().to_string();
-            assert_eq!(words, format!("raw: material 0, {name}{why}"));
+            built(material).fails(format!("raw: material 0, {name}{why}"));
         }
     }
     let sound = Material {
@@ -76,8 +76,8 @@ fn images_without_texels_are_refused() {
     for size in [[0, 0], [0, 5], [5, 0]] {
         let mut raw = raw();
         raw.images = vec![Image::new("image", size[0], size[1], Vec::new())];
-        let error = raw.build(&ImportOptions::curves_only()).unwrap_err();
-        assert_eq!(error.to_string(), "raw: image 0: has no texels");
+        raw.build(&ImportOptions::curves_only())
+            .fails("raw: image 0: has no texels");
     }
 }
 
@@ -122,9 +122,6 @@ fn tangents_and_second_coordinates_are_checked() {
             streams(r);
             change(r);
         });
-        assert_eq!(
-            told,
-            format!("raw: mesh 0, primitives[0], attributes{words}")
-        );
+        told.says(format!("raw: mesh 0, primitives[0], attributes{words}"));
     }
 }

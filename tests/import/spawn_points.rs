@@ -114,13 +114,8 @@ fn faults_name_the_node_and_the_rule() {
         max_spawn_points: 2,
         ..options()
     };
-    let words = throng_import::bytes(&b.glb(), &few)
-        .unwrap_err()
-        .to_string();
-    assert_eq!(
-        words,
-        format!("{at}: spawn points: 3 exceeds the limit of 2")
-    );
+    throng_import::bytes(&b.glb(), &few)
+        .fails(format!("{at}: spawn points: 3 exceeds the limit of 2"));
     let mut endless = b.clone();
     let place = endless.accessor("VEC3", F32, &[0.0, f32::NAN, 0.0].repeat(3));
     let endless = changed(&endless, &format!("{attributes}/TRANSLATION"), json!(place));

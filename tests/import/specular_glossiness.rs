@@ -108,11 +108,7 @@ fn factors_that_are_not_finite_are_refused_by_their_own_names() {
         (json!({ "glossinessFactor": 1e39 }), "glossinessFactor"),
     ] {
         let words = refused(&glossy(factors).glb());
-        let start = format!("f: material 0, {GLOSSY}");
         assert!(words.contains(part) && words.contains("finite"), "{words}");
-        assert!(
-            words.starts_with("f: material 0, extensions."),
-            "{words}: {start}"
-        );
+        words.says("f: material 0, extensions.…");
     }
 }

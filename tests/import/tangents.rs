@@ -107,16 +107,13 @@ fn tangents_that_are_refused() {
     }
     let mut b = with_tangents(F32, &[1.0_f32; 12]);
     b.json["accessors"][2]["type"] = json!("VEC3");
-    assert_eq!(
-        refused(&b.glb()),
+    refused(&b.glb()).says(
         "f: mesh 0, primitives[0].attributes.TANGENT: the type of the accessor is VEC3, \
-        which is not allowed here (VEC4)"
+        which is not allowed here (VEC4)",
     );
     let b = with_tangents(F32, &TANGENT.to_array().repeat(2));
-    assert_eq!(
-        refused(&b.glb()),
-        "f: mesh 0, primitives[0].attributes.TANGENT: the accessor has 2, needs 3"
-    );
+    refused(&b.glb())
+        .says("f: mesh 0, primitives[0].attributes.TANGENT: the accessor has 2, needs 3");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Textures of EZMesh and WebGL models, and the case of file names.
 
 use crate::builder::{arm, grey_png};
+use crate::reference::words::{Fails, Says};
 use crate::samples::{WGL_MODEL, ezm_text, wgl_triangle};
 use std::path::{Path, PathBuf};
 use throng::import::{ImportOptions, Imported, RepairKind};
@@ -119,10 +120,7 @@ fn without_a_texture_the_material_is_neutral_and_the_reason_is_told() {
         };
         assert!(matches!(repair.kind, RepairKind::ImageLeftOut(_)));
         assert!(repair.to_string().contains(words), "{repair}");
-        assert!(
-            repair.to_string().contains("a.ezm: material 0, texture "),
-            "{repair}"
-        );
+        repair.says("…a.ezm: material 0, texture …");
     }
     // No texture at all.
     let text = ezm_text();
@@ -148,8 +146,9 @@ fn textures_are_never_read_through_links_out_of_the_folder() {
     std::os::unix::fs::symlink(inner.join("../secret.png"), inner.join("skin.png")).unwrap();
     let imported = load(&inner.join("a.ezm"));
     assert_eq!(texture(&imported), None);
-    let words = imported.repairs[0].to_string();
-    assert!(words.contains("is a link out of the folder"), "{words}");
+    imported.repairs[0]
+        .to_string()
+        .says("…is a link out of the folder…");
 }
 
 #[test]
@@ -161,12 +160,9 @@ fn caps_hold_for_textures() {
         max_image_texels: 100,
         ..ImportOptions::curves_only()
     };
-    let error = throng_import::file(&path, &options)
-        .unwrap_err()
-        .to_string();
-    assert_eq!(
-        error,
-        "a.ezm: material 0, texture skin.png: texels of one image: 4096 exceeds the limit of 100"
+    throng_import::file(&path, &options).fails(
+        "a.ezm: material 0, texture skin.png: texels of one image: 4096 exceeds the limit \
+             of 100",
     );
     let options = ImportOptions {
         images: false,

@@ -1,6 +1,7 @@
 //! Models and clips of the "Building the Game" WebGL format that are made here.
 
 use crate::help::told;
+use crate::reference::words::{Fails, Says};
 use crate::samples::{WGL_CLIP, WGL_MODEL, import_wgl, wgl_lumps, wgl_triangle, wgl_vertices};
 use throng::clip::TrackValues;
 use throng::glam::{Quat, Vec2, Vec3};
@@ -229,12 +230,9 @@ fn files_without_a_clip_are_named() {
         "{}\"bones\": [], \"keyframes\": [[], [], []] }}",
         &WGL_CLIP[..start]
     );
-    assert_eq!(
-        refused(none.as_bytes()),
-        "f: file: has no animation with tracks"
-    );
-    assert_eq!(refused(WGL_MODEL.as_bytes()), "f: file: missing animations");
-    assert_eq!(refused(&wgl_triangle()), "f: file: missing animations");
+    refused(none.as_bytes()).says("f: file: has no animation with tracks");
+    refused(WGL_MODEL.as_bytes()).says("f: file: missing animations");
+    refused(&wgl_triangle()).says("f: file: missing animations");
 }
 
 #[test]
@@ -315,7 +313,7 @@ fn wrong_models_are_refused() {
     }
     let many = ["{\"submeshes\":[]}"; 65_537].join(",");
     let many = format!("{{\"meshes\":[{many}]}}");
-    assert!(refused(&many, &wgl_triangle()).contains("more than 65536 elements"));
+    refused(&many, &wgl_triangle()).says("…more than 65536 elements…");
 }
 
 #[test]
@@ -329,65 +327,39 @@ fn wrong_vertices_are_refused() {
         bytes[at..at + 4].copy_from_slice(&word.to_le_bytes());
         refused(WGL_MODEL, &bytes)
     };
-    assert_eq!(
-        with(0, 7),
-        "f.wglmodel: file: the signature wglv is missing at byte 0"
-    );
-    assert_eq!(
-        with(4, 2),
-        "f.wglmodel: file: requires wglv version 2, which is not supported"
-    );
+    with(0, 7).says("f.wglmodel: file: the signature wglv is missing at byte 0");
+    with(4, 2).says("f.wglmodel: file: requires wglv version 2, which is not supported");
     assert!(with(8, u32::MAX).contains("lump"), "{}", with(8, u32::MAX));
-    assert_eq!(with(8, 1), "f.wglmodel: file: missing the lump indx");
+    with(8, 1).says("f.wglmodel: file: missing the lump indx");
     let end = u64::from(u32::MAX) + 224;
-    assert_eq!(
-        with(16, u32::MAX),
+    with(16, u32::MAX).says(
         format!(
             "f.wglmodel: buffer 0, vert: needs bytes {}..{end} of the file, which has 266 bytes",
             u32::MAX
         )
-        .replace(", vert", "")
+        .replace(", vert", ""),
     );
-    assert_eq!(
-        with(36, 0xdb),
+    with(36, 0xdb).says(
         "f.wglmodel: buffer 0, vert: the vertex format is 0xdb, which is not allowed here \
-         (0x1 for positions, with flags up to 0x40)"
+         (0x1 for positions, with flags up to 0x40)",
     );
-    assert_eq!(
-        with(40, 0),
-        "f.wglmodel: buffer 0, vert: the stride in bytes has 0, needs 72"
-    );
-    assert_eq!(
-        with(40, 73),
-        "f.wglmodel: buffer 0, vert: has part of a vertex at its end"
-    );
-    assert_eq!(
-        with(44 + 60, 0.5_f32.to_bits()),
+    with(40, 0).says("f.wglmodel: buffer 0, vert: the stride in bytes has 0, needs 72");
+    with(40, 73).says("f.wglmodel: buffer 0, vert: has part of a vertex at its end");
+    with(44 + 60, 0.5_f32.to_bits()).says(
         "f.wglmodel: buffer 0, vert: the joint of vertex 0 is 0.5, \
-         must be a whole number from 0 to 65535"
+         must be a whole number from 0 to 65535",
     );
-    assert!(with(44 + 60, f32::NAN.to_bits()).contains("the joint of vertex 0 is NaN"));
-    assert!(with(44, f32::INFINITY.to_bits()).contains("vertex 0 is -inf, must be finite"));
-    assert!(
-        with(44 + 48, f32::NAN.to_bits())
-            .starts_with("f.wglmodel: mesh 0, primitives[0], vertex 0")
-    );
+    with(44 + 60, f32::NAN.to_bits()).says("…the joint of vertex 0 is NaN…");
+    with(44, f32::INFINITY.to_bits()).says("…vertex 0 is -inf, must be finite…");
+    with(44 + 48, f32::NAN.to_bits()).says("f.wglmodel: mesh 0, primitives[0], vertex 0…");
     let twice = wgl_lumps(&[(b"vert", vec![0; 8]), (b"vert", vec![0; 8])]);
-    assert_eq!(
-        refused(WGL_MODEL, &twice),
-        "f.wglmodel: buffer 1: has the name of an earlier lump"
-    );
+    refused(WGL_MODEL, &twice).says("f.wglmodel: buffer 1: has the name of an earlier lump");
     let limited = ImportOptions {
         max_vertices: 2,
         ..options()
     };
-    let error = import_wgl(WGL_MODEL.as_bytes(), &whole, &limited)
-        .unwrap_err()
-        .to_string();
-    assert_eq!(
-        error,
-        "f: buffer 0, vert: vertices: 3 exceeds the limit of 2"
-    );
+    import_wgl(WGL_MODEL.as_bytes(), &whole, &limited)
+        .fails("f: buffer 0, vert: vertices: 3 exceeds the limit of 2");
 }
 
 #[test]
@@ -406,31 +378,22 @@ fn wrong_clips_are_refused() {
         assert!(WGL_CLIP.contains(from), "{from}");
         refused(&WGL_CLIP.replacen(from, to, 1))
     };
-    assert_eq!(
-        with("\"frameCount\": 3", "\"frameCount\": 4"),
-        "f.wglanim: animation 0, keyframes: the list of keyframes has 3, needs 4"
+    with("\"frameCount\": 3", "\"frameCount\": 4")
+        .says("f.wglanim: animation 0, keyframes: the list of keyframes has 3, needs 4");
+    with(", \"tail\"", "")
+        .says("f.wglanim: animation 0, keyframes[0]: the list of bones has 3, needs 2");
+    with("\"frameRate\": 2", "\"frameRate\": 0").says(
+        "f.wglanim: animation 0, frameRate: frame rate 0 is 0, must be finite and greater \
+             than 0",
     );
-    assert_eq!(
-        with(", \"tail\"", ""),
-        "f.wglanim: animation 0, keyframes[0]: the list of bones has 3, needs 2"
-    );
-    assert_eq!(
-        with("\"frameRate\": 2", "\"frameRate\": 0"),
-        "f.wglanim: animation 0, frameRate: frame rate 0 is 0, must be finite and greater than 0"
-    );
-    assert!(with("\"animVersion\": 1", "\"animVersion\": 3").contains("wglanim version 3"));
-    assert!(with("\"knee\"", "\"root\"").contains("another channel already drives"));
+    with("\"animVersion\": 1", "\"animVersion\": 3").says("…wglanim version 3…");
+    with("\"knee\"", "\"root\"").says("…another channel already drives…");
     let limited = ImportOptions {
         max_keys: 17,
         ..options()
     };
-    let error = throng_import::add_clips_bytes(&model, WGL_CLIP.as_bytes(), &limited)
-        .unwrap_err()
-        .to_string();
-    assert_eq!(
-        error,
-        "f.wglanim: animation 0: keys: 18 exceeds the limit of 17"
-    );
+    throng_import::add_clips_bytes(&model, WGL_CLIP.as_bytes(), &limited)
+        .fails("f.wglanim: animation 0: keys: 18 exceeds the limit of 17");
     for end in 0..WGL_CLIP.len() {
         refused(&WGL_CLIP[..end]);
     }
@@ -473,7 +436,7 @@ fn ranges_of_bones_and_names_are_charged() {
     for name in ["short", &"long".repeat(1 << 18)] {
         let told = import_wgl(model(name).as_bytes(), &wgl_triangle(), &small);
         let words = told.unwrap_err().to_string();
-        assert!(words.contains("bytes of decoded data: "), "{words}");
-        assert!(words.ends_with("exceeds the limit of 8388608"), "{words}");
+        words.says("…bytes of decoded data: …");
+        words.says("…exceeds the limit of 8388608");
     }
 }

@@ -33,6 +33,7 @@
 //! - [`ribbon`]: a character with two materials and two clips;
 //! - [`rig`]: a small character for tests of single stages;
 //! - [`signed`]: saved characters whose bytes were altered;
+//! - [`words`]: messages against patterns;
 //! - [`assets`]: the model files;
 //! - [`sweep`]: how many of many.
 
@@ -73,3 +74,4 @@ pub mod sweep;
 #[cfg(feature = "vulkan")]
 pub mod trace;
 pub mod vertices;
+pub mod words;

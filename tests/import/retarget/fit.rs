@@ -1,5 +1,6 @@
 //! The numbers that tell how well two skeletons fit.
 
+use crate::reference::words::Says;
 use throng::glam::Quat;
 use throng::import::{ImportOptions, RawCharacter};
 use throng::retarget::{JointMap, Retarget, RetargetFit};
@@ -54,7 +55,7 @@ fn a_horizontal_spine_is_another_build() {
                 !is_good,
                 "{words}"
             );
-            assert!(words.contains("found a partner"), "{words}");
+            words.says("…found a partner…");
         }
         let fit = fit(&other, &other, &JointMap::humanoid(&other, &other).unwrap());
         assert!(fit.is_good(), "both are bent");
@@ -77,11 +78,8 @@ fn few_partners_are_told_with_their_share() {
     assert!(!fit.is_good() && !fit.whole_body);
     let joints = one.len();
     let percent = (300.0 / joints as f64).round();
-    assert_eq!(
-        fit.to_string(),
-        format!(
-            "3 of {joints} joints of the source ({percent} %) and 3 of {joints} joints of the \
+    fit.says(format!(
+        "3 of {joints} joints of the source ({percent} %) and 3 of {joints} joints of the \
              target ({percent} %) found a partner"
-        )
-    );
+    ));
 }

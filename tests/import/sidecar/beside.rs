@@ -1,6 +1,7 @@
 //! Files beside a model: the file that is read, and its contents.
 
 use super::folder::{Folder, MODEL};
+use crate::reference::words::{Fails, Says};
 use throng::Id;
 use throng::character::{AnimationDesc, Character, SocketDesc};
 use throng::clip::Clip;
@@ -136,8 +137,9 @@ pub(super) fn check_whole(character: &Character) {
     let sword = &character.sockets()[character.socket("sword").unwrap().index()];
     assert_eq!(sword.joint, character.skeleton().joint("Hand").unwrap());
     assert_eq!(sword.offset.transform_point3(Vec3::ZERO), Vec3::Y * 0.1);
-    let missing = character.socket("shield").unwrap_err().to_string();
-    assert_eq!(missing, "socket \"shield\" does not exist: there are sword");
+    character
+        .socket("shield")
+        .fails("socket \"shield\" does not exist: there are sword");
 }
 
 #[test]
@@ -222,10 +224,9 @@ fn the_state_machine_may_lie_in_a_file_of_its_own() {
     folder.write("more/doll.machine.toml", MACHINE.replace("Walk", "Wlak"));
     let error = folder.import(&ImportOptions::default()).unwrap_err();
     assert!(matches!(error, Error::Description { .. }));
-    assert_eq!(
-        error.to_string(),
+    error.says(
         "more/doll.machine.toml:4: layer \"body\", state 0 \"go\", motion.clip: clip \"Wlak\" \
-         does not exist: there are Walk, Idle, Run"
+         does not exist: there are Walk, Idle, Run",
     );
     // Descriptions that are given as data may name files, too, where there is a folder.
     let read = |path: &str| {
@@ -260,14 +261,10 @@ fn nothing_outside_of_the_folder_is_read() {
             "\nstate_machine_file = \"{}\"",
             path.replace("\\b", "\\\\b")
         ));
-        let error = folder
+        println!("{path}");
+        folder
             .import(&ImportOptions::default())
-            .unwrap_err()
-            .to_string();
-        assert!(
-            error.starts_with("doll.toml:2: animation, state_machine_file: "),
-            "{path}: {error}"
-        );
+            .fails("doll.toml:2: animation, state_machine_file: …");
     }
     let error = Folder::with("state_machine_file = 'none.toml'").import(&ImportOptions::default());
     let Err(Error::Description { why, .. }) = error else {
@@ -291,15 +288,9 @@ fn nothing_outside_of_the_folder_is_read() {
 #[test]
 fn large_and_broken_files_are_refused() {
     let large = "#".repeat(StateMachineDesc::MAX_TOML_BYTES + 1);
-    let error = Folder::with(&large)
+    Folder::with(&large)
         .import(&ImportOptions::default())
-        .unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .starts_with("doll.toml: animation: has 1048577 bytes"),
-        "{error}"
-    );
+        .fails("doll.toml: animation: has 1048577 bytes…");
     let huge = "#".repeat(2 * StateMachineDesc::MAX_TOML_BYTES);
     let error = Folder::with(&huge)
         .import(&ImportOptions::default())
@@ -316,8 +307,9 @@ fn large_and_broken_files_are_refused() {
     );
     let folder = Folder::with("");
     folder.write("doll.toml", b"# one\n[[mask]]\nname = '\xFF'");
-    let error = folder.import(&ImportOptions::default()).unwrap_err();
-    assert_eq!(error.to_string(), "doll.toml:3: animation: is not UTF-8");
+    folder
+        .import(&ImportOptions::default())
+        .fails("doll.toml:3: animation: is not UTF-8");
 }
 
 /// Clips that join later bring their events, and the ids of those that there were stay.

@@ -2,6 +2,7 @@
 
 use super::beside::{WHOLE, check_whole};
 use super::folder::{Folder, MODEL};
+use crate::reference::words::{Fails, Says};
 use throng::builtin;
 use throng::character::{
     AdditiveDesc, AnimationDesc, Character, ClipDesc, RootMotionDesc, SocketDesc,
@@ -53,11 +54,9 @@ fn without_curves_what_needs_them_is_refused() {
     };
     let error = packed().with_animation(&desc).unwrap_err();
     assert!(matches!(error, Error::Description { .. }));
-    let text = error.to_string();
-    assert!(
-        text.starts_with("clip 0 \"Walk\", root_motion: needs the file's curves"),
-        "{text}"
-    );
+    error
+        .to_string()
+        .says("clip 0 \"Walk\", root_motion: needs the file's curves…");
     let desc = AnimationDesc {
         additive: vec![AdditiveDesc {
             clip: "Run".into(),
@@ -65,11 +64,9 @@ fn without_curves_what_needs_them_is_refused() {
         }],
         ..AnimationDesc::default()
     };
-    let text = packed().with_animation(&desc).unwrap_err().to_string();
-    assert!(
-        text.starts_with("additive clip 0 \"Run\", clip: needs the file's curves"),
-        "{text}"
-    );
+    packed()
+        .with_animation(&desc)
+        .fails("additive clip 0 \"Run\", clip: needs the file's curves…");
     // All else is said later as well, and the clips stay as they are.
     let desc = AnimationDesc {
         clips: vec![clip(None)],
@@ -86,11 +83,9 @@ fn without_curves_what_needs_them_is_refused() {
         state_machine_file: Some("machine.toml".into()),
         ..AnimationDesc::default()
     };
-    let text = packed().with_animation(&desc).unwrap_err().to_string();
-    assert!(
-        text.starts_with("animation, state_machine_file: names a file"),
-        "{text}"
-    );
+    packed()
+        .with_animation(&desc)
+        .fails("animation, state_machine_file: names a file…");
 }
 
 /// Root motion is measured from the pose of another clip as it is in the file, although that clip
@@ -125,8 +120,9 @@ root_motion = { reference = { frame = { clip = 'Run', time_s = 0.75 } } }
     }
     // A clip that is not kept as curves has no pose to take.
     let packed = model(&ImportOptions::default()).character;
-    let error = packed.with_animation(&desc).unwrap_err().to_string();
-    assert!(error.contains("needs the file's curves"), "{error}");
+    packed
+        .with_animation(&desc)
+        .fails("…needs the file's curves…");
     // Neither has a clip of differences.
     let additive = AnimationDesc::from_toml("doll.toml", "[[additive]]\nclip = 'Run'").unwrap();
     let differences = plain.with_animation(&additive).unwrap();
