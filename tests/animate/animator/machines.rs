@@ -2,6 +2,7 @@
 
 use super::world::{made_machine, world};
 use crate::reference::rng::Rng;
+use crate::reference::words::Fails;
 use throng::state_machine::Value;
 use throng::{Error, Id};
 
@@ -31,11 +32,10 @@ fn a_damped_parameter_arrives() {
         last = value;
     }
     assert_eq!(last, 2.0);
-    let error = animator
+    animator
         .actor_mut(id)
         .and_then(|mut it| it.set_float_over(x, f32::NAN, 1.0))
-        .unwrap_err();
-    assert!(error.to_string().contains("NaN"), "{error}");
+        .fails("…NaN…");
     assert_eq!(
         animator.actor(id).unwrap().parameter(x).unwrap(),
         Value::Float(2.0)
@@ -62,11 +62,7 @@ fn parameters_have_names_and_ids() {
         actor.set_trigger("X"),
         actor.parameter("X").map(|_| ()),
     ] {
-        let said = said.unwrap_err().to_string();
-        assert!(
-            said.starts_with("parameter \"X\" does not exist: there are x, "),
-            "{said}"
-        );
+        said.fails("parameter \"X\" does not exist: there are x, …");
     }
     let beyond = Id::new(machine.parameters().len() as u16);
     assert!(matches!(

@@ -1,5 +1,6 @@
 //! Replacing the character of an animator: what fits goes on, and what does not is listed.
 
+use crate::reference::words::Fails;
 use throng::animator::{Animator, Misfit, Play, ShowPose};
 use throng::character::{AnimationDesc, BlendSpaceDesc, Character};
 use throng::glam::{Affine3A, Vec3};
@@ -277,7 +278,7 @@ fn what_is_gone_is_listed_and_ends() {
             .actor_mut(second)
             .unwrap()
             .set_target(arm, TwoBoneTarget::at(Vec3::ONE), 0.0);
-    assert!(refused.unwrap_err().to_string().contains("does not fit"));
+    refused.fails("…does not fit…");
     let actor = animator.actor(second).unwrap();
     assert!(actor.target(arm).is_none() && actor.target(looks).is_some());
     let layers: Vec<u8> = actor.playing().map(|clip| clip.layer).collect();

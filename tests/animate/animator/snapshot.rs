@@ -4,6 +4,7 @@ use super::script;
 use super::world::{made_machine, world};
 use crate::reference::rng::Rng;
 use crate::reference::sweep::rounds;
+use crate::reference::words::{Fails, Says};
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::hash::{DefaultHasher, Hasher as _};
@@ -395,12 +396,10 @@ fn a_snapshot_of_another_character_names_what_differs() {
         ..SpringBones::default()
     };
     let machine = machine.with_springs(bones).unwrap();
-    assert_eq!(kind(&refuse(&machine)), "layers of the state machine");
-    let text = refuse(&mannequin()).to_string();
-    assert!(
-        text.starts_with("snapshot: is of another character: that has "),
-        "{text}"
-    );
+    kind(&refuse(&machine)).says("layers of the state machine");
+    refuse(&mannequin())
+        .to_string()
+        .says("snapshot: is of another character: that has …");
     // Names alone decide.
     let mut same = Animator::new(&mannequin()).unwrap();
     let id = same.add("Walk").unwrap();
@@ -576,29 +575,22 @@ fn what_does_not_fit_is_named() {
         animator.restore(&read).unwrap_err().to_string()
     };
     let clips = character().clips().len();
-    assert_eq!(
-        refuse("/rows/records/0/clip", 999.into()),
-        format!("actor 0: play record 0: clip 999 does not exist: there are {clips}")
-    );
-    assert!(refuse("/rows/records/0/mask", 9.into()).contains("mask 9 does not exist"));
+    refuse("/rows/records/0/clip", 999.into()).says(format!(
+        "actor 0: play record 0: clip 999 does not exist: there are {clips}"
+    ));
+    refuse("/rows/records/0/mask", 9.into()).says("…mask 9 does not exist…");
     let (at, needs) = (
         "/rows/list/0/state/goals/0/solver",
         "IK solver 3 does not exist",
     );
     assert!(refuse(at, 3.into()).contains(needs));
-    assert!(refuse("/free", vec![0].into()).contains("free indices"));
-    assert!(refuse("/rows/records", Value::Array(Vec::new())).contains("records"));
-    assert!(refuse("/rows/now_s", 1e13.into()).contains("now_s"));
+    refuse("/free", vec![0].into()).says("…free indices…");
+    refuse("/rows/records", Value::Array(Vec::new())).says("…records…");
+    refuse("/rows/now_s", 1e13.into()).says("…now_s…");
     // A target for a solver of another kind.
     let snapshot = animator.snapshot();
     let mut other = Animator::new(character()).unwrap();
-    assert!(
-        other
-            .restore(&snapshot)
-            .unwrap_err()
-            .to_string()
-            .contains("IK solver 0")
-    );
+    other.restore(&snapshot).fails("…IK solver 0…");
     let head = character().skeleton().joint("Head").unwrap();
     let aim = Aim {
         joints: vec![AimJoint {
@@ -611,11 +603,5 @@ fn what_does_not_fit_is_named() {
         limit_rad: 1.0,
     };
     other.add_solver(aim).unwrap();
-    assert!(
-        other
-            .restore(&snapshot)
-            .unwrap_err()
-            .to_string()
-            .contains("target: is of kind")
-    );
+    other.restore(&snapshot).fails("…target: is of kind…");
 }

@@ -1,6 +1,7 @@
 //! Points that make no blend space, and outputs of the wrong length.
 
 use super::plain::{plane, space};
+use crate::reference::words::Fails;
 use throng::Error;
 use throng::error::{ArgumentFault, DescFault};
 use throng::glam::Vec2;
@@ -44,11 +45,7 @@ fn points_at_one_position_are_refused() {
     check_duplicate(space(&[2.0_f32, 0.0, 1.0, -0.0]), 3, 1);
     let twice = [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [-0.0, 1.0]];
     check_duplicate(space(&twice), 3, 1);
-    let text = space(&twice).unwrap_err().to_string();
-    assert!(
-        text.ends_with("points: point 3: position: is equal to that of element 1"),
-        "{text}"
-    );
+    space(&twice).fails("…points: point 3: position: is equal to that of element 1");
     // Different numbers, but not at the scale of the others.
     check_duplicate(space(&[[1e6, 1e6], [0.0, 0.0], [1e-9, 0.0]]), 2, 1);
 }

@@ -4,6 +4,7 @@ use super::made::{self, matrix};
 use crate::reference::maths::{IDENTITY, M4, mul};
 use crate::reference::rig;
 use crate::reference::rng::Rng;
+use crate::reference::words::Fails;
 use bytemuck::Zeroable;
 use core::f64::consts::{PI, TAU};
 use throng::Id;
@@ -279,8 +280,7 @@ fn blends_are_weighted_means() {
             "{error}"
         );
     }
-    let error = RootTransform::blend(&[walk, run], &[1.0]).unwrap_err();
-    assert_eq!(error.to_string(), "weights: has 1 elements, needs 2");
+    RootTransform::blend(&[walk, run], &[1.0]).fails("weights: has 1 elements, needs 2");
 }
 
 #[test]

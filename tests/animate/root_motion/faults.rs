@@ -3,6 +3,7 @@
 use super::made;
 use crate::reference::rig;
 use crate::reference::rng::Rng;
+use crate::reference::words::Fails;
 use crate::refused::refused;
 use throng::character::{AnimationDesc, ClipDesc, RootMotionDesc};
 use throng::clip::{CurveClip, Interpolation, Track, TrackValues};
@@ -257,11 +258,7 @@ fn many_clips_share_a_budget() {
         if fits {
             assert!(split.is_ok(), "{split:?}");
         } else {
-            let text = split.unwrap_err().to_string();
-            assert!(
-                text.contains("\"32\"") && text.contains("keys of all root motions"),
-                "{text}"
-            );
+            split.fails("…\"32\"…keys of all root motions…");
         }
     }
 }

@@ -5,6 +5,7 @@ mod exact;
 use crate::reference::maths::{self, M4};
 use crate::reference::rig;
 use crate::reference::rng::Rng;
+use crate::reference::words::Fails;
 use exact::loads;
 use throng::animator::{Animator, Play, ShowPose};
 use throng::glam::{Affine3A, Vec3};
@@ -172,26 +173,17 @@ fn sockets_and_joints_are_found_by_name() {
         animator.actor(id).unwrap().joint_model(by_id, 0.4).unwrap(),
         sword
     );
-    let missing = animator
+    animator
         .actor(id)
         .and_then(|it| it.joint_model("tail", 0.4))
-        .unwrap_err();
-    assert!(
-        missing.to_string().contains("there are sword, Root, Hips"),
-        "{missing}"
-    );
+        .fails("…there are sword, Root, Hips…");
 }
 
 #[test]
 fn text_that_does_not_fit_is_named_with_its_line() {
     let text = "[[socket]]\nname = \"sword\"\njoint = \"RightHnad\"\n";
     let character = crate::models::packed_mannequin();
-    let said = character
+    character
         .with_animation_toml("guard.toml", text)
-        .unwrap_err()
-        .to_string();
-    assert!(
-        said.starts_with("guard.toml:3: socket 0 \"sword\""),
-        "{said}"
-    );
+        .fails("guard.toml:3: socket 0 \"sword\"…");
 }

@@ -3,6 +3,7 @@
 
 use super::made;
 use crate::reference::rng::Rng;
+use crate::reference::words::Fails;
 use throng::Error;
 use throng::character::Character;
 use throng::error::{DescFault, DescPart};
@@ -370,11 +371,7 @@ fn what_is_missing_is_named() {
             "{message}"
         );
     }
-    let none = build(character, "").unwrap_err();
-    assert_eq!(
-        none.to_string(),
-        "hero.toml:1: state machine, layer: has no layer"
-    );
+    build(character, "").fails("hero.toml:1: state machine, layer: has no layer");
 }
 
 #[test]
