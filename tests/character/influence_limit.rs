@@ -4,6 +4,7 @@ use crate::reference::maths::{V3, distance, point};
 use crate::reference::poser::Poser;
 use crate::reference::scene::{Part, Scene};
 use crate::reference::sweep::is_thorough;
+use crate::reference::words::Says;
 use crate::reference::{assets, compare, gltf, raw};
 use throng::character::Character;
 use throng::clip::Interpolation;
@@ -131,10 +132,7 @@ fn the_strongest_stay_and_sum_to_one() {
         (one.repairs[0].kind.clone(), one.repairs[0].count),
         (RepairKind::InfluencesDropped, 3)
     );
-    assert_eq!(
-        one.repairs[0].to_string(),
-        "mesh 0, primitives[0]: weakest influences dropped (3)"
-    );
+    one.repairs[0].says("mesh 0, primitives[0]: weakest influences dropped (3)");
 }
 
 #[test]

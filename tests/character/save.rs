@@ -5,6 +5,7 @@
 use crate::reference::batch::{Batch, Sample};
 use crate::reference::rng::Rng;
 use crate::reference::signed::{ENTRY, HEADER, Section, file, sections, sign};
+use crate::reference::words::{Fails, Says};
 use crate::reference::{assets, random};
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -275,11 +276,9 @@ fn foreign_bytes_and_other_versions_are_refused() {
     let mut old = b"throng\r\n".to_vec();
     old.extend(1_u32.to_le_bytes());
     old.resize(64, 0);
-    let old = Character::from_bytes(&old).unwrap_err().to_string();
-    assert_eq!(
-        old,
+    Character::from_bytes(&old).fails(
         "saved character: has format version 1, but this version of the crate reads only 2: save \
-         the character again"
+         the character again",
     );
 }
 
@@ -301,7 +300,7 @@ fn the_checksum_finds_every_altered_byte() {
             (SavedFault::Version { .. }, 16..20) | (SavedFault::Length { .. }, 20..32) => {}
             // The zeros between two sections.
             (SavedFault::Section { why, .. }, _) => {
-                assert_eq!(why, "is preceded by bytes that are not 0");
+                why.says("is preceded by bytes that are not 0");
             }
             other => panic!("byte {at}: {other:?}"),
         }

@@ -1,5 +1,6 @@
 //! Saved characters as files: errors, links, permissions and pipes.
 
+use crate::reference::words::Says;
 use crate::save::small;
 use std::path::{Path, PathBuf};
 use throng::Error;
@@ -32,29 +33,20 @@ fn files_are_written_whole_and_errors_name_them() {
     let text = |error: Error| error.to_string();
     let path = |name: &str| folder.join(name);
     let read = text(Character::load_file(path("none.throng")).unwrap_err());
-    assert!(
-        read.contains("none.throng cannot be read: it does not exist"),
-        "{read}"
-    );
+    read.says("…none.throng cannot be read: it does not exist…");
     let read = text(Character::load_file(&folder).unwrap_err());
-    assert!(read.ends_with("cannot be read: is a directory"), "{read}");
+    read.says("…cannot be read: is a directory");
     let written = text(first.save_file(&folder).unwrap_err());
-    assert!(
-        written.ends_with("saved characters cannot be written: is a directory"),
-        "{written}"
-    );
+    written.says("…saved characters cannot be written: is a directory");
     let written = text(first.save_file(path("none/one.throng")).unwrap_err());
-    assert!(
-        written.contains("one.throng cannot be written: its folder does not exist"),
-        "{written}"
-    );
+    written.says("…one.throng cannot be written: its folder does not exist…");
     for empty in [
         first.save_file("").unwrap_err(),
         Character::load_file("").unwrap_err(),
         throng_import::file("", &ImportOptions::default()).unwrap_err(),
     ] {
         let empty = text(empty);
-        assert!(empty.starts_with("an empty path cannot be "), "{empty}");
+        empty.says("an empty path cannot be …");
     }
     std::fs::write(path("cut.throng"), &first.to_bytes()[..40]).unwrap();
     let cut = path("cut.throng");
@@ -63,10 +55,7 @@ fn files_are_written_whole_and_errors_name_them() {
         text(throng_import::file(&cut, &ImportOptions::default()).unwrap_err()),
     ];
     for error in both {
-        assert!(
-            error.starts_with("cut.throng: saved character: has 40 bytes, needs "),
-            "{error}"
-        );
+        error.says("cut.throng: saved character: has 40 bytes, needs …");
     }
     // The name decides if the contents fit no format.
     std::fs::write(path("empty.throng"), b"").unwrap();
@@ -102,7 +91,7 @@ fn devices_are_not_loaded() {
         Character::load_file("/dev/null").unwrap_err(),
         throng_import::file("/dev/null", &ImportOptions::default()).unwrap_err(),
     ] {
-        assert_eq!(error.to_string(), "null: file: is not a plain file");
+        error.says("null: file: is not a plain file");
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::reference::random;
 use crate::reference::rng::Rng;
 use crate::reference::signed::{file, sections};
+use crate::reference::words::Says;
 use crate::save::small;
 use throng::character::Character;
 use throng::import::ImportOptions;
@@ -69,10 +70,8 @@ fn runs_of_texels_are_checked() {
     let none = "saved character: image has a run without a texel of its own";
     assert_eq!(why(image(3, 2, &[[0, 4], [2, 0]], &[red, blue])), none);
     // Nor for texels that are cut off.
-    let cut = why(image(255, 2, &[[255, 255]], &[red]));
-    assert!(cut.contains("ends"), "{cut}");
-    let longer = why(image(3, 2, &[[1, 5]], &[red, blue]));
-    assert!(longer.contains("has bytes after its end"), "{longer}");
+    why(image(255, 2, &[[255, 255]], &[red])).says("…ends…");
+    why(image(3, 2, &[[1, 5]], &[red, blue])).says("…has bytes after its end…");
 }
 
 /// A file of 2 MB, whose one image has 4 bytes for each of 81 million texels.

@@ -1,6 +1,7 @@
 //! Skeletons and characters that code makes: without a file, a skin or a mesh.
 
 use crate::reference::rng::Rng;
+use crate::reference::words::{Fails, Says};
 use throng::Id;
 use throng::glam::{Quat, Vec3};
 use throng::import::{ImportOptions, RawCharacter, RawPrimitive};
@@ -43,35 +44,24 @@ fn joints_in_order_make_a_skeleton() {
 
 #[test]
 fn wrong_joints_are_named() {
-    let said = refused(vec![joint("a", NO_PARENT), joint("b", 1)]);
-    assert!(
-        said.starts_with("joint 1: Joint::parent: must be"),
-        "{said}"
-    );
-    let said = refused(vec![joint("a", 1), joint("b", NO_PARENT)]);
-    assert!(said.starts_with("joint 0: Joint::parent"), "{said}");
+    refused(vec![joint("a", NO_PARENT), joint("b", 1)]).says("joint 1: Joint::parent: must be…");
+    refused(vec![joint("a", 1), joint("b", NO_PARENT)]).says("joint 0: Joint::parent…");
     // Depth first.
-    let said = refused(vec![
+    refused(vec![
         joint("a", NO_PARENT),
         joint("a1", 0),
         joint("a11", 1),
         joint("a2", 0),
-    ]);
-    assert!(
-        said.starts_with("joint 3: joint order: must be breadth first"),
-        "{said}"
-    );
+    ])
+    .says("joint 3: joint order: must be breadth first…");
     let mut broken = joint("b", 0);
     broken.rest.scale.x = f32::NAN;
-    let said = refused(vec![joint("a", NO_PARENT), broken]);
-    assert_eq!(said, "joint 1: Joint::rest: is not finite");
+    refused(vec![joint("a", NO_PARENT), broken]).says("joint 1: Joint::rest: is not finite");
     let mut long = joint("a", NO_PARENT);
     long.rest.rotation = Quat::from_xyzw(0.0, 0.0, 0.0, 2.0);
-    let said = refused(vec![long]);
-    assert!(said.contains("must have a rotation of length 1"), "{said}");
+    refused(vec![long]).says("…must have a rotation of length 1…");
     let many = vec![joint("a", NO_PARENT); Skeleton::MAX_JOINTS + 1];
-    let said = refused(many);
-    assert!(said.contains("65535"), "{said}");
+    refused(many).says("…65535…");
 }
 
 #[test]
@@ -104,20 +94,12 @@ fn joints_in_any_order_are_sorted() {
         }
     }
     let circle = vec![joint("a", NO_PARENT), joint("b", 2), joint("c", 1)];
-    let said = Skeleton::sorted(circle).unwrap_err().to_string();
-    assert_eq!(
-        said,
-        "joint 1: Joint::parent: makes the joint its own ancestor"
-    );
+    Skeleton::sorted(circle).fails("joint 1: Joint::parent: makes the joint its own ancestor");
     let mut last = joint("a", 0);
     last.parent = Some(Id::new(u16::MAX));
     assert!(Skeleton::new(vec![joint("", NO_PARENT), last.clone()]).is_err());
     assert!(Skeleton::sorted(vec![last]).is_err());
-    let said = Skeleton::sorted(vec![joint("a", 7)]).unwrap_err();
-    assert_eq!(
-        said.to_string(),
-        "joint 0: parent 7 does not exist: there are 1"
-    );
+    Skeleton::sorted(vec![joint("a", 7)]).fails("joint 0: parent 7 does not exist: there are 1");
 }
 
 #[test]
@@ -222,16 +204,13 @@ fn range_errors_say_what_is_allowed() {
     use throng::error::ArgumentFault::OutOfRange;
     let said = |value, min, max| OutOfRange { value, min, max }.to_string();
     let most = f64::from(f32::MAX);
-    assert_eq!(said(-1.0, 0.0, most), "-1 must be at least 0");
-    assert_eq!(said(-1.0, 0.0, f64::MAX), "-1 must be at least 0");
-    assert_eq!(said(-1.0, 0.5, f64::INFINITY), "-1 must be at least 0.5");
+    said(-1.0, 0.0, most).says("-1 must be at least 0");
+    said(-1.0, 0.0, f64::MAX).says("-1 must be at least 0");
+    said(-1.0, 0.5, f64::INFINITY).says("-1 must be at least 0.5");
     assert_eq!(said(2.0, -most, 1.0), "2 must be at most 1");
     assert_eq!(said(2.0, 0.0, 1.0), "2 lies outside 0..=1");
     let least = f64::from(f32::MIN_POSITIVE);
-    assert_eq!(said(0.0, least, most), "0 must be more than 0");
-    assert_eq!(
-        said(0.0, least, 1e6),
-        "0 must be more than 0 and at most 1000000"
-    );
-    assert_eq!(said(3e38, 0.0, 1.0), "3e38 lies outside 0..=1");
+    said(0.0, least, most).says("0 must be more than 0");
+    said(0.0, least, 1e6).says("0 must be more than 0 and at most 1000000");
+    said(3e38, 0.0, 1.0).says("3e38 lies outside 0..=1");
 }
