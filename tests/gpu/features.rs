@@ -1,6 +1,7 @@
 //! Features that an engine enables, in whichever structures.
 
 use crate::engine::{Engine, with_info};
+use crate::reference::words::Fails;
 use crate::support::frames::EXTENT;
 use crate::support::{SMALL, Setup, each, stages, view};
 use throng::ash::{self, vk};
@@ -249,11 +250,8 @@ fn features_that_are_not_enabled_are_named() {
         let with = |features| unsafe { Device::new(instance, physical_device, raw, &features) };
         let none = with(WANTED.without(&Features::REQUIRED));
         assert_eq!(names(none), ("throng", vec!["bufferDeviceAddress"]));
-        let text = with(Features::NONE).unwrap_err().to_string();
-        assert_eq!(
-            text,
-            "throng needs bufferDeviceAddress, which the device has not enabled"
-        );
+        with(Features::NONE)
+            .fails("throng needs bufferDeviceAddress, which the device has not enabled");
 
         let bare = with(Features::REQUIRED).unwrap();
         let desc = CrowdDesc {

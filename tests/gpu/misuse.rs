@@ -1,6 +1,7 @@
 //! Wrong calls return typed errors, and neither record nor change anything.
 
 use crate::reference::ribbon::{built, rest_model, ribbon};
+use crate::reference::words::{Fails, Says};
 use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, target};
 use crate::support::{SMALL, Setup, each, view};
 use throng::ShowPose;
@@ -186,13 +187,8 @@ fn a_ring_keeps_its_bounds() {
         assert!(step >= 480 && step.is_multiple_of(config.min_offset_alignment.max(16)));
         let entry = [Mat3x4::IDENTITY];
         unsafe {
-            let why = ring.write(2, 0, &entry).unwrap_err().to_string();
-            assert!(
-                why.ends_with(
-                    "2 does not exist: there are 0..=1, see PaletteRingDesc::frames_in_flight"
-                ),
-                "{why}"
-            );
+            ring.write(2, 0, &entry)
+                .fails("…2 does not exist: there are 0..=1, see PaletteRingDesc::frames_in_flight");
             is_full(ring.write(1, 10, &entry), "palette entries");
             is_full(ring.writer(0, u32::MAX, u32::MAX), "palette entries");
             ring.write(1, 9, &entry).unwrap();
@@ -497,13 +493,10 @@ fn errors_say_the_numbers() {
         asked: 9,
         cap: 8,
     };
-    assert_eq!(
-        full.to_string(),
-        "instances: 9 requested, at most 8 allowed"
-    );
+    full.says("instances: 9 requested, at most 8 allowed");
     let argument = Error::Argument {
         what: "time_s",
         why: ArgumentFault::NotFinite(f64::INFINITY),
     };
-    assert_eq!(argument.to_string(), "time_s: inf is not finite");
+    argument.says("time_s: inf is not finite");
 }

@@ -3,6 +3,7 @@
 
 use crate::reference::picture::{covered, different};
 use crate::reference::ribbon::{built, ribbon};
+use crate::reference::words::Says;
 use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, picture, target};
 use crate::support::{SMALL, Setup, each, stages, view};
 use throng::animator::Misfit;
@@ -223,10 +224,7 @@ fn what_no_longer_fits_is_listed_or_refused() {
                 if all == asked && cap == u64::from(entries)),
             "{full}"
         );
-        assert!(
-            full.to_string().contains("Capacity::palette_entries"),
-            "{full}"
-        );
+        full.says("…Capacity::palette_entries…");
         assert_eq!(different(&stage.picture(setup), &before, 0), 0);
 
         let mut less = raw(3);

@@ -5,6 +5,7 @@ use super::{FRAMES_IN_FLIGHT, Member, World};
 use crate::pictures::{camera, scene};
 use crate::reference::ribbon::{built, ribbon};
 use crate::reference::rng::Rng;
+use crate::reference::words::Says;
 use crate::support::frames::{FramesInFlight, NORMAL_Z, pass, picture};
 use crate::support::{SMALL, Setup, each};
 use throng::animator::{AnimatorSnapshot, Play};
@@ -266,21 +267,14 @@ fn a_crowd_without_room_or_characters_refuses() {
                 let saved: CrowdSnapshot = serde_json::from_value(value).unwrap();
                 crowd.restore(&saved).unwrap_err().to_string()
             };
-            assert!(refuse("/instances/0/appearance/hidden/3", 1.into()).contains("hidden parts"));
-            assert!(refuse("/instances/0/character", 1.into()).contains("do not belong"));
-            assert!(refuse("/characters/0/list/0/0", 1.into()).contains("do not belong"));
-            assert!(refuse("/free/0", 0.into()).contains("free indices"));
-            assert!(refuse("/attachments/0/child", 0.into()).contains("parents first"));
-            assert!(
-                refuse("/attachments/0/attachment/parent/generation", 9.into()).contains("parents")
-            );
-            assert!(
-                refuse("/attachments/0/attachment/socket/joint", 99.into()).contains("joint 99")
-            );
-            assert!(
-                refuse("/instances/0/appearance/skinning_stage", "Cpu".into())
-                    .contains("cpu_skinning")
-            );
+            refuse("/instances/0/appearance/hidden/3", 1.into()).says("…hidden parts…");
+            refuse("/instances/0/character", 1.into()).says("…do not belong…");
+            refuse("/characters/0/list/0/0", 1.into()).says("…do not belong…");
+            refuse("/free/0", 0.into()).says("…free indices…");
+            refuse("/attachments/0/child", 0.into()).says("…parents first…");
+            refuse("/attachments/0/attachment/parent/generation", 9.into()).says("…parents…");
+            refuse("/attachments/0/attachment/socket/joint", 99.into()).says("…joint 99…");
+            refuse("/instances/0/appearance/skinning_stage", "Cpu".into()).says("…cpu_skinning…");
             crowd.restore(&saved).unwrap();
             assert_eq!(pictures(setup, crowd, frames_in_flight, on, 0.5), want);
         });

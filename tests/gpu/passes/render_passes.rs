@@ -3,6 +3,7 @@
 use super::canvas::{Canvas, DEPTH, Layer, Subpasses};
 use super::troupe::{TIME_S, Troupe, camera};
 use crate::engine::Engine;
+use crate::reference::words::Says;
 use crate::support::frames::EXTENT;
 use crate::support::{SMALL, Setup, each, view};
 use throng::ash::vk;
@@ -257,22 +258,20 @@ fn a_device_needs_buffer_addresses_alone() {
             render_pass: null,
             ..read.desc(render_pass)
         });
-        assert_eq!(wrong, "PassDesc::render_pass: must not be null");
+        wrong.says("PassDesc::render_pass: must not be null");
         let wrong = refused(PassDesc {
             render_pass: None,
             ..read.desc(render_pass)
         });
-        assert_eq!(
-            wrong,
+        wrong.says(
             "a PassDesc without a render pass needs dynamicRendering, which the device has not \
-             enabled"
+             enabled",
         );
         let shadow = PassDesc {
             kind: PassKind::Shadow,
             ..read.desc(render_pass)
         };
-        let wrong = refused(shadow);
-        assert!(wrong.starts_with("PassDesc::color_formats"), "{wrong}");
+        refused(shadow).says("PassDesc::color_formats…");
         // An attachment that does not exist, and samples that differ.
         let beyond = [reference(2, layouts[0])];
         let wrong = [subpasses[0].color_attachments(&beyond)];
