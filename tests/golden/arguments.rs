@@ -1,6 +1,7 @@
 //! Tests of the examples' command lines: what they refuse, and with which words.
 
 use super::crowd::args::Args as CrowdArgs;
+use crate::reference::words::Says;
 use clap::Parser;
 use throng::Crowd;
 
@@ -64,6 +65,6 @@ fn a_crowd_has_as_many_instances_as_the_library_allows() {
     for more in [(most + 1).to_string(), "99999999999".into(), "x".into()] {
         let refused = refusal::<CrowdArgs>(&["--instances", &more]);
         assert!(refused.contains(&most.to_string()), "{refused}");
-        assert!(refused.contains("--instances"), "{refused}");
+        refused.says("…--instances…");
     }
 }

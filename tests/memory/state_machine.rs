@@ -1,6 +1,7 @@
 //! Parsing the text of a state machine allocates at most in proportion to its length.
 
 use crate::counting::{allocated_bytes, measure};
+use crate::reference::words::Says;
 use throng::state_machine::StateMachineDesc;
 
 /// An unknown key of any length, with a long list in it.
@@ -15,10 +16,5 @@ fn text_with_long_keys() {
     let error = StateMachineDesc::from_toml("long.toml", &text).unwrap_err();
     let bytes = allocated_bytes() - before;
     assert!(bytes < 1000 * text.len(), "{bytes}");
-    assert!(
-        error
-            .to_string()
-            .starts_with("long.toml:4: layer 0 \"body\""),
-        "{error}"
-    );
+    error.says("long.toml:4: layer 0 \"body\"…");
 }

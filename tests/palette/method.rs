@@ -3,6 +3,7 @@
 //! It is checked when a method is chosen, when a clip is added, and when a pose is given.
 
 use crate::reference::poser::Poser;
+use crate::reference::words::Says;
 use throng::character::Character;
 use throng::clip::{CurveClip, Interpolation, Track, TrackValues};
 use throng::error::{PoseAt, Unrepresentable};
@@ -251,7 +252,7 @@ fn poses_that_callers_give_are_checked_or_projected() {
         (method, joint, &**name, at, kind(why)),
         ("DualQuat", 1, "middle", &PoseAt::Given, "flip")
     );
-    assert!(error.to_string().contains("\"middle\""), "{error}");
+    error.says("…\"middle\"…");
     let to = WriteOnly::from(&mut out);
     character.write_palette(&model, to).unwrap();
     let mut numbers = out.iter().flat_map(|entry| entry.real);
