@@ -2,6 +2,7 @@
 
 use crate::builder::*;
 use crate::help::*;
+use crate::reference::cases;
 use serde_json::json;
 use throng::clip::TrackValues;
 use throng::import::{ImportOptions, Imported};
@@ -9,33 +10,18 @@ use throng::import::{ImportOptions, Imported};
 #[test]
 fn key_times_that_are_not_allowed() {
     let range = "must be finite and at least 0";
-    for (times, words) in [
-        (
-            [-0.5, 0.5, 1.0],
-            &*format!("the time of key 0 is -0.5, {range}"),
-        ),
-        (
-            [0.5, 0.5, 0.25],
-            "key 2 is at 0.25 s, before the previous key at 0.5 s",
-        ),
-        (
-            [0.0, 2.0, 1.0],
-            "key 2 is at 1 s, before the previous key at 2 s",
-        ),
-        (
-            [0.0, f32::NAN, 1.0],
-            &format!("the time of key 1 is NaN, {range}"),
-        ),
-        (
-            [0.0, 1.0, f32::INFINITY],
-            &format!("the time of key 2 is inf, {range}"),
-        ),
+    for (case, times, words) in cases![
+        [-0.5, 0.5, 1.0] => &*format!("the time of key 0 is -0.5, {range}");
+        [0.5, 0.5, 0.25] => "key 2 is at 0.25 s, before the previous key at 0.5 s";
+        [0.0, 2.0, 1.0] => "key 2 is at 1 s, before the previous key at 2 s";
+        [0.0, f32::NAN, 1.0] => &format!("the time of key 1 is NaN, {range}");
+        [0.0, 1.0, f32::INFINITY] => &format!("the time of key 2 is inf, {range}");
     ] {
         let mut b = arm();
         let accessor = b.accessor("SCALAR", F32, &times);
         b.json["animations"][0]["samplers"][0]["input"] = json!(accessor);
         let words = format!("f: animation 0, samplers[0].input: {words}");
-        assert_eq!(refused(&b.glb()), words);
+        refused(&b.glb()).says_in(case, words);
     }
 }
 

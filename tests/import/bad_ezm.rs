@@ -1,6 +1,7 @@
 //! EZMesh files with faults.
 
 use crate::ezm::options;
+use crate::reference::cases;
 use crate::reference::words::{Fails, Says};
 use crate::samples::ezm_text;
 use throng::import::ImportOptions;
@@ -18,197 +19,83 @@ fn refused(from: &str, to: &str) -> String {
 
 #[test]
 fn wrong_counts_are_refused() {
-    let cases = [
-        (
-            "Skeleton name=\"rig\" count=\"3\"",
-            "Skeleton name=\"rig\" count=\"4\"",
-            "f: skin 0: count has 3, needs 4",
-        ),
-        (
-            "Skeletons count=\"1\"",
-            "Skeletons count=\"2\"",
-            "f: file, Skeletons: count has 1, needs 2",
-        ),
-        (
-            "Animations count=\"1\"",
-            "Animations count=\"0\"",
-            "f: file, Animations: count has 1, needs 0",
-        ),
-        (
-            "Meshes count=\"1\"",
-            "Meshes count=\"9\"",
-            "f: file, Meshes: count has 1, needs 9",
-        ),
-        (
-            "submesh_count=\"1\"",
-            "submesh_count=\"2\"",
-            "f: mesh 0: submesh_count has 1, needs 2",
-        ),
-        (
-            "trackcount=\"2\"",
-            "trackcount=\"3\"",
-            "f: animation 0: trackcount has 2, needs 3",
-        ),
-        (
-            "framecount=\"3\"",
-            "framecount=\"4\"",
-            "f: animation 0, AnimTrack[0]: count has 3, needs 4",
-        ),
-        (
-            "AnimTrack name=\"arm\" count=\"3\"",
-            "AnimTrack name=\"arm\" count=\"2\"",
-            "f: animation 0, AnimTrack[1]: count has 2, needs 3",
-        ),
-        (
-            "0 2 0  0 0 0 1\n",
-            "0 2 0  0 0 0\n",
-            "f: animation 0, AnimTrack[1]: the list of numbers has 20, needs 21",
-        ),
-        (
-            "vertexbuffer count=\"3\"",
-            "vertexbuffer count=\"4\"",
-            "f: mesh 0, primitives[0].vertexbuffer: the list of numbers has 48, needs 64",
-        ),
-        (
-            "vertexbuffer count=\"3\"",
-            "vertexbuffer count=\"18446744073709551615\"",
-            "f: mesh 0, primitives[0].vertexbuffer: \
-          the list of numbers has 48, needs 18446744073709551615",
-        ),
-        (
-            "indexbuffer count=\"1\"",
-            "indexbuffer count=\"2\"",
-            "f: mesh 0, primitives[0].indexbuffer: the list of indices has 3, needs 6",
-        ),
-        (
-            "texcoord blendweights",
-            "blendweights",
-            "f: mesh 0, primitives[0].vertexbuffer: semantic has 4, needs 5",
-        ),
-        (
-            "ffff hhhh",
-            "fffff hhh",
-            "f: mesh 0, primitives[0].vertexbuffer: the list of blendweights has 5, needs 3",
-        ),
-        (
-            "framecount=\"3\"",
-            "framecount=\"-3\"",
-            "f: animation 0: framecount is -3, which is not allowed here (a whole number)",
-        ),
-        (
-            "position=\"1 0 0\"",
-            "position=\"1 0\"",
-            "f: node 1, position: position has 2, needs 3",
-        ),
-    ];
-    for (from, to, words) in cases {
-        assert_eq!(refused(from, to), words);
+    for (case, from, to, words) in cases![
+        "Skeleton name=\"rig\" count=\"3\"", "Skeleton name=\"rig\" count=\"4\""
+            => "f: skin 0: count has 3, needs 4";
+        "Skeletons count=\"1\"", "Skeletons count=\"2\""
+            => "f: file, Skeletons: count has 1, needs 2";
+        "Animations count=\"1\"", "Animations count=\"0\""
+            => "f: file, Animations: count has 1, needs 0";
+        "Meshes count=\"1\"", "Meshes count=\"9\"" => "f: file, Meshes: count has 1, needs 9";
+        "submesh_count=\"1\"", "submesh_count=\"2\"" => "f: mesh 0: submesh_count has 1, needs 2";
+        "trackcount=\"2\"", "trackcount=\"3\"" => "f: animation 0: trackcount has 2, needs 3";
+        "framecount=\"3\"", "framecount=\"4\""
+            => "f: animation 0, AnimTrack[0]: count has 3, needs 4";
+        "AnimTrack name=\"arm\" count=\"3\"", "AnimTrack name=\"arm\" count=\"2\""
+            => "f: animation 0, AnimTrack[1]: count has 2, needs 3";
+        "0 2 0  0 0 0 1\n", "0 2 0  0 0 0\n"
+            => "f: animation 0, AnimTrack[1]: the list of numbers has 20, needs 21";
+        "vertexbuffer count=\"3\"", "vertexbuffer count=\"4\""
+            => "f: mesh 0, primitives[0].vertexbuffer: the list of numbers has 48, needs 64";
+        "vertexbuffer count=\"3\"", "vertexbuffer count=\"18446744073709551615\""
+            => "f: mesh 0, primitives[0].vertexbuffer: the list of numbers has 48, needs \
+                18446744073709551615";
+        "indexbuffer count=\"1\"", "indexbuffer count=\"2\""
+            => "f: mesh 0, primitives[0].indexbuffer: the list of indices has 3, needs 6";
+        "texcoord blendweights", "blendweights"
+            => "f: mesh 0, primitives[0].vertexbuffer: semantic has 4, needs 5";
+        "ffff hhhh", "fffff hhh"
+            => "f: mesh 0, primitives[0].vertexbuffer: the list of blendweights has 5, needs 3";
+        "framecount=\"3\"", "framecount=\"-3\""
+            => "f: animation 0: framecount is -3, which is not allowed here (a whole number)";
+        "position=\"1 0 0\"", "position=\"1 0\"" => "f: node 1, position: position has 2, needs 3";
+    ] {
+        refused(from, to).says_in(case, words);
     }
 }
 
 #[test]
 fn wrong_values_are_refused() {
-    let cases = [
-        (
-            "parent=\"arm\"",
-            "parent=\"leg\"",
-            "f: node 0, parent: names a parent that is no bone of the skeleton",
-        ),
-        (
-            "<Bone name=\"root\"",
-            "<Bone name=\"root\" parent=\"arm\"",
-            "is its own ancestor",
-        ),
-        (
-            "position=\"1 0 0\"",
-            "position=\"1 x 0\"",
-            "f: node 1, position, number 1: the text is x, which is not allowed here (a number)",
-        ),
-        (
-            "position=\"1 0 0\"",
-            "position=\"nan 0 0\"",
-            "f: node 1, translation: component 0 is NaN, must be finite",
-        ),
-        (
-            "scale=\"1 1 1\"",
-            "scale=\"0 1 1\"",
-            "f: node 0: has a rest transform without a finite inverse",
-        ),
-        (
-            // The bones below have none either.
-            "<Bone name=\"arm\"",
-            "<Bone scale=\"0 0 0\" name=\"arm\"",
-            "f: node 2: has a rest transform without a finite inverse",
-        ),
-        (
-            "1 0 0   0 0 1   1 0",
-            "inf 0 0   0 0 1   1 0",
-            "vertex 1 is inf, must be finite",
-        ),
-        (
-            "1 0 0   0 0 1   1 0",
-            "1.#INF 0 0   0 0 1   1 0",
-            "f: mesh 0, primitives[0].vertexbuffer, number 16: \
-          the text is 1.#INF, which is not allowed here (a number)",
-        ),
-        (
-            "1 2 0 0,",
-            "1 2.5 0 0,",
-            "f: mesh 0, primitives[0].vertexbuffer: \
-          number 29 is 2.5, must be a whole number of at most 32 bits",
-        ),
-        (
-            "1 2 0 0,",
-            "1 7 0 0,",
-            "vertex 1: refers to joint 7, but there are 3",
-        ),
-        (
-            " 0 1 2, <",
-            " 0 1 3, <",
-            "indices[2]: refers to vertex 3, but there are 3",
-        ),
-        (
-            " 0 1 2, <",
-            " 0 1 -2, <",
-            "f: mesh 0, primitives[0].indexbuffer, number 2: \
-          the text is -2, which is not allowed here (a number)",
-        ),
-        (
-            "dtime=\"0.5\"",
-            "dtime=\"0\"",
-            "f: animation 0, dtime: frame time 0 is 0, must be finite and greater than 0",
-        ),
-        (
-            "duration=\"1.5\" dtime=\"0.5\"",
-            "",
-            "f: animation 0, dtime: missing dtime",
-        ),
-        (
-            "ctype=\"fff fff",
-            "ctype=\"fff ffz",
-            "ctype is ffz, which is not allowed here (f, d, h, b, c, p, x1, x2 and x4)",
-        ),
-        (
-            "ctype=\"fff fff",
-            "ctype=\"ff ffff",
-            "f: mesh 0, primitives[0].vertexbuffer, position: \
-          ctype is ff, which is not allowed here (fff)",
-        ),
-        (
-            "position normal",
-            "position position",
-            "semantic is position, which is not allowed here (each semantic once)",
-        ),
-        (
-            "position normal",
-            "interp1 normal",
-            "f: mesh 0, primitives[0].vertexbuffer: missing position",
-        ),
-        ("<MeshSystem asset_name=\"a\"", "<Other", "expected"),
-    ];
-    for (from, to, words) in cases {
-        let told = refused(from, to);
-        assert!(told.contains(words), "{told}\n{words}");
+    for (case, from, to, words) in cases![
+        "parent=\"arm\"", "parent=\"leg\""
+            => "f: node 0, parent: names a parent that is no bone of the skeleton";
+        "<Bone name=\"root\"", "<Bone name=\"root\" parent=\"arm\"" => "is its own ancestor";
+        "position=\"1 0 0\"", "position=\"1 x 0\""
+            => "f: node 1, position, number 1: the text is x, which is not allowed here (a number)";
+        "position=\"1 0 0\"", "position=\"nan 0 0\""
+            => "f: node 1, translation: component 0 is NaN, must be finite";
+        "scale=\"1 1 1\"", "scale=\"0 1 1\""
+            => "f: node 0: has a rest transform without a finite inverse";
+        // The bones below have none either.
+        "<Bone name=\"arm\"", "<Bone scale=\"0 0 0\" name=\"arm\""
+            => "f: node 2: has a rest transform without a finite inverse";
+        "1 0 0   0 0 1   1 0", "inf 0 0   0 0 1   1 0" => "vertex 1 is inf, must be finite";
+        "1 0 0   0 0 1   1 0", "1.#INF 0 0   0 0 1   1 0"
+            => "f: mesh 0, primitives[0].vertexbuffer, number 16: the text is 1.#INF, which is \
+                not allowed here (a number)";
+        "1 2 0 0,", "1 2.5 0 0,"
+            => "f: mesh 0, primitives[0].vertexbuffer: number 29 is 2.5, must be a whole number \
+                of at most 32 bits";
+        "1 2 0 0,", "1 7 0 0," => "vertex 1: refers to joint 7, but there are 3";
+        " 0 1 2, <", " 0 1 3, <" => "indices[2]: refers to vertex 3, but there are 3";
+        " 0 1 2, <", " 0 1 -2, <"
+            => "f: mesh 0, primitives[0].indexbuffer, number 2: the text is -2, which is not \
+                allowed here (a number)";
+        "dtime=\"0.5\"", "dtime=\"0\""
+            => "f: animation 0, dtime: frame time 0 is 0, must be finite and greater than 0";
+        "duration=\"1.5\" dtime=\"0.5\"", "" => "f: animation 0, dtime: missing dtime";
+        "ctype=\"fff fff", "ctype=\"fff ffz"
+            => "ctype is ffz, which is not allowed here (f, d, h, b, c, p, x1, x2 and x4)";
+        "ctype=\"fff fff", "ctype=\"ff ffff"
+            => "f: mesh 0, primitives[0].vertexbuffer, position: ctype is ff, which is not \
+                allowed here (fff)";
+        "position normal", "position position"
+            => "semantic is position, which is not allowed here (each semantic once)";
+        "position normal", "interp1 normal"
+            => "f: mesh 0, primitives[0].vertexbuffer: missing position";
+        "<MeshSystem asset_name=\"a\"", "<Other" => "expected";
+    ] {
+        refused(from, to).says_in(case, format!("…{words}…"));
     }
     throng_import::bytes(b"<Scene/>", &options()).fails(
         "f: file: the root element is Scene, which is not allowed here \

@@ -2,6 +2,7 @@
 
 use crate::builder::*;
 use crate::help::*;
+use crate::reference::cases;
 use serde_json::json;
 use throng::error::AssetFault;
 use throng::import::{ImportOptions, RepairKind, ResourceReader};
@@ -65,25 +66,15 @@ fn images_that_cannot_be_decoded_are_replaced() {
     let png = grey_png(40, 30);
     let good = repaired(&with_image(&png));
     told(&good, &[]);
-    for (bytes, why) in [
-        (&png[..png.len() / 2], "cannot be decoded: "),
-        (
-            b"GIF89a....",
-            "cannot be decoded: it is not PNG, JPEG or WebP",
-        ),
-        (
-            b"\xabKTX 20\xbb\r\n\x1a\n",
-            "cannot be decoded: it is KTX2 (KHR_texture_basisu), which is not supported",
-        ),
-        (
-            b"\0\0\0 ftypavif",
-            "cannot be decoded: it is AVIF (EXT_texture_avif), which is not supported",
-        ),
-        (
-            b"DDS |",
-            "cannot be decoded: it is DDS (MSFT_texture_dds), which is not supported",
-        ),
-        (b"RIFF    WEBPVP8 ", "cannot be decoded: "),
+    for (case, bytes, why) in cases![
+        &png[..png.len() / 2] => "cannot be decoded: ";
+        b"GIF89a...." => "cannot be decoded: it is not PNG, JPEG or WebP";
+        b"\xabKTX 20\xbb\r\n\x1a\n"
+            => "cannot be decoded: it is KTX2 (KHR_texture_basisu), which is not supported";
+        b"\0\0\0 ftypavif"
+            => "cannot be decoded: it is AVIF (EXT_texture_avif), which is not supported";
+        b"DDS |" => "cannot be decoded: it is DDS (MSFT_texture_dds), which is not supported";
+        b"RIFF    WEBPVP8 " => "cannot be decoded: ";
     ] {
         let c = repaired(&with_image(bytes));
         assert_is_placeholder(&c.images()[0]);
@@ -94,9 +85,8 @@ fn images_that_cannot_be_decoded_are_replaced() {
         };
         assert!(matches!(&repair.kind, RepairKind::ImageReplaced(why)
             if matches!(**why, AssetFault::Image(_))));
-        let words = repair.to_string();
-        let start = format!("f: image 0: replaced by a placeholder: {why}");
-        assert!(words.starts_with(&start), "{words}");
+        let words = format!("f: image 0: replaced by a placeholder: {why}…");
+        repair.says_in(case, words);
     }
     let mut b = with_image(&png);
     b.json["images"][0] = json!({});

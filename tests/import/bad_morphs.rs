@@ -3,6 +3,7 @@
 use crate::builder::*;
 use crate::help::*;
 use crate::morphs::{quad, sparse, with_clip, with_targets};
+use crate::reference::cases;
 use serde_json::json;
 use throng::Id;
 use throng::clip::Interpolation;
@@ -31,52 +32,29 @@ fn targets_that_do_not_fit() {
         "f: mesh 0, primitives[1].targets: the list (one for each morph target of the mesh) has \
          0, needs 1",
     );
-    for (path, value, words) in [
-        (
-            "/meshes/0/weights",
-            json!([1, 2]),
-            "f: mesh 0, weights: the list (one for each morph target of the mesh) has 2, needs 1",
-        ),
-        (
-            "/nodes/0/weights",
-            json!([1, 2]),
-            "f: node 0, weights: the list (one for each morph target of the mesh) has 2, needs 1",
-        ),
-        (
-            "/meshes/0/weights",
-            json!([1e39]),
-            "f: mesh 0, weights: weight 0 is inf, must be finite",
-        ),
-        (
-            "/meshes/0/primitives/0/targets",
-            json!([{ "POSITION": 99 }]),
-            "f: mesh 0, primitives[0].targets[0]: refers to accessor 99, but there are 4",
-        ),
-        (
-            "/meshes/0/primitives/0/targets",
-            json!([{ "COLOR_0": 99 }]),
-            "f: mesh 0, primitives[0].targets[0]: refers to accessor 99, but there are 4",
-        ),
-        (
-            "/meshes/0/primitives/0/targets",
-            json!([{ "POSITION": 2 }]),
-            "f: mesh 0, primitives[0].targets[0].POSITION: the type of the accessor is SCALAR, \
-             which is not allowed here (VEC3)",
-        ),
-        (
-            "/accessors/3/count",
-            json!(3),
-            "f: mesh 0, primitives[0].targets[0].POSITION: the accessor has 3, needs 4",
-        ),
-        (
-            "/accessors/3/componentType",
-            json!(I16),
-            "f: mesh 0, primitives[0].targets[0].POSITION: the component type of the accessor is \
-             5122 (not normalised), which is not allowed here (5126; others with \
-             KHR_mesh_quantization)",
-        ),
+    for (case, path, value, words) in cases![
+        "/meshes/0/weights", json!([1, 2])
+            => "f: mesh 0, weights: the list (one for each morph target of the mesh) has 2, needs \
+                1";
+        "/nodes/0/weights", json!([1, 2])
+            => "f: node 0, weights: the list (one for each morph target of the mesh) has 2, needs \
+                1";
+        "/meshes/0/weights", json!([1e39]) => "f: mesh 0, weights: weight 0 is inf, must be finite";
+        "/meshes/0/primitives/0/targets", json!([{ "POSITION": 99 }])
+            => "f: mesh 0, primitives[0].targets[0]: refers to accessor 99, but there are 4";
+        "/meshes/0/primitives/0/targets", json!([{ "COLOR_0": 99 }])
+            => "f: mesh 0, primitives[0].targets[0]: refers to accessor 99, but there are 4";
+        "/meshes/0/primitives/0/targets", json!([{ "POSITION": 2 }])
+            => "f: mesh 0, primitives[0].targets[0].POSITION: the type of the accessor is SCALAR, \
+                which is not allowed here (VEC3)";
+        "/accessors/3/count", json!(3)
+            => "f: mesh 0, primitives[0].targets[0].POSITION: the accessor has 3, needs 4";
+        "/accessors/3/componentType", json!(I16)
+            => "f: mesh 0, primitives[0].targets[0].POSITION: the component type of the accessor \
+                is 5122 (not normalised), which is not allowed here (5126; others with \
+                KHR_mesh_quantization)";
     ] {
-        assert_eq!(with(&one(), path, value), words, "{path}");
+        with(&one(), path, value).says_in(case, words);
     }
     let words = with(
         &one(),
@@ -218,80 +196,40 @@ fn raw() -> RawCharacter {
 fn raw_characters_are_checked() {
     type Change = fn(&mut RawCharacter);
     assert!(raw().build(&ImportOptions::curves_only()).is_ok());
-    let changes: [(Change, &str); 16] = [
-        (
-            |r| r.primitives[0].targets[0].vertices = vec![2, 0],
-            "targets[0]: the vertices are not in ascending order",
-        ),
-        (
-            |r| r.primitives[0].targets[0].vertices = vec![1, 1],
-            "targets[0]: the vertices are not in ascending order",
-        ),
-        (
-            |r| r.primitives[0].targets[0].vertices = vec![0, 3],
-            "targets[0]: refers to vertex 3, but there are 3",
-        ),
-        (
-            |r| r.primitives[0].targets[0].vertices = vec![0],
-            "targets[0].POSITION: the list of deltas has 2, needs 1",
-        ),
-        (
-            |r| r.primitives[0].targets[0].positions.clear(),
-            "targets[0].POSITION: the list of deltas has 0, needs 2",
-        ),
-        (
-            |r| r.primitives[0].targets[0].normals = vec![Vec3::X],
-            "targets[0].NORMAL: the list of deltas has 1, needs 2",
-        ),
-        (
-            |r| r.primitives[0].targets[0].tangents = vec![Vec3::X; 3],
-            "targets[0].TANGENT: the list of deltas has 3, needs 2",
-        ),
-        (
-            |r| r.primitives[0].targets[0].tangents = vec![Vec3::X, Vec3::INFINITY],
-            "targets[0].TANGENT: vertex 2 is inf",
-        ),
-        (
-            |r| r.primitives[0].targets.clear(),
-            "targets: the list of morph targets (one for each weight) has 0, needs 1",
-        ),
-        (
-            |r| r.primitives[0].morph = None,
-            "targets: the list of morph targets (one for each weight) has 1, needs 0",
-        ),
-        (
-            |r| r.primitives[0].morph = Some(1),
-            "morph: refers to morph 1, but there are 1",
-        ),
-        (
-            |r| r.morphs[0].node = 1,
-            "node 1, weights: refers to node 1, but there are 1",
-        ),
-        (
-            |r| r.morphs[0].weights[0] = f32::NAN,
-            "node 0, weights: weight 0 is NaN",
-        ),
-        (
-            |r| r.morphs[0].names = vec!["a".into(), "b".into()],
-            "names has 2, needs 1",
-        ),
-        (
-            |r| r.morphs.push(r.morphs[0].clone()),
-            "node 0, weights: has two lists of morph weights",
-        ),
-        (
-            |r| r.animations[0].channels[0].values = RawKeys::Weights(vec![0.0; 3]),
-            "animation 0, channels[0]: the list of values has 3, needs 2",
-        ),
+    let changes: [(&str, Change, &str); 16] = cases![
+        |r| r.primitives[0].targets[0].vertices = vec![2, 0]
+            => "targets[0]: the vertices are not in ascending order";
+        |r| r.primitives[0].targets[0].vertices = vec![1, 1]
+            => "targets[0]: the vertices are not in ascending order";
+        |r| r.primitives[0].targets[0].vertices = vec![0, 3]
+            => "targets[0]: refers to vertex 3, but there are 3";
+        |r| r.primitives[0].targets[0].vertices = vec![0]
+            => "targets[0].POSITION: the list of deltas has 2, needs 1";
+        |r| r.primitives[0].targets[0].positions.clear()
+            => "targets[0].POSITION: the list of deltas has 0, needs 2";
+        |r| r.primitives[0].targets[0].normals = vec![Vec3::X]
+            => "targets[0].NORMAL: the list of deltas has 1, needs 2";
+        |r| r.primitives[0].targets[0].tangents = vec![Vec3::X; 3]
+            => "targets[0].TANGENT: the list of deltas has 3, needs 2";
+        |r| r.primitives[0].targets[0].tangents = vec![Vec3::X, Vec3::INFINITY]
+            => "targets[0].TANGENT: vertex 2 is inf";
+        |r| r.primitives[0].targets.clear()
+            => "targets: the list of morph targets (one for each weight) has 0, needs 1";
+        |r| r.primitives[0].morph = None
+            => "targets: the list of morph targets (one for each weight) has 1, needs 0";
+        |r| r.primitives[0].morph = Some(1) => "morph: refers to morph 1, but there are 1";
+        |r| r.morphs[0].node = 1 => "node 1, weights: refers to node 1, but there are 1";
+        |r| r.morphs[0].weights[0] = f32::NAN => "node 0, weights: weight 0 is NaN";
+        |r| r.morphs[0].names = vec!["a".into(), "b".into()] => "names has 2, needs 1";
+        |r| r.morphs.push(r.morphs[0].clone()) => "node 0, weights: has two lists of morph weights";
+        |r| r.animations[0].channels[0].values = RawKeys::Weights(vec![0.0; 3])
+            => "animation 0, channels[0]: the list of values has 3, needs 2";
     ];
-    for (change, words) in changes {
+    for (case, change, words) in changes {
         let mut raw = raw();
         change(&mut raw);
-        let error = raw
-            .build(&ImportOptions::curves_only())
-            .unwrap_err()
-            .to_string();
-        assert!(error.contains(words), "{error:?} lacks {words:?}");
+        raw.build(&ImportOptions::curves_only())
+            .fails_in(case, format!("…{words}…"));
     }
     let mut raw = raw();
     raw.primitives[0].morph = None;

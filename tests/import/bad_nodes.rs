@@ -2,35 +2,25 @@
 
 use crate::builder::*;
 use crate::help::*;
+use crate::reference::cases;
 use serde_json::json;
 use throng::glam::{Quat, Vec3};
 
 #[test]
 fn hierarchies_that_are_no_forest() {
-    for (changes, words) in [
-        (
-            json!([{ "mesh": 0, "children": [0] }]),
-            "f: node 0: is its own ancestor",
-        ),
-        (
-            json!([{ "mesh": 0, "children": [1] }, { "children": [0] }]),
-            "f: node 0: is its own ancestor",
-        ),
-        (
-            json!([{ "mesh": 0 }, { "children": [0] }, { "children": [0] }]),
-            "f: node 0: is a child of node 1 and of node 2, but may have only one parent",
-        ),
-        (
-            json!([{ "mesh": 0 }, { "children": [0, 0] }]),
-            "f: node 0: is a child of node 1 and of node 1, but may have only one parent",
-        ),
-        (
-            json!([{ "mesh": 0 }, { "children": [2] }, { "children": [3] }, { "children": [1] }]),
-            "f: node 1: is its own ancestor",
-        ),
+    for (case, changes, words) in cases![
+        json!([{ "mesh": 0, "children": [0] }]) => "f: node 0: is its own ancestor";
+        json!([{ "mesh": 0, "children": [1] }, { "children": [0] }])
+            => "f: node 0: is its own ancestor";
+        json!([{ "mesh": 0 }, { "children": [0] }, { "children": [0] }])
+            => "f: node 0: is a child of node 1 and of node 2, but may have only one parent";
+        json!([{ "mesh": 0 }, { "children": [0, 0] }])
+            => "f: node 0: is a child of node 1 and of node 1, but may have only one parent";
+        json!([{ "mesh": 0 }, { "children": [2] }, { "children": [3] }, { "children": [1] }])
+            => "f: node 1: is its own ancestor";
     ] {
         let b = changed(&triangle(), "/nodes", changes);
-        assert_eq!(refused(&b.glb()), words);
+        refused(&b.glb()).says_in(case, words);
     }
 }
 
@@ -66,31 +56,21 @@ fn a_slight_shear_is_removed_and_told() {
 #[test]
 fn transforms_that_are_not_allowed() {
     let node = |node| changed(&triangle(), "/nodes", json!([node]));
-    for (b, words) in [
-        (
-            node(json!({ "mesh": 0, "translation": [0, 1e39, 0] })),
-            "f: node 0, translation: component 1 is inf, must be finite",
-        ),
-        (
-            node(json!({ "mesh": 0, "scale": [-1e300, 1, 0] })),
-            "f: node 0, scale: component 0 is -inf, must be finite",
-        ),
-        (
-            node(json!({ "mesh": 0, "matrix": [1,0,0,0, 1,1,0,0, 0,0,1,0, 0,0,0,1] })),
-            "f: node 0, matrix: is not a product of translation, rotation and scale",
-        ),
-        (
-            node(json!({ "mesh": 0, "matrix": [1,0,0,0, 0,1,0,0, 0,0,1,0.5, 0,0,0,1] })),
-            "f: node 0, matrix: has a last row other than 0, 0, 0, 1",
-        ),
-        (
-            node(
-                json!({ "mesh": 0, "matrix": [1,0,0,0, 0,2,0,0, 0,0,1,0, 0,0,0,1], "scale": [1,1,1] }),
-            ),
-            "f: node 0, matrix: is combined with translation, rotation or scale",
-        ),
+    for (case, b, words) in cases![
+        node(json!({ "mesh": 0, "translation": [0, 1e39, 0] }))
+            => "f: node 0, translation: component 1 is inf, must be finite";
+        node(json!({ "mesh": 0, "scale": [-1e300, 1, 0] }))
+            => "f: node 0, scale: component 0 is -inf, must be finite";
+        node(json!({ "mesh": 0, "matrix": [1,0,0,0, 1,1,0,0, 0,0,1,0, 0,0,0,1] }))
+            => "f: node 0, matrix: is not a product of translation, rotation and scale";
+        node(json!({ "mesh": 0, "matrix": [1,0,0,0, 0,1,0,0, 0,0,1,0.5, 0,0,0,1] }))
+            => "f: node 0, matrix: has a last row other than 0, 0, 0, 1";
+        node(
+            json!({ "mesh": 0, "matrix": [1,0,0,0, 0,2,0,0, 0,0,1,0, 0,0,0,1], "scale": [1,1,1] }),
+        )
+            => "f: node 0, matrix: is combined with translation, rotation or scale";
     ] {
-        assert_eq!(refused(&b.glb()), words);
+        refused(&b.glb()).says_in(case, words);
     }
     let nodes =
         json!([{ "mesh": 0, "scale": [1e30, 1, 1] }, { "children": [0], "scale": [1e30, 1, 1] }]);
@@ -101,17 +81,22 @@ fn transforms_that_are_not_allowed() {
 
 #[test]
 fn quaternions_of_nodes_are_repaired() {
-    for (rotation, repair) in [
-        (
-            json!([0, 0, 0, 0]),
-            Some("zero quaternions set to the identity"),
-        ),
-        (json!([0, 0, 0, 2]), Some("quaternions normalised")),
-        (json!([0, 0, 0, 1.001]), None),
+    for (case, rotation, repair) in cases![
+        json!([0, 0, 0, 0]) => Some("zero quaternions set to the identity");
+        json!([0, 0, 0, 2]) => Some("quaternions normalised");
+        json!([0, 0, 0, 1.001]) => None;
     ] {
         let c = repaired(&changed(&triangle(), "/nodes/0/rotation", rotation));
-        assert_eq!(c.skeleton().joints()[0].rest.rotation, Quat::IDENTITY);
+        assert_eq!(
+            c.skeleton().joints()[0].rest.rotation,
+            Quat::IDENTITY,
+            "{case}"
+        );
         let expected = repair.map(|kind| format!("f: node 0, rotation: {kind} (1)"));
-        assert_eq!(c.repairs.first().map(ToString::to_string), expected);
+        assert_eq!(
+            c.repairs.first().map(ToString::to_string),
+            expected,
+            "{case}"
+        );
     }
 }

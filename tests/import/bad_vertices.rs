@@ -2,6 +2,7 @@
 
 use crate::builder::*;
 use crate::help::*;
+use crate::reference::cases;
 use serde_json::json;
 use throng::Id;
 use throng::glam::Vec3;
@@ -115,7 +116,7 @@ fn weights_that_are_not_allowed() {
         let b = weighted([0.5, weight, 0.5, 0.5], [0, 1, 0, 0]);
         let words =
             format!("f: mesh 0, primitives[0], vertex 0: {words}, must be finite and at least 0");
-        assert_eq!(refused(&b.glb()), words);
+        refused(&b.glb()).says_in(weight, words);
     }
 }
 
@@ -154,26 +155,18 @@ fn numbers_that_are_not_finite() {
 #[test]
 fn indices_that_are_not_allowed() {
     let mut b = triangle();
-    for (accessor, words) in [
-        (
-            b.accessor("SCALAR", U8, &[0_u8, 1, 3]),
-            "f: mesh 0, primitives[0].indices[2]: refers to vertex 3, but there are 3",
-        ),
-        (
-            b.accessor("SCALAR", U8, &[0_u8, 255, 1]),
-            "f: mesh 0, primitives[0].indices[1]: is the primitive restart value",
-        ),
-        (
-            b.accessor("SCALAR", U16, &[0_u16, 65535, 1]),
-            "f: mesh 0, primitives[0].indices[1]: is the primitive restart value",
-        ),
-        (
-            b.accessor("SCALAR", U32, &[u32::MAX, 0, 1]),
-            "f: mesh 0, primitives[0].indices[0]: is the primitive restart value",
-        ),
+    for (case, accessor, words) in cases![
+        b.accessor("SCALAR", U8, &[0_u8, 1, 3])
+            => "f: mesh 0, primitives[0].indices[2]: refers to vertex 3, but there are 3";
+        b.accessor("SCALAR", U8, &[0_u8, 255, 1])
+            => "f: mesh 0, primitives[0].indices[1]: is the primitive restart value";
+        b.accessor("SCALAR", U16, &[0_u16, 65535, 1])
+            => "f: mesh 0, primitives[0].indices[1]: is the primitive restart value";
+        b.accessor("SCALAR", U32, &[u32::MAX, 0, 1])
+            => "f: mesh 0, primitives[0].indices[0]: is the primitive restart value";
     ] {
         let b = changed(&b, "/meshes/0/primitives/0/indices", json!(accessor));
-        assert_eq!(refused(&b.glb()), words);
+        refused(&b.glb()).says_in(case, words);
     }
 }
 

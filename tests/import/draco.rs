@@ -5,6 +5,7 @@
 
 use crate::builder::*;
 use crate::help::*;
+use crate::reference::cases;
 use serde_json::{Value, json};
 #[cfg(feature = "draco")]
 use throng::glam::Vec3;
@@ -70,40 +71,26 @@ fn faults_name_the_primitive_and_the_rule() {
     let b = parts(FILES[0]);
     let extension = format!("/meshes/0/primitives/0/extensions/{DRACO}");
     let whole = format!("extensions.{DRACO}");
-    for (path, value, words) in [
-        (
-            format!("{extension}/bufferView"),
-            json!(77),
-            format!(
-                "{whole}: refers to bufferView 77, but there are {}",
-                b.json["bufferViews"].as_array().unwrap().len()
-            ),
-        ),
-        (
-            format!("{extension}/attributes/POSITION"),
-            json!(9),
-            "attributes.POSITION: refers to Draco attribute 9, but there are 3".into(),
-        ),
-        (
-            format!("{extension}/attributes/COLOR_0"),
-            json!(0),
-            "attributes.COLOR_0: missing the accessor of an attribute that Draco data has".into(),
-        ),
-        (
-            "/meshes/0/primitives/0/mode".into(),
-            json!(5),
-            format!("mode: the mode is 5, which is not allowed here (4 with {DRACO})"),
-        ),
-        (
-            "/meshes/0/primitives/0/indices".into(),
-            json!(null),
-            format!("missing indices, which {DRACO} needs"),
-        ),
+    for (case, path, value, words) in cases![
+        format!("{extension}/bufferView"), json!(77)
+            => format!(
+            "{whole}: refers to bufferView 77, but there are {}",
+            b.json["bufferViews"].as_array().unwrap().len()
+        );
+        format!("{extension}/attributes/POSITION"), json!(9)
+            => "attributes.POSITION: refers to Draco attribute 9, but there are 3".into();
+        format!("{extension}/attributes/COLOR_0"), json!(0)
+            => "attributes.COLOR_0: missing the accessor of an attribute that Draco data \
+                has".into();
+        "/meshes/0/primitives/0/mode".into(), json!(5)
+            => format!("mode: the mode is 5, which is not allowed here (4 with {DRACO})");
+        "/meshes/0/primitives/0/indices".into(), json!(null)
+            => format!("missing indices, which {DRACO} needs");
     ] {
         let told = refused(&changed(&b, &path, value).glb());
         let start = "f: mesh 0, primitives[0]";
         let both = [format!("{start}.{words}"), format!("{start}: {words}")];
-        assert!(both.contains(&told), "{told}");
+        assert!(both.contains(&told), "{case}: {told}");
     }
     let mut other = b.clone();
     let joints = &b.json["meshes"][0]["primitives"][0]["attributes"]["JOINTS_0"];

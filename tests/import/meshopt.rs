@@ -4,6 +4,7 @@
 use crate::builder::*;
 use crate::fuzz::everything;
 use crate::help::*;
+use crate::reference::cases;
 use meshoptimizer_rs::Workspace;
 use meshoptimizer_rs::codec::*;
 use serde_json::{Value, json};
@@ -246,106 +247,45 @@ fn faults_name_the_view_and_the_rule() {
     };
     let (first, list) = (of("ATTRIBUTES"), of("TRIANGLES"));
     let stride = "byteStride: the stride is";
-    for (view, name, value, words) in [
-        (
-            first,
-            "buffer",
-            json!(7),
-            "buffer: refers to buffer 7, but there are 2",
-        ),
-        (
-            first,
-            "mode",
-            json!("LINES"),
-            "mode: the mode is LINES, which is not allowed here (ATTRIBUTES, TRIANGLES, INDICES)",
-        ),
-        (
-            first,
-            "filter",
-            json!("SHINY"),
-            "filter: the filter is SHINY, which is not allowed here \
-            (NONE, OCTAHEDRAL, QUATERNION, EXPONENTIAL, COLOR)",
-        ),
-        (
-            list,
-            "filter",
-            json!("COLOR"),
-            "filter: the filter is COLOR, which is not allowed here \
-            (NONE, unless the mode is ATTRIBUTES)",
-        ),
-        (
-            first,
-            "filter",
-            json!("QUATERNION"),
-            &format!("{stride} 12, which is not allowed here (8 for QUATERNION)"),
-        ),
-        (
-            first,
-            "filter",
-            json!("OCTAHEDRAL"),
-            &format!("{stride} 12, which is not allowed here (4 or 8 for OCTAHEDRAL)"),
-        ),
-        (
-            first,
-            "byteStride",
-            json!(260),
-            &format!("{stride} 260, which is not allowed here (a multiple of 4, 4 to 256)"),
-        ),
-        (
-            first,
-            "byteStride",
-            json!(0),
-            &format!("{stride} 0, which is not allowed here (a multiple of 4, 4 to 256)"),
-        ),
-        (
-            list,
-            "byteStride",
-            json!(8),
-            &format!("{stride} 8, which is not allowed here (2 or 4 for TRIANGLES)"),
-        ),
-        (
-            list,
-            "count",
-            json!(11),
-            "count: must be a multiple of 3 for TRIANGLES",
-        ),
-        (first, "count", json!(0), "count: must be at least 1"),
-        (
-            first,
-            "count",
-            json!(7),
-            "the decoded data (count × byteStride) in bytes has 84, needs 72",
-        ),
-        (
-            first,
-            "count",
-            json!(u64::MAX),
-            &format!(
-                "the decoded data (count × byteStride) in bytes has {}, needs 72",
-                u64::MAX
-            ),
-        ),
-        (
-            first,
-            "byteLength",
-            json!(99999),
-            &format!(
-                "needs bytes 0..99999 of the buffer, which has {} bytes",
-                b.json["buffers"][1]["byteLength"]
-            ),
-        ),
-        (
-            first,
-            "byteLength",
-            json!(0),
-            "cannot be decoded as meshopt data: invalid encoded stream",
-        ),
-        (
-            first,
-            "byteLength",
-            json!(20),
-            "cannot be decoded as meshopt data: invalid encoded stream",
-        ),
+    for (case, view, name, value, words) in cases![
+        first, "buffer", json!(7) => "buffer: refers to buffer 7, but there are 2";
+        first, "mode", json!("LINES")
+            => "mode: the mode is LINES, which is not allowed here (ATTRIBUTES, TRIANGLES, \
+                INDICES)";
+        first, "filter", json!("SHINY")
+            => "filter: the filter is SHINY, which is not allowed here (NONE, OCTAHEDRAL, \
+                QUATERNION, EXPONENTIAL, COLOR)";
+        list, "filter", json!("COLOR")
+            => "filter: the filter is COLOR, which is not allowed here (NONE, unless the mode is \
+                ATTRIBUTES)";
+        first, "filter", json!("QUATERNION")
+            => &format!("{stride} 12, which is not allowed here (8 for QUATERNION)");
+        first, "filter", json!("OCTAHEDRAL")
+            => &format!("{stride} 12, which is not allowed here (4 or 8 for OCTAHEDRAL)");
+        first, "byteStride", json!(260)
+            => &format!("{stride} 260, which is not allowed here (a multiple of 4, 4 to 256)");
+        first, "byteStride", json!(0)
+            => &format!("{stride} 0, which is not allowed here (a multiple of 4, 4 to 256)");
+        list, "byteStride", json!(8)
+            => &format!("{stride} 8, which is not allowed here (2 or 4 for TRIANGLES)");
+        list, "count", json!(11) => "count: must be a multiple of 3 for TRIANGLES";
+        first, "count", json!(0) => "count: must be at least 1";
+        first, "count", json!(7)
+            => "the decoded data (count × byteStride) in bytes has 84, needs 72";
+        first, "count", json!(u64::MAX)
+            => &format!(
+            "the decoded data (count × byteStride) in bytes has {}, needs 72",
+            u64::MAX
+        );
+        first, "byteLength", json!(99999)
+            => &format!(
+            "needs bytes 0..99999 of the buffer, which has {} bytes",
+            b.json["buffers"][1]["byteLength"]
+        );
+        first, "byteLength", json!(0)
+            => "cannot be decoded as meshopt data: invalid encoded stream";
+        first, "byteLength", json!(20)
+            => "cannot be decoded as meshopt data: invalid encoded stream";
     ] {
         let path = format!("/bufferViews/{view}/extensions/{EXT}/{name}");
         let dot = if words.split(':').next().unwrap().contains(' ') {
@@ -354,7 +294,7 @@ fn faults_name_the_view_and_the_rule() {
             "."
         };
         let words = format!("f: bufferView {view}, extensions.{EXT}{dot}{words}");
-        assert_eq!(refused(&changed(&b, &path, value).gltf()), words);
+        refused(&changed(&b, &path, value).gltf()).says_in(case, words);
     }
     let other = changed(&b, &format!("/bufferViews/{first}/byteStride"), json!(16));
     refused(&other.gltf()).says("…differs from the view's own byteStride");

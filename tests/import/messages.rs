@@ -2,6 +2,7 @@
 
 use crate::builder::*;
 use crate::help::*;
+use crate::reference::cases;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use throng::character::Character;
@@ -262,65 +263,24 @@ fn the_nearest_names_come_first() {
 #[test]
 fn json_errors_have_the_words_of_the_format() {
     let b = arm();
-    for (path, value, words) in [
-        (
-            "/nodes",
-            json!({}),
-            "f: file, nodes: must be an array, but is an object",
-        ),
-        (
-            "/nodes/1/name",
-            json!([]),
-            "f: node 1, name: must be a string, but is an array",
-        ),
-        (
-            "/nodes/1/name",
-            json!({}),
-            "f: node 1, name: must be a string, but is an object",
-        ),
-        (
-            "/nodes/1/name",
-            json!(true),
-            "f: node 1, name: must be a string, but is true",
-        ),
-        (
-            "/nodes/1",
-            json!("x"),
-            "f: node 1: must be an object, but is the string \"x\"",
-        ),
-        (
-            "/nodes/1",
-            json!(7),
-            "f: node 1: must be an object, but is 7",
-        ),
-        (
-            "/nodes/1/translation",
-            json!([1, 2]),
-            "f: node 1, translation: must be an array of 3 elements, but has 2",
-        ),
-        (
-            "/nodes/1/translation",
-            json!([1, 2, "x"]),
-            "f: node 1, translation[2]: must be a number, but is the string \"x\"",
-        ),
-        (
-            "/accessors/0/count",
-            json!(-1),
-            "f: accessor 0, count: must be an integer of at least 0, but is -1",
-        ),
-        (
-            "/animations/0/channels/0/target",
-            json!({}),
-            "f: animation 0, channels[0].target: missing field \"path\"",
-        ),
-        (
-            "/asset/version",
-            json!(2.0),
-            "f: file, asset.version: must be a string, but is 2.0",
-        ),
+    for (case, path, value, words) in cases![
+        "/nodes", json!({}) => "f: file, nodes: must be an array, but is an object";
+        "/nodes/1/name", json!([]) => "f: node 1, name: must be a string, but is an array";
+        "/nodes/1/name", json!({}) => "f: node 1, name: must be a string, but is an object";
+        "/nodes/1/name", json!(true) => "f: node 1, name: must be a string, but is true";
+        "/nodes/1", json!("x") => "f: node 1: must be an object, but is the string \"x\"";
+        "/nodes/1", json!(7) => "f: node 1: must be an object, but is 7";
+        "/nodes/1/translation", json!([1, 2])
+            => "f: node 1, translation: must be an array of 3 elements, but has 2";
+        "/nodes/1/translation", json!([1, 2, "x"])
+            => "f: node 1, translation[2]: must be a number, but is the string \"x\"";
+        "/accessors/0/count", json!(-1)
+            => "f: accessor 0, count: must be an integer of at least 0, but is -1";
+        "/animations/0/channels/0/target", json!({})
+            => "f: animation 0, channels[0].target: missing field \"path\"";
+        "/asset/version", json!(2.0) => "f: file, asset.version: must be a string, but is 2.0";
     ] {
-        let found = with(&b, path, value);
-        assert!(found.starts_with(words), "{found}\n{words}");
+        with(&b, path, value).says_in(case, format!("{words}…"));
     }
     let text = String::from_utf8(b.gltf()).unwrap();
     let options = ImportOptions {

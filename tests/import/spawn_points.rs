@@ -2,6 +2,7 @@
 
 use crate::builder::*;
 use crate::help::*;
+use crate::reference::cases;
 use serde_json::json;
 use throng::glam::{Affine3A, Quat, Vec3};
 use throng::import::{ImportOptions, RepairKind};
@@ -77,25 +78,15 @@ fn faults_name_the_node_and_the_rule() {
     let b = three();
     let attributes = format!("/nodes/0/extensions/{INSTANCING}/attributes");
     let at = format!("f: node 0, extensions.{INSTANCING}");
-    for (name, value, words) in [
-        (
-            "TRANSLATION",
-            json!(99),
-            "refers to accessor 99, but there are 5",
-        ),
-        (
-            "TRANSLATION",
-            json!(4),
-            "the type of the accessor is SCALAR, which is not allowed here (VEC3)",
-        ),
-        (
-            "ROTATION",
-            json!(1),
-            "the type of the accessor is VEC3, which is not allowed here (VEC4)",
-        ),
+    for (case, name, value, words) in cases![
+        "TRANSLATION", json!(99) => "refers to accessor 99, but there are 5";
+        "TRANSLATION", json!(4)
+            => "the type of the accessor is SCALAR, which is not allowed here (VEC3)";
+        "ROTATION", json!(1)
+            => "the type of the accessor is VEC3, which is not allowed here (VEC4)";
     ] {
         let words = format!("{at}.attributes.{name}: {words}");
-        assert_eq!(with(&b, &format!("{attributes}/{name}"), value), words);
+        with(&b, &format!("{attributes}/{name}"), value).says_in(case, words);
     }
     let accessor = |name: &str| {
         let path = format!("{attributes}/{name}");

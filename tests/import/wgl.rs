@@ -1,6 +1,7 @@
 //! Models and clips of the "Building the Game" WebGL format that are made here.
 
 use crate::help::told;
+use crate::reference::cases;
 use crate::reference::words::{Fails, Says};
 use crate::samples::{WGL_CLIP, WGL_MODEL, import_wgl, wgl_lumps, wgl_triangle, wgl_vertices};
 use throng::clip::TrackValues;
@@ -237,76 +238,28 @@ fn files_without_a_clip_are_named() {
 
 #[test]
 fn wrong_models_are_refused() {
-    let cases = [
-        (
-            "\"indexCount\": 3",
-            "\"indexCount\": 6",
-            "mesh 0, primitives[0]: refers to index 5, but there are 3",
-        ),
-        (
-            "\"indexOffset\": 0",
-            "\"indexOffset\": 18446744073709551615",
-            "refers to index",
-        ),
-        (
-            "\"boneOffset\": 1",
-            "\"boneOffset\": 2",
-            "mesh 0, primitives[0]: refers to bone 3, but there are 3",
-        ),
-        (
-            "\"boneOffset\": 1",
-            "\"boneOffset\": 9",
-            "refers to bone 10, but there are 3",
-        ),
-        (
-            "\"boneCount\": 2",
-            "\"boneCount\": 1",
-            "vertex 1: refers to joint 1, but there are 1",
-        ),
-        (
-            "\"parent\": 1",
-            "\"parent\": 9",
-            "node 2, parent: refers to node 9, but there are 4",
-        ),
-        (
-            "\"parent\": 1",
-            "\"parent\": -2",
-            "node 2, parent: the index is -2, which is not allowed here (-1 or an index)",
-        ),
-        ("\"parent\": 0", "\"parent\": 2", "is its own ancestor"),
-        (
-            "3,4,5,1]",
-            "3,4,5]",
-            "node 1, bindPoseMat: the matrix has 15, needs 16",
-        ),
-        (
-            "3,4,5,1]",
-            "1e39,4,5,1]",
-            "f.wglmodel: node 1, bindPoseMat: has a component that is not finite",
-        ),
-        (
-            "\"modelVersion\": 1",
-            "\"modelVersion\": 2",
-            "requires wglmodel version 2",
-        ),
-        ("[0.6, 0, 0, 0.8]", "[0.6, 0, 0]", "bones[1].rot: "),
-        (
-            "[0.6, 0, 0, 0.8]",
-            "[1e999, 0, 0, 1]",
-            "a number is too large",
-        ),
-        (
-            "\"bones\": [",
-            "\"bones\": 7, \"b\": [",
-            "bones: must be an array, but is 7",
-        ),
-    ];
-    for (from, to, words) in cases {
-        let told = refused(&replaced(from, to), &wgl_triangle());
-        assert!(
-            told.starts_with("f.wglmodel: ") && told.contains(words),
-            "{told}\n{words}"
-        );
+    for (case, from, to, words) in cases![
+        "\"indexCount\": 3", "\"indexCount\": 6"
+            => "mesh 0, primitives[0]: refers to index 5, but there are 3";
+        "\"indexOffset\": 0", "\"indexOffset\": 18446744073709551615" => "refers to index";
+        "\"boneOffset\": 1", "\"boneOffset\": 2"
+            => "mesh 0, primitives[0]: refers to bone 3, but there are 3";
+        "\"boneOffset\": 1", "\"boneOffset\": 9" => "refers to bone 10, but there are 3";
+        "\"boneCount\": 2", "\"boneCount\": 1" => "vertex 1: refers to joint 1, but there are 1";
+        "\"parent\": 1", "\"parent\": 9" => "node 2, parent: refers to node 9, but there are 4";
+        "\"parent\": 1", "\"parent\": -2"
+            => "node 2, parent: the index is -2, which is not allowed here (-1 or an index)";
+        "\"parent\": 0", "\"parent\": 2" => "is its own ancestor";
+        "3,4,5,1]", "3,4,5]" => "node 1, bindPoseMat: the matrix has 15, needs 16";
+        "3,4,5,1]", "1e39,4,5,1]"
+            => "node 1, bindPoseMat: has a component that is not finite";
+        "\"modelVersion\": 1", "\"modelVersion\": 2" => "requires wglmodel version 2";
+        "[0.6, 0, 0, 0.8]", "[0.6, 0, 0]" => "bones[1].rot: ";
+        "[0.6, 0, 0, 0.8]", "[1e999, 0, 0, 1]" => "a number is too large";
+        "\"bones\": [", "\"bones\": 7, \"b\": [" => "bones: must be an array, but is 7";
+    ] {
+        refused(&replaced(from, to), &wgl_triangle())
+            .says_in(case, format!("f.wglmodel: …{words}…"));
     }
     for end in 0..WGL_MODEL.len() {
         refused(&WGL_MODEL[..end], &wgl_triangle());

@@ -1,6 +1,7 @@
 //! Expressions of both versions, and how actors show them.
 
 use super::files::{import, repairs, vrm0, vrm1};
+use crate::reference::cases;
 use crate::reference::words::Fails;
 use serde_json::json;
 use throng::Id;
@@ -161,29 +162,20 @@ fn binds_of_materials_are_left_out_and_listed() {
 fn expressions_that_do_not_fit_are_refused() {
     let character = import(&vrm1()).character;
     let of = |name: &str, morph, weight| Expression::new(name, vec![(Id::new(morph), weight)]);
-    for (expressions, message) in [
-        (
-            vec![of("a", 3, 1.0)],
-            "expression 0: morph 0: morph weight 3 does not exist: there are 3",
-        ),
-        (
-            vec![of("a", 0, f32::NAN)],
-            "expression 0: morph 0: weight: NaN is not finite",
-        ),
-        (
-            vec![
-                of("a", 0, 1.0),
-                Expression::new("b", vec![(Id::new(0), f32::MAX); 2]),
-            ],
-            "expression 1: morph 1: morph weight: is equal to that of element 0",
-        ),
-        (
-            vec![of("a", 0, 1.0), of("a", 1, 1.0)],
-            "expression 1: name: is equal to that of element 0",
-        ),
+    for (case, expressions, message) in cases![
+        vec![of("a", 3, 1.0)]
+            => "expression 0: morph 0: morph weight 3 does not exist: there are 3";
+        vec![of("a", 0, f32::NAN)] => "expression 0: morph 0: weight: NaN is not finite";
+        vec![
+            of("a", 0, 1.0),
+            Expression::new("b", vec![(Id::new(0), f32::MAX); 2]),
+        ]
+            => "expression 1: morph 1: morph weight: is equal to that of element 0";
+        vec![of("a", 0, 1.0), of("a", 1, 1.0)]
+            => "expression 1: name: is equal to that of element 0";
     ] {
-        let error = character.clone().with_expressions(expressions).unwrap_err();
-        assert_eq!(error.to_string(), message);
+        let made = character.clone().with_expressions(expressions);
+        made.fails_in(case, message);
     }
     let other = character.with_expressions(vec![of("a", 0, 1.0)]).unwrap();
     assert_eq!(morphs(&other, "a"), [(0, 1.0)]);

@@ -1,6 +1,8 @@
 //! Humanoid bones become roles of joints, and retargeting uses them.
 
 use super::files::{NODES, doll, import, repairs, vrm0, vrm1};
+use crate::reference::cases;
+use crate::reference::words::Fails;
 use serde_json::json;
 use throng::Id;
 use throng::glam::Quat;
@@ -119,23 +121,16 @@ fn a_table_beside_the_model_names_the_joints() {
     // A description without the table keeps them.
     let again = character.with_animation(&AnimationDesc::default()).unwrap();
     assert_eq!(again.skeleton().roles().len(), 2);
-    for (text, message) in [
-        (
-            "[humanoid]\ntail = 'pelvis'\n",
-            "d.toml:2: animation, humanoid.tail: is no humanoid bone of VRM 1.0",
-        ),
-        (
-            "[humanoid]\nhips = 'pelvi'\n",
-            "d.toml:2: animation, humanoid.hips: ",
-        ),
-        (
-            "[humanoid]\nhips = 'pelvis'\nspine = 'pelvis'\n",
-            "d.toml:3: animation, humanoid.spine: is the joint of another bone",
-        ),
+    for (case, text, message) in cases![
+        "[humanoid]\ntail = 'pelvis'\n"
+            => "d.toml:2: animation, humanoid.tail: is no humanoid bone of VRM 1.0";
+        "[humanoid]\nhips = 'pelvi'\n" => "d.toml:2: animation, humanoid.hips: ";
+        "[humanoid]\nhips = 'pelvis'\nspine = 'pelvis'\n"
+            => "d.toml:3: animation, humanoid.spine: is the joint of another bone";
     ] {
         let character = import(&doll()).character;
-        let error = character.with_animation_toml("d.toml", text).unwrap_err();
-        assert!(error.to_string().starts_with(message), "{error}");
+        let read = character.with_animation_toml("d.toml", text);
+        read.fails_in(case, format!("{message}…"));
     }
 }
 
@@ -164,22 +159,14 @@ fn wrong_bones_are_left_out_and_listed() {
 fn roles_that_do_not_fit_are_refused() {
     let character = import(&doll()).character;
     let [hips, head] = ["hips", "head"].map(|name| Role::from_name(name).unwrap());
-    for (roles, message) in [
-        (
-            vec![(hips, Id::new(99))],
-            "role 0: joint 99 does not exist: there are 19",
-        ),
-        (
-            vec![(hips, Id::new(1)), (hips, Id::new(2))],
-            "role 1: role: is equal to that of element 0",
-        ),
-        (
-            vec![(hips, Id::new(1)), (head, Id::new(1))],
-            "role 1: joint: is equal to that of element 0",
-        ),
+    for (case, roles, message) in cases![
+        vec![(hips, Id::new(99))] => "role 0: joint 99 does not exist: there are 19";
+        vec![(hips, Id::new(1)), (hips, Id::new(2))]
+            => "role 1: role: is equal to that of element 0";
+        vec![(hips, Id::new(1)), (head, Id::new(1))]
+            => "role 1: joint: is equal to that of element 0";
     ] {
-        let error = character.clone().with_roles(&roles).unwrap_err();
-        assert_eq!(error.to_string(), message);
+        character.clone().with_roles(&roles).fails_in(case, message);
     }
     assert!(Role::from_name("hip").is_none());
     for role in Role::all() {
