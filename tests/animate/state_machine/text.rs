@@ -2,8 +2,9 @@
 //! random.
 
 use super::made;
+use crate::reference::cases;
 use crate::reference::rng::Rng;
-use crate::reference::words::Fails;
+use crate::reference::words::{Fails, Says};
 use throng::Error;
 use throng::character::Character;
 use throng::error::{DescFault, DescPart};
@@ -42,279 +43,93 @@ fn data_comes_back_from_its_text() {
 /// Replacements in the text of the hero, and the errors that follow.
 ///
 /// The line of an error is the last line of the replaced text.
-const BROKEN: &[(&str, &str, &str, &str)] = &[
-    // (replaced text, replacement, start of the message after the line, part of the rest)
-    (
-        "name = \"jump\", kind = \"trigger\"",
-        "name = \"jump\", kind = \"triger\"",
-        "parameter 1 \"jump\"",
-        "triger",
-    ),
-    (
-        "name = \"jump\", kind",
-        "name = \"ju mp\", kind",
-        "parameter 1 \"ju mp\", name",
-        "white space",
-    ),
-    (
-        "name = \"jump\", kind",
-        "name = \"speed\", kind",
-        "parameter 1 \"speed\", name",
-        "element 0",
-    ),
-    (
-        "kind = \"bool\", default = true",
-        "kind = \"bool\", default = 1",
-        "parameter 2 \"grounded\"",
-        "true or false",
-    ),
-    (
-        "min = 0.0, max = 6.0",
-        "min = 9.0, max = 6.0",
-        "parameter 0 \"speed\", max",
-        "not below `min`",
-    ),
-    (
-        "min = 0.0, max = 6.0",
-        "min = 1.0, max = 6.0",
-        "parameter 0 \"speed\"",
-        "in `min`..=`max`",
-    ),
-    (
-        "min = 0.0, max = 6.0",
-        "min = nan, max = 6.0",
-        "parameter 0 \"speed\", min",
-        "finite",
-    ),
-    (
-        "min = 0.0, max = 6.0",
-        "mni = 0.0, max = 6.0",
-        "parameter 0 \"speed\"",
-        "mni",
-    ),
-    (
-        "joint = \"Spine\"",
-        "joint = \"Spin\"",
-        "mask 0 \"upper body\", branches[0].joint",
-        "\"Spin\"",
-    ),
-    (
-        "feather = 2",
-        "feather = 2, weight = 1.5",
-        "mask 0 \"upper body\", branches[0].weight",
-        "1.5",
-    ),
-    ("feather = 2", "feather = -2", "mask 0 \"upper body\"", "-2"),
-    (
-        "entry = \"stand\"",
-        "entry = \"stnd\"",
-        "layer 0 \"body\", entry",
-        "there are stand, move, leap",
-    ),
-    (
-        "entry = \"stand\"",
-        "entry = 3",
-        "layer 0 \"body\"",
-        "must be a string, but is 3",
-    ),
-    (
-        "mask = \"upper body\"",
-        "mask = \"upper\"",
-        "layer 1 \"gesture\", mask",
-        "\"upper\"",
-    ),
-    (
-        "mask = \"upper body\"",
-        "weight = 2.0",
-        "layer 1 \"gesture\", weight",
-        "0..=1",
-    ),
-    (
-        "mask = \"upper body\"",
-        "weight_parameter = \"jump\"",
-        "layer 1 \"gesture\", weight_parameter",
-        "is a trigger, must be a float",
-    ),
-    (
-        "motion.clip = \"Idle\"",
-        "motion.clip = \"Idel\"",
-        "layer \"body\", state 0 \"stand\", motion.clip",
-        "there are Idle, Walk, Run, Wave",
-    ),
-    (
-        "motion.clip = \"Idle\"",
-        "motion.clop = \"Idle\"",
-        "layer \"body\", state 0 \"stand\"",
-        "clop",
-    ),
-    (
-        "motion.clip = \"Idle\"",
-        "motoin.clip = \"Idle\"",
-        "layer \"body\", state 0 \"stand\"",
-        "motoin",
-    ),
-    (
-        "motion.clip = \"Idle\"",
-        "motion.clip = \"Idle\"\nspeed = inf",
-        "layer \"body\", state 0 \"stand\", speed",
-        "finite",
-    ),
-    (
-        "motion.clip = \"Idle\"",
-        "motion.clip = \"Idle\"\nspeed = fast",
-        "layer \"body\", state 0 \"stand\"",
-        "",
-    ),
-    (
-        "at = 3.6, clip = \"Run\"",
-        "at = 3.6, clip = \"Rnu\"",
-        "layer \"body\", state 1 \"move\", motion.blend_1d.points[1].clip",
-        "Rnu",
-    ),
-    (
-        "at = 3.6, clip = \"Run\"",
-        "at = -inf, clip = \"Run\"",
-        "layer \"body\", state 1 \"move\", motion.blend_1d.points[1].at",
-        "finite",
-    ),
-    (
-        "blend_1d.parameter = \"speed\"",
-        "blend_1d.parameter = \"sped\"",
-        "layer \"body\", state 1 \"move\", motion.blend_1d.parameter",
-        "sped",
-    ),
-    (
-        "name = \"leap\"",
-        "name = \"stand\"",
-        "layer \"body\", state 2 \"stand\", name",
-        "element 0",
-    ),
-    (
-        "name = \"leap\"",
-        "name = \"(any)\"",
-        "layer \"body\", state 2 \"(any)\", name",
-        "must not start with `(`",
-    ),
-    (
-        "name = \"leap\"",
-        "name = \"\"",
-        "layer \"body\", state 2 \"\", name",
-        "empty",
-    ),
-    (
-        "loop_mode = \"once\"\nspeed",
-        "loop_mode = \"twice\"\nspeed",
-        "layer \"body\", state 2 \"leap\"",
-        "twice",
-    ),
-    (
-        "when = [\"jump\", \"grounded\"]",
-        "when = [\"jump\", \"grounbed\"]",
-        "layer \"body\", transition 0 \"(any)\" → \"leap\", when[1]",
-        "grounbed",
-    ),
-    (
-        "when = [\"jump\", \"grounded\"]",
-        "when = [\"!jump\", \"grounded\"]",
-        "layer \"body\", transition 0 \"(any)\" → \"leap\", when[0]",
-        "is a trigger, must be a bool",
-    ),
-    (
-        "when = [\"jump\", \"grounded\"]",
-        "when = [\"jump\", \"grounded >\"]",
-        "layer \"body\", transition 0 \"(any)\" → \"leap\"",
-        "condition: needs a number after the comparison",
-    ),
-    (
-        "when = [\"jump\", \"grounded\"]",
-        "when = [\"jump\", \"grounded > 1\"]",
-        "layer \"body\", transition 0 \"(any)\" → \"leap\", when[1]",
-        "is a bool, must be a float or int",
-    ),
-    (
-        "when = [\"speed > 0.1\"]",
-        "when = [\"speed >> 0.1\"]",
-        "layer \"body\", transition 1 \"stand\" → \"move\"",
-        "comparison \">>\" does not exist: there are >, >=, <, <=, ==, !=",
-    ),
-    (
-        "when = [\"speed > 0.1\"]",
-        "when = [\"speed > inf\"]",
-        "layer \"body\", transition 1 \"stand\" → \"move\", when[0]",
-        "finite",
-    ),
-    (
-        "when = [\"speed > 0.1\"]",
-        "when = [\"speed\"]",
-        "layer \"body\", transition 1 \"stand\" → \"move\", when[0]",
-        "is a float, must be a bool or trigger",
-    ),
-    (
-        "fade_s = 0.4",
-        "fade_s = -0.4",
-        "layer \"body\", transition 2 \"move\" → \"stand\", fade_s",
-        "3600",
-    ),
-    (
-        "fade_s = 0.4",
-        "fade_s = \"0.4\"",
-        "layer \"body\", transition 2 \"move\" → \"stand\"",
-        "string",
-    ),
-    (
-        "fade_s = 0.4",
-        "fade_s = 0.4 0.5",
-        "layer \"body\", transition 2 \"move\" → \"stand\"",
-        "",
-    ),
-    (
-        "fade_s = 0.4",
-        "fade_s = 0.4\nfade_s = 0.5",
-        "layer \"body\", transition 2 \"move\" → \"stand\"",
-        "duplicate",
-    ),
-    (
-        "fade_s = 0.15",
-        "fade_s = 0.15\nstart = 0.5",
-        "layer \"body\", transition 3 \"leap\" → \"move\", start",
-        "cannot be combined",
-    ),
-    (
-        "synced = true",
-        "sync = \"phase\"",
-        "layer \"body\", transition 3 \"leap\" → \"move\"",
-        "unknown field",
-    ),
-    (
-        "to = \"stand\"\nwhen = [\"grounded\"]",
-        "to = \"sit\"\nwhen = [\"grounded\"]",
-        "layer \"body\", transition 4 \"leap\" → \"sit\", to",
-        "\"sit\"",
-    ),
-    (
-        "from = \"wave\"",
-        "from = \"wawe\"",
-        "layer \"gesture\", transition 1 \"wawe\" → \"none\", from",
-        "there are wave, none",
-    ),
-    (
-        "exit = 0.85",
-        "exit = -1",
-        "layer \"gesture\", transition 1 \"wave\" → \"none\", exit",
-        "not negative",
-    ),
-    (
-        "from = \"wave\"",
-        "from = \"(entry)\"",
-        "layer \"gesture\", transition 1 \"(entry)\" → \"none\", from",
-        "entry",
-    ),
+const BROKEN: &[(&str, &str, &str, &str)] = &cases![
+    // replaced text, replacement => the message after the line
+    "name = \"jump\", kind = \"trigger\"", "name = \"jump\", kind = \"triger\""
+        => "parameter 1 \"jump\"…triger…";
+    "name = \"jump\", kind", "name = \"ju mp\", kind" => "parameter 1 \"ju mp\", name…white space…";
+    "name = \"jump\", kind", "name = \"speed\", kind" => "parameter 1 \"speed\", name…element 0…";
+    "kind = \"bool\", default = true", "kind = \"bool\", default = 1"
+        => "parameter 2 \"grounded\"…true or false…";
+    "min = 0.0, max = 6.0", "min = 9.0, max = 6.0" => "parameter 0 \"speed\", max…not below `min`…";
+    "min = 0.0, max = 6.0", "min = 1.0, max = 6.0" => "parameter 0 \"speed\"…in `min`..=`max`…";
+    "min = 0.0, max = 6.0", "min = nan, max = 6.0" => "parameter 0 \"speed\", min…finite…";
+    "min = 0.0, max = 6.0", "mni = 0.0, max = 6.0" => "parameter 0 \"speed\"…mni…";
+    "joint = \"Spine\"", "joint = \"Spin\"" => "mask 0 \"upper body\", branches[0].joint…\"Spin\"…";
+    "feather = 2", "feather = 2, weight = 1.5" => "mask 0 \"upper body\", branches[0].weight…1.5…";
+    "feather = 2", "feather = -2" => "mask 0 \"upper body\"…-2…";
+    "entry = \"stand\"", "entry = \"stnd\""
+        => "layer 0 \"body\", entry…there are stand, move, leap…";
+    "entry = \"stand\"", "entry = 3" => "layer 0 \"body\"…must be a string, but is 3…";
+    "mask = \"upper body\"", "mask = \"upper\"" => "layer 1 \"gesture\", mask…\"upper\"…";
+    "mask = \"upper body\"", "weight = 2.0" => "layer 1 \"gesture\", weight…0..=1…";
+    "mask = \"upper body\"", "weight_parameter = \"jump\""
+        => "layer 1 \"gesture\", weight_parameter…is a trigger, must be a float…";
+    "motion.clip = \"Idle\"", "motion.clip = \"Idel\""
+        => "layer \"body\", state 0 \"stand\", motion.clip…there are Idle, Walk, Run, Wave…";
+    "motion.clip = \"Idle\"", "motion.clop = \"Idle\"" => "layer \"body\", state 0 \"stand\"…clop…";
+    "motion.clip = \"Idle\"", "motoin.clip = \"Idle\""
+        => "layer \"body\", state 0 \"stand\"…motoin…";
+    "motion.clip = \"Idle\"", "motion.clip = \"Idle\"\nspeed = inf"
+        => "layer \"body\", state 0 \"stand\", speed…finite…";
+    "motion.clip = \"Idle\"", "motion.clip = \"Idle\"\nspeed = fast"
+        => "layer \"body\", state 0 \"stand\"…";
+    "at = 3.6, clip = \"Run\"", "at = 3.6, clip = \"Rnu\""
+        => "layer \"body\", state 1 \"move\", motion.blend_1d.points[1].clip…Rnu…";
+    "at = 3.6, clip = \"Run\"", "at = -inf, clip = \"Run\""
+        => "layer \"body\", state 1 \"move\", motion.blend_1d.points[1].at…finite…";
+    "blend_1d.parameter = \"speed\"", "blend_1d.parameter = \"sped\""
+        => "layer \"body\", state 1 \"move\", motion.blend_1d.parameter…sped…";
+    "name = \"leap\"", "name = \"stand\"" => "layer \"body\", state 2 \"stand\", name…element 0…";
+    "name = \"leap\"", "name = \"(any)\""
+        => "layer \"body\", state 2 \"(any)\", name…must not start with `(`…";
+    "name = \"leap\"", "name = \"\"" => "layer \"body\", state 2 \"\", name…empty…";
+    "loop_mode = \"once\"\nspeed", "loop_mode = \"twice\"\nspeed"
+        => "layer \"body\", state 2 \"leap\"…twice…";
+    "when = [\"jump\", \"grounded\"]", "when = [\"jump\", \"grounbed\"]"
+        => "layer \"body\", transition 0 \"(any)\" → \"leap\", when[1]…grounbed…";
+    "when = [\"jump\", \"grounded\"]", "when = [\"!jump\", \"grounded\"]"
+        => "layer \"body\", transition 0 \"(any)\" → \"leap\", when[0]…is a trigger, must be a \
+            bool…";
+    "when = [\"jump\", \"grounded\"]", "when = [\"jump\", \"grounded >\"]"
+        => "layer \"body\", transition 0 \"(any)\" → \"leap\"…condition: needs a number after the \
+            comparison…";
+    "when = [\"jump\", \"grounded\"]", "when = [\"jump\", \"grounded > 1\"]"
+        => "layer \"body\", transition 0 \"(any)\" → \"leap\", when[1]…is a bool, must be a float \
+            or int…";
+    "when = [\"speed > 0.1\"]", "when = [\"speed >> 0.1\"]"
+        => "layer \"body\", transition 1 \"stand\" → \"move\"…comparison \">>\" does not exist: \
+            there are >, >=, <, <=, ==, !=…";
+    "when = [\"speed > 0.1\"]", "when = [\"speed > inf\"]"
+        => "layer \"body\", transition 1 \"stand\" → \"move\", when[0]…finite…";
+    "when = [\"speed > 0.1\"]", "when = [\"speed\"]"
+        => "layer \"body\", transition 1 \"stand\" → \"move\", when[0]…is a float, must be a bool \
+            or trigger…";
+    "fade_s = 0.4", "fade_s = -0.4"
+        => "layer \"body\", transition 2 \"move\" → \"stand\", fade_s…3600…";
+    "fade_s = 0.4", "fade_s = \"0.4\""
+        => "layer \"body\", transition 2 \"move\" → \"stand\"…string…";
+    "fade_s = 0.4", "fade_s = 0.4 0.5" => "layer \"body\", transition 2 \"move\" → \"stand\"…";
+    "fade_s = 0.4", "fade_s = 0.4\nfade_s = 0.5"
+        => "layer \"body\", transition 2 \"move\" → \"stand\"…duplicate…";
+    "fade_s = 0.15", "fade_s = 0.15\nstart = 0.5"
+        => "layer \"body\", transition 3 \"leap\" → \"move\", start…cannot be combined…";
+    "synced = true", "sync = \"phase\""
+        => "layer \"body\", transition 3 \"leap\" → \"move\"…unknown field…";
+    "to = \"stand\"\nwhen = [\"grounded\"]", "to = \"sit\"\nwhen = [\"grounded\"]"
+        => "layer \"body\", transition 4 \"leap\" → \"sit\", to…\"sit\"…";
+    "from = \"wave\"", "from = \"wawe\""
+        => "layer \"gesture\", transition 1 \"wawe\" → \"none\", from…there are wave, none…";
+    "exit = 0.85", "exit = -1"
+        => "layer \"gesture\", transition 1 \"wave\" → \"none\", exit…not negative…";
+    "from = \"wave\"", "from = \"(entry)\""
+        => "layer \"gesture\", transition 1 \"(entry)\" → \"none\", from…entry…";
 ];
 
 #[test]
 fn errors_name_the_part_and_the_line() {
     let character = character();
-    for (there, instead, part, rest) in BROKEN {
+    for (case, there, instead, words) in BROKEN {
         assert_eq!(HERO.matches(there).count(), 1, "{there}");
         let at = HERO.find(there).unwrap();
         let text = HERO.replace(there, instead);
@@ -325,9 +140,7 @@ fn errors_name_the_part_and_the_line() {
         else {
             panic!("{error}");
         };
-        let message = error.to_string();
-        println!("{message}");
-        assert_eq!(&**file, "hero.toml");
+        assert_eq!(&**file, "hero.toml", "{case}");
         // On the line of what differs.
         let same = there
             .bytes()
@@ -340,13 +153,8 @@ fn errors_name_the_part_and_the_line() {
         } else {
             line
         };
-        assert_eq!(*found, Some(line as u32), "{message}");
-        let start = format!("hero.toml:{line}: {part}");
-        assert!(
-            message.starts_with(&start),
-            "{message} does not start with {start}"
-        );
-        assert!(message.contains(rest), "{message} has no {rest}");
+        assert_eq!(*found, Some(line as u32), "{case}: {error}");
+        error.says_in(case, format!("hero.toml:{line}: {words}"));
     }
 }
 
@@ -363,13 +171,7 @@ fn what_is_missing_is_named() {
         ("name = \"upper body\"\n", "mask 0 \"\""),
     ] {
         assert_eq!(HERO.matches(gone).count(), 1, "{gone}");
-        let error = build(character, &HERO.replace(gone, "")).unwrap_err();
-        let message = error.to_string();
-        println!("{message}");
-        assert!(
-            message.contains(part) && message.contains("missing field"),
-            "{message}"
-        );
+        build(character, &HERO.replace(gone, "")).fails_in(gone, format!("…{part}…missing field…"));
     }
     build(character, "").fails("hero.toml:1: state machine, layer: has no layer");
 }
