@@ -1,5 +1,6 @@
 //! The words that say what a primitive and its surface have, and become constants of pipelines.
 
+use crate::reference::cases;
 use crate::reference::ribbon::{built, ribbon};
 use crate::shader_layout::{GpuMaterial as Surface, GpuPrimitive as Vertex};
 use crate::support::{Setup, each};
@@ -61,102 +62,58 @@ fn each_thing_sets_its_bit() {
     type Change<'c> = &'c dyn Fn(&mut RawCharacter);
     let count = plain().primitives[0].positions.len();
     let base = Surface::BASE_COLOR;
-    let changes: [(Change<'_>, u32, u32); 17] = [
-        (&|_| {}, 0, 0),
-        (
-            &|raw| raw.primitives[0].uvs = ribbon(6).primitives[0].uvs.clone(),
-            Vertex::HAS_UVS,
-            0,
-        ),
-        (
-            &|raw| raw.primitives[0].uvs1 = ribbon(6).primitives[0].uvs.clone(),
-            Vertex::HAS_UVS1,
-            0,
-        ),
-        (
-            &|raw| raw.primitives[0].colors = vec![[0.5; 4]; count],
-            Vertex::HAS_COLORS,
-            0,
-        ),
-        (
-            &|raw| {
-                raw.primitives[0].colors = vec![[0.5; 4]; count];
-                raw.materials[0].tint_by_alpha = true;
-            },
-            Vertex::HAS_COLORS | Vertex::TINT_BY_ALPHA,
-            0,
-        ),
-        (&|raw| raw.materials[0].tint_by_alpha = true, 0, 0),
-        (
-            &|raw| raw.primitives[0].tangents = vec![Vec4::new(1.0, 0.0, 0.0, 1.0); count],
-            Vertex::HAS_TANGENTS,
-            Surface::SURFACE_TANGENTS,
-        ),
-        (
-            &|raw| {
-                raw.morphs = vec![RawMorph {
-                    node: 0,
-                    owner: "face".into(),
-                    weights: vec![0.0],
-                    names: vec!["smile".into()],
-                }];
-                raw.primitives[0].morph = Some(0);
-                raw.primitives[0].targets = vec![MorphTarget {
-                    vertices: vec![0],
-                    positions: vec![Vec3::X],
-                    normals: Vec::new(),
-                    tangents: Vec::new(),
-                }];
-            },
-            Vertex::HAS_TARGETS,
-            0,
-        ),
-        (&|raw| scales(raw, Vec3::splat(1e-3)), 0, 0),
-        (&|raw| scales(raw, Vec3::ZERO), Vertex::EXTREME_SCALES, 0),
-        (
-            &|raw| scales(raw, Vec3::splat(1e7)),
-            Vertex::EXTREME_SCALES,
-            0,
-        ),
-        (&|raw| raw.materials[0].unlit = true, 0, Surface::UNLIT),
-        (
-            &|raw| raw.materials[0].alpha = AlphaMode::Mask { cutoff: 0.5 },
-            0,
-            Surface::ALPHA_MASK,
-        ),
-        (
-            &|raw| raw.materials[0].double_sided = true,
-            0,
-            Surface::TWO_SIDED,
-        ),
-        (
-            &|raw| raw.materials[0].base_color_texture = turned,
-            0,
-            base | Surface::TURNS_UVS,
-        ),
-        (
-            &|raw| raw.materials[0].base_color_texture = second,
-            0,
-            base | Surface::SECOND_UVS,
-        ),
-        (
-            &|raw| {
-                raw.materials[0].base_color_texture = texture;
-                raw.materials[0].normal_texture = texture;
-            },
-            0,
-            base | Surface::NORMAL_MAP,
-        ),
+    let changes: [(&str, Change<'_>, u32, u32); 17] = cases![
+        &|_| {} => 0, 0;
+        &|raw| raw.primitives[0].uvs = ribbon(6).primitives[0].uvs.clone() => Vertex::HAS_UVS, 0;
+        &|raw| raw.primitives[0].uvs1 = ribbon(6).primitives[0].uvs.clone() => Vertex::HAS_UVS1, 0;
+        &|raw| raw.primitives[0].colors = vec![[0.5; 4]; count] => Vertex::HAS_COLORS, 0;
+        &|raw| {
+            raw.primitives[0].colors = vec![[0.5; 4]; count];
+            raw.materials[0].tint_by_alpha = true;
+        }
+            => Vertex::HAS_COLORS | Vertex::TINT_BY_ALPHA, 0;
+        &|raw| raw.materials[0].tint_by_alpha = true => 0, 0;
+        &|raw| raw.primitives[0].tangents = vec![Vec4::new(1.0, 0.0, 0.0, 1.0); count]
+            => Vertex::HAS_TANGENTS, Surface::SURFACE_TANGENTS;
+        &|raw| {
+            raw.morphs = vec![RawMorph {
+                node: 0,
+                owner: "face".into(),
+                weights: vec![0.0],
+                names: vec!["smile".into()],
+            }];
+            raw.primitives[0].morph = Some(0);
+            raw.primitives[0].targets = vec![MorphTarget {
+                vertices: vec![0],
+                positions: vec![Vec3::X],
+                normals: Vec::new(),
+                tangents: Vec::new(),
+            }];
+        }
+            => Vertex::HAS_TARGETS, 0;
+        &|raw| scales(raw, Vec3::splat(1e-3)) => 0, 0;
+        &|raw| scales(raw, Vec3::ZERO) => Vertex::EXTREME_SCALES, 0;
+        &|raw| scales(raw, Vec3::splat(1e7)) => Vertex::EXTREME_SCALES, 0;
+        &|raw| raw.materials[0].unlit = true => 0, Surface::UNLIT;
+        &|raw| raw.materials[0].alpha = AlphaMode::Mask { cutoff: 0.5 } => 0, Surface::ALPHA_MASK;
+        &|raw| raw.materials[0].double_sided = true => 0, Surface::TWO_SIDED;
+        &|raw| raw.materials[0].base_color_texture = turned => 0, base | Surface::TURNS_UVS;
+        &|raw| raw.materials[0].base_color_texture = second => 0, base | Surface::SECOND_UVS;
+        &|raw| {
+            raw.materials[0].base_color_texture = texture;
+            raw.materials[0].normal_texture = texture;
+        }
+            => 0, base | Surface::NORMAL_MAP;
     ];
     each(|setup| {
-        for (number, (change, vertex, surface)) in changes.iter().enumerate() {
+        for (case, change, vertex, surface) in &changes {
             let mut raw = plain();
             change(&mut raw);
             let character = built(raw).character;
             for draw in draws(setup, &character, SkinningMethod::Linear) {
                 let one = Vertex::ONE_INFLUENCE;
-                assert_eq!(draw.variant & !one, PLAIN.0 | vertex, "change {number}");
-                assert_eq!(draw.surface, PLAIN.1 | surface, "change {number}");
+                assert_eq!(draw.variant & !one, PLAIN.0 | vertex, "{case}");
+                assert_eq!(draw.surface, PLAIN.1 | surface, "{case}");
             }
         }
     });
