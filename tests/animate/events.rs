@@ -1,5 +1,6 @@
 //! Events of clips: each is delivered exactly once, compared with a count in integers.
 
+use crate::reference::handles::Handles;
 use crate::reference::rig;
 use crate::reference::rng::Rng;
 use bytemuck::Zeroable;
@@ -70,11 +71,7 @@ impl Player {
             .offset_s(at_s)
             .speed(speed)
             .loop_mode(loop_mode);
-        self.animator
-            .actor_mut(self.id)
-            .unwrap()
-            .play(play)
-            .unwrap();
+        self.animator.live_mut(self.id).play(play).unwrap();
     }
 
     /// The events up to an unwrapped time, each with its own, in the order in which they come.
@@ -82,7 +79,7 @@ impl Player {
         let (from_s, start_s) = (self.at_s, self.animator.now_s());
         let speed = if to_s < from_s { -1.0 } else { 1.0 };
         if to_s != from_s && speed != self.speed {
-            let mut actor = self.animator.actor_mut(self.id).unwrap();
+            let mut actor = self.animator.live_mut(self.id);
             actor.set_speed(0, speed).unwrap();
             self.speed = speed;
         }
@@ -391,7 +388,7 @@ fn events_can_be_switched_off() {
     assert_eq!(heard(&mut animator, 0.5), [(walks, 0.25)]);
     animator.update(0.6).unwrap();
     for id in [walks, ends] {
-        animator.actor_mut(id).unwrap().set_events(false);
+        animator.live_mut(id).set_events(false);
     }
     assert_eq!(heard(&mut animator, 0.7), []);
     let visits = animator.visits();
@@ -401,10 +398,10 @@ fn events_can_be_switched_off() {
     assert_eq!(animator.visits(), visits);
     // A snapshot has the switch.
     let saved = animator.snapshot();
-    animator.actor_mut(walks).unwrap().set_events(true);
+    animator.live_mut(walks).set_events(true);
     assert_eq!(heard(&mut animator, 99.5), [(walks, 99.25)]);
     assert_eq!(heard(&mut animator, 100.0), [(walks, 99.75)]);
-    animator.actor_mut(ends).unwrap().set_events(true);
+    animator.live_mut(ends).set_events(true);
     assert_eq!(heard(&mut animator, 101.0).len(), 2);
     animator.restore(&saved).unwrap();
     assert_eq!(heard(&mut animator, 110.0), []);

@@ -1,5 +1,6 @@
 //! Cross-fades of the animator: weights that do not jump, layers, and clips in step.
 
+use crate::reference::handles::Handles;
 use crate::reference::rng::Rng;
 use throng::Id;
 use throng::animator::{ActorId, Animator, Play, Playing};
@@ -48,7 +49,7 @@ fn animator() -> Animator {
 }
 
 fn playing(animator: &Animator, id: ActorId) -> Vec<Playing> {
-    animator.actor(id).unwrap().playing().collect()
+    animator.live(id).playing().collect()
 }
 
 /// The samples at a future time.
@@ -89,7 +90,7 @@ fn a_cross_fade_goes_from_one_to_the_other() {
     let id = animator.add("walk").unwrap();
     animator.update(10.0).unwrap();
     let wave = Play::new("wave").fade_s(2.0).ease(Ease::Linear);
-    animator.actor_mut(id).unwrap().play(wave).unwrap();
+    animator.live_mut(id).play(wave).unwrap();
     for (now_s, from, to) in [(10.5, 0.75, 0.25), (11.0, 0.5, 0.5)] {
         let [a, b] = at(&mut animator, id, now_s)[..] else {
             panic!()
@@ -99,10 +100,10 @@ fn a_cross_fade_goes_from_one_to_the_other() {
     }
     let alone = at(&mut animator, id, 12.0);
     assert_eq!((alone.len(), clip(&alone[0]), alone[0].weight), (1, 3, 1.0));
-    animator.actor_mut(id).unwrap().stop(0, 1.0).unwrap();
+    animator.live_mut(id).stop(0, 1.0).unwrap();
     assert_eq!(at(&mut animator, id, 12.5)[0].weight, 0.5);
     assert!(at(&mut animator, id, 13.0).is_empty());
-    assert!(animator.actor(id).unwrap().records().is_empty());
+    assert!(animator.live(id).records().is_empty());
 }
 
 #[test]
@@ -110,31 +111,25 @@ fn layers_keep_apart_and_ascend() {
     let mut animator = animator();
     let id = animator.add(Play::REST).unwrap();
     animator
-        .actor_mut(id)
-        .unwrap()
+        .live_mut(id)
         .play(Play::new("wave").layer(2).mask("some"))
         .unwrap();
-    animator.actor_mut(id).unwrap().play("walk").unwrap();
+    animator.live_mut(id).play("walk").unwrap();
     animator.update(1.0).unwrap();
     let linear = |clip| Play::new(clip).fade_s(1.0).ease(Ease::Linear);
+    animator.live_mut(id).play(linear("run").layer(2)).unwrap();
     animator
-        .actor_mut(id)
-        .unwrap()
-        .play(linear("run").layer(2))
-        .unwrap();
-    animator
-        .actor_mut(id)
-        .unwrap()
+        .live_mut(id)
         .play(linear("jog").weight(0.5))
         .unwrap();
     let got = at(&mut animator, id, 1.5);
     let got: Vec<_> = got.iter().map(|p| (clip(p), p.layer, p.weight)).collect();
     assert_eq!(got, [(0, 0, 0.5), (2, 0, 0.25), (3, 2, 0.5), (1, 2, 0.5)]);
-    let actor = animator.actor(id).unwrap();
+    let actor = animator.live(id);
     let masks = actor.records().iter();
     let masks: Vec<_> = masks.map(|record| record.mask()).collect();
     assert_eq!(masks, [None, None, Some(Id::new(0)), None]);
-    animator.actor_mut(id).unwrap().stop(2, 0.0).unwrap();
+    animator.live_mut(id).stop(2, 0.0).unwrap();
     assert!(playing(&animator, id).iter().all(|one| one.layer == 0));
 }
 
@@ -156,7 +151,7 @@ fn interrupted_fades_do_not_jump_and_weights_sum_to_one() {
                 1 => (play.synced(), "in step"),
                 _ => (play.synced().speed(rng.range(0.5, 2.0).into()), "faster"),
             };
-            animator.actor_mut(id).unwrap().play(play).unwrap();
+            animator.live_mut(id).play(play).unwrap();
             check_no_jump(&before, &playing(&animator, id), what);
             for _ in 0..4 {
                 now_s += f64::from(rng.range(0.001, 0.3));
@@ -186,7 +181,7 @@ fn the_phase_of_clips_in_step_goes_with_the_weights() {
         let fade_s = rng.range(0.1, 2.0);
         let ease = [Ease::Linear, Ease::Smooth][rng.below(2)];
         let run = Play::new("run").fade_s(fade_s).ease(ease).synced();
-        animator.actor_mut(id).unwrap().play(run).unwrap();
+        animator.live_mut(id).play(run).unwrap();
         let steps = 4000;
         let step_s = 1.5 * f64::from(fade_s) / f64::from(steps);
         for number in 0..steps {
@@ -214,16 +209,16 @@ fn going_back_and_forth_in_step_adds_no_records() {
     for turn in 0..500 {
         let before = at(&mut animator, id, now_s);
         let to = Play::new(NAMES[(turn + 1) % 2]).fade_s(0.4).synced();
-        animator.actor_mut(id).unwrap().play(to).unwrap();
+        animator.live_mut(id).play(to).unwrap();
         check_no_jump(&before, &playing(&animator, id), "back and forth");
-        assert!(animator.actor(id).unwrap().records().len() <= 2);
+        assert!(animator.live(id).records().len() <= 2);
         now_s += f64::from(rng.range(0.01, 0.3));
     }
     // For other joints, it is another record.
     animator.update(now_s).unwrap();
     let masked = Play::new("walk").mask("some").fade_s(0.4).synced();
-    animator.actor_mut(id).unwrap().play(masked).unwrap();
-    assert_eq!(animator.actor(id).unwrap().records().len(), 3);
+    animator.live_mut(id).play(masked).unwrap();
+    assert_eq!(animator.live(id).records().len(), 3);
 }
 
 #[test]
@@ -233,24 +228,16 @@ fn only_loops_keep_step() {
     let to_and_fro = Play::new("walk").loop_mode(LoopMode::PingPong);
     let id = animator.add(to_and_fro).unwrap();
     animator.update(3.0).unwrap();
-    animator.actor_mut(id).unwrap().play(linear("run")).unwrap();
+    animator.live_mut(id).play(linear("run")).unwrap();
     assert_eq!(playing(&animator, id)[0].time_s, 0.5);
     assert_eq!(at(&mut animator, id, 3.25)[1].time_s, 0.25);
     animator.update(5.0).unwrap();
-    animator
-        .actor_mut(id)
-        .unwrap()
-        .play(linear("jog").once())
-        .unwrap();
+    animator.live_mut(id).play(linear("jog").once()).unwrap();
     assert_eq!(at(&mut animator, id, 5.25)[1].time_s, 0.25);
     // Nothing to keep step with: from the start, in from the rest pose.
     let alone = animator.add(Play::REST).unwrap();
     animator.update(7.0).unwrap();
-    animator
-        .actor_mut(alone)
-        .unwrap()
-        .play(linear("jog"))
-        .unwrap();
+    animator.live_mut(alone).play(linear("jog")).unwrap();
     let got = at(&mut animator, alone, 7.25);
     assert_eq!((got.len(), got[0].time_s, got[0].weight), (1, 0.25, 0.25));
 }
@@ -262,8 +249,7 @@ fn steps_are_as_exact_after_thirty_days_as_at_the_start() {
         let mut animator = animator();
         let id = animator.add("walk").unwrap();
         animator
-            .actor_mut(id)
-            .unwrap()
+            .live_mut(id)
             .play(Play::new("jog").fade_s(0.5).synced())
             .unwrap();
         // The jog's second is exact in binary. Over the fade, half of it ran at the walk's rate of

@@ -1,5 +1,6 @@
 //! The decay of inertialised transitions: Bollo's polynomial, for motions of one joint.
 
+use crate::reference::handles::Handles;
 use crate::reference::rng::Rng;
 use throng::animator::{ActorId, Animator, Play, ShowPose};
 use throng::character::AnimationDesc;
@@ -77,7 +78,7 @@ impl Joint {
         self.at(LONGEST_S.into());
         let old = Play::new(clip).offset_s(4.0 + f64::from(value));
         let old = old.speed(velocity).loop_mode(LoopMode::Once);
-        let mut actor = self.animator.actor_mut(self.id).unwrap();
+        let mut actor = self.animator.live_mut(self.id);
         actor.play(old).unwrap();
         actor.play(Play::REST.inertial_s(duration_s)).unwrap();
         self.now_s = self.animator.now_s();
@@ -186,7 +187,7 @@ fn extreme_poses_do_no_harm() {
             rotation,
             scale: Vec3::new(any(), any(), any()),
         };
-        let mut actor = joint.animator.actor_mut(joint.id).unwrap();
+        let mut actor = joint.animator.live_mut(joint.id);
         actor.show_pose(&[pose], &ShowPose::default()).unwrap();
         let next = ["move", "turn"][rng.below(2)];
         let duration_s = rng.range(0.0, 1.0);
@@ -219,10 +220,7 @@ fn plays_and_transitions_have_the_same_bound() {
     ] {
         let play = Play::new("Walk").inertial_s(inertial_s);
         assert_eq!(
-            animator
-                .actor_mut(actor)
-                .and_then(|mut it| it.play(play))
-                .is_ok(),
+            animator.on(actor, |mut it| it.play(play)).is_ok(),
             fits,
             "{inertial_s}"
         );

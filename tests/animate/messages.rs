@@ -1,6 +1,7 @@
 //! The words of errors about actors.
 
 use crate::reference::cases;
+use crate::reference::handles::Handles;
 use crate::reference::words::Fails;
 use std::path::PathBuf;
 use throng::animator::{ActorMut, Animator, Play};
@@ -32,7 +33,7 @@ fn refused(table: &[(&str, Call, &str)]) {
     animator.add_solver(Aim::new(vec![head], Vec3::Z)).unwrap();
     let id = animator.add_driven().unwrap();
     for (case, call, words) in table {
-        call(animator.actor_mut(id).unwrap()).fails_in(case, words);
+        call(animator.live_mut(id)).fails_in(case, words);
     }
 }
 
@@ -63,7 +64,7 @@ fn a_layer_of_the_state_machine_is_named_with_a_way_out() {
     let character = mannequin.with_animation_toml("m.toml", MACHINE).unwrap();
     let mut animator = Animator::new(&character).unwrap();
     let id = animator.add_driven().unwrap();
-    let mut actor = animator.actor_mut(id).unwrap();
+    let mut actor = animator.live_mut(id);
     actor.play(Play::new("Wave").layer(1)).unwrap();
     actor.stop_state_machine(0.0).unwrap();
     actor.play("Walk").unwrap();

@@ -1,6 +1,7 @@
 //! Recording a frame allocates nothing on the CPU and the GPU. This includes the first frame.
 
 use crate::counting::{Counted, failing};
+use crate::reference::handles::Handles;
 use crate::reference::ribbon::{built, ribbon};
 use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, target};
 use crate::support::{SMALL, each, view};
@@ -86,13 +87,12 @@ fn nothing_is_allocated_while_a_frame_is_recorded() {
                 let target = TwoBoneTarget::at(Vec3::new(0.3, 0.5, 0.2));
                 let target = IkTarget::TwoBone(target);
                 crowd
-                    .instance_mut(reaching)
-                    .unwrap()
+                    .live_mut(reaching)
                     .set_target(*solver, target, 0.0)
                     .unwrap();
                 let cut = crowd.spawn(*kind, &spawn).unwrap();
                 let play = Play::new("sway").offset_s(0.3).inertial_s(0.5);
-                crowd.instance_mut(cut).unwrap().play(play).unwrap();
+                crowd.live_mut(cut).play(play).unwrap();
             }
             if number == 2 {
                 // The next frame moves the history to its new buffer.
@@ -220,11 +220,10 @@ fn nothing_is_allocated_for_who_shows_what_and_who_hangs_where() {
                         ..Spawn::default()
                     };
                     let id = crowd.spawn(*kind, &spawn).unwrap();
-                    crowd.instance_mut(id).unwrap().set_view_mask(1 << more);
+                    crowd.live_mut(id).set_view_mask(1 << more);
                     let part = parts[(more + number as usize) % 2];
                     crowd
-                        .instance_mut(id)
-                        .unwrap()
+                        .live_mut(id)
                         .set_part_visible(part, more == 0)
                         .unwrap();
                     if at > 0 {
@@ -232,20 +231,16 @@ fn nothing_is_allocated_for_who_shows_what_and_who_hangs_where() {
                         let parent = *all.last().unwrap();
                         let offset = Affine3A::from_translation(Vec3::X * 0.01);
                         crowd
-                            .instance_mut(parent)
-                            .unwrap()
+                            .live_mut(parent)
                             .attach(id, Id::<Joint>::new(4), &offset)
                             .unwrap();
                     }
                     all.push(id);
                 }
             }
-            crowd
-                .instance_mut(all[number as usize])
-                .unwrap()
-                .set_visible(false);
+            crowd.live_mut(all[number as usize]).set_visible(false);
             if number == 4 {
-                crowd.instance_mut(all[4]).unwrap().detach();
+                crowd.live_mut(all[4]).detach();
             }
             let frame_index = number % 2;
             let cmd = frames_in_flight.begin(&setup.context, frame_index);
@@ -310,7 +305,7 @@ fn nothing_is_allocated_for_a_rollback() {
             };
             ids.push(crowd.spawn(kinds[number % 2], &spawn).unwrap());
         }
-        let mut parent = crowd.instance_mut(ids[0]).unwrap();
+        let mut parent = crowd.live_mut(ids[0]);
         parent
             .attach(ids[1], Id::<Joint>::new(1), &Affine3A::IDENTITY)
             .unwrap();
@@ -324,8 +319,7 @@ fn nothing_is_allocated_for_a_rollback() {
                     // These are undone: another clip, a spawn and a despawn.
                     let id = ids[2 + step as usize];
                     crowd
-                        .instance_mut(id)
-                        .unwrap()
+                        .live_mut(id)
                         .play(Play::new("turn").fade_s(0.1))
                         .unwrap();
                     let born = crowd.spawn(kinds[0], &Spawn::default()).unwrap();

@@ -7,6 +7,7 @@ use crate::counting::{Counted, KINDS, PIPELINES, objects};
 use crate::drawing::{Drawing, ROOM, populate};
 use crate::driver::failing_with;
 use crate::ending::{MEMORY_ERRORS, OF_MEMORY};
+use crate::reference::handles::Handles;
 use crate::reference::picture::different;
 use crate::reference::ribbon::{built, ribbon};
 use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, record, target};
@@ -336,11 +337,11 @@ fn a_replacement_that_fails_keeps_the_old_character() {
             attempts += 1;
             let before: Vec<_> = crowd.instances().collect();
             assert_eq!(before.len(), 3);
-            let kind = crowd.instance(before[0]).unwrap().character();
+            let kind = crowd.live(before[0]).character();
             let replaced = crowd.replace_character(&mut counted.allocator, kind, &character);
             let after: Vec<_> = crowd.instances().collect();
             assert_eq!(after, before, "attempt {attempts}");
-            let clips = |id| crowd.instance(id).unwrap().playing().count();
+            let clips = |id| crowd.live(id).playing().count();
             assert!(after.into_iter().all(|id| clips(id) == 1));
             replaced.map(|misfits| seen_misfits = Some(misfits))
         });

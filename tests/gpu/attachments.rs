@@ -1,5 +1,6 @@
 //! Attachments to joints of instances follow in the same frame, as 64-bit arithmetic computes them.
 
+use crate::reference::handles::Handles;
 use crate::reference::ribbon::{built, ribbon};
 use crate::reference::rng::Rng;
 use crate::support::frames::{EXTENT, FramesInFlight};
@@ -97,11 +98,7 @@ fn place(rng: &mut Rng) -> Affine3A {
 
 /// The joint's model matrix. `sockets.rs` compares it with the whole pose.
 fn joint(crowd: &Crowd, id: InstanceId, joint: Id<Joint>, time_s: f64) -> Affine3A {
-    crowd
-        .instance(id)
-        .unwrap()
-        .joint_model(joint, time_s)
-        .unwrap()
+    crowd.live(id).joint_model(joint, time_s).unwrap()
 }
 
 /// A chain of three on a moving instance, with offsets that scale and flip.
@@ -136,8 +133,7 @@ fn a_chain_is_where_exact_products_have_it() {
         for (child, parent, joint, offset) in &links {
             stage
                 .crowd
-                .instance_mut(*parent)
-                .unwrap()
+                .live_mut(*parent)
                 .attach(*child, *joint, offset)
                 .unwrap();
             let wanted = Attachment {
@@ -150,7 +146,7 @@ fn a_chain_is_where_exact_products_have_it() {
                 stage.crowd.instance(*child).map(|it| it.attachment()),
                 Ok(Some(wanted))
             );
-            let children: Vec<_> = stage.crowd.instance(*parent).unwrap().attached().collect();
+            let children: Vec<_> = stage.crowd.live(*parent).attached().collect();
             assert_eq!(children, [*child]);
         }
         let mut largest: f64 = 0.0;
@@ -159,20 +155,19 @@ fn a_chain_is_where_exact_products_have_it() {
             if frame % 3 != 1 {
                 stage
                     .crowd
-                    .instance_mut(root)
-                    .unwrap()
+                    .live_mut(root)
                     .set_transform(&place(&mut rng))
                     .unwrap();
             }
             stage.frame(setup, time_s);
-            let mut exact = wide(&stage.crowd.instance(root).unwrap().transform());
+            let mut exact = wide(&stage.crowd.live(root).transform());
             let mut size = magnitude(&exact);
             for (number, (child, parent, at, offset)) in links.iter().rev().enumerate() {
                 let model = joint(&stage.crowd, *parent, *at, time_s);
                 let (model, offset) = (wide(&model), wide(offset));
                 exact = exact * model * offset;
                 size = size * magnitude(&model) * magnitude(&offset);
-                let got = elements(&wide(&stage.crowd.instance(*child).unwrap().transform()));
+                let got = elements(&wide(&stage.crowd.live(*child).transform()));
                 let bound = 8.0 * 2.0_f64.powi(-24) * (number + 1) as f64 * 1.001;
                 for ((got, exact), size) in got.iter().zip(elements(&exact)).zip(elements(&size)) {
                     let off = (got - exact).abs();
@@ -211,80 +206,64 @@ fn attachments_that_make_no_sense_are_refused() {
         crowd.despawn(dead).unwrap();
         let offset = Affine3A::IDENTITY;
         refused(
-            crowd
-                .instance_mut(rider)
-                .and_then(|mut it| it.attach(rider, Id::<Joint>::new(0), &offset)),
+            crowd.on(rider, |mut it| {
+                it.attach(rider, Id::<Joint>::new(0), &offset)
+            }),
             "parent",
         );
         crowd
-            .instance_mut(horse)
-            .unwrap()
+            .live_mut(horse)
             .attach(rider, "joint 1", &offset)
             .unwrap();
         crowd
-            .instance_mut(rider)
-            .unwrap()
+            .live_mut(rider)
             .attach(sword, Id::<Joint>::new(3), &offset)
             .unwrap();
         refused(
-            crowd
-                .instance_mut(rider)
-                .and_then(|mut it| it.attach(horse, Id::<Joint>::new(0), &offset)),
+            crowd.on(rider, |mut it| {
+                it.attach(horse, Id::<Joint>::new(0), &offset)
+            }),
             "parent",
         );
         refused(
-            crowd
-                .instance_mut(sword)
-                .and_then(|mut it| it.attach(horse, Id::<Joint>::new(0), &offset)),
+            crowd.on(sword, |mut it| {
+                it.attach(horse, Id::<Joint>::new(0), &offset)
+            }),
             "parent",
         );
         let nan = Affine3A::from_translation(Vec3::NAN);
         refused(
-            crowd
-                .instance_mut(horse)
-                .and_then(|mut it| it.attach(sword, Id::<Joint>::new(0), &nan)),
+            crowd.on(horse, |mut it| it.attach(sword, Id::<Joint>::new(0), &nan)),
             "socket_from_child",
         );
         refused(
-            crowd
-                .instance_mut(sword)
-                .and_then(|mut it| it.set_attach_offset(&nan)),
+            crowd.on(sword, |mut it| it.set_attach_offset(&nan)),
             "socket_from_child",
         );
         refused(
-            crowd
-                .instance_mut(horse)
-                .and_then(|mut it| it.set_attach_offset(&offset)),
+            crowd.on(horse, |mut it| it.set_attach_offset(&offset)),
             "instance",
         );
         refused(
-            crowd
-                .instance_mut(horse)
-                .and_then(|mut it| it.set_outlives_parent(true)),
+            crowd.on(horse, |mut it| it.set_outlives_parent(true)),
             "instance",
         );
         refused(
-            crowd
-                .instance_mut(sword)
-                .and_then(|mut it| it.set_transform(&offset)),
+            crowd.on(sword, |mut it| it.set_transform(&offset)),
             "world_from_model",
         );
         refused(
-            crowd
-                .instance_mut(sword)
-                .and_then(|mut it| it.teleport(&offset)),
+            crowd.on(sword, |mut it| it.teleport(&offset)),
             "world_from_model",
         );
-        let missing = crowd
-            .instance_mut(horse)
-            .and_then(|mut it| it.attach(sword, Id::<Joint>::new(4), &offset));
+        let missing = crowd.on(horse, |mut it| {
+            it.attach(sword, Id::<Joint>::new(4), &offset)
+        });
         assert!(matches!(
             missing,
             Err(Error::NotFound { what: "joint", .. })
         ));
-        let missing = crowd
-            .instance_mut(horse)
-            .and_then(|mut it| it.attach(sword, "tail", &offset));
+        let missing = crowd.on(horse, |mut it| it.attach(sword, "tail", &offset));
         assert!(matches!(
             missing,
             Err(Error::UnknownName {
@@ -293,26 +272,24 @@ fn attachments_that_make_no_sense_are_refused() {
             })
         ));
         for (child, parent) in [(dead, horse), (sword, dead)] {
-            let stale = crowd
-                .instance_mut(parent)
-                .and_then(|mut it| it.attach(child, Id::<Joint>::new(0), &offset));
+            let stale = crowd.on(parent, |mut it| {
+                it.attach(child, Id::<Joint>::new(0), &offset)
+            });
             assert!(matches!(stale, Err(Error::Stale { .. })));
         }
         // The refused calls changed nothing.
-        let parent =
-            |crowd: &Crowd, id| crowd.instance(id).unwrap().attachment().map(|of| of.parent);
+        let parent = |crowd: &Crowd, id| crowd.live(id).attachment().map(|of| of.parent);
         assert_eq!(parent(crowd, sword), Some(rider));
         assert_eq!(parent(crowd, rider), Some(horse));
         assert_eq!(parent(crowd, horse), None);
         // Attached to another parent, and detached.
         crowd
-            .instance_mut(horse)
-            .unwrap()
+            .live_mut(horse)
             .attach(sword, Id::<Joint>::new(0), &offset)
             .unwrap();
         assert_eq!(parent(crowd, sword), Some(horse));
-        assert_eq!(crowd.instance(rider).unwrap().attached().count(), 0);
-        assert_eq!(crowd.instance(horse).unwrap().attached().count(), 2);
+        assert_eq!(crowd.live(rider).attached().count(), 0);
+        assert_eq!(crowd.live(horse).attached().count(), 2);
         assert_eq!(
             crowd.instance_mut(sword).map(|mut it| it.detach()),
             Ok(true)
@@ -321,16 +298,11 @@ fn attachments_that_make_no_sense_are_refused() {
             crowd.instance_mut(sword).map(|mut it| it.detach()),
             Ok(false)
         );
-        crowd
-            .instance_mut(sword)
-            .unwrap()
-            .set_transform(&offset)
-            .unwrap();
+        crowd.live_mut(sword).set_transform(&offset).unwrap();
         // Now in the other direction.
-        crowd.instance_mut(rider).unwrap().detach();
+        crowd.live_mut(rider).detach();
         crowd
-            .instance_mut(rider)
-            .unwrap()
+            .live_mut(rider)
             .attach(horse, Id::<Joint>::new(0), &offset)
             .unwrap();
         stage.destroy(setup);
@@ -349,21 +321,15 @@ fn the_attached_go_or_stay_when_their_parent_is_despawned() {
         let up = Affine3A::from_translation(Vec3::Y);
         let crowd = &mut stage.crowd;
         crowd
-            .instance_mut(horse)
-            .unwrap()
+            .live_mut(horse)
             .attach(rider, Id::<Joint>::new(2), &up)
             .unwrap();
         for child in [sword, shield] {
             crowd
-                .instance_mut(rider)
-                .unwrap()
+                .live_mut(rider)
                 .attach(child, Id::<Joint>::new(1), &up)
                 .unwrap();
-            crowd
-                .instance_mut(child)
-                .unwrap()
-                .set_outlives_parent(true)
-                .unwrap();
+            crowd.live_mut(child).set_outlives_parent(true).unwrap();
             let outlives = |attachment: Attachment| attachment.outlives_parent;
             assert_eq!(
                 crowd
@@ -375,12 +341,11 @@ fn the_attached_go_or_stay_when_their_parent_is_despawned() {
         }
         // To attach it again forgets that.
         crowd
-            .instance_mut(rider)
-            .unwrap()
+            .live_mut(rider)
             .attach(sword, Id::<Joint>::new(3), &up)
             .unwrap();
         stage.frame(setup, 0.4);
-        let before = stage.crowd.instance(shield).unwrap().transform();
+        let before = stage.crowd.live(shield).transform();
         assert_ne!(before, Affine3A::IDENTITY);
         stage.crowd.despawn(horse).unwrap();
         let alive: Vec<_> = stage.crowd.instances().collect();
@@ -401,7 +366,7 @@ fn the_attached_go_or_stay_when_their_parent_is_despawned() {
                 stage.crowd.instance(new).map(|it| it.attachment()),
                 Ok(None)
             );
-            assert_eq!(stage.crowd.instance(new).unwrap().attached().count(), 0);
+            assert_eq!(stage.crowd.live(new).attached().count(), 0);
         }
         stage.frame(setup, 0.6);
         for id in stage.crowd.instances().filter(|id| *id != shield) {
@@ -427,26 +392,24 @@ fn a_hidden_parent_hides_what_is_attached_and_one_that_no_view_shows_does_not() 
         let up = Affine3A::from_translation(Vec3::Y);
         stage
             .crowd
-            .instance_mut(horse)
-            .unwrap()
+            .live_mut(horse)
             .attach(rider, Id::<Joint>::new(3), &up)
             .unwrap();
         stage
             .crowd
-            .instance_mut(rider)
-            .unwrap()
+            .live_mut(rider)
             .attach(sword, Id::<Joint>::new(3), &up)
             .unwrap();
         expect_animated(stage.frame(setup, 0.1), 3);
-        stage.crowd.instance_mut(horse).unwrap().set_visible(false);
+        stage.crowd.live_mut(horse).set_visible(false);
         expect_animated(stage.frame(setup, 0.2), 0);
         assert_eq!(
             stage.crowd.instance(sword).map(|it| it.is_visible()),
             Ok(true)
         );
         // It still follows, and can be detached.
-        let hidden = stage.crowd.instance(sword).unwrap().transform();
-        stage.crowd.instance_mut(sword).unwrap().detach();
+        let hidden = stage.crowd.live(sword).transform();
+        stage.crowd.live_mut(sword).detach();
         expect_animated(stage.frame(setup, 0.3), 1);
         assert_eq!(
             stage.crowd.instance(sword).map(|it| it.transform()),
@@ -454,12 +417,11 @@ fn a_hidden_parent_hides_what_is_attached_and_one_that_no_view_shows_does_not() 
         );
         stage
             .crowd
-            .instance_mut(rider)
-            .unwrap()
+            .live_mut(rider)
             .attach(sword, Id::<Joint>::new(3), &up)
             .unwrap();
-        stage.crowd.instance_mut(horse).unwrap().set_visible(true);
-        stage.crowd.instance_mut(horse).unwrap().set_view_mask(0);
+        stage.crowd.live_mut(horse).set_visible(true);
+        stage.crowd.live_mut(horse).set_view_mask(0);
         expect_animated(stage.frame(setup, 0.3), 2);
         let model = joint(&stage.crowd, horse, Id::new(3), 0.3);
         assert_eq!(
@@ -480,18 +442,12 @@ fn what_does_not_move_costs_no_upload() {
         let child = stage.spawn(Affine3A::IDENTITY, Play::REST);
         stage
             .crowd
-            .instance_mut(parent)
-            .unwrap()
+            .live_mut(parent)
             .attach(child, Id::<Joint>::new(3), &turn)
             .unwrap();
         assert_eq!(stage.frame(setup, 0.1).changes, 2);
         assert_eq!(stage.frame(setup, 0.2).changes, 0);
-        stage
-            .crowd
-            .instance_mut(parent)
-            .unwrap()
-            .play("sway")
-            .unwrap();
+        stage.crowd.live_mut(parent).play("sway").unwrap();
         // If the GPU poses the parent, it places the child, too.
         let on_gpu = stages().animate == Processor::Gpu;
         let stats = stage.frame(setup, 0.3);
@@ -526,20 +482,17 @@ fn a_named_socket_holds_its_place() {
         let socket = character.socket("grip").unwrap();
         stage
             .crowd
-            .instance_mut(parent)
-            .unwrap()
+            .live_mut(parent)
             .attach(by_name, "grip", &offset)
             .unwrap();
         stage
             .crowd
-            .instance_mut(parent)
-            .unwrap()
+            .live_mut(parent)
             .attach(by_id, socket, &offset)
             .unwrap();
         let refused = stage
             .crowd
-            .instance_mut(parent)
-            .and_then(|mut it| it.attach(by_id, "gripp", &offset));
+            .on(parent, |mut it| it.attach(by_id, "gripp", &offset));
         assert!(matches!(refused, Err(Error::UnknownName { .. })));
         for frame in 0..4 {
             let time_s = 0.21 * f64::from(frame);
@@ -550,10 +503,10 @@ fn a_named_socket_holds_its_place() {
                 Quat::from_rotation_x(0.7),
                 Vec3::new(0.25, -0.5, 1.0),
             );
-            let world = wide(&stage.crowd.instance(parent).unwrap().transform());
+            let world = wide(&stage.crowd.live(parent).transform());
             let exact = elements(&(world * model * wide(&own) * wide(&offset)));
             for child in [by_name, by_id] {
-                let got = elements(&wide(&stage.crowd.instance(child).unwrap().transform()));
+                let got = elements(&wide(&stage.crowd.live(child).transform()));
                 for (got, want) in got.iter().zip(exact) {
                     // Elements of up to 30, rounded to `f32` in three products.
                     assert!((got - want).abs() < 1e-4, "{got} {want}");
@@ -598,36 +551,21 @@ fn root_motion_waits_while_an_instance_is_attached() {
         let parent = stage.spawn(Affine3A::from_translation(Vec3::X), Play::REST);
         let child = stage.spawn(Affine3A::IDENTITY, "walk".into());
         let apply = RootMotionMode::Apply;
+        stage.crowd.live_mut(child).set_root_motion(apply);
         stage
             .crowd
-            .instance_mut(child)
-            .unwrap()
-            .set_root_motion(apply);
-        stage
-            .crowd
-            .instance_mut(parent)
-            .unwrap()
+            .live_mut(parent)
             .attach(child, Id::<Joint>::new(0), &Affine3A::IDENTITY)
             .unwrap();
-        let stands = stage.crowd.instance(parent).unwrap().transform();
+        let stands = stage.crowd.live(parent).transform();
         for frame in 0..4 {
             stage.frame(setup, 0.1 * f64::from(frame));
-            assert_eq!(stage.crowd.instance(child).unwrap().transform(), stands);
+            assert_eq!(stage.crowd.live(child).transform(), stands);
         }
-        assert!(
-            stage
-                .crowd
-                .instance(child)
-                .unwrap()
-                .root_delta()
-                .translation
-                .z
-                > 0.0
-        );
-        stage.crowd.instance_mut(child).unwrap().detach();
+        assert!(stage.crowd.live(child).root_delta().translation.z > 0.0);
+        stage.crowd.live_mut(child).detach();
         stage.frame(setup, 0.4);
-        let moved =
-            stage.crowd.instance(child).unwrap().transform().translation - stands.translation;
+        let moved = stage.crowd.live(child).transform().translation - stands.translation;
         // It walked for a tenth of a second since then, with the rounding of numbers near 1.
         assert!((moved - Vec3A::Z * 0.1).length() < 1e-6, "{moved}");
         stage.destroy(setup);

@@ -2,6 +2,7 @@
 //!
 //! Far instances have fewer triangles.
 
+use crate::reference::handles::Handles;
 use crate::reference::picture::{covered, different};
 use crate::reference::rng::Rng;
 use crate::reference::sweep::is_thorough;
@@ -66,7 +67,7 @@ impl Stage {
 
     fn move_to(&mut self, id: InstanceId, place: Vec3) {
         let place = Affine3A::from_translation(place);
-        let mut it = self.crowd.instance_mut(id).unwrap();
+        let mut it = self.crowd.live_mut(id);
         it.set_transform(&place).unwrap();
     }
 
@@ -207,7 +208,7 @@ fn no_pixel_is_lost(setup: &mut Setup, side: Processor) {
                 let scale = Vec3::new(rng.range(0.3, 1.5), rng.range(0.3, 1.5), 1.0);
                 let turn = Quat::from_rotation_y(rng.range(0.0, 6.0));
                 let place = Affine3A::from_scale_rotation_translation(scale, turn, place);
-                let mut it = stage.crowd.instance_mut(*id).unwrap();
+                let mut it = stage.crowd.live_mut(*id);
                 it.set_transform(&place).unwrap();
             }
             let off = View {
@@ -268,7 +269,7 @@ fn levels_keep_to_the_error() {
                 culling: Culling::Off,
                 ..camera()
             };
-            let sphere = stage.crowd.instance(id).unwrap().bounding_sphere();
+            let sphere = stage.crowd.live(id).bounding_sphere();
             let distance = sphere.center.as_dvec3().distance(view.eye.as_dvec3());
             let near_m = distance - f64::from(sphere.radius);
             let largest = f64::from(scale.max_element());
@@ -443,12 +444,7 @@ fn what_is_outside_is_not_animated() {
         let (seen, stats) = stage.look(setup, &camera(), false);
         assert_eq!((stats.shown, stats.animated), (1, 1));
         assert!(covered(&seen) > 100);
-        stage
-            .crowd
-            .instance_mut(near)
-            .unwrap()
-            .play(Play::REST)
-            .unwrap();
+        stage.crowd.live_mut(near).play(Play::REST).unwrap();
         stage.destroy(setup);
     });
 }

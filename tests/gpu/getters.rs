@@ -1,5 +1,6 @@
 //! Getters return what setters set, instances can be listed, and capacity can be reserved exactly.
 
+use crate::reference::handles::Handles;
 use crate::reference::ribbon::{built, ribbon};
 use crate::support::frames::{EXTENT, FramesInFlight};
 use crate::support::{SMALL, Setup, each, view};
@@ -86,24 +87,21 @@ fn what_was_set_can_be_asked_for() {
         assert_eq!(crowd.instance(id).map(|it| it.is_visible()), Ok(true));
         assert_eq!(crowd.instance(id).map(|it| it.view_mask()), Ok(u32::MAX));
         assert_eq!(crowd.instance(id).map(|it| it.character()), Ok(two));
-        let weights =
-            |crowd: &Crowd| -> Vec<_> { crowd.instance(id).unwrap().morph_overrides().collect() };
+        let weights = |crowd: &Crowd| -> Vec<_> { crowd.live(id).morph_overrides().collect() };
         assert_eq!(weights(&crowd), [None, None]);
         crowd
-            .instance_mut(id)
-            .unwrap()
+            .live_mut(id)
             .set_morph_weight(Id::new(1), Some(0.5))
             .unwrap();
         assert_eq!(weights(&crowd), [None, Some(0.5)]);
         crowd
-            .instance_mut(id)
-            .unwrap()
+            .live_mut(id)
             .set_morph_weights(&[Some(0.0), None])
             .unwrap();
         assert_eq!(weights(&crowd), [Some(0.0), None]);
         let all: BTreeSet<u32> = crowd
             .instances()
-            .map(|id| crowd.instance(id).unwrap().table_index())
+            .map(|id| crowd.live(id).table_index())
             .collect();
         assert_eq!(all.len(), 3);
         for index in all {
@@ -314,7 +312,7 @@ fn the_actor_of_an_instance_can_be_controlled_on_its_own() {
             ..Spawn::default()
         };
         let id = crowd.spawn(kind, &spawn).unwrap();
-        let mut instance = crowd.instance_mut(id).unwrap();
+        let mut instance = crowd.live_mut(id);
         control(&mut instance);
         // Root motion starts where the instance is, and continues where it is put.
         let at = instance.root_transform().translation;

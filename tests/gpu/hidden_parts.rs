@@ -1,6 +1,7 @@
 //! Hidden parts of instances, compared with characters that were imported without them.
 
 use crate::reference::assets;
+use crate::reference::handles::Handles;
 use crate::reference::picture::{covered, different};
 use crate::reference::ribbon::{built, ribbon};
 use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, depth, pass, picture, target};
@@ -100,16 +101,12 @@ fn each_part_of_the_knight_can_be_hidden() {
             crowd.instance(id).and_then(|it| it.is_part_visible(part)),
             Ok(true)
         );
-        crowd
-            .instance_mut(id)
-            .unwrap()
-            .set_part_visible(part, false)
-            .unwrap();
+        crowd.live_mut(id).set_part_visible(part, false).unwrap();
         assert_eq!(
             crowd.instance(id).and_then(|it| it.is_part_visible(part)),
             Ok(false)
         );
-        let hidden: Vec<_> = crowd.instance(id).unwrap().hidden_parts().collect();
+        let hidden: Vec<_> = crowd.live(id).hidden_parts().collect();
         assert_eq!(hidden, [part]);
         let without = look(setup, &mut crowd, &mut frames_in_flight, (&target, color));
         let stats = crowd.stats();
@@ -122,7 +119,7 @@ fn each_part_of_the_knight_can_be_hidden() {
         let other = crowd.add_character(&mut setup.context.allocator(), &lesser);
         let other = other.unwrap();
         let cpu_skin = crowd.spawn(other, &spawn).unwrap();
-        crowd.instance_mut(id).unwrap().set_visible(false);
+        crowd.live_mut(id).set_visible(false);
         let wanted = look(setup, &mut crowd, &mut frames_in_flight, (&target, color));
         assert_eq!(different(&without, &wanted, 0), 0, "{name}");
         if counts {
@@ -131,12 +128,8 @@ fn each_part_of_the_knight_can_be_hidden() {
         seen += usize::from(different(&without, &all, 0) > 0);
         crowd.despawn(cpu_skin).unwrap();
         crowd.remove_character(other).unwrap();
-        crowd.instance_mut(id).unwrap().set_visible(true);
-        crowd
-            .instance_mut(id)
-            .unwrap()
-            .set_part_visible(part, true)
-            .unwrap();
+        crowd.live_mut(id).set_visible(true);
+        crowd.live_mut(id).set_part_visible(part, true).unwrap();
     }
     // Some parts are behind or inside others.
     assert!(seen >= 10, "{seen} parts are seen");
@@ -199,11 +192,7 @@ fn sheet(blended: bool) -> Character {
 fn rows(crowd: &mut Crowd, kind: throng::CharacterId, character: &Character, apart: bool) {
     let hide = |crowd: &mut Crowd, id: InstanceId, name: &str| {
         let part = character.part(name).unwrap();
-        crowd
-            .instance_mut(id)
-            .unwrap()
-            .set_part_visible(part, false)
-            .unwrap();
+        crowd.live_mut(id).set_part_visible(part, false).unwrap();
     };
     for at in 0..8 {
         let turn = Quat::from_rotation_y(0.3 * at as f32);
@@ -330,11 +319,7 @@ fn blended_parts_are_hidden_and_stay_sorted() {
                 let id = crowd.spawn(kind, &spawn).unwrap();
                 if hides {
                     let part = character.part(hidden).unwrap();
-                    crowd
-                        .instance_mut(id)
-                        .unwrap()
-                        .set_part_visible(part, false)
-                        .unwrap();
+                    crowd.live_mut(id).set_part_visible(part, false).unwrap();
                 }
             }
             pictures.push(look(
@@ -385,15 +370,9 @@ fn parts_that_can_not_be_hidden_are_refused() {
         let kind = crowd.add_character(allocator, &character).unwrap();
         let id = crowd.spawn(kind, &Spawn::default()).unwrap();
         let last = character.part("part 127").unwrap();
-        crowd
-            .instance_mut(id)
-            .unwrap()
-            .set_part_visible(last, false)
-            .unwrap();
+        crowd.live_mut(id).set_part_visible(last, false).unwrap();
         let past = character.part("part 128").unwrap();
-        let full = crowd
-            .instance_mut(id)
-            .and_then(|mut it| it.set_part_visible(past, false));
+        let full = crowd.on(id, |mut it| it.set_part_visible(past, false));
         let wanted = Error::Capacity {
             what: "primitives that can be hidden",
             asked: 129,
@@ -405,9 +384,7 @@ fn parts_that_can_not_be_hidden_are_refused() {
         let allocator = &mut setup.context.allocator();
         let small = crowd.add_character(allocator, &small).unwrap();
         let other = crowd.spawn(small, &Spawn::default()).unwrap();
-        let missing = crowd
-            .instance_mut(other)
-            .and_then(|mut it| it.set_part_visible(last, false));
+        let missing = crowd.on(other, |mut it| it.set_part_visible(last, false));
         assert!(matches!(missing, Err(Error::NotFound { what: "part", .. })));
         setup.destroy(crowd);
     });

@@ -4,6 +4,7 @@
 //! more is refused with both numbers. There is one frame in flight and one configuration, because
 //! this takes memory.
 
+use crate::reference::handles::Handles;
 use crate::reference::picture::{covered, different};
 use crate::reference::ribbon::{built, palette, ribbon};
 use crate::skin_stage::{copy, floats, readback, to_host};
@@ -252,7 +253,7 @@ fn the_last_palette_of_a_hundred_thousand_characters_draws_right() {
             vertex,
             |setup, crowd| fill(setup, crowd, (most, entries), vertex),
             |crowd, instance, spawn, id| {
-                let record = crowd.instance(instance).unwrap().record();
+                let record = crowd.live(instance).record();
                 assert_eq!(record.palette, GpuInstance::in_ring((most - entries) * 48));
                 let one_more = refused(crowd.spawn(id, spawn));
                 let asked = u64::from(most + entries);
@@ -282,7 +283,7 @@ fn deformed_vertices_at_the_end_of_the_largest_buffer_draw_right() {
             compute,
             |setup, crowd| fill(setup, crowd, (most, words), compute),
             |crowd, instance, spawn, id| {
-                let record = crowd.instance(instance).unwrap().record();
+                let record = crowd.live(instance).record();
                 assert_eq!(record.skinned, most - words);
                 let one_more = refused(crowd.spawn(id, spawn));
                 let asked = u64::from(most + words);

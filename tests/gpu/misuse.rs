@@ -1,5 +1,6 @@
 //! Wrong calls return typed errors, and neither record nor change anything.
 
+use crate::reference::handles::Handles;
 use crate::reference::ribbon::{built, rest_model, ribbon};
 use crate::reference::words::{Fails, Says};
 use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, target};
@@ -292,21 +293,21 @@ fn instances_take_only_what_makes_sense() {
         assert!(crowd.is_empty());
 
         let id = crowd.spawn(kind, &fine).unwrap();
-        let before = crowd.instance(id).unwrap().record();
+        let before = crowd.live(id).record();
         for &(row, call, wanted) in calls {
             check(row, &call(&mut crowd, id), wanted);
         }
         let joints = character.skeleton().len();
         let still = vec![Affine3A::IDENTITY; joints];
-        let refused = crowd
-            .instance_mut(id)
-            .and_then(|mut it| it.show_model_pose(&still[1..], &ShowPose::default()));
+        let refused = crowd.on(id, |mut it| {
+            it.show_model_pose(&still[1..], &ShowPose::default())
+        });
         is_argument(refused, "model pose");
         let mut broken = still.clone();
         broken[1] = nan();
-        let refused = crowd
-            .instance_mut(id)
-            .and_then(|mut it| it.show_model_pose(&broken, &ShowPose::default()));
+        let refused = crowd.on(id, |mut it| {
+            it.show_model_pose(&broken, &ShowPose::default())
+        });
         let named = matches!(
             refused,
             Err(Error::At {
@@ -316,8 +317,8 @@ fn instances_take_only_what_makes_sense() {
             })
         );
         assert!(named, "{refused:?}");
-        assert_eq!(crowd.instance(id).unwrap().record(), before);
-        assert_eq!(crowd.instance(id).unwrap().playing().count(), 0);
+        assert_eq!(crowd.live(id).record(), before);
+        assert_eq!(crowd.live(id).playing().count(), 0);
         let refused = crowd.remove_character(kind).unwrap_err().to_string();
         let name = crowd.character(kind).unwrap().name();
         let words = format!("\"{name}\": instances: 1 still alive: despawn them first");
@@ -347,21 +348,15 @@ fn a_pose_that_the_method_cannot_hold_is_refused() {
         let id = crowd.spawn(kind, &Spawn::default()).unwrap();
         let mut model = rest_model(&character);
         let show = ShowPose::default();
-        crowd
-            .instance_mut(id)
-            .unwrap()
-            .show_model_pose(&model, &show)
-            .unwrap();
-        let before = crowd.instance(id).unwrap().record();
+        crowd.live_mut(id).show_model_pose(&model, &show).unwrap();
+        let before = crowd.live(id).record();
         model[1] *= Affine3A::from_scale(Vec3::new(1.0, 3.0, 1.0));
-        let refused = crowd
-            .instance_mut(id)
-            .and_then(|mut it| it.set_model_pose(&model));
+        let refused = crowd.on(id, |mut it| it.set_model_pose(&model));
         assert!(
             matches!(refused, Err(Error::Unrepresentable { joint: 1, .. })),
             "{refused:?}"
         );
-        assert_eq!(crowd.instance(id).unwrap().record(), before);
+        assert_eq!(crowd.live(id).record(), before);
         setup.destroy(crowd);
     });
 }

@@ -1,5 +1,6 @@
 //! Picking sees what is drawn: every texel of a picture is compared with a ray.
 
+use crate::reference::handles::Handles;
 use crate::reference::ribbon::ribbon;
 use crate::reference::rng::Rng;
 use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, target};
@@ -91,7 +92,7 @@ fn spawn(crowd: &mut Crowd, kind: throng::CharacterId) -> Vec<InstanceId> {
     });
     let all: Vec<InstanceId> = all.collect();
     let offset = Affine3A::from_translation(vec3(0.4, 0.2, 0.6));
-    let mut parent = crowd.instance_mut(all[0]).unwrap();
+    let mut parent = crowd.live_mut(all[0]);
     parent.attach(all[3], "joint 1", &offset).unwrap();
     all
 }
@@ -122,7 +123,7 @@ fn what_is_picked_is_what_is_drawn() {
             let all = spawn(&mut crowd, kind.unwrap());
             let mut alive = vec![true; all.len()];
             for (index, id) in all.iter().enumerate() {
-                let mut it = crowd.instance_mut(*id).unwrap();
+                let mut it = crowd.live_mut(*id);
                 for part in parts.into_iter().filter(|_| rng.chance(3)) {
                     it.set_part_visible(part, false).unwrap();
                 }
@@ -237,24 +238,24 @@ fn changes_between_frames_are_seen() {
         };
         assert_eq!(pick(&mut crowd), Some(near));
         let offset = Affine3A::from_translation(vec3(0.0, 0.0, 1.5));
-        let mut parent = crowd.instance_mut(near).unwrap();
+        let mut parent = crowd.live_mut(near);
         parent.attach(child, "joint 0", &offset).unwrap();
         assert_eq!(pick(&mut crowd), Some(child));
-        crowd.instance_mut(child).unwrap().set_view_mask(2);
+        crowd.live_mut(child).set_view_mask(2);
         assert_eq!(pick(&mut crowd), Some(near));
-        crowd.instance_mut(child).unwrap().set_view_mask(3);
-        crowd.instance_mut(near).unwrap().set_visible(false);
+        crowd.live_mut(child).set_view_mask(3);
+        crowd.live_mut(near).set_visible(false);
         assert_eq!(
             pick(&mut crowd),
             Some(far),
             "with its parent, the child is hidden"
         );
-        let mut it = crowd.instance_mut(far).unwrap();
+        let mut it = crowd.live_mut(far);
         it.set_part_visible(part, false).unwrap();
         assert_eq!(pick(&mut crowd), None);
         let both = crowd.pick(&ray, Faces::Both, 1).unwrap();
         assert_eq!(both.map(|hit| hit.instance), Some(far), "its back");
-        let mut it = crowd.instance_mut(far).unwrap();
+        let mut it = crowd.live_mut(far);
         it.set_part_visible(part, true).unwrap();
         let flat = Affine3A::from_scale(vec3(1.0, 1.0, 0.0));
         it.set_transform(&flat).unwrap();

@@ -1,5 +1,6 @@
 //! Attached instances that the GPU places: their transforms, bounding spheres and levels.
 
+use crate::reference::handles::Handles;
 use crate::reference::ribbon::{built, ribbon};
 use crate::reference::rng::Rng;
 use crate::support::frames::{EXTENT, FramesInFlight};
@@ -77,7 +78,7 @@ impl Stage {
         (parent, joint): (InstanceId, impl Into<JointRef<'j>>),
         offset: &Affine3A,
     ) {
-        let mut parent = self.crowd.instance_mut(parent).unwrap();
+        let mut parent = self.crowd.live_mut(parent);
         parent.attach(child, joint, offset).unwrap();
     }
 
@@ -127,7 +128,7 @@ impl Stage {
     }
 
     fn index(&self, id: InstanceId) -> u32 {
-        self.crowd.instance(id).unwrap().table_index()
+        self.crowd.live(id).table_index()
     }
 
     fn destroy(self, setup: &mut Setup) {
@@ -199,7 +200,7 @@ fn what_is_attached_is_where_the_cpu_has_it() {
                 (12 + 5, time_s > 0.0)
             );
             for (id, bound) in &held {
-                let wanted = stage.crowd.instance(*id).unwrap().transform();
+                let wanted = stage.crowd.live(*id).transform();
                 let off = apart(&seen[&stage.index(*id)], &wanted);
                 assert!(off < *bound, "{off:e} at {time_s}: {bound:e}");
                 worst = worst.max(off / bound);
@@ -236,7 +237,7 @@ fn views_and_rays_find_what_the_gpu_places() {
             assert_eq!(shown, [stage.index(walker)]);
         }
         let aim = |stage: &Stage, time_s: f64| {
-            let bounds = stage.crowd.instance(child).unwrap().bounds(time_s).unwrap();
+            let bounds = stage.crowd.live(child).bounds(time_s).unwrap();
             let origin = Vec3::new(40.0, 1.0, 30.0);
             Ray {
                 origin,
@@ -256,14 +257,14 @@ fn views_and_rays_find_what_the_gpu_places() {
         // The parent moves away, and a detached child stays.
         let ray = aim(&stage, 0.6);
         for (x, hit) in [(-20.0, None), (0.0, Some(child)), (-40.0, None)] {
-            let mut handle = stage.crowd.instance_mut(walker).unwrap();
+            let mut handle = stage.crowd.live_mut(walker);
             handle.set_transform(&at(x, 0.0, 0.0)).unwrap();
             assert_eq!(pick(&mut stage, ray), hit);
         }
         let shown: Vec<u32> = stage.frame(setup, 0.7, look(0.0)).0.into_keys().collect();
         assert_eq!(shown, [stage.index(child)]);
-        let before = stage.crowd.instance(child).unwrap().transform();
-        assert!(stage.crowd.instance_mut(child).unwrap().detach());
+        let before = stage.crowd.live(child).transform();
+        assert!(stage.crowd.live_mut(child).detach());
         stage.crowd.despawn(walker).unwrap();
         let (seen, stats) = stage.frame(setup, 0.9, look(0.0));
         assert_eq!(seen.get(&stage.index(child)), Some(&before));
@@ -319,16 +320,16 @@ fn changes_of_what_the_gpu_places_are_seen() {
         stage.attach(hat, (child, "Head"), &at(0.0, 0.2, 0.0));
         assert_eq!(stage.frame(setup, 0.1, look).1.placed_on_gpu, 2);
         // Nothing of that is a change, even if the parent moves.
-        let mut handle = stage.crowd.instance_mut(walker).unwrap();
+        let mut handle = stage.crowd.live_mut(walker);
         handle.set_transform(&at(39.0, 0.0, 0.0)).unwrap();
         let (seen, stats) = stage.frame(setup, 0.2, look);
         assert_eq!((stats.changes, stats.placed_on_gpu), (1, 2));
         for id in [child, hat] {
-            let wanted = stage.crowd.instance(id).unwrap().transform();
+            let wanted = stage.crowd.live(id).transform();
             assert!(apart(&seen[&stage.index(id)], &wanted) < 1e-4);
         }
         // A teleport reaches all that is attached, so all get new stamps.
-        let mut handle = stage.crowd.instance_mut(walker).unwrap();
+        let mut handle = stage.crowd.live_mut(walker);
         handle.teleport(&at(41.0, 0.0, 0.0)).unwrap();
         assert_eq!(stage.frame(setup, 0.3, look).1.changes, 3);
         assert_eq!(stage.frame(setup, 0.4, look).1.changes, 0);
@@ -336,25 +337,20 @@ fn changes_of_what_the_gpu_places_are_seen() {
         stage.frame(setup, 0.2, look);
         assert_eq!(stage.frame(setup, 0.3, look).1.changes, 0);
         // A stage that the CPU runs needs to know what views show.
-        let mut handle = stage.crowd.instance_mut(child).unwrap();
+        let mut handle = stage.crowd.live_mut(child);
         handle.set_skinning_stage(SkinningStage::Compute).unwrap();
         let (seen, stats) = stage.frame(setup, 0.5, look);
         assert_eq!((stats.placed_on_gpu, stats.skinned), (0, 1));
         assert_eq!(seen.len(), 3);
         // A snapshot has the place where the GPU had it.
-        let mut handle = stage.crowd.instance_mut(child).unwrap();
+        let mut handle = stage.crowd.live_mut(child);
         handle.set_skinning_stage(SkinningStage::Vertex).unwrap();
         assert_eq!(stage.frame(setup, 0.6, look).1.placed_on_gpu, 2);
-        let saved = stage.crowd.instance(hat).unwrap().snapshot();
-        let wanted = stage.crowd.instance(hat).unwrap().transform();
+        let saved = stage.crowd.live(hat).snapshot();
+        let wanted = stage.crowd.live(hat).transform();
         let other = stage.spawn(0, at(9.0, 9.0, 9.0), Play::new("Walk"));
-        stage
-            .crowd
-            .instance_mut(other)
-            .unwrap()
-            .restore(&saved)
-            .unwrap();
-        assert_eq!(stage.crowd.instance(other).unwrap().transform(), wanted);
+        stage.crowd.live_mut(other).restore(&saved).unwrap();
+        assert_eq!(stage.crowd.live(other).transform(), wanted);
         stage.destroy(setup);
     });
 }
@@ -402,7 +398,7 @@ fn the_cpu_places_what_does_not_fit() {
             let (seen, stats) = stage.frame(setup, time_s, all());
             assert_eq!(stats.placed_on_gpu, on_gpu);
             for id in stage.crowd.instances() {
-                let wanted = stage.crowd.instance(id).unwrap().transform();
+                let wanted = stage.crowd.live(id).transform();
                 let off = apart(&seen[&stage.index(id)], &wanted);
                 assert!(off < 2e-5, "{off:e}");
             }
@@ -425,16 +421,11 @@ fn the_cpu_places_what_does_not_fit() {
         let people = stage.crowd.character(stage.kinds[0]).unwrap();
         let pose = vec![Affine3A::IDENTITY; people.skeleton().len()];
         for (id, time_s, on_gpu) in [(children[1], 0.5, 2), (walker, 0.6, 0)] {
-            let mut handle = stage.crowd.instance_mut(id).unwrap();
+            let mut handle = stage.crowd.live_mut(id);
             handle.show_model_pose(&pose, &ShowPose::default()).unwrap();
             check(&mut stage, setup, time_s, on_gpu);
         }
-        stage
-            .crowd
-            .instance_mut(walker)
-            .unwrap()
-            .play("Walk")
-            .unwrap();
+        stage.crowd.live_mut(walker).play("Walk").unwrap();
         check(&mut stage, setup, 0.7, 2);
         stage.destroy(setup);
     });

@@ -1,5 +1,6 @@
 //! Which side poses the instances of a crowd, and why.
 
+use crate::reference::handles::Handles;
 use crate::reference::ribbon::{built, ribbon};
 use crate::support::frames::{EXTENT, FramesInFlight};
 use crate::support::{SMALL, Setup, each, view};
@@ -106,15 +107,15 @@ fn every_reason_is_told() {
         let rests = spawn(&mut stage.crowd, kind, Play::REST);
         let see_through = spawn(&mut stage.crowd, blended, "sway".into());
         let deformed = spawn(&mut stage.crowd, kind, walk);
-        let mut it = stage.crowd.instance_mut(deformed).unwrap();
+        let mut it = stage.crowd.live_mut(deformed);
         it.set_skinning_stage(SkinningStage::Compute).unwrap();
         let on_cpu = spawn(&mut stage.crowd, kind, walk);
-        let mut it = stage.crowd.instance_mut(on_cpu).unwrap();
+        let mut it = stage.crowd.live_mut(on_cpu);
         it.set_skinning_stage(SkinningStage::Cpu).unwrap();
         let posed = spawn(&mut stage.crowd, kind, walk);
         let joints = mannequin.skeleton().joints().iter();
         let local: Vec<Transform> = joints.map(|joint| joint.rest).collect();
-        let mut it = stage.crowd.instance_mut(posed).unwrap();
+        let mut it = stage.crowd.live_mut(posed);
         it.show_pose(&local, &ShowPose::default()).unwrap();
         let reaches = spawn(&mut stage.crowd, kind, walk);
         let joint = |name: &str| mannequin.skeleton().joint(name).unwrap();
@@ -122,7 +123,7 @@ fn every_reason_is_told() {
         let arm = TwoBone::new(start, mid, end);
         let arm = stage.crowd.add_solver(kind, arm).unwrap();
         let target = TwoBoneTarget::at(Vec3::ONE);
-        let mut it = stage.crowd.instance_mut(reaches).unwrap();
+        let mut it = stage.crowd.live_mut(reaches);
         it.set_target(arm, target, 0.0).unwrap();
         let jumps = spawn(&mut stage.crowd, kind, walk);
         let all = [
@@ -141,7 +142,7 @@ fn every_reason_is_told() {
         let stats = stage.frame(setup, 0.1);
         assert_eq!((stats.posed_on_gpu, stats.animated), (3, 4));
         // A transition that ends.
-        let mut it = stage.crowd.instance_mut(jumps).unwrap();
+        let mut it = stage.crowd.live_mut(jumps);
         it.play(Play::new("Run").inertial_s(0.2)).unwrap();
         assert_eq!(stage.posed_by(jumps), reason(CpuReason::Inertialisation));
         assert_eq!(stage.frame(setup, 0.2).posed_on_gpu, 2);
@@ -151,16 +152,16 @@ fn every_reason_is_told() {
         assert_eq!(stage.frame(setup, 0.5).posed_on_gpu, 3);
         assert_eq!(stage.posed_by(jumps), PosedBy::Gpu);
         // Reasons go.
-        let mut it = stage.crowd.instance_mut(reaches).unwrap();
+        let mut it = stage.crowd.live_mut(reaches);
         it.clear_target(arm, 0.0).unwrap();
-        let mut it = stage.crowd.instance_mut(deformed).unwrap();
+        let mut it = stage.crowd.live_mut(deformed);
         it.set_skinning_stage(SkinningStage::Vertex).unwrap();
-        let mut it = stage.crowd.instance_mut(posed).unwrap();
+        let mut it = stage.crowd.live_mut(posed);
         it.play(walk).unwrap();
         let stats = stage.frame(setup, 0.6);
         assert_eq!((stats.posed_on_gpu, stats.animated), (5, 2));
         // The CPU does not pose still instances either.
-        let mut it = stage.crowd.instance_mut(walker).unwrap();
+        let mut it = stage.crowd.live_mut(walker);
         it.pause();
         let stats = stage.frame(setup, 0.7);
         assert_eq!((stats.posed_on_gpu, stats.animated), (5, 2));
@@ -275,7 +276,7 @@ fn morph_weights_of_clips_and_of_the_caller_are_evaluated_on_the_cpu() {
             stage.crowd.spawn(kind, &spawn).unwrap()
         });
         let set = |stage: &mut Stage, id, weight| {
-            let mut it = stage.crowd.instance_mut(id).unwrap();
+            let mut it = stage.crowd.live_mut(id);
             it.set_morph_weights(&[weight]).unwrap();
         };
         set(&mut stage, sways, Some(0.5));
@@ -309,7 +310,7 @@ fn a_crowd_without_memory_for_play_records_is_posed_all_the_same() {
         let ids = [(); 3].map(|()| stage.crowd.spawn(kind, &Spawn::default()).unwrap());
         // Space for four records each: two instances with eight have nothing left for the third.
         for id in &ids {
-            let mut it = stage.crowd.instance_mut(*id).unwrap();
+            let mut it = stage.crowd.live_mut(*id);
             for layer in 0..6 {
                 it.play(Play::new("Walk").layer(layer)).unwrap();
             }
@@ -350,7 +351,7 @@ fn records_that_do_not_fit_into_a_frame_come_with_the_next() {
         let kind = stage.add(setup, &built(ribbon(3)).character);
         for _ in 0..count {
             let id = stage.crowd.spawn(kind, &Spawn::default()).unwrap();
-            let mut it = stage.crowd.instance_mut(id).unwrap();
+            let mut it = stage.crowd.live_mut(id);
             for layer in 0..4 {
                 it.play(Play::new("sway").layer(layer)).unwrap();
             }
@@ -394,11 +395,11 @@ fn a_crowd_that_is_full_blends_on_the_gpu() {
             // One to four clips at a time.
             for id in ids.iter().filter(|_| number % 6 < 3) {
                 let play = Play::new(clips[number % 4]).fade_s(0.15);
-                stage.crowd.instance_mut(*id).unwrap().play(play).unwrap();
+                stage.crowd.live_mut(*id).play(play).unwrap();
             }
             let stats = stage.frame(setup, 0.1 * (1.0 + number as f64));
             assert_eq!((stats.posed_on_gpu, stats.animated), (5, 0), "{number}");
-            let records = stage.crowd.instance(ids[0]).unwrap().records().len();
+            let records = stage.crowd.live(ids[0]).records().len();
             counts[records] += 1;
         }
         assert!(counts[1..4].iter().all(|count| *count > 1), "{counts:?}");
@@ -433,11 +434,11 @@ fn attachments_follow_what_the_gpu_poses() {
             stage.frame(setup, time_s);
             assert_eq!(stage.posed_by(parent), PosedBy::Gpu);
             let model = |id, joint: &str| {
-                let it = stage.crowd.instance(id).unwrap();
+                let it = stage.crowd.live(id);
                 it.transform() * it.joint_model(joint, time_s).unwrap()
             };
             let wanted = [model(parent, "RightHand"), model(child, "Head")];
-            let seen = [child, grandchild].map(|id| stage.crowd.instance(id).unwrap().transform());
+            let seen = [child, grandchild].map(|id| stage.crowd.live(id).transform());
             for (seen, wanted) in seen.iter().zip(&wanted) {
                 assert!(seen.abs_diff_eq(*wanted, 1e-5), "{seen} {wanted}");
             }
@@ -445,7 +446,7 @@ fn attachments_follow_what_the_gpu_poses() {
             before = seen;
         }
         // The parent reaches its last pose between two frames.
-        let mut it = stage.crowd.instance_mut(parent).unwrap();
+        let mut it = stage.crowd.live_mut(parent);
         it.play(Play::new("Wave").once()).unwrap();
         let mut clips = stage.crowd.character(kind).unwrap().clips().iter();
         let wave = clips.find(|clip| clip.name() == "Wave").unwrap();
@@ -453,9 +454,9 @@ fn attachments_follow_what_the_gpu_poses() {
         for time_s in [end_s - 0.3, end_s + 0.1, end_s + 0.2] {
             stage.frame(setup, time_s);
             assert_eq!(stage.posed_by(parent), PosedBy::Gpu);
-            let it = stage.crowd.instance(parent).unwrap();
+            let it = stage.crowd.live(parent);
             let wanted = it.transform() * it.joint_model("RightHand", time_s).unwrap();
-            let seen = stage.crowd.instance(child).unwrap().transform();
+            let seen = stage.crowd.live(child).transform();
             assert!(seen.abs_diff_eq(wanted, 1e-5), "{seen} {wanted}");
         }
         stage.destroy(setup);

@@ -1,6 +1,7 @@
 //! Replacing a character in place, warming up its pipelines, spawning with everything, and moving
 //! many instances.
 
+use crate::reference::handles::Handles;
 use crate::reference::picture::{covered, different};
 use crate::reference::ribbon::{built, ribbon};
 use crate::reference::words::Says;
@@ -248,18 +249,10 @@ fn what_no_longer_fits_is_listed_or_refused() {
             misfit("part", "front", 1),
         ];
         assert_eq!(misfits, wanted);
-        assert!(stage.crowd.instance(ids[2]).unwrap().attachment().is_none());
-        assert_eq!(
-            stage.crowd.instance(ids[1]).unwrap().hidden_parts().count(),
-            0
-        );
+        assert!(stage.crowd.live(ids[2]).attachment().is_none());
+        assert_eq!(stage.crowd.live(ids[1]).hidden_parts().count(), 0);
         assert!(different(&stage.picture(setup), &before, 0) > 100);
-        stage
-            .crowd
-            .instance_mut(ids[0])
-            .unwrap()
-            .play("turn")
-            .unwrap();
+        stage.crowd.live_mut(ids[0]).play("turn").unwrap();
         stage.destroy(setup);
     });
 }
@@ -353,7 +346,7 @@ fn spawning_is_the_same_as_calling() {
         };
         let all = stage.crowd.spawn(kind, &spawn).unwrap();
         let part = stage.crowd.character(kind).unwrap().part("back").unwrap();
-        let it = stage.crowd.instance(all).unwrap();
+        let it = stage.crowd.live(all);
         assert_eq!(
             (it.tint(), it.is_visible(), it.view_mask()),
             (spawn.tint, false, 6)
@@ -413,13 +406,13 @@ fn many_are_moved_at_once_or_not_at_all() {
         let transforms = [(ids[2], at(1.0)), (ids[0], at(2.0)), (ids[2], at(3.0))];
         stage.crowd.set_transforms(&transforms).unwrap();
         let xs = |crowd: &Crowd| {
-            let x = |id: &InstanceId| crowd.instance(*id).unwrap().transform().translation.x;
+            let x = |id: &InstanceId| crowd.live(*id).transform().translation.x;
             ids.iter().map(x).collect::<Vec<_>>()
         };
         assert_eq!(xs(&stage.crowd), [2.0, 0.0, 3.0]);
         let wrong = [(ids[0], at(5.0)), (ids[1], at(f32::NAN))];
         let refused = stage.crowd.set_transforms(&wrong).unwrap_err();
-        let index = stage.crowd.instance(ids[1]).unwrap().table_index();
+        let index = stage.crowd.live(ids[1]).table_index();
         let text = format!("instance {index}: world_from_model: NaN is not finite");
         assert_eq!(refused.to_string(), text);
         assert_eq!(xs(&stage.crowd), [2.0, 0.0, 3.0]);
@@ -459,12 +452,12 @@ fn a_hundred_thousand_are_moved_at_once() {
         let last = all.len() - 1;
         let fine = std::mem::replace(&mut all[last].1, Affine3A::from_translation(Vec3::NAN));
         stage.crowd.set_transforms(&all).unwrap_err();
-        let still = |id: &InstanceId| stage.crowd.instance(*id).unwrap().transform();
+        let still = |id: &InstanceId| stage.crowd.live(*id).transform();
         assert!(ids.iter().all(|id| still(id) == Affine3A::IDENTITY));
         all[last].1 = fine;
         stage.crowd.set_transforms(&all).unwrap();
         for (index, id) in (0..).zip(&ids) {
-            let it = stage.crowd.instance(*id).unwrap();
+            let it = stage.crowd.live(*id);
             assert_eq!(it.transform(), at(index));
             let record = it.record().world_from_model;
             assert_eq!(record, Mat3x4::from_affine(&at(index)));
@@ -511,7 +504,7 @@ fn all_hits_are_found_and_lie_in_the_bounds() {
             assert_eq!(all.first().map(|hit| hit.hit.distance), distance);
             assert!(all.is_sorted_by_key(|hit| hit.hit.distance));
             for hit in all {
-                let it = stage.crowd.instance(hit.instance).unwrap();
+                let it = stage.crowd.live(hit.instance);
                 assert_eq!(hit.part, parts[hit.hit.primitive]);
                 assert!(hit.instance != ids[1] || hit.part == parts[1]);
                 let on_ray = vec3(x, y, 9.0 - hit.hit.distance as f32);

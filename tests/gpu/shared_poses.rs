@@ -1,5 +1,6 @@
 //! Shared poses: which instances take them, what they show, and what happens without memory.
 
+use crate::reference::handles::Handles;
 use crate::reference::rng::Rng;
 use crate::support::frames::{EXTENT, FramesInFlight};
 use crate::support::lists::lists;
@@ -84,8 +85,8 @@ impl Stage {
     /// Plays something on a member.
     fn play(&mut self, number: usize, play: Play<'_>) {
         let (id, actor, _) = self.members[number];
-        self.crowd.instance_mut(id).unwrap().play(play).unwrap();
-        self.animator.actor_mut(actor).unwrap().play(play).unwrap();
+        self.crowd.live_mut(id).play(play).unwrap();
+        self.animator.live_mut(actor).play(play).unwrap();
     }
 
     /// Records a frame. Returns what it shows, unless it is abandoned.
@@ -159,7 +160,7 @@ impl Stage {
 
     /// The shared pose next to the only clip that a member plays, and its error in metres.
     fn shared(&self, number: usize) -> (Vec<Mat3x4>, f32) {
-        let actor = self.animator.actor(self.members[number].1).unwrap();
+        let actor = self.animator.live(self.members[number].1);
         let playing: Vec<_> = actor.playing().collect();
         assert_eq!(playing.len(), 1);
         let id = playing[0].clip.unwrap();
@@ -182,7 +183,7 @@ impl Stage {
 
     fn table_index(&self, number: usize) -> u32 {
         let id = self.members[number].0;
-        self.crowd.instance(id).unwrap().table_index()
+        self.crowd.live(id).table_index()
     }
 
     fn destroy(self, setup: &mut Setup) {
@@ -271,7 +272,7 @@ fn far_instances_show_the_nearest_shared_pose() {
                 let seen = &seen[&stage.table_index(number)];
                 let (shared, error_m) = stage.shared(number);
                 let id = stage.members[number].0;
-                let sphere = stage.crowd.instance(id).unwrap().bounding_sphere();
+                let sphere = stage.crowd.live(id).bounding_sphere();
                 let nearest_m = sphere.center.distance(camera.eye) - sphere.radius;
                 let error_px = error_m * pixels / nearest_m.max(0.0);
                 counts[usize::from(seen.in_ring)] += 1;
@@ -384,7 +385,7 @@ fn poses_without_memory_are_the_nearest_ones() {
         // Instances that the CPU poses come first.
         let rest = stage.character.skeleton().rest_pose();
         for number in [5, 6] {
-            let mut it = stage.crowd.instance_mut(stage.members[number].0).unwrap();
+            let mut it = stage.crowd.live_mut(stage.members[number].0);
             it.show_pose(&rest, &ShowPose::default()).unwrap();
         }
         let seen = stage.frame(setup, (0.5, &[camera]), false).unwrap();
@@ -396,7 +397,7 @@ fn poses_without_memory_are_the_nearest_ones() {
         assert_eq!(in_ring(&seen, &stage), [0, 5, 6]);
         // It must fit, or the frame is refused, and the next one is as it would be.
         for number in [3, 4] {
-            let mut it = stage.crowd.instance_mut(stage.members[number].0).unwrap();
+            let mut it = stage.crowd.live_mut(stage.members[number].0);
             it.show_pose(&rest, &ShowPose::default()).unwrap();
         }
         let refused = stage.frame(setup, (0.6, &[camera]), false);
@@ -407,7 +408,7 @@ fn poses_without_memory_are_the_nearest_ones() {
             refused.err()
         );
         for number in [3, 4, 5] {
-            let mut it = stage.crowd.instance_mut(stage.members[number].0).unwrap();
+            let mut it = stage.crowd.live_mut(stage.members[number].0);
             it.play(walk(0.0)).unwrap();
         }
         let seen = stage.frame(setup, (0.7, &[camera]), false).unwrap();

@@ -2,6 +2,7 @@
 //! the same pictures.
 
 use crate::misuse::is_argument;
+use crate::reference::handles::Handles;
 use crate::reference::picture::{covered, different};
 use crate::reference::ribbon::{built, ribbon};
 use crate::reference::rng::Rng;
@@ -215,23 +216,19 @@ impl World {
             4..8 => {
                 let place = self.transform();
                 for crowd in &mut self.crowds {
-                    crowd
-                        .instance_mut(id)
-                        .unwrap()
-                        .set_transform(&place)
-                        .unwrap();
+                    crowd.live_mut(id).set_transform(&place).unwrap();
                 }
             }
             8 => {
                 let visible = self.rng.chance(2);
                 for crowd in &mut self.crowds {
-                    crowd.instance_mut(id).unwrap().set_visible(visible);
+                    crowd.live_mut(id).set_visible(visible);
                 }
             }
             9 => {
                 let mask = [1, 2, 3, u32::MAX][self.rng.below(4)];
                 for crowd in &mut self.crowds {
-                    crowd.instance_mut(id).unwrap().set_view_mask(mask);
+                    crowd.live_mut(id).set_view_mask(mask);
                 }
             }
             10 if self.members[at].kind > 0 => {
@@ -245,7 +242,7 @@ impl World {
                     *hidden | bit
                 };
                 for crowd in &mut self.crowds {
-                    let mut it = crowd.instance_mut(id).unwrap();
+                    let mut it = crowd.live_mut(id);
                     it.set_part_visible(["front", "back"][part], visible)
                         .unwrap();
                 }
@@ -258,7 +255,7 @@ impl World {
                     Play::new(clip).fade_s(0.1)
                 };
                 for crowd in &mut self.crowds {
-                    crowd.instance_mut(id).unwrap().play(play).unwrap();
+                    crowd.live_mut(id).play(play).unwrap();
                 }
             }
             _ => {}
@@ -416,7 +413,7 @@ impl World {
                 for id in ids.iter() {
                     let levels = self.members.iter().map(|member| {
                         let level = frame.level(*id, member.id).unwrap();
-                        let index = frame.crowd().instance(member.id).unwrap().table_index();
+                        let index = frame.crowd().live(member.id).table_index();
                         (index, (level, member.hidden))
                     });
                     told.push(levels.collect::<HashMap<_, _>>());
@@ -638,7 +635,7 @@ fn a_quiet_crowd_uploads_its_views() {
                 ids.push(crowd.spawn(kind, &spawn).unwrap());
             }
             // A sword in a hand, so to say.
-            let mut parent = crowd.instance_mut(ids[0]).unwrap();
+            let mut parent = crowd.live_mut(ids[0]);
             let hand = Affine3A::from_translation(Vec3::X * 0.1);
             parent.attach(ids[1], "LeftHand", &hand).unwrap();
             let shadow = Shadow {
@@ -779,11 +776,7 @@ fn an_own_pipeline_draws_what_the_gpu_lists() {
             let id = crowd.spawn(kinds[kind], &spawn).unwrap();
             if number % 4 == 1 {
                 let part = ["front", "back"][number / 4 % 2];
-                crowd
-                    .instance_mut(id)
-                    .unwrap()
-                    .set_part_visible(part, false)
-                    .unwrap();
+                crowd.live_mut(id).set_part_visible(part, false).unwrap();
             }
         }
         let device = setup.context.device.clone();

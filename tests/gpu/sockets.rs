@@ -1,5 +1,6 @@
 //! Joint transforms of instances equal those of the whole pose.
 
+use crate::reference::handles::Handles;
 use crate::reference::ribbon::{built, rest_model, ribbon};
 use crate::support::{SMALL, Setup, each};
 use throng::ShowPose;
@@ -52,21 +53,19 @@ fn joints_are_where_the_pose_has_them() {
         for time_s in [10.0, 10.3, 9.8, 1e6 + 0.2] {
             animator.update(time_s).unwrap();
             animator.model_poses(&[actor], &mut model).unwrap();
-            let record = crowd.instance(id).unwrap().records()[0];
+            let record = crowd.live(id).records()[0];
             let at = record.clip_time_s(time_s, clip.duration_s());
             let exact = exact(&character, clip, at);
             for joint in 0..joints {
                 let one = crowd
-                    .instance(id)
-                    .unwrap()
+                    .live(id)
                     .joint_model(Id::<Joint>::new(joint), time_s)
                     .unwrap();
                 for of_all in [model[usize::from(joint)], exact[usize::from(joint)]] {
                     assert!(near(&one, &of_all), "{one} {of_all}");
                 }
                 let world = crowd
-                    .instance(id)
-                    .unwrap()
+                    .live(id)
                     .joint_transform(Id::<Joint>::new(joint), time_s)
                     .unwrap();
                 assert_eq!(world, world_from_model * one);
@@ -74,40 +73,29 @@ fn joints_are_where_the_pose_has_them() {
         }
         // By name, at rest, and in a pose of the caller.
         let name = character.skeleton().joints()[1].name.clone();
-        let named = crowd
-            .instance(id)
-            .unwrap()
-            .joint_model(&*name, 10.3)
-            .unwrap();
+        let named = crowd.live(id).joint_model(&*name, 10.3).unwrap();
         assert_eq!(
             named,
             crowd
-                .instance(id)
-                .unwrap()
+                .live(id)
                 .joint_model(Id::<Joint>::new(1), 10.3)
                 .unwrap()
         );
-        crowd.instance_mut(id).unwrap().play(Play::REST).unwrap();
+        crowd.live_mut(id).play(Play::REST).unwrap();
         let rest = rest_model(&character);
         assert_eq!(
             crowd
-                .instance(id)
-                .unwrap()
+                .live(id)
                 .joint_model(Id::<Joint>::new(2), 10.3)
                 .unwrap(),
             rest[2]
         );
         let own = vec![world_from_model; usize::from(joints)];
         let show = ShowPose::default();
-        crowd
-            .instance_mut(id)
-            .unwrap()
-            .show_model_pose(&own, &show)
-            .unwrap();
+        crowd.live_mut(id).show_model_pose(&own, &show).unwrap();
         assert_eq!(
             crowd
-                .instance(id)
-                .unwrap()
+                .live(id)
                 .joint_model(Id::<Joint>::new(2), f64::NAN)
                 .unwrap(),
             world_from_model

@@ -1,5 +1,6 @@
 //! Hidden instances, instances that only some views show, and lists of the caller.
 
+use crate::reference::handles::Handles;
 use crate::reference::picture::{covered, different};
 use crate::reference::ribbon::{built, ribbon};
 use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, picture, record, target};
@@ -71,15 +72,15 @@ fn what_is_hidden_is_neither_drawn_nor_animated() {
         let per_instance = (stats.vertices / 3, stats.triangles / 3);
         for id in &ids {
             // Every way of hiding gives the same picture.
-            crowd.instance_mut(*id).unwrap().set_visible(false);
+            crowd.live_mut(*id).set_visible(false);
             let (hidden, stats) = look(setup, &mut crowd, camera());
             assert!(covered(&hidden) + 100 < covered(&all));
             assert_eq!((stats.animated, stats.instances), (2, 3));
             let drawn = (stats.vertices / 2, stats.triangles / 2);
             assert_eq!(drawn, per_instance);
-            crowd.instance_mut(*id).unwrap().set_visible(true);
+            crowd.live_mut(*id).set_visible(true);
             for (mask, of_view) in [(0, u32::MAX), (SHADOW, CAMERA)] {
-                crowd.instance_mut(*id).unwrap().set_view_mask(mask);
+                crowd.live_mut(*id).set_view_mask(mask);
                 let view = View {
                     mask: of_view,
                     ..camera()
@@ -88,15 +89,12 @@ fn what_is_hidden_is_neither_drawn_nor_animated() {
                 assert_eq!(different(&masked, &hidden, 0), 0);
                 assert_eq!(stats.animated, 2);
             }
-            crowd
-                .instance_mut(*id)
-                .unwrap()
-                .set_view_mask(SHADOW | CAMERA);
+            crowd.live_mut(*id).set_view_mask(SHADOW | CAMERA);
             let (again, stats) = look(setup, &mut crowd, camera());
             assert_eq!(different(&again, &all, 0), 0);
             assert_eq!(stats.animated, 3);
             // It was moved while hidden, and its clip has advanced.
-            crowd.instance_mut(*id).unwrap().set_view_mask(u32::MAX);
+            crowd.live_mut(*id).set_view_mask(u32::MAX);
         }
         frames_in_flight.destroy(&setup.context);
         setup.destroy(crowd);
@@ -136,18 +134,18 @@ fn each_view_draws_what_it_shows() {
             )
         };
         // Only the shadow shows the player's own body, and a marker has no shadow.
-        crowd.instance_mut(ids[0]).unwrap().set_view_mask(SHADOW);
-        crowd.instance_mut(ids[2]).unwrap().set_view_mask(!SHADOW);
+        crowd.live_mut(ids[0]).set_view_mask(SHADOW);
+        crowd.live_mut(ids[2]).set_view_mask(!SHADOW);
         let both = look(
             setup,
             &mut crowd,
             &[half(false, CAMERA), half(true, SHADOW)],
         );
         assert_eq!(crowd.stats().animated, 3);
-        crowd.instance_mut(ids[0]).unwrap().set_visible(false);
+        crowd.live_mut(ids[0]).set_visible(false);
         let left = look(setup, &mut crowd, &[half(false, CAMERA)]);
-        crowd.instance_mut(ids[0]).unwrap().set_visible(true);
-        crowd.instance_mut(ids[2]).unwrap().set_visible(false);
+        crowd.live_mut(ids[0]).set_visible(true);
+        crowd.live_mut(ids[2]).set_visible(false);
         let right = look(setup, &mut crowd, &[half(true, SHADOW)]);
         let texels = |picture: &[u8], right: bool| -> Vec<u8> {
             let rows = picture.chunks_exact(96 * 4);
@@ -160,7 +158,7 @@ fn each_view_draws_what_it_shows() {
         assert!(covered(&left) > 300 && covered(&right) > 300);
         assert_eq!(texels(&both, false), texels(&left, false));
         assert_eq!(texels(&both, true), texels(&right, true));
-        crowd.instance_mut(ids[2]).unwrap().set_visible(true);
+        crowd.live_mut(ids[2]).set_visible(true);
         // Each view has a list of its own.
         let cmd = frames_in_flight.begin(&setup.context, 1);
         let masks = [CAMERA, CAMERA | 4, SHADOW, u32::MAX];
@@ -208,7 +206,7 @@ fn lists_name_what_a_view_shows_and_are_checked() {
         let pass = pass(&mut crowd, &target, false);
         let mut frames_in_flight = FramesInFlight::new(&setup.context, 2);
         // The reference picture, drawn without a list.
-        crowd.instance_mut(ids[1]).unwrap().set_visible(false);
+        crowd.live_mut(ids[1]).set_visible(false);
         let on = (&target, pass, &NORMAL_Z);
         let context = &mut setup.context;
         let wanted = picture(
@@ -219,7 +217,7 @@ fn lists_name_what_a_view_shows_and_are_checked() {
             on,
             &[camera()],
         );
-        crowd.instance_mut(ids[1]).unwrap().set_visible(true);
+        crowd.live_mut(ids[1]).set_visible(true);
 
         let cmd = frames_in_flight.begin(&setup.context, 1);
         let allocator = &mut setup.context.allocator();
@@ -335,12 +333,8 @@ fn what_no_view_shows_is_not_skinned() {
             &[camera()],
         );
         for (id, skin) in ids.iter().zip([SkinningStage::Compute, SkinningStage::Cpu]) {
-            crowd
-                .instance_mut(*id)
-                .unwrap()
-                .set_skinning_stage(skin)
-                .unwrap();
-            crowd.instance_mut(*id).unwrap().set_visible(false);
+            crowd.live_mut(*id).set_skinning_stage(skin).unwrap();
+            crowd.live_mut(*id).set_visible(false);
         }
         let cmd = frames_in_flight.begin(&setup.context, 1);
         let allocator = &mut setup.context.allocator();
@@ -359,7 +353,7 @@ fn what_no_view_shows_is_not_skinned() {
         }
         frames_in_flight.submit(&setup.context, 1);
         ids.iter()
-            .for_each(|id| crowd.instance_mut(*id).unwrap().set_visible(true));
+            .for_each(|id| crowd.live_mut(*id).set_visible(true));
         let context = &mut setup.context;
         let cmd = frames_in_flight.begin(context, 0);
         record(context, &mut crowd, cmd, (0, 0.3), on, &[camera()]);

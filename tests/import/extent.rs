@@ -1,6 +1,7 @@
 //! No character is accepted whose poses could overflow.
 
 use crate::raw::raw;
+use crate::reference::handles::Handles;
 use crate::reference::rng::Rng;
 use crate::reference::signed::{file, sections};
 use crate::reference::words::{Fails, Says};
@@ -138,7 +139,7 @@ fn morph_targets_that_overflow_are_refused() {
     let small = small.build(&ImportOptions::default()).unwrap().character;
     let mut animator = Animator::new(&small).unwrap();
     let actor = animator.add(Play::REST).unwrap();
-    let mut it = animator.actor_mut(actor).unwrap();
+    let mut it = animator.live_mut(actor);
     assert!(it.set_morph_weight(Id::new(0), Some(1e17)).is_ok());
     for size in [1.1e18, f32::MAX, f32::NAN] {
         let said = it.set_morph_weight(Id::new(0), Some(size));
@@ -207,7 +208,7 @@ fn poses_of_the_caller_obey_the_same_limit() {
             None
         }
     };
-    let mut it = animator.actor_mut(actor).unwrap();
+    let mut it = animator.live_mut(actor);
     local[1].translation = Vec3::X * 1.1e18;
     assert_eq!(joint(it.show_pose(&local, &shown)), Some(1));
     local[1].translation = Vec3::X * 1e10;
@@ -239,7 +240,7 @@ fn expect_finite(character: &Character, what: &str) {
     for clip in clips.clone() {
         let alone = animator.add(Play::new(Id::new(clip))).unwrap();
         assert!(animator.is_alive(alone));
-        let mut all = animator.actor_mut(actor).unwrap();
+        let mut all = animator.live_mut(actor);
         all.play(Play::new(Id::new(clip)).layer(clip as u8))
             .unwrap();
     }
@@ -258,7 +259,7 @@ fn expect_finite(character: &Character, what: &str) {
             let finite = numbers.iter().all(|number| number.is_finite());
             assert!(finite, "{what}: format {format} at {time_s}: {numbers:?}");
         }
-        let it = animator.actor(actor).unwrap();
+        let it = animator.live(actor);
         it.morph_weights(&mut weights).unwrap();
         let length = character.palette().len() * 12;
         for palette in all[0].chunks_exact(length.max(1)) {

@@ -1,6 +1,7 @@
 //! The animator allocates nothing once it is warm, for any commands to its actors.
 
 use crate::counting::{allocated_bytes, allocations, measure};
+use crate::reference::handles::Handles;
 use crate::reference::rng::Rng;
 use throng::animator::{
     ActorId, Animator, AnimatorSnapshot, IkSolver, IkTarget, Play, RootMotionMode, ShowPose,
@@ -80,12 +81,11 @@ impl Crowd {
         let driven = driven.collect();
         for id in plain.iter().step_by(10) {
             let mode = RootMotionMode::Apply;
-            animator.actor_mut(*id).unwrap().set_root_motion(mode);
+            animator.live_mut(*id).set_root_motion(mode);
             let target = TwoBoneTarget::at(Vec3::new(0.3, 1.2, 0.4));
             let target = IkTarget::TwoBone(target);
             animator
-                .actor_mut(*id)
-                .unwrap()
+                .live_mut(*id)
                 .set_target(solver, target, 0.3)
                 .unwrap();
         }
@@ -143,42 +143,34 @@ impl Crowd {
     fn say(&mut self, rng: &mut Rng, id: ActorId) {
         let animator = &mut self.animator;
         match rng.below(16) {
-            12 => animator.actor_mut(id).and_then(|mut it| {
+            12 => animator.on(id, |mut it| {
                 it.play(Play::blend_space("speed").at(1.0).fade_s(0.2).layer(2))
             }),
-            13 if animator.actor(id).unwrap().blend_position(2).is_some() => animator
-                .actor_mut(id)
-                .and_then(|mut it| it.set_blend_position_over(2, rng.range(0.0, 3.0), 0.3)),
-            14 => animator
-                .actor_mut(id)
-                .and_then(|mut it| it.play(Play::new("Run").inertial_s(0.2))),
-            0 => animator.actor_mut(id).and_then(|mut it| it.stop(1, 0.2)),
-            1 => animator
-                .actor_mut(id)
-                .and_then(|mut it| it.set_speed(0, f64::from(rng.range(-1.0, 2.0)))),
-            2 => animator
-                .actor_mut(id)
-                .and_then(|mut it| it.seek(0, f64::from(rng.range(0.0, 2.0)))),
+            13 if animator.live(id).blend_position(2).is_some() => animator.on(id, |mut it| {
+                it.set_blend_position_over(2, rng.range(0.0, 3.0), 0.3)
+            }),
+            14 => animator.on(id, |mut it| it.play(Play::new("Run").inertial_s(0.2))),
+            0 => animator.on(id, |mut it| it.stop(1, 0.2)),
+            1 => animator.on(id, |mut it| {
+                it.set_speed(0, f64::from(rng.range(-1.0, 2.0)))
+            }),
+            2 => animator.on(id, |mut it| it.seek(0, f64::from(rng.range(0.0, 2.0)))),
             3 => animator.actor_mut(id).map(|mut it| it.pause()),
             4 | 5 => animator.actor_mut(id).map(|mut it| it.resume()),
-            6 => animator
-                .actor_mut(id)
-                .and_then(|mut it| it.set_time_scale(rng.range(0.5, 1.5))),
+            6 => animator.on(id, |mut it| it.set_time_scale(rng.range(0.5, 1.5))),
             7 => {
                 let show = ShowPose {
                     fade_s: 0.2,
                     layer: 1,
                     ..ShowPose::default()
                 };
-                animator
-                    .actor_mut(id)
-                    .and_then(|mut it| it.show_pose(&self.pose, &show))
+                animator.on(id, |mut it| it.show_pose(&self.pose, &show))
             }
             _ => {
                 let play = Play::new(CLIPS[rng.below(CLIPS.len())]);
                 let play = play.fade_s(rng.range(0.0, 0.5));
                 let play = play.layer(rng.below(3) as u8);
-                animator.actor_mut(id).and_then(|mut it| {
+                animator.on(id, |mut it| {
                     it.play(if rng.chance(2) {
                         play.synced()
                     } else {
@@ -196,24 +188,20 @@ impl Crowd {
         match rng.below(4) {
             0 => {
                 let jump = parameter("jump");
-                animator
-                    .actor_mut(id)
-                    .and_then(|mut it| it.set_trigger(jump))
+                animator.on(id, |mut it| it.set_trigger(jump))
             }
             1 => {
                 let speed = parameter("speed");
-                animator
-                    .actor_mut(id)
-                    .and_then(|mut it| it.set_float_over(speed, rng.range(0.0, 5.0), 0.5))
+                animator.on(id, |mut it| {
+                    it.set_float_over(speed, rng.range(0.0, 5.0), 0.5)
+                })
             }
-            2 => animator
-                .actor_mut(id)
-                .and_then(|mut it| it.play(Play::new("Wave").layer(5).once().fade_s(0.1))),
+            2 => animator.on(id, |mut it| {
+                it.play(Play::new("Wave").layer(5).once().fade_s(0.1))
+            }),
             _ => {
                 let speed = parameter("speed");
-                animator
-                    .actor_mut(id)
-                    .and_then(|mut it| it.set_float(speed, rng.range(0.0, 5.0)))
+                animator.on(id, |mut it| it.set_float(speed, rng.range(0.0, 5.0)))
             }
         }
         .unwrap();
@@ -257,16 +245,14 @@ fn the_first_frame_allocates_nothing(character: &Character) {
             match frame % 3 {
                 0 => {
                     let target = TwoBoneTarget::at(Vec3::new(0.3, 1.2, 0.4));
-                    animator
-                        .actor_mut(id)
-                        .and_then(|mut it| it.set_target(solver, IkTarget::TwoBone(target), 0.2))
+                    animator.on(id, |mut it| {
+                        it.set_target(solver, IkTarget::TwoBone(target), 0.2)
+                    })
                 }
-                1 => animator
-                    .actor_mut(id)
-                    .and_then(|mut it| it.show_model_pose(&model, &ShowPose::default())),
-                _ => animator
-                    .actor_mut(id)
-                    .and_then(|mut it| it.play(Play::new("Run").inertial_s(5.0))),
+                1 => animator.on(id, |mut it| {
+                    it.show_model_pose(&model, &ShowPose::default())
+                }),
+                _ => animator.on(id, |mut it| it.play(Play::new("Run").inertial_s(5.0))),
             }
             .unwrap();
         }
@@ -290,12 +276,11 @@ fn records_of_removed_actors_are_reused() {
         for _ in 1..20 {
             animator.update(animator.now_s() + 0.01).unwrap();
             animator
-                .actor_mut(id)
-                .unwrap()
+                .live_mut(id)
                 .play(Play::new("Run").fade_s(100.0))
                 .unwrap();
         }
-        assert_eq!(animator.actor(id).unwrap().records().len(), 20);
+        assert_eq!(animator.live(id).records().len(), 20);
         id
     };
     let ids = [(); 9].map(|()| add(&mut animator));

@@ -1,6 +1,7 @@
 //! Evaluation allocates nothing once it has run, on one thread or on a thread pool.
 
 use crate::counting::{allocations, measure};
+use crate::reference::handles::Handles;
 use throng::animator::{ActorId, Animator, Play};
 use throng::builtin;
 use throng::glam::Affine3A;
@@ -29,7 +30,7 @@ fn nothing_is_allocated_after_the_first_call() {
                 .map(|number| {
                     let walk = Play::new("Walk").offset_s(0.02 * number as f64);
                     let id = animator.add(walk).unwrap();
-                    let mut actor = animator.actor_mut(id).unwrap();
+                    let mut actor = animator.live_mut(id);
                     for layer in 0..number % 4 {
                         let play = Play::new("Run").weight(0.5).fade_s(20.0);
                         actor.play(play.layer(layer as u8)).unwrap();

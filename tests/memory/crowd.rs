@@ -7,6 +7,7 @@
 )]
 
 use crate::counting::{alive_bytes, measure};
+use crate::reference::handles::Handles;
 use std::collections::BTreeMap;
 use throng::ash::vk;
 use throng::character::Character;
@@ -102,7 +103,7 @@ fn memory(context: &mut Context, character: &Character, load: &Load, count: u32)
         };
         let instance = crowd.spawn(id, &spawn).unwrap();
         let fade = Play::new("Run").fade_s(100.0);
-        crowd.instance_mut(instance).unwrap().play(fade).unwrap();
+        crowd.live_mut(instance).play(fade).unwrap();
     }
     for frame in 0..2 * FRAMES_IN_FLIGHT {
         step(context, &mut crowd, frame);

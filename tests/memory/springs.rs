@@ -1,6 +1,7 @@
 //! Spring bones allocate nothing from frame to frame.
 
 use crate::counting::{allocations, measure};
+use crate::reference::handles::Handles;
 use throng::animator::{Animator, Play};
 use throng::builtin;
 use throng::glam::{Affine3A, Vec3};
@@ -31,11 +32,7 @@ fn nothing_is_allocated_from_frame_to_frame() {
         animator.update(time_s).unwrap();
         for actor in &actors {
             let place = Affine3A::from_translation(Vec3::X * time_s as f32);
-            animator
-                .actor_mut(*actor)
-                .unwrap()
-                .set_transform(&place)
-                .unwrap();
+            animator.live_mut(*actor).set_transform(&place).unwrap();
         }
         animator.model_poses(&actors, &mut pose).unwrap();
         if frame == 2 {

@@ -2,6 +2,7 @@
 
 use crate::guarded::Guarded;
 use crate::reference::batch::{Batch, Sample};
+use crate::reference::handles::Handles;
 use crate::reference::random;
 use throng::animator::{ActorId, Animator, Play, ShowPose};
 use throng::character::Character;
@@ -107,17 +108,12 @@ fn animators_stay_within_their_slices() {
             if let Some(last) = actors.last() {
                 let show = ShowPose::default();
                 animator
-                    .actor_mut(*last)
-                    .unwrap()
+                    .live_mut(*last)
                     .show_pose(pose.slice(), &show)
                     .unwrap();
                 if joints > 0 {
                     let short = &pose.slice()[1..];
-                    assert!(is_length(
-                        animator
-                            .actor_mut(*last)
-                            .and_then(|mut it| it.set_pose(short))
-                    ));
+                    assert!(is_length(animator.on(*last, |mut it| it.set_pose(short))));
                 }
             }
             animator.update(0.37).unwrap();
@@ -132,8 +128,7 @@ fn animators_stay_within_their_slices() {
             let mut weights = Guarded::new(&vec![0.0; character.morph_weights().len()]);
             for actor in &actors {
                 animator
-                    .actor(*actor)
-                    .unwrap()
+                    .live(*actor)
                     .morph_weights(weights.slice_mut())
                     .unwrap();
             }

@@ -34,6 +34,7 @@
 //! - [`rig`]: a small character for tests of single stages;
 //! - [`signed`]: saved characters whose bytes were altered;
 //! - [`words`]: messages against patterns;
+//! - [`handles`]: actors and instances that must be alive;
 //! - [`assets`]: the model files;
 //! - [`sweep`]: how many of many.
 
@@ -50,6 +51,7 @@ pub mod blend;
 pub mod compare;
 pub mod gltf;
 pub mod golden;
+pub mod handles;
 pub mod made;
 pub mod mannequin;
 pub mod maths;

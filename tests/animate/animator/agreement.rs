@@ -5,6 +5,7 @@ use super::exact_events::{Happened, same};
 use super::script;
 use super::script::Command;
 use super::world::{RUN, RUN_SPEED, WALK, WALK_SPEED, world};
+use crate::reference::handles::Handles;
 use crate::reference::rng::Rng;
 use throng::animator::{ActorId, Animator, Play, RootMotionMode};
 use throng::skeleton::Transform;
@@ -65,10 +66,10 @@ fn poses_and_events_are_those_of_plain_code() {
             now_s += frame_s(&mut rng);
             update(&mut animator, now_s, &mut got);
             exact.advance(now_s);
-            let time_s = animator.actor(id).unwrap().time_s();
+            let time_s = animator.live(id).time_s();
             assert!((time_s - exact.local_s).abs() < 1e-11);
             let (off, unknown) = off(&mut animator, id, &exact);
-            let playing: Vec<_> = animator.actor(id).unwrap().playing().collect();
+            let playing: Vec<_> = animator.live(id).playing().collect();
             assert!(
                 off <= 1.0,
                 "seed {seed}, frame {frame}: {off}\n{said:?}\n{playing:#?}\n{:#?}",
@@ -143,10 +144,7 @@ fn root_motion_is_the_same_at_any_frame_rate() {
     let way = |hz: f64| {
         let mut animator = world.animator();
         let id = animator.add("Walk").unwrap();
-        animator
-            .actor_mut(id)
-            .unwrap()
-            .set_root_motion(RootMotionMode::Apply);
+        animator.live_mut(id).set_root_motion(RootMotionMode::Apply);
         for (index, clip) in ["Run", "Walk", "Idle", "Run"].into_iter().enumerate() {
             let play = Play::new(clip).fade_s(0.5);
             let play = if clip == "Idle" { play } else { play.synced() };
@@ -154,10 +152,10 @@ fn root_motion_is_the_same_at_any_frame_rate() {
                 let frame_s = f64::from(frame) / hz;
                 animator.update(index as f64 + frame_s).unwrap();
             }
-            animator.actor_mut(id).unwrap().play(play).unwrap();
+            animator.live_mut(id).play(play).unwrap();
         }
         animator.update(5.0).unwrap();
-        animator.actor(id).unwrap().root_transform().translation
+        animator.live(id).root_transform().translation
     };
     let want = way(2000.0);
     for hz in [15.0, 60.0, 144.0] {
@@ -174,13 +172,12 @@ fn root_motion_is_the_same_at_any_frame_rate() {
     for (clip, speed) in [(WALK, WALK_SPEED), (RUN, RUN_SPEED)] {
         let id = animator.add(world.name(clip)).unwrap();
         animator
-            .actor_mut(id)
-            .unwrap()
+            .live_mut(id)
             .set_root_motion(RootMotionMode::Report);
         let (from_s, mut z) = (animator.now_s(), 0.0);
         for frame in 1..=500 {
             animator.update(from_s + 0.037 * f64::from(frame)).unwrap();
-            z += animator.actor(id).unwrap().root_delta().translation.z;
+            z += animator.live(id).root_delta().translation.z;
         }
         // The motion's own keys are `f32`.
         assert!((z / (0.037 * 500.0) - speed).abs() < 1e-6, "{z}");

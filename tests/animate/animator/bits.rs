@@ -3,6 +3,7 @@
 use super::exact::Exact;
 use super::script;
 use super::world::{World, world};
+use crate::reference::handles::Handles;
 use crate::reference::rng::Rng;
 use std::sync::Arc;
 use throng::Threads;
@@ -21,7 +22,7 @@ fn crowd(world: &World, count: usize) -> (Animator, Vec<ActorId>) {
     for frame in 1..=30 {
         for id in &ids {
             if rng.chance(3) {
-                let local_s = animator.actor(*id).unwrap().time_s();
+                let local_s = animator.live(*id).time_s();
                 let command = script::command(&mut rng, world, local_s);
                 script::say(&mut animator, *id, world, &command);
             }
@@ -32,8 +33,7 @@ fn crowd(world: &World, count: usize) -> (Animator, Vec<ActorId>) {
     animator.model_poses(&[ids[0]], &mut model).unwrap();
     for id in ids.iter().step_by(7) {
         animator
-            .actor_mut(*id)
-            .unwrap()
+            .live_mut(*id)
             .show_model_pose(&model, &throng::animator::ShowPose::default())
             .unwrap();
     }

@@ -2,6 +2,7 @@
 
 use super::exact_events::{Happened, What};
 use super::world::{RUN, RUN_SPEED, WALK, WALK_SPEED, World, world};
+use crate::reference::handles::Handles;
 use crate::reference::rng::Rng;
 use throng::Id;
 use throng::animator::{ActorId, AnimationEventKind, Animator, Play, PlayRecord, RootMotionMode};
@@ -117,19 +118,14 @@ fn command(
     let playing = voices.last().is_some_and(|voice| voice.weight[1] > 0.0);
     match rng.below(6) {
         0 if playing => {
-            animator
-                .actor_mut(id)
-                .unwrap()
-                .set_blend_position(0, at)
-                .unwrap();
+            animator.live_mut(id).set_blend_position(0, at).unwrap();
             let voice = voices.last_mut().unwrap();
             (voice.at, voice.position) = (at.into(), (at.into(), at.into(), 0.0, 0.0));
         }
         1 if playing => {
             let over_s = rng.range(0.05, 0.6);
             animator
-                .actor_mut(id)
-                .unwrap()
+                .live_mut(id)
                 .set_blend_position_over(0, at, over_s)
                 .unwrap();
             let voice = voices.last_mut().unwrap();
@@ -137,12 +133,12 @@ fn command(
         }
         2 if playing => {
             let speed = f64::from(rng.range(-2.0, 2.0));
-            animator.actor_mut(id).unwrap().set_speed(0, speed).unwrap();
+            animator.live_mut(id).set_speed(0, speed).unwrap();
             voices.iter_mut().for_each(|voice| voice.speed = speed);
         }
         3 if playing => {
             let time_s = f64::from(rng.range(0.0, 2.0));
-            animator.actor_mut(id).unwrap().seek(0, time_s).unwrap();
+            animator.live_mut(id).seek(0, time_s).unwrap();
             for voice in voices.iter_mut() {
                 voice.phase = time_s / voice.cycle_s(world);
             }
@@ -150,7 +146,7 @@ fn command(
         4 => {
             let fade_s = rng.range(0.05, 0.5);
             let stop = Play::REST.fade_s(fade_s).ease(Ease::Linear);
-            animator.actor_mut(id).unwrap().play(stop).unwrap();
+            animator.live_mut(id).play(stop).unwrap();
             fade_out(voices, now_s, fade_s.into());
         }
         _ => {
@@ -161,8 +157,7 @@ fn command(
                 .fade_s(fade_s)
                 .ease(Ease::Linear);
             animator
-                .actor_mut(id)
-                .unwrap()
+                .live_mut(id)
                 .play(play.speed(speed).offset_s(offset_s))
                 .unwrap();
             fade_out(voices, now_s, fade_s.into());
@@ -192,7 +187,7 @@ fn fade_out(voices: &mut Vec<Voice>, now_s: f64, fade_s: f64) {
 fn same(world: &World, animator: &Animator, id: ActorId, voices: &[Voice], note: &str) {
     let now_s = animator.now_s();
     let weight = |record: &PlayRecord| f64::from(record.weight_at(now_s));
-    let actor = animator.actor(id).unwrap();
+    let actor = animator.live(id);
     let records = actor.records();
     let groups = records.chunk_by(|a, b| (a.flags ^ b.flags) & PlayRecord::BLEND_BITS == 0);
     // A blend space that has faded out except for rounding may be listed by only one of the two.
@@ -231,7 +226,7 @@ fn what_plays_is_told() {
         .position(|space| space.name == "line")
         .unwrap();
     let space = Id::new(space as u16);
-    let playing: Vec<_> = animator.actor(id).unwrap().playing().collect();
+    let playing: Vec<_> = animator.live(id).playing().collect();
     assert_eq!(playing.len(), 2);
     let durations_s = [WALK, RUN].map(|clip| world().clips[clip].duration_s());
     let cycle_s = 0.5 * (durations_s[0] + durations_s[1]);
@@ -243,25 +238,21 @@ fn what_plays_is_told() {
         assert!((playing.time_s - phase * duration_s).abs() < 1e-12);
         assert!((playing.speed - 0.5 * duration_s / cycle_s).abs() < 1e-12);
     }
-    let at = animator.actor(id).unwrap().blend_position(1);
+    let at = animator.live(id).blend_position(1);
     assert_eq!(at, Some((space, BlendAt::Line(2.0))));
-    assert_eq!(animator.actor(id).unwrap().blend_position(0), None);
+    assert_eq!(animator.live(id).blend_position(0), None);
     // Paused, it is still. At a corner, a single clip plays. Stopped, none does.
-    animator.actor_mut(id).unwrap().pause();
+    animator.live_mut(id).pause();
     animator.update(5.0).unwrap();
-    assert!(animator.actor(id).unwrap().pose_version().is_some());
-    animator.actor_mut(id).unwrap().resume();
-    animator
-        .actor_mut(id)
-        .unwrap()
-        .set_blend_position(1, 3.0)
-        .unwrap();
-    assert_eq!(animator.actor(id).unwrap().playing().count(), 1);
-    animator.actor_mut(id).unwrap().stop(1, 0.5).unwrap();
-    assert_eq!(animator.actor(id).unwrap().blend_position(1), None);
+    assert!(animator.live(id).pose_version().is_some());
+    animator.live_mut(id).resume();
+    animator.live_mut(id).set_blend_position(1, 3.0).unwrap();
+    assert_eq!(animator.live(id).playing().count(), 1);
+    animator.live_mut(id).stop(1, 0.5).unwrap();
+    assert_eq!(animator.live(id).blend_position(1), None);
     animator.update(6.0).unwrap();
-    assert_eq!(animator.actor(id).unwrap().playing().count(), 0);
-    assert!(animator.actor(id).unwrap().is_resting());
+    assert_eq!(animator.live(id).playing().count(), 0);
+    assert!(animator.live(id).is_resting());
 }
 
 /// A plane plays three clips: the joints are at the mean of their positions in the clips, with the
@@ -280,7 +271,7 @@ fn the_pose_is_that_of_its_clips() {
     let parts_s = parts.iter();
     let durations_s = parts_s.map(|(index, weight)| f64::from(*weight) * clip(*index).duration_s());
     let phase = 0.4 / durations_s.sum::<f64>();
-    assert_eq!(animator.actor(id).unwrap().playing().count(), 3);
+    assert_eq!(animator.live(id).playing().count(), 3);
     let mut pose = vec![Transform::IDENTITY; world().joints()];
     animator.local_poses(&[id], &mut pose).unwrap();
     for (joint, got) in pose.iter().enumerate() {
@@ -312,29 +303,19 @@ fn the_frame_rate_changes_nothing() {
     let run = |frames: u32| {
         let mut animator = world().animator();
         let id = animator.add(Play::blend_space("line").at(2.0)).unwrap();
-        animator
-            .actor_mut(id)
-            .unwrap()
-            .set_root_motion(RootMotionMode::Apply);
+        animator.live_mut(id).set_root_motion(RootMotionMode::Apply);
         let mut events = told(
             &mut animator,
             (1..=frames).map(|n| 2.0 * f64::from(n) / f64::from(frames)),
         );
-        animator
-            .actor_mut(id)
-            .unwrap()
-            .set_blend_position(0, 1.5)
-            .unwrap();
+        animator.live_mut(id).set_blend_position(0, 1.5).unwrap();
         events.extend(told(
             &mut animator,
             (1..=frames).map(|n| 2.0 + 2.0 * f64::from(n) / f64::from(frames)),
         ));
         // The order of simultaneous events depends on the last bit.
         events.sort_by_key(|(what, time_s)| ((time_s * 1e6).round() as u64, format!("{what:?}")));
-        (
-            events,
-            animator.actor(id).unwrap().root_transform().translation,
-        )
+        (events, animator.live(id).root_transform().translation)
     };
     let (want, moved) = run(1);
     assert!(want.len() > 8, "{}", want.len());
@@ -372,15 +353,14 @@ fn it_finishes_once() {
         finished += count(&animator);
     }
     assert_eq!(finished, 1);
-    assert!(animator.actor(id).unwrap().pose_version().is_some());
+    assert!(animator.live(id).pose_version().is_some());
     // From there it plays to the end once more.
-    animator.actor_mut(id).unwrap().seek(0, 0.1).unwrap();
+    animator.live_mut(id).seek(0, 0.1).unwrap();
     animator.update(10.0).unwrap();
     assert_eq!(count(&animator), 1);
     assert!(
         animator
-            .actor(id)
-            .unwrap()
+            .live(id)
             .playing()
             .all(|playing| playing.loop_mode == LoopMode::Once)
     );
@@ -392,7 +372,7 @@ fn it_keeps_step() {
     let mut animator = world().animator();
     let id = animator.add(Play::new("Walk").offset_s(0.3)).unwrap();
     let phases = |animator: &Animator| -> Vec<f64> {
-        let actor = animator.actor(id).unwrap();
+        let actor = animator.live(id);
         let records = actor.records().iter();
         let phase = |record: &PlayRecord| {
             record.unwrapped_s(animator.now_s()) / world().duration_s(record.clip)
@@ -410,19 +390,14 @@ fn it_keeps_step() {
     };
     animator.update(0.5).unwrap();
     let play = Play::blend_space("line").at(2.0).fade_s(0.5).synced();
-    animator.actor_mut(id).unwrap().play(play).unwrap();
+    animator.live_mut(id).play(play).unwrap();
     assert_eq!(agree(&animator), 3);
     animator.update(0.7).unwrap();
-    animator
-        .actor_mut(id)
-        .unwrap()
-        .set_blend_position(0, 2.5)
-        .unwrap();
+    animator.live_mut(id).set_blend_position(0, 2.5).unwrap();
     animator.update(2.0).unwrap();
     assert_eq!(agree(&animator), 2);
     animator
-        .actor_mut(id)
-        .unwrap()
+        .live_mut(id)
         .play(Play::new("Run").fade_s(0.4).synced())
         .unwrap();
     for now_s in [2.1, 2.3] {
@@ -434,10 +409,10 @@ fn it_keeps_step() {
         let play = Play::blend_space("line")
             .at(number as f32 % 3.0)
             .fade_s(5.0);
-        animator.actor_mut(id).unwrap().play(play).unwrap();
+        animator.live_mut(id).play(play).unwrap();
     }
     let blends = |animator: &Animator| {
-        let actor = animator.actor(id).unwrap();
+        let actor = animator.live(id);
         let records = actor.records().iter();
         records
             .filter(|record| record.flags & PlayRecord::BLEND_BITS != 0)

@@ -1,6 +1,7 @@
 //! The animator in use: a character with events, masks, root motion and a state machine.
 
 use crate::reference::batch::{Batch, Sample};
+use crate::reference::handles::Handles;
 use throng::animator::{ActorId, AnimationEventKind, Animator, Play, PlayRecord, RootMotionMode};
 use throng::character::{AnimationDesc, Character};
 use throng::glam::{DQuat, DVec3};
@@ -53,11 +54,7 @@ fn events_have_the_names_of_the_character() {
     let mut animator = Animator::new(&character).unwrap();
     let id = animator.add("Walk").unwrap();
     assert_eq!(names(&told(&mut animator, 0.6)), ["left", "right"]);
-    animator
-        .actor_mut(id)
-        .unwrap()
-        .play(Play::new("Run").once())
-        .unwrap();
+    animator.live_mut(id).play(Play::new("Run").once()).unwrap();
     assert_eq!(names(&told(&mut animator, 5.0)), ["right", "Run"]);
     let last = animator.events().last().unwrap();
     assert!(matches!(last.kind, AnimationEventKind::Finished { .. }));
@@ -73,40 +70,26 @@ fn a_machine_drives_actors_and_layers_lie_above_it() {
     assert_eq!(names(&told(&mut animator, 0.1)), ["stand", "none"]);
     let machine = animator.state_machine().unwrap();
     let (speed, layers) = (machine.parameter("speed").unwrap(), machine.layer_count());
-    animator
-        .actor_mut(id)
-        .unwrap()
-        .set_float(speed, 1.4)
-        .unwrap();
+    animator.live_mut(id).set_float(speed, 1.4).unwrap();
     let got = told(&mut animator, 0.2);
     // At the instant at which it was said, not at the frame's.
     assert_eq!(names(&got), ["stand", "move", "left"]);
     assert!(got.iter().all(|(_, time_s)| *time_s == 0.1));
     let wave = Play::new("Wave").mask("arms").once();
-    assert!(
-        animator
-            .actor_mut(id)
-            .and_then(|mut it| it.play(wave.layer(0)))
-            .is_err()
-    );
+    assert!(animator.on(id, |mut it| it.play(wave.layer(0))).is_err());
     animator
-        .actor_mut(id)
-        .unwrap()
+        .live_mut(id)
         .play(wave.layer(layers as u8))
         .unwrap();
     animator.update(0.3).unwrap();
-    let playing: Vec<_> = animator.actor(id).unwrap().playing().collect();
+    let playing: Vec<_> = animator.live(id).playing().collect();
     let last = playing.last().unwrap();
     assert!(!last.by_state_machine && usize::from(last.layer) == layers);
     assert!(playing.len() > 1 && playing[0].by_state_machine);
     // Undriven, it fades out what the machine played, and no more.
-    animator
-        .actor_mut(id)
-        .unwrap()
-        .stop_state_machine(0.25)
-        .unwrap();
+    animator.live_mut(id).stop_state_machine(0.25).unwrap();
     animator.update(1.0).unwrap();
-    assert_eq!(animator.actor(id).unwrap().playing().count(), 1);
+    assert_eq!(animator.live(id).playing().count(), 1);
 }
 
 /// Palettes are those of the same clips at the same times and weights, bit for bit.
@@ -121,21 +104,18 @@ fn palettes_are_those_of_what_plays() {
             .unwrap();
         match number % 4 {
             1 => animator
-                .actor_mut(id)
-                .unwrap()
+                .live_mut(id)
                 .play(Play::new("Run").fade_s(1.0).synced())
                 .unwrap(),
             2 => animator
-                .actor_mut(id)
-                .unwrap()
+                .live_mut(id)
                 .play(Play::new("Wave").layer(1).mask("arms").fade_s(0.5))
                 .unwrap(),
             3 => animator
-                .actor_mut(id)
-                .unwrap()
+                .live_mut(id)
                 .play(Play::new("Idle").weight(0.4))
                 .unwrap(),
-            _ => animator.actor_mut(id).unwrap().stop(0, 0.7).unwrap(),
+            _ => animator.live_mut(id).stop(0, 0.7).unwrap(),
         }
         ids.push(id);
     }
@@ -144,7 +124,7 @@ fn palettes_are_those_of_what_plays() {
         let now_s = 0.04 * f64::from(frame);
         animator.update(now_s).unwrap();
         let samples = |id: &ActorId| {
-            let actor = animator.actor(*id).unwrap();
+            let actor = animator.live(*id);
             let records = actor.records().iter();
             let sample = |record: &PlayRecord| {
                 let clip = usize::from(record.clip);
@@ -187,31 +167,18 @@ fn actors_come_and_go() {
     let second = animator.add(Id::new(1)).unwrap();
     assert_ne!(first, second);
     assert!(
-        animator.remove(first).is_err()
-            && animator
-                .actor_mut(first)
-                .and_then(|mut it| it.play("Run"))
-                .is_err()
+        animator.remove(first).is_err() && animator.on(first, |mut it| it.play("Run")).is_err()
     );
     assert_eq!(
         (animator.len(), animator.actors().collect::<Vec<_>>()),
         (1, vec![second])
     );
     animator
-        .actor_mut(second)
-        .unwrap()
+        .live_mut(second)
         .set_root_motion(RootMotionMode::Report);
     animator.update(1.0).unwrap();
     // The mannequin walks on the spot.
-    assert_eq!(
-        animator
-            .actor(second)
-            .unwrap()
-            .root_delta()
-            .translation
-            .length(),
-        0.0
-    );
+    assert_eq!(animator.live(second).root_delta().translation.length(), 0.0);
 }
 
 /// Layers of a state machine count for the joints of their masks: masks of the machine and of the

@@ -2,6 +2,7 @@
 
 use super::exact_events::{Happened, What};
 use super::world::{RUN, WALK, world};
+use crate::reference::handles::Handles;
 use throng::animator::{ActorId, Animator, Play};
 use throng::motion::Ease;
 
@@ -40,8 +41,7 @@ fn an_event_at_the_start_is_told_in_the_first_update() {
     let mut animator = self::animator(&[0.0]);
     let id = animator.add("Walk").unwrap();
     animator
-        .actor_mut(id)
-        .unwrap()
+        .live_mut(id)
         .play(Play::new("Run").speed(2.0))
         .unwrap();
     let run_s = 0.5 * duration_s(RUN);
@@ -63,36 +63,29 @@ fn the_end_is_told_once() {
     assert_eq!(told(&mut animator, 100.0), finished(end_s));
     assert_eq!(told(&mut animator, 200.0), []);
     // Faster in the same direction: it stays at its end.
-    animator.actor_mut(id).unwrap().set_speed(0, 2.0).unwrap();
+    animator.live_mut(id).set_speed(0, 2.0).unwrap();
     assert_eq!(told(&mut animator, 201.0), []);
     // Backwards, it starts from its end, not from the time that has passed beyond it.
-    animator.actor_mut(id).unwrap().set_speed(0, -2.0).unwrap();
+    animator.live_mut(id).set_speed(0, -2.0).unwrap();
     let got = told(&mut animator, 300.0);
     assert_eq!(got.len(), 1);
     assert!((got[0].1 - (201.0 + 0.5 * end_s)).abs() < 1e-9, "{got:?}");
-    animator
-        .actor_mut(id)
-        .unwrap()
-        .seek(0, 0.25 * end_s)
-        .unwrap();
+    animator.live_mut(id).seek(0, 0.25 * end_s).unwrap();
     assert_eq!(told(&mut animator, 400.0).len(), 1);
     // A clip that starts at its end finishes at once.
     animator
-        .actor_mut(id)
-        .unwrap()
+        .live_mut(id)
         .play(Play::new("Walk").once().offset_s(end_s))
         .unwrap();
     assert_eq!(told(&mut animator, 401.0), finished(400.0));
     // A clip that is replaced before its end never finishes.
     animator
-        .actor_mut(id)
-        .unwrap()
+        .live_mut(id)
         .play(Play::new("Walk").once())
         .unwrap();
     told(&mut animator, 401.0 + 0.1 * end_s);
     animator
-        .actor_mut(id)
-        .unwrap()
+        .live_mut(id)
         .play(Play::new("Idle").fade_s(0.5 * end_s as f32))
         .unwrap();
     assert_eq!(told(&mut animator, 500.0), []);
@@ -104,8 +97,7 @@ fn what_has_faded_out_tells_nothing() {
     let id = animator.add("Walk").unwrap();
     let half_s = 0.5 * duration_s(WALK);
     animator
-        .actor_mut(id)
-        .unwrap()
+        .live_mut(id)
         .play(Play::new("Idle").fade_s(half_s as f32 * 1.01))
         .unwrap();
     let got = told(&mut animator, 100.0);
@@ -113,18 +105,13 @@ fn what_has_faded_out_tells_nothing() {
     assert!((got[0].1 - half_s).abs() < 1e-12);
     let weight = animator.events()[0].weight;
     assert!(weight > 0.0 && weight < 1e-3, "{weight}");
+    animator.live_mut(id).play(Play::new("Walk")).unwrap();
     animator
-        .actor_mut(id)
-        .unwrap()
-        .play(Play::new("Walk"))
-        .unwrap();
-    animator
-        .actor_mut(id)
-        .unwrap()
+        .live_mut(id)
         .play(Play::new("Idle").fade_s(half_s as f32 * 0.99))
         .unwrap();
     assert_eq!(told(&mut animator, 200.0), []);
-    assert_eq!(animator.actor(id).unwrap().records().len(), 1);
+    assert_eq!(animator.live(id).records().len(), 1);
 }
 
 #[test]
@@ -133,18 +120,14 @@ fn time_that_stands_tells_nothing() {
     let id = animator.add("Walk").unwrap();
     let half_s = 0.5 * duration_s(WALK);
     assert_eq!(told(&mut animator, 0.5 * half_s), []);
-    animator.actor_mut(id).unwrap().pause();
+    animator.live_mut(id).pause();
     assert_eq!(told(&mut animator, 50.0), []);
-    animator.actor_mut(id).unwrap().resume();
-    animator
-        .actor_mut(id)
-        .unwrap()
-        .set_time_scale(0.25)
-        .unwrap();
+    animator.live_mut(id).resume();
+    animator.live_mut(id).set_time_scale(0.25).unwrap();
     let got = told(&mut animator, 60.0);
     // A quarter of the speed for the remaining time.
     assert!((got[0].1 - (50.0 + 2.0 * half_s)).abs() < 1e-9, "{got:?}");
-    animator.actor_mut(id).unwrap().set_time_scale(0.0).unwrap();
+    animator.live_mut(id).set_time_scale(0.0).unwrap();
     assert_eq!(told(&mut animator, 1000.0), []);
 }
 
@@ -155,11 +138,7 @@ fn a_clip_that_turns_round_passes_events_both_ways() {
         let mut animator = animator(&[0.3, 0.6]);
         let id = animator.add("Walk").unwrap();
         let play = Play::new("Run").speed(-1.0).fade_s(2.0).synced();
-        animator
-            .actor_mut(id)
-            .unwrap()
-            .play(play.ease(Ease::Linear))
-            .unwrap();
+        animator.live_mut(id).play(play.ease(Ease::Linear)).unwrap();
         let mut all = Vec::new();
         for step in 1..=steps {
             all.extend(told(
@@ -184,8 +163,7 @@ fn a_step_of_a_month_is_bounded() {
     let mut animator = animator(&[0.25, 0.75]);
     let id = animator.add("Walk").unwrap();
     animator
-        .actor_mut(id)
-        .unwrap()
+        .live_mut(id)
         .play(Play::new("Run").layer(1))
         .unwrap();
     let month_s = 30.0 * 86_400.0;
@@ -224,17 +202,16 @@ fn clips_in_step_keep_step() {
     let mut animator = animator(&[]);
     let id = animator.add(Play::new("Walk").offset_s(0.2)).unwrap();
     let phases = |animator: &Animator, id: ActorId| {
-        let actor = animator.actor(id).unwrap();
+        let actor = animator.live(id);
         let records = actor.records().iter();
-        let now_s = animator.actor(id).unwrap().time_s();
+        let now_s = animator.live(id).time_s();
         let phase = |record: &throng::animator::PlayRecord| {
             record.unwrapped_s(now_s) / world().duration_s(record.clip)
         };
         records.map(phase).collect::<Vec<_>>()
     };
     animator
-        .actor_mut(id)
-        .unwrap()
+        .live_mut(id)
         .play(Play::new("Run").fade_s(1.0).synced())
         .unwrap();
     for (now_s, speed) in [(0.3, 2.0), (0.5, -1.0), (0.7, 0.5)] {
@@ -242,20 +219,19 @@ fn clips_in_step_keep_step() {
         let all = phases(&animator, id);
         assert_eq!(all.len(), 2);
         assert!((all[0] - all[1]).abs() < 1e-12, "{all:?}");
-        animator.actor_mut(id).unwrap().set_speed(0, speed).unwrap();
-        let run = animator.actor(id).unwrap().playing().last().unwrap();
+        animator.live_mut(id).set_speed(0, speed).unwrap();
+        let run = animator.live(id).playing().last().unwrap();
         assert_eq!(run.speed, speed);
     }
     // Back to the walk while it fades out: the same record fades in again, and becomes the last.
     animator
-        .actor_mut(id)
-        .unwrap()
+        .live_mut(id)
         .play(Play::new("Walk").fade_s(0.5).synced())
         .unwrap();
-    let playing: Vec<_> = animator.actor(id).unwrap().playing().collect();
+    let playing: Vec<_> = animator.live(id).playing().collect();
     assert_eq!(playing.len(), 2);
     assert_eq!([0, 1].map(|at: usize| playing[at].to_weight), [0.0, 1.0]);
-    animator.actor_mut(id).unwrap().seek(0, 0.4).unwrap();
+    animator.live_mut(id).seek(0, 0.4).unwrap();
     animator.update(1.0).unwrap();
     let all = phases(&animator, id);
     assert!((all[0] - all[1]).abs() < 1e-12, "{all:?}");

@@ -2,6 +2,7 @@
 
 use super::hostile::arm;
 use super::world::{made_machine, world};
+use crate::reference::handles::Handles;
 use crate::reference::rng::Rng;
 use throng::animator::{IkTarget, Play, RootMotionMode, ShowPose};
 use throng::character::BlendAt;
@@ -17,7 +18,7 @@ fn what_plays_and_where_can_be_read() {
     assert!(animator.solver(solver).is_ok());
     let id = animator.add(Play::blend_space("line").at(1.0)).unwrap();
     animator.update(1.5).unwrap();
-    let mut actor = animator.actor_mut(id).unwrap();
+    let mut actor = animator.live_mut(id);
     assert_eq!(actor.id(), id);
 
     let wave = Play::new("Run").layer(1).mask("upper").synced().weight(0.5);
@@ -70,7 +71,7 @@ fn what_plays_and_where_can_be_read() {
 fn transforms_can_be_read() {
     let mut animator = world().animator();
     let id = animator.add("Walk").unwrap();
-    let mut actor = animator.actor_mut(id).unwrap();
+    let mut actor = animator.live_mut(id);
     assert_eq!(actor.transform(), Affine3A::IDENTITY);
     let turn = Quat::from_rotation_y(0.75);
     let at = Affine3A::from_scale_rotation_translation(Vec3::splat(2.0), turn, Vec3::X * 3.0);
@@ -99,7 +100,7 @@ fn whether_a_state_machine_drives_can_be_read() {
     let mut rng = Rng::new(3);
     let mut animator = world().driven(made_machine(&mut rng));
     let id = animator.add_driven().unwrap();
-    let mut actor = animator.actor_mut(id).unwrap();
+    let mut actor = animator.live_mut(id);
     assert!(actor.has_state_machine());
     actor.stop_state_machine(0.0).unwrap();
     assert!(!actor.has_state_machine() && actor.layer_status(0).is_err());

@@ -1,6 +1,7 @@
 //! Invalid input: typed errors, no changes, and no panics.
 
 use super::world::{World, made_machine, world};
+use crate::reference::handles::Handles;
 use crate::reference::rng::Rng;
 use throng::animator::{
     ActorId, Animator, IkSolver, IkTarget, NameOrId, Play, RootMotionMode, ShowPose,
@@ -187,41 +188,21 @@ fn command(
             Ok(())
         }
         3 => animator.remove(actor),
-        4 => animator
-            .actor_mut(actor)
-            .and_then(|mut it| it.start_state_machine()),
-        5 => animator
-            .actor_mut(actor)
-            .and_then(|mut it| it.stop_state_machine(float(rng))),
-        6 => animator
-            .actor_mut(actor)
-            .and_then(|mut it| it.set_float(parameter, float(rng))),
-        7 => animator
-            .actor_mut(actor)
-            .and_then(|mut it| it.set_float_over(parameter, float(rng), float(rng))),
-        8 => animator
-            .actor_mut(actor)
-            .and_then(|mut it| it.set_int(parameter, rng.bits() as i32)),
-        9 => animator
-            .actor_mut(actor)
-            .and_then(|mut it| it.set_trigger(parameter)),
-        10 => animator
-            .actor_mut(actor)
-            .and_then(|mut it| it.set_bool(parameter, true)),
-        11 => animator
-            .actor_mut(actor)
-            .and_then(|mut it| it.stop(layer, float(rng))),
-        12 => animator
-            .actor_mut(actor)
-            .and_then(|mut it| it.seek(layer, double(rng))),
-        13 => animator
-            .actor_mut(actor)
-            .and_then(|mut it| it.set_speed(layer, double(rng))),
+        4 => animator.on(actor, |mut it| it.start_state_machine()),
+        5 => animator.on(actor, |mut it| it.stop_state_machine(float(rng))),
+        6 => animator.on(actor, |mut it| it.set_float(parameter, float(rng))),
+        7 => animator.on(actor, |mut it| {
+            it.set_float_over(parameter, float(rng), float(rng))
+        }),
+        8 => animator.on(actor, |mut it| it.set_int(parameter, rng.bits() as i32)),
+        9 => animator.on(actor, |mut it| it.set_trigger(parameter)),
+        10 => animator.on(actor, |mut it| it.set_bool(parameter, true)),
+        11 => animator.on(actor, |mut it| it.stop(layer, float(rng))),
+        12 => animator.on(actor, |mut it| it.seek(layer, double(rng))),
+        13 => animator.on(actor, |mut it| it.set_speed(layer, double(rng))),
         14 => animator.actor_mut(actor).map(|mut it| it.pause()),
         15 => animator.actor_mut(actor).map(|mut it| it.resume()),
-        16 => animator
-            .actor_mut(actor)
-            .and_then(|mut it| it.set_time_scale(float(rng))),
+        16 => animator.on(actor, |mut it| it.set_time_scale(float(rng))),
         17 => {
             let show = ShowPose {
                 fade_s: float(rng),
@@ -229,29 +210,25 @@ fn command(
                 weight: float(rng),
                 ..ShowPose::default()
             };
-            animator
-                .actor_mut(actor)
-                .and_then(|mut it| it.show_pose(&pose(rng, world), &show))
+            animator.on(actor, |mut it| it.show_pose(&pose(rng, world), &show))
         }
-        18 => animator
-            .actor_mut(actor)
-            .and_then(|mut it| it.set_pose(&pose(rng, world))),
+        18 => animator.on(actor, |mut it| it.set_pose(&pose(rng, world))),
         19 => {
             let model = vec![Affine3A::from_scale(Vec3::splat(float(rng))); world.joints()];
-            animator
-                .actor_mut(actor)
-                .and_then(|mut it| it.show_model_pose(&model, &ShowPose::default()))
+            animator.on(actor, |mut it| {
+                it.show_model_pose(&model, &ShowPose::default())
+            })
         }
         20 => {
             let target = TwoBoneTarget::at(Vec3::splat(float(rng))).weighted(float(rng));
             let solver = one_of(rng, &strange.solvers);
-            animator
-                .actor_mut(actor)
-                .and_then(|mut it| it.set_target(solver, IkTarget::TwoBone(target), float(rng)))
+            animator.on(actor, |mut it| {
+                it.set_target(solver, IkTarget::TwoBone(target), float(rng))
+            })
         }
-        21 => animator
-            .actor_mut(actor)
-            .and_then(|mut it| it.clear_target(one_of(rng, &strange.solvers), float(rng))),
+        21 => animator.on(actor, |mut it| {
+            it.clear_target(one_of(rng, &strange.solvers), float(rng))
+        }),
         22 => {
             let modes = [
                 RootMotionMode::Ignore,
@@ -267,9 +244,7 @@ fn command(
                 translation: DVec3::splat(double(rng)),
                 yaw_rad: double(rng),
             };
-            animator
-                .actor_mut(actor)
-                .and_then(|mut it| it.set_root_transform(place, double(rng)))
+            animator.on(actor, |mut it| it.set_root_transform(place, double(rng)))
         }
         24 => animator.update(if rng.chance(2) {
             double(rng)
@@ -283,18 +258,14 @@ fn command(
                 .and_then(|it| it.joint_model(Id::<Joint>::new(joint), double(rng)));
             at.map(|_| ())
         }
-        27 | 28 => animator
-            .actor_mut(actor)
-            .and_then(|mut it| it.set_blend_position(layer, place(rng))),
-        29 => animator
-            .actor_mut(actor)
-            .and_then(|mut it| it.set_blend_position_over(layer, place(rng), float(rng))),
-        26 => animator
-            .actor_mut(actor)
-            .and_then(|mut it| it.set_morph_weight(Id::new(rng.below(3) as u16), Some(float(rng)))),
-        _ => animator
-            .actor_mut(actor)
-            .and_then(|mut it| it.play(play(rng, &names))),
+        27 | 28 => animator.on(actor, |mut it| it.set_blend_position(layer, place(rng))),
+        29 => animator.on(actor, |mut it| {
+            it.set_blend_position_over(layer, place(rng), float(rng))
+        }),
+        26 => animator.on(actor, |mut it| {
+            it.set_morph_weight(Id::new(rng.below(3) as u16), Some(float(rng)))
+        }),
+        _ => animator.on(actor, |mut it| it.play(play(rng, &names))),
     }
 }
 
@@ -405,169 +376,107 @@ fn wrong_values_are_named() {
     let mut short = [Transform::IDENTITY];
     let pose = vec![Transform::IDENTITY; 3];
     let faults = [
+        (animator.on(gone, |mut it| it.play("Walk")), "actor"),
+        (animator.on(none, |mut it| it.stop(0, 0.0)), "actor 115"),
+        (animator.on(id, |mut it| it.play("Wolk")), "Wolk"),
         (
-            animator.actor_mut(gone).and_then(|mut it| it.play("Walk")),
-            "actor",
-        ),
-        (
-            animator.actor_mut(none).and_then(|mut it| it.stop(0, 0.0)),
-            "actor 115",
-        ),
-        (
-            animator.actor_mut(id).and_then(|mut it| it.play("Wolk")),
-            "Wolk",
-        ),
-        (
-            animator
-                .actor_mut(id)
-                .and_then(|mut it| it.play(Play::new("Walk").mask("tail"))),
+            animator.on(id, |mut it| it.play(Play::new("Walk").mask("tail"))),
             "tail",
         ),
         (
-            animator
-                .actor_mut(id)
-                .and_then(|mut it| it.play(Play::new("Run").fade_s(f32::NAN))),
+            animator.on(id, |mut it| it.play(Play::new("Run").fade_s(f32::NAN))),
             "Play::fade_s",
         ),
         (
-            animator
-                .actor_mut(id)
-                .and_then(|mut it| it.play(Play::new("Run").fade_s(3601.0))),
+            animator.on(id, |mut it| it.play(Play::new("Run").fade_s(3601.0))),
             "3600",
         ),
         (
-            animator
-                .actor_mut(id)
-                .and_then(|mut it| it.play(Play::new("Run").fade_s(-1.0))),
+            animator.on(id, |mut it| it.play(Play::new("Run").fade_s(-1.0))),
             "Play::fade_s",
         ),
         (
-            animator
-                .actor_mut(id)
-                .and_then(|mut it| it.play(Play::new("Run").speed(f64::INFINITY))),
+            animator.on(id, |mut it| it.play(Play::new("Run").speed(f64::INFINITY))),
             "Play::speed",
         ),
         (
-            animator
-                .actor_mut(id)
-                .and_then(|mut it| it.play(Play::new("Run").offset_s(f64::NAN))),
+            animator.on(id, |mut it| it.play(Play::new("Run").offset_s(f64::NAN))),
             "Play::offset_s",
         ),
         (
-            animator
-                .actor_mut(id)
-                .and_then(|mut it| it.play(Play::new("Run").start_s(f64::NAN))),
+            animator.on(id, |mut it| it.play(Play::new("Run").start_s(f64::NAN))),
             "Play::start_s",
         ),
         (
-            animator
-                .actor_mut(id)
-                .and_then(|mut it| it.play(Play::new("Run").weight(-0.5))),
+            animator.on(id, |mut it| it.play(Play::new("Run").weight(-0.5))),
             "Play::weight",
         ),
+        (animator.on(driven, |mut it| it.play("Walk")), "layer"),
         (
-            animator
-                .actor_mut(driven)
-                .and_then(|mut it| it.play("Walk")),
-            "layer",
-        ),
-        (
-            animator
-                .actor_mut(id)
-                .and_then(|mut it| it.play(Play::blend_space("lyne"))),
+            animator.on(id, |mut it| it.play(Play::blend_space("lyne"))),
             "there are line, plane",
         ),
         (
-            animator
-                .actor_mut(id)
-                .and_then(|mut it| it.play(Play::blend_space(Id::new(7)))),
+            animator.on(id, |mut it| it.play(Play::blend_space(Id::new(7)))),
             "blend space 7",
         ),
         (
-            animator
-                .actor_mut(id)
-                .and_then(|mut it| it.play(Play::blend_space("line").at([1.0, 2.0]))),
+            animator.on(id, |mut it| {
+                it.play(Play::blend_space("line").at([1.0, 2.0]))
+            }),
             "position in the blend space",
         ),
         (
-            animator
-                .actor_mut(id)
-                .and_then(|mut it| it.play(Play::blend_space("plane").at([1.0, f32::NAN]))),
+            animator.on(id, |mut it| {
+                it.play(Play::blend_space("plane").at([1.0, f32::NAN]))
+            }),
             "NaN",
         ),
         (
-            animator
-                .actor_mut(id)
-                .and_then(|mut it| it.play(Play::new("Walk").at(1.0))),
+            animator.on(id, |mut it| it.play(Play::new("Walk").at(1.0))),
             "Play::at",
         ),
         (
-            animator
-                .actor_mut(id)
-                .and_then(|mut it| it.set_blend_position(0, 1.0)),
+            animator.on(id, |mut it| it.set_blend_position(0, 1.0)),
             "plays no blend space",
         ),
         (
-            animator
-                .actor_mut(gone)
-                .and_then(|mut it| it.set_blend_position(0, 1.0)),
+            animator.on(gone, |mut it| it.set_blend_position(0, 1.0)),
             "actor",
         ),
+        (animator.on(id, |mut it| it.set_speed(0, f64::NAN)), "speed"),
         (
-            animator
-                .actor_mut(id)
-                .and_then(|mut it| it.set_speed(0, f64::NAN)),
-            "speed",
-        ),
-        (
-            animator
-                .actor_mut(id)
-                .and_then(|mut it| it.seek(0, f64::INFINITY)),
+            animator.on(id, |mut it| it.seek(0, f64::INFINITY)),
             "time_s",
         ),
         (
-            animator
-                .actor_mut(id)
-                .and_then(|mut it| it.set_time_scale(-1.0)),
+            animator.on(id, |mut it| it.set_time_scale(-1.0)),
             "time scale",
         ),
         (
-            animator
-                .actor_mut(id)
-                .and_then(|mut it| it.set_time_scale(f32::NAN)),
+            animator.on(id, |mut it| it.set_time_scale(f32::NAN)),
             "time scale",
         ),
         (animator.update(f64::NAN), "now_s"),
         (animator.update(1e13), "now_s"),
         (animator.local_poses(&[id], &mut short), "local poses"),
         (
-            animator
-                .actor_mut(id)
-                .and_then(|mut it| it.show_pose(&pose, &ShowPose::default())),
+            animator.on(id, |mut it| it.show_pose(&pose, &ShowPose::default())),
             "local pose",
         ),
+        (animator.on(id, |mut it| it.set_pose(&world.rest())), "pose"),
         (
-            animator
-                .actor_mut(id)
-                .and_then(|mut it| it.set_pose(&world.rest())),
-            "pose",
-        ),
-        (
-            animator
-                .actor_mut(driven)
-                .and_then(|mut it| it.stop_state_machine(f32::INFINITY)),
+            animator.on(driven, |mut it| it.stop_state_machine(f32::INFINITY)),
             "fade_s",
         ),
         (
-            animator
-                .actor_mut(id)
-                .and_then(|mut it| it.set_root_transform(RootTransform::default(), 1.0)),
+            animator.on(id, |mut it| {
+                it.set_root_transform(RootTransform::default(), 1.0)
+            }),
             "root motion",
         ),
         (
-            animator
-                .actor_mut(gone)
-                .and_then(|mut it| it.clear_target(strange.solvers[0], 0.0)),
+            animator.on(gone, |mut it| it.clear_target(strange.solvers[0], 0.0)),
             "actor",
         ),
     ];

@@ -1,6 +1,7 @@
 //! Inertialised transitions: the motion continues over a cut, and ends in the new motion.
 
 use super::world::world;
+use crate::reference::handles::Handles;
 use throng::Id;
 use throng::animator::{ActorId, Animator, Play};
 use throng::glam::{DVec3, Vec3A};
@@ -52,11 +53,10 @@ fn pose_and_velocity_go_on_over_a_cut() {
             animator.update(at_s).unwrap();
         }
         let run = Play::new("Run").offset_s(0.2);
-        cut.actor_mut(ids[0])
-            .unwrap()
+        cut.live_mut(ids[0])
             .play(run.inertial_s(duration_s))
             .unwrap();
-        new.actor_mut(ids[2]).unwrap().play(run).unwrap();
+        new.live_mut(ids[2]).play(run).unwrap();
         // At the cut itself, values of up to 2 are rounded to `f32` four times.
         let at_cut = pose(&mut cut, ids[0]);
         assert!(apart(&before[2], &at_cut) < 1e-6);
@@ -112,7 +112,7 @@ fn layers_and_later_cuts_go_on() {
     plain.update(0.5).unwrap();
     let before = pose(&mut animator, id);
     let wave = Play::new("Wave").layer(1).mask("upper").inertial_s(0.4);
-    animator.actor_mut(id).unwrap().play(wave).unwrap();
+    animator.live_mut(id).play(wave).unwrap();
     assert!(apart(&before, &pose(&mut animator, id)) < 1e-6);
     let (got, want) = (
         pose_at(&mut animator, id, 0.6),
@@ -126,23 +126,20 @@ fn layers_and_later_cuts_go_on() {
     assert!(apart(&got[arm..=arm], &want[arm..=arm]) > 1e-2);
     // Two more cuts. The second clears layer 1.
     animator
-        .actor_mut(id)
-        .unwrap()
+        .live_mut(id)
         .play(Play::new("Run").inertial_s(0.3))
         .unwrap();
     assert!(apart(&got, &pose(&mut animator, id)) < 1e-6);
     let got = pose_at(&mut animator, id, 0.7);
     animator
-        .actor_mut(id)
-        .unwrap()
+        .live_mut(id)
         .play(Play::REST.layer(1).inertial_s(0.2))
         .unwrap();
     assert!(apart(&got, &pose(&mut animator, id)) < 1e-6);
     // A joint evaluated alone is where the pose has it.
     let got = pose_at(&mut animator, id, 0.75);
     let alone = animator
-        .actor(id)
-        .unwrap()
+        .live(id)
         .joint_model(Id::<Joint>::new(0), 0.75)
         .unwrap();
     assert!((alone.translation - Vec3A::from(got[0].translation)).length() < 1e-6);
@@ -155,17 +152,12 @@ fn it_is_still_afterwards() {
     let id = animator.add("Walk").unwrap();
     animator.update(1.0).unwrap();
     animator
-        .actor_mut(id)
-        .unwrap()
+        .live_mut(id)
         .play(Play::REST.inertial_s(0.25))
         .unwrap();
     for (now_s, still) in [(1.1, false), (1.24, false), (1.25, true), (3.0, true)] {
         animator.update(now_s).unwrap();
-        assert_eq!(
-            animator.actor(id).unwrap().pose_version().is_some(),
-            still,
-            "{now_s}"
-        );
+        assert_eq!(animator.live(id).pose_version().is_some(), still, "{now_s}");
     }
     // Quaternions are normalised during evaluation.
     assert!(apart(&pose(&mut animator, id), &world().rest()) < 1e-6);
@@ -176,14 +168,13 @@ fn it_is_still_afterwards() {
     assert_eq!(animator.visits(), before);
     // A pause keeps the remaining offset.
     animator
-        .actor_mut(id)
-        .unwrap()
+        .live_mut(id)
         .play(Play::new("Walk").inertial_s(0.25))
         .unwrap();
     animator.update(4.05).unwrap();
-    animator.actor_mut(id).unwrap().pause();
+    animator.live_mut(id).pause();
     let held = pose(&mut animator, id);
-    assert!(animator.actor(id).unwrap().pose_version().is_some());
+    assert!(animator.live(id).pose_version().is_some());
     assert_eq!(pose_at(&mut animator, id, 9.0), held);
 }
 

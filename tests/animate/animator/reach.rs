@@ -3,6 +3,7 @@
 use super::script;
 use super::world::{World, world};
 use crate::ik::bodies::Solve;
+use crate::reference::handles::Handles;
 use crate::reference::rng::Rng;
 use throng::Id;
 use throng::animator::{ActorId, Animator, IkSolver, IkTarget, Play, ShowPose};
@@ -62,36 +63,28 @@ fn targets_fade_in_and_out() {
     let plain = animator.add(Play::new("Walk")).unwrap();
     let id = animator.add(Play::new("Walk")).unwrap();
     animator
-        .actor_mut(plain)
-        .unwrap()
+        .live_mut(plain)
         .play(Play::new("Run").fade_s(1.0).synced())
         .unwrap();
     animator
-        .actor_mut(id)
-        .unwrap()
+        .live_mut(id)
         .play(Play::new("Run").fade_s(1.0).synced())
         .unwrap();
     let at = AimTarget::at(Vec3::new(1.0, 1.8, 2.0));
     let reach = TwoBoneTarget::at(Vec3::new(-0.3, 1.2, 0.4)).weighted(0.8);
     animator
-        .actor_mut(id)
-        .unwrap()
+        .live_mut(id)
         .set_target(look, IkTarget::Aim(at), 0.0)
         .unwrap();
     animator
-        .actor_mut(id)
-        .unwrap()
+        .live_mut(id)
         .set_target(solver, IkTarget::TwoBone(reach), 0.5)
         .unwrap();
     let mut moved = 0.0_f32;
     for frame in 1..=80 {
         let now_s = f64::from(frame) * 0.02;
         if frame == 41 {
-            animator
-                .actor_mut(id)
-                .unwrap()
-                .clear_target(solver, 0.4)
-                .unwrap();
+            animator.live_mut(id).clear_target(solver, 0.4).unwrap();
         }
         animator.update(now_s).unwrap();
         let weight = match frame {
@@ -124,20 +117,16 @@ fn targets_fade_in_and_out() {
             let off = got_local[joint].rotation.dot(local[joint].rotation).abs();
             assert!(off > 1.0 - 1e-6, "frame {frame}, joint {joint}");
         }
-        let got = animator.actor(id).unwrap().target_report(look);
+        let got = animator.live(id).target_report(look);
         assert!(got.is_some_and(|got| got.reached() == report.reached));
         assert_eq!(
-            animator.actor(id).unwrap().target(solver).is_some(),
+            animator.live(id).target(solver).is_some(),
             frame <= 60,
             "{frame}"
         );
     }
     assert!(moved > 0.2, "{moved}");
-    animator
-        .actor_mut(id)
-        .unwrap()
-        .clear_target(look, 0.0)
-        .unwrap();
+    animator.live_mut(id).clear_target(look, 0.0).unwrap();
     animator.update(3.0).unwrap();
     assert_eq!(poses(&mut animator, id), poses(&mut animator, plain));
 }
@@ -156,14 +145,13 @@ fn joints_are_where_poses_have_them() {
         if rng.chance(3) {
             let at = AimTarget::at(Vec3::new(1.0, 1.8, 2.0));
             animator
-                .actor_mut(id)
-                .unwrap()
+                .live_mut(id)
                 .set_target(solver, IkTarget::Aim(at), 0.4)
                 .unwrap();
         }
         let mut now_s = 0.0;
         for _ in 0..20 {
-            let local_s = animator.actor(id).unwrap().time_s();
+            let local_s = animator.live(id).time_s();
             let command = script::command(&mut rng, world, local_s);
             script::say(&mut animator, id, world, &command);
             let last_s = now_s;
@@ -172,8 +160,7 @@ fn joints_are_where_poses_have_them() {
             // it.
             let joint = rng.below(world.joints());
             let ahead = animator
-                .actor(id)
-                .unwrap()
+                .live(id)
                 .joint_model(Id::<Joint>::new(joint as u16), now_s)
                 .unwrap();
             animator.update(now_s).unwrap();
@@ -192,16 +179,14 @@ fn joints_are_where_poses_have_them() {
             };
             near(&ahead, "ahead");
             let now = animator
-                .actor(id)
-                .unwrap()
+                .live(id)
                 .joint_model(Id::<Joint>::new(joint as u16), now_s)
                 .unwrap();
             near(&now, "now");
             // A past position is the one that the joint had.
             let back_s = 0.5 * (last_s + now_s);
             let back = animator
-                .actor(id)
-                .unwrap()
+                .live(id)
                 .joint_model(Id::<Joint>::new(joint as u16), back_s)
                 .unwrap();
             assert!(back.is_finite());
@@ -219,13 +204,11 @@ fn joints_were_where_they_have_been() {
         let id = animator.add("Walk").unwrap();
         animator.update(0.4).unwrap();
         animator
-            .actor_mut(id)
-            .unwrap()
+            .live_mut(id)
             .play(Play::new("Run").fade_s(2.0).synced())
             .unwrap();
         animator
-            .actor_mut(id)
-            .unwrap()
+            .live_mut(id)
             .play(Play::new("Wave").layer(1).mask("upper").fade_s(1.5))
             .unwrap();
         animator.update(now_s).unwrap();
@@ -235,14 +218,8 @@ fn joints_were_where_they_have_been() {
     for step in 0..30 {
         let time_s = 0.4 + 0.05 * f64::from(step);
         let (early, id) = made(time_s);
-        let want = early.actor(id).unwrap().joint_model(hand, time_s).unwrap();
-        assert_eq!(
-            late.actor(late_id)
-                .unwrap()
-                .joint_model(hand, time_s)
-                .unwrap(),
-            want
-        );
+        let want = early.live(id).joint_model(hand, time_s).unwrap();
+        assert_eq!(late.live(late_id).joint_model(hand, time_s).unwrap(), want);
     }
 }
 
@@ -258,8 +235,7 @@ fn a_model_pose_is_shown_as_it_is() {
         joint.translation.x += 0.01 * number as f32;
     }
     animator
-        .actor_mut(id)
-        .unwrap()
+        .live_mut(id)
         .show_model_pose(&model, &ShowPose::default())
         .unwrap();
     animator.update(1.0).unwrap();
@@ -267,28 +243,17 @@ fn a_model_pose_is_shown_as_it_is() {
     for joint in 0..world.joints() as u16 {
         assert_eq!(
             animator
-                .actor(id)
-                .unwrap()
+                .live(id)
                 .joint_model(Id::<Joint>::new(joint), 7.0)
                 .unwrap(),
             model[usize::from(joint)]
         );
     }
     // After it has faded out, it is gone and cannot be set.
-    animator.actor_mut(id).unwrap().stop(0, 0.5).unwrap();
-    assert!(
-        animator
-            .actor_mut(id)
-            .and_then(|mut it| it.set_model_pose(&model))
-            .is_ok()
-    );
+    animator.live_mut(id).stop(0, 0.5).unwrap();
+    assert!(animator.on(id, |mut it| it.set_model_pose(&model)).is_ok());
     animator.update(2.0).unwrap();
-    assert!(
-        animator
-            .actor_mut(id)
-            .and_then(|mut it| it.set_model_pose(&model))
-            .is_err()
-    );
+    assert!(animator.on(id, |mut it| it.set_model_pose(&model)).is_err());
     let mut rest = vec![Affine3A::IDENTITY; world.joints()];
     world
         .character

@@ -1,6 +1,7 @@
 //! Play records: what they are at a time, which of them an actor keeps, and the actor's own time.
 
 use super::world::{WALK, world};
+use crate::reference::handles::Handles;
 use crate::reference::rng::Rng;
 use std::sync::OnceLock;
 use throng::animator::{ActorId, AnimationEventKind, Animator, Play, PlayRecord};
@@ -12,7 +13,7 @@ fn record() -> PlayRecord {
     *RECORD.get_or_init(|| {
         let mut animator = world().animator();
         let id = animator.add("Walk").unwrap();
-        animator.actor(id).unwrap().records()[0]
+        animator.live(id).records()[0]
     })
 }
 
@@ -40,11 +41,7 @@ fn a_record_stands_where_its_clip_does() {
     let end_s = 10.0 + 0.5 * world().duration_s(WALK as u16);
     for (now_s, still) in [(10.1, false), (end_s - 1e-9, false), (end_s, true)] {
         animator.update(now_s).unwrap();
-        assert_eq!(
-            animator.actor(id).unwrap().pose_version().is_some(),
-            still,
-            "{now_s}"
-        );
+        assert_eq!(animator.live(id).pose_version().is_some(), still, "{now_s}");
     }
 }
 
@@ -70,8 +67,8 @@ fn a_speed_changes_without_a_jump() {
     let mut animator = world().animator();
     let id = animator.add("Walk").unwrap();
     animator.update(1.0).unwrap();
-    animator.actor_mut(id).unwrap().set_speed(0, 3.0).unwrap();
-    let record = animator.actor(id).unwrap().records()[0];
+    animator.live_mut(id).set_speed(0, 3.0).unwrap();
+    let record = animator.live(id).records()[0];
     assert_eq!(
         [1.0, 1.5].map(|now_s| record.unwrapped_s(now_s)),
         [1.0, 2.5]
@@ -84,10 +81,10 @@ fn a_fade_starts_from_the_weight_reached() {
     let mut animator = world().animator();
     let id = animator.add("Walk").unwrap();
     let fade = |clip| Play::new(clip).fade_s(1.0).ease(Ease::Linear).synced();
-    animator.actor_mut(id).unwrap().play(fade("Run")).unwrap();
+    animator.live_mut(id).play(fade("Run")).unwrap();
     animator.update(0.25).unwrap();
-    animator.actor_mut(id).unwrap().play(fade("Walk")).unwrap();
-    let actor = animator.actor(id).unwrap();
+    animator.live_mut(id).play(fade("Walk")).unwrap();
+    let actor = animator.live(id);
     let records = actor.records().iter();
     let walk: Vec<_> = records
         .filter(|record| usize::from(record.clip) == WALK)
@@ -96,7 +93,7 @@ fn a_fade_starts_from_the_weight_reached() {
     assert_eq!(walk[0].weight_at(0.25), 0.75);
     assert_eq!(walk[0].weight_at(1.25), 1.0);
     animator.update(5.0).unwrap();
-    let playing: Vec<_> = animator.actor(id).unwrap().playing().collect();
+    let playing: Vec<_> = animator.live(id).playing().collect();
     assert_eq!(playing.len(), 1);
     assert_eq!(playing[0].clip.map(usize::from), Some(WALK));
 }
@@ -140,18 +137,18 @@ fn time_stands_still_while_it_is_paused() {
     let id = animator.add(play).unwrap();
     let time_s = |animator: &mut Animator, now_s: f64| {
         animator.update(now_s).unwrap();
-        animator.actor(id).unwrap().time_s()
+        animator.live(id).time_s()
     };
     assert_eq!(time_s(&mut animator, 3.0), 3.0);
-    animator.actor_mut(id).unwrap().pause();
+    animator.live_mut(id).pause();
     assert_eq!(
         [3.0, 10.0].map(|now_s| time_s(&mut animator, now_s)),
         [3.0; 2]
     );
     assert!(finished(&animator).is_empty());
-    animator.actor_mut(id).unwrap().set_time_scale(2.0).unwrap();
+    animator.live_mut(id).set_time_scale(2.0).unwrap();
     assert_eq!(time_s(&mut animator, 11.0), 3.0);
-    animator.actor_mut(id).unwrap().resume();
+    animator.live_mut(id).resume();
     assert_eq!(time_s(&mut animator, 12.5), 6.0);
     let mut ends = finished(&animator);
     time_s(&mut animator, 13.0);
@@ -162,7 +159,7 @@ fn time_stands_still_while_it_is_paused() {
 
 /// The layer and the offset of each record. Tests give each record its own offset.
 fn places(animator: &Animator, id: ActorId) -> Vec<(u8, f64)> {
-    let actor = animator.actor(id).unwrap();
+    let actor = animator.live(id);
     let records = actor.records().iter();
     records
         .map(|record| (record.layer, record.offset_s))
@@ -179,17 +176,13 @@ fn records_stay_sorted_by_layer() {
         let layer = (number * 2) % 5;
         let fade_s = if number % 2 == 0 { 50.0 } else { 100.0 };
         let play = Play::new("Walk").layer(layer).offset_s(number.into());
-        animator
-            .actor_mut(id)
-            .unwrap()
-            .play(play.fade_s(fade_s))
-            .unwrap();
+        animator.live_mut(id).play(play.fade_s(fade_s)).unwrap();
         want.push((layer, number.into()));
         animator.update(0.1 * f64::from(number + 1)).unwrap();
     }
     want.sort_by_key(|(layer, _)| *layer);
     assert_eq!(places(&animator, id), want);
-    let records = animator.actor(id).unwrap().records().to_vec();
+    let records = animator.live(id).records().to_vec();
     let over = |record: &&PlayRecord| record.to_weight == 0.0 && record.fade_end_s() <= 70.0;
     let over: Vec<_> = records
         .iter()
@@ -210,7 +203,7 @@ fn records_of_actors_do_not_overlap() {
     for round in 0..20_u8 {
         for (number, id) in (0_u8..).zip(&ids) {
             let play = Play::new("Walk").offset_s(number.into()).fade_s(100.0);
-            animator.actor_mut(*id).unwrap().play(play).unwrap();
+            animator.live_mut(*id).play(play).unwrap();
         }
         animator.update(f64::from(round + 1)).unwrap();
     }
@@ -226,15 +219,14 @@ fn the_least_record_makes_room() {
     let id = animator.add(Play::REST).unwrap();
     for layer in 0..255 {
         animator
-            .actor_mut(id)
-            .unwrap()
+            .live_mut(id)
             .play(Play::new("Walk").layer(layer))
             .unwrap();
     }
     for layer in [17, 18, 19] {
         let play = Play::new("Run").layer(layer).fade_s(1.0);
-        animator.actor_mut(id).unwrap().play(play).unwrap();
-        let actor = animator.actor(id).unwrap();
+        animator.live_mut(id).play(play).unwrap();
+        let actor = animator.live(id);
         let records = actor.records();
         assert_eq!(records.len(), 256);
         let stay = records.iter().filter(|record| record.to_weight == 1.0);

@@ -1,5 +1,6 @@
 //! Replacing the character of an animator: what fits goes on, and what does not is listed.
 
+use crate::reference::handles::Handles;
 use crate::reference::words::Fails;
 use throng::animator::{Animator, Misfit, Play, ShowPose};
 use throng::character::{AnimationDesc, BlendSpaceDesc, Character};
@@ -104,12 +105,12 @@ fn populated(character: &Character) -> Animator {
     let posed = animator.add("Idle").unwrap();
     animator.update(5.1).unwrap();
     let run = Play::new("Run").fade_s(0.4).synced();
-    animator.actor_mut(fading).unwrap().play(run).unwrap();
+    animator.live_mut(fading).play(run).unwrap();
     let wave = Play::new("Wave").layer(1).mask("arm").fade_s(0.2);
-    animator.actor_mut(waving).unwrap().play(wave).unwrap();
-    let mut pace = animator.actor_mut(pacing).unwrap();
+    animator.live_mut(waving).play(wave).unwrap();
+    let mut pace = animator.live_mut(pacing);
     pace.set_blend_position_over(0, 1.8, 1.0).unwrap();
-    let mut driven = animator.actor_mut(driven).unwrap();
+    let mut driven = animator.live_mut(driven);
     driven.set_float("speed", 2.0).unwrap();
     let pose: Vec<_> = character
         .skeleton()
@@ -117,7 +118,7 @@ fn populated(character: &Character) -> Animator {
         .iter()
         .map(|joint| joint.rest)
         .collect();
-    let mut posed = animator.actor_mut(posed).unwrap();
+    let mut posed = animator.live_mut(posed);
     let show = ShowPose {
         fade_s: 0.5,
         ..ShowPose::default()
@@ -184,7 +185,7 @@ fn everything_is_found_by_its_name() {
         assert!(same, "at {now_s} s");
     }
     let machine = replaced.state_machine().unwrap();
-    let status = replaced.actor(driven).unwrap().layer_status(0).unwrap();
+    let status = replaced.live(driven).layer_status(0).unwrap();
     assert_eq!(machine.state_name(0, status.state), "go");
 }
 
@@ -207,7 +208,7 @@ fn a_longer_clip_keeps_its_phase() {
         let walk = character.clip("Walk").unwrap();
         character.clips()[walk.index()].duration_s()
     };
-    let time_s = |animator: &Animator| animator.actor(id).unwrap().playing().next().unwrap().time_s;
+    let time_s = |animator: &Animator| animator.live(id).playing().next().unwrap().time_s;
     let phase = time_s(&animator) / duration_s(&before);
     assert!(animator.replace(&after).unwrap().is_empty());
     let got = time_s(&animator) / duration_s(&after);
@@ -241,7 +242,7 @@ fn what_is_gone_is_listed_and_ends() {
     };
     let looks = animator.add_solver(looks).unwrap();
     let second = animator.actors().nth(1).unwrap();
-    let mut actor = animator.actor_mut(second).unwrap();
+    let mut actor = animator.live_mut(second);
     actor
         .set_target(arm, TwoBoneTarget::at(Vec3::ONE), 0.0)
         .unwrap();
@@ -273,19 +274,17 @@ fn what_is_gone_is_listed_and_ends() {
         misfit("state", "go", 1),
     ];
     assert_eq!(misfits, wanted);
-    let refused =
-        animator
-            .actor_mut(second)
-            .unwrap()
-            .set_target(arm, TwoBoneTarget::at(Vec3::ONE), 0.0);
+    let refused = animator
+        .live_mut(second)
+        .set_target(arm, TwoBoneTarget::at(Vec3::ONE), 0.0);
     refused.fails("…does not fit…");
-    let actor = animator.actor(second).unwrap();
+    let actor = animator.live(second);
     assert!(actor.target(arm).is_none() && actor.target(looks).is_some());
     let layers: Vec<u8> = actor.playing().map(|clip| clip.layer).collect();
     assert_eq!(layers, [0], "the idle clip goes on, the wave has ended");
     let driven = animator.actors().nth(3).unwrap();
     let machine = animator.state_machine().unwrap();
-    let status = animator.actor(driven).unwrap().layer_status(0).unwrap();
+    let status = animator.live(driven).layer_status(0).unwrap();
     assert_eq!(machine.state_name(0, status.state), "stand");
     animator.update(6.0).unwrap();
     let count = after.skeleton().len() * animator.len();
@@ -338,22 +337,18 @@ fn faces_are_found_by_their_names() {
     let less = build(|raw, _| add_face(raw, &["b"], &[("frown", "b")]));
     let mut animator = Animator::new(&before).unwrap();
     let [still, id] = [(); 2].map(|()| animator.add("Idle").unwrap());
-    let mut actor = animator.actor_mut(id).unwrap();
+    let mut actor = animator.live_mut(id);
     actor.set_expression("smile", 0.75).unwrap();
     actor.set_expression("frown", 0.25).unwrap();
     actor.set_morph_weights(&[None, None, Some(0.5)]).unwrap();
     let weights = |animator: &Animator, id, count| {
         let mut weights = vec![f32::NAN; count];
-        animator
-            .actor(id)
-            .unwrap()
-            .morph_weights(&mut weights)
-            .unwrap();
+        animator.live(id).morph_weights(&mut weights).unwrap();
         weights
     };
     assert_eq!(weights(&animator, id, 3), [0.75, 0.25, 0.5]);
     assert_eq!(animator.replace(&after).unwrap(), []);
-    let actor = animator.actor(id).unwrap();
+    let actor = animator.live(id);
     let shown = ["smile", "frown", "blink"].map(|name| actor.expression(name).unwrap());
     assert_eq!(shown, [0.75, 0.25, 0.0]);
     assert_eq!(weights(&animator, id, 4), [0.0, 0.5, 0.25, 0.75]);
@@ -387,12 +382,12 @@ fn reaching(character: &Character) -> Animator {
     let ids = [(); 2].map(|()| animator.add("Idle").unwrap());
     let ground = [0.0, -0.1].map(|y| Some(GroundHit::level(Vec3::Y * y)));
     for id in ids {
-        let mut actor = animator.actor_mut(id).unwrap();
+        let mut actor = animator.live_mut(id);
         actor
             .set_target(chain, ChainTarget::at(Vec3::new(-0.3, 1.2, 0.4)), 0.5)
             .unwrap();
     }
-    let mut actor = animator.actor_mut(ids[1]).unwrap();
+    let mut actor = animator.live_mut(ids[1]);
     actor
         .set_target(feet, FeetTarget::on(&ground), 0.0)
         .unwrap();

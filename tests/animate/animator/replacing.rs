@@ -2,6 +2,7 @@
 //! back to snapshots of any of the characters.
 
 use super::replace::build;
+use crate::reference::handles::Handles;
 use crate::reference::rng::Rng;
 use crate::reference::sweep::rounds;
 use std::collections::BTreeMap;
@@ -104,7 +105,7 @@ impl Model<'_> {
             layer: [0, 0, 9][self.rng.below(3)],
             ..ShowPose::default()
         };
-        let mut actor = self.animator.actor_mut(id).unwrap();
+        let mut actor = self.animator.live_mut(id);
         // Some of these are refused, for want of a machine, a mask or a pose.
         match self.rng.below(8) {
             0 | 1 => drop(actor.show_pose(&local, &show)),
@@ -175,7 +176,7 @@ impl Model<'_> {
         let mut numbers = palettes.iter().flat_map(|it| it.rows.as_flattened());
         assert!(numbers.all(|number| number.is_finite()));
         for (id, local) in ids.iter().zip(local.chunks(joints)) {
-            let actor = self.animator.actor(*id).unwrap();
+            let actor = self.animator.live(*id);
             let (Some(pose), [record]) = (actor.shown_pose(), actor.records()) else {
                 continue;
             };

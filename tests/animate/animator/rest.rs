@@ -1,6 +1,7 @@
 //! Actors that do not change are not visited.
 
 use super::world::{WALK, world};
+use crate::reference::handles::Handles;
 use throng::Id;
 use throng::animator::{ActorId, Animator, Play, RootMotionMode, ShowPose};
 
@@ -32,7 +33,7 @@ fn hundred_with<'a>(
 }
 
 fn version(animator: &Animator, id: ActorId) -> Option<u32> {
-    animator.actor(id).unwrap().pose_version()
+    animator.live(id).pose_version()
 }
 
 fn still(animator: &Animator, ids: &[ActorId]) -> usize {
@@ -53,21 +54,20 @@ fn who_rests_plays_on_or_is_paused_costs_nothing() {
     // Paused during a fade: one visit each, for the command.
     for id in &ids {
         animator
-            .actor_mut(*id)
-            .unwrap()
+            .live_mut(*id)
             .play(Play::new("Run").fade_s(0.5).synced())
             .unwrap();
-        animator.actor_mut(*id).unwrap().pause();
+        animator.live_mut(*id).pause();
     }
     assert!(visits(&mut animator, 1.0, 1) <= 100);
     assert_eq!(visits(&mut animator, 2.0, 60), 0);
     assert_eq!(still(&animator, &ids), 100);
     // Resumed one by one, each continues, and the clip that it faded out is removed at its time.
     for id in &ids {
-        animator.actor_mut(*id).unwrap().resume();
+        animator.live_mut(*id).resume();
     }
     assert!(visits(&mut animator, 3.0, 60) <= 200);
-    assert_eq!(animator.actor(ids[0]).unwrap().records().len(), 1);
+    assert_eq!(animator.live(ids[0]).records().len(), 1);
     assert_eq!(visits(&mut animator, 5.0, 60), 0);
 }
 
@@ -89,7 +89,7 @@ fn who_has_finished_costs_nothing() {
     let before = versions(&animator);
     animator.update(10.0).unwrap();
     assert_eq!(before, versions(&animator));
-    animator.actor_mut(ids[7]).unwrap().seek(0, 0.0).unwrap();
+    animator.live_mut(ids[7]).seek(0, 0.0).unwrap();
     animator.update(10.1).unwrap();
     assert_eq!(still(&animator, &ids), 99);
     animator.update(20.0).unwrap();
@@ -98,8 +98,7 @@ fn who_has_finished_costs_nothing() {
     let rest = world().rest();
     for id in &ids {
         animator
-            .actor_mut(*id)
-            .unwrap()
+            .live_mut(*id)
             .show_pose(
                 &rest,
                 &ShowPose {
@@ -122,7 +121,7 @@ fn events_wake_an_actor() {
     let mut list: Vec<(usize, Vec<_>)> = events.collect();
     list[WALK].1 = vec![("a", 0.1), ("b", 0.6 * duration_s)];
     let (mut animator, ids) = hundred_with(&list, |_| Play::REST);
-    animator.actor_mut(ids[3]).unwrap().play("Walk").unwrap();
+    animator.live_mut(ids[3]).play("Walk").unwrap();
     let mut events = 0;
     let before = animator.visits();
     for frame in 1..=1000 {
@@ -140,39 +139,37 @@ fn root_motion_is_told_to_have_ended() {
     let (mut animator, ids) = hundred(|_| Play::REST);
     let id = ids[0];
     animator
-        .actor_mut(id)
-        .unwrap()
+        .live_mut(id)
         .play(Play::new("Walk").once())
         .unwrap();
     animator
-        .actor_mut(id)
-        .unwrap()
+        .live_mut(id)
         .set_root_motion(RootMotionMode::Report);
     let mut moved = 0;
     for frame in 1..=300 {
         animator.update(f64::from(frame) / 60.0).unwrap();
-        moved += u32::from(animator.actor(id).unwrap().root_delta().translation.z > 0.0);
+        moved += u32::from(animator.live(id).root_delta().translation.z > 0.0);
         // Two updates to the same time: nothing moves.
-        let before = animator.actor(id).unwrap().root_delta();
+        let before = animator.live(id).root_delta();
         if before.translation.z > 0.0 && frame % 3 == 0 {
             animator.update(f64::from(frame) / 60.0).unwrap();
-            assert_eq!(animator.actor(id).unwrap().root_delta().translation.z, 0.0);
+            assert_eq!(animator.live(id).root_delta().translation.z, 0.0);
         }
     }
     let duration_s = world().clips[WALK].duration_s();
     assert_eq!(moved, (duration_s * 60.0).ceil() as u32);
-    assert_eq!(animator.actor(id).unwrap().root_delta().translation.z, 0.0);
+    assert_eq!(animator.live(id).root_delta().translation.z, 0.0);
     assert_eq!(visits(&mut animator, 6.0, 60), 0);
     // Paused in the middle, with a time scale whose product with time is rounded.
-    animator.actor_mut(id).unwrap().play("Run").unwrap();
-    animator.actor_mut(id).unwrap().set_time_scale(0.3).unwrap();
+    animator.live_mut(id).play("Run").unwrap();
+    animator.live_mut(id).set_time_scale(0.3).unwrap();
     animator.update(8.1).unwrap();
-    assert!(animator.actor(id).unwrap().root_delta().translation.z > 0.0);
+    assert!(animator.live(id).root_delta().translation.z > 0.0);
     animator.update(8.1).unwrap();
-    assert_eq!(animator.actor(id).unwrap().root_delta().translation.z, 0.0);
+    assert_eq!(animator.live(id).root_delta().translation.z, 0.0);
     animator.update(8.2).unwrap();
-    animator.actor_mut(id).unwrap().pause();
+    animator.live_mut(id).pause();
     animator.update(8.3).unwrap();
-    assert_eq!(animator.actor(id).unwrap().root_delta().translation.z, 0.0);
+    assert_eq!(animator.live(id).root_delta().translation.z, 0.0);
     assert_eq!(visits(&mut animator, 9.0, 60), 0);
 }

@@ -2,6 +2,7 @@
 
 use super::exact::{Exact, Start};
 use super::world::{ADDITIVE, CLIPS, MASKS, World};
+use crate::reference::handles::Handles;
 use crate::reference::rng::Rng;
 use throng::animator::{ActorId, Animator, Play, ShowPose};
 use throng::motion::{Ease, LoopMode};
@@ -141,22 +142,14 @@ pub(super) fn say(animator: &mut Animator, id: ActorId, world: &World, command: 
             if let Some(mask) = start.mask {
                 play = play.mask(MASKS[mask]);
             }
-            animator.actor_mut(id).and_then(|mut it| it.play(play))
+            animator.on(id, |mut it| it.play(play))
         }
-        Command::Stop(layer, fade_s) => animator
-            .actor_mut(id)
-            .and_then(|mut it| it.stop(*layer, *fade_s)),
-        Command::Speed(layer, speed) => animator
-            .actor_mut(id)
-            .and_then(|mut it| it.set_speed(*layer, *speed)),
-        Command::Seek(layer, time_s) => animator
-            .actor_mut(id)
-            .and_then(|mut it| it.seek(*layer, *time_s)),
+        Command::Stop(layer, fade_s) => animator.on(id, |mut it| it.stop(*layer, *fade_s)),
+        Command::Speed(layer, speed) => animator.on(id, |mut it| it.set_speed(*layer, *speed)),
+        Command::Seek(layer, time_s) => animator.on(id, |mut it| it.seek(*layer, *time_s)),
         Command::Pause(true) => animator.actor_mut(id).map(|mut it| it.pause()),
         Command::Pause(false) => animator.actor_mut(id).map(|mut it| it.resume()),
-        Command::Scale(scale) => animator
-            .actor_mut(id)
-            .and_then(|mut it| it.set_time_scale(*scale)),
+        Command::Scale(scale) => animator.on(id, |mut it| it.set_time_scale(*scale)),
         Command::Show(pose, (layer, mask), (weight, fade_s, ease)) => {
             let mut show = ShowPose {
                 fade_s: *fade_s,
@@ -168,9 +161,7 @@ pub(super) fn say(animator: &mut Animator, id: ActorId, world: &World, command: 
             if let Some(mask) = mask {
                 show.mask = Some(MASKS[*mask].into());
             }
-            animator
-                .actor_mut(id)
-                .and_then(|mut it| it.show_pose(pose, &show))
+            animator.on(id, |mut it| it.show_pose(pose, &show))
         }
     }
     .unwrap();

@@ -2,6 +2,7 @@
 
 use super::script;
 use super::world::{made_machine, world};
+use crate::reference::handles::Handles;
 use crate::reference::rng::Rng;
 use crate::reference::sweep::rounds;
 use crate::reference::words::{Fails, Says};
@@ -107,7 +108,7 @@ fn act(animator: &mut Animator, rng: &mut Rng) {
             .collect()
     };
     let (parameter, kind) = parameters[rng.below(parameters.len())];
-    let mut actor = animator.actor_mut(id).unwrap();
+    let mut actor = animator.live_mut(id);
     match rng.below(18) {
         0 => _ = actor.play(Play::new("Run").layer(6).inertial_s(rng.range(0.1, 0.6))),
         1 => {
@@ -191,7 +192,7 @@ fn look(animator: &mut Animator) -> String {
     hasher.write(&bits);
     write!(all, "{} ", hasher.finish()).unwrap();
     for id in ids {
-        let actor = animator.actor(id).unwrap();
+        let actor = animator.live(id);
         let (delta, root) = (actor.root_delta(), actor.root_transform());
         write!(all, "{id:?} {:?} {delta:?} {root:?}", actor.records()).unwrap();
         write!(
@@ -306,17 +307,16 @@ fn an_actor_goes_on_in_another_animator() {
     let id = animator.add("Walk").unwrap();
     let mut rng = Rng::new(5);
     for number in 1..40 {
-        let command = script::command(&mut rng, world, animator.actor(id).unwrap().time_s());
+        let command = script::command(&mut rng, world, animator.live(id).time_s());
         script::say(&mut animator, id, world, &command);
         animator.update(0.05 * f64::from(number)).unwrap();
     }
     let target = TwoBoneTarget::at(Vec3::new(0.3, 1.2, 0.4));
     animator
-        .actor_mut(id)
-        .unwrap()
+        .live_mut(id)
         .set_target(Id::new(0), target, 0.5)
         .unwrap();
-    let saved = animator.actor(id).unwrap().snapshot();
+    let saved = animator.live(id).snapshot();
     let saved: ActorSnapshot =
         serde_json::from_value(serde_json::to_value(&saved).unwrap()).unwrap();
     // A power of two keeps the bits of differences of times.
@@ -325,7 +325,7 @@ fn an_actor_goes_on_in_another_animator() {
     other.update(animator.now_s() + later_s).unwrap();
     other.add("Run").unwrap();
     let twin = other.add("Run").unwrap();
-    other.actor_mut(twin).unwrap().restore(&saved).unwrap();
+    other.live_mut(twin).restore(&saved).unwrap();
     let pose = |animator: &mut Animator, id| {
         let mut pose = vec![Transform::IDENTITY; world.joints()];
         animator.local_poses(&[id], &mut pose).unwrap();
@@ -347,10 +347,10 @@ fn an_actor_goes_on_in_another_animator() {
         assert_eq!(kinds(&animator, id), kinds(&other, twin), "{number}");
     }
     // The same again at the same time, bit for bit.
-    let saved = animator.actor(id).unwrap().snapshot();
+    let saved = animator.live(id).snapshot();
     let before = pose(&mut animator, id);
-    animator.actor_mut(id).unwrap().play("Wave").unwrap();
-    animator.actor_mut(id).unwrap().restore(&saved).unwrap();
+    animator.live_mut(id).play("Wave").unwrap();
+    animator.live_mut(id).restore(&saved).unwrap();
     assert_eq!(pose(&mut animator, id), before);
 }
 
@@ -418,7 +418,7 @@ fn expect_finite(animator: &mut Animator) {
     let mut numbers = palettes.iter().flat_map(|it| it.rows.as_flattened());
     assert!(numbers.all(|number| number.is_finite()), "a palette");
     for id in ids {
-        let actor = animator.actor(id).unwrap();
+        let actor = animator.live(id);
         assert!(actor.transform().is_finite(), "a transform");
         let root = actor.root_transform().translation;
         assert!(root.is_finite(), "root motion");
@@ -503,7 +503,7 @@ fn a_snapshot_that_was_altered_is_refused_or_harmless() {
             expect_finite(&mut animator);
         }
         for id in animator.actors().collect::<Vec<_>>() {
-            let mut actor = animator.actor_mut(id).unwrap();
+            let mut actor = animator.live_mut(id);
             let _ = actor.play(Play::new("Run").inertial_s(0.2).layer(6));
             animator.remove(id).unwrap();
         }
@@ -527,7 +527,7 @@ fn poses_of_the_caller_are_completed() {
         let id = animator.add(Play::REST).unwrap();
         let mut pose = rest.clone();
         pose[9].rotation = rotation;
-        let mut actor = animator.actor_mut(id).unwrap();
+        let mut actor = animator.live_mut(id);
         actor.set_springs(false);
         actor.show_pose(&pose, &ShowPose::default()).unwrap();
         let mut out = rest.clone();
@@ -545,7 +545,7 @@ fn poses_of_the_caller_are_completed() {
     let mut animator = empty();
     let id = animator.add(Play::REST).unwrap();
     let model = vec![Affine3A::from_rotation_y(0.3); joints.len()];
-    let mut actor = animator.actor_mut(id).unwrap();
+    let mut actor = animator.live_mut(id);
     actor.show_model_pose(&model, &ShowPose::default()).unwrap();
     let snapshot = animator.snapshot();
     let wanted = look(&mut animator);
@@ -563,8 +563,7 @@ fn what_does_not_fit_is_named() {
     let id = animator.add("Walk").unwrap();
     let target = TwoBoneTarget::at(Vec3::ONE);
     animator
-        .actor_mut(id)
-        .unwrap()
+        .live_mut(id)
         .set_target(Id::new(0), target, 0.0)
         .unwrap();
     let saved = serde_json::to_value(animator.snapshot()).unwrap();

@@ -2,6 +2,7 @@
 
 use super::made::{MOST_OFF, ROUNDING, baked, character_of, curves, exact, morphing, sampled};
 use crate::reference::batch::{Batch, FULL_WEIGHT, Sample};
+use crate::reference::handles::Handles;
 use crate::reference::rig::keys;
 use crate::reference::rng::Rng;
 use throng::Id;
@@ -53,7 +54,7 @@ fn blended(character: &Character, samples: &[Sample]) -> Vec<f64> {
 fn weights(character: &Character, samples: &[Sample]) -> Vec<f32> {
     let batch = Batch::new(character, SimdLevel::best(), &[samples]);
     let mut out = vec![f32::NAN; character.morph_weights().len()];
-    let actor = batch.animator.actor(batch.actors[0]).unwrap();
+    let actor = batch.animator.live(batch.actors[0]);
     actor.morph_weights(&mut out).unwrap();
     out
 }
@@ -179,42 +180,28 @@ fn actors_blend_weights_as_plain_code_does() {
     let id = animator.add(Play::REST).unwrap();
     let play = |name| Play::new(name).ease(Ease::Linear);
     // From rest to a in 0.4 s, on to b in 0.5 s; c over it at 0.6 from 0.7 s on; a again by a cut.
-    animator
-        .actor_mut(id)
-        .unwrap()
-        .play(play("a").fade_s(0.4))
-        .unwrap();
+    animator.live_mut(id).play(play("a").fade_s(0.4)).unwrap();
     let mut got = [0.0_f32; 3];
     let mut before = got;
     for tick in 0..=100 {
         let now_s = 0.0125 * f64::from(tick);
         animator.update(now_s).unwrap();
         match tick {
-            40 => animator
-                .actor_mut(id)
-                .unwrap()
-                .play(play("b").fade_s(0.5))
-                .unwrap(),
+            40 => animator.live_mut(id).play(play("b").fade_s(0.5)).unwrap(),
             56 => animator
-                .actor_mut(id)
-                .unwrap()
+                .live_mut(id)
                 .play(play("c").layer(1).weight(0.6))
                 .unwrap(),
             84 => {
+                animator.live(id).morph_weights(&mut before).unwrap();
                 animator
-                    .actor(id)
-                    .unwrap()
-                    .morph_weights(&mut before)
-                    .unwrap();
-                animator
-                    .actor_mut(id)
-                    .unwrap()
+                    .live_mut(id)
                     .play(play("a").inertial_s(0.15))
                     .unwrap();
             }
             _ => {}
         }
-        animator.actor(id).unwrap().morph_weights(&mut got).unwrap();
+        animator.live(id).morph_weights(&mut got).unwrap();
         for number in 0..3 {
             let of = |clip: usize, start_s: f64| {
                 exact(&tracks[clip], number, (now_s - start_s).rem_euclid(1.0))

@@ -1,5 +1,6 @@
 //! Clips in place that move by their gaits, and the ground speed of what plays.
 
+use crate::reference::handles::Handles;
 use throng::Id;
 use throng::animator::{ActorId, Animator, Play, RootMotionMode};
 use throng::character::{AnimationDesc, Character, ClipDesc, Gait, RootMotionDesc};
@@ -42,7 +43,7 @@ fn velocity(index: usize) -> DVec3 {
 
 fn add(animator: &mut Animator, play: Play<'_>) -> ActorId {
     let id = animator.add(play).unwrap();
-    let mut actor = animator.actor_mut(id).unwrap();
+    let mut actor = animator.live_mut(id);
     actor.set_root_motion(RootMotionMode::Apply);
     id
 }
@@ -82,7 +83,7 @@ fn clips_in_place_move_at_the_velocity_of_their_gaits() {
             (0.0, 0.0),
         ];
         for (id, (moved_s, speed)) in ids.into_iter().zip(expected) {
-            let actor = animator.actor(id).unwrap();
+            let actor = animator.live(id);
             let moved = actor.root_transform().translation;
             let off = moved.distance(velocity(1) * moved_s);
             assert!(off < EXACT_M, "{ends_s} s, speed {speed}: {off:e}");
@@ -100,15 +101,15 @@ fn blends_move_at_their_weighted_velocity() {
     let id = add(&mut animator, Play::new("Walk"));
     animator.update(1.0).unwrap();
     let fade = Play::new("Run").speed(0.5).fade_s(0.5).ease(Ease::Linear);
-    animator.actor_mut(id).unwrap().play(fade).unwrap();
+    animator.live_mut(id).play(fade).unwrap();
     let wave = Play::new("Wave").layer(1);
-    animator.actor_mut(id).unwrap().play(wave).unwrap();
+    animator.live_mut(id).play(wave).unwrap();
     let (walk, run) = (velocity(0), velocity(1) * 0.5);
     for (step, done) in [(0.125, 0.25), (0.375, 1.0), (2.0, 1.0)] {
-        let before = animator.actor(id).unwrap().root_transform().translation;
-        let started = animator.actor(id).unwrap().ground_velocity().as_dvec3();
+        let before = animator.live(id).root_transform().translation;
+        let started = animator.live(id).ground_velocity().as_dvec3();
         animator.update(animator.now_s() + step).unwrap();
-        let actor = animator.actor(id).unwrap();
+        let actor = animator.live(id);
         let moved = actor.root_transform().translation - before;
         // Weights are linear and velocities constant, so the mean is that of both ends. Weights
         // are rounded to `f32`.
@@ -117,7 +118,7 @@ fn blends_move_at_their_weighted_velocity() {
         assert!(off < 1e-6, "{done}: {off:e}");
         assert!(actor.ground_velocity().as_dvec3().distance(now) < 1e-6);
     }
-    let mut actor = animator.actor_mut(id).unwrap();
+    let mut actor = animator.live_mut(id);
     actor.set_time_scale(2.0).unwrap();
     assert!((f64::from(actor.ground_speed()) - 2.0 * run.length()).abs() < 1e-6);
     actor.pause();
@@ -155,7 +156,7 @@ fn extracted_motion_has_a_ground_speed() {
     let mut animator = Animator::new(&character).unwrap();
     let id = add(&mut animator, Play::new("Slide"));
     animator.update(0.2).unwrap();
-    let now = animator.actor(id).unwrap().ground_velocity();
+    let now = animator.live(id).ground_velocity();
     assert!(now.distance(Vec3::Z * 2.0) < 1e-6, "{now}");
 }
 
@@ -183,7 +184,7 @@ fn feet_do_not_slide() {
     let mut animator = Animator::new(&walker(true)).unwrap();
     let id = add(&mut animator, Play::new("Walk"));
     let feet = |animator: &Animator| {
-        let actor = animator.actor(id).unwrap();
+        let actor = animator.live(id);
         let root = actor.root_transform().to_affine();
         ["LeftToes", "RightToes"].map(|name| {
             let toes = actor.joint_model(name, animator.now_s()).unwrap();

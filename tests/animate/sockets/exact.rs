@@ -1,6 +1,7 @@
 //! The samples of an actor, and its joints by the rule of blending, in `f64`.
 
 use crate::reference::batch::Sample;
+use crate::reference::handles::Handles;
 use crate::reference::maths::{self, M4};
 use crate::reference::random;
 use crate::reference::rng::Rng;
@@ -108,14 +109,14 @@ impl Load {
                 0 => play.mask(masks[rng.below(2)]),
                 _ => play,
             };
-            animator.actor_mut(id).unwrap().play(play).unwrap();
+            animator.live_mut(id).play(play).unwrap();
         }
         (animator, id)
     }
 
     /// The samples of the actor at a time, for the batch.
     pub(crate) fn samples(&self, animator: &Animator, id: ActorId, time_s: f64) -> Vec<Sample> {
-        let actor = animator.actor(id).unwrap();
+        let actor = animator.live(id);
         let records = actor.records().iter();
         let samples = records.map(|record| {
             let clip = usize::from(record.clip);

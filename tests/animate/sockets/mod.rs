@@ -2,6 +2,7 @@
 
 mod exact;
 
+use crate::reference::handles::Handles;
 use crate::reference::maths::{self, M4};
 use crate::reference::rig;
 use crate::reference::rng::Rng;
@@ -40,8 +41,7 @@ fn joints_are_where_the_rule_of_blending_has_them() {
                     above = joints[at.index()].parent;
                 }
                 let got = animator
-                    .actor(id)
-                    .unwrap()
+                    .live(id)
                     .joint_model(Id::<Joint>::new(joint), time_s)
                     .unwrap();
                 let rows = exact.iter().take(3).flatten();
@@ -67,7 +67,7 @@ fn sockets_lie_on_their_joints() {
             let mut transform =
                 || Affine3A::from_rotation_translation(rng.rotation(), rng.vector(-9.0, 9.0));
             let (place, offset) = (transform(), transform());
-            let model = animator.actor(id).unwrap().joint_model(joint, 0.3).unwrap();
+            let model = animator.live(id).joint_model(joint, 0.3).unwrap();
             let socket = Socket { joint, offset };
             assert_eq!(socket.world(&place, &model), place * model * offset);
             assert_eq!(Socket::at(joint).world(&place, &model), place * model);
@@ -96,15 +96,10 @@ fn joints_of_deep_skeletons() {
         fade_s: 0.0,
         ..ShowPose::default()
     };
-    animator
-        .actor_mut(id)
-        .unwrap()
-        .show_pose(&local, &show)
-        .unwrap();
+    animator.live_mut(id).show_pose(&local, &show).unwrap();
     for joint in [0, 1, 63, 64, 65, 299_u16] {
         let got = animator
-            .actor(id)
-            .unwrap()
+            .live(id)
             .joint_model(Id::<Joint>::new(joint), 7.0)
             .unwrap();
         let want = model[usize::from(joint)];
@@ -134,8 +129,7 @@ fn faults_are_named_and_odd_times_do_no_harm() {
     ));
     for time_s in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::MAX] {
         let model = animator
-            .actor(id)
-            .unwrap()
+            .live(id)
             .joint_model(Id::<Joint>::new(30), time_s)
             .unwrap();
         assert!(model.is_finite(), "{time_s}");
@@ -156,23 +150,12 @@ fn sockets_and_joints_are_found_by_name() {
     let mut animator = Animator::new(&character).unwrap();
     let id = animator.add("Walk").unwrap();
     animator.update(0.2).unwrap();
-    let hand = animator
-        .actor(id)
-        .unwrap()
-        .joint_model("RightHand", 0.4)
-        .unwrap();
-    let sword = animator
-        .actor(id)
-        .unwrap()
-        .joint_model("sword", 0.4)
-        .unwrap();
+    let hand = animator.live(id).joint_model("RightHand", 0.4).unwrap();
+    let sword = animator.live(id).joint_model("sword", 0.4).unwrap();
     let offset = Vec3::new(0.0, 0.1, 0.02);
     assert_eq!(sword, hand * Affine3A::from_translation(offset));
     let by_id = character.socket("sword").unwrap();
-    assert_eq!(
-        animator.actor(id).unwrap().joint_model(by_id, 0.4).unwrap(),
-        sword
-    );
+    assert_eq!(animator.live(id).joint_model(by_id, 0.4).unwrap(), sword);
     animator
         .actor(id)
         .and_then(|it| it.joint_model("tail", 0.4))

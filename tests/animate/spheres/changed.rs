@@ -3,6 +3,7 @@
 
 use super::models::{add_solvers, equipped};
 use super::orders::order;
+use crate::reference::handles::Handles;
 use crate::reference::rng::Rng;
 use std::collections::HashMap;
 use throng::animator::{ActorId, Animator, Play, PlayRecord};
@@ -35,7 +36,7 @@ fn character() -> Character {
 type State = (Vec<PlayRecord>, Sphere);
 
 fn state(animator: &Animator, id: ActorId) -> State {
-    let actor = animator.actor(id).unwrap();
+    let actor = animator.live(id);
     let mut records = actor.records().to_vec();
     for record in &mut records {
         // Flags that note which events were delivered do not count.
@@ -55,7 +56,7 @@ fn drive(animator: &mut Animator, id: ActorId, rng: &mut Rng) {
     let machine = animator.state_machine().unwrap();
     let parameters: Vec<_> = machine.parameters().map(|(id, ..)| id).collect();
     let parameter = parameters[rng.below(parameters.len())];
-    let mut actor = animator.actor_mut(id).unwrap();
+    let mut actor = animator.live_mut(id);
     match actor.parameter(parameter) {
         Ok(Value::Float(_)) => actor
             .set_float_over(parameter, rng.range(0.0, 4.0), 0.3)
@@ -88,7 +89,7 @@ fn the_list_misses_nothing() {
                     animator.add(Play::new("Walk")).unwrap()
                 };
                 // Only some of the actors get commands, so that others stay.
-                if !animator.actor(id).unwrap().has_state_machine() && rng.chance(2) {
+                if !animator.live(id).has_state_machine() && rng.chance(2) {
                     order(&mut animator, id, &character, rng);
                 }
             }
@@ -100,18 +101,15 @@ fn the_list_misses_nothing() {
             }
             _ if ids.is_empty() => {}
             5 if rng.chance(3) => {
-                let from = animator
-                    .actor(ids[rng.below(ids.len())])
-                    .unwrap()
-                    .snapshot();
+                let from = animator.live(ids[rng.below(ids.len())]).snapshot();
                 let to = ids[rng.below(ids.len())];
-                animator.actor_mut(to).unwrap().restore(&from).unwrap();
+                animator.live_mut(to).restore(&from).unwrap();
             }
             6 => drive(&mut animator, ids[rng.below(ids.len())], rng),
             _ => {
                 let id = ids[rng.below(ids.len())];
                 // A layer of the state machine cannot be given a command.
-                if !animator.actor(id).unwrap().has_state_machine() {
+                if !animator.live(id).has_state_machine() {
                     order(&mut animator, id, &character, rng);
                 }
             }
@@ -160,18 +158,17 @@ fn the_end_of_a_transition_and_of_a_fade_is_a_change() {
     let id = animator.add("Wave").unwrap();
     animator.update(0.3).unwrap();
     animator
-        .actor_mut(id)
-        .unwrap()
+        .live_mut(id)
         .play(Play::new("Idle").inertial_s(0.5))
         .unwrap();
-    let both = animator.actor(id).unwrap().bounding_sphere();
+    let both = animator.live(id).bounding_sphere();
     assert_eq!(animator.take_changed().count(), 1);
     animator.update(0.7).unwrap();
     assert_eq!(animator.take_changed().count(), 0);
     animator.update(0.8).unwrap();
     assert!(animator.take_changed().eq([id]));
-    let idle = animator.actor(id).unwrap().bounding_sphere();
+    let idle = animator.live(id).bounding_sphere();
     assert!(idle.radius <= both.radius);
     let other = animator.add("Idle").unwrap();
-    assert_eq!(animator.actor(other).unwrap().bounding_sphere(), idle);
+    assert_eq!(animator.live(other).bounding_sphere(), idle);
 }

@@ -2,6 +2,7 @@
 
 use super::models::{add_solvers, for_each};
 use super::orders::{order, shake};
+use crate::reference::handles::Handles;
 use crate::reference::rng::Rng;
 use crate::reference::sweep::rounds;
 use throng::animator::{ActorId, Animator, Play};
@@ -56,7 +57,7 @@ impl<'a> Stage<'a> {
         self.animator
             .palettes(&[self.actor], &mut palette[..])
             .unwrap();
-        let actor = self.animator.actor(self.actor).unwrap();
+        let actor = self.animator.live(self.actor);
         actor.morph_weights(&mut weights).unwrap();
         let sphere = actor.bounding_sphere();
         for primitive in 0..self.character.primitives().len() {
@@ -86,7 +87,7 @@ fn plays(name: &str, character: &Character, method: SkinningMethod, rounds: usiz
     let (mut now_s, mut shows) = (0.0, false);
     for round in 0..rounds {
         order(&mut stage.animator, stage.actor, character, rng);
-        let actor = stage.animator.actor(stage.actor).unwrap();
+        let actor = stage.animator.live(stage.actor);
         shows |= actor.shows_pose();
         if shows && method != SkinningMethod::Linear {
             // The pose before may still fade out, so start anew.

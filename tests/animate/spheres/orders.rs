@@ -1,6 +1,7 @@
 //! Random commands to an actor: everything that can change its pose.
 
 use super::models::{MASK, SPACE};
+use crate::reference::handles::Handles;
 use crate::reference::rng::Rng;
 use throng::Id;
 use throng::animator::{ActorId, Animator, IkSolver, IkTarget, Play, ShowPose};
@@ -21,7 +22,7 @@ pub(super) fn order(animator: &mut Animator, id: ActorId, character: &Character,
             .map(|solver| (*id, solver)),
         None => None,
     };
-    let mut actor = animator.actor_mut(id).unwrap();
+    let mut actor = animator.live_mut(id);
     let fade_s = if rng.chance(3) {
         0.0
     } else {
@@ -135,7 +136,7 @@ fn play(animator: &mut Animator, id: ActorId, character: &Character, rng: &mut R
     if rng.chance(3) && character.mask(MASK).is_ok() {
         play = play.mask(MASK);
     }
-    animator.actor_mut(id).unwrap().play(play).unwrap();
+    animator.live_mut(id).play(play).unwrap();
 }
 
 /// A random turn and move through the world, for spring bones.
@@ -144,9 +145,5 @@ pub(super) fn shake(animator: &mut Animator, id: ActorId, size: f32, rng: &mut R
         Quat::from_rotation_y(rng.range(-1.0, 1.0)),
         rng.vector(-0.3, 0.3) * size,
     );
-    animator
-        .actor_mut(id)
-        .unwrap()
-        .set_transform(&world)
-        .unwrap();
+    animator.live_mut(id).set_transform(&world).unwrap();
 }

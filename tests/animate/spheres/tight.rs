@@ -1,6 +1,7 @@
 //! Spheres are not much larger than the poses that they contain.
 
 use crate::reference::assets::files;
+use crate::reference::handles::Handles;
 use throng::Id;
 use throng::animator::{Animator, Play};
 use throng::character::Character;
@@ -25,11 +26,7 @@ fn ratio(name: &str, character: &Character) -> f32 {
         animator.update(f64::from(step) * 0.137).unwrap();
         for actor in &actors {
             animator.palettes(&[*actor], &mut palette[..]).unwrap();
-            animator
-                .actor(*actor)
-                .unwrap()
-                .morph_weights(&mut weights)
-                .unwrap();
+            animator.live(*actor).morph_weights(&mut weights).unwrap();
             let posed = skinner.bounds(&palette, &weights).unwrap();
             sum += Sphere::from(posed).radius;
             count += 1.0;
@@ -37,20 +34,19 @@ fn ratio(name: &str, character: &Character) -> f32 {
     }
     let own = actors
         .iter()
-        .map(|actor| animator.actor(*actor).unwrap().bounding_sphere().radius);
+        .map(|actor| animator.live(*actor).bounding_sphere().radius);
     let own = own.sum::<f32>() / actors.len() as f32;
     // An actor that plays all clips at once.
     let all = animator.add(Play::REST).unwrap();
     for (layer, clip) in (0..actors.len()).map(|clip| (clip as u8, Id::new(clip as u16))) {
         animator
-            .actor_mut(all)
-            .unwrap()
+            .live_mut(all)
             .play(Play::new(clip).layer(layer))
             .unwrap();
     }
-    let radius = animator.actor(all).unwrap().bounding_sphere().radius;
+    let radius = animator.live(all).bounding_sphere().radius;
     animator.set_skinning_method(SkinningMethod::DualQuat);
-    let dual = animator.actor(all).unwrap().bounding_sphere().radius;
+    let dual = animator.live(all).bounding_sphere().radius;
     let mean: f32 = sum / count;
     println!(
         "{name}: {mean:.3} m, one clip {own:.3} m ({:.2}×), all clips {radius:.3} m ({:.2}×), \

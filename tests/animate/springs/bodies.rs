@@ -1,5 +1,6 @@
 //! Characters with chains that swing, and animators that show them.
 
+use crate::reference::handles::Handles;
 use throng::Id;
 use throng::animator::{ActorId, Animator, Play};
 use throng::character::Character;
@@ -82,8 +83,7 @@ impl Show {
     pub(super) fn at(&mut self, time_s: f64, world: &Affine3A) -> Vec<Affine3A> {
         self.animator.update(time_s).unwrap();
         self.animator
-            .actor_mut(self.actor)
-            .unwrap()
+            .live_mut(self.actor)
             .set_transform(world)
             .unwrap();
         let mut pose = vec![Affine3A::IDENTITY; JOINTS];

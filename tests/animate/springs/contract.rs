@@ -1,6 +1,7 @@
 //! Spring bones that do not fit are refused, by chain, joint and rule.
 
 use super::bodies::{chain, joint, plain, strand};
+use crate::reference::handles::Handles;
 use crate::reference::words::Fails;
 use throng::Id;
 use throng::animator::{Animator, Play};
@@ -128,7 +129,7 @@ fn a_world_that_is_not_finite_is_refused() {
     let mut animator = Animator::new(&strand()).unwrap();
     let actor = animator.add(Play::REST).unwrap();
     let bad = Affine3A::from_translation(Vec3::NAN);
-    let mut it = animator.actor_mut(actor).unwrap();
+    let mut it = animator.live_mut(actor);
     it.set_transform(&bad)
         .fails("world_from_model: NaN is not finite");
     let far = Affine3A::from_translation(Vec3::splat(-2e18));
@@ -137,8 +138,7 @@ fn a_world_that_is_not_finite_is_refused() {
     animator.remove(actor).unwrap();
     assert!(
         animator
-            .actor_mut(actor)
-            .and_then(|mut it| it.set_transform(&Affine3A::IDENTITY))
+            .on(actor, |mut it| it.set_transform(&Affine3A::IDENTITY))
             .is_err()
     );
     assert!(

@@ -1,6 +1,7 @@
 //! Switching, resetting, pausing and moving actors with spring bones.
 
 use super::bodies::{JOINTS, Show, apart, chain, plain, strand, way, with};
+use crate::reference::handles::Handles;
 use throng::animator::{Animator, Play};
 use throng::glam::{Affine3A, Quat, Vec3};
 use throng::skeleton::{Joint, Transform};
@@ -67,18 +68,12 @@ fn equal_times_give_equal_poses() {
 #[test]
 fn springs_switch_off_and_start_anew() {
     let (mut show, _) = swinging();
-    show.animator
-        .actor_mut(show.actor)
-        .unwrap()
-        .set_springs(false);
+    show.animator.live_mut(show.actor).set_springs(false);
     assert!(apart(&show.at(1.1, &way(1.1)), &rest()) < 1e-6);
-    show.animator
-        .actor_mut(show.actor)
-        .unwrap()
-        .set_springs(true);
+    show.animator.live_mut(show.actor).set_springs(true);
     assert!(apart(&show.at(1.2, &way(1.2)), &rest()) < 1e-6);
     assert!(apart(&show.at(1.3, &way(1.3)), &rest()) > 1e-3);
-    show.animator.actor_mut(show.actor).unwrap().reset_springs();
+    show.animator.live_mut(show.actor).reset_springs();
     assert!(apart(&show.at(1.4, &way(1.4)), &rest()) < 1e-6);
 }
 
@@ -97,21 +92,14 @@ fn the_world_is_kept_while_springs_are_off() {
             far
         };
         show.at(0.0, &before);
-        show.animator
-            .actor_mut(show.actor)
-            .unwrap()
-            .set_springs(false);
+        show.animator.live_mut(show.actor).set_springs(false);
         if moves_while_off {
             show.animator
-                .actor_mut(show.actor)
-                .unwrap()
+                .live_mut(show.actor)
                 .set_transform(&far)
                 .unwrap();
         }
-        show.animator
-            .actor_mut(show.actor)
-            .unwrap()
-            .set_springs(true);
+        show.animator.live_mut(show.actor).set_springs(true);
         let mut pose = vec![Affine3A::IDENTITY; JOINTS];
         for time_s in [0.0, 0.5] {
             show.animator.update(time_s).unwrap();
@@ -134,11 +122,7 @@ fn a_second_without_evaluation_starts_anew() {
 fn a_teleport_carries_the_strand_along() {
     let (mut show, pose) = swinging();
     let far = Affine3A::from_rotation_translation(Quat::from_rotation_y(2.0), Vec3::X * 40.0);
-    show.animator
-        .actor_mut(show.actor)
-        .unwrap()
-        .teleport(&far)
-        .unwrap();
+    show.animator.live_mut(show.actor).teleport(&far).unwrap();
     let after = show.at(1.0, &far);
     assert!(apart(&pose, &after) < 1e-4, "{}", apart(&pose, &after));
     // The swing goes on.
@@ -149,7 +133,7 @@ fn a_teleport_carries_the_strand_along() {
 #[test]
 fn time_that_stands_still_or_goes_back_keeps_the_strand() {
     let (mut show, pose) = swinging();
-    show.animator.actor_mut(show.actor).unwrap().pause();
+    show.animator.live_mut(show.actor).pause();
     for frame in 0..30 {
         let now = show.at(1.0 + f64::from(frame), &way(1.0));
         assert!(apart(&now, &pose) < 1e-6);
@@ -218,11 +202,7 @@ fn many_actors_do_not_disturb_each_other() {
             animator.update(time_s).unwrap();
             for (number, actor) in actors.iter().enumerate() {
                 let place = way(time_s + number as f64);
-                animator
-                    .actor_mut(*actor)
-                    .unwrap()
-                    .set_transform(&place)
-                    .unwrap();
+                animator.live_mut(*actor).set_transform(&place).unwrap();
             }
             animator.model_poses(&actors, &mut poses).unwrap();
             for (number, (show, pose)) in shows.iter_mut().zip(poses.chunks(JOINTS)).enumerate() {
@@ -251,7 +231,7 @@ fn an_actor_may_be_listed_twice() {
 #[test]
 fn a_paused_actor_carries_its_strand_through_the_world() {
     let (mut show, pose) = swinging();
-    show.animator.actor_mut(show.actor).unwrap().pause();
+    show.animator.live_mut(show.actor).pause();
     let mut world = way(1.0);
     for frame in 1..=60 {
         world = Affine3A::from_translation(Vec3::new(0.05, 0.02, 0.0)) * world;
@@ -259,7 +239,7 @@ fn a_paused_actor_carries_its_strand_through_the_world() {
         assert!(apart(&paused, &pose) < 1e-5, "frame {frame}");
     }
     // It swings on from there, as if it had always been at this place.
-    show.animator.actor_mut(show.actor).unwrap().resume();
+    show.animator.live_mut(show.actor).resume();
     let away = world * way(1.0).inverse();
     let (mut other, _) = swinging();
     for frame in 1..=60 {

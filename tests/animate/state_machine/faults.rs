@@ -1,6 +1,7 @@
 //! Invalid input: extreme numbers, times and names.
 
 use super::made::{self, CLIPS, Driven};
+use crate::reference::handles::Handles;
 use crate::reference::rng::Rng;
 use throng::animator::AnimationEventKind;
 use throng::character::{AdditiveDesc, AnimationDesc, PoseReference};
@@ -168,7 +169,7 @@ fn names_and_kinds_that_do_not_exist_are_refused() {
             count: 7
         })
     ));
-    let handle = actor.animator.actor(actor.id).unwrap();
+    let handle = actor.animator.live(actor.id);
     assert!(handle.layer_status(1).is_err());
     let machine = actor.animator.state_machine().unwrap();
     assert!(machine.parameter("nothing").is_err() && machine.layer("legs").is_err());

@@ -1,5 +1,6 @@
 //! Random machines, and actors that machines drive.
 
+use crate::reference::handles::Handles;
 use crate::reference::rig::chain;
 use crate::reference::rng::Rng;
 use std::sync::LazyLock;
@@ -125,17 +126,17 @@ impl Driven {
     }
 
     pub(crate) fn actor(&mut self) -> ActorMut<'_> {
-        self.animator.actor_mut(self.id).unwrap()
+        self.animator.live_mut(self.id)
     }
 
     pub(crate) fn status(&self, layer: u8) -> LayerStatus {
-        let actor = self.animator.actor(self.id).unwrap();
+        let actor = self.animator.live(self.id);
         actor.layer_status(layer).unwrap()
     }
 
     /// The samples that it plays with a weight above 0.
     pub(crate) fn samples(&self) -> Vec<Sample> {
-        let actor = self.animator.actor(self.id).unwrap();
+        let actor = self.animator.live(self.id);
         let now_s = actor.time_s();
         let sample = |record: &PlayRecord| Sample {
             clip: record.clip.into(),

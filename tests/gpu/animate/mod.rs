@@ -6,6 +6,7 @@ mod time;
 
 use crate::glam::{Mat4, Quat, Vec3};
 use crate::reference::assets;
+use crate::reference::handles::Handles;
 use crate::reference::rng::Rng;
 use crate::support::{self, Setup};
 use runner::{Runner, Taken};
@@ -40,11 +41,7 @@ fn apart(animator: &Animator, actor: ActorId, weights: Option<&[f32]>) -> f32 {
         return 0.0;
     };
     let mut cpu = vec![0.0; weights.len()];
-    animator
-        .actor(actor)
-        .unwrap()
-        .morph_weights(&mut cpu)
-        .unwrap();
+    animator.live(actor).morph_weights(&mut cpu).unwrap();
     let pairs = cpu.iter().zip(weights);
     let all = pairs.map(|(a, b)| (a - b).abs() / a.abs().max(1.0));
     all.fold(0.0, |most, one| {
@@ -148,7 +145,7 @@ fn busy(character: &Character, start_s: f64, rng: &mut Rng) -> (Animator, Vec<Ac
     for step in 1..4 {
         animator.update(start_s + f64::from(step) * 0.3).unwrap();
         for actor in &actors {
-            let mut actor = animator.actor_mut(*actor).unwrap();
+            let mut actor = animator.live_mut(*actor);
             if rng.chance(2) {
                 actor.play(random_play(character, rng)).unwrap();
             }
@@ -188,7 +185,7 @@ fn compare(setup: &mut Setup, name: &str, character: &Character, method: Skinnin
             worst = worst.max(difference);
             if difference > bound || difference.is_nan() {
                 let actor = taken.actors[number];
-                let records = animator.actor(actor).unwrap().records().to_vec();
+                let records = animator.live(actor).records().to_vec();
                 over.push((later_s, difference, taken.of(number).to_vec(), records));
             }
         }
@@ -345,26 +342,26 @@ fn only_the_cpu_poses_some_actors() {
     assert_eq!(posed_by(&animator, actor), on_gpu);
 
     let target = TwoBoneTarget::at(Vec3::new(0.3, 1.2, 0.4));
-    let mut change = animator.actor_mut(actor).unwrap();
+    let mut change = animator.live_mut(actor);
     change.set_target(arm, target, 0.0).unwrap();
     assert_eq!(
         posed_by(&animator, actor),
         on_cpu(CpuReason::InverseKinematics)
     );
-    let mut change = animator.actor_mut(actor).unwrap();
+    let mut change = animator.live_mut(actor);
     change.clear_target(arm, 0.0).unwrap();
     assert_eq!(posed_by(&animator, actor), on_gpu);
 
-    let mut change = animator.actor_mut(actor).unwrap();
+    let mut change = animator.live_mut(actor);
     let rest = character.skeleton().rest_pose();
     change.show_pose(&rest, &ShowPose::default()).unwrap();
     assert_eq!(posed_by(&animator, actor), on_cpu(CpuReason::OwnPose));
-    let mut change = animator.actor_mut(actor).unwrap();
+    let mut change = animator.live_mut(actor);
     change.play("Walk").unwrap();
     assert_eq!(posed_by(&animator, actor), on_gpu);
 
     animator.update(1.0).unwrap();
-    let mut change = animator.actor_mut(actor).unwrap();
+    let mut change = animator.live_mut(actor);
     change.play(Play::new("Run").inertial_s(0.5)).unwrap();
     assert_eq!(
         posed_by(&animator, actor),
@@ -375,7 +372,7 @@ fn only_the_cpu_poses_some_actors() {
 
     for clip in 0..9 {
         let name = ["Idle", "Walk", "Run"][clip % 3];
-        let mut change = animator.actor_mut(actor).unwrap();
+        let mut change = animator.live_mut(actor);
         change.play(Play::new(name).fade_s(5.0)).unwrap();
         animator.update(2.0 + 0.1 * clip as f64).unwrap();
     }

@@ -9,6 +9,7 @@ mod still;
 mod told;
 
 use crate::model::APART;
+use crate::reference::handles::Handles;
 use crate::reference::ribbon::{rest_palette, ribbon};
 use crate::support::frames::{EXTENT, FramesInFlight};
 use crate::support::lists::{List, lists};
@@ -340,19 +341,13 @@ impl World {
             let seen: BTreeMap<u32, &[u32]> =
                 seen.into_iter().map(|words| (words[0], words)).collect();
             let members = self.members.iter().filter(|member| member.kind == number);
-            let shown =
-                members.filter(|member| self.crowd.instance(member.id).unwrap().is_visible());
+            let shown = members.filter(|member| self.crowd.live(member.id).is_visible());
             let shown: Vec<_> = shown.collect();
             assert_eq!((seen.len(), count), (shown.len(), shown.len()));
             for member in shown {
-                let words = seen[&self.crowd.instance(member.id).unwrap().table_index()];
+                let words = seen[&self.crowd.live(member.id).table_index()];
                 let in_ring = words[30] == GpuInstance::NONE;
-                let rests = kind
-                    .animator
-                    .actor(member.actor)
-                    .unwrap()
-                    .records()
-                    .is_empty();
+                let rests = kind.animator.live(member.actor).records().is_empty();
                 assert!(in_ring || rests, "what plays is in the ring");
                 let want = if in_ring {
                     (kind.of_actor)(&mut kind.animator, member.actor)

@@ -3,6 +3,7 @@
 //! They cover plays, fades, layers, pauses, state machines, targets and poses.
 
 use super::{FRAMES_IN_FLIGHT, JOINTS, Member, World};
+use crate::reference::handles::Handles;
 use crate::reference::rng::Rng;
 use crate::support::{SMALL, Setup, each, stages};
 use throng::animator::{IkTarget, Play, ShowPose};
@@ -59,16 +60,8 @@ fn show(world: &mut World, member: Member, rng: &mut Rng) {
     if rng.chance(2) {
         world.both(
             member,
-            |crowd, id| {
-                crowd
-                    .instance_mut(id)
-                    .and_then(|mut it| it.show_pose(&local, &shown))
-            },
-            |animator, actor| {
-                animator
-                    .actor_mut(actor)
-                    .and_then(|mut it| it.show_pose(&local, &shown))
-            },
+            |crowd, id| crowd.on(id, |mut it| it.show_pose(&local, &shown)),
+            |animator, actor| animator.on(actor, |mut it| it.show_pose(&local, &shown)),
         );
         return;
     }
@@ -77,16 +70,8 @@ fn show(world: &mut World, member: Member, rng: &mut Rng) {
     skeleton.model_pose(&local, &mut model).unwrap();
     world.both(
         member,
-        |crowd, id| {
-            crowd
-                .instance_mut(id)
-                .and_then(|mut it| it.show_model_pose(&model, &shown))
-        },
-        |animator, actor| {
-            animator
-                .actor_mut(actor)
-                .and_then(|mut it| it.show_model_pose(&model, &shown))
-        },
+        |crowd, id| crowd.on(id, |mut it| it.show_model_pose(&model, &shown)),
+        |animator, actor| animator.on(actor, |mut it| it.show_model_pose(&model, &shown)),
     );
 }
 
@@ -96,32 +81,16 @@ fn target(world: &mut World, member: Member, rng: &mut Rng) {
     if rng.chance(3) {
         world.both(
             member,
-            |crowd, id| {
-                crowd
-                    .instance_mut(id)
-                    .and_then(|mut it| it.clear_target(limb, fade_s))
-            },
-            |animator, actor| {
-                animator
-                    .actor_mut(actor)
-                    .and_then(|mut it| it.clear_target(limb, fade_s))
-            },
+            |crowd, id| crowd.on(id, |mut it| it.clear_target(limb, fade_s)),
+            |animator, actor| animator.on(actor, |mut it| it.clear_target(limb, fade_s)),
         );
         return;
     }
     let target = IkTarget::TwoBone(TwoBoneTarget::at(rng.vector(-4.0, 4.0)));
     world.both(
         member,
-        |crowd, id| {
-            crowd
-                .instance_mut(id)
-                .and_then(|mut it| it.set_target(limb, target, fade_s))
-        },
-        |animator, actor| {
-            animator
-                .actor_mut(actor)
-                .and_then(|mut it| it.set_target(limb, target, fade_s))
-        },
+        |crowd, id| crowd.on(id, |mut it| it.set_target(limb, target, fade_s)),
+        |animator, actor| animator.on(actor, |mut it| it.set_target(limb, target, fade_s)),
     );
 }
 
@@ -133,38 +102,18 @@ fn drive(world: &mut World, member: Member, rng: &mut Rng) {
     match rng.below(4) {
         0 => world.both(
             member,
-            |crowd, id| {
-                crowd
-                    .instance_mut(id)
-                    .and_then(|mut it| it.start_state_machine())
-            },
-            |animator, actor| {
-                animator
-                    .actor_mut(actor)
-                    .and_then(|mut it| it.start_state_machine())
-            },
+            |crowd, id| crowd.on(id, |mut it| it.start_state_machine()),
+            |animator, actor| animator.on(actor, |mut it| it.start_state_machine()),
         ),
         1 => world.both(
             member,
-            |crowd, id| {
-                crowd
-                    .instance_mut(id)
-                    .and_then(|mut it| it.stop_state_machine(0.2))
-            },
-            |animator, actor| {
-                animator
-                    .actor_mut(actor)
-                    .and_then(|mut it| it.stop_state_machine(0.2))
-            },
+            |crowd, id| crowd.on(id, |mut it| it.stop_state_machine(0.2)),
+            |animator, actor| animator.on(actor, |mut it| it.stop_state_machine(0.2)),
         ),
         _ => world.both(
             member,
-            |crowd, id| crowd.instance_mut(id).and_then(|mut it| it.set_trigger(go)),
-            |animator, actor| {
-                animator
-                    .actor_mut(actor)
-                    .and_then(|mut it| it.set_trigger(go))
-            },
+            |crowd, id| crowd.on(id, |mut it| it.set_trigger(go)),
+            |animator, actor| animator.on(actor, |mut it| it.set_trigger(go)),
         ),
     }
 }
@@ -177,57 +126,33 @@ fn change(world: &mut World, rng: &mut Rng) {
             let play = play(rng);
             world.both(
                 member,
-                |crowd, id| crowd.instance_mut(id).and_then(|mut it| it.play(play)),
-                |animator, actor| animator.actor_mut(actor).and_then(|mut it| it.play(play)),
+                |crowd, id| crowd.on(id, |mut it| it.play(play)),
+                |animator, actor| animator.on(actor, |mut it| it.play(play)),
             );
         }
         4 => world.both(
             member,
-            |crowd, id| {
-                crowd
-                    .instance_mut(id)
-                    .and_then(|mut it| it.stop(layer, 0.3))
-            },
-            |animator, actor| {
-                animator
-                    .actor_mut(actor)
-                    .and_then(|mut it| it.stop(layer, 0.3))
-            },
+            |crowd, id| crowd.on(id, |mut it| it.stop(layer, 0.3)),
+            |animator, actor| animator.on(actor, |mut it| it.stop(layer, 0.3)),
         ),
         5 => {
             let speed = [0.0, 1.0, -2.0][rng.below(3)];
             world.both(
                 member,
-                |crowd, id| {
-                    crowd
-                        .instance_mut(id)
-                        .and_then(|mut it| it.set_speed(layer, speed))
-                },
-                |animator, actor| {
-                    animator
-                        .actor_mut(actor)
-                        .and_then(|mut it| it.set_speed(layer, speed))
-                },
+                |crowd, id| crowd.on(id, |mut it| it.set_speed(layer, speed)),
+                |animator, actor| animator.on(actor, |mut it| it.set_speed(layer, speed)),
             );
         }
         6 => {
             let time_s = f64::from(rng.range(-1.0, 2.0));
             world.both(
                 member,
-                |crowd, id| {
-                    crowd
-                        .instance_mut(id)
-                        .and_then(|mut it| it.seek(layer, time_s))
-                },
-                |animator, actor| {
-                    animator
-                        .actor_mut(actor)
-                        .and_then(|mut it| it.seek(layer, time_s))
-                },
+                |crowd, id| crowd.on(id, |mut it| it.seek(layer, time_s)),
+                |animator, actor| animator.on(actor, |mut it| it.seek(layer, time_s)),
             );
         }
         7 => {
-            if world.crowd.instance(member.id).unwrap().is_paused() {
+            if world.crowd.live(member.id).is_paused() {
                 world.both(
                     member,
                     |crowd, id| crowd.instance_mut(id).map(|mut it| it.resume()),
@@ -245,16 +170,8 @@ fn change(world: &mut World, rng: &mut Rng) {
             let scale = [0.0, 0.5, 1.0, 3.0][rng.below(4)];
             world.both(
                 member,
-                |crowd, id| {
-                    crowd
-                        .instance_mut(id)
-                        .and_then(|mut it| it.set_time_scale(scale))
-                },
-                |animator, actor| {
-                    animator
-                        .actor_mut(actor)
-                        .and_then(|mut it| it.set_time_scale(scale))
-                },
+                |crowd, id| crowd.on(id, |mut it| it.set_time_scale(scale)),
+                |animator, actor| animator.on(actor, |mut it| it.set_time_scale(scale)),
             );
         }
         9 => show(world, member, rng),
@@ -273,11 +190,7 @@ pub(super) fn operate(setup: &mut Setup, world: &mut World, rng: &mut Rng) {
         4..6 if alive > 0 => world.despawn(world.members[rng.below(alive)].id),
         6 if alive > 0 => {
             let id = world.members[rng.below(alive)].id;
-            world
-                .crowd
-                .instance_mut(id)
-                .unwrap()
-                .set_visible(rng.chance(2));
+            world.crowd.live_mut(id).set_visible(rng.chance(2));
         }
         7 if rng.chance(20) => {
             let mut more = world.crowd.capacity();

@@ -3,6 +3,7 @@
 use super::random::operate;
 use super::{FRAMES_IN_FLIGHT, Member, World};
 use crate::pictures::{camera, scene};
+use crate::reference::handles::Handles;
 use crate::reference::ribbon::{built, ribbon};
 use crate::reference::rng::Rng;
 use crate::reference::words::Says;
@@ -126,8 +127,8 @@ fn dress(setup: &mut Setup, crowd: &mut Crowd) -> Vec<InstanceId> {
         .reserve(&mut setup.context.allocator(), &more)
         .unwrap();
     let ids: Vec<_> = crowd.instances().collect();
-    let character = crowd.instance(ids[0]).unwrap().character();
-    let mut instance = crowd.instance_mut(ids[0]).unwrap();
+    let character = crowd.live(ids[0]).character();
+    let mut instance = crowd.live_mut(ids[0]);
     instance
         .attach(
             ids[3],
@@ -138,14 +139,13 @@ fn dress(setup: &mut Setup, crowd: &mut Crowd) -> Vec<InstanceId> {
     instance.set_tint([0.5, 1.0, 0.7, 1.0]).unwrap();
     instance.set_user_data(7);
     crowd
-        .instance_mut(ids[1])
-        .unwrap()
+        .live_mut(ids[1])
         .set_skinning_stage(SkinningStage::Compute)
         .unwrap();
-    crowd.instance_mut(ids[2]).unwrap().set_view_mask(5);
+    crowd.live_mut(ids[2]).set_view_mask(5);
     let gone = crowd.spawn(character, &Spawn::default()).unwrap();
     let hidden = crowd.spawn(character, &Spawn::default()).unwrap();
-    crowd.instance_mut(hidden).unwrap().set_visible(false);
+    crowd.live_mut(hidden).set_visible(false);
     crowd.despawn(gone).unwrap();
     ids
 }
@@ -173,18 +173,15 @@ fn a_new_crowd_draws_the_same_pictures() {
                 pictures(setup, &mut new, frames_in_flight, second, 0.5),
                 want
             );
-            assert_eq!(
-                new.instance(ids[3]).unwrap().attachment().unwrap().parent,
-                ids[0]
-            );
-            assert_eq!(new.instance(ids[0]).unwrap().user_data(), 7);
+            assert_eq!(new.live(ids[3]).attachment().unwrap().parent, ids[0]);
+            assert_eq!(new.live(ids[0]).user_data(), 7);
             let spawned = [&mut *crowd, &mut new].map(|it| it.spawn(kind, &Spawn::default()));
             assert_eq!(spawned[0], spawned[1]);
 
             // The old crowd goes back, without motion from the frames that were undone.
-            let stamp = crowd.instance(ids[0]).unwrap().record().stamp;
+            let stamp = crowd.live(ids[0]).record().stamp;
             crowd.restore(&saved).unwrap();
-            assert_ne!(crowd.instance(ids[0]).unwrap().record().stamp, stamp);
+            assert_ne!(crowd.live(ids[0]).record().stamp, stamp);
             assert_eq!(pictures(setup, crowd, frames_in_flight, first, 0.5), want);
             end(setup, new);
         });
@@ -197,7 +194,7 @@ fn an_instance_goes_on_in_another_crowd() {
         scene(setup, |setup, crowd, _, _| {
             let id = crowd.instances().next().unwrap();
             let to = Affine3A::from_scale(Vec3::new(-1.0, 2.0, 1.0));
-            let mut instance = crowd.instance_mut(id).unwrap();
+            let mut instance = crowd.live_mut(id);
             instance.set_transform(&to).unwrap();
             instance.set_tint([0.1, 0.2, 0.3, 0.4]).unwrap();
             instance.play(Play::new("sway").offset_s(0.25)).unwrap();
@@ -210,17 +207,13 @@ fn an_instance_goes_on_in_another_crowd() {
             let other = built(ribbon(5)).character;
             let other = new.add_character(allocator, &other).unwrap();
             let twin = new.spawn(kind, &Spawn::default()).unwrap();
-            new.instance_mut(twin).unwrap().restore(&saved).unwrap();
-            let twin = new.instance(twin).unwrap();
+            new.live_mut(twin).restore(&saved).unwrap();
+            let twin = new.live(twin);
             assert_eq!(twin.transform(), to);
             assert_eq!(twin.tint(), [0.1, 0.2, 0.3, 0.4]);
             assert_eq!(twin.playing().last().unwrap().time_s, 0.25);
             let stranger = new.spawn(other, &Spawn::default()).unwrap();
-            let error = new
-                .instance_mut(stranger)
-                .unwrap()
-                .restore(&saved)
-                .unwrap_err();
+            let error = new.live_mut(stranger).restore(&saved).unwrap_err();
             assert!(
                 error.to_string().contains("5 this one") || error.to_string().contains("joints")
             );

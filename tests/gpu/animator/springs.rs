@@ -1,6 +1,7 @@
 //! Spring bones of instances that move through the world.
 
 use super::{FRAMES_IN_FLIGHT, World};
+use crate::reference::handles::Handles;
 use crate::support::{SMALL, Setup, each};
 use throng::character::Character;
 use throng::glam::{Affine3A, Quat, Vec3};
@@ -36,20 +37,12 @@ fn move_all(world: &mut World, jump: bool) {
         world.both(
             member,
             |crowd, id| match jump {
-                true => crowd
-                    .instance_mut(id)
-                    .and_then(|mut it| it.teleport(&place)),
-                false => crowd
-                    .instance_mut(id)
-                    .and_then(|mut it| it.set_transform(&place)),
+                true => crowd.on(id, |mut it| it.teleport(&place)),
+                false => crowd.on(id, |mut it| it.set_transform(&place)),
             },
             |animator, actor| match jump {
-                true => animator
-                    .actor_mut(actor)
-                    .and_then(|mut it| it.teleport(&place)),
-                false => animator
-                    .actor_mut(actor)
-                    .and_then(|mut it| it.set_transform(&place)),
+                true => animator.on(actor, |mut it| it.teleport(&place)),
+                false => animator.on(actor, |mut it| it.set_transform(&place)),
             },
         );
     }
@@ -81,8 +74,7 @@ fn instances_swing_as_actors_that_are_told_where_they_are() {
         let now_s = world.now_s;
         let swung = world
             .crowd
-            .instance(member.id)
-            .unwrap()
+            .live(member.id)
             .joint_model(tail, now_s)
             .unwrap();
         let off = |world: &mut World, on: bool| {
@@ -91,17 +83,14 @@ fn instances_swing_as_actors_that_are_told_where_they_are() {
                 |crowd, id| crowd.instance_mut(id).map(|mut it| it.set_springs(on)),
                 |animator, actor| {
                     animator.actor_mut(actor)?.set_springs(on);
-                    animator
-                        .actor_mut(actor)
-                        .and_then(|mut it| it.set_transform(&way(now_s, 1)))
+                    animator.on(actor, |mut it| it.set_transform(&way(now_s, 1)))
                 },
             );
         };
         off(&mut world, false);
         let still = world
             .crowd
-            .instance(member.id)
-            .unwrap()
+            .live(member.id)
             .joint_model(tail, now_s)
             .unwrap();
         assert!(swung.translation.distance(still.translation) > 1e-2);

@@ -2,6 +2,7 @@
 //! frames.
 
 use super::{FRAMES_IN_FLIGHT, JOINTS, Member, World};
+use crate::reference::handles::Handles;
 use crate::support::{SMALL, Setup, each, stages};
 use throng::animator::{Play, ShowPose};
 use throng::glam::Quat;
@@ -54,15 +55,9 @@ fn show(world: &mut World, member: Member, kind: usize) {
     let local: Vec<Transform> = turned.collect();
     world.both(
         member,
-        |crowd, id| {
-            crowd
-                .instance_mut(id)
-                .and_then(|mut it| it.show_pose(&local, &ShowPose::default()))
-        },
+        |crowd, id| crowd.on(id, |mut it| it.show_pose(&local, &ShowPose::default())),
         |animator, actor| {
-            animator
-                .actor_mut(actor)
-                .and_then(|mut it| it.show_pose(&local, &ShowPose::default()))
+            animator.on(actor, |mut it| it.show_pose(&local, &ShowPose::default()))
         },
     );
 }
@@ -102,12 +97,8 @@ fn what_stands_is_written_once_for_each_frame_in_flight() {
         let member = *member.unwrap();
         world.both(
             member,
-            |crowd, id| crowd.instance_mut(id).and_then(|mut it| it.seek(0, 0.45)),
-            |animator, actor| {
-                animator
-                    .actor_mut(actor)
-                    .and_then(|mut it| it.seek(0, 0.45))
-            },
+            |crowd, id| crowd.on(id, |mut it| it.seek(0, 0.45)),
+            |animator, actor| animator.on(actor, |mut it| it.seek(0, 0.45)),
         );
         assert_eq!(round(setup, &mut world), [5; 3]);
         assert_eq!(round(setup, &mut world), MOVING);
@@ -137,12 +128,8 @@ fn what_stands_survives_growth_and_frames_that_are_given_up() {
         for time_s in [0.1, 0.6] {
             world.both(
                 member,
-                |crowd, id| crowd.instance_mut(id).and_then(|mut it| it.seek(0, time_s)),
-                |animator, actor| {
-                    animator
-                        .actor_mut(actor)
-                        .and_then(|mut it| it.seek(0, time_s))
-                },
+                |crowd, id| crowd.on(id, |mut it| it.seek(0, time_s)),
+                |animator, actor| animator.on(actor, |mut it| it.seek(0, time_s)),
             );
             for prepares in [true, false] {
                 world.now_s += 0.05;
@@ -241,19 +228,19 @@ fn what_stands_and_is_hidden_costs_nothing_and_comes_back() {
     each(|setup| {
         let (mut world, cast) = settled(setup, SMALL);
         for id in &cast.paused {
-            world.crowd.instance_mut(*id).unwrap().set_visible(false);
+            world.crowd.live_mut(*id).set_visible(false);
         }
         assert_eq!(round(setup, &mut world), MOVING);
         let member = world.members.iter().find(|of| of.id == cast.paused[2]);
         let member = *member.unwrap();
         world.both(
             member,
-            |crowd, id| crowd.instance_mut(id).and_then(|mut it| it.seek(0, 0.9)),
-            |animator, actor| animator.actor_mut(actor).and_then(|mut it| it.seek(0, 0.9)),
+            |crowd, id| crowd.on(id, |mut it| it.seek(0, 0.9)),
+            |animator, actor| animator.on(actor, |mut it| it.seek(0, 0.9)),
         );
         assert_eq!(round(setup, &mut world), MOVING);
         for id in &cast.paused {
-            world.crowd.instance_mut(*id).unwrap().set_visible(true);
+            world.crowd.live_mut(*id).set_visible(true);
         }
         assert_eq!(round(setup, &mut world), [5; 3]);
         assert_eq!(round(setup, &mut world), MOVING);

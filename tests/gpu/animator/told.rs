@@ -1,6 +1,7 @@
 //! Reports of a crowd to the engine: events by instance, and root motion in the instance's record.
 
 use super::World;
+use crate::reference::handles::Handles;
 use crate::reference::rng::Rng;
 use crate::support::{SMALL, Setup, each};
 use throng::animator::{EventName, Play, RootMotionMode};
@@ -63,7 +64,7 @@ fn events_reach_the_instances_that_they_happen_to() {
         world.now_s = 2.0;
         assert_eq!(of(&frame(setup, &mut world), gone), beat(&[2.0]));
         world.despawn(gone);
-        let index = |world: &World, id| world.crowd.instance(id).unwrap().table_index();
+        let index = |world: &World, id| world.crowd.live(id).table_index();
         let heir = world.spawn(2, "sway".into()).id;
         assert!(world.crowd.events().all(|of| of.id != heir));
         assert!(world.crowd.events().all(|of| of.id != gone));
@@ -94,12 +95,7 @@ fn state_machines_tell_whom_they_move() {
         frame(setup, &mut world);
         let machine = world.kinds[0].character.state_machine();
         let go = machine.unwrap().parameter("go").unwrap();
-        world
-            .crowd
-            .instance_mut(ids[1])
-            .unwrap()
-            .set_trigger(go)
-            .unwrap();
+        world.crowd.live_mut(ids[1]).set_trigger(go).unwrap();
         world.now_s = 0.4;
         let told = frame(setup, &mut world);
         let changes = |id| {
@@ -110,7 +106,7 @@ fn state_machines_tell_whom_they_move() {
         };
         assert_eq!(changes(ids[0]), 0, "{told:?}");
         assert_eq!(changes(ids[1]), 2, "{told:?}");
-        let playing: Vec<_> = world.crowd.instance(ids[1]).unwrap().playing().collect();
+        let playing: Vec<_> = world.crowd.live(ids[1]).playing().collect();
         assert!(playing.iter().all(|of| of.by_state_machine));
         assert_eq!(playing.last().unwrap().weight, 1.0);
         world.destroy(setup);
@@ -169,7 +165,7 @@ fn root_motion_moves_the_record_of_the_instance() {
             for (id, turn, start, size) in &walkers {
                 let (sin, cos) = f64::from(*turn).sin_cos();
                 let at = start.as_dvec3() + DVec3::new(sin, 0.0, cos) * world.now_s;
-                let got = world.crowd.instance(*id).unwrap().transform();
+                let got = world.crowd.live(*id).transform();
                 let off = (Vec3::from(got.translation).as_dvec3() - at).length();
                 // The heading is an f32 angle. The error is half a unit of 6e-8 of the way, plus
                 // the rounding of the record.
@@ -178,33 +174,20 @@ fn root_motion_moves_the_record_of_the_instance() {
                 let want = Affine3A::from_scale_rotation_translation(*size, turned, Vec3::ZERO);
                 assert!(got.matrix3.abs_diff_eq(want.matrix3, 2e-6));
             }
-            let place = world.kinds[0]
-                .animator
-                .actor(member.actor)
-                .unwrap()
-                .root_transform();
+            let place = world.kinds[0].animator.live(member.actor).root_transform();
             let want = Mat3x4::from_affine(&place.world_from_model(DVec3::ZERO, Vec3::ONE));
-            let record = world.crowd.instance(member.id).unwrap().record();
+            let record = world.crowd.live(member.id).record();
             assert_eq!(record.world_from_model, want);
         }
         // After a move, it continues from there. If root motion is ignored, it stays.
         let to = Affine3A::from_translation(Vec3::new(5.0, 1.0, 5.0));
-        world
-            .crowd
-            .instance_mut(member.id)
-            .unwrap()
-            .set_transform(&to)
-            .unwrap();
+        world.crowd.live_mut(member.id).set_transform(&to).unwrap();
         world.now_s += 1.0;
         frame(setup, &mut world);
-        let got = world.crowd.instance(member.id).unwrap().transform();
+        let got = world.crowd.live(member.id).transform();
         assert!(got.abs_diff_eq(Affine3A::from_translation(Vec3::new(5.0, 1.0, 6.0)), 1e-5));
         let ignore = RootMotionMode::Ignore;
-        world
-            .crowd
-            .instance_mut(member.id)
-            .unwrap()
-            .set_root_motion(ignore);
+        world.crowd.live_mut(member.id).set_root_motion(ignore);
         world.now_s += 1.0;
         frame(setup, &mut world);
         assert_eq!(
@@ -231,7 +214,7 @@ fn a_character_that_is_added_later_tells_nothing_of_before() {
             ..Spawn::default()
         };
         let id = world.crowd.spawn(later.unwrap(), &spawn).unwrap();
-        assert_eq!(world.crowd.instance(id).unwrap().time_s(), 1000.0);
+        assert_eq!(world.crowd.live(id).time_s(), 1000.0);
         world.now_s = 1000.6;
         let told = frame(setup, &mut world);
         assert_eq!(of(&told, id), [("beat", 1000.0), ("beat", 1000.5)]);

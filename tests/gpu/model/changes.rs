@@ -2,6 +2,7 @@
 
 use super::frames::expect_near;
 use super::{Member, Model};
+use crate::reference::handles::Handles;
 use crate::support::Setup;
 use throng::animator::{Animator, AnimatorSnapshot};
 use throng::glam::Affine3A;
@@ -76,7 +77,7 @@ impl Model {
         (self.versions[kind], self.kinds[kind]) = (version, after);
         self.replaced += 1;
         for (id, child) in children {
-            let told = crowd.instance(id).unwrap().transform();
+            let told = crowd.live(id).transform();
             let member = self.members.iter_mut().find(|it| it.id == id).unwrap();
             match (child, &mut member.attached) {
                 (Child::Moved(joint), Some(to)) => to.joint = joint,
@@ -131,7 +132,7 @@ impl Model {
         self.restored += 1;
         for (id, member) in self.members.iter().map(|it| (it.id, it)) {
             let Some(to) = member.attached else { continue };
-            let told = crowd.instance(id).unwrap().attachment().unwrap();
+            let told = crowd.live(id).attachment().unwrap();
             assert_eq!(
                 (told.parent, told.socket.joint),
                 (to.parent, Id::<Joint>::new(to.joint))

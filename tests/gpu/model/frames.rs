@@ -1,6 +1,7 @@
 //! Frames: the expected data, and the data that the probe saw.
 
 use super::{APART, Expected, Flight, Life, Member, Model, Part, apart};
+use crate::reference::handles::Handles;
 use crate::reference::ribbon::rest_palette;
 use crate::support::frames::{EXTENT, FramesInFlight};
 use crate::support::lists::lists;
@@ -29,7 +30,7 @@ impl Model {
             return (member.world_from_model, 0.0);
         };
         let above = self.member(to.parent);
-        let actor = self.animators[above.character].actor(above.actor).unwrap();
+        let actor = self.animators[above.character].live(above.actor);
         let joint = Id::<Joint>::new(to.joint);
         let model = actor.joint_model(joint, self.now_s).unwrap();
         let (world, bound) = self.world(to.parent);
@@ -65,7 +66,7 @@ impl Model {
         let mut all = BTreeMap::new();
         for (member, (world, bound)) in of_kind {
             let mut cpu = rest.clone();
-            let plays = !animator.actor(member.actor).unwrap().is_resting();
+            let plays = !animator.live(member.actor).is_resting();
             if member.mixed && plays {
                 let to = WriteOnly::from(&mut cpu);
                 animator.palettes(&[member.actor], to).unwrap();
@@ -89,7 +90,7 @@ impl Model {
                 flipped: world.matrix3.determinant() < 0.0,
                 bound,
             };
-            let index = crowd.instance(member.id).unwrap().table_index();
+            let index = crowd.live(member.id).table_index();
             assert!(
                 all.insert(index, expected).is_none(),
                 "two in one frame in flight"
@@ -163,7 +164,7 @@ impl Model {
     fn lives(&self, crowd: &Crowd, kind: usize) -> BTreeMap<u32, Life> {
         let of_kind = self.members.iter().filter(|m| m.character == kind);
         let life = |member: &Member| {
-            let index = crowd.instance(member.id).unwrap().table_index();
+            let index = crowd.live(member.id).table_index();
             (index, (member.id, self.restored))
         };
         of_kind.map(life).collect()
@@ -203,7 +204,7 @@ impl Model {
                 continue;
             };
             let clip = &self.kinds[member.character].clips()[playing.clip];
-            let told: Vec<_> = crowd.instance(member.id).unwrap().playing().collect();
+            let told: Vec<_> = crowd.live(member.id).playing().collect();
             assert_eq!(told.len(), 1);
             assert_eq!(told[0].clip, Some(Id::new(playing.clip as u16)));
             let at = playing.at(self.now_s, clip.duration_s());

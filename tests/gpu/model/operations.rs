@@ -2,6 +2,7 @@
 
 use super::frames::expect_near;
 use super::{Attached, Member, Model, Playing};
+use crate::reference::handles::Handles;
 use crate::support::Setup;
 use std::collections::BTreeSet;
 use throng::animator::ShowPose;
@@ -136,7 +137,7 @@ impl Model {
     /// Notes that an instance is not attached any more. The crowd does not know that yet.
     fn freed(&mut self, crowd: &Crowd, id: InstanceId) {
         let (world, bound) = self.world(id);
-        let told = crowd.instance(id).unwrap().transform();
+        let told = crowd.live(id).transform();
         expect_near(&told, &world, bound);
         let member = self.members.iter_mut().find(|member| member.id == id);
         let member = member.unwrap();
@@ -153,12 +154,12 @@ impl Model {
             if is_attached {
                 self.freed(crowd, id);
             }
-            assert_eq!(crowd.instance_mut(id).unwrap().detach(), is_attached);
+            assert_eq!(crowd.live_mut(id).detach(), is_attached);
             return;
         }
         let joint = self.rng.below(self.kinds[above.character].skeleton().len()) as u16;
         let offset = self.transform();
-        let mut handle = crowd.instance_mut(parent).unwrap();
+        let mut handle = crowd.live_mut(parent);
         let got = handle.attach(id, Id::<Joint>::new(joint), &offset);
         let mut up = std::iter::successors(Some(parent), |id| {
             let member = self.members.iter().find(|member| member.id == *id);
@@ -170,7 +171,7 @@ impl Model {
         }
         got.unwrap();
         let outlives = self.rng.chance(2);
-        let mut handle = crowd.instance_mut(id).unwrap();
+        let mut handle = crowd.live_mut(id);
         handle.set_outlives_parent(outlives).unwrap();
         let member = self.members.iter_mut().find(|member| member.id == id);
         member.unwrap().attached = Some(Attached {
@@ -180,7 +181,7 @@ impl Model {
             outlives,
         });
         let (world, bound) = self.world(id);
-        expect_near(&crowd.instance(id).unwrap().transform(), &world, bound);
+        expect_near(&crowd.live(id).transform(), &world, bound);
     }
 
     fn change(&mut self, crowd: &mut Crowd) {
@@ -200,73 +201,62 @@ impl Model {
                     false => play.inertial_s(0.4),
                 };
                 let own = &mut self.animators[character];
-                crowd.instance_mut(id).unwrap().play(play).unwrap();
-                own.actor_mut(actor).unwrap().play(play).unwrap();
+                crowd.live_mut(id).play(play).unwrap();
+                own.live_mut(actor).play(play).unwrap();
                 let member = &mut self.members[at];
                 (member.mixed, member.model, member.layer) = (true, None, None);
             }
             5 => {
                 let to = self.rng.chance(2);
-                crowd.instance_mut(id).unwrap().set_visible(to);
+                crowd.live_mut(id).set_visible(to);
                 self.members[at].visible = to;
                 assert_eq!(crowd.instance(id).map(|it| it.is_visible()), Ok(to));
             }
             6 => {
                 let to = [0, 1, 2, 3, u32::MAX][self.rng.below(5)];
-                crowd.instance_mut(id).unwrap().set_view_mask(to);
+                crowd.live_mut(id).set_view_mask(to);
                 self.members[at].mask = to;
                 assert_eq!(crowd.instance(id).map(|it| it.view_mask()), Ok(to));
             }
             0 if self.members[at].attached.is_some() => {
                 let to = self.transform();
-                let refused = crowd.instance_mut(id).unwrap().set_transform(&to);
+                let refused = crowd.live_mut(id).set_transform(&to);
                 assert!(matches!(refused, Err(Error::At { .. })), "{refused:?}");
             }
             0 => {
                 let to = self.transform();
-                crowd.instance_mut(id).unwrap().set_transform(&to).unwrap();
+                crowd.live_mut(id).set_transform(&to).unwrap();
                 self.members[at].world_from_model = to;
             }
             1 => {
                 let to = self.tint();
-                crowd.instance_mut(id).unwrap().set_tint(to).unwrap();
+                crowd.live_mut(id).set_tint(to).unwrap();
                 self.members[at].tint = to;
             }
             2 => {
                 let to = self.rng.bits() as u32;
-                crowd.instance_mut(id).unwrap().set_user_data(to);
+                crowd.live_mut(id).set_user_data(to);
                 self.members[at].user = to;
             }
             3 => {
                 let joints = self.kinds[character].skeleton().len();
                 let model: Vec<_> = (0..joints).map(|_| self.transform()).collect();
                 let (animator, show) = (&mut self.animators[character], ShowPose::default());
-                crowd
-                    .instance_mut(id)
-                    .unwrap()
-                    .show_model_pose(&model, &show)
-                    .unwrap();
+                crowd.live_mut(id).show_model_pose(&model, &show).unwrap();
                 animator
-                    .actor_mut(actor)
-                    .unwrap()
+                    .live_mut(actor)
                     .show_model_pose(&model, &show)
                     .unwrap();
                 self.members[at].model = (!self.members[at].mixed).then_some(model);
                 self.members[at].layer = None;
-                let clips: Vec<_> = crowd
-                    .instance(id)
-                    .unwrap()
-                    .playing()
-                    .map(|of| of.clip)
-                    .collect();
+                let clips: Vec<_> = crowd.live(id).playing().map(|of| of.clip).collect();
                 assert_eq!(clips, [None]);
             }
             _ => {
                 let (play, layer) = self.playing(character);
-                crowd.instance_mut(id).unwrap().play(play).unwrap();
+                crowd.live_mut(id).play(play).unwrap();
                 self.animators[character]
-                    .actor_mut(actor)
-                    .unwrap()
+                    .live_mut(actor)
                     .play(play)
                     .unwrap();
                 self.members[at].layer = layer.filter(|_| !self.members[at].mixed);
@@ -279,7 +269,7 @@ impl Model {
         let id = self.dead[self.rng.below(self.dead.len())];
         assert!(!crowd.is_alive(id));
         let attached = self.members.first().map(|parent| {
-            let mut parent = crowd.instance_mut(parent.id).unwrap();
+            let mut parent = crowd.live_mut(parent.id);
             parent.attach(id, Id::<Joint>::new(0), &Affine3A::IDENTITY)
         });
         let results = [
@@ -337,12 +327,12 @@ impl Model {
         assert_eq!(crowd.len(), self.members.len());
         let all: BTreeSet<u32> = crowd
             .instances()
-            .map(|id| crowd.instance(id).unwrap().table_index())
+            .map(|id| crowd.live(id).table_index())
             .collect();
         let known = self
             .members
             .iter()
-            .map(|member| crowd.instance(member.id).unwrap().table_index());
+            .map(|member| crowd.live(member.id).table_index());
         assert_eq!(all, known.collect());
     }
 }

@@ -2,6 +2,7 @@
 
 use super::scene::{EXTENT, FORMATS, dancer};
 use super::shadow::ShadowImage;
+use crate::reference::handles::Handles;
 use crate::support::frames::{FramesInFlight, NORMAL_Z};
 use crate::support::probe::spirv;
 use crate::support::{SMALL, Setup, view};
@@ -105,11 +106,7 @@ pub(super) fn draw(setup: &mut Setup) -> Range<usize> {
         }
         // Records are scattered into the table, and slots are used again.
         let moved = Affine3A::from_translation(Vec3::X * f32::from(number as u8));
-        crowd
-            .instance_mut(instances[1])
-            .unwrap()
-            .set_transform(&moved)
-            .unwrap();
+        crowd.live_mut(instances[1]).set_transform(&moved).unwrap();
         crowd.despawn(instances.remove(0)).unwrap();
     }
     for frame_index in 0..FRAMES_IN_FLIGHT {

@@ -1,6 +1,7 @@
 //! Motion of instances that move, stand, appear and disappear between the frames of a view.
 
 use super::stage::{HISTORIES, World, check, dancer, face, moves, stands};
+use crate::reference::handles::Handles;
 use crate::reference::ribbon::ribbon;
 use crate::support::frames::EXTENT;
 use crate::support::{Setup, each, view};
@@ -272,18 +273,10 @@ fn what_takes_the_place_of_a_despawned_instance_does_not_inherit_its_motion() {
     each(|setup| {
         scene(setup, [SWAY, SWAY, None], |setup, world| {
             world.frame(setup, 0.1, &[camera()]);
-            let index = world
-                .crowd
-                .instance(world.actors[1].id)
-                .unwrap()
-                .table_index();
+            let index = world.crowd.live(world.actors[1].id).table_index();
             world.despawn(1);
             let new = world.spawn(1, at(0.1), TURN);
-            let taken = world
-                .crowd
-                .instance(world.actors[new].id)
-                .unwrap()
-                .table_index();
+            let taken = world.crowd.live(world.actors[new].id).table_index();
             assert_eq!(index, taken, "the table index differs");
             let seen = world.frame(setup, 0.2, &[camera()]);
             stands(&seen[0], new);

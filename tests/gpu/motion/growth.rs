@@ -2,6 +2,7 @@
 
 use super::events::{at, camera};
 use super::stage::{HISTORIES, World, dancer, moves, stands};
+use crate::reference::handles::Handles;
 use crate::support::{Setup, each, stages};
 use throng::palette::SkinningMethod;
 use throng::{Capacity, Processor, Stages, View};
@@ -119,11 +120,7 @@ fn palettes_that_are_packed_again_are_no_motion() {
         world.spawn(1, at(1.0), SWAY);
         world.frame(setup, 0.3, &[camera()]);
         let base = |world: &World, actor: usize| {
-            let record = world
-                .crowd
-                .instance(world.actors[actor].id)
-                .unwrap()
-                .record();
+            let record = world.crowd.live(world.actors[actor].id).record();
             (record.palette, record.morphs)
         };
         let before = base(&world, 2);

@@ -3,6 +3,7 @@
 //! The model knows the positions at the last write of each history.
 
 use super::moments::Moment;
+use crate::reference::handles::Handles;
 use crate::reference::raster::{Drawn, Pixel, Shape, look, shape};
 use crate::reference::ribbon::{built, ribbon};
 use crate::support::frames::{EXTENT, FramesInFlight};
@@ -228,11 +229,7 @@ impl World {
     pub(crate) fn place(&mut self, actor: usize, place: Affine3A) {
         let actor = &mut self.actors[actor];
         actor.place = place;
-        self.crowd
-            .instance_mut(actor.id)
-            .unwrap()
-            .set_transform(&place)
-            .unwrap();
+        self.crowd.live_mut(actor.id).set_transform(&place).unwrap();
     }
 
     pub(crate) fn teleport(&mut self, index: usize, place: Affine3A) {
@@ -240,11 +237,7 @@ impl World {
         actor.place = place;
         self.keys += 1;
         actor.key = self.keys;
-        self.crowd
-            .instance_mut(actor.id)
-            .unwrap()
-            .teleport(&place)
-            .unwrap();
+        self.crowd.live_mut(actor.id).teleport(&place).unwrap();
         let follows = |child: &Actor| child.attached.is_some_and(|(parent, ..)| parent == index);
         for child in self.actors.iter_mut().filter(|child| follows(child)) {
             self.keys += 1;
@@ -255,18 +248,14 @@ impl World {
     pub(crate) fn show(&mut self, actor: usize, visible: bool) {
         let actor = &mut self.actors[actor];
         actor.visible = visible;
-        self.crowd
-            .instance_mut(actor.id)
-            .unwrap()
-            .set_visible(visible);
+        self.crowd.live_mut(actor.id).set_visible(visible);
     }
 
     /// Attaches to an earlier actor with linear skinning. Neither may be despawned after that.
     pub(crate) fn attach(&mut self, child: usize, parent: usize, joint: u16, offset: Affine3A) {
         let (id, to) = (self.actors[child].id, self.actors[parent].id);
         self.crowd
-            .instance_mut(to)
-            .unwrap()
+            .live_mut(to)
             .attach(id, Id::<Joint>::new(joint), &offset)
             .unwrap();
         self.actors[child].attached = Some((parent, joint, offset));
@@ -302,11 +291,7 @@ impl World {
 
     pub(crate) fn play(&mut self, actor: usize, play: Option<usize>) {
         let id = self.actors[actor].id;
-        self.crowd
-            .instance_mut(id)
-            .unwrap()
-            .play(playing(play))
-            .unwrap();
+        self.crowd.live_mut(id).play(playing(play)).unwrap();
     }
 
     /// Sets morph weights, or leaves them to clips.
@@ -315,16 +300,14 @@ impl World {
         actor.weights = weights;
         let weights = weights.map_or([None; 2], |weights| weights.map(Some));
         self.crowd
-            .instance_mut(actor.id)
-            .unwrap()
+            .live_mut(actor.id)
             .set_morph_weights(&weights)
             .unwrap();
     }
 
     pub(crate) fn skin(&mut self, actor: usize, skin: SkinningStage) {
         self.crowd
-            .instance_mut(self.actors[actor].id)
-            .unwrap()
+            .live_mut(self.actors[actor].id)
             .set_skinning_stage(skin)
             .unwrap();
     }
@@ -339,7 +322,7 @@ impl World {
     fn shapes(&self, time_s: f64) -> BTreeMap<u64, Shape> {
         let each = self.actors.iter().map(|actor| {
             let (_, character, method) = &self.characters[actor.character];
-            let instance = self.crowd.instance(actor.id).unwrap();
+            let instance = self.crowd.live(actor.id);
             let record = instance.records().first();
             let clip = record.map(|record| {
                 let clip = usize::from(record.clip);

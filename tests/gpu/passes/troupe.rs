@@ -2,6 +2,7 @@
 //!
 //! The tests compare the pictures that different passes draw of it.
 
+use crate::reference::handles::Handles;
 use crate::reference::ribbon::{built, ribbon};
 use crate::reference::rng::Rng;
 use crate::support::frames::{EXTENT, FramesInFlight};
@@ -177,7 +178,7 @@ impl Troupe {
                 };
                 let spawned = crowd.spawn(id.unwrap(), &spawn).unwrap();
                 ids.push(spawned);
-                let record = crowd.instance(spawned).unwrap().records()[0];
+                let record = crowd.live(spawned).records()[0];
                 let duration_s = character.clips()[clip].duration_s();
                 (clip, record.clip_time_s(TIME_S, duration_s))
             };
@@ -226,10 +227,7 @@ impl Troupe {
     pub(crate) fn show(&mut self, way: usize) {
         for (number, (_, ids)) in self.ways.iter().enumerate() {
             for id in ids {
-                self.crowd
-                    .instance_mut(*id)
-                    .unwrap()
-                    .set_visible(number == way);
+                self.crowd.live_mut(*id).set_visible(number == way);
             }
         }
     }

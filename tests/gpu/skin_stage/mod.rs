@@ -9,6 +9,7 @@ mod pictures;
 mod plain;
 mod random;
 
+use crate::reference::handles::Handles;
 use crate::reference::maths::{angle, distance};
 use crate::reference::rng::Rng;
 use crate::support::frames::FramesInFlight;
@@ -115,8 +116,7 @@ fn cases(crowd: &mut Crowd, members: &[Member]) -> Vec<Case> {
             let id = crowd.spawn(of.id, &spawn).unwrap();
             if let Some(weights) = weights {
                 crowd
-                    .instance_mut(id)
-                    .unwrap()
+                    .live_mut(id)
                     .set_morph_weights(&weights.map(Some))
                     .unwrap();
             }

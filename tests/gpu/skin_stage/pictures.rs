@@ -3,6 +3,7 @@
 use super::made::{self, Kind};
 use super::plain::Plain;
 use crate::reference::assets;
+use crate::reference::handles::Handles;
 use crate::reference::picture::{covered, different};
 use crate::reference::ribbon::{built, ribbon};
 use crate::reference::rng::Rng;
@@ -140,11 +141,7 @@ fn the_three_modes_show_the_same_picture_in_every_pass() {
             let mut first: Option<(Vec<u8>, Vec<f32>)> = None;
             for (number, mode) in MODES.into_iter().enumerate() {
                 for instance in &instances {
-                    crowd
-                        .instance_mut(*instance)
-                        .unwrap()
-                        .set_skinning_stage(mode)
-                        .unwrap();
+                    crowd.live_mut(*instance).set_skinning_stage(mode).unwrap();
                     assert_eq!(
                         crowd.instance(*instance).map(|it| it.skinning_stage()),
                         Ok(mode)
@@ -214,11 +211,7 @@ fn deformed_vertices_drawn_as_a_static_mesh_give_the_same_depths() {
         }
         for (at, instance) in instances.iter().enumerate() {
             let mode = MODES[1 + at % 2];
-            crowd
-                .instance_mut(*instance)
-                .unwrap()
-                .set_skinning_stage(mode)
-                .unwrap();
+            crowd.live_mut(*instance).set_skinning_stage(mode).unwrap();
         }
         let target = target(&mut setup.context);
         let mut frames_in_flight = FramesInFlight::new(&setup.context, 1);
@@ -245,13 +238,7 @@ fn deformed_vertices_drawn_as_a_static_mesh_give_the_same_depths() {
         }
         for instance in &instances {
             let skinned = frame.skinned(*instance).unwrap();
-            let rows = frame
-                .crowd()
-                .instance(*instance)
-                .unwrap()
-                .record()
-                .world_from_model
-                .rows;
+            let rows = frame.crowd().live(*instance).record().world_from_model.rows;
             plain.draw(
                 &context.device,
                 cmd,

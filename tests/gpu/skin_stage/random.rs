@@ -6,6 +6,7 @@
 use super::beings::{Being, beings};
 use super::made::{Palette, WEIGHTS};
 use super::{POSITION_BOUND, Worst, copy, floats, readback, to_host};
+use crate::reference::handles::Handles;
 use crate::reference::maths::distance;
 use crate::reference::rng::Rng;
 use crate::support::frames::FramesInFlight;
@@ -164,9 +165,7 @@ impl Model {
     fn set_skin(&mut self, crowd: &mut Crowd) {
         let at = self.rng.below(self.members.len());
         let (member, skin) = (self.members[at], self.mode());
-        let got = crowd
-            .instance_mut(member.id)
-            .and_then(|mut it| it.set_skinning_stage(skin));
+        let got = crowd.on(member.id, |mut it| it.set_skinning_stage(skin));
         let refusal = self.refusal(member.being, skin, |other| other.id != member.id);
         if let Some(refusal) = refusal {
             self.note(&refusal);
@@ -193,9 +192,7 @@ impl Model {
                     crowd.instance(id).map(|it| it.skinning_stage()),
                     Err(Error::Stale { .. })
                 ));
-                let set = crowd
-                    .instance_mut(id)
-                    .and_then(|mut it| it.set_skinning_stage(SkinningStage::Compute));
+                let set = crowd.on(id, |mut it| it.set_skinning_stage(SkinningStage::Compute));
                 assert!(matches!(set, Err(Error::Stale { .. })));
             }
             50..80 if !self.members.is_empty() => self.set_skin(crowd),
@@ -210,8 +207,7 @@ impl Model {
                 };
                 let start_s = Some(0.0);
                 crowd
-                    .instance_mut(member.id)
-                    .unwrap()
+                    .live_mut(member.id)
                     .play(Play { start_s, ..play })
                     .unwrap();
             }
@@ -221,8 +217,7 @@ impl Model {
                 let weights = weights.map(|w| if w < 0.0 { 0.0 } else { w });
                 let id = self.members[at].id;
                 crowd
-                    .instance_mut(id)
-                    .unwrap()
+                    .live_mut(id)
                     .set_morph_weights(&weights.map(Some))
                     .unwrap();
                 self.members[at].weights = weights;

@@ -6,6 +6,7 @@
 use super::invariants::{digest, digest_by, options};
 use super::seeds::seeds;
 use crate::builder::arm;
+use crate::reference::handles::Handles;
 use crate::reference::signed::{HEADER, sign};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -252,11 +253,11 @@ fn actors() -> Animator {
     let ids = [0.0, 0.3, 0.6].map(|offset_s| animator.add(Play::new("Walk").offset_s(offset_s)));
     let ids = ids.map(Result::unwrap);
     animator.update(0.5).unwrap();
-    let mut play = |id, play| animator.actor_mut(id).unwrap().play(play).unwrap();
+    let mut play = |id, play| animator.live_mut(id).play(play).unwrap();
     play(ids[0], Play::new("Run").fade_s(0.5));
     play(ids[1], Play::new("Wave").inertial_s(0.5));
     let target = TwoBoneTarget::at(Vec3::ONE);
-    let mut reaching = animator.actor_mut(ids[0]).unwrap();
+    let mut reaching = animator.live_mut(ids[0]);
     reaching.set_target(solver, target, 0.3).unwrap();
     reaching.set_root_motion(RootMotionMode::Apply);
     animator.remove(ids[2]).unwrap();
@@ -282,8 +283,7 @@ fn snapshot(bytes: &[u8]) -> bool {
     }
     for id in ids {
         animator
-            .actor_mut(id)
-            .unwrap()
+            .live_mut(id)
             .play(Play::new("Idle").inertial_s(0.2))
             .unwrap();
         animator.remove(id).unwrap();

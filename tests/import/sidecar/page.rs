@@ -1,5 +1,6 @@
 //! The example of the page about file formats is complete: it drives the mannequin.
 
+use crate::reference::handles::Handles;
 use throng::animator::Animator;
 use throng::builtin;
 
@@ -20,7 +21,7 @@ fn the_example_of_the_page_drives_a_character() {
     let id = animator.add_driven().unwrap();
     animator.update(0.1).unwrap();
     let state = |animator: &Animator, layer| {
-        let status = animator.actor(id).unwrap().layer_status(layer).unwrap();
+        let status = animator.live(id).layer_status(layer).unwrap();
         let machine = animator.state_machine().unwrap();
         machine.state_name(layer, status.state).to_owned()
     };
@@ -28,7 +29,7 @@ fn the_example_of_the_page_drives_a_character() {
         [state(&animator, 0), state(&animator, 1)],
         ["stand", "nothing"]
     );
-    let mut actor = animator.actor_mut(id).unwrap();
+    let mut actor = animator.live_mut(id);
     actor.set_float("speed", 1.5).unwrap();
     actor.set_trigger("wave").unwrap();
     animator.update(0.6).unwrap();

@@ -2,6 +2,7 @@
 
 use super::files::{import, repairs, vrm0, vrm1};
 use crate::reference::cases;
+use crate::reference::handles::Handles;
 use crate::reference::words::Fails;
 use serde_json::json;
 use throng::Id;
@@ -51,17 +52,12 @@ fn an_actor_shows_expressions() {
         ] {
             let set = set.iter().find(|(other, _)| *other == name);
             animator
-                .actor_mut(actor)
-                .unwrap()
+                .live_mut(actor)
                 .set_expression(name, set.map_or(weight, |set| set.1))
                 .unwrap();
         }
         let mut out = [9.0; 3];
-        animator
-            .actor(actor)
-            .unwrap()
-            .morph_weights(&mut out)
-            .unwrap();
+        animator.live(actor).morph_weights(&mut out).unwrap();
         out
     };
     assert_eq!(show(&[]), [0.0; 3]);
@@ -80,32 +76,21 @@ fn an_actor_shows_expressions() {
     // Expressions add up, and an override of a single weight counts more.
     assert_eq!(show(&[("wink", 1.0), ("blink", 0.5)]), [0.0, 1.25, 0.0]);
     animator
-        .actor_mut(actor)
-        .unwrap()
+        .live_mut(actor)
         .set_morph_weight(Id::new(1), Some(0.1))
         .unwrap();
     let mut out = [0.0; 3];
-    animator
-        .actor(actor)
-        .unwrap()
-        .morph_weights(&mut out)
-        .unwrap();
+    animator.live(actor).morph_weights(&mut out).unwrap();
     assert_eq!(out, [0.0, 0.1, 0.0]);
-    assert_eq!(
-        animator.actor(actor).unwrap().expression("wink").unwrap(),
-        1.0
-    );
+    assert_eq!(animator.live(actor).expression("wink").unwrap(), 1.0);
     animator
-        .actor_mut(actor)
-        .and_then(|mut it| it.set_expression("grin", 1.0))
+        .on(actor, |mut it| it.set_expression("grin", 1.0))
         .fails("…grin…");
     animator
-        .actor_mut(actor)
-        .and_then(|mut it| it.set_expression("wink", 1.5))
+        .on(actor, |mut it| it.set_expression("wink", 1.5))
         .fails("weight: 1.5 lies outside 0..=1");
     animator
-        .actor_mut(actor)
-        .and_then(|mut it| it.set_expression(Id::new(4), 1.0))
+        .on(actor, |mut it| it.set_expression(Id::new(4), 1.0))
         .fails("expression 4 does not exist: there are 4");
 }
 

@@ -3,6 +3,7 @@
 use super::load::{Model, models};
 use super::stages::{crowd, moving_tree, tree};
 use crate::reference::batch::{Batch, Sample};
+use crate::reference::handles::Handles;
 use crate::reference::rng::Rng;
 use std::fmt::Debug;
 use throng::SimdLevel;
@@ -173,7 +174,7 @@ fn same<E: PaletteEntry + Debug>(character: &Character, model: &[Affine3A]) {
         .unwrap();
     for level in SimdLevel::available() {
         let mut batch = Batch::new(character, level, &[[]]);
-        let mut actor = batch.animator.actor_mut(batch.actors[0]).unwrap();
+        let mut actor = batch.animator.live_mut(batch.actors[0]);
         actor.show_model_pose(model, &ShowPose::default()).unwrap();
         for (got, want) in guarded::<E>(&mut batch).iter().zip(&want) {
             let off = apart(got, want);

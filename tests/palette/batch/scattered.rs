@@ -2,6 +2,7 @@
 //! palette to an address of its own.
 
 use crate::reference::batch::{Batch, Sample};
+use crate::reference::handles::Handles;
 use throng::animator::ShowPose;
 use throng::builtin;
 use throng::glam::Affine3A;
@@ -29,7 +30,7 @@ fn check<E: PaletteEntry + PartialEq>() {
             let even = Batch::new(&character, level, &crowd).palettes(unwritten);
             let mut batch = Batch::new(&character, level, &crowd);
             for actor in batch.actors.iter().step_by(3) {
-                let mut actor = batch.animator.actor_mut(*actor).unwrap();
+                let mut actor = batch.animator.live_mut(*actor);
                 actor.show_model_pose(&pose, &ShowPose::default()).unwrap();
             }
             for threads in [Threads::One, Threads::Rayon] {

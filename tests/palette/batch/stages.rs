@@ -4,6 +4,7 @@
 
 use super::load::{UNWRITTEN, image, palettes, with_clip};
 use crate::reference::batch::{Batch, Sample};
+use crate::reference::handles::Handles;
 use crate::reference::rig::{chain, keys};
 use crate::reference::rng::Rng;
 use std::sync::Arc;
@@ -114,7 +115,7 @@ fn stages(
     let palettes = batch.palettes(UNWRITTEN);
     let poses = models.chunks(character.skeleton().len());
     for (actor, model) in batch.actors.iter().zip(poses) {
-        let mut actor = batch.animator.actor_mut(*actor).unwrap();
+        let mut actor = batch.animator.live_mut(*actor);
         actor.show_model_pose(model, &ShowPose::default()).unwrap();
     }
     let finished = batch.palettes(UNWRITTEN);
