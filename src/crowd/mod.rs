@@ -56,7 +56,9 @@ pub use view::{Culling, Eye, Lighting, Shadow, View};
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
-use crate::gpu::{Device, MemoryAllocator, Profiler, ScopeTime, SetLayout};
+use crate::gpu::{
+    Destroy, Device, Gpu, Guard, MemoryAllocator, Profiler, ScopeTime, SetLayout, destroy_fields,
+};
 use crate::pass::animate::AnimatePipeline;
 use crate::pass::attach::AttachPass;
 use crate::pass::cull::CullPass;
@@ -67,6 +69,7 @@ use crate::pass::scatter::{MAX_CHANGES, ScatterPass};
 use crate::pass::shadow_map::ShadowInput;
 use crate::pass::skin::SkinPipeline;
 use animators::Animators;
+use core::cell::RefCell;
 use desc::{MAX_FRAMES_IN_FLIGHT, MAX_VIEWS, check_desc};
 use frame::state::FrameState;
 use memory::Memory;
@@ -75,6 +78,7 @@ use memory::retire::RetireQueue;
 use memory::work::WorkCapacity;
 use poses::gpu_poses::GpuPoses;
 use scene::Scene;
+use std::sync::Arc;
 use table::Slots;
 
 /// Scopes that one frame can measure.
@@ -120,7 +124,7 @@ pub(crate) const PROFILER_SCOPES: u32 = 64;
 /// ```
 #[derive(Debug)]
 pub struct Crowd {
-    pub(crate) device: Device,
+    pub(crate) device: Arc<Device>,
     pub(crate) desc: CrowdDesc,
     pub(crate) pipelines: Pipelines,
     pub(crate) memory: Memory,
@@ -151,7 +155,35 @@ pub(crate) struct Pipelines {
     pub(crate) created: u32,
 }
 
+destroy_fields!(
+    Pipelines, &'a Device: passes, skin, scatter, cull, animate, attach, shadow, set_layout
+);
+
 impl Pipelines {
+    /// Creates the pipelines that every crowd has, which culls and animates on the GPU or not.
+    fn new(device: &Device, [culls, animates]: [bool; 2]) -> Result<Guard<'_, Self>> {
+        let set_layout = Guard::new(device, SetLayout::new(device)?);
+        let shadow = ShadowInput::new(device)?;
+        let scatter = ScatterPass::new(device, culls)?;
+        let cull = culls.then(|| CullPass::new(device)).transpose()?;
+        let animate = animates.then(|| AnimatePipeline::new(device)).transpose()?;
+        let animate = animate.map(|animate| Guard::new(device, animate));
+        let skin = SkinPipeline::new(device, &set_layout)?;
+        let pipelines = Self {
+            set_layout: set_layout.keep(),
+            shadow: shadow.keep(),
+            scatter: scatter.keep(),
+            cull: cull.map(Guard::keep),
+            animate: animate.map(Guard::keep),
+            attach: None,
+            skin,
+            passes: Slots::default(),
+            warm: Vec::new(),
+            created: 0,
+        };
+        Ok(Guard::new(device, pipelines))
+    }
+
     /// True if a pass draws motion vectors.
     pub(crate) fn shows_motion(&self) -> bool {
         let mut passes = self.passes.iter();
@@ -159,7 +191,7 @@ impl Pipelines {
     }
 
     /// The passes that write the buffers.
-    pub(crate) fn writers(&self, work: WorkCapacity) -> BufferUsers<'_> {
+    pub(crate) fn users(&self, work: WorkCapacity) -> BufferUsers<'_> {
         BufferUsers {
             scatter: &self.scatter,
             cull: self.cull.as_ref().map(|cull| (cull, work)),
@@ -194,74 +226,46 @@ impl Crowd {
         desc: &CrowdDesc,
     ) -> Result<Self> {
         check_desc(desc, device)?;
-        let mut crowd = Self {
-            device: device.clone(),
+        let allocator = RefCell::new(allocator);
+        let gpu = Gpu::new(device, &allocator)?;
+        let [culls, animates] = desc.stages.on_gpu(device.is_software)?;
+        let (capacity, work) = (&desc.capacity, WorkCapacity::FIRST);
+        let mut pipelines = Pipelines::new(device, [culls, animates])?;
+        // This checks the capacities against the device, so CPU memory is reserved after it.
+        let buffers = FrameBuffers::new(gpu, pipelines.users(work), desc)?;
+        pipelines.prepare_attach(device, capacity.attachments)?;
+        let mut frame = FrameState::new(desc);
+        frame.histories.reserve(capacity);
+        frame.grow(capacity);
+        if desc.profile {
+            frame.profiler = Profiler::new(device, desc.frames_in_flight, PROFILER_SCOPES)?;
+        }
+        let mut scene = Scene::new(capacity, desc.frames_in_flight);
+        if culls {
+            scene.visibility.cull_on_gpu();
+        }
+        if animates {
+            scene.poses.gpu = Some(GpuPoses::default());
+            scene.instances.set_rows_on_demand();
+        }
+        scene.grow(capacity, buffers.work.as_ref().map(|work| &work.layout));
+        Ok(Self {
+            device: Arc::new(device.clone()),
             desc: desc.clone(),
-            pipelines: Pipelines {
-                set_layout: SetLayout::null(),
-                shadow: ShadowInput::null(),
-                scatter: ScatterPass::null(),
-                cull: None,
-                animate: None,
-                attach: None,
-                skin: SkinPipeline::null(),
-                passes: Slots::default(),
-                warm: Vec::new(),
-                created: 0,
-            },
+            pipelines: pipelines.keep(),
             memory: Memory {
-                buffers: FrameBuffers::null(),
-                work: WorkCapacity::FIRST,
+                buffers: buffers.keep(),
+                work,
                 grown: None,
                 uploads: Vec::new(),
                 retire_queue: RetireQueue::new(desc.frames_in_flight),
             },
             animators: Animators::default(),
-            scene: Scene::new(&desc.capacity, desc.frames_in_flight),
-            frame: FrameState::new(desc),
+            scene,
+            frame,
             time_s: 0.0,
             destroyed: false,
-        };
-        match crowd.build(allocator) {
-            Ok(()) => Ok(crowd),
-            Err(error) => {
-                // SAFETY: nothing was recorded with the crowd, so the GPU does not use it.
-                unsafe { crowd.destroy(allocator) };
-                Err(error)
-            }
-        }
-    }
-
-    pub(crate) fn build(&mut self, allocator: &mut dyn MemoryAllocator) -> Result<()> {
-        self.pipelines.set_layout = SetLayout::new(&self.device)?;
-        self.pipelines.shadow.build(&self.device)?;
-        let [culls, animates] = self.desc.stages.on_gpu(self.device.is_software)?;
-        self.pipelines.scatter = ScatterPass::new(&self.device, culls)?;
-        if culls {
-            self.scene.visibility.cull_on_gpu();
-            self.pipelines.cull = Some(CullPass::new(&self.device)?);
-        }
-        if animates {
-            self.pipelines.animate = Some(AnimatePipeline::new(&self.device)?);
-            self.scene.poses.gpu = Some(GpuPoses::default());
-            self.scene.instances.set_rows_on_demand();
-        }
-        self.pipelines.skin = SkinPipeline::new(&self.device, &self.pipelines.set_layout)?;
-        // This checks the capacities against the device, so CPU memory is reserved after it.
-        let writers = self.pipelines.writers(self.memory.work);
-        self.memory.buffers = FrameBuffers::new(&self.device, allocator, writers, &self.desc)?;
-        let capacity = &self.desc.capacity;
-        self.pipelines
-            .prepare_attach(&self.device, capacity.attachments)?;
-        let work = self.memory.buffers.work.as_ref();
-        self.scene.grow(capacity, work.map(|work| &work.layout));
-        self.frame.histories.reserve(capacity);
-        self.frame.grow(capacity);
-        if self.desc.profile {
-            let frames = self.desc.frames_in_flight;
-            self.frame.profiler = Profiler::new(&self.device, frames, PROFILER_SCOPES)?;
-        }
-        Ok(())
+        })
     }
 
     /// The device, as the crowd uses it.
@@ -341,30 +345,14 @@ impl Crowd {
     /// - `allocator` is for the crowd's device.
     pub unsafe fn destroy(mut self, allocator: &mut dyn MemoryAllocator) {
         self.destroyed = true;
+        let device = &*self.device;
         // SAFETY: the GPU has finished the crowd's work and the allocator is the crowd's, by this
         // function's contract.
         unsafe {
-            for mut character in self.scene.characters.drain() {
-                character.destroy(&self.device, allocator);
-            }
-            self.memory.destroy(&self.device, allocator);
-            for mut pass in self.pipelines.passes.drain() {
-                pass.destroy(&self.device);
-            }
-            self.frame.destroy(&self.device, allocator);
-            self.pipelines.skin.destroy(&self.device);
-            self.pipelines.scatter.destroy(&self.device);
-            if let Some(cull) = &mut self.pipelines.cull {
-                cull.destroy(&self.device);
-            }
-            if let Some(animate) = &mut self.pipelines.animate {
-                animate.destroy(&self.device);
-            }
-            if let Some(attach) = &mut self.pipelines.attach {
-                attach.destroy(&self.device);
-            }
-            self.pipelines.shadow.destroy(&self.device);
-            self.pipelines.set_layout.destroy(&self.device);
+            Gpu::destroy(&mut self.scene.characters.list, device, allocator);
+            Gpu::destroy(&mut self.memory, device, allocator);
+            Gpu::destroy(&mut self.frame, device, allocator);
+            self.pipelines.destroy(device);
         }
     }
 }

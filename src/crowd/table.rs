@@ -1,5 +1,6 @@
 //! Lists by indices that are always valid.
 
+use crate::gpu::Destroy;
 use core::ops::{Deref, DerefMut, Index, IndexMut};
 
 /// A list whose owner gives out indices, and keeps an element for each of them.
@@ -89,11 +90,6 @@ impl<T> Slots<T> {
         all.filter_map(|(index, element)| Some((index, element.as_mut()?)))
     }
 
-    /// Removes all elements.
-    pub(crate) fn drain(&mut self) -> impl Iterator<Item = T> + '_ {
-        self.0.drain(..).flatten()
-    }
-
     /// All elements, also those that were removed.
     pub(crate) fn as_slice(&self) -> &[Option<T>] {
         &self.0
@@ -102,6 +98,15 @@ impl<T> Slots<T> {
     /// As [`Self::as_slice`].
     pub(crate) fn as_mut_slice(&mut self) -> &mut [Option<T>] {
         &mut self.0
+    }
+}
+
+impl<T: Destroy> Destroy for Slots<T> {
+    type With<'a> = T::With<'a>;
+
+    unsafe fn destroy(&mut self, with: Self::With<'_>) {
+        // SAFETY: this function has the same contract.
+        unsafe { self.0.destroy(with) };
     }
 }
 

@@ -1,9 +1,10 @@
 //! The engine's allocator of device memory.
 
-use super::Device;
+use super::{Destroy, Device};
 use crate::error::{Error, Result};
 use ash::vk;
 use core::any::Any;
+use core::cell::RefCell;
 use core::fmt;
 use core::ops::DerefMut;
 use core::ptr::NonNull;
@@ -290,11 +291,68 @@ unsafe impl<A: DerefMut<Target = Allocator>> MemoryAllocator for GpuAllocator<A>
     }
 }
 
-/// Fails if an allocator belongs to another device.
-pub(crate) fn expect_own(device: &Device, allocator: &dyn MemoryAllocator) -> Result<()> {
-    if allocator.device() == device.raw.handle() {
-        Ok(())
-    } else {
-        Err(Error::invalid("allocator", "belongs to another device"))
+/// A [`MemoryAllocator`] that those who use a [`Gpu`] share.
+pub(super) trait SharedAllocator {
+    /// Allocates memory.
+    fn allocate(&self, request: &MemoryRequest<'_>) -> Result<MemoryBlock>;
+
+    /// Frees memory. An error is logged.
+    ///
+    /// # Safety
+    /// As for [`MemoryAllocator::free`].
+    unsafe fn free(&self, block: MemoryBlock, name: &str);
+}
+
+impl SharedAllocator for RefCell<&mut (dyn MemoryAllocator + '_)> {
+    fn allocate(&self, request: &MemoryRequest<'_>) -> Result<MemoryBlock> {
+        let made = self.borrow_mut().allocate(request);
+        made.map_err(|error| Error::Memory {
+            name: request.name.into(),
+            bytes: request.requirements.size,
+            why: error.into(),
+        })
+    }
+
+    unsafe fn free(&self, block: MemoryBlock, name: &str) {
+        // SAFETY: this function has the same contract.
+        if let Err(error) = unsafe { self.borrow_mut().free(block) } {
+            log::error!("throng: cannot free the memory of \"{name}\": {error}");
+        }
+    }
+}
+
+/// The device, and an allocator for it.
+#[derive(Clone, Copy)]
+pub(crate) struct Gpu<'a> {
+    pub(crate) device: &'a Device,
+    pub(super) allocator: &'a dyn SharedAllocator,
+}
+
+impl<'a> Gpu<'a> {
+    /// Fails if the allocator belongs to another device.
+    pub(crate) fn new(
+        device: &'a Device,
+        allocator: &'a RefCell<&mut dyn MemoryAllocator>,
+    ) -> Result<Self> {
+        if allocator.borrow().device() != device.raw.handle() {
+            return Err(Error::invalid("allocator", "belongs to another device"));
+        }
+        Ok(Self { device, allocator })
+    }
+
+    /// Destroys objects.
+    ///
+    /// # Safety
+    /// As for [`Destroy::destroy`]. The allocator is for the device.
+    pub(crate) unsafe fn destroy<T>(
+        owner: &mut T,
+        device: &Device,
+        allocator: &mut dyn MemoryAllocator,
+    ) where
+        T: for<'g> Destroy<With<'g> = Gpu<'g>>,
+    {
+        let allocator = &RefCell::new(allocator);
+        // SAFETY: this function has the same contract.
+        unsafe { owner.destroy(Gpu { device, allocator }) };
     }
 }

@@ -1,6 +1,6 @@
 //! Buffers, images and other objects that know their name and report leaks.
 
-use super::{Device, MemoryAllocator, MemoryBlock, MemoryRequest, VkCall, expect_own, limit};
+use super::{Destroy, Device, Gpu, Guard, MemoryBlock, MemoryRequest, VkCall, limit};
 use crate::error::{Error, Result};
 use ash::vk;
 use core::ptr::NonNull;
@@ -37,8 +37,8 @@ kinds! {
     ShaderModule => destroy_shader_module,
 }
 
-/// A handle with its name.
-#[derive(Debug)]
+/// A handle with its name. The default is a null handle.
+#[derive(Debug, Default)]
 pub(crate) struct Object<H: Kind> {
     pub(crate) handle: H,
     name: Box<str>,
@@ -46,27 +46,17 @@ pub(crate) struct Object<H: Kind> {
 
 impl<H: Kind> Object<H> {
     /// Takes ownership of a handle that was just created, and names it.
-    pub(crate) fn new(device: &Device, handle: H, name: &str) -> Self {
+    pub(crate) fn new<'g>(device: &'g Device, handle: H, name: &str) -> Guard<'g, Self> {
         device.set_name(handle, name);
-        Self {
-            handle,
-            name: name.into(),
-        }
+        let name = name.into();
+        Guard::new(device, Self { handle, name })
     }
+}
 
-    /// A null handle. Destroying it does nothing.
-    pub(crate) fn null() -> Self {
-        Self {
-            handle: H::from_raw(0),
-            name: Box::default(),
-        }
-    }
+impl<H: Kind> Destroy for Object<H> {
+    type With<'a> = &'a Device;
 
-    /// Destroys the object.
-    ///
-    /// # Safety
-    /// Not in use by the GPU; `device` is the one that it was made with.
-    pub(crate) unsafe fn destroy(&mut self, device: &Device) {
+    unsafe fn destroy(&mut self, device: &Device) {
         // SAFETY: the handle is this device's and not in use, by this function's contract; null is
         // allowed.
         unsafe { self.handle.destroy(&device.raw) };
@@ -103,8 +93,8 @@ pub(crate) struct BufferDesc<'a> {
     pub(crate) types: u32,
 }
 
-/// A buffer with its memory.
-#[derive(Debug)]
+/// A buffer with its memory. The default is a null handle.
+#[derive(Debug, Default)]
 pub(crate) struct Buffer {
     pub(crate) handle: vk::Buffer,
     pub(crate) bytes: u64,
@@ -115,79 +105,50 @@ pub(crate) struct Buffer {
 }
 
 impl Buffer {
-    pub(crate) fn null() -> Self {
-        Self {
-            handle: vk::Buffer::null(),
-            bytes: 0,
-            address: 0,
-            name: Box::default(),
-            block: None,
-        }
-    }
-
     /// Creates a buffer in device-local memory.
-    pub(crate) fn device_local(
-        device: &Device,
-        allocator: &mut dyn MemoryAllocator,
+    pub(crate) fn device_local<'g>(
+        gpu: Gpu<'g>,
         name: &str,
         bytes: u64,
         usage: vk::BufferUsageFlags,
-    ) -> Result<Self> {
-        let location = MemoryLocation::GpuOnly;
-        Self::new(
-            device,
-            allocator,
-            &BufferDesc {
-                name,
-                bytes,
-                usage,
-                location,
-                types: u32::MAX,
-            },
-        )
+    ) -> Result<Guard<'g, Self>> {
+        let desc = BufferDesc {
+            name,
+            bytes,
+            usage,
+            location: MemoryLocation::GpuOnly,
+            types: u32::MAX,
+        };
+        Self::new(gpu, &desc)
     }
 
-    pub(crate) fn new(
-        device: &Device,
-        allocator: &mut dyn MemoryAllocator,
-        desc: &BufferDesc<'_>,
-    ) -> Result<Self> {
-        expect_own(device, allocator)?;
-        limit(
-            "bytes of a buffer",
-            desc.bytes,
-            device.limits.max_buffer_bytes,
-        )?;
+    pub(crate) fn new<'g>(gpu: Gpu<'g>, desc: &BufferDesc<'_>) -> Result<Guard<'g, Self>> {
+        let device = gpu.device;
+        let most = device.limits.max_buffer_bytes;
+        let bytes = limit("bytes of a buffer", desc.bytes, most)?.max(16);
         let info = vk::BufferCreateInfo::default()
-            .size(desc.bytes.max(16))
+            .size(bytes)
             .usage(desc.usage);
         // SAFETY: the info is alive during the call, and the device is alive by the contract of
         // `Device::new`.
         let handle = unsafe { device.raw.create_buffer(&info, None) }.call("vkCreateBuffer")?;
-        let mut buffer = Self {
-            handle,
-            bytes: desc.bytes.max(16),
-            address: 0,
-            name: desc.name.into(),
-            block: None,
-        };
         device.set_name(handle, desc.name);
-        match buffer.back(device, allocator, desc) {
-            Ok(()) => Ok(buffer),
-            Err(error) => {
-                // SAFETY: no command buffer has used the buffer, because it was created above.
-                unsafe { buffer.destroy(device, allocator) };
-                Err(error)
-            }
-        }
+        let mut buffer = Guard::new(
+            gpu,
+            Self {
+                handle,
+                bytes,
+                address: 0,
+                name: desc.name.into(),
+                block: None,
+            },
+        );
+        buffer.back(gpu, desc)?;
+        Ok(buffer)
     }
 
-    fn back(
-        &mut self,
-        device: &Device,
-        allocator: &mut dyn MemoryAllocator,
-        desc: &BufferDesc<'_>,
-    ) -> Result<()> {
+    fn back(&mut self, gpu: Gpu<'_>, desc: &BufferDesc<'_>) -> Result<()> {
+        let device = gpu.device;
         // SAFETY: the buffer was just created on this device.
         let mut requirements = unsafe { device.raw.get_buffer_memory_requirements(self.handle) };
         requirements.memory_type_bits &= desc.types;
@@ -204,7 +165,7 @@ impl Buffer {
             linear: true,
             device_address,
         };
-        let block = allocate(allocator, &request)?;
+        let block = gpu.allocator.allocate(&request)?;
         // SAFETY: the block meets the request with these requirements and nothing else uses it, by
         // the contract of `MemoryAllocator`. The buffer is new, so it is not bound yet.
         let bound = unsafe {
@@ -247,20 +208,22 @@ impl Buffer {
         }
         Ok(start)
     }
+}
 
-    /// Destroys the buffer and frees its memory.
-    ///
-    /// # Safety
-    /// Neither the GPU nor a pointer from its mapping is in use any more. `device` is the one that
-    /// it was made with, and `allocator` is for it.
-    pub(crate) unsafe fn destroy(&mut self, device: &Device, allocator: &mut dyn MemoryAllocator) {
+impl Destroy for Buffer {
+    type With<'a> = Gpu<'a>;
+
+    unsafe fn destroy(&mut self, gpu: Gpu<'_>) {
         // SAFETY: the buffer is this device's and not in use, by this function's contract; null is
-        // allowed.
-        unsafe { device.raw.destroy_buffer(self.handle, None) };
-        self.handle = vk::Buffer::null();
-        // SAFETY: `block` is as an allocator of this device returned it. Nothing is bound to it any
-        // more. By this function's contract, it is not in use, and nothing uses its mapping.
-        unsafe { free(allocator, self.block.take(), &self.name) };
+        // allowed. The block is as an allocator of this device returned it, and nothing is bound
+        // to it any more.
+        unsafe {
+            gpu.device.raw.destroy_buffer(self.handle, None);
+            self.handle = vk::Buffer::null();
+            if let Some(block) = self.block.take() {
+                gpu.allocator.free(block, &self.name);
+            }
+        }
     }
 }
 
@@ -287,15 +250,14 @@ pub(crate) struct Image {
 impl Image {
     /// Creates an image of `format` with `levels` mip levels, to be filled by a transfer and
     /// sampled.
-    pub(crate) fn new(
-        device: &Device,
-        allocator: &mut dyn MemoryAllocator,
+    pub(crate) fn new<'g>(
+        gpu: Gpu<'g>,
         name: &str,
         format: vk::Format,
         (width, height): (u32, u32),
         levels: u32,
-    ) -> Result<Self> {
-        expect_own(device, allocator)?;
+    ) -> Result<Guard<'g, Self>> {
+        let device = gpu.device;
         let info = vk::ImageCreateInfo::default()
             .image_type(vk::ImageType::TYPE_2D)
             .format(format)
@@ -312,28 +274,21 @@ impl Image {
         // `Device::new`.
         let handle = unsafe { device.raw.create_image(&info, None) }.call("vkCreateImage")?;
         device.set_name(handle, name);
-        let mut image = Self {
-            handle,
-            view: Object::null(),
-            name: name.into(),
-            block: None,
-        };
-        match image.back(device, allocator, format) {
-            Ok(()) => Ok(image),
-            Err(error) => {
-                // SAFETY: no command buffer has used the image, because it was created above.
-                unsafe { image.destroy(device, allocator) };
-                Err(error)
-            }
-        }
+        let mut image = Guard::new(
+            gpu,
+            Self {
+                handle,
+                view: Object::default(),
+                name: name.into(),
+                block: None,
+            },
+        );
+        image.back(gpu, format)?;
+        Ok(image)
     }
 
-    fn back(
-        &mut self,
-        device: &Device,
-        allocator: &mut dyn MemoryAllocator,
-        format: vk::Format,
-    ) -> Result<()> {
+    fn back(&mut self, gpu: Gpu<'_>, format: vk::Format) -> Result<()> {
+        let device = gpu.device;
         // SAFETY: the image was just created on this device.
         let requirements = unsafe { device.raw.get_image_memory_requirements(self.handle) };
         let request = MemoryRequest {
@@ -343,7 +298,7 @@ impl Image {
             linear: false,
             device_address: false,
         };
-        let block = allocate(allocator, &request)?;
+        let block = gpu.allocator.allocate(&request)?;
         // SAFETY: the block meets the request with these requirements and nothing else uses it, by
         // the contract of `MemoryAllocator`. The image is new, so it is not bound yet.
         let bound = unsafe {
@@ -361,26 +316,26 @@ impl Image {
         // SAFETY: the image is bound and has that format.
         let view =
             unsafe { device.raw.create_image_view(&info, None) }.call("vkCreateImageView")?;
-        self.view = Object::new(device, view, &self.name);
+        self.view = Object::new(device, view, &self.name).keep();
         Ok(())
     }
+}
 
-    /// Destroys the image and its view, and frees its memory.
-    ///
-    /// # Safety
-    /// Neither the GPU nor a pointer from its mapping is in use any more. `device` is the one that
-    /// it was made with, and `allocator` is for it.
-    pub(crate) unsafe fn destroy(&mut self, device: &Device, allocator: &mut dyn MemoryAllocator) {
+impl Destroy for Image {
+    type With<'a> = Gpu<'a>;
+
+    unsafe fn destroy(&mut self, gpu: Gpu<'_>) {
         // SAFETY: image and view are this device's and not in use, by this function's contract;
-        // null is allowed.
+        // null is allowed. The block is as an allocator of this device returned it, and nothing
+        // is bound to it any more.
         unsafe {
-            self.view.destroy(device);
-            device.raw.destroy_image(self.handle, None);
+            self.view.destroy(gpu.device);
+            gpu.device.raw.destroy_image(self.handle, None);
+            self.handle = vk::Image::null();
+            if let Some(block) = self.block.take() {
+                gpu.allocator.free(block, &self.name);
+            }
         }
-        self.handle = vk::Image::null();
-        // SAFETY: `block` is as an allocator of this device returned it. Nothing is bound to it any
-        // more. By this function's contract, it is not in use, and nothing uses its mapping.
-        unsafe { free(allocator, self.block.take(), &self.name) };
     }
 }
 
@@ -401,26 +356,4 @@ pub(crate) fn color_range() -> vk::ImageSubresourceRange {
         .aspect_mask(vk::ImageAspectFlags::COLOR)
         .level_count(vk::REMAINING_MIP_LEVELS)
         .layer_count(1)
-}
-
-fn allocate(
-    allocator: &mut dyn MemoryAllocator,
-    request: &MemoryRequest<'_>,
-) -> Result<MemoryBlock> {
-    allocator.allocate(request).map_err(|error| Error::Memory {
-        name: request.name.into(),
-        bytes: request.requirements.size,
-        why: error.into(),
-    })
-}
-
-/// Frees memory, if there is any. An error is logged.
-///
-/// # Safety
-/// As for [`MemoryAllocator::free`].
-unsafe fn free(allocator: &mut dyn MemoryAllocator, block: Option<MemoryBlock>, name: &str) {
-    // SAFETY: the caller has the same contract.
-    if let Some(Err(error)) = block.map(|block| unsafe { allocator.free(block) }) {
-        log::error!("throng: cannot free the memory of \"{name}\": {error}");
-    }
 }

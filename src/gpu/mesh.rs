@@ -4,13 +4,14 @@ use super::encode::{Geometry, SkinChunks, variant};
 use super::layout::{GpuMaterial, GpuPrimitive};
 use super::ranges::DrawRange;
 use super::textures::Textures;
-use super::{Buffer, Device, MemoryAllocator, Upload, palettes};
+use super::{Buffer, Device, Gpu, Guard, MemoryAllocator, Upload, destroy_fields, palettes};
 use crate::character::{Character, Facing};
 use crate::error::Result;
 use crate::mesh::{AlphaMode, Material};
 use crate::palette::{PaletteFormat, SkinningMethod};
 use crate::skin::SkinnedLayout;
 use ash::vk;
+use core::cell::RefCell;
 
 /// A draw of a range of a primitive's triangles.
 ///
@@ -100,6 +101,8 @@ pub struct SkinnedMesh {
     vertices: u64,
 }
 
+destroy_fields!(SkinnedMesh, Gpu<'a>: textures, rest, buffer);
+
 impl SkinnedMesh {
     /// Creates the buffers and images for `character`.
     ///
@@ -126,82 +129,52 @@ impl SkinnedMesh {
         character: &Character,
         method: SkinningMethod,
     ) -> Result<Self> {
-        upload.expect_of(device)?;
-        let format = PaletteFormat::of(character, method)?;
-        let mut geometry = Geometry::new(character, format, device.limits.max_storage_range)?;
-        let mut mesh = Self::null();
-        mesh.format = format;
-        let levels = geometry.draws.iter();
-        mesh.draws = levels.map(|it| draws(character, format, it)).collect();
-        mesh.chunks = core::mem::take(&mut geometry.chunks);
-        mesh.vertices = character.vertex_count() as u64;
-        let mark = upload.mark();
-        let built = mesh
-            .textures
-            .build(device, allocator, upload, character)
-            .and_then(|()| mesh.build_buffers(device, allocator, upload, character, &mut geometry));
-        mesh.skinned = geometry.skinned;
-        match built {
-            Ok(()) => Ok(mesh),
-            Err(error) => {
-                // SAFETY: no command buffer has used the mesh, because it was created above.
-                unsafe { mesh.destroy(device, allocator) };
-                upload.rewind(mark);
-                Err(error)
-            }
-        }
+        let (allocator, mark) = (RefCell::new(allocator), upload.mark());
+        let made = Self::create(Gpu::new(device, &allocator)?, upload, character, method);
+        made.map(Guard::keep).inspect_err(|_| upload.rewind(mark))
     }
 
-    fn null() -> Self {
-        Self {
-            buffer: Buffer::null(),
-            rest: Buffer::null(),
-            textures: Textures::default(),
-            draws: Vec::new(),
-            format: PaletteFormat::Mat3x4,
-            skinned: SkinnedLayout::default(),
-            chunks: Vec::new(),
-            vertices: 0,
-        }
-    }
-
-    fn build_buffers(
-        &mut self,
-        device: &Device,
-        allocator: &mut dyn MemoryAllocator,
+    /// [`Self::new`], guarded. After an error, `upload` is incomplete.
+    pub(crate) fn create<'g>(
+        gpu: Gpu<'g>,
         upload: &mut Upload,
         character: &Character,
-        geometry: &mut Geometry,
-    ) -> Result<()> {
-        let rest = palettes::rest(character, self.format)?;
-        let materials: Vec<GpuMaterial> = (0..)
-            .zip(character.materials())
-            .map(|(number, material)| {
-                super::material::material(material, self.textures.slots(number))
-            })
+        method: SkinningMethod,
+    ) -> Result<Guard<'g, Self>> {
+        upload.expect_of(gpu.device)?;
+        let format = PaletteFormat::of(character, method)?;
+        let most = gpu.device.limits.max_storage_range;
+        let mut geometry = Geometry::new(character, format, most)?;
+        let textures = Textures::new(gpu, upload, character)?;
+        let materials = (0..).zip(character.materials());
+        let materials: Vec<GpuMaterial> = materials
+            .map(|(number, it)| super::material::material(it, textures.slots(number)))
             .collect();
         geometry.set_materials(&materials);
-        let written = vk::BufferUsageFlags::TRANSFER_DST;
-        let parts: [(&mut Buffer, &str, vk::BufferUsageFlags, &[u8]); 2] = [
-            (
-                &mut self.buffer,
-                "mesh",
-                written | vk::BufferUsageFlags::STORAGE_BUFFER | vk::BufferUsageFlags::INDEX_BUFFER,
-                bytemuck::cast_slice(&geometry.words),
-            ),
-            (
-                &mut self.rest,
-                "rest palette",
-                written | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS,
-                bytemuck::cast_slice(&rest),
-            ),
-        ];
-        for (buffer, what, usage, bytes) in parts {
+        let mut filled = |what: &str, usage, bytes: &[u8]| -> Result<Guard<'g, Buffer>> {
             let name = format!("throng {}: {what}", character.name());
-            *buffer = Buffer::device_local(device, allocator, &name, bytes.len() as u64, usage)?;
-            upload.buffer(device, allocator, buffer, bytes)?;
-        }
-        Ok(())
+            let usage = usage | vk::BufferUsageFlags::TRANSFER_DST;
+            let buffer = Buffer::device_local(gpu, &name, bytes.len() as u64, usage)?;
+            upload.buffer(gpu, &buffer, bytes)?;
+            Ok(buffer)
+        };
+        let usage = vk::BufferUsageFlags::STORAGE_BUFFER | vk::BufferUsageFlags::INDEX_BUFFER;
+        let buffer = filled("mesh", usage, bytemuck::cast_slice(&geometry.words))?;
+        let rest = palettes::rest(character, format)?;
+        let usage = vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS;
+        let rest = filled("rest palette", usage, bytemuck::cast_slice(&rest))?;
+        let levels = geometry.draws.iter();
+        let mesh = Self {
+            draws: levels.map(|it| draws(character, format, it)).collect(),
+            buffer: buffer.keep(),
+            rest: rest.keep(),
+            textures: textures.keep(),
+            format,
+            skinned: geometry.skinned,
+            chunks: geometry.chunks,
+            vertices: character.vertex_count() as u64,
+        };
+        Ok(Guard::new(gpu, mesh))
     }
 
     /// The draws at full detail, in the character's order.
@@ -329,13 +302,8 @@ impl SkinnedMesh {
     /// # Safety
     /// Not in use by the GPU; `device` and `allocator` are those that it was made with.
     pub unsafe fn destroy(&mut self, device: &Device, allocator: &mut dyn MemoryAllocator) {
-        // SAFETY: the GPU does not use the objects, and device and allocator are theirs, by this
-        // function's contract.
-        unsafe {
-            self.textures.destroy(device, allocator);
-            self.rest.destroy(device, allocator);
-            self.buffer.destroy(device, allocator);
-        }
+        // SAFETY: this function has the same contract.
+        unsafe { Gpu::destroy(self, device, allocator) };
     }
 }
 

@@ -2,10 +2,11 @@
 
 use super::palettes::ROW_BYTES;
 use super::ring::{Ring, RingDesc};
-use super::{Device, MemoryAllocator, limit};
+use super::{Device, Gpu, Guard, MemoryAllocator, destroy_fields, limit};
 use crate::error::{Error, Result, expect_frame};
 use crate::palette::{Mat3x4, PaletteEntry, WriteOnly};
 use ash::vk;
+use core::cell::RefCell;
 use core::ops::Range;
 
 /// Options for creating a [`PaletteRing`].
@@ -76,6 +77,8 @@ pub struct PaletteRing {
     entries: u32,
 }
 
+destroy_fields!(PaletteRing, Gpu<'a>: ring);
+
 const ENTRY_BYTES: u64 = size_of::<Mat3x4>() as u64;
 
 impl PaletteRing {
@@ -91,6 +94,12 @@ impl PaletteRing {
         allocator: &mut dyn MemoryAllocator,
         desc: &PaletteRingDesc,
     ) -> Result<Self> {
+        let allocator = RefCell::new(allocator);
+        Self::create(Gpu::new(device, &allocator)?, desc).map(Guard::keep)
+    }
+
+    /// [`Self::new`], guarded.
+    pub(crate) fn create<'g>(gpu: Gpu<'g>, desc: &PaletteRingDesc) -> Result<Guard<'g, Self>> {
         if desc.frames_in_flight == 0 {
             return Err(Error::invalid("frames in flight", "must be at least 1"));
         }
@@ -108,17 +117,8 @@ impl PaletteRing {
             usage: vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS | vk::BufferUsageFlags::TRANSFER_SRC,
             staged: desc.staged,
         };
-        Ok(Self {
-            ring: Ring::new(device, allocator, &ring)?,
-            entries: desc.entries,
-        })
-    }
-
-    pub(crate) fn null() -> Self {
-        Self {
-            ring: Ring::null(),
-            entries: 0,
-        }
+        let entries = desc.entries;
+        Ok(Ring::new(gpu, &ring)?.map(|ring| Self { ring, entries }))
     }
 
     /// Palette entries of one frame.
@@ -316,6 +316,6 @@ impl PaletteRing {
     /// Not in use by the GPU; `device` and `allocator` are those that it was made with.
     pub unsafe fn destroy(&mut self, device: &Device, allocator: &mut dyn MemoryAllocator) {
         // SAFETY: this function has the same contract.
-        unsafe { self.ring.destroy(device, allocator) };
+        unsafe { Gpu::destroy(self, device, allocator) };
     }
 }

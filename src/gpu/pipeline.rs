@@ -1,6 +1,6 @@
 //! Shader modules and compute pipelines.
 
-use super::{Device, Object, VkCall};
+use super::{Device, Guard, Object, VkCall};
 use crate::error::{Error, Result};
 use ash::vk;
 
@@ -13,11 +13,11 @@ pub(crate) mod spirv {
 ///
 /// # Safety
 /// `words` are a whole, valid module for Vulkan 1.3, which needs no feature that is not enabled.
-pub(crate) unsafe fn shader_module(
-    device: &Device,
+pub(crate) unsafe fn shader_module<'g>(
+    device: &'g Device,
     words: &[u32],
     name: &str,
-) -> Result<Object<vk::ShaderModule>> {
+) -> Result<Guard<'g, Object<vk::ShaderModule>>> {
     let info = vk::ShaderModuleCreateInfo::default().code(words);
     // SAFETY: the module is valid, by this function's contract.
     let module =
@@ -32,13 +32,13 @@ pub(crate) unsafe fn shader_module(
 ///
 /// # Safety
 /// The set layouts belong to `device` and are alive. Layouts and push constants keep to its limits.
-pub(crate) unsafe fn pipeline_layout(
-    device: &Device,
+pub(crate) unsafe fn pipeline_layout<'g>(
+    device: &'g Device,
     name: &str,
     sets: &[vk::DescriptorSetLayout],
     (stages, bytes): (vk::ShaderStageFlags, u32),
     fragment: Option<u32>,
-) -> Result<Object<vk::PipelineLayout>> {
+) -> Result<Guard<'g, Object<vk::PipelineLayout>>> {
     let first = vk::PushConstantRange {
         stage_flags: stages,
         offset: 0,
@@ -68,15 +68,15 @@ pub(crate) unsafe fn pipeline_layout(
 /// - `layout` belongs to `device`, is alive, and fits the shader.
 /// - With that size, a workgroup is within what every device supports: 128 invocations and 16 KiB
 ///   of shared memory.
-pub(crate) unsafe fn compute_pipeline(
-    device: &Device,
+pub(crate) unsafe fn compute_pipeline<'g>(
+    device: &'g Device,
     name: &str,
     words: &[u32],
     layout: vk::PipelineLayout,
     values: &[u32],
-) -> Result<Object<vk::Pipeline>> {
+) -> Result<Guard<'g, Object<vk::Pipeline>>> {
     // SAFETY: the words are a module, by this function's contract.
-    let mut module = unsafe { shader_module(device, words, name) }?;
+    let module = unsafe { shader_module(device, words, name) }?;
     let constant = |constant_id| vk::SpecializationMapEntry {
         constant_id,
         offset: constant_id * size_of::<u32>() as u32,
@@ -102,15 +102,10 @@ pub(crate) unsafe fn compute_pipeline(
             .raw
             .create_compute_pipelines(device.pipeline_cache, &info, None)
     };
-    // SAFETY: the only pipeline that is created from the module was created above.
-    unsafe { module.destroy(device) };
     let made = all_pipelines(device, made, "vkCreateComputePipelines")?;
     let made = made.into_iter().next().ok_or(vk::Result::ERROR_UNKNOWN);
-    Ok(Object::new(
-        device,
-        made.call("vkCreateComputePipelines")?,
-        name,
-    ))
+    let made = made.call("vkCreateComputePipelines")?;
+    Ok(Object::new(device, made, name))
 }
 
 /// The pipelines of a creation call. If the call failed, pipelines that it created nevertheless are

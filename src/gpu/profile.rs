@@ -1,6 +1,6 @@
 //! GPU times, measured with timestamps around scopes. Callers can do without it.
 
-use super::{Device, Object, VkCall, limit};
+use super::{Device, Object, VkCall, destroy_fields, limit};
 use crate::error::Result;
 use ash::vk;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -47,6 +47,8 @@ pub(crate) struct Profiler {
     raw: Vec<[u64; 2]>,
 }
 
+destroy_fields!(Profiler, &'a Device: pool);
+
 impl Profiler {
     /// Creates a profiler for `scopes` scopes in each of `frames_in_flight` frames.
     ///
@@ -73,7 +75,7 @@ impl Profiler {
         let pool =
             unsafe { device.raw.create_query_pool(&info, None) }.call("vkCreateQueryPool")?;
         Ok(Some(Self {
-            pool: Object::new(device, pool, "throng timestamps"),
+            pool: Object::new(device, pool, "throng timestamps").keep(),
             scopes_per_frame: scopes,
             period_ns,
             mask,
@@ -247,15 +249,6 @@ impl Profiler {
     #[must_use]
     pub(crate) fn times(&self) -> &[ScopeTime] {
         &self.times
-    }
-
-    /// Frees the queries.
-    ///
-    /// # Safety
-    /// Not in use by the GPU; `device` is the one that it was made with.
-    pub(crate) unsafe fn destroy(&mut self, device: &Device) {
-        // SAFETY: the GPU does not use the pool, by this function's contract.
-        unsafe { self.pool.destroy(device) };
     }
 }
 

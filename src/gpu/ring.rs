@@ -1,6 +1,6 @@
 //! Persistently mapped memory with a part for each frame in flight.
 
-use super::{Buffer, BufferDesc, Device, MAPPED_ALIGNMENT, MemoryAllocator, limit};
+use super::{Buffer, BufferDesc, Destroy, Device, Gpu, Guard, MAPPED_ALIGNMENT, limit};
 use crate::error::{Error, Result};
 use ash::vk;
 use core::ptr::NonNull;
@@ -42,21 +42,8 @@ unsafe impl Send for Ring {}
 unsafe impl Sync for Ring {}
 
 impl Ring {
-    pub(crate) fn null() -> Self {
-        Self {
-            host: Buffer::null(),
-            staged: None,
-            mapped: NonNull::dangling(),
-            frame_bytes: 0,
-            frames_in_flight: 0,
-        }
-    }
-
-    pub(crate) fn new(
-        device: &Device,
-        allocator: &mut dyn MemoryAllocator,
-        desc: &RingDesc<'_>,
-    ) -> Result<Self> {
+    pub(crate) fn new<'g>(gpu: Gpu<'g>, desc: &RingDesc<'_>) -> Result<Guard<'g, Self>> {
+        let device = gpu.device;
         let alignment = desc
             .alignment
             .max(device.limits.offset_alignment)
@@ -73,84 +60,46 @@ impl Ring {
                 device.limits.max_storage_range,
             )?;
         }
-        if !desc.staged
-            && let Some(types) = direct_types(device, bytes)
-        {
-            let usage = desc.usage;
-            let location = MemoryLocation::CpuToGpu;
-            let buffer = BufferDesc {
-                name: desc.name,
+        let location = MemoryLocation::CpuToGpu;
+        let types = direct_types(device, bytes).filter(|_| !desc.staged);
+        let direct = types.map(|types| {
+            let (name, usage) = (desc.name, desc.usage);
+            let desc = BufferDesc {
+                name,
                 bytes,
                 usage,
                 location,
                 types,
             };
-            match Buffer::new(device, allocator, &buffer) {
-                Ok(host) => {
-                    return Self::over(
-                        device,
-                        allocator,
-                        host,
-                        None,
-                        frame_bytes,
-                        desc.frames_in_flight,
-                    );
-                }
-                // The heap may be full, but host memory still works.
-                Err(Error::Memory { .. }) => {}
-                Err(error) => return Err(error),
+            Buffer::new(gpu, &desc)
+        });
+        let (host, staged) = match direct {
+            Some(Ok(host)) => (host, None),
+            // The heap may be full, but host memory still works.
+            None | Some(Err(Error::Memory { .. })) => {
+                let host = BufferDesc {
+                    name: &format!("{} (host)", desc.name),
+                    bytes,
+                    usage: vk::BufferUsageFlags::TRANSFER_SRC,
+                    location,
+                    types: host_types(device),
+                };
+                let host = Buffer::new(gpu, &host)?;
+                let usage = desc.usage | vk::BufferUsageFlags::TRANSFER_DST;
+                let staged = Buffer::device_local(gpu, desc.name, bytes, usage)?;
+                (host, Some(staged))
             }
-        }
-        let staging = BufferDesc {
-            name: &format!("{} (host)", desc.name),
-            bytes,
-            usage: vk::BufferUsageFlags::TRANSFER_SRC,
-            location: MemoryLocation::CpuToGpu,
-            types: host_types(device),
+            Some(Err(error)) => return Err(error),
         };
-        let mut host = Buffer::new(device, allocator, &staging)?;
-        let usage = desc.usage | vk::BufferUsageFlags::TRANSFER_DST;
-        match Buffer::device_local(device, allocator, desc.name, bytes, usage) {
-            Ok(staged) => Self::over(
-                device,
-                allocator,
-                host,
-                Some(staged),
-                frame_bytes,
-                desc.frames_in_flight,
-            ),
-            Err(error) => {
-                // SAFETY: no command buffer has used the buffer, because it was created above.
-                unsafe { host.destroy(device, allocator) };
-                Err(error)
-            }
-        }
-    }
-
-    fn over(
-        device: &Device,
-        allocator: &mut dyn MemoryAllocator,
-        host: Buffer,
-        staged: Option<Buffer>,
-        frame_bytes: u64,
-        frames_in_flight: u32,
-    ) -> Result<Self> {
-        let mapped = host.mapped();
-        let mut ring = Self {
-            host,
-            staged,
-            mapped: mapped.clone().unwrap_or(NonNull::dangling()),
+        let mapped = host.mapped()?;
+        let ring = Self {
+            host: host.keep(),
+            staged: staged.map(Guard::keep),
+            mapped,
             frame_bytes,
-            frames_in_flight,
+            frames_in_flight: desc.frames_in_flight,
         };
-        match mapped {
-            Ok(_) => Ok(ring),
-            Err(error) => {
-                // SAFETY: no command buffer has used the ring, because it was created above.
-                unsafe { ring.destroy(device, allocator) };
-                Err(error)
-            }
-        }
+        Ok(Guard::new(gpu, ring))
     }
 
     /// The buffer that shaders read.
@@ -251,22 +200,20 @@ impl Ring {
         }
         any
     }
+}
 
-    /// Frees everything.
-    ///
-    /// # Safety
-    /// Not in use by the GPU; `device` and `allocator` are those that it was made with.
-    pub(crate) unsafe fn destroy(&mut self, device: &Device, allocator: &mut dyn MemoryAllocator) {
+impl Destroy for Ring {
+    type With<'a> = Gpu<'a>;
+
+    unsafe fn destroy(&mut self, gpu: Gpu<'_>) {
         // From here on, `mapped_at` finds no range.
         (self.frames_in_flight, self.frame_bytes) = (0, 0);
-        // SAFETY: the GPU does not use the buffers, and device and allocator are theirs, by this
-        // function's contract.
+        // SAFETY: this function has the same contract.
         unsafe {
-            self.host.destroy(device, allocator);
-            if let Some(mut staged) = self.staged.take() {
-                staged.destroy(device, allocator);
-            }
+            self.host.destroy(gpu);
+            self.staged.destroy(gpu);
         }
+        self.staged = None;
     }
 }
 

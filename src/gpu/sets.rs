@@ -1,6 +1,6 @@
 //! The layout of descriptor set 0, and how it is written.
 
-use super::{Device, Object, VkCall, limit};
+use super::{Destroy, Device, Guard, Object, VkCall, destroy_fields, limit};
 use crate::error::{Error, Result};
 use crate::mesh::Material;
 use ash::vk;
@@ -34,6 +34,8 @@ pub struct SetLayout {
     device: vk::Device,
     bindless: bool,
 }
+
+destroy_fields!(SetLayout, &'a Device: layout);
 
 /// The buffers and textures of a set of [`SetLayout`].
 ///
@@ -100,11 +102,11 @@ pub(crate) fn binding(
 }
 
 /// Creates a layout.
-pub(crate) fn layout(
-    device: &Device,
+pub(crate) fn layout<'g>(
+    device: &'g Device,
     name: &str,
     info: &vk::DescriptorSetLayoutCreateInfo<'_>,
-) -> Result<Object<vk::DescriptorSetLayout>> {
+) -> Result<Guard<'g, Object<vk::DescriptorSetLayout>>> {
     // SAFETY: the info is alive during the call, and the device is alive by the contract of
     // `Device::new`.
     let layout = unsafe { device.raw.create_descriptor_set_layout(info, None) };
@@ -166,18 +168,10 @@ impl SetLayout {
             info = info.push_next(&mut variable);
         }
         Ok(Self {
-            layout: layout(device, "throng set 0", &info)?,
+            layout: layout(device, "throng set 0", &info)?.keep(),
             device: device.raw.handle(),
             bindless,
         })
-    }
-
-    pub(crate) fn null() -> Self {
-        Self {
-            layout: Object::null(),
-            device: vk::Device::null(),
-            bindless: false,
-        }
     }
 
     /// Checks that the layout was made with `device`, and was not destroyed.
@@ -278,12 +272,12 @@ impl SetLayout {
     }
 
     /// Creates a pool with a set of this layout for each element of `textures`, and the sets.
-    pub(crate) fn with_pool(
+    pub(crate) fn with_pool<'g>(
         &self,
-        device: &Device,
+        device: &'g Device,
         name: &str,
         textures: &[u32],
-    ) -> Result<(Object<vk::DescriptorPool>, Vec<vk::DescriptorSet>)> {
+    ) -> Result<PoolAndSets<'g>> {
         let counts: Vec<_> = textures.iter().map(|n| self.textures(*n)).collect();
         let (sizes, sets) = (self.pool_sizes(textures), textures.len());
         let counts = self.bindless.then_some(&*counts);
@@ -338,43 +332,41 @@ impl SetLayout {
     /// No pipeline layout made from it is used to record any more; `device` is the one it was made
     /// with.
     pub unsafe fn destroy(&mut self, device: &Device) {
-        // SAFETY: the layout is not in use any more, by this function's contract.
-        unsafe { self.layout.destroy(device) };
+        // SAFETY: this function has the same contract.
+        unsafe { Destroy::destroy(self, device) };
     }
 }
+
+/// A pool and its sets.
+pub(crate) type PoolAndSets<'g> = (
+    Guard<'g, Object<vk::DescriptorPool>>,
+    Vec<vk::DescriptorSet>,
+);
 
 /// Creates a pool for `sets` sets of `sizes`, and these sets.
 ///
 /// `variable` has the number of descriptors in each set's variable binding, if the layout has one.
-pub(crate) fn with_pool(
-    device: &Device,
+pub(crate) fn with_pool<'g>(
+    device: &'g Device,
     name: &str,
     sizes: &[vk::DescriptorPoolSize],
     layout: vk::DescriptorSetLayout,
     sets: usize,
     variable: Option<&[u32]>,
-) -> Result<(Object<vk::DescriptorPool>, Vec<vk::DescriptorSet>)> {
+) -> Result<PoolAndSets<'g>> {
     let info = vk::DescriptorPoolCreateInfo::default()
         .max_sets(sets as u32)
         .pool_sizes(sizes);
     // SAFETY: the info is alive during the call.
     let pool =
         unsafe { device.raw.create_descriptor_pool(&info, None) }.call("vkCreateDescriptorPool")?;
-    let mut pool = Object::new(device, pool, name);
+    let pool = Object::new(device, pool, name);
     // SAFETY: the pool was created for that many sets.
-    match unsafe { allocate_from(device, pool.handle, layout, sets, variable) } {
-        Ok(sets) => {
-            for set in &sets {
-                device.set_name(*set, name);
-            }
-            Ok((pool, sets))
-        }
-        Err(error) => {
-            // SAFETY: no command buffer has used the pool's sets, because they were created above.
-            unsafe { pool.destroy(device) };
-            Err(error)
-        }
+    let sets = unsafe { allocate_from(device, pool.handle, layout, sets, variable) }?;
+    for set in &sets {
+        device.set_name(*set, name);
     }
+    Ok((pool, sets))
 }
 
 /// Allocates sets from a pool.

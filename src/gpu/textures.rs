@@ -2,7 +2,7 @@
 
 use super::memory::Image;
 use super::texture::MipChain;
-use super::{Device, MemoryAllocator, Object, Upload, VkCall};
+use super::{Destroy, Device, Gpu, Guard, Object, Upload, VkCall};
 use crate::character::Character;
 use crate::error::{Error, Result};
 use crate::mesh::{Filter, Material, TextureRef, Wrap};
@@ -53,20 +53,18 @@ struct Known {
 }
 
 impl Textures {
-    /// Creates the textures in an empty value. After an error, the caller destroys those that were
-    /// created.
-    pub(crate) fn build(
-        &mut self,
-        device: &Device,
-        allocator: &mut dyn MemoryAllocator,
+    /// Creates the textures of a character.
+    pub(crate) fn new<'g>(
+        gpu: Gpu<'g>,
         upload: &mut Upload,
         character: &Character,
-    ) -> Result<()> {
+    ) -> Result<Guard<'g, Self>> {
+        let mut made = Guard::new(gpu, Self::default());
         let mut known = Known::default();
         let name = character.name();
-        self.add_image(device, allocator, upload, name, (&white_texel(), true))?;
-        let sampler = self.sampler(device, &WHITE)?;
-        self.pair(&mut known, 0, sampler);
+        made.add_image(gpu, upload, name, (&white_texel(), true))?;
+        let sampler = made.sampler(gpu.device, &WHITE)?;
+        made.pair(&mut known, 0, sampler);
         for material in character.materials() {
             let mut indices = [0; Material::TEXTURES];
             let textures = material.textures().into_iter().zip(IS_COLOR);
@@ -79,22 +77,21 @@ impl Textures {
                     continue;
                 };
                 let image = match known.images.get(&(image, is_color)) {
-                    Some(made) => *made,
+                    Some(index) => *index,
                     None => {
-                        let source = (raw, is_color);
-                        let made = self.add_image(device, allocator, upload, name, source)?;
-                        known.images.insert((image, is_color), made);
-                        made
+                        let index = made.add_image(gpu, upload, name, (raw, is_color))?;
+                        known.images.insert((image, is_color), index);
+                        index
                     }
                 };
-                let sampler = self.sampler(device, &texture)?;
-                *index = self.pair(&mut known, image, sampler);
+                let sampler = made.sampler(gpu.device, &texture)?;
+                *index = made.pair(&mut known, image, sampler);
             }
-            self.materials.push(indices);
+            made.materials.push(indices);
         }
-        let fits = self.all.len() as u64 <= device.limits.max_textures.into();
-        self.shared = device.enabled.descriptor_indexing && fits;
-        Ok(())
+        let fits = made.all.len() as u64 <= gpu.device.limits.max_textures.into();
+        made.shared = gpu.device.enabled.descriptor_indexing && fits;
+        Ok(made)
     }
 
     /// The index of a texture, added if it is new.
@@ -115,19 +112,18 @@ impl Textures {
 
     fn add_image(
         &mut self,
-        device: &Device,
-        allocator: &mut dyn MemoryAllocator,
+        gpu: Gpu<'_>,
         upload: &mut Upload,
         owner: &str,
         (image, is_color): (&crate::mesh::Image, bool),
     ) -> Result<usize> {
-        let chain = MipChain::new(image, is_color, device.limits.max_image_dimension);
+        let most = gpu.device.limits.max_image_dimension;
+        let chain = MipChain::new(image, is_color, most);
         let Some(top) = chain.levels.first() else {
-            let cap = device.limits.max_image_dimension.into();
             return Err(Error::Capacity {
                 what: "texels",
                 asked: image.width.max(image.height).into(),
-                cap,
+                cap: most.into(),
             });
         };
         let format = if is_color {
@@ -138,16 +134,9 @@ impl Textures {
         let name = format!("throng {owner}: image {}", image.name);
         let size = (top.width, top.height);
         let levels = chain.levels.len() as u32;
-        let made = Image::new(device, allocator, &name, format, size, levels)?;
-        let handle = made.handle;
-        self.images.push(made);
-        upload.image(
-            device,
-            allocator,
-            handle,
-            &chain.texels,
-            chain.levels.iter(),
-        )?;
+        let made = Image::new(gpu, &name, format, size, levels)?;
+        upload.image(gpu, made.handle, &chain.texels, chain.levels.iter())?;
+        self.images.push(made.keep());
         Ok(self.images.len() - 1)
     }
 
@@ -159,8 +148,8 @@ impl Textures {
         let info = sampler_info(device, texture);
         // SAFETY: the info is alive during the call; anisotropy is used only if it is enabled.
         let handle = unsafe { device.raw.create_sampler(&info, None) }.call("vkCreateSampler")?;
-        self.samplers
-            .push((key, Object::new(device, handle, "throng sampler")));
+        let made = Object::new(device, handle, "throng sampler");
+        self.samplers.push((key, made.keep()));
         Ok(self.samplers.len() - 1)
     }
 
@@ -201,23 +190,17 @@ impl Textures {
     pub(crate) fn all(&self) -> &[vk::DescriptorImageInfo] {
         &self.all
     }
+}
 
-    /// Destroys everything.
-    ///
-    /// # Safety
-    /// Not in use by the GPU.
-    pub(crate) unsafe fn destroy(&mut self, device: &Device, allocator: &mut dyn MemoryAllocator) {
-        // SAFETY: the GPU does not use the objects, by this function's contract.
+impl Destroy for Textures {
+    type With<'a> = Gpu<'a>;
+
+    unsafe fn destroy(&mut self, gpu: Gpu<'_>) {
+        // SAFETY: this function has the same contract.
         unsafe {
-            for (_, sampler) in &mut self.samplers {
-                sampler.destroy(device);
-            }
-            for image in &mut self.images {
-                image.destroy(device, allocator);
-            }
+            self.samplers.destroy(gpu.device);
+            self.images.destroy(gpu);
         }
-        self.samplers.clear();
-        self.images.clear();
         self.all.clear();
     }
 }

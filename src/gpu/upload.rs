@@ -2,7 +2,7 @@
 
 use super::memory::color_range;
 use super::ring::host_types;
-use super::{Buffer, BufferDesc, Device, MemoryAllocator};
+use super::{Buffer, BufferDesc, Destroy, Device, Gpu, MemoryAllocator, destroy_fields};
 use crate::error::{Error, Result};
 use ash::vk;
 use gpu_allocator::MemoryLocation;
@@ -18,6 +18,8 @@ struct Chunk {
     buffer: Buffer,
     used: u64,
 }
+
+destroy_fields!(Chunk, Gpu<'a>: buffer);
 
 #[derive(Debug)]
 struct BufferCopy {
@@ -96,17 +98,11 @@ impl Upload {
     }
 
     /// Stages `bytes` for the start of `to`.
-    pub(crate) fn buffer(
-        &mut self,
-        device: &Device,
-        allocator: &mut dyn MemoryAllocator,
-        to: &Buffer,
-        bytes: &[u8],
-    ) -> Result<()> {
+    pub(crate) fn buffer(&mut self, gpu: Gpu<'_>, to: &Buffer, bytes: &[u8]) -> Result<()> {
         if bytes.is_empty() {
             return Ok(());
         }
-        let (from, src_offset) = self.stage(device, allocator, bytes)?;
+        let (from, src_offset) = self.stage(gpu, bytes)?;
         let region = vk::BufferCopy {
             src_offset,
             dst_offset: 0,
@@ -123,13 +119,12 @@ impl Upload {
     /// Stages the mip levels of an RGBA8 image: (width, height, texels) from the finest.
     pub(crate) fn image<'a>(
         &mut self,
-        device: &Device,
-        allocator: &mut dyn MemoryAllocator,
+        gpu: Gpu<'_>,
         to: vk::Image,
         texels: &[u8],
         levels: impl Iterator<Item = &'a super::texture::Level>,
     ) -> Result<()> {
-        let (from, start) = self.stage(device, allocator, texels)?;
+        let (from, start) = self.stage(gpu, texels)?;
         let regions = levels.enumerate().map(|(index, level)| {
             vk::BufferImageCopy::default()
                 .buffer_offset(start + level.offset as u64)
@@ -153,12 +148,7 @@ impl Upload {
         Ok(())
     }
 
-    fn stage(
-        &mut self,
-        device: &Device,
-        allocator: &mut dyn MemoryAllocator,
-        bytes: &[u8],
-    ) -> Result<(vk::Buffer, u64)> {
+    fn stage(&mut self, gpu: Gpu<'_>, bytes: &[u8]) -> Result<(vk::Buffer, u64)> {
         let need = bytes.len() as u64;
         let fits = |chunk: &Chunk| chunk.used + need <= chunk.buffer.bytes;
         if !self.chunks.last().is_some_and(fits) {
@@ -167,13 +157,13 @@ impl Upload {
                 bytes: need.max(CHUNK_BYTES),
                 usage: vk::BufferUsageFlags::TRANSFER_SRC,
                 location: MemoryLocation::CpuToGpu,
-                types: host_types(device),
+                types: host_types(gpu.device),
             };
             self.chunks.push(Chunk {
-                buffer: Buffer::new(device, allocator, &desc)?,
+                buffer: Buffer::new(gpu, &desc)?.keep(),
                 used: 0,
             });
-            self.device = Some(device.raw.handle());
+            self.device = Some(gpu.device.raw.handle());
         }
         let chunk = self.chunks.last_mut().ok_or(Error::Vulkan {
             call: "vkMapMemory",
@@ -250,17 +240,19 @@ impl Upload {
     /// The recorded commands have run, or will never run; `device` and `allocator` are those that
     /// it was filled with.
     pub unsafe fn free(&mut self, device: &Device, allocator: &mut dyn MemoryAllocator) {
-        for chunk in &mut self.chunks {
-            // SAFETY: the recorded commands do not read the chunk any more, by this function's
-            // contract.
-            unsafe { chunk.buffer.destroy(device, allocator) };
-        }
-        self.chunks.clear();
-        self.buffers.clear();
-        self.images.clear();
-        self.recorded = (0, 0);
-        self.bytes = 0;
-        self.device = None;
+        // SAFETY: the recorded commands do not read the chunks any more, and device and allocator
+        // are theirs, by this function's contract.
+        unsafe { Gpu::destroy(self, device, allocator) };
+    }
+}
+
+impl Destroy for Upload {
+    type With<'a> = Gpu<'a>;
+
+    unsafe fn destroy(&mut self, gpu: Gpu<'_>) {
+        // SAFETY: this function has the same contract.
+        unsafe { self.chunks.destroy(gpu) };
+        *self = Self::new();
     }
 }
 

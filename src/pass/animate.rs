@@ -4,7 +4,8 @@ use crate::error::Result;
 use crate::gpu::constants::ROW_GROUPS;
 use crate::gpu::pipeline::spirv;
 use crate::gpu::{
-    AnimateVariant, AnimationTables, Device, GpuTime, JOINT_CLASSES, MAX_JOINTS, limit,
+    AnimateVariant, AnimationTables, Destroy, Device, GpuTime, JOINT_CLASSES, MAX_JOINTS,
+    destroy_fields, limit,
 };
 use crate::pass::compute::ComputePass;
 use crate::pass::push::AnimatePush;
@@ -135,19 +136,19 @@ pub struct AnimatePipeline {
     variants: Vec<AnimateVariant>,
 }
 
+destroy_fields!(AnimatePipeline, &'a Device: compute);
+
 impl AnimatePipeline {
     /// Creates what all pipelines share. [`Self::prepare`] adds pipelines.
     ///
     /// # Errors
     /// [`Error::Vulkan`](crate::Error::Vulkan).
     pub fn new(device: &Device) -> Result<Self> {
+        let set = (&[][..], None);
         // SAFETY: there is no set.
-        let compute = unsafe {
-            let name = "throng animate";
-            ComputePass::new::<AnimatePush>(device, name, (&[], None), |_| Ok(()))
-        };
+        let compute = unsafe { ComputePass::new::<AnimatePush>(device, "throng animate", set) }?;
         Ok(Self {
-            compute: compute?,
+            compute: compute.keep(),
             variants: Vec::new(),
         })
     }
@@ -259,8 +260,8 @@ impl AnimatePipeline {
     /// # Safety
     /// Not in use by the GPU; `device` is the one that it was made with.
     pub unsafe fn destroy(&mut self, device: &Device) {
-        // SAFETY: the GPU does not use them, by this function's contract.
-        unsafe { self.compute.destroy(device) };
+        // SAFETY: this function has the same contract.
+        unsafe { Destroy::destroy(self, device) };
     }
 }
 

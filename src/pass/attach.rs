@@ -1,10 +1,10 @@
 //! The stage attach, which places attached instances whose parents the GPU poses.
 
 use crate::error::Result;
-use crate::gpu::Device;
 use crate::gpu::constants::{ATTACH_WORKGROUP, ROW_GROUPS};
 use crate::gpu::layout::GpuAttachment;
 use crate::gpu::pipeline::spirv;
+use crate::gpu::{Device, destroy_fields};
 use crate::pass::compute::ComputePass;
 use crate::pass::push::AttachPush;
 use ash::vk;
@@ -26,19 +26,21 @@ pub(crate) struct AttachDispatch {
 #[derive(Debug)]
 pub(crate) struct AttachPass(ComputePass);
 
+destroy_fields!(AttachPass, &'a Device: 0);
+
 impl AttachPass {
-    /// Creates the pass. After an error, nothing is left.
+    /// Creates the pass.
     ///
     /// # Safety
     /// `set_layout` is that of the cull pass on this device.
     pub(crate) unsafe fn new(device: &Device, set_layout: vk::DescriptorSetLayout) -> Result<Self> {
         let (name, set) = ("throng attach", (&[][..], Some(set_layout)));
+        // SAFETY: the set layout is alive, by this function's contract.
+        let mut pass = unsafe { ComputePass::new::<AttachPush>(device, name, set) }?;
         // SAFETY: the module is the crate's own, compiled for this layout. Its workgroup has 64
         // invocations.
-        let add =
-            |pass: &mut ComputePass| unsafe { pass.add(device, name, spirv::ATTACH_COMP, &[]) };
-        // SAFETY: the set layout is alive, by this function's contract.
-        unsafe { ComputePass::new::<AttachPush>(device, name, set, add) }.map(Self)
+        unsafe { pass.add(device, name, spirv::ATTACH_COMP, &[]) }?;
+        Ok(Self(pass.keep()))
     }
 
     pub(crate) fn pipeline(&self) -> vk::Pipeline {
@@ -80,14 +82,5 @@ impl AttachPass {
                 raw.cmd_dispatch(cmd, groups.min(ROW_GROUPS), groups.div_ceil(ROW_GROUPS), 1);
             }
         }
-    }
-
-    /// Destroys the objects.
-    ///
-    /// # Safety
-    /// Not in use by the GPU.
-    pub(crate) unsafe fn destroy(&mut self, device: &Device) {
-        // SAFETY: the GPU does not use them, by this function's contract.
-        unsafe { self.0.destroy(device) };
     }
 }

@@ -2,10 +2,13 @@
 
 use crate::error::Result;
 use crate::gpu::pipeline::{compute_pipeline, pipeline_layout};
-use crate::gpu::{Device, Object, sets};
+use crate::gpu::{Device, Guard, Object, destroy_fields, sets};
 use ash::vk;
 
 const STAGES: vk::ShaderStageFlags = vk::ShaderStageFlags::COMPUTE;
+
+/// A pool and its only set.
+pub(crate) type PoolAndSet<'g> = (Guard<'g, Object<vk::DescriptorPool>>, vk::DescriptorSet);
 
 /// Set layout, pipeline layout and pipelines.
 #[derive(Debug)]
@@ -18,65 +21,44 @@ pub(crate) struct ComputePass {
     name: &'static str,
 }
 
-impl ComputePass {
-    /// A pass without objects. Destroying it does nothing.
-    pub(super) fn null() -> Self {
-        Self {
-            buffers: &[],
-            set_layout: Object::null(),
-            layout: Object::null(),
-            pipelines: Vec::new(),
-            name: "",
-        }
-    }
+destroy_fields!(ComputePass, &'a Device: pipelines, layout, set_layout);
 
-    /// Creates the layouts, with push constants of type `P`, and what `add` adds.
+impl ComputePass {
+    /// Creates the layouts, with push constants of type `P`. [`Self::add`] adds pipelines.
     ///
-    /// Set 0 has these storage buffers, or the other layout, or there is none. After an error,
-    /// nothing is left.
+    /// Set 0 has these storage buffers, or the other layout, or there is none.
     ///
     /// # Safety
     /// The other layout is alive and belongs to `device`.
-    pub(super) unsafe fn new<P>(
-        device: &Device,
+    pub(super) unsafe fn new<'g, P>(
+        device: &'g Device,
         name: &'static str,
         (buffers, other): (
             &'static [vk::DescriptorType],
             Option<vk::DescriptorSetLayout>,
         ),
-        add: impl FnOnce(&mut Self) -> Result<()>,
-    ) -> Result<Self> {
+    ) -> Result<Guard<'g, Self>> {
         // Every device has these push constants, and four storage buffers in a stage.
         const { assert!(size_of::<P>() <= 128) };
-        let mut pass = Self {
+        let bindings = (0..).zip(buffers);
+        let bindings = bindings.map(|(at, kind)| sets::binding(at, *kind, STAGES));
+        let bindings: Vec<_> = bindings.collect();
+        let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
+        let own = (!buffers.is_empty()).then(|| sets::layout(device, name, &info));
+        let own = own.transpose()?;
+        let set = own.as_ref().map(|own| own.handle).or(other);
+        let push = (STAGES, size_of::<P>() as u32);
+        // SAFETY: the set layout is alive, by this function's contract, and within every device's
+        // limits.
+        let layout = unsafe { pipeline_layout(device, name, set.as_slice(), push, None) }?;
+        let pass = Self {
             buffers,
+            set_layout: own.map(Guard::keep).unwrap_or_default(),
+            layout: layout.keep(),
+            pipelines: Vec::new(),
             name,
-            ..Self::null()
         };
-        let build = || {
-            let mut set = other;
-            if !buffers.is_empty() {
-                let bindings = (0..).zip(buffers);
-                let bindings = bindings.map(|(at, kind)| sets::binding(at, *kind, STAGES));
-                let bindings: Vec<_> = bindings.collect();
-                let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
-                pass.set_layout = sets::layout(device, name, &info)?;
-                set = Some(pass.set_layout.handle);
-            }
-            let push = (STAGES, size_of::<P>() as u32);
-            // SAFETY: the set layout is alive, by this function's contract, and within every
-            // device's limits.
-            pass.layout = unsafe { pipeline_layout(device, name, set.as_slice(), push, None) }?;
-            add(&mut pass)
-        };
-        match build() {
-            Ok(()) => Ok(pass),
-            Err(error) => {
-                // SAFETY: no command buffer has used the pass, because it was created above.
-                unsafe { pass.destroy(device) };
-                Err(error)
-            }
-        }
+        Ok(Guard::new(device, pass))
     }
 
     /// Adds a pipeline with specialization constants. After an error, the pass is as before.
@@ -92,7 +74,7 @@ impl ComputePass {
     ) -> Result<()> {
         // SAFETY: this function has the same contract.
         let made = unsafe { compute_pipeline(device, name, words, self.layout.handle, constants) };
-        self.pipelines.push(made?);
+        self.pipelines.push(made?.keep());
         Ok(())
     }
 
@@ -114,11 +96,11 @@ impl ComputePass {
     }
 
     /// Makes a set of its own buffers, in a pool of its own.
-    pub(super) fn make_set(
+    pub(super) fn make_set<'g>(
         &self,
-        device: &Device,
+        device: &'g Device,
         buffers: &[vk::DescriptorBufferInfo],
-    ) -> Result<(Object<vk::DescriptorPool>, vk::DescriptorSet)> {
+    ) -> Result<PoolAndSet<'g>> {
         let size = |kind: &vk::DescriptorType| vk::DescriptorPoolSize {
             ty: *kind,
             descriptor_count: 1,
@@ -139,20 +121,5 @@ impl ComputePass {
         // SAFETY: no command buffer has used the new set, and the buffers are alive.
         unsafe { device.raw.update_descriptor_sets(&writes, &[]) };
         Ok((pool, set))
-    }
-
-    /// Destroys all objects.
-    ///
-    /// # Safety
-    /// Not in use by the GPU; `device` is the one that it was made with.
-    pub(crate) unsafe fn destroy(&mut self, device: &Device) {
-        // SAFETY: the GPU does not use them, by this function's contract.
-        unsafe {
-            for pipeline in &mut self.pipelines {
-                pipeline.destroy(device);
-            }
-            self.layout.destroy(device);
-            self.set_layout.destroy(device);
-        }
     }
 }

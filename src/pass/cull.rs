@@ -3,8 +3,8 @@
 use crate::error::Result;
 use crate::gpu::constants::ARGS_WORKGROUP;
 use crate::gpu::pipeline::spirv;
-use crate::gpu::{Device, Object};
-use crate::pass::compute::ComputePass;
+use crate::gpu::{Device, Guard, destroy_fields};
+use crate::pass::compute::{ComputePass, PoolAndSet};
 use crate::pass::push::CullPush;
 use ash::vk;
 use ash::vk::{AccessFlags as Access, PipelineStageFlags as Stage};
@@ -31,6 +31,8 @@ const TESTS: usize = 2;
 /// several eyes.
 #[derive(Debug)]
 pub(crate) struct CullPass(ComputePass);
+
+destroy_fields!(CullPass, &'a Device: 0);
 
 /// The buffers that the stages read and write.
 pub(crate) struct CullBuffers {
@@ -68,26 +70,24 @@ const BINDINGS: [vk::DescriptorType; 3] = [
 ];
 
 impl CullPass {
-    /// Creates the pass. After an error, nothing is left.
-    pub(crate) fn new(device: &Device) -> Result<Self> {
-        let eyes = if device.enabled.multiview { TESTS } else { 0 };
-        let add = |pass: &mut ComputePass| {
-            for (name, words) in STAGES {
-                let name = format!("throng {name}");
-                // SAFETY: the module is the crate's own, compiled for such a layout. Its workgroup
-                // has a fixed size of at most 128.
-                unsafe { pass.add(device, &name, words, &[]) }?;
-            }
-            for (name, words) in STAGES.into_iter().take(eyes) {
-                let name = format!("throng {name} of eyes");
-                // SAFETY: as above. The constant is no size.
-                unsafe { pass.add(device, &name, words, &[vk::TRUE]) }?;
-            }
-            Ok(())
-        };
+    /// Creates the pass.
+    pub(crate) fn new(device: &Device) -> Result<Guard<'_, Self>> {
         let set = (&BINDINGS[..], None);
         // SAFETY: the set layout is the pass's own.
-        unsafe { ComputePass::new::<CullPush>(device, "throng cull", set, add) }.map(Self)
+        let mut pass = unsafe { ComputePass::new::<CullPush>(device, "throng cull", set) }?;
+        for (name, words) in STAGES {
+            let name = format!("throng {name}");
+            // SAFETY: the module is the crate's own, compiled for such a layout. Its workgroup has
+            // a fixed size of at most 128.
+            unsafe { pass.add(device, &name, words, &[]) }?;
+        }
+        let eyes = if device.enabled.multiview { TESTS } else { 0 };
+        for (name, words) in STAGES.into_iter().take(eyes) {
+            let name = format!("throng {name} of eyes");
+            // SAFETY: as above. The constant is no size.
+            unsafe { pass.add(device, &name, words, &[vk::TRUE]) }?;
+        }
+        Ok(pass.map(Self))
     }
 
     /// The layout of its sets.
@@ -102,11 +102,11 @@ impl CullPass {
     }
 
     /// Makes a set in a pool of its own.
-    pub(crate) fn make_set(
+    pub(crate) fn make_set<'g>(
         &self,
-        device: &Device,
+        device: &'g Device,
         buffers: &CullBuffers,
-    ) -> Result<(Object<vk::DescriptorPool>, vk::DescriptorSet)> {
+    ) -> Result<PoolAndSet<'g>> {
         let buffers = [buffers.table, buffers.work, buffers.input];
         self.0.make_set(device, &buffers)
     }
@@ -160,14 +160,5 @@ impl CullPass {
                 raw.cmd_dispatch(cmd, x, y, 1);
             }
         }
-    }
-
-    /// Destroys the pipelines.
-    ///
-    /// # Safety
-    /// Not in use by the GPU.
-    pub(crate) unsafe fn destroy(&mut self, device: &Device) {
-        // SAFETY: the GPU does not use them, by this function's contract.
-        unsafe { self.0.destroy(device) };
     }
 }

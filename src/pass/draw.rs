@@ -4,7 +4,7 @@ use super::desc::{MaterialDesc, PassDesc, PassKind, bias, check};
 use super::pipelines::{Fragment, Modules, PipelineRequest, Target, Variant, graphics_pipelines};
 use crate::error::Result;
 use crate::gpu::pipeline::pipeline_layout;
-use crate::gpu::{Blending, Device, Object};
+use crate::gpu::{Blending, Device, Guard, Object, destroy_fields};
 use crate::order;
 use crate::pass::push::DrawPush;
 use ash::vk;
@@ -29,6 +29,8 @@ pub(crate) struct DrawPass {
     pipelines: Vec<(Variant, Object<vk::Pipeline>)>,
 }
 
+destroy_fields!(DrawPass, &'a Device: pipelines, modules, layout);
+
 impl DrawPass {
     /// Creates a pass without pipelines. `set_0` is throng's layout, `shadow` that of the shadow
     /// map's set.
@@ -36,12 +38,12 @@ impl DrawPass {
     /// # Safety
     /// As for [`Crowd::create_pass`](crate::Crowd::create_pass). `set_0` and `shadow` belong to
     /// `device`, too, and are alive.
-    pub(crate) unsafe fn new(
-        device: &Device,
+    pub(crate) unsafe fn new<'g>(
+        device: &'g Device,
         set_0: vk::DescriptorSetLayout,
         shadow: vk::DescriptorSetLayout,
         desc: &PassDesc<'_>,
-    ) -> Result<Self> {
+    ) -> Result<Guard<'g, Self>> {
         check(device, desc)?;
         let shadow_map = desc.shadow_map && desc.material.is_none();
         let mut sets = vec![set_0];
@@ -54,7 +56,19 @@ impl DrawPass {
         } else if shadow_map {
             sets.push(shadow);
         }
-        let mut pass = Self {
+        let push = (vk::ShaderStageFlags::VERTEX, PUSH_BYTES);
+        let fragment_push = Some(fragment_push);
+        // SAFETY: the set layouts are alive, by this function's contract. `check` compared their
+        // number and the push constants with the limits.
+        let layout = unsafe { pipeline_layout(device, "throng pass", &sets, push, fragment_push) }?;
+        let fragment = match (desc.kind, &desc.material) {
+            (PassKind::Color, Some(material)) => Fragment::Own(material.fragment_spirv),
+            (PassKind::Color, None) => Fragment::BuiltIn { shadow_map },
+            _ => Fragment::None,
+        };
+        // SAFETY: the SPIR-V of the material is valid, by this function's contract.
+        let modules = unsafe { Modules::new(device, (desc.kind, desc.view_mask), fragment) }?;
+        let pass = Self {
             target: Target {
                 kind: desc.kind,
                 render_pass: desc.render_pass,
@@ -67,37 +81,13 @@ impl DrawPass {
                 after_prepass: desc.after_prepass,
                 depth_bias: bias(desc),
             },
-            // SAFETY: the set layouts are alive, by this function's contract. `check` compared
-            // their number and the push constants with the limits.
-            layout: unsafe {
-                pipeline_layout(
-                    device,
-                    "throng pass",
-                    &sets,
-                    (vk::ShaderStageFlags::VERTEX, PUSH_BYTES),
-                    Some(fragment_push),
-                )
-            }?,
+            layout: layout.keep(),
             shadow_map,
             own_shader: desc.material.is_some(),
-            modules: Modules::default(),
+            modules: modules.keep(),
             pipelines: Vec::new(),
         };
-        let fragment = match (desc.kind, &desc.material) {
-            (PassKind::Color, Some(material)) => Fragment::Own(material.fragment_spirv),
-            (PassKind::Color, None) => Fragment::BuiltIn { shadow_map },
-            _ => Fragment::None,
-        };
-        // SAFETY: the SPIR-V of the material is valid, by this function's contract.
-        if let Err(error) = unsafe {
-            pass.modules
-                .build(device, (desc.kind, desc.view_mask), fragment)
-        } {
-            // SAFETY: no command buffer has used the pass, because it was created above.
-            unsafe { pass.destroy(device) };
-            return Err(error);
-        }
-        Ok(pass)
+        Ok(Guard::new(device, pass))
     }
 
     /// The pipelines that these variants lack, each once.
@@ -130,22 +120,6 @@ impl DrawPass {
     fn find(&self, key: Variant) -> core::result::Result<usize, usize> {
         self.pipelines
             .binary_search_by_key(&key, |(variant, _)| *variant)
-    }
-
-    /// Destroys the pipelines and their layout.
-    ///
-    /// # Safety
-    /// Not in use by the GPU.
-    pub(crate) unsafe fn destroy(&mut self, device: &Device) {
-        // SAFETY: the GPU does not use them, by this function's contract.
-        unsafe {
-            for (_, pipeline) in &mut self.pipelines {
-                pipeline.destroy(device);
-            }
-            self.modules.destroy(device);
-            self.layout.destroy(device);
-        }
-        self.pipelines.clear();
     }
 }
 

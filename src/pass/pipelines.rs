@@ -4,7 +4,7 @@ use super::desc::{DepthBias, MaterialDesc, PassKind, Subpass};
 use crate::error::Result;
 use crate::gpu::layout::{GpuMaterial, GpuPrimitive};
 use crate::gpu::pipeline::{all_pipelines, shader_module, spirv};
-use crate::gpu::{Blending, Device, Object, PrimitiveDraw};
+use crate::gpu::{Blending, Device, Guard, Object, PrimitiveDraw, destroy_fields};
 use ash::vk;
 
 /// The key of a pipeline in a pass: everything that its shaders have as a constant.
@@ -142,7 +142,7 @@ pub(super) enum Fragment<'a> {
 /// The shader modules of a pass.
 ///
 /// Masked materials have modules of their own if the others need no texture.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Modules {
     vertex: Object<vk::ShaderModule>,
     fragment: Object<vk::ShaderModule>,
@@ -150,39 +150,29 @@ pub(super) struct Modules {
     masked_fragment: Object<vk::ShaderModule>,
 }
 
-impl Default for Modules {
-    fn default() -> Self {
-        Self {
-            vertex: Object::null(),
-            fragment: Object::null(),
-            masked_vertex: Object::null(),
-            masked_fragment: Object::null(),
-        }
-    }
-}
+destroy_fields!(Modules, &'a Device: vertex, fragment, masked_vertex, masked_fragment);
 
 impl Modules {
-    /// Creates the modules in an empty value. After an error, the caller destroys those that were
-    /// created.
+    /// Creates the modules of a pass.
     ///
     /// # Safety
     /// The words of [`Fragment::Own`] are as for [`shader_module`].
-    pub(super) unsafe fn build(
-        &mut self,
-        device: &Device,
+    pub(super) unsafe fn new<'g>(
+        device: &'g Device,
         (kind, view_mask): (PassKind, u32),
         fragment: Fragment<'_>,
-    ) -> Result<()> {
+    ) -> Result<Guard<'g, Self>> {
+        let mut modules = Guard::new(device, Self::default());
         let bindless = device.enabled.descriptor_indexing;
         let either = |plain, many| if bindless { many } else { plain };
         let seen = |one, several| if view_mask == 0 { one } else { several };
         // SAFETY: the words are the crate's own, compiled for Vulkan 1.3 and for the features that
         // `either` and `seen` select by, or those that this function's contract is about.
-        let make = |words, name| unsafe { shader_module(device, words, name) };
+        let make = |words, name| unsafe { shader_module(device, words, name) }.map(Guard::keep);
         match kind {
             PassKind::Color => {
                 let words = seen(spirv::CROWD_VERT, spirv::CROWD_MULTIVIEW_VERT);
-                self.vertex = make(words, "throng crowd.vert")?;
+                modules.vertex = make(words, "throng crowd.vert")?;
                 let words = match fragment {
                     Fragment::Own(words) => words,
                     Fragment::BuiltIn { shadow_map: true } => seen(
@@ -203,27 +193,27 @@ impl Modules {
                         ),
                     ),
                 };
-                self.fragment = make(words, "throng crowd.frag")?;
+                modules.fragment = make(words, "throng crowd.frag")?;
             }
             PassKind::Depth | PassKind::Shadow => {
                 let words = seen(spirv::DEPTH_VERT, spirv::DEPTH_MULTIVIEW_VERT);
-                self.vertex = make(words, "throng depth.vert")?;
+                modules.vertex = make(words, "throng depth.vert")?;
                 let words = seen(spirv::CROWD_VERT, spirv::CROWD_MULTIVIEW_VERT);
-                self.masked_vertex = make(words, "throng crowd.vert")?;
+                modules.masked_vertex = make(words, "throng crowd.vert")?;
                 let words = either(spirv::MASK_FRAG, spirv::MASK_BINDLESS_FRAG);
-                self.masked_fragment = make(words, "throng mask.frag")?;
+                modules.masked_fragment = make(words, "throng mask.frag")?;
             }
             PassKind::Motion => {
                 let words = seen(spirv::MOTION_VERT, spirv::MOTION_MULTIVIEW_VERT);
-                self.vertex = make(words, "throng motion.vert")?;
-                self.fragment = make(spirv::MOTION_FRAG, "throng motion.frag")?;
+                modules.vertex = make(words, "throng motion.vert")?;
+                modules.fragment = make(spirv::MOTION_FRAG, "throng motion.frag")?;
                 let words = seen(spirv::MOTION_MASK_VERT, spirv::MOTION_MASK_MULTIVIEW_VERT);
-                self.masked_vertex = make(words, "throng motion_mask.vert")?;
+                modules.masked_vertex = make(words, "throng motion_mask.vert")?;
                 let words = either(spirv::MOTION_MASK_FRAG, spirv::MOTION_MASK_BINDLESS_FRAG);
-                self.masked_fragment = make(words, "throng motion_mask.frag")?;
+                modules.masked_fragment = make(words, "throng motion_mask.frag")?;
             }
         }
-        Ok(())
+        Ok(modules)
     }
 
     /// The vertex and the fragment module of a variant.
@@ -235,20 +225,6 @@ impl Modules {
             [&self.vertex, &self.fragment]
         };
         modules.map(|module| module.handle)
-    }
-
-    /// Destroys the modules.
-    ///
-    /// # Safety
-    /// No pipeline is being created from them.
-    pub(super) unsafe fn destroy(&mut self, device: &Device) {
-        // SAFETY: no pipeline is being created from them, by this function's contract.
-        unsafe {
-            self.vertex.destroy(device);
-            self.fragment.destroy(device);
-            self.masked_vertex.destroy(device);
-            self.masked_fragment.destroy(device);
-        }
     }
 }
 
@@ -360,7 +336,7 @@ pub(super) fn graphics_pipelines(
     let made = all_pipelines(device, made, "vkCreateGraphicsPipelines")?;
     let named = made.into_iter();
     Ok(named
-        .map(|handle| Object::new(device, handle, "throng pass"))
+        .map(|handle| Object::new(device, handle, "throng pass").keep())
         .collect())
 }
 

@@ -3,8 +3,8 @@
 use crate::error::Result;
 use crate::gpu::layout::{GpuActor, GpuInstance};
 use crate::gpu::pipeline::spirv;
-use crate::gpu::{Device, Object};
-use crate::pass::compute::ComputePass;
+use crate::gpu::{Device, Guard, destroy_fields};
+use crate::pass::compute::{ComputePass, PoolAndSet};
 use crate::pass::push::ScatterPush;
 use ash::vk;
 
@@ -31,6 +31,8 @@ pub(crate) struct ScatterPass {
     rows: u32,
 }
 
+destroy_fields!(ScatterPass, &'a Device: compute);
+
 /// The buffers that the pass reads and writes.
 pub(crate) struct ScatterBuffers {
     /// The changed records in the ring. The range is at most that of one frame in flight.
@@ -53,27 +55,15 @@ const BINDINGS: [vk::DescriptorType; 4] = [
 ];
 
 impl ScatterPass {
-    pub(crate) fn null() -> Self {
-        Self {
-            compute: ComputePass::null(),
-            rows: 0,
-        }
-    }
-
-    /// Creates the pass. After an error, nothing is left. `culls` is true if the table has actors,
-    /// too.
-    pub(crate) fn new(device: &Device, culls: bool) -> Result<Self> {
+    /// Creates the pass. `culls` is true if the table has actors, too.
+    pub(crate) fn new(device: &Device, culls: bool) -> Result<Guard<'_, Self>> {
         let rows = if culls { ALL_ROWS } else { INSTANCE_ROWS };
-        let name = "throng scatter";
-        let add = |pass: &mut ComputePass| {
-            let (words, constants) = (spirv::SCATTER_COMP, [WORKGROUP, rows]);
-            // SAFETY: the module is the crate's own, compiled for such a layout.
-            unsafe { pass.add(device, name, words, &constants) }
-        };
-        let set = (&BINDINGS[..], None);
+        let (name, set) = ("throng scatter", (&BINDINGS[..], None));
         // SAFETY: the set layout is the pass's own.
-        let compute = unsafe { ComputePass::new::<ScatterPush>(device, name, set, add) }?;
-        Ok(Self { compute, rows })
+        let mut compute = unsafe { ComputePass::new::<ScatterPush>(device, name, set) }?;
+        // SAFETY: the module is the crate's own, compiled for such a layout.
+        unsafe { compute.add(device, name, spirv::SCATTER_COMP, &[WORKGROUP, rows]) }?;
+        Ok(compute.map(|compute| Self { compute, rows }))
     }
 
     pub(crate) fn pipeline(&self) -> vk::Pipeline {
@@ -81,11 +71,11 @@ impl ScatterPass {
     }
 
     /// Makes a set in a pool of its own.
-    pub(crate) fn make_set(
+    pub(crate) fn make_set<'g>(
         &self,
-        device: &Device,
+        device: &'g Device,
         buffers: &ScatterBuffers,
-    ) -> Result<(Object<vk::DescriptorPool>, vk::DescriptorSet)> {
+    ) -> Result<PoolAndSet<'g>> {
         let ScatterBuffers {
             changes,
             indices,
@@ -122,14 +112,5 @@ impl ScatterPass {
             raw.cmd_push_constants(cmd, layout, vk::ShaderStageFlags::COMPUTE, 0, push);
             raw.cmd_dispatch(cmd, groups.div_ceil(lines.max(1)), lines, 1);
         }
-    }
-
-    /// Destroys the objects.
-    ///
-    /// # Safety
-    /// Not in use by the GPU.
-    pub(crate) unsafe fn destroy(&mut self, device: &Device) {
-        // SAFETY: the GPU does not use them, by this function's contract.
-        unsafe { self.compute.destroy(device) };
     }
 }

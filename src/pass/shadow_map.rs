@@ -1,7 +1,7 @@
 //! The shadow map that the built-in shading samples: set 1 of its passes.
 
 use crate::error::Result;
-use crate::gpu::{Device, Object, VkCall, sets};
+use crate::gpu::{Device, Guard, Object, VkCall, destroy_fields, sets};
 use ash::vk;
 
 /// The engine's shadow map: a depth image with one layer for each of a view's [shadow
@@ -53,6 +53,8 @@ pub(crate) struct ShadowInput {
     pub(crate) edge: u32,
 }
 
+destroy_fields!(ShadowInput, &'a Device: bound, layout);
+
 /// A set that refers to a shadow map, in a pool of its own.
 #[derive(Debug)]
 pub(crate) struct BoundShadow {
@@ -61,39 +63,24 @@ pub(crate) struct BoundShadow {
     set: vk::DescriptorSet,
 }
 
-impl BoundShadow {
-    /// Destroys the set's objects.
-    ///
-    /// # Safety
-    /// Not in use by the GPU.
-    pub(crate) unsafe fn destroy(&mut self, device: &Device) {
-        // SAFETY: the GPU does not use them, by this function's contract.
-        unsafe {
-            self.pool.destroy(device);
-            self.sampler.destroy(device);
-        }
-    }
-}
+destroy_fields!(BoundShadow, &'a Device: pool, sampler);
 
 impl ShadowInput {
-    pub(crate) fn null() -> Self {
-        Self {
-            layout: Object::null(),
-            bound: None,
-            edge: 0,
-        }
-    }
-
-    /// Creates the set layout of a null input.
-    pub(crate) fn build(&mut self, device: &Device) -> Result<()> {
+    /// Creates the set layout. No map is bound.
+    pub(crate) fn new(device: &Device) -> Result<Guard<'_, Self>> {
         let (kind, stages) = (
             vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
             vk::ShaderStageFlags::FRAGMENT,
         );
         let bindings = [sets::binding(0, kind, stages)];
         let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
-        self.layout = sets::layout(device, "throng shadow map", &info)?;
-        Ok(())
+        let layout = sets::layout(device, "throng shadow map", &info)?;
+        let (bound, edge) = (None, 0);
+        Ok(layout.map(|layout| Self {
+            layout,
+            bound,
+            edge,
+        }))
     }
 
     pub(crate) fn layout(&self) -> vk::DescriptorSetLayout {
@@ -103,23 +90,9 @@ impl ShadowInput {
     pub(crate) fn set(&self) -> Option<vk::DescriptorSet> {
         self.bound.as_ref().map(|bound| bound.set)
     }
-
-    /// Destroys all objects.
-    ///
-    /// # Safety
-    /// Not in use by the GPU.
-    pub(crate) unsafe fn destroy(&mut self, device: &Device) {
-        // SAFETY: the GPU does not use them, by this function's contract.
-        unsafe {
-            if let Some(mut bound) = self.bound.take() {
-                bound.destroy(device);
-            }
-            self.layout.destroy(device);
-        }
-    }
 }
 
-fn sampler(device: &Device, map: &ShadowMap) -> Result<Object<vk::Sampler>> {
+fn sampler<'g>(device: &'g Device, map: &ShadowMap) -> Result<Guard<'g, Object<vk::Sampler>>> {
     let compare = if map.reversed_z {
         vk::CompareOp::GREATER_OR_EQUAL
     } else {
@@ -146,16 +119,12 @@ pub(crate) unsafe fn bind(
     layout: vk::DescriptorSetLayout,
     map: &ShadowMap,
 ) -> Result<BoundShadow> {
-    let mut sampler = sampler(device, map)?;
+    let sampler = sampler(device, map)?;
     let sizes = [vk::DescriptorPoolSize {
         ty: vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
         descriptor_count: 1,
     }];
-    let made = sets::with_pool(device, "throng shadow map", &sizes, layout, 1, None);
-    let (pool, sets) = made.inspect_err(|_| {
-        // SAFETY: no set refers to the sampler yet.
-        unsafe { sampler.destroy(device) };
-    })?;
+    let (pool, sets) = sets::with_pool(device, "throng shadow map", &sizes, layout, 1, None)?;
     let set = sets.first().copied().unwrap_or_default();
     let image = [vk::DescriptorImageInfo {
         sampler: sampler.handle,
@@ -169,5 +138,9 @@ pub(crate) unsafe fn bind(
     // SAFETY: no command buffer has used the new set. The sampler was created above, and the view
     // is alive, by this function's contract.
     unsafe { device.raw.update_descriptor_sets(&[write], &[]) };
-    Ok(BoundShadow { pool, sampler, set })
+    Ok(BoundShadow {
+        pool: pool.keep(),
+        sampler: sampler.keep(),
+        set,
+    })
 }

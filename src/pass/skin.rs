@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::gpu::pipeline::spirv;
-use crate::gpu::{CHUNK, Device, GpuInstance, SetLayout, SkinnedMesh};
+use crate::gpu::{CHUNK, Destroy, Device, GpuInstance, SetLayout, SkinnedMesh, destroy_fields};
 use crate::pass::compute::ComputePass;
 use crate::pass::push::SkinPush;
 use ash::vk;
@@ -34,6 +34,8 @@ pub struct SkinPipeline {
     /// as fast.
     variants: Vec<u32>,
 }
+
+destroy_fields!(SkinPipeline, &'a Device: compute);
 
 /// A list of instances to deform. Its elements are indices into the instance table.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,25 +83,16 @@ impl SkinPipeline {
     /// - [`Error::Vulkan`](crate::Error::Vulkan).
     pub fn new(device: &Device, set_layout: &SetLayout) -> Result<Self> {
         set_layout.expect_of(device)?;
-        let mut variants = Vec::new();
         let (name, set) = ("throng skin", (&[][..], Some(set_layout.handle())));
         // SAFETY: `expect_of` has found that the layout is one of this device and alive.
-        let compute = unsafe {
-            ComputePass::new::<SkinPush>(device, name, set, |pass| {
-                add(pass, device, &mut variants, GpuInstance::NONE)
-            })
-        };
+        let mut compute = unsafe { ComputePass::new::<SkinPush>(device, name, set) }?;
+        let mut variants = Vec::new();
+        // SAFETY: the pass has the layout of throng's set 0.
+        unsafe { add(&mut compute, device, &mut variants, GpuInstance::NONE) }?;
         Ok(Self {
-            compute: compute?,
+            compute: compute.keep(),
             variants,
         })
-    }
-
-    pub(crate) fn null() -> Self {
-        Self {
-            compute: ComputePass::null(),
-            variants: Vec::new(),
-        }
     }
 
     /// Creates the pipelines for a mesh, one for each way in which its primitives are deformed.
@@ -222,8 +215,8 @@ impl SkinPipeline {
     /// # Safety
     /// Not in use by the GPU; `device` is the one that it was made with.
     pub unsafe fn destroy(&mut self, device: &Device) {
-        // SAFETY: the GPU does not use them, by this function's contract.
-        unsafe { self.compute.destroy(device) };
+        // SAFETY: this function has the same contract.
+        unsafe { Destroy::destroy(self, device) };
     }
 }
 

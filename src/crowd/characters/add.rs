@@ -9,8 +9,9 @@ use crate::crowd::memory::Memory;
 use crate::crowd::memory::retire::Retired;
 use crate::crowd::{CharacterDesc, CharacterId};
 use crate::error::{ArgumentFault, Error, Result};
-use crate::gpu::{MemoryAllocator, SkinnedMesh, Upload, expect_own};
+use crate::gpu::{Gpu, Guard, MemoryAllocator, SkinnedMesh, Upload};
 use crate::id::{Id, unknown};
+use core::cell::RefCell;
 use std::sync::Arc;
 
 impl Crowd {
@@ -51,7 +52,8 @@ impl Crowd {
         character: &Character,
         desc: &CharacterDesc,
     ) -> Result<CharacterId> {
-        expect_own(&self.device, allocator)?;
+        let (device, allocator) = (Arc::clone(&self.device), RefCell::new(allocator));
+        let gpu = Gpu::new(&device, &allocator)?;
         let mut animator = Animator::new(character)?;
         animator.set_threads(self.desc.threads.clone());
         if let Some(level) = self.desc.simd_level {
@@ -59,63 +61,53 @@ impl Crowd {
         }
         // Otherwise the first frame would play everything since time 0.
         animator.update(self.time_s)?;
-        let (loaded, upload) = self.load(allocator, character, desc, false)?;
+        let (loaded, upload) = self.load(gpu, character, desc, false)?;
         animator.expect_fit(Arc::clone(&loaded.rig), loaded.mesh.format());
         let (serial, kind) = (loaded.serial, loaded.kind());
-        let id = CharacterId(self.scene.characters.push(loaded));
+        let id = CharacterId(self.scene.characters.push(loaded.keep()));
         self.scene.instances.set_kind(id.0, kind);
         self.animators.push(animator);
-        self.finish_load(serial, upload, character);
+        self.finish_load(serial, upload.keep(), character);
         Ok(id)
     }
 
     /// Creates a character's data and the pipelines that it lacks. `deforms` is true if instances
     /// have deformed vertices.
-    pub(crate) fn load(
+    pub(crate) fn load<'g>(
         &mut self,
-        allocator: &mut dyn MemoryAllocator,
+        gpu: Gpu<'g>,
         character: &Character,
         desc: &CharacterDesc,
         deforms: bool,
-    ) -> Result<(LoadedCharacter, Upload)> {
+    ) -> Result<(Guard<'g, LoadedCharacter>, Guard<'g, Upload>)> {
         let serial = self.scene.characters.next_serial();
-        let device = &self.device;
-        let layout = &self.pipelines.set_layout;
-        let buffers = (layout, &self.memory.buffers);
+        let buffers = (&self.pipelines.set_layout, &self.memory.buffers);
         let (mut loaded, mut upload) =
-            LoadedCharacter::new(device, allocator, buffers, (character, serial), desc)?;
+            LoadedCharacter::new(gpu, buffers, (character, serial), desc)?;
         loaded.deforms = deforms;
         loaded.reads.starts = self.reads_starts(loaded.is_blended());
-        if let Err(why) = self.complete(allocator, (character, &mut loaded), &mut upload) {
-            // SAFETY: no command buffer has used these objects, because they were created above.
-            unsafe {
-                loaded.destroy(&self.device, allocator);
-                upload.free(&self.device, allocator);
-            }
-            return Err(why);
-        }
+        self.complete(gpu, (character, &mut *loaded), &mut upload)?;
         Ok((loaded, upload))
     }
 
     /// Gives a new character what it needs of the stages: pipelines, and on the GPU its tables.
     fn complete(
         &mut self,
-        allocator: &mut dyn MemoryAllocator,
+        gpu: Gpu<'_>,
         (character, loaded): (&Character, &mut LoadedCharacter),
         upload: &mut Upload,
     ) -> Result<()> {
-        self.pipelines.prepare(&self.device, loaded)?;
+        self.pipelines.prepare(gpu.device, loaded)?;
         if self.pipelines.animate.is_some() {
-            let gpu = (&self.device, &mut *allocator);
             loaded.pose_on_gpu(gpu, upload, character, &self.desc.threads)?;
             if let Ok(tables) = &loaded.animation {
                 let format = tables.variant().format;
                 self.pipelines
-                    .prepare_animate(&self.device, format, character)?;
+                    .prepare_animate(gpu.device, format, character)?;
             }
         }
         if self.pipelines.cull.is_some() && !loaded.is_blended() {
-            self.place(allocator, loaded)?;
+            self.place(gpu, loaded)?;
         }
         Ok(())
     }
@@ -127,17 +119,13 @@ impl Crowd {
     }
 
     /// Gives a new character its place in the tables of the GPU's cull stage.
-    fn place(
-        &mut self,
-        allocator: &mut dyn MemoryAllocator,
-        loaded: &mut LoadedCharacter,
-    ) -> Result<()> {
+    fn place(&mut self, gpu: Gpu<'_>, loaded: &mut LoadedCharacter) -> Result<()> {
         let before = self.memory.work;
-        self.reserve_work(allocator, loaded)?;
+        self.reserve_work(gpu, loaded)?;
         if self.memory.work != before {
             // The crowd's buffers are new, so the sets must be, too.
             let (layout, buffers) = (&self.pipelines.set_layout, &self.memory.buffers);
-            loaded.renew_sets(&self.device, layout, buffers)?;
+            loaded.renew_sets(gpu.device, layout, buffers)?;
         }
         loaded.slot = Some(self.scene.characters.chunks.add(loaded.draw_range()));
         Ok(())

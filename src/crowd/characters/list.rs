@@ -1,11 +1,12 @@
 //! All characters of a crowd.
 
 use crate::crowd::CharacterId;
-use crate::crowd::characters::loaded::{LoadedCharacter, PoolAndSets, make_sets};
+use crate::crowd::characters::loaded::{LoadedCharacter, make_sets};
 use crate::crowd::memory::buffers::FrameBuffers;
 use crate::crowd::table::Slots;
 use crate::crowd::visibility::chunks::Chunks;
 use crate::error::{Error, Result};
+use crate::gpu::sets::PoolAndSets;
 use crate::gpu::{Device, SetLayout};
 use core::ops::{Deref, DerefMut};
 
@@ -59,28 +60,16 @@ impl Characters {
         core::mem::replace(old, new)
     }
 
-    /// Makes new sets for all characters over new buffers. If one fails, none is kept.
-    pub(crate) fn all_sets(
+    /// Makes new sets for all characters over new buffers.
+    pub(crate) fn all_sets<'g>(
         &self,
-        device: &Device,
+        device: &'g Device,
         layout: &SetLayout,
         buffers: &FrameBuffers,
-    ) -> Result<Vec<PoolAndSets>> {
-        let mut made: Vec<PoolAndSets> = Vec::new();
-        for (_, character) in self.iter() {
-            match make_sets(device, layout, buffers, &character.mesh) {
-                Ok(sets) => made.push(sets),
-                Err(error) => {
-                    for (mut pool, _) in made {
-                        // SAFETY: no command buffer has used the pool's sets, because they were
-                        // created above.
-                        unsafe { pool.destroy(device) };
-                    }
-                    return Err(error);
-                }
-            }
-        }
-        Ok(made)
+    ) -> Result<Vec<PoolAndSets<'g>>> {
+        let made = self.iter();
+        let made = made.map(|(_, it)| make_sets(device, layout, buffers, &it.mesh));
+        made.collect()
     }
 }
 

@@ -13,9 +13,10 @@ use crate::error::{Error, Result};
 use crate::gpu::constants::{LEVEL_BITS, MAX_LEVELS, SKINS};
 use crate::gpu::layout::GpuChange;
 use crate::gpu::palettes::Row;
+use crate::gpu::sets::PoolAndSets;
 use crate::gpu::{
-    AnimationTables, CpuReason, Device, MAX_JOINTS, MemoryAllocator, MeshSets, Object,
-    PrimitiveDraw, SetBuffers, SetLayout, SkinnedMesh, Upload, palettes,
+    AnimationTables, CpuReason, Destroy, Device, Gpu, Guard, MAX_JOINTS, MeshSets, Object,
+    PrimitiveDraw, SetBuffers, SetLayout, SkinnedMesh, Upload, destroy_fields, palettes,
 };
 use crate::grow::{grown, reserve_all};
 use crate::mesh::{AlphaMode, MeshLevel, PartId, part_bits};
@@ -120,38 +121,26 @@ pub(crate) struct LoadedCharacter {
     pub(crate) reads: Reads,
 }
 
+destroy_fields!(LoadedCharacter, Gpu<'a>: pool, mesh, animation, shared_poses);
+
 impl LoadedCharacter {
     /// Creates a character's data, and the upload that fills it. `serial` is a new number.
     ///
     /// # Errors
-    /// As [`Crowd::add_character_with`](super::Crowd::add_character_with). Everything created until
-    /// then is destroyed.
-    pub(crate) fn new(
-        device: &Device,
-        allocator: &mut dyn MemoryAllocator,
+    /// As [`Crowd::add_character_with`](super::Crowd::add_character_with). @@
+    pub(crate) fn new<'g>(
+        gpu: Gpu<'g>,
         (layout, buffers): (&SetLayout, &FrameBuffers),
         (character, serial): (&Character, u32),
         desc: &CharacterDesc,
-    ) -> Result<(Self, Upload)> {
-        let mut upload = Upload::new();
-        let mesh = SkinnedMesh::new(device, allocator, &mut upload, character, desc.method);
-        let mut mesh = mesh.map(Box::new).inspect_err(|_| {
-            // SAFETY: no command buffer has used the upload, because it was created above.
-            unsafe { upload.free(device, allocator) };
-        })?;
+    ) -> Result<(Guard<'g, Self>, Guard<'g, Upload>)> {
+        let mut upload = Guard::new(gpu, Upload::new());
+        let mesh = SkinnedMesh::create(gpu, &mut upload, character, desc.method)?;
         let cpu_skin = desc
             .cpu_skinning
-            .then(|| CpuSkin::new(character, mesh.format()));
-        let made = cpu_skin.transpose().and_then(|cpu_skin| {
-            make_sets(device, layout, buffers, &mesh).map(|sets| (cpu_skin, sets))
-        });
-        let (cpu_skin, (pool, sets)) = made.inspect_err(|_| {
-            // SAFETY: no command buffer has used mesh and upload, because they were created above.
-            unsafe {
-                mesh.destroy(device, allocator);
-                upload.free(device, allocator);
-            }
-        })?;
+            .then(|| CpuSkin::new(character, mesh.format()))
+            .transpose()?;
+        let (pool, sets) = make_sets(gpu.device, layout, buffers, &mesh)?;
         let levels = 0..(1 + mesh.level_count()).min(MAX_LEVELS);
         let levels = levels.map(|level| Level::new(character, &mesh, level));
         let levels: Vec<Level> = levels.collect();
@@ -179,8 +168,8 @@ impl LoadedCharacter {
                 true => character.without_images(),
                 false => character.rig(),
             }),
-            mesh,
-            pool,
+            mesh: Box::new(mesh.keep()),
+            pool: pool.keep(),
             sets,
             levels,
             errors,
@@ -198,25 +187,7 @@ impl LoadedCharacter {
             deforms: false,
             reads: Reads::default(),
         };
-        Ok((loaded, upload))
-    }
-
-    /// Destroys what the GPU has of it.
-    ///
-    /// # Safety
-    /// Not in use by the GPU.
-    pub(crate) unsafe fn destroy(&mut self, device: &Device, allocator: &mut dyn MemoryAllocator) {
-        // SAFETY: the GPU does not use the objects, by this function's contract.
-        unsafe {
-            self.pool.destroy(device);
-            self.mesh.destroy(device, allocator);
-            if let Ok(tables) = &mut self.animation {
-                tables.destroy(device, allocator);
-            }
-            if let Some(poses) = &mut self.shared_poses {
-                poses.destroy(device, allocator);
-            }
-        }
+        Ok((Guard::new(gpu, loaded), upload))
     }
 
     /// Creates what the GPU poses its instances with, where it can.
@@ -225,7 +196,7 @@ impl LoadedCharacter {
     /// As [`AnimationTables::new`].
     pub(crate) fn pose_on_gpu(
         &mut self,
-        (device, allocator): (&Device, &mut (dyn MemoryAllocator + '_)),
+        gpu: Gpu<'_>,
         upload: &mut Upload,
         character: &Character,
         threads: &Threads,
@@ -240,11 +211,11 @@ impl LoadedCharacter {
             return Ok(());
         }
         let method = self.desc.method;
-        let tables = AnimationTables::new(device, allocator, upload, character, method)?;
-        let (gpu, limits) = ((device, allocator), (self.desc.shared_pose_bytes, threads));
-        let poses = SharedPoses::new(gpu, upload, (character, &tables), limits);
-        self.animation = Ok(tables);
-        self.shared_poses = poses?;
+        let tables = AnimationTables::create(gpu, upload, character, method)?;
+        let limits = (self.desc.shared_pose_bytes, threads);
+        let poses = SharedPoses::new(gpu, upload, (character, &tables), limits)?;
+        self.animation = Ok(tables.keep());
+        self.shared_poses = poses.map(Guard::keep);
         Ok(())
     }
 
@@ -273,7 +244,7 @@ impl LoadedCharacter {
         buffers: &FrameBuffers,
     ) -> Result<()> {
         let (pool, sets) = make_sets(device, layout, buffers, &self.mesh)?;
-        let mut old = core::mem::replace(&mut self.pool, pool);
+        let mut old = core::mem::replace(&mut self.pool, pool.keep());
         self.sets = sets;
         // SAFETY: no frame has used the old sets, by this function's contract.
         unsafe { old.destroy(device) };
@@ -505,16 +476,13 @@ impl LoadedCharacter {
     }
 }
 
-/// A pool, and the sets that it has.
-pub(crate) type PoolAndSets = (Object<vk::DescriptorPool>, Vec<vk::DescriptorSet>);
-
 /// Makes the sets of `mesh`: one for all materials, or one for each. They have a pool of their own.
-pub(super) fn make_sets(
-    device: &Device,
+pub(super) fn make_sets<'g>(
+    device: &'g Device,
     layout: &SetLayout,
     buffers: &FrameBuffers,
     mesh: &SkinnedMesh,
-) -> Result<PoolAndSets> {
+) -> Result<PoolAndSets<'g>> {
     let MeshSets {
         count,
         textures: each,

@@ -8,9 +8,10 @@ use crate::crowd::{CharacterId, InstanceId};
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
-use crate::gpu::{MemoryAllocator, expect_own};
+use crate::gpu::{Gpu, MemoryAllocator};
 use crate::id::Id;
 use crate::skeleton::{Joint, Socket};
+use core::cell::RefCell;
 use glam::Affine3A;
 use std::sync::Arc;
 
@@ -82,13 +83,14 @@ impl Crowd {
         id: CharacterId,
         character: &Character,
     ) -> Result<Vec<Misfit>> {
-        expect_own(&self.device, allocator)?;
+        let (device, allocator) = (Arc::clone(&self.device), RefCell::new(allocator));
+        let gpu = Gpu::new(&device, &allocator)?;
         let (desc, deforms) = {
             let old = self.scene.characters.get(id)?;
             (old.desc, old.deforms)
         };
         let unfit = self.unfit_attachments(id, character)?;
-        let (mut loaded, mut upload) = self.load(allocator, character, &desc, deforms)?;
+        let (loaded, upload) = self.load(gpu, character, &desc, deforms)?;
         let mut misfits = Misfits::default();
         let members = &self.scene.characters.get(id)?.members;
         let fits = self.scene.instances.check_resize(members, &loaded.sizes());
@@ -102,19 +104,14 @@ impl Crowd {
             if let Some(slot) = &loaded.slot {
                 self.scene.characters.chunks.remove(slot);
             }
-            // SAFETY: no command buffer has used these objects, because they were created above.
-            unsafe {
-                loaded.destroy(&self.device, allocator);
-                upload.free(&self.device, allocator);
-            }
         })?;
         animator.expect_fit(Arc::clone(&loaded.rig), loaded.mesh.format());
         let serial = loaded.serial;
-        let old = self.scene.replace(id.0, loaded);
+        let old = self.scene.replace(id.0, loaded.keep());
         self.fit_attachments(id, (&old, unfit), &mut misfits)?;
         self.fit_parts(id, &old, &mut misfits)?;
         self.retire(old);
-        self.finish_load(serial, upload, character);
+        self.finish_load(serial, upload.keep(), character);
         Ok(misfits.list())
     }
 

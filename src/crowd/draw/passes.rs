@@ -172,12 +172,9 @@ impl Crowd {
         let used = characters.flat_map(|(_, it)| it.variants());
         let used = used.chain(self.pipelines.warm.iter().copied());
         let variants = order::sorted_set(used.collect());
-        let made = prepare(&self.device, core::iter::once(&mut pass), &variants);
-        self.pipelines.created += made.inspect_err(|_| {
-            // SAFETY: no command buffer has used the pass, because it was created above.
-            unsafe { pass.destroy(&self.device) };
-        })?;
-        Ok(PassId(self.pipelines.passes.push(pass)))
+        let passes = core::iter::once(&mut *pass);
+        self.pipelines.created += prepare(&self.device, passes, &variants)?;
+        Ok(PassId(self.pipelines.passes.push(pass.keep())))
     }
 
     /// Creates the pipelines of characters that are added later, in all passes.

@@ -13,7 +13,7 @@ use crate::crowd::memory::history_buffer::{HistoryBuffer, RECORD_WORDS, Words};
 use crate::crowd::memory::retire::{RetireQueue, Retired};
 use crate::crowd::view::View;
 use crate::error::{Error, Result, expect_index};
-use crate::gpu::{Device, MemoryAllocator};
+use crate::gpu::{Device, Gpu, destroy_fields};
 use ash::vk;
 use glam::Mat4;
 
@@ -54,6 +54,8 @@ pub(crate) struct Histories {
     /// True if this frame has copied them, so that the retire queue has the buffer.
     moved: bool,
 }
+
+destroy_fields!(Histories, Gpu<'a>: old);
 
 impl Histories {
     /// Allocates the state of all histories, so that frames allocate nothing.
@@ -202,17 +204,6 @@ impl Histories {
             && let Some(never_filled) = self.old.replace(old)
         {
             retire_queue.retire(Retired::History(never_filled));
-        }
-    }
-
-    /// Destroys the buffer before growth, if there is one.
-    ///
-    /// # Safety
-    /// Not in use by the GPU.
-    pub(crate) unsafe fn destroy(&mut self, device: &Device, allocator: &mut dyn MemoryAllocator) {
-        if let Some(mut old) = self.old.take() {
-            // SAFETY: the GPU does not use the buffer, by this function's contract.
-            unsafe { old.destroy(device, allocator) };
         }
     }
 }

@@ -12,8 +12,9 @@ use crate::crowd::Crowd;
 use crate::crowd::desc::MAX_VIEWS;
 use crate::crowd::{InstanceId, Stats, ViewId};
 use crate::error::{Error, Result, expect_finite, expect_frame};
-use crate::gpu::{MemoryAllocator, Scope, expect_own};
+use crate::gpu::{Gpu, MemoryAllocator, Scope};
 use ash::vk;
+use core::cell::RefCell;
 use core::ops::Deref;
 
 /// The ids of a frame's views, in the order in which they were given.
@@ -107,7 +108,8 @@ impl Crowd {
         let frames = self.desc.frames_in_flight;
         expect_frame(frame_index, frames, "CrowdDesc::frames_in_flight")?;
         expect_finite("time_s", time_s)?;
-        expect_own(&self.device, allocator)?;
+        let allocator = RefCell::new(allocator);
+        let gpu = Gpu::new(&self.device, &allocator)?;
         self.frame.may_be_abandoned = false;
         self.frame.begun = None;
         if time_s < self.time_s {
@@ -118,7 +120,7 @@ impl Crowd {
         // SAFETY: the work of this frame index has ended and was submitted, by this function's
         // contract.
         unsafe {
-            self.memory.begin(&self.device, allocator, frame_index);
+            self.memory.begin(gpu, frame_index);
             self.frame
                 .begin(&self.device, &self.memory.buffers, frame_index)?;
         }

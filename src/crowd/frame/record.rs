@@ -175,7 +175,7 @@ impl Frame<'_> {
             instances.skinned_end(),
         );
         let sources = (crowd.memory.buffers.present(self.frame_index), words);
-        let (device, buffer) = (&crowd.device, &crowd.memory.buffers.history);
+        let (device, buffer) = (&*crowd.device, &crowd.memory.buffers.history);
         let (copy, read, write) = (
             Stage::TRANSFER,
             Access::TRANSFER_READ,

@@ -8,7 +8,7 @@ use crate::crowd::view_record::Prepared;
 use crate::crowd::visibility::sorted::Sorted;
 use crate::crowd::{Capacity, CrowdDesc, ViewStats};
 use crate::error::Result;
-use crate::gpu::{Device, MemoryAllocator, Profiler};
+use crate::gpu::{Device, Gpu, Profiler, destroy_fields};
 
 /// Views, histories and figures of the last frame, kept so that frames allocate nothing.
 #[derive(Debug)]
@@ -29,6 +29,8 @@ pub(crate) struct FrameState {
     /// True if the frame begun last is prepared, and was not abandoned.
     pub(crate) may_be_abandoned: bool,
 }
+
+destroy_fields!(FrameState, Gpu<'a>: profiler, histories);
 
 impl FrameState {
     pub(crate) fn new(desc: &CrowdDesc) -> Self {
@@ -95,19 +97,5 @@ impl FrameState {
             profiler.abandon_frame();
         }
         self.views.clear();
-    }
-
-    /// Destroys what the GPU has of it.
-    ///
-    /// # Safety
-    /// Not in use by the GPU.
-    pub(crate) unsafe fn destroy(&mut self, device: &Device, allocator: &mut dyn MemoryAllocator) {
-        // SAFETY: the GPU does not use the objects, by this function's contract.
-        unsafe {
-            if let Some(profiler) = &mut self.profiler {
-                profiler.destroy(device);
-            }
-            self.histories.destroy(device, allocator);
-        }
     }
 }

@@ -9,8 +9,8 @@ use crate::crowd::poses::gpu_poses::play_capacity;
 use crate::error::{Error, Result};
 use crate::gpu::ring::{Ring, RingDesc};
 use crate::gpu::{
-    Buffer, Device, GpuPlay, MAPPED_ALIGNMENT, MemoryAllocator, Object, PaletteRing,
-    PaletteRingDesc, limit,
+    Buffer, Device, Gpu, GpuPlay, Guard, MAPPED_ALIGNMENT, Object, PaletteRing, PaletteRingDesc,
+    destroy_fields, limit,
 };
 use crate::grow::reserve_all;
 use crate::palette::WriteOnly;
@@ -56,6 +56,11 @@ pub(crate) struct FrameBuffers {
     pub(crate) copies: Vec<vk::BufferCopy>,
 }
 
+destroy_fields!(
+    FrameBuffers, Gpu<'a>:
+    scatter_pool, cull_pool, work, plays, read_back, history, skinned, table, records, palettes
+);
+
 /// The passes that write the buffers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BufferUsers<'a> {
@@ -67,64 +72,26 @@ pub(crate) struct BufferUsers<'a> {
 }
 
 impl FrameBuffers {
-    pub(crate) fn null() -> Self {
-        Self {
-            palettes: PaletteRing::null(),
-            records: Ring::null(),
-            sections: Sections::default(),
-            table: Buffer::null(),
-            table_layout: TableLayout::default(),
-            work: None,
-            plays: None,
-            read_back: None,
-            skinned: Buffer::null(),
-            history: HistoryBuffer::null(),
-            scatter_pool: Object::null(),
-            scatter_set: vk::DescriptorSet::null(),
-            cull_pool: Object::null(),
-            cull_set: vk::DescriptorSet::null(),
-            copies: Vec::new(),
-        }
-    }
-
-    pub(crate) fn new(
-        device: &Device,
-        allocator: &mut dyn MemoryAllocator,
-        writers: BufferUsers<'_>,
+    pub(crate) fn new<'g>(
+        gpu: Gpu<'g>,
+        users: BufferUsers<'_>,
         desc: &CrowdDesc,
-    ) -> Result<Self> {
-        let mut buffers = Self::null();
-        match buffers.build(device, allocator, writers, desc) {
-            Ok(()) => Ok(buffers),
-            Err(error) => {
-                // SAFETY: no command buffer has used the buffers, because they were created above.
-                unsafe { buffers.destroy(device, allocator) };
-                Err(error)
-            }
-        }
-    }
-
-    fn build(
-        &mut self,
-        device: &Device,
-        allocator: &mut dyn MemoryAllocator,
-        writers: BufferUsers<'_>,
-        desc: &CrowdDesc,
-    ) -> Result<()> {
+    ) -> Result<Guard<'g, Self>> {
+        let device = gpu.device;
         let palettes = PaletteRingDesc {
             frames_in_flight: desc.frames_in_flight,
             entries: desc.capacity.palette_entries,
             staged: desc.staged,
             min_offset_alignment: desc.min_offset_alignment,
         };
-        self.palettes = PaletteRing::new(device, allocator, &palettes)?;
+        let palettes = PaletteRing::create(gpu, &palettes)?;
         let alignment = desc
             .min_offset_alignment
             .max(device.limits.offset_alignment)
             .max(MAPPED_ALIGNMENT);
-        let work = writers.cull.map(|(_, capacity)| capacity);
-        let animates = writers.animates;
-        self.sections = Sections::new(
+        let work = users.cull.map(|(_, capacity)| capacity);
+        let animates = users.animates;
+        let sections = Sections::new(
             desc,
             (work, animates),
             (alignment, device.enabled.multiview),
@@ -132,66 +99,92 @@ impl FrameBuffers {
         let records = RingDesc {
             name: "throng records (ring)",
             frames_in_flight: desc.frames_in_flight,
-            frame_bytes: self.sections.end,
+            frame_bytes: sections.end,
             alignment,
             usage: vk::BufferUsageFlags::STORAGE_BUFFER
                 | vk::BufferUsageFlags::UNIFORM_BUFFER
                 | vk::BufferUsageFlags::TRANSFER_SRC,
             staged: desc.staged,
         };
-        self.records = Ring::new(device, allocator, &records)?;
-        let culls = work.is_some();
-        self.table_layout = TableLayout::new(desc.capacity.instances, culls);
+        let records = Ring::new(gpu, &records)?;
+        let table_layout = TableLayout::new(desc.capacity.instances, work.is_some());
         let bytes = limit(
             "bytes of the instance table (maxStorageBufferRange)",
-            self.table_layout.bytes,
+            table_layout.bytes,
             device.limits.max_storage_range,
         )?;
         let usage = vk::BufferUsageFlags::STORAGE_BUFFER
             | vk::BufferUsageFlags::TRANSFER_SRC
             | vk::BufferUsageFlags::TRANSFER_DST;
-        self.table = Buffer::device_local(device, allocator, "throng instances", bytes, usage)?;
-        if let Some(work) = work {
-            let head = (self.sections.lists().bytes, animates);
-            let work = WorkBuffer::new(device, allocator, &desc.capacity, work, head)?;
-            let patches = work.layout.most_patches();
-            self.work = Some(work);
-            let (frames, views) = (desc.frames_in_flight, desc.capacity.views);
-            self.read_back = Some(ReadBack::new(device, allocator, frames, views)?);
+        let table = Buffer::device_local(gpu, "throng instances", bytes, usage)?;
+        let (frames, views) = (desc.frames_in_flight, desc.capacity.views);
+        let head = (sections.lists().bytes, animates);
+        let work = work.map(|work| WorkBuffer::new(gpu, &desc.capacity, work, head));
+        let work = work.transpose()?;
+        let read_back = work.as_ref().map(|_| ReadBack::new(gpu, frames, views));
+        let read_back = read_back.transpose()?;
+        let mut copies = Vec::new();
+        if let Some(work) = &work {
             // Besides, the morph weights of each instance that has some, and two lists.
             let weighted = desc.capacity.morph_weights.min(desc.capacity.instances);
-            reserve_all(&mut self.copies, patches + weighted as usize + 2);
+            let patches = work.layout.most_patches();
+            reserve_all(&mut copies, patches + weighted as usize + 2);
         }
-        if animates {
+        let plays = animates.then(|| {
             let records = u64::from(play_capacity(desc.capacity.instances));
             let bytes = records * size_of::<GpuPlay>() as u64;
             let usage = usage | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS;
-            let name = "throng play records";
-            self.plays = Some(Buffer::device_local(device, allocator, name, bytes, usage)?);
-        }
+            Buffer::device_local(gpu, "throng play records", bytes, usage)
+        });
+        let plays = plays.transpose()?;
         let usage = usage | vk::BufferUsageFlags::VERTEX_BUFFER | desc.skinned_usage;
         let bytes = limit(
             "bytes of Capacity::skinned_words (maxStorageBufferRange)",
             u64::from(desc.capacity.skinned_words.max(4)) * 4,
             device.limits.max_storage_range,
         )?;
-        let name = "throng deformed vertices";
-        self.skinned = Buffer::device_local(device, allocator, name, bytes, usage)?;
-        self.history = HistoryBuffer::new(device, allocator, &desc.capacity)?;
+        let skinned = Buffer::device_local(gpu, "throng deformed vertices", bytes, usage)?;
+        let history = HistoryBuffer::new(gpu, &desc.capacity)?;
+        let buffers = Self {
+            palettes: palettes.keep(),
+            records: records.keep(),
+            sections,
+            table: table.keep(),
+            table_layout,
+            work: work.map(Guard::keep),
+            plays: plays.map(Guard::keep),
+            read_back: read_back.map(Guard::keep),
+            skinned: skinned.keep(),
+            history: history.keep(),
+            scatter_pool: Object::default(),
+            scatter_set: vk::DescriptorSet::null(),
+            cull_pool: Object::default(),
+            cull_set: vk::DescriptorSet::null(),
+            copies,
+        };
+        let mut buffers = Guard::new(gpu, buffers);
+        buffers.make_sets(device, users)?;
+        Ok(buffers)
+    }
+
+    /// Makes the sets of the passes that write the buffers.
+    fn make_sets(&mut self, device: &Device, users: BufferUsers<'_>) -> Result<()> {
         let buffers = ScatterBuffers {
             changes: self.record_part(Part::Changes),
             indices: self.record_part(Part::Indices),
             table: self.instances(),
             actors: self.record_part(Part::Actors),
         };
-        (self.scatter_pool, self.scatter_set) = writers.scatter.make_set(device, &buffers)?;
-        if let (Some((cull, _)), Some(work)) = (writers.cull, &self.work) {
+        let (pool, set) = users.scatter.make_set(device, &buffers)?;
+        (self.scatter_pool, self.scatter_set) = (pool.keep(), set);
+        if let (Some((cull, _)), Some(work)) = (users.cull, &self.work) {
             let buffers = CullBuffers {
                 table: self.instances(),
                 work: whole(&work.buffer),
                 input: self.record_range(self.sections.cull_input()),
             };
-            (self.cull_pool, self.cull_set) = cull.make_set(device, &buffers)?;
+            let (pool, set) = cull.make_set(device, &buffers)?;
+            (self.cull_pool, self.cull_set) = (pool.keep(), set);
         }
         Ok(())
     }
@@ -334,32 +327,6 @@ impl FrameBuffers {
         // SAFETY: this function has the same contract; the sections lie in the frame's part of the
         // ring.
         unsafe { self.records.record_upload(device, cmd, frame_index, &parts) }
-    }
-
-    /// Destroys the buffers.
-    ///
-    /// # Safety
-    /// Not in use by the GPU.
-    pub(crate) unsafe fn destroy(&mut self, device: &Device, allocator: &mut dyn MemoryAllocator) {
-        // SAFETY: the GPU does not use the buffers, by this function's contract.
-        unsafe {
-            self.scatter_pool.destroy(device);
-            self.cull_pool.destroy(device);
-            if let Some(mut work) = self.work.take() {
-                work.destroy(device, allocator);
-            }
-            if let Some(mut plays) = self.plays.take() {
-                plays.destroy(device, allocator);
-            }
-            if let Some(mut read_back) = self.read_back.take() {
-                read_back.destroy(device, allocator);
-            }
-            self.history.destroy(device, allocator);
-            self.skinned.destroy(device, allocator);
-            self.table.destroy(device, allocator);
-            self.records.destroy(device, allocator);
-            self.palettes.destroy(device, allocator);
-        }
     }
 }
 

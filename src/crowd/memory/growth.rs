@@ -4,7 +4,6 @@ use crate::crowd::Crowd;
 use crate::crowd::characters::loaded::LoadedCharacter;
 use crate::crowd::desc::check_desc;
 use crate::crowd::memory::buffers::FrameBuffers;
-use crate::crowd::memory::history_buffer::HistoryBuffer;
 use crate::crowd::memory::pending_growth::PendingGrowth;
 use crate::crowd::memory::retire::Retired;
 use crate::crowd::memory::work::WorkCapacity;
@@ -12,7 +11,9 @@ use crate::crowd::{Capacity, CharacterId, CrowdDesc, SkinningStage};
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
-use crate::gpu::{MemoryAllocator, expect_own, limit};
+use crate::gpu::{Gpu, MemoryAllocator, limit};
+use core::cell::RefCell;
+use std::sync::Arc;
 
 /// The most characters that the GPU's cull stage has space for: workgroups of one dispatch, with as
 /// many chunks as the largest crowd.
@@ -47,7 +48,8 @@ impl Crowd {
         allocator: &mut dyn MemoryAllocator,
         capacity: &Capacity,
     ) -> Result<()> {
-        expect_own(&self.device, allocator)?;
+        let (device, allocator) = (Arc::clone(&self.device), RefCell::new(allocator));
+        let gpu = Gpu::new(&device, &allocator)?;
         let now = self.desc.capacity;
         let wanted = capacity.with(&now, u32::max);
         if wanted == now {
@@ -58,29 +60,22 @@ impl Crowd {
             ..self.desc.clone()
         };
         check_desc(&desc, &self.device)?;
-        self.rebuild(allocator, desc, self.memory.work)
+        self.rebuild(gpu, desc, self.memory.work)
     }
 
     /// Replaces all buffers by larger ones.
-    fn rebuild(
-        &mut self,
-        allocator: &mut dyn MemoryAllocator,
-        desc: CrowdDesc,
-        work: WorkCapacity,
-    ) -> Result<()> {
+    fn rebuild(&mut self, gpu: Gpu<'_>, desc: CrowdDesc, work: WorkCapacity) -> Result<()> {
         let wanted = desc.capacity;
         self.pipelines
-            .prepare_attach(&self.device, wanted.attachments)?;
-        let writers = self.pipelines.writers(work);
-        let mut buffers = FrameBuffers::new(&self.device, allocator, writers, &desc)?;
-        let (device, layout) = (&self.device, &self.pipelines.set_layout);
-        let sets = self.scene.characters.all_sets(device, layout, &buffers);
-        let sets = sets.inspect_err(|_| {
-            // SAFETY: no command buffer has used these buffers, because they were created above.
-            unsafe { buffers.destroy(device, allocator) };
-        })?;
-        let mut replaced = core::mem::replace(&mut self.memory.buffers, buffers);
-        let histories = core::mem::replace(&mut replaced.history, HistoryBuffer::null());
+            .prepare_attach(gpu.device, wanted.attachments)?;
+        let buffers = FrameBuffers::new(gpu, self.pipelines.users(work), &desc)?;
+        let layout = &self.pipelines.set_layout;
+        let sets = self
+            .scene
+            .characters
+            .all_sets(gpu.device, layout, &buffers)?;
+        let mut replaced = core::mem::replace(&mut self.memory.buffers, buffers.keep());
+        let histories = core::mem::take(&mut replaced.history);
         if let Some(unneeded) = self.frame.histories.grow(histories, &wanted) {
             replaced.history = unneeded;
         }
@@ -95,7 +90,7 @@ impl Crowd {
         }
         retire_queue.retire(Retired::Buffers(replaced.into()));
         for ((_, character), (pool, sets)) in self.scene.characters.iter_mut().zip(sets) {
-            let replaced = core::mem::replace(&mut character.pool, pool);
+            let replaced = core::mem::replace(&mut character.pool, pool.keep());
             retire_queue.retire(Retired::Pool(replaced));
             character.sets = sets;
         }
@@ -111,11 +106,7 @@ impl Crowd {
     ///
     /// # Errors
     /// As [`Self::reserve`]. If this fails, the crowd is unchanged.
-    pub(crate) fn reserve_work(
-        &mut self,
-        allocator: &mut dyn MemoryAllocator,
-        character: &LoadedCharacter,
-    ) -> Result<()> {
+    pub(crate) fn reserve_work(&mut self, gpu: Gpu<'_>, character: &LoadedCharacter) -> Result<()> {
         let now = self.memory.work;
         let [characters, draws] = self.scene.characters.chunks.need(character.draw_range());
         if characters <= now.characters && draws <= now.draws {
@@ -131,7 +122,7 @@ impl Crowd {
             characters: grow(now.characters, characters).min(MAX_CHARACTERS),
             draws: grow(now.draws, draws),
         };
-        self.rebuild(allocator, self.desc.clone(), work)
+        self.rebuild(gpu, self.desc.clone(), work)
     }
 
     /// Grows the capacity for more instances of each of these characters.

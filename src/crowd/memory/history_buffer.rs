@@ -2,8 +2,7 @@
 
 use crate::crowd::Capacity;
 use crate::error::Result;
-use crate::gpu::GpuInstance;
-use crate::gpu::{Buffer, Device, MemoryAllocator};
+use crate::gpu::{Buffer, Gpu, GpuInstance, Guard, destroy_fields};
 use ash::vk;
 
 /// Words of a record of the instance table.
@@ -26,7 +25,7 @@ pub(crate) fn words_in_use(records: usize, rows: u32, morphs: u32, skinned: u32)
 }
 
 /// The halves of all histories, in device memory.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct HistoryBuffer {
     pub(crate) buffer: Buffer,
     /// The start of each section in a half.
@@ -34,26 +33,16 @@ pub(crate) struct HistoryBuffer {
     half_words: u64,
 }
 
-impl HistoryBuffer {
-    pub(crate) fn null() -> Self {
-        Self {
-            buffer: Buffer::null(),
-            starts: [0; 4],
-            half_words: 0,
-        }
-    }
+destroy_fields!(HistoryBuffer, Gpu<'a>: buffer);
 
+impl HistoryBuffer {
     /// Creates the buffer.
     ///
     /// # Errors
     /// - [`Error::Capacity`](crate::Error::Capacity) if the device has no buffers of that size.
     /// - [`Error::Memory`](crate::Error::Memory) and [`Error::Vulkan`](crate::Error::Vulkan) from
     ///   the device.
-    pub(crate) fn new(
-        device: &Device,
-        allocator: &mut dyn MemoryAllocator,
-        capacity: &Capacity,
-    ) -> Result<Self> {
+    pub(crate) fn new<'g>(gpu: Gpu<'g>, capacity: &Capacity) -> Result<Guard<'g, Self>> {
         let sections = [
             u64::from(capacity.instances) * RECORD_WORDS,
             u64::from(capacity.palette_entries) * ENTRY_WORDS,
@@ -72,12 +61,12 @@ impl HistoryBuffer {
         let usage = vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS
             | vk::BufferUsageFlags::TRANSFER_DST
             | vk::BufferUsageFlags::TRANSFER_SRC;
-        let buffer = Buffer::device_local(device, allocator, "throng histories", bytes, usage)?;
-        Ok(Self {
+        let buffer = Buffer::device_local(gpu, "throng histories", bytes, usage)?;
+        Ok(buffer.map(|buffer| Self {
             buffer,
             starts,
             half_words,
-        })
+        }))
     }
 
     /// The device address of a section of a half of a history.
@@ -89,14 +78,5 @@ impl HistoryBuffer {
     pub(crate) fn start(&self, history: u32, half: u32, section: usize) -> u64 {
         let half = u64::from(history) * 2 + u64::from(half);
         half * self.half_words + self.starts[section]
-    }
-
-    /// Destroys the buffer.
-    ///
-    /// # Safety
-    /// Not in use by the GPU.
-    pub(crate) unsafe fn destroy(&mut self, device: &Device, allocator: &mut dyn MemoryAllocator) {
-        // SAFETY: the GPU does not use the buffer, by this function's contract.
-        unsafe { self.buffer.destroy(device, allocator) };
     }
 }

@@ -11,7 +11,7 @@ pub(crate) mod sections;
 pub(crate) mod work;
 
 use crate::crowd::characters::list::Characters;
-use crate::gpu::{Device, MemoryAllocator, Upload};
+use crate::gpu::{Gpu, Upload, destroy_fields};
 use buffers::FrameBuffers;
 use pending_growth::PendingGrowth;
 use retire::{RetireQueue, Retired};
@@ -30,19 +30,16 @@ pub(crate) struct Memory {
     pub(crate) retire_queue: RetireQueue,
 }
 
+destroy_fields!(Memory, Gpu<'a>: uploads, retire_queue, buffers, grown);
+
 impl Memory {
     /// Begins a frame, and frees what no frame in flight uses.
     ///
     /// # Safety
     /// The work of this frame index has ended.
-    pub(crate) unsafe fn begin(
-        &mut self,
-        device: &Device,
-        allocator: &mut dyn MemoryAllocator,
-        frame_index: u32,
-    ) {
+    pub(crate) unsafe fn begin(&mut self, gpu: Gpu<'_>, frame_index: u32) {
         // SAFETY: this function has the same contract.
-        unsafe { self.retire_queue.begin(device, allocator, frame_index) };
+        unsafe { self.retire_queue.begin(gpu, frame_index) };
         // More for the buffers that growth left behind.
         self.retire_queue.reserve(self.uploads.len() + 2);
     }
@@ -58,24 +55,6 @@ impl Memory {
         for (serial, mut upload) in self.retire_queue.restore_uploads(alive) {
             upload.unrecord();
             self.uploads.push((serial, upload));
-        }
-    }
-
-    /// Destroys everything.
-    ///
-    /// # Safety
-    /// Nothing is in use by the GPU.
-    pub(crate) unsafe fn destroy(&mut self, device: &Device, allocator: &mut dyn MemoryAllocator) {
-        // SAFETY: the GPU uses nothing any more, by this function's contract.
-        unsafe {
-            for (_, mut upload) in self.uploads.drain(..) {
-                upload.free(device, allocator);
-            }
-            self.retire_queue.destroy(device, allocator);
-            self.buffers.destroy(device, allocator);
-            if let Some(grown) = &mut self.grown {
-                grown.destroy(device, allocator);
-            }
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::crowd::memory::buffers::FrameBuffers;
 use crate::crowd::memory::sections::Part;
 use crate::crowd::memory::work::{GrownCounts, TableLayout, WorkBuffer};
-use crate::gpu::{Buffer, Device, MemoryAllocator};
+use crate::gpu::{Buffer, Device, Gpu, destroy_fields};
 use ash::vk;
 
 /// The instance table, the work buffer and the play records before growth.
@@ -18,11 +18,13 @@ pub(crate) struct PendingGrowth {
     counts: GrownCounts,
 }
 
+destroy_fields!(PendingGrowth, Gpu<'a>: table, plays, work);
+
 impl PendingGrowth {
     /// Takes the buffers out of those that are replaced.
     pub(crate) fn take(replaced: &mut FrameBuffers, counts: GrownCounts) -> Self {
         Self {
-            table: core::mem::replace(&mut replaced.table, Buffer::null()),
+            table: core::mem::take(&mut replaced.table),
             layout: replaced.table_layout,
             work: replaced.work.take(),
             plays: replaced.plays.take(),
@@ -60,23 +62,6 @@ impl PendingGrowth {
             // Morph weights come first in both.
             let size = self.morphs;
             copy(handles.0, handles.1, vk::BufferCopy::default().size(size));
-        }
-    }
-
-    /// Destroys the buffers.
-    ///
-    /// # Safety
-    /// Not in use by the GPU.
-    pub(crate) unsafe fn destroy(&mut self, device: &Device, allocator: &mut dyn MemoryAllocator) {
-        // SAFETY: the GPU does not use the buffers, by this function's contract.
-        unsafe {
-            self.table.destroy(device, allocator);
-            if let Some(mut plays) = self.plays.take() {
-                plays.destroy(device, allocator);
-            }
-            if let Some(mut work) = self.work.take() {
-                work.destroy(device, allocator);
-            }
         }
     }
 }

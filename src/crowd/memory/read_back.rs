@@ -4,7 +4,7 @@ use crate::crowd::ViewStats;
 use crate::crowd::stats::PoseTotals;
 use crate::error::Result;
 use crate::gpu::constants::COUNTER_WORDS;
-use crate::gpu::{Buffer, BufferDesc, Device, MemoryAllocator, host_types};
+use crate::gpu::{Buffer, BufferDesc, Gpu, Guard, destroy_fields, host_types};
 use ash::vk;
 use core::ptr::NonNull;
 use gpu_allocator::MemoryLocation;
@@ -21,6 +21,8 @@ pub(crate) struct ReadBack {
     views: u32,
 }
 
+destroy_fields!(ReadBack, Gpu<'a>: buffer);
+
 // SAFETY: `mapped` is an address in memory that `buffer` owns, on any thread. Nothing writes it but
 // the GPU.
 unsafe impl Send for ReadBack {}
@@ -29,34 +31,23 @@ unsafe impl Send for ReadBack {}
 unsafe impl Sync for ReadBack {}
 
 impl ReadBack {
-    pub(crate) fn new(
-        device: &Device,
-        allocator: &mut dyn MemoryAllocator,
-        frames_in_flight: u32,
-        views: u32,
-    ) -> Result<Self> {
+    pub(crate) fn new(gpu: Gpu<'_>, frames_in_flight: u32, views: u32) -> Result<Guard<'_, Self>> {
         let all = u64::from(frames_in_flight) * (u64::from(views) + 1);
         let desc = BufferDesc {
             name: "throng read-back",
             bytes: all * size_of::<Counters>() as u64,
             usage: vk::BufferUsageFlags::TRANSFER_DST,
             location: MemoryLocation::GpuToCpu,
-            types: host_types(device),
+            types: host_types(gpu.device),
         };
-        let mut buffer = Buffer::new(device, allocator, &desc)?;
-        match buffer.mapped() {
-            Ok(mapped) => Ok(Self {
-                buffer,
-                mapped: mapped.cast(),
-                frames_in_flight,
-                views,
-            }),
-            Err(error) => {
-                // SAFETY: no command buffer has used the buffer, because it was created above.
-                unsafe { buffer.destroy(device, allocator) };
-                Err(error)
-            }
-        }
+        let buffer = Buffer::new(gpu, &desc)?;
+        let mapped = buffer.mapped()?.cast();
+        Ok(buffer.map(|buffer| Self {
+            buffer,
+            mapped,
+            frames_in_flight,
+            views,
+        }))
     }
 
     /// The first byte of a frame index.
@@ -94,15 +85,5 @@ impl ReadBack {
         };
         to.extend((1..=views).map(|view| ViewStats::from_words(&read(view))));
         PoseTotals::from_words(&read(0))
-    }
-
-    /// Destroys the buffer.
-    ///
-    /// # Safety
-    /// Not in use by the GPU.
-    pub(crate) unsafe fn destroy(&mut self, device: &Device, allocator: &mut dyn MemoryAllocator) {
-        self.frames_in_flight = 0;
-        // SAFETY: the GPU does not use the buffer, by this function's contract.
-        unsafe { self.buffer.destroy(device, allocator) };
     }
 }

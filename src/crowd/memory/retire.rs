@@ -4,7 +4,7 @@ use crate::crowd::memory::buffers::FrameBuffers;
 use crate::crowd::memory::history_buffer::HistoryBuffer;
 use crate::crowd::memory::pending_growth::PendingGrowth;
 use crate::crowd::poses::shared_poses::SharedPoses;
-use crate::gpu::{AnimationTables, Device, MemoryAllocator, Object, SkinnedMesh, Upload};
+use crate::gpu::{AnimationTables, Destroy, Gpu, Object, SkinnedMesh, Upload, destroy_fields};
 use crate::pass::draw::DrawPass;
 use crate::pass::shadow_map::BoundShadow;
 use ash::vk;
@@ -25,25 +25,23 @@ pub(crate) enum Retired {
     Upload(u32, Upload),
 }
 
-impl Retired {
-    /// Destroys the object.
-    ///
-    /// # Safety
-    /// Not in use by the GPU.
-    unsafe fn destroy(&mut self, device: &Device, allocator: &mut dyn MemoryAllocator) {
-        // SAFETY: the GPU does not use the object, by this function's contract.
+impl Destroy for Retired {
+    type With<'a> = Gpu<'a>;
+
+    unsafe fn destroy(&mut self, gpu: Gpu<'_>) {
+        // SAFETY: this function has the same contract.
         unsafe {
             match self {
-                Self::Buffers(buffers) => buffers.destroy(device, allocator),
-                Self::Pool(pool) => pool.destroy(device),
-                Self::Mesh(mesh) => mesh.destroy(device, allocator),
-                Self::Tables(tables) => tables.destroy(device, allocator),
-                Self::SharedPoses(poses) => poses.destroy(device, allocator),
-                Self::Pass(pass) => pass.destroy(device),
-                Self::Shadow(bound) => bound.destroy(device),
-                Self::History(buffer) => buffer.destroy(device, allocator),
-                Self::Growth(grown) => grown.destroy(device, allocator),
-                Self::Upload(_, upload) => upload.free(device, allocator),
+                Self::Buffers(buffers) => buffers.destroy(gpu),
+                Self::Pool(pool) => pool.destroy(gpu.device),
+                Self::Mesh(mesh) => Destroy::destroy(mesh, gpu),
+                Self::Tables(tables) => Destroy::destroy(tables, gpu),
+                Self::SharedPoses(poses) => poses.destroy(gpu),
+                Self::Pass(pass) => pass.destroy(gpu.device),
+                Self::Shadow(bound) => bound.destroy(gpu.device),
+                Self::History(buffer) => buffer.destroy(gpu),
+                Self::Growth(grown) => grown.destroy(gpu),
+                Self::Upload(_, upload) => upload.destroy(gpu),
             }
         }
     }
@@ -60,6 +58,8 @@ pub(crate) struct RetireQueue {
     frame: u64,
     retired: Vec<(u64, Retired)>,
 }
+
+destroy_fields!(RetireQueue, Gpu<'a>: retired);
 
 impl RetireQueue {
     pub(crate) fn new(frames_in_flight: u32) -> Self {
@@ -126,34 +126,16 @@ impl RetireQueue {
     ///
     /// # Safety
     /// The earlier work of this frame index has ended.
-    pub(crate) unsafe fn begin(
-        &mut self,
-        device: &Device,
-        allocator: &mut dyn MemoryAllocator,
-        frame_index: u32,
-    ) {
+    pub(crate) unsafe fn begin(&mut self, gpu: Gpu<'_>, frame_index: u32) {
         self.frame += 1;
         self.begun[frame_index as usize] = self.frame;
         let begun = self.begun.iter().filter(|begun| **begun > 0);
         let ended = begun.min().copied().unwrap_or(0);
-        for (frame, retired) in &mut self.retired {
-            if *frame < ended {
-                // SAFETY: every frame index begun up to that frame has been begun again, so its
-                // work has ended.
-                unsafe { retired.destroy(device, allocator) };
-            }
-        }
-        self.retired.retain(|(frame, _)| *frame >= ended);
-    }
-
-    /// Destroys everything.
-    ///
-    /// # Safety
-    /// Nothing is in use by the GPU.
-    pub(crate) unsafe fn destroy(&mut self, device: &Device, allocator: &mut dyn MemoryAllocator) {
-        for (_, mut retired) in self.retired.drain(..) {
-            // SAFETY: the GPU uses nothing any more, by this function's contract.
-            unsafe { retired.destroy(device, allocator) };
+        let unused = self.retired.extract_if(.., |(frame, _)| *frame < ended);
+        for (_, mut retired) in unused {
+            // SAFETY: every frame index begun up to that frame has been begun again, so its work
+            // has ended.
+            unsafe { retired.destroy(gpu) };
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::gpu::constants::{
     JOB_WORDS, POSE_WORDS, POSED_WORDS, SHOWN_WORDS, SKIN_WORDS, TOTAL_WORDS,
 };
 use crate::gpu::layout::{GpuActor, GpuAttachment, GpuInstance};
-use crate::gpu::{Buffer, Device, MemoryAllocator, limit};
+use crate::gpu::{Buffer, Gpu, Guard, destroy_fields, limit};
 use crate::pass::push::CullPush;
 use ash::vk;
 use bytemuck::Zeroable;
@@ -155,6 +155,8 @@ pub(crate) struct WorkBuffer {
     pub(crate) layout: WorkLayout,
 }
 
+destroy_fields!(WorkBuffer, Gpu<'a>: buffer);
+
 impl WorkBuffer {
     /// Creates the buffer. It starts with `head` bytes of lists. `animates` is true if the GPU
     /// poses instances.
@@ -163,13 +165,13 @@ impl WorkBuffer {
     /// - [`Error::Capacity`](crate::Error::Capacity) if the device has no buffers of that size.
     /// - [`Error::Memory`](crate::Error::Memory) and [`Error::Vulkan`](crate::Error::Vulkan) from
     ///   the device.
-    pub(crate) fn new(
-        device: &Device,
-        allocator: &mut dyn MemoryAllocator,
+    pub(crate) fn new<'g>(
+        gpu: Gpu<'g>,
         capacity: &Capacity,
         work: WorkCapacity,
         (head, animates): (u64, bool),
-    ) -> Result<Self> {
+    ) -> Result<Guard<'g, Self>> {
+        let device = gpu.device;
         let head = head.div_ceil(16) * 4;
         let flags = (animates, device.enabled.draw_indirect_first_instance);
         let (layout, bytes) = WorkLayout::new(capacity, work, head, flags);
@@ -183,8 +185,8 @@ impl WorkBuffer {
             | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS
             | vk::BufferUsageFlags::TRANSFER_SRC
             | vk::BufferUsageFlags::TRANSFER_DST;
-        let buffer = Buffer::device_local(device, allocator, "throng work", bytes, usage)?;
-        Ok(Self { buffer, layout })
+        let buffer = Buffer::device_local(gpu, "throng work", bytes, usage)?;
+        Ok(buffer.map(|buffer| Self { buffer, layout }))
     }
 
     /// Copies for growth: what this buffer has that a new one must have, too, with regions from
@@ -210,15 +212,6 @@ impl WorkBuffer {
             region(old.draws_at, new.draws_at, draws * DRAW_WORDS),
             region(from.attachments, to.attachments, attachments),
         ]
-    }
-
-    /// Destroys the buffer.
-    ///
-    /// # Safety
-    /// Not in use by the GPU.
-    pub(crate) unsafe fn destroy(&mut self, device: &Device, allocator: &mut dyn MemoryAllocator) {
-        // SAFETY: the GPU does not use the buffer, by this function's contract.
-        unsafe { self.buffer.destroy(device, allocator) };
     }
 }
 

@@ -9,7 +9,9 @@ use crate::crowd::pending::Pending;
 use crate::error::Result;
 use crate::gpu::animation::span;
 use crate::gpu::palettes::ROW_BYTES;
-use crate::gpu::{AnimationTables, Buffer, Device, GpuPlay, GpuTime, MemoryAllocator, Upload};
+use crate::gpu::{
+    AnimationTables, Buffer, Device, Gpu, GpuPlay, GpuTime, Guard, Upload, destroy_fields,
+};
 use crate::id::Id;
 use crate::pass::animate::{AnimateDispatch, AnimateJobs, AnimatePipeline};
 use crate::skin::PoseSteps;
@@ -40,6 +42,8 @@ pub(crate) struct SharedPoses {
     pub(crate) wanted: Pending,
 }
 
+destroy_fields!(SharedPoses, Gpu<'a>: buffer);
+
 impl SharedPoses {
     /// Creates the buffer for a character's clips, of at most `most_bytes`, and stages its upload.
     /// Returns `None` if no clip fits.
@@ -47,12 +51,12 @@ impl SharedPoses {
     /// # Errors
     /// [`Error::Memory`](crate::Error::Memory) and [`Error::Vulkan`](crate::Error::Vulkan) from the
     /// device.
-    pub(crate) fn new(
-        (device, allocator): (&Device, &mut (dyn MemoryAllocator + '_)),
+    pub(crate) fn new<'g>(
+        gpu: Gpu<'g>,
         upload: &mut Upload,
         (character, tables): (&Character, &AnimationTables),
         (most_bytes, threads): (u32, &Threads),
-    ) -> Result<Option<Self>> {
+    ) -> Result<Option<Guard<'g, Self>>> {
         let most_rows = u64::from(most_bytes) / ROW_BYTES;
         let count = character.clips().len();
         if most_rows <= count as u64 {
@@ -71,23 +75,19 @@ impl SharedPoses {
             | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS
             | vk::BufferUsageFlags::TRANSFER_DST;
         let (name, bytes) = ("throng shared poses", u64::from(end_row) * ROW_BYTES);
-        let mut buffer = Buffer::device_local(device, allocator, name, bytes, usage)?;
+        let buffer = Buffer::device_local(gpu, name, bytes, usage)?;
         let directory = vec![0; count * ROW_BYTES as usize];
-        if let Err(error) = upload.buffer(device, allocator, &buffer, &directory) {
-            // SAFETY: no command buffer has used the buffer, because it was created above.
-            unsafe { buffer.destroy(device, allocator) };
-            return Err(error);
-        }
+        upload.buffer(gpu, &buffer, &directory)?;
         let mut wanted = Pending::default();
         wanted.grow(count);
-        Ok(Some(Self {
+        Ok(Some(buffer.map(|buffer| Self {
             buffer,
             next_row: count as u32,
             end_row,
             palette_rows,
             wanted,
             clips,
-        }))
+        })))
     }
 
     /// The address of the directory.
@@ -175,15 +175,6 @@ impl SharedPoses {
     fn wanted_clips(&self) -> impl Iterator<Item = (u32, &SharedClip)> {
         let wanted = self.wanted.list().iter();
         wanted.map(|number| (*number, &self.clips[*number as usize]))
-    }
-
-    /// Destroys the buffer.
-    ///
-    /// # Safety
-    /// Not in use by the GPU.
-    pub(crate) unsafe fn destroy(&mut self, device: &Device, allocator: &mut dyn MemoryAllocator) {
-        // SAFETY: the GPU does not use the buffer, by this function's contract.
-        unsafe { self.buffer.destroy(device, allocator) };
     }
 }
 

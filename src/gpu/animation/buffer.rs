@@ -5,9 +5,10 @@ use super::tables::{self, Source};
 use crate::character::Character;
 use crate::clip::Clip;
 use crate::error::Result;
-use crate::gpu::{Buffer, Device, MemoryAllocator, Upload, limit};
+use crate::gpu::{Buffer, Device, Gpu, Guard, MemoryAllocator, Upload, destroy_fields, limit};
 use crate::palette::{PaletteFormat, SkinningMethod};
 use ash::vk;
+use core::cell::RefCell;
 
 /// The data from which shaders animate a character: skeleton, palette, masks and clips.
 ///
@@ -19,6 +20,8 @@ pub struct AnimationTables {
     entries: u32,
     variant: AnimateVariant,
 }
+
+destroy_fields!(AnimationTables, Gpu<'a>: buffer);
 
 /// The kind of character that an [`AnimatePipeline`](crate::AnimatePipeline) is made for.
 ///
@@ -72,7 +75,19 @@ impl AnimationTables {
         character: &Character,
         method: SkinningMethod,
     ) -> Result<Self> {
-        upload.expect_of(device)?;
+        let allocator = RefCell::new(allocator);
+        let gpu = Gpu::new(device, &allocator)?;
+        Self::create(gpu, upload, character, method).map(Guard::keep)
+    }
+
+    /// [`Self::new`], guarded.
+    pub(crate) fn create<'g>(
+        gpu: Gpu<'g>,
+        upload: &mut Upload,
+        character: &Character,
+        method: SkinningMethod,
+    ) -> Result<Guard<'g, Self>> {
+        upload.expect_of(gpu.device)?;
         let format = PaletteFormat::of(character, method)?;
         let joints = character.skeleton().joints();
         limit(
@@ -93,19 +108,18 @@ impl AnimationTables {
             | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS
             | vk::BufferUsageFlags::TRANSFER_DST;
         let bytes: &[u8] = bytemuck::cast_slice(&words);
-        let name = "throng animation";
         let size = bytes.len() as u64;
-        let mut buffer = Buffer::device_local(device, allocator, name, size, usage)?;
-        if let Err(error) = upload.buffer(device, allocator, &buffer, bytes) {
-            // SAFETY: no command buffer has used the buffer, because it was created above.
-            unsafe { buffer.destroy(device, allocator) };
-            return Err(error);
-        }
-        Ok(Self {
+        let buffer = Buffer::device_local(gpu, "throng animation", size, usage)?;
+        upload.buffer(gpu, &buffer, bytes)?;
+        let (entries, variant) = (
+            character.palette().len() as u32,
+            AnimateVariant::of(character, format),
+        );
+        Ok(buffer.map(|buffer| Self {
             buffer,
-            entries: character.palette().len() as u32,
-            variant: AnimateVariant::of(character, format),
-        })
+            entries,
+            variant,
+        }))
     }
 
     /// The variant of the pipeline that poses instances of the character.
@@ -135,7 +149,7 @@ impl AnimationTables {
     /// # Safety
     /// Not in use by the GPU; `device` and `allocator` are those that it was made with.
     pub unsafe fn destroy(&mut self, device: &Device, allocator: &mut dyn MemoryAllocator) {
-        // SAFETY: the GPU does not use the buffer, by this function's contract.
-        unsafe { self.buffer.destroy(device, allocator) };
+        // SAFETY: this function has the same contract.
+        unsafe { Gpu::destroy(self, device, allocator) };
     }
 }
