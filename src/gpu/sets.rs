@@ -277,7 +277,7 @@ impl SetLayout {
         device: &'g Device,
         name: &str,
         textures: &[u32],
-    ) -> Result<PoolAndSets<'g>> {
+    ) -> Result<Guard<'g, Sets>> {
         let counts: Vec<_> = textures.iter().map(|n| self.textures(*n)).collect();
         let (sizes, sets) = (self.pool_sizes(textures), textures.len());
         let counts = self.bindless.then_some(&*counts);
@@ -337,11 +337,31 @@ impl SetLayout {
     }
 }
 
-/// A pool and its sets.
-pub(crate) type PoolAndSets<'g> = (
-    Guard<'g, Object<vk::DescriptorPool>>,
-    Vec<vk::DescriptorSet>,
-);
+/// Descriptor sets, in a pool of their own.
+#[derive(Debug, Default)]
+pub(crate) struct Sets {
+    pool: Object<vk::DescriptorPool>,
+    sets: Vec<vk::DescriptorSet>,
+}
+
+destroy_fields!(Sets, &'a Device: pool);
+
+impl Sets {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = vk::DescriptorSet> + '_ {
+        self.sets.iter().copied()
+    }
+
+    /// The set of this number, or the only one.
+    pub(crate) fn get(&self, number: u32) -> Option<vk::DescriptorSet> {
+        let only = self.sets.first().filter(|_| self.sets.len() == 1);
+        self.sets.get(number as usize).or(only).copied()
+    }
+
+    /// The first set, or null.
+    pub(crate) fn first(&self) -> vk::DescriptorSet {
+        self.get(0).unwrap_or_default()
+    }
+}
 
 /// Creates a pool for `sets` sets of `sizes`, and these sets.
 ///
@@ -353,7 +373,7 @@ pub(crate) fn with_pool<'g>(
     layout: vk::DescriptorSetLayout,
     sets: usize,
     variable: Option<&[u32]>,
-) -> Result<PoolAndSets<'g>> {
+) -> Result<Guard<'g, Sets>> {
     let info = vk::DescriptorPoolCreateInfo::default()
         .max_sets(sets as u32)
         .pool_sizes(sizes);
@@ -366,7 +386,7 @@ pub(crate) fn with_pool<'g>(
     for set in &sets {
         device.set_name(*set, name);
     }
-    Ok((pool, sets))
+    Ok(pool.map(|pool| Sets { pool, sets }))
 }
 
 /// Allocates sets from a pool.

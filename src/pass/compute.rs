@@ -2,13 +2,11 @@
 
 use crate::error::Result;
 use crate::gpu::pipeline::{compute_pipeline, pipeline_layout};
-use crate::gpu::{Device, Guard, Object, destroy_fields, sets};
+use crate::gpu::sets::{self, Sets};
+use crate::gpu::{Device, Guard, Object, destroy_fields};
 use ash::vk;
 
 const STAGES: vk::ShaderStageFlags = vk::ShaderStageFlags::COMPUTE;
-
-/// A pool and its only set.
-pub(crate) type PoolAndSet<'g> = (Guard<'g, Object<vk::DescriptorPool>>, vk::DescriptorSet);
 
 /// Set layout, pipeline layout and pipelines.
 #[derive(Debug)]
@@ -100,19 +98,18 @@ impl ComputePass {
         &self,
         device: &'g Device,
         buffers: &[vk::DescriptorBufferInfo],
-    ) -> Result<PoolAndSet<'g>> {
+    ) -> Result<Guard<'g, Sets>> {
         let size = |kind: &vk::DescriptorType| vk::DescriptorPoolSize {
             ty: *kind,
             descriptor_count: 1,
         };
         let sizes: Vec<_> = self.buffers.iter().map(size).collect();
         let layout = self.set_layout.handle;
-        let (pool, sets) = sets::with_pool(device, self.name, &sizes, layout, 1, None)?;
-        let set = sets.first().copied().unwrap_or_default();
+        let made = sets::with_pool(device, self.name, &sizes, layout, 1, None)?;
         let writes = (0..).zip(self.buffers.iter().zip(buffers));
         let writes = writes.map(|(binding, (kind, buffer))| {
             vk::WriteDescriptorSet::default()
-                .dst_set(set)
+                .dst_set(made.first())
                 .dst_binding(binding)
                 .descriptor_type(*kind)
                 .buffer_info(core::slice::from_ref(buffer))
@@ -120,6 +117,6 @@ impl ComputePass {
         let writes: Vec<_> = writes.collect();
         // SAFETY: no command buffer has used the new set, and the buffers are alive.
         unsafe { device.raw.update_descriptor_sets(&writes, &[]) };
-        Ok((pool, set))
+        Ok(made)
     }
 }

@@ -3,8 +3,9 @@
 use crate::error::Result;
 use crate::gpu::constants::ARGS_WORKGROUP;
 use crate::gpu::pipeline::spirv;
+use crate::gpu::sets::Sets;
 use crate::gpu::{Device, Guard, destroy_fields};
-use crate::pass::compute::{ComputePass, PoolAndSet};
+use crate::pass::compute::ComputePass;
 use crate::pass::push::CullPush;
 use ash::vk;
 use ash::vk::{AccessFlags as Access, PipelineStageFlags as Stage};
@@ -106,7 +107,7 @@ impl CullPass {
         &self,
         device: &'g Device,
         buffers: &CullBuffers,
-    ) -> Result<PoolAndSet<'g>> {
+    ) -> Result<Guard<'g, Sets>> {
         let buffers = [buffers.table, buffers.work, buffers.input];
         self.0.make_set(device, &buffers)
     }

@@ -3,8 +3,9 @@
 use crate::error::Result;
 use crate::gpu::layout::{GpuActor, GpuInstance};
 use crate::gpu::pipeline::spirv;
+use crate::gpu::sets::Sets;
 use crate::gpu::{Device, Guard, destroy_fields};
-use crate::pass::compute::{ComputePass, PoolAndSet};
+use crate::pass::compute::ComputePass;
 use crate::pass::push::ScatterPush;
 use ash::vk;
 
@@ -75,7 +76,7 @@ impl ScatterPass {
         &self,
         device: &'g Device,
         buffers: &ScatterBuffers,
-    ) -> Result<PoolAndSet<'g>> {
+    ) -> Result<Guard<'g, Sets>> {
         let ScatterBuffers {
             changes,
             indices,

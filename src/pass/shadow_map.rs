@@ -1,7 +1,8 @@
 //! The shadow map that the built-in shading samples: set 1 of its passes.
 
 use crate::error::Result;
-use crate::gpu::{Device, Guard, Object, VkCall, destroy_fields, sets};
+use crate::gpu::sets::{self, Sets};
+use crate::gpu::{Device, Guard, Object, VkCall, destroy_fields};
 use ash::vk;
 
 /// The engine's shadow map: a depth image with one layer for each of a view's [shadow
@@ -55,15 +56,14 @@ pub(crate) struct ShadowInput {
 
 destroy_fields!(ShadowInput, &'a Device: bound, layout);
 
-/// A set that refers to a shadow map, in a pool of its own.
+/// A set that refers to a shadow map.
 #[derive(Debug)]
 pub(crate) struct BoundShadow {
-    pool: Object<vk::DescriptorPool>,
+    sets: Sets,
     sampler: Object<vk::Sampler>,
-    set: vk::DescriptorSet,
 }
 
-destroy_fields!(BoundShadow, &'a Device: pool, sampler);
+destroy_fields!(BoundShadow, &'a Device: sets, sampler);
 
 impl ShadowInput {
     /// Creates the set layout. No map is bound.
@@ -88,7 +88,7 @@ impl ShadowInput {
     }
 
     pub(crate) fn set(&self) -> Option<vk::DescriptorSet> {
-        self.bound.as_ref().map(|bound| bound.set)
+        self.bound.as_ref().map(|bound| bound.sets.first())
     }
 }
 
@@ -124,23 +124,21 @@ pub(crate) unsafe fn bind(
         ty: vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
         descriptor_count: 1,
     }];
-    let (pool, sets) = sets::with_pool(device, "throng shadow map", &sizes, layout, 1, None)?;
-    let set = sets.first().copied().unwrap_or_default();
+    let sets = sets::with_pool(device, "throng shadow map", &sizes, layout, 1, None)?;
     let image = [vk::DescriptorImageInfo {
         sampler: sampler.handle,
         image_view: map.view,
         image_layout: map.layout,
     }];
     let write = vk::WriteDescriptorSet::default()
-        .dst_set(set)
+        .dst_set(sets.first())
         .descriptor_type(vk::DescriptorType::COMBINED_IMAGE_SAMPLER)
         .image_info(&image);
     // SAFETY: no command buffer has used the new set. The sampler was created above, and the view
     // is alive, by this function's contract.
     unsafe { device.raw.update_descriptor_sets(&[write], &[]) };
     Ok(BoundShadow {
-        pool: pool.keep(),
+        sets: sets.keep(),
         sampler: sampler.keep(),
-        set,
     })
 }

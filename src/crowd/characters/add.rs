@@ -170,7 +170,7 @@ impl Crowd {
         for (serial, upload) in uploads.extract_if(.., |(serial, _)| *serial == character.serial) {
             retire_queue.retire(Retired::Upload(serial, upload));
         }
-        retire_queue.retire(Retired::Pool(character.pool));
+        retire_queue.retire(Retired::Sets(character.sets));
         retire_queue.retire(Retired::Mesh(character.mesh));
         if let Ok(tables) = character.animation {
             retire_queue.retire(Retired::Tables(tables));

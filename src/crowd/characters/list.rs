@@ -6,8 +6,8 @@ use crate::crowd::memory::buffers::FrameBuffers;
 use crate::crowd::table::Slots;
 use crate::crowd::visibility::chunks::Chunks;
 use crate::error::{Error, Result};
-use crate::gpu::sets::PoolAndSets;
-use crate::gpu::{Device, SetLayout};
+use crate::gpu::sets::Sets;
+use crate::gpu::{Device, Guard, SetLayout};
 use core::ops::{Deref, DerefMut};
 
 /// All characters of a crowd, by the index of their id.
@@ -66,7 +66,7 @@ impl Characters {
         device: &'g Device,
         layout: &SetLayout,
         buffers: &FrameBuffers,
-    ) -> Result<Vec<PoolAndSets<'g>>> {
+    ) -> Result<Vec<Guard<'g, Sets>>> {
         let made = self.iter();
         let made = made.map(|(_, it)| make_sets(device, layout, buffers, &it.mesh));
         made.collect()

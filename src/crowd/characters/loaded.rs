@@ -13,10 +13,10 @@ use crate::error::{Error, Result};
 use crate::gpu::constants::{LEVEL_BITS, MAX_LEVELS, SKINS};
 use crate::gpu::layout::GpuChange;
 use crate::gpu::palettes::Row;
-use crate::gpu::sets::PoolAndSets;
+use crate::gpu::sets::Sets;
 use crate::gpu::{
-    AnimationTables, CpuReason, Destroy, Device, Gpu, Guard, MAX_JOINTS, MeshSets, Object,
-    PrimitiveDraw, SetBuffers, SetLayout, SkinnedMesh, Upload, destroy_fields, palettes,
+    AnimationTables, CpuReason, Destroy, Device, Gpu, Guard, MAX_JOINTS, MeshSets, PrimitiveDraw,
+    SetBuffers, SetLayout, SkinnedMesh, Upload, destroy_fields, palettes,
 };
 use crate::grow::{grown, reserve_all};
 use crate::mesh::{AlphaMode, MeshLevel, PartId, part_bits};
@@ -85,9 +85,8 @@ pub(crate) struct LoadedCharacter {
     /// Skeleton, palette and clips. It has meshes only with `cpu_skin`.
     pub(crate) rig: Arc<Character>,
     pub(crate) mesh: Box<SkinnedMesh>,
-    pub(crate) pool: Object<vk::DescriptorPool>,
     /// One set per material, or one for all.
-    pub(crate) sets: Vec<vk::DescriptorSet>,
+    pub(crate) sets: Sets,
     /// The levels of detail, the full one first.
     pub(crate) levels: Vec<Level>,
     /// The errors of the levels in metres, ascending from 0.
@@ -121,7 +120,7 @@ pub(crate) struct LoadedCharacter {
     pub(crate) reads: Reads,
 }
 
-destroy_fields!(LoadedCharacter, Gpu<'a>: pool, mesh, animation, shared_poses);
+destroy_fields!(LoadedCharacter, Gpu<'a>: sets, mesh, animation, shared_poses);
 
 impl LoadedCharacter {
     /// Creates a character's data, and the upload that fills it. `serial` is a new number.
@@ -140,7 +139,7 @@ impl LoadedCharacter {
             .cpu_skinning
             .then(|| CpuSkin::new(character, mesh.format()))
             .transpose()?;
-        let (pool, sets) = make_sets(gpu.device, layout, buffers, &mesh)?;
+        let sets = make_sets(gpu.device, layout, buffers, &mesh)?;
         let levels = 0..(1 + mesh.level_count()).min(MAX_LEVELS);
         let levels = levels.map(|level| Level::new(character, &mesh, level));
         let levels: Vec<Level> = levels.collect();
@@ -169,8 +168,7 @@ impl LoadedCharacter {
                 false => character.rig(),
             }),
             mesh: Box::new(mesh.keep()),
-            pool: pool.keep(),
-            sets,
+            sets: sets.keep(),
             levels,
             errors,
             instance_of_actor: Vec::new(),
@@ -243,9 +241,8 @@ impl LoadedCharacter {
         layout: &SetLayout,
         buffers: &FrameBuffers,
     ) -> Result<()> {
-        let (pool, sets) = make_sets(device, layout, buffers, &self.mesh)?;
-        let mut old = core::mem::replace(&mut self.pool, pool.keep());
-        self.sets = sets;
+        let sets = make_sets(device, layout, buffers, &self.mesh)?;
+        let mut old = core::mem::replace(&mut self.sets, sets.keep());
         // SAFETY: no frame has used the old sets, by this function's contract.
         unsafe { old.destroy(device) };
         Ok(())
@@ -451,9 +448,7 @@ impl LoadedCharacter {
 
     /// The descriptor set for draws of a material.
     pub(crate) fn set(&self, material: u32) -> Option<vk::DescriptorSet> {
-        let own = self.sets.get(material as usize);
-        let shared = self.sets.first().filter(|_| self.sets.len() == 1);
-        own.or(shared).copied()
+        self.sets.get(material)
     }
 
     /// The length of the range for its draws in the GPU's table: a power of two, so that ranges can
@@ -482,14 +477,14 @@ pub(super) fn make_sets<'g>(
     layout: &SetLayout,
     buffers: &FrameBuffers,
     mesh: &SkinnedMesh,
-) -> Result<PoolAndSets<'g>> {
+) -> Result<Guard<'g, Sets>> {
     let MeshSets {
         count,
         textures: each,
     } = mesh.sets();
     let textures = vec![each; count as usize];
-    let (pool, sets) = layout.with_pool(device, "throng character", &textures)?;
-    for (number, set) in (0..).zip(&sets) {
+    let sets = layout.with_pool(device, "throng character", &textures)?;
+    for (number, set) in (0..).zip(sets.iter()) {
         let content = SetBuffers {
             view: Some(buffers.view_range()),
             mesh: Some(mesh.buffer()),
@@ -500,7 +495,7 @@ pub(super) fn make_sets<'g>(
         };
         // SAFETY: the set is new. The buffers and images that it refers to live as long as the
         // character and the crowd's buffers, which are retired together with the set.
-        unsafe { layout.write(device, *set, &content) };
+        unsafe { layout.write(device, set, &content) };
     }
-    Ok((pool, sets))
+    Ok(sets)
 }

@@ -106,7 +106,7 @@ impl Frame<'_> {
         let buffers = &crowd.memory.buffers;
         let parts = [Part::Changes, Part::Indices, Part::Actors];
         let offsets = parts.map(|part| buffers.offset(frame_index, sections[part]));
-        let (set, count) = (buffers.scatter_set, crowd.frame.counters.stats.changes);
+        let (set, count) = (buffers.scatter.first(), crowd.frame.counters.stats.changes);
         let table = &buffers.table_layout;
         let push = ScatterPush {
             change_count: count,

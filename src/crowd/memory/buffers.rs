@@ -8,8 +8,9 @@ use crate::crowd::memory::work::{TableLayout, WorkBuffer, WorkCapacity};
 use crate::crowd::poses::gpu_poses::play_capacity;
 use crate::error::{Error, Result};
 use crate::gpu::ring::{Ring, RingDesc};
+use crate::gpu::sets::Sets;
 use crate::gpu::{
-    Buffer, Device, Gpu, GpuPlay, Guard, MAPPED_ALIGNMENT, Object, PaletteRing, PaletteRingDesc,
+    Buffer, Device, Gpu, GpuPlay, Guard, MAPPED_ALIGNMENT, PaletteRing, PaletteRingDesc,
     destroy_fields, limit,
 };
 use crate::grow::reserve_all;
@@ -48,17 +49,17 @@ pub(crate) struct FrameBuffers {
     pub(crate) read_back: Option<ReadBack>,
     skinned: Buffer,
     pub(crate) history: HistoryBuffer,
-    scatter_pool: Object<vk::DescriptorPool>,
-    pub(crate) scatter_set: vk::DescriptorSet,
-    cull_pool: Object<vk::DescriptorPool>,
-    pub(crate) cull_set: vk::DescriptorSet,
+    /// The set of the scatter pass.
+    pub(crate) scatter: Sets,
+    /// The set of the cull pass, if the GPU culls.
+    pub(crate) cull: Sets,
     /// This frame's copies from the records that the CPU wrote to the work buffer.
     pub(crate) copies: Vec<vk::BufferCopy>,
 }
 
 destroy_fields!(
     FrameBuffers, Gpu<'a>:
-    scatter_pool, cull_pool, work, plays, read_back, history, skinned, table, records, palettes
+    scatter, cull, work, plays, read_back, history, skinned, table, records, palettes
 );
 
 /// The passes that write the buffers.
@@ -156,10 +157,8 @@ impl FrameBuffers {
             read_back: read_back.map(Guard::keep),
             skinned: skinned.keep(),
             history: history.keep(),
-            scatter_pool: Object::default(),
-            scatter_set: vk::DescriptorSet::null(),
-            cull_pool: Object::default(),
-            cull_set: vk::DescriptorSet::null(),
+            scatter: Sets::default(),
+            cull: Sets::default(),
             copies,
         };
         let mut buffers = Guard::new(gpu, buffers);
@@ -175,16 +174,14 @@ impl FrameBuffers {
             table: self.instances(),
             actors: self.record_part(Part::Actors),
         };
-        let (pool, set) = users.scatter.make_set(device, &buffers)?;
-        (self.scatter_pool, self.scatter_set) = (pool.keep(), set);
+        self.scatter = users.scatter.make_set(device, &buffers)?.keep();
         if let (Some((cull, _)), Some(work)) = (users.cull, &self.work) {
             let buffers = CullBuffers {
                 table: self.instances(),
                 work: whole(&work.buffer),
                 input: self.record_range(self.sections.cull_input()),
             };
-            let (pool, set) = cull.make_set(device, &buffers)?;
-            (self.cull_pool, self.cull_set) = (pool.keep(), set);
+            self.cull = cull.make_set(device, &buffers)?.keep();
         }
         Ok(())
     }

@@ -89,10 +89,9 @@ impl Crowd {
             self.memory.grown = Some(PendingGrowth::take(&mut replaced, counts).into());
         }
         retire_queue.retire(Retired::Buffers(replaced.into()));
-        for ((_, character), (pool, sets)) in self.scene.characters.iter_mut().zip(sets) {
-            let replaced = core::mem::replace(&mut character.pool, pool.keep());
-            retire_queue.retire(Retired::Pool(replaced));
-            character.sets = sets;
+        for ((_, character), sets) in self.scene.characters.iter_mut().zip(sets) {
+            let replaced = core::mem::replace(&mut character.sets, sets.keep());
+            retire_queue.retire(Retired::Sets(replaced));
         }
         self.desc = desc;
         self.memory.work = work;

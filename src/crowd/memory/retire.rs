@@ -4,16 +4,16 @@ use crate::crowd::memory::buffers::FrameBuffers;
 use crate::crowd::memory::history_buffer::HistoryBuffer;
 use crate::crowd::memory::pending_growth::PendingGrowth;
 use crate::crowd::poses::shared_poses::SharedPoses;
-use crate::gpu::{AnimationTables, Destroy, Gpu, Object, SkinnedMesh, Upload, destroy_fields};
+use crate::gpu::sets::Sets;
+use crate::gpu::{AnimationTables, Destroy, Gpu, SkinnedMesh, Upload, destroy_fields};
 use crate::pass::draw::DrawPass;
 use crate::pass::shadow_map::BoundShadow;
-use ash::vk;
 
 /// An object that new frames cannot reach any more.
 #[derive(Debug)]
 pub(crate) enum Retired {
     Buffers(Box<FrameBuffers>),
-    Pool(Object<vk::DescriptorPool>),
+    Sets(Sets),
     Mesh(Box<SkinnedMesh>),
     Tables(AnimationTables),
     SharedPoses(SharedPoses),
@@ -33,7 +33,7 @@ impl Destroy for Retired {
         unsafe {
             match self {
                 Self::Buffers(buffers) => buffers.destroy(gpu),
-                Self::Pool(pool) => pool.destroy(gpu.device),
+                Self::Sets(sets) => sets.destroy(gpu.device),
                 Self::Mesh(mesh) => Destroy::destroy(mesh, gpu),
                 Self::Tables(tables) => Destroy::destroy(tables, gpu),
                 Self::SharedPoses(poses) => poses.destroy(gpu),

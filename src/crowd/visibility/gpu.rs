@@ -90,7 +90,7 @@ impl Scene {
         let (count, levels) = self.attachments.gpu.in_use();
         let plays = buffers.plays.as_ref()?;
         (levels != [0; GpuAttachment::LEVELS as usize]).then_some(AttachDispatch {
-            set: buffers.cull_set,
+            set: buffers.cull.first(),
             input,
             push: AttachPush {
                 plays: plays.address,
@@ -116,7 +116,7 @@ impl Scene {
         let [plays_low, plays_high] = words(plays);
         let [chunks, characters, draws] = self.characters.chunks.ends();
         CullDispatch {
-            set: buffers.cull_set,
+            set: buffers.cull.first(),
             input: 0,
             push: CullPush {
                 view_count: views.len() as u32,
