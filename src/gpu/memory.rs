@@ -1,12 +1,15 @@
 //! Buffers, images and other objects that know their name and report leaks.
 
-use super::{Destroy, Device, Gpu, Guard, MemoryBlock, MemoryRequest, VkCall, limit};
+use super::{
+    Destroy, Device, Gpu, Guard, MemoryBlock, MemoryRequest, VkCall, destroy_fields, limit,
+};
 use crate::error::{Error, Result};
 use ash::vk;
+use core::ops::Deref;
 use core::ptr::NonNull;
 use gpu_allocator::MemoryLocation;
 
-/// A Vulkan object without memory of its own.
+/// A kind of Vulkan object.
 pub(crate) trait Kind: vk::Handle + Copy {
     /// Destroys the object.
     ///
@@ -27,8 +30,10 @@ macro_rules! kinds {
 }
 
 kinds! {
+    Buffer => destroy_buffer,
     DescriptorPool => destroy_descriptor_pool,
     DescriptorSetLayout => destroy_descriptor_set_layout,
+    Image => destroy_image,
     ImageView => destroy_image_view,
     Pipeline => destroy_pipeline,
     PipelineLayout => destroy_pipeline_layout,
@@ -93,15 +98,63 @@ pub(crate) struct BufferDesc<'a> {
     pub(crate) types: u32,
 }
 
+/// A buffer or image with its memory.
+#[derive(Debug, Default)]
+struct Backed<H: Kind> {
+    object: Object<H>,
+    block: Option<MemoryBlock>,
+}
+
+impl<H: Kind> Backed<H> {
+    /// Takes ownership of a handle that was just created, and allocates the memory that `bind`
+    /// binds to it.
+    fn new<'g>(
+        gpu: Gpu<'g>,
+        handle: H,
+        request: &MemoryRequest<'_>,
+        bind: impl FnOnce(&MemoryBlock) -> Result<()>,
+    ) -> Result<Guard<'g, Self>> {
+        let object = Object::new(gpu.device, handle, request.name);
+        let block = gpu.allocator.allocate(request)?;
+        let bound = bind(&block);
+        let (object, block) = (object.keep(), Some(block));
+        let backed = Guard::new(gpu, Self { object, block });
+        bound.map(|()| backed)
+    }
+}
+
+impl<H: Kind> Destroy for Backed<H> {
+    type With<'a> = Gpu<'a>;
+
+    unsafe fn destroy(&mut self, gpu: Gpu<'_>) {
+        // SAFETY: this function has the same contract. The block is as an allocator of this device
+        // returned it. Once the object is destroyed, nothing is bound to it.
+        unsafe {
+            self.object.destroy(gpu.device);
+            if let Some(block) = self.block.take() {
+                gpu.allocator.free(block, &self.object.name);
+            }
+        }
+    }
+}
+
 /// A buffer with its memory. The default is a null handle.
 #[derive(Debug, Default)]
 pub(crate) struct Buffer {
-    pub(crate) handle: vk::Buffer,
+    backed: Backed<vk::Buffer>,
     pub(crate) bytes: u64,
     /// Its device address if it was made with `SHADER_DEVICE_ADDRESS`, otherwise 0.
     pub(crate) address: vk::DeviceAddress,
-    name: Box<str>,
-    block: Option<MemoryBlock>,
+}
+
+destroy_fields!(Buffer, Gpu<'a>: backed);
+
+impl Deref for Buffer {
+    type Target = Object<vk::Buffer>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.backed.object
+    }
 }
 
 impl Buffer {
@@ -132,25 +185,8 @@ impl Buffer {
         // SAFETY: the info is alive during the call, and the device is alive by the contract of
         // `Device::new`.
         let handle = unsafe { device.raw.create_buffer(&info, None) }.call("vkCreateBuffer")?;
-        device.set_name(handle, desc.name);
-        let mut buffer = Guard::new(
-            gpu,
-            Self {
-                handle,
-                bytes,
-                address: 0,
-                name: desc.name.into(),
-                block: None,
-            },
-        );
-        buffer.back(gpu, desc)?;
-        Ok(buffer)
-    }
-
-    fn back(&mut self, gpu: Gpu<'_>, desc: &BufferDesc<'_>) -> Result<()> {
-        let device = gpu.device;
         // SAFETY: the buffer was just created on this device.
-        let mut requirements = unsafe { device.raw.get_buffer_memory_requirements(self.handle) };
+        let mut requirements = unsafe { device.raw.get_buffer_memory_requirements(handle) };
         requirements.memory_type_bits &= desc.types;
         let by_address = vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS;
         let device_address = desc.usage.contains(by_address);
@@ -165,87 +201,61 @@ impl Buffer {
             linear: true,
             device_address,
         };
-        let block = gpu.allocator.allocate(&request)?;
-        // SAFETY: the block meets the request with these requirements and nothing else uses it, by
-        // the contract of `MemoryAllocator`. The buffer is new, so it is not bound yet.
-        let bound = unsafe {
-            device
-                .raw
-                .bind_buffer_memory(self.handle, block.memory, block.offset)
-        };
-        self.block = Some(block);
-        bound.call("vkBindBufferMemory")?;
-        if device_address {
-            let info = vk::BufferDeviceAddressInfo::default().buffer(self.handle);
-            // SAFETY: the buffer has memory and the usage; the feature is enabled by the contract
-            // of `Device::new`.
-            self.address = unsafe { device.raw.get_buffer_device_address(&info) };
-            if !self.address.is_multiple_of(16) {
-                return Err(Error::Memory {
-                    name: self.name.clone(),
-                    bytes: self.bytes,
-                    why: "the allocator placed it at an address that is not a multiple of 16"
-                        .into(),
-                });
-            }
+        let backed = Backed::new(gpu, handle, &request, |block| {
+            let (memory, offset) = (block.memory, block.offset);
+            // SAFETY: the block meets the request with these requirements and nothing else uses
+            // it, by the contract of `MemoryAllocator`. The buffer is new, so it is not bound yet.
+            let bound = unsafe { device.raw.bind_buffer_memory(handle, memory, offset) };
+            bound.call("vkBindBufferMemory")
+        })?;
+        let info = vk::BufferDeviceAddressInfo::default().buffer(handle);
+        // SAFETY: the buffer has memory and the usage; the feature is enabled by the contract of
+        // `Device::new`.
+        let address =
+            device_address.then(|| unsafe { device.raw.get_buffer_device_address(&info) });
+        let buffer = backed.map(|backed| Self {
+            backed,
+            bytes,
+            address: address.unwrap_or(0),
+        });
+        let why = "the allocator placed it at an address that is not a multiple of 16";
+        buffer.expect_multiple(16, buffer.address, why)?;
+        Ok(buffer)
+    }
+
+    /// Checks an address that the allocator chose.
+    fn expect_multiple(&self, of: u64, address: u64, why: &'static str) -> Result<()> {
+        if address.is_multiple_of(of) {
+            return Ok(());
         }
-        Ok(())
+        Err(Error::Memory {
+            name: self.name.clone(),
+            bytes: self.bytes,
+            why: why.into(),
+        })
     }
 
     /// The start of its mapped memory, which is aligned to [`MAPPED_ALIGNMENT`].
     pub(crate) fn mapped(&self) -> Result<NonNull<u8>> {
-        let start = self.block.as_ref().and_then(|block| block.mapped);
+        let start = self.backed.block.as_ref().and_then(|block| block.mapped);
         let start = start.ok_or(Error::Vulkan {
             call: "vkMapMemory",
             result: vk::Result::ERROR_MEMORY_MAP_FAILED,
         })?;
-        if !(start.addr().get() as u64).is_multiple_of(MAPPED_ALIGNMENT) {
-            return Err(Error::Memory {
-                name: self.name.clone(),
-                bytes: self.bytes,
-                why: "the allocator mapped it at an address that is not a multiple of 64".into(),
-            });
-        }
+        let why = "the allocator mapped it at an address that is not a multiple of 64";
+        self.expect_multiple(MAPPED_ALIGNMENT, start.addr().get() as u64, why)?;
         Ok(start)
-    }
-}
-
-impl Destroy for Buffer {
-    type With<'a> = Gpu<'a>;
-
-    unsafe fn destroy(&mut self, gpu: Gpu<'_>) {
-        // SAFETY: the buffer is this device's and not in use, by this function's contract; null is
-        // allowed. The block is as an allocator of this device returned it, and nothing is bound
-        // to it any more.
-        unsafe {
-            gpu.device.raw.destroy_buffer(self.handle, None);
-            self.handle = vk::Buffer::null();
-            if let Some(block) = self.block.take() {
-                gpu.allocator.free(block, &self.name);
-            }
-        }
-    }
-}
-
-impl Drop for Buffer {
-    fn drop(&mut self) {
-        if self.handle != vk::Buffer::null() {
-            log::error!(
-                "throng: leaked BUFFER \"{}\": dropped without destroy",
-                self.name
-            );
-        }
     }
 }
 
 /// A sampled 2D image with its memory and view.
 #[derive(Debug)]
 pub(crate) struct Image {
-    pub(crate) handle: vk::Image,
+    backed: Backed<vk::Image>,
     pub(crate) view: Object<vk::ImageView>,
-    name: Box<str>,
-    block: Option<MemoryBlock>,
 }
+
+destroy_fields!(Image, Gpu<'a>: view, backed);
 
 impl Image {
     /// Creates an image of `format` with `levels` mip levels, to be filled by a transfer and
@@ -273,80 +283,35 @@ impl Image {
         // SAFETY: the info is alive during the call, and the device is alive by the contract of
         // `Device::new`.
         let handle = unsafe { device.raw.create_image(&info, None) }.call("vkCreateImage")?;
-        device.set_name(handle, name);
-        let mut image = Guard::new(
-            gpu,
-            Self {
-                handle,
-                view: Object::default(),
-                name: name.into(),
-                block: None,
-            },
-        );
-        image.back(gpu, format)?;
-        Ok(image)
-    }
-
-    fn back(&mut self, gpu: Gpu<'_>, format: vk::Format) -> Result<()> {
-        let device = gpu.device;
         // SAFETY: the image was just created on this device.
-        let requirements = unsafe { device.raw.get_image_memory_requirements(self.handle) };
+        let requirements = unsafe { device.raw.get_image_memory_requirements(handle) };
         let request = MemoryRequest {
-            name: &self.name,
+            name,
             requirements,
             location: MemoryLocation::GpuOnly,
             linear: false,
             device_address: false,
         };
-        let block = gpu.allocator.allocate(&request)?;
-        // SAFETY: the block meets the request with these requirements and nothing else uses it, by
-        // the contract of `MemoryAllocator`. The image is new, so it is not bound yet.
-        let bound = unsafe {
-            device
-                .raw
-                .bind_image_memory(self.handle, block.memory, block.offset)
-        };
-        self.block = Some(block);
-        bound.call("vkBindImageMemory")?;
+        let backed = Backed::new(gpu, handle, &request, |block| {
+            let (memory, offset) = (block.memory, block.offset);
+            // SAFETY: as for a buffer.
+            let bound = unsafe { device.raw.bind_image_memory(handle, memory, offset) };
+            bound.call("vkBindImageMemory")
+        })?;
         let info = vk::ImageViewCreateInfo::default()
-            .image(self.handle)
+            .image(handle)
             .view_type(vk::ImageViewType::TYPE_2D)
             .format(format)
             .subresource_range(color_range());
         // SAFETY: the image is bound and has that format.
         let view =
             unsafe { device.raw.create_image_view(&info, None) }.call("vkCreateImageView")?;
-        self.view = Object::new(device, view, &self.name).keep();
-        Ok(())
+        let view = Object::new(device, view, name).keep();
+        Ok(backed.map(|backed| Self { backed, view }))
     }
-}
 
-impl Destroy for Image {
-    type With<'a> = Gpu<'a>;
-
-    unsafe fn destroy(&mut self, gpu: Gpu<'_>) {
-        // SAFETY: image and view are this device's and not in use, by this function's contract;
-        // null is allowed. The block is as an allocator of this device returned it, and nothing
-        // is bound to it any more.
-        unsafe {
-            self.view.destroy(gpu.device);
-            gpu.device.raw.destroy_image(self.handle, None);
-            self.handle = vk::Image::null();
-            if let Some(block) = self.block.take() {
-                gpu.allocator.free(block, &self.name);
-            }
-        }
-    }
-}
-
-impl Drop for Image {
-    fn drop(&mut self) {
-        if self.handle != vk::Image::null() {
-            log::error!(
-                "throng: leaked IMAGE \"{}\": dropped without destroy",
-                self.name
-            );
-        }
+    pub(crate) fn handle(&self) -> vk::Image {
+        self.backed.object.handle
     }
 }
 

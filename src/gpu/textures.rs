@@ -135,7 +135,7 @@ impl Textures {
         let size = (top.width, top.height);
         let levels = chain.levels.len() as u32;
         let made = Image::new(gpu, &name, format, size, levels)?;
-        upload.image(gpu, made.handle, &chain.texels, chain.levels.iter())?;
+        upload.image(gpu, made.handle(), &chain.texels, chain.levels.iter())?;
         self.images.push(made.keep());
         Ok(self.images.len() - 1)
     }
