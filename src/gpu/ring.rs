@@ -25,6 +25,12 @@ pub(crate) struct RingDesc<'a> {
 /// The ring uses a heap directly only if it takes at most 1 / `HEAP_DIVISOR` of it.
 const HEAP_DIVISOR: u64 = 4;
 
+const DEVICE_LOCAL: vk::MemoryPropertyFlags = vk::MemoryPropertyFlags::DEVICE_LOCAL;
+const MAPPED: vk::MemoryPropertyFlags = vk::MemoryPropertyFlags::from_raw(
+    vk::MemoryPropertyFlags::HOST_VISIBLE.as_raw()
+        | vk::MemoryPropertyFlags::HOST_COHERENT.as_raw(),
+);
+
 /// The mapped ring, and its copy in device memory if it is staged.
 #[derive(Debug)]
 pub(crate) struct Ring {
@@ -220,39 +226,27 @@ impl Destroy for Ring {
 /// The memory types that are device-local, host-visible and coherent, in a heap large enough for
 /// `bytes`.
 fn direct_types(device: &Device, bytes: u64) -> Option<u32> {
-    use vk::MemoryPropertyFlags as Flags;
-    let wanted = Flags::DEVICE_LOCAL | Flags::HOST_VISIBLE | Flags::HOST_COHERENT;
-    let memory = &device.memory;
-    let mask = memory
-        .memory_types_as_slice()
-        .iter()
-        .enumerate()
-        .fold(0, |mask, (index, kind)| {
-            let heap = memory.memory_heaps_as_slice().get(kind.heap_index as usize);
-            let fits = heap.is_some_and(|heap| bytes <= heap.size / HEAP_DIVISOR);
-            if kind.property_flags.contains(wanted) && fits {
-                mask | 1 << index
-            } else {
-                mask
-            }
-        });
+    let heaps = device.memory.memory_heaps_as_slice();
+    let mask = types(device, |kind| {
+        let heap = heaps.get(kind.heap_index as usize);
+        let fits = heap.is_some_and(|heap| bytes <= heap.size / HEAP_DIVISOR);
+        fits && kind.property_flags.contains(MAPPED | DEVICE_LOCAL)
+    });
     (mask != 0).then_some(mask)
 }
 
 /// Host-visible and coherent memory types outside device-local memory, or all types if there are
 /// none.
 pub(crate) fn host_types(device: &Device) -> u32 {
-    use vk::MemoryPropertyFlags as Flags;
-    let types = device.memory.memory_types_as_slice().iter().enumerate();
-    let mask = types.fold(0, |mask, (index, kind)| {
-        let host = kind
-            .property_flags
-            .contains(Flags::HOST_VISIBLE | Flags::HOST_COHERENT);
-        if host && !kind.property_flags.contains(Flags::DEVICE_LOCAL) {
-            mask | 1 << index
-        } else {
-            mask
-        }
+    let mask = types(device, |kind| {
+        kind.property_flags & (MAPPED | DEVICE_LOCAL) == MAPPED
     });
     if mask == 0 { u32::MAX } else { mask }
+}
+
+/// The memory types for which `wanted` returns true, as a mask.
+fn types(device: &Device, wanted: impl Fn(&vk::MemoryType) -> bool) -> u32 {
+    let types = device.memory.memory_types_as_slice().iter().enumerate();
+    let wanted = types.filter(|(_, kind)| wanted(kind));
+    wanted.fold(0, |mask, (index, _)| mask | 1 << index)
 }

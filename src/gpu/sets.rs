@@ -101,7 +101,18 @@ pub(crate) fn binding(
         .stage_flags(stages)
 }
 
-/// Creates a layout.
+/// A write of a descriptor, without its buffer or image.
+pub(crate) fn write(
+    set: vk::DescriptorSet,
+    number: u32,
+    kind: vk::DescriptorType,
+) -> vk::WriteDescriptorSet<'static> {
+    vk::WriteDescriptorSet::default()
+        .dst_set(set)
+        .dst_binding(number)
+        .descriptor_type(kind)
+}
+
 pub(crate) fn layout<'g>(
     device: &'g Device,
     name: &str,
@@ -302,24 +313,16 @@ impl SetLayout {
             buffers.instances,
             buffers.lists.or(nothing),
             buffers.skinned.or(nothing),
-        ]
-        .map(Option::into_iter)
-        .map(Iterator::collect::<Vec<_>>);
+        ];
         let mut writes = Vec::with_capacity(infos.len() + 1);
-        for (binding, (info, (kind, _))) in (0..).zip(infos.iter().zip(BUFFERS)) {
-            if !info.is_empty() {
-                let write = vk::WriteDescriptorSet::default()
-                    .dst_set(set)
-                    .dst_binding(binding);
-                writes.push(write.descriptor_type(kind).buffer_info(info));
+        for (number, (info, (kind, _))) in (0..).zip(infos.iter().zip(BUFFERS)) {
+            if info.is_some() {
+                writes.push(write(set, number, kind).buffer_info(info.as_slice()));
             }
         }
         if let Some(textures) = buffers.textures.filter(|textures| !textures.is_empty()) {
-            let write = vk::WriteDescriptorSet::default()
-                .dst_set(set)
-                .dst_binding(TEXTURE_BINDING);
             let kind = vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
-            writes.push(write.descriptor_type(kind).image_info(textures));
+            writes.push(write(set, TEXTURE_BINDING, kind).image_info(textures));
         }
         // SAFETY: the set is not in use and its buffers and images are alive, by this function's
         // contract.

@@ -3,7 +3,7 @@
 use super::memory::color_range;
 use super::ring::host_types;
 use super::{Buffer, BufferDesc, Destroy, Device, Gpu, MemoryAllocator, destroy_fields};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use ash::vk;
 use gpu_allocator::MemoryLocation;
 
@@ -159,16 +159,12 @@ impl Upload {
                 location: MemoryLocation::CpuToGpu,
                 types: host_types(gpu.device),
             };
-            self.chunks.push(Chunk {
-                buffer: Buffer::new(gpu, &desc)?.keep(),
-                used: 0,
-            });
+            let buffer = Buffer::new(gpu, &desc)?.keep();
+            self.chunks.push(Chunk { buffer, used: 0 });
             self.device = Some(gpu.device.raw.handle());
         }
-        let chunk = self.chunks.last_mut().ok_or(Error::Vulkan {
-            call: "vkMapMemory",
-            result: vk::Result::ERROR_MEMORY_MAP_FAILED,
-        })?;
+        let last = self.chunks.len() - 1;
+        let chunk = &mut self.chunks[last];
         let mapped = chunk.buffer.mapped()?;
         let at = chunk.used;
         // SAFETY: `fits` or the new chunk's size keeps the range inside the mapped buffer. The
@@ -204,32 +200,28 @@ impl Upload {
             // unused, by this function's contract.
             unsafe { raw.cmd_copy_buffer(cmd, copy.from, copy.to, &[copy.region]) };
         }
+        use vk::{AccessFlags as Access, ImageLayout as Layout, PipelineStageFlags as Stage};
+        let new = (Stage::TOP_OF_PIPE, Access::empty(), Layout::UNDEFINED);
+        let transfer = (Stage::TRANSFER, Access::TRANSFER_WRITE);
+        let filled = (transfer.0, transfer.1, Layout::TRANSFER_DST_OPTIMAL);
+        // Shaders of every stage, also of stages that exist only with extensions.
+        let read = (
+            Stage::ALL_COMMANDS,
+            Access::SHADER_READ,
+            Layout::SHADER_READ_ONLY_OPTIMAL,
+        );
         for copy in self.images.iter().skip(self.recorded.1) {
             // SAFETY: the targets are alive and unused, by this function's contract, so the content
             // of the new image may be discarded.
             unsafe {
-                transition(
-                    device,
-                    cmd,
-                    copy.to,
-                    vk::ImageLayout::UNDEFINED,
-                    vk::ImageLayout::TRANSFER_DST_OPTIMAL,
-                );
-                let layout = vk::ImageLayout::TRANSFER_DST_OPTIMAL;
-                raw.cmd_copy_buffer_to_image(cmd, copy.from, copy.to, layout, &copy.regions);
-                transition(
-                    device,
-                    cmd,
-                    copy.to,
-                    layout,
-                    vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL,
-                );
+                transition(device, cmd, copy.to, [new, filled]);
+                raw.cmd_copy_buffer_to_image(cmd, copy.from, copy.to, filled.2, &copy.regions);
+                transition(device, cmd, copy.to, [filled, read]);
             }
         }
-        use vk::{AccessFlags as Access, PipelineStageFlags as Stage};
         let readers = (Stage::ALL_COMMANDS, Access::MEMORY_READ);
         // SAFETY: `cmd` is recording outside a render pass, by this function's contract.
-        unsafe { device.barrier(cmd, (Stage::TRANSFER, Access::TRANSFER_WRITE), readers) };
+        unsafe { device.barrier(cmd, transfer, readers) };
         self.recorded = (self.buffers.len(), self.images.len());
         self.bytes = 0;
     }
@@ -256,7 +248,7 @@ impl Destroy for Upload {
     }
 }
 
-/// Records a layout transition of an image.
+/// Records a layout transition of an image, between these stages, accesses and layouts.
 ///
 /// # Safety
 /// As [`Upload::record`].
@@ -264,24 +256,14 @@ unsafe fn transition(
     device: &Device,
     cmd: vk::CommandBuffer,
     image: vk::Image,
-    from: vk::ImageLayout,
-    to: vk::ImageLayout,
+    [from, to]: [(vk::PipelineStageFlags, vk::AccessFlags, vk::ImageLayout); 2],
 ) {
-    use vk::{AccessFlags as Access, PipelineStageFlags as Stage};
-    let filling = to == vk::ImageLayout::TRANSFER_DST_OPTIMAL;
-    let write = (Stage::TRANSFER, Access::TRANSFER_WRITE);
-    let (src, dst) = if filling {
-        ((Stage::TOP_OF_PIPE, Access::empty()), write)
-    } else {
-        // Shaders of every stage, also of stages that exist only with extensions.
-        (write, (Stage::ALL_COMMANDS, Access::SHADER_READ))
-    };
     let barriers = [vk::ImageMemoryBarrier::default()
         .image(image)
-        .old_layout(from)
-        .new_layout(to)
-        .src_access_mask(src.1)
-        .dst_access_mask(dst.1)
+        .old_layout(from.2)
+        .new_layout(to.2)
+        .src_access_mask(from.1)
+        .dst_access_mask(to.1)
         .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
         .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
         .subresource_range(color_range())];
@@ -290,6 +272,6 @@ unsafe fn transition(
     unsafe {
         device
             .raw
-            .cmd_pipeline_barrier(cmd, src.0, dst.0, flags, &[], &[], &barriers);
+            .cmd_pipeline_barrier(cmd, from.0, to.0, flags, &[], &[], &barriers);
     }
 }

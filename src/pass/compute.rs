@@ -107,12 +107,9 @@ impl ComputePass {
         let layout = self.set_layout.handle;
         let made = sets::with_pool(device, self.name, &sizes, layout, 1, None)?;
         let writes = (0..).zip(self.buffers.iter().zip(buffers));
-        let writes = writes.map(|(binding, (kind, buffer))| {
-            vk::WriteDescriptorSet::default()
-                .dst_set(made.first())
-                .dst_binding(binding)
-                .descriptor_type(*kind)
-                .buffer_info(core::slice::from_ref(buffer))
+        let writes = writes.map(|(number, (kind, buffer))| {
+            let info = core::slice::from_ref(buffer);
+            sets::write(made.first(), number, *kind).buffer_info(info)
         });
         let writes: Vec<_> = writes.collect();
         // SAFETY: no command buffer has used the new set, and the buffers are alive.

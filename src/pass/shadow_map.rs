@@ -120,8 +120,9 @@ pub(crate) unsafe fn bind(
     map: &ShadowMap,
 ) -> Result<BoundShadow> {
     let sampler = sampler(device, map)?;
+    let ty = vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
     let sizes = [vk::DescriptorPoolSize {
-        ty: vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
+        ty,
         descriptor_count: 1,
     }];
     let sets = sets::with_pool(device, "throng shadow map", &sizes, layout, 1, None)?;
@@ -130,10 +131,7 @@ pub(crate) unsafe fn bind(
         image_view: map.view,
         image_layout: map.layout,
     }];
-    let write = vk::WriteDescriptorSet::default()
-        .dst_set(sets.first())
-        .descriptor_type(vk::DescriptorType::COMBINED_IMAGE_SAMPLER)
-        .image_info(&image);
+    let write = sets::write(sets.first(), 0, ty).image_info(&image);
     // SAFETY: no command buffer has used the new set. The sampler was created above, and the view
     // is alive, by this function's contract.
     unsafe { device.raw.update_descriptor_sets(&[write], &[]) };

@@ -43,6 +43,22 @@ pub struct SubpassAttachments {
     pub view_mask: u32,
 }
 
+/// Reads a subpass of either structure, whose fields have the same names.
+macro_rules! read {
+    ($info:ident, $subpass:ident, $view_mask:expr) => {{
+        let attachments = list($info.p_attachments, $info.attachment_count);
+        let attachments = attachments.iter().map(|one| (one.format, one.samples));
+        let subpasses = list($info.p_subpasses, $info.subpass_count);
+        let one = find("subpass", subpasses, $subpass)?;
+        let colors = list(one.p_color_attachments, one.color_attachment_count);
+        let depth = one.p_depth_stencil_attachment.as_ref();
+        let colors = colors.iter().map(|reference| reference.attachment);
+        let depth = depth.map(|reference| reference.attachment);
+        let place = ($subpass, $view_mask(one));
+        Self::read(place, attachments.collect(), colors, depth)
+    }};
+}
+
 impl SubpassAttachments {
     /// Reads a subpass of a render pass that `vkCreateRenderPass` creates.
     ///
@@ -54,18 +70,7 @@ impl SubpassAttachments {
     /// All pointers of `info` are valid, for as many elements as it says.
     pub unsafe fn of(info: &vk::RenderPassCreateInfo<'_>, subpass: u32) -> Result<Self> {
         // SAFETY: the pointers are valid, by this function's contract.
-        unsafe {
-            let attachments = list(info.p_attachments, info.attachment_count);
-            let attachments = attachments.iter().map(|one| (one.format, one.samples));
-            let subpasses = list(info.p_subpasses, info.subpass_count);
-            let one = find("subpass", subpasses, subpass)?;
-            let colors = list(one.p_color_attachments, one.color_attachment_count);
-            let depth = one.p_depth_stencil_attachment.as_ref();
-            let colors = colors.iter().map(|reference| reference.attachment);
-            let depth = depth.map(|reference| reference.attachment);
-            let view_mask = view_mask(info, subpass);
-            Self::read((subpass, view_mask), attachments.collect(), colors, depth)
-        }
+        unsafe { read!(info, subpass, |_| view_mask(info, subpass)) }
     }
 
     /// Reads a subpass of a render pass that `vkCreateRenderPass2` creates.
@@ -78,20 +83,8 @@ impl SubpassAttachments {
     pub unsafe fn of_2(info: &vk::RenderPassCreateInfo2<'_>, subpass: u32) -> Result<Self> {
         // SAFETY: the pointers are valid, by this function's contract.
         unsafe {
-            let attachments = list(info.p_attachments, info.attachment_count);
-            let attachments = attachments.iter().map(|one| (one.format, one.samples));
-            let subpasses = list(info.p_subpasses, info.subpass_count);
-            let one = find("subpass", subpasses, subpass)?;
-            let colors = list(one.p_color_attachments, one.color_attachment_count);
-            let depth = one.p_depth_stencil_attachment.as_ref();
-            let colors = colors.iter().map(|reference| reference.attachment);
-            let depth = depth.map(|reference| reference.attachment);
-            Self::read(
-                (subpass, one.view_mask),
-                attachments.collect(),
-                colors,
-                depth,
-            )
+            read!(info, subpass, |one: &vk::SubpassDescription2<'_>| one
+                .view_mask)
         }
     }
 
