@@ -1,6 +1,5 @@
 //! Poses of many instances, each with its own clips, times and weights, by one [`Animator`].
 
-use crate::handles::Handles;
 use throng::animator::{ActorId, Animator, Play};
 use throng::character::Character;
 use throng::glam::Affine3A;
@@ -87,7 +86,7 @@ impl Batch {
                 for layer in on_layers(samples) {
                     if let Some(number) = (round + layer.len()).checked_sub(rounds) {
                         let play = play(layer, number);
-                        animator.live_mut(*actor).play(play).unwrap();
+                        animator.actor_mut(*actor).unwrap().play(play).unwrap();
                     }
                 }
             }

@@ -56,9 +56,7 @@ fn show(world: &mut World, member: Member, kind: usize) {
     world.both(
         member,
         |crowd, id| crowd.on(id, |mut it| it.show_pose(&local, &ShowPose::default())),
-        |animator, actor| {
-            animator.on(actor, |mut it| it.show_pose(&local, &ShowPose::default()))
-        },
+        |animator, actor| animator.on(actor, |mut it| it.show_pose(&local, &ShowPose::default())),
     );
 }
 
