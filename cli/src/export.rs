@@ -2,11 +2,11 @@
 
 use crate::clips::{Extended, More};
 use crate::failure::{Failure, after_help};
-use crate::inputs::is_beside;
 use crate::model::{Space, load_source};
+use crate::output::{self, is_beside};
+use crate::progress;
 use crate::report::{self, Report};
 use crate::words::{bytes, note, plural, shown};
-use crate::{output, progress};
 use serde_json::json;
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -10,7 +10,6 @@ mod completions;
 mod export;
 mod failure;
 mod folders;
-mod inputs;
 mod inspect;
 mod man;
 mod model;

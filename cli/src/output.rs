@@ -1,7 +1,6 @@
-//! Writing files and the standard output.
+//! Writing files and the standard output, without harm to the files that are read.
 
 use crate::failure::Failure;
-use crate::inputs::{folder, is_beside};
 use crate::words::shown;
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -103,4 +102,26 @@ pub(crate) fn save(path: &Path, bytes: &[u8], out: &mut dyn Write) -> Result<(),
         return Ok(out.write_all(bytes)?);
     }
     Ok(files::write(path, bytes)?)
+}
+
+/// True if a file that exists lies in the folder of another one, or in a folder within.
+pub(crate) fn is_beside(path: &Path, source: &Path) -> bool {
+    let (Ok(path), Ok(real)) = (path.canonicalize(), source.canonicalize()) else {
+        return false;
+    };
+    // A link to the source may lie in another folder.
+    let given = folder(source).canonicalize().ok();
+    let folders = [real.parent(), given.as_deref()];
+    folders
+        .into_iter()
+        .flatten()
+        .any(|folder| path.starts_with(folder))
+}
+
+/// The folder of a file.
+pub(crate) fn folder(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    }
 }

@@ -1,6 +1,6 @@
 //! Animation on the CPU, without Vulkan.
 
-use super::median::{self, Row};
+use super::figures::{Row, median, ms, row};
 use crate::failure::Failure;
 use std::time::Instant;
 use throng::animator::{ActorId, Animator, Play};
@@ -70,11 +70,11 @@ pub(super) fn animate(
             animator.palettes(&actors, WriteOnly::from(&mut palettes))?;
             // The first frame touches the memory.
             if number > 0 {
-                times.push(median::ms(started));
+                times.push(ms(started));
             }
             std::hint::black_box(&palettes);
         }
-        rows.push(median::row(what, median::of(times), Some(instances)));
+        rows.push(row(what, median(times), Some(instances)));
     }
     Ok(rows)
 }

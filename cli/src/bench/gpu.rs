@@ -1,8 +1,7 @@
 //! Frames of a crowd: animation into the mapped ring, upload and drawing.
 
 use super::cpu::{FRAME_S, play};
-use super::figures::Figures;
-use super::median;
+use super::figures::{Figures, median, ms, row};
 use crate::failure::Failure;
 use crate::words::{bytes, grouped};
 use serde_json::json;
@@ -100,7 +99,7 @@ fn print(
     });
     figures.fact(fact, per_frame, &words)?;
     let instances = Some(stats.instances as usize);
-    let row = |what, times: &Vec<f64>| median::row(what, median::of(times.clone()), instances);
+    let row = |what, times: &Vec<f64>| row(what, median(times.clone()), instances);
     let cpu = [
         row("update: events, state machines, root motion", &times.update),
         row("animate: palettes into mapped memory", &times.animate),
@@ -248,12 +247,12 @@ fn measure(
                 for view in views.iter() {
                     frame.record_draw(cmd, *view, pass)?;
                 }
-                record = median::ms(started);
+                record = ms(started);
                 target.end(device, cmd);
             }
             Ok::<(), Failure>(())
         })??;
-        let whole = median::ms(started);
+        let whole = ms(started);
         stats = frame.stats();
         if number < warm_up {
             continue;

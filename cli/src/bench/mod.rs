@@ -3,14 +3,12 @@
 mod cpu;
 mod figures;
 mod gpu;
-mod median;
 
 use crate::failure::{Failure, after_help};
 use crate::model::{Space, load, note_repairs};
 use crate::report::FORMAT;
 use crate::words::{note, plural, shown};
-use figures::Figures;
-use median::{Row, row};
+use figures::{Figures, Row, median, ms, row};
 use serde_json::json;
 use std::io::Write;
 use std::path::PathBuf;
@@ -70,7 +68,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
     }
     let started = Instant::now();
     let model = load(&args.file, &args.space.of(ImportOptions::default()))?;
-    let import_ms = median::ms(started);
+    let import_ms = ms(started);
     note_repairs(&model);
     let model = &model.character;
     let document = json!({
@@ -120,7 +118,7 @@ fn loading(args: &Args, model: &Character, import_ms: f64) -> Result<Vec<Row>, F
     for _ in 0..5 {
         let started = Instant::now();
         let _ = std::hint::black_box(Character::from_bytes(&bytes)?);
-        times.push(median::ms(started));
+        times.push(ms(started));
     }
     let import = match crate::model::is_builtin(&args.file) {
         true => "making it",
@@ -128,6 +126,6 @@ fn loading(args: &Args, model: &Character, import_ms: f64) -> Result<Vec<Row>, F
     };
     Ok(vec![
         row(import, import_ms, None),
-        row("the saved character", median::of(times), None),
+        row("the saved character", median(times), None),
     ])
 }
