@@ -1,7 +1,6 @@
 //! Takes: ufbx evaluates their curves, with layers, limits and pre-rotations, to local transforms.
 
-use super::convert::{quat, vec3};
-use super::fault::failed;
+use super::convert::{failed, quat, vec3};
 use super::keys::{Curve, Key, Range};
 use super::morph::{Channel, DrivenWeights, effective_weights};
 use super::nodes::Nodes;

@@ -1,7 +1,10 @@
-//! Conversion of numbers from ufbx's types, which have 64 bits.
+//! Conversion of errors and numbers from ufbx's types. Its numbers have 64 bits.
 
+use crate::fault::{fault, message};
+use throng::error::{AssetFault, Error, ObjectKind};
 use throng::glam::{DAffine3, DMat4, DVec3, Mat4, Quat, Vec2, Vec3};
 use throng::skeleton::Transform;
+use ufbx::ErrorType;
 
 pub(super) fn vec2(v: ufbx::Vec2) -> Vec2 {
     Vec2::new(v.x as f32, v.y as f32)
@@ -39,4 +42,24 @@ pub(super) fn affine(m: &ufbx::Matrix) -> DAffine3 {
 
 pub(super) fn matrix(m: &ufbx::Matrix) -> Mat4 {
     DMat4::from(affine(m)).as_mat4()
+}
+
+pub(super) fn failed(error: &ufbx::Error, memory_cap: u64) -> Error {
+    let why = match error.type_ {
+        ErrorType::MemoryLimit | ErrorType::AllocationLimit | ErrorType::OutOfMemory => {
+            // ufbx does not say how much it asked for. It is more than the cap.
+            AssetFault::Cap {
+                what: "bytes of memory for reading",
+                asked: memory_cap.saturating_add(1),
+                cap: memory_cap,
+            }
+        }
+        _ => AssetFault::Fbx(message(&error.description)),
+    };
+    of_file(why)
+}
+
+/// An error about the file as a whole.
+pub(super) fn of_file(why: AssetFault) -> Error {
+    fault(ObjectKind::File, None, "", why)
 }

@@ -3,9 +3,8 @@
 use super::convert::{matrix, vec2};
 use super::geometric::Geometric;
 use super::morph::{Base, Counts, DrivenWeights, Shapes};
-use super::nodes::{Nodes, of_file_node, up_to_file};
+use super::nodes::{Nodes, of_file_node, up_to_file, visible};
 use super::skin::{Skin, Skins};
-use super::visible::visible;
 use crate::budget::Budget;
 use crate::fault::{check_cap, cut};
 use std::collections::HashMap;

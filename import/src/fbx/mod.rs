@@ -9,7 +9,6 @@
 
 mod animation;
 mod convert;
-mod fault;
 mod geometric;
 mod images;
 mod keys;
@@ -19,6 +18,5 @@ mod morph;
 mod nodes;
 mod read;
 mod skin;
-mod visible;
 
 pub(super) use read::{read_clips, read_raw};

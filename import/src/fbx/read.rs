@@ -1,7 +1,7 @@
 //! The scene of an FBX file, binary or text.
 
 use super::animation::{self, allocator};
-use super::fault::{failed, of_file};
+use super::convert::{failed, of_file};
 use super::images::{self, Decoder};
 use super::material;
 use super::mesh::Meshes;

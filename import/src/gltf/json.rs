@@ -1,11 +1,10 @@
 //! The JSON of glTF 2.0, as far as it is used. Only its form is checked here.
 
-use super::events::Events;
 use super::json_extensions::{
     BufferExtensions, NodeExtensions, Present, PrimitiveExtensions, TargetExtensions,
     ViewExtensions,
 };
-use super::json_limits::{Attributes, List};
+use super::json_limits::{Attributes, Events, List};
 use super::json_material::{Image, Material, Sampler, Texture};
 use super::json_morph::{MeshExtras, Target as MorphTarget};
 use crate::json::{Read, ReadFault, Value, file_structs, none};

@@ -6,14 +6,12 @@
 //! ```
 
 mod accessor;
-mod add_clips;
 mod animation;
 mod attributes;
 mod component;
 mod container;
 #[cfg(feature = "draco")]
 mod draco;
-mod events;
 mod extensions;
 pub(super) mod fault;
 pub(super) mod image;
@@ -43,5 +41,4 @@ mod texture;
 mod triangles;
 mod vrm;
 
-pub(super) use add_clips::read_clips;
-pub(super) use read::read_raw;
+pub(super) use read::{read_clips, read_raw};

@@ -2,6 +2,10 @@
 
 use super::json::Document;
 use super::source::Source;
+use super::{
+    animation, container, extensions, material, mesh, morph, parse, ranges, scene, skin,
+    spawn_points, texture, vrm,
+};
 use crate::fault::file_part;
 use crate::folder::Files;
 use throng::error::{Object, ObjectKind, Result};
@@ -13,51 +17,50 @@ pub(crate) fn read_raw(
     options: &ImportOptions,
     repairs: &mut Vec<Repair>,
 ) -> Result<RawCharacter> {
-    let parts = super::container::split(bytes)?;
-    let doc = super::parse::document(parts.json, parts.json_start, options)?;
-    super::extensions::check(&doc)?;
+    let parts = container::split(bytes)?;
+    let doc = parse::document(parts.json, parts.json_start, options)?;
+    extensions::check(&doc)?;
     note_trailing(&doc, &parts, repairs);
     let mut source = Source::new(&doc, &parts, files, options);
-    super::ranges::check(&doc)?;
-    let parents = super::scene::parents(&doc)?;
-    let drawn = super::scene::drawn(&doc, &parents, options, repairs)?;
-    let nodes = super::scene::nodes(&doc, parents, &drawn.levels);
-    super::texture::check(&doc)?;
-    let (mut materials, needs) = super::material::read(&doc)?;
-    super::morph::check(&doc)?;
-    let morphs = super::morph::weights(&mut source)?;
-    let mut primitives = super::mesh::read(&mut source, &drawn.carriers, &needs, repairs)?;
+    ranges::check(&doc)?;
+    let parents = scene::parents(&doc)?;
+    let drawn = scene::drawn(&doc, &parents, options, repairs)?;
+    let nodes = scene::nodes(&doc, parents, &drawn.levels);
+    texture::check(&doc)?;
+    let (mut materials, needs) = material::read(&doc)?;
+    morph::check(&doc)?;
+    let morphs = morph::weights(&mut source)?;
+    let mut primitives = mesh::read(&mut source, &drawn.carriers, &needs, repairs)?;
     for primitive in &mut primitives {
         let of_node = morphs.binary_search_by_key(&primitive.node, |morph| morph.node);
         primitive.morph = of_node.ok();
     }
-    let images =
-        super::texture::load_images(&mut source, &mut materials, needs, &primitives, repairs)?;
-    super::material::give_default(&mut materials, &mut primitives);
-    let skins = super::skin::read(&mut source, &primitives)?;
-    super::skin::note(&doc, &drawn.reached, &primitives, repairs);
+    let images = texture::load_images(&mut source, &mut materials, needs, &primitives, repairs)?;
+    material::give_default(&mut materials, &mut primitives);
+    let skins = skin::read(&mut source, &primitives)?;
+    skin::note(&doc, &drawn.reached, &primitives, repairs);
     let mut raw = RawCharacter {
         name: options.name.clone(),
         skins,
-        spawn_points: super::spawn_points::read(&mut source, &nodes, &drawn.finest(), repairs)?,
+        spawn_points: spawn_points::read(&mut source, &nodes, &drawn.finest(), repairs)?,
         level_groups: drawn.levels.groups,
-        objects: super::scene::objects(&doc),
+        objects: scene::objects(&doc),
         nodes,
         primitives,
         materials,
         images,
-        animations: super::animation::read(&mut source, repairs)?,
+        animations: animation::read(&mut source, repairs)?,
         morphs,
         ..RawCharacter::default()
     };
-    super::vrm::read(&doc, &mut raw, repairs)?;
+    vrm::read(&doc, &mut raw, repairs)?;
     Ok(raw)
 }
 
 /// Reports bytes after the container, and bytes in its binary chunk after the buffer and padding.
 pub(super) fn note_trailing(
     doc: &Document,
-    parts: &super::container::Container<'_>,
+    parts: &container::Container<'_>,
     repairs: &mut Vec<Repair>,
 ) {
     let own = doc.buffers.first().filter(|buffer| buffer.uri.is_none());
@@ -73,4 +76,34 @@ pub(super) fn note_trailing(
             Repair::note(repairs, &object, RepairKind::TrailingBytes, count);
         }
     }
+}
+
+/// Reads only nodes, skins, animations and morph weights.
+pub(crate) fn read_clips(
+    bytes: &[u8],
+    files: &Files<'_>,
+    options: &ImportOptions,
+    repairs: &mut Vec<Repair>,
+) -> Result<RawCharacter> {
+    let parts = container::split(bytes)?;
+    let doc = parse::document(parts.json, parts.json_start, options)?;
+    extensions::check_for_clips(&doc)?;
+    note_trailing(&doc, &parts, repairs);
+    let mut source = Source::new(&doc, &parts, files, options);
+    ranges::check(&doc)?;
+    let parents = scene::parents(&doc)?;
+    // Called for its checks of nodes and scenes. Nodes that the scene leaves out may still be
+    // animated.
+    let drawn = scene::drawn(&doc, &parents, options, &mut Vec::new())?;
+    morph::check(&doc)?;
+    let mut raw = RawCharacter {
+        name: options.name.clone(),
+        nodes: scene::nodes(&doc, parents, &drawn.levels),
+        skins: skin::read(&mut source, &[])?,
+        animations: animation::read(&mut source, repairs)?,
+        morphs: morph::weights(&mut source)?,
+        ..RawCharacter::default()
+    };
+    vrm::read_for_clips(&doc, &mut raw, repairs);
+    Ok(raw)
 }

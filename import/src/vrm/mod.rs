@@ -8,14 +8,12 @@
 //! character faces.
 
 mod expressions;
-mod facing;
 mod humanoid;
 mod json;
 mod read;
 mod scene;
 mod springs;
 
-pub(super) use facing::face_forward;
 pub(super) use json::{SpringBone1, Vrm0, Vrm1, VrmAnimation, extension};
-pub(super) use read::{read_animation, read_vrm0, read_vrm1};
+pub(super) use read::{face_forward, read_animation, read_vrm0, read_vrm1};
 pub(super) use scene::VrmScene;
