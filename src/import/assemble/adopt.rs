@@ -1,8 +1,8 @@
 //! Clips of one file on the skeleton of another.
 
-use super::adopt_vrm::File;
+use super::adopt_vrm::{self, File};
 use super::morphs::Morphs;
-use super::{adopt_vrm, clips, names, roles, skeleton, wanted};
+use super::{avatar, clips, names, skeleton, wanted};
 use crate::character::EventDesc;
 use crate::clip::CurveClip;
 use crate::error::{AssetFault, ObjectKind, Result};
@@ -102,7 +102,7 @@ pub(in crate::import) fn adopt(
     }
     let (mut skeleton, joint_of) = skeleton::build(&raw.nodes, nodes, options, repairs)?;
     if is_vrm_animation {
-        skeleton.roles = roles::roles(&raw, &joint_of, repairs);
+        skeleton.roles = avatar::roles(&raw, &joint_of, repairs);
         skeleton.vrm = raw.vrm;
     }
     let retargeted = is_vrm_pair(&skeleton, to);

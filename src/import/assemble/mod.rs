@@ -9,7 +9,7 @@
 //! 4. `primitive` with `influences`, `directions`, `targets` and `weld`: vertices and triangles.
 //! 5. `order`: the order of triangles and vertices.
 //! 6. `clips`: tracks and events.
-//! 7. `roles`, `springs`, `expressions`: what moves besides.
+//! 7. `avatar`, `springs`: roles, expressions and spring bones.
 //! 8. `loss`: the error of dropped influences.
 //!
 //! `CharacterDraft::build` then packs the clips. `adopt` reads clips for another skeleton, and
@@ -17,9 +17,9 @@
 
 mod adopt;
 mod adopt_vrm;
+mod avatar;
 mod clips;
 mod directions;
-mod expressions;
 mod fault;
 mod influences;
 mod leave_out;
@@ -32,7 +32,6 @@ mod names;
 mod order;
 mod palette;
 mod primitive;
-mod roles;
 mod shared_binds;
 mod skeleton;
 mod springs;
@@ -191,10 +190,10 @@ impl RawCharacter {
             curves.clear();
             packing = Packing::default();
         }
-        skeleton.roles = roles::roles(&self, &joint_of, &mut repairs);
+        skeleton.roles = avatar::roles(&self, &joint_of, &mut repairs);
         skeleton.vrm = self.vrm;
         let springs = springs::build(&self, &joint_of, &skeleton, &mut repairs)?;
-        let expressions = expressions::expressions(&self, &morphs, &mut repairs);
+        let expressions = avatar::expressions(&self, &morphs, &mut repairs);
         let mut materials = self.materials;
         let default_material = materials.len();
         if materials.is_empty() || drafts.iter().any(|d| d.material.is_none()) {

@@ -1,9 +1,8 @@
 //! Extraction of root motion: the choice of joint, reference and method, and exact keys.
 
 use super::chain::{Chain, PosedJoint, inverse, moves, rotation};
-use super::follow::{Taken, Way, twist};
+use super::follow::{MAX_KEYS, RootMotionBudget, RootMotionOptions, Taken, Way, twist};
 use super::motion::{Curve, RootMotion};
-use super::options::{MAX_KEYS, RootMotionBudget, RootMotionOptions};
 use super::resample;
 use crate::clip::{CurveClip, Interpolation, Keys, ReferencePose, Track, TrackValues};
 use crate::error::{Error, Result};

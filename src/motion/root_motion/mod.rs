@@ -10,11 +10,10 @@ mod chain;
 mod extract;
 mod follow;
 mod motion;
-mod options;
 mod resample;
 mod root_transform;
 
 pub(crate) use extract::extract;
+pub(crate) use follow::{RootMotionBudget, RootMotionOptions};
 pub use motion::RootMotion;
-pub(crate) use options::{RootMotionBudget, RootMotionOptions};
 pub use root_transform::RootTransform;

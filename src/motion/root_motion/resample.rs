@@ -1,9 +1,8 @@
 //! New keys for the joint and the motion, as many as the error bound requires.
 
 use super::chain::PosedJoint;
-use super::follow::{Split, Way};
+use super::follow::{MAX_KEYS, Split, Way, too_many};
 use super::motion::Curve;
-use super::options::{MAX_KEYS, too_many};
 use super::root_transform::turned;
 use crate::clip::{Interpolation, Keys, TrackValues, is_opposite};
 use crate::error::Result;
