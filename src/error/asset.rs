@@ -4,58 +4,42 @@ use super::argument::Number;
 use super::desc_part::IoKind;
 use super::names::Escaped;
 
-/// The kind of an object in a file, by the format's name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum ObjectKind {
-    /// The file itself: container, header, top-level properties.
-    File,
-    /// A scene.
-    Scene,
-    /// A node of the scene graph.
-    Node,
-    /// A skin.
-    Skin,
-    /// A mesh.
-    Mesh,
-    /// An animation.
-    Animation,
-    /// A material.
-    Material,
-    /// A texture.
-    Texture,
-    /// An image.
-    Image,
-    /// A sampler.
-    Sampler,
-    /// An accessor.
-    Accessor,
-    /// A buffer view.
-    BufferView,
-    /// A buffer.
-    Buffer,
+/// Declares the kinds of objects, with the words for them in error messages.
+macro_rules! kinds {
+    ($($doc:literal $kind:ident $word:literal,)*) => {
+        /// The kind of an object in a file, by the format's name.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum ObjectKind {
+            $(#[doc = $doc] $kind,)*
+        }
+
+        impl ObjectKind {
+            /// The word for it in error messages.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $word,)*
+                }
+            }
+        }
+    };
 }
 
-impl ObjectKind {
-    /// The word for it in error messages.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::File => "file",
-            Self::Scene => "scene",
-            Self::Node => "node",
-            Self::Skin => "skin",
-            Self::Mesh => "mesh",
-            Self::Animation => "animation",
-            Self::Material => "material",
-            Self::Texture => "texture",
-            Self::Image => "image",
-            Self::Sampler => "sampler",
-            Self::Accessor => "accessor",
-            Self::BufferView => "bufferView",
-            Self::Buffer => "buffer",
-        }
-    }
+kinds! {
+    "The file itself: container, header, top-level properties." File "file",
+    "A scene." Scene "scene",
+    "A node of the scene graph." Node "node",
+    "A skin." Skin "skin",
+    "A mesh." Mesh "mesh",
+    "An animation." Animation "animation",
+    "A material." Material "material",
+    "A texture." Texture "texture",
+    "An image." Image "image",
+    "A sampler." Sampler "sampler",
+    "An accessor." Accessor "accessor",
+    "A buffer view." BufferView "bufferView",
+    "A buffer." Buffer "buffer",
 }
 
 /// An object in a file: its kind and its index.

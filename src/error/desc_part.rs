@@ -3,101 +3,78 @@
 use super::names::Escaped;
 use core::fmt;
 
-/// A part of an [`AnimationDesc`](crate::character::AnimationDesc) or a
-/// [`StateMachineDesc`](crate::state_machine::StateMachineDesc).
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum DescPart {
-    /// The animation description as a whole, or one of its own fields.
-    Animation,
-    /// The state machine as a whole, or one of its own fields.
-    StateMachine,
-    /// A mask.
-    Mask {
-        /// Its index, from 0.
-        index: usize,
-        /// Its name.
-        name: Box<str>,
-    },
-    /// A clip.
-    Clip {
-        /// Its index in the description, from 0.
-        index: usize,
-        /// Its name.
-        name: Box<str>,
-    },
-    /// An additive clip.
-    AdditiveClip {
-        /// Its index, from 0.
-        index: usize,
-        /// Its name.
-        name: Box<str>,
-    },
-    /// A blend space.
-    BlendSpace {
-        /// Its index, from 0.
-        index: usize,
-        /// Its name.
-        name: Box<str>,
-    },
-    /// A socket.
-    Socket {
-        /// Its index, from 0.
-        index: usize,
-        /// Its name.
-        name: Box<str>,
-    },
-    /// A parameter of a state machine.
-    Parameter {
-        /// Its index, from 0.
-        index: usize,
-        /// Its name.
-        name: Box<str>,
-    },
-    /// A layer of a state machine.
-    Layer {
-        /// Its index, from 0.
-        index: usize,
-        /// Its name.
-        name: Box<str>,
-    },
-    /// A state.
-    State {
-        /// The layer's name.
-        layer: Box<str>,
-        /// Its index in the layer, from 0.
-        index: usize,
-        /// Its name.
-        name: Box<str>,
-    },
-    /// A transition.
-    Transition {
-        /// The layer's name.
-        layer: Box<str>,
-        /// Its index in the layer, from 0.
-        index: usize,
-        /// The name of the source state.
-        from: Box<str>,
-        /// The name of the target state.
-        to: Box<str>,
-    },
+/// Declares the parts: those that are elements of a list of their file, with the word for them in
+/// messages, and the others.
+macro_rules! parts {
+    (
+        $(#[$attribute:meta])* pub enum DescPart { $($others:tt)* }
+        listed: $($doc:literal $listed:ident $word:literal,)*
+    ) => {
+        $(#[$attribute])*
+        pub enum DescPart {
+            $(
+                #[doc = $doc]
+                $listed {
+                    /// Its index in the list, from 0.
+                    index: usize,
+                    /// Its name.
+                    name: Box<str>,
+                },
+            )*
+            $($others)*
+        }
+
+        impl DescPart {
+            /// The kind, the index and the name of a part that is in a list of its file.
+            pub(super) fn listed(&self) -> Option<(&'static str, usize, &str)> {
+                match self {
+                    $(Self::$listed { index, name } => Some(($word, *index, name)),)*
+                    _ => None,
+                }
+            }
+        }
+    };
 }
 
-impl DescPart {
-    /// The kind, the index and the name of a part that is in a list of its file.
-    pub(super) fn listed(&self) -> Option<(&'static str, usize, &str)> {
-        let (kind, index, name) = match self {
-            Self::Mask { index, name } => ("mask", index, name),
-            Self::Clip { index, name } => ("clip", index, name),
-            Self::AdditiveClip { index, name } => ("additive clip", index, name),
-            Self::BlendSpace { index, name } => ("blend space", index, name),
-            Self::Socket { index, name } => ("socket", index, name),
-            Self::Parameter { index, name } => ("parameter", index, name),
-            Self::Layer { index, name } => ("layer", index, name),
-            _ => return None,
-        };
-        Some((kind, *index, name))
+parts! {
+    /// A part of an [`AnimationDesc`](crate::character::AnimationDesc) or a
+    /// [`StateMachineDesc`](crate::state_machine::StateMachineDesc).
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub enum DescPart {
+        /// The animation description as a whole, or one of its own fields.
+        Animation,
+        /// The state machine as a whole, or one of its own fields.
+        StateMachine,
+        /// A state.
+        State {
+            /// The layer's name.
+            layer: Box<str>,
+            /// Its index in the layer, from 0.
+            index: usize,
+            /// Its name.
+            name: Box<str>,
+        },
+        /// A transition.
+        Transition {
+            /// The layer's name.
+            layer: Box<str>,
+            /// Its index in the layer, from 0.
+            index: usize,
+            /// The name of the source state.
+            from: Box<str>,
+            /// The name of the target state.
+            to: Box<str>,
+        },
     }
+    listed:
+    "A mask." Mask "mask",
+    "A clip. Its index is that in the description." Clip "clip",
+    "An additive clip." AdditiveClip "additive clip",
+    "A blend space." BlendSpace "blend space",
+    "A socket." Socket "socket",
+    "A parameter of a state machine." Parameter "parameter",
+    "A layer of a state machine." Layer "layer",
 }
 
 impl fmt::Display for DescPart {
