@@ -73,14 +73,28 @@ impl<'a, E: PaletteEntry> From<&'a [E]> for PaletteRef<'a> {
     }
 }
 
-impl sealed::Entry for Mat3x4 {
-    fn palette(list: &[Self]) -> PaletteRef<'_> {
-        PaletteRef::Mat3x4(list)
-    }
+/// The formats, with the scales that each can represent.
+macro_rules! entries {
+    ($($entry:ident: $limit:expr,)*) => {$(
+        impl sealed::Entry for $entry {
+            fn palette(list: &[Self]) -> PaletteRef<'_> {
+                PaletteRef::$entry(list)
+            }
 
-    fn limit(_: &Affine3A, _: f32) -> Option<Unrepresentable> {
-        None
-    }
+            fn limit(matrix: &Affine3A, tolerance: f32) -> Option<Unrepresentable> {
+                let scales: Option<Scales> = $limit;
+                scales.and_then(|scales| beyond(matrix, scales, tolerance))
+            }
+        }
+    )*};
+}
+
+entries! {
+    // It represents every matrix.
+    Mat3x4: None,
+    DualQuat: Some(Scales::One),
+    DualQuatStretch: Some(Scales::Any),
+    QuatOffset: Some(Scales::Uniform),
 }
 
 impl PaletteEntry for Mat3x4 {
@@ -143,16 +157,6 @@ pub(crate) fn rotate(real: Vec4, p: Vec3) -> Vec3 {
     p + 2.0 * r.cross(r.cross(p) + real.w * p)
 }
 
-impl sealed::Entry for DualQuat {
-    fn palette(list: &[Self]) -> PaletteRef<'_> {
-        PaletteRef::DualQuat(list)
-    }
-
-    fn limit(matrix: &Affine3A, tolerance: f32) -> Option<Unrepresentable> {
-        beyond(matrix, Scales::One, tolerance)
-    }
-}
-
 impl PaletteEntry for DualQuat {
     const FORMAT: PaletteFormat = PaletteFormat::DualQuat;
 
@@ -173,16 +177,6 @@ impl DualQuatStretch {
         rigid: DualQuat::IDENTITY,
         stretch: [1.0, 1.0, 1.0, 0.0],
     };
-}
-
-impl sealed::Entry for DualQuatStretch {
-    fn palette(list: &[Self]) -> PaletteRef<'_> {
-        PaletteRef::DualQuatStretch(list)
-    }
-
-    fn limit(matrix: &Affine3A, tolerance: f32) -> Option<Unrepresentable> {
-        beyond(matrix, Scales::Any, tolerance)
-    }
 }
 
 impl PaletteEntry for DualQuatStretch {
@@ -243,16 +237,6 @@ impl QuatOffset {
                 [s * (xz - wy), s * (yz + wx), s * (1.0 - (xx + yy)), c],
             ],
         }
-    }
-}
-
-impl sealed::Entry for QuatOffset {
-    fn palette(list: &[Self]) -> PaletteRef<'_> {
-        PaletteRef::QuatOffset(list)
-    }
-
-    fn limit(matrix: &Affine3A, tolerance: f32) -> Option<Unrepresentable> {
-        beyond(matrix, Scales::Uniform, tolerance)
     }
 }
 
