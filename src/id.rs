@@ -50,11 +50,8 @@ use core::marker::PhantomData;
 /// # Ok::<(), throng::Error>(())
 /// ```
 #[doc(alias("JointId", "ClipId", "handle"))]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(transparent, bound = "")
-)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(transparent, bound = ""))]
 pub struct Id<T>(pub u16, PhantomData<fn() -> T>);
 
 impl<T> Id<T> {

@@ -11,11 +11,8 @@ use crate::error::{Result, expect_all_finite, expect_in};
 /// A step between two unwrapped times says how far a clip moved, backward if the second is less.
 /// The loop mode maps an unwrapped time to a time of the clip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "snake_case")
-)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum LoopMode {
     /// Starts over: the clip's time is the unwrapped time modulo the duration.
     #[default]
@@ -122,11 +119,8 @@ pub(crate) const MAX_FADE_S: f32 = 3600.0;
 
 /// The curve of a transition from one value to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "snake_case")
-)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum Ease {
     /// At a constant rate.
     Linear,

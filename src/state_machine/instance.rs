@@ -20,11 +20,8 @@ pub(super) const MAX_FADING: usize = 4;
 /// has the same parameters, layers, states and transitions by number and name. A saved game
 /// therefore stays valid when speeds, clips or fades change.
 #[derive(Debug, PartialEq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(deny_unknown_fields)
-)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub(crate) struct StateMachineInstance {
     pub(crate) machine: u64,
     /// The time in seconds up to which the instance has been updated.
@@ -58,11 +55,8 @@ impl PartialEq for Proven {
 
 /// The value of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "snake_case")
-)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum Value {
     /// The value of a float parameter.
     Float(f32),
@@ -75,11 +69,8 @@ pub enum Value {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(deny_unknown_fields)
-)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub(crate) struct LayerState {
     /// The current state, whose weight grows during a fade.
     pub(crate) current: Play,
@@ -91,11 +82,8 @@ pub(crate) struct LayerState {
 ///
 /// Its phase, in cycles since its start, is `phase + (t - anchor_s) * rate_hz`.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(deny_unknown_fields)
-)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub(crate) struct Play {
     pub(crate) state: u16,
     pub(crate) pace: Pace,
@@ -110,11 +98,8 @@ pub(crate) struct Play {
 
 /// The source of a state's rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "snake_case")
-)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub(crate) enum Pace {
     /// The state's own motion and speed.
     #[default]
@@ -127,11 +112,8 @@ pub(crate) enum Pace {
 
 /// The fade to the current state.
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(deny_unknown_fields)
-)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub(crate) struct Fade {
     pub(crate) transition: u16,
     pub(crate) start_s: f64,
@@ -140,11 +122,8 @@ pub(crate) struct Fade {
 
 /// A state that fades out.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(deny_unknown_fields)
-)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub(crate) struct Source {
     pub(crate) play: Play,
     /// The weight of the state when the fade began.
@@ -153,9 +132,9 @@ pub(crate) struct Source {
 
 /// The states that fade out, oldest first.
 #[derive(Debug, Clone, Copy, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(
     feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
     serde(try_from = "Vec<Source>", into = "Vec<Source>")
 )]
 pub(crate) struct Fading {
