@@ -8,43 +8,6 @@ use core::arch::x86_64::*;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Avx2(pub(crate) __m256);
 
-/// Transposes two 4×4 matrices: one in the lower halves, one in the upper halves.
-///
-/// # Safety
-/// The CPU has AVX2.
-#[inline(always)]
-pub(crate) unsafe fn transpose4(rows: [__m256; 4]) -> [__m256; 4] {
-    // SAFETY: the caller guarantees that the CPU has AVX2.
-    unsafe {
-        let a = _mm256_unpacklo_ps(rows[0], rows[1]); // x0 x1 y0 y1
-        let b = _mm256_unpackhi_ps(rows[0], rows[1]); // z0 z1 w0 w1
-        let c = _mm256_unpacklo_ps(rows[2], rows[3]); // x2 x3 y2 y3
-        let d = _mm256_unpackhi_ps(rows[2], rows[3]); // z2 z3 w2 w3
-        [
-            _mm256_shuffle_ps::<0b01_00_01_00>(a, c),
-            _mm256_shuffle_ps::<0b11_10_11_10>(a, c),
-            _mm256_shuffle_ps::<0b01_00_01_00>(b, d),
-            _mm256_shuffle_ps::<0b11_10_11_10>(b, d),
-        ]
-    }
-}
-
-/// Loads four numbers each of rows `row` and `row + 4`, from number `half` on, into the two halves.
-///
-/// The halves are loaded directly from memory, which needs no shuffle.
-///
-/// # Safety
-/// The CPU has AVX2, there are eight rows, `row < 4`, and `half` is 0 or 4.
-#[inline(always)]
-unsafe fn pair(rows: *const Row, row: usize, half: usize) -> __m256 {
-    // SAFETY: the caller guarantees eight rows. Rows are 32 bytes and aligned to that.
-    unsafe {
-        let low = rows.add(row).cast::<f32>().add(half);
-        let high = rows.add(row + 4).cast::<f32>().add(half);
-        _mm256_insertf128_ps::<1>(_mm256_castps128_ps256(_mm_load_ps(low)), _mm_load_ps(high))
-    }
-}
-
 // SAFETY of the intrinsics: a value of this type exists only on CPUs with AVX2 and FMA, because the
 // functions that create one from nothing require it in their contract.
 impl Lanes for Avx2 {
@@ -92,29 +55,41 @@ impl Lanes for Avx2 {
 
 impl Wide for Avx2 {
     #[inline(always)]
-    unsafe fn half_columns(rows: *const Row, half: usize) -> [Self; 4] {
-        // SAFETY: the caller guarantees the vector unit, the rows and `half`.
+    fn transposed(rows: [Self; 4]) -> [Self; 4] {
+        // SAFETY: the vectors exist, so the CPU has AVX2.
         unsafe {
-            let [a, b, c, d] = transpose4([
-                pair(rows, 0, half),
-                pair(rows, 1, half),
-                pair(rows, 2, half),
-                pair(rows, 3, half),
-            ]);
-            [Self(a), Self(b), Self(c), Self(d)]
+            let a = _mm256_unpacklo_ps(rows[0].0, rows[1].0); // x0 x1 y0 y1
+            let b = _mm256_unpackhi_ps(rows[0].0, rows[1].0); // z0 z1 w0 w1
+            let c = _mm256_unpacklo_ps(rows[2].0, rows[3].0); // x2 x3 y2 y3
+            let d = _mm256_unpackhi_ps(rows[2].0, rows[3].0); // z2 z3 w2 w3
+            [
+                Self(_mm256_shuffle_ps::<0b01_00_01_00>(a, c)),
+                Self(_mm256_shuffle_ps::<0b11_10_11_10>(a, c)),
+                Self(_mm256_shuffle_ps::<0b01_00_01_00>(b, d)),
+                Self(_mm256_shuffle_ps::<0b11_10_11_10>(b, d)),
+            ]
         }
+    }
+
+    // The halves are loaded directly from memory, which needs no shuffle.
+    #[inline(always)]
+    unsafe fn load_rows(rows: *const Row, row: usize, half: usize) -> Self {
+        // SAFETY: the caller guarantees eight rows. Rows are 32 bytes and aligned to that.
+        Self(unsafe {
+            let low = rows.add(row).cast::<f32>().add(half);
+            let high = rows.add(row + 4).cast::<f32>().add(half);
+            _mm256_insertf128_ps::<1>(_mm256_castps128_ps256(_mm_load_ps(low)), _mm_load_ps(high))
+        })
     }
 
     #[inline(always)]
     unsafe fn write4(columns: [Self; 4], to: *const *mut u8, offset: usize) {
         // SAFETY: vectors exist, so the CPU has the unit; the caller guarantees the pointers.
         unsafe {
-            let [x, y, z, w] = columns;
-            let rows = transpose4([x.0, y.0, z.0, w.0]);
-            for (lane, row) in rows.iter().enumerate() {
+            for (lane, row) in Self::transposed(columns).iter().enumerate() {
                 let (low, high) = (*to.add(lane), *to.add(lane + 4));
-                _mm_store_ps(low.add(offset).cast(), _mm256_castps256_ps128(*row));
-                _mm_store_ps(high.add(offset).cast(), _mm256_extractf128_ps::<1>(*row));
+                _mm_store_ps(low.add(offset).cast(), _mm256_castps256_ps128(row.0));
+                _mm_store_ps(high.add(offset).cast(), _mm256_extractf128_ps::<1>(row.0));
             }
         }
     }
@@ -125,11 +100,10 @@ impl Wide for Avx2 {
     unsafe fn write8([a, b]: [[Self; 4]; 2], to: *const *mut u8, offset: usize) {
         // SAFETY: vectors exist, so the CPU has the unit; the caller guarantees the pointers.
         unsafe {
-            let a = transpose4([a[0].0, a[1].0, a[2].0, a[3].0]);
-            let b = transpose4([b[0].0, b[1].0, b[2].0, b[3].0]);
+            let (a, b) = (Self::transposed(a), Self::transposed(b));
             for lane in 0..4 {
-                let low = _mm256_permute2f128_ps::<0x20>(a[lane], b[lane]);
-                let high = _mm256_permute2f128_ps::<0x31>(a[lane], b[lane]);
+                let low = _mm256_permute2f128_ps::<0x20>(a[lane].0, b[lane].0);
+                let high = _mm256_permute2f128_ps::<0x31>(a[lane].0, b[lane].0);
                 _mm256_storeu_ps((*to.add(lane)).add(offset).cast(), low);
                 _mm256_storeu_ps((*to.add(lane + 4)).add(offset).cast(), high);
             }

@@ -9,27 +9,6 @@ use core::arch::x86_64::*;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Avx512(__m512);
 
-/// Transposes the 4×4 matrix in each quarter of the registers.
-///
-/// # Safety
-/// The CPU has AVX-512 F.
-#[inline(always)]
-unsafe fn transpose4(rows: [__m512; 4]) -> [__m512; 4] {
-    // SAFETY: the caller guarantees that the CPU has AVX-512.
-    unsafe {
-        let a = _mm512_unpacklo_ps(rows[0], rows[1]); // x0 x1 y0 y1
-        let b = _mm512_unpackhi_ps(rows[0], rows[1]); // z0 z1 w0 w1
-        let c = _mm512_unpacklo_ps(rows[2], rows[3]); // x2 x3 y2 y3
-        let d = _mm512_unpackhi_ps(rows[2], rows[3]); // z2 z3 w2 w3
-        [
-            _mm512_shuffle_ps::<0b01_00_01_00>(a, c),
-            _mm512_shuffle_ps::<0b11_10_11_10>(a, c),
-            _mm512_shuffle_ps::<0b01_00_01_00>(b, d),
-            _mm512_shuffle_ps::<0b11_10_11_10>(b, d),
-        ]
-    }
-}
-
 /// Transposes the 4×4 matrix whose elements are quarters of registers.
 ///
 /// # Safety
@@ -48,22 +27,6 @@ unsafe fn transpose_quarters([a, b, c, d]: [__m512; 4]) -> [__m512; 4] {
             _mm512_shuffle_f32x4::<0b10_00_10_00>(high, higher),
             _mm512_shuffle_f32x4::<0b11_01_11_01>(high, higher),
         ]
-    }
-}
-
-/// Loads four numbers from number `half` on, of rows `row`, `row + 4`, `row + 8` and `row + 12`.
-///
-/// # Safety
-/// The CPU has AVX-512 F, there are sixteen rows, `row < 4`, and `half` is 0 or 4.
-#[inline(always)]
-unsafe fn quarters(rows: *const Row, row: usize, half: usize) -> __m512 {
-    // SAFETY: the caller guarantees sixteen rows. Rows are 32 bytes and aligned to that.
-    unsafe {
-        let start = rows.add(row).cast::<f32>().add(half);
-        let one = _mm512_castps128_ps512(_mm_load_ps(start));
-        let two = _mm512_insertf32x4::<1>(one, _mm_load_ps(start.add(4 * WIDTH)));
-        let three = _mm512_insertf32x4::<2>(two, _mm_load_ps(start.add(8 * WIDTH)));
-        _mm512_insertf32x4::<3>(three, _mm_load_ps(start.add(12 * WIDTH)))
     }
 }
 
@@ -114,31 +77,44 @@ impl Lanes for Avx512 {
 
 impl Wide for Avx512 {
     #[inline(always)]
-    unsafe fn half_columns(rows: *const Row, half: usize) -> [Self; 4] {
-        // SAFETY: the caller guarantees the vector unit, the rows and `half`.
+    fn transposed(rows: [Self; 4]) -> [Self; 4] {
+        // SAFETY: the vectors exist, so the CPU has AVX-512.
         unsafe {
-            let [a, b, c, d] = transpose4([
-                quarters(rows, 0, half),
-                quarters(rows, 1, half),
-                quarters(rows, 2, half),
-                quarters(rows, 3, half),
-            ]);
-            [Self(a), Self(b), Self(c), Self(d)]
+            let a = _mm512_unpacklo_ps(rows[0].0, rows[1].0); // x0 x1 y0 y1
+            let b = _mm512_unpackhi_ps(rows[0].0, rows[1].0); // z0 z1 w0 w1
+            let c = _mm512_unpacklo_ps(rows[2].0, rows[3].0); // x2 x3 y2 y3
+            let d = _mm512_unpackhi_ps(rows[2].0, rows[3].0); // z2 z3 w2 w3
+            [
+                Self(_mm512_shuffle_ps::<0b01_00_01_00>(a, c)),
+                Self(_mm512_shuffle_ps::<0b11_10_11_10>(a, c)),
+                Self(_mm512_shuffle_ps::<0b01_00_01_00>(b, d)),
+                Self(_mm512_shuffle_ps::<0b11_10_11_10>(b, d)),
+            ]
         }
+    }
+
+    #[inline(always)]
+    unsafe fn load_rows(rows: *const Row, row: usize, half: usize) -> Self {
+        // SAFETY: the caller guarantees sixteen rows. Rows are 32 bytes and aligned to that.
+        Self(unsafe {
+            let start = rows.add(row).cast::<f32>().add(half);
+            let one = _mm512_castps128_ps512(_mm_load_ps(start));
+            let two = _mm512_insertf32x4::<1>(one, _mm_load_ps(start.add(4 * WIDTH)));
+            let three = _mm512_insertf32x4::<2>(two, _mm_load_ps(start.add(8 * WIDTH)));
+            _mm512_insertf32x4::<3>(three, _mm_load_ps(start.add(12 * WIDTH)))
+        })
     }
 
     #[inline(always)]
     unsafe fn write4(columns: [Self; 4], to: *const *mut u8, offset: usize) {
         // SAFETY: vectors exist, so the CPU has the unit; the caller guarantees the pointers.
         unsafe {
-            let [x, y, z, w] = columns;
-            let rows = transpose4([x.0, y.0, z.0, w.0]);
-            for (lane, row) in rows.iter().enumerate() {
+            for (lane, row) in Self::transposed(columns).iter().enumerate() {
                 let parts = [
-                    _mm512_castps512_ps128(*row),
-                    _mm512_extractf32x4_ps::<1>(*row),
-                    _mm512_extractf32x4_ps::<2>(*row),
-                    _mm512_extractf32x4_ps::<3>(*row),
+                    _mm512_castps512_ps128(row.0),
+                    _mm512_extractf32x4_ps::<1>(row.0),
+                    _mm512_extractf32x4_ps::<2>(row.0),
+                    _mm512_extractf32x4_ps::<3>(row.0),
                 ];
                 for (quarter, part) in parts.iter().enumerate() {
                     let to = *to.add(lane + 4 * quarter);
@@ -155,12 +131,10 @@ impl Wide for Avx512 {
         // SAFETY: vectors exist, so the CPU has the unit; the caller guarantees the pointers.
         unsafe {
             let [a, b, c, d] = rows;
-            let a = transpose4([a[0].0, a[1].0, a[2].0, a[3].0]);
-            let b = transpose4([b[0].0, b[1].0, b[2].0, b[3].0]);
-            let c = transpose4([c[0].0, c[1].0, c[2].0, c[3].0]);
-            let d = transpose4([d[0].0, d[1].0, d[2].0, d[3].0]);
+            let (a, b) = (Self::transposed(a), Self::transposed(b));
+            let (c, d) = (Self::transposed(c), Self::transposed(d));
             for lane in 0..4 {
-                let lines = transpose_quarters([a[lane], b[lane], c[lane], d[lane]]);
+                let lines = transpose_quarters([a[lane].0, b[lane].0, c[lane].0, d[lane].0]);
                 for (quarter, line) in lines.iter().enumerate() {
                     let to = *to.add(lane + 4 * quarter);
                     _mm512_storeu_ps(to.add(offset).cast(), *line);

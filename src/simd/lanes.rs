@@ -54,12 +54,14 @@ pub(crate) trait Lanes: Copy {
 
 /// Lanes of instances, of any width, with the operations that gather and scatter them.
 pub(crate) trait Wide: Lanes {
-    /// Loads four numbers of each row, from number `half` on, as columns: lane `i` of result `j` is
-    /// number `half + j` of row `i`.
+    /// Transposes the 4×4 numbers of each four lanes.
+    fn transposed(rows: [Self; 4]) -> [Self; 4];
+
+    /// Loads four numbers, from number `half` on, of row `row` and of every fourth row after it.
     ///
     /// # Safety
-    /// The CPU has the vector unit, there are `Self::WIDTH` rows, and `half` is 0 or 4.
-    unsafe fn half_columns(rows: *const Row, half: usize) -> [Self; 4];
+    /// The CPU has the vector unit, there are `Self::WIDTH` rows, `row < 4`, and `half` is 0 or 4.
+    unsafe fn load_rows(rows: *const Row, row: usize, half: usize) -> Self;
 
     /// Loads rows as columns: lane `i` of result `j` is number `j` of row `i`.
     ///
@@ -69,8 +71,18 @@ pub(crate) trait Wide: Lanes {
     unsafe fn columns(rows: *const Row) -> [Self; WIDTH] {
         // SAFETY: the caller guarantees the vector unit and the rows.
         unsafe {
-            let [a, b, c, d] = Self::half_columns(rows, 0);
-            let [e, f, g, h] = Self::half_columns(rows, 4);
+            let [a, b, c, d] = Self::transposed([
+                Self::load_rows(rows, 0, 0),
+                Self::load_rows(rows, 1, 0),
+                Self::load_rows(rows, 2, 0),
+                Self::load_rows(rows, 3, 0),
+            ]);
+            let [e, f, g, h] = Self::transposed([
+                Self::load_rows(rows, 0, 4),
+                Self::load_rows(rows, 1, 4),
+                Self::load_rows(rows, 2, 4),
+                Self::load_rows(rows, 3, 4),
+            ]);
             [a, b, c, d, e, f, g, h]
         }
     }
@@ -122,9 +134,6 @@ pub(crate) trait Four: Wide {
     /// # Safety
     /// As there, with four elements in each table.
     unsafe fn fields(from: *const u8, bytes: *const [u8; 4], mask: *const u32) -> Self;
-
-    /// Transposes 4×4 numbers.
-    fn transposed(rows: [Self; 4]) -> [Self; 4];
 
     /// Writes x, y, z of each lane in ascending order: 12 numbers.
     ///

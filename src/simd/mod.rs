@@ -42,7 +42,7 @@ pub(crate) type BaselineFour = plain::Plain;
 pub(crate) type BaselineEight = Pair<BaselineFour>;
 
 #[cfg(target_arch = "x86_64")]
-pub(crate) use avx2::{Avx2, transpose4};
+pub(crate) use avx2::Avx2;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use avx512::Avx512;
 #[cfg(target_arch = "x86_64")]

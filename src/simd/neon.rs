@@ -8,27 +8,6 @@ use core::arch::aarch64::*;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Neon(float32x4_t);
 
-/// Transposes 4×4 numbers.
-///
-/// # Safety
-/// The CPU has NEON.
-#[inline(always)]
-unsafe fn transpose4(rows: [float32x4_t; 4]) -> [float32x4_t; 4] {
-    // SAFETY: the caller guarantees that the CPU has NEON.
-    unsafe {
-        let a = vzip1q_f32(rows[0], rows[2]); // x0 x2 y0 y2
-        let b = vzip2q_f32(rows[0], rows[2]); // z0 z2 w0 w2
-        let c = vzip1q_f32(rows[1], rows[3]); // x1 x3 y1 y3
-        let d = vzip2q_f32(rows[1], rows[3]); // z1 z3 w1 w3
-        [
-            vzip1q_f32(a, c),
-            vzip2q_f32(a, c),
-            vzip1q_f32(b, d),
-            vzip2q_f32(b, d),
-        ]
-    }
-}
-
 impl Four for Neon {
     #[inline(always)]
     unsafe fn fields(from: *const u8, bytes: *const [u8; 4], mask: *const u32) -> Self {
@@ -39,13 +18,6 @@ impl Four for Neon {
             let fields = vandq_u32(vreinterpretq_u32_u8(bits), vld1q_u32(mask));
             vcvtq_f32_u32(fields)
         })
-    }
-
-    #[inline(always)]
-    fn transposed([a, b, c, d]: [Self; 4]) -> [Self; 4] {
-        // SAFETY: every AArch64 CPU has NEON.
-        let [x, y, z, w] = unsafe { transpose4([a.0, b.0, c.0, d.0]) };
-        [Self(x), Self(y), Self(z), Self(w)]
     }
 
     #[inline(always)]
@@ -120,28 +92,34 @@ impl Lanes for Neon {
 
 impl Wide for Neon {
     #[inline(always)]
-    unsafe fn half_columns(rows: *const Row, half: usize) -> [Self; 4] {
-        let from = rows.cast::<f32>().wrapping_add(half);
-        // SAFETY: the caller guarantees the vector unit, the rows and `half`.
+    fn transposed(rows: [Self; 4]) -> [Self; 4] {
+        // SAFETY: every AArch64 CPU has NEON.
         unsafe {
-            let [a, b, c, d] = transpose4([
-                vld1q_f32(from),
-                vld1q_f32(from.add(8)),
-                vld1q_f32(from.add(16)),
-                vld1q_f32(from.add(24)),
-            ]);
-            [Self(a), Self(b), Self(c), Self(d)]
+            let a = vzip1q_f32(rows[0].0, rows[2].0); // x0 x2 y0 y2
+            let b = vzip2q_f32(rows[0].0, rows[2].0); // z0 z2 w0 w2
+            let c = vzip1q_f32(rows[1].0, rows[3].0); // x1 x3 y1 y3
+            let d = vzip2q_f32(rows[1].0, rows[3].0); // z1 z3 w1 w3
+            [
+                Self(vzip1q_f32(a, c)),
+                Self(vzip2q_f32(a, c)),
+                Self(vzip1q_f32(b, d)),
+                Self(vzip2q_f32(b, d)),
+            ]
         }
+    }
+
+    #[inline(always)]
+    unsafe fn load_rows(rows: *const Row, row: usize, half: usize) -> Self {
+        // SAFETY: the caller guarantees the vector unit, the rows and `half`.
+        Self(unsafe { vld1q_f32(rows.add(row).cast::<f32>().add(half)) })
     }
 
     #[inline(always)]
     unsafe fn write4(columns: [Self; 4], to: *const *mut u8, offset: usize) {
         // SAFETY: vectors exist, so the CPU has the unit; the caller guarantees the pointers.
         unsafe {
-            let [x, y, z, w] = columns;
-            let rows = transpose4([x.0, y.0, z.0, w.0]);
-            for (lane, row) in rows.iter().enumerate() {
-                vst1q_f32((*to.add(lane)).add(offset).cast(), *row);
+            for (lane, row) in Self::transposed(columns).iter().enumerate() {
+                vst1q_f32((*to.add(lane)).add(offset).cast(), row.0);
             }
         }
     }

@@ -99,25 +99,33 @@ impl Lanes for Plain {
 
 impl Wide for Plain {
     #[inline(always)]
-    unsafe fn half_columns(rows: *const Row, half: usize) -> [Self; 4] {
-        let mut columns = [Self([0.0; 4]); 4];
-        for lane in 0..4 {
-            // SAFETY: the caller guarantees one row per lane.
-            let row = unsafe { (*rows.add(lane)).0 };
-            for (column, value) in columns.iter_mut().zip(&row[half..]) {
-                column.0[lane] = *value;
+    fn transposed(rows: [Self; 4]) -> [Self; 4] {
+        let mut columns = rows;
+        for (lane, row) in rows.iter().enumerate() {
+            for (column, value) in columns.iter_mut().zip(row.0) {
+                column.0[lane] = value;
             }
         }
         columns
     }
 
     #[inline(always)]
+    unsafe fn load_rows(rows: *const Row, row: usize, half: usize) -> Self {
+        // SAFETY: the caller guarantees the rows and `half`.
+        Self(unsafe {
+            rows.add(row)
+                .cast::<f32>()
+                .add(half)
+                .cast::<[f32; 4]>()
+                .read()
+        })
+    }
+
+    #[inline(always)]
     unsafe fn write4(columns: [Self; 4], to: *const *mut u8, offset: usize) {
-        let [x, y, z, w] = columns;
-        for lane in 0..4 {
-            let row = [x.0[lane], y.0[lane], z.0[lane], w.0[lane]];
+        for (lane, row) in Self::transposed(columns).into_iter().enumerate() {
             // SAFETY: the caller guarantees a pointer per lane, valid for four numbers at `offset`.
-            unsafe { (*to.add(lane)).add(offset).cast::<[f32; 4]>().write(row) };
+            unsafe { (*to.add(lane)).add(offset).cast::<[f32; 4]>().write(row.0) };
         }
     }
 }
@@ -137,17 +145,6 @@ impl Four for Plain {
             }
         }
         Self(fields)
-    }
-
-    #[inline(always)]
-    fn transposed(rows: [Self; 4]) -> [Self; 4] {
-        let mut columns = rows;
-        for (lane, row) in rows.iter().enumerate() {
-            for (column, value) in columns.iter_mut().zip(row.0) {
-                column.0[lane] = value;
-            }
-        }
-        columns
     }
 
     #[inline(always)]

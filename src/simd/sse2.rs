@@ -8,27 +8,6 @@ use core::arch::x86_64::*;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sse2<const FUSED: bool>(__m128);
 
-/// Transposes 4×4 numbers.
-///
-/// # Safety
-/// The CPU has SSE2.
-#[inline(always)]
-unsafe fn transpose4(rows: [__m128; 4]) -> [__m128; 4] {
-    // SAFETY: the caller guarantees that the CPU has SSE2.
-    unsafe {
-        let a = _mm_unpacklo_ps(rows[0], rows[1]); // x0 x1 y0 y1
-        let b = _mm_unpackhi_ps(rows[0], rows[1]); // z0 z1 w0 w1
-        let c = _mm_unpacklo_ps(rows[2], rows[3]); // x2 x3 y2 y3
-        let d = _mm_unpackhi_ps(rows[2], rows[3]); // z2 z3 w2 w3
-        [
-            _mm_movelh_ps(a, c),
-            _mm_movehl_ps(c, a),
-            _mm_movelh_ps(b, d),
-            _mm_movehl_ps(d, b),
-        ]
-    }
-}
-
 impl Four for Sse2<false> {
     #[inline(always)]
     unsafe fn fields(from: *const u8, bytes: *const [u8; 4], mask: *const u32) -> Self {
@@ -47,13 +26,6 @@ impl Four for Sse2<false> {
             );
             _mm_cvtepi32_ps(_mm_and_si128(bits, _mm_load_si128(mask.cast())))
         })
-    }
-
-    #[inline(always)]
-    fn transposed([a, b, c, d]: [Self; 4]) -> [Self; 4] {
-        // SAFETY: the vectors exist, so the CPU has SSE2.
-        let [x, y, z, w] = unsafe { transpose4([a.0, b.0, c.0, d.0]) };
-        [Self(x), Self(y), Self(z), Self(w)]
     }
 
     // After "3D Vector Normalization Using 256-Bit Intel Advanced Vector Extensions", Intel, 2011.
@@ -146,29 +118,35 @@ impl<const FUSED: bool> Lanes for Sse2<FUSED> {
 
 impl<const FUSED: bool> Wide for Sse2<FUSED> {
     #[inline(always)]
-    unsafe fn half_columns(rows: *const Row, half: usize) -> [Self; 4] {
-        let from = rows.cast::<f32>().wrapping_add(half);
+    fn transposed(rows: [Self; 4]) -> [Self; 4] {
+        // SAFETY: the vectors exist, so the CPU has SSE2.
+        unsafe {
+            let a = _mm_unpacklo_ps(rows[0].0, rows[1].0); // x0 x1 y0 y1
+            let b = _mm_unpackhi_ps(rows[0].0, rows[1].0); // z0 z1 w0 w1
+            let c = _mm_unpacklo_ps(rows[2].0, rows[3].0); // x2 x3 y2 y3
+            let d = _mm_unpackhi_ps(rows[2].0, rows[3].0); // z2 z3 w2 w3
+            [
+                Self(_mm_movelh_ps(a, c)),
+                Self(_mm_movehl_ps(c, a)),
+                Self(_mm_movelh_ps(b, d)),
+                Self(_mm_movehl_ps(d, b)),
+            ]
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn load_rows(rows: *const Row, row: usize, half: usize) -> Self {
         // SAFETY: the caller guarantees the vector unit, the rows and `half`. Rows have 32 bytes
         // and are aligned to that.
-        unsafe {
-            let [a, b, c, d] = transpose4([
-                _mm_load_ps(from),
-                _mm_load_ps(from.add(8)),
-                _mm_load_ps(from.add(16)),
-                _mm_load_ps(from.add(24)),
-            ]);
-            [Self(a), Self(b), Self(c), Self(d)]
-        }
+        Self(unsafe { _mm_load_ps(rows.add(row).cast::<f32>().add(half)) })
     }
 
     #[inline(always)]
     unsafe fn write4(columns: [Self; 4], to: *const *mut u8, offset: usize) {
         // SAFETY: vectors exist, so the CPU has the unit; the caller guarantees the pointers.
         unsafe {
-            let [x, y, z, w] = columns;
-            let rows = transpose4([x.0, y.0, z.0, w.0]);
-            for (lane, row) in rows.iter().enumerate() {
-                _mm_store_ps((*to.add(lane)).add(offset).cast(), *row);
+            for (lane, row) in Self::transposed(columns).iter().enumerate() {
+                _mm_store_ps((*to.add(lane)).add(offset).cast(), row.0);
             }
         }
     }

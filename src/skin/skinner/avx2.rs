@@ -3,7 +3,7 @@
 use super::lanes::{Influence, Lanes};
 use crate::palette::Mat3x4;
 pub(super) use crate::simd::Avx2;
-use crate::simd::transpose4;
+use crate::simd::Wide;
 use core::arch::x86_64::*;
 
 /// Row `row` of the entries of vertex `pair` and, in the upper half, of vertex `pair + 4`.
@@ -30,9 +30,8 @@ unsafe fn pair(palette: *const Mat3x4, influence: &Influence, pair: usize, row: 
 /// The CPU must have AVX2.
 #[inline(always)]
 unsafe fn columns(rows: [__m256; 4]) -> [Avx2; 4] {
-    // SAFETY: the caller guarantees AVX2.
-    let [a, b, c, d] = unsafe { transpose4(rows) };
-    [Avx2(a), Avx2(b), Avx2(c), Avx2(d)]
+    let [a, b, c, d] = rows;
+    Avx2::transposed([Avx2(a), Avx2(b), Avx2(c), Avx2(d)])
 }
 
 /// The blended rows of vertices `PAIR` and `PAIR + 4`.

@@ -2,7 +2,7 @@
 
 use super::lanes::{Influence, Lanes};
 use crate::palette::Mat3x4;
-use crate::simd::{BaselineEight, BaselineFour, Four, Lanes as _, Pair, WIDTH};
+use crate::simd::{BaselineEight, BaselineFour, Four, Lanes as _, Pair, WIDTH, Wide as _};
 
 /// Row `row` of the entry at `offset` bytes from `palette`.
 ///
