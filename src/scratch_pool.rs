@@ -100,7 +100,6 @@ impl<T: Send> ScratchPool<T> {
     }
 }
 
-/// Takes the object of a slot.
 fn take<T>(slot: &AtomicPtr<T>) -> Option<Box<T>> {
     if slot.load(Ordering::Relaxed).is_null() {
         return None;

@@ -107,13 +107,11 @@ pub(crate) struct Added {
     pub(crate) warning: Option<String>,
     /// Everything that did not match, one line each, and a summary of the repairs.
     pub(crate) remarks: Vec<String>,
-    /// The repairs of the file with the clips.
     pub(crate) repairs: Vec<Repair>,
     /// The files that were read.
     pub(crate) files: Vec<PathBuf>,
 }
 
-/// A clip that was added.
 pub(crate) struct AddedClip {
     pub(crate) name: String,
     pub(crate) duration_s: f32,

@@ -41,7 +41,6 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// The exit status of the program.
     pub(crate) const fn exit_status(&self) -> u8 {
         match self {
             Self::File(_) | Self::Faulty => 1,

@@ -9,7 +9,6 @@ use throng::character::Character;
 /// A time in a clip.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Moment {
-    /// The index of the clip.
     pub(crate) clip: usize,
     pub(crate) time_s: f64,
 }

@@ -118,7 +118,6 @@ pub(crate) fn is_beside(path: &Path, source: &Path) -> bool {
         .any(|folder| path.starts_with(folder))
 }
 
-/// The folder of a file.
 pub(crate) fn folder(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if parent != Path::new("") => parent,

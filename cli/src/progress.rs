@@ -16,7 +16,6 @@ pub(crate) fn packing() -> Option<PackObserver> {
     stderr().is_terminal().then(|| PackObserver::new(show))
 }
 
-/// Clears the line of the progress.
 pub(crate) fn clear() {
     if stderr().is_terminal() {
         let _ = write!(stderr(), "{CLEAR}");

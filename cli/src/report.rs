@@ -9,7 +9,6 @@ use throng::character::Character;
 use throng::clip::Clip;
 use throng::import::{GeometryReport, Repair};
 
-/// The form of the report.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(crate) struct Report {
     /// Print errors only: no report and no notes.
@@ -65,7 +64,6 @@ pub(crate) fn geometry(geometry: &GeometryReport) -> Value {
     })
 }
 
-/// The repairs of an import.
 pub(crate) fn repairs(repairs: &[Repair]) -> Value {
     let repair = |repair: &Repair| {
         json!({

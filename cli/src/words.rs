@@ -5,7 +5,6 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use throng::error::Escaped;
 
-/// A count with its noun.
 pub(crate) fn plural(count: usize, one: &str) -> String {
     let ending = match (count, one) {
         (1, _) => "",

@@ -53,7 +53,6 @@ pub(super) fn write(
     Ok(animations)
 }
 
-/// The keys of one channel.
 struct Channel {
     node: usize,
     path: &'static str,

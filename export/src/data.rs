@@ -228,7 +228,6 @@ impl Data {
         })))
     }
 
-    /// Ends the keys of an animation.
     pub(super) fn end_keys(&mut self, keys: &[u8]) -> Result<()> {
         self.times.clear();
         self.view(keys, None)?;

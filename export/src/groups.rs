@@ -10,7 +10,6 @@ use throng::mesh::Primitive;
 pub(super) struct Group<'a> {
     /// The name of the node.
     pub(super) part: &'a str,
-    /// The name of the mesh.
     pub(super) name: &'a str,
     /// The number of each primitive in the character, ascending.
     pub(super) primitives: Vec<usize>,

@@ -18,7 +18,6 @@ const SHEAR_TOLERANCE: f32 = 1e-5;
 #[derive(Debug, Default)]
 pub(super) struct Nodes {
     pub(super) list: Vec<Value>,
-    /// The roots of the scene.
     pub(super) roots: Vec<usize>,
     /// For each skin, the nodes of [`Skin::added`](super::skins::Skin::added).
     pub(super) added: Vec<Vec<usize>>,

@@ -133,7 +133,6 @@ impl Skin {
         self.joints.len() + self.added.iter().position(is_it).unwrap_or(0)
     }
 
-    /// The number of joints.
     pub(super) fn len(&self) -> usize {
         self.joints.len() + self.added.len()
     }

@@ -16,7 +16,6 @@ pub(crate) fn fault(
     Error::asset(Object::new(kind, index, part), why)
 }
 
-/// A part of the file as a whole.
 pub(crate) fn file_part(part: impl Into<Box<str>>) -> Object {
     Object::new(ObjectKind::File, None, part)
 }

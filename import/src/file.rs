@@ -168,7 +168,6 @@ fn named(options: &ImportOptions, path: &Path) -> ImportOptions {
     options
 }
 
-/// Imports the file at `path`. See [`import`].
 fn import_path(path: &Path, options: &ImportOptions, to: Option<&Character>) -> Result<Imported> {
     let options = &named(options, path);
     let (bytes, folder) = open(path, options)?;

@@ -9,7 +9,6 @@ use throng::character::Character;
 use throng::error::{AssetFault, ObjectKind, Result};
 use throng::files::is_lfs_pointer;
 
-/// A format of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Format {
     Gltf,

@@ -66,7 +66,6 @@ pub(crate) struct Group<'a> {
     pub(crate) played: &'a [Played<'a>],
     pub(crate) clips: Distinct<'a>,
     pub(crate) instances: [Instance; GROUP],
-    /// Number of instances.
     pub(crate) count: usize,
     /// Masks `[mask][block]`, joints in the lanes.
     pub(crate) masks: &'a [Vec<Row>],
@@ -150,7 +149,6 @@ impl<'a> Distinct<'a> {
     }
 }
 
-/// Returns true if the flags say that a property is at rest.
 #[inline(always)]
 pub(super) const fn rests(flags: u8, property: Property) -> bool {
     flags & (Block::REST << property as u8) != 0
@@ -169,7 +167,6 @@ const MOST: f64 = 1e18;
 /// - The clips have as many joints as its rig.
 /// - It has the masks.
 pub(crate) unsafe trait PlanSource: Sync {
-    /// The number of instances.
     fn len(&self) -> usize;
 
     /// Pushes the clips that instance `index`, which is less than [`Self::len`], plays.

@@ -23,7 +23,6 @@ struct Weighing<L> {
     /// True if the layer has a clip that is not additive.
     covers: bool,
     below: L,
-    /// Divisor of the sum.
     divisor: L,
 }
 

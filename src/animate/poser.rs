@@ -60,7 +60,6 @@ impl BatchPoser {
         Ok(())
     }
 
-    /// The SIMD level in use.
     pub(crate) const fn simd_level(&self) -> SimdLevel {
         self.unit.level()
     }

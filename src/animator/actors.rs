@@ -68,7 +68,6 @@ pub(crate) struct ActorState {
     /// Contains it in every pose of what it plays.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(super) sphere: Sphere,
-    /// True if it is in the list of actors that changed.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(super) listed: bool,
 }
@@ -110,7 +109,6 @@ impl ActorState {
             .set_single(own.local());
     }
 
-    /// The id at this index, if it is alive.
     pub(super) fn id(&self, index: u32) -> Option<ActorId> {
         let generation = self.generation;
         self.alive.then_some(ActorId { index, generation })
@@ -270,7 +268,6 @@ impl Actors {
         ActorId { index, generation }
     }
 
-    /// Removes a living actor.
     pub(super) fn remove(&mut self, index: u32) {
         let actor = &mut self[index];
         actor.renew(actor.generation.wrapping_add(1), 0.0);
@@ -278,7 +275,6 @@ impl Actors {
         self.free.push(index);
     }
 
-    /// Checks that the actor is alive.
     pub(super) fn check(&self, id: ActorId) -> Result<()> {
         let index = id.index as usize;
         expect_index("actor", index, self.list.len())?;
@@ -294,7 +290,6 @@ impl Actors {
         })
     }
 
-    /// The id of a living actor.
     pub(super) fn id(&self, index: u32) -> Option<ActorId> {
         self.list.get(index as usize)?.id(index)
     }

@@ -149,7 +149,6 @@ impl Bounds {
         self.sets.fill(None);
     }
 
-    /// Forgets which actors changed.
     pub(super) fn forget_changed(&mut self) {
         self.changed.clear();
     }

@@ -169,7 +169,6 @@ impl EventQueue {
         reserve_all(&mut self.early, events.min(64));
     }
 
-    /// Begins an update.
     pub(crate) fn begin(&mut self) {
         self.events.clear();
         for event in self.early.drain(..) {

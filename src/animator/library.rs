@@ -140,13 +140,11 @@ impl Library {
         Ok(what.map(|what| Resolved { what, mask }))
     }
 
-    /// The index of an expression.
     pub(crate) fn expression(&self, expression: NameOrId<'_, Id<Expression>>) -> Result<usize> {
         let names = self.expressions.iter().map(|one| &*one.name);
         Ok(expression.find("expression", names)?.index())
     }
 
-    /// The index of a morph weight.
     pub(crate) fn morph_weight(&self, weight: NameOrId<'_, Id<MorphWeight>>) -> Result<usize> {
         let names = self.morph_names.iter().map(|name| &**name);
         Ok(weight.find("morph weight", names)?.index())

@@ -221,7 +221,6 @@ impl Character {
         self.with_model(self.model.with_meshes(Vec::new(), Vec::new()))
     }
 
-    /// A copy without images.
     #[cfg(feature = "vulkan")]
     pub(crate) fn without_images(&self) -> Self {
         let primitives = self.model.primitives.clone();

@@ -11,7 +11,6 @@ impl Character {
         self.clips.len().max(self.curves.len())
     }
 
-    /// The names of the clips, in order.
     pub(crate) fn clip_names(&self) -> impl Iterator<Item = &str> + Clone {
         let packed = self.clips.iter().map(Clip::name);
         // If clips and curves are both kept, they have the same names.

@@ -60,12 +60,10 @@ save_structs! {
 }
 
 impl ScaleRanges {
-    /// The number of joints.
     pub(crate) fn len(&self) -> usize {
         self.joints.len()
     }
 
-    /// The scales of the rest pose.
     pub(crate) fn at_rest(skeleton: &Skeleton) -> Self {
         let rest = skeleton.joints().iter().map(|joint| joint.rest.scale);
         let range = |scale: Vec3| ScaleRange {

@@ -18,7 +18,6 @@ pub(crate) enum ReferencePose<'a> {
     Pose(&'a [Transform]),
 }
 
-/// Applies a difference to a reference transform.
 pub(crate) fn put_onto(reference: &Transform, difference: &Transform) -> Transform {
     Transform {
         translation: reference.translation + difference.translation,

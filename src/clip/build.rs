@@ -260,7 +260,6 @@ fn steps(track: &Track) -> bool {
     }
 }
 
-/// Returns the rest pose as a clip.
 pub(crate) fn rest_clip(model: &Model) -> Result<Clip> {
     let none = CurveClip::new("", Vec::new(), model.skeleton())?;
     let joints = model.skeleton().joints().iter();

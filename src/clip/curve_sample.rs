@@ -215,7 +215,6 @@ impl CurveClip {
     }
 }
 
-/// The range of weights that a track drives.
 pub(super) fn weight_range(track: &WeightTrack) -> Range<usize> {
     let first = track.first_weight.index();
     first..first + track.count as usize

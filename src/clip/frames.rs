@@ -204,7 +204,6 @@ fn push_block(
     clip.blocks.push(block);
 }
 
-/// Returns the property that a track drives.
 pub(crate) fn driven(track: &Track) -> Property {
     match &track.values {
         TrackValues::Rotation(_) => Property::Rotation,

@@ -5,7 +5,6 @@
 
 use core::ops::{Add, Mul, Sub};
 
-/// Number of elements in an [`Octet`].
 pub(super) const EIGHT: usize = 8;
 
 /// Eight numbers, usually for eight times.
@@ -105,7 +104,6 @@ pub(super) fn turned(a: [Octet; 4], b: [Octet; 4]) -> [Octet; 4] {
     ]
 }
 
-/// Normalised quaternions.
 #[inline(always)]
 pub(super) fn normalised(q: [Octet; 4]) -> [Octet; 4] {
     let [x, y, z, w] = q;
@@ -145,7 +143,6 @@ pub(super) fn matrices(transforms: &[Octet; 10]) -> Matrices {
     ]
 }
 
-/// Products of affine matrices.
 #[inline(always)]
 pub(super) fn product(a: &Matrices, b: &Matrices) -> Matrices {
     let mut out = *a;

@@ -201,7 +201,6 @@ pub(crate) enum BlockKeys {
 /// Number of components of a transform: rotation, translation, scale.
 pub(crate) const COMPONENTS: usize = 10;
 
-/// A property of a transform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Property {
     Rotation,
@@ -217,7 +216,6 @@ impl Property {
         [0, 4, 7][self as usize]
     }
 
-    /// The number of components.
     pub(crate) const fn len(self) -> usize {
         [4, 3, 3][self as usize]
     }

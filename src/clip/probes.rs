@@ -39,7 +39,6 @@ pub(crate) struct Probes {
     joints: Vec<OfJoint>,
     /// The points of all joints, in the space of the joint.
     points: Vec<Vec3>,
-    /// The influences of all vertices.
     influences: Vec<Influence>,
     /// The first influence of each vertex, and the end.
     first: Vec<u32>,
@@ -60,7 +59,6 @@ pub(super) struct Cell {
     moved: Range<u32>,
 }
 
-/// The points of one joint.
 #[derive(Debug, Clone, Default)]
 struct OfJoint {
     /// Points that count as they are: near the joint, sockets, and morphed vertices.

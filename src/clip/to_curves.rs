@@ -131,7 +131,6 @@ impl Clip {
     }
 }
 
-/// The times of all frames.
 fn times(timing: &Timing) -> Vec<f64> {
     (0..timing.frames)
         .map(|frame| timing.time_s(frame))

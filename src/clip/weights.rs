@@ -92,7 +92,6 @@ pub(crate) fn within(first: usize, count: usize, range: &Range<usize>) -> Range<
 }
 
 impl WeightKeys {
-    /// The range of weights that it drives.
     pub(crate) fn range(&self) -> Range<usize> {
         match self {
             Self::Even(even) => {
@@ -103,7 +102,6 @@ impl WeightKeys {
         }
     }
 
-    /// Returns true if a weight changes with time.
     pub(crate) fn change(&self) -> bool {
         match self {
             Self::Even(even) => even.columns.iter().any(|column| column.width > 0),

@@ -118,7 +118,6 @@ pub(super) fn sense(affine: &Affine3A) -> f32 {
     }
 }
 
-/// The image of a direction.
 pub(super) fn direction(affine: &Affine3A, v: Vec3) -> Vec3 {
     affine.transform_vector3(v)
 }

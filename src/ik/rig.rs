@@ -85,7 +85,6 @@ impl IkRig {
         self.joints.get(joint.index())?.parent
     }
 
-    /// True if `joint` is a descendant of `above`.
     fn is_below(&self, joint: Id<Joint>, above: Id<Joint>) -> bool {
         let get = |joint: Id<Joint>| self.joints.get(usize::from(joint));
         let (Some(joint), Some(above)) = (get(joint), get(above)) else {

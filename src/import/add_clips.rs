@@ -146,7 +146,6 @@ fn fitted(
     Ok((clips, adopted.retargeted))
 }
 
-/// A node of the file, by name.
 fn node(name: &str) -> Object {
     let (kind, index, part) = (ObjectKind::Node, None, name.into());
     Object { kind, index, part }

@@ -13,7 +13,6 @@ pub(super) fn fault(
     Error::asset(Object::new(kind, index, part), why)
 }
 
-/// A part of the file as a whole.
 pub(super) fn file_part(part: impl Into<Box<str>>) -> Object {
     Object::new(ObjectKind::File, None, part)
 }

@@ -94,7 +94,6 @@ impl Image {
         }
     }
 
-    /// The number of bytes of [`Self::rgba`].
     pub(crate) fn rgba_bytes(&self) -> u64 {
         match &self.runs {
             None => self.rgba.len() as u64,

@@ -19,7 +19,6 @@ pub(crate) struct ClipEvents {
     pub(super) before_end: usize,
 }
 
-/// One of a clip's events.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Event {
     pub(crate) time_s: f64,
@@ -57,7 +56,6 @@ impl ClipEvents {
         })
     }
 
-    /// The clip's duration in seconds.
     pub(crate) fn duration_s(&self) -> f64 {
         self.duration_s
     }
@@ -208,7 +206,6 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Returns true if there is a point with this number.
     pub(super) fn has(&self, number: i128) -> bool {
         self.loop_mode != LoopMode::Once || (0..self.per_cycle as i128).contains(&number)
     }

@@ -168,7 +168,6 @@ pub(crate) struct Ramp {
 }
 
 impl Ramp {
-    /// A ramp that always has this value.
     pub(crate) const fn constant(value: f32) -> Self {
         Self::new(value, value, 0.0, 0.0, Ease::Linear)
     }
@@ -207,7 +206,6 @@ impl Ramp {
         }
     }
 
-    /// Returns true if the change has ended.
     pub(crate) fn has_ended(&self, now_s: f64) -> bool {
         self.part(now_s) >= 1.0
     }

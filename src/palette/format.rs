@@ -256,12 +256,10 @@ pub enum PaletteRef<'a> {
 }
 
 impl<'a> PaletteRef<'a> {
-    /// The number of entries.
     pub(crate) fn len(self) -> usize {
         with_entries!(self, list => list.len())
     }
 
-    /// The numbers of all entries.
     pub(crate) fn numbers(self) -> &'a [f32] {
         with_entries!(self, list => bytemuck::cast_slice(list))
     }

@@ -5,7 +5,6 @@ use crate::skeleton::role::{Role, Side};
 use crate::skeleton::{NO_PARENT, Skeleton, Transform};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
-/// A joint in a model pose.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct ModelJoint {
     /// The product of the rotations from the root on, flips included; see [`turn`].

@@ -9,7 +9,6 @@ pub(crate) enum Side {
     Right,
 }
 
-/// A finger of a hand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Finger {
     Thumb,
@@ -38,7 +37,6 @@ macro_rules! roles {
             const ALL: [Self; MIDDLE + 2 * OF_A_SIDE] =
                 [$(Self::$middle,)* $(Self::$left,)* $(Self::$right,)*];
 
-            /// The name of the variant.
             fn name(self) -> &'static str {
                 match self {
                     $(Self::$middle => stringify!($middle),)*

@@ -133,7 +133,6 @@ struct Node {
     place: Range,
 }
 
-/// A range of positions.
 #[derive(Debug, Clone, Copy)]
 struct Range {
     center: DVec3,

@@ -34,7 +34,6 @@ pub(crate) struct SpringRig {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Moved {
     pub(super) joint: u16,
-    /// The slot of its parent.
     pub(super) parent: u32,
     /// The joint index of its parent, or [`NO_PARENT`].
     pub(super) parent_joint: u16,
@@ -117,7 +116,6 @@ impl SpringRig {
         self.links.is_empty()
     }
 
-    /// The joints that swing.
     pub(crate) fn swinging(&self) -> impl Iterator<Item = usize> + '_ {
         self.links.iter().map(|link| link.joint.joint.index())
     }

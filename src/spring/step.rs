@@ -15,7 +15,6 @@ pub(super) struct Step<'a> {
     pub(super) motion: Motion,
 }
 
-/// The motion of tails in one step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Motion {
     /// To the animated pose, and out of colliders.

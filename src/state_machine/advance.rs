@@ -217,7 +217,6 @@ impl StateMachine {
         }
     }
 
-    /// True if any transition is inertialised.
     pub(crate) fn has_inertialisation(&self) -> bool {
         let mut all = self.layers.iter().flat_map(|layer| &layer.transitions);
         all.any(|transition| transition.inertial_s > 0.0)

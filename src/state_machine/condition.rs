@@ -51,7 +51,6 @@ pub enum Test {
 
 const SIGNS: [char; 4] = ['<', '>', '=', '!'];
 
-/// True if `name` is a valid parameter name.
 pub(super) fn is_parameter_name(name: &str) -> bool {
     let forbidden = |c: char| {
         c.is_whitespace() || c.is_control() || SIGNS.contains(&c) || matches!(c, '(' | ')' | '"')

@@ -169,7 +169,6 @@ pub(crate) fn next_s(layer: &Layer, state: &LayerState, values: &[Value], since_
     next
 }
 
-/// A transition that is about to fire.
 #[derive(Clone, Copy)]
 pub(crate) struct Due<'m> {
     offer: Offer<'m>,
@@ -215,7 +214,6 @@ pub(crate) fn due<'m>(
     })
 }
 
-/// Fires a transition at `time_s`.
 pub(crate) fn fire(
     layer: &Layer,
     state: &mut LayerState,
@@ -288,7 +286,6 @@ fn leave(
     state.fading.push(Source { play, weight: done });
 }
 
-/// Enters the first state of a layer.
 pub(crate) fn enter(layer: &Layer, state: &mut LayerState, values: &mut [Value], time_s: f64) {
     let all = layer.at_entry.iter();
     let mut all = all.map(|index| &layer.transitions[usize::from(*index)]);

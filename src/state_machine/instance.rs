@@ -211,7 +211,6 @@ impl Play {
         self.phase + (time_s - self.anchor_s) * self.rate_hz
     }
 
-    /// Changes the rate from `time_s` on.
     pub(crate) fn set_rate(&mut self, time_s: f64, rate_hz: f64) {
         if rate_hz != self.rate_hz {
             self.phase = self.phase_at(time_s);
@@ -230,7 +229,6 @@ impl LayerState {
             .chain([&mut self.current])
     }
 
-    /// The time at which the fade ends.
     pub(crate) fn fade_end_s(&self) -> f64 {
         let fade = self.fade.as_ref();
         fade.map_or(f64::INFINITY, |fade| fade.start_s + fade.duration_s)

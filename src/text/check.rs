@@ -106,7 +106,6 @@ pub(crate) fn check_names<'d>(
     Ok(())
 }
 
-/// The index of the item with a name.
 pub(crate) fn find<'d, I: Iterator<Item = &'d str>>(
     at: At,
     field: &str,

@@ -67,7 +67,6 @@ impl<'a> Value<'a> {
         Ok(found.filter(|value| value.kind() != Kind::Null))
     }
 
-    /// Reads a field.
     pub(crate) fn required<T: Read>(self, name: &str) -> Result<T, ReadFault> {
         match self.field(name)? {
             Some(value) => T::read(value),
@@ -84,7 +83,6 @@ impl<'a> Value<'a> {
         self.fault(format!("missing field \"{name}\""))
     }
 
-    /// Reads a field, or returns `default`.
     pub(crate) fn or<T: Read>(self, name: &str, default: T) -> Result<T, ReadFault> {
         self.field(name)?.map_or(Ok(default), T::read)
     }
@@ -128,7 +126,6 @@ impl Tree<'static> {
         tree
     }
 
-    /// Writes a map.
     pub(crate) fn map_of(&mut self, fields: impl FnOnce(&mut Self)) {
         let map = self.open(0, Kind::Map);
         fields(self);

@@ -134,7 +134,6 @@ fn add_value(tree: &mut Tree<'static>, at: usize, value: &Spanned<DeValue<'_>>) 
     }
 }
 
-/// The map as a TOML document.
 pub(crate) fn to_toml(map: Value<'_>) -> String {
     let mut text = String::new();
     write_table(map, "", &mut text);

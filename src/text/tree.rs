@@ -279,7 +279,6 @@ impl<'t> Tree<'t> {
         self.nodes[index].end = self.nodes.len() as u32;
     }
 
-    /// Adds a scalar.
     pub(crate) fn add(&mut self, at: u32, kind: Kind, text: &str) {
         let start = self.text.len();
         self.text.to_mut().push_str(text);

@@ -28,7 +28,6 @@ pub struct Frames {
     next: usize,
 }
 
-/// The objects of one frame in flight.
 #[derive(Default)]
 struct InFlight {
     pool: vk::CommandPool,

@@ -8,14 +8,12 @@ use gpu_allocator::MemoryLocation;
 
 type Usage = vk::ImageUsageFlags;
 
-/// Settings for a new [`Image`].
 pub(crate) struct ImageDesc<'a> {
     pub(crate) name: &'a str,
     pub(crate) extent: vk::Extent2D,
     pub(crate) format: vk::Format,
     pub(crate) samples: vk::SampleCountFlags,
     pub(crate) attachment: Usage,
-    /// Additional usage.
     pub(crate) usage: Usage,
 }
 

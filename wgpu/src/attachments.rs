@@ -8,7 +8,6 @@ use throng::ash::{self, vk};
 use wgpu::RenderPassDescriptor;
 use wgpu::hal::vulkan::Api as Vulkan;
 
-/// The attachments of a draw.
 pub(crate) struct Attachments<'a> {
     colors: Vec<Option<&'a wgpu::TextureView>>,
     depth: Option<&'a wgpu::TextureView>,

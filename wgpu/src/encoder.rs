@@ -38,7 +38,6 @@ use core::sync::atomic::{AtomicBool, Ordering};
 pub struct Encoder {
     gpu: Gpu,
     done: Vec<wgpu::CommandBuffer>,
-    /// The draws in `done`.
     draws: Vec<Draw>,
     open: wgpu::CommandEncoder,
     /// True if `open` may have commands, or callbacks for its submission.

@@ -229,7 +229,6 @@ impl Slots {
         self.frame + 1
     }
 
-    /// Begins a frame with an index.
     pub(crate) fn begin(&mut self, index: u32) -> Begun {
         self.frame += 1;
         let number = self.frame;

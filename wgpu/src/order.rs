@@ -55,7 +55,6 @@ impl FrameToken {
     }
 }
 
-/// A draw in an encoder.
 #[derive(Debug)]
 pub(crate) struct Draw {
     pub(crate) token: Arc<FrameToken>,

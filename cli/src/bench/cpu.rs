@@ -8,7 +8,6 @@ use throng::character::Character;
 use throng::palette::{Mat3x4, WriteOnly};
 use throng::{Id, Threads};
 
-/// The duration of a frame.
 pub(super) const FRAME_S: f64 = 1.0 / 60.0;
 
 pub(super) fn name() -> String {
@@ -20,7 +19,6 @@ pub(super) fn name() -> String {
     name.map_or_else(|| std::env::consts::ARCH.into(), Into::into)
 }
 
-/// The number of threads of the machine.
 pub(super) fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }

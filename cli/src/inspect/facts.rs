@@ -50,7 +50,6 @@ pub(super) fn shape_name(collider: &SpringCollider) -> &'static str {
     }
 }
 
-/// Bytes on the GPU.
 pub(super) struct GpuMemory {
     pub(super) mesh: u64,
     pub(super) images: u64,

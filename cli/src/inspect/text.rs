@@ -13,7 +13,6 @@ use throng::retarget::Role;
 use throng::skeleton::Joint;
 use throng::spring::{SpringChain, SpringCollider};
 
-/// All tables.
 pub(super) fn listing(model: &Imported) -> String {
     let size = model.rest_bounds().size();
     let mut text = format!(

@@ -150,7 +150,6 @@ fn extrapolated(stack: &ufbx::AnimStack) -> Option<Range> {
     })
 }
 
-/// A take that is read.
 struct Take<'a, 'b> {
     index: usize,
     anim: &'a ufbx::Anim,

@@ -8,7 +8,6 @@ use crate::gltf::resources::{check_path, load_path};
 use throng::error::{AssetFault, Error, Object, ObjectKind, Result};
 use throng::mesh::Image;
 
-/// Decodes the images of textures.
 pub(super) struct Decoder<'a, 'b> {
     pub(super) budget: &'a mut Budget<'b>,
     pub(super) files: &'a Files<'a>,

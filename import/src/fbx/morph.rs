@@ -21,7 +21,6 @@ pub(super) struct Channel<'a> {
 #[derive(Default)]
 pub(super) struct Shapes<'a> {
     pub(super) channels: Vec<Channel<'a>>,
-    /// The weights at rest.
     rest: Vec<f32>,
     names: Vec<Box<str>>,
     name_bytes: usize,
@@ -60,7 +59,6 @@ impl<'a> Shapes<'a> {
         all
     }
 
-    /// The number of weights.
     pub(super) fn count(&self) -> usize {
         self.rest.len()
     }

@@ -22,7 +22,6 @@ pub(crate) struct FrameClip {
     pub(crate) tracks: Vec<FrameTrack>,
 }
 
-/// The frames of one joint.
 #[derive(Debug)]
 pub(crate) struct FrameTrack {
     pub(crate) joint: Box<str>,

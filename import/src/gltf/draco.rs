@@ -13,7 +13,6 @@ use throng::error::{AssetFault, Error, Object, Result};
 
 /// The decoded elements of an accessor, tightly packed.
 pub(super) struct Decoded {
-    /// The index of the accessor.
     pub(super) accessor: usize,
     /// The number of elements, which may differ from what the accessor states.
     pub(super) count: u64,

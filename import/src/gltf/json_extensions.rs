@@ -14,7 +14,6 @@ impl Read for Present {
 }
 
 file_structs! {
-    /// The extensions of a buffer view.
     pub(super) struct ViewExtensions {
         "EXT_meshopt_compression" => ext_meshopt: Option<Meshopt>,
         "KHR_meshopt_compression" => khr_meshopt: Option<Meshopt>,

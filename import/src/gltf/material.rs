@@ -15,7 +15,6 @@ use throng::mesh::{AlphaMode, Material};
 pub(super) struct TextureNeeds {
     /// The file's sets of texture coordinates that become `uvs` and `uvs1`.
     pub(super) uv_sets: [Option<u64>; 2],
-    /// The textures that can be read.
     pub(super) textures: Vec<ReadTexture>,
     /// Repairs to report if the material is used.
     pub(super) notes: Vec<Repair>,

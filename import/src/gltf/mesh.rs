@@ -70,7 +70,6 @@ pub(super) fn read(
     Ok(all)
 }
 
-/// A primitive of a mesh.
 pub(super) struct At {
     mesh: usize,
     number: usize,

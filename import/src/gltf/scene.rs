@@ -45,7 +45,6 @@ pub(super) fn parents(doc: &Document) -> Result<Vec<Option<usize>>> {
     Ok(parents)
 }
 
-/// The nodes that are drawn.
 pub(super) struct Drawn {
     /// By node, true if it is in the scene.
     pub(super) reached: Vec<bool>,
@@ -190,7 +189,6 @@ fn check_matrix(index: usize, node: &Node) -> Result<()> {
     Ok(())
 }
 
-/// All nodes with their transforms.
 pub(super) fn nodes(doc: &Document, parents: Vec<Option<usize>>, levels: &Levels) -> Vec<RawNode> {
     let nodes = doc.nodes.iter().zip(&parents);
     let mut nodes: Vec<RawNode> = nodes.map(|(node, at)| raw_node((node, *at))).collect();

@@ -33,7 +33,6 @@ pub(super) struct Source<'a> {
     pub(super) budget: Budget<'a>,
 }
 
-/// The bytes of a buffer.
 #[derive(Debug, Clone)]
 pub(super) enum Bytes<'a> {
     /// Part of the file.

@@ -168,7 +168,6 @@ impl BlendPool {
         changed
     }
 
-    /// Returns true if the position of any of them is moving.
     pub(crate) fn moves(&self, blends: Blends, local_s: f64) -> bool {
         self.iter(blends).any(|play| play.moves(local_s))
     }

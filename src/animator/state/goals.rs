@@ -75,7 +75,6 @@ impl Goals {
         self.0.is_empty()
     }
 
-    /// The solvers that it has targets for.
     pub(crate) fn solvers(&self) -> impl Iterator<Item = Id<IkSolver>> + '_ {
         self.0.iter().map(|goal| goal.solver)
     }

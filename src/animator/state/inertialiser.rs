@@ -28,7 +28,6 @@ pub(crate) struct MotionSamples {
     pub(super) records: Vec<PlayRecord>,
 }
 
-/// One of the motions of a transition.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Motion {
     Old,

@@ -48,7 +48,6 @@ impl<'a> Playback<'a> {
         })
     }
 
-    /// Blends the morph weights.
     pub(crate) fn morph_weights(self, out: &mut [f32]) {
         out.copy_from_slice(&self.library.morph_weights);
         blend_weights(self.samples(), out);

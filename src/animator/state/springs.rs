@@ -72,7 +72,6 @@ impl Springs {
         }
     }
 
-    /// Swings a pose.
     pub(crate) fn advance(
         &mut self,
         rig: &SpringRig,

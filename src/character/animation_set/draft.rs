@@ -17,7 +17,6 @@ pub(crate) struct ClipDraft {
     packed: Option<Clip>,
     name: Box<str>,
     duration_s: f64,
-    /// The reference of an additive clip.
     reference: Option<Reference>,
     pub(crate) events: Vec<EventDesc>,
     pub(crate) root_motion: Option<RootMotion>,
@@ -101,7 +100,6 @@ impl ClipDraft {
         self.curve.as_ref()
     }
 
-    /// The number of keys of its curves.
     pub(crate) fn key_count(&self) -> usize {
         let tracks = self.curve.iter().flat_map(CurveClip::tracks);
         tracks.map(|track| track.values.times_s().len()).sum()

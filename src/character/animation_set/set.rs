@@ -13,7 +13,6 @@ use std::sync::Arc;
 /// The most masks, and the most blend spaces.
 pub(crate) const MAX_PARTS: usize = 256;
 
-/// The most sockets.
 pub(crate) const MAX_SOCKETS: usize = 1024;
 
 /// The most distinct event names that an [`Id`](crate::Id) can number.
@@ -35,7 +34,6 @@ pub(crate) struct AnimationSet {
     pub(crate) event_names: Arc<[Box<str>]>,
     /// The plain data that masks, sockets, blend spaces and the state machine were made from.
     pub(crate) desc: AnimationDesc,
-    /// One per clip.
     pub(crate) clips: Vec<OfClip>,
     /// The data returned for a clip that does not exist.
     pub(crate) none: OfClip,

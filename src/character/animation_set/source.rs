@@ -23,7 +23,6 @@ pub(crate) struct AnimationSource {
     desc: AnimationDesc,
     #[cfg(feature = "toml")]
     text: Option<AnimationText>,
-    /// The state machine of a file.
     #[cfg(feature = "toml")]
     machine: Option<StateMachineText>,
 }

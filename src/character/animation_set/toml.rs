@@ -15,7 +15,6 @@ impl AnimationText {
         Self::parse(file, text, part_of)
     }
 
-    /// [`Self::of`] for bytes.
     pub(crate) fn decode(file: &str, bytes: &[u8]) -> Result<Self> {
         match core::str::from_utf8(bytes) {
             Ok(text) => Self::of(file, text),
@@ -27,7 +26,6 @@ impl AnimationText {
         }
     }
 
-    /// The state machine inside the text.
     pub(crate) fn machine(&self, desc: &StateMachineDesc) -> DescText<StateMachineDesc> {
         self.inner(desc.clone(), "state_machine")
     }

@@ -50,7 +50,6 @@ pub(super) struct Prepared<'a> {
     joints: Vec<u32>,
     weights: Vec<f32>,
     influences: usize,
-    /// One for each joint.
     importance: Vec<f32>,
     /// For each morph target, the offsets of all vertices, in character space.
     shapes: Vec<Vec<[f32; 3]>>,
@@ -58,7 +57,6 @@ pub(super) struct Prepared<'a> {
     alike: Vec<Vec<u32>>,
     /// For each vertex, the index of its group.
     group_of: Vec<u32>,
-    /// The first failure.
     pub(super) failure: OnceLock<Error>,
 }
 

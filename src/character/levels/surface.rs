@@ -49,7 +49,6 @@ struct Node {
 }
 
 impl Node {
-    /// The squared distance of the box from a point.
     #[inline]
     fn distance_squared(&self, point: Vec3A) -> f32 {
         let nearest = point.clamp(self.min, self.max);

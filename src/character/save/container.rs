@@ -92,7 +92,6 @@ impl Writer {
         self.written += 1;
     }
 
-    /// The finished file.
     pub(super) fn finish(mut self) -> Vec<u8> {
         debug_assert_eq!(self.written, self.sections, "sections that were announced");
         let length = self.bytes.len() as u64;

@@ -78,7 +78,6 @@ pub(super) struct Tally {
     pub(super) repeated: u64,
 }
 
-/// The limit set in the options, if any.
 pub(super) fn limit(asked: Option<u32>) -> Result<usize> {
     match asked {
         None => Ok(usize::MAX),

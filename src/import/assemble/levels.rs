@@ -116,7 +116,6 @@ fn marks(raw: &RawCharacter, repairs: &mut Vec<Repair>) -> Result<Vec<Option<(us
     Ok(marks)
 }
 
-/// A node and its name, in repairs.
 pub(super) fn named(nodes: &[RawNode], node: usize) -> Object {
     let name = nodes.get(node).map_or("", |node| &*node.name);
     Object::new(ObjectKind::Node, node, cut(name))

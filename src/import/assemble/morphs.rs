@@ -89,12 +89,10 @@ impl Morphs {
         driven.and_then(|driven| driven.first).unwrap_or_default()
     }
 
-    /// The number of weights.
     pub(super) fn len(&self) -> usize {
         self.weights.len()
     }
 
-    /// All weights.
     pub(super) fn into_weights(self) -> Vec<MorphWeight> {
         self.weights
     }

@@ -157,7 +157,6 @@ pub(super) struct Palette {
 }
 
 impl Palette {
-    /// The palette position of the pair with this number.
     pub(super) fn position(&self, number: u32) -> u32 {
         self.position[number as usize]
     }

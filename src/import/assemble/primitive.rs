@@ -71,7 +71,6 @@ impl Drafting<'_> {
         Ok(Some(weld_vertices(&vertices, self.entries)))
     }
 
-    /// Repairs the vertices of one primitive.
     fn vertices<'r>(&mut self, raw: &'r RawPrimitive) -> Result<Vertices<'r>> {
         let object = object(raw, "");
         let influences = self.influences(raw, &object)?;

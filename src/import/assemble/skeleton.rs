@@ -219,7 +219,6 @@ pub(super) fn unit(raw: Quat) -> (Quat, Option<RepairKind>) {
     (normal, repair)
 }
 
-/// The model pose at rest.
 pub(super) fn rest_model(skeleton: &Skeleton, joint_of: &[Option<u16>]) -> Result<Vec<Affine3A>> {
     let model = rest_model_pose(skeleton);
     let finite = |joint: u16| model[usize::from(joint)].is_finite();

@@ -158,7 +158,6 @@ fn free_centers(skeleton: &Skeleton, bones: &mut SpringBones) -> Vec<usize> {
     removed
 }
 
-/// The joints of nodes.
 struct Nodes<'a> {
     joint_of: &'a [Option<u16>],
     /// The number of values of the present chain or collider that were clamped.

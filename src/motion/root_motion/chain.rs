@@ -111,7 +111,6 @@ impl Chain {
         })
     }
 
-    /// The number of joints.
     pub(super) fn len(&self) -> usize {
         self.rest.len()
     }

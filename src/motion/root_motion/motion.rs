@@ -183,7 +183,6 @@ impl Curve {
         interpolation: Interpolation::Step,
     };
 
-    /// The motion at the clip's time.
     pub(super) fn at(&self, time_s: f64) -> RootTransform {
         motion(self.value(time_s))
     }

@@ -10,7 +10,6 @@ use throng::error::{AssetFault, Error, Object, Result};
 use throng::glam::{Vec2, Vec3};
 use throng::import::{RawPrimitive, Repair, RepairKind};
 
-/// The vertices of a buffer.
 #[derive(Debug, Clone)]
 pub(super) struct Vertices {
     /// Lists of absent semantics are empty.

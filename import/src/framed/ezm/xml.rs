@@ -213,7 +213,6 @@ pub(super) fn wrong_count(what: &'static str, got: u64, need: u64, at: &Object) 
     Error::asset(at.clone(), AssetFault::Count { what, got, need })
 }
 
-/// A number in an attribute.
 pub(super) fn number(node: Node<'_, '_>, name: &'static str, at: &Object) -> Result<Option<f64>> {
     let parse = |text: &str| parse::<f64>(text, at, 0);
     attribute(node, name).map(str::trim).map(parse).transpose()

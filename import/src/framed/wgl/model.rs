@@ -13,7 +13,6 @@ use throng::import::{RawCharacter, RawNode, RawPrimitive, RawSkin, Repair, Repai
 use throng::mesh::Material;
 use throng::skeleton::Transform;
 
-/// A position, mirrored in x.
 pub(super) fn mirrored_position([x, y, z]: [f32; 3]) -> Vec3 {
     Vec3::new(-x, y, z)
 }
@@ -48,7 +47,6 @@ pub(super) fn textures(model: &Model) -> Vec<(usize, &str)> {
     names.filter(|(_, name)| !name.is_empty()).collect()
 }
 
-/// The model as raw data.
 pub(super) fn read(
     model: &Model,
     vertices: &Vertices,

@@ -70,7 +70,6 @@ fn with_extension(path: &Path, extension: &str, cap: u64, files: &Files<'_>) -> 
     folder::load(name, &vertices, cap, files)
 }
 
-/// The extension of vertices.
 const EXTENSION: &str = "wglvert";
 
 /// The extension of the vertices of this model, each letter in the case of the model's extension.
