@@ -3,8 +3,8 @@
 use super::fault::check_cap;
 use super::folder::{Files, open};
 use super::format::Format;
+use super::input::Input;
 use super::read::read;
-use super::source::Source;
 use super::space;
 use std::path::Path;
 use throng::character::Character;
@@ -81,7 +81,7 @@ pub fn file(path: impl AsRef<Path>, options: &ImportOptions) -> Result<Imported>
 /// - [`Error::Saved`](throng::Error::Saved) for a saved character that was truncated or altered, or
 ///   has another version.
 pub fn bytes(bytes: &[u8], options: &ImportOptions) -> Result<Imported> {
-    import(&Source::of_bytes(bytes, options), None)
+    import(&Input::of_bytes(bytes, options), None)
 }
 
 /// Adds the clips of another file to a character: glTF, FBX, EZMesh or a WebGL clip (`.wglanim`).
@@ -134,7 +134,7 @@ pub fn add_clips_bytes(
     bytes: &[u8],
     options: &ImportOptions,
 ) -> Result<Imported> {
-    import(&Source::of_bytes(bytes, options), Some(character))
+    import(&Input::of_bytes(bytes, options), Some(character))
 }
 
 /// Returns true if the file at `path` has joints of its own, with their parents.
@@ -176,7 +176,7 @@ fn import_path(path: &Path, options: &ImportOptions, to: Option<&Character>) -> 
         options,
     };
     let imported = import(
-        &Source {
+        &Input {
             bytes: &bytes,
             path,
             files,
@@ -190,23 +190,23 @@ fn import_path(path: &Path, options: &ImportOptions, to: Option<&Character>) -> 
 }
 
 /// Imports a file, or adds its clips to `to`. Errors and repairs get the file's name.
-fn import(source: &Source<'_>, to: Option<&Character>) -> Result<Imported> {
-    let name = &source.files.options.name;
-    steps(source, to).map_err(|error| error.in_file(name))
+fn import(input: &Input<'_>, to: Option<&Character>) -> Result<Imported> {
+    let name = &input.files.options.name;
+    steps(input, to).map_err(|error| error.in_file(name))
 }
 
 /// Bytes → format → raw data → metres and +Y up → character.
-fn steps(source: &Source<'_>, to: Option<&Character>) -> Result<Imported> {
-    let options = source.files.options;
-    let format = Format::of(source.bytes, &source.path.to_string_lossy())?;
+fn steps(input: &Input<'_>, to: Option<&Character>) -> Result<Imported> {
+    let options = input.files.options;
+    let format = Format::of(input.bytes, &input.path.to_string_lossy())?;
     if format == Format::Saved && to.is_none() {
-        return saved(source.bytes, options);
+        return saved(input.bytes, options);
     }
-    let mut read = read(format, source, to.map(Character::skeleton))?;
+    let mut read = read(format, input, to.map(Character::skeleton))?;
     space::convert(&mut read, options)?;
     match to {
         Some(character) => read.raw.add_clips(character, options),
-        None => source.build(read.raw),
+        None => input.build(read.raw),
     }
 }
 

@@ -51,10 +51,10 @@ mod format;
 mod framed;
 #[cfg(feature = "gltf")]
 mod gltf;
+mod input;
 #[cfg(any(feature = "gltf", feature = "wgl"))]
 mod json;
 mod read;
-mod source;
 mod space;
 #[cfg(any(feature = "ezm", feature = "wgl"))]
 mod textures;

@@ -2,7 +2,7 @@
 
 use super::fault::fault;
 use super::format::Format;
-use super::source::Source;
+use super::input::Input;
 use throng::error::{AssetFault, ObjectKind, Result};
 use throng::import::{RawCharacter, UpAxis};
 use throng::skeleton::Skeleton;
@@ -35,51 +35,28 @@ pub(super) struct Read {
 )]
 pub(super) fn read(
     format: Format,
-    source: &Source<'_>,
+    input: &Input<'_>,
     clips_for: Option<&Skeleton>,
 ) -> Result<Read> {
     let repairs = &mut Vec::new();
-    let (bytes, files, options) = (source.bytes, &source.files, source.files.options);
     let (raw, up): (RawCharacter, Option<UpAxis>) = match (format, clips_for) {
         #[cfg(feature = "gltf")]
-        (Format::Gltf, None) => {
-            let raw = super::gltf::read_raw(bytes, files, options, repairs)?;
-            (raw, Some(UpAxis::Y))
-        }
+        (Format::Gltf, None) => (super::gltf::read_raw(input, repairs)?, Some(UpAxis::Y)),
         #[cfg(feature = "gltf")]
-        (Format::Gltf, Some(_)) => {
-            let raw = super::gltf::read_clips(bytes, files, options, repairs)?;
-            (raw, Some(UpAxis::Y))
-        }
+        (Format::Gltf, Some(_)) => (super::gltf::read_clips(input, repairs)?, Some(UpAxis::Y)),
         #[cfg(feature = "fbx")]
-        (Format::Fbx, None) => super::fbx::read_raw(bytes, files, options, repairs)?,
-        #[cfg(feature = "fbx")]
-        (Format::Fbx, Some(_)) => super::fbx::read_clips(bytes, files, options, repairs)?,
+        (Format::Fbx, to) => super::fbx::read(input, to.is_none(), repairs)?,
         #[cfg(feature = "ezm")]
-        (Format::Ezm, None) => (
-            super::framed::ezm::read_raw(bytes, files, options, repairs)?,
-            None,
-        ),
-        #[cfg(feature = "ezm")]
-        (Format::Ezm, Some(to)) => (
-            super::framed::ezm::read_clips(bytes, to, options, repairs)?,
-            None,
-        ),
+        (Format::Ezm, to) => (super::framed::ezm::read(input, to, repairs)?, None),
         #[cfg(feature = "wgl")]
-        (Format::WglModel, None) => {
-            let raw = super::framed::wgl::read_model(bytes, source.path, files, options, repairs)?;
-            (raw, None)
-        }
+        (Format::WglModel, None) => (super::framed::wgl::read_model(input, repairs)?, None),
         #[cfg(feature = "wgl")]
         (Format::WglVertices, None) => return Err(super::framed::wgl::vertices_alone()),
         // They have no clips, which is reported later.
         #[cfg(feature = "wgl")]
         (Format::WglModel | Format::WglVertices, Some(_)) => (RawCharacter::default(), None),
         #[cfg(feature = "wgl")]
-        (Format::WglClip, to) => (
-            super::framed::wgl::read_clips(bytes, to, options, repairs)?,
-            None,
-        ),
+        (Format::WglClip, to) => (super::framed::wgl::read_clips(input, to, repairs)?, None),
         (Format::Saved, _) => {
             let why = AssetFault::Invalid("is a saved character, whose clips cannot be added");
             return Err(fault(ObjectKind::File, None, "", why));

@@ -19,4 +19,4 @@ mod nodes;
 mod read;
 mod skin;
 
-pub(super) use read::{read_clips, read_raw};
+pub(super) use read::read;

@@ -8,8 +8,8 @@ use super::mesh::Meshes;
 use super::nodes::Nodes;
 use crate::budget::Budget;
 use crate::fault::{file_part, message};
-use crate::folder::Files;
 use crate::format::is_fbx;
+use crate::input::Input;
 use throng::error::{AssetFault, Object, ObjectKind, Result};
 use throng::import::{ImportOptions, RawCharacter, Repair, RepairKind, UpAxis};
 use ufbx::{
@@ -20,28 +20,16 @@ use ufbx::{
 /// The most nodes above one another.
 const MAX_DEPTH: u32 = 4096;
 
-/// Reads the takes of a file, for characters from other files, and the axis that it says is up.
-pub(crate) fn read_clips(
-    bytes: &[u8],
-    files: &Files<'_>,
-    options: &ImportOptions,
+/// Reads a file, and the axis that it says is up. Clips for characters from other files need no
+/// materials and images, so it can leave out `images`.
+pub(crate) fn read(
+    input: &Input<'_>,
+    images: bool,
     repairs: &mut Vec<Repair>,
 ) -> Result<(RawCharacter, Option<UpAxis>)> {
-    // Materials and images are not needed.
-    let options = ImportOptions {
-        images: false,
-        ..options.clone()
-    };
-    read_raw(bytes, files, &options, repairs)
-}
-
-pub(crate) fn read_raw(
-    bytes: &[u8],
-    files: &Files<'_>,
-    options: &ImportOptions,
-    repairs: &mut Vec<Repair>,
-) -> Result<(RawCharacter, Option<UpAxis>)> {
-    let scene = load(bytes, options)?;
+    let (files, options) = (&input.files, input.files.options);
+    let with_images = images && options.images;
+    let scene = load(input.bytes, options, with_images)?;
     let mut budget = Budget::new(options);
     note_unread(&scene, repairs);
     let nodes = Nodes::read(&scene, options)?;
@@ -57,7 +45,7 @@ pub(crate) fn read_raw(
         budget: &mut budget,
         files,
     };
-    let (materials, images) = material::read(&scene, &used, decoder, options.images, repairs)?;
+    let (materials, images) = material::read(&scene, &used, decoder, with_images, repairs)?;
     let animations = animation::read(&scene, &nodes, &meshes.driven, &mut budget, repairs)?;
     let raw = RawCharacter {
         name: options.name.clone(),
@@ -86,7 +74,7 @@ fn stated_up(scene: &ufbx::Scene) -> Option<UpAxis> {
 }
 
 /// Reads the scene. ufbx opens no other file, because external files are not enabled.
-fn load(bytes: &[u8], options: &ImportOptions) -> Result<SceneRoot> {
+fn load(bytes: &[u8], options: &ImportOptions, images: bool) -> Result<SceneRoot> {
     if !is_fbx(bytes) {
         return Err(of_file(AssetFault::Invalid("is not an FBX file")));
     }
@@ -96,7 +84,7 @@ fn load(bytes: &[u8], options: &ImportOptions) -> Result<SceneRoot> {
         // ufbx reads other formats too.
         file_format: FileFormat::Fbx,
         load_external_files: false,
-        ignore_embedded: !options.images,
+        ignore_embedded: !images,
         clean_skin_weights: true,
         node_depth_limit: MAX_DEPTH,
         target_axes: ufbx::CoordinateAxes::right_handed_y_up(),

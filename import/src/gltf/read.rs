@@ -7,21 +7,17 @@ use super::{
     spawn_points, texture, vrm,
 };
 use crate::fault::file_part;
-use crate::folder::Files;
+use crate::input::Input;
 use throng::error::{Object, ObjectKind, Result};
-use throng::import::{ImportOptions, RawCharacter, Repair, RepairKind};
+use throng::import::{RawCharacter, Repair, RepairKind};
 
-pub(crate) fn read_raw(
-    bytes: &[u8],
-    files: &Files<'_>,
-    options: &ImportOptions,
-    repairs: &mut Vec<Repair>,
-) -> Result<RawCharacter> {
-    let parts = container::split(bytes)?;
+pub(crate) fn read_raw(input: &Input<'_>, repairs: &mut Vec<Repair>) -> Result<RawCharacter> {
+    let options = input.files.options;
+    let parts = container::split(input.bytes)?;
     let doc = parse::document(parts.json, parts.json_start, options)?;
     extensions::check(&doc)?;
     note_trailing(&doc, &parts, repairs);
-    let mut source = Source::new(&doc, &parts, files, options);
+    let mut source = Source::new(&doc, &parts, &input.files);
     ranges::check(&doc)?;
     let parents = scene::parents(&doc)?;
     let drawn = scene::drawn(&doc, &parents, options, repairs)?;
@@ -79,17 +75,13 @@ pub(super) fn note_trailing(
 }
 
 /// Reads only nodes, skins, animations and morph weights.
-pub(crate) fn read_clips(
-    bytes: &[u8],
-    files: &Files<'_>,
-    options: &ImportOptions,
-    repairs: &mut Vec<Repair>,
-) -> Result<RawCharacter> {
-    let parts = container::split(bytes)?;
+pub(crate) fn read_clips(input: &Input<'_>, repairs: &mut Vec<Repair>) -> Result<RawCharacter> {
+    let options = input.files.options;
+    let parts = container::split(input.bytes)?;
     let doc = parse::document(parts.json, parts.json_start, options)?;
     extensions::check_for_clips(&doc)?;
     note_trailing(&doc, &parts, repairs);
-    let mut source = Source::new(&doc, &parts, files, options);
+    let mut source = Source::new(&doc, &parts, &input.files);
     ranges::check(&doc)?;
     let parents = scene::parents(&doc)?;
     // Called for its checks of nodes and scenes. Nodes that the scene leaves out may still be

@@ -51,12 +51,8 @@ impl AsRef<[u8]> for Bytes<'_> {
 }
 
 impl<'a> Source<'a> {
-    pub(super) fn new(
-        doc: &'a Document,
-        parts: &Container<'a>,
-        files: &'a Files<'a>,
-        options: &'a ImportOptions,
-    ) -> Self {
+    pub(super) fn new(doc: &'a Document, parts: &Container<'a>, files: &'a Files<'a>) -> Self {
+        let options = files.options;
         resources::list(doc, files);
         Self {
             doc,

@@ -12,4 +12,4 @@ mod skeletons;
 mod vertices;
 mod xml;
 
-pub(crate) use read::{has_skeleton, read_clips, read_raw};
+pub(crate) use read::{has_skeleton, read};

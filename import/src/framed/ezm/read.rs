@@ -2,50 +2,41 @@
 
 use super::{clips, meshes, skeletons, xml};
 use crate::budget::Budget;
-use crate::folder::Files;
 use crate::framed::frames;
 use crate::framed::inverse_rest::{check_origin, unusable_inverse};
+use crate::input::Input;
 use crate::textures;
 use roxmltree::Node;
 use throng::error::Result;
 use throng::import::{ImportOptions, RawCharacter, Repair};
 use throng::skeleton::Skeleton;
 
-pub(crate) fn read_raw(
-    bytes: &[u8],
-    files: &Files<'_>,
-    options: &ImportOptions,
+/// Reads a file. With a skeleton, reads only skeletons and animations; a file without a skeleton
+/// takes this one.
+pub(crate) fn read(
+    input: &Input<'_>,
+    clips_for: Option<&Skeleton>,
     repairs: &mut Vec<Repair>,
 ) -> Result<RawCharacter> {
+    let (files, options) = (&input.files, input.files.options);
     let mut budget = Budget::new(options);
-    let document = xml::document(bytes, &budget)?;
+    let document = xml::document(input.bytes, &budget)?;
     let root = xml::root(&document)?;
-    xml::note_left_out(root, repairs);
+    if clips_for.is_none() {
+        xml::note_left_out(root, repairs);
+    }
     let skeletons = skeletons::read(root, &budget)?;
-    let mut raw = with_clips(root, &skeletons, None, &mut budget, repairs)?;
+    let mut raw = with_clips(root, &skeletons, clips_for, &mut budget, repairs)?;
     raw.name = options.name.clone();
+    if clips_for.is_some() {
+        return Ok(raw);
+    }
     let names = meshes::read(root, &skeletons, &mut raw, &mut budget, repairs)?;
     let names: Vec<_> = names.iter().map(|(at, name)| (*at, &**name)).collect();
     textures::load(&mut raw, &names, &mut budget, files, repairs)?;
     if let Some((bone, _)) = unusable_inverse(&raw) {
         check_origin(&raw.nodes, bone)?;
     }
-    Ok(raw)
-}
-
-/// Reads only skeletons and animations. A file without a skeleton takes `skeleton`.
-pub(crate) fn read_clips(
-    bytes: &[u8],
-    skeleton: &Skeleton,
-    options: &ImportOptions,
-    repairs: &mut Vec<Repair>,
-) -> Result<RawCharacter> {
-    let mut budget = Budget::new(options);
-    let document = xml::document(bytes, &budget)?;
-    let root = xml::root(&document)?;
-    let skeletons = skeletons::read(root, &budget)?;
-    let mut raw = with_clips(root, &skeletons, Some(skeleton), &mut budget, repairs)?;
-    raw.name = options.name.clone();
     Ok(raw)
 }
 

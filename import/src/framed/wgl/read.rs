@@ -5,24 +5,20 @@ use crate::budget::Budget;
 use crate::fault::{fault, file_part};
 use crate::folder::{self, Files};
 use crate::framed::frames;
+use crate::input::Input;
 use crate::textures;
 use std::io::ErrorKind;
 use std::path::Path;
 use throng::error::{AssetFault, Error, ObjectKind, Result};
-use throng::import::{ImportOptions, RawCharacter, Repair};
+use throng::import::{RawCharacter, Repair};
 use throng::skeleton::Skeleton;
 
-/// Reads a `.wglmodel` with the vertices of the same name. `path` is its name or path.
-pub(crate) fn read_model(
-    bytes: &[u8],
-    path: &Path,
-    files: &Files<'_>,
-    options: &ImportOptions,
-    repairs: &mut Vec<Repair>,
-) -> Result<RawCharacter> {
+/// Reads a `.wglmodel` with the vertices of the same name.
+pub(crate) fn read_model(input: &Input<'_>, repairs: &mut Vec<Repair>) -> Result<RawCharacter> {
+    let (files, options) = (&input.files, input.files.options);
     let mut budget = Budget::new(options);
-    let model = model::document(bytes, &budget)?;
-    let vertices = beside_model(path, options.max_resource_bytes, files)?;
+    let model = model::document(input.bytes, &budget)?;
+    let vertices = beside_model(input.path, options.max_resource_bytes, files)?;
     let vertices = vertices::read(&vertices, &mut budget)?;
     let mut raw = model::read(&model, &vertices, &mut budget, repairs)?;
     let names = model::textures(&model);
@@ -86,13 +82,13 @@ fn cased_extension(model: &Path) -> String {
 
 /// Reads the clip of a `.wglanim` file, with the joints of `skeleton` as its hierarchy.
 pub(crate) fn read_clips(
-    bytes: &[u8],
+    input: &Input<'_>,
     skeleton: Option<&Skeleton>,
-    options: &ImportOptions,
     repairs: &mut Vec<Repair>,
 ) -> Result<RawCharacter> {
+    let options = input.files.options;
     let mut budget = Budget::new(options);
-    let clips = vec![clips::read(bytes, &mut budget)?];
+    let clips = vec![clips::read(input.bytes, &mut budget)?];
     let nodes = frames::nodes(&clips, skeleton);
     budget.nodes(nodes.len())?;
     Ok(RawCharacter {

@@ -10,7 +10,7 @@ use throng::error::Result;
 use throng::import::{ImportOptions, Imported, RawCharacter};
 
 /// A file to import, or its bytes alone.
-pub(crate) struct Source<'a> {
+pub(crate) struct Input<'a> {
     pub(crate) bytes: &'a [u8],
     /// Its name or path, which may be empty.
     pub(crate) path: &'a Path,
@@ -18,7 +18,7 @@ pub(crate) struct Source<'a> {
     pub(crate) files: Files<'a>,
 }
 
-impl<'a> Source<'a> {
+impl<'a> Input<'a> {
     pub(crate) fn of_bytes(bytes: &'a [u8], options: &'a ImportOptions) -> Self {
         let files = Files {
             folder: None,
@@ -46,7 +46,7 @@ impl<'a> Source<'a> {
 }
 
 #[cfg(feature = "toml")]
-impl Source<'_> {
+impl Input<'_> {
     /// The most bytes of a description: one more than it may have, so that parsing reports the
     /// excess itself.
     fn text_cap(&self) -> u64 {
