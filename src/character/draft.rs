@@ -13,20 +13,12 @@ use std::sync::Arc;
 /// clips and of [`Character::MAX_EXTENT`].
 #[derive(Debug)]
 pub(crate) struct CharacterDraft {
-    model: Model,
-    springs: SpringRig,
-    packing: Packing,
+    pub(crate) model: Model,
+    pub(crate) springs: SpringRig,
+    pub(crate) packing: Packing,
 }
 
 impl CharacterDraft {
-    pub(crate) const fn new(model: Model, springs: SpringRig, packing: Packing) -> Self {
-        Self {
-            model,
-            springs,
-            packing,
-        }
-    }
-
     /// Adds the clips and the animation data, packs the clips, and checks the extent.
     ///
     /// Levels of detail whose errors are unknown are measured.

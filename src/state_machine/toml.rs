@@ -3,10 +3,10 @@
 use super::desc::{MaskDesc, StateMachineDesc};
 use super::machine::{StateMachine, StateMachineClip};
 use super::text::part_of;
-use crate::error::{DescFault, DescPart, Error, Result};
+use crate::error::{DescPart, Error, Result};
 use crate::motion::BlendSpace;
 use crate::skeleton::Skeleton;
-use crate::text::{DescText, Fault, MAX_TOML_BYTES, Tree, path_text, to_toml};
+use crate::text::{DescText, Fault, MAX_TOML_BYTES, path_text, to_toml};
 
 /// A state machine read from text, with the line numbers for errors.
 pub(crate) type StateMachineText = DescText<StateMachineDesc>;
@@ -67,16 +67,6 @@ impl StateMachineDesc {
     /// with white space in its name. [`StateMachine::of`] rejects all such data.
     #[cfg_attr(docsrs, doc(cfg(feature = "toml")))]
     pub fn to_toml(&self) -> Result<String> {
-        let text = to_toml(Tree::of(self).root());
-        if Self::from_toml("", &text)? == *self {
-            return Ok(text);
-        }
-        let why = DescFault::Invalid("the text would read back as different data");
-        Err(Error::description(
-            Default::default(),
-            DescPart::StateMachine,
-            "",
-            why,
-        ))
+        to_toml(self, DescPart::StateMachine, part_of)
     }
 }

@@ -1,9 +1,9 @@
 //! TOML to a tree of values, and back.
 
 use super::check::PartOf;
-use super::read::Read;
+use super::read::{Read, Write};
 use super::tree::{Kind, Tree, Value, path_text};
-use crate::error::{DescFault, Error, LFS_POINTER, Result, cut};
+use crate::error::{DescFault, DescPart, Error, LFS_POINTER, Result, cut};
 use crate::files::is_lfs_pointer;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -134,10 +134,19 @@ fn add_value(tree: &mut Tree<'static>, at: usize, value: &Spanned<DeValue<'_>>) 
     }
 }
 
-pub(crate) fn to_toml(map: Value<'_>) -> String {
+/// The description as a TOML document. An error names it as `whole`.
+pub(crate) fn to_toml<T: Read + Write + PartialEq>(
+    desc: &T,
+    whole: DescPart,
+    part_of: PartOf,
+) -> Result<String> {
     let mut text = String::new();
-    write_table(map, "", &mut text);
-    text
+    write_table(Tree::of(desc).root(), "", &mut text);
+    if DescText::<T>::parse("", &text, part_of)?.desc == *desc {
+        return Ok(text);
+    }
+    let why = DescFault::Invalid("the text would read back as different data");
+    Err(Error::description(Default::default(), whole, "", why))
 }
 
 /// Writes the fields of a table, then those that are tables themselves.

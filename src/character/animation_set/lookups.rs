@@ -73,7 +73,8 @@ impl Character {
     /// # Errors
     /// [`Error::UnknownName`](crate::Error::UnknownName) with the names that exist.
     pub fn mask(&self, name: &str) -> Result<Id<Mask>> {
-        self.animations.mask(name)
+        let names = self.animations.mask_names.iter();
+        find("mask", names.map(|name| &**name), name)
     }
 
     /// The name of a mask, empty if the mask does not exist.
@@ -115,7 +116,8 @@ impl Character {
     /// # Errors
     /// [`Error::UnknownName`](crate::Error::UnknownName) with the names that exist.
     pub fn blend_space(&self, name: &str) -> Result<Id<BlendSpace>> {
-        self.animations.blend_space(name)
+        let spaces = self.animations.blend_spaces.iter();
+        find("blend space", spaces.map(BlendSpace::name), name)
     }
 
     /// The state machine that selects the clips to play, if there is one.

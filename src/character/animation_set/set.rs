@@ -65,20 +65,8 @@ impl OfClip {
 }
 
 impl AnimationSet {
-    pub(crate) fn mask(&self, name: &str) -> Result<Id<Mask>> {
-        find("mask", self.mask_names.iter().map(|name| &**name), name)
-    }
-
     pub(crate) fn socket(&self, name: &str) -> Result<Id<Socket>> {
         find("socket", self.socket_names.iter().map(|name| &**name), name)
-    }
-
-    pub(crate) fn blend_space(&self, name: &str) -> Result<Id<BlendSpace>> {
-        find(
-            "blend space",
-            self.blend_spaces.iter().map(BlendSpace::name),
-            name,
-        )
     }
 
     /// The name of an event, empty if the event does not exist.

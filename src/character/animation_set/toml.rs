@@ -4,7 +4,7 @@ use super::desc::AnimationDesc;
 use super::text::part_of;
 use crate::error::{DescFault, DescPart, Error, Result};
 use crate::state_machine::StateMachineDesc;
-use crate::text::{DescText, Tree, to_toml};
+use crate::text::{DescText, to_toml};
 
 /// A description of a character's animation, read from text, with the line numbers for errors.
 pub(crate) type AnimationText = DescText<AnimationDesc>;
@@ -21,7 +21,9 @@ impl AnimationText {
             Err(why) => {
                 let before = bytes.get(..why.valid_up_to()).unwrap_or_default();
                 let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
-                Err(whole(file, u32::try_from(line).ok(), "is not UTF-8"))
+                let place = (file.into(), u32::try_from(line).ok());
+                let why = DescFault::Invalid("is not UTF-8");
+                Err(Error::description(place, DescPart::Animation, "", why))
             }
         }
     }
@@ -29,11 +31,6 @@ impl AnimationText {
     pub(crate) fn machine(&self, desc: &StateMachineDesc) -> DescText<StateMachineDesc> {
         self.inner(desc.clone(), "state_machine")
     }
-}
-
-fn whole(file: &str, line: Option<u32>, why: &'static str) -> Error {
-    let why = DescFault::Invalid(why);
-    Error::description((file.into(), line), DescPart::Animation, "", why)
 }
 
 impl AnimationDesc {
@@ -67,14 +64,6 @@ impl AnimationDesc {
     /// as at [`StateMachineDesc::to_toml`].
     #[cfg_attr(docsrs, doc(cfg(feature = "toml")))]
     pub fn to_toml(&self) -> Result<String> {
-        let text = to_toml(Tree::of(self).root());
-        match Self::from_toml("", &text)? == *self {
-            true => Ok(text),
-            false => Err(whole(
-                "",
-                None,
-                "the text would read back as different data",
-            )),
-        }
+        to_toml(self, DescPart::Animation, part_of)
     }
 }

@@ -231,7 +231,11 @@ impl RawCharacter {
             clips.len() + animation.made_clips(),
             &model.skeleton,
         )?;
-        let draft = CharacterDraft::new(model, springs, packing);
+        let draft = CharacterDraft {
+            model,
+            springs,
+            packing,
+        };
         let character = draft.build(clips, animation, options.on_packed.as_ref())?;
         let imported = Imported::new(character, of_file(repairs, name));
         Ok(Imported {
