@@ -3,8 +3,8 @@
 use crate::reference::handles::Handles;
 use crate::reference::rig;
 use crate::reference::rng::Rng;
+use crate::reference::words::Fails;
 use bytemuck::Zeroable;
-use throng::Error;
 use throng::animator::{ActorId, AnimationEventKind, Animator, Play, PlayRecord};
 use throng::character::{Character, EventDesc};
 use throng::clip::{CurveClip, Interpolation, Track, TrackValues};
@@ -356,16 +356,7 @@ fn lists_are_checked_and_sorted() {
     let ends = of(0.7, &[0.7]).unwrap();
     assert_eq!(ends.events(Id::new(0)).next(), Some(("0", 0.7_f32.into())));
     for time_s in [-0.1, 1.1, f64::NAN, f64::INFINITY] {
-        let error = of(1.0, &[0.0, time_s]).unwrap_err();
-        let at = matches!(
-            error,
-            Error::At {
-                what: "event",
-                index: 1,
-                ..
-            }
-        );
-        assert!(at, "{error}");
+        of(1.0, &[0.0, time_s]).fails_in(time_s, "event 1…");
     }
 }
 

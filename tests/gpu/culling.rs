@@ -6,13 +6,14 @@ use crate::reference::handles::Handles;
 use crate::reference::picture::{covered, different};
 use crate::reference::rng::Rng;
 use crate::reference::sweep::is_thorough;
+use crate::reference::words::Fails;
 use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, REVERSED_Z, pass, picture, target};
 use crate::support::{Setup, each, each_with_features, reversed, view};
 use throng::glam::camera::rh;
 use throng::glam::{Affine3A, Quat, Vec2, Vec3};
 use throng::{
-    Capacity, CharacterId, Crowd, Culling, Error, Eye, InstanceId, PassId, Play, Processor, Spawn,
-    Stats, View, builtin,
+    Capacity, CharacterId, Crowd, Culling, Eye, InstanceId, PassId, Play, Processor, Spawn, Stats,
+    View, builtin,
 };
 use throng_standalone::Target;
 
@@ -402,18 +403,7 @@ fn the_allowed_error_is_a_number_of_pixels() {
             let cmd = stage.frames_in_flight.begin(&setup.context, 0);
             let allocator = &mut setup.context.allocator();
             let mut frame = unsafe { stage.crowd.begin_frame(allocator, 0, 0.0) }.unwrap();
-            let fault = unsafe { frame.record_prepare(cmd, &[view]) }.unwrap_err();
-            let Error::At { why, .. } = fault else {
-                panic!("{fault}");
-            };
-            let named = matches!(
-                *why,
-                Error::Argument {
-                    what: "View::error_px",
-                    ..
-                }
-            );
-            assert!(named, "{why}");
+            unsafe { frame.record_prepare(cmd, &[view]) }.fails("view 0: View::error_px: …");
             unsafe { stage.crowd.abandon_frame() };
             stage.frames_in_flight.submit(&setup.context, 0);
         }

@@ -2,6 +2,7 @@
 
 use crate::reference::handles::Handles;
 use crate::reference::ribbon::{built, ribbon};
+use crate::reference::words::Fails;
 use crate::support::frames::{EXTENT, FramesInFlight};
 use crate::support::{SMALL, Setup, each, view};
 use std::collections::BTreeSet;
@@ -117,14 +118,9 @@ fn what_was_set_can_be_asked_for() {
         assert_eq!(crowd.instance_at(1), None);
         crowd.remove_character(two).unwrap();
         assert_eq!(crowd.characters().collect::<Vec<_>>(), [one]);
-        let gone = crowd.instances_of(two).map(drop);
-        assert!(matches!(
-            gone,
-            Err(Error::NotFound {
-                what: "character",
-                ..
-            })
-        ));
+        crowd
+            .instances_of(two)
+            .fails("character … does not exist: there are …");
         setup.destroy(crowd);
     });
 }
@@ -147,14 +143,9 @@ fn fill(setup: &mut Setup, crowd: &mut Crowd, kinds: &[(CharacterId, u32)], skin
         }
     }
     for (kind, _) in kinds {
-        let full = crowd.spawn(*kind, &spawn);
-        assert!(matches!(
-            full,
-            Err(Error::Capacity {
-                what: "instances (Capacity::instances, raised by Crowd::reserve)",
-                ..
-            })
-        ));
+        crowd
+            .spawn(*kind, &spawn)
+            .fails("instances (Capacity::instances, …): … requested, at most … allowed");
     }
     let mut frames_in_flight = FramesInFlight::new(&setup.context, 1);
     let cmd = frames_in_flight.begin(&setup.context, 0);
@@ -329,10 +320,8 @@ fn the_actor_of_an_instance_can_be_controlled_on_its_own() {
         model[1] = Affine3A::from_scale(Vec3::new(1.0, 3.0, 1.0));
         let actor: &mut Actor<_> = &mut instance;
         let refused = actor.show_model_pose(&model, &ShowPose::default());
-        assert!(matches!(
-            refused,
-            Err(Error::Unrepresentable { joint: 1, .. })
-        ));
+        let is_named = matches!(refused, Err(Error::Unrepresentable { joint: 1, .. }));
+        assert!(is_named, "{refused:?}");
         let scaled = Transform {
             scale: Vec3::new(1.0, 3.0, 1.0),
             ..Transform::IDENTITY

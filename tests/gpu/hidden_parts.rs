@@ -4,6 +4,7 @@ use crate::reference::assets;
 use crate::reference::handles::Handles;
 use crate::reference::picture::{covered, different};
 use crate::reference::ribbon::{built, ribbon};
+use crate::reference::words::Fails;
 use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, depth, pass, picture, target};
 use crate::support::{SMALL, Setup, each, side, view};
 use std::collections::BTreeSet;
@@ -270,14 +271,9 @@ fn instances_that_hide_different_parts_stand_in_one_crowd() {
                     ranges.map(|range| range.len() as u32).sum()
                 })
                 .collect();
-            let missing = frame.draw_ranges(views[0], kind, 2, false).map(drop);
-            assert!(matches!(
-                missing,
-                Err(Error::NotFound {
-                    what: "primitive",
-                    ..
-                })
-            ));
+            frame
+                .draw_ranges(views[0], kind, 2, false)
+                .fails("primitive … does not exist: there are …");
             frames_in_flight.submit(&setup.context, 1);
             frames_in_flight.wait(&setup.context, 1);
             pictures.push((seen, far, stats.triangles, stats.vertices, counts));
@@ -384,8 +380,9 @@ fn parts_that_can_not_be_hidden_are_refused() {
         let allocator = &mut setup.context.allocator();
         let small = crowd.add_character(allocator, &small).unwrap();
         let other = crowd.spawn(small, &Spawn::default()).unwrap();
-        let missing = crowd.on(other, |mut it| it.set_part_visible(last, false));
-        assert!(matches!(missing, Err(Error::NotFound { what: "part", .. })));
+        crowd
+            .on(other, |mut it| it.set_part_visible(last, false))
+            .fails("part … does not exist: there are …");
         setup.destroy(crowd);
     });
 }

@@ -1,6 +1,7 @@
 //! Wrong calls return typed errors, and neither record nor change anything.
 
 use crate::reference::handles::Handles;
+use crate::reference::refused;
 use crate::reference::ribbon::{built, rest_model, ribbon};
 use crate::reference::words::{Fails, Says};
 use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, target};
@@ -286,10 +287,9 @@ fn instances_take_only_what_makes_sense() {
             play: "Sway".into(),
             ..fine
         };
-        let unnamed = crowd.spawn(kind, &unnamed);
-        assert!(
-            matches!(unnamed, Err(Error::UnknownName { ref known, .. }) if &**known == "sway, turn")
-        );
+        crowd
+            .spawn(kind, &unnamed)
+            .fails("clip \"Sway\" does not exist: there are sway, turn");
         assert!(crowd.is_empty());
 
         let id = crowd.spawn(kind, &fine).unwrap();
@@ -299,33 +299,23 @@ fn instances_take_only_what_makes_sense() {
         }
         let joints = character.skeleton().len();
         let still = vec![Affine3A::IDENTITY; joints];
-        let refused = crowd.on(id, |mut it| {
-            it.show_model_pose(&still[1..], &ShowPose::default())
-        });
-        is_argument(refused, "model pose");
+        refused! {
+            crowd.on(id, |mut it| it.show_model_pose(&still[1..], &ShowPose::default()))
+                => "model pose: …";
+        }
         let mut broken = still.clone();
         broken[1] = nan();
-        let refused = crowd.on(id, |mut it| {
-            it.show_model_pose(&broken, &ShowPose::default())
-        });
-        let named = matches!(
-            refused,
-            Err(Error::At {
-                what: "joint",
-                index: 1,
-                ..
-            })
-        );
-        assert!(named, "{refused:?}");
+        refused! {
+            crowd.on(id, |mut it| it.show_model_pose(&broken, &ShowPose::default()))
+                => "…joint 1…";
+        }
         assert_eq!(crowd.live(id).record(), before);
         assert_eq!(crowd.live(id).playing().count(), 0);
-        let refused = crowd.remove_character(kind).unwrap_err().to_string();
+        let refused = crowd.remove_character(kind);
         let name = crowd.character(kind).unwrap().name();
-        let words = format!("\"{name}\": instances: 1 still alive: despawn them first");
-        assert!(
-            refused.starts_with("character ") && refused.ends_with(&words),
-            "{refused}"
-        );
+        refused.fails(format!(
+            "character …\"{name}\": instances: 1 still alive: despawn them first"
+        ));
         crowd.despawn(id).unwrap();
         crowd.remove_character(kind).unwrap();
         setup.destroy(crowd);

@@ -2,6 +2,7 @@
 
 use crate::reference::handles::Handles;
 use crate::reference::ribbon::{built, rest_model, ribbon};
+use crate::reference::words::Fails;
 use crate::support::{SMALL, Setup, each};
 use throng::ShowPose;
 use throng::animator::Animator;
@@ -9,7 +10,7 @@ use throng::character::Character;
 use throng::clip::Clip;
 use throng::glam::{Affine3A, Quat, Vec3};
 use throng::skeleton::{Joint, Transform};
-use throng::{Error, Id, Play, Spawn};
+use throng::{Id, Play, Spawn};
 
 /// The model pose of a clip, joint by joint.
 fn exact(character: &Character, clip: &Clip, time_s: f64) -> Vec<Affine3A> {
@@ -101,31 +102,19 @@ fn joints_are_where_the_pose_has_them() {
             world_from_model
         );
         // Joints and instances that do not exist.
-        let fault = crowd
+        crowd
             .instance(id)
-            .and_then(|it| it.joint_transform(Id::<Joint>::new(joints), 0.0));
-        assert!(matches!(fault, Err(Error::NotFound { what: "joint", .. })));
-        let fault = crowd
+            .and_then(|it| it.joint_transform(Id::<Joint>::new(joints), 0.0))
+            .fails("joint … does not exist: there are …");
+        crowd
             .instance(id)
-            .and_then(|it| it.joint_transform("no such joint", 0.0));
-        assert!(matches!(
-            fault,
-            Err(Error::UnknownName {
-                what: "joint or socket",
-                ..
-            })
-        ));
+            .and_then(|it| it.joint_transform("no such joint", 0.0))
+            .fails("joint or socket \"…\" does not exist: there are …");
         crowd.despawn(id).unwrap();
-        let fault = crowd
+        crowd
             .instance(id)
-            .and_then(|it| it.joint_transform(Id::<Joint>::new(0), 0.0));
-        assert!(matches!(
-            fault,
-            Err(Error::Stale {
-                what: "instance",
-                ..
-            })
-        ));
+            .and_then(|it| it.joint_transform(Id::<Joint>::new(0), 0.0))
+            .fails("instance … no longer exists…");
         setup.destroy(crowd);
     });
 }

@@ -2,15 +2,16 @@
 
 use crate::reference::handles::Handles;
 use crate::reference::picture::{covered, different};
+use crate::reference::refused;
 use crate::reference::ribbon::{built, ribbon};
+use crate::reference::words::Fails;
 use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, picture, record, target};
 use crate::support::{SMALL, Setup, each, view};
 use throng::ash::vk;
-use throng::error::ArgumentFault;
 use throng::glam::{Affine3A, Vec3};
 use throng::{
-    Capacity, CharacterDesc, CharacterId, Crowd, Error, Frame, InstanceId, ListId, Processor,
-    Result, SkinningStage, Spawn, View,
+    Capacity, CharacterDesc, CharacterId, Crowd, Frame, InstanceId, ListId, Processor,
+    SkinningStage, Spawn, View,
 };
 
 const CAMERA: u32 = 1;
@@ -184,18 +185,6 @@ fn each_view_draws_what_it_shows() {
     });
 }
 
-fn fault(result: Result<ListId>) -> (u64, Error) {
-    match result {
-        Err(Error::At {
-            what, index, why, ..
-        }) => {
-            assert_eq!(what, "instance");
-            (index, *why)
-        }
-        other => panic!("{other:?}"),
-    }
-}
-
 #[test]
 fn lists_name_what_a_view_shows_and_are_checked() {
     each(|setup| {
@@ -222,35 +211,19 @@ fn lists_name_what_a_view_shows_and_are_checked() {
         let cmd = frames_in_flight.begin(&setup.context, 1);
         let allocator = &mut setup.context.allocator();
         let mut frame = unsafe { crowd.begin_frame(allocator, 1, 0.3) }.unwrap();
-        let (index, why) = fault(frame.make_list(&[ids[0], dead]));
-        assert!(
-            index == 1
-                && matches!(
-                    why,
-                    Error::Stale {
-                        what: "instance",
-                        ..
-                    }
-                )
-        );
-        let (index, why) = fault(frame.make_list(&[ids[0], ids[1], ids[2], ids[1]]));
-        assert_eq!(index, 3);
-        let twice = ArgumentFault::Duplicate { of: 1 };
-        assert!(matches!(why, Error::Argument { why, .. } if why == twice));
+        refused! {
+            frame.make_list(&[ids[0], dead]) => "instance 1: instance … no longer exists…";
+            frame.make_list(&[ids[0], ids[1], ids[2], ids[1]])
+                => "instance 3: …: is equal to that of element 1";
+        }
         // Refused lists leave nothing behind.
         let list = frame.make_list(&[ids[2], ids[0]]).unwrap();
         let nobody = frame.make_list(&[]).unwrap();
         let third = frame.make_list(&ids).unwrap();
         frame.make_list(&[]).unwrap();
-        let full = frame.make_list(&[]);
-        assert!(matches!(
-            full,
-            Err(Error::Capacity {
-                what: "lists (Capacity::views, raised by Crowd::reserve)",
-                asked: 5,
-                cap: 4
-            })
-        ));
+        frame.make_list(&[]).fails(
+            "lists (Capacity::views, raised by Crowd::reserve): 5 requested, at most 4 allowed",
+        );
         let view = |list: ListId| View {
             list: Some(list),
             ..camera()
@@ -267,8 +240,7 @@ fn lists_name_what_a_view_shows_and_are_checked() {
         // A list of all instances equals no list.
         assert_eq!(count(&frame, 3), count(&frame, 2));
         assert_eq!(frame.stats().animated, 3);
-        let late = frame.make_list(&[]);
-        assert!(matches!(late, Err(Error::Argument { what: "frame", .. })));
+        frame.make_list(&[]).fails("frame: …");
         unsafe {
             target.begin(&setup.context.device, cmd, &NORMAL_Z);
             frame.record_draw(cmd, prepared[0], pass).unwrap();
@@ -283,23 +255,7 @@ fn lists_name_what_a_view_shows_and_are_checked() {
         let cmd = frames_in_flight.begin(&setup.context, 0);
         let allocator = &mut setup.context.allocator();
         let mut frame = unsafe { crowd.begin_frame(allocator, 0, 0.3) }.unwrap();
-        let old = unsafe { frame.record_prepare(cmd, &[view(list)]) };
-        let why = match old {
-            Err(Error::At {
-                what: "view",
-                index: 0,
-                why,
-                ..
-            }) => *why,
-            other => panic!("{other:?}"),
-        };
-        assert!(matches!(
-            why,
-            Error::Argument {
-                what: "View::list",
-                ..
-            }
-        ));
+        unsafe { frame.record_prepare(cmd, &[view(list)]) }.fails("view 0: View::list: …");
         // Only the instance in the list is animated.
         let one = frame.make_list(&ids[..1]).unwrap();
         unsafe { frame.record_prepare(cmd, &[view(one)]) }.unwrap();
@@ -342,14 +298,7 @@ fn what_no_view_shows_is_not_skinned() {
         unsafe { frame.record_prepare(cmd, &[camera()]) }.unwrap();
         assert_eq!((frame.stats().skinned, frame.stats().animated), (0, 1));
         for id in &ids[..2] {
-            let gone = frame.skinned(*id).map(drop);
-            assert!(matches!(
-                gone,
-                Err(Error::Argument {
-                    what: "instance",
-                    ..
-                })
-            ));
+            frame.skinned(*id).fails("instance: …");
         }
         frames_in_flight.submit(&setup.context, 1);
         ids.iter()

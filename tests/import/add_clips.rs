@@ -3,6 +3,7 @@
 use crate::builder::{Builder, F32, arm};
 use crate::reference::random;
 use crate::reference::rng::Rng;
+use crate::reference::words::Fails;
 use serde_json::{Value, json};
 use throng::Error;
 use throng::character::Character;
@@ -433,23 +434,7 @@ fn clips_of_other_characters_are_refused() {
     let error = small
         .clone()
         .with_clips(vec![small.curves()[0].clone(), wide.curves()[0].clone()]);
-    match error.unwrap_err() {
-        Error::At {
-            what: "clip",
-            index: 1,
-            why,
-            ..
-        } => {
-            assert!(matches!(
-                *why,
-                Error::NotFound {
-                    what: "joint" | "morph weight",
-                    ..
-                }
-            ));
-        }
-        other => panic!("{other}"),
-    }
+    error.fails("clip 1…: … does not exist: there are …");
 }
 
 /// Characters with equal and empty names, onto each other and onto themselves.

@@ -2,8 +2,8 @@
 
 use crate::builder::arm;
 use crate::help::options;
+use crate::reference::words::Fails;
 use crate::samples::{WGL_CLIP, WGL_MODEL, ezm_text, import_wgl, wgl_triangle};
-use throng::Error;
 use throng::character::Character;
 use throng::glam::{Affine3A, Quat, Vec3};
 use throng::import::{ImportOptions, Imported, RepairKind, UpAxis};
@@ -139,11 +139,7 @@ fn added_clips_are_converted_too() {
 #[test]
 fn conversions_that_are_not_possible_are_errors() {
     for scale in [0.0, -1.0, f32::NAN, f32::INFINITY, 1e-45] {
-        let error = throng_import::bytes(&arm().glb(), &with(None, scale)).unwrap_err();
-        assert!(
-            matches!(error, Error::Argument { what: "scale", .. }),
-            "{error}"
-        );
+        throng_import::bytes(&arm().glb(), &with(None, scale)).fails("scale: …");
     }
     let saved = throng_import::bytes(&arm().glb(), &options())
         .unwrap()

@@ -2,13 +2,14 @@
 
 use crate::reference::assets;
 use crate::reference::rng::Rng;
+use crate::reference::words::Fails;
+use throng::Id;
 use throng::character::Character;
 use throng::clip::Clip;
 use throng::glam::{Affine3A, Vec3};
 use throng::import::ImportOptions;
 use throng::palette::Mat3x4;
 use throng::skin::PoseSteps;
-use throng::{Error, Id};
 
 /// Times at which each clip is looked at.
 const TIMES: usize = 24;
@@ -86,6 +87,7 @@ fn no_vertex_is_farther_than_the_error_says() {
 #[test]
 fn unknown_clips_are_refused() {
     let character = throng::builtin::mannequin().unwrap().character;
-    let got = character.pose_steps(Id::new(999));
-    assert!(matches!(got, Err(Error::NotFound { .. })), "{got:?}");
+    character
+        .pose_steps(Id::new(999))
+        .fails("… does not exist: there are …");
 }

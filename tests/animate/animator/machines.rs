@@ -4,8 +4,8 @@ use super::world::{made_machine, world};
 use crate::reference::handles::Handles;
 use crate::reference::rng::Rng;
 use crate::reference::words::Fails;
+use throng::Id;
 use throng::state_machine::Value;
-use throng::{Error, Id};
 
 /// A damped float parameter moves once per update, and reaches its value.
 #[test]
@@ -58,9 +58,8 @@ fn parameters_have_names_and_ids() {
         said.fails("parameter \"X\" does not exist: there are x, …");
     }
     let beyond = Id::new(machine.parameters().len() as u16);
-    assert!(matches!(
-        actor.set_bool(beyond, true),
-        Err(Error::NotFound { .. })
-    ));
+    actor
+        .set_bool(beyond, true)
+        .fails("… does not exist: there are …");
     assert_eq!(actor.parameter("x").unwrap(), before);
 }

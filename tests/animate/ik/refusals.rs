@@ -2,7 +2,7 @@
 
 use super::bodies::{Body, Solve};
 use crate::reference::rig::chain;
-use crate::reference::words::Says;
+use crate::reference::words::{Fails, Says};
 use throng::glam::{Quat, Vec3};
 use throng::ik::{
     Aim, AimJoint, AimTarget, ChainTarget, FeetTarget, FootPlacement, GroundHit, IkChain, IkPose,
@@ -49,24 +49,10 @@ fn two_bone_jobs_are_refused_by_name() {
     let at = TwoBoneTarget::at(Vec3::Y);
     let bones =
         |[start, mid, end]: [u16; 3]| TwoBone::new(Id::new(start), Id::new(mid), Id::new(end));
-    let missing = refused("missing joint", &bones([0, 1, 9]), &at);
-    assert!(
-        matches!(
-            missing,
-            Error::NotFound {
-                what: "joint",
-                index: 9,
-                count: 4
-            }
-        ),
-        "{missing}"
-    );
+    refused("missing joint", &bones([0, 1, 9]), &at).says("joint 9 does not exist: there are 4");
     for joints in [[1, 0, 2], [0, 2, 1], [0, 0, 1], [1, 1, 1], [0, 1, 1]] {
-        let fault = refused(format_args!("{joints:?}"), &bones(joints), &at);
-        assert!(
-            matches!(fault, Error::At { what: "joint", .. }),
-            "{joints:?}: {fault}"
-        );
+        let row = format!("{joints:?}");
+        refused(&row, &bones(joints), &at).says_in(row, "joint …: …");
     }
     let good = bones([0, 1, 2]);
     let soften = NOT_A_PART.map(|soften| ("TwoBone::soften", TwoBone { soften, ..good }));
@@ -75,8 +61,8 @@ fn two_bone_jobs_are_refused_by_name() {
         ("TwoBone::hinge", TwoBone { hinge, ..good })
     });
     for (field, job) in soften.into_iter().chain(hinge) {
-        let said = refused(format_args!("{job:?}"), &job, &at).to_string();
-        assert!(said.contains(field), "{job:?}: {said}");
+        let row = format!("{job:?}");
+        refused(&row, &job, &at).says_in(row, format!("…{field}…"));
     }
 }
 
@@ -103,25 +89,12 @@ fn aims_are_refused_by_name() {
         refused(row, &job, &look);
     }
     let many = refused("17 joints", &aim(&[0; 17]), &look);
-    assert!(
-        matches!(
-            many,
-            Error::Capacity {
-                asked: 17,
-                cap: 16,
-                ..
-            }
-        ),
-        "{many}"
-    );
+    many.says("…: 17 requested, at most 16 allowed");
     for share in NOT_POSITIVE {
         let mut aim = aim(&[0, 1]);
         aim.joints[1].share = share;
-        let fault = refused(format_args!("share {share}"), &aim, &look);
-        assert!(
-            matches!(fault, Error::At { index: 1, .. }),
-            "share {share}: {fault}"
-        );
+        let row = format!("share {share}");
+        refused(&row, &aim, &look).says_in(row, "joint 1…: …");
     }
 }
 
@@ -133,18 +106,8 @@ fn chains_are_refused_by_name() {
         let chain = IkChain::between(&skeleton, Id::new(root), Id::new(tip));
         assert!(chain.is_err(), "from {root} to {tip}");
     }
-    let fault = IkChain::between(chain(70).skeleton(), Id::new(0), Id::new(69)).unwrap_err();
-    assert!(
-        matches!(
-            fault,
-            Error::Capacity {
-                asked: 70,
-                cap: 64,
-                ..
-            }
-        ),
-        "{fault}"
-    );
+    IkChain::between(chain(70).skeleton(), Id::new(0), Id::new(69))
+        .fails("…: 70 requested, at most 64 allowed");
     let good = IkChain::between(&skeleton, Id::new(0), Id::new(3)).unwrap();
     let missing = good.clone().with_limit(Id::new(9), JointLimit::Free);
     assert!(missing.is_err(), "a limit of a missing joint");
@@ -187,11 +150,8 @@ fn limits_are_refused_by_the_index_of_their_joint() {
         cone(Vec3::NAN, 1.0, (-1.0, 1.0)),
     ] {
         let chain = good.clone().with_limit(Id::new(1), limit).unwrap();
-        let fault = refused(format_args!("{limit:?}"), &chain, &reach);
-        assert!(
-            matches!(fault, Error::At { index: 1, .. }),
-            "{limit:?}: {fault}"
-        );
+        let row = format!("{limit:?}");
+        refused(&row, &chain, &reach).says_in(row, "joint 1…: …");
     }
 }
 
@@ -223,16 +183,9 @@ fn feet_are_refused_by_name() {
         for bad in [-1.0, f32::NAN, f32::INFINITY, f32::MAX] {
             let mut job = feet();
             set(&mut job, bad);
-            let fault = refused(format_args!("{field} {bad}"), &job, &stand);
-            let of_the_leg = matches!(
-                fault,
-                Error::At {
-                    what: "leg",
-                    index: 0,
-                    ..
-                }
-            );
-            assert!(field != "ankle_m" || of_the_leg, "{field} {bad}: {fault}");
+            let row = format!("{field} {bad}");
+            let start = if field == "ankle_m" { "leg 0: " } else { "" };
+            refused(&row, &job, &stand).says_in(row, format!("{start}…"));
         }
     }
 }

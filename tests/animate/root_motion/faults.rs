@@ -3,7 +3,7 @@
 use super::made;
 use crate::reference::rig;
 use crate::reference::rng::Rng;
-use crate::reference::words::Fails;
+use crate::reference::words::{Fails, Says};
 use crate::refused::refused;
 use throng::character::{AnimationDesc, ClipDesc, RootMotionDesc};
 use throng::clip::{CurveClip, Interpolation, Track, TrackValues};
@@ -57,11 +57,7 @@ fn what_can_t_be_taken_out_is_refused() {
         track(1, turning()),
     ];
     let uneven = clip(3, uneven);
-    let error = refused(extract(&uneven, &on_joint));
-    assert!(
-        matches!(error, Error::Argument { what: "yaw", .. }),
-        "{error}"
-    );
+    refused(extract(&uneven, &on_joint)).says("yaw: …");
     // Without yaw there is nothing in the way.
     let without_yaw = RootMotionDesc {
         yaw: false,
@@ -213,18 +209,13 @@ fn a_clip_that_would_take_forever_is_refused() {
     let turning = TrackValues::Rotation(rig::keys(Interpolation::Linear, &times, &turns));
     let clip = CurveClip::new("slow", vec![track(7_999, turning)], character.skeleton()).unwrap();
     let desc = RootMotionDesc::default();
-    let error = refused(made::extract(&character, &clip, &desc));
-    assert!(matches!(error, Error::Capacity { .. }), "{error}");
+    refused(made::extract(&character, &clip, &desc)).says("…: … requested, at most … allowed");
 
     let many: Vec<f32> = (0..150_000).map(|key| key as f32 * 0.01).collect();
     let positions: Vec<Vec3> = many.iter().map(|time| Vec3::Z * *time).collect();
     let moving = TrackValues::Translation(rig::keys(Interpolation::Linear, &many, &positions));
     let clip = CurveClip::new("long", vec![track(0, moving)], character.skeleton()).unwrap();
-    let error = refused(made::extract(&character, &clip, &desc));
-    assert!(
-        matches!(error, Error::Capacity { cap: 131_072, .. }),
-        "{error}"
-    );
+    refused(made::extract(&character, &clip, &desc)).says("…: … requested, at most 131072 allowed");
 }
 
 /// The clips of a description share a budget, and are refused once earlier ones have used it up.

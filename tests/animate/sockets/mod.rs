@@ -8,10 +8,10 @@ use crate::reference::rig;
 use crate::reference::rng::Rng;
 use crate::reference::words::Fails;
 use exact::loads;
+use throng::Id;
 use throng::animator::{Animator, Play, ShowPose};
 use throng::glam::{Affine3A, Vec3};
 use throng::skeleton::{Joint, Socket, Transform};
-use throng::{Error, Id};
 
 /// The largest difference of two matrices' elements.
 fn apart(exact: &M4, got: &Affine3A) -> f64 {
@@ -116,17 +116,10 @@ fn faults_are_named_and_odd_times_do_no_harm() {
     let load = &loads()[0];
     let mut animator = Animator::new(&load.character).unwrap();
     let id = animator.add("Walk").unwrap();
-    let missing = animator
+    animator
         .actor(id)
-        .and_then(|it| it.joint_model(Id::<Joint>::new(57), 0.0));
-    assert!(matches!(
-        missing,
-        Err(Error::NotFound {
-            what: "joint",
-            index: 57,
-            count: 57
-        })
-    ));
+        .and_then(|it| it.joint_model(Id::<Joint>::new(57), 0.0))
+        .fails("joint 57 does not exist: there are 57");
     for time_s in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::MAX] {
         let model = animator
             .live(id)
@@ -135,10 +128,10 @@ fn faults_are_named_and_odd_times_do_no_harm() {
         assert!(model.is_finite(), "{time_s}");
     }
     animator.remove(id).unwrap();
-    let gone = animator
+    animator
         .actor(id)
-        .and_then(|it| it.joint_model(Id::<Joint>::new(3), 0.0));
-    assert!(matches!(gone, Err(Error::Stale { .. })));
+        .and_then(|it| it.joint_model(Id::<Joint>::new(3), 0.0))
+        .fails("…no longer exists…");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use super::made::{self, CLIPS, Driven};
 use crate::reference::handles::Handles;
 use crate::reference::rng::Rng;
+use crate::reference::words::Fails;
 use throng::animator::AnimationEventKind;
 use throng::character::{AdditiveDesc, AnimationDesc, PoseReference};
 use throng::error::DescFault;
@@ -161,14 +162,10 @@ fn names_and_kinds_that_do_not_exist_are_refused() {
     let foreign = actor.parameter("x");
     assert!(actor.actor().set_int(foreign, 1).is_err());
     assert!(actor.actor().set_trigger(foreign).is_err());
-    assert!(matches!(
-        actor.actor().set_trigger(Id::new(7)),
-        Err(Error::NotFound {
-            what: "parameter",
-            index: 7,
-            count: 7
-        })
-    ));
+    actor
+        .actor()
+        .set_trigger(Id::new(7))
+        .fails("parameter 7 does not exist: there are 7");
     let handle = actor.animator.live(actor.id);
     assert!(handle.layer_status(1).is_err());
     let machine = actor.animator.state_machine().unwrap();

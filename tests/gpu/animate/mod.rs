@@ -8,8 +8,10 @@ use crate::glam::{Mat4, Quat, Vec3};
 use crate::reference::assets;
 use crate::reference::handles::Handles;
 use crate::reference::rng::Rng;
+use crate::reference::words::Fails;
 use crate::support::{self, Setup};
 use runner::{Runner, Taken};
+use throng::Id;
 use throng::animator::{ActorId, Animator, Play, ShowPose};
 use throng::character::{AdditiveDesc, AnimationDesc, Character, PoseReference};
 use throng::clip::Interpolation;
@@ -22,7 +24,6 @@ use throng::motion::{Ease, LoopMode};
 use throng::palette::SkinningMethod;
 use throng::skeleton::Transform;
 use throng::state_machine::{MaskBranchDesc, MaskDesc};
-use throng::{Error, Id};
 
 /// The most by which palettes may differ from the CPU's, as a part of the model's size, if no chain
 /// has more than 20 joints.
@@ -307,18 +308,7 @@ fn skeletons_of_every_size() {
         let allocator = &mut setup.context.allocator();
         let (large, method) = (line(301), SkinningMethod::Linear);
         let made = AnimationTables::new(&device, allocator, &mut upload, &large, method);
-        let error = made.unwrap_err();
-        assert!(
-            matches!(
-                error,
-                Error::Capacity {
-                    asked: 301,
-                    cap: 300,
-                    ..
-                }
-            ),
-            "{error}"
-        );
+        made.fails("…: 301 requested, at most 300 allowed");
     });
 }
 
@@ -387,9 +377,8 @@ fn only_the_cpu_poses_some_actors() {
         PosedBy::Cpu(CpuReason::Range)
     );
     animator.remove(actor).unwrap();
-    assert!(matches!(
-        animator.gpu_plays(actor, 0.0, &mut plays),
-        Err(Error::Stale { .. })
-    ));
+    animator
+        .gpu_plays(actor, 0.0, &mut plays)
+        .fails("…no longer exists…");
     assert!(plays.is_empty());
 }

@@ -3,11 +3,12 @@
 use super::frames::expect_near;
 use super::{Member, Model};
 use crate::reference::handles::Handles;
+use crate::reference::words::Fails;
 use crate::support::Setup;
 use throng::animator::{Animator, AnimatorSnapshot};
 use throng::glam::Affine3A;
 use throng::skeleton::Joint;
-use throng::{Crowd, CrowdSnapshot, Error, Id, InstanceId};
+use throng::{Crowd, CrowdSnapshot, Id, InstanceId};
 
 /// A crowd and the model of it at a moment.
 pub(super) struct Saved {
@@ -69,7 +70,7 @@ impl Model {
         let allocator = &mut setup.allocator();
         let got = crowd.replace_character(allocator, self.ids[kind], &after);
         if entries > self.capacity.palette_entries {
-            assert!(matches!(got, Err(Error::Capacity { .. })), "{got:?}");
+            got.fails("…: … requested, at most … allowed");
             return;
         }
         got.unwrap();

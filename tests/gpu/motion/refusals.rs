@@ -2,9 +2,9 @@
 
 use super::events::{at, camera};
 use super::stage::{HISTORIES, World, dancer, moves};
+use crate::reference::refused;
 use crate::support::each;
 use throng::ash::vk;
-use throng::error::ArgumentFault;
 use throng::palette::SkinningMethod;
 use throng::{Capacity, Crowd, Error, View};
 
@@ -20,32 +20,16 @@ fn histories_that_there_are_not_or_that_two_views_keep_are_refused() {
             ..camera()
         };
         let nothing = vk::CommandBuffer::null();
-        let mut refuse = |views: &[View]| unsafe {
+        let mut prepare = |views: &[View]| unsafe {
             setup.context.wait_idle().unwrap();
             let allocator = &mut setup.context.allocator();
             let mut frame = world.crowd.begin_frame(allocator, 0, 0.2).unwrap();
-            match frame.record_prepare(nothing, views).unwrap_err() {
-                Error::At {
-                    what, index, why, ..
-                } => {
-                    assert_eq!((what, index), ("view", 1));
-                    *why
-                }
-                other => panic!("{other}"),
-            }
+            frame.record_prepare(nothing, views).map(drop)
         };
-        let missing = Error::NotFound {
-            what: "history",
-            index: 3,
-            count: 3,
-        };
-        assert_eq!(refuse(&[camera(), other]), missing);
-        let twice = refuse(&[camera(), camera()]);
-        let Error::Argument { what, why } = twice else {
-            panic!("{twice}");
-        };
-        assert_eq!(what, "View::history");
-        assert!(matches!(why, ArgumentFault::Invalid(_)), "{why}");
+        refused! {
+            prepare(&[camera(), other]) => "view 1: history 3 does not exist: there are 3";
+            prepare(&[camera(), camera()]) => "view 1: View::history: …";
+        }
         let seen = world.frame(setup, 0.3, &[camera()]);
         moves(&seen[0], 0);
         world.destroy(setup);

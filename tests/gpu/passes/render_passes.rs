@@ -3,7 +3,7 @@
 use super::canvas::{Canvas, DEPTH, Layer, Subpasses};
 use super::troupe::{TIME_S, Troupe, camera};
 use crate::engine::Engine;
-use crate::reference::words::Says;
+use crate::reference::words::{Fails, Says};
 use crate::support::frames::EXTENT;
 use crate::support::{SMALL, Setup, each, view};
 use throng::ash::vk;
@@ -44,8 +44,8 @@ impl Scene {
         let render_pass = canvas.render_pass(&engine, subpasses, 0, |info| unsafe {
             let each = (0..info.subpass_count).map(|index| SubpassAttachments::of_2(info, index));
             attachments.extend(each.map(Result::unwrap));
-            let missing = SubpassAttachments::of_2(info, info.subpass_count);
-            assert!(matches!(missing, Err(Error::NotFound { .. })));
+            SubpassAttachments::of_2(info, info.subpass_count)
+                .fails("… does not exist: there are …");
         });
         let mut passes = [Vec::new(), Vec::new()];
         for (attachments, (kind, after_prepass)) in attachments.iter().zip(kinds) {
@@ -277,7 +277,7 @@ fn a_device_needs_buffer_addresses_alone() {
         let wrong = [subpasses[0].color_attachments(&beyond)];
         let info = info.subpasses(&wrong);
         let read = unsafe { SubpassAttachments::of(&info, 0) };
-        assert!(matches!(read, Err(Error::NotFound { .. })), "{read:?}");
+        read.fails("… does not exist: there are …");
         let mut mixed = attachments;
         mixed[0].samples = vk::SampleCountFlags::TYPE_4;
         let info = info.attachments(&mixed).subpasses(&subpasses);

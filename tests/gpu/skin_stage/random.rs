@@ -9,11 +9,12 @@ use super::{POSITION_BOUND, Worst, copy, floats, readback, to_host};
 use crate::reference::handles::Handles;
 use crate::reference::maths::distance;
 use crate::reference::rng::Rng;
+use crate::reference::words::Fails;
 use crate::support::frames::FramesInFlight;
 use crate::support::{Setup, each, stages};
 use throng::error::ArgumentFault;
 use throng::glam::{Affine3A, Vec3};
-use throng::{Capacity, Crowd, Error, InstanceId, Play, Processor, Result, SkinningStage, Spawn};
+use throng::{Capacity, Crowd, Error, InstanceId, Play, Processor, SkinningStage, Spawn};
 use throng_standalone::Buffer;
 
 const FRAMES_IN_FLIGHT: u32 = 3;
@@ -188,12 +189,13 @@ impl Model {
                 let at = self.rng.below(self.members.len());
                 let id = self.members.swap_remove(at).id;
                 crowd.despawn(id).unwrap();
-                assert!(matches!(
-                    crowd.instance(id).map(|it| it.skinning_stage()),
-                    Err(Error::Stale { .. })
-                ));
-                let set = crowd.on(id, |mut it| it.set_skinning_stage(SkinningStage::Compute));
-                assert!(matches!(set, Err(Error::Stale { .. })));
+                crowd
+                    .instance(id)
+                    .map(|it| it.skinning_stage())
+                    .fails("…no longer exists…");
+                crowd
+                    .on(id, |mut it| it.set_skinning_stage(SkinningStage::Compute))
+                    .fails("…no longer exists…");
             }
             50..80 if !self.members.is_empty() => self.set_skin(crowd),
             80..90 if !self.members.is_empty() => {
@@ -257,8 +259,7 @@ impl Model {
             return flight;
         }
         if let Some(member) = self.members.first() {
-            let early = frame.skinned(member.id).map(drop);
-            assert!(matches!(early, Err(Error::Argument { what: "frame", .. })));
+            frame.skinned(member.id).fails("frame: …");
         }
         unsafe { frame.record_prepare(cmd, &[]) }.unwrap();
         let mut word = 0;
@@ -266,14 +267,7 @@ impl Model {
             let member = self.members[at];
             let skinned = frame.skinned(member.id);
             if member.skin == SkinningStage::Vertex {
-                let refused: Result<()> = skinned.map(drop);
-                assert!(matches!(
-                    refused,
-                    Err(Error::Argument {
-                        what: "instance",
-                        ..
-                    })
-                ));
+                skinned.fails("instance: …");
                 continue;
             }
             let skinned = skinned.unwrap();

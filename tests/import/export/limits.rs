@@ -1,6 +1,7 @@
 //! Limits of an export.
 
 use super::exported;
+use crate::reference::words::Says;
 use throng::error::Error;
 use throng_export::ExportOptions;
 
@@ -27,7 +28,7 @@ fn a_file_that_is_too_large_is_an_error() {
     for part in 1..40 {
         match with(whole * part / 40) {
             Err(Error::At { what, why, .. }) => {
-                assert!(matches!(*why, Error::Capacity { .. }), "{why}");
+                why.says("…: … requested, at most … allowed");
                 named.insert(what);
             }
             Err(Error::Capacity { .. }) => {}

@@ -2,9 +2,10 @@
 
 use super::rigs::{rest, skeleton};
 use crate::reference::rng::Rng;
+use crate::reference::words::Fails;
 use throng::Id;
 use throng::clip::{CurveClip, Interpolation, Keys, Track, TrackValues};
-use throng::error::{ArgumentFault, Error};
+use throng::error::Error;
 use throng::glam::{Quat, Vec3};
 use throng::import::RawNode;
 use throng::retarget::{Humanoid, JointMap, Retarget, RetargetOptions};
@@ -73,8 +74,7 @@ fn maps_that_cannot_be_are_refused() {
         unnamed(&[("a", "c"), ("b", "b")]),
         ("target joint", "b".into(), "c, d".into())
     );
-    let twice = JointMap::from_pairs(&from, &to, &[("a", "c"), ("b", "c")]);
-    assert!(matches!(twice, Err(Error::Argument { what: "pairs", .. })));
+    JointMap::from_pairs(&from, &to, &[("a", "c"), ("b", "c")]).fails("pairs: …");
     // One joint may move several.
     assert_eq!(
         JointMap::from_pairs(&from, &to, &[("a", "c"), ("a", "d")])
@@ -137,34 +137,24 @@ fn options_and_lengths_are_checked() {
     let mut retarget = new(default()).unwrap();
     let mut out = [nan; 3];
     for (from, to) in [(1, 3), (3, 3), (2, 2), (0, 0)] {
-        let error = retarget
-            .pose(&vec![Transform::IDENTITY; from], &mut out[..to])
-            .unwrap_err();
-        assert!(matches!(
-            error,
-            Error::Argument {
-                why: ArgumentFault::Length { .. },
-                ..
-            }
-        ));
+        let posed = retarget.pose(&vec![Transform::IDENTITY; from], &mut out[..to]);
+        posed.fails_in(format!("{from}, {to}"), "… has …, needs …");
     }
     assert!(out[0].translation.x.is_nan(), "something was written");
     // A clip of a larger skeleton, and a clip with too many keys.
     let wide = CurveClip::new("wide", vec![spin(2, 2)], &to).unwrap();
-    assert!(matches!(
-        retarget.clip(&wide),
-        Err(Error::NotFound { what: "joint", .. })
-    ));
+    retarget
+        .clip(&wide)
+        .fails("joint … does not exist: there are …");
     let mut tight = new(RetargetOptions {
         max_keys: 20,
         ..default()
     })
     .unwrap();
     let long = CurveClip::new("long", vec![spin(1, 11)], &from).unwrap();
-    match tight.clip(&long).unwrap_err() {
-        Error::Capacity { asked, cap, .. } => assert_eq!((asked, cap), (33, 20)),
-        other => panic!("{other}"),
-    }
+    tight
+        .clip(&long)
+        .fails("…: 33 requested, at most 20 allowed");
 }
 
 fn spin(joint: u16, keys: usize) -> Track {

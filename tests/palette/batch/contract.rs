@@ -3,12 +3,13 @@
 use super::load::palettes;
 use crate::reference::batch::Sample;
 use crate::reference::rig::{chain, keys};
+use crate::reference::words::Fails;
 use throng::animator::Animator;
 use throng::character::{AnimationDesc, Character};
 use throng::clip::{Clip, ClipOptions, CurveClip, Interpolation, Track, TrackValues};
 use throng::glam::{Quat, Vec3};
 use throng::state_machine::{MaskBranchDesc, MaskDesc};
-use throng::{Error, Id, SimdLevel};
+use throng::{Id, SimdLevel};
 
 fn made(character: &Character, tracks: Vec<Track>) -> (CurveClip, Clip) {
     let raw = CurveClip::new("made", tracks, character.skeleton()).unwrap();
@@ -191,17 +192,7 @@ fn clips_are_refused_by_name() {
             error_m: Some(error_m),
             ..ClipOptions::default()
         };
-        let refused = Clip::new(&character, &raw, &options).unwrap_err();
-        assert!(
-            matches!(
-                refused,
-                Error::Argument {
-                    what: "clip error_m",
-                    ..
-                }
-            ),
-            "{refused}"
-        );
+        Clip::new(&character, &raw, &options).fails("clip error_m: …");
     }
     let (long, _) = made(
         &chain(5),
@@ -210,15 +201,8 @@ fn clips_are_refused_by_name() {
             TrackValues::Scale(keys(Interpolation::Linear, &[0.0], &[Vec3::ONE])),
         )],
     );
-    let refused = Clip::new(&character, &long, &ClipOptions::default()).unwrap_err();
-    assert!(matches!(
-        refused,
-        Error::NotFound {
-            what: "joint",
-            index: 4,
-            count: 2
-        }
-    ));
+    Clip::new(&character, &long, &ClipOptions::default())
+        .fails("joint 4 does not exist: there are 2");
 }
 
 #[test]

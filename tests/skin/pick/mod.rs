@@ -5,6 +5,7 @@ mod ray;
 use crate::reference::poser::Poser;
 use crate::reference::rays::{ball, brute, meet, ray_at, vertices};
 use crate::reference::rng::Rng;
+use crate::reference::words::{Fails, Says};
 use crate::skinner::load::{models, rest_weights};
 use throng::Error;
 use throng::character::Character;
@@ -278,13 +279,7 @@ fn bad_rays_and_transforms_are_refused() {
         origin: Vec3::NAN,
         ..good
     };
-    assert!(matches!(
-        refused(&posed, nan),
-        Error::Argument {
-            what: "ray origin",
-            ..
-        }
-    ));
+    refused(&posed, nan).says("ray origin: …");
     let none = Ray {
         direction: Vec3::ZERO,
         ..good
@@ -362,9 +357,8 @@ fn hidden_parts_are_not_hit() {
     let skinner = Skinner::new(&small).unwrap();
     let palette = vec![Mat3x4::IDENTITY; small.palette().len()];
     let posed = Posed::new(&small, &skinner, &palette, &[]);
-    let missing = posed.hiding([back]).map(|_| ());
-    assert!(
-        matches!(missing, Err(Error::NotFound { what: "part", .. })),
-        "{missing:?}"
-    );
+    posed
+        .hiding([back])
+        .map(|_| ())
+        .fails("part … does not exist: there are …");
 }
