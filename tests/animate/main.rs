@@ -7,6 +7,7 @@ mod animator;
 mod blend_space;
 mod clip_packing;
 mod events;
+mod exploring;
 mod fades;
 mod half_turn;
 mod ik;

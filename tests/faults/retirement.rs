@@ -4,8 +4,8 @@
 //! one to three frames in flight, begun in any order.
 
 use crate::counting::{Counted, KINDS, objects};
+use crate::reference::explore::{Operation, explore};
 use crate::reference::ribbon::{built, ribbon};
-use crate::reference::rng::Rng;
 use crate::reference::sweep::rounds;
 use crate::support::frames::{EXTENT, FramesInFlight};
 use crate::support::{SMALL, each, stages, view};
@@ -69,9 +69,17 @@ impl World<'_> {
         (result, made)
     }
 
-    fn step(&mut self, rng: &mut Rng, frames_in_flight: u32) {
-        match rng.below(10) {
-            0 => {
+    fn step(&mut self, operation: Operation, frames_in_flight: u32) {
+        let (what, mut rng) = operation.choose(&[
+            (1, "grow"),
+            (1, "add a character"),
+            (1, "remove a character"),
+            (1, "create a pass"),
+            (1, "remove a pass"),
+            (5, "begin a frame"),
+        ]);
+        match what {
+            "grow" => {
                 let now = self.crowd.capacity();
                 let more = Capacity {
                     palette_entries: now.palette_entries + 10,
@@ -84,7 +92,7 @@ impl World<'_> {
                 let ((), made) = self.making(reserve);
                 self.expected.retire(made);
             }
-            1 => {
+            "add a character" => {
                 let character = built(ribbon(3)).character;
                 let add = |crowd: &mut Crowd, counted: &mut Counted| {
                     crowd.add_character(&mut counted.allocator, &character)
@@ -92,14 +100,14 @@ impl World<'_> {
                 let (id, made) = self.making(add);
                 self.characters.push((id.unwrap(), made));
             }
-            2 if !self.characters.is_empty() => {
+            "remove a character" if !self.characters.is_empty() => {
                 // Its upload was never recorded, and is retired with it.
                 let at = rng.below(self.characters.len());
                 let (id, counts) = self.characters.swap_remove(at);
                 self.crowd.remove_character(id).unwrap();
                 self.expected.retire(counts);
             }
-            3 => {
+            "create a pass" => {
                 let desc = PassDesc {
                     color_formats: &[vk::Format::R8G8B8A8_SRGB],
                     ..PassDesc::default()
@@ -110,12 +118,12 @@ impl World<'_> {
                 let (id, made) = self.making(create);
                 self.passes.push((id, made));
             }
-            4 if !self.passes.is_empty() => {
+            "remove a pass" if !self.passes.is_empty() => {
                 let (id, counts) = self.passes.swap_remove(rng.below(self.passes.len()));
                 self.crowd.remove_pass(id).unwrap();
                 self.expected.retire(counts);
             }
-            5.. => {
+            "begin a frame" => {
                 let frame_index = rng.below(frames_in_flight as usize) as u32;
                 let allocator = &mut self.counted.allocator;
                 unsafe { self.crowd.begin_frame(allocator, frame_index, 0.0) }.unwrap();
@@ -129,38 +137,37 @@ impl World<'_> {
 
 #[test]
 fn what_is_retired_goes_when_every_slot_has_begun_again() {
-    let mut seed = 0;
-    each(|setup| {
-        for frames_in_flight in 1..=3 {
-            seed += 1;
-            let mut counted = Counted::new(setup);
-            let mut crowd = counted.crowd(setup, frames_in_flight, SMALL);
-            // This character stays, so every pass has its pipelines from the start, and other
-            // characters add none.
-            let character = built(ribbon(3)).character;
-            let allocator = &mut counted.allocator;
-            crowd.add_character(allocator, &character).unwrap();
-            let expected = Expected {
-                live: objects(),
-                begun: BTreeSet::new(),
-                graves: Vec::new(),
-            };
-            let mut world = World {
-                crowd,
-                counted: &mut counted,
-                expected,
-                characters: Vec::new(),
-                passes: Vec::new(),
-            };
-            let mut rng = Rng::new(seed);
-            for _ in 0..rounds(150) {
-                world.step(&mut rng, frames_in_flight);
-            }
-            let World { crowd, .. } = world;
-            unsafe { crowd.destroy(&mut counted.allocator) };
-            counted.finish();
-        }
-    });
+    for frames_in_flight in 1..=3 {
+        explore(frames_in_flight.into(), rounds(150), |operations| {
+            each(|setup| {
+                let mut counted = Counted::new(setup);
+                let mut crowd = counted.crowd(setup, frames_in_flight, SMALL);
+                // This character stays, so every pass has its pipelines from the start, and other
+                // characters add none.
+                let character = built(ribbon(3)).character;
+                let allocator = &mut counted.allocator;
+                crowd.add_character(allocator, &character).unwrap();
+                let expected = Expected {
+                    live: objects(),
+                    begun: BTreeSet::new(),
+                    graves: Vec::new(),
+                };
+                let mut world = World {
+                    crowd,
+                    counted: &mut counted,
+                    expected,
+                    characters: Vec::new(),
+                    passes: Vec::new(),
+                };
+                for operation in operations {
+                    world.step(*operation, frames_in_flight);
+                }
+                let World { crowd, .. } = world;
+                unsafe { crowd.destroy(&mut counted.allocator) };
+                counted.finish();
+            })
+        });
+    }
 }
 
 /// Uploads are freed like everything else that a frame used.

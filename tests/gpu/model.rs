@@ -11,6 +11,7 @@ mod changes;
 mod frames;
 mod operations;
 
+use crate::reference::explore::{Operation, explore};
 use crate::reference::random;
 use crate::reference::ribbon::{built, ribbon};
 use crate::reference::rng::Rng;
@@ -232,21 +233,31 @@ fn variants() -> Vec<Vec<Character>> {
 
 #[test]
 fn thousands_of_operations_are_seen_as_the_model_has_them() {
-    let mut seed = 0;
-    each(|setup| {
-        for [cull, animate] in [
-            [Processor::Cpu, Processor::Cpu],
-            [Processor::Gpu, Processor::Cpu],
-            [Processor::Gpu, Processor::Gpu],
-        ] {
-            seed += 1;
-            run(setup, seed, Stages { cull, animate });
+    let stages = [
+        [Processor::Cpu, Processor::Cpu],
+        [Processor::Gpu, Processor::Cpu],
+        [Processor::Gpu, Processor::Gpu],
+    ];
+    for (seed, [cull, animate]) in (1..).zip(stages) {
+        let stages = Stages { cull, animate };
+        let models = explore(seed, OPERATIONS, |operations| {
+            let mut models = Vec::new();
+            each(|setup| models.push(run(setup, operations, stages)));
+            models
+        });
+        for model in models {
+            assert!(model.replaced > 40 && model.restored > 20);
+            assert!(model.refused > 50 && model.frames > 200);
+            assert_eq!(
+                model.on_gpu,
+                model.posed_on_gpu > 200 && model.placed_on_gpu > 50 && model.switches > 10
+            );
         }
-    });
+    }
 }
 
-/// Runs random operations on a crowd with these stages.
-fn run(setup: &mut Setup, seed: u64, stages: Stages) {
+/// Applies operations to a crowd with these stages.
+fn run(setup: &mut Setup, operations: &[Operation], stages: Stages) -> Model {
     setup.guard_memory();
     let mut start = START;
     if stages.animate == Processor::Gpu {
@@ -263,7 +274,7 @@ fn run(setup: &mut Setup, seed: u64, stages: Stages) {
     let ids: Vec<CharacterId> = kinds.iter().map(&mut add).collect();
     let animator = |of| Animator::new(of).unwrap();
     let mut model = Model {
-        rng: Rng::new(seed),
+        rng: Rng::new(0),
         animators: kinds.iter().map(animator).collect(),
         versions: vec![0; kinds.len()],
         variants,
@@ -297,8 +308,8 @@ fn run(setup: &mut Setup, seed: u64, stages: Stages) {
         .map(|_| probe.output(&mut setup.context, 1 << 18))
         .collect();
     let mut flights: Vec<Flight> = (0..FRAMES_IN_FLIGHT).map(|_| Flight::default()).collect();
-    for _ in 0..OPERATIONS {
-        model.operate(setup, &mut crowd);
+    for operation in operations {
+        model.operate(setup, &mut crowd, *operation);
         if model.rng.chance(7) {
             let frame_index = model.rng.below(FRAMES_IN_FLIGHT as usize) as u32;
             frames_in_flight.wait(&setup.context, frame_index);
@@ -339,14 +350,9 @@ fn run(setup: &mut Setup, seed: u64, stages: Stages) {
         model.replaced,
         model.restored
     );
-    assert!(model.replaced > 40 && model.restored > 20);
     assert!(model.worst < APART, "{:e}", model.worst);
-    assert!(model.refused > 50 && model.frames > 200);
-    assert_eq!(
-        model.on_gpu,
-        model.posed_on_gpu > 200 && model.placed_on_gpu > 50 && model.switches > 10
-    );
     frames_in_flight.destroy(&setup.context);
     probe.destroy(&setup.context);
     setup.destroy(crowd);
+    model
 }

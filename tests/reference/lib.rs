@@ -34,6 +34,7 @@
 //! - [`rig`]: a small character for tests of single stages;
 //! - [`signed`]: saved characters whose bytes were altered;
 //! - [`words`]: messages against patterns;
+//! - [`explore`]: a world against its model, by random operations;
 //! - [`handles`]: actors and instances that must be alive;
 //! - [`assets`]: the model files;
 //! - [`sweep`]: how many of many.
@@ -49,6 +50,7 @@ pub mod assets;
 pub mod batch;
 pub mod blend;
 pub mod compare;
+pub mod explore;
 pub mod gltf;
 pub mod golden;
 pub mod handles;

@@ -1,6 +1,7 @@
 //! Invalid input: typed errors, no changes, and no panics.
 
 use super::world::{World, made_machine, world};
+use crate::reference::explore::{Operation, explore};
 use crate::reference::handles::Handles;
 use crate::reference::refused;
 use crate::reference::rng::Rng;
@@ -314,48 +315,58 @@ fn nothing_breaks() {
     let strange = Strange::new(world);
     let (mut done, mut refused) = (0, 0);
     for seed in 0..10 {
-        let mut rng = Rng::new(seed);
-        let mut animator = animator(world, seed);
-        let mut ids = vec![animator.add("Walk").unwrap()];
-        let mut local = vec![Transform::IDENTITY; world.joints()];
-        let mut palette = vec![Mat3x4::IDENTITY; world.character.palette().len()];
-        for step in 0..10_000 {
-            let watched = one_of(&mut rng, &ids);
-            let before = rng.chance(10).then(|| state(&animator, watched));
-            match command(&mut rng, world, &mut animator, &mut ids, &strange) {
-                Ok(()) => done += 1,
-                Err(error) => {
-                    refused += 1;
-                    assert!(!error.to_string().is_empty());
-                    if let Some(before) = before {
-                        assert_eq!(state(&animator, watched), before, "{seed} {step} {error}");
-                    }
-                }
-            }
-            if animator.len() > 12 {
-                let all: Vec<_> = animator.actors().collect();
-                for id in all.iter().step_by(2) {
-                    animator.remove(*id).unwrap();
-                }
-            }
-            if step % 50 == 0 && animator.is_alive(watched) {
-                animator.local_poses(&[watched], &mut local).unwrap();
-                animator
-                    .palettes(&[watched], WriteOnly::from(&mut palette))
-                    .unwrap();
-                assert!(
-                    animator
-                        .events()
-                        .iter()
-                        .all(|event| event.time_s.is_finite())
-                );
-            }
-            let records = animator.actor(watched).map(|it| it.records().len());
-            assert!(records.unwrap_or(0) <= 256);
-        }
+        let counts = explore(seed, 10_000, |operations| {
+            let mut animator = animator(world, seed);
+            run(world, &mut animator, &strange, operations)
+        });
+        (done, refused) = (done + counts.0, refused + counts.1);
     }
     println!("{done} done, {refused} refused");
     assert!(done > 12_000 && refused > 20_000);
+}
+
+/// Returns how many commands were obeyed, and how many were refused.
+fn run(
+    world: &World,
+    animator: &mut Animator,
+    strange: &Strange,
+    operations: &[Operation],
+) -> (usize, usize) {
+    let (mut done, mut refused) = (0, 0);
+    let mut ids = vec![animator.add("Walk").unwrap()];
+    let mut local = vec![Transform::IDENTITY; world.joints()];
+    let mut palette = vec![Mat3x4::IDENTITY; world.character.palette().len()];
+    for operation in operations {
+        let rng = &mut operation.rng();
+        let watched = one_of(rng, &ids);
+        let before = rng.chance(10).then(|| state(animator, watched));
+        match command(rng, world, animator, &mut ids, strange) {
+            Ok(()) => done += 1,
+            Err(error) => {
+                refused += 1;
+                assert!(!error.to_string().is_empty());
+                if let Some(before) = before {
+                    assert_eq!(state(animator, watched), before, "{error}");
+                }
+            }
+        }
+        if animator.len() > 12 {
+            let all: Vec<_> = animator.actors().collect();
+            for id in all.iter().step_by(2) {
+                animator.remove(*id).unwrap();
+            }
+        }
+        if rng.chance(50) && animator.is_alive(watched) {
+            animator.local_poses(&[watched], &mut local).unwrap();
+            let to = WriteOnly::from(&mut palette);
+            animator.palettes(&[watched], to).unwrap();
+            let mut events = animator.events().iter();
+            assert!(events.all(|event| event.time_s.is_finite()));
+        }
+        let records = animator.actor(watched).map(|it| it.records().len());
+        assert!(records.unwrap_or(0) <= 256);
+    }
+    (done, refused)
 }
 
 /// Errors name the invalid value, and nothing changes.

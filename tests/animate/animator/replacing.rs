@@ -2,6 +2,7 @@
 //! back to snapshots of any of the characters.
 
 use super::replace::build;
+use crate::reference::explore::{Operation, explore};
 use crate::reference::handles::Handles;
 use crate::reference::rng::Rng;
 use crate::reference::sweep::rounds;
@@ -162,6 +163,27 @@ impl Model<'_> {
         }
     }
 
+    fn operate(&mut self, operation: Operation) {
+        let (what, rng) = operation.choose(&[
+            (3, "replace"),
+            (3, "restore"),
+            (6, "update"),
+            (18, "act"),
+            (10, "look"),
+        ]);
+        self.rng = rng;
+        match what {
+            "replace" => self.replace(),
+            "restore" => self.restore(),
+            "update" => {
+                let now_s = self.animator.now_s() + 0.05;
+                self.animator.update(now_s).unwrap();
+            }
+            "act" => self.act(),
+            _ => self.look(),
+        }
+    }
+
     /// Evaluates all actors in each form. An actor that shows nothing but a local pose has it.
     fn look(&mut self) {
         let character = &self.characters[self.now];
@@ -198,29 +220,19 @@ fn poses_of_the_caller_survive_replacements_and_restores() {
     assert!(counts[1] == counts[0] + 70);
     let (mut replaced, mut restored) = (0, 0);
     for seed in 0..rounds(32) as u64 {
-        let mut model = Model {
-            characters: &characters,
-            rng: Rng::new(seed),
-            animator: Animator::new(&characters[0]).unwrap(),
-            now: 0,
-            saved: Vec::new(),
-            replaced: 0,
-            restored: 0,
-        };
-        for step in 0..300 {
-            match model.rng.below(10) {
-                0 => model.replace(),
-                1 => model.restore(),
-                2 | 3 => {
-                    let now_s = model.animator.now_s() + 0.05;
-                    model.animator.update(now_s).unwrap();
-                }
-                _ => model.act(),
-            }
-            if step % 3 == 0 {
-                model.look();
-            }
-        }
+        let model = explore(seed, 400, |operations| {
+            let mut model = Model {
+                characters: &characters,
+                rng: Rng::new(0),
+                animator: Animator::new(&characters[0]).unwrap(),
+                now: 0,
+                saved: Vec::new(),
+                replaced: 0,
+                restored: 0,
+            };
+            operations.iter().for_each(|it| model.operate(*it));
+            model
+        });
         (replaced, restored) = (replaced + model.replaced, restored + model.restored);
     }
     println!("{replaced} replaced, {restored} restored");

@@ -3,6 +3,7 @@
 
 use super::models::{add_solvers, equipped};
 use super::orders::order;
+use crate::reference::explore::{Operation, explore};
 use crate::reference::handles::Handles;
 use crate::reference::rng::Rng;
 use std::collections::HashMap;
@@ -75,14 +76,33 @@ fn drive(animator: &mut Animator, id: ActorId, rng: &mut Rng) {
 #[test]
 fn the_list_misses_nothing() {
     let character = character();
-    let mut animator = new_animator(&character);
-    let rng = &mut Rng::new(5);
+    let (listed, kept) = explore(5, 1500, |operations| run(&character, operations));
+    // The list is short: most actors are not in it.
+    assert!(
+        listed > 1000 && kept > 5 * listed,
+        "{listed} were listed, {kept} were not"
+    );
+}
+
+/// Returns how many actors were listed, and how many were not.
+fn run(character: &Character, operations: &[Operation]) -> (usize, usize) {
+    let mut animator = new_animator(character);
     let mut known: HashMap<ActorId, State> = HashMap::new();
     let (mut saved, mut now_s, mut listed, mut kept) = (animator.snapshot(), 0.0, 0, 0);
-    for step in 0..1500 {
+    for operation in operations {
         let ids: Vec<_> = animator.actors().collect();
-        match rng.below(12) {
-            0 | 1 if ids.len() < 40 => {
+        let (what, mut rng) = operation.choose(&[
+            (20, "add"),
+            (10, "remove"),
+            (1, "save"),
+            (1, "restore"),
+            (3, "restore one"),
+            (10, "drive"),
+            (75, "order"),
+        ]);
+        let rng = &mut rng;
+        match what {
+            "add" if ids.len() < 40 => {
                 let id = if rng.chance(2) {
                     animator.add_driven().unwrap()
                 } else {
@@ -90,27 +110,27 @@ fn the_list_misses_nothing() {
                 };
                 // Only some of the actors get commands, so that others stay.
                 if !animator.live(id).has_state_machine() && rng.chance(2) {
-                    order(&mut animator, id, &character, rng);
+                    order(&mut animator, id, character, rng);
                 }
             }
-            2 if ids.len() > 20 => animator.remove(ids[rng.below(ids.len())]).unwrap(),
-            3 if rng.chance(10) => saved = animator.snapshot(),
-            4 if rng.chance(10) => {
+            "remove" if ids.len() > 20 => animator.remove(ids[rng.below(ids.len())]).unwrap(),
+            "save" => saved = animator.snapshot(),
+            "restore" => {
                 animator.restore(&saved).unwrap();
                 now_s = animator.now_s();
             }
             _ if ids.is_empty() => {}
-            5 if rng.chance(3) => {
+            "restore one" => {
                 let from = animator.live(ids[rng.below(ids.len())]).snapshot();
                 let to = ids[rng.below(ids.len())];
                 animator.live_mut(to).restore(&from).unwrap();
             }
-            6 => drive(&mut animator, ids[rng.below(ids.len())], rng),
+            "drive" => drive(&mut animator, ids[rng.below(ids.len())], rng),
             _ => {
                 let id = ids[rng.below(ids.len())];
                 // A layer of the state machine cannot be given a command.
                 if !animator.live(id).has_state_machine() {
-                    order(&mut animator, id, &character, rng);
+                    order(&mut animator, id, character, rng);
                 }
             }
         }
@@ -128,27 +148,23 @@ fn the_list_misses_nothing() {
         let mut once = changed.clone();
         once.sort();
         once.dedup();
-        assert_eq!(once.len(), changed.len(), "listed twice in step {step}");
+        assert_eq!(once.len(), changed.len(), "listed twice");
         listed += changed.len();
         for id in animator.actors() {
             let own = state(&animator, id);
-            assert_eq!(known.get(&id), Some(&own), "{id:?} in step {step}");
+            assert_eq!(known.get(&id), Some(&own), "{id:?}");
             kept += usize::from(!changed.contains(&id));
         }
-        if step % 10 == 0 {
-            let mut fresh = new_animator(&character);
+        if rng.chance(10) {
+            let mut fresh = new_animator(character);
             fresh.restore(&animator.snapshot()).unwrap();
             for id in animator.actors() {
                 let spheres = [&animator, &fresh].map(|it| state(it, id).1);
-                assert_eq!(spheres[0], spheres[1], "{id:?} in step {step}");
+                assert_eq!(spheres[0], spheres[1], "{id:?}");
             }
         }
     }
-    // The list is short: most actors are not in it.
-    assert!(
-        listed > 1000 && kept > 5 * listed,
-        "{listed} were listed, {kept} were not"
-    );
+    (listed, kept)
 }
 
 #[test]

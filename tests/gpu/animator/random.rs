@@ -3,6 +3,7 @@
 //! They cover plays, fades, layers, pauses, state machines, targets and poses.
 
 use super::{FRAMES_IN_FLIGHT, JOINTS, Member, World};
+use crate::reference::explore::explore;
 use crate::reference::handles::Handles;
 use crate::reference::rng::Rng;
 use crate::support::{SMALL, Setup, each, stages};
@@ -13,8 +14,19 @@ use throng::motion::{Ease, LoopMode};
 use throng::skeleton::Transform;
 use throng::{Id, Processor};
 
-const FRAMES: usize = 120;
+const OPERATIONS: usize = 780;
 const MOST: usize = 40;
+
+/// The same call on an instance of the crowd and on its actor.
+macro_rules! both {
+    ($world:ident, $member:expr, |$it:ident| $call:expr) => {
+        $world.both(
+            $member,
+            |crowd, id| crowd.on(id, |mut $it| $call),
+            |animator, actor| animator.on(actor, |mut $it| $call),
+        )
+    };
+}
 
 fn play(rng: &mut Rng) -> Play<'static> {
     let fade_s = if rng.chance(2) {
@@ -58,40 +70,24 @@ fn show(world: &mut World, member: Member, rng: &mut Rng) {
         ..ShowPose::default()
     };
     if rng.chance(2) {
-        world.both(
-            member,
-            |crowd, id| crowd.on(id, |mut it| it.show_pose(&local, &shown)),
-            |animator, actor| animator.on(actor, |mut it| it.show_pose(&local, &shown)),
-        );
+        both!(world, member, |it| it.show_pose(&local, &shown));
         return;
     }
     let skeleton = world.kinds[member.kind].character.skeleton();
     let mut model = vec![Affine3A::IDENTITY; JOINTS];
     skeleton.model_pose(&local, &mut model).unwrap();
-    world.both(
-        member,
-        |crowd, id| crowd.on(id, |mut it| it.show_model_pose(&model, &shown)),
-        |animator, actor| animator.on(actor, |mut it| it.show_model_pose(&model, &shown)),
-    );
+    both!(world, member, |it| it.show_model_pose(&model, &shown));
 }
 
 fn target(world: &mut World, member: Member, rng: &mut Rng) {
     let limb = world.kinds[member.kind].limb;
     let fade_s = [0.0, 0.4][rng.below(2)];
     if rng.chance(3) {
-        world.both(
-            member,
-            |crowd, id| crowd.on(id, |mut it| it.clear_target(limb, fade_s)),
-            |animator, actor| animator.on(actor, |mut it| it.clear_target(limb, fade_s)),
-        );
+        both!(world, member, |it| it.clear_target(limb, fade_s));
         return;
     }
     let target = IkTarget::TwoBone(TwoBoneTarget::at(rng.vector(-4.0, 4.0)));
-    world.both(
-        member,
-        |crowd, id| crowd.on(id, |mut it| it.set_target(limb, target, fade_s)),
-        |animator, actor| animator.on(actor, |mut it| it.set_target(limb, target, fade_s)),
-    );
+    both!(world, member, |it| it.set_target(limb, target, fade_s));
 }
 
 fn drive(world: &mut World, member: Member, rng: &mut Rng) {
@@ -100,21 +96,9 @@ fn drive(world: &mut World, member: Member, rng: &mut Rng) {
         machine.unwrap().parameter("go").unwrap()
     };
     match rng.below(4) {
-        0 => world.both(
-            member,
-            |crowd, id| crowd.on(id, |mut it| it.start_state_machine()),
-            |animator, actor| animator.on(actor, |mut it| it.start_state_machine()),
-        ),
-        1 => world.both(
-            member,
-            |crowd, id| crowd.on(id, |mut it| it.stop_state_machine(0.2)),
-            |animator, actor| animator.on(actor, |mut it| it.stop_state_machine(0.2)),
-        ),
-        _ => world.both(
-            member,
-            |crowd, id| crowd.on(id, |mut it| it.set_trigger(go)),
-            |animator, actor| animator.on(actor, |mut it| it.set_trigger(go)),
-        ),
+        0 => both!(world, member, |it| it.start_state_machine()),
+        1 => both!(world, member, |it| it.stop_state_machine(0.2)),
+        _ => both!(world, member, |it| it.set_trigger(go)),
     }
 }
 
@@ -124,55 +108,27 @@ fn change(world: &mut World, rng: &mut Rng) {
     match rng.below(12) {
         0..4 => {
             let play = play(rng);
-            world.both(
-                member,
-                |crowd, id| crowd.on(id, |mut it| it.play(play)),
-                |animator, actor| animator.on(actor, |mut it| it.play(play)),
-            );
+            both!(world, member, |it| it.play(play));
         }
-        4 => world.both(
-            member,
-            |crowd, id| crowd.on(id, |mut it| it.stop(layer, 0.3)),
-            |animator, actor| animator.on(actor, |mut it| it.stop(layer, 0.3)),
-        ),
+        4 => both!(world, member, |it| it.stop(layer, 0.3)),
         5 => {
             let speed = [0.0, 1.0, -2.0][rng.below(3)];
-            world.both(
-                member,
-                |crowd, id| crowd.on(id, |mut it| it.set_speed(layer, speed)),
-                |animator, actor| animator.on(actor, |mut it| it.set_speed(layer, speed)),
-            );
+            both!(world, member, |it| it.set_speed(layer, speed));
         }
         6 => {
             let time_s = f64::from(rng.range(-1.0, 2.0));
-            world.both(
-                member,
-                |crowd, id| crowd.on(id, |mut it| it.seek(layer, time_s)),
-                |animator, actor| animator.on(actor, |mut it| it.seek(layer, time_s)),
-            );
+            both!(world, member, |it| it.seek(layer, time_s));
         }
         7 => {
             if world.crowd.live(member.id).is_paused() {
-                world.both(
-                    member,
-                    |crowd, id| crowd.instance_mut(id).map(|mut it| it.resume()),
-                    |animator, actor| animator.actor_mut(actor).map(|mut it| it.resume()),
-                );
+                both!(world, member, |it| Ok(it.resume()));
             } else {
-                world.both(
-                    member,
-                    |crowd, id| crowd.instance_mut(id).map(|mut it| it.pause()),
-                    |animator, actor| animator.actor_mut(actor).map(|mut it| it.pause()),
-                );
+                both!(world, member, |it| Ok(it.pause()));
             }
         }
         8 => {
             let scale = [0.0, 0.5, 1.0, 3.0][rng.below(4)];
-            world.both(
-                member,
-                |crowd, id| crowd.on(id, |mut it| it.set_time_scale(scale)),
-                |animator, actor| animator.on(actor, |mut it| it.set_time_scale(scale)),
-            );
+            both!(world, member, |it| it.set_time_scale(scale));
         }
         9 => show(world, member, rng),
         10 => target(world, member, rng),
@@ -205,32 +161,38 @@ pub(super) fn operate(setup: &mut Setup, world: &mut World, rng: &mut Rng) {
 
 #[test]
 fn a_crowd_shows_what_animators_do_in_every_format() {
-    let mut seed = 30;
-    each(|setup| {
-        seed += 1;
-        let mut rng = Rng::new(seed);
-        let mut world = World::new(setup, SMALL);
-        let (mut written, mut shown) = (0, 0);
-        for _ in 0..FRAMES {
-            for _ in 0..rng.below(12) {
-                operate(setup, &mut world, &mut rng);
+    let counts = explore(31, OPERATIONS, |operations| {
+        let mut counts = Vec::new();
+        each(|setup| {
+            let mut world = World::new(setup, SMALL);
+            let (mut written, mut shown) = (0, 0);
+            for operation in operations {
+                let (what, mut rng) = operation.choose(&[(11, "call"), (2, "frame")]);
+                if what == "call" {
+                    operate(setup, &mut world, &mut rng);
+                    continue;
+                }
+                world.now_s += f64::from(rng.range(0.0, 0.25));
+                if rng.chance(40) {
+                    world.now_s -= 1.0;
+                }
+                let stats = world.look(setup, rng.below(FRAMES_IN_FLIGHT as usize) as u32);
+                written += stats.animated;
+                shown += world.members.len() as u32;
             }
-            world.now_s += f64::from(rng.range(0.0, 0.25));
-            if rng.chance(40) {
-                world.now_s -= 1.0;
-            }
-            let stats = world.look(setup, rng.below(FRAMES_IN_FLIGHT as usize) as u32);
-            written += stats.animated;
-            shown += world.members.len() as u32;
-        }
-        println!("{}: {written} written, {shown} shown", setup.config.name);
-        // The GPU poses most of them, if it can.
-        let least = if stages().animate == Processor::Gpu {
-            100
-        } else {
-            500
-        };
-        assert!(written > least && written < shown);
-        world.destroy(setup);
+            counts.push((written, shown));
+            world.destroy(setup);
+        });
+        counts
     });
+    println!("written and shown: {counts:?}");
+    // The GPU poses most of them, if it can.
+    let least = if stages().animate == Processor::Gpu {
+        100
+    } else {
+        500
+    };
+    for (written, shown) in counts {
+        assert!(written > least && written < shown);
+    }
 }

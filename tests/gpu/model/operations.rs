@@ -2,6 +2,7 @@
 
 use super::frames::expect_near;
 use super::{Attached, Member, Model, Playing};
+use crate::reference::explore::Operation;
 use crate::reference::handles::Handles;
 use crate::support::Setup;
 use std::collections::BTreeSet;
@@ -311,17 +312,30 @@ impl Model {
         assert_eq!(crowd.capacity(), self.capacity);
     }
 
-    pub(super) fn operate(&mut self, setup: &mut Setup, crowd: &mut Crowd) {
-        match self.rng.below(105) {
-            100 | 101 => self.replace(setup, crowd),
-            102 | 103 => self.restore(crowd),
-            104 => self.save(crowd),
-            0..34 => self.spawn(crowd),
-            34..54 if !self.members.is_empty() => self.despawn(crowd),
-            54..80 if !self.members.is_empty() => self.change(crowd),
-            80..92 if !self.members.is_empty() => self.attach(crowd),
-            92..99 if !self.dead.is_empty() => self.touch_the_dead(crowd),
-            99 if self.rng.chance(2) => self.grow(setup, crowd),
+    pub(super) fn operate(&mut self, setup: &mut Setup, crowd: &mut Crowd, operation: Operation) {
+        let (what, rng) = operation.choose(&[
+            (34, "spawn"),
+            (20, "despawn"),
+            (26, "change"),
+            (12, "attach"),
+            (7, "touch the dead"),
+            (1, "grow"),
+            (2, "replace"),
+            (2, "restore"),
+            (1, "save"),
+        ]);
+        self.rng = rng;
+        match what {
+            "spawn" => self.spawn(crowd),
+            "replace" => self.replace(setup, crowd),
+            "restore" => self.restore(crowd),
+            "save" => self.save(crowd),
+            "touch the dead" if !self.dead.is_empty() => self.touch_the_dead(crowd),
+            "grow" if self.rng.chance(2) => self.grow(setup, crowd),
+            _ if self.members.is_empty() => {}
+            "despawn" => self.despawn(crowd),
+            "change" => self.change(crowd),
+            "attach" => self.attach(crowd),
             _ => {}
         }
         assert_eq!(crowd.len(), self.members.len());

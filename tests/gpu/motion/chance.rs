@@ -1,6 +1,7 @@
 //! Random events between frames, in any order.
 
 use super::stage::{HISTORIES, World, dancer, face, worst};
+use crate::reference::explore::{Operation, explore};
 use crate::reference::rng::Rng;
 use crate::reference::sweep::rounds;
 use crate::support::frames::EXTENT;
@@ -119,7 +120,6 @@ fn happen(rng: &mut Rng, setup: &mut Setup, world: &mut World, time: &mut f64) {
 
 #[test]
 fn whatever_happens_motion_is_what_the_model_says() {
-    let mut seed = 40;
     let mut all = Seen::default();
     let on_gpu = Stages {
         cull: Processor::Gpu,
@@ -129,12 +129,12 @@ fn whatever_happens_motion_is_what_the_model_says() {
         cull: Processor::Gpu,
         animate: Processor::Cpu,
     };
-    each(|setup| {
-        for stages in repeat_n([stages(), on_gpu, cull_on_gpu], 3).flatten() {
-            seed += 1;
-            play(setup, seed, stages, &mut all);
-        }
-    });
+    let each_stages = repeat_n([stages(), on_gpu, cull_on_gpu], 3).flatten();
+    for (seed, stages) in (41..).zip(each_stages) {
+        explore(seed, rounds(450), |operations| {
+            each(|setup| play(setup, operations, stages, &mut all));
+        });
+    }
     println!("{all:?}");
     assert!(all.pixels > 20_000 && all.moving > 5_000 && all.posed_on_gpu > 10);
 }
@@ -150,9 +150,8 @@ struct Seen {
 }
 
 /// Compares the motion of many frames.
-fn play(setup: &mut Setup, seed: u64, stages: Stages, all: &mut Seen) {
+fn play(setup: &mut Setup, operations: &[Operation], stages: Stages, all: &mut Seen) {
     setup.guard_memory();
-    let mut rng = Rng::new(seed);
     // Capacity for the palettes of at most six, so that they are compacted now and then.
     let capacity = Capacity {
         palette_entries: 26,
@@ -168,26 +167,31 @@ fn play(setup: &mut Setup, seed: u64, stages: Stages, all: &mut Seen) {
     let mut world = World::with(setup, stages, capacity, &characters);
     world.save();
     let mut time_s = 0.0;
-    let mut quiet = 0;
-    for _ in 0..rounds(140) {
-        time_s += f64::from(rng.range(0.0, 0.1));
-        // Now and then, nothing happens for longer than there are frames in flight.
-        quiet = if rng.chance(8) { 5 } else { quiet };
-        let events = if quiet > 0 { 0 } else { rng.below(5) };
-        quiet -= usize::from(quiet > 0);
-        for _ in 0..events {
-            happen(&mut rng, setup, &mut world, &mut time_s);
+    for operation in operations {
+        let weights = [(62, "event"), (35, "frame"), (3, "frames without events")];
+        let (what, mut rng) = operation.choose(&weights);
+        let frames = match what {
+            "event" => {
+                happen(&mut rng, setup, &mut world, &mut time_s);
+                continue;
+            }
+            "frame" => 1,
+            // More than there are frames in flight.
+            _ => 5,
+        };
+        for _ in 0..frames {
+            time_s += f64::from(rng.range(0.0, 0.1));
+            let views = views(&mut rng, 3);
+            for pixels in world.frame(setup, time_s, &views) {
+                let worst = worst(&pixels);
+                all.largest = all.largest.max(worst);
+                assert!(worst < 1.0, "{worst} of the bound, {stages:?}");
+                all.pixels += pixels.len();
+                let far = pixels.iter().filter(|p| p.expected.length() > 0.01);
+                all.moving += far.count();
+            }
+            all.posed_on_gpu += world.crowd.stats().posed_on_gpu;
         }
-        let views = views(&mut rng, 3);
-        for pixels in world.frame(setup, time_s, &views) {
-            all.largest = all.largest.max(worst(&pixels));
-            let worst = worst(&pixels);
-            assert!(worst < 1.0, "{worst} of the bound, seed {seed}, {stages:?}");
-            all.pixels += pixels.len();
-            let far = pixels.iter().filter(|p| p.expected.length() > 0.01);
-            all.moving += far.count();
-        }
-        all.posed_on_gpu += world.crowd.stats().posed_on_gpu;
     }
     world.destroy(setup);
 }

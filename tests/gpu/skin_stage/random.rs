@@ -6,6 +6,7 @@
 use super::beings::{Being, beings};
 use super::made::{Palette, WEIGHTS};
 use super::{POSITION_BOUND, Worst, copy, floats, readback, to_host};
+use crate::reference::explore::{Operation, explore};
 use crate::reference::handles::Handles;
 use crate::reference::maths::distance;
 use crate::reference::rng::Rng;
@@ -182,10 +183,26 @@ impl Model {
         );
     }
 
-    fn operate(&mut self, setup: &mut Setup, crowd: &mut Crowd) {
-        match self.rng.below(100) {
-            0..35 => self.spawn(crowd),
-            35..50 if !self.members.is_empty() => {
+    fn operate(&mut self, setup: &mut Setup, crowd: &mut Crowd, operation: Operation) {
+        let (what, rng) = operation.choose(&[
+            (35, "spawn"),
+            (15, "despawn"),
+            (30, "set the skinning stage"),
+            (10, "play"),
+            (8, "set weights"),
+            (1, "grow"),
+        ]);
+        self.rng = rng;
+        match what {
+            "spawn" => self.spawn(crowd),
+            "grow" if self.rng.chance(4) => {
+                self.capacity.skinned_words += self.rng.below(3000) as u32;
+                self.capacity.cpu_skinned_words += self.rng.below(1500) as u32;
+                let allocator = &mut setup.context.allocator();
+                crowd.reserve(allocator, &self.capacity).unwrap();
+            }
+            _ if self.members.is_empty() => {}
+            "despawn" => {
                 let at = self.rng.below(self.members.len());
                 let id = self.members.swap_remove(at).id;
                 crowd.despawn(id).unwrap();
@@ -197,8 +214,8 @@ impl Model {
                     .on(id, |mut it| it.set_skinning_stage(SkinningStage::Compute))
                     .fails("…no longer exists…");
             }
-            50..80 if !self.members.is_empty() => self.set_skin(crowd),
-            80..90 if !self.members.is_empty() => {
+            "set the skinning stage" => self.set_skin(crowd),
+            "play" => {
                 let at = self.rng.below(self.members.len());
                 let member = &mut self.members[at];
                 member.plays = !member.plays;
@@ -213,7 +230,7 @@ impl Model {
                     .play(Play { start_s, ..play })
                     .unwrap();
             }
-            90..98 if !self.members.is_empty() => {
+            "set weights" => {
                 let at = self.rng.below(self.members.len());
                 let weights = [0; WEIGHTS].map(|_| self.rng.range(-1.0, 1.5));
                 let weights = weights.map(|w| if w < 0.0 { 0.0 } else { w });
@@ -223,12 +240,6 @@ impl Model {
                     .set_morph_weights(&weights.map(Some))
                     .unwrap();
                 self.members[at].weights = weights;
-            }
-            98 if self.rng.chance(4) => {
-                self.capacity.skinned_words += self.rng.below(3000) as u32;
-                self.capacity.cpu_skinned_words += self.rng.below(1500) as u32;
-                let allocator = &mut setup.context.allocator();
-                crowd.reserve(allocator, &self.capacity).unwrap();
             }
             _ => {}
         }
@@ -321,56 +332,58 @@ impl Model {
 
 #[test]
 fn modes_survive_thousands_of_operations() {
-    let mut seed = 20;
-    each(|setup| {
-        seed += 1;
-        let mut rng = Rng::new(seed);
-        let mut crowd = setup.crowd(FRAMES_IN_FLIGHT, START);
-        let mut model = Model {
-            beings: beings(setup, &mut crowd, &mut rng),
-            rng,
-            members: Vec::new(),
-            capacity: START,
-            now_s: 0.0,
-            refused: [0; 3],
-            compared: [0; 2],
-            moved: 0,
-            frames: 0,
-        };
-        let mut frames_in_flight = FramesInFlight::new(&setup.context, FRAMES_IN_FLIGHT);
-        let outputs: Vec<Buffer> = (0..FRAMES_IN_FLIGHT)
-            .map(|_| readback(setup, READBACK_WORDS))
-            .collect();
-        let mut flights: Vec<Vec<Expected>> = (0..FRAMES_IN_FLIGHT).map(|_| Vec::new()).collect();
-        for number in 0..OPERATIONS {
-            model.operate(setup, &mut crowd);
-            let last = number + FRAMES_IN_FLIGHT as usize >= OPERATIONS;
-            if model.rng.chance(6) || last {
-                let frame_index = model.rng.below(FRAMES_IN_FLIGHT as usize);
-                frames_in_flight.wait(&setup.context, frame_index as u32);
-                let flight = std::mem::take(&mut flights[frame_index]);
-                model.check(&flight, &floats(&outputs[frame_index]));
-                let on = (frame_index as u32, &outputs[frame_index]);
-                flights[frame_index] = model.frame(setup, &mut crowd, &mut frames_in_flight, on);
-            }
-        }
-        for frame_index in 0..FRAMES_IN_FLIGHT as usize {
-            frames_in_flight.wait(&setup.context, frame_index as u32);
-            model.check(&flights[frame_index], &floats(&outputs[frame_index]));
-        }
-        println!(
-            "{}: {} frames, refused {:?}, compared {:?}, moved {}, capacity {:?}",
-            setup.config.name,
-            model.frames,
-            model.refused,
-            model.compared,
-            model.moved,
-            model.capacity
-        );
+    let models = explore(21, OPERATIONS, |operations| {
+        let mut models = Vec::new();
+        each(|setup| models.push(run(setup, operations)));
+        models
+    });
+    for model in models {
         assert!(model.moved > 10, "ranges were compacted");
         assert!(model.refused.iter().all(|count| *count > 5));
         assert!(model.compared.iter().all(|count| *count > 100));
-        frames_in_flight.destroy(&setup.context);
-        setup.destroy(crowd);
-    });
+    }
+}
+
+fn run(setup: &mut Setup, operations: &[Operation]) -> Model {
+    let mut rng = Rng::new(21);
+    let mut crowd = setup.crowd(FRAMES_IN_FLIGHT, START);
+    let mut model = Model {
+        beings: beings(setup, &mut crowd, &mut rng),
+        rng,
+        members: Vec::new(),
+        capacity: START,
+        now_s: 0.0,
+        refused: [0; 3],
+        compared: [0; 2],
+        moved: 0,
+        frames: 0,
+    };
+    let mut frames_in_flight = FramesInFlight::new(&setup.context, FRAMES_IN_FLIGHT);
+    let outputs: Vec<Buffer> = (0..FRAMES_IN_FLIGHT)
+        .map(|_| readback(setup, READBACK_WORDS))
+        .collect();
+    let mut flights: Vec<Vec<Expected>> = (0..FRAMES_IN_FLIGHT).map(|_| Vec::new()).collect();
+    for (number, operation) in operations.iter().enumerate() {
+        model.operate(setup, &mut crowd, *operation);
+        let last = number + FRAMES_IN_FLIGHT as usize >= operations.len();
+        if model.rng.chance(6) || last {
+            let frame_index = model.rng.below(FRAMES_IN_FLIGHT as usize);
+            frames_in_flight.wait(&setup.context, frame_index as u32);
+            let flight = std::mem::take(&mut flights[frame_index]);
+            model.check(&flight, &floats(&outputs[frame_index]));
+            let on = (frame_index as u32, &outputs[frame_index]);
+            flights[frame_index] = model.frame(setup, &mut crowd, &mut frames_in_flight, on);
+        }
+    }
+    for frame_index in 0..FRAMES_IN_FLIGHT as usize {
+        frames_in_flight.wait(&setup.context, frame_index as u32);
+        model.check(&flights[frame_index], &floats(&outputs[frame_index]));
+    }
+    println!(
+        "{}: {} frames, refused {:?}, compared {:?}, moved {}, capacity {:?}",
+        setup.config.name, model.frames, model.refused, model.compared, model.moved, model.capacity
+    );
+    frames_in_flight.destroy(&setup.context);
+    setup.destroy(crowd);
+    model
 }
