@@ -1,7 +1,7 @@
 //! The descriptions of a crowd and of its characters.
 
 use crate::crowd::Capacity;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, expect};
 use crate::gpu::{Device, Features, limit};
 use crate::pass::scatter::MAX_CHANGES;
 use crate::simd::SimdLevel;
@@ -85,12 +85,10 @@ impl Stages {
             (Processor::Auto, Processor::Gpu) => true,
             (cull, _) => cull.is_gpu(is_software),
         };
-        if self.animate == Processor::Gpu && !cull {
-            return Err(Error::invalid(
-                "Stages::animate",
-                "must not be the GPU if Stages::cull is the CPU, which would not know whom to pose",
-            ));
-        }
+        let fits = self.animate != Processor::Gpu || cull;
+        let why =
+            "must not be the GPU if Stages::cull is the CPU, which would not know whom to pose";
+        expect("Stages::animate", fits, why)?;
         Ok([cull, cull && self.animate.is_gpu(is_software)])
     }
 }
@@ -190,12 +188,9 @@ pub(crate) fn check_desc(desc: &CrowdDesc, device: &Device) -> Result<()> {
         limit(what, asked.into(), cap.into())?;
     }
     let alignment = desc.min_offset_alignment;
-    if alignment > MAX_ALIGNMENT || alignment != 0 && !alignment.is_power_of_two() {
-        return Err(Error::invalid(
-            "CrowdDesc::min_offset_alignment",
-            "must be 0 or a power of two up to 65,536",
-        ));
-    }
+    let fits = alignment <= MAX_ALIGNMENT && (alignment == 0 || alignment.is_power_of_two());
+    let why = "must be 0 or a power of two up to 65,536";
+    expect("CrowdDesc::min_offset_alignment", fits, why)?;
     let others = desc.skinned_usage & !CORE_USAGE;
     match others {
         others if others.is_empty() => Ok(()),

@@ -92,6 +92,15 @@ pub(crate) fn expect_len(what: &'static str, got: usize, need: usize) -> Result<
     }
 }
 
+/// Checks what an argument must be.
+#[cfg(feature = "vulkan")]
+pub(crate) fn expect(what: &'static str, holds: bool, why: &'static str) -> Result<()> {
+    match holds {
+        true => Ok(()),
+        false => Err(Error::invalid(what, why)),
+    }
+}
+
 /// Checks that there is something at an index.
 pub(crate) fn expect_index(what: &'static str, index: usize, count: usize) -> Result<()> {
     if index < count {

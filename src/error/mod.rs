@@ -15,12 +15,12 @@ pub use allocator::AllocatorError;
 pub use argument::ArgumentFault;
 pub use asset::{AssetFault, Object, ObjectKind};
 pub use desc_part::DescPart;
-#[cfg(feature = "vulkan")]
-pub(crate) use expect::expect_frame;
 pub(crate) use expect::{
     MAX_EXTENT, expect_all_finite, expect_cap, expect_extent, expect_finite, expect_in,
     expect_index, expect_len, expect_transform,
 };
+#[cfg(feature = "vulkan")]
+pub(crate) use expect::{expect, expect_frame};
 pub use names::Escaped;
 pub(crate) use names::{cut, has_escaped, listed, nearest, nearest_or_id};
 pub use unrepresentable::{PoseAt, Unrepresentable};

@@ -1,7 +1,7 @@
 //! The engine's allocator of device memory.
 
 use super::{Destroy, Device};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, expect};
 use ash::vk;
 use core::any::Any;
 use core::cell::RefCell;
@@ -334,9 +334,8 @@ impl<'a> Gpu<'a> {
         device: &'a Device,
         allocator: &'a RefCell<&mut dyn MemoryAllocator>,
     ) -> Result<Self> {
-        if allocator.borrow().device() != device.raw.handle() {
-            return Err(Error::invalid("allocator", "belongs to another device"));
-        }
+        let own = allocator.borrow().device() == device.raw.handle();
+        expect("allocator", own, "belongs to another device")?;
         Ok(Self { device, allocator })
     }
 

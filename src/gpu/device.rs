@@ -1,7 +1,7 @@
 //! The engine's device, and the properties of it that the parts need.
 
 use super::{Features, features};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, expect};
 use crate::mesh::Material;
 use ash::vk;
 use core::ffi::CStr;
@@ -231,10 +231,8 @@ impl Device {
 
     /// Checks that the object `what` was made with this device.
     pub(crate) fn expect_same(&self, what: &'static str, made_with: vk::Device) -> Result<()> {
-        if made_with == self.raw.handle() {
-            return Ok(());
-        }
-        Err(Error::invalid(what, "was made with another device"))
+        let same = made_with == self.raw.handle();
+        expect(what, same, "was made with another device")
     }
 
     /// The features that the engine enabled.

@@ -3,7 +3,7 @@
 use super::palettes::ROW_BYTES;
 use super::ring::{Ring, RingDesc};
 use super::{Device, Gpu, Guard, MemoryAllocator, destroy_fields, limit};
-use crate::error::{Error, Result, expect_frame};
+use crate::error::{Error, Result, expect, expect_frame};
 use crate::palette::{Mat3x4, PaletteEntry, WriteOnly};
 use ash::vk;
 use core::cell::RefCell;
@@ -100,20 +100,16 @@ impl PaletteRing {
 
     /// [`Self::new`], guarded.
     pub(crate) fn create<'g>(gpu: Gpu<'g>, desc: &PaletteRingDesc) -> Result<Guard<'g, Self>> {
-        if desc.frames_in_flight == 0 {
-            return Err(Error::invalid("frames in flight", "must be at least 1"));
-        }
-        if desc.min_offset_alignment != 0 && !desc.min_offset_alignment.is_power_of_two() {
-            return Err(Error::invalid(
-                "min_offset_alignment",
-                "must be 0 or a power of two",
-            ));
-        }
+        let frames = desc.frames_in_flight;
+        expect("frames in flight", frames > 0, "must be at least 1")?;
+        let alignment = desc.min_offset_alignment;
+        let fits = alignment == 0 || alignment.is_power_of_two();
+        expect("min_offset_alignment", fits, "must be 0 or a power of two")?;
         let ring = RingDesc {
             name: "throng palettes (ring)",
-            frames_in_flight: desc.frames_in_flight,
+            frames_in_flight: frames,
             frame_bytes: u64::from(desc.entries.max(1)) * ENTRY_BYTES,
-            alignment: desc.min_offset_alignment,
+            alignment,
             usage: vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS | vk::BufferUsageFlags::TRANSFER_SRC,
             staged: desc.staged,
         };

@@ -1,7 +1,7 @@
 //! The layout of descriptor set 0, and how it is written.
 
 use super::{Destroy, Device, Guard, Object, VkCall, destroy_fields, limit};
-use crate::error::{Error, Result};
+use crate::error::{Result, expect};
 use crate::mesh::Material;
 use ash::vk;
 
@@ -190,9 +190,8 @@ impl SetLayout {
     /// Equal handles are the same device: by the contract of [`Device::new`], a device outlives
     /// everything that is made with it.
     pub(crate) fn expect_of(&self, device: &Device) -> Result<()> {
-        if self.layout.handle == vk::DescriptorSetLayout::null() {
-            return Err(Error::invalid("SetLayout", "was destroyed"));
-        }
+        let alive = self.layout.handle != vk::DescriptorSetLayout::null();
+        expect("SetLayout", alive, "was destroyed")?;
         device.expect_same("SetLayout", self.device)
     }
 

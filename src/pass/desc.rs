@@ -1,6 +1,6 @@
 //! The descriptions of passes: their purpose, attachments and shading.
 
-use crate::error::{Error, Result};
+use crate::error::{Result, expect};
 use crate::gpu::layout::GpuView;
 use crate::gpu::{Device, Features, limit};
 use ash::vk;
@@ -271,77 +271,54 @@ fn check_formats(desc: &PassDesc<'_>) -> Result<()> {
     let is_stencil = |format| format == F::S8_UINT || BOTH.contains(&format);
     let (depth, stencil) = (desc.depth_format, desc.stencil_format);
     let wrong = |format| is_depth(format) || is_stencil(format);
-    let fault = if desc.color_formats.iter().any(|format| wrong(*format)) {
-        (
-            "PassDesc::color_formats",
-            "has a format of depth or stencil attachments",
-        )
-    } else if desc.color_formats.first() == Some(&F::UNDEFINED) {
-        (
-            "PassDesc::color_formats",
-            "the first is UNDEFINED, but it is the one that is written",
-        )
-    } else if desc.kind == PassKind::Shadow && !desc.color_formats.is_empty() {
-        (
-            "PassDesc::color_formats",
-            "must be empty in a shadow pass, which writes depth alone",
-        )
-    } else if depth != F::UNDEFINED && !is_depth(depth) {
-        ("PassDesc::depth_format", "is not a format with depth")
-    } else if stencil != F::UNDEFINED && !is_stencil(stencil) {
-        ("PassDesc::stencil_format", "is not a format with stencil")
-    } else if ![depth, stencil].contains(&F::UNDEFINED) && depth != stencil {
-        (
-            "PassDesc::stencil_format",
-            "must be that of the depth attachment, if there are both",
-        )
-    } else {
-        return Ok(());
-    };
-    Err(Error::invalid(fault.0, fault.1))
+    let colors = desc.color_formats;
+    let what = "PassDesc::color_formats";
+    let fits = !colors.iter().any(|format| wrong(*format));
+    expect(what, fits, "has a format of depth or stencil attachments")?;
+    let fits = colors.first() != Some(&F::UNDEFINED);
+    let why = "the first is UNDEFINED, but it is the one that is written";
+    expect(what, fits, why)?;
+    let fits = desc.kind != PassKind::Shadow || colors.is_empty();
+    let why = "must be empty in a shadow pass, which writes depth alone";
+    expect(what, fits, why)?;
+    let fits = depth == F::UNDEFINED || is_depth(depth);
+    expect("PassDesc::depth_format", fits, "is not a format with depth")?;
+    let what = "PassDesc::stencil_format";
+    let fits = stencil == F::UNDEFINED || is_stencil(stencil);
+    expect(what, fits, "is not a format with stencil")?;
+    let fits = [depth, stencil].contains(&F::UNDEFINED) || depth == stencil;
+    let why = "must be that of the depth attachment, if there are both";
+    expect(what, fits, why)
 }
 
 /// Checks the description of a pass.
 pub(super) fn check(device: &Device, desc: &PassDesc<'_>) -> Result<()> {
-    let invalid = |what, why| Err(Error::invalid(what, why));
     let colorful = matches!(desc.kind, PassKind::Color | PassKind::Motion);
     let has_depth = desc.depth_format != vk::Format::UNDEFINED;
-    if colorful && desc.color_formats.is_empty() {
-        return invalid(
-            "PassDesc::color_formats",
-            "a colour or motion pass needs at least one format",
-        );
-    }
+    let fits = !colorful || !desc.color_formats.is_empty();
+    let why = "a colour or motion pass needs at least one format";
+    expect("PassDesc::color_formats", fits, why)?;
     check_formats(desc)?;
-    if (!colorful || desc.after_prepass.is_some()) && !has_depth {
-        return invalid(
-            "PassDesc::depth_format",
-            "a depth or shadow pass, or a pass after a prepass, needs a depth format",
-        );
-    }
-    let nearer = if desc.reversed_z {
-        vk::CompareOp::GREATER_OR_EQUAL
-    } else {
-        vk::CompareOp::LESS_OR_EQUAL
+    let fits = has_depth || colorful && desc.after_prepass.is_none();
+    let why = "a depth or shadow pass, or a pass after a prepass, needs a depth format";
+    expect("PassDesc::depth_format", fits, why)?;
+    let nearer = match desc.reversed_z {
+        true => vk::CompareOp::GREATER_OR_EQUAL,
+        false => vk::CompareOp::LESS_OR_EQUAL,
     };
-    if desc
-        .after_prepass
-        .is_some_and(|compare| compare != vk::CompareOp::EQUAL && compare != nearer)
-    {
-        return invalid(
-            "PassDesc::after_prepass",
-            "must be EQUAL or LESS_OR_EQUAL (with reversed_z, GREATER_OR_EQUAL)",
-        );
-    }
-    if desc.samples.as_raw().count_ones() != 1 {
-        return invalid("PassDesc::samples", "must be exactly one sample count");
-    }
-    if desc
-        .depth_bias
-        .is_some_and(|bias| !(bias.constant.is_finite() && bias.slope.is_finite()))
-    {
-        return invalid("PassDesc::depth_bias", "must be finite");
-    }
+    let compares = [None, Some(vk::CompareOp::EQUAL), Some(nearer)];
+    let fits = compares.contains(&desc.after_prepass);
+    let why = "must be EQUAL or LESS_OR_EQUAL (with reversed_z, GREATER_OR_EQUAL)";
+    expect("PassDesc::after_prepass", fits, why)?;
+    let fits = desc.samples.as_raw().count_ones() == 1;
+    expect(
+        "PassDesc::samples",
+        fits,
+        "must be exactly one sample count",
+    )?;
+    let bias = desc.depth_bias.unwrap_or(DepthBias::NONE);
+    let fits = bias.constant.is_finite() && bias.slope.is_finite();
+    expect("PassDesc::depth_bias", fits, "must be finite")?;
     if colorful && desc.color_formats.len() > 1 {
         let needed = Features::NONE.with_independent_blend(true);
         device.expect_enabled("PassDesc::color_formats", needed)?;
@@ -354,41 +331,35 @@ pub(super) fn check(device: &Device, desc: &PassDesc<'_>) -> Result<()> {
         limit("eyes of a view mask", eyes.into(), cap.into())?;
     }
     match desc.render_pass {
-        Some(subpass) if subpass.render_pass == vk::RenderPass::null() => {
-            return invalid("PassDesc::render_pass", "must not be null");
+        Some(Subpass { render_pass, .. }) => {
+            let fits = render_pass != vk::RenderPass::null();
+            expect("PassDesc::render_pass", fits, "must not be null")?;
         }
-        Some(_) => {}
         None => {
             let needed = Features::NONE.with_dynamic_rendering(true);
             device.expect_enabled("a PassDesc without a render pass", needed)?;
         }
     }
-    match &desc.material {
-        None => Ok(()),
-        Some(_) if desc.kind != PassKind::Color => {
-            invalid("PassDesc::material", "must be None except in a colour pass")
-        }
-        Some(_) if desc.shadow_map => invalid(
-            "PassDesc::shadow_map",
-            "must be false if the pass has a material, which brings its own sets",
-        ),
-        Some(material) if material.fragment_spirv.first() != Some(&SPIRV_MAGIC) => invalid(
-            "MaterialDesc::fragment_spirv",
-            "must be SPIR-V in the byte order of this machine",
-        ),
-        Some(material) if !material.push_bytes.is_multiple_of(4) => {
-            invalid("MaterialDesc::push_bytes", "must be a multiple of 4")
-        }
-        Some(material) => {
-            let asked = u64::from(MaterialDesc::PUSH_OFFSET) + u64::from(material.push_bytes);
-            let cap = device.limits.max_push_bytes.into();
-            limit("bytes of push constants", asked, cap)?;
-            let asked = material.set_layouts.len() as u64 + 1;
-            let cap = device.limits.max_bound_sets.into();
-            limit("descriptor sets", asked, cap)?;
-            Ok(())
-        }
-    }
+    let Some(material) = &desc.material else {
+        return Ok(());
+    };
+    let fits = desc.kind == PassKind::Color;
+    let why = "must be None except in a colour pass";
+    expect("PassDesc::material", fits, why)?;
+    let why = "must be false if the pass has a material, which brings its own sets";
+    expect("PassDesc::shadow_map", !desc.shadow_map, why)?;
+    let fits = material.fragment_spirv.first() == Some(&SPIRV_MAGIC);
+    let why = "must be SPIR-V in the byte order of this machine";
+    expect("MaterialDesc::fragment_spirv", fits, why)?;
+    let fits = material.push_bytes.is_multiple_of(4);
+    expect("MaterialDesc::push_bytes", fits, "must be a multiple of 4")?;
+    let asked = u64::from(MaterialDesc::PUSH_OFFSET) + u64::from(material.push_bytes);
+    let cap = device.limits.max_push_bytes.into();
+    limit("bytes of push constants", asked, cap)?;
+    let asked = material.set_layouts.len() as u64 + 1;
+    let cap = device.limits.max_bound_sets.into();
+    limit("descriptor sets", asked, cap)?;
+    Ok(())
 }
 
 /// The first word of every SPIR-V module.

@@ -1,7 +1,7 @@
 //! The attachments of a subpass, as an engine describes its render pass to Vulkan.
 
 use super::desc::{PassDesc, Subpass};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, expect};
 use ash::vk;
 use core::slice;
 
@@ -100,12 +100,12 @@ impl SubpassAttachments {
                 return Ok(vk::Format::UNDEFINED);
             }
             let (format, own) = *find("attachment", &attachments, attachment)?;
-            if *samples.get_or_insert(own) != own {
-                return Err(Error::invalid(
-                    "subpass",
-                    "has attachments that differ in their samples",
-                ));
-            }
+            let same = *samples.get_or_insert(own) == own;
+            expect(
+                "subpass",
+                same,
+                "has attachments that differ in their samples",
+            )?;
             Ok(format)
         };
         let color_formats = colors.map(&mut format).collect::<Result<_>>()?;

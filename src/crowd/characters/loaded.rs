@@ -9,7 +9,9 @@ use crate::crowd::memory::buffers::FrameBuffers;
 use crate::crowd::poses::shared_poses::SharedPoses;
 use crate::crowd::visibility::chunks::{KINDS, Slot, bucket, draw_of_kind};
 use crate::crowd::{CharacterDesc, SkinningStage};
-use crate::error::{Error, Result};
+#[cfg(doc)]
+use crate::error::Error;
+use crate::error::{Result, expect};
 use crate::gpu::constants::{LEVEL_BITS, MAX_LEVELS, SKINS};
 use crate::gpu::layout::GpuChange;
 use crate::gpu::palettes::Row;
@@ -382,13 +384,9 @@ impl LoadedCharacter {
     /// # Errors
     /// [`Error::Argument`] if it does not.
     pub(crate) fn check_stage(&self, stage: SkinningStage) -> Result<()> {
-        if stage == SkinningStage::Cpu && self.cpu_skin.is_none() {
-            return Err(Error::invalid(
-                "skinning_stage",
-                "SkinningStage::Cpu needs a character added with CharacterDesc::cpu_skinning",
-            ));
-        }
-        Ok(())
+        let fits = stage != SkinningStage::Cpu || self.cpu_skin.is_some();
+        let why = "SkinningStage::Cpu needs a character added with CharacterDesc::cpu_skinning";
+        expect("skinning_stage", fits, why)
     }
 
     /// The capacity that one instance needs in a skinning stage.

@@ -5,7 +5,7 @@ use crate::crowd::PassId;
 use crate::crowd::characters::loaded::LoadedCharacter;
 use crate::crowd::memory::retire::Retired;
 use crate::crowd::{Crowd, Pipelines};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, expect};
 use crate::gpu::{
     AnimateVariant, Device, GpuInstance, MAX_JOINTS, draws_without_indices, skin_variant, variant,
 };
@@ -326,9 +326,7 @@ impl Crowd {
     /// - If a frame's draws sample it, it is in that layout, and what was drawn into it is visible
     ///   to fragment shaders.
     pub unsafe fn set_shadow_map(&mut self, map: &ShadowMap) -> Result<()> {
-        if map.edge == 0 {
-            return Err(Error::invalid("ShadowMap::edge", "must be at least 1"));
-        }
+        expect("ShadowMap::edge", map.edge > 0, "must be at least 1")?;
         // SAFETY: the layout is the crowd's. The view is alive, by this function's contract.
         let bound = unsafe { bind(&self.device, self.pipelines.shadow.layout(), map) }?;
         if let Some(before) = self.pipelines.shadow.bound.replace(bound) {

@@ -7,7 +7,7 @@ use crate::crowd::view_record::Prepared;
 use crate::crowd::visibility::chunks::Slot;
 use crate::crowd::visibility::runs::{DrawInstances, Run, shown};
 use crate::crowd::{PassId, ViewId};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, expect};
 use crate::gpu::GpuInstance;
 use crate::gpu::PrimitiveDraw;
 use crate::pass::desc::PassKind;
@@ -62,19 +62,13 @@ impl Frame<'_> {
         let pass = crowd.pass(pass)?;
         let prepared = self.prepared_view(view)?;
         let shadow = crowd.pipelines.shadow.set().filter(|_| pass.shadow_map);
-        if pass.shadow_map && shadow.is_none() {
-            return Err(Error::invalid(
-                "pass",
-                "needs a shadow map, but set_shadow_map was not called",
-            ));
-        }
+        let has_shadow = !pass.shadow_map || shadow.is_some();
+        let why = "needs a shadow map, but set_shadow_map was not called";
+        expect("pass", has_shadow, why)?;
         let view_mask = pass.target.view_mask;
-        if view_mask >> prepared.eyes != 0 {
-            return Err(Error::invalid(
-                "view",
-                "has fewer eyes than the view mask of the pass has",
-            ));
-        }
+        let has_eyes = view_mask >> prepared.eyes == 0;
+        let why = "has fewer eyes than the view mask of the pass has";
+        expect("view", has_eyes, why)?;
         let recorder = Recorder {
             frame: self,
             cmd,
