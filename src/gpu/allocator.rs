@@ -293,7 +293,6 @@ unsafe impl<A: DerefMut<Target = Allocator>> MemoryAllocator for GpuAllocator<A>
 
 /// A [`MemoryAllocator`] that those who use a [`Gpu`] share.
 pub(super) trait SharedAllocator {
-    /// Allocates memory.
     fn allocate(&self, request: &MemoryRequest<'_>) -> Result<MemoryBlock>;
 
     /// Frees memory. An error is logged.

@@ -64,22 +64,18 @@ impl Geometry {
             skinned: SkinnedLayout::new(character)?,
             ..Self::default()
         };
+        let check = |words: &[u32]| {
+            let what = "bytes of geometry (maxStorageBufferRange)";
+            limit(what, words.len() as u64 * 4, max_bytes)
+        };
         let parts = geometry.skinned.primitives.clone();
         for (number, (primitive, streams)) in (0..).zip(character.primitives().iter().zip(&parts)) {
             geometry.add(character, primitive, streams, format)?;
             geometry.add_indices(character, primitive, number)?;
-            limit(
-                "bytes of geometry (maxStorageBufferRange)",
-                geometry.words.len() as u64 * 4,
-                max_bytes,
-            )?;
+            check(&geometry.words)?;
         }
         geometry.add_chunks()?;
-        limit(
-            "bytes of geometry (maxStorageBufferRange)",
-            geometry.words.len() as u64 * 4,
-            max_bytes,
-        )?;
+        check(&geometry.words)?;
         let records = bytemuck::cast_slice(&geometry.primitives);
         if let Some(to) = geometry.words.get_mut(..records.len()) {
             to.copy_from_slice(records);
@@ -276,13 +272,10 @@ impl Geometry {
 
     /// Appends words and returns the offset of the first.
     fn push(&mut self, words: impl Iterator<Item = u32>) -> Result<u32> {
-        let start = limit(
-            "words of geometry",
-            self.words.len() as u64,
-            u32::MAX.into(),
-        )? as u32;
+        let start = self.words.len() as u64;
+        let start = limit("words of geometry", start, u32::MAX.into())?;
         self.words.extend(words);
-        Ok(start)
+        Ok(start as u32)
     }
 
     /// Continues at a multiple of `words`, so that shaders can read as many at once.

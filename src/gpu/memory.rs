@@ -158,7 +158,6 @@ impl Deref for Buffer {
 }
 
 impl Buffer {
-    /// Creates a buffer in device-local memory.
     pub(crate) fn device_local<'g>(
         gpu: Gpu<'g>,
         name: &str,

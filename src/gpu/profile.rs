@@ -170,19 +170,13 @@ impl Profiler {
     /// `cmd` is recording, outside a render pass, and is submitted before the commands that open
     /// scopes.
     pub(crate) unsafe fn record_reset(&mut self, device: &Device, cmd: vk::CommandBuffer) {
-        let (first, count) = (
-            self.frame_index * self.scopes_per_frame * 2,
-            self.scopes_per_frame * 2,
-        );
+        let (raw, pool, count) = (&device.raw, self.pool.handle, self.scopes_per_frame * 2);
+        let first = self.frame_index * count;
         static NEXT: AtomicU64 = AtomicU64::new(1);
         self.opened = NEXT.fetch_add(1, Ordering::Relaxed);
         // SAFETY: `cmd` is recording outside a render pass, by this function's contract. The pool
         // has so many queries for each frame index, and `begin_frame` took only one that exists.
-        unsafe {
-            device
-                .raw
-                .cmd_reset_query_pool(cmd, self.pool.handle, first, count)
-        };
+        unsafe { raw.cmd_reset_query_pool(cmd, pool, first, count) };
         *self.used.get_mut() = 0;
     }
 
@@ -209,14 +203,11 @@ impl Profiler {
         let names = self.names.get(self.frame_index as usize)?;
         names.get(number as usize)?.set(name).ok()?;
         let query = (self.frame_index * self.scopes_per_frame + number) * 2;
+        let (raw, pool) = (&device.raw, self.pool.handle);
         let stage = vk::PipelineStageFlags::ALL_COMMANDS;
         // SAFETY: `cmd` is recording, and runs once after the reset, by this function's contract.
         // `used` gives each number to one scope, so nothing else writes this query.
-        unsafe {
-            device
-                .raw
-                .cmd_write_timestamp(cmd, stage, self.pool.handle, query)
-        };
+        unsafe { raw.cmd_write_timestamp(cmd, stage, pool, query) };
         let frame = self.opened;
         Some(Scope { frame, query })
     }
@@ -232,15 +223,12 @@ impl Profiler {
         if scope.frame != self.opened {
             return;
         }
+        let (raw, pool) = (&device.raw, self.pool.handle);
         let (stage, query) = (vk::PipelineStageFlags::ALL_COMMANDS, scope.query + 1);
         // SAFETY: `cmd` is recording, and runs once after the reset, by this function's contract.
         // `begin` made the scope in this frame, as just compared, and it cannot be copied, so
         // nothing else writes this query.
-        unsafe {
-            device
-                .raw
-                .cmd_write_timestamp(cmd, stage, self.pool.handle, query)
-        };
+        unsafe { raw.cmd_write_timestamp(cmd, stage, pool, query) };
     }
 
     /// The times that the last [`Self::begin_frame`] read, in the order of opening.

@@ -180,13 +180,11 @@ impl Ring {
         frame_index: u32,
         parts: &[(u64, u64)],
     ) -> bool {
-        let Some(staged) = self
-            .staged
-            .as_ref()
-            .filter(|_| frame_index < self.frames_in_flight)
-        else {
+        let exists = frame_index < self.frames_in_flight;
+        let Some(staged) = self.staged.as_ref().filter(|_| exists) else {
             return false;
         };
+        let (from, to) = (self.host.handle, staged.handle);
         let mut any = false;
         for (start, size) in parts.iter().filter(|(_, size)| *size > 0) {
             let offset = self.start(frame_index) + start;
@@ -197,11 +195,7 @@ impl Ring {
             };
             // SAFETY: both buffers are as long as the whole ring; the ranges lie in the frame's
             // part, by this function's contract.
-            unsafe {
-                device
-                    .raw
-                    .cmd_copy_buffer(cmd, self.host.handle, staged.handle, &[region])
-            };
+            unsafe { device.raw.cmd_copy_buffer(cmd, from, to, &[region]) };
             any = true;
         }
         any

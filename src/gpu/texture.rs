@@ -16,7 +16,6 @@ pub(crate) struct Level {
 /// A whole mip chain in one run of bytes, finest level first.
 #[derive(Debug)]
 pub(crate) struct MipChain {
-    /// The levels.
     pub(crate) levels: Vec<Level>,
     /// RGBA in 8 bits each.
     pub(crate) texels: Vec<u8>,

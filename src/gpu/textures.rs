@@ -53,7 +53,6 @@ struct Known {
 }
 
 impl Textures {
-    /// Creates the textures of a character.
     pub(crate) fn new<'g>(
         gpu: Gpu<'g>,
         upload: &mut Upload,

@@ -214,9 +214,9 @@ impl Upload {
             // SAFETY: the targets are alive and unused, by this function's contract, so the content
             // of the new image may be discarded.
             unsafe {
-                transition(device, cmd, copy.to, [new, filled]);
+                transition(raw, cmd, copy.to, [new, filled]);
                 raw.cmd_copy_buffer_to_image(cmd, copy.from, copy.to, filled.2, &copy.regions);
-                transition(device, cmd, copy.to, [filled, read]);
+                transition(raw, cmd, copy.to, [filled, read]);
             }
         }
         let readers = (Stage::ALL_COMMANDS, Access::MEMORY_READ);
@@ -253,7 +253,7 @@ impl Destroy for Upload {
 /// # Safety
 /// As [`Upload::record`].
 unsafe fn transition(
-    device: &Device,
+    raw: &ash::Device,
     cmd: vk::CommandBuffer,
     image: vk::Image,
     [from, to]: [(vk::PipelineStageFlags, vk::AccessFlags, vk::ImageLayout); 2],
@@ -269,9 +269,5 @@ unsafe fn transition(
         .subresource_range(color_range())];
     let flags = vk::DependencyFlags::empty();
     // SAFETY: `cmd` is recording outside a render pass, by this function's contract.
-    unsafe {
-        device
-            .raw
-            .cmd_pipeline_barrier(cmd, from.0, to.0, flags, &[], &[], &barriers);
-    }
+    unsafe { raw.cmd_pipeline_barrier(cmd, from.0, to.0, flags, &[], &[], &barriers) };
 }

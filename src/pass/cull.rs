@@ -71,7 +71,6 @@ const BINDINGS: [vk::DescriptorType; 3] = [
 ];
 
 impl CullPass {
-    /// Creates the pass.
     pub(crate) fn new(device: &Device) -> Result<Guard<'_, Self>> {
         let set = (&BINDINGS[..], None);
         // SAFETY: the set layout is the pass's own.
@@ -91,7 +90,6 @@ impl CullPass {
         Ok(pass.map(Self))
     }
 
-    /// The layout of its sets.
     pub(crate) fn set_layout(&self) -> vk::DescriptorSetLayout {
         self.0.set_layout()
     }

@@ -77,13 +77,8 @@ impl ScatterPass {
         device: &'g Device,
         buffers: &ScatterBuffers,
     ) -> Result<Guard<'g, Sets>> {
-        let ScatterBuffers {
-            changes,
-            indices,
-            table,
-            actors,
-        } = *buffers;
-        let buffers = [changes, indices, table, actors];
+        let of = buffers;
+        let buffers = [of.changes, of.indices, of.table, of.actors];
         self.compute.make_set(device, &buffers)
     }
 
