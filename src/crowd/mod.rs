@@ -124,6 +124,7 @@ pub(crate) const PROFILER_SCOPES: u32 = 64;
 /// ```
 #[derive(Debug)]
 pub struct Crowd {
+    /// Shared, so that it can be lent while the crowd is changed.
     pub(crate) device: Arc<Device>,
     pub(crate) desc: CrowdDesc,
     pub(crate) pipelines: Pipelines,

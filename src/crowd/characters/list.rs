@@ -67,9 +67,9 @@ impl Characters {
         layout: &SetLayout,
         buffers: &FrameBuffers,
     ) -> Result<Vec<Guard<'g, Sets>>> {
-        let made = self.iter();
-        let made = made.map(|(_, it)| make_sets(device, layout, buffers, &it.mesh));
-        made.collect()
+        self.iter()
+            .map(|(_, it)| make_sets(device, layout, buffers, &it.mesh))
+            .collect()
     }
 }
 

@@ -97,17 +97,7 @@ impl FrameBuffers {
             (work, animates),
             (alignment, device.enabled.multiview),
         );
-        let records = RingDesc {
-            name: "throng records (ring)",
-            frames_in_flight: desc.frames_in_flight,
-            frame_bytes: sections.end,
-            alignment,
-            usage: vk::BufferUsageFlags::STORAGE_BUFFER
-                | vk::BufferUsageFlags::UNIFORM_BUFFER
-                | vk::BufferUsageFlags::TRANSFER_SRC,
-            staged: desc.staged,
-        };
-        let records = Ring::new(gpu, &records)?;
+        let records = record_ring(gpu, desc, sections.end, alignment)?;
         let table_layout = TableLayout::new(desc.capacity.instances, work.is_some());
         let bytes = limit(
             "bytes of the instance table (maxStorageBufferRange)",
@@ -432,6 +422,26 @@ impl FrameWriter<'_> {
             }),
         }
     }
+}
+
+/// Creates the ring of records, with this many bytes for a frame.
+fn record_ring<'g>(
+    gpu: Gpu<'g>,
+    desc: &CrowdDesc,
+    frame_bytes: u64,
+    alignment: u64,
+) -> Result<Guard<'g, Ring>> {
+    let ring = RingDesc {
+        name: "throng records (ring)",
+        frames_in_flight: desc.frames_in_flight,
+        frame_bytes,
+        alignment,
+        usage: vk::BufferUsageFlags::STORAGE_BUFFER
+            | vk::BufferUsageFlags::UNIFORM_BUFFER
+            | vk::BufferUsageFlags::TRANSFER_SRC,
+        staged: desc.staged,
+    };
+    Ring::new(gpu, &ring)
 }
 
 /// A descriptor of a whole buffer.
