@@ -327,6 +327,12 @@ pub(crate) struct Gpu<'a> {
     pub(super) allocator: &'a dyn SharedAllocator,
 }
 
+impl<'a> From<Gpu<'a>> for &'a Device {
+    fn from(gpu: Gpu<'a>) -> Self {
+        gpu.device
+    }
+}
+
 impl<'a> Gpu<'a> {
     /// Fails if the allocator belongs to another device.
     pub(crate) fn new(

@@ -1,18 +1,17 @@
 //! Owners of Vulkan objects: how they are destroyed, and what happens if a constructor fails.
 
-use super::{Device, Gpu};
 use core::mem::ManuallyDrop;
 use core::ops::{Deref, DerefMut};
 
 /// An owner of objects that are destroyed explicitly.
 pub(crate) trait Destroy {
-    /// What the objects were made with: `&Device`, or [`Gpu`] if they have memory.
+    /// The device of the objects: `&Device`, or [`Gpu`](super::Gpu) if they have memory.
     type With<'a>: Copy;
 
     /// Destroys the objects. A second call does nothing.
     ///
     /// # Safety
-    /// Not in use by the GPU. `with` is what they were made with.
+    /// Not in use by the GPU. The objects were made with `with`.
     unsafe fn destroy(&mut self, with: Self::With<'_>);
 }
 
@@ -30,12 +29,6 @@ macro_rules! destroy_fields {
     };
 }
 pub(crate) use destroy_fields;
-
-impl<'a> From<Gpu<'a>> for &'a Device {
-    fn from(gpu: Gpu<'a>) -> Self {
-        gpu.device
-    }
-}
 
 /// Implements [`Destroy`] for what holds owners: `$each` goes through them.
 macro_rules! destroy_each {

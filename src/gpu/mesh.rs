@@ -129,6 +129,7 @@ impl SkinnedMesh {
         character: &Character,
         method: SkinningMethod,
     ) -> Result<Self> {
+        upload.expect_of(device)?;
         let (allocator, mark) = (RefCell::new(allocator), upload.mark());
         let made = Self::create(Gpu::new(device, &allocator)?, upload, character, method);
         made.map(Guard::keep).inspect_err(|_| upload.rewind(mark))
@@ -141,7 +142,6 @@ impl SkinnedMesh {
         character: &Character,
         method: SkinningMethod,
     ) -> Result<Guard<'g, Self>> {
-        upload.expect_of(gpu.device)?;
         let format = PaletteFormat::of(character, method)?;
         let most = gpu.device.limits.max_storage_range;
         let mut geometry = Geometry::new(character, format, most)?;

@@ -75,6 +75,7 @@ impl AnimationTables {
         character: &Character,
         method: SkinningMethod,
     ) -> Result<Self> {
+        upload.expect_of(device)?;
         let allocator = RefCell::new(allocator);
         let gpu = Gpu::new(device, &allocator)?;
         Self::create(gpu, upload, character, method).map(Guard::keep)
@@ -87,7 +88,6 @@ impl AnimationTables {
         character: &Character,
         method: SkinningMethod,
     ) -> Result<Guard<'g, Self>> {
-        upload.expect_of(gpu.device)?;
         let format = PaletteFormat::of(character, method)?;
         let joints = character.skeleton().joints();
         limit(
