@@ -145,9 +145,6 @@ impl<T> From<Id<T>> for usize {
 }
 
 /// Finds the first of `names` that is exactly `name`. `what` is the word for it in the error.
-///
-/// # Errors
-/// [`Error::UnknownName`] with the names that exist.
 pub(crate) fn find<'a, T>(
     what: &'static str,
     mut names: impl Iterator<Item = &'a str> + Clone,

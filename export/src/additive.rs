@@ -9,9 +9,6 @@ use throng::glam::{Quat, Vec3};
 ///
 /// Also returns the number of scale tracks that are left out, because the rest scale of their joint
 /// has a 0.
-///
-/// # Errors
-/// Errors of [`CurveClip::new`], if the clip is not made for the character.
 pub(super) fn absolute(
     character: &Character,
     differences: &CurveClip,

@@ -54,9 +54,6 @@ impl Data {
     }
 
     /// Adds bytes, and returns the index of their view.
-    ///
-    /// # Errors
-    /// [`Error::Capacity`] if the file would be too large.
     pub(super) fn view(&mut self, bytes: &[u8], target: Option<u32>) -> Result<usize> {
         let start = self.bytes.len().next_multiple_of(4);
         self.expect_space(start - self.bytes.len() + bytes.len())?;
@@ -235,9 +232,6 @@ impl Data {
     }
 
     /// The file: header, JSON padded with spaces, binary part padded with zeros.
-    ///
-    /// # Errors
-    /// [`Error::Capacity`] if it would be too large.
     pub(super) fn into_file(mut self, mut root: Value) -> Result<Vec<u8>> {
         let accessors = std::mem::take(&mut self.accessors);
         let views = std::mem::take(&mut self.views);

@@ -47,9 +47,6 @@ impl<'a> Materials<'a> {
     }
 
     /// The top-level lists: materials, textures, images, samplers, extensions.
-    ///
-    /// # Errors
-    /// [`Error::At`] with the image that makes the file too large.
     pub(super) fn write(mut self, data: &mut Data) -> Result<Map<String, Value>> {
         let used = std::mem::take(&mut self.used);
         let character = self.character;

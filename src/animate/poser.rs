@@ -30,9 +30,6 @@ pub(crate) struct BatchPoser {
 
 impl BatchPoser {
     /// Creates a poser for instances of `character`, with the masks that samples refer to.
-    ///
-    /// # Errors
-    /// [`Error::At`](crate::Error::At) with the first mask that does not have one weight per joint.
     pub(crate) fn new(character: &Character, masks: &[Mask]) -> Result<Self> {
         let rig = Rig::new(character)?;
         let masks = masks.iter().enumerate().map(|(index, mask)| {

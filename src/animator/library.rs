@@ -74,9 +74,6 @@ impl Library {
     }
 
     /// Checks a position in a blend space that exists.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] for the wrong number of coordinates, or one that is not finite.
     pub(crate) fn blend_position(&self, space: u16, at: BlendAt) -> Result<Vec2> {
         let what = "position in the blend space";
         let space = self.blend_spaces().get(usize::from(space));
@@ -238,9 +235,6 @@ impl Fingerprint {
     }
 
     /// Checks that a snapshot with this fingerprint fits a character.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] with the first kind that differs.
     pub(crate) fn check(&self, here: &Self) -> Result<()> {
         let pairs = self.0.iter().zip(&here.0);
         let differs = KINDS

@@ -27,10 +27,6 @@ impl<'a> Played<'a> {
 
 impl Animator {
     /// The state of an actor that decides its pose at the time of the animator.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`](crate::Error::NotFound) or [`Error::Stale`](crate::Error::Stale) for an
-    /// actor that is not alive.
     pub(crate) fn played(&self, id: ActorId) -> Result<Played<'_>> {
         self.actors.check(id)?;
         let actor = &self.actors[id.index];

@@ -302,10 +302,6 @@ impl Character {
     }
 
     /// The bits of a part's primitives. All pieces of a split primitive have the same bit.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`](crate::Error::NotFound) if there is no such part;
-    /// [`Error::Capacity`](crate::Error::Capacity) for a primitive past `MAX_HIDEABLE`.
     pub(crate) fn part_bits(&self, part: PartId) -> Result<u128> {
         self.model.parts.bits(part)
     }

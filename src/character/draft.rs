@@ -22,12 +22,6 @@ impl CharacterDraft {
     /// Adds the clips and the animation data, packs the clips, and checks the extent.
     ///
     /// Levels of detail whose errors are unknown are measured.
-    ///
-    /// # Errors
-    /// - [`Error::Description`](crate::Error::Description) for animation data that does not fit.
-    /// - [`Error::Argument`](crate::Error::Argument) if the error bound of the packing is not
-    ///   positive and finite.
-    /// - [`Error::At`](crate::Error::At) if a pose can exceed [`Character::MAX_EXTENT`].
     pub(crate) fn build(
         self,
         clips: Vec<ClipDraft>,

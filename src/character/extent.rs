@@ -43,9 +43,6 @@ impl Character {
     ///
     /// Translations and scales are bounded by those of the rest pose and of all clips, which also
     /// bounds all blends of them. Rotations do not change lengths.
-    ///
-    /// # Errors
-    /// [`Error::At`] with the joint, palette entry or primitive, and the bound.
     pub(crate) fn check_extent(&self) -> Result<()> {
         let joints = self.joint_reaches()?;
         let entry = |entry: &PaletteJoint| {

@@ -40,10 +40,6 @@ struct Off {
 /// Packs the morph weights of a clip.
 ///
 /// The vertices that they move, with all weights together, stay within `bound_m`.
-///
-/// # Errors
-/// [`Error::NotFound`](crate::Error::NotFound) if the clip drives a weight that the character does
-/// not have.
 pub(super) fn weights(model: &Model, raw: &CurveClip, bound_m: f32) -> Result<Made> {
     let count = model.morph_weights().len();
     if let Some(last) = raw.weight_tracks().last() {

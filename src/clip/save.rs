@@ -86,10 +86,6 @@ impl Clip {
     }
 
     /// Loads a clip of `character`, whose skeleton has this fingerprint.
-    ///
-    /// # Errors
-    /// [`Error::Saved`](crate::error::Error::Saved), or the errors of [`CurveClip::new`], if the
-    /// data is invalid.
     pub(crate) fn load(model: &Model, fingerprint: u64, from: &mut Reader<'_>) -> Result<Self> {
         let skeleton = model.skeleton();
         let name = Save::load(from)?;

@@ -131,10 +131,6 @@ impl Parts {
     }
 
     /// The bits of a part's primitives.
-    ///
-    /// # Errors
-    /// - [`Error::NotFound`] if there is no such part.
-    /// - [`Error::Capacity`] for a part with a primitive past [`PartId::MAX_HIDEABLE`].
     pub(crate) fn bits(&self, part: PartId) -> Result<u128> {
         let missing = Error::not_found("part", part.0.into(), self.0.len());
         let part = self.0.get(part.index()).ok_or(missing)?;

@@ -31,12 +31,6 @@ impl ClipEvents {
     ///
     /// A time that equals the duration when rounded to `f32`, the precision of clips, counts as the
     /// duration.
-    ///
-    /// # Errors
-    /// - [`Error::Argument`](crate::Error::Argument) for a duration that is negative or not finite
-    ///   in `f32`.
-    /// - [`Error::At`](crate::Error::At) with the index of an event whose time is not in
-    ///   `0..=duration_s`.
     pub(crate) fn new(duration_s: f64, mut events: Vec<Event>) -> Result<Self> {
         expect_in("duration_s", duration_s, 0.0, f32::MAX)?;
         for (index, Event { time_s, .. }) in events.iter_mut().enumerate() {

@@ -77,9 +77,6 @@ impl Character {
     }
 
     /// Checks that a format can represent the palette of a model pose of the right length.
-    ///
-    /// # Errors
-    /// [`Error::Unrepresentable`](crate::Error::Unrepresentable) with the joint.
     pub(crate) fn check_palette(&self, model: &[Affine3A], format: PaletteFormat) -> Result<()> {
         match format {
             // Matrices can represent any pose.

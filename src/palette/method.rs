@@ -264,9 +264,6 @@ impl ClipForm<'_> {
     /// Samples the local pose at a time into `local`, one transform per joint.
     ///
     /// `local` must hold the rest pose, because curves overwrite only what they drive.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] or [`Error::NotFound`] if `local` belongs to another skeleton.
     pub(super) fn sample(&self, time_s: f64, local: &mut [Transform]) -> Result<()> {
         match self {
             Self::Packed(clip) => clip.sample(time_s, local),

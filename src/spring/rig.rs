@@ -65,9 +65,6 @@ pub(super) struct Collider {
 
 impl SpringRig {
     /// Checks spring bones against a skeleton.
-    ///
-    /// # Errors
-    /// [`Error::At`] with the chain or collider, and the joint.
     pub(crate) fn new(skeleton: &Skeleton, bones: SpringBones) -> Result<Self> {
         check_counts(&bones)?;
         for (index, collider) in bones.colliders.iter().enumerate() {

@@ -323,11 +323,6 @@ impl StateMachine {
     /// Normally, `now_s` is the time of the last update. At any other time, the states play
     /// forwards or backwards in closed form and no transition fires. A time that is not a number,
     /// or lies beyond [`Self::MAX_TIME_S`], counts as the time of the last update.
-    ///
-    /// # Errors
-    /// - [`Error::NotFound`] if the layer does not exist.
-    /// - [`Error::Argument`] if the instance belongs to another state machine, or was deserialised
-    ///   from invalid data.
     pub(crate) fn status(
         &self,
         state: &StateMachineInstance,

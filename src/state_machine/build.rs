@@ -28,10 +28,6 @@ impl StateMachine {
     ///
     /// Masks apply to the skeleton's joints. Clips are found by name; if several have the same
     /// name, the first is used.
-    ///
-    /// # Errors
-    /// [`Error::Description`](error::Error::Description) with the part of the state machine, its
-    /// field and the fault.
     pub(crate) fn new(
         desc: &StateMachineDesc,
         skeleton: &Skeleton,

@@ -224,11 +224,6 @@ impl StateMachine {
     ///
     /// The change takes effect at the time up to which the instance has been updated. A trigger
     /// stays set until a transition consumes it.
-    ///
-    /// # Errors
-    /// - [`Error::At`] with the parameter, if the value is of another kind or not finite.
-    /// - [`Error::NotFound`] if the parameter belongs to another state machine.
-    /// - [`Error::Argument`] if the instance belongs to another state machine.
     pub(crate) fn set(
         &self,
         state: &mut StateMachineInstance,
@@ -245,10 +240,6 @@ impl StateMachine {
     }
 
     /// The value of a parameter.
-    ///
-    /// # Errors
-    /// - [`Error::NotFound`] if the parameter belongs to another state machine.
-    /// - [`Error::Argument`] if the instance belongs to another state machine.
     pub(crate) fn value(
         &self,
         state: &StateMachineInstance,

@@ -25,10 +25,6 @@ pub(crate) struct DescText<T> {
 
 impl<T: Read> DescText<T> {
     /// Reads a text. Errors name `file`.
-    ///
-    /// # Errors
-    /// [`Error::Description`](crate::Error::Description) for a text that is too long, is not TOML,
-    /// or does not have the form of the description.
     pub(crate) fn parse(file: &str, text: &str, part_of: PartOf) -> Result<Self> {
         let whole = |why| {
             let (part, _) = part_of(Tree::new(Cow::Borrowed(""), "").root(), &[]);

@@ -13,9 +13,6 @@ pub(crate) struct ShadowTexture {
 }
 
 /// A view of a shadow map, for shaders that sample it.
-///
-/// # Errors
-/// As [`Crowd::set_shadow_map`](crate::Crowd::set_shadow_map).
 pub(crate) fn sampled_view(gpu: &Gpu, texture: &wgpu::Texture) -> Result<wgpu::TextureView> {
     let what = "the shadow map";
     check_shadow_map(texture)?;

@@ -4,9 +4,6 @@ use crate::failure::Failure;
 use std::path::PathBuf;
 
 /// The path of a picture from the command line.
-///
-/// # Errors
-/// The reason why it cannot name a PNG file.
 pub(super) fn png_path(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     match path.extension() {

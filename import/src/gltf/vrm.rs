@@ -16,10 +16,6 @@ pub(super) const UNREAD: [&str; 4] = [
 
 /// Reads humanoid bones, expressions and spring bones into `raw`. If a file has both versions, 1.0
 /// counts.
-///
-/// # Errors
-/// [`Error::Asset`](throng::Error::Asset) for an index that does not exist, and for too many
-/// colliders.
 pub(super) fn read(
     doc: &Document,
     raw: &mut RawCharacter,

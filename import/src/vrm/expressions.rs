@@ -68,9 +68,6 @@ impl Weights {
 }
 
 /// Reads the expressions of version 1.0.
-///
-/// # Errors
-/// [`Error::Asset`](throng::Error::Asset) for too many morph weights.
 pub(super) fn read1(expressions: &Expressions1, scene: &mut VrmScene<'_>) -> Result<()> {
     let mut weights = Weights::default();
     let lists: [(&str, &Named<Expression1>); 2] = [
@@ -134,9 +131,6 @@ fn one1(
 }
 
 /// Reads the expressions of version 0.x, under the names of 1.0.
-///
-/// # Errors
-/// As [`read1`].
 pub(super) fn read0(expressions: &Expressions0, scene: &mut VrmScene<'_>) -> Result<()> {
     let mut weights = Weights::default();
     let mut nodes: HashMap<usize, Vec<usize>> = HashMap::new();

@@ -9,10 +9,6 @@ use throng::import::{RawCharacter, RawKeys};
 use throng::retarget::VrmKind;
 
 /// Reads `VRMC_vrm` and `VRMC_springBone`, if the file has them.
-///
-/// # Errors
-/// [`Error::Asset`](throng::Error::Asset) for too many morph weights of expressions, and too
-/// many pairs of a swinging joint and a collider.
 pub(crate) fn read_vrm1(
     vrm: Option<&Vrm1>,
     bones: Option<&SpringBone1>,
@@ -33,9 +29,6 @@ pub(crate) fn read_animation(vrm: &VrmAnimation, scene: &mut VrmScene<'_>) {
 }
 
 /// Reads `VRM` of version 0.x, and turns the character so that it faces +Z.
-///
-/// # Errors
-/// As [`read_vrm1`].
 pub(crate) fn read_vrm0(vrm: &Vrm0, scene: &mut VrmScene<'_>) -> Result<()> {
     let is_toon = |shader: &str| !matches!(shader, "VRM_USE_GLTFSHADER" | "");
     let shaders = vrm.material_properties.0.iter();

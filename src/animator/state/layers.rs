@@ -432,9 +432,6 @@ impl<'a> Mix<'a> {
     }
 
     /// Moves the blend space of a layer to a position, over `over_s` seconds.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] if the layer plays no blend space.
     pub(crate) fn move_blend(&mut self, layer: u8, to: Vec2, over_s: f32) -> Result<()> {
         let number = self
             .layers

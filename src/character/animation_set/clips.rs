@@ -70,11 +70,6 @@ impl Character {
     /// Gives a character without clips these clips and the data that belongs to them.
     ///
     /// The clips are packed on rayon's current pool or kept as curves, as the import asked.
-    ///
-    /// # Errors
-    /// [`Error::Description`](crate::Error::Description).
-    /// [`Error::Argument`](crate::Error::Argument) if the import's error bound is not positive and
-    /// finite.
     pub(crate) fn set_clips(
         &mut self,
         clips: Vec<ClipDraft>,

@@ -201,9 +201,6 @@ fn unit(xyzw: [f32; 4]) -> Option<Quat> {
 }
 
 /// The roles, ascending. `None` if the description names none.
-///
-/// # Errors
-/// A fault that names the bone.
 pub(super) fn roles(desc: &AnimationDesc, skeleton: &Skeleton) -> Checked<Option<Roles>> {
     let mut found: Vec<(Role, Id<Joint>)> = Vec::new();
     for (bone, joint) in &desc.humanoid {

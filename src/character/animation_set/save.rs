@@ -69,10 +69,6 @@ impl Character {
     }
 
     /// Reads the animation data for a character that has its clips already.
-    ///
-    /// # Errors
-    /// [`Error::Saved`](crate::Error::Saved), and those of
-    /// [`with_animation`](Self::with_animation).
     pub(in crate::character) fn load_animations(&mut self, from: &mut Reader<'_>) -> Result<()> {
         let desc = AnimationDesc::read(Tree::load(from)?.root());
         let desc = desc.map_err(|_| invalid("description", "does not have its form"))?;

@@ -29,9 +29,6 @@ pub(crate) struct AnimationSource {
 
 impl AnimationSource {
     /// Creates the source from plain data. `read` reads the file that the data may name.
-    ///
-    /// # Errors
-    /// [`Error::Description`] for a file that cannot be read, or an error in it.
     pub(crate) fn of_desc(desc: &AnimationDesc, read: Option<ReadFile<'_>>) -> Result<Self> {
         let source = Self {
             desc: desc.clone(),
@@ -44,10 +41,6 @@ impl AnimationSource {
     }
 
     /// Creates the source from the text beside a model. `read` reads the file that it may name.
-    ///
-    /// # Errors
-    /// As [`Self::of_desc`], and [`Error::Description`] for text that does not have the form of a
-    /// description.
     #[cfg(feature = "toml")]
     pub(crate) fn of_bytes(file: &str, bytes: &[u8], read: Option<ReadFile<'_>>) -> Result<Self> {
         let text = AnimationText::decode(file, bytes)?;

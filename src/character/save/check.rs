@@ -25,10 +25,6 @@ fn expect_all<const N: usize>(what: &'static str, all: [(bool, &'static str); N]
 
 impl Skeleton {
     /// Creates the skeleton of these joints.
-    ///
-    /// # Errors
-    /// [`Error::Saved`](crate::Error::Saved) if there are too many joints, if they are not in
-    /// breadth-first order, or if a rest pose is not finite.
     pub(super) fn of_joints(joints: Vec<Joint>) -> Result<Self> {
         let what = "joint";
         expect(joints.len() <= Self::MAX_JOINTS, what, "is past the limit")?;
@@ -64,9 +60,6 @@ impl Skeleton {
 
 impl Character {
     /// Checks everything except the clips.
-    ///
-    /// # Errors
-    /// [`Error::Saved`](crate::Error::Saved) with the invalid part.
     pub(super) fn check_saved(&self) -> Result<()> {
         check_model(&self.model)?;
         let scales = self.scales.len() == self.model.skeleton.len();

@@ -160,9 +160,6 @@ impl<'a> Container<'a> {
     }
 
     /// Checks the checksums of the sections that are not `known`, which nothing reads.
-    ///
-    /// # Errors
-    /// [`Error::Saved`] with the name of the section.
     pub(super) fn check_others(&self, known: &[Section]) -> Result<()> {
         let others = self.entries.iter().filter(|entry| !entry.is_one_of(known));
         for entry in others {
@@ -174,9 +171,6 @@ impl<'a> Container<'a> {
     }
 
     /// Checks that every required section is one of `known`.
-    ///
-    /// # Errors
-    /// [`Error::Saved`] with the name of the section.
     pub(super) fn expect_known(&self, known: &[Section]) -> Result<()> {
         let mut required = self.entries.iter().filter(|entry| entry.is_required);
         match required.find(|entry| !entry.is_one_of(known)) {
@@ -189,10 +183,6 @@ impl<'a> Container<'a> {
     }
 
     /// Reads a section with `load`, which must use all of its bytes.
-    ///
-    /// # Errors
-    /// [`Error::Saved`] if there is no such section, if it has another version, or if its contents
-    /// are invalid.
     pub(super) fn read<T>(
         &self,
         section: Section,

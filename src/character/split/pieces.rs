@@ -15,9 +15,6 @@ pub(super) struct Piece {
 }
 
 /// Cuts a primitive of a character into pieces that use at most `max` entries each.
-///
-/// # Errors
-/// [`Error::TriangleJoints`] if a single triangle follows more than `max` joints.
 pub(super) fn cut(primitive: &Primitive, max: usize) -> Result<Vec<Piece>> {
     let used = used_joints(primitive);
     let entry = |joint: u16| primitive.palette.start + u32::from(joint);

@@ -6,10 +6,6 @@ use crate::import::{RawCharacter, RawNode, RawPrimitive};
 
 /// Removes the primitives of the nodes with these names, and of all nodes below them. These nodes
 /// do not become joints for their names.
-///
-/// # Errors
-/// [`Error::InFile`](crate::Error::InFile) with the names of the nodes, if no node has the name.
-/// [`Error::Asset`](crate::Error::Asset) for a hierarchy that is not a forest.
 pub(super) fn apply(raw: &mut RawCharacter, names: &[Box<str>]) -> Result<()> {
     if names.is_empty() {
         return Ok(());
