@@ -34,7 +34,6 @@ file_structs! {
         "filter" => filter: Option<String>,
     }
 
-    #[derive(Default)]
     pub(super) struct BufferExtensions {
         "EXT_meshopt_compression" => ext_meshopt: Option<Fallback>,
         "KHR_meshopt_compression" => khr_meshopt: Option<Fallback>,

@@ -21,7 +21,7 @@ pub(super) const MAX_ATTRIBUTES: usize = 1 << 12;
 pub(super) type List<T> = json::List<T, MAX_LIST>;
 
 /// The accessors of a primitive's attributes by name, at most [`MAX_ATTRIBUTES`] of them.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Attributes(BTreeMap<String, u64>);
 
 impl Deref for Attributes {

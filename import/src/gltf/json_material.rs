@@ -20,7 +20,6 @@ file_structs! {
     }
 
     /// `KHR_materials_pbrSpecularGlossiness`.
-    #[derive(Default)]
     pub(super) struct SpecularGlossiness {
         "diffuseFactor" => diffuse_factor: Option<[f32; 4]>,
         "diffuseTexture" => diffuse_texture: Option<TextureInfo>,

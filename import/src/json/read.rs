@@ -159,14 +159,8 @@ impl<T: Read> Read for BTreeMap<String, T> {
 /// A list of at most `MOST` elements.
 ///
 /// So a file with a few bytes per element cannot take a hundred times its size in memory.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct List<T, const MOST: usize>(pub(crate) Vec<T>);
-
-impl<T, const MOST: usize> Default for List<T, MOST> {
-    fn default() -> Self {
-        Self(Vec::new())
-    }
-}
 
 impl<T, const MOST: usize> Deref for List<T, MOST> {
     type Target = [T];
@@ -203,7 +197,7 @@ macro_rules! file_structs {
         $name:literal $(| $other:literal)* => $field:ident: $of:ty $(= $default:expr)?
     ),* $(,)?})*) => {$(
         $(#[$meta])*
-        #[derive(Debug)]
+        #[derive(Debug, Default)]
         $vis struct $type {
             $($(#[$doc])* $vis $field: $of,)*
         }

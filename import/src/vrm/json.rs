@@ -31,14 +31,8 @@ fn or_default<T: Read + Default>(from: Value<'_>) -> Result<T, ReadFault> {
 }
 
 /// A list, whose elements may be `null`.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct List<T>(pub(super) Vec<T>);
-
-impl<T> Default for List<T> {
-    fn default() -> Self {
-        Self(Vec::new())
-    }
-}
 
 impl<T: Read + Default> Read for List<T> {
     fn read(from: Value<'_>) -> Result<Self, ReadFault> {
@@ -53,14 +47,8 @@ impl<T: Read + Default> Read for List<T> {
 }
 
 /// A map in the order of the file, whose values may be `null`.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Named<T>(pub(super) Vec<(Box<str>, T)>);
-
-impl<T> Default for Named<T> {
-    fn default() -> Self {
-        Self(Vec::new())
-    }
-}
 
 impl<T: Read + Default> Read for Named<T> {
     fn read(from: Value<'_>) -> Result<Self, ReadFault> {
@@ -120,7 +108,7 @@ impl Read for Index {
 
 file_structs! {
     /// A vector as an object.
-    #[derive(Clone, Copy, Default)]
+    #[derive(Clone, Copy)]
     pub(crate) struct Xyz {
         "x" => x: f32 = 0.0,
         "y" => y: f32 = 0.0,
@@ -128,35 +116,29 @@ file_structs! {
     }
 
     /// `VRMC_vrm`.
-    #[derive(Default)]
     pub(crate) struct Vrm1 {
         "humanoid" => humanoid: Humanoid1 = none(),
         "expressions" => expressions: Expressions1 = none(),
     }
 
     /// `VRMC_vrm_animation`: a clip for any humanoid.
-    #[derive(Default)]
     pub(crate) struct VrmAnimation {
         "humanoid" => humanoid: Humanoid1 = none(),
     }
 
-    #[derive(Default)]
     pub(crate) struct Humanoid1 {
         "humanBones" => human_bones: Named<HumanBone1> = none(),
     }
 
-    #[derive(Default)]
     pub(crate) struct HumanBone1 {
         "node" => node: Index = none(),
     }
 
-    #[derive(Default)]
     pub(crate) struct Expressions1 {
         "preset" => preset: Named<Expression1> = none(),
         "custom" => custom: Named<Expression1> = none(),
     }
 
-    #[derive(Default)]
     pub(crate) struct Expression1 {
         "morphTargetBinds" => morph_target_binds: List<MorphBind1> = none(),
         "materialColorBinds" => material_color_binds: List<Ignored> = none(),
@@ -167,7 +149,6 @@ file_structs! {
         "overrideMouth" => override_mouth: Option<Box<str>>,
     }
 
-    #[derive(Default)]
     pub(crate) struct MorphBind1 {
         "node" => node: Index = none(),
         "index" => index: Index = none(),
@@ -175,39 +156,33 @@ file_structs! {
     }
 
     /// `VRMC_springBone`.
-    #[derive(Default)]
     pub(crate) struct SpringBone1 {
         "colliders" => colliders: List<Collider1> = none(),
         "colliderGroups" => collider_groups: List<ColliderGroup1> = none(),
         "springs" => springs: List<Spring1> = none(),
     }
 
-    #[derive(Default)]
     pub(crate) struct Collider1 {
         "node" => node: Index = none(),
         "shape" => shape: Shape1 = none(),
     }
 
-    #[derive(Default)]
     pub(crate) struct Shape1 {
         "sphere" => sphere: Option<Round1>,
         "capsule" => capsule: Option<Round1>,
     }
 
     /// A sphere, or a capsule.
-    #[derive(Default)]
     pub(crate) struct Round1 {
         "offset" => offset: Three = none(),
         "radius" => radius: f32 = 0.0,
         "tail" => tail: Three = none(),
     }
 
-    #[derive(Default)]
     pub(crate) struct ColliderGroup1 {
         "colliders" => colliders: List<Index> = none(),
     }
 
-    #[derive(Default)]
     pub(crate) struct Spring1 {
         "name" => name: Option<Box<str>>,
         "joints" => joints: List<Joint1> = none(),
@@ -215,7 +190,6 @@ file_structs! {
         "center" => center: Index = none(),
     }
 
-    #[derive(Default)]
     pub(crate) struct Joint1 {
         "node" => node: Index = none(),
         "hitRadius" => hit_radius: Option<f32>,
@@ -226,7 +200,6 @@ file_structs! {
     }
 
     /// `VRM`, of version 0.x.
-    #[derive(Default)]
     pub(crate) struct Vrm0 {
         "humanoid" => humanoid: Humanoid0 = none(),
         "blendShapeMaster" => blend_shape_master: Expressions0 = none(),
@@ -234,23 +207,19 @@ file_structs! {
         "materialProperties" => material_properties: List<Material0> = none(),
     }
 
-    #[derive(Default)]
     pub(crate) struct Humanoid0 {
         "humanBones" => human_bones: List<HumanBone0> = none(),
     }
 
-    #[derive(Default)]
     pub(crate) struct HumanBone0 {
         "bone" => bone: Option<Box<str>>,
         "node" => node: Index = none(),
     }
 
-    #[derive(Default)]
     pub(crate) struct Expressions0 {
         "blendShapeGroups" => blend_shape_groups: List<Expression0> = none(),
     }
 
-    #[derive(Default)]
     pub(crate) struct Expression0 {
         "name" => name: Option<Box<str>>,
         "presetName" => preset_name: Option<Box<str>>,
@@ -259,7 +228,6 @@ file_structs! {
         "isBinary" => is_binary: Option<bool>,
     }
 
-    #[derive(Default)]
     pub(crate) struct MorphBind0 {
         "mesh" => mesh: Index = none(),
         "index" => index: Index = none(),
@@ -267,13 +235,11 @@ file_structs! {
         "weight" => weight: f32 = 0.0,
     }
 
-    #[derive(Default)]
     pub(crate) struct Springs0 {
         "boneGroups" => bone_groups: List<Spring0> = none(),
         "colliderGroups" => collider_groups: List<ColliderGroup0> = none(),
     }
 
-    #[derive(Default)]
     pub(crate) struct Spring0 {
         "comment" => comment: Option<Box<str>>,
         /// The format spells it so.
@@ -287,19 +253,16 @@ file_structs! {
         "colliderGroups" => collider_groups: List<Index> = none(),
     }
 
-    #[derive(Default)]
     pub(crate) struct ColliderGroup0 {
         "node" => node: Index = none(),
         "colliders" => colliders: List<Collider0> = none(),
     }
 
-    #[derive(Default)]
     pub(crate) struct Collider0 {
         "offset" => offset: Xyz = none(),
         "radius" => radius: f32 = 0.0,
     }
 
-    #[derive(Default)]
     pub(crate) struct Material0 {
         "shader" => shader: Option<Box<str>>,
     }
