@@ -1,7 +1,7 @@
 //! The palette stage: from a model pose to skinning matrices.
 
 use super::entry::PaletteEntry;
-use super::format::{DualQuat, DualQuatStretch, Mat3x4, PaletteFormat, QuatOffset};
+use super::format::{Mat3x4, PaletteFormat, with_entry};
 use super::held::{Tolerance, unheld};
 use super::write_only::WriteOnly;
 use crate::character::Character;
@@ -81,9 +81,7 @@ impl Character {
         match format {
             // Matrices can represent any pose.
             PaletteFormat::Mat3x4 => Ok(()),
-            PaletteFormat::DualQuat => self.check_palette_as::<DualQuat>(model),
-            PaletteFormat::DualQuatStretch => self.check_palette_as::<DualQuatStretch>(model),
-            PaletteFormat::QuatOffset => self.check_palette_as::<QuatOffset>(model),
+            format => with_entry!(format, E => self.check_palette_as::<E>(model)),
         }
     }
 

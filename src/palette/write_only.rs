@@ -153,19 +153,13 @@ impl<'a, T: Copy> WriteOnly<'a, T> {
         let at = at.min(self.len);
         // SAFETY: `at` is at most the length, so both parts lie in the borrowed memory and are
         // disjoint.
-        let tail = unsafe { self.start.add(at) };
-        (
-            Self {
-                start: self.start,
-                len: at,
-                owner: PhantomData,
-            },
-            Self {
-                start: tail,
-                len: self.len - at,
-                owner: PhantomData,
-            },
-        )
+        unsafe {
+            let tail = self.start.add(at);
+            (
+                Self::from_raw(self.start, at),
+                Self::from_raw(tail, self.len - at),
+            )
+        }
     }
 
     /// Writes all elements in ascending order, from an iterator.
