@@ -41,32 +41,26 @@ pub(super) fn expressions(
         let mut found = Vec::new();
         let mut driven_before = HashSet::new();
         for (RawWeight { node, index }, weight) in &expression.morphs {
-            let part = || part() + &format!(", weight {index} of node {node}");
-            let Some(driven) = morphs.of_node(*node) else {
-                let why = AssetFault::Invalid("the node has no morph weights");
-                unusable(repairs, part(), why);
-                continue;
+            let driven = match morphs.of_node(*node) {
+                None => Err(AssetFault::Invalid("the node has no morph weights")),
+                Some(driven) if *index >= driven.count => {
+                    Err(AssetFault::dangling("target", *index, driven.count))
+                }
+                Some(_) if !driven_before.insert((node, index)) => {
+                    Err(AssetFault::Invalid("the weight occurs twice"))
+                }
+                Some(_) if !weight.is_finite() => {
+                    Err(AssetFault::Invalid("the weight is not finite"))
+                }
+                Some(driven) => Ok(driven.first),
             };
-            if *index >= driven.count {
-                unusable(
-                    repairs,
-                    part(),
-                    AssetFault::dangling("target", *index, driven.count),
-                );
-                continue;
-            }
-            if !driven_before.insert((node, index)) {
-                let why = AssetFault::Invalid("the weight occurs twice");
-                unusable(repairs, part(), why);
-                continue;
-            }
-            if !weight.is_finite() {
-                let why = AssetFault::Invalid("the weight is not finite");
-                unusable(repairs, part(), why);
-                continue;
-            }
-            if let Some(first) = driven.first {
-                found.push((Id::new(first.0 + *index as u16), *weight));
+            match driven {
+                Ok(Some(first)) => found.push((Id::new(first.0 + *index as u16), *weight)),
+                Ok(None) => {}
+                Err(why) => {
+                    let part = part() + &format!(", weight {index} of node {node}");
+                    unusable(repairs, part, why);
+                }
             }
         }
         all.push(Expression {
