@@ -44,7 +44,7 @@ pub(crate) fn difference_curves(
     raw: &CurveClip,
     reference: ReferencePose<'_>,
 ) -> Result<(CurveClip, Vec<Transform>)> {
-    let skeleton = model.skeleton();
+    let skeleton = &model.skeleton;
     let mut pose = skeleton.rest_pose();
     match reference {
         ReferencePose::Rest => {}
@@ -75,7 +75,7 @@ pub(crate) fn difference_curves(
     let curves = CurveClip::of_aligned(raw.name(), tracks, skeleton)?;
     // Weight tracks may last longer than joint tracks.
     let weights = weight_curves(model, raw, reference)?;
-    let curves = curves.with_weight_tracks(weights, model.morph_weights().len())?;
+    let curves = curves.with_weight_tracks(weights, model.morph_weights.len())?;
     Ok((curves.with_range_of(raw), pose))
 }
 
@@ -85,7 +85,7 @@ fn weight_curves(
     raw: &CurveClip,
     reference: ReferencePose<'_>,
 ) -> Result<Vec<WeightTrack>> {
-    let rest = model.morph_weights().iter().map(|weight| weight.rest);
+    let rest = model.morph_weights.iter().map(|weight| weight.rest);
     let mut weights: Vec<f32> = rest.collect();
     // Tracks are sorted and do not overlap, so if the last track's weights exist, all do.
     let end = raw

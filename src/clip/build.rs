@@ -58,7 +58,7 @@ fn clip(
     options: &ClipOptions,
     base: Base<'_>,
 ) -> Result<Clip> {
-    let skeleton = model.skeleton();
+    let skeleton = &model.skeleton;
     if let Some(last) = raw.tracks().last() {
         expect_index("joint", last.joint.into(), skeleton.len())?;
     }
@@ -89,7 +89,7 @@ fn joints(
     base: Base<'_>,
     measure: &Measure<'_>,
 ) -> Clip {
-    let skeleton = model.skeleton();
+    let skeleton = &model.skeleton;
     let mut kept: Vec<bool> = raw.tracks().iter().map(steps).collect();
     let timings = timings(raw, skeleton.len());
     let mut best: Option<Clip> = None;
@@ -261,8 +261,8 @@ fn steps(track: &Track) -> bool {
 }
 
 pub(crate) fn rest_clip(model: &Model) -> Result<Clip> {
-    let none = CurveClip::new("", Vec::new(), model.skeleton())?;
-    let joints = model.skeleton().joints().iter();
+    let none = CurveClip::new("", Vec::new(), &model.skeleton)?;
+    let joints = model.skeleton.joints().iter();
     let rest: Vec<Transform> = joints.map(|joint| joint.rest).collect();
     let timing = Timing::single(&none);
     let mut clip = make(model, &none, Base::Rest(&rest), timing, &[]).clip;

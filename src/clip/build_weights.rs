@@ -41,7 +41,7 @@ struct Off {
 ///
 /// The vertices that they move, with all weights together, stay within `bound_m`.
 pub(super) fn weights(model: &Model, raw: &CurveClip, bound_m: f32) -> Result<Made> {
-    let count = model.morph_weights().len();
+    let count = model.morph_weights.len();
     if let Some(last) = raw.weight_tracks().last() {
         expect_index("morph weight", weight_range(last).end - 1, count)?;
     }
@@ -80,7 +80,7 @@ pub(super) fn weights(model: &Model, raw: &CurveClip, bound_m: f32) -> Result<Ma
 fn moved(model: &Model, off: &[Off]) -> Option<VertexError> {
     let scales = scales(model);
     let mut worst: Option<VertexError> = None;
-    for (number, primitive) in model.primitives().iter().enumerate() {
+    for (number, primitive) in model.primitives.iter().enumerate() {
         let entries = scales[model.palette_range(primitive)].iter();
         let scale = entries.copied().fold(0.0, f32::max);
         // For each vertex: the distance, the largest part of it, and the time of that.
@@ -119,7 +119,7 @@ fn reaches(model: &Model, moving: &[bool]) -> Vec<f32> {
     let scales = scales(model);
     let mut reaches = vec![0.0_f32; moving.len()];
     let mut moves = Vec::new();
-    for primitive in model.primitives() {
+    for primitive in &model.primitives {
         let first = primitive.first_weight.index();
         let targets = primitive.targets.iter().zip(first..);
         let targets = targets.filter(|(_, weight)| moving.get(*weight) == Some(&true));
@@ -142,13 +142,13 @@ fn reaches(model: &Model, moving: &[bool]) -> Vec<f32> {
 
 /// The largest factor by which each palette entry lengthens a vector in the rest pose.
 fn scales(model: &Model) -> Vec<f32> {
-    let models = rest_model_pose(model.skeleton());
+    let models = rest_model_pose(&model.skeleton);
     let scale = |entry: &PaletteJoint| {
         let m = (models[usize::from(entry.joint)] * entry.inverse_bind).matrix3;
         let axes = [m.x_axis, m.y_axis, m.z_axis].map(|axis| axis.length());
         axes.into_iter().fold(0.0, f32::max)
     };
-    model.palette().iter().map(scale).collect()
+    model.palette.iter().map(scale).collect()
 }
 
 /// Packs a track at uniform times and returns the error of each weight. `None` if no rate follows

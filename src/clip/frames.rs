@@ -35,7 +35,7 @@ pub(crate) fn make(
     timing: Timing,
     kept: &[bool],
 ) -> Made {
-    let skeleton = model.skeleton();
+    let skeleton = &model.skeleton;
     let pick = |want: bool| {
         let pairs = raw.tracks().iter().zip(kept);
         pairs
@@ -74,7 +74,7 @@ pub(crate) fn make(
             weight_error: 0.0,
         },
     };
-    let size = model.rest_bounds().size().max_element();
+    let size = model.rest_bounds.size().max_element();
     let same = [SAME, SAME * size, SAME];
     let (poses, least_cosine) = poses(&clip, base, &sampled, same);
     let mut stride = 0;

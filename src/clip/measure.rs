@@ -68,7 +68,7 @@ impl<'a> Measure<'a> {
         bound_m: f32,
         base: Base<'a>,
     ) -> Self {
-        let skeleton = model.skeleton();
+        let skeleton = &model.skeleton;
         let most = (MAX_POSES / skeleton.len().max(1)).clamp(64, MAX_KEY_TIMES);
         let (rest, joints) = (rest_model_pose(skeleton), skeleton.joints());
         // A unit of the track relative to a human's size. A rotation or scale of 1 moves the end of

@@ -90,7 +90,7 @@ pub(super) struct VertexIndex {
 impl Probes {
     /// Finds the points of a character.
     pub(crate) fn new(model: &Model, sockets: &[Socket]) -> Self {
-        let size = model.rest_bounds().size().max_element();
+        let size = model.rest_bounds.size().max_element();
         let scale = if size > 0.0 && size.is_finite() {
             size / HUMAN_M
         } else {
@@ -98,7 +98,7 @@ impl Probes {
         };
         let mut probes = Self {
             scale,
-            joints: vec![OfJoint::default(); model.skeleton().len()],
+            joints: vec![OfJoint::default(); model.skeleton.len()],
             points: Vec::new(),
             influences: Vec::new(),
             first: vec![0],
@@ -106,12 +106,12 @@ impl Probes {
             cells: Vec::new(),
             moved: Vec::new(),
         };
-        for primitive in model.primitives() {
+        for primitive in &model.primitives {
             probes.push_vertices(model, primitive);
         }
         probes.list_moved();
         let outermost = probes.outermost(model);
-        let rest = rest_model_pose(model.skeleton());
+        let rest = rest_model_pose(&model.skeleton);
         for (joint, (rest, outermost)) in rest.iter().zip(outermost).enumerate() {
             probes.push_points(joint, rest, sockets, &outermost);
         }
@@ -176,9 +176,9 @@ impl Probes {
     }
 
     fn push_vertices(&mut self, model: &Model, primitive: &Primitive) {
-        let entries = &model.palette()[model.palette_range(primitive)];
+        let entries = &model.palette[model.palette_range(primitive)];
         let mut positions = primitive.positions.clone();
-        let weights = model.morph_weights().get(primitive.first_weight.index()..);
+        let weights = model.morph_weights.get(primitive.first_weight.index()..);
         for (target, weight) in primitive.targets.iter().zip(weights.unwrap_or_default()) {
             for (vertex, delta) in target.vertices.iter().zip(&target.positions) {
                 positions[*vertex as usize] += *delta * weight.rest;
@@ -248,8 +248,8 @@ impl Probes {
                 own.add(influence.point / influence.weight, false);
             }
         }
-        for primitive in model.primitives() {
-            let entries = &model.palette()[model.palette_range(primitive)];
+        for primitive in &model.primitives {
+            let entries = &model.palette[model.palette_range(primitive)];
             for (vertex, morphed) in morphed(primitive) {
                 let influences = primitive.influences(vertex);
                 for (entry, _) in influences.filter(|(_, weight)| *weight >= GUIDE_WEIGHT) {

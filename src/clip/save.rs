@@ -87,7 +87,7 @@ impl Clip {
 
     /// Loads a clip of `character`, whose skeleton has this fingerprint.
     pub(crate) fn load(model: &Model, fingerprint: u64, from: &mut Reader<'_>) -> Result<Self> {
-        let skeleton = model.skeleton();
+        let skeleton = &model.skeleton;
         let name = Save::load(from)?;
         let timing = load_timing(from)?;
         let keys = match u8::load(from)? {
@@ -284,7 +284,7 @@ impl EvenWeights {
 const MISSING_WEIGHT: &str = "drives morph weights that do not exist, or drives one twice";
 
 fn load_weights(model: &Model, from: &mut Reader<'_>) -> Result<Vec<WeightKeys>> {
-    let count = model.morph_weights().len();
+    let count = model.morph_weights.len();
     let mut all = Vec::new();
     let mut end = 0;
     for _ in 0..usize::load(from)? {
@@ -292,7 +292,7 @@ fn load_weights(model: &Model, from: &mut Reader<'_>) -> Result<Vec<WeightKeys>>
             0 => WeightKeys::Even(EvenWeights::load(count, from)?),
             1 => {
                 let track = WeightTrack::load(from)?;
-                let none = CurveClip::new("", Vec::new(), model.skeleton())?;
+                let none = CurveClip::new("", Vec::new(), &model.skeleton)?;
                 // This checks the track.
                 let clip = none.with_weight_tracks(vec![track], count)?;
                 let tracks = clip.weight_tracks().to_vec();

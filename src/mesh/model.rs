@@ -39,26 +39,6 @@ pub(crate) struct Model {
 }
 
 impl Model {
-    pub(crate) fn skeleton(&self) -> &Skeleton {
-        &self.skeleton
-    }
-
-    pub(crate) fn palette(&self) -> &[PaletteJoint] {
-        &self.palette
-    }
-
-    pub(crate) fn primitives(&self) -> &[Primitive] {
-        &self.primitives
-    }
-
-    pub(crate) fn morph_weights(&self) -> &[MorphWeight] {
-        &self.morph_weights
-    }
-
-    pub(crate) fn rest_bounds(&self) -> Aabb {
-        self.rest_bounds
-    }
-
     /// A copy with other primitives and images.
     pub(crate) fn with_meshes(&self, primitives: Vec<Primitive>, images: Vec<Image>) -> Self {
         Self {

@@ -25,7 +25,7 @@ pub(crate) fn extract(
     let Some(joint) = options.joint.or_else(|| topmost(clip)) else {
         return Ok(still(clip, None));
     };
-    let mut chain = Chain::new(model.skeleton(), clip, joint);
+    let mut chain = Chain::new(&model.skeleton, clip, joint);
     let start = chain.at(0.0);
     let taken = taken(model, options, &chain, start);
     let cap = MAX_KEYS as u64 / 8;
@@ -76,7 +76,7 @@ fn taken(
     start: PosedJoint,
 ) -> Taken {
     const HUMAN_M: f64 = 1.8;
-    let size_m = f64::from(model.rest_bounds().size().max_element());
+    let size_m = f64::from(model.rest_bounds.size().max_element());
     let reach_m = if size_m > 0.0 && size_m.is_finite() {
         size_m
     } else {
@@ -118,7 +118,7 @@ fn replaced(
     joint: Id<Joint>,
     tracks: Vec<TrackValues>,
 ) -> Result<CurveClip> {
-    let skeleton: &Skeleton = model.skeleton();
+    let skeleton: &Skeleton = &model.skeleton;
     let same = |track: &&Track| {
         let property = core::mem::discriminant(&track.values);
         track.joint == joint
@@ -131,7 +131,7 @@ fn replaced(
     all.extend(tracks.into_iter().map(|values| Track { joint, values }));
     let weights = clip.weight_tracks().to_vec();
     let clip_without = CurveClip::of_aligned(clip.name(), all, skeleton)?
-        .with_weight_tracks(weights, model.morph_weights().len())?;
+        .with_weight_tracks(weights, model.morph_weights.len())?;
     Ok(clip_without.with_range_of(clip))
 }
 
