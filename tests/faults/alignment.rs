@@ -3,15 +3,16 @@
 use crate::counting::Counted;
 use crate::reference::ribbon::{built, ribbon, standing};
 use crate::support::frames::FramesInFlight;
-use crate::support::{CONFIGS, SMALL, Setup};
+use crate::support::{CONFIGS, SMALL, Setup, placed};
 use std::ffi::{CStr, c_void};
 use std::mem::transmute;
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
+use throng::Crowd;
 use throng::animator::Animator;
 use throng::ash::{self, vk};
+use throng::glam::Affine3A;
 use throng::gpu::{MemoryAllocator, MemoryBlock, MemoryRequest, PaletteRing, PaletteRingDesc};
 use throng::gpu_allocator::MemoryLocation;
-use throng::{Crowd, Spawn};
 
 static REQUIREMENTS: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
 static PROPERTIES: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
@@ -166,10 +167,7 @@ fn a_crowd_prepares_frames_on_a_driver_with_an_alignment_of_4() {
         let mut crowd = Crowd::new(&device, allocator, &desc).unwrap();
         let character = built(ribbon(5)).character;
         let id = crowd.add_character(allocator, &character).unwrap();
-        let spawn = Spawn {
-            play: "sway".into(),
-            ..Spawn::default()
-        };
+        let spawn = placed(Affine3A::IDENTITY, "sway");
         for _ in 0..5 {
             crowd.spawn(id, &spawn).unwrap();
         }

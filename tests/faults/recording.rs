@@ -4,7 +4,7 @@ use crate::counting::{Counted, failing};
 use crate::reference::handles::Handles;
 use crate::reference::ribbon::{built, ribbon};
 use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, target};
-use crate::support::{SMALL, each, view};
+use crate::support::{SMALL, each, placed, view};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use throng::glam::{Affine3A, Vec3};
@@ -77,10 +77,7 @@ fn nothing_is_allocated_while_a_frame_is_recorded() {
         };
         for number in 0..4 {
             for (kind, solver) in kinds.iter().zip(&solvers) {
-                let spawn = Spawn {
-                    play: "sway".into(),
-                    ..Spawn::default()
-                };
+                let spawn = placed(Affine3A::IDENTITY, "sway");
                 // One instance plays, one reaches, and one is in the middle of a cut.
                 crowd.spawn(*kind, &spawn).unwrap();
                 let reaching = crowd.spawn(*kind, &spawn).unwrap();
@@ -214,12 +211,10 @@ fn nothing_is_allocated_for_who_shows_what_and_who_hangs_where() {
         for number in 0..6_u32 {
             for (at, (kind, parts)) in kinds.iter().enumerate() {
                 for more in 0..3_usize {
-                    let play = "sway".into();
-                    let spawn = Spawn {
-                        play,
-                        ..Spawn::default()
-                    };
-                    let id = crowd.spawn(*kind, &spawn).unwrap();
+                    let play = Play::from("sway");
+                    let id = crowd
+                        .spawn(*kind, &placed(Affine3A::IDENTITY, play))
+                        .unwrap();
                     crowd.live_mut(id).set_view_mask(1 << more);
                     let part = parts[(more + number as usize) % 2];
                     crowd

@@ -5,7 +5,7 @@ use crate::reference::refused;
 use crate::reference::ribbon::{built, ribbon};
 use crate::reference::rng::Rng;
 use crate::support::frames::{EXTENT, FramesInFlight};
-use crate::support::{SMALL, Setup, each, stages, view};
+use crate::support::{SMALL, Setup, each, placed, stages, view};
 use throng::animator::RootMotionMode;
 use throng::character::{AnimationDesc, ClipDesc, RootMotionDesc, SocketDesc};
 use throng::clip::Interpolation;
@@ -13,7 +13,7 @@ use throng::glam::{Affine3A, DAffine3, DMat3, DVec3, Quat, Vec3, Vec3A};
 use throng::import::{RawAnimation, RawChannel, RawKeys};
 use throng::skeleton::{Joint, Socket};
 use throng::{
-    Attachment, CharacterId, Crowd, Culling, Id, InstanceId, Play, Processor, Spawn, Stats, View,
+    Attachment, CharacterId, Crowd, Culling, Id, InstanceId, Play, Processor, Stats, View,
 };
 
 fn camera() -> View {
@@ -44,12 +44,7 @@ impl Stage {
     }
 
     fn spawn(&mut self, place: Affine3A, play: Play<'_>) -> InstanceId {
-        let spawn = Spawn {
-            world_from_model: place,
-            play,
-            ..Spawn::default()
-        };
-        self.crowd.spawn(self.kind, &spawn).unwrap()
+        self.crowd.spawn(self.kind, &placed(place, play)).unwrap()
     }
 
     fn frame(&mut self, setup: &mut Setup, time_s: f64) -> Stats {

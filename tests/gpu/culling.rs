@@ -8,12 +8,12 @@ use crate::reference::rng::Rng;
 use crate::reference::sweep::is_thorough;
 use crate::reference::words::Fails;
 use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, REVERSED_Z, pass, picture, target};
-use crate::support::{Setup, each, each_with_features, reversed, view};
+use crate::support::{Setup, each, each_with_features, placed, reversed, view};
 use throng::glam::camera::rh;
 use throng::glam::{Affine3A, Quat, Vec2, Vec3};
 use throng::{
-    Capacity, CharacterId, Crowd, Culling, Eye, InstanceId, PassId, Play, Processor, Spawn, Stats,
-    View, builtin,
+    Capacity, CharacterId, Crowd, Culling, Eye, InstanceId, PassId, Play, Processor, Stats, View,
+    builtin,
 };
 use throng_standalone::Target;
 
@@ -45,8 +45,7 @@ impl Stage {
         let target = target(&mut setup.context);
         let passes = [false, true].map(|reversed_z| pass(&mut crowd, &target, reversed_z));
         let mannequin = builtin::mannequin().unwrap().character;
-        let allocator = &mut setup.context.allocator();
-        let kind = crowd.add_character(allocator, &mannequin).unwrap();
+        let kind = setup.add(&mut crowd, &mannequin);
         Self {
             kind,
             crowd,
@@ -58,12 +57,9 @@ impl Stage {
     }
 
     fn spawn(&mut self, world_from_model: Affine3A, play: &'static str) -> InstanceId {
-        let spawn = Spawn {
-            world_from_model,
-            play: play.into(),
-            ..Spawn::default()
-        };
-        self.crowd.spawn(self.kind, &spawn).unwrap()
+        self.crowd
+            .spawn(self.kind, &placed(world_from_model, play))
+            .unwrap()
     }
 
     fn move_to(&mut self, id: InstanceId, place: Vec3) {
@@ -91,8 +87,7 @@ impl Stage {
     /// The levels of detail at which views show an instance.
     fn levels(&mut self, setup: &mut Setup, views: &[View], id: InstanceId) -> Vec<Option<u32>> {
         let cmd = self.frames_in_flight.begin(&setup.context, 0);
-        let allocator = &mut setup.context.allocator();
-        let mut frame = unsafe { self.crowd.begin_frame(allocator, 0, 0.4) }.unwrap();
+        let mut frame = setup.begin(&mut self.crowd, 0, 0.4);
         let views = unsafe { frame.record_prepare(cmd, views) }.unwrap();
         let levels = views.iter().map(|view| frame.level(*view, id).unwrap());
         let levels = levels.collect();
@@ -131,8 +126,7 @@ fn eyes_share_what_they_see() {
         both.more_eyes[0] = Some(Eye::new(far.clip_from_world, far.eye));
         let views = [both, both.of_eye(0).unwrap(), both.of_eye(1).unwrap()];
         let cmd = stage.frames_in_flight.begin(&setup.context, 0);
-        let allocator = &mut setup.context.allocator();
-        let mut frame = unsafe { stage.crowd.begin_frame(allocator, 0, 0.4) }.unwrap();
+        let mut frame = setup.begin(&mut stage.crowd, 0, 0.4);
         let views = unsafe { frame.record_prepare(cmd, &views) }.unwrap();
         let mut kinds = [0; 4];
         for id in ids {
@@ -401,8 +395,7 @@ fn the_allowed_error_is_a_number_of_pixels() {
                 ..camera()
             };
             let cmd = stage.frames_in_flight.begin(&setup.context, 0);
-            let allocator = &mut setup.context.allocator();
-            let mut frame = unsafe { stage.crowd.begin_frame(allocator, 0, 0.0) }.unwrap();
+            let mut frame = setup.begin(&mut stage.crowd, 0, 0.0);
             unsafe { frame.record_prepare(cmd, &[view]) }.fails("view 0: View::error_px: …");
             unsafe { stage.crowd.abandon_frame() };
             stage.frames_in_flight.submit(&setup.context, 0);
@@ -453,8 +446,7 @@ fn characters_without_instances_survive_growth() {
                     instances: CAPACITY.instances + more,
                     ..CAPACITY
                 };
-                let allocator = &mut setup.context.allocator();
-                stage.crowd.reserve(allocator, &capacity).unwrap();
+                setup.reserve(&mut stage.crowd, &capacity);
             }
             stage.spawn(Affine3A::IDENTITY, "Walk");
             for _ in 0..3 {

@@ -3,11 +3,11 @@
 use crate::engine::{Engine, with_info};
 use crate::reference::words::Fails;
 use crate::support::frames::EXTENT;
-use crate::support::{SMALL, Setup, each, stages, view};
+use crate::support::{SMALL, Setup, each, placed, stages, view};
 use throng::ash::{self, vk};
-use throng::glam::Vec3;
+use throng::glam::{Affine3A, Vec3};
 use throng::gpu::{Device, FeatureChain, Features};
-use throng::{Capacity, Crowd, CrowdDesc, Error, PassDesc, Processor, Spawn, Stages, builtin};
+use throng::{Capacity, Crowd, CrowdDesc, Error, PassDesc, Processor, Stages, builtin};
 
 const COLOR: vk::Format = vk::Format::R8G8B8A8_SRGB;
 const WANTED: Features = Features::REQUIRED
@@ -53,10 +53,7 @@ fn picture(setup: &Setup, raw: ash::Device, features: Features) -> Vec<u8> {
     let mut crowd = Crowd::new(&engine.device, &mut engine.allocator, &desc).unwrap();
     let mannequin = builtin::mannequin().unwrap().character;
     let mannequin = crowd.add_character(&mut engine.allocator, &mannequin);
-    let spawn = Spawn {
-        play: "Walk".into(),
-        ..Spawn::default()
-    };
+    let spawn = placed(Affine3A::IDENTITY, "Walk");
     crowd.spawn(mannequin.unwrap(), &spawn).unwrap();
     let pass = PassDesc {
         color_formats: &[COLOR],

@@ -4,7 +4,7 @@ use crate::reference::handles::Handles;
 use crate::reference::ribbon::{built, ribbon};
 use crate::reference::words::Fails;
 use crate::support::frames::{EXTENT, FramesInFlight};
-use crate::support::{SMALL, Setup, each, view};
+use crate::support::{SMALL, Setup, each, placed, view};
 use std::collections::BTreeSet;
 use std::ops::DerefMut;
 use throng::Id;
@@ -62,8 +62,7 @@ fn what_was_set_can_be_asked_for() {
         let mut crowd = setup.crowd(2, SMALL);
         let [one, two] = [3, 4].map(|joints| {
             let character = character(joints, false);
-            let allocator = &mut setup.context.allocator();
-            crowd.add_character(allocator, &character).unwrap()
+            setup.add(&mut crowd, &character)
         });
         assert_eq!(crowd.character_name(one), Ok("ribbon of 3"));
         assert_eq!(crowd.find_character("ribbon of 4"), Ok(two));
@@ -126,8 +125,7 @@ fn what_was_set_can_be_asked_for() {
 }
 
 fn add(setup: &mut Setup, crowd: &mut Crowd, of: &(Character, CharacterDesc)) -> CharacterId {
-    let allocator = &mut setup.context.allocator();
-    crowd.add_character_with(allocator, &of.0, &of.1).unwrap()
+    setup.add_with(crowd, &of.0, &of.1)
 }
 
 /// Spawns `count` instances and prepares a frame with all views. One more instance is refused.
@@ -150,8 +148,7 @@ fn fill(setup: &mut Setup, crowd: &mut Crowd, kinds: &[(CharacterId, u32)], skin
     let mut frames_in_flight = FramesInFlight::new(&setup.context, 1);
     let cmd = frames_in_flight.begin(&setup.context, 0);
     let views = vec![view(Vec3::Z * 5.0, Vec3::ZERO, EXTENT); crowd.capacity().views as usize];
-    let allocator = &mut setup.context.allocator();
-    let mut frame = unsafe { crowd.begin_frame(allocator, 0, 0.1) }.unwrap();
+    let mut frame = setup.begin(crowd, 0, 0.1);
     unsafe { frame.record_prepare(cmd, &views) }.unwrap();
     frames_in_flight.submit(&setup.context, 0);
     frames_in_flight.destroy(&setup.context);
@@ -250,17 +247,14 @@ fn uploads_are_counted_as_they_are_written() {
             let entries = character.palette().len() as u64;
             let kind = add(setup, &mut crowd, &(character, desc));
             for _ in 0..3 {
-                let spawn = Spawn {
-                    play: Play::from("sway"),
-                    ..Spawn::default()
-                };
-                crowd.spawn(kind, &spawn).unwrap();
+                crowd
+                    .spawn(kind, &placed(Affine3A::IDENTITY, Play::from("sway")))
+                    .unwrap();
             }
             let mut frames_in_flight = FramesInFlight::new(&setup.context, 2);
             let bytes = [0, 1].map(|frame_index| {
                 let cmd = frames_in_flight.begin(&setup.context, frame_index);
-                let allocator = &mut setup.context.allocator();
-                let mut frame = unsafe { crowd.begin_frame(allocator, frame_index, 0.1) }.unwrap();
+                let mut frame = setup.begin(&mut crowd, frame_index, 0.1);
                 let camera = view(Vec3::Z * 5.0, Vec3::ZERO, EXTENT);
                 unsafe { frame.record_prepare(cmd, &[camera]) }.unwrap();
                 frames_in_flight.submit(&setup.context, frame_index);
@@ -298,11 +292,15 @@ fn the_actor_of_an_instance_can_be_controlled_on_its_own() {
         let kind = crowd
             .add_character_with(allocator, &character, &desc)
             .unwrap();
-        let spawn = Spawn {
-            world_from_model: Affine3A::from_translation(Vec3::new(1.0, 2.0, 3.0)),
-            ..Spawn::default()
-        };
-        let id = crowd.spawn(kind, &spawn).unwrap();
+        let id = crowd
+            .spawn(
+                kind,
+                &placed(
+                    Affine3A::from_translation(Vec3::new(1.0, 2.0, 3.0)),
+                    Play::REST,
+                ),
+            )
+            .unwrap();
         let mut instance = crowd.live_mut(id);
         control(&mut instance);
         // Root motion starts where the instance is, and continues where it is put.

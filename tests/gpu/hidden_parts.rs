@@ -6,7 +6,7 @@ use crate::reference::picture::{covered, different};
 use crate::reference::ribbon::{built, ribbon};
 use crate::reference::words::Fails;
 use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, depth, pass, picture, target};
-use crate::support::{SMALL, Setup, each, side, view};
+use crate::support::{SMALL, Setup, each, placed, side, view};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use throng::character::Character;
@@ -251,9 +251,7 @@ fn instances_that_hide_different_parts_stand_in_one_crowd() {
         for apart in [false, true] {
             let mut crowd = setup.crowd_on(Processor::Cpu, FRAMES_IN_FLIGHT, ROOM);
             let target = target(&mut setup.context);
-            let allocator = &mut setup.context.allocator();
-            let kind = crowd.add_character_with(allocator, &character, &desc);
-            let kind = kind.unwrap();
+            let kind = setup.add_with(&mut crowd, &character, &desc);
             rows(&mut crowd, kind, &character, apart);
             let color = pass(&mut crowd, &target, false);
             let seen = look(setup, &mut crowd, &mut frames_in_flight, (&target, color));
@@ -261,8 +259,7 @@ fn instances_that_hide_different_parts_stand_in_one_crowd() {
             assert!(covered(&seen) > 1000);
             let far = depth(&mut setup.context, &target);
             let cmd = frames_in_flight.begin(&setup.context, 1);
-            let allocator = &mut setup.context.allocator();
-            let mut frame = unsafe { crowd.begin_frame(allocator, 1, 0.3) }.unwrap();
+            let mut frame = setup.begin(&mut crowd, 1, 0.3);
             let views = unsafe { frame.record_prepare(cmd, &[camera()]) }.unwrap();
             // An engine gets the same instances for each primitive.
             let counts: Vec<u32> = (0..2)
@@ -305,14 +302,16 @@ fn blended_parts_are_hidden_and_stay_sorted() {
                 if !hides {
                     shown = without(hidden);
                 }
-                let allocator = &mut setup.context.allocator();
-                let kind = crowd.add_character(allocator, &shown).unwrap();
-                let spawn = Spawn {
-                    world_from_model: Affine3A::from_translation(Vec3::new(0.2 * z, 0.0, z)),
-                    play: "sway".into(),
-                    ..Spawn::default()
-                };
-                let id = crowd.spawn(kind, &spawn).unwrap();
+                let kind = setup.add(&mut crowd, &shown);
+                let id = crowd
+                    .spawn(
+                        kind,
+                        &placed(
+                            Affine3A::from_translation(Vec3::new(0.2 * z, 0.0, z)),
+                            "sway",
+                        ),
+                    )
+                    .unwrap();
                 if hides {
                     let part = character.part(hidden).unwrap();
                     crowd.live_mut(id).set_part_visible(part, false).unwrap();
@@ -362,8 +361,7 @@ fn parts_that_can_not_be_hidden_are_refused() {
             .collect();
         let character = built(raw).character;
         assert_eq!(character.parts().count(), 130);
-        let allocator = &mut setup.context.allocator();
-        let kind = crowd.add_character(allocator, &character).unwrap();
+        let kind = setup.add(&mut crowd, &character);
         let id = crowd.spawn(kind, &Spawn::default()).unwrap();
         let last = character.part("part 127").unwrap();
         crowd.live_mut(id).set_part_visible(last, false).unwrap();
@@ -377,8 +375,7 @@ fn parts_that_can_not_be_hidden_are_refused() {
         assert_eq!(full, Err(wanted));
         // A part of another character.
         let small = built(ribbon(3)).character;
-        let allocator = &mut setup.context.allocator();
-        let small = crowd.add_character(allocator, &small).unwrap();
+        let small = setup.add(&mut crowd, &small);
         let other = crowd.spawn(small, &Spawn::default()).unwrap();
         crowd
             .on(other, |mut it| it.set_part_visible(last, false))

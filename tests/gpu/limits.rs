@@ -145,9 +145,7 @@ fn shoot(
 ) -> Vec<u8> {
     let mut crowd = crowd(setup, capacity).unwrap();
     let fillers = before(setup, &mut crowd);
-    let allocator = &mut setup.context.allocator();
-    let id = crowd.add_character(allocator, &built(ribbon(16)).character);
-    let id = id.unwrap();
+    let id = setup.add(&mut crowd, &built(ribbon(16)).character);
     let spawn = Spawn {
         play: "sway".into(),
         skinning_stage: skin,

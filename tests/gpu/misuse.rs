@@ -331,10 +331,7 @@ fn a_pose_that_the_method_cannot_hold_is_refused() {
             method: SkinningMethod::QuatOffset,
             ..CharacterDesc::default()
         };
-        let allocator = &mut setup.context.allocator();
-        let kind = crowd
-            .add_character_with(allocator, &character, &desc)
-            .unwrap();
+        let kind = setup.add_with(&mut crowd, &character, &desc);
         let id = crowd.spawn(kind, &Spawn::default()).unwrap();
         let mut model = rest_model(&character);
         let show = ShowPose::default();
@@ -356,8 +353,7 @@ fn frames_are_used_in_their_order() {
     each(|setup| {
         let mut crowd = setup.crowd_on(Processor::Cpu, 2, SMALL);
         let character = built(ribbon(3)).character;
-        let allocator = &mut setup.context.allocator();
-        let kind = crowd.add_character(allocator, &character).unwrap();
+        let kind = setup.add(&mut crowd, &character);
         crowd.spawn(kind, &Spawn::default()).unwrap();
         let target = target(&mut setup.context);
         let pass_id = pass(&mut crowd, &target, false);

@@ -4,7 +4,7 @@ use crate::reference::handles::Handles;
 use crate::reference::ribbon::ribbon;
 use crate::reference::rng::Rng;
 use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, target};
-use crate::support::{SMALL, each, view};
+use crate::support::{SMALL, each, placed, view};
 use throng::Id;
 use throng::animator::{Animator, Play};
 use throng::character::Character;
@@ -137,8 +137,7 @@ fn what_is_picked_is_what_is_drawn() {
                 }
             }
             let mask = [u32::MAX, 1, 2][round % 3];
-            let allocator = &mut setup.context.allocator();
-            let mut frame = unsafe { crowd.begin_frame(allocator, 0, 0.3) }.unwrap();
+            let mut frame = setup.begin(&mut crowd, 0, 0.3);
             let listed = rng.chance(3).then(|| {
                 let some = all.iter().zip(&alive).filter(|(_, alive)| **alive);
                 let some: Vec<InstanceId> = some.map(|(id, _)| *id).step_by(2).collect();
@@ -219,10 +218,7 @@ fn changes_between_frames_are_seen() {
             .add_character_with(allocator, &character, &desc)
             .unwrap();
         let plain = crowd.add_character(allocator, &character).unwrap();
-        let at = |x: f32, z: f32| Spawn {
-            world_from_model: Affine3A::from_translation(vec3(x, 0.0, z)),
-            ..Spawn::default()
-        };
+        let at = |x: f32, z: f32| placed(Affine3A::from_translation(vec3(x, 0.0, z)), Play::REST);
         let near = crowd.spawn(kind, &at(0.0, 1.0)).unwrap();
         let far = crowd.spawn(kind, &at(0.0, 0.0)).unwrap();
         let child = crowd.spawn(kind, &at(0.0, 0.0)).unwrap();
@@ -287,10 +283,7 @@ fn hits_in_a_crowd_are_those_of_its_characters() {
             cpu_skinning: true,
             ..CharacterDesc::default()
         };
-        let allocator = &mut setup.context.allocator();
-        let kind = crowd
-            .add_character_with(allocator, &character, &desc)
-            .unwrap();
+        let kind = setup.add_with(&mut crowd, &character, &desc);
         let mut animator = Animator::new(&character).unwrap();
         let mut all = Vec::new();
         for number in 0..INSTANCES {
@@ -299,12 +292,7 @@ fn hits_in_a_crowd_are_those_of_its_characters() {
             let turn = Quat::from_rotation_y(rng.range(-3.0, 3.0));
             let scale = vec3(rng.range(0.5, 2.0), 1.0, rng.range(-2.0, -0.5));
             let world = Affine3A::from_scale_rotation_translation(scale, turn, place);
-            let spawn = Spawn {
-                world_from_model: world,
-                play,
-                ..Spawn::default()
-            };
-            let id = crowd.spawn(kind, &spawn).unwrap();
+            let id = crowd.spawn(kind, &placed(world, play)).unwrap();
             all.push((id, world, animator.add(play).unwrap()));
         }
         let entries = character.palette().len();

@@ -6,7 +6,7 @@ use crate::reference::rng::Rng;
 use crate::support::frames::{EXTENT, FramesInFlight};
 use crate::support::lists::lists;
 use crate::support::probe::{Output, Probe};
-use crate::support::{SMALL, Setup, each, view};
+use crate::support::{SMALL, Setup, each, placed, view};
 use std::collections::BTreeMap;
 use throng::animator::{JointRef, ShowPose};
 use throng::glam::{Affine3A, Vec3};
@@ -15,7 +15,7 @@ use throng::skeleton::Joint;
 use throng::skin::{Faces, Ray};
 use throng::{
     Capacity, CharacterDesc, CharacterId, Crowd, Culling, Error, Id, InstanceId, Play, Processor,
-    SkinningStage, Spawn, Stages, Stats, View, builtin,
+    SkinningStage, Stages, Stats, View, builtin,
 };
 
 const ON_GPU: Stages = Stages {
@@ -46,11 +46,8 @@ impl Stage {
             ..CharacterDesc::default()
         };
         let people = builtin::mannequin().unwrap().character;
-        let kinds = [people, built(ribbon(70)).character].map(|character| {
-            let allocator = &mut setup.context.allocator();
-            let kind = crowd.add_character_with(allocator, &character, &desc);
-            kind.unwrap()
-        });
+        let kinds = [people, built(ribbon(70)).character]
+            .map(|character| setup.add_with(&mut crowd, &character, &desc));
         let set_0 = crowd.set_layout().handle();
         let probe = Probe::new(&setup.context, "test/crowd_probe.comp", set_0);
         Self {
@@ -64,12 +61,9 @@ impl Stage {
     }
 
     fn spawn(&mut self, kind: usize, at: Affine3A, play: Play<'_>) -> InstanceId {
-        let spawn = Spawn {
-            world_from_model: at,
-            play,
-            ..Spawn::default()
-        };
-        self.crowd.spawn(self.kinds[kind], &spawn).unwrap()
+        self.crowd
+            .spawn(self.kinds[kind], &placed(at, play))
+            .unwrap()
     }
 
     fn attach<'j>(

@@ -3,7 +3,7 @@
 use crate::reference::handles::Handles;
 use crate::reference::ribbon::{built, ribbon};
 use crate::support::frames::{EXTENT, FramesInFlight};
-use crate::support::{SMALL, Setup, each, view};
+use crate::support::{SMALL, Setup, each, placed, view};
 use throng::animator::{Play, ShowPose};
 use throng::ash::vk;
 use throng::character::Character;
@@ -96,11 +96,9 @@ fn every_reason_is_told() {
         blended.materials[0].alpha = AlphaMode::Blend;
         let blended = stage.add(setup, &built(blended).character);
         let spawn = |crowd: &mut Crowd, kind, play| {
-            let spawn = Spawn {
-                play,
-                ..Spawn::default()
-            };
-            crowd.spawn(kind, &spawn).unwrap()
+            crowd
+                .spawn(kind, &placed(Affine3A::IDENTITY, play))
+                .unwrap()
         };
         let walk = Play::new("Walk");
         let walker = spawn(&mut stage.crowd, kind, walk);
@@ -181,11 +179,10 @@ fn walking_uploads_nothing() {
         let kind = stage.add(setup, &builtin::mannequin().unwrap().character);
         for number in 0..6 {
             let play = Play::new("Walk").offset_s(0.1 * f64::from(number));
-            let spawn = Spawn {
-                play,
-                ..Spawn::default()
-            };
-            stage.crowd.spawn(kind, &spawn).unwrap();
+            stage
+                .crowd
+                .spawn(kind, &placed(Affine3A::IDENTITY, play))
+                .unwrap();
         }
         let first = stage.frame(setup, 0.1);
         assert_eq!(
@@ -216,11 +213,10 @@ fn large_skeletons_are_posed_on_the_cpu() {
         let mut stage = Stage::new(setup, capacity);
         let [most, more] = [300, 301].map(|joints| {
             let kind = stage.add(setup, &built(ribbon(joints)).character);
-            let spawn = Spawn {
-                play: "sway".into(),
-                ..Spawn::default()
-            };
-            stage.crowd.spawn(kind, &spawn).unwrap()
+            stage
+                .crowd
+                .spawn(kind, &placed(Affine3A::IDENTITY, "sway"))
+                .unwrap()
         });
         assert_eq!(stage.posed_by(most), PosedBy::Gpu);
         assert_eq!(stage.posed_by(more), reason(CpuReason::Joints));
@@ -269,11 +265,10 @@ fn morph_weights_of_clips_and_of_the_caller_are_evaluated_on_the_cpu() {
         let mut stage = Stage::new(setup, SMALL);
         let kind = stage.add(setup, &built(morphing()).character);
         let [sways, smiles] = ["sway", "smile"].map(|clip| {
-            let spawn = Spawn {
-                play: clip.into(),
-                ..Spawn::default()
-            };
-            stage.crowd.spawn(kind, &spawn).unwrap()
+            stage
+                .crowd
+                .spawn(kind, &placed(Affine3A::IDENTITY, clip))
+                .unwrap()
         });
         let set = |stage: &mut Stage, id, weight| {
             let mut it = stage.crowd.live_mut(id);
@@ -328,8 +323,7 @@ fn a_crowd_without_memory_for_play_records_is_posed_all_the_same() {
             instances: 8,
             ..capacity
         };
-        let allocator = &mut setup.context.allocator();
-        stage.crowd.reserve(allocator, &more).unwrap();
+        setup.reserve(&mut stage.crowd, &more);
         assert_eq!(stage.frame(setup, 0.4).posed_on_gpu, 2);
         stage.destroy(setup);
     });
@@ -413,10 +407,7 @@ fn attachments_follow_what_the_gpu_poses() {
     each(|setup| {
         let mut stage = Stage::new(setup, SMALL);
         let kind = stage.add(setup, &builtin::mannequin().unwrap().character);
-        let walk = Spawn {
-            play: "Walk".into(),
-            ..Spawn::default()
-        };
+        let walk = placed(Affine3A::IDENTITY, "Walk");
         let parent = stage.crowd.spawn(kind, &walk).unwrap();
         let child = Spawn {
             attachment: Some(Attachment::new(parent, "RightHand")),

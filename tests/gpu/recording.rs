@@ -241,8 +241,7 @@ fn an_abandoned_frame_loses_nothing() {
                 let pass = pass(crowd, target, false);
                 let on = (target, pass, &NORMAL_Z);
                 let more = built(ribbon(5)).character;
-                let allocator = &mut setup.context.allocator();
-                let gone = crowd.add_character(allocator, &more).unwrap();
+                let gone = setup.add(crowd, &more);
                 if abandoned {
                     let cmd = frames_in_flight.begin(&setup.context, 0);
                     let context = &mut setup.context;
@@ -287,8 +286,7 @@ fn scopes_belong_to_their_frame() {
     for frame_index in [0, 1, 0] {
         let cmd = frames_in_flight.begin(&setup.context, frame_index);
         for crowd in &mut crowds {
-            let allocator = &mut setup.context.allocator();
-            let mut frame = unsafe { crowd.begin_frame(allocator, frame_index, 0.1) }.unwrap();
+            let mut frame = setup.begin(crowd, frame_index, 0.1);
             let times = frame.crowd().gpu_times();
             assert!(times.iter().all(|scope| scope.name != "own"), "{times:?}");
             // Before the queries are reset, and afterwards.

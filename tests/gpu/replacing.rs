@@ -6,7 +6,7 @@ use crate::reference::picture::{covered, different};
 use crate::reference::ribbon::{built, ribbon};
 use crate::reference::words::Says;
 use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, picture, target};
-use crate::support::{SMALL, Setup, each, stages, view};
+use crate::support::{SMALL, Setup, each, placed, stages, view};
 use throng::animator::Misfit;
 use throng::character::Character;
 use throng::glam::{Affine3A, Vec3, vec3};
@@ -71,9 +71,7 @@ impl Stage {
             cpu_skinning: true,
             ..CharacterDesc::default()
         };
-        let allocator = &mut setup.context.allocator();
-        let id = self.crowd.add_character_with(allocator, character, &desc);
-        id.unwrap()
+        setup.add_with(&mut self.crowd, character, &desc)
     }
 
     /// Three instances, each of another stage. The second hides its front, and the third follows a
@@ -436,10 +434,7 @@ fn a_hundred_thousand_are_moved_at_once() {
         };
         let mut stage = Stage::new(setup, capacity);
         let kind = stage.add(setup, &character);
-        let spawn = Spawn {
-            play: Play::REST,
-            ..Spawn::default()
-        };
+        let spawn = placed(Affine3A::IDENTITY, Play::REST);
         let ids: Vec<_> = (0..COUNT)
             .map(|_| stage.crowd.spawn(kind, &spawn).unwrap())
             .collect();

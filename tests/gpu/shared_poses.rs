@@ -5,7 +5,7 @@ use crate::reference::rng::Rng;
 use crate::support::frames::{EXTENT, FramesInFlight};
 use crate::support::lists::lists;
 use crate::support::probe::{Output, Probe};
-use crate::support::{SMALL, Setup, each, view};
+use crate::support::{SMALL, Setup, each, placed, view};
 use std::collections::BTreeMap;
 use throng::animator::{ActorId, Animator, Play, ShowPose};
 use throng::character::Character;
@@ -14,8 +14,8 @@ use throng::gpu::GpuInstance;
 use throng::motion::LoopMode;
 use throng::palette::Mat3x4;
 use throng::{
-    Capacity, CharacterDesc, CharacterId, Crowd, Error, InstanceId, Processor, Spawn, Stages,
-    Stats, View, builtin,
+    Capacity, CharacterDesc, CharacterId, Crowd, Error, InstanceId, Processor, Stages, Stats, View,
+    builtin,
 };
 
 const ON_GPU: Stages = Stages {
@@ -51,10 +51,7 @@ impl Stage {
     fn new(setup: &mut Setup, capacity: Capacity, desc: &CharacterDesc) -> Self {
         let character = builtin::mannequin().unwrap().character;
         let mut crowd = setup.crowd_with(ON_GPU, 2, capacity);
-        let allocator = &mut setup.context.allocator();
-        let kind = crowd
-            .add_character_with(allocator, &character, desc)
-            .unwrap();
+        let kind = setup.add_with(&mut crowd, &character, desc);
         let set_0 = crowd.set_layout().handle();
         let probe = Probe::new(&setup.context, "test/crowd_probe.comp", set_0);
         Self {
@@ -71,12 +68,10 @@ impl Stage {
     }
 
     fn spawn(&mut self, play: Play<'_>, at: Vec3) -> InstanceId {
-        let spawn = Spawn {
-            world_from_model: Affine3A::from_translation(at),
-            play,
-            ..Spawn::default()
-        };
-        let id = self.crowd.spawn(self.kind, &spawn).unwrap();
+        let id = self
+            .crowd
+            .spawn(self.kind, &placed(Affine3A::from_translation(at), play))
+            .unwrap();
         let actor = self.animator.add(play).unwrap();
         self.members.push((id, actor, at));
         id

@@ -12,7 +12,7 @@ use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, depth, pass, pict
 use crate::support::lists::{List, lists};
 use crate::support::own::depth_pipeline;
 use crate::support::probe::{Output, Probe};
-use crate::support::{Setup, each, reversed, view};
+use crate::support::{Setup, each, placed, reversed, view};
 use std::collections::HashMap;
 use throng::ash::vk;
 use throng::character::Character;
@@ -127,10 +127,10 @@ impl World {
     }
 
     fn add(&mut self, setup: &mut Setup, character: Character) {
-        let ids = self.crowds.each_mut().map(|crowd| {
-            let allocator = &mut setup.context.allocator();
-            crowd.add_character(allocator, &character).unwrap()
-        });
+        let ids = self
+            .crowds
+            .each_mut()
+            .map(|crowd| setup.add(crowd, &character));
         assert_eq!(ids[0], ids[1]);
         self.kinds.push((ids[0], character));
     }
@@ -163,11 +163,7 @@ impl World {
 
     /// Spawns an instance in both crowds, which grow if they must.
     fn put(&mut self, setup: &mut Setup, kind: usize, world_from_model: &Affine3A, play: Play) {
-        let spawn = Spawn {
-            world_from_model: *world_from_model,
-            play,
-            ..Spawn::default()
-        };
+        let spawn = placed(*world_from_model, play);
         let need = self.crowds[0].capacity();
         if self.members.len() as u32 == need.instances {
             let more = Capacity {
@@ -177,8 +173,7 @@ impl World {
                 ..need
             };
             for crowd in &mut self.crowds {
-                let allocator = &mut setup.context.allocator();
-                crowd.reserve(allocator, &more).unwrap();
+                setup.reserve(crowd, &more);
             }
             // Earlier counts of the GPU are not kept.
             self.reports = [None, None];
@@ -769,20 +764,23 @@ fn an_own_pipeline_draws_what_the_gpu_lists() {
             let kind = number % 2;
             let flip = if number % 3 == 0 { -1.0 } else { 1.0 };
             let place = Vec3::new(rng.range(-3.0, 3.0), 0.0, rng.range(-30.0, 2.0));
-            let spawn = Spawn {
-                world_from_model: Affine3A::from_scale_rotation_translation(
-                    Vec3::new(flip, 1.0, 1.0),
-                    Quat::from_rotation_y(rng.range(0.0, 6.0)),
-                    place,
-                ),
-                play: if kind == 0 {
-                    Play::new("Walk")
-                } else {
-                    Play::REST
-                },
-                ..Spawn::default()
-            };
-            let id = crowd.spawn(kinds[kind], &spawn).unwrap();
+            let id = crowd
+                .spawn(
+                    kinds[kind],
+                    &placed(
+                        Affine3A::from_scale_rotation_translation(
+                            Vec3::new(flip, 1.0, 1.0),
+                            Quat::from_rotation_y(rng.range(0.0, 6.0)),
+                            place,
+                        ),
+                        if kind == 0 {
+                            Play::new("Walk")
+                        } else {
+                            Play::REST
+                        },
+                    ),
+                )
+                .unwrap();
             if number % 4 == 1 {
                 let part = ["front", "back"][number / 4 % 2];
                 crowd.live_mut(id).set_part_visible(part, false).unwrap();

@@ -3,14 +3,14 @@
 use crate::reference::handles::Handles;
 use crate::reference::ribbon::{built, rest_model, ribbon};
 use crate::reference::words::Fails;
-use crate::support::{SMALL, Setup, each};
+use crate::support::{SMALL, Setup, each, placed};
 use throng::ShowPose;
 use throng::animator::Animator;
 use throng::character::Character;
 use throng::clip::Clip;
 use throng::glam::{Affine3A, Quat, Vec3};
 use throng::skeleton::{Joint, Transform};
-use throng::{Id, Play, Spawn};
+use throng::{Id, Play};
 
 /// The model pose of a clip, joint by joint.
 fn exact(character: &Character, clip: &Clip, time_s: f64) -> Vec<Affine3A> {
@@ -36,17 +36,11 @@ fn joints_are_where_the_pose_has_them() {
         let mut crowd = setup.crowd(2, SMALL);
         let character = built(ribbon(4)).character;
         let joints = character.skeleton().len() as u16;
-        let allocator = &mut setup.context.allocator();
-        let kind = crowd.add_character(allocator, &character).unwrap();
+        let kind = setup.add(&mut crowd, &character);
         let turn = Quat::from_rotation_y(1.0);
         let world_from_model = Affine3A::from_rotation_translation(turn, Vec3::new(3.0, 1.0, -2.0));
         let play = Play::new("sway").start_s(10.0);
-        let spawn = Spawn {
-            world_from_model,
-            play,
-            ..Spawn::default()
-        };
-        let id = crowd.spawn(kind, &spawn).unwrap();
+        let id = crowd.spawn(kind, &placed(world_from_model, play)).unwrap();
         let clip = &character.clips()[character.clip("sway").unwrap().index()];
         let mut animator = Animator::new(&character).unwrap();
         let actor = animator.add(play).unwrap();

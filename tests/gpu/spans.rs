@@ -1,9 +1,9 @@
 //! The spans of a frame, for profilers.
 
-use crate::support::{self, SMALL};
+use crate::support::{self, SMALL, placed};
 use std::sync::{Arc, Mutex};
-use throng::glam::Vec3;
-use throng::{PassDesc, Spawn, builtin};
+use throng::glam::{Affine3A, Vec3};
+use throng::{PassDesc, builtin};
 use throng_standalone::{Begin, Target, TargetDesc};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
@@ -67,16 +67,13 @@ fn a_frame_has_spans() {
         let id = crowd
             .add_character(&mut setup.context.allocator(), &mannequin)
             .unwrap();
-        let walk = Spawn {
-            play: "Walk".into(),
-            ..Spawn::default()
-        };
-        crowd.spawn(id, &walk).unwrap();
+        crowd
+            .spawn(id, &placed(Affine3A::IDENTITY, "Walk"))
+            .unwrap();
         let view = support::view(Vec3::new(0.0, 1.0, 4.0), Vec3::Y, target.extent());
-        let context = &mut setup.context;
         let mut draw = |time_s| {
-            let allocator = &mut context.allocator();
-            let mut frame = unsafe { crowd.begin_frame(allocator, 0, time_s) }.unwrap();
+            let mut frame = setup.begin(&mut crowd, 0, time_s);
+            let context = &mut setup.context;
             context
                 .submit_and_wait(|device, cmd| unsafe {
                     let views = frame.record_prepare(cmd, &[view]).unwrap();

@@ -92,8 +92,7 @@ fn frames_are_prepared_without_the_global_pool() {
             let mut frames_in_flight = FramesInFlight::new(&setup.context, 1);
             let cmd = frames_in_flight.begin(&setup.context, 0);
             let busy = Busy::new();
-            let allocator = &mut setup.context.allocator();
-            let mut frame = unsafe { crowd.begin_frame(allocator, 0, 0.5) }.unwrap();
+            let mut frame = setup.begin(&mut crowd, 0, 0.5);
             let prepared = unsafe { frame.record_prepare(cmd, &[]) }.map(|_| ());
             let in_time = busy.free();
             prepared.unwrap();

@@ -6,7 +6,7 @@ use crate::reference::refused;
 use crate::reference::ribbon::{built, ribbon};
 use crate::reference::words::Fails;
 use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, picture, record, target};
-use crate::support::{SMALL, Setup, each, view};
+use crate::support::{SMALL, Setup, each, placed, view};
 use throng::ash::vk;
 use throng::glam::{Affine3A, Vec3};
 use throng::{
@@ -29,17 +29,14 @@ fn populated(setup: &mut Setup, capacity: Capacity) -> (Crowd, CharacterId, Vec<
         cpu_skinning: true,
         ..CharacterDesc::default()
     };
-    let allocator = &mut setup.context.allocator();
-    let kind = crowd.add_character_with(allocator, &character, &desc);
-    let kind = kind.unwrap();
+    let kind = setup.add_with(&mut crowd, &character, &desc);
     let spawn = |at: usize| {
         let place = Vec3::new(at as f32 - 1.0, 0.0, 0.0);
         let scale = Vec3::new(if at == 2 { -1.0 } else { 1.0 }, 1.0, 1.0);
-        let spawn = Spawn {
-            world_from_model: Affine3A::from_translation(place) * Affine3A::from_scale(scale),
-            play: "sway".into(),
-            ..Spawn::default()
-        };
+        let spawn = placed(
+            Affine3A::from_translation(place) * Affine3A::from_scale(scale),
+            "sway",
+        );
         crowd.spawn(kind, &spawn).unwrap()
     };
     let ids = (0..3).map(spawn).collect();
@@ -164,8 +161,7 @@ fn each_view_draws_what_it_shows() {
         let cmd = frames_in_flight.begin(&setup.context, 1);
         let masks = [CAMERA, CAMERA | 4, SHADOW, u32::MAX];
         let views = masks.map(|mask| View { mask, ..camera() });
-        let allocator = &mut setup.context.allocator();
-        let mut frame = unsafe { crowd.begin_frame(allocator, 1, 0.3) }.unwrap();
+        let mut frame = setup.begin(&mut crowd, 1, 0.3);
         let ids = unsafe { frame.record_prepare(cmd, &views) }.unwrap();
         let ranges: Vec<_> = ids
             .iter()
@@ -209,8 +205,7 @@ fn lists_name_what_a_view_shows_and_are_checked() {
         crowd.live_mut(ids[1]).set_visible(true);
 
         let cmd = frames_in_flight.begin(&setup.context, 1);
-        let allocator = &mut setup.context.allocator();
-        let mut frame = unsafe { crowd.begin_frame(allocator, 1, 0.3) }.unwrap();
+        let mut frame = setup.begin(&mut crowd, 1, 0.3);
         refused! {
             frame.make_list(&[ids[0], dead]) => "instance 1: instance … no longer exists…";
             frame.make_list(&[ids[0], ids[1], ids[2], ids[1]])
@@ -253,8 +248,7 @@ fn lists_name_what_a_view_shows_and_are_checked() {
 
         // A list belongs to its frame.
         let cmd = frames_in_flight.begin(&setup.context, 0);
-        let allocator = &mut setup.context.allocator();
-        let mut frame = unsafe { crowd.begin_frame(allocator, 0, 0.3) }.unwrap();
+        let mut frame = setup.begin(&mut crowd, 0, 0.3);
         unsafe { frame.record_prepare(cmd, &[view(list)]) }.fails("view 0: View::list: …");
         // Only the instance in the list is animated.
         let one = frame.make_list(&ids[..1]).unwrap();
@@ -293,8 +287,7 @@ fn what_no_view_shows_is_not_skinned() {
             crowd.live_mut(*id).set_visible(false);
         }
         let cmd = frames_in_flight.begin(&setup.context, 1);
-        let allocator = &mut setup.context.allocator();
-        let mut frame = unsafe { crowd.begin_frame(allocator, 1, 0.3) }.unwrap();
+        let mut frame = setup.begin(&mut crowd, 1, 0.3);
         unsafe { frame.record_prepare(cmd, &[camera()]) }.unwrap();
         assert_eq!((frame.stats().skinned, frame.stats().animated), (0, 1));
         for id in &ids[..2] {

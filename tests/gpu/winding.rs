@@ -3,7 +3,7 @@
 use crate::reference::picture::{covered, different};
 use crate::reference::ribbon::built;
 use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, picture, target};
-use crate::support::{SMALL, Setup, each, view};
+use crate::support::{SMALL, Setup, each, placed, view};
 use std::fmt::Display;
 use throng::clip::Interpolation;
 use throng::glam::{Affine3A, Mat4, Quat, Vec3};
@@ -198,11 +198,7 @@ fn what_turns_over_is_drawn_from_its_front() {
                 for scale in [Vec3::ONE, Vec3::new(-1.0, 1.0, 1.0)] {
                     let turn = Quat::from_rotation_y(0.3);
                     let place = Affine3A::from_scale_rotation_translation(scale, turn, Vec3::ZERO);
-                    let spawn = Spawn {
-                        world_from_model: place,
-                        play: stopped(clip, time_s),
-                        ..Spawn::default()
-                    };
+                    let spawn = placed(place, stopped(clip, time_s));
                     let row = format!("{clip} at {time_s}, {scale}");
                     pair.look_the_same(setup, &spawn, row);
                 }
@@ -247,10 +243,7 @@ fn the_heavier_part_decides() {
         assert_eq!(draws.iter().filter(steady).count(), 1);
         assert_eq!(draws.iter().filter(both).count(), 1);
         for time_s in [0.0, 0.2, 0.45, 0.6, 0.9, 1.0] {
-            let spawn = Spawn {
-                play: stopped("arm", time_s),
-                ..Spawn::default()
-            };
+            let spawn = placed(Affine3A::IDENTITY, stopped("arm", time_s));
             pair.look_the_same(setup, &spawn, time_s);
         }
         pair.destroy(setup);

@@ -26,10 +26,14 @@ use gate::{End, Use};
 use memory::{Memory, OneEach};
 use std::sync::OnceLock;
 use throng::ash::{self, vk};
+use throng::character::Character;
 use throng::glam::camera::rh;
-use throng::glam::{Mat4, Vec3};
+use throng::glam::{Affine3A, Mat4, Vec3};
 use throng::gpu::{Device, Features};
-use throng::{Capacity, Crowd, CrowdDesc, Processor, Stages, Threads, View};
+use throng::{
+    Capacity, CharacterDesc, CharacterId, Crowd, CrowdDesc, Frame, Play, Processor, Spawn, Stages,
+    Threads, View,
+};
 use throng_reference::precision::Grid;
 use throng_reference::sweep::is_thorough;
 use throng_standalone::{Context, ContextDesc, Messages, Validation};
@@ -205,6 +209,33 @@ impl Setup {
         }
     }
 
+    /// Adds a character to a crowd.
+    pub fn add(&mut self, crowd: &mut Crowd, character: &Character) -> CharacterId {
+        self.add_with(crowd, character, &CharacterDesc::default())
+    }
+
+    /// Adds a character to a crowd, as described.
+    pub fn add_with(
+        &mut self,
+        crowd: &mut Crowd,
+        character: &Character,
+        desc: &CharacterDesc,
+    ) -> CharacterId {
+        let added = crowd.add_character_with(&mut self.allocator(), character, desc);
+        added.unwrap()
+    }
+
+    /// Raises the capacity of a crowd.
+    pub fn reserve(&mut self, crowd: &mut Crowd, capacity: &Capacity) {
+        crowd.reserve(&mut self.allocator(), capacity).unwrap();
+    }
+
+    /// Begins a frame. The one before with this index must have ended on the GPU.
+    pub fn begin<'a>(&mut self, crowd: &'a mut Crowd, frame_index: u32, time_s: f64) -> Frame<'a> {
+        let begun = unsafe { crowd.begin_frame(&mut self.allocator(), frame_index, time_s) };
+        begun.unwrap()
+    }
+
     pub fn crowd(&mut self, frames_in_flight: u32, capacity: Capacity) -> Crowd {
         let desc = self.crowd_desc(frames_in_flight, capacity);
         Crowd::new(&self.device(), &mut self.allocator(), &desc).unwrap()
@@ -342,6 +373,15 @@ pub const SMALL: Capacity = Capacity {
     views: 4,
     ..Capacity::DEFAULT
 };
+
+/// A spawn at a place with something to play.
+pub fn placed<'a>(world_from_model: Affine3A, play: impl Into<Play<'a>>) -> Spawn<'a> {
+    Spawn {
+        world_from_model,
+        play: play.into(),
+        ..Spawn::default()
+    }
+}
 
 /// A view from `eye` towards `at`, with depth from 0 (near) to 1. Instances have poses of their
 /// own.

@@ -14,12 +14,12 @@ use crate::reference::ribbon::{rest_palette, ribbon};
 use crate::support::frames::{EXTENT, FramesInFlight};
 use crate::support::lists::{List, lists};
 use crate::support::probe::{Output, Probe};
-use crate::support::{Setup, stages, view};
+use crate::support::{Setup, placed, stages, view};
 use std::collections::BTreeMap;
 use throng::animator::{ActorId, Animator, IkSolver, Play};
 use throng::character::{AnimationDesc, Character, ClipDesc, EventDesc, RootMotionDesc};
 use throng::clip::Interpolation;
-use throng::glam::Vec3;
+use throng::glam::{Affine3A, Vec3};
 use throng::gpu::{GpuInstance, PosedBy};
 use throng::ik::TwoBone;
 use throng::import::{ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys};
@@ -30,7 +30,7 @@ use throng::state_machine::{
     LayerDesc, MaskBranchDesc, MaskDesc, Origin, ParameterDesc, ParameterKind, StateDesc,
     StateMachineDesc, TransitionDesc,
 };
-use throng::{Capacity, CharacterDesc, CharacterId, Crowd, Id, InstanceId, Spawn, Stages, Stats};
+use throng::{Capacity, CharacterDesc, CharacterId, Crowd, Id, InstanceId, Stages, Stats};
 
 pub(crate) const FRAMES_IN_FLIGHT: u32 = 3;
 /// Number of joints and palette entries of a performer.
@@ -220,9 +220,7 @@ impl World {
             method,
             ..CharacterDesc::default()
         };
-        let allocator = &mut setup.context.allocator();
-        let id = self.crowd.add_character_with(allocator, &character, &desc);
-        let id = id.unwrap();
+        let id = setup.add_with(&mut self.crowd, &character, &desc);
         let mut animator = Animator::new(&character).unwrap();
         let limb = IkSolver::TwoBone(TwoBone {
             start: Id::new(2),
@@ -252,10 +250,7 @@ impl World {
     /// Spawns an instance, and adds an actor that plays the same clip.
     pub(crate) fn spawn(&mut self, kind: usize, play: Play<'_>) -> Member {
         let of = &mut self.kinds[kind];
-        let spawn = Spawn {
-            play,
-            ..Spawn::default()
-        };
+        let spawn = placed(Affine3A::IDENTITY, play);
         let member = Member {
             id: self.crowd.spawn(of.id, &spawn).unwrap(),
             kind,

@@ -151,8 +151,7 @@ pub(super) fn operate(setup: &mut Setup, world: &mut World, rng: &mut Rng) {
         7 if rng.chance(20) => {
             let mut more = world.crowd.capacity();
             more.palette_entries += 1 + rng.below(50) as u32;
-            let allocator = &mut setup.context.allocator();
-            world.crowd.reserve(allocator, &more).unwrap();
+            setup.reserve(&mut world.crowd, &more);
         }
         _ if alive > 0 => change(world, rng),
         _ => {}

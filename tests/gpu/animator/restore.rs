@@ -165,8 +165,7 @@ fn a_new_crowd_draws_the_same_pictures() {
 
             let mut new = setup.crowd(2, crowd.capacity());
             let character = built(ribbon(4)).character;
-            let allocator = &mut setup.context.allocator();
-            let kind = new.add_character(allocator, &character).unwrap();
+            let kind = setup.add(&mut new, &character);
             let second = (target, pass(&mut new, target, false));
             new.restore(&saved).unwrap();
             assert_eq!(

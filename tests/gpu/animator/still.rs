@@ -116,8 +116,7 @@ fn what_stands_survives_growth_and_frames_that_are_given_up() {
         let (mut world, cast) = settled(setup, SMALL);
         let mut more = world.crowd.capacity();
         more.palette_entries += 100;
-        let allocator = &mut setup.context.allocator();
-        world.crowd.reserve(allocator, &more).unwrap();
+        setup.reserve(&mut world.crowd, &more);
         assert_eq!(round(setup, &mut world), ALL);
         assert_eq!(round(setup, &mut world), MOVING);
         // Neither an abandoned frame nor a frame that is only begun loses anything.

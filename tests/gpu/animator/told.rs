@@ -3,7 +3,7 @@
 use super::World;
 use crate::reference::handles::Handles;
 use crate::reference::rng::Rng;
-use crate::support::{SMALL, Setup, each};
+use crate::support::{SMALL, Setup, each, placed};
 use throng::animator::{EventName, Play, RootMotionMode};
 use throng::glam::{Affine3A, DVec3, Quat, Vec3};
 use throng::palette::Mat3x4;
@@ -14,8 +14,7 @@ type Told = (InstanceId, String, f64);
 
 /// Begins a frame, and returns its events.
 fn frame(setup: &mut Setup, world: &mut World) -> Vec<Told> {
-    let allocator = &mut setup.context.allocator();
-    let frame = unsafe { world.crowd.begin_frame(allocator, 0, world.now_s) }.unwrap();
+    let frame = setup.begin(&mut world.crowd, 0, world.now_s);
     let told = frame.events().map(|of| {
         let kind = match frame.crowd().event_name(&of).unwrap() {
             EventName::Event(name) => name.to_owned(),
@@ -209,10 +208,7 @@ fn a_character_that_is_added_later_tells_nothing_of_before() {
         let later = world
             .crowd
             .add_character(allocator, &world.kinds[0].character);
-        let spawn = Spawn {
-            play: "sway".into(),
-            ..Spawn::default()
-        };
+        let spawn = placed(Affine3A::IDENTITY, "sway");
         let id = world.crowd.spawn(later.unwrap(), &spawn).unwrap();
         assert_eq!(world.crowd.live(id).time_s(), 1000.0);
         world.now_s = 1000.6;

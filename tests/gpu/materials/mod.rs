@@ -66,10 +66,7 @@ impl Stage {
     }
 
     fn add(&mut self, setup: &mut Setup, character: &Imported) -> CharacterId {
-        let allocator = &mut setup.context.allocator();
-        self.crowd
-            .add_character(allocator, &character.character)
-            .unwrap()
+        setup.add(&mut self.crowd, &character.character)
     }
 
     fn picture(&mut self, setup: &mut Setup, view: &View) -> Vec<u8> {

@@ -37,9 +37,7 @@ pub(super) fn one_buffer_at_a_time(setup: &Setup) {
 fn probe(setup: &mut Setup, words: u64) {
     let mut crowd = setup.crowd(1, SMALL);
     let mut frames_in_flight = FramesInFlight::new(&setup.context, 1);
-    let allocator = &mut setup.context.allocator();
-    let id = crowd.add_character(allocator, &dancer(&FORMATS[0]));
-    let id = id.unwrap();
+    let id = setup.add(&mut crowd, &dancer(&FORMATS[0]));
     crowd.spawn(id, &Spawn::default()).unwrap();
     let set_0 = crowd.set_layout().handle();
     let probe = Probe::new(&setup.context, "test/crowd_probe.comp", set_0);

@@ -8,14 +8,14 @@ use crate::reference::picture::{covered, different};
 use crate::reference::ribbon::{built, ribbon};
 use crate::reference::rng::Rng;
 use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, depth, pass, picture, target};
-use crate::support::{Setup, each, stages, view};
+use crate::support::{Setup, each, placed, stages, view};
 use throng::character::Character;
 use throng::glam::{Affine3A, Quat, Vec3};
 use throng::import::ImportOptions;
 use throng::mesh::{AlphaMode, Material};
 use throng::{
     Capacity, CharacterDesc, Crowd, Id, InstanceId, PassDesc, PassId, PassKind, Play, Processor,
-    SkinningStage, Spawn, View,
+    SkinningStage, View,
 };
 use throng_standalone::Target;
 
@@ -81,10 +81,7 @@ fn populate(
         cpu_skinning: true,
         ..CharacterDesc::default()
     };
-    let allocator = &mut setup.context.allocator();
-    let id = crowd
-        .add_character_with(allocator, character, &desc)
-        .unwrap();
+    let id = setup.add_with(crowd, character, &desc);
     let bounds = character.rest_bounds();
     let size = (bounds.max - bounds.min).max_element().max(1e-6);
     let spawn = |at: usize| {
@@ -100,11 +97,7 @@ fn populate(
         };
         crowd.spawn(
             id,
-            &Spawn {
-                world_from_model: to * Affine3A::from_translation(-bounds.center()),
-                play,
-                ..Spawn::default()
-            },
+            &placed(to * Affine3A::from_translation(-bounds.center()), play),
         )
     };
     (0..4).map(spawn).map(Result::unwrap).collect()

@@ -198,8 +198,7 @@ impl Model {
             "grow" if self.rng.chance(4) => {
                 self.capacity.skinned_words += self.rng.below(3000) as u32;
                 self.capacity.cpu_skinned_words += self.rng.below(1500) as u32;
-                let allocator = &mut setup.context.allocator();
-                crowd.reserve(allocator, &self.capacity).unwrap();
+                setup.reserve(crowd, &self.capacity);
             }
             _ if self.members.is_empty() => {}
             "despawn" => {
