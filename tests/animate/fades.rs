@@ -1,12 +1,14 @@
 //! Cross-fades of the animator: weights that do not jump, layers, and clips in step.
 
 use crate::reference::handles::Handles;
+use crate::reference::raws;
+use crate::reference::raws::{animation, node};
 use crate::reference::rng::Rng;
 use throng::Id;
 use throng::animator::{ActorId, Animator, Play, Playing};
 use throng::character::AnimationDesc;
 use throng::glam::Vec3;
-use throng::import::{ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode};
+use throng::import::{ImportOptions, RawCharacter, RawKeys};
 use throng::motion::{Ease, LoopMode};
 use throng::skeleton::Transform;
 use throng::state_machine::MaskDesc;
@@ -16,23 +18,18 @@ const DURATIONS_S: [f64; 4] = [1.25, 0.75, 1.0, 2.0];
 
 /// An animator whose clips have these names and durations.
 fn animator() -> Animator {
-    let clip = |(name, duration_s): (&&str, &f64)| RawAnimation {
-        name: (*name).into(),
-        channels: vec![RawChannel {
-            node: 0,
-            times_s: vec![0.0, *duration_s as f32],
-            interpolation: throng::clip::Interpolation::Linear,
-            values: RawKeys::Translation(vec![Vec3::ZERO, Vec3::X]),
-        }],
-        ..RawAnimation::default()
+    let clip = |(name, duration_s): (&&str, &f64)| {
+        animation(
+            *name,
+            vec![raws::linear(
+                0,
+                [0.0, *duration_s as f32],
+                RawKeys::Translation(vec![Vec3::ZERO, Vec3::X]),
+            )],
+        )
     };
     let raw = RawCharacter {
-        nodes: vec![RawNode {
-            name: "root".into(),
-            parent: None,
-            transform: Transform::IDENTITY,
-            matrix: None,
-        }],
+        nodes: vec![node("root", None, Transform::IDENTITY)],
         animations: NAMES.iter().zip(&DURATIONS_S).map(clip).collect(),
         ..RawCharacter::default()
     };

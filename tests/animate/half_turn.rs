@@ -4,6 +4,7 @@
 //! decides.
 
 use crate::reference::maths::slerp;
+use crate::reference::raws::linear;
 use crate::reference::rig;
 use crate::reference::rng::Rng;
 use throng::Id;
@@ -11,7 +12,7 @@ use throng::character::{Character, PoseReference};
 use throng::clip::{Clip, ClipOptions};
 use throng::clip::{CurveClip, Interpolation, Track, TrackValues};
 use throng::glam::{Quat, Vec3};
-use throng::import::{ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys};
+use throng::import::{ImportOptions, RawAnimation, RawCharacter, RawKeys};
 use throng::skeleton::Transform;
 
 /// The largest difference from the formula, in radians: the bound of packing, 0.1 mm at a metre or
@@ -72,12 +73,7 @@ fn raw([from, to]: [Quat; 2], end_s: f32) -> RawCharacter {
         let turn = (9.0 * time_s).sin();
         Quat::from_rotation_x(turn)
     });
-    let channel = |node, times_s, values| RawChannel {
-        node,
-        times_s,
-        interpolation: Interpolation::Linear,
-        values: RawKeys::Rotation(values),
-    };
+    let channel = |node, times_s, values| linear(node, times_s, RawKeys::Rotation(values));
     let swing = swing.collect();
     raw.animations = vec![RawAnimation {
         name: "turn".into(),

@@ -1,12 +1,14 @@
 //! The decay of inertialised transitions: Bollo's polynomial, for motions of one joint.
 
 use crate::reference::handles::Handles;
+use crate::reference::raws;
+use crate::reference::raws::linear;
 use crate::reference::rng::Rng;
 use throng::animator::{ActorId, Animator, Play, ShowPose};
 use throng::character::AnimationDesc;
-use throng::clip::{ClipOptions, Interpolation};
+use throng::clip::ClipOptions;
 use throng::glam::{Quat, Vec3};
-use throng::import::{ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode};
+use throng::import::{ImportOptions, RawCharacter, RawKeys};
 use throng::motion::LoopMode;
 use throng::skeleton::Transform;
 use throng::state_machine::{Origin, StateMachine, StateMachineDesc};
@@ -25,26 +27,13 @@ struct Joint {
 
 impl Joint {
     fn new() -> Self {
-        let clip = |name: &str, times_s, values| RawAnimation {
-            name: name.into(),
-            channels: vec![RawChannel {
-                node: 0,
-                times_s,
-                interpolation: Interpolation::Linear,
-                values,
-            }],
-            ..RawAnimation::default()
-        };
+        let clip =
+            |name: &str, times_s, values| raws::animation(name, vec![linear(0, times_s, values)]);
         let times_s: Vec<f32> = (0..=8u8).map(f32::from).collect();
         let turns = times_s.iter().map(|s| Quat::from_rotation_y(s - 4.0));
         let turns = RawKeys::Rotation(turns.collect());
         let ends = RawKeys::Translation(vec![Vec3::X * -4.0, Vec3::X * 4.0]);
-        let node = RawNode {
-            name: "joint".into(),
-            parent: None,
-            transform: Transform::IDENTITY,
-            matrix: None,
-        };
+        let node = raws::node("joint", None, Transform::IDENTITY);
         let raw = RawCharacter {
             nodes: vec![node],
             animations: vec![

@@ -2,17 +2,18 @@
 
 use crate::reference::maths::{V3, distance, point};
 use crate::reference::poser::Poser;
+use crate::reference::raws;
+use crate::reference::raws::{animation, linear};
 use crate::reference::scene::{Part, Scene};
 use crate::reference::sweep::is_thorough;
 use crate::reference::words::Says;
 use crate::reference::{assets, compare, gltf, raw};
 use throng::character::Character;
-use throng::clip::Interpolation;
 use throng::error::ArgumentFault;
 use throng::glam::{Mat4, Quat, Vec3};
 use throng::import::{
-    ImportOptions, Imported, InfluenceLoss, RawAnimation, RawChannel, RawCharacter, RawKeys,
-    RawNode, RawPrimitive, RawSkin, RepairKind,
+    ImportOptions, Imported, InfluenceLoss, RawChannel, RawCharacter, RawKeys, RawPrimitive,
+    RawSkin, RepairKind,
 };
 use throng::palette::{Mat3x4, WriteOnly};
 use throng::skin::PosedVertices;
@@ -27,22 +28,16 @@ fn limited(limit: impl Into<Option<u32>>) -> ImportOptions {
 
 fn turn(node: usize, angle: f32) -> RawChannel {
     let turned = Quat::from_rotation_z(angle);
-    RawChannel {
+    linear(
         node,
-        times_s: vec![0.0, 1.0, 2.0],
-        interpolation: Interpolation::Linear,
-        values: RawKeys::Rotation(vec![Quat::IDENTITY, turned, Quat::IDENTITY]),
-    }
+        [0.0, 1.0, 2.0],
+        RawKeys::Rotation(vec![Quat::IDENTITY, turned, Quat::IDENTITY]),
+    )
 }
 
 /// Four joints at the origin, and a triangle of 2 m. The last joint turns in a clip.
 fn star(weights: [f32; 4], angle: f32) -> RawCharacter {
-    let node = |parent| RawNode {
-        name: "joint".into(),
-        parent,
-        transform: throng::skeleton::Transform::IDENTITY,
-        matrix: None,
-    };
+    let node = |parent| raws::node("joint", parent, throng::skeleton::Transform::IDENTITY);
     RawCharacter {
         nodes: vec![node(None), node(Some(0)), node(Some(0)), node(Some(0))],
         skins: vec![RawSkin {
@@ -59,11 +54,7 @@ fn star(weights: [f32; 4], angle: f32) -> RawCharacter {
             indices: vec![0, 1, 2],
             ..RawPrimitive::default()
         }],
-        animations: vec![RawAnimation {
-            name: "turn".into(),
-            channels: vec![turn(3, angle)],
-            ..RawAnimation::default()
-        }],
+        animations: vec![animation("turn", vec![turn(3, angle)])],
         ..RawCharacter::default()
     }
 }

@@ -1,11 +1,9 @@
 //! `shaded_vertices` against counts by hand, and against plain code.
 
+use crate::reference::raws::{linear, node};
 use crate::reference::rng::Rng;
-use throng::clip::Interpolation;
 use throng::glam::Vec3;
-use throng::import::{
-    ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode, RawPrimitive, RawSkin,
-};
+use throng::import::{ImportOptions, RawAnimation, RawCharacter, RawKeys, RawPrimitive, RawSkin};
 use throng::mesh::{Material, VertexReuse, shaded_vertices};
 use throng::skeleton::Transform;
 
@@ -91,12 +89,7 @@ fn what_flips_is_drawn_twice() {
     let mut raw = RawCharacter::rigid("box", vec![cube], vec![Material::default()]);
     let flip = RawKeys::Scale(vec![Vec3::ONE, Vec3::new(-1.0, 1.0, 1.0)]);
     raw.animations = vec![RawAnimation {
-        channels: vec![RawChannel {
-            node: 0,
-            times_s: vec![0.0, 1.0],
-            interpolation: Interpolation::Linear,
-            values: flip,
-        }],
+        channels: vec![linear(0, [0.0, 1.0], flip)],
         ..RawAnimation::default()
     }];
     let flipping = raw.build(&ImportOptions::default()).unwrap();
@@ -115,12 +108,7 @@ fn what_flips_is_drawn_twice() {
 
 /// A character with these triangles. Vertices below `rigid` follow one joint, others four.
 fn partly_rigid(rigid: u32, vertices: u32, indices: Vec<u32>) -> RawCharacter {
-    let joint = |name: u32| RawNode {
-        name: name.to_string().into(),
-        parent: None,
-        transform: Transform::IDENTITY,
-        matrix: None,
-    };
+    let joint = |name: u32| node(name.to_string(), None, Transform::IDENTITY);
     let weights = |vertex| match vertex < rigid {
         true => [1.0, 0.0, 0.0, 0.0],
         false => [0.25; 4],

@@ -1,12 +1,13 @@
 //! Skeletons and characters that code makes: without a file, a skin or a mesh.
 
+use crate::reference::raws;
 use crate::reference::rng::Rng;
 use crate::reference::words::{Fails, Says};
 use throng::Id;
 use throng::glam::{Quat, Vec3};
 use throng::import::{ImportOptions, RawCharacter, RawPrimitive};
 use throng::mesh::Material;
-use throng::skeleton::{Joint, Skeleton, Transform};
+use throng::skeleton::{Joint, Skeleton};
 
 const NO_PARENT: u16 = u16::MAX;
 
@@ -14,10 +15,7 @@ fn joint(name: &str, parent: u16) -> Joint {
     Joint {
         name: name.into(),
         parent: (parent != NO_PARENT).then_some(Id::new(parent)),
-        rest: Transform {
-            translation: Vec3::Y,
-            ..Transform::IDENTITY
-        },
+        rest: raws::at(Vec3::Y),
     }
 }
 

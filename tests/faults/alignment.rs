@@ -2,6 +2,7 @@
 
 use crate::counting::Counted;
 use crate::reference::ribbon::{built, ribbon, standing};
+use crate::reference::words::Says;
 use crate::support::frames::FramesInFlight;
 use crate::support::{CONFIGS, SMALL, Setup, placed};
 use std::ffi::{CStr, c_void};
@@ -190,7 +191,7 @@ fn a_crowd_prepares_frames_on_a_driver_with_an_alignment_of_4() {
         // The layer knows the real alignment of buffers that only the GPU uses.
         const REAL: &str = "VUID-vkBindBufferMemory-memoryOffset-01036";
         for message in messages.all() {
-            assert!(message.to_string().contains(REAL), "{message}");
+            message.says(format!("…{REAL}…"));
         }
     }
 }

@@ -2,15 +2,15 @@
 
 use super::check;
 use super::stage::picture;
+use crate::reference::raws;
+use crate::reference::raws::animation;
 use throng::clip::Interpolation;
 use throng::glam::{Affine3A, Mat4, Quat, Vec3};
 use throng::import::{
-    ImportOptions, Imported, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode,
-    RawPrimitive, RawSkin,
+    ImportOptions, Imported, RawChannel, RawCharacter, RawKeys, RawPrimitive, RawSkin,
 };
 use throng::mesh::Material;
 use throng::palette::SkinningMethod;
-use throng::skeleton::Transform;
 use throng::{CharacterDesc, Spawn};
 
 const METHODS: [SkinningMethod; 3] = [
@@ -23,15 +23,7 @@ const METHODS: [SkinningMethod; 3] = [
 fn tube() -> Imported {
     const AROUND: u32 = 24;
     const UP: u32 = 16;
-    let node = |name: &str, parent, y: f32| RawNode {
-        name: name.into(),
-        parent,
-        transform: Transform {
-            translation: Vec3::Y * y,
-            ..Transform::IDENTITY
-        },
-        matrix: None,
-    };
+    let node = |name: &str, parent, y: f32| raws::node(name, parent, raws::at(Vec3::Y * y));
     let mut mesh = RawPrimitive {
         name: "tube".into(),
         skin: Some(0),
@@ -66,16 +58,15 @@ fn tube() -> Imported {
         }
     }
     let turn = Quat::from_rotation_y(170_f32.to_radians());
-    let twist = RawAnimation {
-        name: "twist".into(),
-        channels: vec![RawChannel {
+    let twist = animation(
+        "twist",
+        vec![RawChannel {
             node: 1,
             times_s: vec![0.0],
             interpolation: Interpolation::Step,
             values: RawKeys::Rotation(vec![turn]),
         }],
-        ..RawAnimation::default()
-    };
+    );
     let raw = RawCharacter {
         name: "tube".into(),
         nodes: vec![node("root", None, 0.0), node("top", Some(0), 2.0)],

@@ -1,6 +1,7 @@
 //! Attachments to joints of instances follow in the same frame, as 64-bit arithmetic computes them.
 
 use crate::reference::handles::Handles;
+use crate::reference::raws::{animation, linear};
 use crate::reference::refused;
 use crate::reference::ribbon::{built, ribbon};
 use crate::reference::rng::Rng;
@@ -8,9 +9,8 @@ use crate::support::frames::{EXTENT, FramesInFlight};
 use crate::support::{SMALL, Setup, each, placed, stages, view};
 use throng::animator::RootMotionMode;
 use throng::character::{AnimationDesc, ClipDesc, RootMotionDesc, SocketDesc};
-use throng::clip::Interpolation;
 use throng::glam::{Affine3A, DAffine3, DMat3, DVec3, Quat, Vec3, Vec3A};
-use throng::import::{RawAnimation, RawChannel, RawKeys};
+use throng::import::RawKeys;
 use throng::skeleton::{Joint, Socket};
 use throng::{
     Attachment, CharacterId, Crowd, Culling, Id, InstanceId, Play, Processor, Stats, View,
@@ -440,16 +440,14 @@ fn root_motion_waits_while_an_instance_is_attached() {
         let mut stage = Stage::new(setup);
         // One metre per second along +Z.
         let mut raw = ribbon(4);
-        raw.animations.push(RawAnimation {
-            name: "walk".into(),
-            channels: vec![RawChannel {
-                node: 0,
-                times_s: vec![0.0, 1.0],
-                interpolation: Interpolation::Linear,
-                values: RawKeys::Translation(vec![Vec3::ZERO, Vec3::Z]),
-            }],
-            ..RawAnimation::default()
-        });
+        raw.animations.push(animation(
+            "walk",
+            vec![linear(
+                0,
+                [0.0, 1.0],
+                RawKeys::Translation(vec![Vec3::ZERO, Vec3::Z]),
+            )],
+        ));
         let walk = ClipDesc {
             name: "walk".into(),
             root_motion: Some(RootMotionDesc::default()),

@@ -1,6 +1,7 @@
 //! Getters return what setters set, instances can be listed, and capacity can be reserved exactly.
 
 use crate::reference::handles::Handles;
+use crate::reference::raws::moves;
 use crate::reference::ribbon::{built, ribbon};
 use crate::reference::words::Fails;
 use crate::support::frames::{EXTENT, FramesInFlight};
@@ -43,12 +44,7 @@ fn character(joints: usize, blended: bool) -> Character {
     if blended {
         raw.materials[1].alpha = AlphaMode::Blend;
     }
-    let target = throng::mesh::MorphTarget {
-        vertices: vec![0],
-        positions: vec![Vec3::X],
-        normals: Vec::new(),
-        tangents: Vec::new(),
-    };
+    let target = moves(vec![Vec3::X], vec![0]);
     for primitive in &mut raw.primitives {
         primitive.morph = Some(0);
         primitive.targets = vec![target.clone(), target.clone()];

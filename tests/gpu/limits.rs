@@ -6,7 +6,9 @@
 
 use crate::reference::handles::Handles;
 use crate::reference::picture::{covered, different};
+use crate::reference::raws;
 use crate::reference::ribbon::{built, palette, ribbon};
+use crate::reference::words::Says;
 use crate::skin_stage::{copy, floats, readback, to_host};
 use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, picture, target};
 use crate::support::{CONFIGS, SMALL, Setup, view};
@@ -14,7 +16,7 @@ use throng::ash::vk;
 use throng::character::Character;
 use throng::glam::Vec3;
 use throng::gpu::{GpuInstance, PaletteRing, PaletteRingDesc, SetLayout};
-use throng::import::{RawCharacter, RawMorph, RawNode, RawPrimitive, RawSkin};
+use throng::import::{RawCharacter, RawMorph, RawPrimitive, RawSkin};
 use throng::mesh::MorphTarget;
 use throng::palette::{Mat3x4, WriteOnly};
 use throng::skeleton::Transform;
@@ -73,12 +75,7 @@ fn refused<T>(result: Result<T>) -> (&'static str, u64, u64) {
 
 /// A character with this many joints and vertices. It takes memory and is never drawn.
 fn filler(joints: u32, vertices: u32) -> Character {
-    let node = |joint: u32| RawNode {
-        name: format!("joint {joint}").into(),
-        parent: None,
-        transform: Transform::IDENTITY,
-        matrix: None,
-    };
+    let node = |joint: u32| raws::node(format!("joint {joint}"), None, Transform::IDENTITY);
     let character = built(RawCharacter {
         nodes: (0..joints).map(node).collect(),
         skins: vec![RawSkin {
@@ -302,7 +299,7 @@ fn one_more_than_fits_is_refused_with_numbers() {
             ..SMALL
         };
         let (what, asked, cap) = refused(crowd(setup, full));
-        assert!(what.starts_with("bytes "), "{what}");
+        what.says("bytes …");
         assert!(asked > range && cap <= range, "{asked} {cap}");
         let words = (range / 4).saturating_add(1).min(u32::MAX.into()) as u32;
         if u64::from(words) * 4 > range {
@@ -408,7 +405,7 @@ fn capacities_past_all_limits_are_refused_by_every_field() {
             let grown = refused(fine.reserve(&mut setup.context.allocator(), &capacity));
             assert_eq!(made, grown);
             let (what, asked, cap) = made;
-            assert!(what.starts_with(words), "{what}");
+            what.says(format!("{words}…"));
             assert!(asked > cap, "{what}: {asked} of {cap}");
             assert_eq!(fine.capacity(), SMALL);
         }
@@ -425,12 +422,7 @@ fn morph_weights_are_counted_as_the_capacity_has_them() {
         };
         let mut crowd = crowd(setup, capacity).unwrap();
         let character = built(RawCharacter {
-            nodes: vec![RawNode {
-                name: "root".into(),
-                parent: None,
-                transform: Transform::IDENTITY,
-                matrix: None,
-            }],
+            nodes: vec![raws::node("root", None, Transform::IDENTITY)],
             primitives: vec![RawPrimitive {
                 positions: vec![Vec3::ZERO, Vec3::X, Vec3::Y],
                 indices: vec![0, 1, 2],

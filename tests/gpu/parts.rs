@@ -6,6 +6,7 @@
 use crate::reference::compare::{in_file_order, vertex_pairs};
 use crate::reference::maths::{V3, angle, distance};
 use crate::reference::poser::Poser;
+use crate::reference::raws::node;
 use crate::reference::ribbon::{built, ribbon};
 use crate::reference::scene::Scene;
 use crate::reference::{assets, gltf, raw};
@@ -18,7 +19,7 @@ use throng::gpu::{
     Device, GpuInstance, PaletteRing, PaletteRingDesc, SetBuffers, SetLayout, SkinnedMesh, Upload,
 };
 use throng::gpu_allocator::MemoryLocation;
-use throng::import::{RawCharacter, RawNode, RawPrimitive, RawSkin};
+use throng::import::{RawCharacter, RawPrimitive, RawSkin};
 use throng::mesh::JointIndices;
 use throng::palette::{Mat3x4, WriteOnly};
 use throng::skeleton::Transform;
@@ -401,16 +402,15 @@ fn crooked(scale: Vec3) -> RawCharacter {
     let normal = Vec3::new(0.6, 0.48, 0.64);
     RawCharacter {
         name: "crooked".into(),
-        nodes: vec![RawNode {
-            name: "joint".into(),
-            parent: None,
-            transform: Transform {
+        nodes: vec![node(
+            "joint",
+            None,
+            Transform {
                 translation: Vec3::new(0.2, 0.3, -0.1),
                 rotation: Quat::from_rotation_y(0.5),
                 scale,
             },
-            matrix: None,
-        }],
+        )],
         skins: vec![RawSkin {
             joints: vec![0],
             inverse_bind: vec![Mat4::from_rotation_x(0.4)],

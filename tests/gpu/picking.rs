@@ -1,6 +1,7 @@
 //! Picking sees what is drawn: every texel of a picture is compared with a ray.
 
 use crate::reference::handles::Handles;
+use crate::reference::raws::moves;
 use crate::reference::ribbon::ribbon;
 use crate::reference::rng::Rng;
 use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, target};
@@ -10,7 +11,6 @@ use throng::animator::{Animator, Play};
 use throng::character::Character;
 use throng::glam::{Affine3A, Quat, Vec3, vec2, vec3};
 use throng::import::{ImportOptions, RawMorph};
-use throng::mesh::MorphTarget;
 use throng::palette::{Mat3x4, SkinningMethod};
 use throng::skin::{Faces, Posed, Ray, Skinner};
 use throng::{CharacterDesc, Crowd, Error, InstanceHit, InstanceId, Spawn, View};
@@ -35,12 +35,7 @@ fn character() -> Character {
     }
     let side = &mut raw.primitives[0];
     side.morph = Some(0);
-    side.targets = vec![MorphTarget {
-        vertices: vec![1, 3],
-        positions: vec![Vec3::X; 2],
-        normals: Vec::new(),
-        tangents: Vec::new(),
-    }];
+    side.targets = vec![moves(vec![Vec3::X; 2], vec![1, 3])];
     raw.build(&ImportOptions::default()).unwrap().character
 }
 

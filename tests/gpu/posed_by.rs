@@ -1,18 +1,18 @@
 //! Which side poses the instances of a crowd, and why.
 
 use crate::reference::handles::Handles;
+use crate::reference::raws::{animation, linear, moves};
 use crate::reference::ribbon::{built, ribbon};
 use crate::support::frames::{EXTENT, FramesInFlight};
 use crate::support::{SMALL, Setup, each, placed, view};
 use throng::animator::{Play, ShowPose};
 use throng::ash::vk;
 use throng::character::Character;
-use throng::clip::Interpolation;
 use throng::glam::{Affine3A, Vec3};
 use throng::gpu::{CpuReason, PosedBy};
 use throng::ik::{TwoBone, TwoBoneTarget};
-use throng::import::{RawAnimation, RawChannel, RawCharacter, RawKeys, RawMorph};
-use throng::mesh::{AlphaMode, MorphTarget};
+use throng::import::{RawCharacter, RawKeys, RawMorph};
+use throng::mesh::AlphaMode;
 use throng::skeleton::Transform;
 use throng::{
     Attachment, Capacity, CharacterDesc, CharacterId, Crowd, CrowdDesc, Error, InstanceId,
@@ -238,23 +238,12 @@ fn morphing() -> RawCharacter {
     for primitive in &mut raw.primitives {
         let vertices: Vec<u32> = (0..primitive.positions.len() as u32).collect();
         primitive.morph = Some(0);
-        primitive.targets = vec![MorphTarget {
-            positions: vec![Vec3::X; vertices.len()],
-            vertices,
-            normals: Vec::new(),
-            tangents: Vec::new(),
-        }];
+        primitive.targets = vec![moves(vec![Vec3::X; vertices.len()], vertices)];
     }
-    raw.animations.push(RawAnimation {
-        name: "smile".into(),
-        channels: vec![RawChannel {
-            node: 0,
-            times_s: vec![0.0, 1.0],
-            interpolation: Interpolation::Linear,
-            values: RawKeys::Weights(vec![0.0, 1.0]),
-        }],
-        ..RawAnimation::default()
-    });
+    raw.animations.push(animation(
+        "smile",
+        vec![linear(0, [0.0, 1.0], RawKeys::Weights(vec![0.0, 1.0]))],
+    ));
     raw
 }
 

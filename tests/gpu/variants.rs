@@ -1,15 +1,15 @@
 //! The words that say what a primitive and its surface have, and become constants of pipelines.
 
 use crate::reference::cases;
+use crate::reference::raws::{linear, moves};
 use crate::reference::ribbon::{built, ribbon};
 use crate::shader_layout::{GpuMaterial as Surface, GpuPrimitive as Vertex};
 use crate::support::{Setup, each};
 use throng::character::Character;
-use throng::clip::Interpolation;
 use throng::glam::{Affine2, Vec3, Vec4};
 use throng::gpu::{PrimitiveDraw, SkinnedMesh, Upload};
-use throng::import::{RawAnimation, RawChannel, RawCharacter, RawKeys, RawMorph};
-use throng::mesh::{AlphaMode, MorphTarget, TextureRef};
+use throng::import::{RawAnimation, RawCharacter, RawKeys, RawMorph};
+use throng::mesh::{AlphaMode, TextureRef};
 use throng::palette::SkinningMethod;
 
 /// A character's draws.
@@ -40,12 +40,9 @@ const PLAIN: (u32, u32) = (
 );
 
 fn scales(raw: &mut RawCharacter, to: Vec3) {
-    raw.animations[0].channels.push(RawChannel {
-        node: 1,
-        times_s: vec![0.0, 1.0],
-        interpolation: Interpolation::Linear,
-        values: RawKeys::Scale(vec![Vec3::ONE, to]),
-    });
+    raw.animations[0]
+        .channels
+        .push(linear(1, [0.0, 1.0], RawKeys::Scale(vec![Vec3::ONE, to])));
 }
 
 #[test]
@@ -83,12 +80,7 @@ fn each_thing_sets_its_bit() {
                 names: vec!["smile".into()],
             }];
             raw.primitives[0].morph = Some(0);
-            raw.primitives[0].targets = vec![MorphTarget {
-                vertices: vec![0],
-                positions: vec![Vec3::X],
-                normals: Vec::new(),
-                tangents: Vec::new(),
-            }];
+            raw.primitives[0].targets = vec![moves(vec![Vec3::X], vec![0])];
         }
             => Vertex::HAS_TARGETS, 0;
         &|raw| scales(raw, Vec3::splat(1e-3)) => 0, 0;

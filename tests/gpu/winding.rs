@@ -1,31 +1,21 @@
 //! Front faces under negative scales of the instance, of a clip, and of both.
 
 use crate::reference::picture::{covered, different};
+use crate::reference::raws;
+use crate::reference::raws::{animation, linear};
 use crate::reference::ribbon::built;
 use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, picture, target};
 use crate::support::{SMALL, Setup, each, placed, view};
 use std::fmt::Display;
-use throng::clip::Interpolation;
 use throng::glam::{Affine3A, Mat4, Quat, Vec3};
 use throng::gpu::PrimitiveDraw;
-use throng::import::{
-    RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode, RawPrimitive, RawSkin,
-};
+use throng::import::{RawAnimation, RawCharacter, RawKeys, RawNode, RawPrimitive, RawSkin};
 use throng::mesh::Material;
-use throng::skeleton::Transform;
 use throng::{CharacterId, Crowd, PassId, Play, Spawn};
 use throng_standalone::Target;
 
 fn node(name: &str, parent: Option<usize>, translation: Vec3) -> RawNode {
-    RawNode {
-        name: name.into(),
-        parent,
-        transform: Transform {
-            translation,
-            ..Transform::IDENTITY
-        },
-        matrix: None,
-    }
+    raws::node(name, parent, raws::at(translation))
 }
 
 /// Boxes with edges of length 1 around these places, each on its own joint, in one primitive.
@@ -62,16 +52,14 @@ fn boxes(places: &[Vec3]) -> RawPrimitive {
 }
 
 fn to(node: usize, name: &str, scale: Vec3) -> RawAnimation {
-    RawAnimation {
-        name: name.into(),
-        channels: vec![RawChannel {
+    animation(
+        name,
+        vec![linear(
             node,
-            times_s: vec![0.0, 1.0],
-            interpolation: Interpolation::Linear,
-            values: RawKeys::Scale(vec![Vec3::ONE, scale]),
-        }],
-        ..RawAnimation::default()
-    }
+            [0.0, 1.0],
+            RawKeys::Scale(vec![Vec3::ONE, scale]),
+        )],
+    )
 }
 
 /// A body and two arms that clips flip. One arm is the child of the other.

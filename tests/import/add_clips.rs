@@ -2,6 +2,8 @@
 
 use crate::builder::{Builder, F32, arm};
 use crate::reference::random;
+use crate::reference::raws;
+use crate::reference::raws::{animation, linear};
 use crate::reference::rng::Rng;
 use crate::reference::words::Fails;
 use serde_json::{Value, json};
@@ -10,7 +12,7 @@ use throng::character::Character;
 use throng::clip::{CurveClip, Track, TrackValues};
 use throng::error::AssetFault;
 use throng::glam::Vec3;
-use throng::import::{ImportOptions, Imported, RawCharacter, RawNode, RawSkin, RepairKind};
+use throng::import::{ImportOptions, Imported, RawCharacter, RawSkin, RepairKind};
 use throng::skeleton::Transform;
 
 fn options(name: &str) -> ImportOptions {
@@ -244,12 +246,8 @@ fn broken_files_give_the_importers_errors() {
 
 /// Nodes by name and parent, all of them joints.
 fn nodes(list: &[(&str, Option<usize>)]) -> RawCharacter {
-    let node = |(name, parent): &(&str, Option<usize>)| RawNode {
-        name: (*name).into(),
-        parent: *parent,
-        transform: Transform::IDENTITY,
-        matrix: None,
-    };
+    let node =
+        |(name, parent): &(&str, Option<usize>)| raws::node(*name, *parent, Transform::IDENTITY);
     RawCharacter {
         nodes: list.iter().map(node).collect(),
         skins: vec![RawSkin {
@@ -261,19 +259,15 @@ fn nodes(list: &[(&str, Option<usize>)]) -> RawCharacter {
 }
 
 fn moving(mut raw: RawCharacter, moved: &[usize]) -> RawCharacter {
-    use throng::clip::Interpolation;
-    use throng::import::{RawAnimation, RawChannel, RawKeys};
-    let channel = |node: &usize| RawChannel {
-        node: *node,
-        times_s: vec![0.0],
-        interpolation: Interpolation::Linear,
-        values: RawKeys::Translation(vec![Vec3::splat(*node as f32)]),
+    use throng::import::RawKeys;
+    let channel = |node: &usize| {
+        linear(
+            *node,
+            [0.0],
+            RawKeys::Translation(vec![Vec3::splat(*node as f32)]),
+        )
     };
-    raw.animations = vec![RawAnimation {
-        name: "moves".into(),
-        channels: moved.iter().map(channel).collect(),
-        ..RawAnimation::default()
-    }];
+    raw.animations = vec![animation("moves", moved.iter().map(channel).collect())];
     raw
 }
 
@@ -336,8 +330,7 @@ fn names_that_several_joints_bear_go_by_their_place() {
 
 #[test]
 fn morph_weights_are_matched_by_their_targets() {
-    use throng::clip::Interpolation;
-    use throng::import::{RawAnimation, RawChannel, RawKeys, RawMorph};
+    use throng::import::{RawKeys, RawMorph};
     let build = |owner: &str, names: &[&str]| {
         let mut raw = random::character(3);
         for node in &mut raw.nodes {
@@ -354,16 +347,10 @@ fn morph_weights_are_matched_by_their_targets() {
             primitive.targets = vec![Default::default(); names.len()];
         }
         let values = (0..2 * names.len()).map(|at| at as f32).collect();
-        raw.animations = vec![RawAnimation {
-            name: "talk".into(),
-            channels: vec![RawChannel {
-                node: 0,
-                times_s: vec![0.0, 1.0],
-                interpolation: Interpolation::Linear,
-                values: RawKeys::Weights(values),
-            }],
-            ..RawAnimation::default()
-        }];
+        raw.animations = vec![animation(
+            "talk",
+            vec![linear(0, [0.0, 1.0], RawKeys::Weights(values))],
+        )];
         raw
     };
     let ours = build("face", &["a", "e", "i", "o"]);

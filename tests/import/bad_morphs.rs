@@ -4,13 +4,13 @@ use crate::builder::*;
 use crate::help::*;
 use crate::morphs::{quad, sparse, with_clip, with_targets};
 use crate::reference::cases;
+use crate::reference::raws;
+use crate::reference::raws::{animation, linear};
 use serde_json::json;
 use throng::Id;
-use throng::clip::Interpolation;
 use throng::glam::Vec3;
 use throng::import::{
-    self, ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys, RawMorph, RawNode,
-    RawPrimitive,
+    self, ImportOptions, RawAnimation, RawCharacter, RawKeys, RawMorph, RawPrimitive,
 };
 use throng::mesh::{MorphTarget, MorphWeight};
 
@@ -157,12 +157,11 @@ fn caps_are_kept() {
 /// A triangle with one target and a clip that drives it.
 fn raw() -> RawCharacter {
     RawCharacter {
-        nodes: vec![RawNode {
-            name: "node".into(),
-            parent: None,
-            transform: throng::skeleton::Transform::IDENTITY,
-            matrix: None,
-        }],
+        nodes: vec![raws::node(
+            "node",
+            None,
+            throng::skeleton::Transform::IDENTITY,
+        )],
         primitives: vec![RawPrimitive {
             positions: vec![Vec3::ZERO, Vec3::X, Vec3::Y],
             indices: vec![0, 1, 2],
@@ -178,16 +177,10 @@ fn raw() -> RawCharacter {
             weights: vec![0.0],
             ..RawMorph::default()
         }],
-        animations: vec![RawAnimation {
-            name: "clip".into(),
-            channels: vec![RawChannel {
-                node: 0,
-                times_s: vec![0.0, 1.0],
-                interpolation: Interpolation::Linear,
-                values: RawKeys::Weights(vec![0.0, 1.0]),
-            }],
-            ..RawAnimation::default()
-        }],
+        animations: vec![animation(
+            "clip",
+            vec![linear(0, [0.0, 1.0], RawKeys::Weights(vec![0.0, 1.0]))],
+        )],
         ..RawCharacter::default()
     }
 }
@@ -241,12 +234,7 @@ fn raw_characters_are_checked() {
 
 /// Two nodes with morph weights. The last is named and driven by a clip.
 fn with_weights(counts: [usize; 2]) -> throng::Result<import::Imported> {
-    let node = || RawNode {
-        name: Box::default(),
-        parent: None,
-        transform: throng::skeleton::Transform::IDENTITY,
-        matrix: None,
-    };
+    let node = || raws::node("", None, throng::skeleton::Transform::IDENTITY);
     let nodes = [0, 1];
     let mut names = vec![Box::default(); counts[1] - 1];
     names.push("last".into());
@@ -272,12 +260,11 @@ fn with_weights(counts: [usize; 2]) -> throng::Result<import::Imported> {
             })
             .into(),
         animations: vec![RawAnimation {
-            channels: vec![RawChannel {
-                node: 1,
-                times_s: vec![0.0],
-                interpolation: Interpolation::Linear,
-                values: RawKeys::Weights((1..=counts[1]).map(|v| v as f32).collect()),
-            }],
+            channels: vec![linear(
+                1,
+                [0.0],
+                RawKeys::Weights((1..=counts[1]).map(|v| v as f32).collect()),
+            )],
             ..RawAnimation::default()
         }],
         ..RawCharacter::default()

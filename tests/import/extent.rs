@@ -2,6 +2,7 @@
 
 use crate::raw::raw;
 use crate::reference::handles::Handles;
+use crate::reference::raws::{animation, linear, moves};
 use crate::reference::rng::Rng;
 use crate::reference::signed::{file, sections};
 use crate::reference::words::{Fails, Says};
@@ -10,27 +11,17 @@ use throng::character::{AdditiveDesc, AnimationDesc, Character};
 use throng::clip::Interpolation;
 use throng::glam::{Affine3A, Mat4, Quat, Vec3};
 use throng::import::{ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys, RawMorph};
-use throng::mesh::MorphTarget;
 use throng::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, QuatOffset, WriteOnly};
 use throng::skeleton::Transform;
 use throng::skin::Skinner;
 use throng::{Error, Id};
 
 fn channel(node: usize, values: RawKeys) -> RawChannel {
-    RawChannel {
-        node,
-        times_s: vec![0.0, 1.0],
-        interpolation: Interpolation::Linear,
-        values,
-    }
+    linear(node, [0.0, 1.0], values)
 }
 
 fn clip(name: &str, channels: Vec<RawChannel>) -> RawAnimation {
-    RawAnimation {
-        name: name.into(),
-        channels,
-        ..RawAnimation::default()
-    }
+    animation(name, channels)
 }
 
 fn scale(node: usize, size: f32) -> RawChannel {
@@ -119,12 +110,7 @@ fn morph(raw: &mut RawCharacter, rest: f32, reach: f32) {
         ..RawMorph::default()
     }];
     raw.primitives[0].morph = Some(0);
-    raw.primitives[0].targets = vec![MorphTarget {
-        vertices: vec![1],
-        positions: vec![Vec3::X * reach],
-        normals: Vec::new(),
-        tangents: Vec::new(),
-    }];
+    raw.primitives[0].targets = vec![moves(vec![Vec3::X * reach], vec![1])];
 }
 
 #[test]

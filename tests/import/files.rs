@@ -99,7 +99,7 @@ fn errors_about_options_name_the_file_or_the_option() {
         ..ImportOptions::default()
     });
     let words = "arm.glb: node to leave out \"nope\" does not exist: there are ";
-    assert!(node.starts_with(words), "{node}");
+    node.says(format!("{words}…"));
     let packing = Some(ClipOptions {
         error_m: Some(-1.0),
         ..ClipOptions::default()

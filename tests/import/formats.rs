@@ -222,7 +222,7 @@ fn the_name_decides_about_bytes_that_fit_no_format_or_several() {
     fs::write(&path, "{}").unwrap();
     let error = throng_import::file(&path, &named("y.wglmodel")).unwrap_err();
     let words = "y.wglmodel: file: missing field \"asset\"";
-    assert!(error.to_string().starts_with(words), "{error}");
+    error.says(format!("{words}…"));
 }
 
 #[test]
@@ -340,7 +340,7 @@ fn a_webgl_model_needs_its_vertices() {
             path.with_extension(name[4..].replace("MODEL", "VERT").replace("Model", "Vert"));
         let first = first.file_name().unwrap().to_str().unwrap();
         let words = format!("refers to \"{first}\", which cannot be read: it does not exist");
-        assert!(error.contains(&words), "{error}");
+        error.says(format!("…{words}…"));
         fs::write(folder.join(vertices), wgl_triangle()).unwrap();
         throng_import::file(&path, &options()).unwrap();
     }
@@ -369,7 +369,7 @@ fn clips_are_added_between_formats() {
     fs::write(&path, "{}").unwrap();
     let error = throng_import::add_clips(&model, &path, &named("y.wglanim")).unwrap_err();
     let words = "y.wglanim: file: missing field \"asset\"";
-    assert!(error.to_string().starts_with(words), "{error}");
+    error.says(format!("{words}…"));
 }
 
 /// Public samples, if `THRONG_FORMAT_SAMPLES` names their folder. Prints what they hold.

@@ -3,10 +3,11 @@
 use crate::builder::*;
 use crate::help::*;
 use crate::level_files::*;
+use crate::reference::raws;
 use serde_json::json;
 use throng::glam::Vec3;
 use throng::import::{
-    ImportOptions, Imported, RawCharacter, RawLevelGroup, RawNode, RawPrimitive, RepairKind,
+    ImportOptions, Imported, RawCharacter, RawLevelGroup, RawPrimitive, RepairKind,
 };
 use throng::mesh::MorphTarget;
 use throng::skeleton::Transform;
@@ -499,12 +500,7 @@ fn invisible_and_left_out_levels() {
 
 /// A group of two nodes, each with a vault.
 fn raw() -> RawCharacter {
-    let node = RawNode {
-        name: "vault".into(),
-        parent: None,
-        transform: Transform::IDENTITY,
-        matrix: None,
-    };
+    let node = raws::node("vault", None, Transform::IDENTITY);
     let primitive = |node: usize, columns| {
         let (positions, indices) = vault(columns);
         RawPrimitive {

@@ -1,5 +1,6 @@
 //! The order of triangles and vertices, and vertices that are merged.
 
+use crate::reference::raws;
 use crate::reference::{assets, random, ribbon};
 use bytemuck::Zeroable;
 use std::collections::{HashMap, HashSet};
@@ -8,7 +9,7 @@ use std::time::Instant;
 use throng::character::Character;
 use throng::glam::{Vec2, Vec3, Vec4};
 use throng::import::{
-    GeometryReport, ImportOptions, Imported, RawCharacter, RawMorph, RawNode, RawPrimitive, RawSkin,
+    GeometryReport, ImportOptions, Imported, RawCharacter, RawMorph, RawPrimitive, RawSkin,
 };
 use throng::mesh::{AlphaMode, Material, MorphTarget, Primitive, shaded_vertices};
 use throng::palette::{Mat3x4, WriteOnly};
@@ -459,12 +460,7 @@ fn quad() -> RawCharacter {
         normals: vec![Vec3::Y * 0.1, Vec3::ZERO, Vec3::Y * 0.1],
         tangents: vec![Vec3::Z * 0.1, Vec3::ZERO, Vec3::Z * 0.1],
     };
-    let node = |name: &str| RawNode {
-        name: name.into(),
-        parent: None,
-        transform: Transform::IDENTITY,
-        matrix: None,
-    };
+    let node = |name: &str| raws::node(name, None, Transform::IDENTITY);
     RawCharacter {
         nodes: vec![node("a"), node("b")],
         skins: vec![RawSkin {

@@ -1,19 +1,15 @@
 //! Parts by name, and nodes that are left out.
 
+use crate::reference::raws;
 use crate::reference::words::Fails;
 use throng::Error;
 use throng::glam::{Mat4, Vec3};
-use throng::import::{ImportOptions, Imported, RawCharacter, RawNode, RawPrimitive, RawSkin};
+use throng::import::{ImportOptions, Imported, RawCharacter, RawPrimitive, RawSkin};
 use throng::skeleton::Transform;
 
 /// hip ─ hand ─ sword ─ gem, where a skin has hip and hand.
 fn armed() -> RawCharacter {
-    let node = |name: &str, parent| RawNode {
-        name: name.into(),
-        parent,
-        transform: Transform::IDENTITY,
-        matrix: None,
-    };
+    let node = |name: &str, parent| raws::node(name, parent, Transform::IDENTITY);
     let part = |part: &str, name: &str, node, skin: Option<usize>| RawPrimitive {
         name: name.into(),
         part: part.into(),

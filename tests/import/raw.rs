@@ -1,24 +1,18 @@
 //! Raw characters that are made by code, and the checks of `RawCharacter::build`.
 
+use crate::reference::raws;
+use crate::reference::raws::{animation, at, linear};
 use crate::reference::words::{Fails, Says};
 use throng::character::{AnimationDesc, SocketDesc};
 use throng::clip::{Interpolation, TrackValues};
 use throng::glam::{Mat4, Quat, Vec3};
-use throng::import::{
-    ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode, RawPrimitive, RawSkin,
-    RepairKind,
-};
+use throng::import::{ImportOptions, RawCharacter, RawKeys, RawPrimitive, RawSkin, RepairKind};
 use throng::mesh::{Image, Material, TextureRef};
 use throng::skeleton::Transform;
 
 /// Two joints, a triangle on them, and a clip that moves the second.
 pub(crate) fn raw() -> RawCharacter {
-    let node = |parent| RawNode {
-        name: "joint".into(),
-        parent,
-        transform: Transform::IDENTITY,
-        matrix: None,
-    };
+    let node = |parent| raws::node("joint", parent, Transform::IDENTITY);
     RawCharacter {
         name: "raw".into(),
         nodes: vec![node(None), node(Some(0))],
@@ -36,16 +30,14 @@ pub(crate) fn raw() -> RawCharacter {
             indices: vec![0, 1, 2],
             ..RawPrimitive::default()
         }],
-        animations: vec![RawAnimation {
-            name: "clip".into(),
-            channels: vec![RawChannel {
-                node: 1,
-                times_s: vec![0.0, 1.0],
-                interpolation: Interpolation::Linear,
-                values: RawKeys::Rotation(vec![Quat::IDENTITY; 2]),
-            }],
-            ..RawAnimation::default()
-        }],
+        animations: vec![animation(
+            "clip",
+            vec![linear(
+                1,
+                [0.0, 1.0],
+                RawKeys::Rotation(vec![Quat::IDENTITY; 2]),
+            )],
+        )],
         ..RawCharacter::default()
     }
 }
@@ -73,10 +65,7 @@ fn a_matrix_replaces_the_transform() {
     made.nodes[1].transform.translation = Vec3::NAN;
     made.nodes[1].matrix = Some(Mat4::from_translation(Vec3::X));
     let built = made.build(&ImportOptions::curves_only()).unwrap();
-    let expected = Transform {
-        translation: Vec3::X,
-        ..Transform::IDENTITY
-    };
+    let expected = at(Vec3::X);
     assert_eq!(built.skeleton().joints()[1].rest, expected);
 }
 
@@ -168,10 +157,7 @@ fn images_are_checked() {
 
 #[test]
 fn every_number_is_checked() {
-    let not_finite = Transform {
-        translation: Vec3::NAN,
-        ..Transform::IDENTITY
-    };
+    let not_finite = at(Vec3::NAN);
     refused(|r| r.nodes[1].transform = not_finite)
         .says("raw: node 1, translation: component 0 is NaN, must be finite");
     refused(|r| r.nodes[1].matrix = Some(Mat4::ZERO))

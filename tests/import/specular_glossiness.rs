@@ -79,7 +79,7 @@ fn the_diffuse_texture_becomes_the_base_colour() {
     assert_eq!((m.metallic, m.roughness), (0.0, 0.5));
     let words = refused(&glossy(json!({ "diffuseTexture": { "index": 7 } })).glb());
     let start = "f: material 0, extensions.KHR_materials_pbrSpecularGlossiness.diffuseTexture";
-    assert!(words.starts_with(start), "{words}");
+    words.says(format!("{start}…"));
 }
 
 #[test]

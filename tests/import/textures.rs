@@ -119,7 +119,7 @@ fn without_a_texture_the_material_is_neutral_and_the_reason_is_told() {
             panic!("{:?}", imported.repairs);
         };
         assert!(matches!(repair.kind, RepairKind::ImageLeftOut(_)));
-        assert!(repair.to_string().contains(words), "{repair}");
+        repair.says(format!("…{words}…"));
         repair.says("…a.ezm: material 0, texture …");
     }
     // No texture at all.

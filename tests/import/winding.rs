@@ -2,6 +2,8 @@
 
 use crate::reference::compare::in_file_order;
 use crate::reference::poser::Poser;
+use crate::reference::raws;
+use crate::reference::raws::{animation, linear};
 use throng::character::Character;
 use throng::clip::Interpolation;
 use throng::glam::{Mat4, Quat, Vec3};
@@ -12,15 +14,14 @@ use throng::palette::{Mat3x4, WriteOnly};
 use throng::skeleton::Transform;
 
 fn node(name: &str, parent: Option<usize>, scale: Vec3) -> RawNode {
-    RawNode {
-        name: name.into(),
+    raws::node(
+        name,
         parent,
-        transform: Transform {
+        Transform {
             scale,
             ..Transform::IDENTITY
         },
-        matrix: None,
-    }
+    )
 }
 
 /// A body, a right arm, and a left arm that is the right one under a mirror: one skin, one
@@ -78,16 +79,15 @@ fn scaled(node: usize, interpolation: Interpolation, values: &[[f32; 3]]) -> Raw
         Interpolation::CubicSpline => values.len() / 3,
         _ => values.len(),
     };
-    RawAnimation {
-        name: "scale".into(),
-        channels: vec![RawChannel {
+    animation(
+        "scale",
+        vec![RawChannel {
             node,
             times_s: (0..keys).map(|key| key as f32).collect(),
             interpolation,
             values: RawKeys::Scale(values.iter().copied().map(Vec3::from_array).collect()),
         }],
-        ..RawAnimation::default()
-    }
+    )
 }
 
 #[test]
@@ -201,16 +201,14 @@ fn a_sign_hidden_at_rest_is_seen() {
 #[test]
 fn rotations_turn_nothing_over() {
     let mut raw = limbs();
-    raw.animations = vec![RawAnimation {
-        name: "turn".into(),
-        channels: vec![RawChannel {
-            node: 0,
-            times_s: vec![0.0, 1.0],
-            interpolation: Interpolation::Linear,
-            values: RawKeys::Rotation(vec![Quat::IDENTITY, Quat::from_rotation_x(3.0)]),
-        }],
-        ..RawAnimation::default()
-    }];
+    raw.animations = vec![animation(
+        "turn",
+        vec![linear(
+            0,
+            [0.0, 1.0],
+            RawKeys::Rotation(vec![Quat::IDENTITY, Quat::from_rotation_x(3.0)]),
+        )],
+    )];
     assert!(built(raw).palette().iter().all(|e| !e.may_flip));
 }
 

@@ -3,12 +3,13 @@
 //! It is checked when a method is chosen, when a clip is added, and when a pose is given.
 
 use crate::reference::poser::Poser;
+use crate::reference::raws;
 use crate::reference::words::Says;
 use throng::character::Character;
 use throng::clip::{CurveClip, Interpolation, Track, TrackValues};
 use throng::error::{PoseAt, Unrepresentable};
 use throng::glam::{Affine3A, Mat4, Quat, Vec3};
-use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin};
+use throng::import::{ImportOptions, RawCharacter, RawPrimitive, RawSkin};
 use throng::palette::{DualQuat, PaletteFormat, QuatOffset, SkinningMethod, WriteOnly};
 use throng::skeleton::Transform;
 use throng::{Error, Id};
@@ -17,15 +18,16 @@ use throng::{Error, Id};
 ///
 /// A cube of vertices, one metre wide, is bound to each joint.
 fn rig(scales: [Vec3; 3]) -> Character {
-    let node = |index: usize| RawNode {
-        name: ["base", "middle", "tip"][index].into(),
-        parent: index.checked_sub(1),
-        transform: Transform {
-            translation: if index > 0 { Vec3::Y } else { Vec3::ZERO },
-            rotation: Quat::IDENTITY,
-            scale: scales[index],
-        },
-        matrix: None,
+    let node = |index: usize| {
+        raws::node(
+            ["base", "middle", "tip"][index],
+            index.checked_sub(1),
+            Transform {
+                translation: if index > 0 { Vec3::Y } else { Vec3::ZERO },
+                rotation: Quat::IDENTITY,
+                scale: scales[index],
+            },
+        )
     };
     let corner = |v: usize| {
         let sign = |bit: usize| if v >> bit & 1 == 1 { 0.5 } else { -0.5 };

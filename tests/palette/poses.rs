@@ -4,14 +4,13 @@
 //! that are built here, and of random characters.
 
 use crate::reference::compare::{Worst, compare, in_file_order};
+use crate::reference::raws;
+use crate::reference::raws::{animation, linear};
 use crate::reference::rng::Rng;
 use crate::reference::{assets, gltf, made, random, raw};
 use std::path::Path;
-use throng::clip::Interpolation;
 use throng::glam::{Mat4, Quat, Vec3};
-use throng::import::{
-    RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode, RawPrimitive, RawSkin,
-};
+use throng::import::{RawCharacter, RawKeys, RawPrimitive, RawSkin};
 use throng::skeleton::Transform;
 
 /// For the image of any vertex under any skinning matrix, as a fraction of the model's size.
@@ -149,36 +148,34 @@ fn the_built_in_character_agrees_with_the_reference() {
 /// keep bending.
 fn tentacle(joints: usize, step: f32, place: Vec3, unit: f32) -> RawCharacter {
     let mut rng = Rng::new(joints as u64);
-    let node = |name: &str, parent, translation, scale| RawNode {
-        name: name.into(),
-        parent,
-        transform: Transform {
-            translation,
-            scale: Vec3::splat(scale),
-            ..Transform::IDENTITY
-        },
-        matrix: None,
+    let node = |name: &str, parent, translation, scale| {
+        raws::node(
+            name,
+            parent,
+            Transform {
+                translation,
+                scale: Vec3::splat(scale),
+                ..Transform::IDENTITY
+            },
+        )
     };
     let mut nodes = vec![node("unit", None, Vec3::ZERO, unit)];
     nodes.push(node("root", Some(0), place, 1.0));
     nodes.extend((1..joints).map(|joint| node("joint", Some(joint), Vec3::Y * step, 1.0)));
     let at = |joint: usize| place + Vec3::Y * step * joint as f32;
-    let channels = (1..=joints).map(|node| RawChannel {
-        node,
-        times_s: vec![0.0, 0.5, 1.0],
-        interpolation: Interpolation::Linear,
-        values: RawKeys::Rotation(
-            (0..3)
-                .map(|_| Quat::from_axis_angle(rng.direction(), 4.0 / joints as f32))
-                .collect(),
-        ),
+    let channels = (1..=joints).map(|node| {
+        linear(
+            node,
+            [0.0, 0.5, 1.0],
+            RawKeys::Rotation(
+                (0..3)
+                    .map(|_| Quat::from_axis_angle(rng.direction(), 4.0 / joints as f32))
+                    .collect(),
+            ),
+        )
     });
     RawCharacter {
-        animations: vec![RawAnimation {
-            name: "bend".into(),
-            channels: channels.collect(),
-            ..RawAnimation::default()
-        }],
+        animations: vec![animation("bend", channels.collect())],
         nodes,
         skins: vec![RawSkin {
             name: "skin".into(),

@@ -1,13 +1,14 @@
 //! The palette stage: local pose → model pose → skinning matrices, and bounds.
 
 use crate::reference::poser::Poser;
+use crate::reference::raws::node;
 use crate::reference::rig::chain;
 use crate::reference::rng::Rng;
 use throng::Error;
 use throng::character::Character;
 use throng::error::ArgumentFault;
 use throng::glam::{Affine3A, Quat, Vec3};
-use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive};
+use throng::import::{ImportOptions, RawCharacter, RawPrimitive};
 use throng::palette::{Mat3x4, WriteOnly};
 use throng::skeleton::Transform;
 use throng::skin::PosedVertices;
@@ -128,12 +129,7 @@ fn the_layout_holds_what_the_matrix_says() {
 /// With one vertex on one joint, the box is a point plus the allowance for rounding.
 fn dot(position: Vec3) -> Character {
     let raw = RawCharacter {
-        nodes: vec![RawNode {
-            name: "joint".into(),
-            parent: None,
-            transform: Transform::IDENTITY,
-            matrix: None,
-        }],
+        nodes: vec![node("joint", None, Transform::IDENTITY)],
         primitives: vec![RawPrimitive {
             positions: vec![position],
             indices: vec![0; 3],

@@ -1,9 +1,10 @@
 //! Characters, palettes and primitives for tests of blending.
 
 use super::rng::Rng;
+use crate::raws;
 use throng::character::Character;
 use throng::glam::{Affine3A, Mat4, Vec3};
-use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin};
+use throng::import::{ImportOptions, RawCharacter, RawPrimitive, RawSkin};
 use throng::mesh::Primitive;
 use throng::palette::PaletteEntry;
 use throng::skeleton::Transform;
@@ -43,12 +44,7 @@ pub fn with_tangents(primitive: &Primitive) -> Primitive {
 ///
 /// Each vertex follows `per_vertex` of the joints, with random weights.
 pub fn many(count: usize, per_vertex: usize, rng: &mut Rng) -> Character {
-    let node = |index: usize| RawNode {
-        name: format!("joint {index}").into(),
-        parent: None,
-        transform: Transform::IDENTITY,
-        matrix: None,
-    };
+    let node = |index: usize| raws::node(format!("joint {index}"), None, Transform::IDENTITY);
     let mut joints = Vec::new();
     for _ in 0..count {
         let mut all: Vec<u32> = (0..16).collect();

@@ -31,6 +31,7 @@
 //! - [`made`]: a glTF file with the unusual features of the format;
 //! - [`mannequin`]: the built-in character, modelled by code;
 //! - [`ribbon`]: a character with two materials and two clips;
+//! - [`raws`]: parts of raw characters;
 //! - [`rig`]: a small character for tests of single stages;
 //! - [`signed`]: saved characters whose bytes were altered;
 //! - [`words`]: messages against patterns;
@@ -66,6 +67,7 @@ pub mod random;
 #[cfg(feature = "vulkan")]
 pub mod raster;
 pub mod raw;
+pub mod raws;
 pub mod rays;
 pub mod ribbon;
 pub mod rig;

@@ -4,6 +4,7 @@
 //! kinds of curves.
 
 use super::rng::Rng;
+use crate::raws;
 use throng::clip::Interpolation;
 use throng::glam::{Mat4, Quat, Vec3, Vec4};
 use throng::import::{
@@ -115,12 +116,11 @@ fn nodes(rng: &mut Rng) -> Vec<RawNode> {
             rotation: rng.rotation(),
             scale: scale(rng),
         };
-        nodes[place[at]] = Some(RawNode {
-            name: ["", "arm", "leg"][rng.below(3)].into(),
+        nodes[place[at]] = Some(raws::node(
+            ["", "arm", "leg"][rng.below(3)],
             parent,
             transform,
-            matrix: None,
-        });
+        ));
     }
     nodes.into_iter().flatten().collect()
 }
@@ -195,11 +195,7 @@ fn animation(rng: &mut Rng, nodes: usize) -> RawAnimation {
             }
         }
     }
-    RawAnimation {
-        name: "moves".into(),
-        channels,
-        ..RawAnimation::default()
-    }
+    raws::animation("moves", channels)
 }
 
 fn channel(rng: &mut Rng, node: usize, path: usize) -> RawChannel {

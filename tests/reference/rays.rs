@@ -1,9 +1,10 @@
 //! Ray tests of every triangle by another algorithm, and the meshes to try it on.
 
 use super::rng::Rng;
+use crate::raws::node;
 use throng::character::Character;
 use throng::glam::{DVec3, Vec3};
-use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive};
+use throng::import::{ImportOptions, RawCharacter, RawPrimitive};
 use throng::mesh::Material;
 use throng::palette::PaletteEntry;
 use throng::skeleton::Transform;
@@ -118,12 +119,7 @@ pub fn ball(double_sided: bool) -> Character {
         }
     }
     let raw = RawCharacter {
-        nodes: vec![RawNode {
-            name: "joint".into(),
-            parent: None,
-            transform: Transform::IDENTITY,
-            matrix: None,
-        }],
+        nodes: vec![node("joint", None, Transform::IDENTITY)],
         materials: vec![Material {
             double_sided,
             ..Material::default()

@@ -1,13 +1,11 @@
 //! A ribbon with two materials and two clips, and what an animator makes of it.
 
+use crate::raws::{animation, linear};
 use throng::Id;
 use throng::animator::{Animator, Play};
 use throng::character::Character;
-use throng::clip::Interpolation;
 use throng::glam::{Affine3A, Quat, Vec2, Vec3};
-use throng::import::{
-    ImportOptions, Imported, RawAnimation, RawChannel, RawCharacter, RawKeys, RawPrimitive,
-};
+use throng::import::{ImportOptions, Imported, RawAnimation, RawCharacter, RawKeys, RawPrimitive};
 use throng::mesh::{Image, Material, TextureRef};
 use throng::palette::{Mat3x4, PaletteEntry, WriteOnly};
 use throng::skeleton::Transform;
@@ -84,20 +82,18 @@ fn side(joints: usize, z: f32, material: usize) -> RawPrimitive {
 }
 
 fn rotation(name: &str, node: usize, axis: Vec3) -> RawAnimation {
-    RawAnimation {
-        name: name.into(),
-        channels: vec![RawChannel {
+    animation(
+        name,
+        vec![linear(
             node,
-            times_s: vec![0.0, 0.5, 1.0],
-            interpolation: Interpolation::Linear,
-            values: RawKeys::Rotation(
+            [0.0, 0.5, 1.0],
+            RawKeys::Rotation(
                 [0.0, 0.9, 0.0]
                     .map(|angle| Quat::from_axis_angle(axis, angle))
                     .to_vec(),
             ),
-        }],
-        ..RawAnimation::default()
-    }
+        )],
+    )
 }
 
 pub fn built(raw: RawCharacter) -> Imported {

@@ -3,6 +3,8 @@
 //! It is a chain of joints one metre apart along +Y. Each joint has its own vertex, and there is
 //! one vertex between each two joints.
 
+use crate::raws;
+use crate::raws::at;
 use throng::Id;
 use throng::character::{AdditiveDesc, AnimationDesc, Character, PoseReference};
 use throng::clip::{CurveClip, Keys, Track, TrackValues};
@@ -12,14 +14,12 @@ use throng::skeleton::{Skeleton, Transform};
 
 /// Joints one metre apart along +Y, each the child of the one before, and their skin.
 pub fn joints(count: usize) -> (Vec<RawNode>, RawSkin) {
-    let node = |index: usize| RawNode {
-        name: format!("joint {index}").into(),
-        parent: index.checked_sub(1),
-        transform: Transform {
-            translation: if index > 0 { Vec3::Y } else { Vec3::ZERO },
-            ..Transform::IDENTITY
-        },
-        matrix: None,
+    let node = |index: usize| {
+        raws::node(
+            format!("joint {index}"),
+            index.checked_sub(1),
+            at(if index > 0 { Vec3::Y } else { Vec3::ZERO }),
+        )
     };
     let inverse_bind = |index: usize| Mat4::from_translation(Vec3::NEG_Y * index as f32);
     let skin = RawSkin {

@@ -1,13 +1,14 @@
 //! The morph stage: the effect of targets on vertices, the weights that drive them, and bounds.
 
 use crate::reference::poser::Poser;
+use crate::reference::raws;
 use crate::reference::rng::Rng;
 use crate::reference::{random, rig::keys};
 use throng::character::Character;
 use throng::clip::{CurveClip, Interpolation, Keys, WeightTrack};
 use throng::error::ArgumentFault;
 use throng::glam::{Vec3, Vec4};
-use throng::import::{ImportOptions, RawCharacter, RawMorph, RawNode, RawPrimitive};
+use throng::import::{ImportOptions, RawCharacter, RawMorph, RawPrimitive};
 use throng::mesh::{JointIndices, MorphTarget, Primitive};
 use throng::palette::{Mat3x4, WriteOnly};
 use throng::skeleton::Transform;
@@ -65,12 +66,7 @@ fn primitive(rng: &mut Rng, vertices: usize, targets: usize) -> Primitive {
 /// A character with one palette entry and this many morph weights.
 fn host(weights: usize) -> Character {
     let raw = RawCharacter {
-        nodes: vec![RawNode {
-            name: Box::default(),
-            parent: None,
-            transform: Transform::IDENTITY,
-            matrix: None,
-        }],
+        nodes: vec![raws::node("", None, Transform::IDENTITY)],
         primitives: vec![RawPrimitive {
             positions: vec![Vec3::ZERO, Vec3::X, Vec3::Y],
             indices: vec![0, 1, 2],
@@ -410,15 +406,7 @@ fn bounds_hold_what_is_morphed() {
 /// If one vertex moves, the box grows by as much, up to rounding.
 #[test]
 fn bounds_grow_where_something_moves() {
-    let node = |x: f32| RawNode {
-        name: Box::default(),
-        parent: None,
-        transform: Transform {
-            translation: Vec3::X * x,
-            ..Transform::IDENTITY
-        },
-        matrix: None,
-    };
+    let node = |x: f32| raws::node("", None, raws::at(Vec3::X * x));
     let part = |node: usize| RawPrimitive {
         node,
         positions: vec![Vec3::ZERO, Vec3::X, Vec3::Y],

@@ -1,10 +1,11 @@
 //! The skin stage: linear blending of positions and normals.
 
+use crate::reference::raws::node;
 use crate::reference::rig::chain;
 use crate::reference::rng::Rng;
 use throng::character::Character;
 use throng::glam::{Affine3A, Mat3, Quat, Vec3};
-use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive};
+use throng::import::{ImportOptions, RawCharacter, RawPrimitive};
 use throng::palette::Mat3x4;
 use throng::skin::PosedVertices;
 
@@ -24,12 +25,7 @@ fn skinned(character: &Character, palette: &[Mat3x4]) -> PosedVertices {
 /// Two rigid triangles with normals, on one joint.
 fn rigid(normal: Vec3) -> Character {
     let raw = RawCharacter {
-        nodes: vec![RawNode {
-            name: "joint".into(),
-            parent: None,
-            transform: throng::skeleton::Transform::IDENTITY,
-            matrix: None,
-        }],
+        nodes: vec![node("joint", None, throng::skeleton::Transform::IDENTITY)],
         primitives: vec![RawPrimitive {
             positions: vec![Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::new(0.3, 0.7, -0.9)],
             normals: vec![normal; 4],

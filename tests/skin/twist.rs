@@ -2,10 +2,11 @@
 
 use crate::reference::blend::{entries, skinned};
 use crate::reference::maths::{V3, cross, dot};
+use crate::reference::raws;
 use std::f32::consts::{PI, TAU};
 use throng::character::Character;
 use throng::glam::{Affine3A, Mat4, Vec3};
-use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin};
+use throng::import::{ImportOptions, RawCharacter, RawPrimitive, RawSkin};
 use throng::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, QuatOffset};
 use throng::skeleton::Transform;
 
@@ -17,12 +18,7 @@ const RADIUS: f32 = 0.5;
 ///
 /// `weight` returns the second joint's weight at a height.
 fn cylinder(weight: impl Fn(f32) -> f32) -> Character {
-    let node = |name: &str| RawNode {
-        name: name.into(),
-        parent: None,
-        transform: Transform::IDENTITY,
-        matrix: None,
-    };
+    let node = |name: &str| raws::node(name, None, Transform::IDENTITY);
     let (mut positions, mut weights) = (Vec::new(), Vec::new());
     let mut add = |p: Vec3| {
         positions.push(p);

@@ -1,6 +1,7 @@
 //! Replacing the character of an animator: what fits goes on, and what does not is listed.
 
 use crate::reference::handles::Handles;
+use crate::reference::raws;
 use crate::reference::words::Fails;
 use throng::animator::{Animator, Misfit, Play, ShowPose};
 use throng::character::{AnimationDesc, BlendSpaceDesc, Character};
@@ -9,7 +10,7 @@ use throng::ik::{
     Aim, AimJoint, AimTarget, ChainTarget, FeetTarget, FootPlacement, GroundHit, IkChain, Leg,
     TwoBone, TwoBoneTarget,
 };
-use throng::import::{ImportOptions, RawCharacter, RawMorph, RawNode, RawWeight};
+use throng::import::{ImportOptions, RawCharacter, RawMorph, RawWeight};
 use throng::mesh::{Expression, ExpressionOverride, MorphTarget};
 use throng::skeleton::Transform;
 use throng::state_machine::{
@@ -408,12 +409,8 @@ fn chains_and_feet_find_their_joints() {
             .unwrap();
         raw.skins[0].joints.push(raw.nodes.len());
         raw.skins[0].inverse_bind.push(throng::glam::Mat4::IDENTITY);
-        raw.nodes.push(RawNode {
-            name: "Cape".into(),
-            parent: Some(root),
-            transform: Transform::IDENTITY,
-            matrix: None,
-        });
+        raw.nodes
+            .push(raws::node("Cape", Some(root), Transform::IDENTITY));
     });
     let joints = after.skeleton().len();
     let hand = |character: &Character| character.skeleton().joint("RightHand").unwrap();

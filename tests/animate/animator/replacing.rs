@@ -4,13 +4,13 @@
 use super::replace::build;
 use crate::reference::explore::{Operation, explore};
 use crate::reference::handles::Handles;
+use crate::reference::raws;
 use crate::reference::rng::Rng;
 use crate::reference::sweep::rounds;
 use std::collections::BTreeMap;
 use throng::animator::{ActorId, Animator, AnimatorSnapshot, Play, ShowPose};
 use throng::character::Character;
 use throng::glam::{Affine3A, Mat4};
-use throng::import::RawNode;
 use throng::palette::{Mat3x4, WriteOnly};
 use throng::skeleton::Transform;
 
@@ -24,12 +24,11 @@ fn characters() -> [Character; 6] {
             for number in 0..count {
                 raw.skins[0].joints.push(raw.nodes.len());
                 raw.skins[0].inverse_bind.push(Mat4::IDENTITY);
-                raw.nodes.push(RawNode {
-                    name: format!("Cape {number}").into(),
+                raw.nodes.push(raws::node(
+                    format!("Cape {number}"),
                     parent,
-                    transform: Transform::IDENTITY,
-                    matrix: None,
-                });
+                    Transform::IDENTITY,
+                ));
             }
         })
     };

@@ -3,6 +3,7 @@
 use super::curves::{Local, exact, local, model, points, scale};
 use crate::models::{Model, models};
 use crate::reference::maths::{M4, distance, point};
+use crate::reference::raws::node;
 use crate::reference::rig;
 use crate::reference::rng::Rng;
 use crate::reference::vertices::{Farthest, apart, farthest};
@@ -10,7 +11,7 @@ use throng::character::{AnimationDesc, Character, SocketDesc};
 use throng::clip::{Clip, ClipOptions, CurveClip, Interpolation, Track, TrackValues};
 use throng::clip::{Keys, WeightTrack};
 use throng::glam::{Quat, Vec3};
-use throng::import::{ImportOptions, RawCharacter, RawMorph, RawNode, RawPrimitive};
+use throng::import::{ImportOptions, RawCharacter, RawMorph, RawPrimitive};
 use throng::mesh::MorphTarget;
 use throng::skeleton::Transform;
 use throng::{Id, builtin};
@@ -200,12 +201,7 @@ fn cube(far_m: f32, weights: usize) -> Character {
         ..MorphTarget::default()
     };
     let raw = RawCharacter {
-        nodes: vec![RawNode {
-            name: "node".into(),
-            parent: None,
-            transform: Transform::IDENTITY,
-            matrix: None,
-        }],
+        nodes: vec![node("node", None, Transform::IDENTITY)],
         primitives: vec![RawPrimitive {
             positions: corners.collect(),
             indices: vec![0, 1, 2, 3, 4, 5, 6, 7, 0],

@@ -1,6 +1,7 @@
 //! Random bodies with a limb, and what they look like, in plain `f64`.
 
 use crate::reference::maths::{self, M4, Q, V3};
+use crate::reference::raws::node;
 use crate::reference::rng::Rng;
 use throng::character::Character;
 use throng::glam::{Affine3A, Quat, Vec3};
@@ -104,12 +105,7 @@ pub(crate) fn body(seed: u64, bones: usize, gaps: bool, scales: Scales) -> Body 
             rotation: rng.rotation(),
             scale: scale(rng, scales, in_limb),
         };
-        nodes.push(RawNode {
-            name: name.into(),
-            parent,
-            transform,
-            matrix: None,
-        });
+        nodes.push(node(name, parent, transform));
         nodes.len() - 1
     };
     for at in 0..rng.below(4) {

@@ -2,6 +2,7 @@
 
 use crate::models::{Model, models};
 use crate::reference::random;
+use crate::reference::raws::node;
 use crate::reference::rig::keys;
 use crate::reference::rng::Rng;
 use std::sync::LazyLock;
@@ -9,9 +10,7 @@ use throng::Id;
 use throng::character::Character;
 use throng::clip::{Clip, ClipOptions, CurveClip, Interpolation, WeightTrack};
 use throng::glam::{Affine3A, Vec3};
-use throng::import::{
-    ImportOptions, RawChannel, RawCharacter, RawKeys, RawMorph, RawNode, RawPrimitive,
-};
+use throng::import::{ImportOptions, RawChannel, RawCharacter, RawKeys, RawMorph, RawPrimitive};
 use throng::mesh::MorphTarget;
 
 /// The largest allowed error of a weight.
@@ -58,12 +57,7 @@ pub(super) fn character_of(targets: usize, reach_m: f32) -> RawCharacter {
         ..MorphTarget::default()
     };
     RawCharacter {
-        nodes: vec![RawNode {
-            name: "node".into(),
-            parent: None,
-            transform: throng::skeleton::Transform::IDENTITY,
-            matrix: None,
-        }],
+        nodes: vec![node("node", None, throng::skeleton::Transform::IDENTITY)],
         primitives: vec![RawPrimitive {
             positions: vec![Vec3::ZERO, Vec3::X * 1.8, Vec3::Y],
             indices: vec![0, 1, 2],

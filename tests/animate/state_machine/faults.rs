@@ -3,7 +3,7 @@
 use super::made::{self, CLIPS, Driven};
 use crate::reference::handles::Handles;
 use crate::reference::rng::Rng;
-use crate::reference::words::Fails;
+use crate::reference::words::{Fails, Says};
 use throng::animator::AnimationEventKind;
 use throng::character::{AdditiveDesc, AnimationDesc, PoseReference};
 use throng::error::DescFault;
@@ -244,5 +244,5 @@ fn clips_are_checked() {
     let refused = made::bare().clone().with_animation(&desc).unwrap_err();
     let message = refused.to_string();
     let wanted = "motion.clip: clip \"a\" is additive, unlike the layer";
-    assert!(message.ends_with(wanted), "{message}");
+    message.says(format!("…{wanted}"));
 }

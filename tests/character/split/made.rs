@@ -1,23 +1,19 @@
 //! Characters to split.
 
+use crate::reference::raws;
 use crate::reference::rng::Rng;
 use throng::glam::{Mat4, Vec2, Vec3, Vec4};
-use throng::import::{
-    ImportOptions, Imported, RawCharacter, RawMorph, RawNode, RawPrimitive, RawSkin,
-};
+use throng::import::{ImportOptions, Imported, RawCharacter, RawMorph, RawPrimitive, RawSkin};
 use throng::mesh::MorphTarget;
-use throng::skeleton::Transform;
 
 /// A chain of joints 1 cm apart, and no mesh yet.
 fn chain(joints: usize) -> RawCharacter {
-    let node = |joint: usize| RawNode {
-        name: format!("joint {joint}").into(),
-        parent: joint.checked_sub(1),
-        transform: Transform {
-            translation: Vec3::Y * if joint == 0 { 0.0 } else { 0.01 },
-            ..Transform::IDENTITY
-        },
-        matrix: None,
+    let node = |joint: usize| {
+        raws::node(
+            format!("joint {joint}"),
+            joint.checked_sub(1),
+            raws::at(Vec3::Y * if joint == 0 { 0.0 } else { 0.01 }),
+        )
     };
     RawCharacter {
         nodes: (0..joints).map(node).collect(),

@@ -2,17 +2,16 @@
 
 use super::{compare, equipped};
 use crate::glam::{Mat4, Quat, Vec3};
+use crate::reference::raws;
 use crate::reference::rng::Rng;
 use crate::support;
 use throng::character::Character;
 use throng::clip::{ClipOptions, Interpolation};
 use throng::import::{
-    ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys, RawMorph, RawNode,
-    RawPrimitive, RawSkin,
+    ImportOptions, RawChannel, RawCharacter, RawKeys, RawMorph, RawPrimitive, RawSkin,
 };
 use throng::mesh::MorphTarget;
 use throng::palette::SkinningMethod;
-use throng::skeleton::Transform;
 
 const JOINTS: usize = 5;
 const CLIPS: usize = 6;
@@ -80,14 +79,12 @@ fn weights(node: usize, count: usize, rng: &mut Rng) -> RawChannel {
 
 fn character(seed: u64, options: &ImportOptions) -> Character {
     let rng = &mut Rng::new(seed);
-    let node = |number: usize| RawNode {
-        name: format!("node {number}").into(),
-        parent: number.checked_sub(1).filter(|_| number < JOINTS),
-        transform: Transform {
-            translation: Vec3::Y * 0.2,
-            ..Transform::IDENTITY
-        },
-        matrix: None,
+    let node = |number: usize| {
+        raws::node(
+            format!("node {number}"),
+            number.checked_sub(1).filter(|_| number < JOINTS),
+            raws::at(Vec3::Y * 0.2),
+        )
     };
     let positions: Vec<Vec3> = (0..=JOINTS)
         .map(|at| Vec3::new(0.1, 0.2 * at as f32, 0.0))
@@ -145,11 +142,7 @@ fn character(seed: u64, options: &ImportOptions) -> Character {
         if number != 1 {
             channels.extend((0..2).map(|mesh| weights(JOINTS + mesh, WEIGHTS[mesh], rng)));
         }
-        RawAnimation {
-            name: format!("clip {number}").into(),
-            channels,
-            ..RawAnimation::default()
-        }
+        raws::animation(format!("clip {number}"), channels)
     };
     let raw = RawCharacter {
         name: "curves".into(),

@@ -7,6 +7,8 @@ mod time;
 use crate::glam::{Mat4, Quat, Vec3};
 use crate::reference::assets;
 use crate::reference::handles::Handles;
+use crate::reference::raws;
+use crate::reference::raws::linear;
 use crate::reference::rng::Rng;
 use crate::reference::words::Fails;
 use crate::support::{self, Setup};
@@ -14,12 +16,9 @@ use runner::{Runner, Taken};
 use throng::Id;
 use throng::animator::{ActorId, Animator, Play, ShowPose};
 use throng::character::{AdditiveDesc, AnimationDesc, Character, PoseReference};
-use throng::clip::Interpolation;
 use throng::gpu::{AnimationTables, CpuReason, GpuTime, PosedBy, Upload};
 use throng::ik::{TwoBone, TwoBoneTarget};
-use throng::import::{
-    ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode, RawPrimitive, RawSkin,
-};
+use throng::import::{ImportOptions, RawCharacter, RawKeys, RawPrimitive, RawSkin};
 use throng::motion::{Ease, LoopMode};
 use throng::palette::SkinningMethod;
 use throng::skeleton::Transform;
@@ -245,25 +244,27 @@ fn every_asset() {
 
 /// A skeleton of `joints` joints in one line.
 fn line(joints: usize) -> Character {
-    let node = |joint: usize| RawNode {
-        name: format!("joint {joint}").into(),
-        parent: joint.checked_sub(1),
-        transform: Transform {
-            translation: Vec3::Y * 0.01,
-            rotation: Quat::from_rotation_x(0.01),
-            ..Transform::IDENTITY
-        },
-        matrix: None,
+    let node = |joint: usize| {
+        raws::node(
+            format!("joint {joint}"),
+            joint.checked_sub(1),
+            Transform {
+                translation: Vec3::Y * 0.01,
+                rotation: Quat::from_rotation_x(0.01),
+                ..Transform::IDENTITY
+            },
+        )
     };
-    let turn = |joint: usize| RawChannel {
-        node: joint,
-        times_s: vec![0.0, 0.5, 1.0],
-        interpolation: Interpolation::Linear,
-        values: RawKeys::Rotation(vec![
-            Quat::IDENTITY,
-            Quat::from_rotation_z(0.02 + joint as f32 * 1e-4),
-            Quat::from_rotation_y(0.01),
-        ]),
+    let turn = |joint: usize| {
+        linear(
+            joint,
+            [0.0, 0.5, 1.0],
+            RawKeys::Rotation(vec![
+                Quat::IDENTITY,
+                Quat::from_rotation_z(0.02 + joint as f32 * 1e-4),
+                Quat::from_rotation_y(0.01),
+            ]),
+        )
     };
     // A vertex for each joint, so that each has an entry.
     let primitive = RawPrimitive {
@@ -287,11 +288,7 @@ fn line(joints: usize) -> Character {
             ..RawSkin::default()
         }],
         primitives: vec![primitive],
-        animations: vec![RawAnimation {
-            name: "turn".into(),
-            channels: (0..joints).map(turn).collect(),
-            ..RawAnimation::default()
-        }],
+        animations: vec![raws::animation("turn", (0..joints).map(turn).collect())],
         ..RawCharacter::default()
     };
     raw.build(&ImportOptions::default()).unwrap().character

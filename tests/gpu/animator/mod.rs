@@ -10,6 +10,7 @@ mod told;
 
 use crate::model::APART;
 use crate::reference::handles::Handles;
+use crate::reference::raws::{animation, linear};
 use crate::reference::ribbon::{rest_palette, ribbon};
 use crate::support::frames::{EXTENT, FramesInFlight};
 use crate::support::lists::{List, lists};
@@ -18,11 +19,10 @@ use crate::support::{Setup, placed, stages, view};
 use std::collections::BTreeMap;
 use throng::animator::{ActorId, Animator, IkSolver, Play};
 use throng::character::{AnimationDesc, Character, ClipDesc, EventDesc, RootMotionDesc};
-use throng::clip::Interpolation;
 use throng::glam::{Affine3A, Vec3};
 use throng::gpu::{GpuInstance, PosedBy};
 use throng::ik::TwoBone;
-use throng::import::{ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys};
+use throng::import::{ImportOptions, RawChannel, RawCharacter, RawKeys};
 use throng::palette::{
     DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, QuatOffset, SkinningMethod, WriteOnly,
 };
@@ -40,12 +40,7 @@ pub(crate) const FRAMES_IN_FLIGHT: u32 = 3;
 const JOINTS: usize = 9;
 
 fn channel(node: usize, values: RawKeys) -> RawChannel {
-    RawChannel {
-        node,
-        times_s: vec![0.0, 1.0],
-        interpolation: Interpolation::Linear,
-        values,
-    }
+    linear(node, [0.0, 1.0], values)
 }
 
 /// The animation data of a performer beside its clips.
@@ -103,11 +98,10 @@ fn knowledge() -> AnimationDesc {
 /// If it `stretches`, a clip scales its last joint unevenly.
 fn raw(stretches: bool) -> RawCharacter {
     let mut raw = ribbon(JOINTS);
-    raw.animations.push(RawAnimation {
-        name: "walk".into(),
-        channels: vec![channel(0, RawKeys::Translation(vec![Vec3::ZERO, Vec3::Z]))],
-        ..RawAnimation::default()
-    });
+    raw.animations.push(animation(
+        "walk",
+        vec![channel(0, RawKeys::Translation(vec![Vec3::ZERO, Vec3::Z]))],
+    ));
     if stretches {
         let scales = vec![Vec3::ONE, Vec3::new(0.7, 1.3, 0.9)];
         let scale = channel(JOINTS - 1, RawKeys::Scale(scales));

@@ -1,7 +1,8 @@
 //! Meshes, materials and images made for the tests of shading.
 
+use crate::reference::raws;
 use throng::glam::{Affine2, Vec2, Vec3, Vec4};
-use throng::import::{ImportOptions, Imported, RawCharacter, RawNode, RawPrimitive};
+use throng::import::{ImportOptions, Imported, RawCharacter, RawPrimitive};
 use throng::mesh::{Filter, Image, Material, TextureRef};
 use throng::skeleton::Transform;
 
@@ -11,12 +12,7 @@ pub(super) fn character(
     materials: Vec<Material>,
     images: Vec<Image>,
 ) -> Imported {
-    let root = RawNode {
-        name: "root".into(),
-        parent: None,
-        transform: Transform::IDENTITY,
-        matrix: None,
-    };
+    let root = raws::node("root", None, Transform::IDENTITY);
     let primitives = (0..).zip(parts).map(|(number, part)| RawPrimitive {
         number,
         material: part

@@ -1,12 +1,13 @@
 //! Small characters of every palette format, with opaque, masked and blended materials.
 
+use crate::reference::raws::moves;
 use crate::reference::ribbon::{built, ribbon};
 use throng::ash::vk;
 use throng::character::Character;
 use throng::clip::Interpolation;
 use throng::glam::Vec3;
 use throng::import::{RawChannel, RawKeys, RawMorph, RawPrimitive};
-use throng::mesh::{AlphaMode, Material, MorphTarget};
+use throng::mesh::{AlphaMode, Material};
 use throng::palette::{PaletteFormat, SkinningMethod};
 
 pub(super) const EXTENT: vk::Extent2D = vk::Extent2D {
@@ -86,12 +87,7 @@ pub(super) fn dancer(format: &Format) -> Character {
     }
     let first = &mut raw.primitives[0];
     first.morph = Some(0);
-    first.targets = vec![MorphTarget {
-        vertices: vec![0, 3],
-        positions: vec![Vec3::new(0.0, 0.1, 0.3); 2],
-        normals: Vec::new(),
-        tangents: Vec::new(),
-    }];
+    first.targets = vec![moves(vec![Vec3::new(0.0, 0.1, 0.3); 2], vec![0, 3])];
     raw.morphs = vec![RawMorph {
         owner: "ribbon".into(),
         weights: vec![0.7],

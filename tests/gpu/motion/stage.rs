@@ -5,16 +5,17 @@
 use super::moments::Moment;
 use crate::reference::handles::Handles;
 use crate::reference::raster::{Drawn, Pixel, Shape, look, shape};
+use crate::reference::raws;
+use crate::reference::raws::linear;
 use crate::reference::ribbon::{built, ribbon};
 use crate::support::frames::{EXTENT, FramesInFlight};
 use crate::support::{SMALL, Setup, stages};
 use std::collections::BTreeMap;
 use throng::ash::vk;
 use throng::character::Character;
-use throng::clip::Interpolation;
 use throng::glam::{Affine3A, DVec2, Mat4, Vec3};
-use throng::import::{RawChannel, RawCharacter, RawKeys, RawMorph};
-use throng::mesh::{AlphaMode, MorphTarget};
+use throng::import::{RawCharacter, RawKeys, RawMorph};
+use throng::mesh::AlphaMode;
 use throng::palette::SkinningMethod;
 use throng::skeleton::Joint;
 use throng::{
@@ -48,21 +49,16 @@ pub(crate) fn dancer(joints: usize) -> RawCharacter {
     }];
     for (number, clip) in raw.animations.iter_mut().enumerate() {
         let far = 0.5 + 0.2 * number as f32;
-        clip.channels.push(RawChannel {
-            node: 0,
-            times_s: vec![0.0, 0.4, 1.0],
-            interpolation: Interpolation::Linear,
-            values: RawKeys::Weights(vec![0.1, 0.25, far, 0.0, 0.1, 0.25]),
-        });
+        clip.channels.push(linear(
+            0,
+            [0.0, 0.4, 1.0],
+            RawKeys::Weights(vec![0.1, 0.25, far, 0.0, 0.1, 0.25]),
+        ));
     }
     for primitive in &mut raw.primitives {
         let count = primitive.positions.len() as u32;
-        let target = |vertices: Vec<u32>, delta: Vec3| MorphTarget {
-            positions: vec![delta; vertices.len()],
-            vertices,
-            normals: Vec::new(),
-            tangents: Vec::new(),
-        };
+        let target =
+            |vertices: Vec<u32>, delta: Vec3| raws::moves(vec![delta; vertices.len()], vertices);
         primitive.morph = Some(0);
         primitive.targets = vec![
             target((0..count).collect(), Vec3::new(0.2, 0.1, 0.0)),

@@ -3,6 +3,7 @@
 //! The tests compare the pictures that different passes draw of it.
 
 use crate::reference::handles::Handles;
+use crate::reference::raws::moves;
 use crate::reference::ribbon::{built, ribbon};
 use crate::reference::rng::Rng;
 use crate::support::frames::{EXTENT, FramesInFlight};
@@ -11,7 +12,7 @@ use throng::ash::vk;
 use throng::character::Character;
 use throng::glam::{Affine3A, Quat, Vec3};
 use throng::import::{RawCharacter, RawMorph};
-use throng::mesh::{AlphaMode, Material, MorphTarget};
+use throng::mesh::{AlphaMode, Material};
 use throng::palette::SkinningMethod;
 use throng::{
     Capacity, CharacterDesc, Crowd, Id, InstanceId, PassDesc, PassId, PassKind, Play,
@@ -77,12 +78,10 @@ fn dancer(influences: usize) -> RawCharacter {
                 .extend(weights.iter().map(|weight| weight / sum));
         }
         primitive.morph = Some(0);
-        primitive.targets = vec![MorphTarget {
-            vertices: (0..count as u32).step_by(3).collect(),
-            positions: vec![Vec3::new(0.0, 0.1, 0.3); count.div_ceil(3)],
-            normals: Vec::new(),
-            tangents: Vec::new(),
-        }];
+        primitive.targets = vec![moves(
+            vec![Vec3::new(0.0, 0.1, 0.3); count.div_ceil(3)],
+            (0..count as u32).step_by(3).collect(),
+        )];
     }
     raw
 }

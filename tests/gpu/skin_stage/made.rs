@@ -4,18 +4,15 @@ use crate::reference::maths::{M4, V3, normal, point};
 use crate::reference::methods::{
     Entry, determinant, direction, dual_quat, linear, quat_offset, wide,
 };
+use crate::reference::raws;
+use crate::reference::raws::animation;
 use crate::reference::ribbon::palette_as;
 use crate::reference::rng::Rng;
 use throng::character::Character;
-use throng::clip::Interpolation;
 use throng::glam::{Mat4, Quat, Vec3};
-use throng::import::{
-    ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys, RawMorph, RawNode,
-    RawPrimitive, RawSkin,
-};
+use throng::import::{ImportOptions, RawCharacter, RawKeys, RawMorph, RawPrimitive, RawSkin};
 use throng::mesh::{MorphTarget, Primitive};
 use throng::palette::{DualQuat, DualQuatStretch, Mat3x4, QuatOffset, SkinningMethod, WriteOnly};
-use throng::skeleton::Transform;
 use throng::skin::Skinner;
 
 const JOINTS: usize = 16;
@@ -62,15 +59,7 @@ impl Kind {
 /// least half of their length.
 pub(super) fn raw(kind: Kind, influences: usize, vertices: usize, rng: &mut Rng) -> RawCharacter {
     let at = |joint: usize| Vec3::new(joint as f32 * 0.1, (joint % 4) as f32 * 0.2, 0.1);
-    let node = |joint: usize| RawNode {
-        name: format!("joint {joint}").into(),
-        parent: None,
-        transform: Transform {
-            translation: at(joint),
-            ..Transform::IDENTITY
-        },
-        matrix: None,
-    };
+    let node = |joint: usize| raws::node(format!("joint {joint}"), None, raws::at(at(joint)));
     let mut channels = Vec::new();
     for joint in 0..JOINTS {
         let turn = Quat::from_axis_angle(rng.direction(), rng.range(-1.0, 1.0));
@@ -81,12 +70,7 @@ pub(super) fn raw(kind: Kind, influences: usize, vertices: usize, rng: &mut Rng)
             RawKeys::Translation(vec![at(joint), to]),
             RawKeys::Scale(vec![scale, scale]),
         ];
-        channels.extend(keys.map(|values| RawChannel {
-            node: joint,
-            times_s: vec![0.0, 1.0],
-            interpolation: Interpolation::Linear,
-            values,
-        }));
+        channels.extend(keys.map(|values| raws::linear(joint, [0.0, 1.0], values)));
     }
     let mut morphed = primitive(vertices, influences, [true, true], rng);
     morphed.morph = Some(0);
@@ -108,11 +92,7 @@ pub(super) fn raw(kind: Kind, influences: usize, vertices: usize, rng: &mut Rng)
             primitive(70, influences, [false, false], rng),
             primitive(65, influences, [true, false], rng),
         ],
-        animations: vec![RawAnimation {
-            name: "move".into(),
-            channels,
-            ..RawAnimation::default()
-        }],
+        animations: vec![animation("move", channels)],
         morphs: vec![RawMorph {
             weights: vec![0.25, 0.0, 0.0],
             ..RawMorph::default()

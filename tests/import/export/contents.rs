@@ -1,25 +1,17 @@
 //! The parts of an exported file.
 
 use super::{again, exported, json};
+use crate::reference::raws;
 use throng::character::{AnimationDesc, SocketDesc};
 use throng::glam::{Mat4, Quat, Vec3};
 use throng::import::{
     ImportOptions, RawCharacter, RawMorph, RawNode, RawPrimitive, RawRole, RawSkin,
 };
 use throng::mesh::{Image, Material, MorphTarget, TextureRef};
-use throng::skeleton::Transform;
 use throng_export::{ExportOptions, OmissionKind};
 
 fn node(name: &str, parent: Option<usize>) -> RawNode {
-    RawNode {
-        name: name.into(),
-        parent,
-        transform: Transform {
-            translation: Vec3::new(0.1, 1.0, 0.0),
-            ..Transform::IDENTITY
-        },
-        matrix: None,
-    }
+    raws::node(name, parent, raws::at(Vec3::new(0.1, 1.0, 0.0)))
 }
 
 fn triangle(name: &str, node: usize) -> RawPrimitive {

@@ -1,26 +1,18 @@
 //! Invalid maps and options are refused, and nothing panics.
 
 use super::rigs::{rest, skeleton};
+use crate::reference::raws;
 use crate::reference::rng::Rng;
 use crate::reference::words::Fails;
 use throng::Id;
 use throng::clip::{CurveClip, Interpolation, Keys, Track, TrackValues};
 use throng::error::Error;
 use throng::glam::{Quat, Vec3};
-use throng::import::RawNode;
 use throng::retarget::{Humanoid, JointMap, Retarget, RetargetOptions};
 use throng::skeleton::{Skeleton, Transform};
 
 fn chain(names: &[&str]) -> Skeleton {
-    let node = |(at, name): (usize, &&str)| RawNode {
-        name: (*name).into(),
-        parent: at.checked_sub(1),
-        transform: Transform {
-            translation: Vec3::Y,
-            ..Transform::IDENTITY
-        },
-        matrix: None,
-    };
+    let node = |(at, name): (usize, &&str)| raws::node(*name, at.checked_sub(1), raws::at(Vec3::Y));
     skeleton(names.iter().enumerate().map(node).collect())
 }
 
@@ -92,10 +84,7 @@ fn options_and_lengths_are_checked() {
     let new = |options: RetargetOptions| Retarget::new(&from, &to, &map, &options);
     let default = RetargetOptions::default;
     assert!(new(default()).is_ok());
-    let nan = Transform {
-        translation: Vec3::splat(f32::NAN),
-        ..Transform::IDENTITY
-    };
+    let nan = raws::at(Vec3::splat(f32::NAN));
     let ratio = |ratio| RetargetOptions {
         ratio: Some(ratio),
         ..default()
@@ -209,22 +198,22 @@ const WORDS: [&str; 24] = [
 ];
 
 fn random_skeleton(rng: &mut Rng) -> Skeleton {
-    let nodes = (0..1 + rng.below(30)).map(|index| RawNode {
-        name: (0..rng.below(4))
-            .map(|_| WORDS[rng.below(WORDS.len())])
-            .collect::<String>()
-            .into(),
-        parent: (index > 0 && !rng.chance(8)).then(|| rng.below(index)),
-        transform: Transform {
-            translation: rng.vector(-1.0, 1.0) * if rng.chance(20) { 0.0 } else { 1.0 },
-            rotation: rng.rotation(),
-            scale: if rng.chance(9) {
-                rng.vector(-1.0, 1.0) * [0.0, 1.0][rng.below(2)]
-            } else {
-                Vec3::ONE
+    let nodes = (0..1 + rng.below(30)).map(|index| {
+        raws::node(
+            (0..rng.below(4))
+                .map(|_| WORDS[rng.below(WORDS.len())])
+                .collect::<String>(),
+            (index > 0 && !rng.chance(8)).then(|| rng.below(index)),
+            Transform {
+                translation: rng.vector(-1.0, 1.0) * if rng.chance(20) { 0.0 } else { 1.0 },
+                rotation: rng.rotation(),
+                scale: if rng.chance(9) {
+                    rng.vector(-1.0, 1.0) * [0.0, 1.0][rng.below(2)]
+                } else {
+                    Vec3::ONE
+                },
             },
-        },
-        matrix: None,
+        )
     });
     skeleton(nodes.collect())
 }

@@ -5,6 +5,7 @@ use super::rigs::{
     At, at, difference, direction, model, placed, position, random_turn, rest, rotate, times,
 };
 use crate::reference::maths::{M4, Q, V3, angle, length, sub};
+use crate::reference::raws;
 use crate::reference::rng::Rng;
 use throng::Id;
 use throng::glam::{Quat, Vec3};
@@ -302,10 +303,10 @@ fn mirrored_skeletons_follow_themselves() {
                     scale[axis] = -1.0;
                 }
             }
-            nodes.push(throng::import::RawNode {
-                name: (*name).into(),
-                parent: *parent,
-                transform: Transform {
+            nodes.push(raws::node(
+                *name,
+                *parent,
+                Transform {
                     translation: Vec3::from_array(sub(*place, origin).map(|v| v as f32)),
                     rotation: if at == 0 {
                         Quat::IDENTITY
@@ -314,8 +315,7 @@ fn mirrored_skeletons_follow_themselves() {
                     },
                     scale,
                 },
-                matrix: None,
-            });
+            ));
         }
         let mirrored = super::rigs::skeleton(nodes);
         let map = JointMap::by_names(&mirrored, &mirrored).unwrap();

@@ -1,6 +1,7 @@
 //! Skeletons from places in model space, and poses in `f64`.
 
 use crate::reference::maths::{IDENTITY, M4, Q, V3, length, mul, sub, trs, unit4};
+use crate::reference::raws;
 use crate::reference::rng::Rng;
 use throng::glam::{Quat, Vec3};
 use throng::import::{ImportOptions, RawCharacter, RawNode, RawSkin};
@@ -45,12 +46,11 @@ pub(crate) fn placed(joints: &[At], node: Option<(Q, f64)>) -> Skeleton {
     let (turn, scale) = node.unwrap_or(([0.0, 0.0, 0.0, 1.0], 1.0));
     let first = usize::from(node.is_some());
     if node.is_some() {
-        nodes.push(RawNode {
-            name: "Armature".into(),
-            parent: None,
-            transform: transform([0.0; 3], turn, scale),
-            matrix: None,
-        });
+        nodes.push(raws::node(
+            "Armature",
+            None,
+            transform([0.0; 3], turn, scale),
+        ));
     }
     for joint in joints {
         let (above, origin, by) = match joint.parent {
@@ -58,15 +58,14 @@ pub(crate) fn placed(joints: &[At], node: Option<(Q, f64)>) -> Skeleton {
             None => (turn, [0.0; 3], scale),
         };
         let offset = rotate(inverse(above), sub(joint.place, origin)).map(|v| v / by);
-        nodes.push(RawNode {
-            name: joint.name.as_str().into(),
-            parent: joint
+        nodes.push(raws::node(
+            joint.name.as_str(),
+            joint
                 .parent
                 .map(|p| p + first)
                 .or((first == 1).then_some(0)),
-            transform: transform(offset, times(inverse(above), joint.turn), 1.0),
-            matrix: None,
-        });
+            transform(offset, times(inverse(above), joint.turn), 1.0),
+        ));
     }
     skeleton(nodes)
 }

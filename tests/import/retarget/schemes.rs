@@ -3,6 +3,7 @@
 use super::rigs::skeleton;
 use super::scheme_names::{BODY, SCHEMES, Scheme};
 use crate::reference;
+use crate::reference::raws;
 use crate::reference::rng::Rng;
 use throng::import::{ImportOptions, RawCharacter, RawNode};
 use throng::retarget::{Humanoid, JointMap, Role};
@@ -20,12 +21,8 @@ fn right(scheme: &Scheme, name: &str) -> String {
 /// The whole body, with both sides, and the expected joint of each role.
 fn body(scheme: &Scheme, rename: &dyn Fn(&str) -> String) -> (Skeleton, Vec<(String, String)>) {
     let (mut nodes, mut expected): (Vec<RawNode>, _) = (Vec::new(), Vec::new());
-    let node = |name: &str, parent: Option<usize>| RawNode {
-        name: rename(name).into(),
-        parent,
-        transform: Transform::IDENTITY,
-        matrix: None,
-    };
+    let node =
+        |name: &str, parent: Option<usize>| raws::node(rename(name), parent, Transform::IDENTITY);
     // The nodes of the list on each side. Those of the middle are the same on both sides.
     let mut places = [[0; 23]; 2];
     for (at, ((role, parent), name)) in BODY.iter().zip(scheme.names).enumerate() {
@@ -165,12 +162,11 @@ fn sides_are_never_swapped() {
                 name.len()
             };
             name.insert_str(at, side);
-            nodes.push(RawNode {
-                name: name.into(),
-                parent: (index > 0).then(|| rng.below(index)),
-                transform: Transform::IDENTITY,
-                matrix: None,
-            });
+            nodes.push(raws::node(
+                name,
+                (index > 0).then(|| rng.below(index)),
+                Transform::IDENTITY,
+            ));
         }
         let skeleton = skeleton(nodes);
         for (role, joint) in Humanoid::find(&skeleton).roles() {
@@ -191,11 +187,8 @@ fn sides_are_never_swapped() {
 #[test]
 fn models_of_plain_styles_are_found() {
     let plain = |names: &[(&str, Option<usize>)]| {
-        let node = |(name, parent): &(&str, Option<usize>)| RawNode {
-            name: (*name).into(),
-            parent: *parent,
-            transform: Transform::IDENTITY,
-            matrix: None,
+        let node = |(name, parent): &(&str, Option<usize>)| {
+            raws::node(*name, *parent, Transform::IDENTITY)
         };
         skeleton(names.iter().map(node).collect())
     };
@@ -282,11 +275,8 @@ fn names_of_one_case_have_sides() {
         ("RightHand", Some(5)),
     ];
     let roles = |change: fn(&str) -> String| {
-        let node = |(name, parent): (&str, Option<usize>)| RawNode {
-            name: change(name).into(),
-            parent,
-            transform: Transform::IDENTITY,
-            matrix: None,
+        let node = |(name, parent): (&str, Option<usize>)| {
+            raws::node(change(name), parent, Transform::IDENTITY)
         };
         let skeleton = skeleton(bones.map(node).into());
         Humanoid::find(&skeleton).roles().collect::<Vec<_>>()

@@ -134,7 +134,7 @@ reference = { frame = { clip = 'Run', time_s = 0.0 } }
     let desc = AnimationDesc::from_toml("doll.toml", text).unwrap();
     let error = differences.with_animation(&desc).unwrap_err().to_string();
     let expected = "additive clip 0 \"Walk\", reference.frame.clip: is additive";
-    assert!(error.contains(expected), "{error}");
+    error.says(format!("…{expected}…"));
 }
 
 /// It has what a new description would replace. Without a part of it, all else stays.

@@ -5,6 +5,7 @@
 use super::load::{UNWRITTEN, image, palettes, with_clip};
 use crate::reference::batch::{Batch, Sample};
 use crate::reference::handles::Handles;
+use crate::reference::raws;
 use crate::reference::rig::{chain, keys};
 use crate::reference::rng::Rng;
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use throng::animator::ShowPose;
 use throng::character::Character;
 use throng::clip::{ClipOptions, CurveClip, Interpolation, Track, TrackValues};
 use throng::glam::{Affine3A, DMat4, DVec3, Mat4, Vec3};
-use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin};
+use throng::import::{ImportOptions, RawCharacter, RawPrimitive, RawSkin};
 use throng::palette::Mat3x4;
 use throng::skeleton::Transform;
 use throng::{Id, SimdLevel, Threads};
@@ -21,14 +22,12 @@ pub(crate) const COUNTS: [usize; 8] = [0, 1, 7, 15, 16, 17, 31, 33];
 
 /// A binary tree of joints with one vertex each.
 pub(crate) fn tree(joints: usize) -> Character {
-    let node = |index: usize| RawNode {
-        name: format!("joint {index}").into(),
-        parent: index.checked_sub(1).map(|before| before / 2),
-        transform: Transform {
-            translation: Vec3::new(0.1, 0.3, 0.05 * (index % 3) as f32),
-            ..Transform::IDENTITY
-        },
-        matrix: None,
+    let node = |index: usize| {
+        raws::node(
+            format!("joint {index}"),
+            index.checked_sub(1).map(|before| before / 2),
+            raws::at(Vec3::new(0.1, 0.3, 0.05 * (index % 3) as f32)),
+        )
     };
     let raw = RawCharacter {
         nodes: (0..joints).map(node).collect(),

@@ -3,9 +3,9 @@
 use super::pose::{Arm, Pose, wave_of};
 use super::rig::{BodyPart, CHEST, HEAD, HIPS, NECK, RestJoint, SPINE, Side, UPPER_CHEST};
 use super::{gait, rig};
-use throng::clip::Interpolation;
+use crate::raws::{animation, linear};
 use throng::glam::{Quat, Vec3};
-use throng::import::{RawAnimation, RawChannel, RawKeys};
+use throng::import::{RawAnimation, RawKeys};
 
 /// A clip before sampling: name, duration in seconds, keys, and the pose at a phase from 0 to 1.
 struct Source {
@@ -39,17 +39,16 @@ fn sample(source: &Source, rest: &[RestJoint]) -> RawAnimation {
     let times_s: Vec<_> = (0..=source.keys)
         .map(|key| source.duration_s * key as f32 / source.keys as f32)
         .collect();
-    let mut channels = vec![RawChannel {
-        node: HIPS,
-        times_s: times_s.clone(),
-        interpolation: Interpolation::Linear,
-        values: RawKeys::Translation(
+    let mut channels = vec![linear(
+        HIPS,
+        times_s.clone(),
+        RawKeys::Translation(
             poses
                 .iter()
                 .map(|pose| rest[HIPS].position + pose.hips)
                 .collect(),
         ),
-    }];
+    )];
     for (joint, joint_rest) in rest.iter().enumerate().skip(HIPS) {
         let parent = joint_rest
             .parent
@@ -63,18 +62,13 @@ fn sample(source: &Source, rest: &[RestJoint]) -> RawAnimation {
         let values: Vec<_> = values.collect();
         let still = values.iter().all(|q| *q == values[0]);
         let kept = if still { 1 } else { values.len() };
-        channels.push(RawChannel {
-            node: joint,
-            times_s: times_s[..kept].to_vec(),
-            interpolation: Interpolation::Linear,
-            values: RawKeys::Rotation(values[..kept].to_vec()),
-        });
+        channels.push(linear(
+            joint,
+            times_s[..kept].to_vec(),
+            RawKeys::Rotation(values[..kept].to_vec()),
+        ));
     }
-    RawAnimation {
-        name: source.name.into(),
-        channels,
-        ..RawAnimation::default()
-    }
+    animation(source.name, channels)
 }
 
 /// The basis of all standing clips: weight on the left foot, breathing, arms at the sides.

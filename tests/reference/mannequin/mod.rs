@@ -18,6 +18,7 @@ mod rig;
 mod row;
 mod trunk;
 
+use crate::raws;
 pub use file::file;
 pub use gait::{RUN_M_S, WALK_M_S};
 
@@ -57,14 +58,13 @@ fn node(joint: &RestJoint, rest: &[RestJoint]) -> RawNode {
         }
         None => (joint.position, joint.axes),
     };
-    RawNode {
-        name: joint.name.clone(),
-        parent: joint.parent,
-        transform: Transform {
+    raws::node(
+        joint.name.clone(),
+        joint.parent,
+        Transform {
             translation,
             rotation,
             scale: Vec3::ONE,
         },
-        matrix: None,
-    }
+    )
 }

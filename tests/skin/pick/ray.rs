@@ -1,8 +1,9 @@
 //! Rays against a single triangle, and along the axes at the sides of its box.
 
+use crate::reference::raws::node;
 use throng::character::Character;
 use throng::glam::Vec3;
-use throng::import::{RawCharacter, RawNode, RawPrimitive};
+use throng::import::{RawCharacter, RawPrimitive};
 use throng::palette::Mat3x4;
 use throng::skeleton::Transform;
 use throng::skin::{Faces, Hit, Posed, Ray, Skinner};
@@ -15,12 +16,7 @@ const TRIANGLE: [Vec3; 3] = [
 
 fn triangle(corners: [Vec3; 3]) -> Character {
     let raw = RawCharacter {
-        nodes: vec![RawNode {
-            name: Box::default(),
-            parent: None,
-            transform: Transform::IDENTITY,
-            matrix: None,
-        }],
+        nodes: vec![node("", None, Transform::IDENTITY)],
         primitives: vec![RawPrimitive {
             positions: corners.into(),
             indices: vec![0, 1, 2],

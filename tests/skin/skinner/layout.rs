@@ -1,7 +1,8 @@
 //! The layout of deformed vertices.
 
+use crate::reference::raws::node;
 use throng::glam::{Vec3, Vec4};
-use throng::import::{RawCharacter, RawNode, RawPrimitive};
+use throng::import::{RawCharacter, RawPrimitive};
 use throng::skeleton::Transform;
 use throng::skin::{SkinnedLayout, SkinnedStreams};
 
@@ -23,12 +24,7 @@ fn primitive(vertices: u32, normals: bool, tangents: bool) -> RawPrimitive {
 #[test]
 fn streams_follow_each_other_at_multiples_of_four_words() {
     let raw = RawCharacter {
-        nodes: vec![RawNode {
-            name: "node".into(),
-            parent: None,
-            transform: Transform::IDENTITY,
-            matrix: None,
-        }],
+        nodes: vec![node("node", None, Transform::IDENTITY)],
         primitives: vec![
             primitive(5, true, true),
             primitive(4, true, false),

@@ -3,11 +3,12 @@
 #![allow(dead_code, reason = "shared by test crates that each use a part of it")]
 
 use crate::reference::poser::Poser;
+use crate::reference::raws;
 use crate::reference::rng::Rng;
 use throng::SimdLevel;
 use throng::character::Character;
 use throng::glam::{Affine3A, Quat, Vec3};
-use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin};
+use throng::import::{ImportOptions, RawCharacter, RawPrimitive, RawSkin};
 use throng::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, QuatOffset, WriteOnly};
 use throng::skeleton::Transform;
 use throng::skin::Skinner;
@@ -47,12 +48,7 @@ pub(crate) fn made(
     influences: usize,
     streams: Streams,
 ) -> Character {
-    let node = |index: usize| RawNode {
-        name: format!("joint {index}").into(),
-        parent: None,
-        transform: Transform::IDENTITY,
-        matrix: None,
-    };
+    let node = |index: usize| raws::node(format!("joint {index}"), None, Transform::IDENTITY);
     let (mut joints, mut weights) = (Vec::new(), Vec::new());
     for vertex in 0..vertices {
         let first = rng.below(JOINTS);
