@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-/// Whether a text is as a pattern, in which `…` matches any text.
+/// True if a text is as a pattern, in which `…` matches any text.
 fn fits(text: &str, pattern: &str) -> bool {
     let Some((start, rest)) = pattern.split_once('…') else {
         return text == pattern;

@@ -10,8 +10,8 @@ pub struct CharacterDesc {
     /// Keeps the meshes on the CPU, without images.
     ///
     /// They are required for [`SkinningStage::Cpu`] and for
-    /// [`Crowd::pick`](crate::crowd::Crowd::pick). Vertex streams are kept twice: as they are in the
-    /// character, and in the layout of a [`Skinner`](crate::skin::Skinner).
+    /// [`Crowd::pick`](crate::crowd::Crowd::pick). Vertex streams are kept twice: as they are in
+    /// the character, and in the layout of a [`Skinner`](crate::skin::Skinner).
     pub cpu_skinning: bool,
     /// The most bytes of device memory for poses that instances share: 4 MiB unless set.
     ///

@@ -48,7 +48,7 @@ impl Scene {
     ///
     /// An instance is active again once something other than time changes it. If only the CPU can
     /// pose it, it stays active: reasons may pass with time. Choosing moves nothing but rows, and
-    /// whoever has rows was chosen, so that nobody is chosen twice.
+    /// an instance that has rows was chosen, so none is chosen twice.
     ///
     /// # Errors
     /// [`Error::Capacity`] if there is no memory for all palettes that the CPU writes.

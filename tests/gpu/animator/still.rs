@@ -175,8 +175,8 @@ fn what_stands_survives_a_compaction() {
     });
 }
 
-/// Where the GPU poses those that play, rows of the ring are for the others. If most of these end,
-/// the rest move together.
+/// If the GPU poses the instances that play, rows of the ring are for the others. If most of these
+/// end, the rest move together.
 #[test]
 fn what_stands_survives_that_gaps_close() {
     let on_gpu = Stages {
