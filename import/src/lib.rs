@@ -26,7 +26,7 @@
 //! 2. `format.rs`: the format.
 //! 3. `read.rs`: the raw data, by the reader in `gltf`, `vrm`, `fbx` or `framed`.
 //! 4. `space.rs`: metres and +Y up.
-//! 5. `source.rs`: the animation data beside the file. `throng` checks and repairs the raw data,
+//! 5. `input.rs`: the animation data beside the file. `throng` checks and repairs the raw data,
 //!    and packs the clips.
 //!
 //! If clips are added to a character, the last step is

@@ -100,7 +100,7 @@ impl LaneFormat for QuatOffset {
     }
 }
 
-/// The parts of matrices, as in [`split`](crate::palette::split).
+/// The parts of matrices, as `split` of `src/palette/project.rs` has them.
 struct Split<W> {
     /// Unit quaternions.
     rotation: [W; 4],
@@ -118,7 +118,7 @@ const MOST: f32 = 1e6;
 /// The least part of the second column's square that must remain perpendicular to the first.
 const ACROSS: f32 = 0.01;
 
-/// Decomposes matrices by Gram–Schmidt orthonormalisation, see [`split`](crate::palette::split).
+/// Decomposes matrices by Gram–Schmidt orthonormalisation, as `split` of `src/palette/project.rs`.
 ///
 /// # Safety
 /// The CPU has the instructions that `W` needs.

@@ -50,13 +50,13 @@
 //! section of another version, a missing one, and one that exists twice. Nothing is converted:
 //! import the original file again and save the result.
 //!
-//! The version of `mesh` is 4, those of `clips` and `animations` are 3, those of `images` and
-//! `curves` are 2, and those of all other sections are 1. An image
-//! is its name, its width and height as two 32-bit numbers, the number of its runs in 8 bytes, the
-//! runs, and the literals of all runs one after the other, 4 bytes each. This is run-length
-//! encoding of texels. A run has two bytes: the number of its literals, at least 1, and the number
-//! of times that its last literal is repeated. A loaded [`Image`](crate::mesh::Image) keeps its
-//! runs. Its texels are at most 171 times as large.
+//! The version of `mesh` is 4, those of `clips` and `animations` are 3, those of `images`, `curves`
+//! and `humanoid` are 2, and those of all other sections are 1. An image is its name, its width and
+//! height as two 32-bit numbers, the number of its runs in 8 bytes, the runs, and the literals of
+//! all runs one after the other, 4 bytes each. This is run-length encoding of texels. A run has two
+//! bytes: the number of its literals, at least 1, and the number of times that its last literal is
+//! repeated. A loaded [`Image`](crate::mesh::Image) keeps its runs. Its texels are at most 171
+//! times as large.
 //!
 //! Lists of numbers, such as vertex streams and packed keys, are stored as they are in memory, and
 //! loading copies them without a conversion.

@@ -1,12 +1,13 @@
 //! The crowd: characters and their instances, which are spawned, played, prepared and drawn.
 //!
 //! Its types are public at the root of the crate. This file has the façade: what a crowd consists
-//! of, its construction and its end. The modules, each of which uses those above it:
+//! of, its construction and its end. The modules:
 //!
 //! | module | contents |
 //! |---|---|
 //! | [`ids`], [`capacity`], [`desc`], [`view`], [`stats`] | plain data of the interface |
 //! | [`table`], [`pending`] | lists by index, changes that wait to be uploaded |
+//! | [`view_record`] | the records of a view, for shaders and draws |
 //! | [`memory`] | buffers, ranges of them, and what is freed later |
 //! | [`characters`], [`animators`] | the characters, their data on the GPU, and their actors |
 //! | [`instances`] | the instance table, attachments, spawning, handles, picking; stage attach |

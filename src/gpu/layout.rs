@@ -414,7 +414,7 @@ impl GpuView {
     }
 }
 
-/// The state of an instance that the cull stage reads (`ThrongActor`).
+/// The state of an instance that the cull stage reads.
 ///
 /// Actors follow the instances in their buffer.
 #[repr(C, align(16))]

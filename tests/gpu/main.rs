@@ -1,7 +1,8 @@
 //! Tests of the GPU code on a real driver, under the validation layer.
 //!
-//! Synchronization validation is on, and any message fails a test. Every test runs in two of the
-//! configurations in `support::CONFIGS`, or in those that `THRONG_CONFIGURATIONS` selects.
+//! Synchronization validation is on, and any message fails a test. Every test runs in one of the
+//! configurations in `support::CONFIGS`, in two with `THRONG_THOROUGH`, or in those that
+//! `THRONG_CONFIGURATIONS` selects.
 
 #![expect(
     clippy::undocumented_unsafe_blocks,

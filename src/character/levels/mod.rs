@@ -2,7 +2,6 @@
 //!
 //! - `poses`: the poses in which errors are measured.
 //! - `surface`: the nearest point of a triangle mesh.
-//! - `posed`: the vertices of a primitive in one pose.
 //! - `measure`: the error of levels over all poses.
 //! - `simplify`: one primitive through the simplifier, a feature.
 //! - `make`: new levels, a feature.

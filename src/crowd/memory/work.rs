@@ -1,4 +1,5 @@
-//! The work buffer: what the stages cull, scan, compact and args read and write in device memory.
+//! The work buffer in device memory, which the stages cull, scan, allocate_rows, compact and args
+//! read and write.
 
 use crate::crowd::Capacity;
 use crate::error::Result;
