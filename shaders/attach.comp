@@ -60,7 +60,7 @@ void write(const uint lane, const uint instance, const vec4 a, const vec4 b, con
         // The engine's own word and the stamp stay.
         table_rows[at] = lane == 3u ? normal : vec4(normal.xyz, table_rows[at].w);
     } else if (lane == 6u) {
-        // The sphere, as Placed::new has it.
+        // The sphere, as WorldSphere::new has it.
         vec3 x = vec3(a.x, b.x, c.x), y = vec3(a.y, b.y, c.y), z = vec3(a.z, b.z, c.z);
         vec3 across = abs(vec3(dot(x, y), dot(y, z), dot(z, x)));
         vec3 sums = vec3(dot(x, x) + across.x + across.z, dot(y, y) + across.x + across.y,
