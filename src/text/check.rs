@@ -42,7 +42,7 @@ impl At {
 pub(crate) struct Fault {
     pub(crate) at: At,
     pub(crate) field: String,
-    why: DescFault,
+    why: Box<DescFault>,
 }
 
 /// The result of a check that can find a fault.
@@ -53,7 +53,7 @@ impl Fault {
         Self {
             at,
             field: field.into(),
-            why,
+            why: Box::new(why),
         }
     }
 
@@ -70,7 +70,7 @@ impl Fault {
         place: (Box<str>, Option<u32>),
     ) -> Error {
         let (part, _) = part_of(Tree::of(desc).root(), &self.at.path());
-        Error::description(place, part, self.field, self.why)
+        Error::description(place, part, self.field, *self.why)
     }
 }
 
