@@ -171,11 +171,11 @@ fn extreme_poses_do_no_harm() {
     for _ in 0..1000 {
         let rotation = rng.rotation();
         let mut any = || extreme[rng.below(extreme.len())];
-        let pose = Transform {
-            translation: Vec3::new(any(), any(), any()),
+        let pose = raws::transform(
+            Vec3::new(any(), any(), any()),
             rotation,
-            scale: Vec3::new(any(), any(), any()),
-        };
+            Vec3::new(any(), any(), any()),
+        );
         let mut actor = joint.animator.live_mut(joint.id);
         actor.show_pose(&[pose], &ShowPose::default()).unwrap();
         let next = ["move", "turn"][rng.below(2)];

@@ -1,10 +1,10 @@
 //! Clips that change something over time, and the clip that is played if nobody chooses one.
 
+use crate::reference::raws;
+use crate::reference::rig;
 use throng::Id;
 use throng::character::Character;
-use throng::clip::{
-    Clip, ClipOptions, CurveClip, Interpolation, Keys, Track, TrackValues, WeightTrack,
-};
+use throng::clip::{Clip, ClipOptions, CurveClip, Interpolation, Keys, TrackValues, WeightTrack};
 use throng::glam::{Quat, Vec3};
 use throng::import::{ImportOptions, RawCharacter};
 
@@ -18,11 +18,13 @@ fn keys<T: Clone>(values: &[T], interpolation: Interpolation) -> Keys<T> {
     } else {
         1
     };
-    Keys {
-        times_s: (0..values.len() / per_key).map(|key| key as f32).collect(),
-        values: values.to_vec(),
+    rig::keys(
         interpolation,
-    }
+        (0..values.len() / per_key)
+            .map(|key| key as f32)
+            .collect::<Vec<_>>(),
+        values.to_vec(),
+    )
 }
 
 /// Tracks of joint 0, and whether they move.
@@ -75,10 +77,7 @@ fn tracks_that_change_make_a_clip_move() {
             ..ClipOptions::default()
         };
         for (number, (tracks, moves)) in cases().into_iter().enumerate() {
-            let track = |values| Track {
-                joint: Id::new(0),
-                values,
-            };
+            let track = |values| raws::track(0, values);
             let tracks = tracks.into_iter().map(track).collect();
             let clip = CurveClip::new("clip", tracks, character.skeleton()).unwrap();
             assert_eq!(clip.moves(), moves, "case {number}");

@@ -13,7 +13,7 @@ use throng::error::ArgumentFault;
 use throng::glam::{Mat4, Quat, Vec3};
 use throng::import::{
     ImportOptions, Imported, InfluenceLoss, RawChannel, RawCharacter, RawKeys, RawPrimitive,
-    RawSkin, RepairKind,
+    RepairKind,
 };
 use throng::palette::{Mat3x4, WriteOnly};
 use throng::skin::PosedVertices;
@@ -40,11 +40,7 @@ fn star(weights: [f32; 4], angle: f32) -> RawCharacter {
     let node = |parent| raws::node("joint", parent, throng::skeleton::Transform::IDENTITY);
     RawCharacter {
         nodes: vec![node(None), node(Some(0)), node(Some(0)), node(Some(0))],
-        skins: vec![RawSkin {
-            joints: vec![3, 2, 1, 0],
-            inverse_bind: vec![Mat4::IDENTITY; 4],
-            ..RawSkin::default()
-        }],
+        skins: vec![raws::skin([3, 2, 1, 0], vec![Mat4::IDENTITY; 4])],
         primitives: vec![RawPrimitive {
             skin: Some(0),
             positions: vec![Vec3::ZERO, Vec3::X * 2.0, Vec3::Z],

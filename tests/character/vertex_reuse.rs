@@ -1,9 +1,10 @@
 //! `shaded_vertices` against counts by hand, and against plain code.
 
+use crate::reference::raws;
 use crate::reference::raws::{linear, node};
 use crate::reference::rng::Rng;
 use throng::glam::Vec3;
-use throng::import::{ImportOptions, RawAnimation, RawCharacter, RawKeys, RawPrimitive, RawSkin};
+use throng::import::{ImportOptions, RawAnimation, RawCharacter, RawKeys, RawPrimitive};
 use throng::mesh::{Material, VertexReuse, shaded_vertices};
 use throng::skeleton::Transform;
 
@@ -115,10 +116,7 @@ fn partly_rigid(rigid: u32, vertices: u32, indices: Vec<u32>) -> RawCharacter {
     };
     RawCharacter {
         nodes: (0..4).map(joint).collect(),
-        skins: vec![RawSkin {
-            joints: (0..4).collect(),
-            ..RawSkin::default()
-        }],
+        skins: vec![raws::skin(0..4, Vec::new())],
         primitives: vec![RawPrimitive {
             skin: Some(0),
             positions: (0..vertices)

@@ -4,10 +4,11 @@ use crate::counting::Counted;
 use crate::reference::picture::{covered, different};
 use crate::reference::ribbon::{built, ribbon};
 use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, target};
-use crate::support::{SMALL, Setup, view};
+use crate::support::{SMALL, Setup, described, view};
 use throng::glam::{Affine3A, Vec3};
 use throng::gpu::MemoryAllocator;
-use throng::{Capacity, CharacterDesc, Crowd, PassId, SkinningStage, Spawn, View};
+use throng::palette::SkinningMethod;
+use throng::{Capacity, Crowd, PassId, SkinningStage, Spawn, View};
 use throng_standalone::Target;
 
 /// Capacity for instances that are skinned before they are drawn, and for one history.
@@ -21,10 +22,7 @@ pub(crate) const ROOM: Capacity = Capacity {
 /// Spawns an instance of every skinning stage.
 pub(crate) fn populate(crowd: &mut Crowd, allocator: &mut dyn MemoryAllocator) {
     let character = built(ribbon(4)).character;
-    let desc = CharacterDesc {
-        cpu_skinning: true,
-        ..CharacterDesc::default()
-    };
+    let desc = described(SkinningMethod::Linear, true);
     let id = crowd.add_character_with(allocator, &character, &desc);
     let id = id.unwrap();
     let modes = [

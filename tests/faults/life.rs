@@ -3,14 +3,14 @@
 use crate::ending::{LOST, OF_MEMORY, check, may_be_ignored};
 use crate::reference::ribbon::{built, ribbon};
 use crate::support::frames::NORMAL_Z;
-use crate::support::{SMALL, view};
+use crate::support::{SMALL, described, view};
 use throng::ash::vk;
 use throng::glam::{Affine3A, Vec3};
 use throng::gpu_allocator::MemoryLocation;
 use throng::palette::SkinningMethod;
 use throng::{
-    Capacity, CharacterDesc, CharacterId, Crowd, CrowdDesc, Error, PassDesc, PassId, PassKind,
-    SkinningStage, Spawn, Threads, View,
+    Capacity, CharacterId, Crowd, CrowdDesc, Error, PassDesc, PassId, PassKind, SkinningStage,
+    Spawn, Threads, View,
 };
 use throng_standalone::{Buffer, BufferDesc, Context, Frames, StandaloneError, Target, TargetDesc};
 
@@ -130,11 +130,7 @@ impl Life {
     }
 
     fn add(&mut self, context: &mut Context, method: SkinningMethod) -> Result<(), Failure> {
-        let desc = CharacterDesc {
-            method,
-            cpu_skinning: true,
-            ..CharacterDesc::default()
-        };
+        let desc = described(method, true);
         let character = built(ribbon(4)).character;
         let crowd = self.crowd.as_mut().unwrap();
         let id = crowd.add_character_with(&mut context.allocator(), &character, &desc)?;

@@ -2,11 +2,11 @@
 
 use crate::counting::{Counted, PIPELINES, batches, objects};
 use crate::reference::ribbon::{built, ribbon};
-use crate::support::{SMALL, each, stages};
+use crate::support::{SMALL, described, each, stages};
 use throng::ash::vk::{self, Handle};
 use throng::mesh::AlphaMode;
 use throng::palette::SkinningMethod;
-use throng::{CharacterDesc, PassDesc, PassKind, Processor};
+use throng::{PassDesc, PassKind, Processor};
 
 #[test]
 fn a_pass_and_a_character_create_their_pipelines_in_one_call() {
@@ -51,10 +51,7 @@ fn a_pass_and_a_character_create_their_pipelines_in_one_call() {
         crowd.add_character(allocator, &character).unwrap();
         assert_eq!(batches(), []);
         // The same combinations in another format, for both passes in one call.
-        let desc = CharacterDesc {
-            method: SkinningMethod::DualQuat,
-            ..CharacterDesc::default()
-        };
+        let desc = described(SkinningMethod::DualQuat, false);
         crowd
             .add_character_with(allocator, &character, &desc)
             .unwrap();

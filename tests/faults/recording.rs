@@ -4,7 +4,7 @@ use crate::counting::{Counted, failing};
 use crate::reference::handles::Handles;
 use crate::reference::ribbon::{built, ribbon};
 use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, target};
-use crate::support::{SMALL, each, placed, view};
+use crate::support::{SMALL, described, each, placed, view};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use throng::glam::{Affine3A, Vec3};
@@ -13,8 +13,8 @@ use throng::mesh::AlphaMode;
 use throng::palette::SkinningMethod;
 use throng::skeleton::Joint;
 use throng::{
-    Capacity, CharacterDesc, CharacterId, CrowdSnapshot, Id, IkSolver, IkTarget, InstanceId, Play,
-    SkinningStage, Spawn, View,
+    Capacity, CharacterId, CrowdSnapshot, Id, IkSolver, IkTarget, InstanceId, Play, SkinningStage,
+    Spawn, View,
 };
 
 struct CountingAllocator;
@@ -146,11 +146,7 @@ fn nothing_is_allocated_for_skinning_before_the_draw() {
             ]
             .map(|method| {
                 let character = built(ribbon(9)).character;
-                let desc = CharacterDesc {
-                    method,
-                    cpu_skinning: true,
-                    ..CharacterDesc::default()
-                };
+                let desc = described(method, true);
                 let allocator = &mut counted.allocator;
                 let added = crowd.add_character_with(allocator, &character, &desc);
                 added.unwrap()

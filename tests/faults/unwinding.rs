@@ -11,13 +11,14 @@ use crate::reference::handles::Handles;
 use crate::reference::picture::different;
 use crate::reference::ribbon::{built, ribbon};
 use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, record, target};
-use crate::support::{CONFIGS, SMALL, Setup, each, stages, view};
+use crate::support::{CONFIGS, SMALL, Setup, described, each, stages, view};
 use std::collections::BTreeSet;
 use throng::ash::vk;
 use throng::glam::Vec3;
 use throng::gpu::{PaletteRing, PaletteRingDesc, SetLayout, SkinnedMesh, Upload};
 use throng::mesh::{Image, TextureRef};
-use throng::{Capacity, CharacterDesc, Crowd, Error, PassDesc, Processor, Result, SkinPipeline};
+use throng::palette::SkinningMethod;
+use throng::{Capacity, Crowd, Error, PassDesc, Processor, Result, SkinPipeline};
 
 /// The error of a call. Each call has both in some configuration.
 fn answer(setup: &Setup, number: i64) -> vk::Result {
@@ -181,7 +182,7 @@ fn parts_that_are_not_made_leave_nothing() {
             |counted| {
                 let mut upload = Upload::new();
                 let allocator = &mut counted.allocator;
-                let method = throng::palette::SkinningMethod::Linear;
+                let method = SkinningMethod::Linear;
                 let mesh = SkinnedMesh::new(&device, allocator, &mut upload, &character, method);
                 if mesh.is_err() {
                     assert!(
@@ -272,10 +273,7 @@ fn a_character_that_fails_is_not_there() {
     each(|setup| {
         let character = built(ribbon(5)).character;
         let seen = sweep_drawing(setup, |crowd, counted| {
-            let desc = CharacterDesc {
-                cpu_skinning: true,
-                ..CharacterDesc::default()
-            };
+            let desc = described(SkinningMethod::Linear, true);
             let allocator = &mut counted.allocator;
             let added = crowd.add_character_with(allocator, &character, &desc);
             added.map(drop)

@@ -6,9 +6,7 @@ use crate::reference::raws;
 use crate::reference::raws::animation;
 use throng::clip::Interpolation;
 use throng::glam::{Affine3A, Mat4, Quat, Vec3};
-use throng::import::{
-    ImportOptions, Imported, RawChannel, RawCharacter, RawKeys, RawPrimitive, RawSkin,
-};
+use throng::import::{ImportOptions, Imported, RawChannel, RawCharacter, RawKeys, RawPrimitive};
 use throng::mesh::Material;
 use throng::palette::SkinningMethod;
 use throng::{CharacterDesc, Spawn};
@@ -70,11 +68,10 @@ fn tube() -> Imported {
     let raw = RawCharacter {
         name: "tube".into(),
         nodes: vec![node("root", None, 0.0), node("top", Some(0), 2.0)],
-        skins: vec![RawSkin {
-            joints: vec![0, 1],
-            inverse_bind: vec![Mat4::IDENTITY, Mat4::from_translation(Vec3::Y * -2.0)],
-            ..RawSkin::default()
-        }],
+        skins: vec![raws::skin(
+            [0, 1],
+            vec![Mat4::IDENTITY, Mat4::from_translation(Vec3::Y * -2.0)],
+        )],
         primitives: vec![mesh],
         materials: vec![Material {
             roughness: 0.6,

@@ -1,18 +1,18 @@
 //! Getters return what setters set, instances can be listed, and capacity can be reserved exactly.
 
 use crate::reference::handles::Handles;
+use crate::reference::raws;
 use crate::reference::raws::moves;
 use crate::reference::ribbon::{built, ribbon};
 use crate::reference::words::Fails;
 use crate::support::frames::{EXTENT, FramesInFlight};
-use crate::support::{SMALL, Setup, each, placed, view};
+use crate::support::{SMALL, Setup, described, each, placed, view};
 use std::collections::BTreeSet;
 use std::ops::DerefMut;
 use throng::Id;
 use throng::animator::Animator;
 use throng::character::Character;
 use throng::glam::{Affine3A, DVec3, Quat, Vec3};
-use throng::import::RawMorph;
 use throng::mesh::AlphaMode;
 use throng::palette::SkinningMethod;
 use throng::skeleton::Transform;
@@ -35,12 +35,7 @@ const MODES: [SkinningStage; 3] = [
 /// A ribbon with two morph weights. Its back is blended if asked for.
 fn character(joints: usize, blended: bool) -> Character {
     let mut raw = ribbon(joints);
-    raw.morphs = vec![RawMorph {
-        node: 0,
-        owner: "ribbon".into(),
-        weights: vec![0.0, 0.25],
-        names: Vec::new(),
-    }];
+    raw.morphs = vec![raws::morph(0, "ribbon", vec![0.0, 0.25])];
     if blended {
         raw.materials[1].alpha = AlphaMode::Blend;
     }
@@ -157,11 +152,7 @@ fn room_for_known_characters_is_just_enough() {
             let loads: Vec<_> = (0..)
                 .zip(METHODS)
                 .map(|(at, method)| {
-                    let desc = CharacterDesc {
-                        method,
-                        cpu_skinning: true,
-                        ..CharacterDesc::default()
-                    };
+                    let desc = described(method, true);
                     (character(3 + at, at == 1), desc)
                 })
                 .collect();
@@ -235,10 +226,7 @@ fn uploads_are_counted_as_they_are_written() {
     each(|setup| {
         let uploaded = METHODS.map(|method| {
             let mut crowd = setup.crowd_on(Processor::Cpu, 2, SMALL);
-            let desc = CharacterDesc {
-                method,
-                ..CharacterDesc::default()
-            };
+            let desc = described(method, false);
             let character = built(ribbon(5)).character;
             let entries = character.palette().len() as u64;
             let kind = add(setup, &mut crowd, &(character, desc));
@@ -281,10 +269,7 @@ fn the_actor_of_an_instance_can_be_controlled_on_its_own() {
         let mut crowd = setup.crowd(1, SMALL);
         let character = character(3, false);
         let allocator = &mut setup.context.allocator();
-        let desc = CharacterDesc {
-            method: SkinningMethod::QuatOffset,
-            ..CharacterDesc::default()
-        };
+        let desc = described(SkinningMethod::QuatOffset, false);
         let kind = crowd
             .add_character_with(allocator, &character, &desc)
             .unwrap();

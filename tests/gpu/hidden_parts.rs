@@ -6,16 +6,16 @@ use crate::reference::picture::{covered, different};
 use crate::reference::ribbon::{built, ribbon};
 use crate::reference::words::Fails;
 use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, depth, pass, picture, target};
-use crate::support::{SMALL, Setup, each, placed, side, view};
+use crate::support::{SMALL, Setup, described, each, placed, side, view};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use throng::character::Character;
 use throng::glam::{Affine3A, Quat, Vec3};
 use throng::import::ImportOptions;
 use throng::mesh::AlphaMode;
+use throng::palette::SkinningMethod;
 use throng::{
-    Capacity, CharacterDesc, Crowd, Error, Id, InstanceId, PassId, Processor, SkinningStage, Spawn,
-    View,
+    Capacity, Crowd, Error, Id, InstanceId, PassId, Processor, SkinningStage, Spawn, View,
 };
 
 fn knight() -> PathBuf {
@@ -243,10 +243,7 @@ fn instances_that_hide_different_parts_stand_in_one_crowd() {
     each(|setup| {
         let character = sheet(false);
         let mut frames_in_flight = FramesInFlight::new(&setup.context, FRAMES_IN_FLIGHT);
-        let desc = CharacterDesc {
-            cpu_skinning: true,
-            ..CharacterDesc::default()
-        };
+        let desc = described(SkinningMethod::Linear, true);
         let mut pictures = Vec::new();
         for apart in [false, true] {
             let mut crowd = setup.crowd_on(Processor::Cpu, FRAMES_IN_FLIGHT, ROOM);

@@ -16,7 +16,7 @@ use throng::ash::vk;
 use throng::character::Character;
 use throng::glam::Vec3;
 use throng::gpu::{GpuInstance, PaletteRing, PaletteRingDesc, SetLayout};
-use throng::import::{RawCharacter, RawMorph, RawPrimitive, RawSkin};
+use throng::import::{RawCharacter, RawPrimitive};
 use throng::mesh::MorphTarget;
 use throng::palette::{Mat3x4, WriteOnly};
 use throng::skeleton::Transform;
@@ -78,10 +78,7 @@ fn filler(joints: u32, vertices: u32) -> Character {
     let node = |joint: u32| raws::node(format!("joint {joint}"), None, Transform::IDENTITY);
     let character = built(RawCharacter {
         nodes: (0..joints).map(node).collect(),
-        skins: vec![RawSkin {
-            joints: (0..joints as usize).collect(),
-            ..RawSkin::default()
-        }],
+        skins: vec![raws::skin(0..joints as usize, Vec::new())],
         primitives: vec![RawPrimitive {
             skin: Some(0),
             positions: (0..vertices).map(|v| Vec3::splat(v as f32)).collect(),
@@ -430,10 +427,7 @@ fn morph_weights_are_counted_as_the_capacity_has_them() {
                 morph: Some(0),
                 ..RawPrimitive::default()
             }],
-            morphs: vec![RawMorph {
-                weights: vec![0.0; 3],
-                ..RawMorph::default()
-            }],
+            morphs: vec![raws::morph(0, "", vec![0.0; 3])],
             ..RawCharacter::default()
         })
         .character;

@@ -5,7 +5,7 @@ use crate::reference::refused;
 use crate::reference::ribbon::{built, rest_model, ribbon};
 use crate::reference::words::{Fails, Says};
 use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, target};
-use crate::support::{SMALL, Setup, each, view};
+use crate::support::{SMALL, Setup, described, each, view};
 use throng::ShowPose;
 use throng::ash::vk;
 use throng::error::ArgumentFault;
@@ -13,8 +13,8 @@ use throng::glam::{Affine3A, Mat4, Vec3};
 use throng::gpu::{PaletteRing, PaletteRingDesc};
 use throng::palette::{Mat3x4, SkinningMethod};
 use throng::{
-    CharacterDesc, Crowd, CrowdDesc, Error, Frame, Id, InstanceId, PassDesc, PassKind, Play,
-    Processor, Result, Spawn, View,
+    Crowd, CrowdDesc, Error, Frame, Id, InstanceId, PassDesc, PassKind, Play, Processor, Result,
+    Spawn, View,
 };
 
 fn camera() -> View {
@@ -327,10 +327,7 @@ fn a_pose_that_the_method_cannot_hold_is_refused() {
     each(|setup| {
         let mut crowd = setup.crowd(1, SMALL);
         let character = built(ribbon(3)).character;
-        let desc = CharacterDesc {
-            method: SkinningMethod::QuatOffset,
-            ..CharacterDesc::default()
-        };
+        let desc = described(SkinningMethod::QuatOffset, false);
         let kind = setup.add_with(&mut crowd, &character, &desc);
         let id = crowd.spawn(kind, &Spawn::default()).unwrap();
         let mut model = rest_model(&character);

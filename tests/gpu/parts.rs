@@ -6,6 +6,7 @@
 use crate::reference::compare::{in_file_order, vertex_pairs};
 use crate::reference::maths::{V3, angle, distance};
 use crate::reference::poser::Poser;
+use crate::reference::raws;
 use crate::reference::raws::node;
 use crate::reference::ribbon::{built, ribbon};
 use crate::reference::scene::Scene;
@@ -19,10 +20,9 @@ use throng::gpu::{
     Device, GpuInstance, PaletteRing, PaletteRingDesc, SetBuffers, SetLayout, SkinnedMesh, Upload,
 };
 use throng::gpu_allocator::MemoryLocation;
-use throng::import::{RawCharacter, RawPrimitive, RawSkin};
+use throng::import::{RawCharacter, RawPrimitive};
 use throng::mesh::JointIndices;
 use throng::palette::{Mat3x4, WriteOnly};
-use throng::skeleton::Transform;
 use throng_standalone::{Buffer, BufferDesc};
 
 /// As a fraction of the model's size.
@@ -405,17 +405,9 @@ fn crooked(scale: Vec3) -> RawCharacter {
         nodes: vec![node(
             "joint",
             None,
-            Transform {
-                translation: Vec3::new(0.2, 0.3, -0.1),
-                rotation: Quat::from_rotation_y(0.5),
-                scale,
-            },
+            raws::transform(Vec3::new(0.2, 0.3, -0.1), Quat::from_rotation_y(0.5), scale),
         )],
-        skins: vec![RawSkin {
-            joints: vec![0],
-            inverse_bind: vec![Mat4::from_rotation_x(0.4)],
-            ..RawSkin::default()
-        }],
+        skins: vec![raws::skin([0], vec![Mat4::from_rotation_x(0.4)])],
         primitives: vec![RawPrimitive {
             skin: Some(0),
             positions: vec![Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::Z],

@@ -1,19 +1,20 @@
 //! Picking sees what is drawn: every texel of a picture is compared with a ray.
 
 use crate::reference::handles::Handles;
+use crate::reference::raws;
 use crate::reference::raws::moves;
 use crate::reference::ribbon::ribbon;
 use crate::reference::rng::Rng;
 use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, target};
-use crate::support::{SMALL, each, placed, view};
+use crate::support::{SMALL, described, each, placed, view};
 use throng::Id;
 use throng::animator::{Animator, Play};
 use throng::character::Character;
 use throng::glam::{Affine3A, Quat, Vec3, vec2, vec3};
-use throng::import::{ImportOptions, RawMorph};
+use throng::import::ImportOptions;
 use throng::palette::{Mat3x4, SkinningMethod};
 use throng::skin::{Faces, Posed, Ray, Skinner};
-use throng::{CharacterDesc, Crowd, Error, InstanceHit, InstanceId, Spawn, View};
+use throng::{Crowd, Error, InstanceHit, InstanceId, Spawn, View};
 
 /// Distance between the texels that are compared, in both directions.
 const STEP: u32 = 2;
@@ -25,11 +26,7 @@ fn character() -> Character {
         (material.unlit, material.base_color) = (true, [1.0; 4]);
         material.base_color_texture = None;
     }
-    raw.morphs = vec![RawMorph {
-        node: 0,
-        weights: vec![0.0],
-        ..RawMorph::default()
-    }];
+    raw.morphs = vec![raws::morph(0, "", vec![0.0])];
     for (primitive, name) in raw.primitives.iter_mut().zip(["front", "back"]) {
         primitive.part = name.into();
     }
@@ -108,11 +105,7 @@ fn what_is_picked_is_what_is_drawn() {
         for (round, method) in methods.into_iter().cycle().take(12).enumerate() {
             let mut crowd = setup.crowd(1, SMALL);
             let pass = pass(&mut crowd, &target, false);
-            let desc = CharacterDesc {
-                method,
-                cpu_skinning: true,
-                ..CharacterDesc::default()
-            };
+            let desc = described(method, true);
             let allocator = &mut setup.context.allocator();
             let kind = crowd.add_character_with(allocator, &character, &desc);
             let all = spawn(&mut crowd, kind.unwrap());
@@ -205,10 +198,7 @@ fn changes_between_frames_are_seen() {
         let mut crowd = Crowd::new(&device, allocator, &desc).unwrap();
         let character = character();
         let part = character.part("front").unwrap();
-        let desc = CharacterDesc {
-            cpu_skinning: true,
-            ..CharacterDesc::default()
-        };
+        let desc = described(SkinningMethod::Linear, true);
         let kind = crowd
             .add_character_with(allocator, &character, &desc)
             .unwrap();
@@ -274,10 +264,7 @@ fn hits_in_a_crowd_are_those_of_its_characters() {
         let desc = setup.crowd_desc(1, SMALL);
         let device = setup.device();
         let mut crowd = Crowd::new(&device, &mut setup.context.allocator(), &desc).unwrap();
-        let desc = CharacterDesc {
-            cpu_skinning: true,
-            ..CharacterDesc::default()
-        };
+        let desc = described(SkinningMethod::Linear, true);
         let kind = setup.add_with(&mut crowd, &character, &desc);
         let mut animator = Animator::new(&character).unwrap();
         let mut all = Vec::new();

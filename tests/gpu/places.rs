@@ -6,21 +6,17 @@ use crate::reference::rng::Rng;
 use crate::support::frames::{EXTENT, FramesInFlight};
 use crate::support::lists::lists;
 use crate::support::probe::{Output, Probe};
-use crate::support::{SMALL, Setup, each, placed, view};
+use crate::support::{ON_GPU, SMALL, Setup, described, each, placed, view};
 use std::collections::BTreeMap;
 use throng::animator::{JointRef, ShowPose};
 use throng::glam::{Affine3A, Vec3};
 use throng::palette::Mat3x4;
+use throng::palette::SkinningMethod;
 use throng::skeleton::Joint;
 use throng::skin::{Faces, Ray};
 use throng::{
-    Capacity, CharacterDesc, CharacterId, Crowd, Culling, Error, Id, InstanceId, Play, Processor,
-    SkinningStage, Stages, Stats, View, builtin,
-};
-
-const ON_GPU: Stages = Stages {
-    cull: Processor::Gpu,
-    animate: Processor::Gpu,
+    Capacity, CharacterId, Crowd, Culling, Error, Id, InstanceId, Play, SkinningStage, Stats, View,
+    builtin,
 };
 
 const CAPACITY: Capacity = Capacity {
@@ -41,10 +37,7 @@ struct Stage {
 impl Stage {
     fn new(setup: &mut Setup, capacity: Capacity) -> Self {
         let mut crowd = setup.crowd_with(ON_GPU, 2, capacity);
-        let desc = CharacterDesc {
-            cpu_skinning: true,
-            ..CharacterDesc::default()
-        };
+        let desc = described(SkinningMethod::Linear, true);
         let people = builtin::mannequin().unwrap().character;
         let kinds = [people, built(ribbon(70)).character]
             .map(|character| setup.add_with(&mut crowd, &character, &desc));

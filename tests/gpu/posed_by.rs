@@ -1,27 +1,24 @@
 //! Which side poses the instances of a crowd, and why.
 
 use crate::reference::handles::Handles;
+use crate::reference::raws;
 use crate::reference::raws::{animation, linear, moves};
 use crate::reference::ribbon::{built, ribbon};
 use crate::support::frames::{EXTENT, FramesInFlight};
-use crate::support::{SMALL, Setup, each, placed, view};
+use crate::support::{ON_GPU, SMALL, Setup, described, each, placed, view};
 use throng::animator::{Play, ShowPose};
 use throng::ash::vk;
 use throng::character::Character;
 use throng::glam::{Affine3A, Vec3};
 use throng::gpu::{CpuReason, PosedBy};
 use throng::ik::{TwoBone, TwoBoneTarget};
-use throng::import::{RawCharacter, RawKeys, RawMorph};
+use throng::import::{RawCharacter, RawKeys};
 use throng::mesh::AlphaMode;
+use throng::palette::SkinningMethod;
 use throng::skeleton::Transform;
 use throng::{
-    Attachment, Capacity, CharacterDesc, CharacterId, Crowd, CrowdDesc, Error, InstanceId,
-    Processor, SkinningStage, Spawn, Stages, builtin,
-};
-
-const ON_GPU: Stages = Stages {
-    cull: Processor::Gpu,
-    animate: Processor::Gpu,
+    Attachment, Capacity, CharacterId, Crowd, CrowdDesc, Error, InstanceId, Processor,
+    SkinningStage, Spawn, Stages, builtin,
 };
 
 /// A crowd and its frames.
@@ -42,10 +39,7 @@ impl Stage {
 
     fn add(&mut self, setup: &mut Setup, character: &Character) -> CharacterId {
         let allocator = &mut setup.context.allocator();
-        let desc = CharacterDesc {
-            cpu_skinning: true,
-            ..CharacterDesc::default()
-        };
+        let desc = described(SkinningMethod::Linear, true);
         let added = self.crowd.add_character_with(allocator, character, &desc);
         added.unwrap()
     }
@@ -229,12 +223,7 @@ fn large_skeletons_are_posed_on_the_cpu() {
 /// A ribbon whose second clip drives morph weights.
 fn morphing() -> RawCharacter {
     let mut raw = ribbon(3);
-    raw.morphs = vec![RawMorph {
-        node: 0,
-        owner: "ribbon".into(),
-        weights: vec![0.25],
-        names: Vec::new(),
-    }];
+    raw.morphs = vec![raws::morph(0, "ribbon", vec![0.25])];
     for primitive in &mut raw.primitives {
         let vertices: Vec<u32> = (0..primitive.positions.len() as u32).collect();
         primitive.morph = Some(0);

@@ -6,7 +6,7 @@ use crate::reference::picture::{covered, different};
 use crate::reference::ribbon::{built, ribbon};
 use crate::reference::words::Says;
 use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, picture, target};
-use crate::support::{SMALL, Setup, each, placed, stages, view};
+use crate::support::{SMALL, Setup, described, each, placed, stages, view};
 use throng::animator::Misfit;
 use throng::character::Character;
 use throng::glam::{Affine3A, Vec3, vec3};
@@ -15,8 +15,8 @@ use throng::mesh::AlphaMode;
 use throng::palette::{Mat3x4, SkinningMethod};
 use throng::skin::{Faces, Ray};
 use throng::{
-    Attachment, Capacity, CharacterDesc, CharacterId, Crowd, Error, InstanceId, PassId, Play,
-    Processor, SkinningStage, Spawn, Stages, View, WarmUp,
+    Attachment, Capacity, CharacterId, Crowd, Error, InstanceId, PassId, Play, Processor,
+    SkinningStage, Spawn, Stages, View, WarmUp,
 };
 use throng_standalone::Target;
 
@@ -67,10 +67,7 @@ impl Stage {
     }
 
     fn add(&mut self, setup: &mut Setup, character: &Character) -> CharacterId {
-        let desc = CharacterDesc {
-            cpu_skinning: true,
-            ..CharacterDesc::default()
-        };
+        let desc = described(SkinningMethod::Linear, true);
         setup.add_with(&mut self.crowd, character, &desc)
     }
 
@@ -290,10 +287,7 @@ fn what_was_warmed_up_compiles_nothing() {
         let now = |crowd: &Crowd| -> Vec<_> { crowd.pipelines().map(|it| it.handle).collect() };
         for method in methods {
             for character in &kinds {
-                let desc = CharacterDesc {
-                    method,
-                    ..CharacterDesc::default()
-                };
+                let desc = described(method, false);
                 let allocator = &mut setup.context.allocator();
                 let crowd = &mut stage.crowd;
                 let added = crowd

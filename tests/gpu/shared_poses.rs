@@ -5,7 +5,7 @@ use crate::reference::rng::Rng;
 use crate::support::frames::{EXTENT, FramesInFlight};
 use crate::support::lists::lists;
 use crate::support::probe::{Output, Probe};
-use crate::support::{SMALL, Setup, each, placed, view};
+use crate::support::{ON_GPU, SMALL, Setup, each, placed, view};
 use std::collections::BTreeMap;
 use throng::animator::{ActorId, Animator, Play, ShowPose};
 use throng::character::Character;
@@ -14,13 +14,7 @@ use throng::gpu::GpuInstance;
 use throng::motion::LoopMode;
 use throng::palette::Mat3x4;
 use throng::{
-    Capacity, CharacterDesc, CharacterId, Crowd, Error, InstanceId, Processor, Stages, Stats, View,
-    builtin,
-};
-
-const ON_GPU: Stages = Stages {
-    cull: Processor::Gpu,
-    animate: Processor::Gpu,
+    Capacity, CharacterDesc, CharacterId, Crowd, Error, InstanceId, Stats, View, builtin,
 };
 
 /// The most by which a component of a palette may differ from the CPU's: 5e-6 of the model's size,

@@ -1,13 +1,13 @@
 //! A crowd works on the threads that it was given, and on no others.
 
 use crate::support::frames::FramesInFlight;
-use crate::support::{SMALL, each};
+use crate::support::{SMALL, described, each};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Barrier};
 use std::thread;
 use std::time::Duration;
 use throng::palette::SkinningMethod;
-use throng::{Capacity, CharacterDesc, Crowd, CrowdDesc, SkinningStage, Spawn, Threads};
+use throng::{Capacity, Crowd, CrowdDesc, SkinningStage, Spawn, Threads};
 
 /// Keeps all threads of rayon's global pool busy, until it is dropped or `LONGEST` has passed.
 struct Busy {
@@ -74,11 +74,7 @@ fn frames_are_prepared_without_the_global_pool() {
             let allocator = &mut setup.context.allocator();
             let mut crowd = Crowd::new(&device, allocator, &desc).unwrap();
             let character = throng::builtin::mannequin().unwrap().character;
-            let desc = CharacterDesc {
-                method: SkinningMethod::Linear,
-                cpu_skinning: true,
-                ..CharacterDesc::default()
-            };
+            let desc = described(SkinningMethod::Linear, true);
             let kind = crowd.add_character_with(allocator, &character, &desc);
             let kind = kind.unwrap();
             for _ in 0..20 {

@@ -6,12 +6,12 @@ use crate::reference::refused;
 use crate::reference::ribbon::{built, ribbon};
 use crate::reference::words::Fails;
 use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, picture, record, target};
-use crate::support::{SMALL, Setup, each, placed, view};
+use crate::support::{SMALL, Setup, described, each, placed, view};
 use throng::ash::vk;
 use throng::glam::{Affine3A, Vec3};
+use throng::palette::SkinningMethod;
 use throng::{
-    Capacity, CharacterDesc, CharacterId, Crowd, Frame, InstanceId, ListId, Processor,
-    SkinningStage, Spawn, View,
+    Capacity, CharacterId, Crowd, Frame, InstanceId, ListId, Processor, SkinningStage, Spawn, View,
 };
 
 const CAMERA: u32 = 1;
@@ -25,10 +25,7 @@ fn camera() -> View {
 fn populated(setup: &mut Setup, capacity: Capacity) -> (Crowd, CharacterId, Vec<InstanceId>) {
     let mut crowd = setup.crowd_on(Processor::Cpu, 2, capacity);
     let character = built(ribbon(4)).character;
-    let desc = CharacterDesc {
-        cpu_skinning: true,
-        ..CharacterDesc::default()
-    };
+    let desc = described(SkinningMethod::Linear, true);
     let kind = setup.add_with(&mut crowd, &character, &desc);
     let spawn = |at: usize| {
         let place = Vec3::new(at as f32 - 1.0, 0.0, 0.0);

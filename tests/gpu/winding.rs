@@ -9,7 +9,7 @@ use crate::support::{SMALL, Setup, each, placed, view};
 use std::fmt::Display;
 use throng::glam::{Affine3A, Mat4, Quat, Vec3};
 use throng::gpu::PrimitiveDraw;
-use throng::import::{RawAnimation, RawCharacter, RawKeys, RawNode, RawPrimitive, RawSkin};
+use throng::import::{RawAnimation, RawCharacter, RawKeys, RawNode, RawPrimitive};
 use throng::mesh::Material;
 use throng::{CharacterId, Crowd, PassId, Play, Spawn};
 use throng_standalone::Target;
@@ -75,11 +75,10 @@ fn body(double_sided: bool) -> RawCharacter {
             node("arm", Some(0), places[1]),
             node("hand", Some(1), places[2] - places[1]),
         ],
-        skins: vec![RawSkin {
-            joints: vec![0, 1, 2],
-            inverse_bind: places.map(|p| Mat4::from_translation(-p)).to_vec(),
-            ..RawSkin::default()
-        }],
+        skins: vec![raws::skin(
+            [0, 1, 2],
+            places.map(|p| Mat4::from_translation(-p)).to_vec(),
+        )],
         primitives: vec![RawPrimitive {
             material: Some(0),
             ..boxes(&places)

@@ -12,7 +12,7 @@ use throng::character::Character;
 use throng::clip::{CurveClip, Track, TrackValues};
 use throng::error::AssetFault;
 use throng::glam::Vec3;
-use throng::import::{ImportOptions, Imported, RawCharacter, RawSkin, RepairKind};
+use throng::import::{ImportOptions, Imported, RawCharacter, RepairKind};
 use throng::skeleton::Transform;
 
 fn options(name: &str) -> ImportOptions {
@@ -250,10 +250,7 @@ fn nodes(list: &[(&str, Option<usize>)]) -> RawCharacter {
         |(name, parent): &(&str, Option<usize>)| raws::node(*name, *parent, Transform::IDENTITY);
     RawCharacter {
         nodes: list.iter().map(node).collect(),
-        skins: vec![RawSkin {
-            joints: (0..list.len()).collect(),
-            ..RawSkin::default()
-        }],
+        skins: vec![raws::skin(0..list.len(), Vec::new())],
         ..RawCharacter::default()
     }
 }

@@ -166,17 +166,10 @@ fn raw() -> RawCharacter {
             positions: vec![Vec3::ZERO, Vec3::X, Vec3::Y],
             indices: vec![0, 1, 2],
             morph: Some(0),
-            targets: vec![MorphTarget {
-                vertices: vec![0, 2],
-                positions: vec![Vec3::X; 2],
-                ..MorphTarget::default()
-            }],
+            targets: vec![raws::moves(vec![Vec3::X; 2], vec![0, 2])],
             ..RawPrimitive::default()
         }],
-        morphs: vec![RawMorph {
-            weights: vec![0.0],
-            ..RawMorph::default()
-        }],
+        morphs: vec![raws::morph(0, "", vec![0.0])],
         animations: vec![animation(
             "clip",
             vec![linear(0, [0.0, 1.0], RawKeys::Weights(vec![0.0, 1.0]))],

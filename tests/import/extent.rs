@@ -2,6 +2,7 @@
 
 use crate::raw::raw;
 use crate::reference::handles::Handles;
+use crate::reference::raws;
 use crate::reference::raws::{animation, linear, moves};
 use crate::reference::rng::Rng;
 use crate::reference::signed::{file, sections};
@@ -10,7 +11,7 @@ use throng::animator::{Animator, Play, ShowPose};
 use throng::character::{AdditiveDesc, AnimationDesc, Character};
 use throng::clip::Interpolation;
 use throng::glam::{Affine3A, Mat4, Quat, Vec3};
-use throng::import::{ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys, RawMorph};
+use throng::import::{ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys};
 use throng::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, QuatOffset, WriteOnly};
 use throng::skeleton::Transform;
 use throng::skin::Skinner;
@@ -104,11 +105,7 @@ fn clips_that_overflow_are_refused() {
 
 /// Gives the triangle a morph target that moves a vertex by `reach`.
 fn morph(raw: &mut RawCharacter, rest: f32, reach: f32) {
-    raw.morphs = vec![RawMorph {
-        node: 0,
-        weights: vec![rest],
-        ..RawMorph::default()
-    }];
+    raw.morphs = vec![raws::morph(0, "", vec![rest])];
     raw.primitives[0].morph = Some(0);
     raw.primitives[0].targets = vec![moves(vec![Vec3::X * reach], vec![1])];
 }

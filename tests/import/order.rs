@@ -8,9 +8,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 use throng::character::Character;
 use throng::glam::{Vec2, Vec3, Vec4};
-use throng::import::{
-    GeometryReport, ImportOptions, Imported, RawCharacter, RawMorph, RawPrimitive, RawSkin,
-};
+use throng::import::{GeometryReport, ImportOptions, Imported, RawCharacter, RawPrimitive};
 use throng::mesh::{AlphaMode, Material, MorphTarget, Primitive, shaded_vertices};
 use throng::palette::{Mat3x4, WriteOnly};
 use throng::skeleton::Transform;
@@ -463,15 +461,8 @@ fn quad() -> RawCharacter {
     let node = |name: &str| raws::node(name, None, Transform::IDENTITY);
     RawCharacter {
         nodes: vec![node("a"), node("b")],
-        skins: vec![RawSkin {
-            joints: vec![0, 1],
-            ..RawSkin::default()
-        }],
-        morphs: vec![RawMorph {
-            node: 0,
-            weights: vec![0.0, 0.5],
-            ..RawMorph::default()
-        }],
+        skins: vec![raws::skin([0, 1], Vec::new())],
+        morphs: vec![raws::morph(0, "", vec![0.0, 0.5])],
         primitives: vec![RawPrimitive {
             name: "quad".into(),
             skin: Some(0),

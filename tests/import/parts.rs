@@ -4,7 +4,7 @@ use crate::reference::raws;
 use crate::reference::words::Fails;
 use throng::Error;
 use throng::glam::{Mat4, Vec3};
-use throng::import::{ImportOptions, Imported, RawCharacter, RawPrimitive, RawSkin};
+use throng::import::{ImportOptions, Imported, RawCharacter, RawPrimitive};
 use throng::skeleton::Transform;
 
 /// hip ─ hand ─ sword ─ gem, where a skin has hip and hand.
@@ -37,11 +37,7 @@ fn armed() -> RawCharacter {
             node("hip", None),
             node("hand", Some(2)),
         ],
-        skins: vec![RawSkin {
-            joints: vec![2, 3],
-            inverse_bind: vec![Mat4::IDENTITY; 2],
-            ..RawSkin::default()
-        }],
+        skins: vec![raws::skin([2, 3], vec![Mat4::IDENTITY; 2])],
         primitives: vec![
             part("body", "body.0", 2, Some(0)),
             part("sword", "blade", 1, None),

@@ -7,9 +7,7 @@ use crate::reference::raws::{animation, linear};
 use throng::character::Character;
 use throng::clip::Interpolation;
 use throng::glam::{Mat4, Quat, Vec3};
-use throng::import::{
-    RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode, RawPrimitive, RawSkin,
-};
+use throng::import::{RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode, RawPrimitive};
 use throng::palette::{Mat3x4, WriteOnly};
 use throng::skeleton::Transform;
 
@@ -48,11 +46,7 @@ fn limbs() -> RawCharacter {
             node("right", Some(0), Vec3::ONE),
             node("left", Some(0), Vec3::new(-1.0, 1.0, 1.0)),
         ],
-        skins: vec![RawSkin {
-            joints: vec![0, 1, 2],
-            inverse_bind: vec![Mat4::IDENTITY; 3],
-            ..RawSkin::default()
-        }],
+        skins: vec![raws::skin([0, 1, 2], vec![Mat4::IDENTITY; 3])],
         primitives: vec![RawPrimitive {
             skin: Some(0),
             positions: (0..6).flat_map(moved).collect(),

@@ -5,14 +5,13 @@
 use crate::reference::poser::Poser;
 use crate::reference::raws;
 use crate::reference::words::Says;
+use throng::Error;
 use throng::character::Character;
-use throng::clip::{CurveClip, Interpolation, Track, TrackValues};
+use throng::clip::{CurveClip, Interpolation, TrackValues};
 use throng::error::{PoseAt, Unrepresentable};
 use throng::glam::{Affine3A, Mat4, Quat, Vec3};
-use throng::import::{ImportOptions, RawCharacter, RawPrimitive, RawSkin};
+use throng::import::{ImportOptions, RawCharacter, RawPrimitive};
 use throng::palette::{DualQuat, PaletteFormat, QuatOffset, SkinningMethod, WriteOnly};
-use throng::skeleton::Transform;
-use throng::{Error, Id};
 
 /// A chain of three joints along +Y, one metre apart.
 ///
@@ -22,11 +21,11 @@ fn rig(scales: [Vec3; 3]) -> Character {
         raws::node(
             ["base", "middle", "tip"][index],
             index.checked_sub(1),
-            Transform {
-                translation: if index > 0 { Vec3::Y } else { Vec3::ZERO },
-                rotation: Quat::IDENTITY,
-                scale: scales[index],
-            },
+            raws::transform(
+                if index > 0 { Vec3::Y } else { Vec3::ZERO },
+                Quat::IDENTITY,
+                scales[index],
+            ),
         )
     };
     let corner = |v: usize| {
@@ -35,13 +34,12 @@ fn rig(scales: [Vec3; 3]) -> Character {
     };
     let raw = RawCharacter {
         nodes: (0..3).map(node).collect(),
-        skins: vec![RawSkin {
-            joints: vec![0, 1, 2],
-            inverse_bind: (0..3)
+        skins: vec![raws::skin(
+            [0, 1, 2],
+            (0..3)
                 .map(|joint| Mat4::from_translation(Vec3::NEG_Y * joint as f32))
                 .collect(),
-            ..RawSkin::default()
-        }],
+        )],
         primitives: vec![RawPrimitive {
             skin: Some(0),
             positions: (0..24).map(corner).collect(),
@@ -63,10 +61,7 @@ fn keys<T: Copy>(times_s: &[f32], values: &[T]) -> throng::clip::Keys<T> {
 fn clip(character: &Character, joint: u16, values: TrackValues) -> CurveClip {
     CurveClip::new(
         "move",
-        vec![Track {
-            joint: Id::new(joint),
-            values,
-        }],
+        vec![raws::track(joint, values)],
         character.skeleton(),
     )
     .unwrap()

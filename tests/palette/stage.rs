@@ -1,6 +1,7 @@
 //! The palette stage: local pose → model pose → skinning matrices, and bounds.
 
 use crate::reference::poser::Poser;
+use crate::reference::raws;
 use crate::reference::raws::node;
 use crate::reference::rig::chain;
 use crate::reference::rng::Rng;
@@ -75,11 +76,7 @@ fn children_follow_their_parents() {
         std::f32::consts::FRAC_1_SQRT_2,
         std::f32::consts::FRAC_1_SQRT_2,
     );
-    let turned = Transform {
-        translation: Vec3::Y,
-        rotation: quarter,
-        scale: Vec3::splat(2.0),
-    };
+    let turned = raws::transform(Vec3::Y, quarter, Vec3::splat(2.0));
     let mut model = [Affine3A::IDENTITY; 4];
     character
         .skeleton()

@@ -4,7 +4,7 @@ use super::rng::Rng;
 use crate::raws;
 use throng::character::Character;
 use throng::glam::{Affine3A, Mat4, Vec3};
-use throng::import::{ImportOptions, RawCharacter, RawPrimitive, RawSkin};
+use throng::import::{ImportOptions, RawCharacter, RawPrimitive};
 use throng::mesh::Primitive;
 use throng::palette::PaletteEntry;
 use throng::skeleton::Transform;
@@ -62,11 +62,7 @@ pub fn many(count: usize, per_vertex: usize, rng: &mut Rng) -> Character {
     }
     let raw = RawCharacter {
         nodes: (0..16).map(node).collect(),
-        skins: vec![RawSkin {
-            joints: (0..16).collect(),
-            inverse_bind: vec![Mat4::IDENTITY; 16],
-            ..RawSkin::default()
-        }],
+        skins: vec![raws::skin(0..16, vec![Mat4::IDENTITY; 16])],
         primitives: vec![RawPrimitive {
             skin: Some(0),
             positions: (0..count).map(|_| rng.vector(-1.0, 1.0)).collect(),

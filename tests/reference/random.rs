@@ -11,7 +11,6 @@ use throng::import::{
     RawAnimation, RawChannel, RawCharacter, RawKeys, RawMorph, RawNode, RawPrimitive, RawSkin,
 };
 use throng::mesh::MorphTarget;
-use throng::skeleton::Transform;
 
 pub fn character(seed: u64) -> RawCharacter {
     let mut rng = Rng::new(seed);
@@ -111,11 +110,7 @@ fn nodes(rng: &mut Rng) -> Vec<RawNode> {
     let mut nodes = vec![None; count];
     for at in 0..count {
         let parent = (at > 0 && !rng.chance(12)).then(|| place[rng.below(at)]);
-        let transform = Transform {
-            translation: rng.vector(-0.5, 0.5),
-            rotation: rng.rotation(),
-            scale: scale(rng),
-        };
+        let transform = raws::transform(rng.vector(-0.5, 0.5), rng.rotation(), scale(rng));
         nodes[place[at]] = Some(raws::node(
             ["", "arm", "leg"][rng.below(3)],
             parent,

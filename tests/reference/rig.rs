@@ -5,9 +5,8 @@
 
 use crate::raws;
 use crate::raws::at;
-use throng::Id;
 use throng::character::{AdditiveDesc, AnimationDesc, Character, PoseReference};
-use throng::clip::{CurveClip, Keys, Track, TrackValues};
+use throng::clip::{CurveClip, Keys, TrackValues};
 use throng::glam::{Mat4, Vec3};
 use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin};
 use throng::skeleton::{Skeleton, Transform};
@@ -22,11 +21,7 @@ pub fn joints(count: usize) -> (Vec<RawNode>, RawSkin) {
         )
     };
     let inverse_bind = |index: usize| Mat4::from_translation(Vec3::NEG_Y * index as f32);
-    let skin = RawSkin {
-        joints: (0..count).collect(),
-        inverse_bind: (0..count).map(inverse_bind).collect(),
-        ..RawSkin::default()
-    };
+    let skin = raws::skin(0..count, (0..count).map(inverse_bind).collect());
     ((0..count).map(node).collect(), skin)
 }
 
@@ -74,25 +69,17 @@ fn chain_with(joints: usize, options: &ImportOptions) -> Character {
 
 /// A clip for [`chain`] with one track, on its first joint.
 pub fn clip(values: TrackValues) -> CurveClip {
-    CurveClip::new(
-        "clip",
-        vec![Track {
-            joint: Id::new(0),
-            values,
-        }],
-        chain(1).skeleton(),
-    )
-    .unwrap()
+    CurveClip::new("clip", vec![raws::track(0, values)], chain(1).skeleton()).unwrap()
 }
 
 pub fn keys<T: Clone>(
     interpolation: throng::clip::Interpolation,
-    times_s: &[f32],
-    values: &[T],
+    times_s: impl AsRef<[f32]>,
+    values: impl AsRef<[T]>,
 ) -> Keys<T> {
     Keys {
-        times_s: times_s.to_vec(),
-        values: values.to_vec(),
+        times_s: times_s.as_ref().to_vec(),
+        values: values.as_ref().to_vec(),
         interpolation,
     }
 }
@@ -106,10 +93,7 @@ pub fn held(skeleton: &Skeleton, pose: &[Transform]) -> CurveClip {
             TrackValues::Rotation(keys(linear, &[0.0], &[local.rotation])),
             TrackValues::Scale(keys(linear, &[0.0], &[local.scale])),
         ];
-        values.map(|values| Track {
-            joint: Id::new(joint as u16),
-            values,
-        })
+        values.map(|values| raws::track(joint as u16, values))
     });
     CurveClip::new("held", tracks.collect(), skeleton).unwrap()
 }

@@ -8,7 +8,7 @@ use throng::character::Character;
 use throng::clip::{CurveClip, Interpolation, Keys, WeightTrack};
 use throng::error::ArgumentFault;
 use throng::glam::{Vec3, Vec4};
-use throng::import::{ImportOptions, RawCharacter, RawMorph, RawPrimitive};
+use throng::import::{ImportOptions, RawCharacter, RawPrimitive};
 use throng::mesh::{JointIndices, MorphTarget, Primitive};
 use throng::palette::{Mat3x4, WriteOnly};
 use throng::skeleton::Transform;
@@ -74,10 +74,7 @@ fn host(weights: usize) -> Character {
             targets: vec![MorphTarget::default(); weights],
             ..RawPrimitive::default()
         }],
-        morphs: vec![RawMorph {
-            weights: vec![0.0; weights],
-            ..RawMorph::default()
-        }],
+        morphs: vec![raws::morph(0, "", vec![0.0; weights])],
         ..RawCharacter::default()
     };
     let built = raw.build(&ImportOptions::curves_only()).unwrap();
@@ -413,11 +410,7 @@ fn bounds_grow_where_something_moves() {
         indices: vec![0, 1, 2],
         morph: (node == 0).then_some(0),
         targets: (node == 0)
-            .then(|| MorphTarget {
-                vertices: vec![2],
-                positions: vec![Vec3::Y * 2.0],
-                ..MorphTarget::default()
-            })
+            .then(|| raws::moves(vec![Vec3::Y * 2.0], vec![2]))
             .into_iter()
             .collect(),
         ..RawPrimitive::default()
@@ -425,10 +418,7 @@ fn bounds_grow_where_something_moves() {
     let raw = RawCharacter {
         nodes: vec![node(0.0), node(10.0)],
         primitives: vec![part(0), part(1)],
-        morphs: vec![RawMorph {
-            weights: vec![0.5],
-            ..RawMorph::default()
-        }],
+        morphs: vec![raws::morph(0, "", vec![0.5])],
         ..RawCharacter::default()
     };
     let character = raw.build(&ImportOptions::curves_only()).unwrap().character;

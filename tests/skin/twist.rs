@@ -6,7 +6,7 @@ use crate::reference::raws;
 use std::f32::consts::{PI, TAU};
 use throng::character::Character;
 use throng::glam::{Affine3A, Mat4, Vec3};
-use throng::import::{ImportOptions, RawCharacter, RawPrimitive, RawSkin};
+use throng::import::{ImportOptions, RawCharacter, RawPrimitive};
 use throng::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, QuatOffset};
 use throng::skeleton::Transform;
 
@@ -51,11 +51,7 @@ fn cylinder(weight: impl Fn(f32) -> f32) -> Character {
     }
     let raw = RawCharacter {
         nodes: vec![node("lower"), node("upper")],
-        skins: vec![RawSkin {
-            joints: vec![0, 1],
-            inverse_bind: vec![Mat4::IDENTITY; 2],
-            ..RawSkin::default()
-        }],
+        skins: vec![raws::skin([0, 1], vec![Mat4::IDENTITY; 2])],
         primitives: vec![RawPrimitive {
             skin: Some(0),
             influences_per_vertex: 2,

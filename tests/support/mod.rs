@@ -30,6 +30,7 @@ use throng::character::Character;
 use throng::glam::camera::rh;
 use throng::glam::{Affine3A, Mat4, Vec3};
 use throng::gpu::{Device, Features};
+use throng::palette::SkinningMethod;
 use throng::{
     Capacity, CharacterDesc, CharacterId, Crowd, CrowdDesc, Frame, Play, Processor, Spawn, Stages,
     Threads, View,
@@ -290,6 +291,12 @@ pub fn stages() -> Stages {
     Stages { cull, animate }
 }
 
+/// Both stages run on the GPU.
+pub const ON_GPU: Stages = Stages {
+    cull: Processor::Gpu,
+    animate: Processor::Gpu,
+};
+
 /// The side of the stage cull.
 pub fn side() -> Processor {
     stages().cull
@@ -373,6 +380,15 @@ pub const SMALL: Capacity = Capacity {
     views: 4,
     ..Capacity::DEFAULT
 };
+
+/// A character that is skinned by this method, and whose meshes the CPU may keep.
+pub fn described(method: SkinningMethod, cpu_skinning: bool) -> CharacterDesc {
+    CharacterDesc {
+        method,
+        cpu_skinning,
+        ..CharacterDesc::default()
+    }
+}
 
 /// A spawn at a place with something to play.
 pub fn placed<'a>(world_from_model: Affine3A, play: impl Into<Play<'a>>) -> Spawn<'a> {

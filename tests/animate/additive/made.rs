@@ -1,16 +1,17 @@
 //! The additive clips of the models, and a clip with all kinds of tracks.
 
 use crate::models::models;
+use crate::reference::raws;
 use crate::reference::rig;
 use crate::reference::rng::Rng;
 use rayon::prelude::*;
 use std::sync::LazyLock;
+use throng::Result;
 use throng::character::{Character, PoseReference};
-use throng::clip::{Clip, CurveClip, Interpolation, Keys, Track, TrackValues};
+use throng::clip::{Clip, CurveClip, Interpolation, TrackValues};
 use throng::glam::{Quat, Vec3};
 use throng::import::{ImportOptions, RawCharacter};
 use throng::skeleton::Transform;
-use throng::{Id, Result};
 
 /// An additive clip of one of [`models`], or why there is none.
 pub(super) struct Difference {
@@ -103,31 +104,28 @@ pub(super) fn sine_clip(character: &Character, interpolation: Interpolation) -> 
         1
     };
     let values = (0..4 * per_key).map(|at| Vec3::new(at as f32, 1.0, -0.5 * at as f32));
-    let keys = Keys {
-        times_s: vec![0.0, 0.5, 0.75, 2.0],
-        values: values.collect(),
+    let keys = rig::keys(
         interpolation,
-    };
+        [0.0, 0.5, 0.75, 2.0],
+        values.collect::<Vec<_>>(),
+    );
     let turns = (0..4 * per_key).map(|at| Quat::from_rotation_x(0.3 * at as f32));
-    let turns = Keys {
-        times_s: vec![0.25, 0.5, 1.0, 1.5],
-        values: turns.collect(),
+    let turns = rig::keys(
         interpolation,
-    };
+        [0.25, 0.5, 1.0, 1.5],
+        turns.collect::<Vec<_>>(),
+    );
     let sizes = (0..4 * per_key).map(|at| Vec3::new(1.0 + at as f32, 0.25, -1.0));
-    let sizes = Keys {
-        times_s: vec![0.0, 0.1, 0.2, 0.3],
-        values: sizes.collect(),
+    let sizes = rig::keys(
         interpolation,
-    };
+        [0.0, 0.1, 0.2, 0.3],
+        sizes.collect::<Vec<_>>(),
+    );
     let tracks = [
         TrackValues::Translation(keys),
         TrackValues::Rotation(turns),
         TrackValues::Scale(sizes),
     ];
-    let tracks = tracks.map(|values| Track {
-        joint: Id::new(1),
-        values,
-    });
+    let tracks = tracks.map(|values| raws::track(1, values));
     CurveClip::new("made", tracks.into(), character.skeleton()).unwrap()
 }

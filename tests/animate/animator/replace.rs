@@ -11,7 +11,7 @@ use throng::ik::{
     TwoBone, TwoBoneTarget,
 };
 use throng::import::{ImportOptions, RawCharacter, RawMorph, RawWeight};
-use throng::mesh::{Expression, ExpressionOverride, MorphTarget};
+use throng::mesh::{Expression, ExpressionOverride};
 use throng::skeleton::Transform;
 use throng::state_machine::{
     BlendPointDesc, LayerDesc, MaskBranchDesc, MaskDesc, Origin, ParameterDesc, ParameterKind,
@@ -301,11 +301,7 @@ fn add_face(raw: &mut RawCharacter, weights: &[&str], expressions: &[(&str, &str
         ..RawMorph::default()
     }];
     raw.primitives[0].morph = Some(0);
-    let target = MorphTarget {
-        vertices: vec![0],
-        positions: vec![Vec3::X * 0.01],
-        ..MorphTarget::default()
-    };
+    let target = raws::moves(vec![Vec3::X * 0.01], vec![0]);
     raw.primitives[0].targets = vec![target; weights.len()];
     let node = raw.primitives[0].node;
     let expression = |(name, weight): &(&str, &str)| {

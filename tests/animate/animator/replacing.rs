@@ -76,11 +76,11 @@ struct Model<'a> {
 
 impl Model<'_> {
     fn transform(&mut self) -> Transform {
-        Transform {
-            translation: self.rng.vector(-1.0, 1.0),
-            rotation: self.rng.rotation(),
-            scale: self.rng.vector(0.5, 1.5),
-        }
+        raws::transform(
+            self.rng.vector(-1.0, 1.0),
+            self.rng.rotation(),
+            self.rng.vector(0.5, 1.5),
+        )
     }
 
     fn act(&mut self) {

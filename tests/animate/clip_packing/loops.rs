@@ -1,6 +1,7 @@
 //! Loops close exactly with any packing, and steps stay steps.
 
 use crate::models::models;
+use crate::reference::raws;
 use crate::reference::rig::{chain, keys};
 use throng::Id;
 use throng::character::Character;
@@ -88,10 +89,7 @@ fn full_turns_loop_to_the_bit() {
             }
         }
         let values = TrackValues::Rotation(keys(Interpolation::Linear, &times, &all));
-        Track {
-            joint: Id::new(joint),
-            values,
-        }
+        raws::track(joint, values)
     };
     let raw = made(&character, vec![turn(1, 1.0), turn(4, 2.0), turn(8, 3.0)]);
     for clip in both(&character, &raw) {
@@ -116,9 +114,11 @@ fn steps_beside_what_moves_stay_steps() {
         .iter()
         .map(|time| Quat::from_rotation_z(0.4 * (6.0 * time).sin()))
         .collect();
-    let moves = |joint| Track {
-        joint,
-        values: TrackValues::Rotation(keys(Interpolation::Linear, &times, &sway)),
+    let moves = |joint| {
+        raws::track(
+            joint,
+            TrackValues::Rotation(keys(Interpolation::Linear, &times, &sway)),
+        )
     };
     let jump_times = [0.0, 0.123, 0.777, 1.0];
     let places = [0.0, 1.0, -0.5, 0.25].map(|x| Vec3::new(x, 1.0, 0.0));
@@ -130,14 +130,11 @@ fn steps_beside_what_moves_stay_steps() {
             moves(Id::new(0)),
             moves(Id::new(2)),
             moves(Id::new(9)),
-            Track {
-                joint: Id::new(2),
-                values: TrackValues::Translation(keys(step, &jump_times, &places)),
-            },
-            Track {
-                joint: Id::new(3),
-                values: TrackValues::Rotation(keys(step, &jump_times, &turns)),
-            },
+            raws::track(
+                2,
+                TrackValues::Translation(keys(step, &jump_times, &places)),
+            ),
+            raws::track(3, TrackValues::Rotation(keys(step, &jump_times, &turns))),
         ],
     );
     for clip in both(&character, &raw) {

@@ -1,6 +1,7 @@
 //! Clips that no exporter should write: nothing panics, memory has a bound, and results are
 //! correct.
 
+use crate::reference::raws;
 use crate::reference::rig::{chain, keys};
 use throng::Id;
 use throng::character::Character;
@@ -17,10 +18,7 @@ fn clip(character: &Character, tracks: Vec<Track>) -> (CurveClip, Clip) {
 
 fn line(joint: u16, times: &[f32], values: &[Vec3]) -> Track {
     let values = TrackValues::Translation(keys(Interpolation::Linear, times, values));
-    Track {
-        joint: Id::new(joint),
-        values,
-    }
+    raws::track(joint, values)
 }
 
 fn poses(character: &Character, raw: &CurveClip, clip: &Clip, time: f64) -> [Vec<Transform>; 2] {
@@ -41,10 +39,10 @@ fn values_of_any_size_are_followed_to_their_own_precision() {
         let turn = [0.0, 0.5, -0.5, 0.1].map(Quat::from_rotation_z);
         let tracks = vec![
             line(1, &times, &values),
-            Track {
-                joint: Id::new(2),
-                values: TrackValues::Rotation(keys(Interpolation::Linear, &times, &turn)),
-            },
+            raws::track(
+                2,
+                TrackValues::Rotation(keys(Interpolation::Linear, &times, &turn)),
+            ),
         ];
         let (raw, clip) = clip(&character, tracks);
         for time in [0.0, 0.1, 0.25, 0.3, 0.5, 0.9, 1.0] {
@@ -77,13 +75,7 @@ fn scales_of_zero_and_below_are_followed() {
         ],
     ] {
         let values = TrackValues::Scale(keys(Interpolation::Linear, &times, &values));
-        let (raw, clip) = clip(
-            &character,
-            vec![Track {
-                joint: Id::new(1),
-                values,
-            }],
-        );
+        let (raw, clip) = clip(&character, vec![raws::track(1, values)]);
         for time in [0.0, 0.2, 0.5, 0.8, 1.0] {
             let [exact, got] = poses(&character, &raw, &clip, time);
             let off = (exact[1].scale - got[1].scale).abs().max_element();
@@ -226,13 +218,7 @@ fn a_spline_that_swings_out_between_two_keys_is_not_lost() {
         TrackValues::Translation(keys(spline, &times, &swings(Vec3::X * 1000.0))),
         TrackValues::Rotation(keys(spline, &times, &turns)),
     ] {
-        let (raw, clip) = clip(
-            &character,
-            vec![Track {
-                joint: Id::new(1),
-                values,
-            }],
-        );
+        let (raw, clip) = clip(&character, vec![raws::track(1, values)]);
         let between: Vec<f64> = (0..=40)
             .map(|k| 0.308 + 0.014 * f64::from(k) / 40.0)
             .collect();
@@ -251,10 +237,7 @@ fn many_joints_that_must_be_precise_are_packed_too() {
         let turn = |time: &f32| Quat::from_rotation_z((3.0 * time + f32::from(joint)).sin());
         let turns: Vec<_> = times.iter().map(turn).collect();
         let values = TrackValues::Rotation(keys(Interpolation::Linear, &times, &turns));
-        Track {
-            joint: Id::new(joint),
-            values,
-        }
+        raws::track(joint, values)
     };
     let (_, clip) = clip(&character, (0..40).map(track).collect());
     let report = clip.report();

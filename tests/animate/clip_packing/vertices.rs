@@ -3,16 +3,16 @@
 use super::curves::{Local, exact, local, model, points, scale};
 use crate::models::{Model, models};
 use crate::reference::maths::{M4, distance, point};
+use crate::reference::raws;
 use crate::reference::raws::node;
 use crate::reference::rig;
 use crate::reference::rng::Rng;
 use crate::reference::vertices::{Farthest, apart, farthest};
 use throng::character::{AnimationDesc, Character, SocketDesc};
+use throng::clip::WeightTrack;
 use throng::clip::{Clip, ClipOptions, CurveClip, Interpolation, Track, TrackValues};
-use throng::clip::{Keys, WeightTrack};
 use throng::glam::{Quat, Vec3};
-use throng::import::{ImportOptions, RawCharacter, RawMorph, RawPrimitive};
-use throng::mesh::MorphTarget;
+use throng::import::{ImportOptions, RawCharacter, RawPrimitive};
 use throng::skeleton::Transform;
 use throng::{Id, builtin};
 
@@ -183,10 +183,10 @@ fn swing(joint: usize, seed: u64) -> Track {
         .iter()
         .map(|time_s| Quat::from_axis_angle(axis, 0.8 * (speed * time_s).sin()));
     let turns: Vec<Quat> = turns.collect();
-    Track {
-        joint: Id::new(joint as u16),
-        values: TrackValues::Rotation(rig::keys(Interpolation::Linear, &times, &turns)),
-    }
+    raws::track(
+        joint as u16,
+        TrackValues::Rotation(rig::keys(Interpolation::Linear, &times, &turns)),
+    )
 }
 
 /// A mesh on a node, 40 times as far from it as the points near a joint.
@@ -195,11 +195,7 @@ fn cube(far_m: f32, weights: usize) -> Character {
         let sign = |bit: usize| if corner & bit == 0 { -0.5 } else { 0.5 };
         Vec3::new(far_m + sign(1), sign(2), sign(4))
     });
-    let target = MorphTarget {
-        vertices: vec![7],
-        positions: vec![Vec3::X * 2.0],
-        ..MorphTarget::default()
-    };
+    let target = raws::moves(vec![Vec3::X * 2.0], vec![7]);
     let raw = RawCharacter {
         nodes: vec![node("node", None, Transform::IDENTITY)],
         primitives: vec![RawPrimitive {
@@ -209,10 +205,7 @@ fn cube(far_m: f32, weights: usize) -> Character {
             targets: vec![target; weights],
             ..RawPrimitive::default()
         }],
-        morphs: vec![RawMorph {
-            weights: vec![0.0; weights],
-            ..RawMorph::default()
-        }],
+        morphs: vec![raws::morph(0, "", vec![0.0; weights])],
         ..RawCharacter::default()
     };
     raw.build(&ImportOptions::curves_only()).unwrap().character
@@ -342,11 +335,11 @@ fn joints_and_morph_weights_share_the_bound() {
     let weights = WeightTrack {
         first_weight: Id::new(0),
         count: 3,
-        keys: Keys {
-            times_s: times.clone(),
-            values: values.collect(),
-            interpolation: Interpolation::Linear,
-        },
+        keys: rig::keys(
+            Interpolation::Linear,
+            times.clone(),
+            values.collect::<Vec<_>>(),
+        ),
     };
     let raw = CurveClip::new("both", vec![swing(0, 3)], character.skeleton()).unwrap();
     let raw = raw.with_weight_tracks(vec![weights], 3).unwrap();

@@ -1,9 +1,9 @@
 //! The work of packing is bounded by the size of the curves, whatever their times and values.
 
+use crate::reference::raws;
 use crate::reference::rig::{chain, keys};
-use throng::Id;
 use throng::character::Character;
-use throng::clip::{Clip, ClipOptions, CurveClip, Interpolation, Track, TrackValues};
+use throng::clip::{Clip, ClipOptions, CurveClip, Interpolation, TrackValues};
 use throng::glam::{Quat, Vec3};
 
 /// Frames that curves may be sampled at: a fixed number, and more for each key time.
@@ -43,10 +43,7 @@ fn values(kind: usize, times: &[f32]) -> TrackValues {
 }
 
 fn clip(character: &Character, kind: usize, times: &[f32]) -> CurveClip {
-    let track = |joint: usize| Track {
-        joint: Id::new(joint as u16),
-        values: values(kind, times),
-    };
+    let track = |joint: usize| raws::track(joint as u16, values(kind, times));
     let tracks = (1..character.skeleton().len()).map(track).collect();
     CurveClip::new("work", tracks, character.skeleton()).unwrap()
 }
@@ -83,10 +80,7 @@ fn baked_clips_keep_their_rate() {
             .map(|key| Vec3::splat((key as f32 * 0.4).sin()))
             .collect();
         let values = TrackValues::Translation(keys(Interpolation::Linear, &times, &values));
-        let track = Track {
-            joint: Id::new(1),
-            values,
-        };
+        let track = raws::track(1, values);
         let raw = CurveClip::new("baked", vec![track], character.skeleton()).unwrap();
         let made = Clip::new(&character, &raw, &ClipOptions::default()).unwrap();
         assert_eq!(made.report().kept_tracks, 0, "{:?}", made.report());

@@ -1,6 +1,7 @@
 //! Random bodies with a limb, and what they look like, in plain `f64`.
 
 use crate::reference::maths::{self, M4, Q, V3};
+use crate::reference::raws;
 use crate::reference::raws::node;
 use crate::reference::rng::Rng;
 use throng::character::Character;
@@ -9,7 +10,7 @@ use throng::ik::{
     Aim, AimReport, AimTarget, ChainReport, ChainTarget, FeetReport, FeetTarget, FootPlacement,
     IkChain, IkPose, IkRig, TwoBone, TwoBoneReport, TwoBoneTarget,
 };
-use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin};
+use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive};
 use throng::skeleton::{Skeleton, Transform};
 use throng::{IkReport, IkSolver, IkTarget, Result};
 
@@ -100,11 +101,11 @@ pub(crate) fn body(seed: u64, bones: usize, gaps: bool, scales: Scales) -> Body 
     let mut limb: Vec<String> = Vec::new();
     let mut last = None;
     let mut add = |name: String, parent: Option<usize>, in_limb: bool, rng: &mut Rng| {
-        let transform = Transform {
-            translation: rng.direction() * rng.range(0.2, 0.6),
-            rotation: rng.rotation(),
-            scale: scale(rng, scales, in_limb),
-        };
+        let transform = raws::transform(
+            rng.direction() * rng.range(0.2, 0.6),
+            rng.rotation(),
+            scale(rng, scales, in_limb),
+        );
         nodes.push(node(name, parent, transform));
         nodes.len() - 1
     };
@@ -145,10 +146,7 @@ pub(crate) fn body(seed: u64, bones: usize, gaps: bool, scales: Scales) -> Body 
 pub(crate) fn skinned(nodes: Vec<RawNode>) -> RawCharacter {
     let count = nodes.len();
     RawCharacter {
-        skins: vec![RawSkin {
-            joints: (0..count).collect(),
-            ..RawSkin::default()
-        }],
+        skins: vec![raws::skin(0..count, Vec::new())],
         primitives: vec![RawPrimitive {
             skin: Some(0),
             positions: vec![Vec3::X; count],

@@ -2,6 +2,7 @@
 
 use crate::models::{Model, models};
 use crate::reference::random;
+use crate::reference::raws;
 use crate::reference::raws::node;
 use crate::reference::rig::keys;
 use crate::reference::rng::Rng;
@@ -10,8 +11,7 @@ use throng::Id;
 use throng::character::Character;
 use throng::clip::{Clip, ClipOptions, CurveClip, Interpolation, WeightTrack};
 use throng::glam::{Affine3A, Vec3};
-use throng::import::{ImportOptions, RawChannel, RawCharacter, RawKeys, RawMorph, RawPrimitive};
-use throng::mesh::MorphTarget;
+use throng::import::{ImportOptions, RawChannel, RawCharacter, RawKeys, RawPrimitive};
 
 /// The largest allowed error of a weight.
 pub(super) const MOST_OFF: f64 = 1e-3;
@@ -51,11 +51,7 @@ pub(super) fn morphing(targets: usize, reach_m: f32) -> Character {
 }
 
 pub(super) fn character_of(targets: usize, reach_m: f32) -> RawCharacter {
-    let target = MorphTarget {
-        vertices: vec![2],
-        positions: vec![Vec3::Y * reach_m],
-        ..MorphTarget::default()
-    };
+    let target = raws::moves(vec![Vec3::Y * reach_m], vec![2]);
     RawCharacter {
         nodes: vec![node("node", None, throng::skeleton::Transform::IDENTITY)],
         primitives: vec![RawPrimitive {
@@ -65,10 +61,7 @@ pub(super) fn character_of(targets: usize, reach_m: f32) -> RawCharacter {
             targets: vec![target; targets],
             ..RawPrimitive::default()
         }],
-        morphs: vec![RawMorph {
-            weights: vec![0.25; targets],
-            ..RawMorph::default()
-        }],
+        morphs: vec![raws::morph(0, "", vec![0.25; targets])],
         ..RawCharacter::default()
     }
 }

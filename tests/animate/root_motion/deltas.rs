@@ -2,15 +2,15 @@
 
 use super::made::{self, matrix};
 use crate::reference::maths::{IDENTITY, M4, mul};
+use crate::reference::raws;
 use crate::reference::rig;
 use crate::reference::rng::Rng;
 use crate::reference::words::Fails;
 use bytemuck::Zeroable;
 use core::f64::consts::{PI, TAU};
-use throng::Id;
 use throng::animator::PlayRecord;
 use throng::character::RootMotionDesc;
-use throng::clip::{CurveClip, Interpolation, Track};
+use throng::clip::{CurveClip, Interpolation};
 use throng::glam::{Affine3A, DVec3, Quat, Vec3};
 use throng::motion::{LoopMode, RootMotion, RootTransform};
 
@@ -22,15 +22,15 @@ fn walk(seed: u64) -> RootMotion {
     let mut rng = Rng::new(seed);
     let character = rig::unpacked_chain(2);
     let end_s = rng.range(0.5, 1.7);
-    let mut tracks = vec![Track {
-        joint: Id::new(0),
-        values: made::translation(&mut rng, Interpolation::Linear, end_s),
-    }];
+    let mut tracks = vec![raws::track(
+        0,
+        made::translation(&mut rng, Interpolation::Linear, end_s),
+    )];
     if !seed.is_multiple_of(4) {
-        tracks.push(Track {
-            joint: Id::new(0),
-            values: made::rotation(&mut rng, Interpolation::Linear, end_s),
-        });
+        tracks.push(raws::track(
+            0,
+            made::rotation(&mut rng, Interpolation::Linear, end_s),
+        ));
     }
     let clip = CurveClip::new("walk", tracks, character.skeleton()).unwrap();
     let desc = RootMotionDesc {

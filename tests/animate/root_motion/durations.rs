@@ -1,9 +1,9 @@
 //! A clip keeps its start and its duration, whatever is taken out of it.
 
 use super::made::{self, CURVES, Poses, axes, extract};
+use crate::reference::raws;
 use crate::reference::rig;
 use crate::reference::rng::Rng;
-use throng::Id;
 use throng::character::{AdditiveDesc, AnimationDesc, Character, PoseReference, RootMotionDesc};
 use throng::clip::{Clip, ClipOptions};
 use throng::clip::{CurveClip, Interpolation, Track, TrackValues};
@@ -25,14 +25,8 @@ fn turns_then_stands(start_s: f32) -> (Character, CurveClip) {
     let turns = rig::keys(Interpolation::Linear, &[0.5, 1.0], &[turn(0.0), turn(1.0)]);
     let stands = rig::keys(Interpolation::Linear, &[start_s, 2.0], &[Vec3::X; 2]);
     let tracks = vec![
-        Track {
-            joint: Id::new(0),
-            values: TrackValues::Rotation(turns),
-        },
-        Track {
-            joint: Id::new(0),
-            values: TrackValues::Translation(stands),
-        },
+        raws::track(0, TrackValues::Rotation(turns)),
+        raws::track(0, TrackValues::Translation(stands)),
     ];
     let clip = clip(&character, tracks);
     (character, clip)
@@ -76,10 +70,7 @@ fn random_tracks(rng: &mut Rng, joints: usize) -> Vec<Track> {
                 }
                 _ => TrackValues::Scale(constant(rng, end_s, Vec3::splat(1.5))),
             };
-            tracks.push(Track {
-                joint: Id::new(joint),
-                values,
-            });
+            tracks.push(raws::track(joint, values));
         }
     }
     tracks

@@ -1,25 +1,23 @@
 //! Every input gives an error that names it, or a finite number.
 
 use super::made;
+use crate::reference::raws;
 use crate::reference::rig;
 use crate::reference::rng::Rng;
 use crate::reference::words::{Fails, Says};
 use crate::refused::refused;
+use throng::Error;
 use throng::character::{AnimationDesc, ClipDesc, RootMotionDesc};
 use throng::clip::{CurveClip, Interpolation, Track, TrackValues};
 use throng::glam::{DVec3, Quat, Vec3};
 use throng::motion::{LoopMode, RootTransform};
-use throng::{Error, Id};
 
 fn clip(joints: usize, tracks: Vec<Track>) -> CurveClip {
     CurveClip::new("clip", tracks, rig::chain(joints).skeleton()).unwrap()
 }
 
 fn track(joint: u16, values: TrackValues) -> Track {
-    Track {
-        joint: Id::new(joint),
-        values,
-    }
+    raws::track(joint, values)
 }
 
 fn moving(to: Vec3) -> TrackValues {

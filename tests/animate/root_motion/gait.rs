@@ -1,10 +1,11 @@
 //! Clips in place that move by their gaits, and the ground speed of what plays.
 
 use crate::reference::handles::Handles;
-use throng::Id;
+use crate::reference::raws;
+use crate::reference::rig;
 use throng::animator::{ActorId, Animator, Play, RootMotionMode};
 use throng::character::{AnimationDesc, Character, ClipDesc, Gait, RootMotionDesc};
-use throng::clip::{CurveClip, Interpolation, Keys, Track, TrackValues};
+use throng::clip::{CurveClip, Interpolation, TrackValues};
 use throng::glam::{DVec3, Vec3, vec3};
 use throng::import::{ImportOptions, RawCharacter};
 use throng::motion::{Ease, LoopMode};
@@ -133,15 +134,12 @@ fn extracted_motion_has_a_ground_speed() {
         ..ImportOptions::default()
     };
     let character = RawCharacter::mannequin().build(&options).unwrap().character;
-    let slide = TrackValues::Translation(Keys {
-        times_s: vec![0.0, 0.5, 1.5],
-        values: vec![Vec3::ZERO, Vec3::Z * 2.0, vec3(0.0, 0.5, 3.0)],
-        interpolation: Interpolation::Linear,
-    });
-    let track = Track {
-        joint: Id::new(0),
-        values: slide,
-    };
+    let slide = TrackValues::Translation(rig::keys(
+        Interpolation::Linear,
+        [0.0, 0.5, 1.5],
+        [Vec3::ZERO, Vec3::Z * 2.0, vec3(0.0, 0.5, 3.0)],
+    ));
+    let track = raws::track(0, slide);
     let slide = CurveClip::new("Slide", vec![track], character.skeleton()).unwrap();
     let animation = AnimationDesc {
         clips: vec![ClipDesc {

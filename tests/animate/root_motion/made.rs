@@ -1,6 +1,7 @@
 //! Clips that go somewhere, and poses of clips in plain `f64`.
 
 use crate::reference::maths::M4;
+use crate::reference::rig;
 use crate::reference::rng::Rng;
 use crate::reference::scene::{self, Channel, Curve, Local, Node, Path, Scene};
 use core::f32::consts::TAU;
@@ -159,11 +160,7 @@ pub(crate) fn keys<T: Copy>(
             values.push(value);
         }
     }
-    Keys {
-        times_s,
-        values,
-        interpolation: curve,
-    }
+    rig::keys(curve, times_s, values)
 }
 
 pub(crate) fn translation(rng: &mut Rng, curve: Interpolation, end_s: f32) -> TrackValues {

@@ -3,12 +3,13 @@
 use super::made::{self, CURVES, Poses, axes, extract, matrix};
 use crate::models::{Model, models};
 use crate::reference::maths::{M4, distance, length, mul};
+use crate::reference::raws;
 use crate::reference::rng::Rng;
 use crate::reference::{random, rig};
 use core::f64::consts::{PI, TAU};
 use throng::Id;
 use throng::character::{AnimationDesc, Character, ClipDesc, PoseReference, RootMotionDesc};
-use throng::clip::{CurveClip, Interpolation, Keys, Track, TrackValues};
+use throng::clip::{CurveClip, Interpolation, TrackValues};
 use throng::glam::{Quat, Vec3};
 use throng::motion::RootMotion;
 
@@ -115,21 +116,18 @@ fn rewritten_keys_are_exact_in_every_interpolation() {
         let character = rig::unpacked_chain(4);
         let curve = CURVES[round % 3];
         let joint = rng.below(3) as u16;
-        let mut tracks = vec![Track {
-            joint: Id::new(joint),
-            values: made::translation(&mut rng, curve, 1.3),
-        }];
+        let mut tracks = vec![raws::track(joint, made::translation(&mut rng, curve, 1.3))];
         // Ancestors are turned and unevenly scaled. Everything is still affine.
         for above in 0..joint {
-            tracks.push(Track {
-                joint: Id::new(above),
-                values: TrackValues::Rotation(rig::keys(curve_of_one(), &[0.2], &[rng.rotation()])),
-            });
+            tracks.push(raws::track(
+                above,
+                TrackValues::Rotation(rig::keys(curve_of_one(), &[0.2], &[rng.rotation()])),
+            ));
             let scale = rng.vector(0.5, 2.0);
-            tracks.push(Track {
-                joint: Id::new(above),
-                values: TrackValues::Scale(rig::keys(curve_of_one(), &[0.2], &[scale])),
-            });
+            tracks.push(raws::track(
+                above,
+                TrackValues::Scale(rig::keys(curve_of_one(), &[0.2], &[scale])),
+            ));
         }
         let clip = CurveClip::new("clip", tracks, character.skeleton()).unwrap();
         let desc = RootMotionDesc {
@@ -169,12 +167,7 @@ fn resampled_keys_stay_within_the_bound() {
                 }
             };
             let curves = [curve(), curve(), curve()];
-            let mut add = |values| {
-                tracks.push(Track {
-                    joint: Id::new(above),
-                    values,
-                })
-            };
+            let mut add = |values| tracks.push(raws::track(above, values));
             add(made::rotation(&mut rng, curves[0], end_s));
             if above == joint || rng.chance(2) {
                 add(made::translation(&mut rng, curves[1], end_s));
@@ -205,18 +198,9 @@ fn what_stays_has_no_heading_and_stays_in_place() {
     for _ in 0..40 {
         let character = rig::unpacked_chain(3);
         let tracks = vec![
-            Track {
-                joint: Id::new(0),
-                values: made::rotation(&mut rng, Interpolation::Linear, 2.0),
-            },
-            Track {
-                joint: Id::new(1),
-                values: made::translation(&mut rng, Interpolation::Linear, 2.0),
-            },
-            Track {
-                joint: Id::new(1),
-                values: made::rotation(&mut rng, Interpolation::Linear, 2.0),
-            },
+            raws::track(0, made::rotation(&mut rng, Interpolation::Linear, 2.0)),
+            raws::track(1, made::translation(&mut rng, Interpolation::Linear, 2.0)),
+            raws::track(1, made::rotation(&mut rng, Interpolation::Linear, 2.0)),
         ];
         let clip = CurveClip::new("clip", tracks, character.skeleton()).unwrap();
         let frame = PoseReference::Frame {
@@ -281,10 +265,7 @@ fn whole_turns_are_counted() {
             })
             .collect();
         let times: Vec<f32> = (0..=keys).map(|key| key as f32 / keys as f32).collect();
-        let track = |values| Track {
-            joint: Id::new(0),
-            values,
-        };
+        let track = |values| raws::track(0, values);
         let turning = TrackValues::Rotation(rig::keys(Interpolation::Linear, &times, &values));
         let clip = CurveClip::new("turn", vec![track(turning)], character.skeleton()).unwrap();
         let (_, motion) = extract(&character, &clip, &RootMotionDesc::default()).unwrap();
@@ -302,16 +283,12 @@ fn whole_turns_are_counted() {
 #[test]
 fn the_topmost_joint_that_moves_is_found() {
     let character = rig::unpacked_chain(4);
-    let held = Keys {
-        times_s: vec![0.0, 1.0],
-        values: vec![Vec3::Y; 2],
-        interpolation: Interpolation::Linear,
-    };
+    let held = rig::keys(Interpolation::Linear, [0.0, 1.0], vec![Vec3::Y; 2]);
     let mut grows = held.clone();
     grows.values = vec![Vec3::ONE, Vec3::splat(2.0)];
     let mut goes = held.clone();
     goes.values[1] = Vec3::ONE;
-    let track = |joint, values| Track { joint, values };
+    let track = |joint, values| raws::track(joint, values);
     let tracks = vec![
         track(Id::new(0), TrackValues::Translation(held.clone())),
         track(Id::new(1), TrackValues::Scale(grows)),

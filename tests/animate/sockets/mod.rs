@@ -4,6 +4,7 @@ mod exact;
 
 use crate::reference::handles::Handles;
 use crate::reference::maths::{self, M4};
+use crate::reference::raws;
 use crate::reference::rig;
 use crate::reference::rng::Rng;
 use crate::reference::words::Fails;
@@ -82,11 +83,7 @@ fn joints_of_deep_skeletons() {
     let skeleton = character.skeleton();
     let mut rng = Rng::new(14);
     let local: Vec<Transform> = (0..300)
-        .map(|_| Transform {
-            translation: rng.direction(),
-            rotation: rng.rotation(),
-            scale: Vec3::ONE,
-        })
+        .map(|_| raws::transform(rng.direction(), rng.rotation(), Vec3::ONE))
         .collect();
     let mut model = vec![Affine3A::IDENTITY; 300];
     skeleton.model_pose(&local, &mut model).unwrap();

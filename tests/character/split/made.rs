@@ -3,7 +3,7 @@
 use crate::reference::raws;
 use crate::reference::rng::Rng;
 use throng::glam::{Mat4, Vec2, Vec3, Vec4};
-use throng::import::{ImportOptions, Imported, RawCharacter, RawMorph, RawPrimitive, RawSkin};
+use throng::import::{ImportOptions, Imported, RawCharacter, RawPrimitive};
 use throng::mesh::MorphTarget;
 
 /// A chain of joints 1 cm apart, and no mesh yet.
@@ -17,13 +17,12 @@ fn chain(joints: usize) -> RawCharacter {
     };
     RawCharacter {
         nodes: (0..joints).map(node).collect(),
-        skins: vec![RawSkin {
-            joints: (0..joints).collect(),
-            inverse_bind: (0..joints)
+        skins: vec![raws::skin(
+            0..joints,
+            (0..joints)
                 .map(|joint| Mat4::from_translation(Vec3::NEG_Y * 0.01 * joint as f32))
                 .collect(),
-            ..RawSkin::default()
-        }],
+        )],
         ..RawCharacter::default()
     }
 }
@@ -99,10 +98,7 @@ pub(super) fn rags(joints: usize, triangles: usize) -> RawPrimitive {
 
 /// A character of the primitives along a chain. Their targets share three morph weights.
 pub(super) fn built(joints: usize, primitives: Vec<RawPrimitive>) -> Imported {
-    let weights = RawMorph {
-        weights: vec![0.0; 3],
-        ..RawMorph::default()
-    };
+    let weights = raws::morph(0, "", vec![0.0; 3]);
     let raw = RawCharacter {
         morphs: vec![weights],
         primitives,

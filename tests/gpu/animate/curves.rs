@@ -7,10 +7,7 @@ use crate::reference::rng::Rng;
 use crate::support;
 use throng::character::Character;
 use throng::clip::{ClipOptions, Interpolation};
-use throng::import::{
-    ImportOptions, RawChannel, RawCharacter, RawKeys, RawMorph, RawPrimitive, RawSkin,
-};
-use throng::mesh::MorphTarget;
+use throng::import::{ImportOptions, RawChannel, RawCharacter, RawKeys, RawPrimitive};
 use throng::palette::SkinningMethod;
 
 const JOINTS: usize = 5;
@@ -102,18 +99,21 @@ fn character(seed: u64, options: &ImportOptions) -> Character {
         indices: vec![0, 1, 2, 3, 4, 5],
         morph: Some(morph),
         targets: (0..WEIGHTS[morph])
-            .map(|target| MorphTarget {
-                vertices: vec![(target % positions.len()) as u32],
-                positions: vec![Vec3::Z * 0.01],
-                ..MorphTarget::default()
+            .map(|target| {
+                raws::moves(
+                    vec![Vec3::Z * 0.01],
+                    vec![(target % positions.len()) as u32],
+                )
             })
             .collect(),
         ..RawPrimitive::default()
     };
-    let morph = |number: usize| RawMorph {
-        node: JOINTS + number,
-        weights: (0..WEIGHTS[number]).map(|at| [0.0, 0.25][at % 2]).collect(),
-        ..RawMorph::default()
+    let morph = |number: usize| {
+        raws::morph(
+            JOINTS + number,
+            "",
+            (0..WEIGHTS[number]).map(|at| [0.0, 0.25][at % 2]).collect(),
+        )
     };
     let animation = |number: usize| {
         let mut channels = Vec::new();
@@ -148,11 +148,7 @@ fn character(seed: u64, options: &ImportOptions) -> Character {
         name: "curves".into(),
         animations: (0..CLIPS).map(animation).collect(),
         nodes: (0..JOINTS + 2).map(node).collect(),
-        skins: vec![RawSkin {
-            joints: (0..JOINTS).collect(),
-            inverse_bind: vec![Mat4::IDENTITY; JOINTS],
-            ..RawSkin::default()
-        }],
+        skins: vec![raws::skin(0..JOINTS, vec![Mat4::IDENTITY; JOINTS])],
         primitives: (0..2).map(primitive).collect(),
         morphs: (0..2).map(morph).collect(),
         ..RawCharacter::default()

@@ -18,7 +18,7 @@ use throng::animator::{ActorId, Animator, Play, ShowPose};
 use throng::character::{AdditiveDesc, AnimationDesc, Character, PoseReference};
 use throng::gpu::{AnimationTables, CpuReason, GpuTime, PosedBy, Upload};
 use throng::ik::{TwoBone, TwoBoneTarget};
-use throng::import::{ImportOptions, RawCharacter, RawKeys, RawPrimitive, RawSkin};
+use throng::import::{ImportOptions, RawCharacter, RawKeys, RawPrimitive};
 use throng::motion::{Ease, LoopMode};
 use throng::palette::SkinningMethod;
 use throng::skeleton::Transform;
@@ -282,11 +282,7 @@ fn line(joints: usize) -> Character {
     let raw = RawCharacter {
         name: "line".into(),
         nodes: (0..joints).map(node).collect(),
-        skins: vec![RawSkin {
-            joints: (0..joints).collect(),
-            inverse_bind: vec![Mat4::IDENTITY; joints],
-            ..RawSkin::default()
-        }],
+        skins: vec![raws::skin(0..joints, vec![Mat4::IDENTITY; joints])],
         primitives: vec![primitive],
         animations: vec![raws::animation("turn", (0..joints).map(turn).collect())],
         ..RawCharacter::default()

@@ -15,7 +15,7 @@ use crate::reference::ribbon::{rest_palette, ribbon};
 use crate::support::frames::{EXTENT, FramesInFlight};
 use crate::support::lists::{List, lists};
 use crate::support::probe::{Output, Probe};
-use crate::support::{Setup, placed, stages, view};
+use crate::support::{Setup, described, placed, stages, view};
 use std::collections::BTreeMap;
 use throng::animator::{ActorId, Animator, IkSolver, Play};
 use throng::character::{AnimationDesc, Character, ClipDesc, EventDesc, RootMotionDesc};
@@ -30,7 +30,7 @@ use throng::state_machine::{
     LayerDesc, MaskBranchDesc, MaskDesc, Origin, ParameterDesc, ParameterKind, StateDesc,
     StateMachineDesc, TransitionDesc,
 };
-use throng::{Capacity, CharacterDesc, CharacterId, Crowd, Id, InstanceId, Stages, Stats};
+use throng::{Capacity, CharacterId, Crowd, Id, InstanceId, Stages, Stats};
 
 pub(crate) const FRAMES_IN_FLIGHT: u32 = 3;
 /// Number of joints and palette entries of a performer.
@@ -210,10 +210,7 @@ impl World {
         character: Character,
     ) {
         assert_eq!(character.palette().len(), JOINTS);
-        let desc = CharacterDesc {
-            method,
-            ..CharacterDesc::default()
-        };
+        let desc = described(method, false);
         let id = setup.add_with(&mut self.crowd, &character, &desc);
         let mut animator = Animator::new(&character).unwrap();
         let limb = IkSolver::TwoBone(TwoBone {

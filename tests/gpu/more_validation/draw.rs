@@ -5,7 +5,7 @@ use super::shadow::ShadowImage;
 use crate::reference::handles::Handles;
 use crate::support::frames::{FramesInFlight, NORMAL_Z};
 use crate::support::probe::spirv;
-use crate::support::{SMALL, Setup, view};
+use crate::support::{SMALL, Setup, described, view};
 use std::ops::Range;
 use throng::ash::{self, vk};
 use throng::glam::{Affine3A, Vec3};
@@ -13,8 +13,8 @@ use throng::gpu_allocator::MemoryLocation;
 use throng::import::RawPrimitive;
 use throng::mesh::Material;
 use throng::{
-    Capacity, CharacterDesc, Crowd, InstanceId, MaterialDesc, PassDesc, PassId, PassKind,
-    SkinningStage, Spawn, View,
+    Capacity, Crowd, InstanceId, MaterialDesc, PassDesc, PassId, PassKind, SkinningStage, Spawn,
+    View,
 };
 use throng_standalone::{Buffer, BufferDesc, Context, Target, TargetDesc};
 
@@ -133,11 +133,7 @@ fn camera() -> View {
 fn populate(context: &mut Context, crowd: &mut Crowd) -> Vec<InstanceId> {
     let mut all = Vec::new();
     for (number, format) in FORMATS.iter().enumerate() {
-        let desc = CharacterDesc {
-            method: format.method,
-            cpu_skinning: true,
-            ..CharacterDesc::default()
-        };
+        let desc = described(format.method, true);
         let allocator = &mut context.allocator();
         let id = crowd.add_character_with(allocator, &dancer(format), &desc);
         let id = id.unwrap();

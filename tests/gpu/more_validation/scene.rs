@@ -1,12 +1,13 @@
 //! Small characters of every palette format, with opaque, masked and blended materials.
 
+use crate::reference::raws;
 use crate::reference::raws::moves;
 use crate::reference::ribbon::{built, ribbon};
 use throng::ash::vk;
 use throng::character::Character;
 use throng::clip::Interpolation;
 use throng::glam::Vec3;
-use throng::import::{RawChannel, RawKeys, RawMorph, RawPrimitive};
+use throng::import::{RawChannel, RawKeys, RawPrimitive};
 use throng::mesh::{AlphaMode, Material};
 use throng::palette::{PaletteFormat, SkinningMethod};
 
@@ -88,11 +89,7 @@ pub(super) fn dancer(format: &Format) -> Character {
     let first = &mut raw.primitives[0];
     first.morph = Some(0);
     first.targets = vec![moves(vec![Vec3::new(0.0, 0.1, 0.3); 2], vec![0, 3])];
-    raw.morphs = vec![RawMorph {
-        owner: "ribbon".into(),
-        weights: vec![0.7],
-        ..RawMorph::default()
-    }];
+    raw.morphs = vec![raws::morph(0, "ribbon", vec![0.7])];
     raw.animations[0].channels.push(RawChannel {
         node: JOINTS - 1,
         times_s: vec![0.0],

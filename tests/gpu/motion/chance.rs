@@ -5,7 +5,7 @@ use crate::reference::explore::{Operation, explore};
 use crate::reference::rng::Rng;
 use crate::reference::sweep::rounds;
 use crate::support::frames::EXTENT;
-use crate::support::{Setup, each, stages, view};
+use crate::support::{ON_GPU, Setup, each, stages, view};
 use std::iter::repeat_n;
 use throng::glam::{Affine3A, Quat, Vec2, Vec3};
 use throng::palette::SkinningMethod;
@@ -121,15 +121,11 @@ fn happen(rng: &mut Rng, setup: &mut Setup, world: &mut World, time: &mut f64) {
 #[test]
 fn whatever_happens_motion_is_what_the_model_says() {
     let mut all = Seen::default();
-    let on_gpu = Stages {
-        cull: Processor::Gpu,
-        animate: Processor::Gpu,
-    };
     let cull_on_gpu = Stages {
         cull: Processor::Gpu,
         animate: Processor::Cpu,
     };
-    let each_stages = repeat_n([stages(), on_gpu, cull_on_gpu], 3).flatten();
+    let each_stages = repeat_n([stages(), ON_GPU, cull_on_gpu], 3).flatten();
     for (seed, stages) in (41..).zip(each_stages) {
         explore(seed, rounds(450), |operations| {
             each(|setup| play(setup, operations, stages, &mut all));

@@ -9,12 +9,12 @@ use crate::reference::raws;
 use crate::reference::raws::linear;
 use crate::reference::ribbon::{built, ribbon};
 use crate::support::frames::{EXTENT, FramesInFlight};
-use crate::support::{SMALL, Setup, stages};
+use crate::support::{SMALL, Setup, described, stages};
 use std::collections::BTreeMap;
 use throng::ash::vk;
 use throng::character::Character;
 use throng::glam::{Affine3A, DVec2, Mat4, Vec3};
-use throng::import::{RawCharacter, RawKeys, RawMorph};
+use throng::import::{RawCharacter, RawKeys};
 use throng::mesh::AlphaMode;
 use throng::palette::SkinningMethod;
 use throng::skeleton::Joint;
@@ -41,12 +41,7 @@ pub(crate) const HISTORIES: Capacity = Capacity {
 pub(crate) fn dancer(joints: usize) -> RawCharacter {
     let mut raw = ribbon(joints);
     raw.materials[1].alpha = AlphaMode::Mask { cutoff: 0.5 };
-    raw.morphs = vec![RawMorph {
-        node: 0,
-        owner: "ribbon".into(),
-        weights: vec![0.0, 0.25],
-        names: Vec::new(),
-    }];
+    raw.morphs = vec![raws::morph(0, "ribbon", vec![0.0, 0.25])];
     for (number, clip) in raw.animations.iter_mut().enumerate() {
         let far = 0.5 + 0.2 * number as f32;
         clip.channels.push(linear(
@@ -465,11 +460,7 @@ impl World {
 
 /// The description with which all characters are added.
 pub(super) fn skinned_by(method: SkinningMethod) -> CharacterDesc {
-    CharacterDesc {
-        method,
-        cpu_skinning: true,
-        ..CharacterDesc::default()
-    }
+    described(method, true)
 }
 
 /// A clip that starts at time 0, or the rest pose.

@@ -3,20 +3,20 @@
 //! The tests compare the pictures that different passes draw of it.
 
 use crate::reference::handles::Handles;
+use crate::reference::raws;
 use crate::reference::raws::moves;
 use crate::reference::ribbon::{built, ribbon};
 use crate::reference::rng::Rng;
 use crate::support::frames::{EXTENT, FramesInFlight};
-use crate::support::{SMALL, Setup, view};
+use crate::support::{SMALL, Setup, described, view};
 use throng::ash::vk;
 use throng::character::Character;
 use throng::glam::{Affine3A, Quat, Vec3};
-use throng::import::{RawCharacter, RawMorph};
+use throng::import::RawCharacter;
 use throng::mesh::{AlphaMode, Material};
 use throng::palette::SkinningMethod;
 use throng::{
-    Capacity, CharacterDesc, Crowd, Id, InstanceId, PassDesc, PassId, PassKind, Play,
-    SkinningStage, Spawn, View,
+    Capacity, Crowd, Id, InstanceId, PassDesc, PassId, PassKind, Play, SkinningStage, Spawn, View,
 };
 use throng_standalone::{Begin, ImageRead, Target, TargetDesc, read_image};
 
@@ -53,12 +53,7 @@ fn dancer(influences: usize) -> RawCharacter {
         .chunks_exact_mut(4)
         .step_by(3)
         .for_each(|texel| texel[3] = 0);
-    raw.morphs = vec![RawMorph {
-        node: 0,
-        owner: "ribbon".into(),
-        weights: vec![0.7],
-        names: Vec::new(),
-    }];
+    raw.morphs = vec![raws::morph(0, "ribbon", vec![0.7])];
     for primitive in &mut raw.primitives {
         let count = primitive.positions.len();
         primitive.influences_per_vertex = influences;
@@ -161,11 +156,7 @@ impl Troupe {
             let (method, skin) = (*method, *skin);
             let mut ids = Vec::new();
             let mut add = |character: &Character, place: Affine3A, method, clip: usize| {
-                let desc = CharacterDesc {
-                    method,
-                    cpu_skinning: skin == SkinningStage::Cpu,
-                    ..CharacterDesc::default()
-                };
+                let desc = described(method, skin == SkinningStage::Cpu);
                 let allocator = &mut setup.context.allocator();
                 let id = crowd.add_character_with(allocator, character, &desc);
                 let play = Play::new(Id::new(clip as u16)).start_s(0.0);

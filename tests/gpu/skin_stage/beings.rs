@@ -2,10 +2,10 @@
 
 use super::made::{self, Kind};
 use crate::reference::rng::Rng;
-use crate::support::Setup;
+use crate::support::{Setup, described};
 use throng::character::Character;
 use throng::skin::Skinner;
-use throng::{CharacterDesc, CharacterId, Crowd, SkinningStage};
+use throng::{CharacterId, Crowd, SkinningStage};
 
 /// A character of the crowd, and its CPU implementation.
 pub(super) struct Being {
@@ -33,11 +33,7 @@ pub(super) fn beings(setup: &mut Setup, crowd: &mut Crowd, rng: &mut Rng) -> Vec
         let character = made::sized(kind, 1 + 2 * number, 60 + 30 * number, rng);
         // The last one cannot be skinned on the CPU.
         let cpu_skin = number < Kind::ALL.len();
-        let desc = CharacterDesc {
-            method: kind.method(),
-            cpu_skinning: cpu_skin,
-            ..CharacterDesc::default()
-        };
+        let desc = described(kind.method(), cpu_skin);
         let allocator = &mut setup.context.allocator();
         let id = crowd.add_character_with(allocator, &character, &desc);
         all.push(Being {

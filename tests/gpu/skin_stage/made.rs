@@ -10,7 +10,7 @@ use crate::reference::ribbon::palette_as;
 use crate::reference::rng::Rng;
 use throng::character::Character;
 use throng::glam::{Mat4, Quat, Vec3};
-use throng::import::{ImportOptions, RawCharacter, RawKeys, RawMorph, RawPrimitive, RawSkin};
+use throng::import::{ImportOptions, RawCharacter, RawKeys, RawPrimitive};
 use throng::mesh::{MorphTarget, Primitive};
 use throng::palette::{DualQuat, DualQuatStretch, Mat3x4, QuatOffset, SkinningMethod, WriteOnly};
 use throng::skin::Skinner;
@@ -80,23 +80,19 @@ pub(super) fn raw(kind: Kind, influences: usize, vertices: usize, rng: &mut Rng)
     RawCharacter {
         name: format!("{kind:?} of {influences}").into(),
         nodes: (0..JOINTS).map(node).collect(),
-        skins: vec![RawSkin {
-            joints: (0..JOINTS).collect(),
-            inverse_bind: (0..JOINTS)
+        skins: vec![raws::skin(
+            0..JOINTS,
+            (0..JOINTS)
                 .map(|j| Mat4::from_translation(-at(j)))
                 .collect(),
-            ..RawSkin::default()
-        }],
+        )],
         primitives: vec![
             morphed,
             primitive(70, influences, [false, false], rng),
             primitive(65, influences, [true, false], rng),
         ],
         animations: vec![animation("move", channels)],
-        morphs: vec![RawMorph {
-            weights: vec![0.25, 0.0, 0.0],
-            ..RawMorph::default()
-        }],
+        morphs: vec![raws::morph(0, "", vec![0.25, 0.0, 0.0])],
         ..RawCharacter::default()
     }
 }

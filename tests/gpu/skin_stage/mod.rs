@@ -13,7 +13,7 @@ use crate::reference::handles::Handles;
 use crate::reference::maths::{angle, distance};
 use crate::reference::rng::Rng;
 use crate::support::frames::FramesInFlight;
-use crate::support::{Setup, each, stages};
+use crate::support::{Setup, described, each, stages};
 use made::{INFLUENCES, Kind, Palette, WEIGHTS};
 use throng::ash::{self, vk};
 use throng::character::Character;
@@ -22,8 +22,8 @@ use throng::gpu_allocator::MemoryLocation;
 use throng::palette::Mat3x4;
 use throng::skin::Skinner;
 use throng::{
-    Capacity, CharacterDesc, CharacterId, Crowd, InstanceId, Play, Processor, SkinnedVertices,
-    SkinningStage, Spawn,
+    Capacity, CharacterId, Crowd, InstanceId, Play, Processor, SkinnedVertices, SkinningStage,
+    Spawn,
 };
 use throng_standalone::{Buffer, BufferDesc};
 
@@ -74,11 +74,7 @@ fn members(setup: &mut Setup, crowd: &mut Crowd) -> Vec<Member> {
     for kind in Kind::ALL {
         for influences in INFLUENCES {
             let character = made::character(kind, influences, &mut rng);
-            let desc = CharacterDesc {
-                method: kind.method(),
-                cpu_skinning: true,
-                ..CharacterDesc::default()
-            };
+            let desc = described(kind.method(), true);
             let allocator = &mut setup.context.allocator();
             let id = crowd.add_character_with(allocator, &character, &desc);
             all.push(Member {

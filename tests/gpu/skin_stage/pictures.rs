@@ -8,14 +8,14 @@ use crate::reference::picture::{covered, different};
 use crate::reference::ribbon::{built, ribbon};
 use crate::reference::rng::Rng;
 use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, depth, pass, picture, target};
-use crate::support::{Setup, each, placed, stages, view};
+use crate::support::{Setup, described, each, placed, stages, view};
 use throng::character::Character;
 use throng::glam::{Affine3A, Quat, Vec3};
 use throng::import::ImportOptions;
 use throng::mesh::{AlphaMode, Material};
 use throng::{
-    Capacity, CharacterDesc, Crowd, Id, InstanceId, PassDesc, PassId, PassKind, Play, Processor,
-    SkinningStage, View,
+    Capacity, Crowd, Id, InstanceId, PassDesc, PassId, PassKind, Play, Processor, SkinningStage,
+    View,
 };
 use throng_standalone::Target;
 
@@ -76,11 +76,7 @@ fn populate(
     crowd: &mut Crowd,
     (character, kind): &(Character, Kind),
 ) -> Vec<InstanceId> {
-    let desc = CharacterDesc {
-        method: kind.method(),
-        cpu_skinning: true,
-        ..CharacterDesc::default()
-    };
+    let desc = described(kind.method(), true);
     let id = setup.add_with(crowd, character, &desc);
     let bounds = character.rest_bounds();
     let size = (bounds.max - bounds.min).max_element().max(1e-6);

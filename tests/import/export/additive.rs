@@ -1,12 +1,14 @@
 //! Additive clips, and clips of unusual form.
 
 use super::{again, exported};
+use crate::reference::raws;
+use crate::reference::rig;
+use throng::Result;
 use throng::character::{AdditiveDesc, AnimationDesc, PoseReference};
-use throng::clip::{CurveClip, Interpolation, Keys, Track, TrackValues};
+use throng::clip::{CurveClip, Interpolation, TrackValues};
 use throng::glam::{Quat, Vec3};
 use throng::import::{ImportOptions, RawCharacter};
 use throng::skeleton::Transform;
-use throng::{Id, Result};
 use throng_export::{Omission, OmissionKind};
 
 fn additive(options: ImportOptions) -> Result<throng::import::Imported> {
@@ -104,15 +106,8 @@ fn short_tracks_keep_the_range() {
             vec![tangent, turned(0.2), tangent, tangent, turned(1.0), tangent],
         ),
     ] {
-        let keys = Keys {
-            times_s: vec![0.5, 1.0],
-            values,
-            interpolation,
-        };
-        let track = Track {
-            joint: Id::new(3),
-            values: TrackValues::Rotation(keys),
-        };
+        let keys = rig::keys(interpolation, [0.5, 1.0], values);
+        let track = raws::track(3, TrackValues::Rotation(keys));
         let clip = CurveClip::new("Turn", vec![track], mannequin.skeleton()).unwrap();
         let was = with(clip.with_range(0.25, 3.0).unwrap());
         let is = again(&exported(&was), ImportOptions::with_curves());
@@ -138,17 +133,14 @@ fn short_tracks_keep_the_range() {
 #[test]
 fn fast_turns_stay_within_the_bound() {
     let mannequin = throng::builtin::mannequin().unwrap();
-    let keys = Keys {
-        times_s: (0..30).map(|key| key as f32 / 15.0).collect(),
-        values: (0..30)
+    let keys = rig::keys(
+        Interpolation::Linear,
+        (0..30).map(|key| key as f32 / 15.0).collect::<Vec<_>>(),
+        (0..30)
             .map(|key| Quat::from_rotation_z(key as f32 * 1.5))
-            .collect(),
-        interpolation: Interpolation::Linear,
-    };
-    let track = Track {
-        joint: Id::new(0),
-        values: TrackValues::Rotation(keys),
-    };
+            .collect::<Vec<_>>(),
+    );
+    let track = raws::track(0, TrackValues::Rotation(keys));
     let clip = CurveClip::new("Spin", vec![track], mannequin.skeleton()).unwrap();
     let was = mannequin.character.with_clips(vec![clip]).unwrap();
     assert!(was.curves().is_empty());
@@ -170,23 +162,20 @@ fn fast_turns_stay_within_the_bound() {
 fn splines_of_other_lengths_are_normalised_and_told() {
     let mannequin = throng::builtin::mannequin().unwrap();
     let none = Quat::from_xyzw(0.0, 0.0, 0.0, 0.0);
-    let keys = Keys {
-        times_s: vec![0.0, 1.0],
-        values: vec![none, Quat::IDENTITY, none, none, Quat::IDENTITY * 2.0, none],
-        interpolation: Interpolation::CubicSpline,
-    };
-    let track = Track {
-        joint: Id::new(1),
-        values: TrackValues::Rotation(keys),
-    };
-    let one = Track {
-        joint: Id::new(2),
-        values: TrackValues::Translation(Keys {
-            times_s: vec![0.5],
-            values: vec![Vec3::X, Vec3::Y, Vec3::Z],
-            interpolation: Interpolation::CubicSpline,
-        }),
-    };
+    let keys = rig::keys(
+        Interpolation::CubicSpline,
+        [0.0, 1.0],
+        [none, Quat::IDENTITY, none, none, Quat::IDENTITY * 2.0, none],
+    );
+    let track = raws::track(1, TrackValues::Rotation(keys));
+    let one = raws::track(
+        2,
+        TrackValues::Translation(rig::keys(
+            Interpolation::CubicSpline,
+            [0.5],
+            [Vec3::X, Vec3::Y, Vec3::Z],
+        )),
+    );
     let clip = CurveClip::new("Odd", vec![track, one], mannequin.skeleton()).unwrap();
     let was = with(clip);
     let exported = exported(&was);

@@ -75,10 +75,7 @@ fn several_roots_stay_roots() {
     (part.joints, part.weights) = (vec![0, 1, 2], vec![1.0; 3]);
     let raw = RawCharacter {
         nodes: vec![node("a", None), node("b", None), node("c", Some(1))],
-        skins: vec![RawSkin {
-            joints: vec![0, 1, 2],
-            ..RawSkin::default()
-        }],
+        skins: vec![raws::skin([0, 1, 2], Vec::new())],
         primitives: vec![part],
         ..RawCharacter::default()
     };
@@ -167,11 +164,7 @@ fn flipped_parts_keep_their_front() {
 
 #[test]
 fn morph_targets_are_shared_by_the_primitives_of_a_mesh() {
-    let target = |vertex, x| MorphTarget {
-        vertices: vec![vertex],
-        positions: vec![Vec3::X * x],
-        ..MorphTarget::default()
-    };
+    let target = |vertex, x| raws::moves(vec![Vec3::X * x], vec![vertex]);
     let mut parts = ["face.0", "face.1"].map(|name| triangle(name, 0));
     for (number, part) in parts.iter_mut().enumerate() {
         part.morph = Some(0);

@@ -4,6 +4,7 @@ use super::{again, exported, json, model_pose, posed};
 use crate::reference::assets::files;
 use crate::reference::poser::Poser;
 use crate::reference::random;
+use crate::reference::raws;
 use crate::reference::rng::Rng;
 use crate::reference::sweep::is_thorough;
 use throng::Id;
@@ -12,7 +13,6 @@ use throng::glam::{Affine3A, Vec3};
 use throng::import::{ImportOptions, RawCharacter};
 use throng::mesh::Primitive;
 use throng::retarget::{JointMap, Retarget, RetargetOptions};
-use throng::skeleton::Transform;
 
 /// The bound of packing for a character, as `ClipOptions::error_m` defines it, and the distance
 /// from a joint at which it is measured.
@@ -38,11 +38,11 @@ fn packed_pose(character: &Character, clip: usize, time_s: f64) -> Vec<Affine3A>
     clip.sample(time_s, &mut local).unwrap();
     if clip.is_additive() {
         for (local, joint) in local.iter_mut().zip(character.skeleton().joints()) {
-            *local = Transform {
-                translation: joint.rest.translation + local.translation,
-                rotation: joint.rest.rotation * local.rotation,
-                scale: joint.rest.scale * local.scale,
-            };
+            *local = raws::transform(
+                joint.rest.translation + local.translation,
+                joint.rest.rotation * local.rotation,
+                joint.rest.scale * local.scale,
+            );
         }
     }
     model_pose(character, &local)

@@ -2,10 +2,11 @@
 
 use super::rigs::{rest, skeleton};
 use crate::reference::raws;
+use crate::reference::rig;
 use crate::reference::rng::Rng;
 use crate::reference::words::Fails;
 use throng::Id;
-use throng::clip::{CurveClip, Interpolation, Keys, Track, TrackValues};
+use throng::clip::{CurveClip, Interpolation, Track, TrackValues};
 use throng::error::Error;
 use throng::glam::{Quat, Vec3};
 use throng::retarget::{Humanoid, JointMap, Retarget, RetargetOptions};
@@ -147,16 +148,16 @@ fn options_and_lengths_are_checked() {
 }
 
 fn spin(joint: u16, keys: usize) -> Track {
-    Track {
-        joint: Id::new(joint),
-        values: TrackValues::Rotation(Keys {
-            times_s: (0..keys).map(|at| at as f32).collect(),
-            values: (0..keys)
+    raws::track(
+        joint,
+        TrackValues::Rotation(rig::keys(
+            Interpolation::Linear,
+            (0..keys).map(|at| at as f32).collect::<Vec<_>>(),
+            (0..keys)
                 .map(|at| Quat::from_rotation_z(at as f32))
-                .collect(),
-            interpolation: Interpolation::Linear,
-        }),
-    }
+                .collect::<Vec<_>>(),
+        )),
+    )
 }
 
 /// Numbers from the whole range, most of them usable.
@@ -204,15 +205,15 @@ fn random_skeleton(rng: &mut Rng) -> Skeleton {
                 .map(|_| WORDS[rng.below(WORDS.len())])
                 .collect::<String>(),
             (index > 0 && !rng.chance(8)).then(|| rng.below(index)),
-            Transform {
-                translation: rng.vector(-1.0, 1.0) * if rng.chance(20) { 0.0 } else { 1.0 },
-                rotation: rng.rotation(),
-                scale: if rng.chance(9) {
+            raws::transform(
+                rng.vector(-1.0, 1.0) * if rng.chance(20) { 0.0 } else { 1.0 },
+                rng.rotation(),
+                if rng.chance(9) {
                     rng.vector(-1.0, 1.0) * [0.0, 1.0][rng.below(2)]
                 } else {
                     Vec3::ONE
                 },
-            },
+            ),
         )
     });
     skeleton(nodes.collect())
@@ -239,21 +240,21 @@ fn random_clip(rng: &mut Rng, skeleton: &Skeleton) -> CurveClip {
         });
         let times_s: Vec<f32> = times_s.collect();
         let values = match rng.below(3) {
-            0 => TrackValues::Rotation(Keys {
-                values: (0..count * wide)
-                    .map(|_| Quat::from_array([0; 4].map(|_| wild(rng))))
-                    .collect(),
-                times_s,
+            0 => TrackValues::Rotation(rig::keys(
                 interpolation,
-            }),
+                times_s,
+                (0..count * wide)
+                    .map(|_| Quat::from_array([0; 4].map(|_| wild(rng))))
+                    .collect::<Vec<_>>(),
+            )),
             kind => {
-                let keys = Keys {
-                    values: (0..count * wide)
-                        .map(|_| Vec3::from_array([0; 3].map(|_| wild(rng))))
-                        .collect(),
-                    times_s,
+                let keys = rig::keys(
                     interpolation,
-                };
+                    times_s,
+                    (0..count * wide)
+                        .map(|_| Vec3::from_array([0; 3].map(|_| wild(rng))))
+                        .collect::<Vec<_>>(),
+                );
                 if kind == 1 {
                     TrackValues::Translation(keys)
                 } else {
@@ -261,10 +262,7 @@ fn random_clip(rng: &mut Rng, skeleton: &Skeleton) -> CurveClip {
                 }
             }
         };
-        tracks.push(Track {
-            joint: Id::new(joint),
-            values,
-        });
+        tracks.push(raws::track(joint, values));
     }
     CurveClip::new("wild", tracks, skeleton).unwrap()
 }
@@ -301,10 +299,12 @@ fn nothing_panics() {
             let mut out = rest(&to);
             let odd = |rng: &mut Rng| if rng.chance(15) { f32::NAN } else { wild(rng) };
             let local: Vec<Transform> = (0..from.len())
-                .map(|_| Transform {
-                    translation: Vec3::from_array([0; 3].map(|_| odd(rng))),
-                    rotation: Quat::from_array([0; 4].map(|_| odd(rng))),
-                    scale: Vec3::from_array([0; 3].map(|_| odd(rng))),
+                .map(|_| {
+                    raws::transform(
+                        Vec3::from_array([0; 3].map(|_| odd(rng))),
+                        Quat::from_array([0; 4].map(|_| odd(rng))),
+                        Vec3::from_array([0; 3].map(|_| odd(rng))),
+                    )
                 })
                 .collect();
             retarget.pose(&local, &mut out).unwrap();

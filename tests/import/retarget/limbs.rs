@@ -306,15 +306,15 @@ fn mirrored_skeletons_follow_themselves() {
             nodes.push(raws::node(
                 *name,
                 *parent,
-                Transform {
-                    translation: Vec3::from_array(sub(*place, origin).map(|v| v as f32)),
-                    rotation: if at == 0 {
+                raws::transform(
+                    Vec3::from_array(sub(*place, origin).map(|v| v as f32)),
+                    if at == 0 {
                         Quat::IDENTITY
                     } else {
                         rng.rotation()
                     },
                     scale,
-                },
+                ),
             ));
         }
         let mirrored = super::rigs::skeleton(nodes);

@@ -4,7 +4,7 @@ use crate::reference::maths::{IDENTITY, M4, Q, V3, length, mul, sub, trs, unit4}
 use crate::reference::raws;
 use crate::reference::rng::Rng;
 use throng::glam::{Quat, Vec3};
-use throng::import::{ImportOptions, RawCharacter, RawNode, RawSkin};
+use throng::import::{ImportOptions, RawCharacter, RawNode};
 use throng::skeleton::{Skeleton, Transform};
 
 /// A joint: name, parent, place and turn in model space.
@@ -27,10 +27,7 @@ pub(crate) fn at(name: &str, parent: Option<usize>, place: V3, turn: Q) -> At {
 
 pub(crate) fn skeleton(nodes: Vec<RawNode>) -> Skeleton {
     let raw = RawCharacter {
-        skins: vec![RawSkin {
-            joints: (0..nodes.len()).collect(),
-            ..RawSkin::default()
-        }],
+        skins: vec![raws::skin(0..nodes.len(), Vec::new())],
         nodes,
         ..RawCharacter::default()
     };
@@ -71,11 +68,11 @@ pub(crate) fn placed(joints: &[At], node: Option<(Q, f64)>) -> Skeleton {
 }
 
 fn transform(t: V3, r: Q, s: f64) -> Transform {
-    Transform {
-        translation: Vec3::from_array(t.map(|v| v as f32)),
-        rotation: Quat::from_array(unit4(r).map(|v| v as f32)),
-        scale: Vec3::splat(s as f32),
-    }
+    raws::transform(
+        Vec3::from_array(t.map(|v| v as f32)),
+        Quat::from_array(unit4(r).map(|v| v as f32)),
+        Vec3::splat(s as f32),
+    )
 }
 
 pub(crate) fn times(a: Q, b: Q) -> Q {

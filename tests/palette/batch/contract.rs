@@ -2,14 +2,15 @@
 
 use super::load::palettes;
 use crate::reference::batch::Sample;
+use crate::reference::raws;
 use crate::reference::rig::{chain, keys};
 use crate::reference::words::Fails;
+use throng::SimdLevel;
 use throng::animator::Animator;
 use throng::character::{AnimationDesc, Character};
 use throng::clip::{Clip, ClipOptions, CurveClip, Interpolation, Track, TrackValues};
 use throng::glam::{Quat, Vec3};
 use throng::state_machine::{MaskBranchDesc, MaskDesc};
-use throng::{Id, SimdLevel};
 
 fn made(character: &Character, tracks: Vec<Track>) -> (CurveClip, Clip) {
     let raw = CurveClip::new("made", tracks, character.skeleton()).unwrap();
@@ -23,10 +24,7 @@ fn with(character: Character, clips: Vec<CurveClip>) -> Character {
 }
 
 fn track(joint: u16, values: TrackValues) -> Track {
-    Track {
-        joint: Id::new(joint),
-        values,
-    }
+    raws::track(joint, values)
 }
 
 /// A looping rotation of the first joint.

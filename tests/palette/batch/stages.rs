@@ -11,12 +11,12 @@ use crate::reference::rng::Rng;
 use std::sync::Arc;
 use throng::animator::ShowPose;
 use throng::character::Character;
-use throng::clip::{ClipOptions, CurveClip, Interpolation, Track, TrackValues};
+use throng::clip::{ClipOptions, CurveClip, Interpolation, TrackValues};
 use throng::glam::{Affine3A, DMat4, DVec3, Mat4, Vec3};
-use throng::import::{ImportOptions, RawCharacter, RawPrimitive, RawSkin};
+use throng::import::{ImportOptions, RawCharacter, RawPrimitive};
 use throng::palette::Mat3x4;
 use throng::skeleton::Transform;
-use throng::{Id, SimdLevel, Threads};
+use throng::{SimdLevel, Threads};
 
 pub(crate) const COUNTS: [usize; 8] = [0, 1, 7, 15, 16, 17, 31, 33];
 
@@ -31,11 +31,10 @@ pub(crate) fn tree(joints: usize) -> Character {
     };
     let raw = RawCharacter {
         nodes: (0..joints).map(node).collect(),
-        skins: vec![RawSkin {
-            joints: (0..joints).collect(),
-            inverse_bind: vec![Mat4::from_translation(Vec3::NEG_Y); joints],
-            ..RawSkin::default()
-        }],
+        skins: vec![raws::skin(
+            0..joints,
+            vec![Mat4::from_translation(Vec3::NEG_Y); joints],
+        )],
         primitives: vec![RawPrimitive {
             skin: Some(0),
             positions: (0..joints).map(|v| Vec3::new(0.2, v as f32, 0.0)).collect(),
@@ -74,10 +73,7 @@ pub(crate) fn moving_tree(joints: usize, rng: &mut Rng) -> Character {
                 TrackValues::Rotation(keys(linear, &times, &turns)),
                 TrackValues::Scale(keys(linear, &times, &sizes)),
             ];
-            tracks.extend(values.map(|values| Track {
-                joint: Id::new(joint),
-                values,
-            }));
+            tracks.extend(values.map(|values| raws::track(joint, values)));
         }
         CurveClip::new("made", tracks, character.skeleton()).unwrap()
     };
@@ -230,10 +226,7 @@ fn threads_give_the_same_bits() {
 #[test]
 fn the_rest_pose_has_the_missing_weight() {
     let up = keys(Interpolation::Linear, &[0.0], &[Vec3::Y * 9.0]);
-    let track = Track {
-        joint: Id::new(1),
-        values: TrackValues::Translation(up),
-    };
+    let track = raws::track(1, TrackValues::Translation(up));
     let (_, character) = with_clip(chain(2), vec![track]);
     // At rest, it is 1 up.
     for (weight, want) in [(0.5, 5.0), (1.0, 9.0), (2.0, 9.0), (0.25, 3.0), (0.0, 1.0)] {

@@ -25,7 +25,6 @@ pub use gait::{RUN_M_S, WALK_M_S};
 use rig::{RestJoint, rest_joints};
 use throng::glam::{Mat4, Vec3};
 use throng::import::{RawCharacter, RawNode, RawSkin};
-use throng::skeleton::Transform;
 
 /// Skeleton, surface and clips of the mannequin.
 ///
@@ -61,10 +60,6 @@ fn node(joint: &RestJoint, rest: &[RestJoint]) -> RawNode {
     raws::node(
         joint.name.clone(),
         joint.parent,
-        Transform {
-            translation,
-            rotation,
-            scale: Vec3::ONE,
-        },
+        raws::transform(translation, rotation, Vec3::ONE),
     )
 }

@@ -8,7 +8,7 @@ use crate::reference::rng::Rng;
 use throng::SimdLevel;
 use throng::character::Character;
 use throng::glam::{Affine3A, Quat, Vec3};
-use throng::import::{ImportOptions, RawCharacter, RawPrimitive, RawSkin};
+use throng::import::{ImportOptions, RawCharacter, RawPrimitive};
 use throng::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, QuatOffset, WriteOnly};
 use throng::skeleton::Transform;
 use throng::skin::Skinner;
@@ -76,10 +76,7 @@ pub(crate) fn made(
     let sign = |rng: &mut Rng| if rng.chance(2) { 1.0 } else { -1.0 };
     let raw = RawCharacter {
         nodes: (0..JOINTS).map(node).collect(),
-        skins: vec![RawSkin {
-            joints: (0..JOINTS).collect(),
-            ..RawSkin::default()
-        }],
+        skins: vec![raws::skin(0..JOINTS, Vec::new())],
         primitives: vec![RawPrimitive {
             skin: Some(0),
             positions: (0..vertices).map(|_| rng.vector(-1.0, 1.0)).collect(),

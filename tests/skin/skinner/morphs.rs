@@ -1,11 +1,12 @@
 //! Streams with tangents and morph targets, against the plain code.
 
 use super::load::both;
+use crate::reference::raws;
 use crate::reference::rng::Rng;
 use throng::character::Character;
 use throng::error::Error;
 use throng::glam::{Affine3A, Quat, Vec3};
-use throng::import::{ImportOptions, RawCharacter, RawMorph, RawPrimitive};
+use throng::import::{ImportOptions, RawCharacter, RawPrimitive};
 use throng::mesh::MorphTarget;
 use throng::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, QuatOffset};
 use throng::skin::{PosedVertices, Skinner};
@@ -41,11 +42,7 @@ fn raw() -> RawCharacter {
     primitive.targets = [(1, true), (5, true), (11, false)]
         .map(|(every, directions)| target(&mut rng, vertices, every, directions))
         .into();
-    raw.morphs = vec![RawMorph {
-        node: primitive.node,
-        weights: vec![0.0; 3],
-        ..RawMorph::default()
-    }];
+    raw.morphs = vec![raws::morph(primitive.node, "", vec![0.0; 3])];
     raw
 }
 
