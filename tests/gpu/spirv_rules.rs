@@ -8,7 +8,7 @@ use throng::MaterialDesc;
 /// one.
 ///
 /// Some drivers are slow to compile large modules, or fail.
-const MODULES: [(&str, usize); 30] = [
+const MODULES: [(&str, usize); 32] = [
     ("crowd.vert", 61_600),
     ("depth.vert", 42_300),
     ("motion.vert", 46_900),
@@ -25,6 +25,8 @@ const MODULES: [(&str, usize); 30] = [
     ("allocate_rows.comp", 6_900),
     ("compact.comp", 38_400),
     ("args.comp", 6_400),
+    ("animate.comp", 92_100),
+    ("attach.comp", 75_500),
     ("crowd.frag", 30_900),
     ("crowd_bindless.frag", 32_200),
     ("crowd_shadowed.frag", 37_300),
