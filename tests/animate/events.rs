@@ -26,8 +26,8 @@ fn character(clips: &[(f32, Vec<f64>)]) -> Result<Character> {
             joint: Id::new(0),
             values: TrackValues::Translation(rig::keys(
                 Interpolation::Linear,
-                &[0.0, *duration_s],
-                &[Vec3::ZERO, Vec3::X],
+                [0.0, *duration_s],
+                [Vec3::ZERO, Vec3::X],
             )),
         };
         let clip = CurveClip::new(&index.to_string(), vec![track], character.skeleton()).unwrap();

@@ -37,8 +37,8 @@ fn a_planted_fault_is_found_and_shrunk_to_what_it_needs() {
         let panic = catch_unwind(AssertUnwindSafe(|| explore(seed, 400, attempt))).unwrap_err();
         assert_eq!(panic.downcast_ref(), Some(&"forgot"), "seed {seed}");
         let lengths = lengths.into_inner();
-        // Five numbers are put, and one is taken. Another that is put and taken in between may
-        // stay, because neither can go without the other.
+        // Five numbers are put, and one is taken. Another that is put and taken may stay, because
+        // neither can go without the other.
         let (first, last) = (lengths[0], lengths[lengths.len() - 1]);
         assert!(
             first == 400 && (6..=10).contains(&last),

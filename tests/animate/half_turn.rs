@@ -97,7 +97,7 @@ fn curves_turn_the_way_of_the_formula() {
     let rng = &mut Rng::new(21);
     for round in 0..4_000 {
         let [from, to] = half_turn(rng);
-        let keys = rig::keys(Interpolation::Linear, &[0.0, 1.0], &[from, to]);
+        let keys = rig::keys(Interpolation::Linear, [0.0, 1.0], [from, to]);
         let clip = rig::clip(TrackValues::Rotation(keys));
         for part in PARTS {
             let off = apart(sampled(&clip, part), gltf(from, to, part));

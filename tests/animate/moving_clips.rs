@@ -23,7 +23,7 @@ fn keys<T: Clone>(values: &[T], interpolation: Interpolation) -> Keys<T> {
         (0..values.len() / per_key)
             .map(|key| key as f32)
             .collect::<Vec<_>>(),
-        values.to_vec(),
+        values,
     )
 }
 

@@ -117,8 +117,8 @@ fn steps_hold_until_the_next_key() {
 fn linear_is_the_straight_line() {
     let clip = clip(TrackValues::Scale(keys(
         Linear,
-        &[1.0, 3.0],
-        &[Vec3::new(0.0, -4.0, 8.0), Vec3::new(8.0, 4.0, 0.0)],
+        [1.0, 3.0],
+        [Vec3::new(0.0, -4.0, 8.0), Vec3::new(8.0, 4.0, 0.0)],
     )));
     assert_eq!(sample(&clip, 1.5).scale, Vec3::new(2.0, -2.0, 6.0));
     assert_eq!(sample(&clip, 2.5).scale, Vec3::new(6.0, 2.0, 2.0));
@@ -279,11 +279,11 @@ fn only_what_a_track_drives_is_written() {
     let tracks = vec![
         track(
             Id::new(2),
-            TrackValues::Scale(keys(Step, &[0.0], &[Vec3::splat(2.0)])),
+            TrackValues::Scale(keys(Step, [0.0], [Vec3::splat(2.0)])),
         ),
         track(
             Id::new(1),
-            TrackValues::Translation(keys(Step, &[0.0], &[Vec3::Z])),
+            TrackValues::Translation(keys(Step, [0.0], [Vec3::Z])),
         ),
     ];
     let clip = CurveClip::new("some", tracks, character.skeleton()).unwrap();

@@ -153,7 +153,8 @@ fn caps_name_what_is_too_much() {
         change(&mut options);
         refused(text.as_bytes(), &options)
     };
-    let cases: [(&str, fn(&mut ImportOptions), &str); 8] = cases![
+    type Set = fn(&mut ImportOptions);
+    let cases: [(&str, Set, &str); 8] = cases![
         |o| o.max_nodes = 2 => "nodes: 4 exceeds the limit of 2";
         |o| o.max_vertices = 6 => "vertices: 7 exceeds the limit of 6";
         |o| o.max_indices = 8 => "indices: 9 exceeds the limit of 8";

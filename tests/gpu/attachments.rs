@@ -326,7 +326,7 @@ fn a_hidden_parent_hides_what_is_attached_and_one_that_no_view_shows_does_not() 
         expect_animated(stage.frame(setup, 0.1), 3);
         stage.crowd.live_mut(horse).set_visible(false);
         expect_animated(stage.frame(setup, 0.2), 0);
-        assert_eq!(stage.crowd.live(sword).is_visible(), true);
+        assert!(stage.crowd.live(sword).is_visible());
         // It still follows, and can be detached.
         let hidden = stage.crowd.live(sword).transform();
         stage.crowd.live_mut(sword).detach();

@@ -185,8 +185,8 @@ fn clips_are_checked_where_they_change_shapes() {
     let (slope, one) = (Vec3::X * 2.0, Vec3::ONE);
     let values = TrackValues::Scale(crate::reference::rig::keys(
         Interpolation::CubicSpline,
-        &[0.0, 1.0],
-        &[Vec3::ZERO, one, slope, -slope, one, Vec3::ZERO],
+        [0.0, 1.0],
+        [Vec3::ZERO, one, slope, -slope, one, Vec3::ZERO],
     ));
     let bulges = clip(&character, 1, values);
     let uneven = Err(("middle", "uneven"));

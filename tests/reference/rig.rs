@@ -89,9 +89,9 @@ pub fn held(skeleton: &Skeleton, pose: &[Transform]) -> CurveClip {
     let tracks = pose.iter().enumerate().flat_map(|(joint, local)| {
         let linear = throng::clip::Interpolation::Linear;
         let values = [
-            TrackValues::Translation(keys(linear, &[0.0], &[local.translation])),
-            TrackValues::Rotation(keys(linear, &[0.0], &[local.rotation])),
-            TrackValues::Scale(keys(linear, &[0.0], &[local.scale])),
+            TrackValues::Translation(keys(linear, [0.0], [local.translation])),
+            TrackValues::Rotation(keys(linear, [0.0], [local.rotation])),
+            TrackValues::Scale(keys(linear, [0.0], [local.scale])),
         ];
         values.map(|values| raws::track(joint as u16, values))
     });

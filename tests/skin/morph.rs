@@ -239,7 +239,7 @@ fn clip(interpolation: Interpolation, values: &[f32]) -> CurveClip {
     let track = WeightTrack {
         first_weight: Id::new(1),
         count: 2,
-        keys: keys(interpolation, &[0.5, 1.5, 4.0], values),
+        keys: keys(interpolation, [0.5, 1.5, 4.0], values),
     };
     let clip = CurveClip::new("clip", Vec::new(), skeleton.skeleton()).unwrap();
     clip.with_weight_tracks(vec![track], 4).unwrap()
@@ -312,7 +312,7 @@ fn weight_tracks_are_checked() {
     let track = |first_weight, count, times: &[f32], values: usize| WeightTrack {
         first_weight: Id::new(first_weight),
         count,
-        keys: keys(Interpolation::Linear, times, &vec![0.0; values]),
+        keys: keys(Interpolation::Linear, times, vec![0.0; values]),
     };
     let good = vec![track(3, 1, &[0.0], 1), track(0, 3, &[0.0, 2.0], 6)];
     let clip = plain().with_weight_tracks(good, 4).unwrap();

@@ -18,8 +18,8 @@ pub(super) fn space<A: Copy + Into<BlendAt>>(points: &[A]) -> Result<BlendSpace,
     let character = CHARACTER.get_or_init(|| {
         let clip = rig::clip(throng::clip::TrackValues::Scale(rig::keys(
             throng::clip::Interpolation::Step,
-            &[0.0],
-            &[throng::glam::Vec3::ONE],
+            [0.0],
+            [throng::glam::Vec3::ONE],
         )));
         rig::chain(1).with_clips(vec![clip]).unwrap()
     });

@@ -130,11 +130,8 @@ fn steps_beside_what_moves_stay_steps() {
             moves(Id::new(0)),
             moves(Id::new(2)),
             moves(Id::new(9)),
-            raws::track(
-                2,
-                TrackValues::Translation(keys(step, &jump_times, &places)),
-            ),
-            raws::track(3, TrackValues::Rotation(keys(step, &jump_times, &turns))),
+            raws::track(2, TrackValues::Translation(keys(step, jump_times, places))),
+            raws::track(3, TrackValues::Rotation(keys(step, jump_times, turns))),
         ],
     );
     for clip in both(&character, &raw) {

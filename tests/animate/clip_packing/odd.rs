@@ -41,7 +41,7 @@ fn values_of_any_size_are_followed_to_their_own_precision() {
             line(1, &times, &values),
             raws::track(
                 2,
-                TrackValues::Rotation(keys(Interpolation::Linear, &times, &turn)),
+                TrackValues::Rotation(keys(Interpolation::Linear, times, turn)),
             ),
         ];
         let (raw, clip) = clip(&character, tracks);
@@ -74,7 +74,7 @@ fn scales_of_zero_and_below_are_followed() {
             Vec3::new(1e-20, 3.0, 1.0),
         ],
     ] {
-        let values = TrackValues::Scale(keys(Interpolation::Linear, &times, &values));
+        let values = TrackValues::Scale(keys(Interpolation::Linear, times, values));
         let (raw, clip) = clip(&character, vec![raws::track(1, values)]);
         for time in [0.0, 0.2, 0.5, 0.8, 1.0] {
             let [exact, got] = poses(&character, &raw, &clip, time);
@@ -215,8 +215,8 @@ fn a_spline_that_swings_out_between_two_keys_is_not_lost() {
     };
     let spline = Interpolation::CubicSpline;
     for values in [
-        TrackValues::Translation(keys(spline, &times, &swings(Vec3::X * 1000.0))),
-        TrackValues::Rotation(keys(spline, &times, &turns)),
+        TrackValues::Translation(keys(spline, times, swings(Vec3::X * 1000.0))),
+        TrackValues::Rotation(keys(spline, times, &turns)),
     ] {
         let (raw, clip) = clip(&character, vec![raws::track(1, values)]);
         let between: Vec<f64> = (0..=40)

@@ -32,7 +32,7 @@ fn values(kind: usize, times: &[f32]) -> TrackValues {
             TrackValues::Rotation(keys(
                 Interpolation::Linear,
                 times,
-                &turns.collect::<Vec<_>>(),
+                turns.collect::<Vec<_>>(),
             ))
         }
         _ => {

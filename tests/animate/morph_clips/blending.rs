@@ -98,7 +98,7 @@ fn blends_agree_with_plain_code() {
         WeightTrack {
             first_weight: Id::new(first_weight),
             count,
-            keys: keys(interpolation, &times, &values),
+            keys: keys(interpolation, times, &values),
         }
     };
     let clips = (0..8).map(|number| {
@@ -160,7 +160,7 @@ fn actors_blend_weights_as_plain_code_does() {
     let track = |values: [f32; 6]| WeightTrack {
         first_weight: Id::new(0),
         count: 3,
-        keys: keys(Interpolation::Linear, &[0.0, 1.0], &values),
+        keys: keys(Interpolation::Linear, [0.0, 1.0], values),
     };
     let tracks = [
         track([0.0, 0.5, 1.0, 1.0, 0.0, 0.25]),

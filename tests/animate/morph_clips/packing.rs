@@ -121,8 +121,8 @@ fn steps_stay_steps_and_times_are_clamped() {
         count: 2,
         keys: keys(
             Interpolation::Step,
-            &[0.5, 1.0, 1.25],
-            &[0.1, 1.0, 0.7, 0.0, 0.2, 0.5],
+            [0.5, 1.0, 1.25],
+            [0.1, 1.0, 0.7, 0.0, 0.2, 0.5],
         ),
     };
     let clip = pack(&character, &curves(&character, vec![track]));

@@ -22,8 +22,8 @@ fn turn(yaw_rad: f32) -> Quat {
 /// A root that turns until 1 s, with a translation that is keyed until 2 s and does not move.
 fn turns_then_stands(start_s: f32) -> (Character, CurveClip) {
     let character = rig::unpacked_chain(2);
-    let turns = rig::keys(Interpolation::Linear, &[0.5, 1.0], &[turn(0.0), turn(1.0)]);
-    let stands = rig::keys(Interpolation::Linear, &[start_s, 2.0], &[Vec3::X; 2]);
+    let turns = rig::keys(Interpolation::Linear, [0.5, 1.0], [turn(0.0), turn(1.0)]);
+    let stands = rig::keys(Interpolation::Linear, [start_s, 2.0], [Vec3::X; 2]);
     let tracks = vec![
         raws::track(0, TrackValues::Rotation(turns)),
         raws::track(0, TrackValues::Translation(stands)),
@@ -79,9 +79,9 @@ fn random_tracks(rng: &mut Rng, joints: usize) -> Vec<Track> {
 fn constant<T: Copy>(rng: &mut Rng, end_s: f32, value: T) -> throng::clip::Keys<T> {
     let curve = CURVES[rng.below(2)];
     if rng.chance(2) {
-        rig::keys(curve, &[end_s], &[value])
+        rig::keys(curve, [end_s], [value])
     } else {
-        rig::keys(curve, &[rng.range(0.0, 0.5) * end_s, end_s], &[value; 2])
+        rig::keys(curve, [rng.range(0.0, 0.5) * end_s, end_s], [value; 2])
     }
 }
 

@@ -23,8 +23,8 @@ fn track(joint: u16, values: TrackValues) -> Track {
 fn moving(to: Vec3) -> TrackValues {
     TrackValues::Translation(rig::keys(
         Interpolation::Linear,
-        &[0.0, 1.0],
-        &[Vec3::ZERO, to],
+        [0.0, 1.0],
+        [Vec3::ZERO, to],
     ))
 }
 
@@ -32,13 +32,13 @@ fn turning() -> TrackValues {
     let to = Quat::from_rotation_y(1.0);
     TrackValues::Rotation(rig::keys(
         Interpolation::Linear,
-        &[0.0, 1.0],
-        &[Quat::IDENTITY, to],
+        [0.0, 1.0],
+        [Quat::IDENTITY, to],
     ))
 }
 
 fn scaled(by: Vec3) -> TrackValues {
-    TrackValues::Scale(rig::keys(Interpolation::Linear, &[0.0], &[by]))
+    TrackValues::Scale(rig::keys(Interpolation::Linear, [0.0], [by]))
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn huge_numbers_are_refused_or_kept_finite() {
     let far = Vec3::splat(f32::MAX);
     for (from, to) in [(Vec3::ZERO, far), (-far, far)] {
         for yaw in [false, true] {
-            let keys = rig::keys(Interpolation::Linear, &[0.0, f32::MAX], &[from, to]);
+            let keys = rig::keys(Interpolation::Linear, [0.0, f32::MAX], [from, to]);
             let mut tracks = vec![track(0, TrackValues::Translation(keys))];
             if yaw {
                 tracks.push(track(0, turning()));
@@ -177,7 +177,7 @@ fn any_time_gives_a_finite_motion() {
 #[test]
 fn clips_without_length_or_tracks_are_still() {
     let character = rig::unpacked_chain(2);
-    let one = TrackValues::Translation(rig::keys(Interpolation::Linear, &[0.0], &[Vec3::ONE]));
+    let one = TrackValues::Translation(rig::keys(Interpolation::Linear, [0.0], [Vec3::ONE]));
     for tracks in [Vec::new(), vec![track(0, one)]] {
         let clip = clip(2, tracks);
         for joint in [None, Some(made::joint(1))] {

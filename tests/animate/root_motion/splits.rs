@@ -121,12 +121,12 @@ fn rewritten_keys_are_exact_in_every_interpolation() {
         for above in 0..joint {
             tracks.push(raws::track(
                 above,
-                TrackValues::Rotation(rig::keys(curve_of_one(), &[0.2], &[rng.rotation()])),
+                TrackValues::Rotation(rig::keys(curve_of_one(), [0.2], [rng.rotation()])),
             ));
             let scale = rng.vector(0.5, 2.0);
             tracks.push(raws::track(
                 above,
-                TrackValues::Scale(rig::keys(curve_of_one(), &[0.2], &[scale])),
+                TrackValues::Scale(rig::keys(curve_of_one(), [0.2], [scale])),
             ));
         }
         let clip = CurveClip::new("clip", tracks, character.skeleton()).unwrap();

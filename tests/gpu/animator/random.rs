@@ -121,9 +121,15 @@ fn change(world: &mut World, rng: &mut Rng) {
         }
         7 => {
             if world.crowd.live(member.id).is_paused() {
-                both!(world, member, |it| Ok(it.resume()));
+                both!(world, member, |it| {
+                    it.resume();
+                    Ok(())
+                });
             } else {
-                both!(world, member, |it| Ok(it.pause()));
+                both!(world, member, |it| {
+                    it.pause();
+                    Ok(())
+                });
             }
         }
         8 => {

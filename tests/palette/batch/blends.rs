@@ -300,7 +300,7 @@ fn no_turn_added_by_any_weight_is_no_turn() {
     // One joint of the block rotates, so that the others are added too.
     let track = Track {
         joint: Id::new(2),
-        values: TrackValues::Rotation(keys(Interpolation::Linear, &[0.0, 1.0], &turn)),
+        values: TrackValues::Rotation(keys(Interpolation::Linear, [0.0, 1.0], turn)),
     };
     let (_, character) = with_clip(chain(5), vec![track]);
     let nod = AdditiveDesc {

@@ -31,7 +31,7 @@ fn track(joint: u16, values: TrackValues) -> Track {
 fn turning(character: &Character) -> (CurveClip, Clip) {
     let turns = [0.0, 0.4, -0.3, 0.0].map(Quat::from_rotation_z);
     let times = [0.0, 0.31, 0.74, 1.0];
-    let rotations = keys(Interpolation::Linear, &times, &turns);
+    let rotations = keys(Interpolation::Linear, times, turns);
     made(character, vec![track(0, TrackValues::Rotation(rotations))])
 }
 
@@ -62,11 +62,11 @@ fn steps_stay_steps() {
         vec![
             track(
                 3,
-                TrackValues::Translation(keys(Interpolation::Step, &times, &places)),
+                TrackValues::Translation(keys(Interpolation::Step, times, places)),
             ),
             track(
                 9,
-                TrackValues::Rotation(keys(Interpolation::Step, &times, &turns)),
+                TrackValues::Rotation(keys(Interpolation::Step, times, turns)),
             ),
         ],
     );
@@ -108,11 +108,11 @@ fn what_no_even_sampling_follows_is_kept() {
         vec![
             track(
                 1,
-                TrackValues::Rotation(keys(Interpolation::Linear, &times, &jump)),
+                TrackValues::Rotation(keys(Interpolation::Linear, times, jump)),
             ),
             track(
                 0,
-                TrackValues::Translation(keys(Interpolation::Linear, &[0.0, 2.0], &slow)),
+                TrackValues::Translation(keys(Interpolation::Linear, [0.0, 2.0], slow)),
             ),
         ],
     );
@@ -166,7 +166,7 @@ fn long_and_short_and_empty_clips_are_made() {
     let character = chain(2);
     let ends = [Vec3::ZERO, Vec3::X];
     for end_s in [f32::MIN_POSITIVE, 1e-3, 3e5, f32::MAX] {
-        let line = keys(Interpolation::Linear, &[0.0, end_s], &ends);
+        let line = keys(Interpolation::Linear, [0.0, end_s], ends);
         let (raw, clip) = made(&character, vec![track(0, TrackValues::Translation(line))]);
         assert!(clip.report().frames <= 1 << 14, "{:?}", clip.report());
         let [exact, got] = locals(&character, &raw, &clip, f64::from(end_s) * 0.77);
@@ -174,7 +174,7 @@ fn long_and_short_and_empty_clips_are_made() {
     }
     let (_, none) = made(&character, Vec::new());
     assert_eq!(none.report().frames, 1);
-    let still = keys(Interpolation::Linear, &[0.0], &[Vec3::Y]);
+    let still = keys(Interpolation::Linear, [0.0], [Vec3::Y]);
     let (raw, still) = made(&character, vec![track(0, TrackValues::Translation(still))]);
     assert_eq!(still.report().frames, 1);
     let [exact, got] = locals(&character, &raw, &still, 3.0);
@@ -196,7 +196,7 @@ fn clips_are_refused_by_name() {
         &chain(5),
         vec![track(
             4,
-            TrackValues::Scale(keys(Interpolation::Linear, &[0.0], &[Vec3::ONE])),
+            TrackValues::Scale(keys(Interpolation::Linear, [0.0], [Vec3::ONE])),
         )],
     );
     Clip::new(&character, &long, &ClipOptions::default())

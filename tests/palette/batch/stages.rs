@@ -69,9 +69,9 @@ pub(crate) fn moving_tree(joints: usize, rng: &mut Rng) -> Character {
             let joint = joint as u16;
             let linear = Interpolation::Linear;
             let values = [
-                TrackValues::Translation(keys(linear, &times, &positions)),
-                TrackValues::Rotation(keys(linear, &times, &turns)),
-                TrackValues::Scale(keys(linear, &times, &sizes)),
+                TrackValues::Translation(keys(linear, times, positions)),
+                TrackValues::Rotation(keys(linear, times, turns)),
+                TrackValues::Scale(keys(linear, times, sizes)),
             ];
             tracks.extend(values.map(|values| raws::track(joint, values)));
         }
@@ -225,7 +225,7 @@ fn threads_give_the_same_bits() {
 /// If the weights sum to less than the full weight, the rest pose has the remaining weight.
 #[test]
 fn the_rest_pose_has_the_missing_weight() {
-    let up = keys(Interpolation::Linear, &[0.0], &[Vec3::Y * 9.0]);
+    let up = keys(Interpolation::Linear, [0.0], [Vec3::Y * 9.0]);
     let track = raws::track(1, TrackValues::Translation(up));
     let (_, character) = with_clip(chain(2), vec![track]);
     // At rest, it is 1 up.
