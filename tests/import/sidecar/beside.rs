@@ -5,7 +5,9 @@ use crate::reference::words::{Fails, Says};
 use throng::Id;
 use throng::character::{AnimationDesc, Character, SocketDesc};
 use throng::clip::Clip;
-use throng::error::{AssetFault, Error};
+#[cfg(unix)]
+use throng::error::AssetFault;
+use throng::error::Error;
 use throng::glam::{Vec2, Vec3};
 use throng::import::{ImportOptions, RepairKind, ResourceReader};
 use throng::state_machine::StateMachineDesc;
