@@ -35,7 +35,7 @@ pub(crate) struct Instances {
     /// The last stamp that was given out.
     stamp: u32,
     /// The ranges that were assigned anew since [`Self::take_moved`].
-    moved: Ranges<bool>,
+    moved: Ranges,
     /// The length of the table when a frame was last prepared.
     uploaded: usize,
     /// The largest length of the table when a frame was prepared. A restore can shrink the table.
@@ -45,11 +45,11 @@ pub(crate) struct Instances {
 /// Rows of a palette entry of the ring.
 const ENTRY_ROWS: u32 = 3;
 
-/// Something for each kind of range: rows, morph weights, deformed vertices.
-pub(crate) type Ranges<T> = [T; 3];
+/// Some of the kinds of ranges: rows, morph weights, deformed vertices.
+pub(crate) type Ranges = [bool; 3];
 
-const ROWS: Ranges<bool> = [true, false, false];
-const ALL: Ranges<bool> = [true; 3];
+const ROWS: Ranges = [true, false, false];
+const ALL: Ranges = [true; 3];
 
 /// No range, in a record.
 const NONE: u32 = GpuInstance::NONE;
@@ -158,7 +158,7 @@ impl Instances {
     }
 
     /// Returns which ranges moved since the last call.
-    pub(crate) fn take_moved(&mut self) -> Ranges<bool> {
+    pub(crate) fn take_moved(&mut self) -> Ranges {
         core::mem::take(&mut self.moved)
     }
 
@@ -297,7 +297,7 @@ impl Instances {
     ///
     /// No data has to be moved, because palettes, morph weights and deformed vertices are written
     /// in every frame that reads them.
-    fn compact(&mut self, wanted: Ranges<bool>) {
+    fn compact(&mut self, wanted: Ranges) {
         let ranges = [&mut self.rows, &mut self.morphs, &mut self.skinned];
         for ((range, moved), wanted) in ranges.into_iter().zip(&mut self.moved).zip(wanted) {
             if wanted {
@@ -441,14 +441,14 @@ impl Instances {
     }
 
     /// Allocates the wanted ranges of an instance. The caller has checked that they fit.
-    fn allocate_ranges(&mut self, index: u32, wanted: Ranges<bool>) {
+    fn allocate_ranges(&mut self, index: u32, wanted: Ranges) {
         if !self.allocate(index, wanted) {
             self.compact(wanted);
         }
     }
 
     /// Allocates ranges, and writes them to the record. Returns false if there is none for some.
-    fn allocate(&mut self, index: u32, wanted: Ranges<bool>) -> bool {
+    fn allocate(&mut self, index: u32, wanted: Ranges) -> bool {
         let instance = &mut self.states[index];
         let kind = self.kinds[instance.character];
         let (sizes, record) = (&kind.sizes, &mut instance.record);

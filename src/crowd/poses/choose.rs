@@ -47,8 +47,9 @@ impl Scene {
     /// Lets the GPU pose the active instances that it can pose, from now on without the CPU.
     ///
     /// An instance is active again once something other than time changes it. If only the CPU can
-    /// pose it, it stays active: reasons may pass with time. Choosing moves nothing but rows, and
-    /// an instance that has rows was chosen, so none is chosen twice.
+    /// pose it, it stays active: reasons may pass with time. Choosing moves rows alone. Instances
+    /// that are active again because their rows moved keep their processor in this frame, so
+    /// nothing is chosen twice.
     ///
     /// # Errors
     /// [`Error::Capacity`] if there is no memory for all palettes that the CPU writes.
