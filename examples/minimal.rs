@@ -91,6 +91,7 @@ unsafe fn draw() -> Result<Vec<u8>> {
         let clip_from_view = rh::proj::vulkan::perspective(0.7, aspect, 0.1, 100.0);
         let view = View::new(clip_from_view * view_from_world, eye, extent());
         device.begin_command_buffer(cmd, &vk::CommandBufferBeginInfo::default())?;
+        crowd.update(time_s)?;
         let mut frame = crowd.begin_frame(memory, frame_index, time_s)?;
         // Outside of rendering: uploads and palettes, with their own barriers.
         let views = frame.record_prepare(cmd, &[view])?;

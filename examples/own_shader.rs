@@ -214,6 +214,7 @@ fn draw(
     let (device, cmd) = (context.device.clone(), in_flight.cmd);
     // SAFETY: the frame in flight was just begun, and the recording is submitted below.
     unsafe {
+        crowd.update(0.25)?;
         let mut frame = crowd.begin_frame(&mut context.allocator(), 0, 0.25)?;
         let views = frame.record_prepare(cmd, &[people, ground, shadow.view()])?;
         shadow.begin(&device, cmd);

@@ -180,6 +180,7 @@ fn draw(
     let (device, cmd) = (context.device.clone(), in_flight.cmd);
     // SAFETY: the frame in flight was just begun, and the recording is submitted below.
     unsafe {
+        crowd.update(TIME_S)?;
         let mut frame = crowd.begin_frame(&mut context.allocator(), 0, TIME_S)?;
         let views = frame.record_prepare(cmd, &[view, shadow.view()])?;
         shadow.begin(&device, cmd);

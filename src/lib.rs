@@ -157,7 +157,7 @@ pub use crate::crowd::Crowd;
 pub use animator::{
     Actor, ActorMut, ActorRef, ActorSnapshot, AnimationEvent, AnimationEventKind, AnimatorSnapshot,
     IkReport, IkSolver, IkTarget, JointRef, Misfit, NameOrId, Play, Playing, RootMotionMode,
-    ShowPose,
+    ShowPose, SpringMode,
 };
 #[cfg(feature = "vulkan")]
 pub use ash;

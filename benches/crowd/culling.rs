@@ -369,11 +369,12 @@ impl Scene {
         }
         let start = Instant::now();
         self.crowd.set_transforms(&self.moved)?;
+        let now_s = f64::from(self.frame) * FRAME_S;
+        self.crowd.update(now_s)?;
         // SAFETY: all work submitted before was waited for, and the draws of `unsent` are never
         // submitted.
         let mut frame = unsafe {
             let allocator = &mut context.allocator();
-            let now_s = f64::from(self.frame) * FRAME_S;
             self.crowd.begin_frame(allocator, frame_index, now_s)?
         };
         let begin_us = us(start);

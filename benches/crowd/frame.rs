@@ -87,6 +87,7 @@ impl Bench {
             },
         );
         let start = Instant::now();
+        self.load.crowd.update(now_s)?;
         // SAFETY: all work submitted before was waited for.
         let mut frame = unsafe {
             let allocator = &mut context.allocator();

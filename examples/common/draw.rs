@@ -162,6 +162,7 @@ fn frame(
     let (device, cmd) = (context.device.clone(), in_flight.cmd);
     // SAFETY: the frame in flight was just begun, and the recording is submitted below.
     unsafe {
+        crowd.update(shot.time_s)?;
         let mut frame = crowd.begin_frame(&mut context.allocator(), 0, shot.time_s)?;
         let views = frame.record_prepare(cmd, &[view, shadow.view()])?;
         shadow.begin(&device, cmd);

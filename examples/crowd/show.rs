@@ -257,8 +257,7 @@ impl Show {
         let (crowd, scenery) = (&mut self.crowd, &mut self.scenery);
         self.scene.load(crowd, scenery, &mut context.allocator())?;
         for time_s in self.scene.lead_up() {
-            // SAFETY: nothing has been submitted yet.
-            unsafe { self.skip(context, time_s)? };
+            self.advance(time_s)?;
         }
         Ok(())
     }
@@ -274,21 +273,11 @@ impl Show {
         &self.crowd
     }
 
-    /// Advances everyone to a time without drawing anything.
-    ///
-    /// # Safety
-    /// All submitted work has finished.
-    pub(crate) unsafe fn skip(&mut self, context: &mut Context, time_s: f64) -> Result<()> {
+    /// Advances everyone to a time.
+    pub(crate) fn advance(&mut self, time_s: f64) -> Result<()> {
         self.scene.direct(&mut self.crowd, time_s)?;
-        // SAFETY: the caller guarantees that all submitted work has finished, and nothing is
-        // recorded in the frame.
-        unsafe {
-            let frame = self
-                .crowd
-                .begin_frame(&mut context.allocator(), 0, time_s)?;
-            self.scene.hear(frame.events());
-            self.crowd.abandon_frame();
-        }
+        self.crowd.update(time_s)?;
+        self.scene.hear(self.crowd.events());
         Ok(())
     }
 
@@ -309,7 +298,8 @@ impl Show {
         time_s: f64,
     ) -> Result<FrameLog> {
         let started = Instant::now();
-        self.scene.direct(&mut self.crowd, time_s)?;
+        self.advance(time_s)?;
+        self.scenery.update(time_s)?;
         self.tint_by_producer()?;
         let directed = Instant::now();
         let Some(passes) = self.passes else {
@@ -330,7 +320,6 @@ impl Show {
         // rest.
         unsafe {
             let mut crowd = self.crowd.begin_frame(allocator, frame_index, time_s)?;
-            self.scene.hear(crowd.events());
             let mut around = self.scenery.begin_frame(allocator, frame_index, time_s)?;
             let views = crowd.record_prepare(cmd, &lit)?;
             let prepared = Instant::now();
@@ -436,9 +425,10 @@ impl Show {
         let mut readings = Vec::new();
         for frame_index in frames_in_flight {
             // SAFETY: all work has finished, and nothing is recorded.
+            let time_s = self.crowd.time_s();
             let frame = unsafe {
                 self.crowd
-                    .begin_frame(&mut context.allocator(), *frame_index, 0.0)?
+                    .begin_frame(&mut context.allocator(), *frame_index, time_s)?
             };
             let crowd = frame.crowd();
             readings.push((crowd.gpu_times().to_vec(), crowd.view_stats().to_vec()));

@@ -61,6 +61,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let camera = rh::proj::vulkan::perspective(0.8, 4.0 / 3.0, 0.1, 60.0) * camera;
     let view = View::new(camera, eye, vk::Extent2D { width: 640, height: 480 });
     // SAFETY: what is recorded below is submitted.
+    crowd.update(0.4)?;
     unsafe { crowd.begin_frame(memory, 0, 0.4)? };
     let shared = Arc::new(Mutex::new((crowd, None)));
     let mut graph = Graph::default();

@@ -50,6 +50,7 @@ impl Show {
         let shadow = Some(throng_wgpu::shadow(&[light]));
         let view = View { shadow, ..throng_wgpu::view(camera, eye, size) };
         let from_sun = throng_wgpu::view(light, sun, self.map.texture().size());
+        self.crowd.update(time_s)?;
         let mut frame = self.crowd.begin_frame(time_s)?;
         let views = frame.prepare(&[view, from_sun])?;
 

@@ -87,11 +87,16 @@ impl ActorState {
             ($($field:ident)*) => { $(self.$field.clone_from(&from.$field);)* };
         }
         take_over!(clock passed_s changed root driver own_pose inertialisation goals weights);
-        take_over!(springs is_silent world);
+        take_over!(is_silent world);
+        self.springs.take_over(&from.springs);
     }
 
     /// Takes over the id, too.
     pub(super) fn take_over_all(&mut self, from: &Self) {
+        if self.generation != from.generation {
+            // Another actor was at this index.
+            self.springs = Springs::default();
+        }
         (self.generation, self.alive) = (from.generation, from.alive);
         self.take_over(from);
     }

@@ -3,7 +3,7 @@
 use super::actors::{ActorState, Actors};
 use super::library::Library;
 use super::record::PlayRecord;
-use super::state::{OwnPose, Pools};
+use super::state::{OwnPose, Pools, SpringMode, Swinging};
 use super::work::Swing;
 use super::{ActorId, Animator};
 use crate::animate::{PlanSource, Planner, Product, Starts};
@@ -12,13 +12,13 @@ use crate::palette::{PaletteEntry, PaletteFormat, WriteOnly};
 use crate::skeleton::Transform;
 use glam::Affine3A;
 
-/// The clips that some actors play at the present time. Only [`Animator::plan`] makes it.
+/// The clips that some actors play at the time that is shown. Only [`Animator::plan`] makes it.
 struct Plan<'a> {
     library: &'a Library,
     actors: &'a Actors,
     pools: &'a Pools,
     list: &'a [u32],
-    now_s: f64,
+    shown_s: f64,
 }
 
 // SAFETY: `Animator::plan` took everything from the animator whose poser evaluates it, so the
@@ -31,14 +31,14 @@ unsafe impl PlanSource for Plan<'_> {
     #[inline]
     fn plan<'a>(&'a self, index: usize, planner: &mut Planner<'_, 'a>) {
         let actor = &self.actors[self.list[index]];
-        let local_s = actor.clock.local_s(self.now_s);
+        let local_s = actor.clock.local_s(self.shown_s);
         let played = actor.playback(self.library, self.pools, local_s);
         played.samples().for_each(|sample| planner.push(sample));
     }
 }
 
 impl Animator {
-    /// Writes the palettes of actors at the present time.
+    /// Writes the palettes of actors at the time that is shown: see [`Self::show_at`].
     ///
     /// There is one palette for each actor, one after the other. The elements of `out` decide the
     /// format. A palette holds skinning matrices in character space, one for each entry of
@@ -75,7 +75,7 @@ impl Animator {
         Ok(())
     }
 
-    /// Writes the local poses of actors at the present time.
+    /// Writes the local poses of actors at the time that is shown: see [`Self::show_at`].
     ///
     /// The poses are written one after the other. There is one transform for each joint.
     ///
@@ -87,12 +87,12 @@ impl Animator {
         expect_len("local poses", out.len(), need)?;
         let list = self.take_list(actors)?;
         let mut model = core::mem::take(&mut self.work.buffers.model);
-        self.pose(&list, out, &mut model);
+        self.pose(&list, Swinging::Picture, out, &mut model);
         (self.work.buffers.model, self.work.buffers.list) = (model, list);
         Ok(())
     }
 
-    /// Writes the model poses of actors at the present time.
+    /// Writes the model poses of actors at the time that is shown: see [`Self::show_at`].
     ///
     /// The poses are written one after the other. There is one matrix for each joint, from the
     /// joint's space to character space.
@@ -106,7 +106,7 @@ impl Animator {
         let list = self.take_list(actors)?;
         let mut work = core::mem::take(&mut self.work.buffers);
         work.local.resize(out.len(), Transform::IDENTITY);
-        self.pose(&list, &mut work.local, &mut work.model);
+        self.pose(&list, Swinging::Picture, &mut work.local, &mut work.model);
         out.copy_from_slice(&work.model[..out.len()]);
         work.list = list;
         self.work.buffers = work;
@@ -129,14 +129,20 @@ impl Animator {
             actors: &self.actors,
             pools: &self.pools,
             list,
-            now_s: self.now_s,
+            shown_s: self.shown_s,
         }
     }
 
     /// Evaluates local and model poses, with inverse kinematics and spring bones.
     ///
     /// `model` is resized as needed.
-    fn pose(&mut self, list: &[u32], local: &mut [Transform], model: &mut Vec<Affine3A>) {
+    fn pose(
+        &mut self,
+        list: &[u32],
+        swinging: Swinging,
+        local: &mut [Transform],
+        model: &mut Vec<Affine3A>,
+    ) {
         let joints = self.library.skeleton.len();
         let starts = Starts::Even(local.as_mut_ptr().cast(), joints * size_of::<Transform>());
         // SAFETY: `local` is borrowed for writing. Its length is the number of joints times that of
@@ -152,7 +158,7 @@ impl Animator {
             .zip(model.chunks_exact_mut(joints.max(1)));
         for (index, (local, model)) in list.iter().zip(poses) {
             let actor = &mut self.actors[*index];
-            let local_s = actor.clock.local_s(self.now_s);
+            let local_s = actor.clock.local_s(self.shown_s);
             if let Some(transition) = actor.inertialised_at(local_s) {
                 transition.apply(local_s, local);
             }
@@ -166,17 +172,34 @@ impl Animator {
             let pose = (&mut *local, &mut *model);
             actor.goals.solve(&self.solvers, local_s, pose);
             if !self.library.springs.is_empty() {
-                swings.push((actor.springs.take(), local_s));
+                swings.push((actor.springs.take(swinging), local_s));
             }
         }
-        self.swing(list, &mut swings, (local, model));
+        self.swing((list, swinging), &mut swings, (local, model));
         self.work.swings = swings;
     }
 
-    /// Takes the spring bones of actors to the present time, and puts them back.
+    /// Takes the spring bones that swing with updates to the time of the last one.
+    pub(crate) fn swing_all(&mut self) {
+        if self.swinging == 0 {
+            return;
+        }
+        span!("springs");
+        let mut work = core::mem::take(&mut self.work.buffers);
+        work.list.clear();
+        let all = (0..).zip(&self.actors.list);
+        let swinging = all.filter(|(_, actor)| actor.springs.mode() == SpringMode::Game);
+        work.list.extend(swinging.map(|(index, _)| index));
+        let length = work.list.len() * self.library.skeleton.len();
+        work.local.resize(length, Transform::IDENTITY);
+        self.pose(&work.list, Swinging::Game, &mut work.local, &mut work.model);
+        self.work.buffers = work;
+    }
+
+    /// Takes the spring bones of actors to the time that is shown, and puts them back.
     fn swing(
         &mut self,
-        list: &[u32],
+        (list, swinging): (&[u32], Swinging),
         swings: &mut [Swing],
         (local, model): (&mut [Transform], &mut [Affine3A]),
     ) {
@@ -195,7 +218,7 @@ impl Animator {
         let mut twice = false;
         for (index, (state, local_s)) in list.iter().zip(&mut *swings) {
             if let Some(state) = state.take() {
-                self.actors[*index].springs.put_back(state);
+                self.actors[*index].springs.put_back(swinging, state);
                 *local_s = f64::NAN;
             } else {
                 twice = true;
@@ -210,7 +233,8 @@ impl Animator {
             .zip(model.chunks_exact_mut(joints));
         for ((index, (_, local_s)), pose) in list.iter().zip(&*swings).zip(poses) {
             if !local_s.is_nan() {
-                self.actors[*index].springs.advance(rig, *local_s, pose);
+                let springs = &mut self.actors[*index].springs;
+                springs.advance(swinging, rig, *local_s, pose);
             }
         }
     }
@@ -244,7 +268,7 @@ impl Animator {
     ) {
         let special = |index: &u32| {
             let actor = &self.actors[*index];
-            actor.may_be_special && actor.is_special(self.now_s)
+            actor.may_be_special && actor.is_special(self.shown_s)
         };
         if self.work.specials == 0 || !list.iter().any(special) {
             // SAFETY: the caller guarantees a start for each actor, valid for a palette of the
@@ -264,7 +288,8 @@ impl Animator {
             let joints = self.library.skeleton.len();
             let length = work.special.len().saturating_mul(joints);
             work.local.resize(length, Transform::IDENTITY);
-            self.pose(&work.special, &mut work.local, &mut work.model);
+            let (local, model) = (&mut work.local, &mut work.model);
+            self.pose(&work.special, Swinging::Picture, local, model);
             let starts = Starts::Each(&work.special_starts.0);
             let models = &work.model[..length];
             self.poser.finish_to(models, format, starts, &self.threads);
@@ -275,7 +300,7 @@ impl Animator {
     /// Writes the morph weights of a living actor. The length of `out` must be correct.
     pub(crate) fn write_weights(&self, index: u32, out: &mut [f32]) {
         let actor = &self.actors[index];
-        let local_s = actor.clock.local_s(self.now_s);
+        let local_s = actor.clock.local_s(self.shown_s);
         let played = actor.playback(&self.library, &self.pools, local_s);
         played.morph_weights(out);
         if let Some(transition) = actor.inertialised_at(local_s) {

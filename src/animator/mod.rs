@@ -85,7 +85,10 @@ pub use snapshot::{ActorSnapshot, AnimatorSnapshot};
 pub use solvers::{IkReport, IkSolver, IkTarget};
 #[cfg(feature = "vulkan")]
 pub(crate) use state::Clock;
-pub use state::{RootMotionMode, ShowPose};
+pub use state::{RootMotionMode, ShowPose, SpringMode};
+pub(crate) use step::check_shown;
+#[cfg(feature = "vulkan")]
+pub(crate) use step::check_time;
 
 use crate::animate::BatchPoser;
 use crate::character::Character;
@@ -96,14 +99,22 @@ use crate::grow::grown;
 use crate::id::Id;
 use crate::palette::{PaletteFormat, SkinningMethod};
 use crate::simd::SimdLevel;
+#[cfg(feature = "vulkan")]
+use crate::skeleton::Joint;
 use crate::state_machine::StateMachine;
 use crate::threads::Threads;
 use actors::{ActorState, Actors};
 use bounds::Bounds;
 use event::EventQueue;
+#[cfg(feature = "vulkan")]
+use glam::Affine3A;
 use library::Library;
+#[cfg(feature = "vulkan")]
+use record::RecordSpan;
 use solvers::Solvers;
 use state::{Inertialiser, Mix, Pools};
+#[cfg(feature = "vulkan")]
+use state::{Step, Swinging};
 use std::sync::Arc;
 use wake::Schedule;
 use work::Work;
@@ -151,10 +162,17 @@ pub struct Animator {
     bounds: Bounds,
     /// The number of actors whose transform follows their root motion.
     rooted: usize,
+    /// The number of actors whose spring bones swing with updates.
+    swinging: usize,
     now_s: f64,
+    /// The time that poses are evaluated for.
+    shown_s: f64,
 }
 
 impl Animator {
+    /// The longest time after the last update that a pose can be evaluated for, in seconds.
+    pub const MAX_AHEAD_S: f64 = 1.0;
+
     /// Creates an animator without actors.
     ///
     /// [`Self::reserve`] reserves memory for actors. Poses are evaluated on the calling thread
@@ -180,7 +198,9 @@ impl Animator {
             work: Work::default(),
             bounds,
             rooted: 0,
+            swinging: 0,
             now_s: 0.0,
+            shown_s: 0.0,
         })
     }
 
@@ -222,7 +242,7 @@ impl Animator {
         let id = self.actors.add(self.now_s);
         // Allocate now, so that no update does.
         self.bounds.reserve(self.actors.list.len());
-        self.start_springs(id.index);
+        self.set_springs(id.index, SpringMode::default());
         id
     }
 
@@ -237,6 +257,7 @@ impl Animator {
         actor.layers.release(&mut self.pools);
         self.work.specials -= usize::from(actor.may_be_special);
         self.rooted -= usize::from(actor.is_rooted());
+        self.swinging -= usize::from(actor.springs.mode() == SpringMode::Game);
         self.actors.remove(id.index);
         self.schedule.wake.set(id.index, f64::INFINITY);
         Ok(())
@@ -300,6 +321,47 @@ impl Animator {
     #[must_use]
     pub fn now_s(&self) -> f64 {
         self.now_s
+    }
+
+    /// Sets the time that poses are evaluated for, until the next update.
+    ///
+    /// It is that of the last update at first. A game with fixed steps shows pictures between them
+    /// with it: what plays goes on to that time, and nothing of the game changes. What the next
+    /// update will find, such as the transition of a state machine, is not shown before.
+    ///
+    /// It applies to [`Self::palettes`], [`Self::local_poses`] and [`Self::model_poses`].
+    ///
+    /// ```
+    /// use throng::animator::Animator;
+    /// use throng::glam::Affine3A;
+    ///
+    /// let character = throng::builtin::mannequin()?.character;
+    /// let mut animator = Animator::new(&character)?;
+    /// let guard = animator.add("Walk")?;
+    /// animator.update(0.5)?;
+    /// let mut poses = [0.50, 0.51].map(|_| vec![Affine3A::IDENTITY; character.skeleton().len()]);
+    /// for (time_s, pose) in [0.50, 0.51].into_iter().zip(&mut poses) {
+    ///     animator.show_at(time_s)?;
+    ///     animator.model_poses(&[guard], pose)?;
+    /// }
+    /// assert_ne!(poses[0], poses[1]);
+    /// assert_eq!(animator.now_s(), 0.5);
+    /// # Ok::<(), throng::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Argument`](crate::Error::Argument) if the time is before that of the last update,
+    /// or more than [`Self::MAX_AHEAD_S`] after it.
+    pub fn show_at(&mut self, time_s: f64) -> Result<()> {
+        check_shown(time_s, self.now_s)?;
+        self.shown_s = time_s;
+        Ok(())
+    }
+
+    /// The time that poses are evaluated for, in seconds.
+    #[must_use]
+    pub fn shown_s(&self) -> f64 {
+        self.shown_s
     }
 
     /// Sets the threads that evaluate poses.
@@ -463,15 +525,17 @@ impl Animator {
         }
     }
 
-    /// Starts an actor's spring bones, if the character has any.
-    fn start_springs(&mut self, index: u32) {
-        if self.library.springs.is_empty() {
-            return;
-        }
+    /// Sets how an actor's spring bones swing, if the character has any.
+    fn set_springs(&mut self, index: u32, mode: SpringMode) {
         let actor = &mut self.actors[index];
-        let world = actor.world.into();
-        actor.springs.start(&self.library.springs, &world);
-        self.expect_special(index);
+        let (before, world) = (actor.springs.mode(), actor.world.into());
+        actor.springs.set_mode(mode, &self.library.springs, &world);
+        let [before, now] =
+            [before, actor.springs.mode()].map(|mode| usize::from(mode == SpringMode::Game));
+        self.swinging = self.swinging + now - before;
+        if actor.springs.is_on() {
+            self.expect_special(index);
+        }
     }
 }
 
@@ -509,13 +573,18 @@ impl Animator {
     /// Only the index of the id counts: an instance of the crowd keeps its actor alive.
     pub(crate) fn pose_change(&self, id: ActorId) -> PoseChange {
         let state = self.actors.list.get(id.index as usize);
-        match state.filter(|state| !state.is_resting(self.now_s)) {
+        match state.filter(|state| !state.is_resting(self.shown_s)) {
             None => PoseChange::Rests,
-            Some(state) => match state.still_version(self.now_s) {
+            Some(state) => match state.still_version(self.shown_s) {
                 Some(version) => PoseChange::Still(version),
                 None => PoseChange::Moves,
             },
         }
+    }
+
+    /// Sets the time that poses are evaluated for, which has been checked.
+    pub(crate) fn show_at_checked(&mut self, time_s: f64) {
+        self.shown_s = time_s;
     }
 
     /// Returns true if a transform follows root motion.
@@ -529,12 +598,56 @@ impl Animator {
     }
 
     /// The transform that root motion moved a living actor to in the last update.
-    pub(crate) fn root_moved_to(&self, id: ActorId) -> Option<glam::Affine3A> {
+    pub(crate) fn root_moved_to(&self, id: ActorId) -> Option<Affine3A> {
         self.actors[id.index].root.as_ref()?.moved_to()
     }
 
+    /// Calls `each` with every actor that root motion moves on its own, until the time that is
+    /// shown, and where it is then. The game stays where it is.
+    pub(crate) fn roots_ahead(&self, mut each: impl FnMut(ActorId, Affine3A)) {
+        if self.rooted == 0 || self.shown_s == self.now_s {
+            return;
+        }
+        for id in self.actors.ids() {
+            if let Some(world) = self.root_ahead(&self.actors[id.index]) {
+                each(id, world);
+            }
+        }
+    }
+
+    fn root_ahead(&self, actor: &ActorState) -> Option<Affine3A> {
+        let mut root = actor.root.as_deref().filter(|_| actor.is_rooted())?.clone();
+        let shown_s = actor.clock.local_s(self.shown_s);
+        let span_s = [actor.passed_s.min(shown_s), shown_s];
+        let mut step = Step::new(span_s[1] - span_s[0]);
+        for record in actor.layers.records(&self.pools) {
+            step.pass(&self.library, &RecordSpan::new(*record, span_s));
+        }
+        root.moved(step.delta());
+        root.moved_to()
+    }
+
+    /// The transform to character space from the space of a joint of a living actor, as pictures
+    /// show it. The joint must exist.
+    pub(crate) fn shown_joint(&self, id: ActorId, joint: Id<Joint>) -> Result<Affine3A> {
+        let actor = &self.actors[id.index];
+        let at = (actor.clock.local_s(self.shown_s), Swinging::Picture);
+        self.model_of(actor, joint.index(), at)
+    }
+
+    /// Returns true if the spring bones of some actors swing with updates.
+    pub(crate) fn has_swinging(&self) -> bool {
+        self.swinging > 0
+    }
+
+    /// Moves the spring bones of a living actor through the world, for pictures alone.
+    pub(crate) fn put_shown(&mut self, id: ActorId, world: &Affine3A, jump: bool) {
+        let springs = &mut self.actors[id.index].springs;
+        springs.set_shown_world(&self.library.springs, world, jump);
+    }
+
     /// Moves a living actor through the world. A `jump` moves its spring bones along.
-    pub(crate) fn put(&mut self, id: ActorId, world: &glam::Affine3A, jump: bool) {
+    pub(crate) fn put(&mut self, id: ActorId, world: &Affine3A, jump: bool) {
         self.actors[id.index].put(&self.library, world, jump);
     }
 

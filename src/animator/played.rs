@@ -26,11 +26,11 @@ impl<'a> Played<'a> {
 }
 
 impl Animator {
-    /// The state of an actor that decides its pose at the time of the animator.
+    /// The state of an actor that decides its pose at the time that is shown.
     pub(crate) fn played(&self, id: ActorId) -> Result<Played<'_>> {
         self.actors.check(id)?;
         let actor = &self.actors[id.index];
-        let local_s = actor.clock.local_s(self.now_s);
+        let local_s = actor.clock.local_s(self.shown_s);
         Ok(Played {
             clock: &actor.clock,
             records: actor.layers.records(&self.pools),

@@ -379,7 +379,7 @@ impl RecordSpan {
     }
 
     /// The time at which the clip reverses within the interval, if its speed crosses 0.
-    pub(super) fn turn_s(&self) -> Option<f64> {
+    pub(crate) fn turn_s(&self) -> Option<f64> {
         let record = &self.record;
         let rises = record.to_speed > record.from_speed;
         let turns = record.from_speed.min(record.to_speed) < 0.0

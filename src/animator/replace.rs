@@ -1,7 +1,7 @@
 //! Replaces the character of an animator while its actors go on playing.
 
 use super::library::Library;
-use super::{Animator, EventQueue, Mix, PlayRecord};
+use super::{Animator, EventQueue, Mix, PlayRecord, SpringMode};
 use crate::animator::library::Mapping;
 use crate::character::Character;
 use crate::error::Result;
@@ -189,11 +189,12 @@ impl Animator {
             weights.adopt(old, map, counts, &mut lost);
         }
         actor.goals.adopt(solvers, &mut lost);
-        let springs = old.springs.is_empty() || actor.springs.is_on();
-        actor.springs.stop();
-        if springs {
-            self.start_springs(index);
-        }
+        let mode = match old.springs.is_empty() {
+            true => SpringMode::default(),
+            false => actor.springs.mode(),
+        };
+        self.set_springs(index, SpringMode::Off);
+        self.set_springs(index, mode);
         if inertialised || self.actors[index].may_be_special {
             self.expect_special(index);
         }

@@ -5,7 +5,7 @@ use super::ActorId;
 use super::actors::ActorState;
 use super::event::{AnimationEventKind, EventQueue};
 use super::library::Fingerprint;
-use super::state::{BlendPlay, MOST, OwnPose};
+use super::state::{BlendPlay, MOST, OwnPose, SpringMode};
 use super::step::check_time;
 use super::{Actor, ActorMut, Animator, PlayRecord};
 use crate::clip::components;
@@ -282,7 +282,7 @@ impl Animator {
     /// Brings all actors back to a snapshot that [`Self::check`] has accepted.
     pub(crate) fn restore_checked(&mut self, from: &AnimatorSnapshot) {
         let rows = &from.rows;
-        self.now_s = rows.now_s;
+        (self.now_s, self.shown_s) = (rows.now_s, rows.now_s);
         self.queue.restore(&rows.queue);
         let Self { actors, pools, .. } = self;
         for actor in actors.list.iter_mut().skip(rows.list.len()) {
@@ -298,7 +298,7 @@ impl Animator {
         }
         self.bounds.forget_changed();
         self.bounds.reserve(rows.list.len());
-        (self.work.specials, self.rooted) = (0, 0);
+        (self.work.specials, self.rooted, self.swinging) = (0, 0, 0);
         // The counts were checked, so there is no error.
         let _ = rows.for_each(|index, state, records, blends| {
             let index = index as u32;
@@ -325,6 +325,9 @@ impl Animator {
             driver.trust();
         }
         self.rooted += usize::from(actor.is_rooted());
+        self.swinging += usize::from(actor.springs.mode() == SpringMode::Game);
+        let world = actor.world.into();
+        actor.springs.complete(&self.library.springs, &world);
         let machine = self
             .library
             .state_machine()
@@ -483,6 +486,7 @@ impl Animator {
         let _ = from.rows.for_each(|_, state, records, blends| {
             let actor = &mut self.actors[index];
             self.rooted -= usize::from(actor.is_rooted());
+            self.swinging -= usize::from(actor.springs.mode() == SpringMode::Game);
             actor.take_over(state);
             actor.clock.go_on(times_s[0], times_s[1]);
             self.take(index, records, blends);

@@ -3,11 +3,22 @@
 use super::Animator;
 use super::actors::ActorState;
 use super::evaluate::alone;
+use super::state::{SpringMode, Swinging};
 use crate::error::Result;
 use crate::id::Id;
 use crate::motion::{Share, blend_joint};
 use crate::skeleton::Transform;
 use glam::Affine3A;
+
+impl Swinging {
+    /// Returns true if the spring bones of an actor swing with these evaluations.
+    fn moves(self, actor: &ActorState) -> bool {
+        match self {
+            Self::Game => actor.springs.mode() == SpringMode::Game,
+            Self::Picture => actor.springs.is_on(),
+        }
+    }
+}
 
 impl Animator {
     /// The transform to character space from the space of a joint, which must exist.
@@ -15,13 +26,13 @@ impl Animator {
         &self,
         actor: &ActorState,
         wanted: usize,
-        local_s: f64,
+        (local_s, swinging): (f64, Swinging),
     ) -> Result<Affine3A> {
         let joints = self.library.skeleton.joints();
-        let swings = actor.springs.is_on() && self.library.springs.moves(wanted);
+        let swings = swinging.moves(actor) && self.library.springs.moves(wanted);
         if swings || !actor.goals.is_empty() {
             let mut model = vec![Affine3A::IDENTITY; joints.len()];
-            self.model_pose_of(actor, local_s, &mut model)?;
+            self.model_pose_of(actor, (local_s, swinging), &mut model)?;
             return Ok(model[wanted]);
         }
         if let Some(own) = alone(actor, &self.pools, local_s) {
@@ -66,12 +77,12 @@ impl Animator {
     pub(super) fn model_pose_of(
         &self,
         actor: &ActorState,
-        local_s: f64,
+        (local_s, swinging): (f64, Swinging),
         out: &mut [Affine3A],
     ) -> Result<()> {
         let skeleton = &self.library.skeleton;
         let own = alone(actor, &self.pools, local_s);
-        if actor.goals.is_empty() && !actor.springs.is_on() {
+        if actor.goals.is_empty() && !swinging.moves(actor) {
             if let Some(own) = own {
                 out.copy_from_slice(own);
                 return Ok(());
@@ -92,9 +103,10 @@ impl Animator {
         }
         let mut goals = actor.goals.clone();
         goals.solve(&self.solvers, local_s, (&mut local, out));
+        let rig = &self.library.springs;
         actor
             .springs
-            .peek(&self.library.springs, local_s, (&mut local, out));
+            .peek(swinging, rig, local_s, (&mut local, out));
         Ok(())
     }
 }

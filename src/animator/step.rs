@@ -6,7 +6,7 @@ use super::deliver::{Sink, finish_s, next_s};
 use super::library::Library;
 use super::record::{PlayRecord, RecordSpan};
 use super::state::{Inertialiser, Mix, Pools, Step};
-use crate::error::{Result, expect_in};
+use crate::error::{ArgumentFault, Error, Result, expect_finite, expect_in};
 use crate::motion::LoopMode;
 use crate::state_machine::StateMachine;
 use core::hint::black_box;
@@ -22,17 +22,25 @@ impl Animator {
     /// since the last one: see [`Self::events`] and
     /// [`Actor::root_delta`](super::Actor::root_delta).
     ///
-    /// It visits only actors to which something happens, and those that root motion moves. If the
-    /// clock goes back, it visits all actors, but nothing happens to them.
+    /// It visits only actors to which something happens, those that root motion moves, and those
+    /// with spring bones in [`SpringMode::Game`](super::SpringMode::Game). If the clock goes back,
+    /// it visits all actors, but nothing happens to them.
     ///
     /// # Errors
     /// [`Error::Argument`](crate::Error::Argument) for a time that is not finite or is more than
     /// [`StateMachine::MAX_TIME_S`] from 0. Nothing changes then.
     pub fn update(&mut self, now_s: f64) -> Result<()> {
-        span!("update");
         check_time(now_s)?;
+        self.move_to(now_s);
+        self.swing_all();
+        Ok(())
+    }
+
+    /// Takes all actors to a time, which has been checked, without their spring bones.
+    pub(crate) fn move_to(&mut self, now_s: f64) {
+        span!("update");
         let back = now_s < self.now_s;
-        self.now_s = now_s;
+        (self.now_s, self.shown_s) = (now_s, now_s);
         self.queue.begin();
         self.schedule.due.clear();
         if back {
@@ -50,7 +58,6 @@ impl Animator {
         }
         self.queue.end();
         self.warm();
-        Ok(())
     }
 
     /// Reads what the visits of a batch of due actors read.
@@ -277,7 +284,18 @@ impl Animator {
     }
 }
 
-pub(super) fn check_time(now_s: f64) -> Result<()> {
+/// Checks the time of a picture after an update at `now_s`.
+pub(crate) fn check_shown(time_s: f64, now_s: f64) -> Result<()> {
+    let ahead_s = expect_finite("time_s", time_s).map(|()| time_s - now_s)?;
+    if (0.0..=Animator::MAX_AHEAD_S).contains(&ahead_s) {
+        return Ok(());
+    }
+    let (value, updated) = (time_s, now_s);
+    let why = ArgumentFault::NotUpdated { value, updated };
+    Err(Error::argument("time_s", why))
+}
+
+pub(crate) fn check_time(now_s: f64) -> Result<()> {
     let most_s = StateMachine::MAX_TIME_S;
     expect_in("now_s", now_s, -most_s, most_s)
 }

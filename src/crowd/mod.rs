@@ -16,6 +16,7 @@
 //! | [`skin`] | stage skin: vertices that are deformed before they are drawn |
 //! | [`draw`] | stage draw: passes and their pipelines |
 //! | [`scene`] | characters and instances together |
+//! | [`update`] | moves the game to a time |
 //! | [`frame`] | begin, prepare and end of a frame; stages scatter and history |
 
 mod animators;
@@ -33,6 +34,7 @@ mod scene;
 mod skin;
 mod stats;
 mod table;
+mod update;
 mod view;
 mod view_record;
 mod visibility;
@@ -133,7 +135,10 @@ pub struct Crowd {
     pub(crate) animators: Animators,
     pub(crate) scene: Scene,
     pub(crate) frame: FrameState,
+    /// The time of the game: that of the last update.
     pub(crate) time_s: f64,
+    /// The time that poses are for: that of the last update or of a frame begun since.
+    pub(crate) shown_s: f64,
     destroyed: bool,
 }
 
@@ -266,6 +271,7 @@ impl Crowd {
             scene,
             frame,
             time_s: 0.0,
+            shown_s: 0.0,
             destroyed: false,
         })
     }

@@ -6,6 +6,7 @@ use crate::crowd::animators::Animators;
 use crate::crowd::characters::list::Characters;
 use crate::crowd::characters::loaded::{LoadedCharacter, NewInstance};
 use crate::crowd::instances::attachments::{Attachments, SavedAttachment};
+use crate::crowd::instances::picture::Picture;
 use crate::crowd::instances::state::{InstanceState, is_flipped, may_flip};
 use crate::crowd::instances::table::Instances;
 use crate::crowd::memory::work::{GrownCounts, WorkLayout};
@@ -28,6 +29,7 @@ pub struct Scene {
     pub(crate) characters: Characters,
     pub(crate) instances: Instances,
     pub(crate) attachments: Attachments,
+    pub(crate) picture: Picture,
     pub(crate) visibility: Visibility,
     /// The instances that the views of the frame show.
     pub(crate) shown: Shown,
@@ -42,6 +44,7 @@ impl Scene {
             characters: Characters::default(),
             instances: Instances::new(capacity),
             attachments: Attachments::default(),
+            picture: Picture::default(),
             visibility: Visibility::default(),
             shown: Shown::default(),
             poses: Poses {
@@ -152,6 +155,7 @@ impl Scene {
             poses.clear();
         }
         self.poses.scratch.clear();
+        self.picture.clear();
         for (_, loaded) in self.characters.iter_mut() {
             loaded.clear();
         }

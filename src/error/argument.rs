@@ -20,6 +20,15 @@ pub enum ArgumentFault {
         /// The largest value accepted.
         max: f64,
     },
+    /// The time of a picture that is not in the second after the last update.
+    #[error("{} lies outside {}..={}, the second after the last update: call update first",
+        Number(*value), Number(*updated), Number(*updated + 1.0))]
+    NotUpdated {
+        /// The time given, in seconds.
+        value: f64,
+        /// The time of the last update, in seconds.
+        updated: f64,
+    },
     /// A frame in flight that does not exist.
     #[error("{index} does not exist: there are 0..={last}, see {limit}")]
     FrameIndex {

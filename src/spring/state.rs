@@ -8,7 +8,8 @@ use crate::error::{Result, expect_all_finite, expect_finite, expect_in, expect_l
 use crate::skeleton::Transform;
 use glam::{Affine3A, Vec3};
 
-/// The time without evaluation after which chains start anew, in seconds.
+/// The time without evaluation after which chains start anew, in seconds. It is the same for a
+/// clock that goes back.
 const FORGET_S: f64 = 1.0;
 
 /// More steps than any clock can take.
@@ -85,6 +86,13 @@ impl SpringState {
         expect_in("steps of springs", self.steps as f64, 0.0, MAX_STEPS)
     }
 
+    /// Becomes a copy of another state, at the place in the world where this one is now.
+    pub(crate) fn continue_from(&mut self, from: &Self) {
+        let world = self.world;
+        self.clone_from(from);
+        self.world = world;
+    }
+
     /// Moves the character through the world.
     pub(crate) fn set_world(&mut self, world: &Affine3A) {
         self.world = *world;
@@ -156,7 +164,7 @@ impl SpringState {
         self.placed = self.world;
         scratch.take(rig, &self.world, (local, model));
         let mut from_s = self.time_s;
-        if !self.is_ready || passed_s > FORGET_S {
+        if !self.is_ready || passed_s.abs() > FORGET_S {
             self.begin(rig, time_s, gain, scratch);
             from_s = time_s;
         } else if passed_s < 0.0 {

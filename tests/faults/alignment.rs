@@ -175,6 +175,7 @@ fn a_crowd_prepares_frames_on_a_driver_with_an_alignment_of_4() {
         for number in 0..4 {
             let cmd = frames_in_flight.begin(&setup.context, number % 2);
             unsafe {
+                crowd.update(0.1).unwrap();
                 let mut frame = crowd.begin_frame(allocator, number % 2, 0.1).unwrap();
                 frame.record_prepare(cmd, &[]).unwrap();
             }

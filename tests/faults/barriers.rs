@@ -181,6 +181,7 @@ fn commands(setup: &mut Setup) -> Vec<Command> {
         unsafe {
             let allocator = &mut context.allocator();
             let time_s = 0.1 * f64::from(number);
+            crowd.update(time_s).unwrap();
             let mut frame = crowd.begin_frame(allocator, frame_index, time_s).unwrap();
             let views = frame.record_prepare(cmd, &[view]).unwrap();
             target.begin(&context.device, cmd, &NORMAL_Z);

@@ -82,6 +82,7 @@ impl Drawing {
         };
         unsafe {
             let allocator = &mut counted.allocator;
+            self.crowd.update(0.3).unwrap();
             let mut frame = self.crowd.begin_frame(allocator, frame_index, 0.3).unwrap();
             let views = frame.record_prepare(cmd, &[view]).unwrap();
             self.target.begin(&setup.context.device, cmd, &NORMAL_Z);

@@ -191,6 +191,7 @@ impl Life {
             ..view(Vec3::new(0.4, 2.0, 6.0), Vec3::new(0.0, 1.5, 0.0), EXTENT)
         };
         unsafe {
+            crowd.update(0.3)?;
             let mut frame = crowd.begin_frame(&mut context.allocator(), index, 0.3)?;
             let mut record = || -> Result<(), Error> {
                 let views = frame.record_prepare(cmd, &[view])?;

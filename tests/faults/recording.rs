@@ -102,6 +102,7 @@ fn nothing_is_allocated_while_a_frame_is_recorded() {
             let frame_index = number % 2;
             let cmd = frames_in_flight.begin(&setup.context, frame_index);
             let allocator = &mut counted.allocator;
+            crowd.update(0.1).unwrap();
             let mut frame = unsafe { crowd.begin_frame(allocator, frame_index, 0.1) }.unwrap();
             // The call after the last one would fail, but there is no such call.
             let ((views, some), made) = failing(0, || {
@@ -164,6 +165,7 @@ fn nothing_is_allocated_for_skinning_before_the_draw() {
                 let frame_index = number % 2;
                 let cmd = frames_in_flight.begin(&setup.context, frame_index);
                 let allocator = &mut counted.allocator;
+                crowd.update(0.1).unwrap();
                 let mut frame = unsafe { crowd.begin_frame(allocator, frame_index, 0.1) }.unwrap();
                 let ((views, some), made) = failing(0, || {
                     allocations(|| unsafe { frame.record_prepare(cmd, &[]) })
@@ -236,6 +238,7 @@ fn nothing_is_allocated_for_who_shows_what_and_who_hangs_where() {
             let frame_index = number % 2;
             let cmd = frames_in_flight.begin(&setup.context, frame_index);
             let allocator = &mut counted.allocator;
+            crowd.update(0.1).unwrap();
             let mut frame = unsafe { crowd.begin_frame(allocator, frame_index, 0.1) }.unwrap();
             let listed = &all[all.len() / 2..];
             let ((views, some), made) = failing(0, || {
@@ -322,6 +325,7 @@ fn nothing_is_allocated_for_a_rollback() {
                 let allocator = &mut counted.allocator;
                 let ((), frame) = allocations(|| unsafe {
                     let now_s = 0.1 * f64::from(step + 1);
+                    crowd.update(now_s).unwrap();
                     let mut frame = crowd.begin_frame(allocator, step % 2, now_s).unwrap();
                     frame.record_prepare(cmd, &[]).unwrap();
                 });

@@ -67,6 +67,7 @@ fn times(setup: &mut Setup, bits: u32) -> Vec<f64> {
         let frame_index = number % 2;
         let cmd = frames_in_flight.begin(&setup.context, frame_index);
         unsafe {
+            crowd.update(0.1).unwrap();
             let mut frame = crowd.begin_frame(allocator, frame_index, 0.1).unwrap();
             let seen = frame.crowd().gpu_times().iter();
             times.extend(seen.map(|scope| scope.ms));

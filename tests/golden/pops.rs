@@ -50,8 +50,7 @@ fn watch(fades: Fades, enough_m_s: f32) -> Seen {
     let mut last: Vec<(Option<bool>, bool, Vec<Vec3>)> = Vec::new();
     for frame in 0..FRAMES {
         let time_s = f64::from(frame) / f64::from(RATE);
-        // SAFETY: nothing is submitted.
-        unsafe { show.skip(&mut context, time_s).expect("a frame") };
+        show.advance(time_s).expect("an update");
         let director = show.scene.director();
         let minds = director.minds().map(|(person, mind)| {
             let gap_m = director.gap_m(show.scene.layout(), person);

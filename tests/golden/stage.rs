@@ -66,6 +66,7 @@ pub(super) fn picture(
     let device = context.device.clone();
     // SAFETY: the frame in flight was just begun, and its complete recording is submitted.
     unsafe {
+        crowd.update(0.25).unwrap();
         let frame = crowd.begin_frame(&mut context.allocator(), 0, 0.25);
         let mut frame = frame.expect("a frame");
         let views = frame

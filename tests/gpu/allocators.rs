@@ -45,6 +45,7 @@ fn drawn(setup: &mut Setup, own: &mut Option<OneEach>) -> Vec<u8> {
         let cmd = frames_in_flight.begin(&setup.context, frame_index);
         let eye = view(Vec3::new(0.4, 2.0, 6.0), Vec3::new(0.0, 1.5, 0.0), EXTENT);
         with(setup, own, |allocator| unsafe {
+            crowd.update(0.3).unwrap();
             let mut frame = crowd.begin_frame(allocator, frame_index, 0.3).unwrap();
             let views = frame.record_prepare(cmd, &[eye]).unwrap();
             target.begin(&device, cmd, &NORMAL_Z);

@@ -53,6 +53,7 @@ impl Stage {
             .frames_in_flight
             .begin(&setup.context, self.frame_index);
         let allocator = &mut setup.context.allocator();
+        self.crowd.update(time_s).unwrap();
         let frame = unsafe { self.crowd.begin_frame(allocator, self.frame_index, time_s) };
         let mut frame = frame.unwrap();
         unsafe { frame.record_prepare(cmd, &[camera()]) }.unwrap();

@@ -64,6 +64,7 @@ fn picture(setup: &Setup, raw: ash::Device, features: Features) -> Vec<u8> {
     let view_of_image = engine.view(&mut image, 0, 1);
     let from = view(Vec3::new(0.0, 1.0, 4.0), Vec3::Y, EXTENT);
     engine.run(|engine, cmd| unsafe {
+        crowd.update(0.3).unwrap();
         let mut frame = crowd.begin_frame(&mut engine.allocator, 0, 0.3).unwrap();
         let views = frame.record_prepare(cmd, &[from]).unwrap();
         let attached = vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL;

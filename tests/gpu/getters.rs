@@ -18,7 +18,7 @@ use throng::palette::SkinningMethod;
 use throng::skeleton::Transform;
 use throng::{
     Actor, Capacity, CharacterDesc, CharacterId, Crowd, Error, MoreInstances, Play, Processor,
-    RootMotionMode, ShowPose, SkinningStage, Spawn,
+    RootMotionMode, ShowPose, SkinningStage, Spawn, SpringMode,
 };
 
 const METHODS: [SkinningMethod; 3] = [
@@ -263,7 +263,7 @@ fn uploads_are_counted_as_they_are_written() {
 fn the_actor_of_an_instance_can_be_controlled_on_its_own() {
     fn control<A: DerefMut<Target = Animator>>(actor: &mut Actor<A>) {
         actor.set_root_motion(RootMotionMode::Apply);
-        actor.set_springs(false);
+        actor.set_springs(SpringMode::Off);
     }
     each(|setup| {
         let mut crowd = setup.crowd(1, SMALL);

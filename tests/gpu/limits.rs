@@ -186,6 +186,7 @@ fn check_skinned(
     let to = readback(setup, words);
     let cmd = frames_in_flight.begin(&setup.context, 0);
     let context = &mut setup.context;
+    crowd.update(0.4).unwrap();
     let frame = unsafe { crowd.begin_frame(&mut context.allocator(), 0, 0.4) };
     let mut frame = frame.unwrap();
     unsafe { frame.record_prepare(cmd, &[]) }.unwrap();

@@ -321,6 +321,7 @@ fn run(setup: &mut Setup, operations: &[Operation], stages: Stages) -> Model {
                 model.now_s += 0.01;
                 model.update();
                 let allocator = &mut setup.allocator();
+                crowd.update(model.now_s).unwrap();
                 unsafe { crowd.begin_frame(allocator, frame_index, model.now_s) }.unwrap();
             } else {
                 let on = (&probe, outputs.as_slice());

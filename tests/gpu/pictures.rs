@@ -254,6 +254,7 @@ fn two_views_go_to_two_targets() {
             let cmd = frames_in_flight.begin(&setup.context, 1);
             let context = &mut setup.context;
             unsafe {
+                crowd.update(0.3).unwrap();
                 let mut frame = crowd.begin_frame(&mut context.allocator(), 1, 0.3).unwrap();
                 let ids = frame.record_prepare(cmd, &views).unwrap();
                 // In the other order, to show that order does not matter.

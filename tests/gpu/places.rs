@@ -78,6 +78,7 @@ impl Stage {
     ) -> (BTreeMap<u32, Affine3A>, Stats) {
         let (context, index) = (&mut setup.context, self.next);
         let cmd = self.frames.begin(context, index);
+        self.crowd.update(time_s).unwrap();
         let begun = unsafe {
             let allocator = &mut context.allocator();
             self.crowd.begin_frame(allocator, index, time_s)

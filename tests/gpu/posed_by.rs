@@ -52,6 +52,7 @@ impl Stage {
         let views = [view(Vec3::new(0.0, 1.0, 9.0), Vec3::Y, EXTENT)];
         let stats = unsafe {
             let allocator = &mut context.allocator();
+            self.crowd.update(time_s).unwrap();
             let mut frame = self.crowd.begin_frame(allocator, index, time_s).unwrap();
             frame.record_prepare(cmd, &views).unwrap();
             frame.stats()

@@ -108,6 +108,7 @@ fn threads_draw_into_secondary_command_buffers() {
             let cmd = frames_in_flight.begin(&setup.context, 1);
             let allocator = &mut setup.context.allocator();
             let pools = unsafe {
+                crowd.update(0.3).unwrap();
                 let mut frame = crowd.begin_frame(allocator, 1, 0.3).unwrap();
                 let ids = frame.record_prepare(cmd, &views).unwrap();
                 let draws = [(ids[0], pass), (ids[1], pass)];
@@ -148,6 +149,7 @@ fn prepare_and_draw_may_be_submitted_apart() {
                 let context = &mut setup.context;
                 unsafe {
                     // As in a render graph, each step has a closure of its own.
+                    crowd.update(0.3).unwrap();
                     let _ = crowd.begin_frame(&mut context.allocator(), 1, 0.3).unwrap();
                     let ids = crowd
                         .resume_frame()
@@ -214,6 +216,7 @@ fn stages_are_timed_where_it_is_asked_for() {
                 still(setup, crowd, frames_in_flight, 0, on);
             }
             let allocator = &mut setup.context.allocator();
+            crowd.update(0.4).unwrap();
             unsafe { crowd.begin_frame(allocator, 0, 0.4) }.unwrap();
             let names: Vec<_> = crowd.gpu_times().iter().map(|scope| scope.name).collect();
             if setup.config.profile {

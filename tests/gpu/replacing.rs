@@ -16,7 +16,7 @@ use throng::palette::{Mat3x4, SkinningMethod};
 use throng::skin::{Faces, Ray};
 use throng::{
     Attachment, Capacity, CharacterId, Crowd, Error, InstanceId, PassId, Play, Processor,
-    SkinningStage, Spawn, Stages, View, WarmUp,
+    SkinningStage, Spawn, SpringMode, Stages, View, WarmUp,
 };
 use throng_standalone::Target;
 
@@ -176,6 +176,7 @@ fn an_abandoned_frame_does_not_bring_the_old_character_back() {
         let cmd = stage.frames_in_flight.begin(&setup.context, 0);
         let allocator = &mut setup.context.allocator();
         unsafe {
+            stage.crowd.update(0.1).unwrap();
             let mut frame = stage.crowd.begin_frame(allocator, 0, 0.1).unwrap();
             frame.record_prepare(cmd, &[camera()]).unwrap();
             stage
@@ -333,7 +334,7 @@ fn spawning_is_the_same_as_calling() {
             }),
             paused: true,
             time_scale: 0.5,
-            springs: false,
+            springs: SpringMode::Off,
             ..Spawn::default()
         };
         let all = stage.crowd.spawn(kind, &spawn).unwrap();

@@ -89,6 +89,7 @@ impl Stage {
         let (context, index) = (&mut setup.context, self.next);
         let cmd = self.frames.begin(context, index);
         let entries = self.character.palette().len();
+        self.crowd.update(time_s).unwrap();
         let begun = unsafe {
             let allocator = &mut context.allocator();
             self.crowd.begin_frame(allocator, index, time_s)

@@ -375,6 +375,7 @@ impl World {
         let report = self.reports[index as usize].take();
         for (side, crowd) in self.crowds.iter_mut().enumerate() {
             let context = &mut setup.context;
+            crowd.update(now_s).unwrap();
             let begun = unsafe { crowd.begin_frame(&mut context.allocator(), index, now_s) };
             let mut frame = begun.unwrap();
             if side == 1
@@ -471,6 +472,7 @@ impl World {
         for crowd in &mut self.crowds {
             let allocator = &mut setup.context.allocator();
             unsafe {
+                crowd.update(self.now_s).unwrap();
                 let mut frame = crowd.begin_frame(allocator, index, self.now_s).unwrap();
                 if how == GiveUp::AbandonPrepared {
                     frame.record_prepare(cmd, &[]).unwrap();
@@ -660,6 +662,7 @@ fn a_quiet_crowd_uploads_its_views() {
                 let cmd = frames_in_flight.begin(&setup.context, index);
                 let context = &mut setup.context;
                 let now_s = f64::from(number) * 0.1;
+                crowd.update(now_s).unwrap();
                 let begun = unsafe { crowd.begin_frame(&mut context.allocator(), index, now_s) };
                 let mut frame = begun.unwrap();
                 unsafe { frame.record_prepare(cmd, &views) }.unwrap();
@@ -812,6 +815,7 @@ fn an_own_pipeline_draws_what_the_gpu_lists() {
         let mut levels = [0; 2];
         unsafe {
             let context = &mut setup.context;
+            crowd.update(0.3).unwrap();
             let mut frame = crowd.begin_frame(&mut context.allocator(), 0, 0.3).unwrap();
             let seen = frame.record_prepare(cmd, &[camera]).unwrap()[0];
             target.begin(&device, cmd, &NORMAL_Z);

@@ -142,6 +142,7 @@ fn step(context: &mut Context, crowd: &mut Crowd, frame: u32) {
         View::new(clip_from_world, Vec3::Z * 9.0, extent)
     });
     let allocator = &mut context.allocator();
+    crowd.update(now_s).unwrap();
     let frame = unsafe { crowd.begin_frame(allocator, frame_index, now_s) };
     let mut frame = frame.unwrap();
     let prepared = context.submit_and_wait(|_, cmd| unsafe { frame.record_prepare(cmd, &views) });

@@ -166,6 +166,7 @@ pub fn record(
     (target, pass, begin): (&Target, PassId, &Begin),
     views: &[View],
 ) {
+    crowd.update(time_s).unwrap();
     unsafe {
         let mut frame = crowd
             .begin_frame(&mut context.allocator(), frame_index, time_s)

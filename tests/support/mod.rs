@@ -233,6 +233,7 @@ impl Setup {
 
     /// Begins a frame. The one before with this index must have ended on the GPU.
     pub fn begin<'a>(&mut self, crowd: &'a mut Crowd, frame_index: u32, time_s: f64) -> Frame<'a> {
+        crowd.update(time_s).unwrap();
         let begun = unsafe { crowd.begin_frame(&mut self.allocator(), frame_index, time_s) };
         begun.unwrap()
     }

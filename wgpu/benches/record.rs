@@ -106,6 +106,7 @@ fn straight(instances: usize) -> Result<Vec<Times>> {
         // SAFETY: the frame in flight was just begun, and the recording is submitted below.
         let (prepared, drawn) = unsafe {
             let time_s = number as f64 / 60.0;
+            crowd.update(time_s)?;
             let mut frame = crowd.begin_frame(&mut context.allocator(), 0, time_s)?;
             let views = frame.record_prepare(cmd, &[view()])?;
             let prepared = start.elapsed();
@@ -186,6 +187,7 @@ fn through_wgpu(instances: usize) -> Result<Vec<Times>> {
     let mut all = Vec::new();
     for number in 0..FRAMES {
         let start = Instant::now();
+        crowd.update(number as f64 / 60.0)?;
         let mut frame = crowd.begin_frame(number as f64 / 60.0)?;
         let views = frame.prepare(&[view()])?;
         let prepared = start.elapsed();

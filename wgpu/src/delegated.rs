@@ -222,7 +222,11 @@ delegated! {
         try_get posed_by(id: InstanceId) -> PosedBy;
         /// True if an instance shows a pose that others share.
         try_get shares_pose(id: InstanceId) -> bool;
-        /// The events of the frame begun last.
+        /// Moves the game to a time.
+        try_mut update(time_s: f64) -> ();
+        /// The time of the last update, in seconds.
+        get time_s() -> f64;
+        /// The events of the last update.
         call events() -> impl Iterator<Item = AnimationEvent<InstanceId>> + '_;
         /// The name of what happened in an event.
         try_get event_name(event: &AnimationEvent<InstanceId>) -> EventName<'_>;
@@ -243,8 +247,10 @@ delegated! {
         try_mut pick_all(view: ViewId, ray: &Ray, faces: Faces) -> Vec<InstanceHit>;
         /// The level of detail at which a view shows an instance.
         try_get level(view: ViewId, instance: InstanceId) -> Option<u32>;
-        /// The events since the frame before.
-        call events() -> impl Iterator<Item = AnimationEvent<InstanceId>> + '_;
+        /// World space from the character space of an instance in this picture.
+        try_get transform(id: InstanceId) -> Affine3A;
+        /// Moves an instance in this picture alone.
+        try_mut set_transform(id: InstanceId, world_from_model: &Affine3A) -> ();
         /// Statistics of this frame so far.
         get stats() -> Stats;
     }

@@ -71,6 +71,7 @@ fn that_fail_fail_no_frame() {
                 true => gpu.queue().on_submitted_work_done(move || fail(&device)),
                 false => in_next_submission(&gpu, move || fail(&device)),
             }
+            crowd.update(0.25).unwrap();
             crowd
                 .begin_frame(0.25)
                 .unwrap()
@@ -113,6 +114,7 @@ fn that_panic() {
             // In `Frame::prepare` or in `Encoder::submit`.
             let first = round % 2 == 0;
             let panics = || panic!("the program's own panic, which the test expects");
+            crowd.update(0.1 * f64::from(round)).unwrap();
             let mut frame = crowd.begin_frame(0.1 * f64::from(round)).unwrap();
             if first {
                 in_next_submission(&gpu, panics);
@@ -146,6 +148,7 @@ fn that_panic_do_not_end_frames_in_flight() {
     populate(&mut crowd);
     for _ in 0..8 {
         crowd.wait_for_frame().unwrap();
+        crowd.update(0.3).unwrap();
         let mut frame = crowd.begin_frame(0.3).unwrap();
         in_next_submission(&gpu, || {
             panic!("the program's own panic, which the test expects")

@@ -21,6 +21,7 @@ fn in_every_order() {
         let pass = crowd.create_pass(&pass_desc(1)).unwrap();
         let target = Target::new(&gpu, SIZE, 1);
         let mut encoder = Encoder::new(&gpu);
+        crowd.update(0.3).unwrap();
         let mut frame = crowd.begin_frame(0.3).unwrap();
         let views = frame.prepare(&[camera(SIZE)]).unwrap();
         target
@@ -53,6 +54,7 @@ fn a_crowd_whose_draws_are_submitted_later() {
     let pass = crowd.create_pass(&pass_desc(1)).unwrap();
     let target = Target::new(&gpu, SIZE, 1);
     let mut encoder = Encoder::new(&gpu);
+    crowd.update(0.3).unwrap();
     let mut frame = crowd.begin_frame(0.3).unwrap();
     let views = frame.prepare(&[camera(SIZE)]).unwrap();
     target

@@ -59,6 +59,7 @@ fn one_too_many_is_an_error() {
             let right = matches!(result, Err(Error::InFlight { frames: all }) if all == frames);
             assert!(right, "{result:?}");
         };
+        crowd.update(0.9).unwrap();
         in_flight(crowd.begin_frame(0.9).map(drop));
         // Waiting does not help, because they may still be submitted.
         in_flight(crowd.wait_for_frame());
@@ -173,9 +174,12 @@ fn survive_encoders_that_are_not_submitted() {
         // A frame that is prepared and not drawn, one that is not even prepared, and one forgotten.
         let prepare = |frame: &mut Frame<'_>| frame.prepare(&[camera(SIZE)]).unwrap();
         idle(&gpu);
+        crowd.update(0.4).unwrap();
         prepare(&mut crowd.begin_frame(0.4).unwrap());
         idle(&gpu);
+        crowd.update(0.5).unwrap();
         drop(crowd.begin_frame(0.5).unwrap());
+        crowd.update(0.5).unwrap();
         let mut forgotten = crowd.begin_frame(0.5).unwrap();
         prepare(&mut forgotten);
         mem::forget(forgotten);
@@ -203,6 +207,7 @@ fn survive_submissions_that_wgpu_rejects() {
     let pass = crowd.create_pass(&pass_desc(1)).unwrap();
     let target = Target::new(&gpu, SIZE, 1);
     let mut encoder = Encoder::new(&gpu);
+    crowd.update(0.3).unwrap();
     let mut prepared = crowd.begin_frame(0.3).unwrap();
     let views = prepared.prepare(&[camera(SIZE)]).unwrap();
     target
@@ -248,7 +253,10 @@ fn of_several_crowds_share_an_encoder() {
     let targets = [(); 2].map(|()| Target::new(&gpu, SIZE, 1));
     for _ in 0..3 {
         let mut encoder = Encoder::new(&gpu);
-        let mut frames = [&mut left, &mut right].map(|it| it.begin_frame(0.3).unwrap());
+        let mut frames = [&mut left, &mut right].map(|it| {
+            it.update(0.3).unwrap();
+            it.begin_frame(0.3).unwrap()
+        });
         let views = frames
             .each_mut()
             .map(|it| it.prepare(&[camera(SIZE)]).unwrap()[0]);

@@ -23,6 +23,7 @@ fn start(frames_in_flight: u32, stages: Stages) -> (Gpu, Crowd, PassId, Target) 
 
 /// Prepares a frame that draws nothing.
 fn prepare(crowd: &mut Crowd, time_s: f64) -> Result<()> {
+    crowd.update(time_s)?;
     let mut frame = crowd.begin_frame(time_s)?;
     frame.prepare(&[camera(SIZE)]).map(drop)
 }
@@ -67,6 +68,7 @@ fn draws_are_refused_by_a_frame_that_begins_with_their_index() {
         let (gpu, mut crowd, pass, target) = start(frames, Stages::default());
         let kept = record(&mut crowd, &target, pass, 0.3);
         idle(&gpu);
+        crowd.update(0.4).unwrap();
         drop(crowd.begin_frame(0.4).unwrap());
         match frames {
             1 => expect_late(kept.submit(), (1, 2)),
@@ -89,7 +91,10 @@ fn draws_of_several_crowds_and_encoders() {
     populate(&mut right);
     for late in [false, true] {
         let mut encoders = [(); 2].map(|()| Encoder::new(&gpu));
-        let mut frames = [&mut left, &mut right].map(|it| it.begin_frame(0.3).unwrap());
+        let mut frames = [&mut left, &mut right].map(|it| {
+            it.update(0.3).unwrap();
+            it.begin_frame(0.3).unwrap()
+        });
         for (frame, pass) in frames.iter_mut().zip([left_pass, right_pass]) {
             let views = frame.prepare(&[camera(SIZE)]).unwrap();
             for encoder in &mut encoders {

@@ -54,6 +54,7 @@ fn without_wgpu(stages: Stages, samples: u32) -> Vec<u8> {
     let in_flight = frames.begin().unwrap();
     let (device, cmd) = (context.device.clone(), in_flight.cmd);
     // SAFETY: the frame in flight was just begun, and the recording is submitted.
+    crowd.update(TIME_S).unwrap();
     unsafe {
         let mut frame = crowd
             .begin_frame(&mut context.allocator(), 0, TIME_S)
@@ -110,6 +111,7 @@ fn load_what_wgpu_drew_and_are_loaded_by_wgpu() {
         drop(encoder.begin_render_pass(&desc));
     };
     clear(&color, &depth, &mut encoder, false);
+    crowd.update(TIME_S).unwrap();
     let mut frame = crowd.begin_frame(TIME_S).unwrap();
     let views = frame.prepare(&[camera(SIZE)]).unwrap();
     for _ in 0..2 {
@@ -144,6 +146,7 @@ fn keep_the_stencil() {
     let (color, depth) = (whole(&target.color), whole(&target.depth));
     for stencil in [false, true] {
         let mut encoder = Encoder::new(&gpu);
+        crowd.update(TIME_S).unwrap();
         let mut frame = crowd.begin_frame(TIME_S).unwrap();
         let views = frame.prepare(&[camera(SIZE)]).unwrap();
         let mut colors = Vec::new();
@@ -198,6 +201,7 @@ fn cast_shadows_into_a_texture_that_wgpu_samples() {
             ..camera(SIZE)
         };
         let mut encoder = Encoder::new(&gpu);
+        crowd.update(TIME_S).unwrap();
         let mut frame = crowd.begin_frame(TIME_S).unwrap();
         let views = frame.prepare(&[camera, light]).unwrap();
         let map = whole(&map);
@@ -263,6 +267,7 @@ fn of_two_eyes_are_those_of_two_views() {
     stereo.more_eyes[0] = Some(throng::Eye::new(right_matrix, left.eye));
     let mut draw = |view: View, pass, target: &wgpu::Texture, multiview_mask| {
         let mut encoder = Encoder::new(&gpu);
+        crowd.update(TIME_S).unwrap();
         let mut frame = crowd.begin_frame(TIME_S).unwrap();
         let views = frame.prepare(&[view]).unwrap();
         let target = whole(target);

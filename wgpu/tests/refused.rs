@@ -105,6 +105,7 @@ fn attachments_that_do_not_fit() {
     populate(&mut crowd);
     let pass = crowd.create_pass(&pass_desc(1)).unwrap();
     let target = Target::new(&gpu, SIZE, 1);
+    crowd.update(0.3).unwrap();
     let mut frame = crowd.begin_frame(0.3).unwrap();
     let mut encoder = Encoder::new(&gpu);
     let views = frame.prepare(&[camera(SIZE)]).unwrap();
@@ -168,6 +169,7 @@ fn frames_that_are_prepared_twice() {
     let pass = crowd.create_pass(&pass_desc(1)).unwrap();
     let target = Target::new(&gpu, SIZE, 1);
     let mut encoder = Encoder::new(&gpu);
+    crowd.update(0.3).unwrap();
     let mut frame = crowd.begin_frame(0.3).unwrap();
     let views = frame.prepare(&[camera(SIZE)]).unwrap();
     for _ in 0..2 {
@@ -213,6 +215,7 @@ fn shadow_maps_that_do_not_fit() {
     let target = Target::new(&gpu, SIZE, 1);
     let draw = |crowd: &mut Crowd| {
         let mut encoder = Encoder::new(&gpu);
+        crowd.update(0.3)?;
         let mut frame = crowd.begin_frame(0.3)?;
         let views = frame.prepare(&[camera(SIZE)])?;
         target.draw((&frame, &mut encoder), (views[0], pass), true)?;
@@ -265,6 +268,7 @@ fn textures_of_other_instances() {
         }
         let foreign = Target::new(&other, SIZE, 1);
         let mut encoder = Encoder::new(&gpu);
+        crowd.update(0.3).unwrap();
         let mut frame = crowd.begin_frame(0.3).unwrap();
         let views = frame.prepare(&[camera(SIZE)]).unwrap();
         let mut draw = |target: &Target| {
@@ -305,6 +309,7 @@ fn devices_that_are_lost() {
     let pass = crowd.create_pass(&pass_desc(1)).unwrap();
     let target = Target::new(&gpu, SIZE, 1);
     crate::support::frame(&mut crowd, &target, pass, 0.3).unwrap();
+    crowd.update(0.4).unwrap();
     let mut frame = crowd.begin_frame(0.4).unwrap();
     let views = frame.prepare(&[camera(SIZE)]).unwrap();
     gpu.device().destroy();

@@ -234,6 +234,7 @@ fn measure(
     for number in 0..warm_up + frames {
         let now_s = f64::from(number) * FRAME_S;
         // SAFETY: all work that was submitted has ended.
+        crowd.update(now_s)?;
         let mut frame = unsafe { crowd.begin_frame(&mut context.allocator(), 0, now_s)? };
         let gpu = frame.crowd().gpu_times().to_vec();
         let mut record = 0.0;

@@ -425,6 +425,9 @@ impl Scene {
             level: settings.level,
             ..shadow.view()
         };
+        self.crowd.update(shot.time_s)?;
+        self.events.clear();
+        self.events.extend(self.crowd.events());
         // SAFETY: as the caller guarantees.
         unsafe {
             let allocator = &mut context.allocator();
@@ -432,8 +435,6 @@ impl Scene {
                 .crowd
                 .begin_frame(allocator, shot.frame_index, shot.time_s);
             let mut frame = begun?;
-            self.events.clear();
-            self.events.extend(frame.events());
             let views = frame.record_prepare(cmd, &[people, ground, from_sun])?;
             // Shaders refer to a new map even if it has no layers in use, so it needs its layout.
             if settings.shadow || !self.has_map {

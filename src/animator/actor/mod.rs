@@ -7,10 +7,10 @@ mod world;
 
 use crate::animator::actors::ActorState;
 use crate::animator::library::Library;
-use crate::animator::state::{Driver, OwnPose, ground_velocity};
+use crate::animator::state::{Driver, OwnPose, Swinging, ground_velocity};
 use crate::animator::{
     ActorId, Animator, Change, IkReport, IkSolver, IkTarget, JointRef, NameOrId, PlayRecord,
-    Playing, RootMotionMode,
+    Playing, RootMotionMode, SpringMode,
 };
 use crate::character::BlendAt;
 use crate::error::{Error, Result, expect_len};
@@ -410,10 +410,10 @@ impl<A: Deref<Target = Animator>> Actor<A> {
         self.state().world.into()
     }
 
-    /// Returns true if it has spring bones that are on.
+    /// How its spring bones swing. Without any, it is [`SpringMode::Off`].
     #[must_use]
-    pub fn has_springs(&self) -> bool {
-        self.state().springs.is_on()
+    pub fn springs(&self) -> SpringMode {
+        self.state().springs.mode()
     }
 
     /// The transform from a joint's or socket's space to character space.
@@ -424,7 +424,8 @@ impl<A: Deref<Target = Animator>> Actor<A> {
     /// update. It is evaluated from what the actor plays now. The clips of a state machine are
     /// evaluated at that time too, but no transition fires. Only the joint and its ancestors are
     /// evaluated, unless inverse kinematics or spring bones move the joint. If the actor shows a
-    /// pose that the caller set, `time_s` has no effect.
+    /// pose that the caller set, `time_s` has no effect. Spring bones that swing with pictures are
+    /// stiff here: see [`SpringMode`].
     ///
     /// # Errors
     /// [`Error::NotFound`] or [`Error::UnknownName`] for a joint or socket that the character does
@@ -436,7 +437,8 @@ impl<A: Deref<Target = Animator>> Actor<A> {
         let socket = joint.into().find(&library.skeleton, &library.set)?;
         let joint = socket.joint.index();
         let local_s = self.state().clock.local_s(time_s);
-        let model = self.animator.model_of(self.state(), joint, local_s)?;
+        let at = (local_s, Swinging::Game);
+        let model = self.animator.model_of(self.state(), joint, at)?;
         Ok(model * socket.offset)
     }
 
@@ -466,7 +468,8 @@ impl<A: Deref<Target = Animator>> Actor<A> {
     pub fn model_pose(&self, time_s: f64, out: &mut [Affine3A]) -> Result<()> {
         expect_len("model pose", out.len(), self.skeleton().len())?;
         let local_s = self.state().clock.local_s(time_s);
-        self.animator.model_pose_of(self.state(), local_s, out)
+        let at = (local_s, Swinging::Game);
+        self.animator.model_pose_of(self.state(), at, out)
     }
 
     /// Checks that the caller may play on the layer.

@@ -3,7 +3,7 @@
 use super::Actor;
 use crate::animator::library::check_fade;
 use crate::animator::state::OwnPose;
-use crate::animator::{Animator, Change, IkSolver, IkTarget, NameOrId, ShowPose};
+use crate::animator::{Animator, Change, IkSolver, IkTarget, NameOrId, ShowPose, SpringMode};
 use crate::clip::components;
 use crate::error::{Error, Result, expect_extent, expect_in, expect_len};
 use crate::id::Id;
@@ -242,16 +242,12 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
         Ok(())
     }
 
-    /// Switches its spring bones on or off.
+    /// Sets how its spring bones swing, if its character has any.
     ///
-    /// They are on at first, if the character has any. Switched on again, they start in the
-    /// animated pose. Actors far away cost less without them.
-    pub fn set_springs(&mut self, on: bool) {
-        if on {
-            self.animator.start_springs(self.id.index);
-        } else {
-            self.animator.parts(self.id.index).actor.springs.stop();
-        }
+    /// It is [`SpringMode::Picture`] at first. Those that start to swing start in the animated
+    /// pose. Actors far away cost less with [`SpringMode::Off`].
+    pub fn set_springs(&mut self, mode: SpringMode) {
+        self.animator.set_springs(self.id.index, mode);
         self.animator.changed(self.id.index);
     }
 

@@ -27,5 +27,6 @@ pub use pose::ShowPose;
 pub(super) use record_pool::MOST;
 pub use root::RootMotionMode;
 pub(super) use root::{Root, Step, ground_velocity};
-pub(super) use springs::Springs;
+pub use springs::SpringMode;
+pub(super) use springs::{Springs, Swinging};
 pub(super) use weights::Weights;

@@ -157,6 +157,22 @@ impl Step {
         }
     }
 
+    /// Adds the motion of a record over an interval.
+    #[cfg(feature = "vulkan")]
+    pub(crate) fn pass(&mut self, library: &Library, span: &RecordSpan) {
+        let mut from_s = span.from_s;
+        for to_s in span.turn_s().into_iter().chain([span.to_s]) {
+            let part = RecordSpan {
+                from_s,
+                to_s,
+                ..*span
+            };
+            let spans = [from_s, to_s].map(|time_s| span.record.unwrapped_s(time_s));
+            self.add(library, &part, spans);
+            from_s = to_s;
+        }
+    }
+
     pub(crate) fn add(&mut self, library: &Library, span: &RecordSpan, [from, to]: [f64; 2]) {
         let record = &span.record;
         let span_s = span.to_s - span.from_s;

@@ -4,14 +4,13 @@ pub(crate) mod history;
 mod prepare;
 mod record;
 pub(crate) mod state;
-mod update;
 mod write;
 
-use crate::animator::AnimationEvent;
+use crate::animator::check_shown;
 use crate::crowd::Crowd;
 use crate::crowd::desc::MAX_VIEWS;
-use crate::crowd::{InstanceId, Stats, ViewId};
-use crate::error::{Error, Result, expect_finite, expect_frame};
+use crate::crowd::{Stats, ViewId};
+use crate::error::{Error, Result, expect_frame};
 use crate::gpu::{Gpu, MemoryAllocator, Scope};
 use ash::vk;
 use core::cell::RefCell;
@@ -62,6 +61,7 @@ impl Deref for Views {
 ///     (cmd, rendering): (vk::CommandBuffer, &vk::RenderingInfo),
 ///     (view, time_s): (View, f64),
 /// ) -> Result<()> {
+///     crowd.update(time_s)?;
 ///     unsafe {
 ///         let mut frame = crowd.begin_frame(allocator, 0, time_s)?;
 ///         let views = frame.record_prepare(cmd, &[view])?;
@@ -82,13 +82,18 @@ pub struct Frame<'a> {
 impl Crowd {
     /// Begins a frame and frees what no frame in flight uses.
     ///
-    /// `frame_index` is the index of the frame in flight. `time_s` is the engine's time in seconds,
-    /// from an origin of its choice.
+    /// `frame_index` is the index of the frame in flight. `time_s` is the time of the picture, in
+    /// seconds: that of the last [`update`](Self::update), or up to
+    /// [`Animator::MAX_AHEAD_S`](crate::animator::Animator::MAX_AHEAD_S) after it. An engine with
+    /// one clock updates to the time of each frame. One with fixed steps begins frames between its
+    /// steps: what plays goes on to the time of the picture, and so does root motion that moves
+    /// instances. What the next update will find, such as the transition of a state machine, is not
+    /// shown before. Nothing of the game changes, however many frames there are.
     ///
     /// # Errors
     /// - [`Error::Argument`] if the frame index is not below
-    ///   [`CrowdDesc::frames_in_flight`](super::CrowdDesc::frames_in_flight), if the time is not
-    ///   finite, or if the allocator belongs to another device.
+    ///   [`CrowdDesc::frames_in_flight`](super::CrowdDesc::frames_in_flight), if the time is not in
+    ///   that second, or if the allocator belongs to another device.
     /// - [`Error::Vulkan`] if GPU times cannot be read, for example because the device is lost.
     ///
     /// After an error, the frame can be begun again.
@@ -107,16 +112,16 @@ impl Crowd {
         span!("begin_frame");
         let frames = self.desc.frames_in_flight;
         expect_frame(frame_index, frames, "CrowdDesc::frames_in_flight")?;
-        expect_finite("time_s", time_s)?;
+        check_shown(time_s, self.time_s)?;
         let allocator = RefCell::new(allocator);
         let gpu = Gpu::new(&self.device, &allocator)?;
         self.frame.may_be_abandoned = false;
         self.frame.begun = None;
-        if time_s < self.time_s {
+        if time_s < self.frame.time_s {
             // Still instances may move again.
             self.scene.activate_all();
         }
-        self.time_s = time_s;
+        (self.frame.time_s, self.shown_s) = (time_s, time_s);
         // SAFETY: the work of this frame index has ended and was submitted, by this function's
         // contract.
         unsafe {
@@ -126,8 +131,12 @@ impl Crowd {
         }
         self.prepare_skinning()?;
         self.frame.counters.stats.new_pipelines = core::mem::take(&mut self.pipelines.created);
-        self.update_animators(time_s)?;
+        for (_, animator) in self.animators.untracked_mut().iter_mut() {
+            animator.show_at_checked(time_s);
+        }
         self.scene.begin_frame();
+        self.scene.end_picture();
+        self.show_roots_ahead();
         self.frame.begun = Some(frame_index);
         Ok(Frame {
             crowd: self,
@@ -212,11 +221,6 @@ impl Frame<'_> {
             // SAFETY: as in `begin_scope`. `end` ignores a scope that is not of this frame.
             unsafe { profiler.end(&self.crowd.device, cmd, scope) };
         }
-    }
-
-    /// The events since the frame before. See [`Crowd::events`].
-    pub fn events(&self) -> impl Iterator<Item = AnimationEvent<InstanceId>> + '_ {
-        self.crowd.events()
     }
 
     /// Statistics of this frame so far.

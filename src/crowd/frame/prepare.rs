@@ -96,9 +96,10 @@ impl Crowd {
     /// The steps of a frame, each of which changes only what those after it read: who poses whom,
     /// transforms, culling, poses, and all other records.
     fn prepare(&mut self, frame_index: u32, views: &[View]) -> Result<CullStep> {
-        self.scene.begin_poses(self.time_s);
+        self.settle_picture();
+        self.scene.begin_poses(self.shown_s);
         self.scene.activate_changed(&mut self.animators);
-        self.scene.choose_posers(&self.animators, self.time_s)?;
+        self.scene.choose_posers(&self.animators, self.shown_s)?;
         self.follow_all()?;
         self.scene.update_spheres(&self.animators);
         let Self {
@@ -136,6 +137,6 @@ impl Crowd {
             self.memory.retire_queue.frame(),
             scene.visibility.prepared_in(),
         ];
-        scene.write_cull(views, frames, self.time_s, out)
+        scene.write_cull(views, frames, self.shown_s, out)
     }
 }

@@ -6,9 +6,10 @@ use crate::crowd::memory::retire::RetireQueue;
 use crate::crowd::stats::{Counters, PoseTotals};
 use crate::crowd::view_record::Prepared;
 use crate::crowd::visibility::sorted::Sorted;
-use crate::crowd::{Capacity, CrowdDesc, ViewStats};
+use crate::crowd::{Capacity, CrowdDesc, InstanceId, ViewStats};
 use crate::error::Result;
 use crate::gpu::{Device, Gpu, Profiler, destroy_fields};
+use glam::Affine3A;
 
 /// Views, histories and figures of the last frame, kept so that frames allocate nothing.
 #[derive(Debug)]
@@ -24,6 +25,12 @@ pub(crate) struct FrameState {
     /// By frame index, the number of views whose figures the GPU writes.
     pub(crate) read_back_views: Vec<u32>,
     pub(crate) profiler: Option<Profiler>,
+    /// The time of the frame begun last.
+    pub(crate) time_s: f64,
+    /// The time that updates took since then, in milliseconds.
+    pub(crate) update_ms: f64,
+    /// Instances that the picture moves, while it is begun.
+    pub(crate) moved: Vec<(InstanceId, Affine3A)>,
     /// The frame index begun last, unless that frame was abandoned.
     pub(crate) begun: Option<u32>,
     /// True if the frame begun last is prepared, and was not abandoned.
@@ -43,6 +50,9 @@ impl FrameState {
             pose_totals: PoseTotals::default(),
             read_back_views: vec![0; desc.frames_in_flight as usize],
             profiler: None,
+            time_s: f64::NEG_INFINITY,
+            update_ms: 0.0,
+            moved: Vec::new(),
             begun: None,
             may_be_abandoned: false,
         }
@@ -77,6 +87,7 @@ impl FrameState {
             unsafe { profiler.begin_frame(device, frame_index) }?;
         }
         self.counters = Counters::default();
+        self.counters.stats.update_ms = core::mem::take(&mut self.update_ms);
         self.views.clear();
         self.histories.begin_frame();
         if let Some(read_back) = &buffers.read_back {

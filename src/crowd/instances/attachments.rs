@@ -62,6 +62,8 @@ struct Node {
     slot: u32,
     /// True if an ancestor was teleported, so that motion vectors leave the change out.
     jumps: bool,
+    /// True if an ancestor was teleported since the last update.
+    game_jumps: bool,
     /// True if `order` has it.
     ordered: bool,
     /// True if `queue` has it.
@@ -81,6 +83,7 @@ impl Node {
         depth: 0,
         slot: NONE,
         jumps: false,
+        game_jumps: false,
         ordered: false,
         is_queued: false,
         notes_all: false,
@@ -150,7 +153,8 @@ impl Attachments {
             return;
         }
         for child in self.family(index).into_iter().skip(1) {
-            self.nodes[child].jumps = true;
+            let node = &mut self.nodes[child];
+            (node.jumps, node.game_jumps) = (true, true);
         }
         self.note(index);
     }
@@ -220,7 +224,8 @@ impl Attachments {
             None => self.nodes[parent].first_child = next,
         }
         let node = &mut self.nodes[child];
-        (node.attachment, node.next, node.jumps) = (None, NONE, false);
+        (node.attachment, node.next) = (None, NONE);
+        (node.jumps, node.game_jumps) = (false, false);
         self.leave_gpu(child);
         self.stale = true;
     }
@@ -347,6 +352,12 @@ impl Attachments {
         self.order.is_empty()
     }
 
+    /// Returns true if an ancestor was teleported since the last update that called this.
+    pub(crate) fn take_game_jump(&mut self, index: u32) -> bool {
+        let node = self.node_mut(index);
+        node.is_some_and(|node| core::mem::take(&mut node.game_jumps))
+    }
+
     /// Returns true if an ancestor was teleported since the last call.
     pub(crate) fn take_jump(&mut self, index: u32) -> bool {
         let node = self.node_mut(index);
@@ -392,7 +403,7 @@ pub(crate) struct SavedAttachment {
     /// Table index of the attached instance.
     pub(crate) child: u32,
     pub(crate) attachment: Attachment,
-    /// True if an ancestor was teleported since the last prepared frame.
+    /// True if an ancestor was teleported since the last update.
     jumps: bool,
 }
 
@@ -414,7 +425,7 @@ impl Attachments {
                     Some(SavedAttachment {
                         child,
                         attachment: node.attachment?,
-                        jumps: node.jumps,
+                        jumps: node.game_jumps,
                     })
                 }));
                 to.get_mut(first..).unwrap_or_default().reverse();
@@ -434,7 +445,7 @@ impl Attachments {
         self.gpu.clear();
         for saved in saved {
             self.link(saved.child, saved.attachment);
-            self.nodes[saved.child].jumps = saved.jumps;
+            self.nodes[saved.child].game_jumps = saved.jumps;
         }
     }
 }

@@ -166,9 +166,9 @@ impl InstanceMut<'_> {
 
     /// Attaches another instance to a joint or a socket of this one.
     ///
-    /// From the next prepared frame on, the child's transform is this instance's transform × the
-    /// socket's model matrix × `socket_from_child`, at that frame's time. The caller has nothing
-    /// else to do. If the child is attached already, this replaces the old attachment.
+    /// From now on, the child's transform is this instance's transform × the socket's model matrix ×
+    /// `socket_from_child`: in the game at the time of the last update, and in a picture at that
+    /// picture's. The caller has nothing else to do. If the child is attached already, this replaces the old attachment.
     ///
     /// - Attached instances may have others attached to them, for example a sword in the hand of a
     ///   rider on a horse.
@@ -181,7 +181,7 @@ impl InstanceMut<'_> {
     /// - If the parent is hidden ([`Self::set_visible`]), the child is hidden, too.
     /// - Root motion does not move an attached instance, but [`Actor::root_delta`] still reports
     ///   it. After [`Self::detach`] root motion continues from the instance's transform.
-    /// - If the product overflows, the child keeps its transform.
+    /// - If the product overflows, the child is where it was put last.
     /// - When the parent is despawned, so is the child, unless [`Self::set_outlives_parent`] says
     ///   otherwise.
     ///
@@ -253,9 +253,10 @@ impl InstanceMut<'_> {
 
     /// Detaches the instance from its parent, and puts it where it is now, which the caller knows.
     pub(crate) fn detach_at(&mut self, world: &Affine3A) -> bool {
-        let attached = self.attachment().is_some();
+        if self.attachment().is_none() {
+            return false;
+        }
         let actor = self.state().actor;
-        let moved = *world != self.actor.transform();
         let CrowdMut {
             animator,
             scene,
@@ -263,18 +264,14 @@ impl InstanceMut<'_> {
             ..
         } = &mut self.actor.animator;
         scene.attachments.unlink(id.index);
-        let left_gpu = scene.attachments.take_left_gpu(id.index);
-        if moved || left_gpu {
-            scene.put(animator, *id, world, false);
-        }
-        if attached {
-            animator.continue_root(actor);
-        }
+        scene.attachments.take_left_gpu(id.index);
+        scene.put(animator, *id, world, false);
+        animator.continue_root(actor);
         scene.attachments.note(id.index);
         scene
             .visibility
             .change(id.index, |marks| marks.parent_hidden = false);
-        attached
+        true
     }
 }
 

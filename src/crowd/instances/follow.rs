@@ -1,13 +1,14 @@
 //! Attached instances follow their parents, and are despawned with them.
 
 use crate::crowd::Crowd;
+use crate::crowd::instances::state::InstanceState;
 use crate::crowd::{Attachment, InstanceId};
 use crate::error::{Result, expect_transform};
 use crate::palette::Mat3x4;
 
 impl Crowd {
-    /// Moves attached instances to their transforms at the time of the frame begun last, or lets
-    /// the GPU do that, and hides those whose parents are hidden.
+    /// Moves attached instances to their transforms in the picture, or lets the GPU do that, and
+    /// hides those whose parents are hidden.
     ///
     /// It looks only at children of instances that moved, changed, or may have a new pose that the
     /// GPU does not know.
@@ -64,22 +65,28 @@ impl Crowd {
         if follows_gpu {
             attachments.keep_moving(child.index);
         }
-        let model = self
-            .instance(parent)?
-            .joint_model(socket.joint, self.time_s)?
-            * socket.offset;
-        let above = self.world_on_gpu(parent.index);
+        let state = &self.scene.instances[parent.index];
+        let animator = &self.animators[state.character];
+        let model = animator.shown_joint(state.actor, socket.joint)? * socket.offset;
+        let above = self.shown_world(parent.index);
         let world_from_child = above * model * attachment.socket_from_child;
         if expect_transform("", &world_from_child).is_err() {
             return Ok(());
         }
         let was_on_gpu = self.scene.attachments.take_left_gpu(child.index);
-        let record = self.scene.instances[child.index].record;
+        let InstanceState {
+            record,
+            character,
+            actor,
+            ..
+        } = self.scene.instances[child.index];
         let same = record.world_from_model == Mat3x4::from_affine(&world_from_child);
         if same && !jumps && !was_on_gpu {
             return Ok(());
         }
-        self.access(child)?.put(&world_from_child, jumps);
+        let animator = &mut self.animators.untracked_mut()[character];
+        animator.put_shown(actor, &world_from_child, jumps);
+        self.scene.put_record(child, &world_from_child, jumps);
         Ok(())
     }
 

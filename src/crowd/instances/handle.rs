@@ -6,7 +6,7 @@ use crate::character::Character;
 use crate::crowd::Crowd;
 use crate::crowd::characters::list::no_character;
 use crate::crowd::instances::state::InstanceState;
-use crate::crowd::instances::world::OtherAnimators;
+use crate::crowd::instances::world::{Moment, OtherAnimators};
 use crate::crowd::scene::Scene;
 use crate::crowd::visibility::Marks;
 use crate::crowd::{Attachment, CharacterId, InstanceId, SkinningStage};
@@ -251,26 +251,33 @@ impl<C: CrowdAccess> Instance<C> {
         let in_ring = !self.actor.is_resting();
         let mut record = scene.instances.record_with(id.index, in_ring).instance();
         if self.attachment().is_some() {
-            record.set_transform(&self.transform());
+            record.set_transform(&self.world(Moment::Picture));
         }
         record
     }
 
     /// World space from character space.
     ///
-    /// It is what the instance was given last, or where its root motion took it. One that is
-    /// attached is where its parent's joint is now, at the time of the frame begun last: this
-    /// evaluates the joint, and those that its parents are attached to. If the product of
-    /// transforms overflows, it stays where it was.
+    /// It is what the instance was given last, or where its root motion took it in the last update.
+    /// One that is attached is where its parent's joint was then: this evaluates the joint, and
+    /// those that its parents are attached to. If the product of transforms overflows, it is where
+    /// it was put last.
+    ///
+    /// [`Frame::transform`](crate::Frame::transform) has it in the picture.
     #[must_use]
     pub fn transform(&self) -> Affine3A {
-        let access = &self.actor.animator;
-        let (scene, id) = access.member();
-        if scene.attachments.of(id.index).is_none() {
+        if self.attachment().is_none() {
             return self.actor.transform();
         }
+        self.world(Moment::Game(self.actor.animator.others().time_s))
+    }
+
+    /// World space from character space, of one that is attached.
+    fn world(&self, moment: Moment) -> Affine3A {
+        let access = &self.actor.animator;
+        let (scene, id) = access.member();
         let own = (self.state().character, &**access);
-        access.others().world(scene, id.index, own)
+        access.others().world((scene, moment), id.index, own)
     }
 
     /// Its tint: linear RGBA that multiplies the base colour.

@@ -6,6 +6,7 @@ pub(crate) mod follow;
 pub(crate) mod gpu_attachments;
 pub(crate) mod handle;
 pub(crate) mod pick;
+pub(crate) mod picture;
 mod place_on_gpu;
 pub(crate) mod snapshot;
 pub(crate) mod spawn;

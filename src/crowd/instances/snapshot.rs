@@ -79,7 +79,6 @@ struct SavedAppearance {
     user_data: u32,
     skinning_stage: SkinningStage,
     visible: bool,
-    parent_hidden: bool,
     view_mask: u32,
     /// A bit for each primitive that it hides, the low ones first.
     hidden: [u32; 4],
@@ -93,7 +92,6 @@ impl SavedAppearance {
             user_data: state.record.user,
             skinning_stage: state.skin,
             visible: marks.visible,
-            parent_hidden: marks.parent_hidden,
             view_mask: marks.mask,
             hidden: [0, 32, 64, 96].map(|bit| (hidden >> bit) as u32),
         }
@@ -104,9 +102,8 @@ impl SavedAppearance {
         words.fold(0, |bits, word| bits << 32 | u128::from(*word))
     }
 
-    fn mark(&self, marks: &mut Marks, parent_hidden: bool) {
+    fn mark(&self, marks: &mut Marks) {
         (marks.mask, marks.visible) = (self.view_mask, self.visible);
-        marks.parent_hidden = parent_hidden;
     }
 
     fn check(&self, loaded: &LoadedCharacter) -> Result<()> {
@@ -147,7 +144,7 @@ fn mark(flags: &mut [u8], index: u32, flag: u8) -> bool {
 }
 
 impl CrowdSnapshot {
-    /// The time of the frame begun last, in seconds of the engine's time.
+    /// The time of the last [`Crowd::update`] before it was taken, in seconds.
     #[must_use]
     pub fn time_s(&self) -> f64 {
         self.time_s
@@ -219,9 +216,9 @@ impl Crowd {
     ///
     /// # Time
     /// The crowd's time is then [`CrowdSnapshot::time_s`]. Let the clock that
-    /// [`Crowd::begin_frame`] gets go on from there: set it to that time, and add the length of
-    /// each frame as before. If it does not, the next frame plays everything between the two times
-    /// at once, with all events. To go on at another time of the clock, restore the instances one
+    /// [`Crowd::update`] gets go on from there: set it to that time, and add the length of each step
+    /// as before. If it does not, the next update plays everything between the two times at once,
+    /// with all events. To go on at another time of the clock, restore the instances one
     /// by one with [`InstanceMut::restore`], which moves them to the crowd's present.
     ///
     /// # Motion vectors
@@ -246,7 +243,7 @@ impl Crowd {
         let checked = self.check_snapshot(from, &mut flags);
         self.scene.flags = flags;
         checked?;
-        self.time_s = from.time_s;
+        (self.time_s, self.shown_s) = (from.time_s, from.time_s);
         let none = Members {
             animator: AnimatorSnapshot::empty(from.time_s),
             list: Vec::new(),
@@ -420,9 +417,7 @@ fn put_back(
         };
         scene.insert(character, &new, Some(*index));
         let visibility = &mut scene.visibility;
-        visibility.change(*index, |marks| {
-            appearance.mark(marks, appearance.parent_hidden)
-        });
+        visibility.change(*index, |marks| appearance.mark(marks));
         let [_, hides] = visibility.hide(*index, appearance.hidden(), true);
         scene.characters[character].hiding += usize::from(hides);
     }
@@ -461,8 +456,7 @@ impl InstanceMut<'_> {
     /// - As [`Animator::restore`](crate::animator::Animator::restore).
     /// - As [`Self::set_skinning_stage`].
     pub fn restore(&mut self, from: &InstanceSnapshot) -> Result<()> {
-        let (id, before, parent_hidden) =
-            (self.id(), self.state().clone(), self.marks().parent_hidden);
+        let (id, before) = (self.id(), self.state().clone());
         let CrowdMut {
             animator, scene, ..
         } = &mut self.animator;
@@ -482,7 +476,7 @@ impl InstanceMut<'_> {
         scene.hide(id, !appearance.hidden(), false);
         scene.hide(id, appearance.hidden(), true);
         let visibility = &mut scene.visibility;
-        visibility.change(id.index, |marks| appearance.mark(marks, parent_hidden));
+        visibility.change(id.index, |marks| appearance.mark(marks));
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! Spawning, moving and despawning instances.
 
-use crate::animator::{ActorId, JointRef, NameOrId, Play, RootMotionMode};
+use crate::animator::{ActorId, JointRef, NameOrId, Play, RootMotionMode, SpringMode};
 use crate::crowd::Crowd;
 use crate::crowd::characters::loaded::NewInstance;
 use crate::crowd::instances::control::check_tint;
@@ -81,8 +81,8 @@ pub struct Spawn<'a> {
     pub paused: bool,
     /// The speed of its time. 1 is normal.
     pub time_scale: f32,
-    /// False to start without spring bones.
-    pub springs: bool,
+    /// How its spring bones swing. See [`Actor::set_springs`](crate::Actor::set_springs).
+    pub springs: SpringMode,
     /// False to start without events. See [`Actor::set_events`](crate::Actor::set_events).
     pub events: bool,
 }
@@ -107,7 +107,7 @@ impl Default for Spawn<'_> {
             morph_weights: &[],
             paused: false,
             time_scale: 1.0,
-            springs: true,
+            springs: SpringMode::default(),
             events: true,
         }
     }
@@ -191,8 +191,8 @@ impl Crowd {
         if spawn.paused {
             it.pause();
         }
-        if !spawn.springs {
-            it.set_springs(false);
+        if spawn.springs != SpringMode::default() {
+            it.set_springs(spawn.springs);
         }
         if !spawn.events {
             it.set_events(false);

@@ -88,6 +88,8 @@ pub(crate) struct InstanceState {
     /// `is_new` before the last [`mark_uploaded`](super::table::Instances::mark_uploaded).
     pub(crate) was_new: bool,
     pub(crate) flipped: bool,
+    /// True if its record is where the picture has it, and not the game.
+    pub(crate) pictured: bool,
     pub(crate) skin: SkinningStage,
 }
 
@@ -156,6 +158,7 @@ impl InstanceState {
             is_new: true,
             was_new: true,
             flipped: false,
+            pictured: false,
             skin: SkinningStage::Vertex,
         }
     }

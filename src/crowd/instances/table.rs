@@ -269,6 +269,11 @@ impl Instances {
         self.states.len()
     }
 
+    pub(crate) fn get_mut(&mut self, id: InstanceId) -> Result<&mut InstanceState> {
+        self.get(id)?;
+        Ok(&mut self.states[id.index])
+    }
+
     pub(crate) fn get(&self, id: InstanceId) -> Result<&InstanceState> {
         expect_index("instance", id.index as usize, self.states.len())?;
         let instance = &self.states[id.index];

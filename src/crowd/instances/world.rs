@@ -8,7 +8,7 @@ use crate::error::expect_transform;
 use crate::palette::Mat3x4;
 use glam::Affine3A;
 
-/// The animators of a crowd beside the one of an instance, and the time of the frame begun last.
+/// The animators of a crowd beside the one of an instance, and the time of the game.
 #[derive(Debug, Clone, Copy)]
 pub struct OtherAnimators<'a> {
     /// The animators of the characters before the instance's own, or of all.
@@ -16,6 +16,15 @@ pub struct OtherAnimators<'a> {
     /// The animators of the characters after it.
     pub(crate) after: &'a [Option<Animator>],
     pub(crate) time_s: f64,
+}
+
+/// The moment at which a transform is wanted.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Moment {
+    /// The last update, at this time in seconds.
+    Game(f64),
+    /// The picture.
+    Picture,
 }
 
 impl<'a> OtherAnimators<'a> {
@@ -33,8 +42,13 @@ impl<'a> OtherAnimators<'a> {
     }
 
     /// World space from the character space of an instance: where it was put, or where what it is
-    /// attached to has it now. `own` is the animator of its character, with that.
-    pub(crate) fn world(&self, scene: &Scene, index: u32, own: (u32, &'a Animator)) -> Affine3A {
+    /// attached to has it. `own` is the animator of its character, with that.
+    pub(crate) fn world(
+        &self,
+        (scene, moment): (&Scene, Moment),
+        index: u32,
+        own: (u32, &'a Animator),
+    ) -> Affine3A {
         let animator = |character| self.of(character, own);
         let parent = |child: &u32| scene.attachments.of(*child).map(|to| to.parent.index);
         // The instance and those above it: usually few, which take no memory, but maybe more than
@@ -50,44 +64,57 @@ impl<'a> OtherAnimators<'a> {
         let few = few.iter().take(count).rev();
         let mut chain = more.iter().rev().chain(few).copied();
         let root = chain.next().unwrap_or(index);
-        chain.fold(stored(scene, animator, root), |above, child| {
-            step(scene, animator, self.time_s, (child, above))
+        chain.fold(stored(scene, animator, moment, root), |above, child| {
+            step(scene, animator, moment, (child, above))
         })
     }
 }
 
 /// The transform that an instance was given last.
-fn stored<'a>(scene: &Scene, animator: impl Fn(u32) -> &'a Animator, index: u32) -> Affine3A {
+fn stored<'a>(
+    scene: &Scene,
+    animator: impl Fn(u32) -> &'a Animator,
+    moment: Moment,
+    index: u32,
+) -> Affine3A {
     let state = &scene.instances[index];
+    if let Moment::Picture = moment {
+        return state.record.world_from_model.to_affine();
+    }
     let actor = animator(state.character).actor(state.actor);
     actor.map_or(Affine3A::IDENTITY, |actor| actor.transform())
 }
 
 /// The transform of an attached instance, whose parent has the transform `above`. If it overflows,
-/// that is the last one.
+/// that is the last one that it was given.
 fn step<'a>(
     scene: &Scene,
     animator: impl Fn(u32) -> &'a Animator,
-    time_s: f64,
+    moment: Moment,
     (child, above): (u32, Affine3A),
 ) -> Affine3A {
     let place = || {
         let attachment = scene.attachments.of(child)?;
         let state = &scene.instances[attachment.parent.index];
-        let actor = animator(state.character).actor(state.actor).ok()?;
-        let socket = attachment.socket;
-        let model = actor.joint_model(socket.joint, time_s).ok()? * socket.offset;
-        let world = above * model * attachment.socket_from_child;
+        let (animator, socket) = (animator(state.character), attachment.socket);
+        let joint = match moment {
+            Moment::Picture => animator.shown_joint(state.actor, socket.joint),
+            Moment::Game(time_s) => {
+                let actor = animator.actor(state.actor).ok()?;
+                actor.joint_model(socket.joint, time_s)
+            }
+        };
+        let world = above * (joint.ok()? * socket.offset) * attachment.socket_from_child;
         expect_transform("", &world).ok().map(|()| world)
     };
-    place().unwrap_or_else(|| stored(scene, animator, child))
+    place().unwrap_or_else(|| stored(scene, animator, moment, child))
 }
 
 impl Crowd {
     /// Brings the CPU's copy of what the GPU places, and what can be picked, up to date.
     pub(crate) fn update_gpu_worlds(&mut self) {
         let edits = self.animators.edit_count();
-        if !self.scene.attachments.gpu.are_new(edits, self.time_s) {
+        if !self.scene.attachments.gpu.are_new(edits, self.shown_s) {
             return;
         }
         let placed = self.scene.attachments.gpu.placed();
@@ -97,7 +124,7 @@ impl Crowd {
         };
         let placed: Vec<u32> = placed.filter(can_be_picked).collect();
         for index in placed {
-            let world = self.world_on_gpu(index);
+            let world = self.shown_world(index);
             let sphere = self.sphere_at(index, &world);
             self.scene.visibility.set_sphere(index, &sphere);
             // This is no change: the GPU has it.
@@ -109,7 +136,7 @@ impl Crowd {
     /// The bounding sphere of an instance in world space, even if the GPU places it.
     pub(crate) fn sphere(&self, index: u32) -> WorldSphere {
         if self.scene.attachments.on_gpu(index) {
-            return self.sphere_at(index, &self.world_on_gpu(index));
+            return self.sphere_at(index, &self.shown_world(index));
         }
         self.scene.visibility.sphere(index)
     }
@@ -121,17 +148,17 @@ impl Crowd {
         WorldSphere::new(&sphere, world)
     }
 
-    /// The transform of an instance, even if the GPU places it.
-    pub(crate) fn world_on_gpu(&self, index: u32) -> Affine3A {
+    /// The transform of an instance in the picture, even if the GPU places it.
+    pub(crate) fn shown_world(&self, index: u32) -> Affine3A {
         let animator = |character: u32| &self.animators[character];
         let (scene, attachments) = (&self.scene, &self.scene.attachments);
         match attachments.of(index).filter(|_| attachments.on_gpu(index)) {
             // This deep at most: GpuAttachment::LEVELS.
             Some(to) => {
-                let above = self.world_on_gpu(to.parent.index);
-                step(scene, animator, self.time_s, (index, above))
+                let above = self.shown_world(to.parent.index);
+                step(scene, animator, Moment::Picture, (index, above))
             }
-            None => stored(scene, animator, index),
+            None => stored(scene, animator, Moment::Picture, index),
         }
     }
 }

@@ -39,7 +39,7 @@ impl Crowd {
         let can = posed_by(
             (&self.scene.characters[state.character], state),
             &self.animators[state.character],
-            poses.epoch_s(self.time_s),
+            poses.epoch_s(self.shown_s),
             &mut plays,
         )?;
         let full = PosedBy::Cpu(CpuReason::Memory);

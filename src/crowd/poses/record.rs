@@ -61,7 +61,7 @@ impl Frame<'_> {
         if !poses.poses_any() {
             return;
         }
-        let now = GpuTime::new(crowd.time_s, poses.epoch_s(crowd.time_s));
+        let now = GpuTime::new(crowd.shown_s, poses.epoch_s(crowd.shown_s));
         let device = &crowd.device;
         // SAFETY: `cmd` is recording outside a render pass, by this function's contract; the
         // buffers are this crowd's and alive. The stage compact wrote jobs with the records of

@@ -15,6 +15,7 @@
 //! - [`records`]: the plain data that an actor plays, and its own time.
 //! - [`replace`]: the character is replaced by another.
 //! - [`replacing`]: the same with random operations, poses that the caller set, and restores.
+//! - [`pictures`]: pictures between two updates, which change nothing.
 //! - [`snapshot`]: save and restore.
 //! - [`wake`]: the order in which actors wake.
 //! - [`bits`]: changes that must not affect a palette.
@@ -33,6 +34,7 @@ mod getters;
 mod hostile;
 mod inertialisation;
 mod machines;
+mod pictures;
 mod reach;
 mod records;
 mod replace;

@@ -12,6 +12,7 @@ use std::hash::{DefaultHasher, Hasher as _};
 use std::sync::OnceLock;
 use throng::animator::{
     ActorId, ActorSnapshot, Animator, AnimatorSnapshot, IkSolver, Play, RootMotionMode, ShowPose,
+    SpringMode,
 };
 use throng::character::Character;
 use throng::error::ArgumentFault;
@@ -28,9 +29,10 @@ use throng::{Error, Id};
 const FRAMES: u32 = 90;
 /// The number of frames that a rollback goes back.
 const BACK: u32 = 8;
+const MODES: [SpringMode; 3] = [SpringMode::Off, SpringMode::Picture, SpringMode::Game];
 
 /// A character with everything that actors can have.
-fn character() -> &'static Character {
+pub(super) fn character() -> &'static Character {
     static CHARACTER: OnceLock<Character> = OnceLock::new();
     CHARACTER.get_or_init(|| {
         let mut machine = made_machine(&mut Rng::new(3));
@@ -71,7 +73,7 @@ fn solver() -> IkSolver {
 }
 
 /// An animator without actors.
-fn empty() -> Animator {
+pub(super) fn empty() -> Animator {
     let mut animator = Animator::new(character()).unwrap();
     animator.add_solver(solver()).unwrap();
     animator
@@ -85,7 +87,7 @@ fn transform(rng: &mut Rng) -> Affine3A {
 }
 
 /// Gives a random command.
-fn act(animator: &mut Animator, rng: &mut Rng) {
+pub(super) fn act(animator: &mut Animator, rng: &mut Rng) {
     let ids: Vec<ActorId> = animator.actors().collect();
     if ids.is_empty() || rng.chance(8) {
         match rng.below(3) {
@@ -144,7 +146,7 @@ fn act(animator: &mut Animator, rng: &mut Rng) {
         }
         10 => actor.set_transform(&transform(rng)).unwrap(),
         11 => actor.teleport(&transform(rng)).unwrap(),
-        12 if rng.chance(3) => actor.set_springs(rng.chance(2)),
+        12 if rng.chance(3) => actor.set_springs(MODES[rng.below(3)]),
         12 => actor.reset_springs(),
         13 => {
             let mut model = vec![Affine3A::IDENTITY; character().skeleton().len()];
@@ -179,8 +181,12 @@ fn look(animator: &mut Animator) -> String {
     let ids: Vec<ActorId> = animator.actors().collect();
     let mut pose = vec![Transform::IDENTITY; ids.len() * character().skeleton().len()];
     animator.local_poses(&ids, &mut pose).unwrap();
+    let poses = pose.chunks_exact(character().skeleton().len()).zip(&ids);
+    // Springs that swing with pictures are not saved.
+    let saved = poses.filter(|(_, id)| animator.live(**id).springs() != SpringMode::Picture);
+    let pose = saved.flat_map(|(pose, _)| pose);
     // As bits, because decimal numbers of all joints take most of the time.
-    let bits = pose.iter().flat_map(|it| {
+    let bits = pose.flat_map(|it| {
         let (translation, scale) = (it.translation.to_array(), it.scale.to_array());
         [translation, scale]
             .concat()
@@ -528,7 +534,7 @@ fn poses_of_the_caller_are_completed() {
         let mut pose = rest.clone();
         pose[9].rotation = rotation;
         let mut actor = animator.live_mut(id);
-        actor.set_springs(false);
+        actor.set_springs(SpringMode::Off);
         actor.show_pose(&pose, &ShowPose::default()).unwrap();
         let mut out = rest.clone();
         animator.local_poses(&[id], &mut out).unwrap();

@@ -4,7 +4,7 @@ use super::models::{MASK, SPACE};
 use crate::reference::handles::Handles;
 use crate::reference::rng::Rng;
 use throng::Id;
-use throng::animator::{ActorId, Animator, IkSolver, IkTarget, Play, ShowPose};
+use throng::animator::{ActorId, Animator, IkSolver, IkTarget, Play, ShowPose, SpringMode};
 use throng::character::Character;
 use throng::glam::{Affine3A, Quat, Vec3};
 use throng::ik::{AimTarget, ChainTarget, FeetTarget, GroundHit, Pole, TwoBoneTarget};
@@ -71,7 +71,8 @@ pub(super) fn order(animator: &mut Animator, id: ActorId, character: &Character,
             let weight = (!rng.chance(3)).then(|| rng.range(-2.0, 2.0));
             actor.set_morph_weight(one, weight).unwrap();
         }
-        6 => actor.set_springs(!rng.chance(3)),
+        6 => actor
+            .set_springs([SpringMode::Off, SpringMode::Picture, SpringMode::Game][rng.below(3)]),
         7 => actor.stop(rng.below(3) as u8, fade_s).unwrap(),
         8 => {
             let at = rng.range(0.0, 2.0);

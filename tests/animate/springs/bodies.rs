@@ -86,6 +86,11 @@ impl Show {
             .live_mut(self.actor)
             .set_transform(world)
             .unwrap();
+        self.pose()
+    }
+
+    /// The model pose at the time that is shown.
+    pub(super) fn pose(&mut self) -> Vec<Affine3A> {
         let mut pose = vec![Affine3A::IDENTITY; JOINTS];
         self.animator.model_poses(&[self.actor], &mut pose).unwrap();
         pose

@@ -3,7 +3,7 @@
 use super::bodies::{chain, joint, plain, strand};
 use crate::reference::handles::Handles;
 use crate::reference::refused;
-use throng::animator::{Animator, Play};
+use throng::animator::{Animator, Play, SpringMode};
 use throng::character::Character;
 use throng::glam::{Affine3A, Vec3};
 use throng::spring::{SpringBones, SpringChain, SpringCollider};
@@ -110,7 +110,7 @@ fn a_world_that_is_not_finite_is_refused() {
     refused! {
         animator.on(actor, |mut it| it.set_transform(&Affine3A::IDENTITY))
             => "…no longer exists…";
-        animator.actor_mut(actor).map(|mut it| it.set_springs(true)) => "…no longer exists…";
+        animator.actor_mut(actor).map(|mut it| it.set_springs(SpringMode::Picture)) => "…no longer exists…";
         animator.actor_mut(actor).map(|mut it| it.reset_springs()) => "…no longer exists…";
     }
 }

@@ -2,7 +2,7 @@
 
 use super::bodies::{JOINTS, Show, apart, chain, plain, strand, way, with};
 use crate::reference::handles::Handles;
-use throng::animator::{Animator, Play};
+use throng::animator::{Animator, Play, SpringMode};
 use throng::glam::{Affine3A, Quat, Vec3};
 use throng::skeleton::{Joint, Transform};
 use throng::spring::SpringBones;
@@ -55,22 +55,63 @@ fn equal_times_give_equal_poses() {
         model.push(above * local.to_affine());
     }
     assert!(apart(&model, &pose) < 1e-6);
-    for (joint, expected) in pose.iter().enumerate() {
-        let found = show
-            .animator
-            .actor(show.actor)
-            .and_then(|it| it.joint_model(Id::<Joint>::new(joint as u16), 1.0));
-        let found = found.unwrap();
-        assert!(found.abs_diff_eq(*expected, 1e-5), "joint {joint}");
-    }
+}
+
+/// The model matrices of all joints, one by one.
+fn joints(show: &Show, time_s: f64) -> Vec<Affine3A> {
+    let actor = show.animator.actor(show.actor).unwrap();
+    let joints = (0..JOINTS).map(|joint| Id::<Joint>::new(joint as u16));
+    joints
+        .map(|joint| actor.joint_model(joint, time_s).unwrap())
+        .collect()
+}
+
+#[test]
+fn the_game_sees_the_springs_that_are_its_own() {
+    let (show, pose) = swinging();
+    assert!(apart(&joints(&show, 1.0), &rest()) < 1e-5);
+    assert!(apart(&pose, &rest()) > 1e-2);
+
+    // Updates at the times of the pictures above swing in the same way, with or without pictures.
+    let pictures = [|_: u32| true, |frame| frame == 60];
+    let [often, once] = pictures.map(|draws| {
+        let mut show = Show::new(&strand());
+        show.animator
+            .live_mut(show.actor)
+            .set_springs(SpringMode::Game);
+        let mut shown = Vec::new();
+        for frame in 0..=60 {
+            let time_s = f64::from(frame) / 60.0;
+            let world = way(time_s);
+            show.animator
+                .live_mut(show.actor)
+                .set_transform(&world)
+                .unwrap();
+            show.animator.update(time_s).unwrap();
+            if draws(frame) {
+                show.animator.show_at(time_s + 0.3).unwrap();
+                show.pose();
+                show.animator.show_at(time_s).unwrap();
+                shown = show.pose();
+            }
+        }
+        assert!(apart(&joints(&show, 1.0), &shown) < 1e-5);
+        shown
+    });
+    assert_eq!(often, once);
+    assert!(apart(&often, &pose) < 1e-6);
 }
 
 #[test]
 fn springs_switch_off_and_start_anew() {
     let (mut show, _) = swinging();
-    show.animator.live_mut(show.actor).set_springs(false);
+    show.animator
+        .live_mut(show.actor)
+        .set_springs(SpringMode::Off);
     assert!(apart(&show.at(1.1, &way(1.1)), &rest()) < 1e-6);
-    show.animator.live_mut(show.actor).set_springs(true);
+    show.animator
+        .live_mut(show.actor)
+        .set_springs(SpringMode::Picture);
     assert!(apart(&show.at(1.2, &way(1.2)), &rest()) < 1e-6);
     assert!(apart(&show.at(1.3, &way(1.3)), &rest()) > 1e-3);
     show.animator.live_mut(show.actor).reset_springs();
@@ -92,14 +133,18 @@ fn the_world_is_kept_while_springs_are_off() {
             far
         };
         show.at(0.0, &before);
-        show.animator.live_mut(show.actor).set_springs(false);
+        show.animator
+            .live_mut(show.actor)
+            .set_springs(SpringMode::Off);
         if moves_while_off {
             show.animator
                 .live_mut(show.actor)
                 .set_transform(&far)
                 .unwrap();
         }
-        show.animator.live_mut(show.actor).set_springs(true);
+        show.animator
+            .live_mut(show.actor)
+            .set_springs(SpringMode::Picture);
         let mut pose = vec![Affine3A::IDENTITY; JOINTS];
         for time_s in [0.0, 0.5] {
             show.animator.update(time_s).unwrap();

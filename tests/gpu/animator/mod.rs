@@ -283,6 +283,7 @@ impl World {
         self.update();
         let cmd = self.frames_in_flight.begin(&setup.context, frame_index);
         let context = &mut setup.context;
+        self.crowd.update(self.now_s).unwrap();
         let begun = unsafe {
             let allocator = &mut context.allocator();
             self.crowd.begin_frame(allocator, frame_index, self.now_s)

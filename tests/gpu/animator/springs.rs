@@ -7,7 +7,7 @@ use throng::character::Character;
 use throng::glam::{Affine3A, Quat, Vec3};
 use throng::skeleton::Joint;
 use throng::spring::{SpringBones, SpringChain, SpringJoint};
-use throng::{Id, Play};
+use throng::{Id, Play, SpringMode};
 
 /// The character with its upper half as a strand.
 pub(super) fn with_springs(character: &Character) -> Character {
@@ -77,17 +77,17 @@ fn instances_swing_as_actors_that_are_told_where_they_are() {
             .live(member.id)
             .joint_model(tail, now_s)
             .unwrap();
-        let off = |world: &mut World, on: bool| {
+        let off = |world: &mut World, mode: SpringMode| {
             world.both(
                 member,
-                |crowd, id| crowd.instance_mut(id).map(|mut it| it.set_springs(on)),
+                |crowd, id| crowd.instance_mut(id).map(|mut it| it.set_springs(mode)),
                 |animator, actor| {
-                    animator.actor_mut(actor)?.set_springs(on);
+                    animator.actor_mut(actor)?.set_springs(mode);
                     animator.on(actor, |mut it| it.set_transform(&way(now_s, 1)))
                 },
             );
         };
-        off(&mut world, false);
+        off(&mut world, SpringMode::Off);
         let still = world
             .crowd
             .live(member.id)
@@ -95,7 +95,7 @@ fn instances_swing_as_actors_that_are_told_where_they_are() {
             .unwrap();
         assert!(swung.translation.distance(still.translation) > 1e-2);
         frames(setup, &mut world, 3, false);
-        off(&mut world, true);
+        off(&mut world, SpringMode::Picture);
         frames(setup, &mut world, 5, false);
         world.now_s += 7.0;
         frames(setup, &mut world, 8, true);

@@ -251,6 +251,7 @@ impl World {
         self.update();
         let cmd = self.frames_in_flight.begin(&setup.context, frame_index);
         let allocator = &mut setup.context.allocator();
+        self.crowd.update(self.now_s).unwrap();
         unsafe {
             let mut frame = self
                 .crowd

@@ -123,6 +123,7 @@ impl Model {
         let expected: Vec<_> = (0..self.kinds.len())
             .map(|kind| self.expected(crowd, kind, (mask, listed.as_deref())))
             .collect();
+        crowd.update(self.now_s).unwrap();
         let begun = unsafe { crowd.begin_frame(&mut setup.allocator(), frame_index, self.now_s) };
         let mut frame = begun.unwrap();
         self.check_playing(frame.crowd());

@@ -84,6 +84,7 @@ pub(super) fn draw(setup: &mut Setup) -> Range<usize> {
         let time_s = 0.2 * f64::from(number);
         let device = context.device.clone();
         unsafe {
+            crowd.update(time_s).unwrap();
             let begun = crowd.begin_frame(&mut context.allocator(), frame_index, time_s);
             let mut frame = begun.unwrap();
             let views = frame.record_prepare(cmd, &views).unwrap();

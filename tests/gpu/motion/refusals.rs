@@ -23,6 +23,7 @@ fn histories_that_there_are_not_or_that_two_views_keep_are_refused() {
         let mut prepare = |views: &[View]| unsafe {
             setup.context.wait_idle().unwrap();
             let allocator = &mut setup.context.allocator();
+            world.crowd.update(0.2).unwrap();
             let mut frame = world.crowd.begin_frame(allocator, 0, 0.2).unwrap();
             frame.record_prepare(nothing, views).map(drop)
         };

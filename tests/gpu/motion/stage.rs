@@ -355,6 +355,7 @@ impl World {
             color: [BACKGROUND; 4],
             ..Begin::default()
         };
+        self.crowd.update(time_s).unwrap();
         unsafe {
             let allocator = &mut setup.allocator();
             let mut frame = self
@@ -440,6 +441,7 @@ impl World {
         let cmd = self
             .frames_in_flight
             .begin(&setup.context, self.frame_index);
+        self.crowd.update(time_s).unwrap();
         unsafe {
             let allocator = &mut setup.allocator();
             let mut frame = self
@@ -454,6 +456,7 @@ impl World {
     pub(crate) fn drop_frame(&mut self, setup: &mut Setup, time_s: f64) {
         self.frames_in_flight.wait(&setup.context, self.frame_index);
         let allocator = &mut setup.allocator();
+        self.crowd.update(time_s).unwrap();
         unsafe { self.crowd.begin_frame(allocator, self.frame_index, time_s) }.unwrap();
     }
 }

@@ -142,6 +142,7 @@ fn fill(setup: &mut Setup, troupe: &mut Troupe, map: &Map, views: &[View; 2], pa
     unsafe {
         let context = &mut setup.context;
         let allocator = &mut context.allocator();
+        troupe.crowd.update(TIME_S).unwrap();
         let mut frame = troupe.crowd.begin_frame(allocator, 0, TIME_S).unwrap();
         let ids = frame.record_prepare(cmd, views).unwrap();
         map.ready(&context.device, cmd);

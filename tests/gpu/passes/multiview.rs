@@ -130,6 +130,7 @@ impl Scene {
         let (crowd, canvas) = (&mut self.troupe.crowd, &mut self.canvas);
         self.engine.run(|engine, cmd| unsafe {
             let allocator = &mut setup.context.allocator();
+            crowd.update(TIME_S).unwrap();
             let mut frame = crowd.begin_frame(allocator, 0, TIME_S).unwrap();
             let views = frame.record_prepare(cmd, views).unwrap();
             canvas.ready(engine, cmd);
@@ -300,6 +301,7 @@ fn under_the_sun(
     };
     engine.run(|engine, cmd| unsafe {
         let allocator = &mut setup.context.allocator();
+        crowd.update(TIME_S).unwrap();
         let mut frame = crowd.begin_frame(allocator, 0, TIME_S).unwrap();
         let views = frame.record_prepare(cmd, &views).unwrap();
         let draw = |canvas: &mut Canvas, kind, pass, views: &[ViewId]| {

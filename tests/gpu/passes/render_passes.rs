@@ -93,6 +93,7 @@ impl Scene {
         let [with, without] = &self.passes;
         self.engine.run(|engine, cmd| unsafe {
             let allocator = &mut setup.context.allocator();
+            crowd.update(TIME_S).unwrap();
             let mut frame = crowd.begin_frame(allocator, 0, TIME_S).unwrap();
             let views = frame.record_prepare(cmd, &[view]).unwrap();
             canvas.ready(engine, cmd);
@@ -230,6 +231,7 @@ fn a_device_needs_buffer_addresses_alone() {
         crowd.spawn(mannequin.unwrap(), &Spawn::default()).unwrap();
         let mut framebuffer = vk::Framebuffer::null();
         engine.run(|engine, cmd| unsafe {
+            crowd.update(0.3).unwrap();
             let mut frame = crowd.begin_frame(&mut engine.allocator, 0, 0.3).unwrap();
             let views = [view(Vec3::new(0.0, 1.0, 4.0), Vec3::Y, EXTENT)];
             let views = frame.record_prepare(cmd, &views).unwrap();

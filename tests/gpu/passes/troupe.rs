@@ -261,6 +261,7 @@ impl Troupe {
         unsafe {
             let context = &mut setup.context;
             let allocator = &mut context.allocator();
+            self.crowd.update(TIME_S).unwrap();
             let mut frame = self.crowd.begin_frame(allocator, 0, TIME_S).unwrap();
             let views = frame.record_prepare(cmd, &[view]).unwrap();
             self.target.begin(&context.device, cmd, begin);

@@ -250,6 +250,7 @@ fn deformed_vertices_are_those_of_the_twin_and_the_definitions() {
         for frame_index in 0..2 {
             let cmd = frames_in_flight.begin(&setup.context, frame_index);
             let context = &mut setup.context;
+            crowd.update(TIME_S).unwrap();
             let frame = unsafe { crowd.begin_frame(&mut context.allocator(), frame_index, TIME_S) };
             let mut frame = frame.unwrap();
             unsafe { frame.record_prepare(cmd, &[]) }.unwrap();

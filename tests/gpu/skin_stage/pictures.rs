@@ -219,6 +219,7 @@ fn deformed_vertices_drawn_as_a_static_mesh_give_the_same_depths() {
 
         let plain = Plain::new(context, target.formats());
         let cmd = frames_in_flight.begin(context, 0);
+        crowd.update(0.4).unwrap();
         let frame = unsafe { crowd.begin_frame(&mut context.allocator(), 0, 0.4) };
         let mut frame = frame.unwrap();
         unsafe {

@@ -262,6 +262,7 @@ impl Model {
         self.now_s += f64::from(self.rng.range(0.0, 0.3));
         let cmd = frames_in_flight.begin(&setup.context, frame_index);
         let context = &mut setup.context;
+        crowd.update(self.now_s).unwrap();
         let begun = unsafe { crowd.begin_frame(&mut context.allocator(), frame_index, self.now_s) };
         let mut frame = begun.unwrap();
         let mut flight = Vec::new();

@@ -6,7 +6,7 @@ use throng::glam::Vec2;
 use throng::motion::BlendSpace;
 use throng::skeleton::Mask;
 use throng::state_machine::{ParameterDesc, Value};
-use throng::{Crowd, Id, InstanceId, Play, Result};
+use throng::{Crowd, Id, InstanceId, Play, Result, SpringMode};
 
 /// The motion of the lowest layer.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -220,8 +220,12 @@ impl Playback {
         (crowd, ids): (&mut Crowd, &[InstanceId]),
     ) -> Result<()> {
         self.springs = on;
+        let mode = match on {
+            true => SpringMode::Picture,
+            false => SpringMode::Off,
+        };
         for id in ids {
-            crowd.instance_mut(*id)?.set_springs(on);
+            crowd.instance_mut(*id)?.set_springs(mode);
         }
         Ok(())
     }
@@ -269,7 +273,7 @@ impl Playback {
         }
         if !self.springs {
             for id in ids {
-                crowd.instance_mut(*id)?.set_springs(false);
+                crowd.instance_mut(*id)?.set_springs(SpringMode::Off);
             }
         }
         Ok(())
