@@ -62,6 +62,7 @@ mod sockets;
 mod spans;
 mod spirv_rules;
 mod threads;
+mod ticks;
 mod unsupported;
 mod variants;
 mod visibility;

@@ -90,8 +90,8 @@ fn a_frame_has_spans() {
         tracing::subscriber::with_default(log.clone(), || draw(0.5));
         let names = log.0.lock().unwrap();
         let wanted = [
+            (0, "update"),
             (0, "begin_frame"),
-            (1, "update"),
             (0, "record_prepare"),
             (1, "choose_posers"),
             (1, "attachments"),

@@ -170,6 +170,7 @@ fn a_crowd_shows_what_animators_do_in_every_format() {
         let mut counts = Vec::new();
         each(|setup| {
             let mut world = World::new(setup, SMALL);
+            world.goes_ahead = true;
             let (mut written, mut shown) = (0, 0);
             for operation in operations {
                 let (what, mut rng) = operation.choose(&[(11, "call"), (2, "frame")]);

@@ -1,0 +1,218 @@
+//! Frames between the updates of a game change nothing of it, on all sides of the stages.
+
+use crate::animator::{performer, springs};
+use crate::reference::handles::Handles;
+use crate::reference::rng::Rng;
+use crate::reference::sweep::is_thorough;
+use crate::support::frames::{EXTENT, FramesInFlight};
+use crate::support::{ON_GPU, SMALL, Setup, each, placed, view};
+use throng::animator::{Animator, IkSolver};
+use throng::glam::{Affine3A, Quat, Vec3};
+use throng::ik::{TwoBone, TwoBoneTarget};
+use throng::skeleton::Joint;
+use throng::{
+    CharacterId, Crowd, Id, InstanceId, Play, Processor, RootMotionMode, Spawn, SpringMode, Stages,
+    View,
+};
+
+const STEP_S: f64 = 1.0 / 30.0;
+const FRAMES_IN_FLIGHT: u32 = 2;
+const MOST: usize = 24;
+
+/// The sides of the stages.
+const SIDES: [Stages; 3] = [
+    Stages {
+        cull: Processor::Cpu,
+        animate: Processor::Cpu,
+    },
+    Stages {
+        cull: Processor::Gpu,
+        animate: Processor::Cpu,
+    },
+    ON_GPU,
+];
+
+/// A game whose pictures nobody sees, or that is drawn.
+struct Game {
+    crowd: Crowd,
+    kinds: [CharacterId; 2],
+    solver: Id<IkSolver>,
+    frames: FramesInFlight,
+    next: u32,
+}
+
+fn transform(rng: &mut Rng) -> Affine3A {
+    let turn = Quat::from_rotation_y(rng.range(-3.0, 3.0));
+    Affine3A::from_rotation_translation(turn, rng.vector(-4.0, 4.0))
+}
+
+impl Game {
+    fn new(setup: &mut Setup, stages: Stages) -> Self {
+        let mut crowd = setup.crowd_with(stages, FRAMES_IN_FLIGHT, SMALL);
+        let plain = performer(false);
+        let characters = [&plain, &springs::with_springs(&plain)];
+        let kinds = characters.map(|it| setup.add(&mut crowd, it));
+        let limb = TwoBone {
+            start: Id::new(2),
+            mid: Id::new(4),
+            end: Id::new(6),
+            hinge: Some(Vec3::Z),
+            soften: 0.05,
+        };
+        let [solver, _] = kinds.map(|kind| crowd.add_solver(kind, limb.clone()).unwrap());
+        Self {
+            crowd,
+            kinds,
+            solver,
+            frames: FramesInFlight::new(&setup.context, FRAMES_IN_FLIGHT),
+            next: 0,
+        }
+    }
+
+    fn spawn(&mut self, rng: &mut Rng) {
+        let clip = ["sway", "turn", "walk"][rng.below(3)];
+        let modes = [SpringMode::Off, SpringMode::Picture, SpringMode::Game];
+        let spawn = Spawn {
+            driven: rng.chance(3),
+            springs: modes[rng.below(3)],
+            root_motion: [RootMotionMode::Ignore, RootMotionMode::Apply][rng.below(2)],
+            ..placed(
+                transform(rng),
+                Play::new(clip).speed(rng.range(-1.0, 2.0).into()),
+            )
+        };
+        let spawn = match spawn.driven {
+            true => Spawn {
+                play: Play::REST,
+                ..spawn
+            },
+            false => spawn,
+        };
+        self.crowd.spawn(self.kinds[rng.below(2)], &spawn).unwrap();
+    }
+
+    /// A command of the game, the same for the same random numbers.
+    fn act(&mut self, rng: &mut Rng) {
+        let ids: Vec<InstanceId> = self.crowd.instances().collect();
+        if ids.is_empty() || ids.len() < MOST && rng.chance(6) {
+            return self.spawn(rng);
+        }
+        let id = ids[rng.below(ids.len())];
+        let other = ids[rng.below(ids.len())];
+        let mut it = self.crowd.live_mut(id);
+        match rng.below(13) {
+            0 if rng.chance(3) => self.crowd.despawn(id).unwrap(),
+            0 => _ = it.set_trigger("go"),
+            1 => {
+                let play = Play::new(["sway", "turn", "walk"][rng.below(3)]);
+                _ = it.play(play.fade_s(rng.range(0.0, 0.4)).layer(rng.below(2) as u8));
+            }
+            2 => _ = it.play(Play::new("sway").inertial_s(0.3)),
+            3 => _ = it.set_transform(&transform(rng)),
+            4 => _ = it.teleport(&transform(rng)),
+            5 => {
+                let offset = transform(rng);
+                _ = it.attach(other, Id::<Joint>::new(5), &offset);
+            }
+            6 => _ = it.detach(),
+            7 => {
+                let target = TwoBoneTarget::at(rng.vector(-2.0, 2.0));
+                it.set_target(self.solver, target, 0.2).unwrap();
+            }
+            8 => it.clear_target(self.solver, 0.1).unwrap(),
+            9 => it.set_visible(rng.chance(2)),
+            10 => _ = it.set_outlives_parent(true),
+            11 => it
+                .set_time_scale([0.0, 0.5, 1.0, 2.0][rng.below(4)])
+                .unwrap(),
+            _ => _ = it.set_trigger("go"),
+        }
+    }
+
+    fn update(&mut self, seed: u64, tick: u64) {
+        let mut rng = Rng::new(seed << 32 | tick);
+        for _ in 0..rng.below(4) {
+            self.act(&mut rng);
+        }
+        self.crowd.update(tick as f64 * STEP_S).unwrap();
+    }
+
+    /// Draws a frame at a random time until the next update, or begins one that comes to nothing.
+    fn draw(&mut self, setup: &mut Setup, rng: &mut Rng) {
+        let index = self.next % FRAMES_IN_FLIGHT;
+        let most_s = [STEP_S, Animator::MAX_AHEAD_S][usize::from(rng.chance(9))];
+        let shown_s = self.crowd.time_s() + f64::from(rng.range(0.0, 1.0)) * most_s;
+        let cmd = self.frames.begin(&setup.context, index);
+        let ids: Vec<InstanceId> = self.crowd.instances().collect();
+        let allocator = &mut setup.context.allocator();
+        let mut frame = unsafe { self.crowd.begin_frame(allocator, index, shown_s) }.unwrap();
+        for id in ids {
+            if rng.chance(3) && frame.crowd().live(id).attachment().is_none() {
+                let world = transform(rng);
+                frame.set_transform(id, &world).unwrap();
+                assert_eq!(frame.transform(id), Ok(world));
+            }
+        }
+        let views: &[View] = match rng.below(3) {
+            0 => &[],
+            _ => &[view(Vec3::new(0.0, 3.0, 12.0), Vec3::ZERO, EXTENT)],
+        };
+        let prepares = !rng.chance(8);
+        if prepares {
+            unsafe { frame.record_prepare(cmd, views) }.unwrap();
+        }
+        if prepares && rng.chance(8) {
+            unsafe { self.crowd.abandon_frame() };
+        } else {
+            self.frames.submit(&setup.context, index);
+        }
+        self.next += 1;
+    }
+
+    /// Everything of the game that can be seen or saved.
+    fn look(&self) -> String {
+        let crowd = &self.crowd;
+        let events: Vec<_> = crowd.events().collect();
+        let places = crowd.instances().map(|id| crowd.live(id).transform());
+        let places: Vec<_> = places.collect();
+        let saved = serde_json::to_string(&crowd.snapshot()).unwrap();
+        format!("{events:?} {places:?} {saved}")
+    }
+}
+
+#[test]
+fn frames_change_nothing_of_the_game() {
+    let ticks = if is_thorough() { 10_000 } else { 1_000 };
+    each(|setup| {
+        for (seed, stages) in (0..).zip(SIDES) {
+            // The first is never drawn.
+            let mut games = [(); 2].map(|()| Game::new(setup, stages));
+            let mut rng = Rng::new(seed);
+            let (mut frames, mut events) = (0, 0);
+            for tick in 0..ticks {
+                games.iter_mut().for_each(|game| game.update(seed, tick));
+                for _ in 0..rng.below(6) {
+                    games[1].draw(setup, &mut rng);
+                    frames += 1;
+                }
+                events += games[1].crowd.events().count();
+                if tick % 7 == 0 {
+                    let [undrawn, drawn] = games.each_ref().map(Game::look);
+                    assert!(
+                        undrawn == drawn,
+                        "{stages:?}, tick {tick}\n{undrawn}\n{drawn}"
+                    );
+                }
+            }
+            assert!(
+                frames > 2 * ticks && events > ticks as usize / 4,
+                "{events} events"
+            );
+            for game in games {
+                setup.context.wait_idle().unwrap();
+                game.frames.destroy(&setup.context);
+                unsafe { game.crowd.destroy(&mut setup.context.allocator()) };
+            }
+        }
+    });
+}
