@@ -1,13 +1,19 @@
-//! Stable sorting with one copy of the code.
+//! Stable sorting with one copy of the code, and the greatest of three numbers.
 //!
 //! The standard library's sorts are compiled again for each type of element and each comparison.
-//! These functions sort indices instead, and compare through a reference. They are for lists that
+//! The functions here sort indices instead, and compare through a reference. They are for lists that
 //! are not sorted every frame.
 
 use core::cmp::Ordering;
 
 /// Lists up to this length are sorted in place, without indices.
 const SHORT: usize = 8;
+
+/// The index of the greatest of three numbers: the first of equal ones.
+pub(crate) fn greatest<T: PartialOrd>(numbers: [T; 3]) -> usize {
+    let greater = |a, b| if numbers[b] > numbers[a] { b } else { a };
+    greater(greater(0, 1), 2)
+}
 
 /// Sorts in ascending order. Equal elements keep their order.
 pub(crate) fn sort<T: Ord>(list: &mut [T]) {

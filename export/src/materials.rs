@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use throng::character::Character;
 use throng::error::ArgumentFault;
-use throng::glam::{Affine2, DVec2, Vec2};
+use throng::glam::{Affine2, DVec2};
 use throng::mesh::{AlphaMode, Filter, Image, Material, TextureRef, Wrap};
 use throng::{Error, Result};
 
@@ -163,7 +163,7 @@ fn position<T: PartialEq>(list: &mut Vec<T>, value: T) -> usize {
 fn transform(transform: &Affine2) -> Value {
     let axes = transform.matrix2;
     // Squares of 32-bit numbers fit into 64-bit numbers.
-    let [x, y] = [axes.x_axis, axes.y_axis].map(Vec2::as_dvec2);
+    let [x, y] = [axes.x_axis, axes.y_axis].map(|axis| axis.as_dvec2());
     let rotation = match (x == DVec2::ZERO, y == DVec2::ZERO) {
         (false, _) => (-x.y).atan2(x.x),
         (true, false) => y.x.atan2(y.y),

@@ -13,7 +13,24 @@ use crate::mesh::Sphere;
 use crate::motion::Inertialisation;
 use core::hint::black_box;
 use core::ops::{Index, IndexMut};
-use glam::{Affine3, Affine3A};
+use glam::Affine3A;
+
+/// An [`Affine3A`] without padding, by columns.
+#[derive(Debug, Clone, Copy)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(super) struct PackedAffine([f32; 12]);
+
+impl From<Affine3A> for PackedAffine {
+    fn from(affine: Affine3A) -> Self {
+        Self(affine.to_cols_array())
+    }
+}
+
+impl From<PackedAffine> for Affine3A {
+    fn from(packed: PackedAffine) -> Self {
+        Self::from_cols_array(&packed.0)
+    }
+}
 
 /// The state of an actor, by owner.
 ///
@@ -64,7 +81,7 @@ pub(crate) struct ActorState {
     pub(super) own_clip: Option<Box<Clip>>,
     pub(super) weights: Option<Box<Weights>>,
     /// World space from character space, for spring bones and root motion.
-    pub(super) world: Affine3,
+    pub(super) world: PackedAffine,
     /// Contains it in every pose of what it plays.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(super) sphere: Sphere,
@@ -155,7 +172,7 @@ impl ActorState {
             weights: None,
             springs: Springs::default(),
             is_silent: false,
-            world: Affine3::IDENTITY,
+            world: Affine3A::IDENTITY.into(),
             sphere: Sphere::EMPTY,
             listed: false,
         }

@@ -6,6 +6,7 @@
 //! weights; see [`Comparison`](super::compare::Comparison).
 
 use crate::mesh::{Model, Primitive};
+use crate::order::greatest;
 use crate::skeleton::{Socket, rest_model_pose};
 use glam::{Affine3A, Vec3};
 use std::ops::Range;
@@ -229,7 +230,7 @@ impl Probes {
             self.cells.push(own);
             return;
         }
-        let axis = own.half.max_position();
+        let axis = greatest(own.half.to_array());
         let middle = moved.len() / 2;
         moved.select_nth_unstable_by(middle, |a, b| a.0[axis].total_cmp(&b.0[axis]));
         let (low, high) = moved.split_at_mut(middle);

@@ -112,11 +112,13 @@ impl Value {
     };
 
     /// Adds `weight` times another. Its rotation is negated if it lies in the other half space.
-    fn put(&mut self, other: &Self, weight: f64) {
-        self.translation += other.translation * weight;
-        self.scale += other.scale * weight;
+    fn plus(self, other: &Self, weight: f64) -> Self {
         let away = self.rotation.dot(other.rotation) < 0.0;
-        self.rotation += other.rotation * if away { -weight } else { weight };
+        Self {
+            translation: self.translation + other.translation * weight,
+            rotation: self.rotation + other.rotation * if away { -weight } else { weight },
+            scale: self.scale + other.scale * weight,
+        }
     }
 
     /// A layer's weighted mean, applied over this value.
@@ -127,10 +129,10 @@ impl Value {
         }
         let mut sum = Self::ZERO;
         if weight < full {
-            sum.put(&self, full - weight);
+            sum = sum.plus(&self, full - weight);
         }
         for share in shares {
-            sum.put(&Self::from(&share.value), share.weight.into());
+            sum = sum.plus(&Self::from(&share.value), share.weight.into());
         }
         let whole = weight.max(full);
         Self {

@@ -1,5 +1,6 @@
 //! Ray tests against triangles and boxes, in `f64`.
 
+use crate::order::greatest;
 use glam::DVec3;
 
 /// A half-line, prepared for the test of Woop, Benthin and Wald (2013).
@@ -31,7 +32,7 @@ pub(super) struct RayHit {
 impl Line {
     /// Prepares a half-line. `direction` must be finite and not zero.
     pub(super) fn new(origin: DVec3, direction: DVec3) -> Self {
-        let z = direction.abs().max_position();
+        let z = greatest(direction.abs().to_array());
         let (mut x, mut y) = ((z + 1) % 3, (z + 2) % 3);
         if direction[z] < 0.0 {
             (x, y) = (y, x);

@@ -4,12 +4,12 @@ use super::cpu::{FRAME_S, play};
 use super::figures::{Figures, median, ms, row};
 use crate::failure::Failure;
 use crate::words::{bytes, grouped};
+use glam::camera::rh;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::time::Instant;
 use throng::ash::vk;
 use throng::character::Character;
-use throng::glam::camera::rh;
 use throng::glam::{Affine3A, Quat, Vec3};
 use throng::mesh::Aabb;
 use throng::{

@@ -1,5 +1,6 @@
 //! The nearest point of a triangle mesh.
 
+use crate::order::greatest;
 use glam::Vec3A;
 
 /// A point on a triangle of a primitive.
@@ -91,7 +92,7 @@ impl<'a> Surface<'a> {
         if end - start <= LEAF {
             return;
         }
-        let axis = (max - min).max_position();
+        let axis = greatest((max - min).to_array());
         let positions = self.positions;
         let center = |triangle: &[u32; 3]| -> f32 {
             let corners = triangle.map(|corner| positions[corner as usize][axis]);

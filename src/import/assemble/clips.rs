@@ -205,7 +205,7 @@ fn overshoots(channel: &RawChannel) -> u64 {
         RawKeys::Translation(all) | RawKeys::Scale(all) => {
             all.iter().flat_map(Vec3::to_array).collect()
         }
-        RawKeys::Rotation(all) => all.iter().flat_map(Quat::to_array).collect(),
+        RawKeys::Rotation(all) => all.iter().flat_map(|turn| turn.to_array()).collect(),
         RawKeys::Weights(all) => Cow::Borrowed(all),
     };
     let width = numbers.len() / (3 * times_s.len()).max(1);
