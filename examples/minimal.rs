@@ -4,7 +4,7 @@
 
 use std::{error::Error, io::Write as _};
 use throng::ash::{self, vk};
-use throng::glam::{Affine3A, Vec3, camera::rh, vec3};
+use throng::glam::{Affine3A, Mat4, Vec3, vec3};
 use throng::gpu::{Device, FeatureChain, Features, GpuAllocator};
 use throng::gpu_allocator::{MemoryLocation, vulkan::*};
 use throng::{Crowd, CrowdDesc, PassDesc, Spawn, View, builtin};
@@ -86,10 +86,7 @@ unsafe fn draw() -> Result<Vec<u8>> {
         // Every frame. An engine first waits for the fence of this frame in flight, here 0.
         let (frame_index, time_s) = (0, 0.25);
         let eye = vec3(1.2, 1.5, 4.2);
-        let view_from_world = rh::view::look_at_mat4(eye, vec3(0.0, 0.9, 0.0), Vec3::Y);
-        let aspect = WIDTH as f32 / HEIGHT as f32;
-        let clip_from_view = rh::proj::vulkan::perspective(0.7, aspect, 0.1, 100.0);
-        let view = View::new(clip_from_view * view_from_world, eye, extent());
+        let view = View::new(clip_from_world(eye), eye, extent());
         device.begin_command_buffer(cmd, &vk::CommandBufferBeginInfo::default())?;
         crowd.update(time_s)?;
         let mut frame = crowd.begin_frame(memory, frame_index, time_s)?;
@@ -197,6 +194,24 @@ fn allocate(
         linear: location == MemoryLocation::GpuToCpu,
         allocation_scheme: AllocationScheme::GpuAllocatorManaged,
     })?)
+}
+
+/// The camera's matrix. Versions of glam differ in their functions for it.
+fn clip_from_world(eye: Vec3) -> Mat4 {
+    let back = (eye - vec3(0.0, 0.9, 0.0)).normalize();
+    let right = Vec3::Y.cross(back).normalize();
+    let up = back.cross(right);
+    let axes = [right, up, back].map(|axis| axis.extend(0.0));
+    let world_from_view = Mat4::from_cols(axes[0], axes[1], axes[2], eye.extend(1.0));
+    let (near_m, far_m, focal) = (0.1, 100.0, 1.0 / 0.35_f32.tan());
+    let depth = far_m / (near_m - far_m);
+    let clip_from_view = Mat4::from_cols_array_2d(&[
+        [focal * HEIGHT as f32 / WIDTH as f32, 0.0, 0.0, 0.0],
+        [0.0, -focal, 0.0, 0.0],
+        [0.0, 0.0, depth, -1.0],
+        [0.0, 0.0, depth * near_m, 0.0],
+    ]);
+    clip_from_view * world_from_view.inverse()
 }
 
 fn extent() -> vk::Extent2D {

@@ -67,8 +67,7 @@ pub(crate) fn package(ci: &Ci) -> Result {
     sh.remove_path(&unpacked)?;
     sh.create_dir(&unpacked)?;
     let unpack = |name: &str| -> Result<PathBuf> {
-        let id = cmd!(sh, "cargo pkgid -p {name}").quiet().read()?;
-        let version = id.rsplit(['#', '@']).next().unwrap_or_default();
+        let version = version(ci, name)?;
         cmd!(
             sh,
             "tar -xf target/package/{name}-{version}.crate -C {unpacked}"
@@ -114,6 +113,20 @@ pub(crate) fn minimal(ci: &Ci) -> Result {
     Ok(cmd!(ci.sh, "scripts/try-minimal").run()?)
 }
 
+/// Engines whose own glam is the oldest or the newest that the library takes.
+pub(crate) fn glam(ci: &Ci) -> Result {
+    let sh = &ci.sh;
+    let manifest = sh.read_file("Cargo.toml")?;
+    let range = manifest.split_once("\nglam = { version = \">=");
+    let oldest = range.and_then(|(_, rest)| rest.split(',').next());
+    let oldest = oldest.ok_or("Cargo.toml has no range of versions of glam")?;
+    let newest = version(ci, "glam")?;
+    for glam in [format!("{oldest}.0"), newest] {
+        cmd!(sh, "scripts/try-minimal {glam}").run()?;
+    }
+    Ok(())
+}
+
 /// The API against that of the last release. Before the first one, there is nothing to break.
 pub(crate) fn semver(ci: &Ci) -> Result {
     let sh = &ci.sh;
@@ -130,6 +143,12 @@ pub(crate) fn semver(ci: &Ci) -> Result {
         "{semver} semver-checks -p throng --baseline-rev {release}"
     );
     Ok(check.run()?)
+}
+
+/// The version of a package in the lock.
+fn version(ci: &Ci, name: &str) -> Result<String> {
+    let id = cmd!(ci.sh, "cargo pkgid -p {name}").quiet().read()?;
+    Ok(id.rsplit(['#', '@']).next().unwrap_or_default().to_owned())
 }
 
 /// A subcommand of Cargo: the machine's own, or one that is built here and kept in target/ci. It

@@ -124,6 +124,12 @@ pub(crate) const STAGES: &[Stage] = &[
     )
     .turn("package"),
     run(
+        "glam",
+        release::glam,
+        "engines with the oldest and the newest glam",
+    )
+    .turn("package"),
+    run(
         "semver",
         release::semver,
         "the API against that of the last release",
