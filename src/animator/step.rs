@@ -181,26 +181,16 @@ impl Animator {
             step: step.as_mut(),
         };
         let mut mix = Mix::new(library, pools, &mut actor.layers, local_s);
-        for at in 0..mix.records().len() {
-            let record = &mut mix.records_mut()[at];
-            let (number, before) = (record.blend(), record.flags);
-            let ends_later =
-                || finish_s(library, record, local_s).is_some_and(|end_s| end_s > local_s);
-            if back && number == 0 && ends_later() {
-                record.flags &= !PlayRecord::FLAG_FINISHED;
+        let mut passed_s = from_s;
+        loop {
+            // The clips of a blend space that moves are rewritten at each step of its position.
+            mix.local_s = local_s.min(mix.layers.next_blend_step_s(mix.pools, passed_s));
+            pass(&mut mix, &mut sink, passed_s, back);
+            if mix.local_s == local_s {
+                break;
             }
-            if !record.has(PlayRecord::FLAG_STATE_MACHINE) {
-                let span = RecordSpan::new(*record, [from_s, local_s]);
-                let flags = sink.pass(library, &span);
-                // Skip the store: a recent write would stall the next read.
-                if flags != record.flags {
-                    record.flags = flags;
-                }
-            }
-            let flags = [before, record.flags];
-            if flags[0] != flags[1] && number != 0 {
-                mix.note_blend(number, flags);
-            }
+            passed_s = mix.local_s;
+            mix.advance_blends(back);
         }
         if mix.advance_blends(back) {
             actor.version = actor.version.wrapping_add(1);
@@ -251,9 +241,10 @@ impl Animator {
             // Its end changes the bounding sphere.
             wakes_s = wakes_s.min(end_s);
         }
-        if actor.layers.blends_move(pools, local_s) {
+        let step_s = actor.layers.next_blend_step_s(pools, local_s);
+        if step_s.is_finite() {
             actor.still_from_s = f64::INFINITY;
-            wakes_s = local_s;
+            wakes_s = wakes_s.min(step_s);
         }
         if let (Some(driver), Some(machine)) = (&actor.driver, library.state_machine()) {
             let next = driver.wakes_s(machine);
@@ -293,6 +284,31 @@ pub(crate) fn check_shown(time_s: f64, now_s: f64) -> Result<()> {
     let (value, updated) = (time_s, now_s);
     let why = ArgumentFault::NotUpdated { value, updated };
     Err(Error::argument("time_s", why))
+}
+
+/// Takes the records of the caller's plays from `from_s` to the time of `mix`.
+fn pass(mix: &mut Mix<'_>, sink: &mut Sink<'_>, from_s: f64, back: bool) {
+    let (library, to_s) = (mix.library, mix.local_s);
+    for at in 0..mix.records().len() {
+        let record = &mut mix.records_mut()[at];
+        let (number, before) = (record.blend(), record.flags);
+        let ends_later = || finish_s(library, record, to_s).is_some_and(|end_s| end_s > to_s);
+        if back && number == 0 && ends_later() {
+            record.flags &= !PlayRecord::FLAG_FINISHED;
+        }
+        if !record.has(PlayRecord::FLAG_STATE_MACHINE) {
+            let span = RecordSpan::new(*record, [from_s, to_s]);
+            let flags = sink.pass(library, &span);
+            // Skip the store: a recent write would stall the next read.
+            if flags != record.flags {
+                record.flags = flags;
+            }
+        }
+        let flags = [before, record.flags];
+        if flags[0] != flags[1] && number != 0 {
+            mix.note_blend(number, flags);
+        }
+    }
 }
 
 pub(crate) fn check_time(now_s: f64) -> Result<()> {

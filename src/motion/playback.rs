@@ -151,6 +151,10 @@ impl Ease {
     }
 }
 
+/// The shortest step of a value that moves in steps, in seconds, and the most steps of a movement.
+const STEP_S: f64 = 1.0 / 128.0;
+const MOST_STEPS: f64 = 256.0;
+
 /// A weight that changes from one value to another, closed-form in time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -204,6 +208,51 @@ impl Ramp {
                 (from + (to - from) * self.ease.at(part)) as f32
             }
         }
+    }
+
+    /// The value of the step that `now_s` lies in: the value of [`Self::at`] in its middle.
+    ///
+    /// A parameter decides over rates and conditions, which must not depend on when updates happen.
+    /// So it moves in steps. They begin at multiples of 1/128 s, or of a power of two of that if a
+    /// movement had more than 256 of them otherwise, and the last ends with the movement.
+    pub(crate) fn stepped(&self, now_s: f64) -> f32 {
+        let end_s = self.start_s + self.duration_s;
+        if !(self.start_s..end_s).contains(&now_s) {
+            return if now_s < self.start_s {
+                self.from
+            } else {
+                self.to
+            };
+        }
+        let step_s = self.step_s();
+        let first_s = (now_s / step_s).floor() * step_s;
+        let (from_s, to_s) = (first_s.max(self.start_s), (first_s + step_s).min(end_s));
+        self.at(from_s + 0.5 * (to_s - from_s))
+    }
+
+    /// The time after `now_s` at which the next step begins. Infinite after the last.
+    pub(crate) fn next_step_s(&self, now_s: f64) -> f64 {
+        let end_s = self.start_s + self.duration_s;
+        if self.from == self.to || now_s >= end_s || now_s.is_nan() {
+            return f64::INFINITY;
+        }
+        let step_s = self.step_s();
+        let next_s = ((now_s.max(self.start_s) / step_s).floor() + 1.0) * step_s;
+        // At times so large that a step is rounded away, the movement is a single step.
+        if next_s > now_s {
+            next_s.min(end_s)
+        } else {
+            end_s
+        }
+    }
+
+    fn step_s(&self) -> f64 {
+        let least_s = self.duration_s / MOST_STEPS;
+        let mut step_s = STEP_S;
+        while step_s < least_s {
+            step_s *= 2.0;
+        }
+        step_s
     }
 
     pub(crate) fn has_ended(&self, now_s: f64) -> bool {

@@ -20,7 +20,8 @@
 //! many steps or in one, up to rounding.
 //!
 //! Parameters change between updates. A change takes effect at the time of the previous update.
-//! Conditions are tested when a parameter has changed and after each event.
+//! Conditions are tested when a parameter has changed and after each event. A parameter that moves
+//! ([`Actor::set_float_over`](crate::animator::Actor::set_float_over)) changes at times of its own.
 //!
 //! - A transition fires at most once at any one time, so a ring of transitions ends.
 //! - An update handles at most 256 events and transitions per instance. Beyond that, the instance

@@ -88,7 +88,8 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
 
     /// Moves a float parameter linearly to a value, over `over_s` seconds.
     ///
-    /// It changes once per update.
+    /// It moves in steps of 1/128 s of the actor's time, or in at most 256 steps if it takes longer
+    /// than 2 s. So states, phases and events are the same whatever the times of updates.
     ///
     /// # Errors
     /// - The same as [`Self::set_float`].

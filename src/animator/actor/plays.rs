@@ -138,8 +138,8 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
 
     /// Moves the blend space that a layer plays to another position gradually.
     ///
-    /// The movement is linear and takes `over_s` seconds. It advances once per update, as damped
-    /// parameters do ([`Self::set_float_over`]).
+    /// The movement is linear and takes `over_s` seconds, in the steps of parameters that move
+    /// ([`Self::set_float_over`]).
     ///
     /// # Errors
     /// - The same as [`Self::set_blend_position`].

@@ -138,10 +138,10 @@ impl BlendPlay {
         self.weight.to == 0.0 && (self.weight.from == 0.0 || self.weight.has_ended(time_s))
     }
 
-    /// Returns true if its position is moving.
-    pub(super) fn moves(&self, time_s: f64) -> bool {
-        let moves = |ramp: &Ramp| ramp.from != ramp.to && !ramp.has_ended(time_s);
-        self.position.iter().any(moves)
+    /// The time after `since_s` at which its position next changes. Infinite if it does not move.
+    pub(super) fn next_step_s(&self, since_s: f64) -> f64 {
+        let [x, y] = self.position.map(|ramp| ramp.next_step_s(since_s));
+        x.min(y)
     }
 
     /// Fades its weight to `to`.
@@ -223,7 +223,7 @@ impl BlendPlay {
 
     /// Moves it to its position at `now_s`. Returns true if it moved.
     pub(super) fn advance(&mut self, library: &Library, now_s: f64) -> bool {
-        let at = Vec2::from_array(self.position.map(|ramp| ramp.at(now_s)));
+        let at = Vec2::from_array(self.position.map(|ramp| ramp.stepped(now_s)));
         if at == self.at {
             return false;
         }

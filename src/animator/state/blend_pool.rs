@@ -168,8 +168,10 @@ impl BlendPool {
         changed
     }
 
-    pub(crate) fn moves(&self, blends: Blends, local_s: f64) -> bool {
-        self.iter(blends).any(|play| play.moves(local_s))
+    /// The time after `since_s` at which a position next changes. Infinite if none moves.
+    pub(crate) fn next_step_s(&self, blends: Blends, since_s: f64) -> f64 {
+        let steps = self.iter(blends).map(|play| play.next_step_s(since_s));
+        steps.fold(f64::INFINITY, f64::min)
     }
 
     /// Writes the records of all of them.

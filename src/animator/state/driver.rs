@@ -112,14 +112,22 @@ impl Driver {
         machine.status(&self.state, layer, local_s)
     }
 
-    /// Sets the moving parameters to their values at `local_s`.
+    /// Sets the moving parameters to their values from `local_s` on.
     fn damp(&mut self, machine: &StateMachine, local_s: f64) {
         for (id, ramp) in &self.damped {
             // The parameter is a float of this machine and the ramp is finite, so there is no
             // error.
-            let _ = machine.set(&mut self.state, *id, Value::Float(ramp.at(local_s)));
+            let _ = machine.set(&mut self.state, *id, Value::Float(ramp.stepped(local_s)));
         }
-        self.damped.retain(|(_, ramp)| !ramp.has_ended(local_s));
+        self.damped
+            .retain(|(_, ramp)| ramp.next_step_s(local_s).is_finite());
+    }
+
+    /// The time after `since_s` at which a moving parameter next changes. Infinite if none moves.
+    fn next_step_s(&self, since_s: f64) -> f64 {
+        let steps = self.damped.iter();
+        let steps = steps.map(|(_, ramp)| ramp.next_step_s(since_s));
+        steps.fold(f64::INFINITY, f64::min)
     }
 
     /// Advances to `local_s`, and reports to `sink` what happened.
@@ -133,15 +141,28 @@ impl Driver {
         local_s: f64,
         (sink, inertialiser, records): (&mut Sink<'_>, Inertialiser<'_>, &[PlayRecord]),
     ) {
-        let passed_s = self.state.now_s;
-        self.damp(machine, passed_s);
+        let (from_s, local_s) = (self.state.now_s, self.state.valid_time_s(local_s));
+        if local_s < from_s {
+            // Like fades, parameters go on from where they are.
+            let moving = self.damped.iter_mut();
+            moving.for_each(|(_, ramp)| ramp.start_s += local_s - from_s);
+        } else {
+            self.damp(machine, from_s);
+        }
         let mut watcher = Watcher {
             library,
             sink,
             inertialiser,
             records,
         };
+        let mut step_s = self.next_step_s(from_s);
+        while step_s < local_s {
+            machine.drive(&mut self.state, step_s, &mut watcher);
+            self.damp(machine, step_s);
+            step_s = self.next_step_s(step_s);
+        }
         machine.drive(&mut self.state, local_s, &mut watcher);
+        self.damp(machine, local_s);
     }
 
     /// Replaces the state machine's records of the actor by those for its present state.
@@ -156,11 +177,8 @@ impl Driver {
 
     /// The actor's time at which it must next be advanced.
     pub(crate) fn wakes_s(&self, machine: &StateMachine) -> f64 {
-        if self.damped.is_empty() {
-            machine.wakes_s(&self.state)
-        } else {
-            self.state.now_s
-        }
+        let step_s = self.next_step_s(self.state.now_s);
+        machine.wakes_s(&self.state).min(step_s)
     }
 }
 

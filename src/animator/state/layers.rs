@@ -112,9 +112,11 @@ impl Layers {
         pools.blends.iter(self.blends).filter(on_layer).last()
     }
 
-    /// Returns true if the position of a blend space is moving.
-    pub(crate) fn blends_move(&self, pools: &Pools, local_s: f64) -> bool {
-        pools.blends.moves(self.blends, local_s)
+    /// The time after `since_s` at which the position of a blend space next changes.
+    ///
+    /// Infinite if none moves.
+    pub(crate) fn next_blend_step_s(&self, pools: &Pools, since_s: f64) -> f64 {
+        pools.blends.next_step_s(self.blends, since_s)
     }
 }
 

@@ -56,6 +56,31 @@ impl Voice {
         self.since_s = now_s;
     }
 
+    /// Its position from `now_s` on: that in the middle of a step of 1/128 s, of which the first and
+    /// the last may be shorter.
+    fn position_at(&self, now_s: f64) -> f64 {
+        let (from, to, start_s, over_s) = self.position;
+        let end_s = start_s + over_s;
+        if now_s >= end_s {
+            return to;
+        }
+        let first_s = (now_s * 128.0).floor() / 128.0;
+        let [from_s, to_s] = [first_s.max(start_s), (first_s + 1.0 / 128.0).min(end_s)];
+        from + (to - from) * ((0.5 * (from_s + to_s) - start_s) / over_s)
+    }
+
+    /// Takes it to `now_s`, through all steps of its position.
+    fn go_on(&mut self, world: &World, now_s: f64) {
+        let end_s = self.position.2 + self.position.3;
+        while self.since_s < now_s {
+            let step_s = ((self.since_s * 128.0).floor() + 1.0) / 128.0;
+            let ends = [step_s, now_s, end_s].into_iter();
+            let next_s = ends.filter(|time_s| *time_s > self.since_s);
+            self.settle(world, next_s.fold(f64::INFINITY, f64::min));
+            self.at = self.position_at(self.since_s);
+        }
+    }
+
     fn weight_at(&self, now_s: f64) -> f64 {
         let [from, to, start_s, fade_s] = self.weight;
         let part = if fade_s > 0.0 {
@@ -86,14 +111,7 @@ fn clips_stand_where_the_blend_space_puts_them() {
             now_s += f64::from(rng.range(0.001, 0.08));
             animator.update(now_s).unwrap();
             for voice in &mut voices {
-                voice.settle(world, now_s);
-                let (from, to, start_s, over_s) = voice.position;
-                let part = if over_s > 0.0 {
-                    ((now_s - start_s) / over_s).min(1.0)
-                } else {
-                    1.0
-                };
-                voice.at = from + (to - from) * part;
+                voice.go_on(world, now_s);
             }
             voices.retain(|voice| voice.weight[1] > 0.0 || voice.weight_at(now_s) > 0.0);
             most = most.max(voices.len());
@@ -130,6 +148,7 @@ fn command(
                 .unwrap();
             let voice = voices.last_mut().unwrap();
             voice.position = (voice.at, at.into(), now_s, over_s.into());
+            voice.at = voice.position_at(now_s);
         }
         2 if playing => {
             let speed = f64::from(rng.range(-2.0, 2.0));
