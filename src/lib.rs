@@ -8,7 +8,8 @@
 //!                                                    │
 //! engine: spawn · set_transform · play ──▶ instance table               on change
 //!                                                    │
-//! begin_frame ──▶ record_prepare: animate ──▶ palette ──▶ record_draw   every frame
+//! update                                                                        the game's steps
+//! begin_frame ──▶ record_prepare: animate ──▶ palette ──▶ record_draw           every frame
 //! ```
 //!
 //! A character walks, and then stops within a quarter of a second:
@@ -39,6 +40,7 @@
 //!     (pass, view): (PassId, View),
 //! ) -> Result<()> {
 //!     unsafe {
+//!         crowd.update(time_s)?;
 //!         let mut frame = crowd.begin_frame(allocator, frame_index, time_s)?;
 //!         let views = frame.record_prepare(cmd, &[view])?;
 //!         // The engine begins rendering here.
@@ -191,3 +193,8 @@ pub use threads::Threads;
 #[cfg(all(doctest, feature = "vulkan"))]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// Compiles and runs the examples of the page about time.
+#[cfg(all(doctest, feature = "vulkan"))]
+#[doc = include_str!("../docs/time.md")]
+struct Time;

@@ -124,8 +124,7 @@ pub struct Stats {
     pub vertices: u64,
     /// Triangles of all drawn instances.
     pub triangles: u64,
-    /// CPU milliseconds for moving animators to the frame's time, in
-    /// [`Crowd::begin_frame`](super::Crowd::begin_frame).
+    /// CPU milliseconds of all [updates](super::Crowd::update) since the frame before.
     ///
     /// This includes events, state machines and root motion.
     pub update_ms: f64,

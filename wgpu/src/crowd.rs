@@ -50,6 +50,7 @@ use wgpu::hal::vulkan::Api as Vulkan;
 ///     crowd.spawn(mannequin, &Spawn { play: "Walk".into(), ..Default::default() })?;
 ///
 ///     let mut encoder = Encoder::new(gpu);
+///     crowd.update(0.25)?;
 ///     let mut frame = crowd.begin_frame(0.25)?;
 ///     let camera = view(clip_from_world, Vec3::Z, color.texture().size());
 ///     let views = frame.prepare(&[camera])?;

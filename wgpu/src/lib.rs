@@ -29,6 +29,7 @@
 //!
 //! fn frame(crowd: &mut Crowd, views: &[View; 2], passes: &Passes<'_>, time_s: f64) -> Result<()> {
 //!     let mut encoder = Encoder::new(&crowd.gpu().clone());
+//!     crowd.update(time_s)?;
 //!     let mut frame = crowd.begin_frame(time_s)?;
 //!     let views = frame.prepare(views)?;
 //!     frame.draw(&mut encoder, views[1], passes.shadow.0, &passes.shadow.1)?;
