@@ -87,6 +87,9 @@ pub(crate) struct ActorState {
     pub(super) sphere: Sphere,
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(super) listed: bool,
+    /// The [era](super::edits) in which it last changed, except as [`Self::rewind`] says.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub(super) era: u32,
 }
 
 impl Default for ActorState {
@@ -106,6 +109,17 @@ impl ActorState {
         take_over!(clock passed_s changed root driver own_pose inertialisation goals weights);
         take_over!(is_silent world);
         self.springs.take_over(&from.springs);
+    }
+
+    /// Goes back to a snapshot since which root motion has moved it, and nothing else.
+    pub(super) fn rewind(&mut self, from: &Self, library: &Library) {
+        (self.passed_s, self.world) = (from.passed_s, from.world);
+        if let (Some(own), Some(from)) = (&mut self.root, &from.root) {
+            own.clone_from(from);
+            let rig = &library.springs;
+            self.springs
+                .set_shown_world(rig, &self.world.into(), false);
+        }
     }
 
     /// Takes over the id, too.
@@ -175,6 +189,7 @@ impl ActorState {
             world: Affine3A::IDENTITY.into(),
             sphere: Sphere::EMPTY,
             listed: false,
+            era: 0,
         }
     }
 

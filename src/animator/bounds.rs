@@ -149,10 +149,6 @@ impl Bounds {
         self.sets.fill(None);
     }
 
-    pub(super) fn forget_changed(&mut self) {
-        self.changed.clear();
-    }
-
     /// The sphere of an actor at a time of its own, and at all later ones.
     pub(super) fn sphere(
         &mut self,

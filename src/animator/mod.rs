@@ -51,6 +51,7 @@ mod actors;
 mod bounds;
 mod changed;
 mod deliver;
+mod edits;
 mod evaluate;
 mod event;
 mod library;
@@ -105,6 +106,7 @@ use crate::state_machine::StateMachine;
 use crate::threads::Threads;
 use actors::{ActorState, Actors};
 use bounds::Bounds;
+use edits::Edits;
 use event::EventQueue;
 #[cfg(feature = "vulkan")]
 use glam::Affine3A;
@@ -164,6 +166,7 @@ pub struct Animator {
     rooted: usize,
     /// The number of actors whose spring bones swing with updates.
     swinging: usize,
+    edits: Edits,
     now_s: f64,
     /// The time that poses are evaluated for.
     shown_s: f64,
@@ -199,6 +202,7 @@ impl Animator {
             bounds,
             rooted: 0,
             swinging: 0,
+            edits: Edits::default(),
             now_s: 0.0,
             shown_s: 0.0,
         })
@@ -240,6 +244,7 @@ impl Animator {
 
     fn add_actor(&mut self) -> ActorId {
         let id = self.actors.add(self.now_s);
+        self.actors[id.index].era = self.edits.era();
         // Allocate now, so that no update does.
         self.bounds.reserve(self.actors.list.len());
         self.set_springs(id.index, SpringMode::default());
@@ -259,6 +264,7 @@ impl Animator {
         self.rooted -= usize::from(actor.is_rooted());
         self.swinging -= usize::from(actor.springs.mode() == SpringMode::Game);
         self.actors.remove(id.index);
+        self.actors[id.index].era = self.edits.era();
         self.schedule.wake.set(id.index, f64::INFINITY);
         Ok(())
     }
@@ -491,6 +497,7 @@ impl Change<'_> {
 impl Animator {
     fn parts(&mut self, index: u32) -> Change<'_> {
         let actor = &mut self.actors[index];
+        actor.era = self.edits.era();
         Change {
             local_s: actor.clock.local_s(self.now_s),
             actor,
@@ -653,6 +660,8 @@ impl Animator {
 
     /// Lets the root motion of a living actor continue from its world transform.
     pub(crate) fn continue_root(&mut self, id: ActorId) {
-        self.actors[id.index].continue_root();
+        let actor = &mut self.actors[id.index];
+        actor.era = self.edits.era();
+        actor.continue_root();
     }
 }

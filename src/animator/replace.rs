@@ -140,6 +140,7 @@ impl Animator {
         self.bounds.forget_character();
         self.bounds.make_room(&self.library, self.actors.list.len());
         self.schedule.warmed = 0;
+        self.edits = fresh.edits;
         self.solvers
             .adopt(&old.skeleton, &self.library.skeleton, &map.joints);
         for index in actors {

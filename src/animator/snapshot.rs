@@ -3,6 +3,7 @@
 #[cfg(feature = "vulkan")]
 use super::ActorId;
 use super::actors::ActorState;
+use super::edits::Saved;
 use super::event::{AnimationEventKind, EventQueue};
 use super::library::Fingerprint;
 use super::state::{BlendPlay, MOST, OwnPose, SpringMode};
@@ -96,6 +97,9 @@ pub struct ActorSnapshot {
 #[derive(Debug, Clone, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Rows {
+    /// The moment in the life of the animator that it was taken of.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    saved: Option<Saved>,
     fingerprint: Fingerprint,
     now_s: f64,
     list: Vec<Row>,
@@ -128,6 +132,7 @@ impl Rows {
     /// Empties it for `count` actors of an animator, and keeps the memory.
     fn begin(&mut self, of: &Animator, count: usize) {
         (self.fingerprint, self.now_s) = (of.library.fingerprint, of.now_s);
+        self.saved = of.edits.save();
         self.list.resize_with(count, Row::default);
         self.records.clear();
         self.blends.clear();
@@ -257,6 +262,10 @@ impl Animator {
 
     /// Checks everything about a snapshot.
     pub(crate) fn check(&mut self, from: &AnimatorSnapshot) -> Result<()> {
+        if self.edits.since(from.rows.saved).is_some() {
+            // It has made the snapshot itself, and nobody can alter that.
+            return Ok(());
+        }
         self.check_rows(&from.rows)?;
         let list = &from.rows.list;
         let is_dead = |at: &u32| {
@@ -282,36 +291,59 @@ impl Animator {
     /// Brings all actors back to a snapshot that [`Self::check`] has accepted.
     pub(crate) fn restore_checked(&mut self, from: &AnimatorSnapshot) {
         let rows = &from.rows;
+        let since = self.edits.since(rows.saved);
         (self.now_s, self.shown_s) = (rows.now_s, rows.now_s);
         self.queue.restore(&rows.queue);
-        let Self { actors, pools, .. } = self;
-        for actor in actors.list.iter_mut().skip(rows.list.len()) {
-            actor.layers.release(pools);
+        let count = rows.list.len();
+        for index in count..self.actors.list.len() {
+            self.actors[index as u32].layers.release(&mut self.pools);
+            self.forget(index as u32);
         }
-        actors
-            .list
-            .resize_with(rows.list.len(), ActorState::default);
+        self.bounds.changed.retain(|index| (*index as usize) < count);
+        let Self { actors, .. } = self;
+        actors.list.resize_with(count, ActorState::default);
         actors.free.clone_from(&from.free);
-        self.schedule.wake.clear();
-        for actor in &mut actors.list {
-            actor.listed = false;
-        }
-        self.bounds.forget_changed();
-        self.bounds.reserve(rows.list.len());
-        (self.work.specials, self.rooted, self.swinging) = (0, 0, 0);
+        self.bounds.reserve(count);
+        self.schedule.wake.rewind(rows.now_s);
         // The counts were checked, so there is no error.
         let _ = rows.for_each(|index, state, records, blends| {
             let index = index as u32;
-            self.actors[index].may_be_special = false;
+            let actor = &mut self.actors[index];
+            if since.is_some_and(|since| actor.era <= since) {
+                actor.rewind(state, &self.library);
+                return Ok(());
+            }
+            self.forget(index);
             self.actors[index].take_over_all(state);
             self.take(index, records, blends);
             Ok(())
         });
     }
 
+    /// Lists all actors as changed.
+    #[cfg(feature = "vulkan")]
+    pub(crate) fn list_all(&mut self) {
+        for (index, actor) in (0..).zip(&mut self.actors.list) {
+            if actor.is_alive() && !core::mem::replace(&mut actor.listed, true) {
+                self.bounds.changed.push(index);
+            }
+        }
+    }
+
+    /// Takes an actor, which may be dead, out of the schedule and of what is counted.
+    fn forget(&mut self, index: u32) {
+        let actor = &mut self.actors[index];
+        let may_be_special = core::mem::take(&mut actor.may_be_special);
+        self.work.specials -= usize::from(may_be_special);
+        self.rooted -= usize::from(actor.is_rooted());
+        self.swinging -= usize::from(actor.springs.mode() == SpringMode::Game);
+        self.schedule.wake.set(index, f64::INFINITY);
+    }
+
     /// Completes the restored state of an actor.
     fn take(&mut self, index: u32, records: &[PlayRecord], blends: &[BlendPlay]) {
         let actor = &mut self.actors[index];
+        actor.era = self.edits.era();
         if !actor.is_alive() {
             actor.layers.release(&mut self.pools);
             return;

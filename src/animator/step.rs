@@ -104,6 +104,7 @@ impl Animator {
     /// Notes a change to an actor, which wakes it with the next update.
     pub(super) fn changed(&mut self, index: u32) {
         let actor = &mut self.actors[index];
+        actor.era = self.edits.era();
         actor.note_change();
         actor.changed = true;
         actor.still_from_s = f64::INFINITY;
@@ -162,9 +163,11 @@ impl Animator {
             poser,
             threads,
             work,
+            edits,
             ..
         } = self;
         let actor = &mut actors[index];
+        actor.era = edits.era();
         let local_s = actor.clock.local_s(*now_s);
         let back = local_s < actor.passed_s;
         // If the clock goes back, no time passes.

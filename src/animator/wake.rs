@@ -87,14 +87,9 @@ impl WakeWheel {
         reserve_all(&mut self.times_s, actors);
     }
 
-    /// Removes all actors.
-    pub(super) fn clear(&mut self) {
-        self.blocks.clear();
-        self.free = NONE;
-        self.firsts.fill(NONE);
-        self.places.clear();
-        self.times_s.clear();
-        self.step = i64::MIN;
+    /// Goes back to the step of a time, for actors whose times are still ahead of it.
+    pub(super) fn rewind(&mut self, now_s: f64) {
+        self.step = step_of(now_s);
     }
 
     /// Sets the time at which an actor wakes: minus infinity is the next update, whatever its time

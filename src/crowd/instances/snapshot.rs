@@ -256,6 +256,7 @@ impl Crowd {
                 let members = members.filter(|members| !members.list.is_empty());
                 let members = members.unwrap_or(&none);
                 animator.restore_checked(&members.animator);
+                animator.list_all();
                 put_back(scene, (character, animator), members, &from.instances)?;
             }
             Ok(())

@@ -384,9 +384,10 @@ fn a_snapshot_of_another_character_names_what_differs() {
     let refuse = |character: &Character| {
         let mut animator = Animator::new(character).unwrap();
         animator.add(Play::REST).unwrap();
-        let before = format!("{:?}", animator.snapshot());
+        let saved = |animator: &Animator| serde_json::to_string(&animator.snapshot()).unwrap();
+        let before = saved(&animator);
         let error = animator.restore(&snapshot).unwrap_err();
-        assert_eq!(format!("{:?}", animator.snapshot()), before);
+        assert_eq!(saved(&animator), before);
         error
     };
     assert_eq!(kind(&refuse(&mannequin())), "clips");
