@@ -113,11 +113,12 @@ unsafe fn run(context: &mut Context, target: &Target) -> Result<(), Box<dyn Erro
         let textures = [mesh.sets().textures, ground.sets().textures];
         let (pool, sets) = own_sets(&device, &context.device, &set_layout, &textures)?;
         for (set, mesh) in sets.iter().zip([&mesh, &ground]) {
+            let textures = mesh.textures(0);
             let content = SetBuffers {
                 mesh: Some(mesh.buffer()),
                 instances: Some(whole(&instances)),
                 // The shader does not even declare these, but Mesa 22's lavapipe looks at them.
-                textures: Some(&mesh.textures(0)),
+                textures: Some(&textures),
                 ..SetBuffers::default()
             };
             set_layout.write(&device, *set, &content);

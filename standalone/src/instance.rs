@@ -134,23 +134,21 @@ impl Drop for Instance {
 impl Plan {
     fn new(entry: &Entry, validation: Validation, surface: &[&'static CStr]) -> Result<Self> {
         let offered = extensions(entry, None)?;
+        let has = |name: &CStr| offered.iter().any(|e| e.as_c_str() == name);
         let mut plan = Self {
             layers: Vec::new(),
             extensions: Vec::new(),
             flags: vk::InstanceCreateFlags::empty(),
-            debug_utils: offered.iter().any(|e| e == ext::debug_utils::NAME),
+            debug_utils: has(ext::debug_utils::NAME),
             across_submits: false,
         };
         for &name in surface {
-            if !offered.iter().any(|e| e.as_c_str() == name) {
+            if !has(name) {
                 return Err(missing_extension(name));
             }
             plan.extensions.push(name.as_ptr());
         }
-        if offered
-            .iter()
-            .any(|e| e == khr::portability_enumeration::NAME)
-        {
+        if has(khr::portability_enumeration::NAME) {
             plan.extensions
                 .push(khr::portability_enumeration::NAME.as_ptr());
             plan.flags |= vk::InstanceCreateFlags::ENUMERATE_PORTABILITY_KHR;
@@ -167,7 +165,7 @@ impl Plan {
     fn validate(&mut self, entry: &Entry) -> Result<()> {
         let version = layer_version(entry, validation::LAYER)?;
         let offered = extensions(entry, Some(validation::LAYER))?;
-        let has = |name: &CStr| offered.iter().any(|e| e == name);
+        let has = |name: &CStr| offered.iter().any(|e| e.as_c_str() == name);
         if !has(ext::validation_features::NAME) {
             return Err(missing_extension(ext::validation_features::NAME));
         }

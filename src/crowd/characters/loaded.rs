@@ -480,16 +480,17 @@ pub(super) fn make_sets<'g>(
         count,
         textures: each,
     } = mesh.sets();
-    let textures = vec![each; count as usize];
-    let sets = layout.with_pool(device, "throng character", &textures)?;
+    let sizes = vec![each; count as usize];
+    let sets = layout.with_pool(device, "throng character", &sizes)?;
     for (number, set) in (0..).zip(sets.iter()) {
+        let textures = mesh.textures(number);
         let content = SetBuffers {
             view: Some(buffers.view_range()),
             mesh: Some(mesh.buffer()),
             instances: Some(buffers.instances()),
             lists: Some(buffers.lists()),
             skinned: Some(buffers.skinned()),
-            textures: Some(&mesh.textures(number)),
+            textures: Some(&textures),
         };
         // SAFETY: the set is new. The buffers and images that it refers to live as long as the
         // character and the crowd's buffers, which are retired together with the set.
