@@ -6,6 +6,7 @@ mod ci;
 mod drivers;
 mod jobs;
 mod log;
+mod packages;
 mod platforms;
 mod release;
 mod result;

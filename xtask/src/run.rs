@@ -2,7 +2,7 @@
 
 use crate::ci::Ci;
 use crate::result::{Result, USAGE};
-use crate::stages::{STAGES, Stage};
+use crate::stages::{RELEASE, STAGES, Stage};
 use crate::{log, setup};
 use std::time::Instant;
 
@@ -76,6 +76,7 @@ fn list(ci: &Ci) {
     for stage in STAGES {
         let runs = stage.turn.is_none_or(|turn| ci.share.has(turn));
         let turn = match stage.turn {
+            Some(RELEASE) => " (with --all)".to_owned(),
             Some(turn) if turn != stage.name => format!(" (in the turn of {turn})"),
             Some(_) => " (in its turn)".to_owned(),
             None => String::new(),

@@ -3,14 +3,17 @@
 use crate::ci::Ci;
 use crate::jobs::{CHECKS, DEBIAN_13, Job, SWIFTSHADER, WINE};
 use crate::result::Result;
-use crate::{checks, drivers, platforms, release, setup, tests};
+use crate::{checks, drivers, packages, platforms, release, setup, tests};
+
+/// The turn of stages that run with `--all` only.
+pub(crate) const RELEASE: &str = "release";
 
 /// A part of continuous integration.
 #[derive(Debug)]
 pub(crate) struct Stage {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
-    /// The stage runs only in this turn.
+    /// The stage runs only in this turn: one of [`TURNS`](crate::share::TURNS), or [`RELEASE`].
     pub(crate) turn: Option<&'static str>,
     /// Jobs that begin before the stage.
     pub(crate) begins: &'static [&'static Job],
@@ -114,9 +117,26 @@ pub(crate) const STAGES: &[Stage] = &[
     run(
         "dependencies",
         release::dependencies,
-        "no C compiler; licences, sources, versions",
+        "no C compiler; licences, sources, versions of Rust",
     ),
-    run("package", release::package, "the published package").turn("package"),
+    run(
+        "package",
+        packages::publish,
+        "the packages as Cargo would publish them",
+    )
+    .turn("package"),
+    run(
+        "docs-rs",
+        packages::docs_rs,
+        "documentation with the settings of docs.rs",
+    )
+    .turn("package"),
+    run(
+        "rust-version",
+        release::rust_version,
+        "the packages with the oldest Rust that they state",
+    )
+    .turn("package"),
     run(
         "minimal",
         release::minimal,
@@ -133,7 +153,8 @@ pub(crate) const STAGES: &[Stage] = &[
         "semver",
         release::semver,
         "the API against that of the last release",
-    ),
+    )
+    .turn(RELEASE),
 ];
 
 #[cfg(test)]
@@ -143,7 +164,8 @@ mod tests_of_the_list {
 
     #[test]
     fn every_turn_has_a_stage() {
-        let turns = || STAGES.iter().filter_map(|stage| stage.turn);
+        let turns = STAGES.iter().filter_map(|stage| stage.turn);
+        let turns = || turns.clone().filter(|turn| *turn != RELEASE);
         assert!(turns().all(|turn| TURNS.contains(&turn)));
         assert!(TURNS.iter().all(|turn| turns().any(|it| it == *turn)));
     }
