@@ -21,6 +21,8 @@ pub(crate) struct Limits {
     pub(crate) max_multiview_views: u32,
     /// Textures that one set can have.
     pub(crate) max_textures: u32,
+    /// The least limit of textures, samplers and resources together.
+    pub(crate) max_images: u32,
     /// Width and height, in pixels.
     pub(crate) max_viewport: [u32; 2],
     /// Least and greatest coordinate of a viewport's edges, in pixels.
@@ -169,6 +171,7 @@ impl Device {
                 max_bound_sets: limits.max_bound_descriptor_sets,
                 max_multiview_views: vulkan11.max_multiview_view_count,
                 max_textures: max_textures(limits),
+                max_images: max_images(limits),
                 max_viewport: limits.max_viewport_dimensions,
                 viewport_bounds: limits.viewport_bounds_range,
                 timestamp_period_ns: limits.timestamp_period,
@@ -239,6 +242,21 @@ impl Device {
     #[must_use]
     pub fn enabled(&self) -> Features {
         self.enabled
+    }
+
+    /// The resources, and the samplers, that the sets of a
+    /// [`MaterialDesc`](crate::MaterialDesc) can have.
+    ///
+    /// Resources are buffers and textures. Sets with at most as many of either keep to the limits
+    /// of textures, samplers and resources per stage, of which set 0 takes a part. Buffers and
+    /// storage textures also have limits of their own.
+    #[must_use]
+    pub fn max_own_resources(&self) -> u32 {
+        let textures = match self.enabled.descriptor_indexing {
+            true => self.limits.max_textures,
+            false => Material::TEXTURES as u32,
+        };
+        self.limits.max_images.saturating_sub(textures)
     }
 
     /// The physical device's name.
@@ -323,16 +341,22 @@ fn timestamp_bits(families: &[vk::QueueFamilyProperties]) -> u32 {
 /// engine's own materials. Their share is a half, up to 64. It is never below the five textures of
 /// a material, for which the minimum limits of Vulkan (16) have space.
 fn max_textures(limits: &vk::PhysicalDeviceLimits) -> u32 {
-    let least = [
+    let least = max_images(limits);
+    let others = (least / 2).min(64);
+    (least - others).clamp(Material::TEXTURES as u32, 4096)
+}
+
+/// The least of the limits of textures, of samplers, and of all resources of a stage.
+fn max_images(limits: &vk::PhysicalDeviceLimits) -> u32 {
+    let all = [
         limits.max_per_stage_descriptor_samplers,
         limits.max_per_stage_descriptor_sampled_images,
         limits.max_descriptor_set_samplers,
         limits.max_descriptor_set_sampled_images,
-        limits.max_per_stage_resources,
+        // Two buffers of set 0, and up to eight colour attachments, are resources, too.
+        limits.max_per_stage_resources.saturating_sub(10),
     ];
-    let least = least.into_iter().fold(u32::MAX, u32::min);
-    let others = (least / 2).min(64);
-    (least - others).clamp(Material::TEXTURES as u32, 4096)
+    all.into_iter().fold(u32::MAX, u32::min)
 }
 
 /// Adds the name of a Vulkan call to its error.
