@@ -3,7 +3,7 @@
 use crate::reference::raws;
 use throng::glam::{Affine2, Vec2, Vec3, Vec4};
 use throng::import::{ImportOptions, Imported, RawCharacter, RawPrimitive};
-use throng::mesh::{Filter, Image, Material, TextureRef};
+use throng::mesh::{AlphaMode, Filter, Image, Material, TextureRef};
 use throng::skeleton::Transform;
 
 /// A character of rigid parts. Part `n` has material `n`.
@@ -138,4 +138,158 @@ pub(super) fn bumps() -> Image {
 pub(super) fn surfaces() -> Image {
     let texel = |at: u32| [255 - at * 12, 90 + at * 11, at % 4 * 85, 255].map(|v| v as u8);
     image(4, &(0..16).map(texel).collect::<Vec<_>>())
+}
+
+/// The images of [`balls`].
+pub(super) fn images() -> Vec<Image> {
+    let checks: Vec<[u8; 4]> = (0..64_u32)
+        .map(|at| match (at / 8 + at) % 2 {
+            0 => [240, 230, 210, 255],
+            _ => [150, 60, 40, 60],
+        })
+        .collect();
+    vec![colors(), bumps(), surfaces(), image(8, &checks)]
+}
+
+/// A ball for each feature of materials.
+pub(super) fn balls() -> Vec<(RawPrimitive, Material)> {
+    let base = Material {
+        base_color: [0.8, 0.35, 0.2, 1.0],
+        ..Material::default()
+    };
+    let white = Material::default();
+    let checks = Some(sharp(3));
+    let factors = [
+        (0.0, 0.15),
+        (0.0, 0.45),
+        (0.0, 1.0),
+        (1.0, 0.15),
+        (1.0, 0.45),
+        (1.0, 1.0),
+    ];
+    let mut all: Vec<_> = factors
+        .map(|(metallic, roughness)| {
+            (
+                ball(),
+                Material {
+                    metallic,
+                    roughness,
+                    ..base.clone()
+                },
+            )
+        })
+        .into();
+    let bumpy = Material {
+        normal_texture: Some(sharp(1)),
+        roughness: 0.5,
+        ..base.clone()
+    };
+    let plain = || RawPrimitive {
+        tangents: Vec::new(),
+        ..ball()
+    };
+    let flat = || RawPrimitive {
+        normals: Vec::new(),
+        ..plain()
+    };
+    let painted = |part: RawPrimitive| RawPrimitive {
+        colors: part
+            .positions
+            .iter()
+            .map(|p| (*p * 0.5 + 0.5).extend(1.0).to_array())
+            .collect(),
+        ..part
+    };
+    let second = |part: RawPrimitive| RawPrimitive {
+        uvs1: part
+            .uvs
+            .iter()
+            .map(|uv| *uv * Vec2::new(3.0, 2.0))
+            .collect(),
+        ..part
+    };
+    // The lower half of a ball, seen from above.
+    let bowl = |mut part: RawPrimitive| {
+        let below = |corners: &[u32]| {
+            corners
+                .iter()
+                .all(|at| part.positions[*at as usize].y < 0.3)
+        };
+        let kept = part
+            .indices
+            .chunks_exact(3)
+            .filter(|corners| below(corners));
+        part.indices = kept.flatten().copied().collect();
+        part
+    };
+    all.extend([
+        (
+            ball(),
+            Material {
+                base_color_texture: Some(TextureRef::new(3)),
+                ..white.clone()
+            },
+        ),
+        (ball(), bumpy.clone()),
+        (plain(), bumpy),
+        (
+            ball(),
+            Material {
+                metallic: 1.0,
+                metallic_roughness_texture: Some(sharp(2)),
+                occlusion_texture: Some(sharp(2)),
+                ..base.clone()
+            },
+        ),
+        (
+            ball(),
+            Material {
+                emissive: [0.3, 0.6, 0.9],
+                emissive_texture: checks,
+                ..base.clone()
+            },
+        ),
+        (
+            ball(),
+            Material {
+                unlit: true,
+                base_color_texture: checks,
+                ..white.clone()
+            },
+        ),
+        (
+            ball(),
+            Material {
+                base_color_texture: checks,
+                alpha: AlphaMode::Mask { cutoff: 0.5 },
+                double_sided: true,
+                ..white.clone()
+            },
+        ),
+        (
+            ball(),
+            Material {
+                base_color_texture: checks,
+                alpha: AlphaMode::Blend,
+                ..white.clone()
+            },
+        ),
+        (painted(ball()), white.clone()),
+        (
+            second(ball()),
+            Material {
+                base_color_texture: Some(turned(0)),
+                ..white
+            },
+        ),
+        (
+            bowl(ball()),
+            Material {
+                double_sided: true,
+                ..base.clone()
+            },
+        ),
+        (flat(), base),
+    ]);
+    all
 }
