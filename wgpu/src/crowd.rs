@@ -5,13 +5,15 @@ use crate::flight::{Remains, Slots};
 use crate::frame::Frame;
 use crate::gpu::Gpu;
 use crate::order::{Order, Submission};
-use crate::pass::{Pass, PassDesc, formats_bundle, raw_desc};
+use crate::pass::{PassDesc, formats_bundle, raw_desc};
+use crate::rendering::Pass;
+use crate::shading::Shading;
 use crate::shadow::{ShadowTexture, sampled_view};
 use core::fmt;
 use core::mem::ManuallyDrop;
 use std::sync::Arc;
 use throng::ash::vk;
-use throng::{CrowdDesc, PassId, ShadowMap};
+use throng::{CrowdDesc, MaterialDesc, PassId, ShadowMap};
 use wgpu::hal::vulkan::Api as Vulkan;
 
 /// Characters and their instances, drawn in wgpu.
@@ -113,19 +115,38 @@ impl Crowd {
     /// # Errors
     /// - [`Error::Format`] if the device cannot draw into a format as the pass does.
     /// - [`Error::Limit`] if the attachments are too many or too large together.
+    /// - [`Error::Rejected`] if wgpu rejects the [`MaterialDesc`](crate::MaterialDesc): a fault in
+    ///   its WGSL, a binding that is missing in its layouts, an output that does not fit the
+    ///   format, and so on. Lines are those of [`wgsl`](crate::MaterialDesc::wgsl).
+    /// - [`Error::Shader`], and [`Error::OtherDevice`] for its layouts.
     /// - [`Error::DeviceLost`].
     /// - As [`throng::Crowd::create_pass`].
     pub fn create_pass(&mut self, desc: &PassDesc<'_>) -> Result<PassId> {
         let raw = raw_desc(&self.gpu, desc)?;
+        let material = desc.material.as_ref();
+        let material = material
+            .map(|it| Shading::new(&self.gpu, desc, it))
+            .transpose()?;
+        let (shading, fragment_spirv) = material.unzip();
+        let set_layouts = shading.as_ref().map_or(Vec::new(), Shading::raw_layouts);
+        let material = fragment_spirv
+            .as_deref()
+            .map(|fragment_spirv| MaterialDesc {
+                fragment_spirv,
+                set_layouts: &set_layouts,
+                push_bytes: 0,
+            });
         // SAFETY: `raw_desc` found that the device supports the formats with this sample count, and
-        // blending for the first one. There is no material.
-        let id = unsafe { self.inner.create_pass(&raw.get())? };
+        // blending for the first one. `Shading` keeps its layouts, and wgpu accepted its shader for
+        // them, and all layouts together.
+        let id = unsafe { self.inner.create_pass(&raw.get(material))? };
         // After the crowd's own checks: wgpu panics where there is no attachment at all.
         let formats = formats_bundle(&self.gpu, desc);
         let formats = formats.inspect_err(|_| drop(self.inner.remove_pass(id)))?;
         self.passes.push(Pass {
             id,
             shadow_map: desc.shadow_map,
+            shading,
             formats,
         });
         Ok(id)

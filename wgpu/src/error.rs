@@ -1,5 +1,7 @@
 //! The error type of the crate.
 
+use throng::ash::vk;
+
 /// The result of everything here that can fail.
 pub type Result<T, E = Error> = core::result::Result<T, E>;
 
@@ -26,7 +28,7 @@ pub enum Error {
     /// A descriptor needs more than a limit of the adapter or device.
     #[error("{name} is {asked}, but {allowed} are allowed")]
     Limit {
-        /// The name of the limit, as in [`wgpu::Limits`].
+        /// The name of the limit, as in [`wgpu::Limits`], or of a constant here.
         name: &'static str,
         /// The value that the descriptor needs.
         asked: u64,
@@ -79,18 +81,39 @@ pub enum Error {
         /// The reason why it cannot be used.
         why: &'static str,
     },
+    /// A binding of a layout is of a kind that draws of crowds do not support.
+    #[error("binding {binding} {why}")]
+    Binding {
+        /// The number of the binding.
+        binding: u32,
+        /// The reason.
+        why: &'static str,
+    },
+    /// A draw has fewer or more bind groups than the pass.
+    #[error("{given} bind groups are given, but the pass has {expected} (MaterialDesc)")]
+    BindGroups {
+        /// The number of layouts of [`MaterialDesc`](crate::MaterialDesc), or 0 without one.
+        expected: usize,
+        /// The number of groups of the draw.
+        given: usize,
+    },
+    /// A fragment shader of the program cannot be translated.
+    ///
+    /// wgpu found no fault in it. A name that begins with `throng_` may be one of throng's own.
+    #[error("the fragment shader: {0}")]
+    Shader(String),
     /// The encoder is from another [`Gpu`](crate::Gpu) than the crowd.
     #[error("the encoder is of another device than the crowd")]
     OtherEncoder,
-    /// A texture is of another device than the crowd.
+    /// A texture, a buffer or a layout is of another device than the crowd.
     #[error("{what} is of another device than the crowd: {text}")]
     OtherDevice {
-        /// The use of the texture.
+        /// The object, by its use.
         what: &'static str,
         /// The message of wgpu.
         text: String,
     },
-    /// A texture was destroyed.
+    /// A texture or a buffer was destroyed.
     #[error("{0} was destroyed")]
     Destroyed(&'static str),
     /// The attachments do not fit the pass or each other.
@@ -110,4 +133,9 @@ pub enum Error {
         /// The reason.
         source: wgpu::Error,
     },
+}
+
+/// Names the call of Vulkan that failed.
+pub(crate) fn failed(call: &'static str) -> impl Fn(vk::Result) -> throng::Error {
+    move |result| throng::Error::Vulkan { call, result }
 }

@@ -1,6 +1,7 @@
 //! Frames in flight: who still uses what, and when a crowd may be destroyed.
 
-use crate::error::Result;
+use crate::bind_group::BindGroup;
+use crate::error::{Result, failed};
 use crate::gpu::{Gpu, Shared};
 use core::sync::atomic::{AtomicUsize, Ordering};
 use core::{fmt, mem};
@@ -68,10 +69,6 @@ impl Remains {
             .copied()
             .unwrap_or_default()
     }
-}
-
-fn failed(call: &'static str) -> impl Fn(vk::Result) -> throng::Error {
-    move |result| throng::Error::Vulkan { call, result }
 }
 
 impl Drop for Remains {
@@ -147,9 +144,12 @@ impl SlotUse {
     }
 }
 
+/// The textures and bind groups of the program that a command buffer uses.
+pub(crate) type Resources = (Vec<wgpu::TextureView>, Vec<BindGroup>);
+
 /// The objects that a command buffer of a crowd keeps alive and unchanged.
 pub(crate) struct InFlight {
-    kept: Option<(Arc<SlotUse>, Arc<Remains>, Vec<wgpu::TextureView>)>,
+    kept: Option<(Arc<SlotUse>, Arc<Remains>, Resources)>,
     queue: Weak<wgpu::Queue>,
 }
 
@@ -158,10 +158,10 @@ impl InFlight {
         gpu: &Gpu,
         slot: Arc<SlotUse>,
         remains: &Arc<Remains>,
-        views: Vec<wgpu::TextureView>,
+        resources: Resources,
     ) -> Self {
         Self {
-            kept: Some((slot, Arc::clone(remains), views)),
+            kept: Some((slot, Arc::clone(remains), resources)),
             queue: gpu.weak_queue(),
         }
     }

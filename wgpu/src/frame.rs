@@ -1,14 +1,15 @@
 //! One frame of a crowd: begin, prepare, draw.
 
 use crate::attachments::Attachments;
+use crate::bind_group::{BindGroup, Groups};
 use crate::check::{scoped, with_own};
 use crate::encoder::Encoder;
 use crate::error::{Error, Result};
 use crate::flight::{Begun, InFlight, Remains, SlotUse};
 use crate::gpu::Gpu;
 use crate::order::{Draw, FrameToken, Order, Submission};
-use crate::pass::Pass;
-use crate::rendering;
+use crate::rendering::{self, Pass};
+use crate::shading::Shading;
 use crate::shadow::ShadowTexture;
 use std::sync::Arc;
 use throng::ash::vk;
@@ -106,7 +107,7 @@ impl Frame<'_> {
             };
             let slot = SlotUse::new(&begun.slot);
             slot.begin();
-            InFlight::new(self.gpu, slot, remains, Vec::new()).until_done(&encoder);
+            InFlight::new(self.gpu, slot, remains, Default::default()).until_done(&encoder);
             encoder.finish()
         });
         let (prepared, executed) = prepared?;
@@ -142,6 +143,30 @@ impl Frame<'_> {
         pass: PassId,
         desc: &wgpu::RenderPassDescriptor<'_>,
     ) -> Result<()> {
+        self.draw_with(encoder, view, pass, desc, &[])
+    }
+
+    /// As [`Self::draw`], with the bind groups of a pass that has a
+    /// [`MaterialDesc`](crate::MaterialDesc).
+    ///
+    /// They are groups 1, 2 and so on, each with its dynamic offsets, as those of
+    /// [`wgpu::RenderPass::set_bind_group`]. Their resources need no barriers: writes of wgpu
+    /// before this in the encoder, or with [`wgpu::Queue::write_buffer`], are seen.
+    ///
+    /// # Errors
+    /// As [`Self::draw`], and:
+    /// - [`Error::BindGroups`] if they are not as many as the layouts of the pass.
+    /// - [`Error::Destroyed`] if a resource of a group was destroyed.
+    /// - [`Error::Rejected`] if a group does not fit its layout, for dynamic offsets that are out
+    ///   of bounds, a resource that is an attachment of the same draw, and so on.
+    pub fn draw_with(
+        &self,
+        encoder: &mut Encoder,
+        view: ViewId,
+        pass: PassId,
+        desc: &wgpu::RenderPassDescriptor<'_>,
+        groups: &[(&BindGroup, &[wgpu::DynamicOffset])],
+    ) -> Result<()> {
         let Some((_, token)) = self.order.current.as_ref() else {
             return Err(Error::NotPrepared);
         };
@@ -155,6 +180,14 @@ impl Frame<'_> {
         self.inner.crowd().pass_layout(pass)?;
         let known = self.passes.iter().find(|known| known.id == pass);
         let known = known.ok_or(Error::NotPrepared)?;
+        let expected = known.shading.as_ref().map_or(0, Shading::group_count);
+        if groups.len() != expected {
+            let given = groups.len();
+            return Err(Error::BindGroups { expected, given });
+        }
+        for (group, _) in groups {
+            group.expect_alive()?;
+        }
         let viewport = self.viewports.iter().find(|(id, _)| *id == view);
         let foreign = throng::Error::Argument {
             what: "view",
@@ -166,10 +199,10 @@ impl Frame<'_> {
         let area = rendering::area(*viewport);
         let textures = attachments.views().map(wgpu::TextureView::texture);
         let before = with_own(self.gpu, ("an attachment", textures), || {
-            rendering::before(self.gpu, desc, (known, shadow), (area, token))
+            rendering::before(self.gpu, desc, (known, shadow, groups), (area, token))
         })?;
         let slot = SlotUse::new(&self.begun.slot);
-        let drawn = self.record(&attachments, (view, pass), (area, &slot), shadow)?;
+        let drawn = self.record(&attachments, (view, pass), (area, &slot), (shadow, groups))?;
         let after = rendering::after(self.gpu, desc)?;
         let token = Arc::clone(token);
         let commands = [before, drawn].into_iter().chain(after);
@@ -183,10 +216,14 @@ impl Frame<'_> {
         attachments: &Attachments<'_>,
         (view, pass): (ViewId, PassId),
         (area, slot): (vk::Rect2D, &Arc<SlotUse>),
-        shadow: Option<&ShadowTexture>,
+        (shadow, groups): (Option<&ShadowTexture>, Groups<'_>),
     ) -> Result<wgpu::CommandBuffer> {
         let device = self.gpu.device();
         let raw = attachments.raw()?;
+        let layout = self.inner.crowd().pass_layout(pass)?;
+        let sets: Vec<_> = groups.iter().map(|(group, _)| group.raw()).collect();
+        let offsets = groups.iter().flat_map(|(_, offsets)| *offsets);
+        let offsets: Vec<u32> = offsets.copied().collect();
         let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor {
             label: Some("throng draw"),
         });
@@ -199,8 +236,13 @@ impl Frame<'_> {
                 // views are of this device, have the formats of the pass and contain the area, and
                 // when this command buffer runs, they have the layouts of attachments. `Encoder`
                 // submits both together. This comes after `record_prepare`, which was submitted,
-                // and the slot of this frame is kept until this has run.
+                // and the slot of this frame is kept until this has run. wgpu accepted the groups
+                // for the pass, with their offsets, and made their resources ready.
                 raw.begin(ash, cmd, area);
+                if !sets.is_empty() {
+                    let point = vk::PipelineBindPoint::GRAPHICS;
+                    ash.cmd_bind_descriptor_sets(cmd, point, layout, 1, &sets, &offsets);
+                }
                 let drawn = self.inner.record_draw(cmd, view, pass);
                 raw.end(ash, cmd);
                 Ok::<(), Error>(drawn?)
@@ -208,7 +250,9 @@ impl Frame<'_> {
         }?;
         let views = attachments.views().chain(shadow.map(|it| &it.view));
         let views = views.cloned().collect();
-        InFlight::new(self.gpu, Arc::clone(slot), self.remains, views).until_done(&encoder);
+        let groups = groups.iter().map(|(group, _)| (*group).clone()).collect();
+        let kept = (views, groups);
+        InFlight::new(self.gpu, Arc::clone(slot), self.remains, kept).until_done(&encoder);
         scoped(device, "the draw of a crowd", || encoder.finish())
     }
 }

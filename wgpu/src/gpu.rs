@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use core::fmt;
 use core::panic::AssertUnwindSafe;
+use core::sync::atomic::AtomicU32;
 use std::panic::{catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use throng::ash;
@@ -47,6 +48,8 @@ pub(crate) struct Shared {
     pub(crate) raw: ash::Device,
     pub(crate) adapter: wgpu::Adapter,
     pub(crate) device: wgpu::Device,
+    /// Samplers that bind groups have.
+    pub(crate) samplers: AtomicU32,
 }
 
 impl Gpu {
@@ -100,6 +103,7 @@ impl Gpu {
             raw,
             adapter: adapter.clone(),
             device,
+            samplers: AtomicU32::new(0),
         };
         let shared = Arc::new(shared);
         let queue = Arc::new(queue);

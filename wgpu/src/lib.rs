@@ -7,10 +7,11 @@
 //!    memory and knows when the GPU is done.
 //! 3. [`Crowd::begin_frame`], [`Frame::prepare`] with the [`view`]s of cameras and lights, and
 //!    [`Frame::draw`] with a [`wgpu::RenderPassDescriptor`] for each pass.
-//! 4. [`Encoder`] is a [`wgpu::CommandEncoder`] that also takes the draws of crowds. It submits
+//! 4. [`MaterialDesc`] is for fragment shaders of the program, in WGSL with [`BindGroup`]s.
+//! 5. [`Encoder`] is a [`wgpu::CommandEncoder`] that also takes the draws of crowds. It submits
 //!    them in order with everything else.
 //!
-//! [`Crowd`] has an example of all of these, and `examples/wgpu` is a program with ground, shadows
+//! [`Crowd`] has an example of most of these, and `examples/wgpu` is a program with ground, shadows
 //! and a window. Characters, clips and everything else that is not about drawing is in [throng],
 //! which is exported again.
 //!
@@ -44,17 +45,20 @@
 //! Safe code cannot cause undefined behaviour, whatever it drops, forgets, destroys or does on
 //! other threads, with two exceptions that wgpu gives no means to find:
 //!
-//! - While [`Frame::draw`] runs, no other thread calls [`wgpu::Texture::destroy`] on an attachment
-//!   or on the shadow map that it samples. Dropping textures is fine at any time.
+//! - While [`Frame::draw`] runs, no other thread calls `destroy` on an attachment, on the shadow
+//!   map that it samples, or on a buffer or texture of its bind groups. Dropping them is fine at
+//!   any time.
 //! - Command buffers and encoders of another [`wgpu::Instance`] are not given to an [`Encoder`] or
-//!   to [`Gpu::queue`]. wgpu may take them for others. Textures of another instance are refused.
+//!   to [`Gpu::queue`], nor buffers of another to a [`BindGroup`]. wgpu may take them for others.
+//!   Textures of another instance are refused.
 //!
 //! For the same reason, nothing here gives parts of Vulkan. The methods of [`Crowd`] and [`Frame`]
 //! are those of throng that are safe without them.
 //!
 //! # Limits
-//! - The shading is throng's own. Fragment shaders of the program
-//!   ([`throng::MaterialDesc`]) need throng itself.
+//! - Vertex shaders are throng's own, and colour is written to the first attachment alone.
+//! - Groups of the program's shading are made here, because wgpu gives no handles of its own.
+//!   [`BindGroup::wgpu`] is the same group, for the program's other pipelines.
 //! - An [`Encoder`] is submitted before the next frame of its crowds is prepared.
 
 #![cfg_attr(
@@ -66,24 +70,31 @@ pub use throng;
 pub use wgpu;
 
 mod attachments;
+mod bind_group;
 mod check;
 mod crowd;
 mod delegated;
+mod descriptors;
 mod encoder;
 mod error;
 mod flight;
 mod frame;
 mod gpu;
+mod material;
 mod order;
 mod pass;
 mod rendering;
+mod shading;
 mod shadow;
 mod space;
+mod translate;
 
+pub use bind_group::{BindGroup, BindGroupLayout, Binding};
 pub use crowd::Crowd;
 pub use encoder::Encoder;
 pub use error::{Error, Result};
 pub use frame::Frame;
 pub use gpu::Gpu;
+pub use material::MaterialDesc;
 pub use pass::{AfterPrepass, PassDesc};
 pub use space::{shadow, view};

@@ -3,6 +3,7 @@
 use crate::check::scoped;
 use crate::error::{Error, Result};
 use crate::gpu::Gpu;
+use crate::material::MaterialDesc;
 use core::num::NonZeroU32;
 use throng::ash::vk;
 use throng::{DepthBias, PassKind};
@@ -55,6 +56,8 @@ pub struct PassDesc<'a> {
     /// True if the shading samples the map of
     /// [`Crowd::set_shadow_map`](crate::Crowd::set_shadow_map).
     pub shadow_map: bool,
+    /// The program's own shading, for [`PassKind::Color`].
+    pub material: Option<MaterialDesc<'a>>,
 }
 
 /// The depth test after a depth prepass.
@@ -80,17 +83,9 @@ impl Default for PassDesc<'_> {
             after_prepass: None,
             depth_bias: None,
             shadow_map: false,
+            material: None,
         }
     }
-}
-
-/// The data of a pass that its draws need.
-#[derive(Debug)]
-pub(crate) struct Pass {
-    pub(crate) id: throng::PassId,
-    pub(crate) shadow_map: bool,
-    /// An empty bundle of the same formats. wgpu compares it with the attachments.
-    pub(crate) formats: wgpu::RenderBundle,
 }
 
 /// The raw description of a pass, which owns its formats.
@@ -100,9 +95,13 @@ pub(crate) struct RawDesc {
 }
 
 impl RawDesc {
-    pub(crate) fn get(&self) -> throng::PassDesc<'_> {
+    pub(crate) fn get<'a>(
+        &'a self,
+        material: Option<throng::MaterialDesc<'a>>,
+    ) -> throng::PassDesc<'a> {
         throng::PassDesc {
             color_formats: &self.color_formats,
+            material,
             ..self.rest.clone()
         }
     }

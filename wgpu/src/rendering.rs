@@ -1,13 +1,24 @@
 //! The passes of wgpu before and after a draw, which load, clear, resolve and discard.
 
+use crate::bind_group::Groups;
 use crate::check::scoped;
 use crate::error::Result;
 use crate::gpu::Gpu;
 use crate::order::FrameToken;
-use crate::pass::Pass;
+use crate::shading::Shading;
 use crate::shadow::{ShadowTexture, sampled};
 use throng::ash::vk;
 use wgpu::{LoadOp, Operations, RenderPassColorAttachment, RenderPassDescriptor, StoreOp};
+
+/// The data of a pass that its draws need.
+#[derive(Debug)]
+pub(crate) struct Pass {
+    pub(crate) id: throng::PassId,
+    pub(crate) shadow_map: bool,
+    pub(crate) shading: Option<Shading>,
+    /// An empty bundle of the same formats. wgpu compares it with the attachments.
+    pub(crate) formats: wgpu::RenderBundle,
+}
 
 /// The part of the attachments that a viewport covers.
 ///
@@ -33,7 +44,7 @@ pub(crate) fn area(viewport: vk::Rect2D) -> vk::Rect2D {
 pub(crate) fn before(
     gpu: &Gpu,
     desc: &RenderPassDescriptor<'_>,
-    (pass, shadow): (&Pass, Option<&ShadowTexture>),
+    (pass, shadow, groups): (&Pass, Option<&ShadowTexture>, Groups<'_>),
     (area, token): (vk::Rect2D, &FrameToken),
 ) -> Result<wgpu::CommandBuffer> {
     let timestamps = desc.timestamp_writes.clone();
@@ -65,7 +76,11 @@ pub(crate) fn before(
         occlusion_query_set: None,
         multiview_mask: desc.multiview_mask,
     };
-    scoped(gpu.device(), "the attachments", || {
+    let what = match groups {
+        [] => "the attachments",
+        _ => "the attachments or bind groups",
+    };
+    scoped(gpu.device(), what, || {
         let mut encoder = gpu.device().create_command_encoder(&Default::default());
         token.use_in(&mut encoder);
         if let Some(shadow) = shadow {
@@ -76,6 +91,9 @@ pub(crate) fn before(
         let (at, size) = (area.offset, area.extent);
         rendering.set_scissor_rect(at.x as u32, at.y as u32, size.width, size.height);
         rendering.execute_bundles([&pass.formats]);
+        if let Some(shading) = &pass.shading {
+            shading.prepare(&mut rendering, groups);
+        }
         drop(rendering);
         encoder.finish()
     })

@@ -5,9 +5,15 @@
 
 mod support;
 
+use throng_reference as reference;
+
 mod callbacks;
 mod dropping;
 mod flight;
 mod late;
+#[allow(dead_code, reason = "shared with the tests of shading")]
+#[path = "../../tests/gpu/materials/made.rs"]
+mod made;
+mod material;
 mod pictures;
 mod refused;
