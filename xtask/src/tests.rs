@@ -85,8 +85,8 @@ const ENGINES: &str =
 /// layer, and the first in a window.
 pub(crate) fn engines(ci: &Ci) -> Result {
     let sh = &ci.sh;
-    ci.command(&format!("cargo build --quiet {ENGINES} --test wgpu --bins"))
-        .run()?;
+    let build = format!("cargo build --quiet {ENGINES} --test wgpu --bins --example own_shading");
+    ci.command(&build).run()?;
     ci.vulkan(&format!("cargo test --quiet {ENGINES} --test wgpu"))
         .run()?;
     ci.command(&format!("cargo test --quiet {ENGINES} --doc"))
@@ -99,12 +99,13 @@ pub(crate) fn engines(ci: &Ci) -> Result {
         run.env("THRONG_VALIDATION", "1").env("RUST_LOG", "warn")
     };
     let log = ci.work.join("wgpu.log");
-    for old in ["wgpu.png", "vk_graph.png", "wgpu.log"] {
+    for old in ["wgpu.png", "vk_graph.png", "own_shading.png", "wgpu.log"] {
         sh.remove_path(old)?;
     }
     let mut output = log::tee(run("wgpu --headless --out wgpu.png"), &log)?;
     run("vk_graph").run()?;
-    for picture in ["wgpu.png", "vk_graph.png"] {
+    run("examples/own_shading").run()?;
+    for picture in ["wgpu.png", "vk_graph.png", "own_shading.png"] {
         require_picture(ci, picture)?;
     }
     if ci.has_display() {
