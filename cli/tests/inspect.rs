@@ -67,6 +67,44 @@ fn repairs_are_listed() {
     assert_eq!(repair["count"], 1);
 }
 
+/// Blend spaces and states that follow a speed over the ground.
+#[test]
+fn ground_speeds_are_listed() {
+    let folder = folder("ground speeds");
+    let file = folder.join("man.glb").display().to_string();
+    ok(&["export", "builtin", &file]);
+    let points = r#"[{ at = 0.0, clip = "Idle" }, { at = 1.4, clip = "Walk" }]"#;
+    let description = format!(
+        "[[blend_space]]
+        name = \"gaits\"
+        points = {points}
+        ground_speed = true
+        [state_machine]
+        parameter = [{{ name = \"speed\", kind = \"float\" }}]
+        [[state_machine.layer]]
+        name = \"body\"
+        entry = \"go\"
+        [[state_machine.layer.state]]
+        name = \"go\"
+        ground_speed = \"speed\"
+        motion = {{ blend_1d = {{ parameter = \"speed\", points = {points} }} }}
+        "
+    );
+    write(&folder, "man.toml", description);
+    let listing = ok(&["inspect", &file]);
+    for line in [
+        "\"gaits\"    2 points, 1D, follows the ground speed, played at 0.5 to 2\n",
+        "ground speed   \"go\"       of layer \"body\", follows \"speed\"\n",
+    ] {
+        assert!(listing.contains(line), "{line:?} is not in:\n{listing}");
+    }
+    let all = json(&file);
+    let limits = &all["blend_spaces"][0]["speed_limits"];
+    assert_eq!(*limits, serde_json::json!([0.5, 2.0]));
+    let state = serde_json::json!({ "layer": "body", "state": "go", "parameter": "speed" });
+    assert_eq!(all["ground_speeds"], serde_json::json!([state]));
+}
+
 /// The keys that the documentation promises.
 #[test]
 fn json_has_the_documented_keys() {

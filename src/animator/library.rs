@@ -12,7 +12,7 @@ use crate::error::{
 use crate::hash;
 use crate::id::Id;
 use crate::mesh::{Expression, MorphWeight};
-use crate::motion::{BlendSpace, ClipEvents, MAX_FADE_S, RootMotion};
+use crate::motion::{BlendSpace, ClipEvents, MAX_FADE_S, RootMotion, Stride};
 use crate::skeleton::{Mask, Skeleton};
 use crate::skin::ReachRig;
 use crate::spring::SpringRig;
@@ -96,6 +96,15 @@ impl Library {
     pub(crate) fn duration_s(&self, clip: u16) -> f64 {
         let clip = self.clips.get(usize::from(clip));
         clip.map_or(0.0, Clip::duration_s)
+    }
+
+    /// A clip of a blend, at this weight.
+    pub(crate) fn stride(&self, clip: u16, weight: f32) -> Stride {
+        Stride {
+            weight,
+            duration_s: self.duration_s(clip),
+            velocity: self.set.of(Id::new(clip)).ground_velocity(),
+        }
     }
 
     pub(crate) fn events(&self, clip: u16) -> Option<&ClipEvents> {

@@ -11,13 +11,14 @@ impl<'c> StateMachineClip<'c> {
     pub(crate) fn all_of(character: &'c Character) -> Vec<Self> {
         let packed = character.clips().iter().map(Self::from);
         let curves = character.curves().iter().skip(packed.len());
-        let additive = character.animations.additive();
-        let all = packed.chain(curves.map(Self::from)).zip(additive);
-        all.map(|(clip, additive)| Self {
-            additive: Some(additive),
-            ..clip
-        })
-        .collect()
+        let all = packed.chain(curves.map(Self::from));
+        all.zip(&character.animations.clips)
+            .map(|(clip, of)| Self {
+                additive: Some(of.additive),
+                ground_velocity: Some(of.ground_velocity()),
+                ..clip
+            })
+            .collect()
     }
 }
 

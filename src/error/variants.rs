@@ -358,6 +358,15 @@ pub enum DescFault {
         /// The clip's duration in seconds.
         duration_s: f64,
     },
+    /// A clip that has neither root motion nor a gait, where a ground speed is followed.
+    #[error(
+        "clip \"{}\" has no ground speed: it needs root motion, or a gait that is measured or given",
+        Escaped(clip)
+    )]
+    NoGroundSpeed {
+        /// The clip's name.
+        clip: Box<str>,
+    },
     /// A clip that is additive where the layer is not, or the other way round.
     #[error("clip \"{}\" is {is}, unlike the layer", Escaped(clip))]
     Additive {

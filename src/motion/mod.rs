@@ -4,6 +4,7 @@
 //! - `blend`: the rule by which samples of clips are blended.
 //! - `blend_space`: weights of clips from a parameter.
 //! - `events`: named times of clips.
+//! - `ground_speed`: the playback speed at which feet do not slide.
 //! - `inertialisation`: transitions that evaluate only the new motion.
 //! - `root_motion`: movements over the ground, moved from clips to instances.
 //!
@@ -13,6 +14,7 @@
 mod blend;
 mod blend_space;
 mod events;
+mod ground_speed;
 mod inertialisation;
 mod playback;
 mod root_motion;
@@ -21,6 +23,7 @@ pub(crate) use blend::{ClipSample, FULL_WEIGHT, Share, blend_joint, blend_weight
 pub use blend_space::BlendSpace;
 pub(crate) use blend_space::{BlendLine, BlendPlane, BlendShape};
 pub(crate) use events::{ClipEvents, Event};
+pub(crate) use ground_speed::{SPEED_LIMITS, Stride, playback_speed};
 pub(crate) use inertialisation::Inertialisation;
 pub use playback::{Ease, LoopMode};
 pub(crate) use playback::{MAX_FADE_S, Ramp, SpeedRamp, cycle_duration_s};

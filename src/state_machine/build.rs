@@ -256,13 +256,15 @@ impl Known<'_> {
     fn state(&self, at: At, desc: &StateDesc, additive: bool) -> Checked<State> {
         finite(at, "speed", desc.speed)?;
         check_start(at, desc.start)?;
+        let motion = self.motion(at, &desc.motion, additive)?;
         Ok(State {
             name: desc.name.as_str().into(),
             tag: desc.tag.as_deref().map(Into::into),
             speed: self.scaled(at, "speed_parameter", desc.speed, &desc.speed_parameter)?,
+            ground: self.ground(at, desc, &motion)?,
             wrap: desc.loop_mode,
             start: desc.start.into(),
-            motion: self.motion(at, &desc.motion, additive)?,
+            motion,
             out: Vec::new(),
         })
     }

@@ -127,6 +127,7 @@ impl Known<'_> {
         Ok(Played {
             clip: id,
             duration_s: clip.duration_s,
+            velocity: clip.ground_velocity.unwrap_or_default(),
         })
     }
 }

@@ -134,6 +134,24 @@ pub struct StateDesc {
     pub speed: f32,
     /// A float parameter that multiplies the speed.
     pub speed_parameter: Option<String>,
+    /// A float parameter that is the wanted speed over the ground, in metres of character space
+    /// per second.
+    ///
+    /// The motion then plays at the speed at which its feet do not slide, by the formula of
+    /// [`BlendSpaceDesc::ground_speed`](crate::character::BlendSpaceDesc::ground_speed), times
+    /// `speed` and `speed_parameter`. The sign of the parameter does not matter. If it is `None`, a
+    /// blend space of the character that has a ground speed of its own follows that.
+    ///
+    /// A clip needs a ground speed, from root motion or a gait. In a blend along this parameter, a
+    /// clip at 0 needs none, such as one that stands. In any other blend, one clip must have one.
+    ///
+    /// While a `synced` transition fades, the new state sets the rate of both, so feet of the old
+    /// one can slide.
+    pub ground_speed: Option<String>,
+    /// The smallest and the largest playback speed that `ground_speed` leads to.
+    ///
+    /// Both are positive. `None` is `[0.5, 2.0]`.
+    pub speed_limits: Option<[f32; 2]>,
     /// Playback past the end of the motion. In text: `"loop"`, `"once"` or `"ping_pong"`.
     pub loop_mode: LoopMode,
     /// The phase at which the state starts: 0 is the start of the motion, 1 its end.
@@ -151,6 +169,8 @@ impl StateDesc {
             tag: None,
             speed: 1.0,
             speed_parameter: None,
+            ground_speed: None,
+            speed_limits: None,
             loop_mode: LoopMode::Loop,
             start: 0.0,
             motion: MotionDesc::Clip(clip.into()),

@@ -7,6 +7,7 @@ use crate::clip::{Clip, CurveClip};
 use crate::error::{ArgumentFault, Error, Result, expect_finite};
 use crate::id::{Id, find, unknown};
 use crate::skeleton::Mask;
+use glam::DVec3;
 
 /// The facts about a clip that a state machine needs.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -16,6 +17,9 @@ pub(crate) struct StateMachineClip<'c> {
     pub(crate) duration_s: f64,
     /// `Some(true)` if the clip is additive. `None` if unknown: then it is accepted on any layer.
     pub(crate) additive: Option<bool>,
+    /// The velocity over the ground at speed 1, in metres of character space per second. `None` if
+    /// it is not known yet: then no clip lacks one.
+    pub(crate) ground_velocity: Option<DVec3>,
 }
 
 impl<'c> From<&'c CurveClip> for StateMachineClip<'c> {
@@ -24,6 +28,7 @@ impl<'c> From<&'c CurveClip> for StateMachineClip<'c> {
             name: clip.name(),
             duration_s: clip.duration_s().into(),
             additive: None,
+            ground_velocity: None,
         }
     }
 }
@@ -34,6 +39,7 @@ impl<'c> From<&'c Clip> for StateMachineClip<'c> {
             name: clip.name(),
             duration_s: clip.duration_s(),
             additive: Some(clip.is_additive()),
+            ground_velocity: None,
         }
     }
 }

@@ -45,6 +45,7 @@ mod condition;
 mod desc;
 mod fire;
 mod fits;
+mod ground;
 mod instance;
 mod machine;
 mod model;
@@ -62,6 +63,7 @@ pub use desc::{
     ParameterDesc, ParameterKind, StateDesc, StateMachineDesc, TransitionDesc,
 };
 pub(crate) use fire::Taken;
+pub(crate) use ground::{check_strides, speed_limits};
 pub(crate) use instance::StateMachineInstance;
 pub use instance::Value;
 pub use machine::StateMachine;

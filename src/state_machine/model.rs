@@ -4,6 +4,7 @@ use super::desc::{Interruption, ParameterKind};
 use crate::clip::Clip;
 use crate::id::Id;
 use crate::motion::{BlendShape, Ease, LoopMode};
+use glam::DVec3;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Parameter {
@@ -36,11 +37,21 @@ pub(super) struct State {
     pub(super) name: Box<str>,
     pub(super) tag: Option<Box<str>>,
     pub(super) speed: Scaled,
+    pub(super) ground: Option<Ground>,
     pub(super) wrap: LoopMode,
     pub(super) start: f64,
     pub(super) motion: Motion,
     /// The transitions that can start here, in order: the state's own and those of any state.
     pub(super) out: Vec<u16>,
+}
+
+/// The speed over the ground that a state follows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Ground {
+    /// The parameter that is the wanted speed. `None`: the length of the position in the blend.
+    pub(super) parameter: Option<u16>,
+    /// The limits of the playback speed.
+    pub(super) limits: [f64; 2],
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -55,11 +66,12 @@ pub(super) enum Motion {
     },
 }
 
-/// A clip and its duration.
+/// A clip, its duration, and its velocity over the ground at speed 1.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Played {
     pub(super) clip: Id<Clip>,
     pub(super) duration_s: f64,
+    pub(super) velocity: DVec3,
 }
 
 #[derive(Debug, Clone, PartialEq)]

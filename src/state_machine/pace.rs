@@ -1,8 +1,9 @@
 //! Phases of states, and the times at which they are met.
 
 use super::instance::{LayerState, Pace, Play, Value};
-use super::model::{Layer, Motion, Played, Scaled, State};
-use crate::motion::{LoopMode, cycle_duration_s};
+use super::model::{Ground, Layer, Motion, Played, Scaled, State};
+use crate::motion::{BlendShape, LoopMode, Stride, cycle_duration_s, playback_speed};
+use glam::Vec2;
 
 /// The largest absolute rate in cycles per second. Faster rates are clamped.
 pub(super) const MAX_RATE_HZ: f64 = 1e6;
@@ -38,13 +39,26 @@ pub(super) fn clips(motion: &Motion, values: &[Value]) -> [(Played, f32); 3] {
     match motion {
         Motion::None => [none; 3],
         Motion::Clip(clip) => [(*clip, 1.0), none, none],
-        Motion::Blend {
-            parameters,
-            shape,
-            clips,
-        } => {
-            let at = parameters.map(|parameter| float(values, parameter));
-            shape.parts(at.into()).map(|part| of(clips, part))
+        Motion::Blend { shape, clips, .. } => {
+            let at = motion.position(values);
+            shape.parts(at).map(|part| of(clips, part))
+        }
+    }
+}
+
+impl Motion {
+    /// The position in the blend. On a line, y is 0.
+    fn position(&self, values: &[Value]) -> Vec2 {
+        let Self::Blend {
+            parameters, shape, ..
+        } = self
+        else {
+            return Vec2::ZERO;
+        };
+        let [x, y] = parameters.map(|parameter| float(values, parameter));
+        match shape {
+            BlendShape::Line(_) => Vec2::new(x, 0.0),
+            BlendShape::Plane(_) => Vec2::new(x, y),
         }
     }
 }
@@ -55,8 +69,26 @@ impl State {
         let parts = clips(&self.motion, values);
         let cycle_s = cycle_duration_s(parts.map(|(clip, weight)| (weight, clip.duration_s)));
         let cycle_s = if cycle_s > 0.0 { cycle_s } else { 1.0 };
-        let rate = self.speed.value(values) / cycle_s;
+        let followed = self.ground.map_or(1.0, |ground| {
+            let wanted_m_s = match ground.parameter {
+                Some(parameter) => float(values, parameter),
+                None => self.motion.position(values).length(),
+            };
+            ground.playback_speed(parts, wanted_m_s)
+        });
+        let rate = self.speed.value(values) * followed / cycle_s;
         rate.clamp(-MAX_RATE_HZ, MAX_RATE_HZ)
+    }
+}
+
+impl Ground {
+    fn playback_speed(&self, parts: [(Played, f32); 3], wanted_m_s: f32) -> f64 {
+        let strides = parts.map(|(clip, weight)| Stride {
+            weight,
+            duration_s: clip.duration_s,
+            velocity: clip.velocity,
+        });
+        playback_speed(strides, wanted_m_s.into(), self.limits)
     }
 }
 

@@ -34,6 +34,8 @@ text_structs! {
         tag,
         speed = 1.0,
         speed_parameter,
+        ground_speed,
+        speed_limits,
         loop_mode = LoopMode::Loop,
         start = 0.0,
         motion = MotionDesc::None,

@@ -108,6 +108,7 @@ fn make_animated() -> Character {
                     point(BlendAt::Line(0.0), "Idle"),
                     point(BlendAt::Line(1.4), "Walk"),
                 ],
+                ..BlendSpaceDesc::default()
             },
             BlendSpaceDesc {
                 name: "plane".into(),
@@ -116,6 +117,7 @@ fn make_animated() -> Character {
                     point(BlendAt::Plane([1.0, 0.0]), "Walk"),
                     point(BlendAt::Plane([0.0, 2.0]), "Run"),
                 ],
+                ..BlendSpaceDesc::default()
             },
         ],
         sockets: vec![SocketDesc::new("sword", "RightHand")],

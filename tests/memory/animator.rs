@@ -43,6 +43,7 @@ fn character() -> Character {
                     clip: clip.into(),
                 })
                 .into(),
+            ..BlendSpaceDesc::default()
         }],
         ..AnimationDesc::default()
     };

@@ -4,6 +4,19 @@ use throng::character::{Character, LevelInfo};
 use throng::mesh::{ExpressionOverride, Primitive};
 use throng::spring::SpringCollider;
 
+/// The states that follow a speed over the ground: layer, state and parameter.
+pub(super) fn ground_speeds(model: &Character) -> impl Iterator<Item = (&str, &str, &str)> {
+    let machine = model.animation_desc().state_machine.iter();
+    machine
+        .flat_map(|machine| &machine.layers)
+        .flat_map(|layer| {
+            layer.states.iter().filter_map(|state| {
+                let parameter = state.ground_speed.as_deref()?;
+                Some((&*layer.name, &*state.name, parameter))
+            })
+        })
+}
+
 /// The number of vertices that each morph weight moves.
 pub(super) fn moved_vertices(model: &Character, weight: usize) -> usize {
     let moved = |part: &Primitive| {

@@ -1,7 +1,7 @@
 //! The contents of a file, as JSON. The keys are listed in `docs/command-line.md`.
 
 use super::facts::{
-    gpu_memory, level_distance_m, moved_vertices, override_name, shape_name, streams,
+    gpu_memory, ground_speeds, level_distance_m, moved_vertices, override_name, shape_name, streams,
 };
 use crate::report::{self, FORMAT};
 use serde_json::{Value, json};
@@ -55,9 +55,15 @@ pub(super) fn document(model: &Imported) -> Value {
             "name": space.name(),
             "dimensions": space.dimensions(),
             "clips": space.clips().iter().map(|clip| clip.0).collect::<Vec<_>>(),
+            "speed_limits": space.speed_limits(),
         })).collect::<Vec<_>>(),
         "events": model.event_names().collect::<Vec<_>>(),
         "state_machine_layers": model.state_machine().map(|one| one.layer_count()),
+        "ground_speeds": ground_speeds(model).map(|(layer, state, parameter)| json!({
+            "layer": layer,
+            "state": state,
+            "parameter": parameter,
+        })).collect::<Vec<_>>(),
         "gpu_bytes": gpu_memory(model).map(|memory| json!({
             "mesh": memory.mesh,
             "images": memory.images,

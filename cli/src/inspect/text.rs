@@ -1,6 +1,8 @@
 //! The contents of a file, as tables.
 
-use super::facts::{self, gpu_memory, level_distance_m, moved_vertices, override_name, shape_name};
+use super::facts::{
+    self, gpu_memory, ground_speeds, level_distance_m, moved_vertices, override_name, shape_name,
+};
 use crate::table::{counted, section, table};
 use crate::words::{grouped, plural, title};
 use throng::Id;
@@ -366,7 +368,13 @@ fn animations(model: &Character) -> Vec<Vec<String>> {
         row(
             "blend space",
             space.name(),
-            format!("{points}, {}D", space.dimensions()),
+            match space.speed_limits() {
+                Some([least, most]) => format!(
+                    "{points}, {}D, follows the ground speed, played at {least} to {most}",
+                    space.dimensions()
+                ),
+                None => format!("{points}, {}D", space.dimensions()),
+            },
         );
     }
     for name in model.event_names() {
@@ -376,6 +384,10 @@ fn animations(model: &Character) -> Vec<Vec<String>> {
     }
     if let Some(machine) = model.state_machine() {
         row("state machine", "", plural(machine.layer_count(), "layer"));
+    }
+    for (layer, state, parameter) in ground_speeds(model) {
+        let rest = format!("of layer {}, follows {}", title(layer), title(parameter));
+        row("ground speed", state, rest);
     }
     rows
 }

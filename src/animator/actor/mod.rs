@@ -268,7 +268,10 @@ impl<A: Deref<Target = Animator>> Actor<A> {
 
     /// The length of [`Self::ground_velocity`], in metres of character space per second.
     ///
-    /// A character that keeps up with a moving target divides the target's speed by this one:
+    /// A character that keeps up with a moving target divides the target's speed by this one. Blend
+    /// spaces and states can do so by themselves:
+    /// [`BlendSpaceDesc::ground_speed`](crate::character::BlendSpaceDesc::ground_speed),
+    /// [`StateDesc::ground_speed`](crate::state_machine::StateDesc::ground_speed).
     ///
     /// ```
     /// use throng::animator::Animator;

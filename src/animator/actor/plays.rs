@@ -112,6 +112,8 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
     /// let locomotion = BlendSpaceDesc {
     ///     name: "locomotion".into(),
     ///     points: vec![point(0.0, "Idle"), point(1.4, "Walk"), point(3.0, "Run")],
+    ///     ground_speed: true, // Positions are speeds over the ground, and feet do not slide.
+    ///     ..BlendSpaceDesc::default()
     /// };
     /// let animation = AnimationDesc {
     ///     blend_spaces: vec![locomotion],
@@ -124,6 +126,7 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
     /// // Speed up at once, then slow to a stop over half a second.
     /// let mut guard = animator.actor_mut(guard)?;
     /// guard.set_blend_position(0, 2.0)?;
+    /// assert!((guard.ground_speed() - 2.0).abs() < 1e-5);
     /// guard.set_blend_position_over(0, 0.0, 0.5)?;
     /// # Ok::<(), throng::Error>(())
     /// ```

@@ -3,7 +3,7 @@
 use crate::animator::library::Library;
 use crate::animator::record::PlayRecord;
 use crate::error::{Error, Result, expect_finite, expect_index};
-use crate::motion::{Ease, LoopMode, Ramp, SpeedRamp, cycle_duration_s};
+use crate::motion::{Ease, LoopMode, Ramp, SpeedRamp, cycle_duration_s, playback_speed};
 use glam::Vec2;
 
 /// The most blend spaces that an actor plays at a time, including those that fade out.
@@ -60,7 +60,7 @@ struct Share {
     weight: f32,
 }
 
-/// The clips at a position, and the duration of a cycle of them, in seconds.
+/// The clips at a position, and the duration of a cycle of them at speed 1, in seconds.
 fn shares(library: &Library, space: u16, at: Vec2) -> ([Share; 3], f64) {
     let Some(space) = library.blend_spaces().get(usize::from(space)) else {
         return Default::default();
@@ -75,7 +75,13 @@ fn shares(library: &Library, space: u16, at: Vec2) -> ([Share; 3], f64) {
     };
     let shares = space.shape.parts(at).map(share);
     let cycle_s = cycle_duration_s(shares.map(|share| (share.weight, share.duration_s)));
-    (shares, if cycle_s > 0.0 { cycle_s } else { 1.0 })
+    let cycle_s = if cycle_s > 0.0 { cycle_s } else { 1.0 };
+    let Some(limits) = space.speed_limits else {
+        return (shares, cycle_s);
+    };
+    let strides = shares.map(|share| library.stride(share.clip, share.weight));
+    let followed = playback_speed(strides, at.length().into(), limits);
+    (shares, cycle_s / followed)
 }
 
 impl BlendPlay {

@@ -12,6 +12,9 @@ use crate::character::flips::mark_flips;
 use crate::clip::{ClipReach, PackObserver, counting};
 use crate::error::{Result, expect_cap};
 use crate::motion::{ClipEvents, Event};
+use crate::state_machine::{StateMachineClip, check_strides};
+use crate::text::At;
+use glam::Vec2;
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -93,7 +96,29 @@ impl Character {
             event_names: names,
             ..set
         });
-        self.push_clips(clips, observer)
+        self.push_clips(clips, observer)?;
+        self.follow_ground(source)
+    }
+
+    /// Gives the state machine the ground speeds of clips, which are measured by now, and checks
+    /// that clips have those that blend spaces and states follow.
+    fn follow_ground(&mut self, source: &AnimationSource) -> Result<()> {
+        let clips = StateMachineClip::all_of(self);
+        for (index, space) in self.blend_spaces().iter().enumerate() {
+            if space.speed_limits().is_some() {
+                let of_points = space.clips().iter().map(|clip| &clips[clip.index()]);
+                let points = space.points();
+                let moves = points.iter().map(|at| *at != Vec2::ZERO);
+                let at = At::of("blend_space", index);
+                let checked = check_strides(at, "ground_speed", of_points.zip(moves));
+                checked.map_err(|fault| source.error(fault))?;
+            }
+        }
+        let machine = source.machine(self.skeleton(), &clips, self.blend_spaces())?;
+        if let Some((machine, ..)) = machine {
+            Arc::make_mut(&mut self.animations).state_machine = Some(machine);
+        }
+        Ok(())
     }
 
     /// Appends clips to those of the character, packed if required. The observer is told of each

@@ -211,6 +211,29 @@ pub struct BlendSpaceDesc {
     pub name: String,
     /// At least one point. All have one coordinate or all have two, and their positions differ.
     pub points: Vec<BlendPointDesc<BlendAt>>,
+    /// True if the length of a position is a speed over the ground, in metres of character space
+    /// per second.
+    ///
+    /// The blend space then plays at the speed at which its feet do not slide. Without this, that
+    /// is so only at points whose clip is as fast as the position says.
+    ///
+    /// The clips of a blend share a phase. Clip `i`, with weight `w`, duration `d` and a velocity
+    /// `v` over the ground, covers `v_i · d_i` in one cycle. So
+    ///
+    /// ```text
+    /// cycles per second = speed · wanted / |Σ w_i · v_i · d_i|
+    /// playback speed    = cycles per second · Σ w_i · d_i, kept within `speed_limits`
+    /// ```
+    ///
+    /// where `speed` is that of the play, normally 1. It follows the position at once, and while it
+    /// moves. A mean of clips that does not move over the ground plays at speed 1.
+    ///
+    /// Every clip needs a ground speed, from root motion or a gait, except at position 0.
+    pub ground_speed: bool,
+    /// The smallest and the largest playback speed that `ground_speed` leads to.
+    ///
+    /// Both are positive. `None` is `[0.5, 2.0]`.
+    pub speed_limits: Option<[f32; 2]>,
 }
 
 /// A position in a blend space: in text a number, or a list of two.

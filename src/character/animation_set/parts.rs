@@ -12,7 +12,7 @@ use crate::order;
 use crate::skeleton::joints::Roles;
 use crate::skeleton::role::Role;
 use crate::skeleton::{Joint, Mask, Skeleton, Socket};
-use crate::state_machine::{MaskDesc, StateMachine, StateMachineClip, build_mask};
+use crate::state_machine::{MaskDesc, StateMachine, StateMachineClip, build_mask, speed_limits};
 use crate::text::{At, Checked, Fault, check_cap, check_names, check_value, find};
 use glam::{Affine3A, Quat, Vec2, Vec3};
 
@@ -142,6 +142,7 @@ impl Draft<'_> {
             name: desc.name.as_str().into(),
             clips,
             shape: shape.map_err(|why| Fault::refused(at, "points", why))?,
+            speed_limits: speed_limits(at, desc.ground_speed, desc.speed_limits)?,
         })
     }
 
@@ -158,6 +159,8 @@ impl Draft<'_> {
             name: clip.name(),
             duration_s: clip.duration_s(),
             additive: Some(clip.is_additive()),
+            // Gaits are measured after this check: see `Character::set_clips`.
+            ground_velocity: None,
         });
         let clips: Vec<_> = clips.collect();
         let skeleton = self.character.skeleton();

@@ -57,7 +57,7 @@ text_structs! {
         error_m,
     }
     AdditiveDesc { name, clip, reference = PoseReference::Start }
-    BlendSpaceDesc { name, points }
+    BlendSpaceDesc { name, points, ground_speed = false, speed_limits }
     BlendPointDesc<BlendAt> { at, clip }
     SocketDesc {
         name,

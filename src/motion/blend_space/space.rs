@@ -28,8 +28,12 @@ use glam::Vec2;
 ///
 /// let points = [("Idle", 0.0), ("Walk", 1.5), ("Run", 4.0)];
 /// let point = |(clip, at): (&str, f32)| BlendPointDesc { at: at.into(), clip: clip.into() };
-/// let gaits = BlendSpaceDesc { name: "gaits".into(), points: points.map(point).into() };
-/// let desc = AnimationDesc { blend_spaces: vec![gaits], ..Default::default() };
+/// let gaits = BlendSpaceDesc {
+///     name: "gaits".into(),
+///     points: points.map(point).into(),
+///     ..BlendSpaceDesc::default()
+/// };
+/// let desc = AnimationDesc { blend_spaces: vec![gaits], ..AnimationDesc::default() };
 /// let character = throng::builtin::mannequin()?.character.with_animation(&desc)?;
 ///
 /// let mut weights = [0.0; 3];
@@ -43,6 +47,9 @@ pub struct BlendSpace {
     pub(crate) name: Box<str>,
     pub(crate) clips: Vec<Id<Clip>>,
     pub(crate) shape: BlendShape,
+    /// The limits of the playback speed that follows the length of the position. `None` if the
+    /// speed does not follow it.
+    pub(crate) speed_limits: Option<[f64; 2]>,
 }
 
 /// The points of a [`BlendSpace`], at which its clips lie.
@@ -71,10 +78,16 @@ impl BlendSpace {
     /// The position of each point. On a line, y is 0.
     #[must_use]
     pub fn points(&self) -> Vec<Vec2> {
-        match &self.shape {
-            BlendShape::Line(line) => line.points.iter().map(|x| Vec2::new(*x, 0.0)).collect(),
-            BlendShape::Plane(plane) => plane.points.clone(),
-        }
+        self.shape.points()
+    }
+
+    /// The smallest and the largest playback speed, if it follows the length of the position.
+    ///
+    /// `None` if the speed does not depend on the position. See
+    /// [`BlendSpaceDesc::ground_speed`](crate::character::BlendSpaceDesc::ground_speed).
+    #[must_use]
+    pub const fn speed_limits(&self) -> Option<[f64; 2]> {
+        self.speed_limits
     }
 
     /// The triangles of a plane, as indices of points.
@@ -116,6 +129,13 @@ impl BlendSpace {
 }
 
 impl BlendShape {
+    pub(crate) fn points(&self) -> Vec<Vec2> {
+        match self {
+            Self::Line(line) => line.points.iter().map(|x| Vec2::new(*x, 0.0)).collect(),
+            Self::Plane(plane) => plane.points.clone(),
+        }
+    }
+
     /// The points whose clips are blended at a position, with their weights, which sum to 1.
     ///
     /// Some may be 0. On a line, the last one always is.

@@ -62,6 +62,7 @@ fn desc() -> AnimationDesc {
         blend_spaces: vec![BlendSpaceDesc {
             name: "pace".into(),
             points: vec![point(0.0, "Idle"), point(1.0, "Walk"), point(2.0, "Run")],
+            ..BlendSpaceDesc::default()
         }],
         state_machine: Some(machine),
         ..AnimationDesc::default()

@@ -264,6 +264,7 @@ impl World {
         let spaces = self.spaces.iter().map(|space| BlendSpaceDesc {
             name: space.name.into(),
             points: space.points.iter().map(point).collect(),
+            ..BlendSpaceDesc::default()
         });
         spaces.collect()
     }

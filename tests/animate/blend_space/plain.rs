@@ -31,6 +31,7 @@ pub(super) fn space<A: Copy + Into<BlendAt>>(points: &[A]) -> Result<BlendSpace,
         blend_spaces: vec![BlendSpaceDesc {
             name: "space".into(),
             points: points.iter().map(point).collect(),
+            ..BlendSpaceDesc::default()
         }],
         ..AnimationDesc::default()
     };

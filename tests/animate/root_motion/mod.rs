@@ -5,5 +5,6 @@ mod deltas;
 mod durations;
 mod faults;
 mod gait;
+mod ground_speed;
 mod made;
 mod splits;

@@ -73,6 +73,7 @@ pub(super) fn equipped(
         animation.blend_spaces.push(BlendSpaceDesc {
             name: SPACE.into(),
             points: points.collect(),
+            ..BlendSpaceDesc::default()
         });
     }
     let joints = plain.skeleton().joints().iter();

@@ -310,6 +310,8 @@ fn state(rng: &mut Rng, index: usize) -> StateDesc {
             rng.range(0.0, 1.0)
         },
         motion: motion(rng),
+        ground_speed: None,
+        speed_limits: None,
     }
 }
 
