@@ -51,6 +51,7 @@ fn main() -> Result<(), Words> {
         animator.update(now_s)?;
         for event in animator.events() {
             let (word, name) = match animator.event_name(event) {
+                EventName::Finished(name) => ("has played", name),
                 EventName::Left(name) => ("leaves", name),
                 EventName::Entered(name) => ("enters", name),
                 _ => continue,

@@ -8,7 +8,7 @@ use super::state::{Clock, Step};
 use crate::animator::record::RecordSpan;
 use crate::id::Id;
 use crate::motion::LoopMode;
-use crate::state_machine::StateDesc;
+use crate::state_machine::{DrivenClip, StateDesc};
 
 /// Collects the events and the root motion of one actor.
 pub(crate) struct Sink<'a> {
@@ -46,6 +46,15 @@ impl Sink<'_> {
         self.push(AnimationEventKind::Left { state }, layer, 1.0, local_s);
     }
 
+    /// The state of a layer has ended, with this clip.
+    pub(crate) fn finished(&mut self, clip: &DrivenClip, state: Id<StateDesc>, local_s: f64) {
+        let kind = AnimationEventKind::Finished {
+            clip: clip.clip,
+            state: Some(state),
+        };
+        self.push(kind, clip.layer, clip.weight.at(local_s), local_s);
+    }
+
     /// Delivers the events that a record passes. Returns the flags that it has afterwards.
     pub(crate) fn pass(&mut self, library: &Library, span: &RecordSpan) -> u8 {
         let Some(turn_s) = span.turn_s() else {
@@ -67,7 +76,7 @@ impl Sink<'_> {
         if record.has(PlayRecord::FLAG_POSE) || nothing {
             return flags;
         }
-        let spans = [span.from_s, span.to_s].map(|time_s| record.unwrapped_s(time_s));
+        let spans = span.unwrapped_s(library.duration_s(record.clip));
         if let Some(step) = &mut self.step {
             step.add(library, span, spans);
         }
@@ -83,7 +92,7 @@ impl Sink<'_> {
         {
             let clip = Id::new(record.clip);
             let (kind, weight) = (
-                AnimationEventKind::Finished { clip },
+                AnimationEventKind::Finished { clip, state: None },
                 record.weight_at(end_s),
             );
             self.push(kind, record.layer, weight, end_s);

@@ -10,6 +10,10 @@ use crate::state_machine::StateDesc;
 
 /// Something that happened to an actor or an instance, with its exact time.
 ///
+/// Events of an update are in order of time. Events of one time are in order of actor and layer,
+/// and on a layer in the order in which they happen: what clips pass, then `Finished`, then `Left`
+/// and `Entered`. So a transition with an exit time of 1 leaves a state after it has finished.
+///
 /// `Id` is [`ActorId`] in events of an [`Animator`](super::Animator), and `InstanceId`
 /// in events of a `Crowd`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -88,10 +92,17 @@ pub enum AnimationEventKind {
         /// The event, identified by its name. Several clips may have an event of one name.
         event: Id<EventDesc>,
     },
-    /// A clip that plays once reached its end.
+    /// A clip that plays once reached its end, or a state that plays once did.
+    ///
+    /// A state finishes at the time at which an exit time of 1 is met: at phase 1, or at phase 0 if
+    /// it plays backwards. It finishes once, and again if it is entered again, or if its speed
+    /// changes its sign and it reaches its other end. A state that is left before does not finish,
+    /// nor one that stands, or plays no clip. Of a blend, the clip with the most weight is named.
     Finished {
         /// The clip.
         clip: Id<Clip>,
+        /// The state that plays it, among those of its layer. `None` for what the caller plays.
+        state: Option<Id<StateDesc>>,
     },
     /// The state machine left a state. The state may stay visible while it fades out.
     Left {

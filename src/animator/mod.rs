@@ -443,7 +443,7 @@ impl Animator {
             AnimationEventKind::Clip { event, .. } => {
                 EventName::Event(self.library.set.event_name(event))
             }
-            AnimationEventKind::Finished { clip } => {
+            AnimationEventKind::Finished { clip, .. } => {
                 let clip = self.library.clips.get(clip.index());
                 EventName::Finished(clip.map_or("", Clip::name))
             }

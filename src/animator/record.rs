@@ -359,6 +359,10 @@ pub(crate) struct RecordSpan {
     pub(crate) record: PlayRecord,
     pub(crate) from_s: f64,
     pub(crate) to_s: f64,
+    /// The time at which the state that plays it once reaches its end. Infinite without one.
+    ///
+    /// The state says so by its phase, and the clip's time could differ by rounding.
+    pub(crate) once_end_s: f64,
 }
 
 impl RecordSpan {
@@ -375,7 +379,20 @@ impl RecordSpan {
             record,
             from_s,
             to_s: to_s.min(end_s),
+            once_end_s: f64::INFINITY,
         }
+    }
+
+    /// Unwrapped clip times at the start and at the end of the interval.
+    pub(super) fn unwrapped_s(&self, duration_s: f64) -> [f64; 2] {
+        [self.from_s, self.to_s].map(|time_s| {
+            let unwrapped_s = self.record.unwrapped_s(time_s);
+            match time_s >= self.once_end_s {
+                true if self.record.to_speed > 0.0 => unwrapped_s.max(duration_s),
+                true => unwrapped_s.min(0.0),
+                false => unwrapped_s,
+            }
+        })
     }
 
     /// The time at which the clip reverses within the interval, if its speed crosses 0.
@@ -407,7 +424,9 @@ impl RecordSpan {
         let record = &self.record;
         if record.from_speed == record.to_speed {
             let time_s = record.time_of(unwrapped_s, self.from_s);
-            return time_s.clamp(self.from_s, self.to_s);
+            // Nothing of a clip comes after the end of its state.
+            let end_s = self.to_s.min(self.once_end_s.max(self.from_s));
+            return time_s.clamp(self.from_s, end_s);
         }
         // While the speed changes, bisect: 60 steps are exact to the last bit.
         let (mut low, mut high) = (self.from_s, self.to_s);

@@ -14,7 +14,8 @@ use crate::error::{
     Error, Result, expect_cap, expect_extent, expect_finite, expect_index, expect_len,
     expect_transform,
 };
-use crate::state_machine::StateMachine;
+use crate::id::Id;
+use crate::state_machine::{StateDesc, StateMachine};
 use core::ops::Deref;
 use std::sync::Arc;
 
@@ -390,12 +391,19 @@ impl Animator {
                 expect_index("clip", clip.index(), clips)?;
                 expect_index("event", event.index(), names)
             }
-            AnimationEventKind::Finished { clip } => expect_index("clip", clip.index(), clips),
+            AnimationEventKind::Finished { clip, state } => {
+                expect_index("clip", clip.index(), clips)?;
+                state.map_or(Ok(()), |state| self.check_state(layer, state))
+            }
             AnimationEventKind::Left { state } | AnimationEventKind::Entered { state } => {
-                let states = self.library.expect_state_machine()?.states(layer).count();
-                expect_index("state", state.index(), states)
+                self.check_state(layer, state)
             }
         }
+    }
+
+    fn check_state(&self, layer: u8, state: Id<StateDesc>) -> Result<()> {
+        let states = self.library.expect_state_machine()?.states(layer).count();
+        expect_index("state", state.index(), states)
     }
 
     fn check_actor(

@@ -250,7 +250,7 @@ impl Animator {
             wakes_s = wakes_s.min(step_s);
         }
         if let (Some(driver), Some(machine)) = (&actor.driver, library.state_machine()) {
-            let next = driver.wakes_s(machine);
+            let next = driver.wakes_s(machine, !actor.is_silent);
             wakes_s = wakes_s.min(next);
             if next <= local_s {
                 actor.still_from_s = f64::INFINITY;

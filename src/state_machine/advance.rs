@@ -144,6 +144,15 @@ impl Run<'_, '_> {
                 self.log.passed(clip, [from_s, to_s]);
             });
             own.plays_mut().for_each(|play| play.begun = true);
+            let end_s = layer.end_s(&own.current).max(from_s);
+            if end_s <= to_s && !own.current.finished {
+                own.current.finished = true;
+                let lead = layer.lead(index as u8, own, &state.values);
+                if let Some(clip) = lead {
+                    let of = Id::new(own.current.state);
+                    self.log.finished(&clip, of, end_s);
+                }
+            }
         }
     }
 }
@@ -169,11 +178,24 @@ impl Layer {
         }
         let fading = own.fading.live().iter();
         let fading = fading.map(|source| (&source.play, [source.weight, 0.0]));
-        let current = [if own.fade.is_some() { 0.0 } else { 1.0 }, 1.0];
-        for (play, shares) in fading.chain([(&own.current, current)]) {
+        for (play, shares) in fading.chain([(&own.current, own.shares())]) {
             let shares = shares.map(|share| share * level);
             self.driven_by(index, own, values, (play, shares), &mut each);
         }
+    }
+
+    /// The clip of the current state that has the most weight.
+    fn lead(&self, index: u8, own: &LayerState, values: &[Value]) -> Option<DrivenClip> {
+        let level = self.weight_of(values);
+        let mut lead: Option<DrivenClip> = None;
+        // Of equal weights, as those of a layer without weight, the first leads.
+        let shares = own.shares().map(|share| share * level);
+        self.driven_by(index, own, values, (&own.current, shares), &mut |clip| {
+            if lead.is_none_or(|lead| clip.weight.to > lead.weight.to) {
+                lead = Some(*clip);
+            }
+        });
+        lead
     }
 
     fn driven_by(
@@ -204,6 +226,7 @@ impl Layer {
                 loop_mode: state.wrap,
                 weight,
                 begun: play.begun,
+                end_s: self.end_s(play),
             });
         }
     }
@@ -234,6 +257,15 @@ impl StateMachine {
         let next = layers.map(|(layer, own)| next_s(layer, own, &state.values, state.now_s));
         next.fold(f64::INFINITY, f64::min)
     }
+
+    /// The next time at which a current state of an instance finishes, if no parameter changes.
+    pub(crate) fn finishes_s(&self, state: &StateMachineInstance) -> f64 {
+        let layers = self.layers.iter().zip(&state.layers);
+        let plays = layers.map(|(layer, own)| (layer, &own.current));
+        let ends = plays.filter(|(_, play)| !play.finished);
+        ends.map(|(layer, play)| layer.end_s(play).max(state.now_s))
+            .fold(f64::INFINITY, f64::min)
+    }
 }
 
 /// A clip that a layer of an instance plays, in closed form over time.
@@ -253,6 +285,8 @@ pub(crate) struct DrivenClip {
     pub(crate) weight: Ramp,
     /// True if time has passed since its state was entered.
     pub(crate) begun: bool,
+    /// The time at which its state reaches its end, if it plays once.
+    pub(crate) end_s: f64,
 }
 
 /// Receives the events of an instance during an update, in time order within each layer.
@@ -273,6 +307,9 @@ pub(crate) trait Watch {
         time_s: f64,
         inertial_s: f64,
     );
+
+    /// The current state of a layer reached its end. `clip` is the one with the most weight.
+    fn finished(&mut self, clip: &DrivenClip, state: Id<StateDesc>, time_s: f64);
 
     /// A clip played over `span_s`, during which no transition of its layer fired.
     fn passed(&mut self, clip: &DrivenClip, span_s: [f64; 2]);

@@ -89,6 +89,8 @@ pub(crate) struct Play {
     pub(crate) pace: Pace,
     /// True if time has passed since the state was entered.
     pub(crate) begun: bool,
+    /// True if it has reached its end, as [`Layer::end_s`] says.
+    pub(crate) finished: bool,
     /// The phase at which the state was entered.
     pub(crate) entered: f64,
     pub(crate) anchor_s: f64,
@@ -200,6 +202,7 @@ impl Play {
             state,
             pace: Pace::Own,
             begun: false,
+            finished: false,
             entered: phase,
             anchor_s: time_s,
             phase,
@@ -216,6 +219,9 @@ impl Play {
             self.phase = self.phase_at(time_s);
             self.anchor_s = time_s;
             self.rate_hz = rate_hz;
+            // If it now moves towards an end that it is not at, it finishes again there.
+            let end = if rate_hz > 0.0 { 1.0 } else { 0.0 };
+            self.finished &= (self.phase - end) * rate_hz >= 0.0;
         }
     }
 }
@@ -227,6 +233,11 @@ impl LayerState {
         fading
             .map(|source| &mut source.play)
             .chain([&mut self.current])
+    }
+
+    /// The weights of the current state when the fade begins and when it has ended.
+    pub(crate) fn shares(&self) -> [f64; 2] {
+        [if self.fade.is_some() { 0.0 } else { 1.0 }, 1.0]
     }
 
     pub(crate) fn fade_end_s(&self) -> f64 {

@@ -30,6 +30,57 @@
 //! - If the time is not a number, or lies beyond 1e12 s, no time passes.
 //! - A long step costs no more than a short one: cycles are not counted one by one.
 //!
+//! # Events
+//! The animator tells when a state is entered, reaches its end, and is left:
+//! [`Entered`](crate::animator::AnimationEventKind::Entered),
+//! [`Finished`](crate::animator::AnimationEventKind::Finished) and
+//! [`Left`](crate::animator::AnimationEventKind::Left), with the layer, the state, and the exact
+//! time. [`Actor::set_events`](crate::animator::Actor::set_events) and `Spawn::events` switch them
+//! off, and then nothing wakes an actor for them.
+//!
+//! This character dies: a clip plays once, and at its end the actor is removed. In a crowd, iterate
+//! over `Crowd::events` and call `Crowd::despawn` instead.
+//!
+//! ```
+//! # #[cfg(feature = "toml")] {
+//! use throng::animator::{ActorId, AnimationEventKind, Animator};
+//!
+//! let text = r#"
+//! [state_machine]
+//! parameter = [{ name = "dead", kind = "trigger" }]
+//!
+//! [[state_machine.layer]]
+//! name = "body"
+//! entry = "stand"
+//! state = [
+//!     { name = "stand", motion = { clip = "Idle" } },
+//!     { name = "die", motion = { clip = "Wave" }, loop_mode = "once" },
+//! ]
+//! transition = [{ from = "(any)", to = "die", when = ["dead"], fade_s = 0.15 }]
+//! "#;
+//! let character = throng::builtin::mannequin()?.character;
+//! let mut animator = Animator::new(&character.with_animation_toml("guard.toml", text)?)?;
+//! let guard = animator.add_driven()?;
+//! animator.update(0.0)?;
+//! animator.actor_mut(guard)?.set_trigger("dead")?;
+//!
+//! let die = animator.state_machine()?.state(0, "die")?;
+//! for frame in 1..600 {
+//!     animator.update(f64::from(frame) / 60.0)?;
+//!     let events = animator.events().iter();
+//!     let dead = events.filter(|event| {
+//!         matches!(event.kind, AnimationEventKind::Finished { state: Some(state), .. }
+//!             if (event.layer, state) == (0, die))
+//!     });
+//!     for id in dead.map(|event| event.id).collect::<Vec<ActorId>>() {
+//!         animator.remove(id)?;
+//!     }
+//! }
+//! assert!(animator.actor(guard).is_err());
+//! # }
+//! # Ok::<(), throng::Error>(())
+//! ```
+//!
 //! # Fades
 //! A transition that interrupts a fade starts from the weights reached so far, so nothing jumps. At
 //! most [`StateMachine::MAX_FADING`] states fade out at once. When that limit is reached, further

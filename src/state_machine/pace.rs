@@ -153,6 +153,17 @@ pub(super) fn passed_from(play: &Play, exit: f64) -> f64 {
     play.anchor_s + (goal - play.phase) / rate
 }
 
+impl Layer {
+    /// The time at which a state that plays once reaches its end, at which an exit time of 1 is
+    /// met, too. Infinite if it never does.
+    pub(super) fn end_s(&self, play: &Play) -> f64 {
+        match self.state(play).wrap {
+            LoopMode::Once if play.rate_hz != 0.0 => passed_from(play, 1.0),
+            _ => f64::INFINITY,
+        }
+    }
+}
+
 /// The next time after `since_s` at which a state meets a recurring exit time.
 ///
 /// Infinite if it never does. The phase at which the state was entered does not count as met.

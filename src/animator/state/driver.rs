@@ -175,10 +175,15 @@ impl Driver {
         });
     }
 
-    /// The actor's time at which it must next be advanced.
-    pub(crate) fn wakes_s(&self, machine: &StateMachine) -> f64 {
+    /// The actor's time at which it must next be advanced. `delivers` is false if nobody hears its
+    /// events.
+    pub(crate) fn wakes_s(&self, machine: &StateMachine, delivers: bool) -> f64 {
         let step_s = self.next_step_s(self.state.now_s);
-        machine.wakes_s(&self.state).min(step_s)
+        let wakes_s = machine.wakes_s(&self.state).min(step_s);
+        match delivers {
+            true => wakes_s.min(machine.finishes_s(&self.state)),
+            false => wakes_s,
+        }
     }
 }
 
@@ -238,10 +243,16 @@ impl Watch for Watcher<'_, '_> {
         self.inertialiser.begin(time_s, inertial_s);
     }
 
+    fn finished(&mut self, clip: &DrivenClip, state: Id<StateDesc>, time_s: f64) {
+        self.sink.finished(clip, state, time_s);
+    }
+
     fn passed(&mut self, clip: &DrivenClip, span_s: [f64; 2]) {
-        let record = driven_record(self.library, clip);
-        self.sink
-            .pass(self.library, &RecordSpan::new(record, span_s));
+        let span = RecordSpan {
+            once_end_s: clip.end_s,
+            ..RecordSpan::new(driven_record(self.library, clip), span_s)
+        };
+        self.sink.pass(self.library, &span);
     }
 }
 

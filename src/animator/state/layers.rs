@@ -255,7 +255,7 @@ impl<'a> Mix<'a> {
         for record in self.records_mut() {
             if record.has(PlayRecord::FLAG_STATE_MACHINE) {
                 record.flags &= !PlayRecord::FLAG_STATE_MACHINE;
-                // Clips of states report no event at their end.
+                // A state that is left does not finish.
                 record.flags |= PlayRecord::FLAG_FINISHED;
                 record.fade_to(0.0, local_s, fade_s, Ease::Smooth);
             }

@@ -29,7 +29,7 @@ impl From<&AnimationEvent> for Happened {
     fn from(event: &AnimationEvent) -> Self {
         let what = match event.kind {
             AnimationEventKind::Clip { clip, event } => What::Clip(clip.into(), event.into()),
-            AnimationEventKind::Finished { clip } => What::Finished(clip.into()),
+            AnimationEventKind::Finished { clip, .. } => What::Finished(clip.into()),
             AnimationEventKind::Left { state } => What::Left(state.into()),
             AnimationEventKind::Entered { state } => What::Entered(state.into()),
             other => panic!("{other:?}"),
