@@ -5,18 +5,24 @@ use crate::error::Result;
 #[cfg(feature = "toml")]
 use crate::state_machine::StateMachineText;
 use crate::state_machine::{StateMachine, StateMachineClip, StateMachineDesc};
+use glam::DVec3;
 
 impl<'c> StateMachineClip<'c> {
     /// The clips of a character, or its curves if it has only those.
     pub(crate) fn all_of(character: &'c Character) -> Vec<Self> {
-        let packed = character.clips().iter().map(Self::from);
+        let packed = character.clips().iter().map(|clip| (true, clip.into()));
         let curves = character.curves().iter().skip(packed.len());
-        let all = packed.chain(curves.map(Self::from));
+        let all = packed.chain(curves.map(|curve| (false, curve.into())));
         all.zip(&character.animations.clips)
-            .map(|(clip, of)| Self {
-                additive: Some(of.additive),
-                ground_velocity: Some(of.ground_velocity()),
-                ..clip
+            .map(|((is_packed, clip), of): ((bool, Self), _)| {
+                let velocity = of.ground_velocity();
+                // Gaits are measured on packed clips.
+                let is_known = is_packed || velocity != DVec3::ZERO;
+                Self {
+                    additive: Some(of.additive),
+                    ground_velocity: is_known.then_some(velocity),
+                    ..clip
+                }
             })
             .collect()
     }

@@ -78,6 +78,10 @@ const BROKEN: &[(&str, &str, &str, &str)] = &cases![
         => "layer \"body\", state 1 \"move\", motion.blend_1d.points[1].clip…Rnu…";
     "at = 3.6, clip = \"Run\"", "at = -inf, clip = \"Run\""
         => "layer \"body\", state 1 \"move\", motion.blend_1d.points[1].at…finite…";
+    "ground_speed = \"speed\"", "ground_speed = \"wave\""
+        => "layer \"body\", state 1 \"move\", ground_speed…is a trigger, must be a float";
+    "ground_speed = \"speed\"", "ground_speed = \"speed\"\nspeed_limits = [0.5]"
+        => "layer \"body\", state 1 \"move\"…";
     "blend_1d.parameter = \"speed\"", "blend_1d.parameter = \"sped\""
         => "layer \"body\", state 1 \"move\", motion.blend_1d.parameter…sped…";
     "name = \"leap\"", "name = \"stand\"" => "layer \"body\", state 2 \"stand\", name…element 0…";
