@@ -15,14 +15,16 @@ use crate::support::{self, Setup};
 use runner::{Runner, Taken};
 use throng::Id;
 use throng::animator::{ActorId, Animator, Play, ShowPose};
-use throng::character::{AdditiveDesc, AnimationDesc, Character, PoseReference};
+use throng::character::{
+    AdditiveDesc, AnimationDesc, BlendAt, BlendSpaceDesc, Character, PoseReference,
+};
 use throng::gpu::{AnimationTables, CpuReason, GpuTime, PosedBy, Upload};
 use throng::ik::{TwoBone, TwoBoneTarget};
 use throng::import::{ImportOptions, RawCharacter, RawKeys, RawPrimitive};
 use throng::motion::{Ease, LoopMode};
 use throng::palette::SkinningMethod;
 use throng::skeleton::Transform;
-use throng::state_machine::{MaskBranchDesc, MaskDesc};
+use throng::state_machine::{BlendPointDesc, MaskBranchDesc, MaskDesc};
 
 /// The most by which palettes may differ from the CPU's, as a part of the model's size, if no chain
 /// has more than 20 joints.
@@ -68,7 +70,7 @@ const MASK: &str = "half";
 const ACTORS: usize = 48;
 const DAY_S: f64 = 86_400.0;
 
-/// A character with additive clips and a mask.
+/// A character with additive clips, a mask, and a blend space of its gaits.
 fn equipped(load: impl Fn(&ImportOptions) -> Character) -> Character {
     let plain = load(&ImportOptions::default());
     let names = plain.clips().iter().map(|clip| clip.name().to_owned());
@@ -97,6 +99,25 @@ fn equipped(load: impl Fn(&ImportOptions) -> Character) -> Character {
                 weight: 0.8,
                 feather: 1,
             }],
+        });
+    }
+    let gait = |(index, clip): (usize, &String)| {
+        let gait = plain.gait(Id::new(index as u16))?;
+        Some(BlendPointDesc {
+            at: gait.speed_m_s.into(),
+            clip: clip.clone(),
+        })
+    };
+    let of_gait = names.iter().enumerate();
+    let of_gait = of_gait.filter(|(_, name)| unique(name));
+    let mut points: Vec<BlendPointDesc<BlendAt>> = of_gait.filter_map(gait).collect();
+    points.dedup_by_key(|point| point.at.to_vec2().x);
+    if !points.is_empty() {
+        animation.blend_spaces.push(BlendSpaceDesc {
+            name: "gaits".into(),
+            points,
+            ground_speed: true,
+            speed_limits: None,
         });
     }
     load(&ImportOptions {
@@ -129,6 +150,15 @@ fn random_play(character: &Character, rng: &mut Rng) -> Play<'static> {
     } else {
         rng.below(3) as u8
     };
+    if let Some(space) = character.blend_spaces().first()
+        && rng.chance(3)
+    {
+        // Between the gaits, at the playback speed that the position asks for.
+        let fastest = space.points().iter().map(|at| at.x).fold(0.0, f32::max);
+        let at = rng.range(0.0, 1.5 * fastest);
+        (play.clip, play.blend_space) = (None, Some(Id::new(0).into()));
+        (play.at, play.layer) = (Some(at.into()), rng.below(3) as u8);
+    }
     if play.layer > 0 && rng.chance(2) && character.mask(MASK).is_ok() {
         play.mask = Some(MASK.into());
     }
