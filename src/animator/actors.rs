@@ -117,8 +117,7 @@ impl ActorState {
         if let (Some(own), Some(from)) = (&mut self.root, &from.root) {
             own.clone_from(from);
             let rig = &library.springs;
-            self.springs
-                .set_shown_world(rig, &self.world.into(), false);
+            self.springs.set_shown_world(rig, &self.world.into(), false);
         }
     }
 

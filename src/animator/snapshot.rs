@@ -300,7 +300,9 @@ impl Animator {
             self.actors[index as u32].layers.release(&mut self.pools);
             self.forget(index as u32);
         }
-        self.bounds.changed.retain(|index| (*index as usize) < count);
+        self.bounds
+            .changed
+            .retain(|index| (*index as usize) < count);
         let Self { actors, .. } = self;
         actors.list.resize_with(count, ActorState::default);
         actors.free.clone_from(&from.free);

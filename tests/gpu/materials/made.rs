@@ -141,6 +141,7 @@ pub(super) fn surfaces() -> Image {
 }
 
 /// The images of [`balls`].
+#[allow(dead_code, reason = "for the programs that share this file")]
 pub(super) fn images() -> Vec<Image> {
     let checks: Vec<[u8; 4]> = (0..64_u32)
         .map(|at| match (at / 8 + at) % 2 {
@@ -152,6 +153,7 @@ pub(super) fn images() -> Vec<Image> {
 }
 
 /// A ball for each feature of materials.
+#[allow(dead_code, reason = "for the programs that share this file")]
 pub(super) fn balls() -> Vec<(RawPrimitive, Material)> {
     let base = Material {
         base_color: [0.8, 0.35, 0.2, 1.0],

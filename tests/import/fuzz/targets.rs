@@ -270,9 +270,10 @@ fn snapshot(bytes: &[u8]) -> bool {
         return false;
     };
     let mut animator = actors();
-    let before = format!("{:?}", animator.snapshot());
+    let saved = |animator: &Animator| serde_json::to_string(&animator.snapshot()).unwrap();
+    let before = saved(&animator);
     if animator.restore(&snapshot).is_err() {
-        assert_eq!(format!("{:?}", animator.snapshot()), before);
+        assert_eq!(saved(&animator), before);
         return false;
     }
     let ids: Vec<_> = animator.actors().collect();

@@ -241,6 +241,7 @@ pub(crate) fn record(
     time_s: f64,
 ) -> Encoder {
     let mut encoder = Encoder::new(&crowd.gpu().clone());
+    crowd.update(time_s).unwrap();
     let mut frame = crowd.begin_frame(time_s).unwrap();
     let views = frame.prepare(&[camera(target.color.size())]).unwrap();
     let to = (&frame, &mut encoder);
@@ -256,6 +257,7 @@ pub(crate) fn frame(
     time_s: f64,
 ) -> throng_wgpu::Result<()> {
     let mut encoder = Encoder::new(&crowd.gpu().clone());
+    crowd.update(time_s)?;
     let mut frame = crowd.begin_frame(time_s)?;
     let views = frame.prepare(&[camera(target.color.size())])?;
     target.draw((&frame, &mut encoder), (views[0], pass), true)?;
