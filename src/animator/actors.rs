@@ -5,7 +5,7 @@ use super::state::{
     Clock, Driver, Goals, Layers, OwnPose, Playback, Pools, Root, RootMotionMode, Springs, Weights,
 };
 use crate::animate::BatchPoser;
-use crate::animator::ActorId;
+use crate::animator::{ActorId, PlayRecord};
 use crate::clip::Clip;
 use crate::error::{Error, Result, expect_index};
 use crate::grow::reserve_all;
@@ -87,9 +87,6 @@ pub(crate) struct ActorState {
     pub(super) sphere: Sphere,
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(super) listed: bool,
-    /// The [era](super::edits) in which it last changed, except as [`Self::rewind`] says.
-    #[cfg_attr(feature = "serde", serde(skip))]
-    pub(super) era: u32,
 }
 
 impl Default for ActorState {
@@ -111,14 +108,30 @@ impl ActorState {
         self.springs.take_over(&from.springs);
     }
 
-    /// Goes back to a snapshot since which root motion has moved it, and nothing else.
+    /// Goes back to a snapshot since which it was moved, by root motion or by the caller, and
+    /// nothing else happened to it.
     pub(super) fn rewind(&mut self, from: &Self, library: &Library) {
         (self.passed_s, self.world) = (from.passed_s, from.world);
         if let (Some(own), Some(from)) = (&mut self.root, &from.root) {
             own.clone_from(from);
-            let rig = &library.springs;
-            self.springs.set_shown_world(rig, &self.world.into(), false);
         }
+        let world = self.world.into();
+        self.springs
+            .set_shown_world(&library.springs, &world, false);
+    }
+
+    /// Returns true if its bounding sphere at any time is that of another state, with these
+    /// records of both.
+    pub(super) fn reaches_as(&self, own: &[PlayRecord], other: (&Self, &[PlayRecord])) -> bool {
+        let steady = |(a, b): (&PlayRecord, &PlayRecord)| {
+            let is_pose = |record: &PlayRecord| record.has(PlayRecord::FLAG_POSE);
+            a.from_weight == a.to_weight
+                && b.from_weight == b.to_weight
+                && a.to_weight == b.to_weight
+                && (a.clip, a.layer, is_pose(a)) == (b.clip, b.layer, is_pose(b))
+        };
+        let special = self.needs_more() || other.0.needs_more();
+        !special && own.len() == other.1.len() && own.iter().zip(other.1).all(steady)
     }
 
     /// Takes over the id, too.
@@ -188,7 +201,6 @@ impl ActorState {
             world: Affine3A::IDENTITY.into(),
             sphere: Sphere::EMPTY,
             listed: false,
-            era: 0,
         }
     }
 
@@ -282,12 +294,27 @@ impl ActorState {
 pub(crate) struct Actors {
     pub(super) list: Vec<ActorState>,
     pub(super) free: Vec<u32>,
+    /// By actor.
+    pub(super) eras: Vec<Eras>,
+}
+
+/// The [eras](super::edits) in which an actor was last moved or changed.
+///
+/// They are apart from the rest of its state, so that a rollback reads little memory of those that
+/// are as they were.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Eras {
+    /// The last time that something other than [`ActorState::rewind`] undoes was changed.
+    pub(super) changed: u32,
+    /// The last time that something that it undoes was changed.
+    pub(super) moved: u32,
 }
 
 impl Actors {
     pub(super) fn reserve(&mut self, count: usize) {
         reserve_all(&mut self.list, count);
         reserve_all(&mut self.free, count);
+        reserve_all(&mut self.eras, count);
     }
 
     pub(super) fn len(&self) -> usize {
@@ -298,7 +325,10 @@ impl Actors {
         let index = self.free.pop().unwrap_or(self.list.len() as u32);
         match self.list.get_mut(index as usize) {
             Some(actor) => actor.renew(actor.generation, now_s),
-            None => self.list.push(ActorState::new(0, now_s)),
+            None => {
+                self.list.push(ActorState::new(0, now_s));
+                self.eras.push(Eras::default());
+            }
         }
         let generation = self[index].generation;
         ActorId { index, generation }

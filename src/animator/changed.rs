@@ -6,8 +6,16 @@ use crate::mesh::Sphere;
 use crate::palette::SkinningMethod;
 
 impl Animator {
+    /// Lists an actor as changed.
+    pub(super) fn list(&mut self, index: u32) {
+        if !core::mem::replace(&mut self.actors[index].listed, true) {
+            self.bounds.changed.push(index);
+        }
+    }
+
     /// Lists an actor as changed, and computes its sphere.
     pub(super) fn note(&mut self, index: u32) {
+        self.list(index);
         let Self {
             library,
             solvers,
@@ -18,10 +26,6 @@ impl Animator {
             ..
         } = self;
         let actor = &mut actors[index];
-        if !actor.listed {
-            actor.listed = true;
-            bounds.changed.push(index);
-        }
         let local_s = actor.clock.local_s(*now_s);
         let records = actor.layers.records(pools);
         actor.sphere = bounds.sphere((library, solvers), records, actor, local_s);

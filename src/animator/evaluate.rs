@@ -187,12 +187,10 @@ impl Animator {
         span!("springs");
         let mut work = core::mem::take(&mut self.work.buffers);
         work.list.clear();
-        for (index, actor) in (0..).zip(&mut self.actors.list) {
-            if actor.springs.mode() == SpringMode::Game {
-                actor.era = self.edits.era();
-                work.list.push(index);
-            }
-        }
+        let all = (0..).zip(&self.actors.list);
+        let swinging = all.filter(|(_, actor)| actor.springs.mode() == SpringMode::Game);
+        work.list.extend(swinging.map(|(index, _)| index));
+        work.list.iter().for_each(|index| self.touched(*index));
         let length = work.list.len() * self.library.skeleton.len();
         work.local.resize(length, Transform::IDENTITY);
         self.pose(&work.list, Swinging::Game, &mut work.local, &mut work.model);

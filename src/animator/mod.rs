@@ -244,7 +244,7 @@ impl Animator {
 
     fn add_actor(&mut self) -> ActorId {
         let id = self.actors.add(self.now_s);
-        self.actors[id.index].era = self.edits.era();
+        self.touched(id.index);
         // Allocate now, so that no update does.
         self.bounds.reserve(self.actors.list.len());
         self.set_springs(id.index, SpringMode::default());
@@ -264,7 +264,7 @@ impl Animator {
         self.rooted -= usize::from(actor.is_rooted());
         self.swinging -= usize::from(actor.springs.mode() == SpringMode::Game);
         self.actors.remove(id.index);
-        self.actors[id.index].era = self.edits.era();
+        self.touched(id.index);
         self.schedule.wake.set(id.index, f64::INFINITY);
         Ok(())
     }
@@ -495,9 +495,19 @@ impl Change<'_> {
 }
 
 impl Animator {
+    /// Notes that an actor has changed, for rollbacks.
+    fn touched(&mut self, index: u32) {
+        self.actors.eras[index as usize].changed = self.edits.era();
+    }
+
+    /// Notes that an actor was moved, for rollbacks.
+    fn moved(&mut self, index: u32) {
+        self.actors.eras[index as usize].moved = self.edits.era();
+    }
+
     fn parts(&mut self, index: u32) -> Change<'_> {
+        self.touched(index);
         let actor = &mut self.actors[index];
-        actor.era = self.edits.era();
         Change {
             local_s: actor.clock.local_s(self.now_s),
             actor,
@@ -563,7 +573,7 @@ pub(crate) enum PoseChange {
 impl Animator {
     /// Makes room for an actor. At most `more` will be added.
     pub(crate) fn expect_actor(&mut self, more: usize) {
-        let Actors { list, free } = &self.actors;
+        let Actors { list, free, .. } = &self.actors;
         if free.is_empty() && list.len() == list.capacity() {
             self.reserve_lists(grown(list.len(), more));
         }
@@ -655,13 +665,13 @@ impl Animator {
 
     /// Moves a living actor through the world. A `jump` moves its spring bones along.
     pub(crate) fn put(&mut self, id: ActorId, world: &Affine3A, jump: bool) {
+        self.moved(id.index);
         self.actors[id.index].put(&self.library, world, jump);
     }
 
     /// Lets the root motion of a living actor continue from its world transform.
     pub(crate) fn continue_root(&mut self, id: ActorId) {
-        let actor = &mut self.actors[id.index];
-        actor.era = self.edits.era();
-        actor.continue_root();
+        self.touched(id.index);
+        self.actors[id.index].continue_root();
     }
 }

@@ -2,7 +2,7 @@
 
 #[cfg(feature = "vulkan")]
 use super::ActorId;
-use super::actors::ActorState;
+use super::actors::{ActorState, Eras};
 use super::edits::Saved;
 use super::event::{AnimationEventKind, EventQueue};
 use super::library::Fingerprint;
@@ -103,7 +103,10 @@ struct Rows {
     saved: Option<Saved>,
     fingerprint: Fingerprint,
     now_s: f64,
-    list: Vec<Row>,
+    /// The actors, without their memory.
+    list: Vec<ActorState>,
+    /// By actor: the numbers of records and of blend spaces that are its own.
+    counts: Vec<[u16; 2]>,
     /// The records of all actors, one after the other.
     records: Vec<PlayRecord>,
     /// The blend spaces of all actors, one after the other.
@@ -111,20 +114,11 @@ struct Rows {
     queue: EventQueue,
 }
 
-/// An actor, without its memory.
-#[derive(Debug, Clone, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-struct Row {
-    /// The numbers of records and of blend spaces that are its own.
-    counts: [u16; 2],
-    state: ActorState,
-}
-
 #[cfg(feature = "vulkan")]
 impl ActorSnapshot {
     pub(crate) fn set_transform(&mut self, world: &glam::Affine3A) {
-        for row in &mut self.rows.list {
-            row.state.world = (*world).into();
+        for actor in &mut self.rows.list {
+            actor.world = (*world).into();
         }
     }
 }
@@ -134,13 +128,15 @@ impl Rows {
     fn begin(&mut self, of: &Animator, count: usize) {
         (self.fingerprint, self.now_s) = (of.library.fingerprint, of.now_s);
         self.saved = of.edits.save();
-        self.list.resize_with(count, Row::default);
+        self.list.resize_with(count, ActorState::default);
+        self.counts.resize(count, [0; 2]);
         self.records.clear();
         self.blends.clear();
     }
 
     fn set(&mut self, at: usize, of: &Animator, index: u32) {
-        let (Some(row), state) = (self.list.get_mut(at), &of.actors[index]) else {
+        let state = &of.actors[index];
+        let (Some(own), Some(counts)) = (self.list.get_mut(at), self.counts.get_mut(at)) else {
             return;
         };
         let before = [self.records.len(), self.blends.len()];
@@ -148,8 +144,8 @@ impl Rows {
             .extend_from_slice(state.layers.records(&of.pools));
         self.blends.extend(state.layers.blends(&of.pools));
         let after = [self.records.len(), self.blends.len()];
-        row.counts = [0, 1].map(|kind| (after[kind] - before[kind]) as u16);
-        row.state.take_over_all(state);
+        *counts = [0, 1].map(|kind| (after[kind] - before[kind]) as u16);
+        own.take_over_all(state);
     }
 
     /// Calls `each` with each row, its number, its records and its blend spaces.
@@ -163,12 +159,13 @@ impl Rows {
     ) -> Result<()> {
         let (mut records, mut blends) = (&*self.records, &*self.blends);
         let missing = || Error::invalid("snapshot", "has not as many records as its actors play");
-        for (number, row) in self.list.iter().enumerate() {
-            let counts = row.counts.map(usize::from);
+        expect_len("snapshot", self.counts.len(), self.list.len())?;
+        for (number, (state, counts)) in self.list.iter().zip(&self.counts).enumerate() {
+            let counts = counts.map(usize::from);
             let (own, others) = records.split_at_checked(counts[0]).ok_or_else(missing)?;
             let (plays, rest) = blends.split_at_checked(counts[1]).ok_or_else(missing)?;
             (records, blends) = (others, rest);
-            each(number, &row.state, own, plays).map_err(|why| why.at("actor", number))?;
+            each(number, state, own, plays).map_err(|why| why.at("actor", number))?;
         }
         if records.is_empty() && blends.is_empty() {
             Ok(())
@@ -196,7 +193,7 @@ impl AnimatorSnapshot {
     /// The id of the living actor at an index.
     #[cfg(feature = "vulkan")]
     pub(crate) fn actor(&self, index: u32) -> Option<ActorId> {
-        self.rows.list.get(index as usize)?.state.id(index)
+        self.rows.list.get(index as usize)?.id(index)
     }
 
     /// The number of actors.
@@ -271,9 +268,9 @@ impl Animator {
         let list = &from.rows.list;
         let is_dead = |at: &u32| {
             list.get(*at as usize)
-                .is_some_and(|row| !row.state.is_alive())
+                .is_some_and(|actor| !actor.is_alive())
         };
-        let dead = list.iter().filter(|row| !row.state.is_alive()).count();
+        let dead = list.iter().filter(|actor| !actor.is_alive()).count();
         // The next update fills this list anew.
         let free = &mut self.schedule.due;
         free.clone_from(&from.free);
@@ -305,20 +302,31 @@ impl Animator {
             .retain(|index| (*index as usize) < count);
         let Self { actors, .. } = self;
         actors.list.resize_with(count, ActorState::default);
+        actors.eras.resize(count, Eras::default());
         actors.free.clone_from(&from.free);
         self.bounds.reserve(count);
         self.schedule.wake.rewind(rows.now_s);
         // The counts were checked, so there is no error.
         let _ = rows.for_each(|index, state, records, blends| {
             let index = index as u32;
-            let actor = &mut self.actors[index];
-            if since.is_some_and(|since| actor.era <= since) {
-                actor.rewind(state, &self.library);
-                return Ok(());
+            let eras = self.actors.eras[index as usize];
+            match since {
+                Some(since) if eras.changed <= since => {
+                    if eras.moved > since {
+                        self.actors[index].rewind(state, &self.library);
+                        self.moved(index);
+                    }
+                }
+                _ => {
+                    self.forget(index);
+                    let actor = &self.actors[index];
+                    let own = actor.layers.records(&self.pools);
+                    let same_id = actor.id(index) == state.id(index);
+                    let keeps = same_id && actor.reaches_as(own, (state, records));
+                    self.actors[index].take_over_all(state);
+                    self.take(index, records, (blends, keeps));
+                }
             }
-            self.forget(index);
-            self.actors[index].take_over_all(state);
-            self.take(index, records, blends);
             Ok(())
         });
     }
@@ -326,9 +334,9 @@ impl Animator {
     /// Lists all actors as changed.
     #[cfg(feature = "vulkan")]
     pub(crate) fn list_all(&mut self) {
-        for (index, actor) in (0..).zip(&mut self.actors.list) {
-            if actor.is_alive() && !core::mem::replace(&mut actor.listed, true) {
-                self.bounds.changed.push(index);
+        for index in 0..self.actors.list.len() as u32 {
+            if self.actors[index].is_alive() {
+                self.list(index);
             }
         }
     }
@@ -344,9 +352,11 @@ impl Animator {
     }
 
     /// Completes the restored state of an actor.
-    fn take(&mut self, index: u32, records: &[PlayRecord], blends: &[BlendPlay]) {
+    ///
+    /// It `keeps` its bounding sphere if that is the same.
+    fn take(&mut self, index: u32, records: &[PlayRecord], (blends, keeps): (&[BlendPlay], bool)) {
+        self.touched(index);
         let actor = &mut self.actors[index];
-        actor.era = self.edits.era();
         if !actor.is_alive() {
             actor.layers.release(&mut self.pools);
             return;
@@ -370,7 +380,7 @@ impl Animator {
         if actor.needs_more() || machine.is_some_and(StateMachine::has_inertialisation) {
             self.expect_special(index);
         }
-        self.resume(index);
+        self.resume(index, keeps);
         self.warm();
     }
 
@@ -531,7 +541,7 @@ impl Animator {
             self.swinging -= usize::from(actor.springs.mode() == SpringMode::Game);
             actor.take_over(state);
             actor.clock.go_on(times_s[0], times_s[1]);
-            self.take(index, records, blends);
+            self.take(index, records, (blends, false));
             Ok(())
         });
     }

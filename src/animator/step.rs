@@ -103,8 +103,8 @@ impl Animator {
 
     /// Notes a change to an actor, which wakes it with the next update.
     pub(super) fn changed(&mut self, index: u32) {
+        self.touched(index);
         let actor = &mut self.actors[index];
-        actor.era = self.edits.era();
         actor.note_change();
         actor.changed = true;
         actor.still_from_s = f64::INFINITY;
@@ -115,14 +115,18 @@ impl Animator {
     }
 
     /// Computes what follows from the state of an actor that was restored: see [`Self::plan_wake`].
-    pub(super) fn resume(&mut self, index: u32) {
+    ///
+    /// It `keeps` its bounding sphere if that is the same.
+    pub(super) fn resume(&mut self, index: u32, keeps: bool) {
         let actor = &self.actors[index];
         if actor.changed {
-            self.changed(index);
-        } else {
-            self.plan_wake(index, actor.passed_s);
-            self.actors[index].note_change();
-            self.note(index);
+            return self.changed(index);
+        }
+        self.plan_wake(index, actor.passed_s);
+        self.actors[index].note_change();
+        match keeps {
+            true => self.list(index),
+            false => self.note(index),
         }
     }
 
@@ -142,6 +146,7 @@ impl Animator {
         step.add(&self.library, &span, spans);
         root.moved(step.delta());
         actor.passed_s = local_s;
+        self.moved(index);
         self.schedule.wake.set(index, f64::NEG_INFINITY);
         true
     }
@@ -154,6 +159,7 @@ impl Animator {
         let Some(id) = self.actors.id(index) else {
             return;
         };
+        self.touched(index);
         let Self {
             library,
             actors,
@@ -163,11 +169,9 @@ impl Animator {
             poser,
             threads,
             work,
-            edits,
             ..
         } = self;
         let actor = &mut actors[index];
-        actor.era = edits.era();
         let local_s = actor.clock.local_s(*now_s);
         let back = local_s < actor.passed_s;
         // If the clock goes back, no time passes.

@@ -59,7 +59,7 @@ impl Game {
             hinge: Some(Vec3::Z),
             soften: 0.05,
         };
-        let [solver, _] = kinds.map(|kind| crowd.add_solver(kind, limb.clone()).unwrap());
+        let [solver, _] = kinds.map(|kind| crowd.add_solver(kind, limb).unwrap());
         Self {
             crowd,
             kinds,

@@ -557,7 +557,7 @@ fn poses_of_the_caller_are_completed() {
     let snapshot = animator.snapshot();
     let wanted = look(&mut animator);
     let mut altered = serde_json::to_value(&snapshot).unwrap();
-    let local = altered.pointer_mut("/rows/list/0/state/own_pose/local/48/rotation/2");
+    let local = altered.pointer_mut("/rows/list/0/own_pose/local/48/rotation/2");
     *local.unwrap() = (-1e5).into();
     let read: AnimatorSnapshot = serde_json::from_value(altered).unwrap();
     animator.restore(&read).unwrap();
@@ -585,10 +585,7 @@ fn what_does_not_fit_is_named() {
         "actor 0: play record 0: clip 999 does not exist: there are {clips}"
     ));
     refuse("/rows/records/0/mask", 9.into()).says("…mask 9 does not exist…");
-    let (at, needs) = (
-        "/rows/list/0/state/goals/0/solver",
-        "IK solver 3 does not exist",
-    );
+    let (at, needs) = ("/rows/list/0/goals/0/solver", "IK solver 3 does not exist");
     assert!(refuse(at, 3.into()).contains(needs));
     refuse("/free", vec![0].into()).says("…free indices…");
     refuse("/rows/records", Value::Array(Vec::new())).says("…records…");
