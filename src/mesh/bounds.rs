@@ -1,7 +1,7 @@
 //! Boxes and spheres around characters.
 
 use super::winding::linear;
-use glam::{Affine3A, DMat3, DVec3, Vec3};
+use glam::{Affine3A, BVec3, DMat3, DVec2, DVec3, DVec4, Mat4, Vec2, Vec3, Vec4Swizzles as _};
 
 /// An axis-aligned box, in metres. Empty if `min > max`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -63,6 +63,68 @@ impl Aabb {
         }
     }
 
+    /// The eight corners.
+    ///
+    /// Bits 0, 1 and 2 of the index choose `max` instead of `min` in x, y and z. They mean nothing
+    /// for an empty box.
+    #[must_use]
+    pub fn corners(&self) -> [Vec3; 8] {
+        core::array::from_fn(|at| {
+            let bit = |axis: usize| at >> axis & 1 == 1;
+            Vec3::select(BVec3::new(bit(0), bit(1), bit(2)), self.max, self.min)
+        })
+    }
+
+    /// The smallest rectangle on the screen around the part of the box that is in a view's range
+    /// of depth: for box selection, labels and scissors.
+    ///
+    /// `clip_from_world` is a view-projection matrix for depth 0..1, normal or reversed, such as
+    /// [`View::clip_from_world`](crate::View::clip_from_world). The box is in the matrix's world.
+    ///
+    /// The result is the least and the greatest corner in normalised device coordinates: the
+    /// picture is −1..1 in x and y, and the rectangle may reach beyond. y points as in the clip
+    /// space of the matrix: down in Vulkan, up in wgpu. With y down, `(corner * 0.5 + 0.5) * size`
+    /// is in pixels from the upper left.
+    ///
+    /// Parts in front of the near plane, behind the eye, or beyond the far plane do not count.
+    /// `None` if nothing is left, or the box is empty.
+    ///
+    /// ```
+    /// use throng::glam::{Vec2, Vec3, camera::rh};
+    /// use throng::mesh::Aabb;
+    ///
+    /// let camera = rh::proj::vulkan::perspective(1.0, 1.0, 0.1, 100.0);
+    /// let guard = Aabb { min: Vec3::new(-0.5, -1.0, -6.0), max: Vec3::new(0.5, 1.0, -5.0) };
+    /// let selection = [Vec2::splat(-0.3), Vec2::splat(0.3)];
+    /// let selected = guard.screen_rect(&camera).is_some_and(|[least, greatest]| {
+    ///     least.cmple(selection[1]).all() && greatest.cmpge(selection[0]).all()
+    /// });
+    /// assert!(selected);
+    /// ```
+    #[must_use]
+    #[doc(alias("project", "select", "clip"))]
+    pub fn screen_rect(&self, clip_from_world: &Mat4) -> Option<[Vec2; 2]> {
+        if self.is_empty() {
+            return None;
+        }
+        let matrix = clip_from_world.as_dmat4();
+        let corners = self.corners().map(|at| matrix * at.as_dvec3().extend(1.0));
+        let (mut least, mut greatest) = (DVec2::INFINITY, DVec2::NEG_INFINITY);
+        // The planes of depth are parallel, so the part between them has its corners on the edges
+        // of the box.
+        for axis in [1, 2, 4] {
+            for from in (0..8).filter(|from| from & axis == 0) {
+                let ends = clipped(corners[from], corners[from | axis]);
+                for end in ends.into_iter().flatten().filter(|end| end.w > 0.0) {
+                    let at = end.xy() / end.w;
+                    (least, greatest) = (least.min(at), greatest.max(at));
+                }
+            }
+        }
+        let rect = [least.as_vec2(), greatest.as_vec2()];
+        rect.iter().all(|corner| corner.is_finite()).then_some(rect)
+    }
+
     /// The box around this one after `transform`. It is exact for the box and conservative for its
     /// contents.
     #[must_use]
@@ -79,6 +141,34 @@ impl Aabb {
         Self {
             min: center - reach,
             max: center + reach,
+        }
+    }
+}
+
+/// The ends of the part of a line in clip space whose depth is in 0..1.
+fn clipped(a: DVec4, b: DVec4) -> Option<[DVec4; 2]> {
+    let (mut start, mut end) = (0.0_f64, 1.0_f64);
+    for [from, to] in [[a.z, b.z], [a.w - a.z, b.w - b.z]] {
+        match (from < 0.0, to < 0.0) {
+            (true, true) => return None,
+            (true, false) => start = start.max(from / (from - to)),
+            (false, true) => end = end.min(from / (from - to)),
+            (false, false) => {}
+        }
+    }
+    (start <= end).then(|| [a.lerp(b, start), a.lerp(b, end)])
+}
+
+/// The smallest box around a sphere. It is infinite for one that contains everything.
+impl From<Sphere> for Aabb {
+    fn from(sphere: Sphere) -> Self {
+        if sphere.is_empty() {
+            return Self::EMPTY;
+        }
+        let radius = Vec3::splat(sphere.radius);
+        Self {
+            min: sphere.center - radius,
+            max: sphere.center + radius,
         }
     }
 }

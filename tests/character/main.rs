@@ -14,6 +14,7 @@ mod mannequin_file;
 mod save;
 mod save_files;
 mod save_images;
+mod screen_rects;
 mod split;
 mod transform;
 mod unknown_names;

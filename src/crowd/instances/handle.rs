@@ -361,6 +361,12 @@ impl<C: CrowdAccess> Instance<C> {
     ///
     /// It is empty if the character has no vertices.
     ///
+    /// # Cost
+    /// It evaluates the pose of all joints on the calling thread, and allocates: up to a tenth of a
+    /// millisecond for an instance with 60 joints. For many instances, such as all that may be
+    /// selected, take [`Self::bounding_sphere`], which poses nothing, and this for the few whose
+    /// sphere is not enough. `Aabb::from(sphere)` is the box around it.
+    ///
     /// # Errors
     /// None for an instance of a character that an importer made.
     #[doc(alias = "aabb")]
