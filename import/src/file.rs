@@ -7,7 +7,7 @@ use super::input::Input;
 use super::read::read;
 use super::space;
 use std::path::Path;
-use throng::character::Character;
+use throng::character::{Character, LoadOptions};
 use throng::error::{Object, ObjectKind, Result};
 use throng::import::{ImportOptions, Imported};
 
@@ -215,7 +215,11 @@ fn saved(bytes: &[u8], options: &ImportOptions) -> Result<Imported> {
         options,
         "a saved character cannot be converted: import its file",
     )?;
-    let character = Character::from_bytes(bytes)?;
+    let load = LoadOptions {
+        images: options.images,
+        ..LoadOptions::default()
+    };
+    let character = Character::from_bytes_with(bytes, &load)?;
     let mut decoded = 0_u64;
     for (index, image) in character.images().iter().enumerate() {
         let at = || Object::new(ObjectKind::Image, index, "");

@@ -87,6 +87,7 @@ pub(crate) use draft::CharacterDraft;
 pub use levels::LevelInfo;
 #[cfg(feature = "lod")]
 pub use levels::{KeptPrimitive, KeptReason, LevelOptions, LevelReport};
+pub use save::LoadOptions;
 pub use split::SplitReport;
 #[cfg(feature = "vulkan")]
 pub(crate) use triangles::DrawGroup;

@@ -412,6 +412,14 @@ pub enum SavedFault {
         /// The number of bytes that were written.
         need: u64,
     },
+    /// The data is larger than [`LoadOptions::max_bytes`](crate::character::LoadOptions).
+    #[error("has {bytes} bytes, but {cap} are allowed (LoadOptions::max_bytes)")]
+    TooLarge {
+        /// The number of bytes that are there.
+        bytes: u64,
+        /// The most bytes that are allowed.
+        cap: u64,
+    },
     /// The bytes of a section, or of the table of sections, were altered.
     #[error(
         "the checksum of \"{}\" does not match: the bytes were altered",

@@ -93,6 +93,15 @@ impl Material {
             self.emissive_texture,
         ]
     }
+
+    /// Leaves all textures out.
+    pub(crate) fn remove_textures(&mut self) {
+        self.base_color_texture = None;
+        self.metallic_roughness_texture = None;
+        self.normal_texture = None;
+        self.occlusion_texture = None;
+        self.emissive_texture = None;
+    }
 }
 
 /// The meaning of a surface's alpha.

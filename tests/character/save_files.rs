@@ -1,12 +1,14 @@
 //! Saved characters as files: errors, links, permissions and pipes.
 
+use crate::reference::random;
 use crate::reference::words::Says;
 use crate::save::small;
 use std::path::{Path, PathBuf};
 use throng::Error;
-use throng::character::Character;
+use throng::character::{Character, LoadOptions};
 use throng::error::SavedFault;
-use throng::import::ImportOptions;
+use throng::import::{ImportOptions, RawCharacter};
+use throng::mesh::{Image, Material, TextureRef};
 
 fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
@@ -62,6 +64,61 @@ fn files_are_written_whole_and_errors_name_them() {
     let empty = throng_import::file(path("empty.throng"), &ImportOptions::default()).unwrap_err();
     let words = "empty.throng: saved character: the bytes do not start with the signature";
     assert_eq!(text(empty), words);
+}
+
+#[test]
+fn files_are_loaded_with_options() {
+    let folder = folder("saved characters, options");
+    let path = folder.join("painted.throng");
+    let painted = Material {
+        base_color: [0.5; 4],
+        base_color_texture: Some(TextureRef::new(0)),
+        ..Material::default()
+    };
+    let raw = RawCharacter {
+        materials: vec![painted.clone()],
+        images: vec![Image::new("red", 1, 1, vec![255, 0, 0, 255])],
+        ..random::morphing(1)
+    };
+    let whole = raw.build(&ImportOptions::default()).unwrap().character;
+    assert_eq!(
+        (
+            whole.images().len(),
+            whole.materials()[0].textures()[0].is_some()
+        ),
+        (1, true)
+    );
+    whole.save_file(&path).unwrap();
+    let bytes = std::fs::metadata(&path).unwrap().len();
+    let with = |images, max_bytes| {
+        let options = LoadOptions { images, max_bytes };
+        Character::load_file_with(&path, &options)
+    };
+    assert!(with(true, bytes).unwrap() == whole);
+    let without = with(false, bytes).unwrap();
+    assert!(without.images().is_empty());
+    assert_eq!(
+        without.materials()[0],
+        Material {
+            base_color_texture: None,
+            ..painted
+        }
+    );
+    assert!(without.primitives() == whole.primitives() && without.clips() == whole.clips());
+    let imported = throng_import::file(
+        &path,
+        &ImportOptions {
+            images: false,
+            ..Default::default()
+        },
+    );
+    assert!(imported.unwrap().character == without);
+    let why = with(true, bytes - 1).unwrap_err().to_string();
+    let cap = bytes - 1;
+    why.says(&format!(
+        "painted.throng: saved character: has {bytes} bytes, but {cap} are allowed \
+         (LoadOptions::max_bytes)"
+    ));
 }
 
 #[cfg(target_os = "linux")]

@@ -6,7 +6,7 @@ use crate::bytes::{Reader, Save};
 use crate::character::asset::{Character, Packing};
 use crate::clip::{Clip, CurveClip};
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result, SavedFault};
-use crate::mesh::{Expression, Model, Parts, hub_reaches};
+use crate::mesh::{Expression, Material, Model, Parts, hub_reaches};
 use crate::skeleton::Skeleton;
 use crate::spring::SpringBones;
 use std::fs::{self, File};
@@ -39,6 +39,49 @@ const SECTIONS: [Section; 10] = [
     SPRINGS,
     HUMANOID,
 ];
+
+/// Options for loading a saved character.
+///
+/// ```
+/// use throng::character::{Character, LoadOptions};
+///
+/// let bytes = throng::builtin::mannequin()?.character.to_bytes();
+/// // On a server, which draws nothing, from a file of a player.
+/// let options = LoadOptions { images: false, max_bytes: 64 << 20 };
+/// let guard = Character::from_bytes_with(&bytes, &options)?;
+/// assert!(guard.images().is_empty());
+/// # Ok::<(), throng::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct LoadOptions {
+    /// If false, images are not read, and materials have no textures.
+    ///
+    /// For servers and tools, which draw nothing. The default is true.
+    pub images: bool,
+    /// The most bytes of the file. By default, there is no limit.
+    ///
+    /// The memory of a character is proportional to the bytes, so this limits it, too.
+    pub max_bytes: u64,
+}
+
+impl Default for LoadOptions {
+    fn default() -> Self {
+        Self {
+            images: true,
+            max_bytes: u64::MAX,
+        }
+    }
+}
+
+impl LoadOptions {
+    fn check_size(&self, bytes: u64) -> Result<()> {
+        let cap = self.max_bytes;
+        match bytes <= cap {
+            true => Ok(()),
+            false => Err(Error::saved(SavedFault::TooLarge { bytes, cap })),
+        }
+    }
+}
 
 impl Character {
     /// Saves the whole character as bytes.
@@ -124,14 +167,24 @@ impl Character {
     /// [`Error::Saved`](crate::Error::Saved) for bytes of another format or version, and for
     /// truncated or altered bytes.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        Self::load(bytes).map_err(|error| match error {
+        Self::from_bytes_with(bytes, &LoadOptions::default())
+    }
+
+    /// Loads a character that [`Self::to_bytes`] wrote, with options.
+    ///
+    /// # Errors
+    /// As [`Self::from_bytes`], and [`SavedFault::TooLarge`] for more bytes than
+    /// [`LoadOptions::max_bytes`].
+    pub fn from_bytes_with(bytes: &[u8], options: &LoadOptions) -> Result<Self> {
+        options.check_size(bytes.len() as u64)?;
+        Self::load(bytes, options).map_err(|error| match error {
             Error::Saved { .. } => error,
             // Data that its own type rejected.
             other => Error::saved(SavedFault::Refused(Box::new(other))),
         })
     }
 
-    fn load(bytes: &[u8]) -> Result<Self> {
+    fn load(bytes: &[u8], options: &LoadOptions) -> Result<Self> {
         let container = Container::open(bytes)?;
         container.expect_known(&SECTIONS)?;
         container.check_others(&SECTIONS)?;
@@ -142,7 +195,13 @@ impl Character {
         let (mut model, packing) = container.read(MESH, |from| load_mesh(skeleton, from))?;
         model.skins = skins;
         model.materials = container.read(MATERIALS, Save::load)?;
-        model.images = container.read(IMAGES, Save::load)?;
+        match options.images {
+            true => model.images = container.read(IMAGES, Save::load)?,
+            false => model
+                .materials
+                .iter_mut()
+                .for_each(Material::remove_textures),
+        }
         let mut character = Self {
             model,
             clips: Arc::default(),
@@ -270,8 +329,21 @@ impl Character {
     /// - [`Error::Asset`] for what is neither a file nor a folder, such as a device or a pipe.
     /// - [`Error::Saved`] with the file's name, as [`Self::from_bytes`].
     pub fn load_file(path: impl AsRef<Path>) -> Result<Self> {
+        Self::load_file_with(path, &LoadOptions::default())
+    }
+
+    /// Loads a file that [`Self::save_file`] wrote, with options.
+    ///
+    /// # Errors
+    /// As [`Self::load_file`], and [`SavedFault::TooLarge`] for a file with more bytes than
+    /// [`LoadOptions::max_bytes`], none of which is read.
+    pub fn load_file_with(path: impl AsRef<Path>, options: &LoadOptions) -> Result<Self> {
         let path = path.as_ref();
         let name = path.file_name().unwrap_or(path.as_os_str());
+        let in_file = |error: Error| error.in_file(&name.to_string_lossy());
+        if let Some(file) = fs::metadata(path).ok().filter(fs::Metadata::is_file) {
+            options.check_size(file.len()).map_err(in_file)?;
+        }
         let bytes = read(path).map_err(|error| match error {
             Some(error) => Error::Io {
                 path: path.to_string_lossy().into(),
@@ -288,7 +360,7 @@ impl Character {
                 why: AssetFault::Invalid("is not a plain file"),
             },
         })?;
-        Self::from_bytes(&bytes).map_err(|error| error.in_file(&name.to_string_lossy()))
+        Self::from_bytes_with(&bytes, options).map_err(in_file)
     }
 }
 

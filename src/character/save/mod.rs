@@ -7,3 +7,5 @@ mod check;
 mod container;
 mod file;
 mod parts;
+
+pub use file::LoadOptions;
