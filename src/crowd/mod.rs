@@ -340,6 +340,11 @@ impl Crowd {
     /// The scopes are in the order in which they were opened. The frame is the last one that was
     /// recorded with the frame index begun last. The times were read when this index began again.
     ///
+    /// They are read with `vkGetQueryPoolResults` and without its wait flag, when all commands of
+    /// that frame have ended. So [`Self::begin_frame`] does not wait for the GPU, unless a driver
+    /// blocks in that call nevertheless. If `begin_frame` is slow with [`CrowdDesc::profile`]
+    /// alone, that is the reason.
+    ///
     /// Empty without [`CrowdDesc::profile`], and on devices without timestamps.
     #[must_use]
     pub fn gpu_times(&self) -> &[ScopeTime] {

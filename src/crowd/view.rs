@@ -100,6 +100,13 @@ pub struct View {
     /// instance's bounding sphere, is at most this. An instance smaller than 0.7 times this is not
     /// drawn. With 0, every instance is drawn at full detail. In a shadow map, errors of two texels
     /// are rarely seen.
+    ///
+    /// Most imported models have no levels, and then this only leaves out the smallest instances:
+    /// [`Character::levels`](crate::character::Character::levels) is empty. To get some:
+    ///
+    /// - `Character::with_levels` makes them (feature `lod`), or `throng bake --levels` for a saved
+    ///   character.
+    /// - Files may have them: `MSFT_lod`, FBX LOD groups, or nodes named `Body_LOD0`, `Body_LOD1`.
     pub error_px: f32,
     /// The error of shared poses that it allows, in pixels.
     ///

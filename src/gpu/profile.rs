@@ -121,7 +121,8 @@ impl Profiler {
             // SAFETY: the range is that of `opened` scopes, so it lies in the pool, and `raw` has
             // an element for each query. A name is set only after `record_reset`, whose commands
             // were submitted by this function's contract (`abandon_frame` takes the names), so each
-            // query was reset. Without the wait flag, this returns at once.
+            // query was reset. Without the wait flag, Vulkan does not wait for results here; a
+            // driver may still wait for a lock of its own.
             read = unsafe { device.raw.get_query_pool_results(pool, first, raw, flags) };
             // Some are not available if a scope was never recorded.
             read = read.or_else(|result| match result {

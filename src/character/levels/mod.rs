@@ -28,6 +28,13 @@ pub struct LevelInfo {
     pub vertices: usize,
     /// The largest distance in metres between a vertex of the full character and the surface of
     /// this level, see [`MeshLevel::error_m`](crate::mesh::MeshLevel::error_m).
+    ///
+    /// As all lengths of a character, it is in the metres of its import. A glTF file that was
+    /// modelled in centimetres is a hundred times as large, and so is this, unless
+    /// [`ImportOptions::scale`](crate::import::ImportOptions::scale) is 0.01: Fox.glb is 150 m
+    /// long. The transform of an instance scales both, which [`View::error_px`] takes into account.
+    ///
+    /// [`View::error_px`]: crate::View::error_px
     pub error_m: f32,
 }
 

@@ -36,6 +36,9 @@ pub(crate) const JOINT_CLASSES: [u32; 3] = [64, 128, 300];
 pub(crate) const MAX_JOINTS: u32 = JOINT_CLASSES[JOINT_CLASSES.len() - 1];
 
 /// The processor that can compute the poses of an actor.
+///
+/// [`Crowd::posed_by`](crate::Crowd::posed_by) says it of an instance, and
+/// [`Animator::gpu_plays`](crate::animator::Animator::gpu_plays) of an actor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PosedBy {
     /// Shaders can, see [`GpuPlay`].
@@ -44,7 +47,7 @@ pub enum PosedBy {
     Cpu(CpuReason),
 }
 
-/// Why shaders cannot compute the poses of an actor.
+/// Why shaders cannot compute the poses of an actor: the reason in [`PosedBy::Cpu`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CpuReason {
