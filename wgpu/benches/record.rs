@@ -3,6 +3,8 @@
 //! Both draw the same crowd of mannequins into one colour and one depth attachment, without the
 //! validation layer. The GPU is waited for between frames, which is not measured. Prints the
 //! medians of both in one run, in microseconds.
+//!
+//! Then it prepares frames while the one before is in flight, to find whether that waits for it.
 
 use std::error::Error;
 use std::io::Write as _;
@@ -40,10 +42,16 @@ fn main() -> Result<()> {
         let pairs = pairs.collect::<Vec<_>>().join(" | ");
         writeln!(out, "{instances} | {pairs}")?;
     }
+    let [whole, prepare, recorded, submit] = in_flight()?;
+    writeln!(
+        out,
+        "a frame takes {whole:.1} ms with the GPU; while one is in flight, prepare takes \
+         {prepare:.1} ms, of which recording {recorded:.1} ms, and an empty submission {submit:.1} ms"
+    )?;
     Ok(())
 }
 
-fn median(mut all: Vec<Times>) -> Times {
+fn median<const N: usize>(mut all: Vec<[f64; N]>) -> [f64; N] {
     core::array::from_fn(|at| {
         all.sort_by(|a, b| a[at].total_cmp(&b[at]));
         all[all.len() / 2][at]
@@ -62,11 +70,11 @@ fn spawns(instances: usize) -> impl Iterator<Item = Spawn<'static>> {
     })
 }
 
-fn view() -> View {
+fn view(size: wgpu::Extent3d) -> View {
     let eye = Vec3::new(0.0, 3.0, 20.0);
     let view_from_world: Mat4 = rh::view::look_at_mat4(eye, Vec3::ZERO, Vec3::Y);
     let clip_from_view = rh::proj::directx::perspective(0.9, 1.0, 0.1, 100.0);
-    throng_wgpu::view(clip_from_view * view_from_world, eye, SIZE)
+    throng_wgpu::view(clip_from_view * view_from_world, eye, size)
 }
 
 fn straight(instances: usize) -> Result<Vec<Times>> {
@@ -108,7 +116,7 @@ fn straight(instances: usize) -> Result<Vec<Times>> {
             let time_s = number as f64 / 60.0;
             crowd.update(time_s)?;
             let mut frame = crowd.begin_frame(&mut context.allocator(), 0, time_s)?;
-            let views = frame.record_prepare(cmd, &[view()])?;
+            let views = frame.record_prepare(cmd, &[view(SIZE)])?;
             let prepared = start.elapsed();
             target.begin(&device, cmd, &Begin::default());
             frame.record_draw(cmd, views[0], pass)?;
@@ -134,72 +142,141 @@ fn parts([prepared, drawn, submitted]: [std::time::Duration; 3]) -> Times {
 }
 
 fn through_wgpu(instances: usize) -> Result<Vec<Times>> {
-    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
-        backends: wgpu::Backends::VULKAN,
-        flags: wgpu::InstanceFlags::empty(),
-        ..wgpu::InstanceDescriptor::new_without_display_handle()
-    });
-    let adapter = now(instance.request_adapter(&Default::default())).ok_or("not ready")??;
-    let gpu = Gpu::open(&adapter, &Default::default())?;
-    let texture = |format| {
-        let texture = gpu.device().create_texture(&wgpu::TextureDescriptor {
-            label: None,
-            size: SIZE,
-            mip_level_count: 1,
-            sample_count: 1,
-            dimension: wgpu::TextureDimension::D2,
-            format,
-            usage: wgpu::TextureUsages::RENDER_ATTACHMENT,
-            view_formats: &[],
-        });
-        texture.create_view(&Default::default())
-    };
-    let color = texture(wgpu::TextureFormat::Rgba8UnormSrgb);
-    let depth = texture(wgpu::TextureFormat::Depth32Float);
-    let mut crowd = Crowd::new(&gpu, &CrowdDesc::default())?;
-    let character = crowd.add_character(&builtin::mannequin()?.character)?;
-    let pass = crowd.create_pass(&PassDesc {
-        color_formats: &[Some(color.texture().format())],
-        depth_format: Some(depth.texture().format()),
-        ..PassDesc::default()
-    })?;
-    for spawn in spawns(instances) {
-        crowd.spawn(character, &spawn)?;
-    }
-    let color_attachments = [Some(wgpu::RenderPassColorAttachment {
-        view: &color,
-        depth_slice: None,
-        resolve_target: None,
-        ops: wgpu::Operations::default(),
-    })];
-    let desc = wgpu::RenderPassDescriptor {
-        color_attachments: &color_attachments,
-        depth_stencil_attachment: Some(wgpu::RenderPassDepthStencilAttachment {
-            view: &depth,
-            depth_ops: Some(wgpu::Operations {
-                load: wgpu::LoadOp::Clear(1.0),
-                store: wgpu::StoreOp::Store,
-            }),
-            stencil_ops: None,
-        }),
-        ..Default::default()
-    };
+    let mut scene = Scene::new(instances, SIZE)?;
     let mut all = Vec::new();
     for number in 0..FRAMES {
+        all.push(scene.frame(number)?);
+        scene.idle()?;
+    }
+    Ok(all)
+}
+
+/// The milliseconds that a frame takes with the GPU. While such a frame is in flight, those of
+/// `Frame::prepare`, of its recording (`Stats::prepare_ms`), and of an empty submission of wgpu.
+fn in_flight() -> Result<[f64; 4]> {
+    let large = wgpu::Extent3d {
+        width: 512,
+        height: 512,
+        depth_or_array_layers: 1,
+    };
+    let mut scene = Scene::new(300, large)?;
+    let ms = |start: Instant| start.elapsed().as_secs_f64() * 1e3;
+    let mut all = Vec::new();
+    for number in 0..8 {
         let start = Instant::now();
-        crowd.update(number as f64 / 60.0)?;
-        let mut frame = crowd.begin_frame(number as f64 / 60.0)?;
-        let views = frame.prepare(&[view()])?;
+        scene.frame(4 * number)?;
+        scene.idle()?;
+        let whole = ms(start);
+        scene.frame(4 * number + 1)?;
+        let [prepare, ..] = scene.frame(4 * number + 2)?;
+        let recorded = scene.crowd.stats().prepare_ms;
+        scene.idle()?;
+        scene.frame(4 * number + 3)?;
+        let start = Instant::now();
+        let encoder = scene
+            .gpu
+            .device()
+            .create_command_encoder(&Default::default());
+        scene.gpu.queue().submit([encoder.finish()]);
+        let submit = ms(start);
+        scene.idle()?;
+        all.push([whole, prepare / 1e3, recorded, submit]);
+    }
+    // The first frames upload the character.
+    Ok(median(all.split_off(2)))
+}
+
+/// Mannequins, and what they are drawn into.
+struct Scene {
+    gpu: Gpu,
+    crowd: Crowd,
+    pass: throng::PassId,
+    color: wgpu::TextureView,
+    depth: wgpu::TextureView,
+}
+
+impl Scene {
+    fn new(instances: usize, size: wgpu::Extent3d) -> Result<Self> {
+        let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
+            backends: wgpu::Backends::VULKAN,
+            flags: wgpu::InstanceFlags::empty(),
+            ..wgpu::InstanceDescriptor::new_without_display_handle()
+        });
+        let adapter = now(instance.request_adapter(&Default::default())).ok_or("not ready")??;
+        let gpu = Gpu::open(&adapter, &Default::default())?;
+        let texture = |format| {
+            let texture = gpu.device().create_texture(&wgpu::TextureDescriptor {
+                label: None,
+                size,
+                mip_level_count: 1,
+                sample_count: 1,
+                dimension: wgpu::TextureDimension::D2,
+                format,
+                usage: wgpu::TextureUsages::RENDER_ATTACHMENT,
+                view_formats: &[],
+            });
+            texture.create_view(&Default::default())
+        };
+        let color = texture(wgpu::TextureFormat::Rgba8UnormSrgb);
+        let depth = texture(wgpu::TextureFormat::Depth32Float);
+        let mut crowd = Crowd::new(&gpu, &CrowdDesc::default())?;
+        let character = crowd.add_character(&builtin::mannequin()?.character)?;
+        let pass = crowd.create_pass(&PassDesc {
+            color_formats: &[Some(color.texture().format())],
+            depth_format: Some(depth.texture().format()),
+            ..PassDesc::default()
+        })?;
+        for spawn in spawns(instances) {
+            crowd.spawn(character, &spawn)?;
+        }
+        Ok(Self {
+            gpu,
+            crowd,
+            pass,
+            color,
+            depth,
+        })
+    }
+
+    /// Submits a frame, and waits for nothing.
+    fn frame(&mut self, number: usize) -> Result<Times> {
+        let color_attachments = [Some(wgpu::RenderPassColorAttachment {
+            view: &self.color,
+            depth_slice: None,
+            resolve_target: None,
+            ops: wgpu::Operations::default(),
+        })];
+        let desc = wgpu::RenderPassDescriptor {
+            color_attachments: &color_attachments,
+            depth_stencil_attachment: Some(wgpu::RenderPassDepthStencilAttachment {
+                view: &self.depth,
+                depth_ops: Some(wgpu::Operations {
+                    load: wgpu::LoadOp::Clear(1.0),
+                    store: wgpu::StoreOp::Store,
+                }),
+                stencil_ops: None,
+            }),
+            ..Default::default()
+        };
+        let start = Instant::now();
+        self.crowd.update(number as f64 / 60.0)?;
+        let mut frame = self.crowd.begin_frame(number as f64 / 60.0)?;
+        let size = self.color.texture().size();
+        let views = frame.prepare(&[view(size)])?;
         let prepared = start.elapsed();
-        let mut encoder = Encoder::new(&gpu);
-        frame.draw(&mut encoder, views[0], pass, &desc)?;
+        let mut encoder = Encoder::new(&self.gpu);
+        frame.draw(&mut encoder, views[0], self.pass, &desc)?;
         let drawn = start.elapsed();
         encoder.submit()?;
         let submitted = start.elapsed();
-        gpu.device().poll(wgpu::PollType::wait_indefinitely())?;
-        all.push(parts([prepared, drawn, submitted]));
+        Ok(parts([prepared, drawn, submitted]))
     }
-    Ok(all)
+
+    fn idle(&self) -> Result<()> {
+        let wait = wgpu::PollType::wait_indefinitely();
+        self.gpu.device().poll(wait)?;
+        Ok(())
+    }
 }
 
 /// The output of a future, if it is ready.

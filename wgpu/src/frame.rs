@@ -48,6 +48,18 @@ impl Frame<'_> {
     ///
     /// From now on, draws of earlier frames are refused ([`Error::Late`]).
     ///
+    /// # What is submitted
+    /// One command buffer: uploads of changed records and new characters, the stages that run on
+    /// the GPU ([`throng::CrowdDesc::stages`]), and copies for motion vectors. Draws are not in it.
+    ///
+    /// It waits for nothing, neither for the frame before nor for the GPU. On the GPU, it runs
+    /// after everything that was submitted before. wgpu orders submissions with semaphores, so a
+    /// driver that waits for a semaphore in `vkQueueSubmit` waits here for the frame before, as it
+    /// does in every submission of wgpu. Lavapipe does. SwiftShader, which submits in the
+    /// background, does not. [`throng::Stats::prepare_ms`] is the time of the recording alone,
+    /// without the submission.
+    ///
+    /// # Callbacks
     /// wgpu calls callbacks of the program that are due before this submits, as
     /// [`wgpu::Queue::submit`] does afterwards. Errors in those that become due meanwhile are
     /// logged, because they cannot reach the device's handler.
