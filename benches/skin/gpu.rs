@@ -87,8 +87,8 @@ fn row(
             }
         }
         if let Some(scene) = scenes.last_mut().filter(|_| round >= 2) {
-            // SAFETY: the work of this frame in flight was waited for.
             scene.crowd.update(0.5)?;
+            // SAFETY: the work of this frame in flight was waited for.
             let next = unsafe { scene.crowd.begin_frame(&mut context.allocator(), 0, 0.5)? };
             for (name, stage) in ["skin", "depth"].into_iter().zip(&mut stages) {
                 let of_name = next
@@ -178,8 +178,8 @@ fn scene(
 /// Nanoseconds from the submission of a frame until it has finished.
 fn frame(context: &mut Context, target: &Target, scene: &mut Scene) -> Outcome<f64> {
     let view = View::new(Mat4::IDENTITY, Vec3::Z, target.extent());
-    // SAFETY: the work of this frame in flight was waited for.
     scene.crowd.update(0.5)?;
+    // SAFETY: the work of this frame in flight was waited for.
     let mut frame = unsafe { scene.crowd.begin_frame(&mut context.allocator(), 0, 0.5)? };
     let mut recorded = Instant::now();
     let pass = scene.pass;

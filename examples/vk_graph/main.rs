@@ -60,8 +60,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let camera = rh::view::look_at_mat4(eye, Vec3::Y * 0.7, Vec3::Y);
     let camera = rh::proj::vulkan::perspective(0.8, 4.0 / 3.0, 0.1, 60.0) * camera;
     let view = View::new(camera, eye, vk::Extent2D { width: 640, height: 480 });
-    // SAFETY: what is recorded below is submitted.
     crowd.update(0.4)?;
+    // SAFETY: what is recorded below is submitted.
     unsafe { crowd.begin_frame(memory, 0, 0.4)? };
     let shared = Arc::new(Mutex::new((crowd, None)));
     let mut graph = Graph::default();

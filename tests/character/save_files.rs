@@ -115,7 +115,7 @@ fn files_are_loaded_with_options() {
     assert!(imported.unwrap().character == without);
     let why = with(true, bytes - 1).unwrap_err().to_string();
     let cap = bytes - 1;
-    why.says(&format!(
+    why.says(format!(
         "painted.throng: saved character: has {bytes} bytes, but {cap} are allowed \
          (LoadOptions::max_bytes)"
     ));

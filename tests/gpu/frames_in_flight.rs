@@ -75,8 +75,8 @@ fn prepare(
 ) {
     let cmd = frames_in_flight.begin(&setup.context, frame_index);
     let allocator = &mut setup.context.allocator();
-    // SAFETY: the caller knows what the GPU reads.
     crowd.update(0.9).unwrap();
+    // SAFETY: the caller knows what the GPU reads.
     let mut frame = unsafe { crowd.begin_frame(allocator, frame_index, 0.9) }.unwrap();
     unsafe { frame.record_prepare(cmd, &[camera()]) }.unwrap();
     frames_in_flight.submit(&setup.context, frame_index);

@@ -53,8 +53,8 @@ fn without_wgpu(stages: Stages, samples: u32) -> Vec<u8> {
     let mut frames = Frames::new(&context, 1).unwrap();
     let in_flight = frames.begin().unwrap();
     let (device, cmd) = (context.device.clone(), in_flight.cmd);
-    // SAFETY: the frame in flight was just begun, and the recording is submitted.
     crowd.update(TIME_S).unwrap();
+    // SAFETY: the frame in flight was just begun, and the recording is submitted.
     unsafe {
         let mut frame = crowd
             .begin_frame(&mut context.allocator(), 0, TIME_S)

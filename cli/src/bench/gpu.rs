@@ -233,8 +233,8 @@ fn measure(
     let warm_up = 2;
     for number in 0..warm_up + frames {
         let now_s = f64::from(number) * FRAME_S;
-        // SAFETY: all work that was submitted has ended.
         crowd.update(now_s)?;
+        // SAFETY: all work that was submitted has ended.
         let mut frame = unsafe { crowd.begin_frame(&mut context.allocator(), 0, now_s)? };
         let gpu = frame.crowd().gpu_times().to_vec();
         let mut record = 0.0;
