@@ -424,8 +424,8 @@ impl Show {
         context.wait_idle()?;
         let mut readings = Vec::new();
         for frame_index in frames_in_flight {
-            // SAFETY: all work has finished, and nothing is recorded.
             let time_s = self.crowd.time_s();
+            // SAFETY: all work has finished, and nothing is recorded.
             let frame = unsafe {
                 self.crowd
                     .begin_frame(&mut context.allocator(), *frame_index, time_s)?
