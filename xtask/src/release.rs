@@ -66,11 +66,10 @@ pub(crate) fn rust_version(ci: &Ci) -> Result {
     let published = packages::published(&packages::metadata(ci)?);
     let rust = published.first().map(|it| it.rust_version.clone());
     let rust = rust.ok_or("no package is published")?;
-    if cmd!(sh, "cargo +{rust} --version")
-        .quiet()
-        .output()
-        .is_err()
-    {
+    // rustup must not install it unasked.
+    let _rustup = sh.push_env("RUSTUP_AUTO_INSTALL", "0");
+    let compiler = cmd!(sh, "cargo +{rust} --version").quiet();
+    if compiler.output().is_err() {
         println!("RUST {rust} IS MISSING: Clippy and the versions of dependencies were checked");
         println!("(rustup toolchain install {rust} --profile minimal)");
         return Ok(());
