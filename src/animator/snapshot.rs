@@ -7,7 +7,7 @@ use super::edits::Saved;
 use super::event::{AnimationEventKind, EventQueue};
 use super::library::Fingerprint;
 use super::state::{BlendPlay, MOST, OwnPose, SpringMode};
-use super::step::check_time;
+use super::step::{BATCH, check_time};
 use super::{Actor, ActorMut, Animator, PlayRecord};
 use crate::clip::components;
 use crate::error::{
@@ -16,6 +16,7 @@ use crate::error::{
 };
 use crate::id::Id;
 use crate::state_machine::{StateDesc, StateMachine};
+use core::hint::black_box;
 use core::ops::Deref;
 use std::sync::Arc;
 
@@ -114,6 +115,16 @@ struct Rows {
     queue: EventQueue,
 }
 
+/// A row of a snapshot.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    actor: u32,
+    /// The index of its first record.
+    records: u32,
+    /// The index of its first blend space.
+    blends: u32,
+}
+
 #[cfg(feature = "vulkan")]
 impl ActorSnapshot {
     pub(crate) fn set_transform(&mut self, world: &glam::Affine3A) {
@@ -146,6 +157,34 @@ impl Rows {
         let after = [self.records.len(), self.blends.len()];
         *counts = [0, 1].map(|kind| (after[kind] - before[kind]) as u16);
         own.take_over_all(state);
+    }
+
+    /// The rows, and where their records and blend spaces are.
+    fn places(&self) -> impl Iterator<Item = Place> + '_ {
+        let mut next = [0, 0];
+        (0..).zip(&self.counts).map(move |(actor, counts)| {
+            let [records, blends] = next;
+            next = [0, 1].map(|kind| next[kind] + u32::from(counts[kind]));
+            Place {
+                actor,
+                records,
+                blends,
+            }
+        })
+    }
+
+    /// The records and the blend spaces of a row.
+    fn own(&self, place: &Place) -> (&[PlayRecord], &[BlendPlay]) {
+        let counts = self.counts.get(place.actor as usize).copied();
+        let [records, blends] = counts.unwrap_or_default().map(usize::from);
+        let all = self.records.get(place.records as usize..);
+        let all_blends = self.blends.get(place.blends as usize..);
+        (
+            all.and_then(|all| all.get(..records)).unwrap_or_default(),
+            all_blends
+                .and_then(|all| all.get(..blends))
+                .unwrap_or_default(),
+        )
     }
 
     /// Calls `each` with each row, its number, its records and its blend spaces.
@@ -300,35 +339,63 @@ impl Animator {
         self.bounds
             .changed
             .retain(|index| (*index as usize) < count);
-        let Self { actors, .. } = self;
+        let actors = &mut self.actors;
         actors.list.resize_with(count, ActorState::default);
-        actors.eras.resize(count, Eras::default());
+        // Those that were not there are not as in any snapshot.
+        let new = Eras {
+            changed: u32::MAX,
+            moved: 0,
+        };
+        actors.eras.resize(count, new);
         actors.free.clone_from(&from.free);
         self.bounds.reserve(count);
         self.schedule.wake.rewind(rows.now_s);
-        // The counts were checked, so there is no error.
-        let _ = rows.for_each(|index, state, records, blends| {
-            let index = index as u32;
-            let eras = self.actors.eras[index as usize];
-            match since {
-                Some(since) if eras.changed <= since => {
-                    if eras.moved > since {
-                        self.actors[index].rewind(state, &self.library);
-                        self.moved(index);
-                    }
-                }
-                _ => {
-                    self.forget(index);
-                    let actor = &self.actors[index];
-                    let own = actor.layers.records(&self.pools);
-                    let same_id = actor.id(index) == state.id(index);
-                    let keeps = same_id && actor.reaches_as(own, (state, records));
-                    self.actors[index].take_over_all(state);
-                    self.take(index, records, (blends, keeps));
-                }
+        let mut list = core::mem::take(&mut self.work.restored);
+        list.clear();
+        list.extend(rows.places().filter(|place| {
+            let eras = self.actors.eras[place.actor as usize];
+            since.is_none_or(|since| eras.changed.max(eras.moved) > since)
+        }));
+        for batch in list.chunks(BATCH) {
+            batch.iter().for_each(|place| self.fetch_row(rows, place));
+            for place in batch {
+                self.restore_row(rows, place, since);
             }
-            Ok(())
-        });
+        }
+        self.work.restored = list;
+    }
+
+    /// Reads what the restore of a row reads: see [`Self::fetch`].
+    fn fetch_row(&self, rows: &Rows, place: &Place) {
+        let (own, saved) = (&self.actors[place.actor], &rows.list[place.actor as usize]);
+        own.fetch();
+        saved.fetch();
+        let records = own.layers.records(&self.pools);
+        let saved = rows.records.get(place.records as usize);
+        black_box((
+            records.first().map(|own| own.clip),
+            saved.map(|own| own.clip),
+        ));
+    }
+
+    /// Brings an actor back to a row. `since` is the era of the snapshot, if the animator has made
+    /// it.
+    fn restore_row(&mut self, rows: &Rows, place: &Place, since: Option<u32>) {
+        let (index, state) = (place.actor, &rows.list[place.actor as usize]);
+        let eras = self.actors.eras[index as usize];
+        if since.is_some_and(|since| eras.changed <= since) {
+            self.actors[index].rewind(state, &self.library);
+            self.moved(index);
+            return;
+        }
+        let (records, blends) = rows.own(place);
+        self.forget(index);
+        let actor = &self.actors[index];
+        let own = actor.layers.records(&self.pools);
+        let same_id = actor.id(index) == state.id(index);
+        let keeps = same_id && actor.reaches_as(own, (state, records));
+        self.actors[index].take_over_all(state);
+        self.take(index, records, (blends, keeps));
     }
 
     /// Lists all actors as changed.

@@ -13,7 +13,7 @@ use core::hint::black_box;
 use core::ops::Range;
 
 /// Actors whose memory is read at once.
-const BATCH: usize = 32;
+pub(super) const BATCH: usize = 32;
 
 impl Animator {
     /// Takes all actors to the time `now_s`.

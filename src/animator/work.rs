@@ -1,5 +1,6 @@
 //! Buffers for the evaluation of poses.
 
+use super::snapshot::Place;
 use super::state::MotionSamples;
 use crate::animate::Starts;
 use crate::skeleton::Transform;
@@ -27,6 +28,8 @@ pub(super) struct Work {
     /// The spring bones of the actors whose poses are evaluated.
     pub(super) swings: Vec<Swing>,
     pub(super) samples: MotionSamples,
+    /// The rows of a snapshot that a restore reads.
+    pub(super) restored: Vec<Place>,
     /// The number of actors whose pose may need more than their records.
     pub(super) specials: usize,
 }

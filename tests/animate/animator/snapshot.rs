@@ -305,6 +305,47 @@ fn a_rollback_and_a_second_run_are_a_straight_run() {
     }
 }
 
+#[test]
+fn any_of_several_snapshots_can_be_restored_in_any_order() {
+    let saved = |animator: &Animator| serde_json::to_string(&animator.snapshot()).unwrap();
+    for seed in 0..rounds(8) as u64 {
+        let mut rng = Rng::new(seed);
+        let mut animator = empty();
+        let mut ring = vec![(animator.snapshot(), saved(&animator)); 6];
+        for number in 0..120 {
+            let at = rng.below(ring.len());
+            if rng.chance(2) {
+                let (snapshot, wanted) = &ring[at];
+                // Times go back and forth with it.
+                animator.restore(snapshot).unwrap();
+                assert!(saved(&animator) == *wanted, "seed {seed}, frame {number}");
+                // As an animator does that has never seen it.
+                let mut other = empty();
+                other.restore(&by_serde(snapshot)).unwrap();
+                for ahead in 1..4 {
+                    let mut both = [&mut animator, &mut other].map(|it| {
+                        let mut rng = Rng::new(1000 * seed + number);
+                        (0..4).for_each(|_| act(it, &mut rng));
+                        it.update(it.now_s() + 0.03 * f64::from(ahead)).unwrap();
+                        look(it)
+                    });
+                    both.sort();
+                    assert!(
+                        both[0] == both[1],
+                        "seed {seed}, frame {number}, {ahead} ahead"
+                    );
+                }
+            } else {
+                (0..rng.below(5)).for_each(|_| act(&mut animator, &mut rng));
+                animator.update(animator.now_s() + 0.04).unwrap();
+            }
+            let at = rng.below(ring.len());
+            animator.snapshot_into(&mut ring[at].0);
+            ring[at].1 = saved(&animator);
+        }
+    }
+}
+
 /// One actor, in another animator at another time.
 #[test]
 fn an_actor_goes_on_in_another_animator() {
