@@ -61,6 +61,7 @@ mod play;
 mod played;
 mod record;
 mod replace;
+mod restore;
 mod snapshot;
 mod socket;
 mod solvers;

@@ -2,12 +2,13 @@
 
 #[cfg(feature = "vulkan")]
 use super::ActorId;
-use super::actors::{ActorState, Eras};
+use super::actors::ActorState;
 use super::edits::Saved;
 use super::event::{AnimationEventKind, EventQueue};
 use super::library::Fingerprint;
-use super::state::{BlendPlay, MOST, OwnPose, SpringMode};
-use super::step::{BATCH, check_time};
+use super::state::{BlendPlay, MOST, OwnPose};
+use super::step::check_time;
+use super::work::Place;
 use super::{Actor, ActorMut, Animator, PlayRecord};
 use crate::clip::components;
 use crate::error::{
@@ -15,8 +16,7 @@ use crate::error::{
     expect_transform,
 };
 use crate::id::Id;
-use crate::state_machine::{StateDesc, StateMachine};
-use core::hint::black_box;
+use crate::state_machine::StateDesc;
 use core::ops::Deref;
 use std::sync::Arc;
 
@@ -63,9 +63,9 @@ use std::sync::Arc;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[doc(alias("save", "saved game", "rollback", "replay"))]
 pub struct AnimatorSnapshot {
-    rows: Rows,
+    pub(super) rows: Rows,
     /// The indices of the next actors, last first.
-    free: Vec<u32>,
+    pub(super) free: Vec<u32>,
 }
 
 /// One actor of an [`Animator`] at a moment. See [`AnimatorSnapshot`].
@@ -92,37 +92,27 @@ pub struct AnimatorSnapshot {
 #[derive(Debug, Clone, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ActorSnapshot {
-    rows: Rows,
+    pub(super) rows: Rows,
 }
 
 /// Actors with what they play.
 #[derive(Debug, Clone, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-struct Rows {
+pub(super) struct Rows {
     /// The moment in the life of the animator that it was taken of.
     #[cfg_attr(feature = "serde", serde(skip))]
-    saved: Option<Saved>,
+    pub(super) saved: Option<Saved>,
     fingerprint: Fingerprint,
-    now_s: f64,
+    pub(super) now_s: f64,
     /// The actors, without their memory.
-    list: Vec<ActorState>,
+    pub(super) list: Vec<ActorState>,
     /// By actor: the numbers of records and of blend spaces that are its own.
     counts: Vec<[u16; 2]>,
     /// The records of all actors, one after the other.
-    records: Vec<PlayRecord>,
+    pub(super) records: Vec<PlayRecord>,
     /// The blend spaces of all actors, one after the other.
     blends: Vec<BlendPlay>,
-    queue: EventQueue,
-}
-
-/// A row of a snapshot.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
-    actor: u32,
-    /// The index of its first record.
-    records: u32,
-    /// The index of its first blend space.
-    blends: u32,
+    pub(super) queue: EventQueue,
 }
 
 #[cfg(feature = "vulkan")]
@@ -160,7 +150,7 @@ impl Rows {
     }
 
     /// The rows, and where their records and blend spaces are.
-    fn places(&self) -> impl Iterator<Item = Place> + '_ {
+    pub(super) fn places(&self) -> impl Iterator<Item = Place> + '_ {
         let mut next = [0, 0];
         (0..).zip(&self.counts).map(move |(actor, counts)| {
             let [records, blends] = next;
@@ -174,7 +164,7 @@ impl Rows {
     }
 
     /// The records and the blend spaces of a row.
-    fn own(&self, place: &Place) -> (&[PlayRecord], &[BlendPlay]) {
+    pub(super) fn own(&self, place: &Place) -> (&[PlayRecord], &[BlendPlay]) {
         let counts = self.counts.get(place.actor as usize).copied();
         let [records, blends] = counts.unwrap_or_default().map(usize::from);
         let all = self.records.get(place.records as usize..);
@@ -192,7 +182,7 @@ impl Rows {
     /// # Errors
     /// [`Error::Argument`] if the counts of the rows are not those of the lists, and what `each`
     /// returns, with the number of the row.
-    fn for_each(
+    pub(super) fn for_each(
         &self,
         mut each: impl FnMut(usize, &ActorState, &[PlayRecord], &[BlendPlay]) -> Result<()>,
     ) -> Result<()> {
@@ -323,132 +313,6 @@ impl Animator {
                 "has a wrong list of free indices",
             ))
         }
-    }
-
-    /// Brings all actors back to a snapshot that [`Self::check`] has accepted.
-    pub(crate) fn restore_checked(&mut self, from: &AnimatorSnapshot) {
-        let rows = &from.rows;
-        let since = self.edits.since(rows.saved);
-        (self.now_s, self.shown_s) = (rows.now_s, rows.now_s);
-        self.queue.restore(&rows.queue);
-        let count = rows.list.len();
-        for index in count..self.actors.list.len() {
-            self.actors[index as u32].layers.release(&mut self.pools);
-            self.forget(index as u32);
-        }
-        self.bounds
-            .changed
-            .retain(|index| (*index as usize) < count);
-        let actors = &mut self.actors;
-        actors.list.resize_with(count, ActorState::default);
-        // Those that were not there are not as in any snapshot.
-        let new = Eras {
-            changed: u32::MAX,
-            moved: 0,
-        };
-        actors.eras.resize(count, new);
-        actors.free.clone_from(&from.free);
-        self.bounds.reserve(count);
-        self.schedule.wake.rewind(rows.now_s);
-        let mut list = core::mem::take(&mut self.work.restored);
-        list.clear();
-        list.extend(rows.places().filter(|place| {
-            let eras = self.actors.eras[place.actor as usize];
-            since.is_none_or(|since| eras.changed.max(eras.moved) > since)
-        }));
-        for batch in list.chunks(BATCH) {
-            batch.iter().for_each(|place| self.fetch_row(rows, place));
-            for place in batch {
-                self.restore_row(rows, place, since);
-            }
-        }
-        self.work.restored = list;
-    }
-
-    /// Reads what the restore of a row reads: see [`Self::fetch`].
-    fn fetch_row(&self, rows: &Rows, place: &Place) {
-        let (own, saved) = (&self.actors[place.actor], &rows.list[place.actor as usize]);
-        own.fetch();
-        saved.fetch();
-        let records = own.layers.records(&self.pools);
-        let saved = rows.records.get(place.records as usize);
-        black_box((
-            records.first().map(|own| own.clip),
-            saved.map(|own| own.clip),
-        ));
-    }
-
-    /// Brings an actor back to a row. `since` is the era of the snapshot, if the animator has made
-    /// it.
-    fn restore_row(&mut self, rows: &Rows, place: &Place, since: Option<u32>) {
-        let (index, state) = (place.actor, &rows.list[place.actor as usize]);
-        let eras = self.actors.eras[index as usize];
-        if since.is_some_and(|since| eras.changed <= since) {
-            self.actors[index].rewind(state, &self.library);
-            self.moved(index);
-            return;
-        }
-        let (records, blends) = rows.own(place);
-        self.forget(index);
-        let actor = &self.actors[index];
-        let own = actor.layers.records(&self.pools);
-        let same_id = actor.id(index) == state.id(index);
-        let keeps = same_id && actor.reaches_as(own, (state, records));
-        self.actors[index].take_over_all(state);
-        self.take(index, records, (blends, keeps));
-    }
-
-    /// Lists all actors as changed.
-    #[cfg(feature = "vulkan")]
-    pub(crate) fn list_all(&mut self) {
-        for index in 0..self.actors.list.len() as u32 {
-            if self.actors[index].is_alive() {
-                self.list(index);
-            }
-        }
-    }
-
-    /// Takes an actor, which may be dead, out of the schedule and of what is counted.
-    fn forget(&mut self, index: u32) {
-        let actor = &mut self.actors[index];
-        let may_be_special = core::mem::take(&mut actor.may_be_special);
-        self.work.specials -= usize::from(may_be_special);
-        self.rooted -= usize::from(actor.is_rooted());
-        self.swinging -= usize::from(actor.springs.mode() == SpringMode::Game);
-        self.schedule.wake.set(index, f64::INFINITY);
-    }
-
-    /// Completes the restored state of an actor.
-    ///
-    /// It `keeps` its bounding sphere if that is the same.
-    fn take(&mut self, index: u32, records: &[PlayRecord], (blends, keeps): (&[BlendPlay], bool)) {
-        self.touched(index);
-        let actor = &mut self.actors[index];
-        if !actor.is_alive() {
-            actor.layers.release(&mut self.pools);
-            return;
-        }
-        actor.layers.set(&mut self.pools, records, blends);
-        if let Some(own) = &mut actor.own_pose {
-            own.complete(&self.library.skeleton);
-        }
-        actor.update_own_clip(&self.poser);
-        if let Some(driver) = &mut actor.driver {
-            driver.trust();
-        }
-        self.rooted += usize::from(actor.is_rooted());
-        self.swinging += usize::from(actor.springs.mode() == SpringMode::Game);
-        let world = actor.world.into();
-        actor.springs.complete(&self.library.springs, &world);
-        let machine = self
-            .library
-            .state_machine()
-            .filter(|_| actor.driver.is_some());
-        if actor.needs_more() || machine.is_some_and(StateMachine::has_inertialisation) {
-            self.expect_special(index);
-        }
-        self.resume(index, keeps);
-        self.warm();
     }
 
     fn check_rows(&mut self, rows: &Rows) -> Result<()> {
@@ -594,22 +458,5 @@ impl Animator {
     pub(crate) fn check_one(&mut self, from: &ActorSnapshot) -> Result<()> {
         self.check_rows(&from.rows)?;
         expect_len("actors", from.rows.list.len(), 1)
-    }
-
-    /// Brings an actor back to a snapshot that [`Self::check_one`] has accepted.
-    pub(crate) fn restore_one(&mut self, index: u32, from: &ActorSnapshot) {
-        let times_s = [from.rows.now_s, self.now_s];
-        if let Some(id) = self.actors.id(index) {
-            self.queue.replace_early(id, &from.rows.queue, times_s);
-        }
-        let _ = from.rows.for_each(|_, state, records, blends| {
-            let actor = &mut self.actors[index];
-            self.rooted -= usize::from(actor.is_rooted());
-            self.swinging -= usize::from(actor.springs.mode() == SpringMode::Game);
-            actor.take_over(state);
-            actor.clock.go_on(times_s[0], times_s[1]);
-            self.take(index, records, (blends, false));
-            Ok(())
-        });
     }
 }

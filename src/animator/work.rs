@@ -1,6 +1,5 @@
 //! Buffers for the evaluation of poses.
 
-use super::snapshot::Place;
 use super::state::MotionSamples;
 use crate::animate::Starts;
 use crate::skeleton::Transform;
@@ -36,6 +35,16 @@ pub(super) struct Work {
 
 /// The state of an actor's spring bones, if it has some, and the actor's time.
 pub(super) type Swing = (Option<Box<SpringState>>, f64);
+
+/// A row of a snapshot.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    pub(super) actor: u32,
+    /// The index of its first record.
+    pub(super) records: u32,
+    /// The index of its first blend space.
+    pub(super) blends: u32,
+}
 
 /// Addresses that palettes are written to.
 #[derive(Debug, Default)]

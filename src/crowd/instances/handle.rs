@@ -357,15 +357,16 @@ impl<C: CrowdAccess> Instance<C> {
     ///
     /// - Parts count even if they are hidden, and so does an instance that is not visible.
     /// - With dual quaternions, vertices between strongly turned joints may lie slightly outside.
+    /// - Spring bones that swing with pictures are stiff: see
+    ///   [`SpringMode`](crate::animator::SpringMode).
     /// - What is attached to the instance has a box of its own.
     ///
     /// It is empty if the character has no vertices.
     ///
     /// # Cost
-    /// It evaluates the pose of all joints on the calling thread, and allocates: up to a tenth of a
-    /// millisecond for an instance with 60 joints. For many instances, such as all that may be
-    /// selected, take [`Self::bounding_sphere`], which poses nothing, and this for the few whose
-    /// sphere is not enough. `Aabb::from(sphere)` is the box around it.
+    /// It evaluates all joints one by one on the calling thread, and allocates. For many instances,
+    /// such as all that may be selected, take [`Self::bounding_sphere`], which poses nothing, and
+    /// this for the few whose sphere is not enough. `Aabb::from(sphere)` is the box around it.
     ///
     /// # Errors
     /// None for an instance of a character that an importer made.
