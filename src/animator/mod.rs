@@ -68,6 +68,7 @@ mod solvers;
 mod state;
 mod step;
 mod sync;
+mod times;
 mod wake;
 mod work;
 
@@ -88,9 +89,9 @@ pub use solvers::{IkReport, IkSolver, IkTarget};
 #[cfg(feature = "vulkan")]
 pub(crate) use state::Clock;
 pub use state::{RootMotionMode, ShowPose, SpringMode};
-pub(crate) use step::check_shown;
+pub(crate) use times::check_shown;
 #[cfg(feature = "vulkan")]
-pub(crate) use step::check_time;
+pub(crate) use times::check_time;
 
 use crate::animate::BatchPoser;
 use crate::character::Character;
@@ -175,7 +176,7 @@ pub struct Animator {
 
 impl Animator {
     /// The longest time after the last update that a pose can be evaluated for, in seconds.
-    pub const MAX_AHEAD_S: f64 = 1.0;
+    pub const MAX_AHEAD_S: f64 = times::MAX_AHEAD_S;
 
     /// Creates an animator without actors.
     ///

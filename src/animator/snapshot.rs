@@ -7,7 +7,7 @@ use super::edits::Saved;
 use super::event::{AnimationEventKind, EventQueue};
 use super::library::Fingerprint;
 use super::state::{BlendPlay, MOST, OwnPose};
-use super::step::check_time;
+use super::times::check_time;
 use super::work::Place;
 use super::{Actor, ActorMut, Animator, PlayRecord};
 use crate::clip::components;

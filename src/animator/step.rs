@@ -6,8 +6,10 @@ use super::deliver::{Sink, finish_s, next_s};
 use super::library::Library;
 use super::record::{PlayRecord, RecordSpan};
 use super::state::{Inertialiser, Mix, Pools, Step};
-use crate::error::{ArgumentFault, Error, Result, expect_finite, expect_in};
+use super::times::check_time;
+use crate::error::Result;
 use crate::motion::LoopMode;
+#[cfg(doc)]
 use crate::state_machine::StateMachine;
 use core::hint::black_box;
 use core::ops::Range;
@@ -282,17 +284,6 @@ impl Animator {
     }
 }
 
-/// Checks the time of a picture after an update at `now_s`.
-pub(crate) fn check_shown(time_s: f64, now_s: f64) -> Result<()> {
-    let ahead_s = expect_finite("time_s", time_s).map(|()| time_s - now_s)?;
-    if (0.0..=Animator::MAX_AHEAD_S).contains(&ahead_s) {
-        return Ok(());
-    }
-    let (value, updated) = (time_s, now_s);
-    let why = ArgumentFault::NotUpdated { value, updated };
-    Err(Error::argument("time_s", why))
-}
-
 /// Takes the records of the caller's plays from `from_s` to the time of `mix`.
 fn pass(mix: &mut Mix<'_>, sink: &mut Sink<'_>, from_s: f64, back: bool) {
     let (library, to_s) = (mix.library, mix.local_s);
@@ -316,11 +307,6 @@ fn pass(mix: &mut Mix<'_>, sink: &mut Sink<'_>, from_s: f64, back: bool) {
             mix.note_blend(number, flags);
         }
     }
-}
-
-pub(crate) fn check_time(now_s: f64) -> Result<()> {
-    let most_s = StateMachine::MAX_TIME_S;
-    expect_in("now_s", now_s, -most_s, most_s)
 }
 
 /// The time until which nothing happens to an actor but the root motion of one clip, which goes on.

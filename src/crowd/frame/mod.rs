@@ -1,6 +1,7 @@
 //! One frame of a crowd, from its begin to the engine's submit.
 
 pub(crate) mod history;
+mod place;
 mod prepare;
 mod record;
 pub(crate) mod state;
