@@ -204,6 +204,14 @@ impl ActorState {
         }
     }
 
+    /// The state of an index without an actor.
+    pub(super) fn dead() -> Self {
+        Self {
+            alive: false,
+            ..Self::default()
+        }
+    }
+
     fn renew(&mut self, generation: u32, now_s: f64) {
         let version = self.version.wrapping_add(1);
         *self = Self {

@@ -26,7 +26,7 @@ impl Animator {
             .changed
             .retain(|index| (*index as usize) < count);
         let actors = &mut self.actors;
-        actors.list.resize_with(count, ActorState::default);
+        actors.list.resize_with(count, ActorState::dead);
         // Those that were not there are not as in any snapshot.
         let new = Eras {
             changed: u32::MAX,

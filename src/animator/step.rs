@@ -29,7 +29,7 @@ impl Animator {
     /// it visits all actors, but nothing happens to them.
     ///
     /// # Errors
-    /// [`Error::Argument`] for a time that is not finite or is more than
+    /// [`Error::Argument`](crate::Error::Argument) for a time that is not finite or is more than
     /// [`StateMachine::MAX_TIME_S`] from 0. Nothing changes then.
     pub fn update(&mut self, now_s: f64) -> Result<()> {
         check_time(now_s)?;

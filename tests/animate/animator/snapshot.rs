@@ -319,6 +319,9 @@ fn any_of_several_snapshots_can_be_restored_in_any_order() {
                 // Times go back and forth with it.
                 animator.restore(snapshot).unwrap();
                 assert!(saved(&animator) == *wanted, "seed {seed}, frame {number}");
+                for id in animator.actors() {
+                    assert!(animator.live(id).bounding_sphere().radius > 0.0);
+                }
                 // As an animator does that has never seen it.
                 let mut other = empty();
                 other.restore(&by_serde(snapshot)).unwrap();
