@@ -2,6 +2,7 @@
 
 use crate::animator::{performer, springs};
 use crate::reference::handles::Handles;
+use crate::reference::refused;
 use crate::reference::rng::Rng;
 use crate::reference::sweep::is_thorough;
 use crate::support::frames::{EXTENT, FramesInFlight};
@@ -146,7 +147,7 @@ impl Game {
         let ids: Vec<InstanceId> = self.crowd.instances().collect();
         let allocator = &mut setup.context.allocator();
         let mut frame = unsafe { self.crowd.begin_frame(allocator, index, shown_s) }.unwrap();
-        for id in ids {
+        for &id in &ids {
             if rng.chance(3) && frame.crowd().live(id).attachment().is_none() {
                 let world = transform(rng);
                 frame.set_transform(id, &world).unwrap();
@@ -159,7 +160,25 @@ impl Game {
         };
         let prepares = !rng.chance(8);
         if prepares {
+            let places: Vec<_> = ids.iter().map(|id| frame.transform(*id).unwrap()).collect();
             unsafe { frame.record_prepare(cmd, views) }.unwrap();
+            // What follows others is where it was said to be, unless spring bones move it, which
+            // swing when the frame is prepared.
+            for (id, place) in ids.into_iter().zip(places) {
+                let crowd = frame.crowd();
+                let above = |id: &InstanceId| crowd.live(*id).attachment().map(|to| to.parent);
+                let mut above = std::iter::successors(above(&id), above);
+                if above.any(|id| crowd.live(id).springs() != SpringMode::Off) {
+                    continue;
+                }
+                assert!(frame.transform(id).unwrap().abs_diff_eq(place, 1e-3));
+                let record = frame.crowd().live(id).record();
+                let record = record.world_from_model.to_affine();
+                assert!(
+                    record.abs_diff_eq(place, 1e-3),
+                    "{record:?} is not {place:?}"
+                );
+            }
         }
         if prepares && rng.chance(8) {
             unsafe { self.crowd.abandon_frame() };
@@ -213,6 +232,76 @@ fn frames_change_nothing_of_the_game() {
                 game.frames.destroy(&setup.context);
                 unsafe { game.crowd.destroy(&mut setup.context.allocator()) };
             }
+        }
+    });
+}
+
+#[test]
+fn root_motion_goes_on_in_pictures() {
+    each(|setup| {
+        for stages in SIDES {
+            let mut crowd = setup.crowd_with(stages, FRAMES_IN_FLIGHT, SMALL);
+            let kind = setup.add(&mut crowd, &performer(false));
+            let walks = Spawn {
+                root_motion: RootMotionMode::Apply,
+                ..placed(Affine3A::from_rotation_y(0.5), "walk")
+            };
+            let [walker, stander] =
+                [walks, Spawn::default()].map(|spawn| crowd.spawn(kind, &spawn).unwrap());
+            crowd.update(0.5).unwrap();
+            let game = crowd.live(walker).transform();
+            assert!((game.translation.length() - 0.5).abs() < 1e-5);
+            let aside = Affine3A::from_translation(Vec3::X);
+            let mut moments = FramesInFlight::new(&setup.context, FRAMES_IN_FLIGHT);
+            for (number, ahead_s) in (0..).zip([0.0, 0.25, 0.1, 1.0]) {
+                let cmd = moments.begin(&setup.context, number % FRAMES_IN_FLIGHT);
+                let allocator = &mut setup.context.allocator();
+                let begun = unsafe {
+                    crowd.begin_frame(allocator, number % FRAMES_IN_FLIGHT, 0.5 + ahead_s)
+                };
+                let mut frame = begun.unwrap();
+                // One metre per second, in the direction in which it looks.
+                let shown = frame.transform(walker).unwrap();
+                let wanted_m = 0.5 + ahead_s as f32;
+                let wanted = game.transform_vector3(Vec3::Z) * wanted_m;
+                assert!((Vec3::from(shown.translation) - wanted).length() < 1e-5);
+                assert_eq!(frame.transform(stander), Ok(Affine3A::IDENTITY));
+                if number == 1 {
+                    frame.set_transform(stander, &aside).unwrap();
+                    frame.set_transform(walker, &aside).unwrap();
+                    let shown = [walker, stander].map(|id| frame.transform(id).unwrap());
+                    assert_eq!(shown, [aside; 2]);
+                }
+                unsafe { frame.record_prepare(cmd, &[]) }.unwrap();
+                refused! {
+                    frame.set_transform(stander, &aside) => "frame: was already prepared";
+                }
+                assert_eq!(frame.crowd().live(walker).transform(), game);
+                moments.submit(&setup.context, number % FRAMES_IN_FLIGHT);
+            }
+            let mut sword = crowd.live_mut(walker);
+            sword.attach(stander, Id::<Joint>::new(3), &aside).unwrap();
+            setup.context.wait_idle().unwrap();
+            let allocator = &mut setup.context.allocator();
+            let mut begin = |crowd: &mut Crowd, time_s| {
+                unsafe { crowd.begin_frame(allocator, 0, time_s) }.map(drop)
+            };
+            refused! {
+                begin(&mut crowd, 0.49) => "time_s: 0.49 lies outside 0.5..=1.5, the second after \
+                    the last update: call update first";
+                begin(&mut crowd, 1.51) => "time_s: 1.51 lies outside 0.5..=1.5…";
+                begin(&mut crowd, f64::NAN) => "time_s: NaN is not finite";
+            }
+            let begun = unsafe { crowd.begin_frame(&mut setup.context.allocator(), 0, 1.5) };
+            let mut frame = begun.unwrap();
+            refused! {
+                frame.set_transform(stander, &aside) => "…of an attached instance follows…";
+                frame.set_transform(walker, &Affine3A::from_translation(Vec3::NAN)) =>
+                    "instance 0: world_from_model: NaN is not finite";
+            }
+            setup.context.wait_idle().unwrap();
+            moments.destroy(&setup.context);
+            unsafe { crowd.destroy(&mut setup.context.allocator()) };
         }
     });
 }

@@ -218,7 +218,7 @@ impl<A: Deref<Target = Animator>> Actor<A> {
         goal.map(|goal| goal.target())
     }
 
-    /// The result of a solver when its pose was last evaluated.
+    /// The result of a solver when its pose was last evaluated, for a picture or by an update.
     ///
     /// `None` if it has no target for the solver, or its pose has not been evaluated since.
     #[must_use]

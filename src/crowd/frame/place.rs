@@ -2,6 +2,7 @@
 
 use crate::crowd::frame::Frame;
 use crate::crowd::instances::picture::Picture;
+use crate::crowd::instances::world::Moment;
 use crate::crowd::scene::Scene;
 use crate::crowd::{Crowd, InstanceId};
 #[cfg(doc)]
@@ -110,12 +111,12 @@ impl Frame<'_> {
     /// World space from the character space of an instance in this picture.
     ///
     /// It is that of [`Self::set_transform`], where its root motion has it at the time of the
-    /// picture, or where what it is attached to has it, which evaluates joints.
+    /// picture, or where what it is attached to has it, which evaluates joints. Spring bones swing
+    /// when the frame is prepared, so before that, what they carry is elsewhere.
     ///
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if the instance is not alive.
     pub fn transform(&self, id: InstanceId) -> Result<Affine3A> {
-        self.crowd.scene.instances.get(id)?;
-        Ok(self.crowd.shown_world(id.index))
+        Ok(self.crowd.instance(id)?.world(Moment::Picture))
     }
 }

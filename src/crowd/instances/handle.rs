@@ -272,8 +272,8 @@ impl<C: CrowdAccess> Instance<C> {
         self.world(Moment::Game(self.actor.animator.others().time_s))
     }
 
-    /// World space from character space, of one that is attached.
-    fn world(&self, moment: Moment) -> Affine3A {
+    /// World space from character space at a moment.
+    pub(crate) fn world(&self, moment: Moment) -> Affine3A {
         let access = &self.actor.animator;
         let (scene, id) = access.member();
         let own = (self.state().character, &**access);

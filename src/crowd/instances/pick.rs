@@ -43,11 +43,10 @@ impl Crowd {
     /// and instances with a transform that has no inverse, are passed over.
     ///
     /// # Time
-    /// Poses, morph weights, attachments and root motion are those at the time of the frame begun
-    /// last, with the changes that were made since. So before the next
-    /// [`begin_frame`](Self::begin_frame), this is what the screen shows: instances that follow
-    /// their root motion have not taken the next frame's step yet. To see the frame that is about
-    /// to be drawn, use [`Frame::pick`](crate::Frame::pick), which respects a view's list, too.
+    /// Poses, morph weights, attachments and root motion are those of the last
+    /// [`update`](Self::update) or of a frame begun since, with the changes that were made since. So
+    /// before the next update, this is what the screen shows. To see the frame that is about to be
+    /// drawn, use [`Frame::pick`](crate::Frame::pick), which respects a view's list, too.
     ///
     /// # Cost
     /// An instance whose bounding sphere the ray misses costs a few nanoseconds. The others are

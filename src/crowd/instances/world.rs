@@ -70,7 +70,7 @@ impl<'a> OtherAnimators<'a> {
     }
 }
 
-/// The transform that an instance was given last.
+/// The transform that an instance was given last: by the picture, if it moves it.
 fn stored<'a>(
     scene: &Scene,
     animator: impl Fn(u32) -> &'a Animator,
@@ -78,7 +78,8 @@ fn stored<'a>(
     index: u32,
 ) -> Affine3A {
     let state = &scene.instances[index];
-    if let Moment::Picture = moment {
+    let has_record = state.pictured || scene.attachments.of(index).is_some();
+    if has_record && matches!(moment, Moment::Picture) {
         return state.record.world_from_model.to_affine();
     }
     let actor = animator(state.character).actor(state.actor);
