@@ -8,7 +8,7 @@ use crate::palette::SkinningMethod;
 impl Animator {
     /// Lists an actor as changed.
     pub(super) fn list(&mut self, index: u32) {
-        if !core::mem::replace(&mut self.actors[index].listed, true) {
+        if !self.actors.eras[index as usize].set_listed(true) {
             self.bounds.changed.push(index);
         }
     }
@@ -92,7 +92,7 @@ impl Animator {
     pub fn take_changed(&mut self) -> impl Iterator<Item = ActorId> + '_ {
         let Self { actors, bounds, .. } = self;
         for index in &bounds.changed {
-            actors[*index].listed = false;
+            actors.eras[*index as usize].set_listed(false);
         }
         let changed = bounds.changed.drain(..);
         changed.filter_map(|index| actors.id(index))

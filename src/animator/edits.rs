@@ -2,6 +2,9 @@
 
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
+/// The last era. Numbers of eras have 31 bits.
+const LAST: u32 = u32::MAX >> 1;
+
 /// The number of the next animator.
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
@@ -49,7 +52,7 @@ impl Edits {
 
     /// Notes that a snapshot is taken. `None` once there were too many to count.
     pub(super) fn save(&self) -> Option<Saved> {
-        let next = |era: u32| era.checked_add(1);
+        let next = |era: u32| (era < LAST).then(|| era + 1);
         let (order, animator) = (Ordering::Relaxed, self.animator);
         let era = self.era.fetch_update(order, order, next).ok()?;
         Some(Saved { animator, era })

@@ -504,7 +504,8 @@ impl Animator {
 
     /// Notes that an actor was moved, for rollbacks.
     fn moved(&mut self, index: u32) {
-        self.actors.eras[index as usize].moved = self.edits.era();
+        let era = self.edits.era();
+        self.actors.eras[index as usize].set_moved(era);
     }
 
     fn parts(&mut self, index: u32) -> Change<'_> {

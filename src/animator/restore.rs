@@ -27,12 +27,7 @@ impl Animator {
             .retain(|index| (*index as usize) < count);
         let actors = &mut self.actors;
         actors.list.resize_with(count, ActorState::dead);
-        // Those that were not there are not as in any snapshot.
-        let new = Eras {
-            changed: u32::MAX,
-            moved: 0,
-        };
-        actors.eras.resize(count, new);
+        actors.eras.resize(count, Eras::NEW);
         actors.free.clone_from(&from.free);
         self.bounds.reserve(count);
         self.schedule.wake.rewind(rows.now_s);
@@ -40,7 +35,7 @@ impl Animator {
         list.clear();
         list.extend(rows.places().filter(|place| {
             let eras = self.actors.eras[place.actor as usize];
-            since.is_none_or(|since| eras.changed.max(eras.moved) > since)
+            since.is_none_or(|since| eras.changed.max(eras.moved()) > since)
         }));
         for batch in list.chunks(BATCH) {
             batch.iter().for_each(|place| self.fetch_row(rows, place));
