@@ -33,14 +33,23 @@ impl Animator {
         self.schedule.wake.rewind(rows.now_s);
         let mut list = core::mem::take(&mut self.work.restored);
         list.clear();
-        list.extend(rows.places().filter(|place| {
+        for place in rows.places() {
             let eras = self.actors.eras[place.actor as usize];
-            since.is_none_or(|since| eras.changed.max(eras.moved()) > since)
-        }));
+            match since {
+                Some(since) if eras.changed <= since => {
+                    if eras.moved() > since {
+                        let saved = &rows.list[place.actor as usize];
+                        self.actors[place.actor].rewind(saved, &self.library);
+                        self.moved(place.actor);
+                    }
+                }
+                _ => list.push(place),
+            }
+        }
         for batch in list.chunks(BATCH) {
             batch.iter().for_each(|place| self.fetch_row(rows, place));
             for place in batch {
-                self.restore_row(rows, place, since);
+                self.restore_row(rows, place);
             }
         }
         self.work.restored = list;
@@ -59,16 +68,9 @@ impl Animator {
         ));
     }
 
-    /// Brings an actor back to a row. `since` is the era of the snapshot, if the animator has made
-    /// it.
-    fn restore_row(&mut self, rows: &Rows, place: &Place, since: Option<u32>) {
+    /// Brings an actor back to a row.
+    fn restore_row(&mut self, rows: &Rows, place: &Place) {
         let (index, state) = (place.actor, &rows.list[place.actor as usize]);
-        let eras = self.actors.eras[index as usize];
-        if since.is_some_and(|since| eras.changed <= since) {
-            self.actors[index].rewind(state, &self.library);
-            self.moved(index);
-            return;
-        }
         let (records, blends) = rows.own(place);
         self.forget(index);
         let actor = &self.actors[index];
