@@ -1,8 +1,8 @@
 //! Stable sorting with one copy of the code, and the greatest of three numbers.
 //!
 //! The standard library's sorts are compiled again for each type of element and each comparison.
-//! The functions here sort indices instead, and compare through a reference. They are for lists that
-//! are not sorted every frame.
+//! The functions here sort indices instead, and compare through a reference. They are for lists
+//! that are not sorted every frame.
 
 use core::cmp::Ordering;
 

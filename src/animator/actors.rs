@@ -317,7 +317,7 @@ pub(super) struct Eras {
 }
 
 impl Eras {
-    /// Those of an actor that no snapshot of its animator has.
+    /// The eras of an actor that no snapshot of its animator has.
     pub(super) const NEW: Self = Self {
         changed: u32::MAX,
         moved: 0,

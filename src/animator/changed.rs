@@ -64,11 +64,11 @@ impl Animator {
     /// Takes the list of the actors that changed since the last call, each once, in no order.
     ///
     /// An actor is in it if anything but the passing of time may have changed its pose, its play
-    /// records or its [bounding sphere](super::Actor::bounding_sphere). So it is in it after
-    /// it was added, told anything, or restored to something else, and after an update in which its state machine
-    /// acted, its blend space moved, a fade ended, or an inertialised transition ended. Flags of
-    /// records that note which events were delivered do not count. An actor that was removed is
-    /// left out.
+    /// records or its [bounding sphere](super::Actor::bounding_sphere). So it is in it after it was
+    /// added, told anything, or restored to something else, and after an update in which its state
+    /// machine acted, its blend space moved, a fade ended, or an inertialised transition ended.
+    /// Flags of records that note which events were delivered do not count. An actor that was
+    /// removed is left out.
     ///
     /// Use it to keep data on a GPU up to date, at a cost that does not depend on the number of
     /// actors.

@@ -53,12 +53,12 @@ pub struct MaterialDesc<'a> {
 }
 
 impl<'a> MaterialDesc<'a> {
-    /// What shaders get from throng, as WGSL:
+    /// Shaders get this from throng, as WGSL:
     ///
     #[doc = concat!("```wgsl\n", include_str!("shading/interface.wgsl"), "```")]
     ///
-    /// In a pass with a [`multiview_mask`](crate::PassDesc::multiview_mask), `ThrongIn` also has the
-    /// `view_index`, as `eye: u32`.
+    /// In a pass with a [`multiview_mask`](crate::PassDesc::multiview_mask), `ThrongIn` also has
+    /// the `view_index`, as `eye: u32`.
     pub const INTERFACE: &'static str = include_str!("shading/interface.wgsl");
 
     /// A shader with one fragment entry point, without bind groups.

@@ -44,7 +44,7 @@ const TEXTURE: wgpu::BindingType = wgpu::BindingType::Texture {
 };
 const SAMPLER: wgpu::BindingType = wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Filtering);
 
-/// What the shader of `pbr.wgsl` reads: lights at an offset, and a white texture.
+/// The resources that the shader of `pbr.wgsl` reads: lights at an offset, and a white texture.
 struct Own {
     layouts: [BindGroupLayout; 2],
     lights: BindGroup,

@@ -37,7 +37,7 @@ impl Published {
     }
 }
 
-/// What Cargo knows about the workspace and all its dependencies, with all features.
+/// The facts that Cargo knows about the workspace and all its dependencies, with all features.
 pub(crate) fn metadata(ci: &Ci) -> Result<Value> {
     let metadata = ci.command("cargo metadata --format-version 1 --all-features");
     Ok(serde_json::from_str(&metadata.quiet().read()?)?)

@@ -413,7 +413,7 @@ impl<A: Deref<Target = Animator>> Actor<A> {
         self.state().world.into()
     }
 
-    /// How its spring bones swing. Without any, it is [`SpringMode::Off`].
+    /// The clock that its spring bones swing by. Without any, it is [`SpringMode::Off`].
     #[must_use]
     pub fn springs(&self) -> SpringMode {
         self.state().springs.mode()

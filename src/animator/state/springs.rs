@@ -27,9 +27,9 @@ pub enum SpringMode {
 /// The evaluations that spring bones swing with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Swinging {
-    /// Those of updates.
+    /// Evaluations by updates.
     Game,
-    /// Those of pictures.
+    /// Evaluations for pictures.
     Picture,
 }
 

@@ -81,7 +81,7 @@ impl Crowd {
     }
 }
 
-/// Where instances are in the picture.
+/// The places of instances in the picture.
 impl Frame<'_> {
     /// Moves an instance in this picture alone.
     ///

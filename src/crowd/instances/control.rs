@@ -166,9 +166,10 @@ impl InstanceMut<'_> {
 
     /// Attaches another instance to a joint or a socket of this one.
     ///
-    /// From now on, the child's transform is this instance's transform × the socket's model matrix ×
-    /// `socket_from_child`: in the game at the time of the last update, and in a picture at that
-    /// picture's. The caller has nothing else to do. If the child is attached already, this replaces the old attachment.
+    /// From now on, the child's transform is this instance's transform × the socket's model matrix
+    /// × `socket_from_child`: in the game at the time of the last update, and in a picture at that
+    /// picture's. The caller has nothing else to do. If the child is attached already, this
+    /// replaces the old attachment.
     ///
     /// - Attached instances may have others attached to them, for example a sword in the hand of a
     ///   rider on a horse.

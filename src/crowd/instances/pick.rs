@@ -44,9 +44,9 @@ impl Crowd {
     ///
     /// # Time
     /// Poses, morph weights, attachments and root motion are those of the last
-    /// [`update`](Self::update) or of a frame begun since, with the changes that were made since. So
-    /// before the next update, this is what the screen shows. To see the frame that is about to be
-    /// drawn, use [`Frame::pick`](crate::Frame::pick), which respects a view's list, too.
+    /// [`update`](Self::update) or of a frame begun since, with the changes that were made since.
+    /// So before the next update, this is what the screen shows. To see the frame that is about to
+    /// be drawn, use [`Frame::pick`](crate::Frame::pick), which respects a view's list, too.
     ///
     /// # Cost
     /// An instance whose bounding sphere the ray misses costs a few nanoseconds. The others are

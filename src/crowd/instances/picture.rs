@@ -5,9 +5,9 @@ use crate::crowd::InstanceId;
 /// The instances whose records are not where the game has them.
 #[derive(Debug, Default)]
 pub(crate) struct Picture {
-    /// Those that this picture has moved.
+    /// The instances that this picture has moved.
     pub(crate) now: Vec<InstanceId>,
-    /// Those that earlier ones moved, until they are put back.
+    /// The instances that earlier ones moved, until they are put back.
     pub(crate) before: Vec<InstanceId>,
 }
 

@@ -56,8 +56,8 @@ impl Voice {
         self.since_s = now_s;
     }
 
-    /// Its position from `now_s` on: that in the middle of a step of 1/128 s, of which the first and
-    /// the last may be shorter.
+    /// Its position from `now_s` on: that in the middle of a step of 1/128 s. The first and the
+    /// last step may be shorter.
     fn position_at(&self, now_s: f64) -> f64 {
         let (from, to, start_s, over_s) = self.position;
         let end_s = start_s + over_s;

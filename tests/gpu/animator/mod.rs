@@ -286,8 +286,8 @@ impl World {
 
     /// Records a frame with `frame_index`, and compares every palette that a view shows.
     ///
-    /// If it [goes ahead](Self::goes_ahead), some frames are ahead of the update before them, and the
-    /// next ones go back.
+    /// If it [goes ahead](Self::goes_ahead), some frames are ahead of the update before them, and
+    /// the next ones go back.
     pub(crate) fn look(&mut self, setup: &mut Setup, frame_index: u32) -> Stats {
         self.update();
         let ahead_s = match self.goes_ahead {

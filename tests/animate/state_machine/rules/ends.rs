@@ -17,7 +17,7 @@ fn once(transitions: Vec<TransitionDesc>) -> StateMachineDesc {
     desc
 }
 
-/// What happened up to then except entering the first state, and when, to the nanosecond.
+/// The events up to then but the entry of the first state, with times to the nanosecond.
 fn heard(played: &mut Played, now_s: f64) -> Vec<(String, f64)> {
     let animator = &mut played.0.animator;
     animator.update(now_s).unwrap();
