@@ -81,7 +81,9 @@ pub struct Spawn<'a> {
     pub paused: bool,
     /// The speed of its time. 1 is normal.
     pub time_scale: f32,
-    /// The clock that its spring bones swing by. See [`Actor::set_springs`](crate::Actor::set_springs).
+    /// The clock that its spring bones swing by.
+    ///
+    /// See [`Actor::set_springs`](crate::Actor::set_springs).
     pub springs: SpringMode,
     /// False to start without events. See [`Actor::set_events`](crate::Actor::set_events).
     pub events: bool,
