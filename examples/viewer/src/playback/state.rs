@@ -220,14 +220,18 @@ impl Playback {
         (crowd, ids): (&mut Crowd, &[InstanceId]),
     ) -> Result<()> {
         self.springs = on;
-        let mode = match on {
-            true => SpringMode::Picture,
-            false => SpringMode::Off,
-        };
         for id in ids {
-            crowd.instance_mut(*id)?.set_springs(mode);
+            crowd.instance_mut(*id)?.set_springs(self.spring_mode());
         }
         Ok(())
+    }
+
+    /// Spring bones swing with updates, so that the lines of joints show them.
+    fn spring_mode(&self) -> SpringMode {
+        match self.springs {
+            true => SpringMode::Game,
+            false => SpringMode::Off,
+        }
     }
 
     /// The same for another version of the character. Everything that it lacks is left out.
@@ -271,10 +275,8 @@ impl Playback {
         if self.expressions.iter().any(|weight| *weight != 0.0) {
             self.show_expressions((&mut *crowd, ids))?;
         }
-        if !self.springs {
-            for id in ids {
-                crowd.instance_mut(*id)?.set_springs(SpringMode::Off);
-            }
+        for id in ids {
+            crowd.instance_mut(*id)?.set_springs(self.spring_mode());
         }
         Ok(())
     }
