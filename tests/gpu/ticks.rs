@@ -6,32 +6,18 @@ use crate::reference::refused;
 use crate::reference::rng::Rng;
 use crate::reference::sweep::is_thorough;
 use crate::support::frames::{EXTENT, FramesInFlight};
-use crate::support::{ON_GPU, SMALL, Setup, each, placed, view};
+use crate::support::{SIDES, SMALL, Setup, each, placed, view};
 use throng::animator::{Animator, IkSolver};
 use throng::glam::{Affine3A, Quat, Vec3};
 use throng::ik::{TwoBone, TwoBoneTarget};
 use throng::skeleton::Joint;
 use throng::{
-    CharacterId, Crowd, Id, InstanceId, Play, Processor, RootMotionMode, Spawn, SpringMode, Stages,
-    View,
+    CharacterId, Crowd, Id, InstanceId, Play, RootMotionMode, Spawn, SpringMode, Stages, View,
 };
 
 const STEP_S: f64 = 1.0 / 30.0;
 const FRAMES_IN_FLIGHT: u32 = 2;
 const MOST: usize = 24;
-
-/// The sides of the stages.
-const SIDES: [Stages; 3] = [
-    Stages {
-        cull: Processor::Cpu,
-        animate: Processor::Cpu,
-    },
-    Stages {
-        cull: Processor::Gpu,
-        animate: Processor::Cpu,
-    },
-    ON_GPU,
-];
 
 /// A game whose pictures nobody sees, or that is drawn.
 struct Game {

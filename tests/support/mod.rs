@@ -298,6 +298,19 @@ pub const ON_GPU: Stages = Stages {
     animate: Processor::Gpu,
 };
 
+/// All sides of the stages that a crowd can have.
+pub const SIDES: [Stages; 3] = [
+    Stages {
+        cull: Processor::Cpu,
+        animate: Processor::Cpu,
+    },
+    Stages {
+        cull: Processor::Gpu,
+        animate: Processor::Cpu,
+    },
+    ON_GPU,
+];
+
 /// The side of the stage cull.
 pub fn side() -> Processor {
     stages().cull
