@@ -14,7 +14,7 @@ mod say;
 mod shapes;
 
 use std::error::Error;
-use throng::{CharacterId, Crowd, Id, IkReport, IkSolver, InstanceId, Play, Spawn};
+use throng::{Attachment, CharacterId, Crowd, Id, IkReport, IkSolver, InstanceId, Play, Spawn};
 
 use say::{Words, say};
 use throng::builtin;
@@ -177,9 +177,8 @@ fn populate(
             // The hat follows the head, no matter what moves the head.
             let tilt = Quat::from_rotation_x(-0.12);
             let head_from_hat = Affine3A::from_rotation_translation(tilt, HAT);
-            crowd
-                .instance_mut(id)?
-                .attach(hat, "head", &head_from_hat)?;
+            let head = Attachment::new(id, "head").at(head_from_hat);
+            crowd.instance_mut(hat)?.attach_to(head)?;
         }
     }
     Ok((solvers, people))

@@ -157,19 +157,18 @@ mod crowd;
 #[cfg(feature = "vulkan")]
 pub use crate::crowd::Crowd;
 pub use animator::{
-    Actor, ActorMut, ActorRef, ActorSnapshot, AnimationEvent, AnimationEventKind, AnimatorSnapshot,
-    IkReport, IkSolver, IkTarget, JointRef, Misfit, NameOrId, Play, Playing, RootMotionMode,
-    ShowPose, SpringMode,
+    Actor, ActorSnapshot, AnimationEvent, AnimationEventKind, AnimatorSnapshot, IkReport, IkSolver,
+    IkTarget, JointRef, Misfit, NameOrId, Play, Playing, Pose, RootMotionMode, ShowPose,
+    SpringMode,
 };
 #[cfg(feature = "vulkan")]
 pub use ash;
 #[cfg(feature = "vulkan")]
 pub use crowd::{
-    Attachment, Capacity, CharacterDesc, CharacterId, CrowdAccess, CrowdDesc, CrowdMut, CrowdRef,
-    CrowdSnapshot, Culling, DrawBindings, Eye, Frame, IndirectDraw, Instance, InstanceHit,
-    InstanceId, InstanceMut, InstanceRef, InstanceSnapshot, Lighting, ListId, MoreInstances,
-    PassId, PipelineInfo, Processor, Shadow, SkinnedVertices, SkinningStage, Spawn, Stages, Stats,
-    View, ViewId, ViewStats, Views, WarmUp,
+    Attachment, Capacity, CharacterDesc, CharacterId, CrowdDesc, CrowdSnapshot, Culling,
+    DrawBindings, Eye, Frame, IndirectDraw, Instance, InstanceHit, InstanceId, InstanceSnapshot,
+    Lighting, ListId, MoreInstances, PassId, PipelineInfo, Processor, Shadow, SkinnedVertices,
+    SkinningStage, Spawn, Stages, Stats, View, ViewId, ViewStats, Views, WarmUp,
 };
 pub use error::{Error, Result};
 pub use glam;

@@ -192,10 +192,10 @@ impl Load {
                 let speed = [0.0, 1.4][number % 2];
                 self.crowd
                     .instance_mut(instance)?
-                    .set_float(self.speed, speed)?;
+                    .set_parameter(self.speed, speed)?;
                 self.animator
                     .actor_mut(actor)?
-                    .set_float(self.speed, speed)?;
+                    .set_parameter(self.speed, speed)?;
             }
             self.instances.push(instance);
             self.actors.push(actor);
@@ -211,10 +211,12 @@ impl Load {
         let speed = [1.4, 0.0][frame / CHANGE % 2];
         let both = self.instances.iter().zip(&self.actors);
         for (id, actor) in both.skip(frame % CHANGE).step_by(CHANGE) {
-            self.crowd.instance_mut(*id)?.set_float(self.speed, speed)?;
+            self.crowd
+                .instance_mut(*id)?
+                .set_parameter(self.speed, speed)?;
             self.animator
                 .actor_mut(*actor)?
-                .set_float(self.speed, speed)?;
+                .set_parameter(self.speed, speed)?;
         }
         Ok(())
     }

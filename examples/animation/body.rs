@@ -82,7 +82,7 @@ pub(crate) fn direct(crowd: &mut Crowd, id: InstanceId, act: Act, solvers: &Solv
             crowd.instance_mut(id)?.start_state_machine()?;
             crowd
                 .instance_mut(id)?
-                .set_float("speed", 0.5 * (1.2 + 3.1))
+                .set_parameter("speed", 0.5 * (1.2 + 3.1))
         }
         Act::Wave => crowd
             .instance_mut(id)

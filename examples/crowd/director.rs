@@ -106,7 +106,7 @@ impl Director {
         };
         if model.roles.has_machine() {
             let mut guard = crowd.instance_mut(instance)?;
-            guard.set_float(PACE, person.speed as f32)?;
+            guard.set_parameter(PACE, person.speed as f32)?;
         }
         let waves_s = match model.roles.can_wave() {
             Some(_) => self.now_s + f64::from(rng.range(0.0, STILL_S[1])),
@@ -221,7 +221,7 @@ impl Mind {
             let goes = matches!(aim, Aim::Goes { .. });
             crowd
                 .instance_mut(self.instance)?
-                .set_float(SPEED, if goes { way.speed } else { 0.0 })?;
+                .set_parameter(SPEED, if goes { way.speed } else { 0.0 })?;
         }
         Ok(matches!(aim, Aim::Stands { .. }))
     }

@@ -88,9 +88,9 @@ fn main() -> Result<(), Words> {
 fn apply(animator: &mut Animator, hero: ActorId, input: Input) -> throng::Result<()> {
     let mut hero = animator.actor_mut(hero)?;
     match input {
-        Input::Speed(speed) => hero.set_float("speed", speed),
-        Input::Wave => hero.set_trigger("wave"),
-        Input::Jump => hero.set_trigger("jump"),
-        Input::Ground(is) => hero.set_bool("grounded", is),
+        Input::Speed(speed) => hero.set_parameter("speed", speed),
+        Input::Wave => hero.set_parameter("wave", true),
+        Input::Jump => hero.set_parameter("jump", true),
+        Input::Ground(is) => hero.set_parameter("grounded", is),
     }
 }

@@ -36,7 +36,7 @@ fn main() -> Result<(), Words> {
             let goes = (tick / 50) % 2 == 0;
             animator
                 .actor_mut(*walker)?
-                .set_float(speed, if goes { 1.4 } else { 0.0 })?;
+                .set_parameter(speed, if goes { 1.4 } else { 0.0 })?;
         }
         animator.update(f64::from(tick) * TICK_S)?;
         for event in animator.events() {

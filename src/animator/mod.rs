@@ -74,7 +74,7 @@ mod times;
 mod wake;
 mod work;
 
-pub use actor::{Actor, ActorMut, ActorRef};
+pub use actor::Actor;
 pub use event::{AnimationEvent, AnimationEventKind, EventName};
 #[cfg(feature = "vulkan")]
 pub(crate) use instance::PoseChange;
@@ -92,7 +92,7 @@ pub use snapshot::{ActorSnapshot, AnimatorSnapshot};
 pub use solvers::{IkReport, IkSolver, IkTarget};
 #[cfg(feature = "vulkan")]
 pub(crate) use state::Clock;
-pub use state::{RootMotionMode, ShowPose, SpringMode};
+pub use state::{Pose, RootMotionMode, ShowPose, SpringMode};
 pub(crate) use times::check_shown;
 #[cfg(feature = "vulkan")]
 pub(crate) use times::check_time;

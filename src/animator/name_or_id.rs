@@ -1,7 +1,7 @@
 //! The ids of actors, and references to what a character has, by id or name.
 
 use crate::character::AnimationSet;
-use crate::error::{Error, Result, expect_index};
+use crate::error::{Error, Result, expect_index, expect_transform};
 use crate::id::{Id, find, unknown};
 use crate::mesh::PartId;
 use crate::skeleton::{Joint, Skeleton, Socket};
@@ -63,7 +63,7 @@ impl From<PartId> for NameOrId<'_, PartId> {
 /// Selects a joint or a [socket](crate::character::Character::sockets) of a character.
 ///
 /// A socket is a fixed offset from a joint.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum JointRef<'a> {
     /// A joint by its index.
     Id(Id<Joint>),
@@ -71,6 +71,14 @@ pub enum JointRef<'a> {
     Socket(Id<Socket>),
     /// The socket with this name. If there is none, the first joint with this name.
     Name(&'a str),
+    /// An offset from a joint, whether the character has a socket there or not.
+    Offset(Socket),
+}
+
+impl From<Socket> for JointRef<'_> {
+    fn from(socket: Socket) -> Self {
+        Self::Offset(socket)
+    }
 }
 
 impl From<Id<Joint>> for JointRef<'_> {
@@ -103,6 +111,11 @@ impl JointRef<'_> {
             Self::Socket(socket) => {
                 let found = sockets.get(socket.index()).copied();
                 found.ok_or(Error::not_found("socket", socket.index(), sockets.len()))
+            }
+            Self::Offset(socket) => {
+                expect_index("joint", socket.joint.index(), skeleton.len())?;
+                expect_transform("socket", &socket.offset)?;
+                Ok(socket)
             }
             Self::Name(name) => {
                 let socket = set.socket(name).map(|socket| sockets[socket.index()]);

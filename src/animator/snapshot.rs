@@ -9,7 +9,7 @@ use super::library::Fingerprint;
 use super::state::{BlendPlay, MOST, OwnPose};
 use super::times::check_time;
 use super::work::Place;
-use super::{Actor, ActorMut, Animator, PlayRecord};
+use super::{Actor, Animator, PlayRecord};
 use crate::clip::components;
 use crate::error::{
     Error, Result, expect_cap, expect_extent, expect_finite, expect_index, expect_len,
@@ -271,7 +271,7 @@ impl Animator {
     /// [`Self::update`] gets go on from there: set it to `now_s`, and add the length of each step
     /// as before. If it does not, the next update plays everything between the two times at once,
     /// with all events. To go on at another time of the clock, restore the actors one by one with
-    /// [`ActorMut::restore`], which moves them to the animator's present.
+    /// [`Actor::restore`], which moves them to the animator's present.
     ///
     /// # Errors
     /// If there is an error, nothing changes.
@@ -423,21 +423,17 @@ impl<A: Deref<Target = Animator>> Actor<A> {
     /// Saves the actor. See [`ActorSnapshot`].
     #[must_use]
     pub fn snapshot(&self) -> ActorSnapshot {
-        let mut snapshot = ActorSnapshot::default();
-        self.snapshot_into(&mut snapshot);
+        let (mut snapshot, animator) = (ActorSnapshot::default(), &*self.animator);
+        snapshot.rows.begin(animator, 1);
+        snapshot.rows.set(0, animator, self.id().index);
+        animator
+            .queue
+            .copy_early(self.id(), &mut snapshot.rows.queue);
         snapshot
-    }
-
-    /// Saves the actor, and reuses the memory of an earlier snapshot.
-    pub fn snapshot_into(&self, to: &mut ActorSnapshot) {
-        let animator = &*self.animator;
-        to.rows.begin(animator, 1);
-        to.rows.set(0, animator, self.id().index);
-        animator.queue.copy_early(self.id(), &mut to.rows.queue);
     }
 }
 
-impl ActorMut<'_> {
+impl Actor<&mut Animator> {
     /// Brings the actor to a snapshot of this or another actor of the same character.
     ///
     /// It keeps its id. Its own time, and with it everything that it plays, goes on from the moment

@@ -312,7 +312,7 @@ impl Character {
         self.model.parts.smallest(bit)
     }
 
-    /// Finds the part with this name, for `InstanceMut::set_part_visible` and
+    /// Finds the part with this name, for `Instance::set_part_visible` and
     /// [`Posed::hiding`](crate::skin::Posed::hiding).
     ///
     /// # Errors

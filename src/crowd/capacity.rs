@@ -50,7 +50,7 @@ pub struct Capacity {
     ///
     /// These words exist in every frame in flight, too.
     pub cpu_skinned_words: u32,
-    /// Attached instances ([`InstanceMut::attach`](super::InstanceMut::attach)) that the GPU places
+    /// Attached instances ([`Instance::attach_to`](super::Instance::attach_to)) that the GPU places
     /// if it poses their parents ([`Stages::animate`](super::Stages::animate)).
     ///
     /// The CPU places any further ones, in each frame. Each takes 96 bytes, and as many in every

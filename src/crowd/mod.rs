@@ -47,7 +47,7 @@ pub use draw::passes::{PipelineInfo, WarmUp};
 pub use frame::{Frame, Views};
 pub use ids::{CharacterId, InstanceId, ListId, PassId, ViewId};
 pub use instances::attachments::Attachment;
-pub use instances::handle::{CrowdAccess, CrowdMut, CrowdRef, Instance, InstanceMut, InstanceRef};
+pub use instances::handle::Instance;
 pub use instances::pick::InstanceHit;
 pub use instances::snapshot::{CrowdSnapshot, InstanceSnapshot};
 pub use instances::spawn::Spawn;

@@ -25,7 +25,7 @@ use glam::Affine3A;
 
 /// The characters and instances of a crowd, apart from their animators.
 #[derive(Debug)]
-pub struct Scene {
+pub(crate) struct Scene {
     pub(crate) characters: Characters,
     pub(crate) instances: Instances,
     pub(crate) attachments: Attachments,

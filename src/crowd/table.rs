@@ -89,16 +89,6 @@ impl<T> Slots<T> {
         let all = (0..).zip(&mut self.0);
         all.filter_map(|(index, element)| Some((index, element.as_mut()?)))
     }
-
-    /// All elements, also those that were removed.
-    pub(crate) fn as_slice(&self) -> &[Option<T>] {
-        &self.0
-    }
-
-    /// As [`Self::as_slice`].
-    pub(crate) fn as_mut_slice(&mut self) -> &mut [Option<T>] {
-        &mut self.0
-    }
 }
 
 impl<T: Destroy> Destroy for Slots<T> {

@@ -85,7 +85,7 @@ pub struct View {
     pub shadow: Option<Shadow>,
     /// The view's mask: it shows instances whose mask has a bit in common.
     ///
-    /// See [`InstanceMut::set_view_mask`](super::InstanceMut::set_view_mask).
+    /// See [`Instance::set_view_mask`](super::Instance::set_view_mask).
     pub mask: u32,
     /// The list of the only instances that it shows, from
     /// [`Frame::make_list`](super::Frame::make_list).

@@ -13,7 +13,7 @@
 //! frame. [`Animator::add_solver`](crate::animator::Animator::add_solver) takes solvers, and
 //! [`Actor::set_target`](crate::animator::Actor::set_target) gives targets to actors. A pose
 //! from elsewhere can be shown on an actor first, see
-//! [`Actor::show_pose`](crate::animator::Actor::show_pose), or be solved without an animator by
+//! [`Actor::set_pose`](crate::animator::Actor::set_pose), or be solved without an animator by
 //! [`IkSolver::solve`](crate::IkSolver::solve).
 //!
 //! A solver changes local rotations; [`FootPlacement`] also changes the translation of the pelvis.

@@ -157,7 +157,7 @@ impl Parts {
         self.0.get(part.index()).map_or("", |part| &part.name)
     }
 
-    /// Finds the part with this name, for `InstanceMut::set_part_visible` and
+    /// Finds the part with this name, for `Instance::set_part_visible` and
     /// `Posed::hiding`.
     pub(crate) fn find(&self, name: &str) -> Result<PartId> {
         let found = self.iter().find(|(_, own)| *own == name);

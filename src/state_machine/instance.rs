@@ -54,6 +54,8 @@ impl PartialEq for Proven {
 }
 
 /// The value of a parameter.
+///
+/// `true.into()` is the value of a bool parameter, and sets a trigger.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -66,6 +68,24 @@ pub enum Value {
     Bool(bool),
     /// A trigger: true if it is set.
     Trigger(bool),
+}
+
+impl From<f32> for Value {
+    fn from(value: f32) -> Self {
+        Self::Float(value)
+    }
+}
+
+impl From<i32> for Value {
+    fn from(value: i32) -> Self {
+        Self::Int(value)
+    }
+}
+
+impl From<bool> for Value {
+    fn from(value: bool) -> Self {
+        Self::Bool(value)
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -75,7 +75,7 @@ impl<'c> From<&'c Clip> for StateMachineClip<'c> {
 ///
 /// let mut animator = Animator::new(&character)?;
 /// let hero = animator.add_driven()?;
-/// animator.actor_mut(hero)?.set_float("speed", 1.5)?;
+/// animator.actor_mut(hero)?.set_parameter("speed", 1.5)?;
 /// animator.update(0.25)?;
 /// let status = animator.actor(hero)?.layer_status(0)?;
 /// assert_eq!(animator.state_machine()?.state_name(0, status.state), "go");
@@ -269,6 +269,7 @@ fn fitted(kind: ParameterKind, value: Value) -> Result<Value> {
             let value = value.max(min.unwrap_or(i32::MIN));
             Value::Int(value.min(max.unwrap_or(i32::MAX)))
         }
+        (ParameterKind::Trigger, Value::Bool(set)) => Value::Trigger(set),
         (ParameterKind::Bool { .. }, Value::Bool(_))
         | (ParameterKind::Trigger, Value::Trigger(_)) => value,
         _ => {

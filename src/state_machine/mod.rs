@@ -3,7 +3,7 @@
 //! ```text
 //! once:         TOML ──from_toml──▶ StateMachineDesc ──import──▶ StateMachine
 //!
-//! every frame:  game: set_float · set_trigger ──▶ Animator ──update──▶ poses, events
+//! every frame:  game: set_parameter · play ──▶ Animator ──update──▶ poses, events
 //! ```
 //!
 //! - [`StateMachineDesc`] is plain data: parameters, masks, and layers of states and transitions.
@@ -21,7 +21,7 @@
 //!
 //! Parameters change between updates. A change takes effect at the time of the previous update.
 //! Conditions are tested when a parameter has changed and after each event. A parameter that moves
-//! ([`Actor::set_float_over`](crate::animator::Actor::set_float_over)) changes at times of its own.
+//! ([`Actor::set_parameter_over`](crate::animator::Actor::set_parameter_over)) changes at times of its own.
 //!
 //! - A transition fires at most once at any one time, so a ring of transitions ends.
 //! - An update handles at most 256 events and transitions per instance. Beyond that, the instance
@@ -62,7 +62,7 @@
 //! let mut animator = Animator::new(&character.with_animation_toml("guard.toml", text)?)?;
 //! let guard = animator.add_driven()?;
 //! animator.update(0.0)?;
-//! animator.actor_mut(guard)?.set_trigger("dead")?;
+//! animator.actor_mut(guard)?.set_parameter("dead", true)?;
 //!
 //! let die = animator.state_machine()?.state(0, "die")?;
 //! for frame in 1..600 {

@@ -4,7 +4,7 @@ use crate::reference::handles::Handles;
 use crate::reference::raws;
 use crate::reference::raws::linear;
 use crate::reference::rng::Rng;
-use throng::animator::{ActorId, Animator, Play, ShowPose};
+use throng::animator::{ActorId, Animator, Play, Pose, ShowPose};
 use throng::character::AnimationDesc;
 use throng::clip::ClipOptions;
 use throng::glam::{Quat, Vec3};
@@ -177,7 +177,9 @@ fn extreme_poses_do_no_harm() {
             Vec3::new(any(), any(), any()),
         );
         let mut actor = joint.animator.live_mut(joint.id);
-        actor.show_pose(&[pose], &ShowPose::default()).unwrap();
+        actor
+            .set_pose(Pose::Local(&[pose]), &ShowPose::default())
+            .unwrap();
         let next = ["move", "turn"][rng.below(2)];
         let duration_s = rng.range(0.0, 1.0);
         actor.play(Play::new(next).inertial_s(duration_s)).unwrap();

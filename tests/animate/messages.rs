@@ -4,7 +4,7 @@ use crate::reference::cases;
 use crate::reference::handles::Handles;
 use crate::reference::words::Fails;
 use std::path::PathBuf;
-use throng::animator::{ActorMut, Animator, Play};
+use throng::animator::{Actor, Animator, Play};
 use throng::builtin;
 use throng::glam::Vec3;
 use throng::ik::{Aim, AimJoint, AimTarget, TwoBoneTarget};
@@ -22,7 +22,7 @@ name = "stand"
 motion.clip = "Idle"
 "#;
 
-type Call = fn(ActorMut<'_>) -> throng::Result<()>;
+type Call = fn(Actor<&mut Animator>) -> throng::Result<()>;
 
 /// Checks the errors of an actor that a state machine drives.
 fn refused(table: &[(&str, Call, &str)]) {
@@ -40,13 +40,13 @@ fn refused(table: &[(&str, Call, &str)]) {
 #[test]
 fn a_parameter_of_another_kind_is_named_with_both_kinds() {
     refused(&cases![
-        |mut it| it.set_float("jump", 1.0)
+        |mut it| it.set_parameter("jump", 1.0)
             => "parameter 1 \"jump\": value: is of kind float, must be of kind trigger";
-        |mut it| it.set_trigger("speed")
+        |mut it| it.set_parameter("speed", true)
             => "parameter 0 \"speed\": value: is of kind trigger, must be of kind float";
-        |mut it| it.set_float_over("jump", 1.0, 1.0)
+        |mut it| it.set_parameter_over("jump", 1.0, 1.0)
             => "parameter 1 \"jump\": value: is of kind float, must be of kind trigger";
-        |mut it| it.set_float("speed", f32::NAN)
+        |mut it| it.set_parameter("speed", f32::NAN)
             => "parameter 0 \"speed\": value: NaN is not finite";
     ]);
 }

@@ -13,8 +13,8 @@ use throng::mesh::AlphaMode;
 use throng::palette::SkinningMethod;
 use throng::skeleton::Joint;
 use throng::{
-    Capacity, CharacterId, CrowdSnapshot, Id, IkSolver, IkTarget, InstanceId, Play, SkinningStage,
-    Spawn, View,
+    Attachment, Capacity, CharacterId, CrowdSnapshot, Id, IkSolver, IkTarget, InstanceId, Play,
+    SkinningStage, Spawn, View,
 };
 
 struct CountingAllocator;
@@ -224,8 +224,8 @@ fn nothing_is_allocated_for_who_shows_what_and_who_hangs_where() {
                         let parent = *all.last().unwrap();
                         let offset = Affine3A::from_translation(Vec3::X * 0.01);
                         crowd
-                            .live_mut(parent)
-                            .attach(id, Id::<Joint>::new(4), &offset)
+                            .live_mut(id)
+                            .attach_to(Attachment::new(parent, Id::<Joint>::new(4)).at(offset))
                             .unwrap();
                     }
                     all.push(id);
@@ -299,10 +299,8 @@ fn nothing_is_allocated_for_a_rollback() {
             };
             ids.push(crowd.spawn(kinds[number % 2], &spawn).unwrap());
         }
-        let mut parent = crowd.live_mut(ids[0]);
-        parent
-            .attach(ids[1], Id::<Joint>::new(1), &Affine3A::IDENTITY)
-            .unwrap();
+        let attachment = Attachment::new(ids[0], Id::<Joint>::new(1));
+        crowd.live_mut(ids[1]).attach_to(attachment).unwrap();
         let mut ring: Vec<CrowdSnapshot> = vec![CrowdSnapshot::default(); 4];
         for round in 0..4 {
             let mut some = Vec::new();

@@ -129,12 +129,12 @@ fn a_chain_is_where_exact_products_have_it() {
         for (child, parent, joint, offset) in &links {
             stage
                 .crowd
-                .live_mut(*parent)
-                .attach(*child, *joint, offset)
+                .live_mut(*child)
+                .attach_to(Attachment::new(*parent, *joint).at(*offset))
                 .unwrap();
             let wanted = Attachment {
                 parent: *parent,
-                socket: Socket::at(*joint),
+                socket: Socket::at(*joint).into(),
                 socket_from_child: *offset,
                 outlives_parent: false,
             };
@@ -192,35 +192,36 @@ fn attachments_that_make_no_sense_are_refused() {
         let offset = Affine3A::IDENTITY;
         let root = Id::<Joint>::new(0);
         refused! {
-            crowd.on(rider, |mut it| it.attach(rider, root, &offset)) => "…parent: …";
+            crowd.on(rider, |mut it| it.attach_to(Attachment::new(rider, root).at(offset))) => "…parent: …";
         }
         crowd
-            .live_mut(horse)
-            .attach(rider, "joint 1", &offset)
+            .live_mut(rider)
+            .attach_to(Attachment::new(horse, "joint 1").at(offset))
             .unwrap();
         crowd
-            .live_mut(rider)
-            .attach(sword, Id::<Joint>::new(3), &offset)
+            .live_mut(sword)
+            .attach_to(Attachment::new(rider, Id::<Joint>::new(3)).at(offset))
             .unwrap();
         refused! {
-            crowd.on(rider, |mut it| it.attach(horse, root, &offset)) => "…parent: …";
-            crowd.on(sword, |mut it| it.attach(horse, root, &offset)) => "…parent: …";
+            crowd.on(horse, |mut it| it.attach_to(Attachment::new(rider, root).at(offset))) => "…parent: …";
+            crowd.on(horse, |mut it| it.attach_to(Attachment::new(sword, root).at(offset))) => "…parent: …";
         }
         let nan = Affine3A::from_translation(Vec3::NAN);
         refused! {
-            crowd.on(horse, |mut it| it.attach(sword, root, &nan))
+            crowd.on(sword, |mut it| it.attach_to(Attachment::new(horse, root).at(nan)))
                 => "…socket_from_child: …";
-            crowd.on(sword, |mut it| it.set_attach_offset(&nan)) => "…socket_from_child: …";
-            crowd.on(horse, |mut it| it.set_attach_offset(&offset)) => "…instance: …";
-            crowd.on(horse, |mut it| it.set_outlives_parent(true)) => "…instance: …";
+            crowd.on(sword, |mut it| {
+                let joint = Socket { joint: root, offset: nan };
+                it.attach_to(Attachment::new(horse, joint))
+            }) => "…socket: …";
             crowd.on(sword, |mut it| it.set_transform(&offset)) => "…world_from_model: …";
             crowd.on(sword, |mut it| it.teleport(&offset)) => "…world_from_model: …";
-            crowd.on(horse, |mut it| it.attach(sword, Id::<Joint>::new(4), &offset))
+            crowd.on(sword, |mut it| it.attach_to(Attachment::new(horse, Id::<Joint>::new(4)).at(offset)))
                 => "joint 4 does not exist: there are …";
-            crowd.on(horse, |mut it| it.attach(sword, "tail", &offset))
+            crowd.on(sword, |mut it| it.attach_to(Attachment::new(horse, "tail").at(offset)))
                 => "joint or socket \"tail\" does not exist: there are …";
-            crowd.on(horse, |mut it| it.attach(dead, root, &offset)) => "…no longer exists…";
-            crowd.on(dead, |mut it| it.attach(sword, root, &offset)) => "…no longer exists…";
+            crowd.on(dead, |mut it| it.attach_to(Attachment::new(horse, root).at(offset))) => "…no longer exists…";
+            crowd.on(sword, |mut it| it.attach_to(Attachment::new(dead, root).at(offset))) => "…no longer exists…";
         }
         // The refused calls changed nothing.
         let parent = |crowd: &Crowd, id| crowd.live(id).attachment().map(|of| of.parent);
@@ -228,7 +229,10 @@ fn attachments_that_make_no_sense_are_refused() {
         assert_eq!(parent(crowd, rider), Some(horse));
         assert_eq!(parent(crowd, horse), None);
         // Attached to another parent, and detached.
-        crowd.live_mut(horse).attach(sword, root, &offset).unwrap();
+        crowd
+            .live_mut(sword)
+            .attach_to(Attachment::new(horse, root).at(offset))
+            .unwrap();
         assert_eq!(parent(crowd, sword), Some(horse));
         assert_eq!(crowd.live(rider).attached().count(), 0);
         assert_eq!(crowd.live(horse).attached().count(), 2);
@@ -237,7 +241,10 @@ fn attachments_that_make_no_sense_are_refused() {
         crowd.live_mut(sword).set_transform(&offset).unwrap();
         // Now in the other direction.
         crowd.live_mut(rider).detach();
-        crowd.live_mut(rider).attach(horse, root, &offset).unwrap();
+        crowd
+            .live_mut(horse)
+            .attach_to(Attachment::new(rider, root).at(offset))
+            .unwrap();
         stage.destroy(setup);
     });
 }
@@ -254,16 +261,15 @@ fn the_attached_go_or_stay_when_their_parent_is_despawned() {
         let up = Affine3A::from_translation(Vec3::Y);
         let crowd = &mut stage.crowd;
         crowd
-            .live_mut(horse)
-            .attach(rider, Id::<Joint>::new(2), &up)
+            .live_mut(rider)
+            .attach_to(Attachment::new(horse, Id::<Joint>::new(2)).at(up))
             .unwrap();
         for child in [sword, shield] {
             crowd
-                .live_mut(rider)
-                .attach(child, Id::<Joint>::new(1), &up)
+                .live_mut(child)
+                .attach_to(Attachment::new(rider, Id::<Joint>::new(1)).at(up))
                 .unwrap();
-            crowd.live_mut(child).set_outlives_parent(true).unwrap();
-            let outlives = |attachment: Attachment| attachment.outlives_parent;
+            let outlives = |attachment: Attachment<'_>| attachment.outlives_parent;
             assert_eq!(
                 crowd
                     .instance(child)
@@ -274,8 +280,8 @@ fn the_attached_go_or_stay_when_their_parent_is_despawned() {
         }
         // To attach it again forgets that.
         crowd
-            .live_mut(rider)
-            .attach(sword, Id::<Joint>::new(3), &up)
+            .live_mut(sword)
+            .attach_to(Attachment::new(rider, Id::<Joint>::new(3)).at(up))
             .unwrap();
         stage.frame(setup, 0.4);
         let before = stage.crowd.live(shield).transform();
@@ -316,13 +322,13 @@ fn a_hidden_parent_hides_what_is_attached_and_one_that_no_view_shows_does_not() 
         let up = Affine3A::from_translation(Vec3::Y);
         stage
             .crowd
-            .live_mut(horse)
-            .attach(rider, Id::<Joint>::new(3), &up)
+            .live_mut(rider)
+            .attach_to(Attachment::new(horse, Id::<Joint>::new(3)).at(up))
             .unwrap();
         stage
             .crowd
-            .live_mut(rider)
-            .attach(sword, Id::<Joint>::new(3), &up)
+            .live_mut(sword)
+            .attach_to(Attachment::new(rider, Id::<Joint>::new(3)).at(up))
             .unwrap();
         expect_animated(stage.frame(setup, 0.1), 3);
         stage.crowd.live_mut(horse).set_visible(false);
@@ -335,8 +341,8 @@ fn a_hidden_parent_hides_what_is_attached_and_one_that_no_view_shows_does_not() 
         assert_eq!(stage.crowd.live(sword).transform(), hidden);
         stage
             .crowd
-            .live_mut(rider)
-            .attach(sword, Id::<Joint>::new(3), &up)
+            .live_mut(sword)
+            .attach_to(Attachment::new(rider, Id::<Joint>::new(3)).at(up))
             .unwrap();
         stage.crowd.live_mut(horse).set_visible(true);
         stage.crowd.live_mut(horse).set_view_mask(0);
@@ -357,8 +363,8 @@ fn what_does_not_move_costs_no_upload() {
         let child = stage.spawn(Affine3A::IDENTITY, Play::REST);
         stage
             .crowd
-            .live_mut(parent)
-            .attach(child, Id::<Joint>::new(3), &turn)
+            .live_mut(child)
+            .attach_to(Attachment::new(parent, Id::<Joint>::new(3)).at(turn))
             .unwrap();
         assert_eq!(stage.frame(setup, 0.1).changes, 2);
         assert_eq!(stage.frame(setup, 0.2).changes, 0);
@@ -397,16 +403,16 @@ fn a_named_socket_holds_its_place() {
         let socket = character.socket("grip").unwrap();
         stage
             .crowd
-            .live_mut(parent)
-            .attach(by_name, "grip", &offset)
+            .live_mut(by_name)
+            .attach_to(Attachment::new(parent, "grip").at(offset))
             .unwrap();
         stage
             .crowd
-            .live_mut(parent)
-            .attach(by_id, socket, &offset)
+            .live_mut(by_id)
+            .attach_to(Attachment::new(parent, socket).at(offset))
             .unwrap();
         refused! {
-            stage.crowd.on(parent, |mut it| it.attach(by_id, "gripp", &offset))
+            stage.crowd.on(by_id, |mut it| it.attach_to(Attachment::new(parent, "gripp").at(offset)))
                 => "… \"gripp\" does not exist: there are …";
         }
         for frame in 0..4 {
@@ -467,8 +473,8 @@ fn root_motion_waits_while_an_instance_is_attached() {
         stage.crowd.live_mut(child).set_root_motion(apply);
         stage
             .crowd
-            .live_mut(parent)
-            .attach(child, Id::<Joint>::new(0), &Affine3A::IDENTITY)
+            .live_mut(child)
+            .attach_to(Attachment::new(parent, Id::<Joint>::new(0)).at(Affine3A::IDENTITY))
             .unwrap();
         let stands = stage.crowd.live(parent).transform();
         for frame in 0..4 {

@@ -17,8 +17,8 @@ use throng::mesh::AlphaMode;
 use throng::palette::SkinningMethod;
 use throng::skeleton::Transform;
 use throng::{
-    Actor, Capacity, CharacterDesc, CharacterId, Crowd, Error, MoreInstances, Play, Processor,
-    RootMotionMode, ShowPose, SkinningStage, Spawn, SpringMode,
+    Actor, Capacity, CharacterDesc, CharacterId, Crowd, Error, MoreInstances, Play, Pose,
+    Processor, RootMotionMode, ShowPose, SkinningStage, Spawn, SpringMode,
 };
 
 const METHODS: [SkinningMethod; 3] = [
@@ -298,7 +298,7 @@ fn the_actor_of_an_instance_can_be_controlled_on_its_own() {
         let mut model = vec![Affine3A::IDENTITY; character.skeleton().len()];
         model[1] = Affine3A::from_scale(Vec3::new(1.0, 3.0, 1.0));
         let actor: &mut Actor<_> = &mut instance;
-        let refused = actor.show_model_pose(&model, &ShowPose::default());
+        let refused = actor.set_pose(Pose::Model(&model), &ShowPose::default());
         let is_named = matches!(refused, Err(Error::Unrepresentable { joint: 1, .. }));
         assert!(is_named, "{refused:?}");
         let scaled = Transform {
@@ -306,9 +306,9 @@ fn the_actor_of_an_instance_can_be_controlled_on_its_own() {
             ..Transform::IDENTITY
         };
         let local = vec![scaled; character.skeleton().len()];
-        let refused = actor.show_pose(&local, &ShowPose::default());
+        let refused = actor.set_pose(Pose::Local(&local), &ShowPose::default());
         assert!(matches!(refused, Err(Error::Unrepresentable { .. })));
-        assert!(!actor.shows_pose());
+        assert!(actor.pose().is_none());
         setup.destroy(crowd);
     });
 }

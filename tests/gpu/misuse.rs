@@ -6,7 +6,6 @@ use crate::reference::ribbon::{built, rest_model, ribbon};
 use crate::reference::words::{Fails, Says};
 use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, target};
 use crate::support::{SMALL, Setup, described, each, view};
-use throng::ShowPose;
 use throng::ash::vk;
 use throng::error::ArgumentFault;
 use throng::glam::{Affine3A, Mat4, Vec3};
@@ -16,6 +15,7 @@ use throng::{
     Crowd, CrowdDesc, Error, Frame, Id, InstanceId, PassDesc, PassKind, Play, Processor, Result,
     Spawn, View,
 };
+use throng::{Pose, ShowPose};
 
 fn camera() -> View {
     view(Vec3::new(0.0, 2.0, 7.0), Vec3::ZERO, EXTENT)
@@ -300,13 +300,13 @@ fn instances_take_only_what_makes_sense() {
         let joints = character.skeleton().len();
         let still = vec![Affine3A::IDENTITY; joints];
         refused! {
-            crowd.on(id, |mut it| it.show_model_pose(&still[1..], &ShowPose::default()))
+            crowd.on(id, |mut it| it.set_pose(Pose::Model(&still[1..]), &ShowPose::default()))
                 => "model pose: …";
         }
         let mut broken = still.clone();
         broken[1] = nan();
         refused! {
-            crowd.on(id, |mut it| it.show_model_pose(&broken, &ShowPose::default()))
+            crowd.on(id, |mut it| it.set_pose(Pose::Model(&broken), &ShowPose::default()))
                 => "…joint 1…";
         }
         assert_eq!(crowd.live(id).record(), before);
@@ -332,10 +332,13 @@ fn a_pose_that_the_method_cannot_hold_is_refused() {
         let id = crowd.spawn(kind, &Spawn::default()).unwrap();
         let mut model = rest_model(&character);
         let show = ShowPose::default();
-        crowd.live_mut(id).show_model_pose(&model, &show).unwrap();
+        crowd
+            .live_mut(id)
+            .set_pose(Pose::Model(&model), &show)
+            .unwrap();
         let before = crowd.live(id).record();
         model[1] *= Affine3A::from_scale(Vec3::new(1.0, 3.0, 1.0));
-        let refused = crowd.on(id, |mut it| it.set_model_pose(&model));
+        let refused = crowd.on(id, |mut it| it.set_pose(Pose::Model(&model), &show));
         assert!(
             matches!(refused, Err(Error::Unrepresentable { joint: 1, .. })),
             "{refused:?}"

@@ -14,7 +14,7 @@ use throng::glam::{Affine3A, Quat, Vec3, vec2, vec3};
 use throng::import::ImportOptions;
 use throng::palette::{Mat3x4, SkinningMethod};
 use throng::skin::{Faces, Posed, Ray, Skinner};
-use throng::{Crowd, Error, InstanceHit, InstanceId, Spawn, View};
+use throng::{Attachment, Crowd, Error, InstanceHit, InstanceId, Spawn, View};
 
 /// Distance between the texels that are compared, in both directions.
 const STEP: u32 = 2;
@@ -84,8 +84,8 @@ fn spawn(crowd: &mut Crowd, kind: throng::CharacterId) -> Vec<InstanceId> {
     });
     let all: Vec<InstanceId> = all.collect();
     let offset = Affine3A::from_translation(vec3(0.4, 0.2, 0.6));
-    let mut parent = crowd.live_mut(all[0]);
-    parent.attach(all[3], "joint 1", &offset).unwrap();
+    let attachment = Attachment::new(all[0], "joint 1").at(offset);
+    crowd.live_mut(all[3]).attach_to(attachment).unwrap();
     all
 }
 
@@ -219,8 +219,8 @@ fn changes_between_frames_are_seen() {
         };
         assert_eq!(pick(&mut crowd), Some(near));
         let offset = Affine3A::from_translation(vec3(0.0, 0.0, 1.5));
-        let mut parent = crowd.live_mut(near);
-        parent.attach(child, "joint 0", &offset).unwrap();
+        let attachment = Attachment::new(near, "joint 0").at(offset);
+        crowd.live_mut(child).attach_to(attachment).unwrap();
         assert_eq!(pick(&mut crowd), Some(child));
         crowd.live_mut(child).set_view_mask(2);
         assert_eq!(pick(&mut crowd), Some(near));

@@ -8,15 +8,15 @@ use crate::support::lists::lists;
 use crate::support::probe::{Output, Probe};
 use crate::support::{ON_GPU, SMALL, Setup, described, each, placed, view};
 use std::collections::BTreeMap;
-use throng::animator::{JointRef, ShowPose};
+use throng::animator::{JointRef, Pose, ShowPose};
 use throng::glam::{Affine3A, Vec3};
 use throng::palette::Mat3x4;
 use throng::palette::SkinningMethod;
 use throng::skeleton::Joint;
 use throng::skin::{Faces, Ray};
 use throng::{
-    Capacity, CharacterId, Crowd, Culling, Error, Id, InstanceId, Play, SkinningStage, Stats, View,
-    builtin,
+    Attachment, Capacity, CharacterId, Crowd, Culling, Error, Id, InstanceId, Play, SkinningStage,
+    Stats, View, builtin,
 };
 
 const CAPACITY: Capacity = Capacity {
@@ -65,8 +65,8 @@ impl Stage {
         (parent, joint): (InstanceId, impl Into<JointRef<'j>>),
         offset: &Affine3A,
     ) {
-        let mut parent = self.crowd.live_mut(parent);
-        parent.attach(child, joint, offset).unwrap();
+        let attachment = Attachment::new(parent, joint).at(*offset);
+        self.crowd.live_mut(child).attach_to(attachment).unwrap();
     }
 
     /// Draws a frame. Returns the transforms of what it shows, as the GPU has them.
@@ -410,7 +410,9 @@ fn the_cpu_places_what_does_not_fit() {
         let pose = vec![Affine3A::IDENTITY; people.skeleton().len()];
         for (id, time_s, on_gpu) in [(children[1], 0.5, 2), (walker, 0.6, 0)] {
             let mut handle = stage.crowd.live_mut(id);
-            handle.show_model_pose(&pose, &ShowPose::default()).unwrap();
+            handle
+                .set_pose(Pose::Model(&pose), &ShowPose::default())
+                .unwrap();
             check(&mut stage, setup, time_s, on_gpu);
         }
         stage.crowd.live_mut(walker).play("Walk").unwrap();

@@ -6,7 +6,7 @@ use crate::reference::raws::{animation, linear, moves};
 use crate::reference::ribbon::{built, ribbon};
 use crate::support::frames::{EXTENT, FramesInFlight};
 use crate::support::{ON_GPU, SMALL, Setup, described, each, placed, view};
-use throng::animator::{Play, ShowPose};
+use throng::animator::{Play, Pose, ShowPose};
 use throng::ash::vk;
 use throng::character::Character;
 use throng::glam::{Affine3A, Vec3};
@@ -109,7 +109,8 @@ fn every_reason_is_told() {
         let joints = mannequin.skeleton().joints().iter();
         let local: Vec<Transform> = joints.map(|joint| joint.rest).collect();
         let mut it = stage.crowd.live_mut(posed);
-        it.show_pose(&local, &ShowPose::default()).unwrap();
+        it.set_pose(Pose::Local(&local), &ShowPose::default())
+            .unwrap();
         let reaches = spawn(&mut stage.crowd, kind, walk);
         let joint = |name: &str| mannequin.skeleton().joint(name).unwrap();
         let [start, mid, end] = ["LeftUpperArm", "LeftLowerArm", "LeftHand"].map(joint);
@@ -155,7 +156,7 @@ fn every_reason_is_told() {
         assert_eq!((stats.posed_on_gpu, stats.animated), (5, 2));
         // The CPU does not pose still instances either.
         let mut it = stage.crowd.live_mut(walker);
-        it.pause();
+        it.set_paused(true);
         let stats = stage.frame(setup, 0.7);
         assert_eq!((stats.posed_on_gpu, stats.animated), (5, 2));
         for id in [walker, jumps] {

@@ -7,7 +7,7 @@ use crate::support::lists::lists;
 use crate::support::probe::{Output, Probe};
 use crate::support::{ON_GPU, SMALL, Setup, each, placed, view};
 use std::collections::BTreeMap;
-use throng::animator::{ActorId, Animator, Play, ShowPose};
+use throng::animator::{ActorId, Animator, Play, Pose, ShowPose};
 use throng::character::Character;
 use throng::glam::{Affine3A, Mat4, Vec3, vec3};
 use throng::gpu::GpuInstance;
@@ -376,7 +376,8 @@ fn poses_without_memory_are_the_nearest_ones() {
         let rest = stage.character.skeleton().rest_pose();
         for number in [5, 6] {
             let mut it = stage.crowd.live_mut(stage.members[number].0);
-            it.show_pose(&rest, &ShowPose::default()).unwrap();
+            it.set_pose(Pose::Local(&rest), &ShowPose::default())
+                .unwrap();
         }
         let seen = stage.frame(setup, (0.5, &[camera]), false).unwrap();
         let in_ring = |seen: &BTreeMap<u32, Seen>, stage: &Stage| -> Vec<usize> {
@@ -388,7 +389,8 @@ fn poses_without_memory_are_the_nearest_ones() {
         // It must fit, or the frame is refused, and the next one is as it would be.
         for number in [3, 4] {
             let mut it = stage.crowd.live_mut(stage.members[number].0);
-            it.show_pose(&rest, &ShowPose::default()).unwrap();
+            it.set_pose(Pose::Local(&rest), &ShowPose::default())
+                .unwrap();
         }
         let refused = stage.frame(setup, (0.6, &[camera]), false);
         let asked = u64::from(entries) * 4;

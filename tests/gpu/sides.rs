@@ -20,8 +20,8 @@ use throng::glam::camera::rh;
 use throng::glam::{Affine3A, Quat, Vec2, Vec3};
 use throng::mesh::AlphaMode;
 use throng::{
-    Capacity, CharacterId, Crowd, CrowdDesc, Culling, Eye, InstanceId, PassId, Play, Processor,
-    Shadow, Spawn, Stages, View, ViewStats, builtin,
+    Attachment, Capacity, CharacterId, Crowd, CrowdDesc, Culling, Eye, InstanceId, PassId, Play,
+    Processor, Shadow, Spawn, Stages, View, ViewStats, builtin,
 };
 use throng_standalone::{Context, Target};
 
@@ -641,9 +641,9 @@ fn a_quiet_crowd_uploads_its_views() {
                 ids.push(crowd.spawn(kind, &spawn).unwrap());
             }
             // A sword in a hand, so to say.
-            let mut parent = crowd.live_mut(ids[0]);
             let hand = Affine3A::from_translation(Vec3::X * 0.1);
-            parent.attach(ids[1], "LeftHand", &hand).unwrap();
+            let hand = Attachment::new(ids[0], "LeftHand").at(hand);
+            crowd.live_mut(ids[1]).attach_to(hand).unwrap();
             let shadow = Shadow {
                 layers: 1,
                 ..Shadow::default()

@@ -4,13 +4,13 @@ use crate::reference::handles::Handles;
 use crate::reference::ribbon::{built, rest_model, ribbon};
 use crate::reference::words::Fails;
 use crate::support::{SMALL, Setup, each, placed};
-use throng::ShowPose;
 use throng::animator::Animator;
 use throng::character::Character;
 use throng::clip::Clip;
 use throng::glam::{Affine3A, Quat, Vec3};
 use throng::skeleton::{Joint, Transform};
 use throng::{Id, Play};
+use throng::{Pose, ShowPose};
 
 /// The model pose of a clip, joint by joint.
 fn exact(character: &Character, clip: &Clip, time_s: f64) -> Vec<Affine3A> {
@@ -87,7 +87,10 @@ fn joints_are_where_the_pose_has_them() {
         );
         let own = vec![world_from_model; usize::from(joints)];
         let show = ShowPose::default();
-        crowd.live_mut(id).show_model_pose(&own, &show).unwrap();
+        crowd
+            .live_mut(id)
+            .set_pose(Pose::Model(&own), &show)
+            .unwrap();
         assert_eq!(
             crowd
                 .live(id)

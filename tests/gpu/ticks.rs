@@ -12,7 +12,8 @@ use throng::glam::{Affine3A, Quat, Vec3};
 use throng::ik::{TwoBone, TwoBoneTarget};
 use throng::skeleton::Joint;
 use throng::{
-    CharacterId, Crowd, Id, InstanceId, Play, RootMotionMode, Spawn, SpringMode, Stages, View,
+    Attachment, CharacterId, Crowd, Id, InstanceId, Play, RootMotionMode, Spawn, SpringMode,
+    Stages, View,
 };
 
 const STEP_S: f64 = 1.0 / 30.0;
@@ -89,7 +90,7 @@ impl Game {
         let mut it = self.crowd.live_mut(id);
         match rng.below(13) {
             0 if rng.chance(3) => self.crowd.despawn(id).unwrap(),
-            0 => _ = it.set_trigger("go"),
+            0 => _ = it.set_parameter("go", true),
             1 => {
                 let play = Play::new(["sway", "turn", "walk"][rng.below(3)]);
                 _ = it.play(play.fade_s(rng.range(0.0, 0.4)).layer(rng.below(2) as u8));
@@ -99,7 +100,7 @@ impl Game {
             4 => _ = it.teleport(&transform(rng)),
             5 => {
                 let offset = transform(rng);
-                _ = it.attach(other, Id::<Joint>::new(5), &offset);
+                _ = it.attach_to(Attachment::new(other, Id::<Joint>::new(5)).at(offset));
             }
             6 => _ = it.detach(),
             7 => {
@@ -108,11 +109,17 @@ impl Game {
             }
             8 => it.clear_target(self.solver, 0.1).unwrap(),
             9 => it.set_visible(rng.chance(2)),
-            10 => _ = it.set_outlives_parent(true),
+            10 => {
+                let stays = it.attachment().map(|of| Attachment {
+                    outlives_parent: true,
+                    ..of
+                });
+                stays.map_or(Ok(()), |of| it.attach_to(of)).unwrap();
+            }
             11 => it
                 .set_time_scale([0.0, 0.5, 1.0, 2.0][rng.below(4)])
                 .unwrap(),
-            _ => _ = it.set_trigger("go"),
+            _ => _ = it.set_parameter("go", true),
         }
     }
 
@@ -265,8 +272,8 @@ fn root_motion_goes_on_in_pictures() {
                 assert_eq!(frame.crowd().live(walker).transform(), game);
                 moments.submit(&setup.context, number % FRAMES_IN_FLIGHT);
             }
-            let mut sword = crowd.live_mut(walker);
-            sword.attach(stander, Id::<Joint>::new(3), &aside).unwrap();
+            let hand = Attachment::new(walker, Id::<Joint>::new(3)).at(aside);
+            crowd.live_mut(stander).attach_to(hand).unwrap();
             setup.context.wait_idle().unwrap();
             let allocator = &mut setup.context.allocator();
             let mut begin = |crowd: &mut Crowd, time_s| {

@@ -4,7 +4,7 @@ use crate::counting::{allocated_bytes, allocations, measure};
 use crate::reference::handles::Handles;
 use crate::reference::rng::Rng;
 use throng::animator::{
-    ActorId, Animator, AnimatorSnapshot, IkSolver, IkTarget, Play, RootMotionMode, ShowPose,
+    ActorId, Animator, AnimatorSnapshot, IkSolver, IkTarget, Play, Pose, RootMotionMode, ShowPose,
 };
 use throng::character::{AnimationDesc, BlendSpaceDesc, Character, ClipDesc, EventDesc};
 use throng::glam::{Affine3A, Vec3};
@@ -148,7 +148,7 @@ impl Crowd {
                 it.play(Play::blend_space("speed").at(1.0).fade_s(0.2).layer(2))
             }),
             13 if animator.live(id).blend_position(2).is_some() => animator.on(id, |mut it| {
-                it.set_blend_position_over(2, rng.range(0.0, 3.0), 0.3)
+                it.set_blend_position(2, rng.range(0.0, 3.0), 0.3)
             }),
             14 => animator.on(id, |mut it| it.play(Play::new("Run").inertial_s(0.2))),
             0 => animator.on(id, |mut it| it.stop(1, 0.2)),
@@ -156,8 +156,8 @@ impl Crowd {
                 it.set_speed(0, f64::from(rng.range(-1.0, 2.0)))
             }),
             2 => animator.on(id, |mut it| it.seek(0, f64::from(rng.range(0.0, 2.0)))),
-            3 => animator.actor_mut(id).map(|mut it| it.pause()),
-            4 | 5 => animator.actor_mut(id).map(|mut it| it.resume()),
+            3 => animator.actor_mut(id).map(|mut it| it.set_paused(true)),
+            4 | 5 => animator.actor_mut(id).map(|mut it| it.set_paused(false)),
             6 => animator.on(id, |mut it| it.set_time_scale(rng.range(0.5, 1.5))),
             7 => {
                 let show = ShowPose {
@@ -165,7 +165,7 @@ impl Crowd {
                     layer: 1,
                     ..ShowPose::default()
                 };
-                animator.on(id, |mut it| it.show_pose(&self.pose, &show))
+                animator.on(id, |mut it| it.set_pose(Pose::Local(&self.pose), &show))
             }
             _ => {
                 let play = Play::new(CLIPS[rng.below(CLIPS.len())]);
@@ -189,12 +189,12 @@ impl Crowd {
         match rng.below(4) {
             0 => {
                 let jump = parameter("jump");
-                animator.on(id, |mut it| it.set_trigger(jump))
+                animator.on(id, |mut it| it.set_parameter(jump, true))
             }
             1 => {
                 let speed = parameter("speed");
                 animator.on(id, |mut it| {
-                    it.set_float_over(speed, rng.range(0.0, 5.0), 0.5)
+                    it.set_parameter_over(speed, rng.range(0.0, 5.0), 0.5)
                 })
             }
             2 => animator.on(id, |mut it| {
@@ -202,7 +202,7 @@ impl Crowd {
             }),
             _ => {
                 let speed = parameter("speed");
-                animator.on(id, |mut it| it.set_float(speed, rng.range(0.0, 5.0)))
+                animator.on(id, |mut it| it.set_parameter(speed, rng.range(0.0, 5.0)))
             }
         }
         .unwrap();
@@ -251,7 +251,7 @@ fn the_first_frame_allocates_nothing(character: &Character) {
                     })
                 }
                 1 => animator.on(id, |mut it| {
-                    it.show_model_pose(&model, &ShowPose::default())
+                    it.set_pose(Pose::Model(&model), &ShowPose::default())
                 }),
                 _ => animator.on(id, |mut it| it.play(Play::new("Run").inertial_s(5.0))),
             }

@@ -4,7 +4,7 @@ use crate::guarded::Guarded;
 use crate::reference::batch::{Batch, Sample};
 use crate::reference::handles::Handles;
 use crate::reference::random;
-use throng::animator::{ActorId, Animator, Play, ShowPose};
+use throng::animator::{ActorId, Animator, Play, Pose, ShowPose};
 use throng::character::Character;
 use throng::glam::Affine3A;
 use throng::import::{ImportOptions, RawCharacter};
@@ -109,11 +109,13 @@ fn animators_stay_within_their_slices() {
                 let show = ShowPose::default();
                 animator
                     .live_mut(*last)
-                    .show_pose(pose.slice(), &show)
+                    .set_pose(Pose::Local(pose.slice()), &show)
                     .unwrap();
                 if joints > 0 {
                     let short = &pose.slice()[1..];
-                    assert!(is_length(animator.on(*last, |mut it| it.set_pose(short))));
+                    assert!(is_length(
+                        animator.on(*last, |mut it| it.set_pose(Pose::Local(short), &show))
+                    ));
                 }
             }
             animator.update(0.37).unwrap();

@@ -1,9 +1,9 @@
 //! Handles of actors and instances that must be alive.
 
 use throng::Result;
-use throng::animator::{ActorId, ActorMut, ActorRef, Animator};
+use throng::animator::{Actor, ActorId, Animator};
 #[cfg(feature = "vulkan")]
-use throng::{Crowd, InstanceId, InstanceMut, InstanceRef};
+use throng::{Crowd, Instance, InstanceId};
 
 /// Access to the living: actors of an animator, instances of a crowd.
 pub trait Handles {
@@ -27,20 +27,24 @@ pub trait Handles {
 
 impl Handles for Animator {
     type Id = ActorId;
-    type Ref<'a> = ActorRef<'a>;
-    type Mut<'a> = ActorMut<'a>;
+    type Ref<'a> = Actor<&'a Animator>;
+    type Mut<'a> = Actor<&'a mut Animator>;
 
     #[track_caller]
-    fn live(&self, id: ActorId) -> ActorRef<'_> {
+    fn live(&self, id: ActorId) -> Actor<&Animator> {
         self.actor(id).unwrap()
     }
 
     #[track_caller]
-    fn live_mut(&mut self, id: ActorId) -> ActorMut<'_> {
+    fn live_mut(&mut self, id: ActorId) -> Actor<&mut Animator> {
         self.actor_mut(id).unwrap()
     }
 
-    fn on<T>(&mut self, id: ActorId, call: impl FnOnce(ActorMut<'_>) -> Result<T>) -> Result<T> {
+    fn on<T>(
+        &mut self,
+        id: ActorId,
+        call: impl FnOnce(Actor<&mut Animator>) -> Result<T>,
+    ) -> Result<T> {
         self.actor_mut(id).and_then(call)
     }
 }
@@ -48,23 +52,23 @@ impl Handles for Animator {
 #[cfg(feature = "vulkan")]
 impl Handles for Crowd {
     type Id = InstanceId;
-    type Ref<'a> = InstanceRef<'a>;
-    type Mut<'a> = InstanceMut<'a>;
+    type Ref<'a> = Instance<&'a Crowd>;
+    type Mut<'a> = Instance<&'a mut Crowd>;
 
     #[track_caller]
-    fn live(&self, id: InstanceId) -> InstanceRef<'_> {
+    fn live(&self, id: InstanceId) -> Instance<&Crowd> {
         self.instance(id).unwrap()
     }
 
     #[track_caller]
-    fn live_mut(&mut self, id: InstanceId) -> InstanceMut<'_> {
+    fn live_mut(&mut self, id: InstanceId) -> Instance<&mut Crowd> {
         self.instance_mut(id).unwrap()
     }
 
     fn on<T>(
         &mut self,
         id: InstanceId,
-        call: impl FnOnce(InstanceMut<'_>) -> Result<T>,
+        call: impl FnOnce(Instance<&mut Crowd>) -> Result<T>,
     ) -> Result<T> {
         self.instance_mut(id).and_then(call)
     }

@@ -48,9 +48,8 @@ use throng::glam::Affine3A;
 use throng::gpu::{PosedBy, ScopeTime};
 use throng::skin::{Faces, Ray};
 use throng::{
-    Capacity, CharacterDesc, CharacterId, CrowdSnapshot, Id, IkSolver, InstanceHit, InstanceId,
-    InstanceMut, InstanceRef, ListId, Misfit, MoreInstances, Spawn, Stages, Stats, ViewId,
-    ViewStats, WarmUp,
+    Capacity, CharacterDesc, CharacterId, CrowdSnapshot, Id, IkSolver, Instance, InstanceHit,
+    InstanceId, ListId, Misfit, MoreInstances, Spawn, Stages, Stats, ViewId, ViewStats, WarmUp,
 };
 
 /// Methods with the same name, arguments and result as those of the type `$of`, whose value is
@@ -173,7 +172,7 @@ delegated! {
         /// Removes an instance.
         try_mut despawn(id: InstanceId) -> ();
         /// An instance, to read and control.
-        try_mut instance_mut(id: InstanceId) -> InstanceMut<'_>;
+        try_mut instance_mut(id: InstanceId) -> Instance<&mut throng::Crowd>;
         /// Moves many instances.
         try_mut set_transforms(transforms: &[(InstanceId, Affine3A)]) -> ();
         /// Finds the nearest hit of a ray.
@@ -217,7 +216,7 @@ delegated! {
         /// The living instance at an index of the table.
         get instance_at(table_index: u32) -> Option<InstanceId>;
         /// An instance, to read.
-        try_get instance(id: InstanceId) -> InstanceRef<'_>;
+        try_get instance(id: InstanceId) -> Instance<&throng::Crowd>;
         /// The processor that poses an instance.
         try_get posed_by(id: InstanceId) -> PosedBy;
         /// True if an instance shows a pose that others share.
@@ -263,6 +262,6 @@ delegated! {
         /// The figures of each view.
         get view_stats() -> &[ViewStats];
         /// An instance, to read.
-        try_get instance(id: InstanceId) -> InstanceRef<'_>;
+        try_get instance(id: InstanceId) -> Instance<&throng::Crowd>;
     }
 }

@@ -66,10 +66,22 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
         Ok(())
     }
 
-    /// Sets a float parameter, clamped to its range. It takes effect from the last update on.
+    /// Sets a parameter. It takes effect from the last update on.
     ///
     /// `parameter` is a name or an id. [`StateMachine::parameter`] looks an id up once, so that a
-    /// call for many actors searches for no name.
+    /// call for many actors searches for no name. `value` is an `f32`, an `i32`, a `bool` or a
+    /// [`Value`], as the parameter is. Numbers are clamped to its range. `true` sets a trigger,
+    /// until a transition consumes it, and `false` clears it.
+    ///
+    /// ```
+    /// use throng::Result;
+    /// use throng::animator::{Actor, Animator};
+    ///
+    /// fn jump(mut guard: Actor<&mut Animator>) -> Result<()> {
+    ///     guard.set_parameter("speed", 1.4)?;
+    ///     guard.set_parameter("jump", true)
+    /// }
+    /// ```
     ///
     /// # Errors
     /// - [`Error::UnknownName`](crate::Error::UnknownName) or
@@ -78,12 +90,16 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
     /// - [`Error::At`](crate::Error::At) with the parameter, if it is of another kind, or the value
     ///   is not finite.
     /// - [`Error::Argument`](crate::Error::Argument) if no state machine drives the actor.
-    pub fn set_float<'n>(
+    #[doc(alias = "trigger")]
+    pub fn set_parameter<'n>(
         &mut self,
         parameter: impl Into<NameOrId<'n, Id<ParameterDesc>>>,
-        value: f32,
+        value: impl Into<Value>,
     ) -> Result<()> {
-        self.set_parameter(parameter, Value::Float(value))
+        let (parameter, value) = (parameter.into(), value.into());
+        self.with_driver(|machine, driver, _| {
+            driver.set(machine, parameter_id(machine, parameter)?, value)
+        })
     }
 
     /// Moves a float parameter linearly to a value, over `over_s` seconds.
@@ -92,11 +108,11 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
     /// than 2 s. So states, phases and events are the same whatever the times of updates.
     ///
     /// # Errors
-    /// - The same as [`Self::set_float`].
+    /// - The same as [`Self::set_parameter`].
     /// - [`Error::Argument`](crate::Error::Argument) for a duration that is negative or longer than
     ///   an hour.
     #[doc(alias = "damping")]
-    pub fn set_float_over<'n>(
+    pub fn set_parameter_over<'n>(
         &mut self,
         parameter: impl Into<NameOrId<'n, Id<ParameterDesc>>>,
         value: f32,
@@ -107,67 +123,6 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
         self.with_driver(|machine, driver, local_s| {
             let id = parameter_id(machine, parameter)?;
             driver.set_over(machine, id, value, [local_s, over_s.into()])
-        })
-    }
-
-    /// Sets an int parameter, clamped to its range. Otherwise works like [`Self::set_float`].
-    ///
-    /// # Errors
-    /// The same as [`Self::set_float`].
-    pub fn set_int<'n>(
-        &mut self,
-        parameter: impl Into<NameOrId<'n, Id<ParameterDesc>>>,
-        value: i32,
-    ) -> Result<()> {
-        self.set_parameter(parameter, Value::Int(value))
-    }
-
-    /// Sets a bool parameter. Otherwise works like [`Self::set_float`].
-    ///
-    /// # Errors
-    /// The same as [`Self::set_float`].
-    pub fn set_bool<'n>(
-        &mut self,
-        parameter: impl Into<NameOrId<'n, Id<ParameterDesc>>>,
-        value: bool,
-    ) -> Result<()> {
-        self.set_parameter(parameter, Value::Bool(value))
-    }
-
-    /// Sets a trigger, until a transition consumes it or [`Self::reset_trigger`] clears it.
-    ///
-    /// # Errors
-    /// The same as [`Self::set_float`].
-    pub fn set_trigger<'n>(
-        &mut self,
-        parameter: impl Into<NameOrId<'n, Id<ParameterDesc>>>,
-    ) -> Result<()> {
-        self.set_parameter(parameter, Value::Trigger(true))
-    }
-
-    /// Clears a trigger.
-    ///
-    /// # Errors
-    /// The same as [`Self::set_float`].
-    pub fn reset_trigger<'n>(
-        &mut self,
-        parameter: impl Into<NameOrId<'n, Id<ParameterDesc>>>,
-    ) -> Result<()> {
-        self.set_parameter(parameter, Value::Trigger(false))
-    }
-
-    /// Sets a parameter of any kind. `Trigger(false)` clears a trigger.
-    ///
-    /// # Errors
-    /// The same as [`Self::set_float`].
-    pub fn set_parameter<'n>(
-        &mut self,
-        parameter: impl Into<NameOrId<'n, Id<ParameterDesc>>>,
-        value: Value,
-    ) -> Result<()> {
-        let parameter = parameter.into();
-        self.with_driver(|machine, driver, _| {
-            driver.set(machine, parameter_id(machine, parameter)?, value)
         })
     }
 

@@ -10,23 +10,23 @@ use crate::animator::library::Library;
 use crate::animator::state::{Driver, OwnPose, Swinging, ground_velocity};
 use crate::animator::{
     ActorId, Animator, Change, IkReport, IkSolver, IkTarget, JointRef, NameOrId, PlayRecord,
-    Playing, RootMotionMode, SpringMode,
+    Playing, Pose, RootMotionMode, SpringMode,
 };
 use crate::character::BlendAt;
 use crate::error::{Error, Result, expect_len};
 use crate::id::Id;
 use crate::mesh::{Expression, Sphere};
 use crate::motion::{BlendSpace, RootTransform};
-use crate::skeleton::{Skeleton, Transform};
+use crate::skeleton::Skeleton;
 use crate::state_machine::{LayerStatus, ParameterDesc, StateMachine, Value};
 use core::ops::{Deref, DerefMut};
 use glam::{Affine3A, Vec3};
 
 /// An actor of an animator, alive as long as this handle borrows the animator.
 ///
-/// [`Animator::actor`] makes one that reads ([`ActorRef`]), [`Animator::actor_mut`] one that also
-/// controls ([`ActorMut`]). The instances of a crowd dereference to this, so everything here works
-/// for them, too.
+/// [`Animator::actor`] makes an `Actor<&Animator>`, which reads. [`Animator::actor_mut`] makes an
+/// `Actor<&mut Animator>`, which also controls. The [instances](crate::Instance) of a crowd
+/// dereference to actors, so everything here works for them, too.
 ///
 /// ```
 /// use throng::animator::{Animator, Play};
@@ -49,19 +49,13 @@ pub struct Actor<A> {
     id: ActorId,
 }
 
-/// An actor, to read.
-pub type ActorRef<'a> = Actor<&'a Animator>;
-
-/// An actor, to read and control.
-pub type ActorMut<'a> = Actor<&'a mut Animator>;
-
 /// Handles of actors.
 impl Animator {
     /// An actor, to read.
     ///
     /// # Errors
     /// [`Error::NotFound`] or [`Error::Stale`] if it is not alive.
-    pub fn actor(&self, id: ActorId) -> Result<ActorRef<'_>> {
+    pub fn actor(&self, id: ActorId) -> Result<Actor<&Self>> {
         Actor::new(self, id)
     }
 
@@ -82,7 +76,7 @@ impl Animator {
     ///
     /// # Errors
     /// [`Error::NotFound`] or [`Error::Stale`] if it is not alive.
-    pub fn actor_mut(&mut self, id: ActorId) -> Result<ActorMut<'_>> {
+    pub fn actor_mut(&mut self, id: ActorId) -> Result<Actor<&mut Self>> {
         Actor::new(self, id)
     }
 }
@@ -186,7 +180,7 @@ impl<A: Deref<Target = Animator>> Actor<A> {
     /// The value of a parameter of its state machine, by name or id.
     ///
     /// # Errors
-    /// The same as [`Self::set_float`].
+    /// The same as [`Self::set_parameter`].
     pub fn parameter<'n>(
         &self,
         parameter: impl Into<NameOrId<'n, Id<ParameterDesc>>>,
@@ -296,32 +290,15 @@ impl<A: Deref<Target = Animator>> Actor<A> {
         self.state().root.as_ref().map_or(1.0, |root| root.scale)
     }
 
-    /// Returns true if it shows a pose set by the caller.
+    /// The pose that the caller set, as it was given, with rotations of unit length.
     ///
-    /// A pose that is fading out does not count.
+    /// `None` if it shows none. One that is fading out still counts.
     #[must_use]
-    pub fn shows_pose(&self) -> bool {
-        let shows = |record: &PlayRecord| record.to_weight > 0.0;
-        self.records()
-            .iter()
-            .any(|r| r.has(PlayRecord::FLAG_POSE) && shows(r))
-    }
-
-    /// The local pose that the caller set. `None` if it shows none.
-    #[must_use]
-    pub fn shown_pose(&self) -> Option<&[Transform]> {
-        self.own_pose().map(OwnPose::local)
-    }
-
-    /// The model pose that the caller set. `None` if it shows none, or one given as a local pose.
-    #[must_use]
-    pub fn shown_model_pose(&self) -> Option<&[Affine3A]> {
-        self.own_pose().and_then(OwnPose::model)
-    }
-
-    fn own_pose(&self) -> Option<&OwnPose> {
+    pub fn pose(&self) -> Option<Pose<'_>> {
         let own = self.state().own_pose.as_deref();
-        own.filter(|_| self.records().iter().any(|r| r.has(PlayRecord::FLAG_POSE)))
+        let shows = |record: &PlayRecord| record.has(PlayRecord::FLAG_POSE);
+        let own = own.filter(|_| self.records().iter().any(shows));
+        own.map(OwnPose::get)
     }
 
     /// The weight at which it shows an expression.

@@ -99,8 +99,9 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
 
     /// Moves the blend space that a layer plays to another position.
     ///
-    /// The move is immediate. Give one number or two: as many as the blend space has coordinates.
-    /// The phase does not change.
+    /// Give one number or two: as many as the blend space has coordinates. The move takes `over_s`
+    /// seconds, in the steps of parameters that move ([`Self::set_parameter_over`]). With 0, it is
+    /// immediate. The phase does not change.
     ///
     /// ```
     /// use throng::animator::{Animator, Play};
@@ -125,31 +126,18 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
     /// let guard = animator.add(Play::blend_space("locomotion").at(1.4))?;
     /// // Speed up at once, then slow to a stop over half a second.
     /// let mut guard = animator.actor_mut(guard)?;
-    /// guard.set_blend_position(0, 2.0)?;
+    /// guard.set_blend_position(0, 2.0, 0.0)?;
     /// assert!((guard.ground_speed() - 2.0).abs() < 1e-5);
-    /// guard.set_blend_position_over(0, 0.0, 0.5)?;
+    /// guard.set_blend_position(0, 0.0, 0.5)?;
     /// # Ok::<(), throng::Error>(())
     /// ```
     ///
     /// # Errors
     /// [`Error::Argument`](crate::Error::Argument) if the layer plays no blend space or belongs to
-    /// the state machine, for the wrong number of coordinates, or for a coordinate that is not
-    /// finite.
-    pub fn set_blend_position(&mut self, layer: u8, at: impl Into<BlendAt>) -> Result<()> {
-        self.set_blend_position_over(layer, at, 0.0)
-    }
-
-    /// Moves the blend space that a layer plays to another position gradually.
-    ///
-    /// The movement is linear and takes `over_s` seconds, in the steps of parameters that move
-    /// ([`Self::set_float_over`]).
-    ///
-    /// # Errors
-    /// - The same as [`Self::set_blend_position`].
-    /// - [`Error::Argument`](crate::Error::Argument) for a duration that is negative or longer than
-    ///   an hour.
+    /// the state machine, for the wrong number of coordinates, for a coordinate that is not finite,
+    /// or for a duration that is negative or longer than an hour.
     #[doc(alias = "damping")]
-    pub fn set_blend_position_over(
+    pub fn set_blend_position(
         &mut self,
         layer: u8,
         at: impl Into<BlendAt>,
@@ -163,19 +151,13 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
         self.change(|it| it.mix().move_blend(layer, to, over_s))
     }
 
-    /// Stops its time.
+    /// Stops its time, or lets it go on from where it stopped.
     ///
-    /// Its clips, fades and state machine stop with it. A paused actor costs nothing until
-    /// [`Self::resume`].
-    pub fn pause(&mut self) {
+    /// Its clips, fades and state machine stop with it. A paused actor costs nothing.
+    #[doc(alias("pause", "resume"))]
+    pub fn set_paused(&mut self, paused: bool) {
         let now_s = self.animator.now_s;
-        self.change(|it| it.actor.clock.pause(now_s, true));
-    }
-
-    /// Resumes its time from where it stopped.
-    pub fn resume(&mut self) {
-        let now_s = self.animator.now_s;
-        self.change(|it| it.actor.clock.pause(now_s, false));
+        self.change(|it| it.actor.clock.pause(now_s, paused));
     }
 
     /// Sets the speed of its time. 1 is normal.

@@ -3,12 +3,16 @@
 use super::Actor;
 use crate::animator::library::check_fade;
 use crate::animator::state::OwnPose;
-use crate::animator::{Animator, Change, IkSolver, IkTarget, NameOrId, ShowPose, SpringMode};
+use crate::animator::{
+    Animator, Change, IkSolver, IkTarget, NameOrId, PlayRecord, Pose, ShowPose, SpringMode,
+};
 use crate::clip::components;
-use crate::error::{Error, Result, expect_extent, expect_in, expect_len};
+#[cfg(doc)]
+use crate::error::Error;
+use crate::error::{Result, expect_extent, expect_in, expect_len};
 use crate::id::Id;
 use crate::mesh::{Expression, MorphWeight};
-use crate::skeleton::{Skeleton, Transform};
+use crate::skeleton::Transform;
 use core::ops::DerefMut;
 use glam::Affine3A;
 
@@ -48,11 +52,33 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
         Ok(())
     }
 
-    /// Shows a local pose given by the caller.
+    /// Shows a pose given by the caller, such as that of a ragdoll.
     ///
-    /// It has one transform per joint, whose rotation is normalised. It replaces what the layer
-    /// plays, in a cross-fade. It stays until it is set again ([`Self::set_pose`]), or until
-    /// something else is played on the layer. An actor has only one such pose.
+    /// It replaces what the layer plays, in a cross-fade. If the actor shows such a pose on the
+    /// layer already, with the same mask and weight, only the pose changes. So a ragdoll calls this
+    /// in every frame with the same `show`. The pose stays until something else is played on the
+    /// layer. An actor has only one.
+    ///
+    /// If nothing else plays and there is no inverse kinematics, the matrices of a [`Pose::Model`]
+    /// are used unchanged. If not, they are converted to translation, rotation and scale, and the
+    /// rest, such as shear, is lost.
+    ///
+    /// In a crowd, front faces depend on the rest pose and the clips, as
+    /// [`PaletteJoint::may_flip`](crate::mesh::PaletteJoint::may_flip) says. A pose that flips a
+    /// joint that no clip flips shows its back faces.
+    ///
+    /// ```
+    /// use throng::animator::{Animator, Pose, ShowPose};
+    ///
+    /// let character = throng::builtin::mannequin()?.character;
+    /// let mut animator = Animator::new(&character)?;
+    /// let guard = animator.add("Walk")?;
+    /// let mut guard = animator.actor_mut(guard)?;
+    /// let fallen = character.skeleton().rest_pose();
+    /// guard.set_pose(Pose::Local(&fallen), &ShowPose { fade_s: 0.2, ..ShowPose::default() })?;
+    /// assert!(guard.pose().is_some());
+    /// # Ok::<(), throng::Error>(())
+    /// ```
     ///
     /// # Errors
     /// If there is an error, the actor does not change.
@@ -64,65 +90,28 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
     /// - [`Error::Unrepresentable`] in a crowd, if the palette format of the character's skinning
     ///   method cannot represent the pose.
     #[doc(alias = "ragdoll")]
-    pub fn show_pose(&mut self, local: &[Transform], show: &ShowPose<'_>) -> Result<()> {
+    pub fn set_pose(&mut self, pose: Pose<'_>, show: &ShowPose<'_>) -> Result<()> {
         let mask = self.check_show(show)?;
-        self.check_local(local)?;
-        self.show(show, mask, |own, skeleton| own.set_local(skeleton, local));
-        Ok(())
-    }
-
-    /// Shows a model pose given by the caller.
-    ///
-    /// It has one matrix per joint. Each matrix transforms from the joint's space to character
-    /// space. Otherwise this works like [`Self::show_pose`].
-    ///
-    /// If nothing else plays and there is no inverse kinematics, the matrices are used unchanged.
-    /// If not, they are converted to translation, rotation and scale, and the rest, such as shear,
-    /// is lost.
-    ///
-    /// In a crowd, front faces depend on the rest pose and the clips, as
-    /// [`PaletteJoint::may_flip`](crate::mesh::PaletteJoint::may_flip) says. A pose that flips a
-    /// joint that no clip flips shows its back faces.
-    ///
-    /// # Errors
-    /// The same as [`Self::show_pose`].
-    #[doc(alias = "ragdoll")]
-    pub fn show_model_pose(&mut self, model: &[Affine3A], show: &ShowPose<'_>) -> Result<()> {
-        let mask = self.check_show(show)?;
-        self.check_model(model)?;
-        self.show(show, mask, |own, skeleton| own.set_model(skeleton, model));
-        Ok(())
-    }
-
-    /// Changes the pose that it shows, whatever its weight is now.
-    ///
-    /// # Errors
-    /// - [`Error::Argument`] if it shows no pose: see [`Self::show_pose`].
-    /// - The same as [`Self::show_pose`].
-    pub fn set_pose(&mut self, local: &[Transform]) -> Result<()> {
-        self.check_shows()?;
-        self.check_local(local)?;
-        self.keep(|own, skeleton| own.set_local(skeleton, local));
-        self.animator.changed(self.id.index);
-        Ok(())
-    }
-
-    /// Changes the pose that it shows, given as a model pose.
-    ///
-    /// See [`Self::show_model_pose`].
-    ///
-    /// # Errors
-    /// The same as [`Self::set_pose`].
-    pub fn set_model_pose(&mut self, model: &[Affine3A]) -> Result<()> {
-        self.check_shows()?;
-        self.check_model(model)?;
-        self.keep(|own, skeleton| own.set_model(skeleton, model));
-        self.animator.changed(self.id.index);
+        match pose {
+            Pose::Local(local) => self.check_local(local)?,
+            Pose::Model(model) => self.check_model(model)?,
+        }
+        let wanted = (show.layer, mask.unwrap_or(PlayRecord::NO_MASK), show.weight);
+        let is_shown = self.records().iter().any(|record| {
+            let to = (record.layer, record.mask, record.to_weight);
+            record.has(PlayRecord::FLAG_POSE) && to == wanted
+        });
+        self.animator.touch(self.id.index);
+        self.keep(pose);
+        match is_shown {
+            true => self.animator.changed(self.id.index),
+            false => self.change(|it| OwnPose::show(&mut it.mix(), show, mask)),
+        }
         Ok(())
     }
 
     /// Stores a pose that was already checked.
-    fn keep(&mut self, set: impl FnOnce(&mut OwnPose, &Skeleton)) {
+    fn keep(&mut self, pose: Pose<'_>) {
         self.animator.expect_special(self.id.index);
         let Change {
             actor,
@@ -130,24 +119,9 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
             poser,
             ..
         } = self.animator.parts(self.id.index);
-        set(actor.own_pose.get_or_insert_default(), &library.skeleton);
+        let own = actor.own_pose.get_or_insert_default();
+        own.set(&library.skeleton, pose);
         actor.update_own_clip(poser);
-    }
-
-    fn show(
-        &mut self,
-        show: &ShowPose<'_>,
-        mask: Option<u16>,
-        set: impl FnOnce(&mut OwnPose, &Skeleton),
-    ) {
-        self.animator.touch(self.id.index);
-        self.keep(set);
-        self.change(|it| OwnPose::show(&mut it.mix(), show, mask));
-    }
-
-    fn check_shows(&self) -> Result<()> {
-        let shows = self.own_pose().map(|_| ());
-        shows.ok_or(Error::invalid("actor", "shows no pose set by the caller"))
     }
 
     fn check_show(&self, show: &ShowPose<'_>) -> Result<Option<u16>> {

@@ -1,6 +1,6 @@
 //! The transform of an actor in the world.
 
-use super::{Actor, ActorMut};
+use super::Actor;
 use crate::animator::state::Root;
 use crate::animator::{Animator, RootMotionMode};
 use crate::error::{Error, MAX_EXTENT, Result, expect_finite, expect_in, expect_transform};
@@ -35,7 +35,7 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
 /// The controls of an actor that is not an instance of a crowd: where it is in the world.
 ///
 /// An instance is moved by the controls of its crowd, which move its actor, too.
-impl ActorMut<'_> {
+impl Actor<&mut Animator> {
     /// Moves the actor through the world.
     ///
     /// `world_from_model` is the transform from character space to world space. At first it is the

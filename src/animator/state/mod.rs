@@ -23,7 +23,7 @@ pub(super) use inertialiser::{Inertialiser, Motion, MotionSamples};
 pub(super) use layers::{Layers, Mix, Pools, no_blend};
 pub(super) use playback::Playback;
 pub(super) use pose::OwnPose;
-pub use pose::ShowPose;
+pub use pose::{Pose, ShowPose};
 pub(super) use record_pool::MOST;
 pub use root::RootMotionMode;
 pub(super) use root::{Root, Step, ground_velocity};

@@ -38,6 +38,15 @@ impl Default for ShowPose<'_> {
     }
 }
 
+/// A pose of a character, one element for each joint.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Pose<'a> {
+    /// Transforms from each joint's space to its parent's. Rotations are normalised.
+    Local(&'a [Transform]),
+    /// Matrices from each joint's space to character space.
+    Model(&'a [Affine3A]),
+}
+
 /// A pose that the caller gave an actor.
 #[derive(Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -72,18 +81,19 @@ impl OwnPose {
         (!self.model.is_empty()).then_some(&*self.model)
     }
 
-    /// Stores a local pose. Its length is correct.
-    pub(crate) fn set_local(&mut self, skeleton: &Skeleton, local: &[Transform]) {
-        self.model.clear();
-        self.local.clear();
-        self.local.extend_from_slice(local);
-        self.complete(skeleton);
+    /// The pose that the caller gave.
+    pub(crate) fn get(&self) -> Pose<'_> {
+        self.model().map_or(Pose::Local(&self.local), Pose::Model)
     }
 
-    /// Stores a model pose. Its length is correct.
-    pub(crate) fn set_model(&mut self, skeleton: &Skeleton, model: &[Affine3A]) {
+    /// Stores a pose. Its length is correct.
+    pub(crate) fn set(&mut self, skeleton: &Skeleton, pose: Pose<'_>) {
         self.model.clear();
-        self.model.extend_from_slice(model);
+        self.local.clear();
+        match pose {
+            Pose::Local(local) => self.local.extend_from_slice(local),
+            Pose::Model(model) => self.model.extend_from_slice(model),
+        }
         self.complete(skeleton);
     }
 
@@ -111,7 +121,7 @@ impl OwnPose {
                 local[usize::from(*joint)] = *transform;
             }
         }
-        self.set_local(new, &local);
+        self.set(new, Pose::Local(&local));
     }
 
     /// Shows the pose on a layer of the actor, in a cross-fade from what the layer plays.

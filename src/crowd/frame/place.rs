@@ -97,7 +97,7 @@ impl Frame<'_> {
     /// - [`Error::Stale`] or [`Error::NotFound`] if the instance is not alive.
     /// - [`Error::At`] with the instance's [index](crate::Instance::table_index) and
     ///   [`Error::Argument`], if the transform is not finite, or if the instance is
-    ///   [attached](crate::InstanceMut::attach).
+    ///   [attached](crate::Instance::attach_to).
     /// - [`Error::Argument`] if the frame is prepared already.
     #[doc(alias("interpolate", "render transform"))]
     pub fn set_transform(&mut self, id: InstanceId, world_from_model: &Affine3A) -> Result<()> {

@@ -14,25 +14,31 @@ use std::collections::BinaryHeap;
 
 /// The parent, the socket and the offset of an attached instance.
 ///
-/// `S` is the socket of the parent: a joint and an offset from it, or in a
-/// [`Spawn`](crate::Spawn), a [`JointRef`] that names one.
+/// ```
+/// use throng::glam::{Affine3A, Vec3};
+/// use throng::{Attachment, Crowd, InstanceId, Result};
+///
+/// fn arm(crowd: &mut Crowd, knight: InstanceId, sword: InstanceId) -> Result<()> {
+///     let hand_from_sword = Affine3A::from_translation(Vec3::Y * 0.1);
+///     let hand = Attachment::new(knight, "RightHand").at(hand_from_sword);
+///     crowd.instance_mut(sword)?.attach_to(hand)
+/// }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[doc(alias = "attach")]
-pub struct Attachment<S = Socket> {
+pub struct Attachment<'a> {
     /// The instance that it follows.
     pub parent: InstanceId,
     /// The joint or socket of the parent.
-    pub socket: S,
+    pub socket: JointRef<'a>,
     /// Transform from the child's character space to the socket's space.
     pub socket_from_child: Affine3A,
-    /// If true, the child is detached when its parent is despawned. If false, it is despawned, too.
-    ///
-    /// See [`InstanceMut::set_outlives_parent`](crate::crowd::InstanceMut::set_outlives_parent).
+    /// If true, the child is detached when its parent is despawned, and stays where it is. If
+    /// false, it is despawned, too.
     pub outlives_parent: bool,
 }
 
-impl<'a> Attachment<JointRef<'a>> {
+impl<'a> Attachment<'a> {
     /// An attachment without an offset, which ends with the parent.
     #[must_use]
     pub fn new(parent: InstanceId, socket: impl Into<JointRef<'a>>) -> Self {
@@ -43,6 +49,37 @@ impl<'a> Attachment<JointRef<'a>> {
             outlives_parent: false,
         }
     }
+
+    /// With an offset: the transform from the child's character space to the socket's space.
+    #[must_use]
+    pub fn at(self, socket_from_child: Affine3A) -> Self {
+        Self {
+            socket_from_child,
+            ..self
+        }
+    }
+}
+
+/// An attachment with the socket found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct Link {
+    pub(crate) parent: InstanceId,
+    pub(crate) socket: Socket,
+    pub(crate) socket_from_child: Affine3A,
+    pub(crate) outlives_parent: bool,
+}
+
+impl Link {
+    /// As the interface has it.
+    pub(crate) fn attachment(&self) -> Attachment<'static> {
+        Attachment {
+            parent: self.parent,
+            socket: self.socket.into(),
+            socket_from_child: self.socket_from_child,
+            outlives_parent: self.outlives_parent,
+        }
+    }
 }
 
 /// No instance, and no slot of [`GpuAttachments`].
@@ -51,7 +88,7 @@ const NONE: u32 = u32::MAX;
 /// The links of an instance. Others are named by table index.
 #[derive(Debug, Clone, Copy)]
 struct Node {
-    attachment: Option<Attachment>,
+    link: Option<Link>,
     /// The first instance that is attached to it.
     first_child: u32,
     /// The next instance that is attached to the same parent.
@@ -77,7 +114,7 @@ struct Node {
 
 impl Node {
     const NEW: Self = Self {
-        attachment: None,
+        link: None,
         first_child: NONE,
         next: NONE,
         depth: 0,
@@ -91,7 +128,7 @@ impl Node {
     };
 
     fn parent(&self) -> Option<u32> {
-        Some(self.attachment?.parent.index)
+        Some(self.link?.parent.index)
     }
 }
 
@@ -126,12 +163,12 @@ impl Attachments {
         self.nodes.get_mut(index as usize)
     }
 
-    pub(crate) fn of(&self, index: u32) -> Option<&Attachment> {
-        self.node(index)?.attachment.as_ref()
+    pub(crate) fn of(&self, index: u32) -> Option<&Link> {
+        self.node(index)?.link.as_ref()
     }
 
-    pub(crate) fn of_mut(&mut self, index: u32) -> Option<&mut Attachment> {
-        self.node_mut(index)?.attachment.as_mut()
+    pub(crate) fn of_mut(&mut self, index: u32) -> Option<&mut Link> {
+        self.node_mut(index)?.link.as_mut()
     }
 
     fn parent(&self, index: u32) -> Option<u32> {
@@ -175,8 +212,8 @@ impl Attachments {
     ///
     /// # Errors
     /// [`Error::Argument`] if the parent is the instance itself or attached to it.
-    pub(crate) fn attach(&mut self, child: u32, attachment: Attachment) -> Result<()> {
-        let mut above = Some(attachment.parent.index);
+    pub(crate) fn attach(&mut self, child: u32, link: Link) -> Result<()> {
+        let mut above = Some(link.parent.index);
         while let Some(index) = above {
             if index == child {
                 return Err(Error::invalid(
@@ -186,14 +223,23 @@ impl Attachments {
             }
             above = self.parent(index);
         }
-        self.unlink(child);
-        self.link(child, attachment);
+        let was = self.of_mut(child);
+        match was.filter(|was| (was.parent, was.socket) == (link.parent, link.socket)) {
+            Some(was) => {
+                *was = link;
+                self.note(link.parent.index);
+            }
+            None => {
+                self.unlink(child);
+                self.link(child, link);
+            }
+        }
         Ok(())
     }
 
     /// Attaches an instance that is not attached.
-    fn link(&mut self, child: u32, attachment: Attachment) {
-        let parent = attachment.parent.index;
+    fn link(&mut self, child: u32, link: Link) {
+        let parent = link.parent.index;
         let all = child.max(parent) as usize + 1;
         if self.nodes.len() < all {
             self.nodes.resize(all, Node::NEW);
@@ -204,7 +250,7 @@ impl Attachments {
         }
         let next = core::mem::replace(&mut self.nodes[parent].first_child, child);
         let node = &mut self.nodes[child];
-        (node.attachment, node.next) = (Some(attachment), next);
+        (node.link, node.next) = (Some(link), next);
         if !core::mem::replace(&mut node.ordered, true) {
             self.order.push((0, child));
         }
@@ -224,7 +270,7 @@ impl Attachments {
             None => self.nodes[parent].first_child = next,
         }
         let node = &mut self.nodes[child];
-        (node.attachment, node.next) = (None, NONE);
+        (node.link, node.next) = (None, NONE);
         (node.jumps, node.game_jumps) = (false, false);
         self.leave_gpu(child);
         self.stale = true;
@@ -292,7 +338,7 @@ impl Attachments {
     /// Queues an instance to be moved, if it is attached.
     pub(crate) fn queue_update(&mut self, index: u32) {
         if let Some(node) = self.nodes.get_mut(index as usize)
-            && node.attachment.is_some()
+            && node.link.is_some()
             && !core::mem::replace(&mut node.is_queued, true)
         {
             self.queue.push(Reverse((node.depth, index)));
@@ -372,7 +418,7 @@ impl Attachments {
         let Self { nodes, order, .. } = self;
         order.retain(|(_, child)| {
             let node = &mut nodes[*child];
-            node.ordered = node.attachment.is_some();
+            node.ordered = node.link.is_some();
             node.ordered
         });
         for node in nodes.iter_mut() {
@@ -402,7 +448,7 @@ impl Attachments {
 pub(crate) struct SavedAttachment {
     /// Table index of the attached instance.
     pub(crate) child: u32,
-    pub(crate) attachment: Attachment,
+    pub(crate) link: Link,
     /// True if an ancestor was teleported since the last update.
     jumps: bool,
 }
@@ -424,7 +470,7 @@ impl Attachments {
                     let node = &self.nodes[child];
                     Some(SavedAttachment {
                         child,
-                        attachment: node.attachment?,
+                        link: node.link?,
                         jumps: node.game_jumps,
                     })
                 }));
@@ -444,7 +490,7 @@ impl Attachments {
         self.moving.clear();
         self.gpu.clear();
         for saved in saved {
-            self.link(saved.child, saved.attachment);
+            self.link(saved.child, saved.link);
             self.nodes[saved.child].game_jumps = saved.jumps;
         }
     }

@@ -2,21 +2,36 @@
 
 #[cfg(doc)]
 use crate::animator::Actor;
-use crate::animator::{JointRef, NameOrId};
-#[cfg(doc)]
-use crate::crowd::Crowd;
-use crate::crowd::instances::handle::{CrowdMut, InstanceMut};
-use crate::crowd::{Attachment, InstanceId, SkinningStage};
+use crate::animator::NameOrId;
+use crate::crowd::instances::attachments::Link;
+use crate::crowd::scene::Scene;
+use crate::crowd::{Attachment, CharacterId, Crowd, Instance, InstanceId, SkinningStage};
 use crate::error::{Error, Result, expect_transform};
 use crate::gpu::layout::GpuChange;
 use crate::mesh::PartId;
+use core::ops::DerefMut;
 use glam::Affine3A;
 
+impl Crowd {
+    /// Moves an instance as the engine does, which [`Scene::check_move`] has allowed. `jump` leaves
+    /// motion vectors out.
+    pub(crate) fn move_to(&mut self, id: InstanceId, world_from_model: &Affine3A, jump: bool) {
+        let state = &self.scene.instances[id.index];
+        let (animator, actor) = (&mut self.animators[state.character], state.actor);
+        self.scene.put(animator, id, world_from_model, jump);
+        animator.continue_root(actor);
+    }
+}
+
 /// The controls that a crowd adds to those of an actor.
-impl InstanceMut<'_> {
+impl<C: DerefMut<Target = Crowd>> Instance<C> {
+    pub(crate) fn scene_mut(&mut self) -> &mut Scene {
+        &mut self.actor.animator.crowd.scene
+    }
+
     fn change(&mut self, change: impl FnOnce(&mut GpuChange)) {
         let index = self.id().index;
-        let instances = &mut self.actor.animator.scene.instances;
+        let instances = &mut self.scene_mut().instances;
         instances.change(index, |instance| change(&mut instance.record));
     }
 
@@ -27,9 +42,9 @@ impl InstanceMut<'_> {
     /// continues from here.
     ///
     /// # Errors
-    /// [`Error::At`] with the instance's [index](crate::Instance::table_index) and
+    /// [`Error::At`] with the instance's [index](Self::table_index) and
     /// [`Error::Argument`], if the transform is not finite, or if the instance is
-    /// [attached](Self::attach), because its transform then follows from its parent's.
+    /// [attached](Self::attach_to), because its transform then follows from its parent's.
     pub fn set_transform(&mut self, world_from_model: &Affine3A) -> Result<()> {
         self.move_to(world_from_model, false)
     }
@@ -47,11 +62,14 @@ impl InstanceMut<'_> {
 
     fn move_to(&mut self, world_from_model: &Affine3A, jump: bool) -> Result<()> {
         self.scene().check_move(self.id(), world_from_model)?;
-        let access = &mut self.actor.animator;
+        let id = self.id();
         if jump {
-            access.scene.attachments.teleport(access.id.index);
+            self.scene_mut().attachments.teleport(id.index);
         }
-        access.move_to(world_from_model, jump);
+        self.actor
+            .animator
+            .crowd
+            .move_to(id, world_from_model, jump);
         Ok(())
     }
 
@@ -86,7 +104,7 @@ impl InstanceMut<'_> {
     #[doc(alias = "visibility")]
     pub fn set_visible(&mut self, visible: bool) {
         let index = self.id().index;
-        let scene = &mut *self.actor.animator.scene;
+        let scene = self.scene_mut();
         scene
             .visibility
             .change(index, |marks| marks.visible = visible);
@@ -105,7 +123,7 @@ impl InstanceMut<'_> {
     #[doc(alias = "cull")]
     pub fn set_view_mask(&mut self, mask: u32) {
         let index = self.id().index;
-        let visibility = &mut self.actor.animator.scene.visibility;
+        let visibility = &mut self.scene_mut().visibility;
         visibility.change(index, |marks| marks.mask = mask);
     }
 
@@ -135,7 +153,7 @@ impl InstanceMut<'_> {
         let id = self.id();
         let loaded = self.scene().characters.get(self.character())?;
         let bits = loaded.part_bits(part.into())?;
-        self.actor.animator.scene.hide(id, bits, !visible);
+        self.scene_mut().hide(id, bits, !visible);
         Ok(())
     }
 
@@ -158,95 +176,67 @@ impl InstanceMut<'_> {
         let id = self.id();
         let loaded = self.scene().characters.get(self.character())?;
         loaded.check_stage(stage)?;
-        let scene = &mut *self.actor.animator.scene;
+        let scene = self.scene_mut();
         scene.instances.check_skin(id.index, stage)?;
         scene.set_skin(id, stage);
         Ok(())
     }
 
-    /// Attaches another instance to a joint or a socket of this one.
+    /// Attaches the instance to a joint or a socket of another, its parent.
     ///
-    /// From now on, the child's transform is this instance's transform × the socket's model matrix
-    /// × `socket_from_child`: in the game at the time of the last update, and in a picture at that
-    /// picture's. The caller has nothing else to do. If the child is attached already, this
-    /// replaces the old attachment.
+    /// From now on, its transform is the parent's transform × the socket's model matrix ×
+    /// [`socket_from_child`](Attachment::socket_from_child): in the game at the time of the last
+    /// update, and in a picture at that picture's. The caller has nothing else to do. If it is
+    /// attached already, this replaces the old attachment, or only its offset:
+    /// `it.attach_to(Attachment { socket_from_child, ..attachment })`, from the next prepared frame
+    /// on.
     ///
     /// - Attached instances may have others attached to them, for example a sword in the hand of a
     ///   rider on a horse.
     /// - Motion vectors include the motion, unless one of the instances above it is teleported.
-    /// - The child follows even if no view shows the parent, so that the parent is not animated.
-    /// - If the GPU poses the parent, it places the child, too, up to four levels of attachments
-    ///   deep and as many as [`Capacity::attachments`](crate::Capacity::attachments). That costs
-    ///   the CPU nothing, whatever moves. See
-    ///   [`Stats::placed_on_gpu`](crate::crowd::Stats::placed_on_gpu).
-    /// - If the parent is hidden ([`Self::set_visible`]), the child is hidden, too.
+    /// - It follows even if no view shows the parent, so that the parent is not animated.
+    /// - If the GPU poses the parent, it places this instance, too, up to four levels of
+    ///   attachments deep and as many as
+    ///   [`Capacity::attachments`](crate::Capacity::attachments). That costs the CPU nothing,
+    ///   whatever moves. See [`Stats::placed_on_gpu`](crate::crowd::Stats::placed_on_gpu).
+    /// - If the parent is hidden ([`Self::set_visible`]), it is hidden, too.
     /// - Root motion does not move an attached instance, but [`Actor::root_delta`] still reports
     ///   it. After [`Self::detach`] root motion continues from the instance's transform.
-    /// - If the product overflows, the child is where it was put last.
-    /// - When the parent is despawned, so is the child, unless [`Self::set_outlives_parent`] says
-    ///   otherwise.
+    /// - If the product overflows, it is where it was put last.
+    /// - When the parent is despawned, so is this instance, unless
+    ///   [`Attachment::outlives_parent`] says otherwise.
     ///
     /// # Errors
-    /// - [`Error::Stale`] or [`Error::NotFound`] if the child is not alive.
-    /// - [`Error::NotFound`] or [`Error::UnknownName`] for a joint or socket that this instance's
+    /// - [`Error::Stale`] or [`Error::NotFound`] if the parent is not alive.
+    /// - [`Error::NotFound`] or [`Error::UnknownName`] for a joint or socket that the parent's
     ///   character lacks.
-    /// - [`Error::Argument`] if the offset is not finite, or if this instance is the child itself
-    ///   or attached to it.
-    pub fn attach<'j>(
-        &mut self,
-        child: InstanceId,
-        socket: impl Into<JointRef<'j>>,
-        socket_from_child: &Affine3A,
-    ) -> Result<()> {
-        let (parent, scene) = (self.id(), self.scene());
-        scene.instances.get(child)?;
-        let rig = &scene.characters.get(self.character())?.rig;
-        let attachment = Attachment {
+    /// - [`Error::Argument`] if the offset is not finite, or if the parent is this instance or
+    ///   attached to it.
+    pub fn attach_to(&mut self, attachment: Attachment<'_>) -> Result<()> {
+        let Attachment {
             parent,
-            socket: socket.into().find(rig.skeleton(), rig.animation_set())?,
-            socket_from_child: *socket_from_child,
-            outlives_parent: false,
+            socket,
+            socket_from_child,
+            outlives_parent,
+        } = attachment;
+        let scene = self.scene();
+        let character = CharacterId(scene.instances.get(parent)?.character);
+        let rig = &scene.characters.get(character)?.rig;
+        let socket = socket.find(rig.skeleton(), rig.animation_set())?;
+        expect_transform("socket_from_child", &socket_from_child)?;
+        let link = Link {
+            parent,
+            socket,
+            socket_from_child,
+            outlives_parent,
         };
-        expect_transform("socket_from_child", socket_from_child)?;
-        let attachments = &mut self.actor.animator.scene.attachments;
-        attachments.attach(child.index, attachment)
-    }
-
-    /// Changes the offset of an attached instance, from the next prepared frame on.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] if it is not attached, or if the offset is not finite.
-    pub fn set_attach_offset(&mut self, socket_from_child: &Affine3A) -> Result<()> {
-        expect_transform("socket_from_child", socket_from_child)?;
-        self.attachment_mut()?.socket_from_child = *socket_from_child;
-        Ok(())
-    }
-
-    /// Sets whether an attached instance stays alive when its parent is despawned.
-    ///
-    /// If `outlives` is true, the instance is detached at that moment, and stays where it is. By
-    /// default it is despawned with its parent. [`Self::attach`] resets this.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] if it is not attached.
-    pub fn set_outlives_parent(&mut self, outlives: bool) -> Result<()> {
-        self.attachment_mut()?.outlives_parent = outlives;
-        Ok(())
-    }
-
-    fn attachment_mut(&mut self) -> Result<&mut Attachment> {
         let index = self.id().index;
-        let attachments = &mut self.actor.animator.scene.attachments;
-        if let Some(parent) = attachments.of(index).map(|of| of.parent.index) {
-            attachments.note(parent);
-        }
-        let attachment = attachments.of_mut(index);
-        attachment.ok_or(Error::invalid("instance", "is not attached"))
+        self.scene_mut().attachments.attach(index, link)
     }
 
     /// Detaches the instance from its parent. Returns whether it was attached.
     ///
-    /// It stays where it is now: see [`Instance::transform`](crate::Instance::transform).
+    /// It stays where it is now: see [`Instance::transform`](Self::transform).
     pub fn detach(&mut self) -> bool {
         let world = self.transform();
         self.detach_at(&world)
@@ -257,17 +247,12 @@ impl InstanceMut<'_> {
         if self.attachment().is_none() {
             return false;
         }
-        let actor = self.state().actor;
-        let CrowdMut {
-            animator,
-            scene,
-            id,
-            ..
-        } = &mut self.actor.animator;
-        scene.attachments.unlink(id.index);
-        scene.attachments.take_left_gpu(id.index);
-        scene.put(animator, *id, world, false);
-        animator.continue_root(actor);
+        let id = self.id();
+        let attachments = &mut self.scene_mut().attachments;
+        attachments.unlink(id.index);
+        attachments.take_left_gpu(id.index);
+        self.actor.animator.crowd.move_to(id, world, false);
+        let scene = self.scene_mut();
         scene.attachments.note(id.index);
         scene
             .visibility

@@ -1,8 +1,9 @@
 //! Attached instances follow their parents, and are despawned with them.
 
 use crate::crowd::Crowd;
+use crate::crowd::InstanceId;
+use crate::crowd::instances::attachments::Link;
 use crate::crowd::instances::state::InstanceState;
-use crate::crowd::{Attachment, InstanceId};
 use crate::error::{Result, expect_transform};
 use crate::palette::Mat3x4;
 
@@ -35,10 +36,10 @@ impl Crowd {
     }
 
     fn follow(&mut self, child: InstanceId) -> Result<()> {
-        let Some(attachment) = self.scene.attachments.of(child.index).copied() else {
+        let Some(link) = self.scene.attachments.of(child.index).copied() else {
             return Ok(());
         };
-        let Attachment { parent, socket, .. } = attachment;
+        let Link { parent, socket, .. } = link;
         let above = self.scene.visibility.marks(parent.index);
         let parent_hidden = above.parent_hidden || !above.visible;
         let visibility = &mut self.scene.visibility;
@@ -47,9 +48,9 @@ impl Crowd {
             self.scene.attachments.note(child.index);
         }
         let jumps = self.scene.attachments.take_jump(child.index);
-        let (follows_gpu, on_gpu) =
-            self.scene
-                .gpu_attachment(&self.animators, child.index, &attachment);
+        let (follows_gpu, on_gpu) = self
+            .scene
+            .gpu_attachment(&self.animators, child.index, &link);
         let attachments = &mut self.scene.attachments;
         if let Some((record, may_flip)) = on_gpu
             && attachments.place_on_gpu(child.index, &record)
@@ -69,7 +70,7 @@ impl Crowd {
         let animator = &self.animators[state.character];
         let model = animator.shown_joint(state.actor, socket.joint)? * socket.offset;
         let above = self.shown_world(parent.index);
-        let world_from_child = above * model * attachment.socket_from_child;
+        let world_from_child = above * model * link.socket_from_child;
         if expect_transform("", &world_from_child).is_err() {
             return Ok(());
         }

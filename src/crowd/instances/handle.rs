@@ -4,9 +4,9 @@ use crate::animator::{Actor, Animator, JointRef, NameOrId};
 #[cfg(doc)]
 use crate::character::Character;
 use crate::crowd::Crowd;
-use crate::crowd::characters::list::no_character;
+use crate::crowd::instances::attachments::Link;
 use crate::crowd::instances::state::InstanceState;
-use crate::crowd::instances::world::{Moment, OtherAnimators};
+use crate::crowd::instances::world::Moment;
 use crate::crowd::scene::Scene;
 use crate::crowd::visibility::Marks;
 use crate::crowd::{Attachment, CharacterId, InstanceId, SkinningStage};
@@ -20,137 +20,74 @@ use glam::Affine3A;
 
 /// An instance of a crowd, alive as long as this handle borrows the crowd.
 ///
-/// [`Crowd::instance`] makes one that reads ([`InstanceRef`]), [`Crowd::instance_mut`] one that
-/// also controls ([`InstanceMut`]). It dereferences to the instance's [`Actor`], which plays clips,
-/// shows poses, sets parameters and so on.
+/// [`Crowd::instance`] makes an `Instance<&Crowd>`, which reads. [`Crowd::instance_mut`] makes an
+/// `Instance<&mut Crowd>`, which also controls. Both dereference to the instance's [`Actor`], which
+/// plays clips, shows poses, sets parameters and so on.
 ///
 /// ```no_run
-/// use throng::glam::Affine3A;
-/// use throng::{Crowd, InstanceId, Play, Result};
+/// use throng::{Attachment, Crowd, InstanceId, Play, Result};
 ///
 /// fn greet(crowd: &mut Crowd, guard: InstanceId, sword: InstanceId) -> Result<()> {
-///     let mut guard = crowd.instance_mut(guard)?;
-///     guard.set_tint([1.0, 0.8, 0.8, 1.0])?;
-///     guard.play(Play::new("Idle").fade_s(0.25))?;
-///     guard.play(Play::new("Wave").layer(1).once().fade_s(0.2))?;
-///     guard.attach(sword, "hand.R", &Affine3A::IDENTITY)
+///     let mut it = crowd.instance_mut(guard)?;
+///     it.set_tint([1.0, 0.8, 0.8, 1.0])?;
+///     it.play(Play::new("Idle").fade_s(0.25))?;
+///     it.play(Play::new("Wave").layer(1).once().fade_s(0.2))?;
+///     crowd.instance_mut(sword)?.attach_to(Attachment::new(guard, "hand.R"))
 /// }
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Instance<C> {
-    pub(crate) actor: Actor<C>,
+    pub(crate) actor: Actor<InCrowd<C>>,
 }
 
-/// An instance, to read.
-pub type InstanceRef<'a> = Instance<CrowdRef<'a>>;
-
-/// An instance, to read and control.
-pub type InstanceMut<'a> = Instance<CrowdMut<'a>>;
-
-/// Access of an [`InstanceRef`] to its crowd.
+/// The animator of an instance's character, in its crowd.
 #[derive(Debug, Clone, Copy)]
-pub struct CrowdRef<'a> {
-    animator: &'a Animator,
-    scene: &'a Scene,
+pub struct InCrowd<C> {
+    pub(crate) crowd: C,
     id: InstanceId,
-    others: OtherAnimators<'a>,
+    character: u32,
 }
 
-/// Access of an [`InstanceMut`] to its crowd.
-#[derive(Debug)]
-pub struct CrowdMut<'a> {
-    pub(crate) animator: &'a mut Animator,
-    pub(crate) scene: &'a mut Scene,
-    pub(crate) id: InstanceId,
-    others: OtherAnimators<'a>,
-}
-
-impl Deref for CrowdRef<'_> {
-    type Target = Animator;
-
-    fn deref(&self) -> &Animator {
-        self.animator
+impl<C: Deref<Target = Crowd>> InCrowd<C> {
+    /// An instance, which must be alive.
+    fn new(crowd: C, id: InstanceId) -> Result<Instance<C>> {
+        let state = crowd.scene.instances.get(id)?;
+        let (actor, character) = (state.actor, state.character);
+        let access = Self {
+            crowd,
+            id,
+            character,
+        };
+        let actor = Actor::new(access, actor)?;
+        Ok(Instance { actor })
     }
 }
 
-impl Deref for CrowdMut<'_> {
+impl<C: Deref<Target = Crowd>> Deref for InCrowd<C> {
     type Target = Animator;
 
     fn deref(&self) -> &Animator {
-        self.animator
+        &self.crowd.animators[self.character]
     }
 }
 
-impl DerefMut for CrowdMut<'_> {
+impl<C: DerefMut<Target = Crowd>> DerefMut for InCrowd<C> {
     fn deref_mut(&mut self) -> &mut Animator {
-        self.animator
-    }
-}
-
-/// Access of an [`Instance`] to its crowd: [`CrowdRef`] or [`CrowdMut`].
-///
-/// It is sealed: only this crate can name what its methods return.
-pub trait CrowdAccess: Deref<Target = Animator> {
-    /// The instances, and the id of this one, which is alive.
-    #[doc(hidden)]
-    fn member(&self) -> (&Scene, InstanceId);
-
-    /// The animators of other characters.
-    #[doc(hidden)]
-    fn others(&self) -> OtherAnimators<'_>;
-}
-
-impl CrowdAccess for CrowdRef<'_> {
-    fn member(&self) -> (&Scene, InstanceId) {
-        (self.scene, self.id)
-    }
-
-    fn others(&self) -> OtherAnimators<'_> {
-        self.others
-    }
-}
-
-impl CrowdAccess for CrowdMut<'_> {
-    fn member(&self) -> (&Scene, InstanceId) {
-        (self.scene, self.id)
-    }
-
-    fn others(&self) -> OtherAnimators<'_> {
-        self.others
+        &mut self.crowd.animators[self.character]
     }
 }
 
 impl<C> Deref for Instance<C> {
-    type Target = Actor<C>;
+    type Target = Actor<InCrowd<C>>;
 
-    fn deref(&self) -> &Actor<C> {
+    fn deref(&self) -> &Self::Target {
         &self.actor
     }
 }
 
 impl<C> DerefMut for Instance<C> {
-    fn deref_mut(&mut self) -> &mut Actor<C> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
         &mut self.actor
-    }
-}
-
-impl CrowdMut<'_> {
-    /// Moves the instance, as the engine does. [`Scene::check_move`] has allowed it.
-    pub(crate) fn move_to(&mut self, world_from_model: &Affine3A, jump: bool) {
-        self.put(world_from_model, jump);
-        let actor = self.scene.instances[self.id.index].actor;
-        self.animator.continue_root(actor);
-    }
-
-    /// Sets the transform, which must be finite. `jump` leaves motion vectors out.
-    pub(crate) fn put(&mut self, world_from_model: &Affine3A, jump: bool) {
-        let Self {
-            animator,
-            scene,
-            id,
-            ..
-        } = self;
-        scene.put(animator, *id, world_from_model, jump);
     }
 }
 
@@ -159,62 +96,27 @@ impl Crowd {
     ///
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
-    pub fn instance(&self, id: InstanceId) -> Result<InstanceRef<'_>> {
-        let state = self.scene.instances.get(id)?;
-        let access = CrowdRef {
-            animator: self.animator(CharacterId(state.character))?,
-            scene: &self.scene,
-            id,
-            others: OtherAnimators {
-                before: self.animators.as_slice(),
-                after: &[],
-                time_s: self.time_s,
-            },
-        };
-        let actor = Actor::new(access, state.actor)?;
-        Ok(Instance { actor })
+    pub fn instance(&self, id: InstanceId) -> Result<Instance<&Self>> {
+        InCrowd::new(self, id)
     }
 
     /// An instance, to read and control.
     ///
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
-    pub fn instance_mut(&mut self, id: InstanceId) -> Result<InstanceMut<'_>> {
-        let actor = self.scene.instances.get(id)?.actor;
-        let actor = Actor::new(self.access(id)?, actor)?;
-        Ok(Instance { actor })
-    }
-
-    pub(crate) fn access(&mut self, id: InstanceId) -> Result<CrowdMut<'_>> {
-        let character = self.scene.instances.get(id)?.character;
-        let count = self.animators.len();
-        let missing = || no_character(CharacterId(character), count);
-        let animators = self.animators.as_mut_slice();
-        let split = animators.split_at_mut_checked(character as usize);
-        let (before, after) = split.ok_or_else(missing)?;
-        let (own, after) = after.split_first_mut().ok_or_else(missing)?;
-        Ok(CrowdMut {
-            animator: own.as_mut().ok_or_else(missing)?,
-            scene: &mut self.scene,
-            id,
-            others: OtherAnimators {
-                before,
-                after,
-                time_s: self.time_s,
-            },
-        })
+    pub fn instance_mut(&mut self, id: InstanceId) -> Result<Instance<&mut Self>> {
+        InCrowd::new(self, id)
     }
 }
 
 /// Reads the state of an instance.
-impl<C: CrowdAccess> Instance<C> {
+impl<C: Deref<Target = Crowd>> Instance<C> {
     pub(crate) fn scene(&self) -> &Scene {
-        self.actor.animator.member().0
+        &self.actor.animator.crowd.scene
     }
 
     pub(crate) fn state(&self) -> &InstanceState {
-        let (scene, id) = self.actor.animator.member();
-        &scene.instances[id.index]
+        &self.scene().instances[self.id().index]
     }
 
     pub(crate) fn marks(&self) -> Marks {
@@ -224,7 +126,7 @@ impl<C: CrowdAccess> Instance<C> {
     /// Its id.
     #[must_use]
     pub fn id(&self) -> InstanceId {
-        self.actor.animator.member().1
+        self.actor.animator.id
     }
 
     /// Its character.
@@ -247,9 +149,9 @@ impl<C: CrowdAccess> Instance<C> {
     /// palette in each frame, and the one here is that of the rest pose.
     #[must_use]
     pub fn record(&self) -> GpuInstance {
-        let (scene, id) = self.actor.animator.member();
         let in_ring = !self.actor.is_resting();
-        let mut record = scene.instances.record_with(id.index, in_ring).instance();
+        let instances = &self.scene().instances;
+        let mut record = instances.record_with(self.id().index, in_ring).instance();
         if self.attachment().is_some() {
             record.set_transform(&self.world(Moment::Picture));
         }
@@ -269,15 +171,12 @@ impl<C: CrowdAccess> Instance<C> {
         if self.attachment().is_none() {
             return self.actor.transform();
         }
-        self.world(Moment::Game(self.actor.animator.others().time_s))
+        self.world(Moment::Game(self.actor.animator.crowd.time_s))
     }
 
     /// World space from character space at a moment.
     pub(crate) fn world(&self, moment: Moment) -> Affine3A {
-        let access = &self.actor.animator;
-        let (scene, id) = access.member();
-        let own = (self.state().character, &**access);
-        access.others().world((scene, moment), id.index, own)
+        self.actor.animator.crowd.world(moment, self.id().index)
     }
 
     /// Its tint: linear RGBA that multiplies the base colour.
@@ -298,7 +197,7 @@ impl<C: CrowdAccess> Instance<C> {
         self.state().skin
     }
 
-    /// The flag that [`InstanceMut::set_visible`] set.
+    /// The flag that [`Instance::set_visible`] set.
     ///
     /// The instance may still be hidden, because something that it is attached to is.
     #[must_use]
@@ -315,7 +214,7 @@ impl<C: CrowdAccess> Instance<C> {
     /// Returns true if it shows all primitives of a part.
     ///
     /// # Errors
-    /// As [`InstanceMut::set_part_visible`].
+    /// As [`Instance::set_part_visible`].
     pub fn is_part_visible<'n>(&self, part: impl Into<NameOrId<'n, PartId>>) -> Result<bool> {
         let loaded = self.scene().characters.get(self.character())?;
         let hidden = self.scene().visibility.hidden(self.id().index);
@@ -338,14 +237,15 @@ impl<C: CrowdAccess> Instance<C> {
 
     /// The attachment: parent, socket and offset. `None` if it is not attached.
     #[must_use]
-    pub fn attachment(&self) -> Option<Attachment> {
-        self.scene().attachments.of(self.id().index).copied()
+    pub fn attachment(&self) -> Option<Attachment<'static>> {
+        let link = self.scene().attachments.of(self.id().index);
+        link.map(Link::attachment)
     }
 
     /// The instances that are attached to it.
     pub fn attached(&self) -> impl Iterator<Item = InstanceId> + '_ {
-        let (scene, id) = self.actor.animator.member();
-        let children = scene.attachments.children(id.index);
+        let scene = self.scene();
+        let children = scene.attachments.children(self.id().index);
         children.filter_map(|index| scene.instances.id(index))
     }
 

@@ -2,7 +2,7 @@
 
 use crate::crowd::SkinningStage;
 use crate::crowd::animators::Animators;
-use crate::crowd::instances::attachments::Attachment;
+use crate::crowd::instances::attachments::Link;
 use crate::crowd::instances::state::may_flip;
 use crate::crowd::scene::Scene;
 use crate::gpu::animation::words;
@@ -19,9 +19,9 @@ impl Scene {
         &self,
         animators: &Animators,
         child: u32,
-        attachment: &Attachment,
+        link: &Link,
     ) -> (bool, Option<(GpuAttachment, bool)>) {
-        let (parent, socket) = (attachment.parent.index, attachment.socket);
+        let (parent, socket) = (link.parent.index, link.socket);
         let Some(poses) = &self.poses.gpu else {
             return (false, None);
         };
@@ -46,7 +46,7 @@ impl Scene {
                 return None;
             }
             let sphere = animators[state.character].sphere(state.actor.index);
-            let joint_from_child = socket.offset * attachment.socket_from_child;
+            let joint_from_child = socket.offset * link.socket_from_child;
             let record = GpuAttachment {
                 joint_from_child: Mat3x4::from_affine(&joint_from_child),
                 center: sphere.center.to_array(),

@@ -4,14 +4,15 @@ use crate::animator::{ActorSnapshot, Animator, AnimatorSnapshot};
 use crate::crowd::Crowd;
 use crate::crowd::capacity::Need;
 use crate::crowd::characters::loaded::{LoadedCharacter, NewInstance};
-use crate::crowd::instances::attachments::{Attachment, SavedAttachment};
+use crate::crowd::instances::attachments::{Link, SavedAttachment};
 use crate::crowd::instances::control::check_tint;
-use crate::crowd::instances::handle::{CrowdAccess, CrowdMut, Instance, InstanceMut};
+use crate::crowd::instances::handle::Instance;
 use crate::crowd::instances::state::InstanceState;
 use crate::crowd::scene::Scene;
 use crate::crowd::visibility::{Marks, Visibility};
 use crate::crowd::{CharacterId, SkinningStage};
 use crate::error::{Error, Result, expect_finite, expect_index, expect_transform};
+use core::ops::{Deref, DerefMut};
 
 /// All instances of a [`Crowd`] at a moment: ids, what they play, transforms, attachments, and
 /// everything else that decides their future.
@@ -219,11 +220,11 @@ impl Crowd {
     /// gets go on from there: set it to that time, and add the length of each step as before. If it
     /// does not, the next update plays everything between the two times at once, with all events.
     /// To go on at another time of the clock, restore the instances one by one with
-    /// [`InstanceMut::restore`], which moves them to the crowd's present.
+    /// [`Instance::restore`], which moves them to the crowd's present.
     ///
     /// # Motion vectors
     /// In the first frame after a restore, every instance moves as after
-    /// [`InstanceMut::teleport`]: motion vectors have the camera's motion alone.
+    /// [`Instance::teleport`]: motion vectors have the camera's motion alone.
     ///
     /// # Memory
     /// Ranges of GPU buffers are assigned anew, within the present [`Capacity`](crate::Capacity).
@@ -358,12 +359,12 @@ impl Crowd {
             }
         }
         for saved in &from.attachments {
-            let Attachment {
+            let Link {
                 parent,
                 socket,
                 socket_from_child,
                 ..
-            } = saved.attachment;
+            } = saved.link;
             let at = parent.index;
             let above = from.instances.get(at as usize);
             let above = above.filter(|above| {
@@ -425,27 +426,23 @@ fn put_back(
     Ok(())
 }
 
-impl<C: CrowdAccess> Instance<C> {
+impl<C: Deref<Target = Crowd>> Instance<C> {
     /// Saves the instance. See [`InstanceSnapshot`].
     #[must_use]
     pub fn snapshot(&self) -> InstanceSnapshot {
-        let mut snapshot = InstanceSnapshot::default();
-        self.snapshot_into(&mut snapshot);
-        snapshot
-    }
-
-    /// Saves the instance, and reuses the memory of an earlier snapshot.
-    pub fn snapshot_into(&self, to: &mut InstanceSnapshot) {
-        (**self).snapshot_into(&mut to.actor);
+        let mut actor = self.actor.snapshot();
         if self.attachment().is_some() {
-            to.actor.set_transform(&self.transform());
+            actor.set_transform(&self.transform());
         }
         let visibility = &self.scene().visibility;
-        to.appearance = SavedAppearance::new(visibility, self.id().index, self.state());
+        InstanceSnapshot {
+            actor,
+            appearance: SavedAppearance::new(visibility, self.id().index, self.state()),
+        }
     }
 }
 
-impl InstanceMut<'_> {
+impl<C: DerefMut<Target = Crowd>> Instance<C> {
     /// Brings the instance to a snapshot of this or another instance of the same character.
     ///
     /// It keeps its id and its attachment. What it plays goes on from the moment of the snapshot.
@@ -458,9 +455,8 @@ impl InstanceMut<'_> {
     /// - As [`Self::set_skinning_stage`].
     pub fn restore(&mut self, from: &InstanceSnapshot) -> Result<()> {
         let (id, before) = (self.id(), self.state().clone());
-        let CrowdMut {
-            animator, scene, ..
-        } = &mut self.animator;
+        let crowd = &mut *self.actor.animator.crowd;
+        let (scene, animator) = (&mut crowd.scene, &mut crowd.animators[before.character]);
         animator.check_one(&from.actor)?;
         let loaded = scene.characters.get(CharacterId(before.character))?;
         from.appearance.check(loaded)?;

@@ -1,6 +1,6 @@
 //! Spawning, moving and despawning instances.
 
-use crate::animator::{ActorId, JointRef, NameOrId, Play, RootMotionMode, SpringMode};
+use crate::animator::{ActorId, NameOrId, Play, RootMotionMode, SpringMode};
 use crate::crowd::Crowd;
 use crate::crowd::characters::loaded::NewInstance;
 use crate::crowd::instances::control::check_tint;
@@ -40,7 +40,7 @@ pub struct Spawn<'a> {
     /// World space from character space.
     pub world_from_model: Affine3A,
     /// Linear RGBA that multiplies the base colour. See
-    /// [`InstanceMut::set_tint`](crate::InstanceMut::set_tint).
+    /// [`Instance::set_tint`](crate::Instance::set_tint).
     pub tint: [f32; 4],
     /// A word for the engine's own shaders.
     pub user_data: u32,
@@ -54,30 +54,31 @@ pub struct Spawn<'a> {
     pub driven: bool,
     /// Values of state machine parameters, by name. They choose the first states.
     ///
-    /// A trigger is set with [`Value::Trigger`]`(true)`.
+    /// Values are as in [`Actor::set_parameter`](crate::Actor::set_parameter): `1.4.into()`, or
+    /// `true.into()` for a trigger, too.
     pub parameters: &'a [(&'a str, Value)],
     /// The root motion mode.
     pub root_motion: RootMotionMode,
     /// The stage that deforms its vertices.
     pub skinning_stage: SkinningStage,
-    /// False to hide it. See [`InstanceMut::set_visible`](crate::InstanceMut::set_visible).
+    /// False to hide it. See [`Instance::set_visible`](crate::Instance::set_visible).
     pub visible: bool,
     /// The views that show it. See
-    /// [`InstanceMut::set_view_mask`](crate::InstanceMut::set_view_mask).
+    /// [`Instance::set_view_mask`](crate::Instance::set_view_mask).
     pub view_mask: u32,
     /// The parts that it hides, by name or id.
     pub hidden_parts: &'a [NameOrId<'a, PartId>],
     /// The instance that it is attached to.
     ///
     /// From the next prepared frame on, its transform follows from that instance's.
-    pub attachment: Option<Attachment<JointRef<'a>>>,
+    pub attachment: Option<Attachment<'a>>,
     /// Weights of expressions, by name.
     pub expressions: &'a [(&'a str, f32)],
     /// Overrides of all its morph weights, or empty for none.
     ///
     /// See [`Actor::set_morph_weights`](crate::Actor::set_morph_weights).
     pub morph_weights: &'a [Option<f32>],
-    /// True to start with its time stopped. See [`Actor::pause`](crate::Actor::pause).
+    /// True to start with its time stopped. See [`Actor::set_paused`](crate::Actor::set_paused).
     pub paused: bool,
     /// The speed of its time. 1 is normal.
     pub time_scale: f32,
@@ -128,7 +129,7 @@ impl Crowd {
     ///   [`Character::MAX_EXTENT`](crate::character::Character::MAX_EXTENT), and for
     ///   [`SkinningStage::Cpu`] if the character was added without
     ///   [`CharacterDesc::cpu_skinning`](crate::CharacterDesc::cpu_skinning).
-    /// - As the methods of [`InstanceMut`](crate::InstanceMut) that set the same.
+    /// - As the methods of [`Instance`](crate::Instance) that set the same.
     ///
     /// If this fails, there is no new instance.
     pub fn spawn(&mut self, character: CharacterId, spawn: &Spawn<'_>) -> Result<InstanceId> {
@@ -159,13 +160,9 @@ impl Crowd {
 
     /// Sets everything of a new instance that has a call of its own.
     fn apply(&mut self, id: InstanceId, spawn: &Spawn<'_>) -> Result<()> {
-        if let Some(to) = &spawn.attachment {
-            let mut parent = self.instance_mut(to.parent)?;
-            parent.attach(id, to.socket, &to.socket_from_child)?;
-        }
         let mut it = self.instance_mut(id)?;
-        if spawn.attachment.is_some_and(|to| to.outlives_parent) {
-            it.set_outlives_parent(true)?;
+        if let Some(attachment) = spawn.attachment {
+            it.attach_to(attachment)?;
         }
         if spawn.root_motion != RootMotionMode::Ignore {
             it.set_root_motion(spawn.root_motion);
@@ -191,7 +188,7 @@ impl Crowd {
             it.set_time_scale(spawn.time_scale)?;
         }
         if spawn.paused {
-            it.pause();
+            it.set_paused(true);
         }
         if spawn.springs != SpringMode::default() {
             it.set_springs(spawn.springs);
@@ -202,7 +199,7 @@ impl Crowd {
         Ok(())
     }
 
-    /// Moves many instances, as [`InstanceMut::set_transform`](crate::InstanceMut::set_transform).
+    /// Moves many instances, as [`Instance::set_transform`](crate::Instance::set_transform).
     ///
     /// An instance that is listed twice gets the last transform.
     ///
@@ -218,7 +215,7 @@ impl Crowd {
             self.scene.check_move(*id, world_from_model)?;
         }
         for (id, world_from_model) in transforms {
-            self.access(*id)?.move_to(world_from_model, false);
+            self.move_to(*id, world_from_model, false);
         }
         Ok(())
     }
@@ -251,7 +248,7 @@ impl Crowd {
     /// Despawns an instance.
     ///
     /// Instances attached to it are despawned, too, or detached if
-    /// [`set_outlives_parent`](crate::InstanceMut::set_outlives_parent) was set.
+    /// [`Attachment::outlives_parent`] was set.
     ///
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.

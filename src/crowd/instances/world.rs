@@ -8,16 +8,6 @@ use crate::error::expect_transform;
 use crate::palette::Mat3x4;
 use glam::Affine3A;
 
-/// The animators of a crowd beside the one of an instance, and the time of the game.
-#[derive(Debug, Clone, Copy)]
-pub struct OtherAnimators<'a> {
-    /// The animators of the characters before the instance's own, or of all.
-    pub(crate) before: &'a [Option<Animator>],
-    /// The animators of the characters after it.
-    pub(crate) after: &'a [Option<Animator>],
-    pub(crate) time_s: f64,
-}
-
 /// The moment at which a transform is wanted.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Moment {
@@ -25,49 +15,6 @@ pub(crate) enum Moment {
     Game(f64),
     /// The picture.
     Picture,
-}
-
-impl<'a> OtherAnimators<'a> {
-    /// The animator of a character. `own` is that of the instance, with its character.
-    fn of(&self, character: u32, own: (u32, &'a Animator)) -> &'a Animator {
-        if character == own.0 {
-            return own.1;
-        }
-        let (at, before) = (character as usize, self.before.len());
-        let found = match at < before {
-            true => &self.before[at],
-            false => &self.after[at - before - 1],
-        };
-        &found.as_slice()[0]
-    }
-
-    /// World space from the character space of an instance: where it was put, or where what it is
-    /// attached to has it. `own` is the animator of its character, with that.
-    pub(crate) fn world(
-        &self,
-        (scene, moment): (&Scene, Moment),
-        index: u32,
-        own: (u32, &'a Animator),
-    ) -> Affine3A {
-        let animator = |character| self.of(character, own);
-        let parent = |child: &u32| scene.attachments.of(*child).map(|to| to.parent.index);
-        // The instance and those above it: usually few, which take no memory, but maybe more than
-        // the stack would allow for.
-        let (mut few, mut count, mut more) = ([0; 8], 0, Vec::new());
-        for above in core::iter::successors(Some(index), parent) {
-            match few.get_mut(count) {
-                Some(place) => *place = above,
-                None => more.push(above),
-            }
-            count += 1;
-        }
-        let few = few.iter().take(count).rev();
-        let mut chain = more.iter().rev().chain(few).copied();
-        let root = chain.next().unwrap_or(index);
-        chain.fold(stored(scene, animator, moment, root), |above, child| {
-            step(scene, animator, moment, (child, above))
-        })
-    }
 }
 
 /// The transform that an instance was given last: by the picture, if it moves it.
@@ -112,6 +59,29 @@ fn step<'a>(
 }
 
 impl Crowd {
+    /// World space from the character space of an instance: where it was put, or where what it is
+    /// attached to has it.
+    pub(crate) fn world(&self, moment: Moment, index: u32) -> Affine3A {
+        let (scene, animator) = (&self.scene, |character: u32| &self.animators[character]);
+        let parent = |child: &u32| scene.attachments.of(*child).map(|to| to.parent.index);
+        // The instance and those above it: usually few, which take no memory, but maybe more than
+        // the stack would allow for.
+        let (mut few, mut count, mut more) = ([0; 8], 0, Vec::new());
+        for above in core::iter::successors(Some(index), parent) {
+            match few.get_mut(count) {
+                Some(place) => *place = above,
+                None => more.push(above),
+            }
+            count += 1;
+        }
+        let few = few.iter().take(count).rev();
+        let mut chain = more.iter().rev().chain(few).copied();
+        let root = chain.next().unwrap_or(index);
+        chain.fold(stored(scene, animator, moment, root), |above, child| {
+            step(scene, animator, moment, (child, above))
+        })
+    }
+
     /// Brings the CPU's copy of what the GPU places, and what can be picked, up to date.
     pub(crate) fn update_gpu_worlds(&mut self) {
         let edits = self.animators.edit_count();

@@ -34,7 +34,7 @@ fn crowd(world: &World, count: usize) -> (Animator, Vec<ActorId>) {
     for id in ids.iter().step_by(7) {
         animator
             .live_mut(*id)
-            .show_model_pose(&model, &throng::animator::ShowPose::default())
+            .set_pose(throng::Pose::Model(&model), &throng::ShowPose::default())
             .unwrap();
     }
     animator.update(2.2).unwrap();

@@ -136,7 +136,10 @@ fn command(
     let playing = voices.last().is_some_and(|voice| voice.weight[1] > 0.0);
     match rng.below(6) {
         0 if playing => {
-            animator.live_mut(id).set_blend_position(0, at).unwrap();
+            animator
+                .live_mut(id)
+                .set_blend_position(0, at, 0.0)
+                .unwrap();
             let voice = voices.last_mut().unwrap();
             (voice.at, voice.position) = (at.into(), (at.into(), at.into(), 0.0, 0.0));
         }
@@ -144,7 +147,7 @@ fn command(
             let over_s = rng.range(0.05, 0.6);
             animator
                 .live_mut(id)
-                .set_blend_position_over(0, at, over_s)
+                .set_blend_position(0, at, over_s)
                 .unwrap();
             let voice = voices.last_mut().unwrap();
             voice.position = (voice.at, at.into(), now_s, over_s.into());
@@ -261,11 +264,14 @@ fn what_plays_is_told() {
     assert_eq!(at, Some((space, BlendAt::Line(2.0))));
     assert_eq!(animator.live(id).blend_position(0), None);
     // Paused, it is still. At a corner, a single clip plays. Stopped, none does.
-    animator.live_mut(id).pause();
+    animator.live_mut(id).set_paused(true);
     animator.update(5.0).unwrap();
     assert!(animator.live(id).pose_version().is_some());
-    animator.live_mut(id).resume();
-    animator.live_mut(id).set_blend_position(1, 3.0).unwrap();
+    animator.live_mut(id).set_paused(false);
+    animator
+        .live_mut(id)
+        .set_blend_position(1, 3.0, 0.0)
+        .unwrap();
     assert_eq!(animator.live(id).playing().count(), 1);
     animator.live_mut(id).stop(1, 0.5).unwrap();
     assert_eq!(animator.live(id).blend_position(1), None);
@@ -327,7 +333,10 @@ fn the_frame_rate_changes_nothing() {
             &mut animator,
             (1..=frames).map(|n| 2.0 * f64::from(n) / f64::from(frames)),
         );
-        animator.live_mut(id).set_blend_position(0, 1.5).unwrap();
+        animator
+            .live_mut(id)
+            .set_blend_position(0, 1.5, 0.0)
+            .unwrap();
         events.extend(told(
             &mut animator,
             (1..=frames).map(|n| 2.0 + 2.0 * f64::from(n) / f64::from(frames)),
@@ -412,7 +421,10 @@ fn it_keeps_step() {
     animator.live_mut(id).play(play).unwrap();
     assert_eq!(agree(&animator), 3);
     animator.update(0.7).unwrap();
-    animator.live_mut(id).set_blend_position(0, 2.5).unwrap();
+    animator
+        .live_mut(id)
+        .set_blend_position(0, 2.5, 0.0)
+        .unwrap();
     animator.update(2.0).unwrap();
     assert_eq!(agree(&animator), 2);
     animator

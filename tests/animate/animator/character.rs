@@ -70,7 +70,7 @@ fn a_machine_drives_actors_and_layers_lie_above_it() {
     assert_eq!(names(&told(&mut animator, 0.1)), ["stand", "none"]);
     let machine = animator.state_machine().unwrap();
     let (speed, layers) = (machine.parameter("speed").unwrap(), machine.layer_count());
-    animator.live_mut(id).set_float(speed, 1.4).unwrap();
+    animator.live_mut(id).set_parameter(speed, 1.4).unwrap();
     let got = told(&mut animator, 0.2);
     // At the instant at which it was said, not at the frame's.
     assert_eq!(names(&got), ["stand", "move", "left"]);

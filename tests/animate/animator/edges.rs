@@ -120,9 +120,9 @@ fn time_that_stands_tells_nothing() {
     let id = animator.add("Walk").unwrap();
     let half_s = 0.5 * duration_s(WALK);
     assert_eq!(told(&mut animator, 0.5 * half_s), []);
-    animator.live_mut(id).pause();
+    animator.live_mut(id).set_paused(true);
     assert_eq!(told(&mut animator, 50.0), []);
-    animator.live_mut(id).resume();
+    animator.live_mut(id).set_paused(false);
     animator.live_mut(id).set_time_scale(0.25).unwrap();
     let got = told(&mut animator, 60.0);
     // A quarter of the speed for the remaining time.

@@ -4,7 +4,7 @@ use super::hostile::arm;
 use super::world::{made_machine, world};
 use crate::reference::handles::Handles;
 use crate::reference::rng::Rng;
-use throng::animator::{IkTarget, Play, RootMotionMode, ShowPose};
+use throng::animator::{IkTarget, Play, Pose, RootMotionMode, ShowPose};
 use throng::character::BlendAt;
 use throng::glam::{Affine3A, DVec3, Quat, Vec3};
 use throng::ik::TwoBoneTarget;
@@ -27,17 +27,17 @@ fn what_plays_and_where_can_be_read() {
     let mask = world.character.mask("upper").unwrap();
     assert_eq!((playing.layer, playing.mask), (1, Some(mask)));
     assert!(playing.synced && playing.weight == 0.5);
-    actor.set_blend_position(0, 2.0).unwrap();
+    actor.set_blend_position(0, 2.0, 0.0).unwrap();
     assert!(matches!(
         actor.blend_position(0),
         Some((_, BlendAt::Line(2.0)))
     ));
 
     actor.set_time_scale(0.5).unwrap();
-    actor.pause();
+    actor.set_paused(true);
     assert!(actor.is_paused());
     assert_eq!((actor.time_scale(), actor.time_s()), (0.5, 1.5));
-    actor.resume();
+    actor.set_paused(false);
     assert!(!actor.is_paused());
 
     let target: IkTarget = TwoBoneTarget::at(Vec3::ONE).into();
@@ -50,20 +50,18 @@ fn what_plays_and_where_can_be_read() {
     assert_eq!(actor.target(solver), None);
 
     let pose = world.rest();
-    assert!(!actor.shows_pose() && actor.shown_pose().is_none());
-    actor.show_pose(&pose, &ShowPose::default()).unwrap();
-    assert_eq!(
-        (actor.shown_pose(), actor.shown_model_pose()),
-        (Some(&*pose), None)
-    );
+    assert!(actor.pose().is_none());
+    actor
+        .set_pose(Pose::Local(&pose), &ShowPose::default())
+        .unwrap();
+    assert_eq!(actor.pose(), Some(Pose::Local(&pose)));
     let model = vec![Affine3A::from_scale(Vec3::new(1.0, 2.0, 3.0)); world.joints()];
-    actor.set_model_pose(&model).unwrap();
-    assert!(actor.shows_pose());
-    assert_eq!(actor.shown_model_pose(), Some(&*model));
+    actor
+        .set_pose(Pose::Model(&model), &ShowPose::default())
+        .unwrap();
+    assert_eq!(actor.pose(), Some(Pose::Model(&model)));
     actor.play(Play::REST).unwrap();
-    assert!(
-        !actor.shows_pose() && actor.shown_pose().is_none() && actor.shown_model_pose().is_none()
-    );
+    assert!(actor.pose().is_none());
 }
 
 /// Root motion starts at the actor's transform, and another root transform replaces it.

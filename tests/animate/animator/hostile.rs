@@ -6,7 +6,7 @@ use crate::reference::handles::Handles;
 use crate::reference::refused;
 use crate::reference::rng::Rng;
 use throng::animator::{
-    ActorId, Animator, IkSolver, IkTarget, NameOrId, Play, RootMotionMode, ShowPose,
+    ActorId, Animator, IkSolver, IkTarget, NameOrId, Play, Pose, RootMotionMode, ShowPose,
 };
 use throng::character::BlendAt;
 use throng::glam::{Affine3A, DVec3, Vec3};
@@ -192,18 +192,20 @@ fn command(
         3 => animator.remove(actor),
         4 => animator.on(actor, |mut it| it.start_state_machine()),
         5 => animator.on(actor, |mut it| it.stop_state_machine(float(rng))),
-        6 => animator.on(actor, |mut it| it.set_float(parameter, float(rng))),
+        6 => animator.on(actor, |mut it| it.set_parameter(parameter, float(rng))),
         7 => animator.on(actor, |mut it| {
-            it.set_float_over(parameter, float(rng), float(rng))
+            it.set_parameter_over(parameter, float(rng), float(rng))
         }),
-        8 => animator.on(actor, |mut it| it.set_int(parameter, rng.bits() as i32)),
-        9 => animator.on(actor, |mut it| it.set_trigger(parameter)),
-        10 => animator.on(actor, |mut it| it.set_bool(parameter, true)),
+        8 => animator.on(actor, |mut it| {
+            it.set_parameter(parameter, rng.bits() as i32)
+        }),
+        9 => animator.on(actor, |mut it| it.set_parameter(parameter, true)),
+        10 => animator.on(actor, |mut it| it.set_parameter(parameter, true)),
         11 => animator.on(actor, |mut it| it.stop(layer, float(rng))),
         12 => animator.on(actor, |mut it| it.seek(layer, double(rng))),
         13 => animator.on(actor, |mut it| it.set_speed(layer, double(rng))),
-        14 => animator.actor_mut(actor).map(|mut it| it.pause()),
-        15 => animator.actor_mut(actor).map(|mut it| it.resume()),
+        14 => animator.actor_mut(actor).map(|mut it| it.set_paused(true)),
+        15 => animator.actor_mut(actor).map(|mut it| it.set_paused(false)),
         16 => animator.on(actor, |mut it| it.set_time_scale(float(rng))),
         17 => {
             let show = ShowPose {
@@ -212,13 +214,17 @@ fn command(
                 weight: float(rng),
                 ..ShowPose::default()
             };
-            animator.on(actor, |mut it| it.show_pose(&pose(rng, world), &show))
+            animator.on(actor, |mut it| {
+                it.set_pose(Pose::Local(&pose(rng, world)), &show)
+            })
         }
-        18 => animator.on(actor, |mut it| it.set_pose(&pose(rng, world))),
+        18 => animator.on(actor, |mut it| {
+            it.set_pose(Pose::Local(&pose(rng, world)), &ShowPose::default())
+        }),
         19 => {
             let model = vec![Affine3A::from_scale(Vec3::splat(float(rng))); world.joints()];
             animator.on(actor, |mut it| {
-                it.show_model_pose(&model, &ShowPose::default())
+                it.set_pose(Pose::Model(&model), &ShowPose::default())
             })
         }
         20 => {
@@ -260,9 +266,11 @@ fn command(
                 .and_then(|it| it.joint_model(Id::<Joint>::new(joint), double(rng)));
             at.map(|_| ())
         }
-        27 | 28 => animator.on(actor, |mut it| it.set_blend_position(layer, place(rng))),
+        27 | 28 => animator.on(actor, |mut it| {
+            it.set_blend_position(layer, place(rng), 0.0)
+        }),
         29 => animator.on(actor, |mut it| {
-            it.set_blend_position_over(layer, place(rng), float(rng))
+            it.set_blend_position(layer, place(rng), float(rng))
         }),
         26 => animator.on(actor, |mut it| {
             it.set_morph_weight(Id::new(rng.below(3) as u16), Some(float(rng)))
@@ -297,11 +305,7 @@ fn state(animator: &Animator, id: ActorId) -> String {
     };
     let playing: Vec<_> = actor.playing().collect();
     let rest = (actor.is_paused(), actor.time_scale(), actor.root_motion());
-    let shows = (
-        actor.shows_pose(),
-        actor.shown_pose(),
-        actor.has_state_machine(),
-    );
+    let shows = (actor.pose(), actor.has_state_machine());
     format!(
         "{playing:?} {rest:?} {:?} {shows:?}",
         actor.root_transform()
@@ -408,8 +412,8 @@ fn wrong_values_are_named() {
         animator.on(id, |mut it| it.play(Play::blend_space("plane").at([1.0, f32::NAN])))
             => "…NaN…";
         animator.on(id, |mut it| it.play(Play::new("Walk").at(1.0))) => "…Play::at…";
-        animator.on(id, |mut it| it.set_blend_position(0, 1.0)) => "…plays no blend space…";
-        animator.on(gone, |mut it| it.set_blend_position(0, 1.0)) => "…actor…";
+        animator.on(id, |mut it| it.set_blend_position(0, 1.0, 0.0)) => "…plays no blend space…";
+        animator.on(gone, |mut it| it.set_blend_position(0, 1.0, 0.0)) => "…actor…";
         animator.on(id, |mut it| it.set_speed(0, f64::NAN)) => "…speed…";
         animator.on(id, |mut it| it.seek(0, f64::INFINITY)) => "…time_s…";
         animator.on(id, |mut it| it.set_time_scale(-1.0)) => "…time scale…";
@@ -417,8 +421,7 @@ fn wrong_values_are_named() {
         animator.update(f64::NAN) => "…now_s…";
         animator.update(1e13) => "…now_s…";
         animator.local_poses(&[id], &mut short) => "…local poses…";
-        animator.on(id, |mut it| it.show_pose(&pose, &ShowPose::default())) => "…local pose…";
-        animator.on(id, |mut it| it.set_pose(&world.rest())) => "…pose…";
+        animator.on(id, |mut it| it.set_pose(Pose::Local(&pose), &ShowPose::default())) => "…local pose…";
         animator.on(driven, |mut it| it.stop_state_machine(f32::INFINITY)) => "…fade_s…";
         animator.on(id, |mut it| it.set_root_transform(RootTransform::default(), 1.0))
             => "…root motion…";

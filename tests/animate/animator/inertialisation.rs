@@ -172,7 +172,7 @@ fn it_is_still_afterwards() {
         .play(Play::new("Walk").inertial_s(0.25))
         .unwrap();
     animator.update(4.05).unwrap();
-    animator.live_mut(id).pause();
+    animator.live_mut(id).set_paused(true);
     let held = pose(&mut animator, id);
     assert!(animator.live(id).pose_version().is_some());
     assert_eq!(pose_at(&mut animator, id, 9.0), held);

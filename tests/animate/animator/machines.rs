@@ -17,8 +17,11 @@ fn a_parameter_that_moves_arrives() {
     let id = animator.add_driven().unwrap();
     let x = machine.parameter("x").unwrap();
     animator.update(0.0).unwrap();
-    animator.live_mut(id).set_float(x, 0.0).unwrap();
-    animator.live_mut(id).set_float_over(x, 2.0, 1.0).unwrap();
+    animator.live_mut(id).set_parameter(x, 0.0).unwrap();
+    animator
+        .live_mut(id)
+        .set_parameter_over(x, 2.0, 1.0)
+        .unwrap();
     let mut last = f32::NAN;
     for frame in 1..=40 {
         animator.update(0.05 * f64::from(frame)).unwrap();
@@ -35,7 +38,7 @@ fn a_parameter_that_moves_arrives() {
     }
     assert_eq!(last, 2.0);
     animator
-        .on(id, |mut it| it.set_float_over(x, f32::NAN, 1.0))
+        .on(id, |mut it| it.set_parameter_over(x, f32::NAN, 1.0))
         .fails("…NaN…");
     assert_eq!(animator.live(id).parameter(x).unwrap(), Value::Float(2.0));
 }
@@ -56,9 +59,9 @@ fn what_moves_does_not_depend_on_updates() {
             let (to, over_s) = (rng.range(-1.0, 3.0), rng.range(0.0, 3.0));
             for animator in &mut both {
                 let mut it = animator.live_mut(driven);
-                it.set_float_over("x", to, over_s).unwrap();
+                it.set_parameter_over("x", to, over_s).unwrap();
                 let mut it = animator.live_mut(blended);
-                it.set_blend_position_over(0, to, over_s).unwrap();
+                it.set_blend_position(0, to, over_s).unwrap();
             }
             let span_s = f64::from(rng.range(0.0, 4.0));
             let mut times_s: Vec<_> = (0..30)
@@ -99,23 +102,23 @@ fn parameters_have_names_and_ids() {
     let id = animator.add_driven().unwrap();
     let mut actor = animator.live_mut(id);
     for (by_name, (by_id, name, _)) in [0.25_f32, 0.5].into_iter().zip(machine.parameters()) {
-        actor.set_float(name, by_name).unwrap();
+        actor.set_parameter(name, by_name).unwrap();
         assert_eq!(actor.parameter(by_id).unwrap(), Value::Float(by_name));
-        actor.set_float(by_id, by_name + 1.0).unwrap();
+        actor.set_parameter(by_id, by_name + 1.0).unwrap();
         assert_eq!(actor.parameter(name).unwrap(), Value::Float(by_name + 1.0));
     }
     let before = actor.parameter("x").unwrap();
     for said in [
-        actor.set_float("X", 1.0),
-        actor.set_float_over("X", 1.0, 1.0),
-        actor.set_trigger("X"),
+        actor.set_parameter("X", 1.0),
+        actor.set_parameter_over("X", 1.0, 1.0),
+        actor.set_parameter("X", true),
         actor.parameter("X").map(|_| ()),
     ] {
         said.fails("parameter \"X\" does not exist: there are x, …");
     }
     let beyond = Id::new(machine.parameters().len() as u16);
     actor
-        .set_bool(beyond, true)
+        .set_parameter(beyond, true)
         .fails("… does not exist: there are …");
     assert_eq!(actor.parameter("x").unwrap(), before);
 }

@@ -6,7 +6,7 @@ use crate::ik::bodies::Solve;
 use crate::reference::handles::Handles;
 use crate::reference::rng::Rng;
 use throng::Id;
-use throng::animator::{ActorId, Animator, IkSolver, IkTarget, Play, ShowPose};
+use throng::animator::{ActorId, Animator, IkSolver, IkTarget, Play, Pose, ShowPose};
 use throng::glam::{Affine3A, Vec3};
 use throng::ik::{Aim, AimJoint, AimTarget, IkPose, IkRig, TwoBone, TwoBoneTarget};
 use throng::skeleton::{Joint, Transform};
@@ -236,7 +236,7 @@ fn a_model_pose_is_shown_as_it_is() {
     }
     animator
         .live_mut(id)
-        .show_model_pose(&model, &ShowPose::default())
+        .set_pose(Pose::Model(&model), &ShowPose::default())
         .unwrap();
     animator.update(1.0).unwrap();
     assert_eq!(poses(&mut animator, id).1, model);
@@ -249,11 +249,28 @@ fn a_model_pose_is_shown_as_it_is() {
             model[usize::from(joint)]
         );
     }
-    // After it has faded out, it is gone and cannot be set.
-    animator.live_mut(id).stop(0, 0.5).unwrap();
-    assert!(animator.on(id, |mut it| it.set_model_pose(&model)).is_ok());
+    // While it is shown, another pose replaces it at once, whatever the fade.
+    let slow = ShowPose {
+        fade_s: 0.5,
+        ..ShowPose::default()
+    };
+    let record = animator.live(id).records()[0];
+    model[0].translation.y += 1.0;
+    let mut actor = animator.live_mut(id);
+    actor.set_pose(Pose::Model(&model), &slow).unwrap();
+    assert_eq!(
+        (actor.records(), actor.pose()),
+        (&[record][..], Some(Pose::Model(&model)))
+    );
+    // While it fades out, it fades in again.
+    actor.stop(0, 0.5).unwrap();
+    assert!(actor.pose().is_some());
+    actor.set_pose(Pose::Model(&model), &slow).unwrap();
+    assert_eq!(actor.records()[0].fade_s, 0.5);
+    // After it has faded out, it is gone.
+    actor.stop(0, 0.5).unwrap();
     animator.update(2.0).unwrap();
-    assert!(animator.on(id, |mut it| it.set_model_pose(&model)).is_err());
+    assert_eq!(animator.live(id).pose(), None);
     let mut rest = vec![Affine3A::IDENTITY; world.joints()];
     world
         .character

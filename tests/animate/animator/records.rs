@@ -140,7 +140,7 @@ fn time_stands_still_while_it_is_paused() {
         animator.live(id).time_s()
     };
     assert_eq!(time_s(&mut animator, 3.0), 3.0);
-    animator.live_mut(id).pause();
+    animator.live_mut(id).set_paused(true);
     assert_eq!(
         [3.0, 10.0].map(|now_s| time_s(&mut animator, now_s)),
         [3.0; 2]
@@ -148,7 +148,7 @@ fn time_stands_still_while_it_is_paused() {
     assert!(finished(&animator).is_empty());
     animator.live_mut(id).set_time_scale(2.0).unwrap();
     assert_eq!(time_s(&mut animator, 11.0), 3.0);
-    animator.live_mut(id).resume();
+    animator.live_mut(id).set_paused(false);
     assert_eq!(time_s(&mut animator, 12.5), 6.0);
     let mut ends = finished(&animator);
     time_s(&mut animator, 13.0);

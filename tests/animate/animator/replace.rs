@@ -3,7 +3,7 @@
 use crate::reference::handles::Handles;
 use crate::reference::raws;
 use crate::reference::words::Fails;
-use throng::animator::{Animator, Misfit, Play, ShowPose};
+use throng::animator::{Animator, Misfit, Play, Pose, ShowPose};
 use throng::character::{AnimationDesc, BlendSpaceDesc, Character};
 use throng::glam::{Affine3A, Vec3};
 use throng::ik::{
@@ -111,9 +111,9 @@ fn populated(character: &Character) -> Animator {
     let wave = Play::new("Wave").layer(1).mask("arm").fade_s(0.2);
     animator.live_mut(waving).play(wave).unwrap();
     let mut pace = animator.live_mut(pacing);
-    pace.set_blend_position_over(0, 1.8, 1.0).unwrap();
+    pace.set_blend_position(0, 1.8, 1.0).unwrap();
     let mut driven = animator.live_mut(driven);
-    driven.set_float("speed", 2.0).unwrap();
+    driven.set_parameter("speed", 2.0).unwrap();
     let pose: Vec<_> = character
         .skeleton()
         .joints()
@@ -125,7 +125,7 @@ fn populated(character: &Character) -> Animator {
         fade_s: 0.5,
         ..ShowPose::default()
     };
-    posed.show_pose(&pose, &show).unwrap();
+    posed.set_pose(Pose::Local(&pose), &show).unwrap();
     animator.update(5.25).unwrap();
     animator
 }

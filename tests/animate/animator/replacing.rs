@@ -8,7 +8,7 @@ use crate::reference::raws;
 use crate::reference::rng::Rng;
 use crate::reference::sweep::rounds;
 use std::collections::BTreeMap;
-use throng::animator::{ActorId, Animator, AnimatorSnapshot, Play, ShowPose};
+use throng::animator::{ActorId, Animator, AnimatorSnapshot, Play, Pose, ShowPose};
 use throng::character::Character;
 use throng::glam::{Affine3A, Mat4};
 use throng::palette::{Mat3x4, WriteOnly};
@@ -108,21 +108,32 @@ impl Model<'_> {
         let mut actor = self.animator.live_mut(id);
         // Some of these are refused, for want of a machine, a mask or a pose.
         match self.rng.below(8) {
-            0 | 1 => drop(actor.show_pose(&local, &show)),
-            2 => drop(actor.show_model_pose(&model, &show)),
-            3 => drop(actor.set_pose(&local)),
-            4 => drop(actor.set_model_pose(&model)),
-            5 => drop(actor.set_float("speed", self.rng.range(0.0, 2.0))),
+            0..=2 => drop(actor.set_pose(Pose::Local(&local), &show)),
+            3 | 4 => drop(actor.set_pose(Pose::Model(&model), &show)),
+            5 => drop(actor.set_parameter("speed", self.rng.range(0.0, 2.0))),
             6 => drop(actor.play(Play::new("Wave").layer(9).mask("arm").fade_s(0.2))),
             _ => drop(actor.play(Play::new("Run").fade_s(0.2))),
         }
     }
 
-    /// The poses that callers set, as the actors show them.
+    /// The local poses that callers set, as the actors show them.
     fn shown(&self) -> BTreeMap<ActorId, Vec<Transform>> {
         let actors = self.animator.actors();
-        let pose = |id| Some((id, self.animator.actor(id).ok()?.shown_pose()?.to_vec()));
+        let pose = |id| match self.animator.actor(id).ok()?.pose()? {
+            Pose::Local(local) => Some((id, local.to_vec())),
+            Pose::Model(_) => None,
+        };
         actors.filter_map(pose).collect()
+    }
+
+    /// [`Self::shown`] of these actors. Others show a model pose, or did so before a replacement.
+    fn shown_of(
+        &self,
+        wanted: &BTreeMap<ActorId, Vec<Transform>>,
+    ) -> BTreeMap<ActorId, Vec<Transform>> {
+        let mut shown = self.shown();
+        shown.retain(|id, _| wanted.contains_key(id));
+        shown
     }
 
     fn replace(&mut self) {
@@ -136,13 +147,13 @@ impl Model<'_> {
         self.now = to;
         self.replaced += 1;
         assert!(
-            self.shown() == wanted,
+            self.shown_of(&wanted) == wanted,
             "poses of the caller keep their joints"
         );
         // The adopted state is consistent, so it can be saved and restored.
         let snapshot = self.animator.snapshot();
         self.animator.restore(&snapshot).unwrap();
-        assert!(self.shown() == wanted);
+        assert!(self.shown_of(&wanted) == wanted);
     }
 
     fn restore(&mut self) {
@@ -198,10 +209,10 @@ impl Model<'_> {
         assert!(numbers.all(|number| number.is_finite()));
         for (id, local) in ids.iter().zip(local.chunks(joints)) {
             let actor = self.animator.live(*id);
-            let (Some(pose), [record]) = (actor.shown_pose(), actor.records()) else {
+            let (Some(Pose::Local(pose)), [record]) = (actor.pose(), actor.records()) else {
                 continue;
             };
-            if record.weight_at(actor.time_s()) == 1.0 && actor.shown_model_pose().is_none() {
+            if record.weight_at(actor.time_s()) == 1.0 {
                 for (got, wanted) in local.iter().zip(pose) {
                     // Rotations are normalised again.
                     assert!((got.translation, got.scale) == (wanted.translation, wanted.scale));

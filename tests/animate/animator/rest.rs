@@ -3,7 +3,7 @@
 use super::world::{WALK, world};
 use crate::reference::handles::Handles;
 use throng::Id;
-use throng::animator::{ActorId, Animator, Play, RootMotionMode, ShowPose};
+use throng::animator::{ActorId, Animator, Play, Pose, RootMotionMode, ShowPose};
 
 /// The number of visits that some updates make.
 fn visits(animator: &mut Animator, from_s: f64, frames: u32) -> u64 {
@@ -57,14 +57,14 @@ fn who_rests_plays_on_or_is_paused_costs_nothing() {
             .live_mut(*id)
             .play(Play::new("Run").fade_s(0.5).synced())
             .unwrap();
-        animator.live_mut(*id).pause();
+        animator.live_mut(*id).set_paused(true);
     }
     assert!(visits(&mut animator, 1.0, 1) <= 100);
     assert_eq!(visits(&mut animator, 2.0, 60), 0);
     assert_eq!(still(&animator, &ids), 100);
     // Resumed one by one, each continues, and the clip that it faded out is removed at its time.
     for id in &ids {
-        animator.live_mut(*id).resume();
+        animator.live_mut(*id).set_paused(false);
     }
     assert!(visits(&mut animator, 3.0, 60) <= 200);
     assert_eq!(animator.live(ids[0]).records().len(), 1);
@@ -99,8 +99,8 @@ fn who_has_finished_costs_nothing() {
     for id in &ids {
         animator
             .live_mut(*id)
-            .show_pose(
-                &rest,
+            .set_pose(
+                Pose::Local(&rest),
                 &ShowPose {
                     fade_s: 0.2,
                     ..ShowPose::default()
@@ -168,7 +168,7 @@ fn root_motion_is_told_to_have_ended() {
     animator.update(8.1).unwrap();
     assert_eq!(animator.live(id).root_delta().translation.z, 0.0);
     animator.update(8.2).unwrap();
-    animator.live_mut(id).pause();
+    animator.live_mut(id).set_paused(true);
     animator.update(8.3).unwrap();
     assert_eq!(animator.live(id).root_delta().translation.z, 0.0);
     assert_eq!(visits(&mut animator, 9.0, 60), 0);

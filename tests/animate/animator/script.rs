@@ -4,7 +4,7 @@ use super::exact::{Exact, Start};
 use super::world::{ADDITIVE, CLIPS, MASKS, World};
 use crate::reference::handles::Handles;
 use crate::reference::rng::Rng;
-use throng::animator::{ActorId, Animator, Play, ShowPose};
+use throng::animator::{ActorId, Animator, Play, Pose, ShowPose};
 use throng::motion::{Ease, LoopMode};
 use throng::skeleton::Transform;
 
@@ -147,8 +147,8 @@ pub(super) fn say(animator: &mut Animator, id: ActorId, world: &World, command: 
         Command::Stop(layer, fade_s) => animator.on(id, |mut it| it.stop(*layer, *fade_s)),
         Command::Speed(layer, speed) => animator.on(id, |mut it| it.set_speed(*layer, *speed)),
         Command::Seek(layer, time_s) => animator.on(id, |mut it| it.seek(*layer, *time_s)),
-        Command::Pause(true) => animator.actor_mut(id).map(|mut it| it.pause()),
-        Command::Pause(false) => animator.actor_mut(id).map(|mut it| it.resume()),
+        Command::Pause(true) => animator.actor_mut(id).map(|mut it| it.set_paused(true)),
+        Command::Pause(false) => animator.actor_mut(id).map(|mut it| it.set_paused(false)),
         Command::Scale(scale) => animator.on(id, |mut it| it.set_time_scale(*scale)),
         Command::Show(pose, (layer, mask), (weight, fade_s, ease)) => {
             let mut show = ShowPose {
@@ -161,7 +161,7 @@ pub(super) fn say(animator: &mut Animator, id: ActorId, world: &World, command: 
             if let Some(mask) = mask {
                 show.mask = Some(MASKS[*mask].into());
             }
-            animator.on(id, |mut it| it.show_pose(pose, &show))
+            animator.on(id, |mut it| it.set_pose(Pose::Local(pose), &show))
         }
     }
     .unwrap();

@@ -11,8 +11,8 @@ use std::fmt::Write as _;
 use std::hash::{DefaultHasher, Hasher as _};
 use std::sync::OnceLock;
 use throng::animator::{
-    ActorId, ActorSnapshot, Animator, AnimatorSnapshot, IkSolver, Play, RootMotionMode, ShowPose,
-    SpringMode,
+    ActorId, ActorSnapshot, Animator, AnimatorSnapshot, IkSolver, Play, Pose, RootMotionMode,
+    ShowPose, SpringMode,
 };
 use throng::character::Character;
 use throng::error::ArgumentFault;
@@ -118,17 +118,17 @@ pub(super) fn act(animator: &mut Animator, rng: &mut Rng) {
             _ = actor.play(Play::blend_space("plane").at(at).layer(7).fade_s(0.2));
         }
         2 => _ = actor.play(Play::blend_space("line").at(2.0).layer(7).synced()),
-        3 => _ = actor.set_blend_position_over(7, rng.range(0.0, 3.0), 0.4),
+        3 => _ = actor.set_blend_position(7, rng.range(0.0, 3.0), 0.4),
         4 if actor.has_state_machine() => actor.stop_state_machine(0.3).unwrap(),
         4 => actor.start_state_machine().unwrap(),
         5 | 6 => {
             _ = match kind {
                 ParameterKind::Float { .. } => {
-                    actor.set_float_over(parameter, rng.range(-1.0, 2.0), 0.5)
+                    actor.set_parameter_over(parameter, rng.range(-1.0, 2.0), 0.5)
                 }
-                ParameterKind::Int { .. } => actor.set_int(parameter, rng.below(5) as i32),
-                ParameterKind::Bool { .. } => actor.set_bool(parameter, rng.chance(2)),
-                ParameterKind::Trigger => actor.set_trigger(parameter),
+                ParameterKind::Int { .. } => actor.set_parameter(parameter, rng.below(5) as i32),
+                ParameterKind::Bool { .. } => actor.set_parameter(parameter, rng.chance(2)),
+                ParameterKind::Trigger => actor.set_parameter(parameter, true),
             };
         }
         7 => {
@@ -156,7 +156,7 @@ pub(super) fn act(animator: &mut Animator, rng: &mut Rng) {
                 fade_s: 0.2,
                 ..ShowPose::default()
             };
-            actor.show_model_pose(&model, &show).unwrap();
+            actor.set_pose(Pose::Model(&model), &show).unwrap();
         }
         14 => {
             let at = RootTransform {
@@ -580,7 +580,9 @@ fn poses_of_the_caller_are_completed() {
         pose[9].rotation = rotation;
         let mut actor = animator.live_mut(id);
         actor.set_springs(SpringMode::Off);
-        actor.show_pose(&pose, &ShowPose::default()).unwrap();
+        actor
+            .set_pose(Pose::Local(&pose), &ShowPose::default())
+            .unwrap();
         let mut out = rest.clone();
         animator.local_poses(&[id], &mut out).unwrap();
         expect_finite(&mut animator);
@@ -597,7 +599,9 @@ fn poses_of_the_caller_are_completed() {
     let id = animator.add(Play::REST).unwrap();
     let model = vec![Affine3A::from_rotation_y(0.3); joints.len()];
     let mut actor = animator.live_mut(id);
-    actor.show_model_pose(&model, &ShowPose::default()).unwrap();
+    actor
+        .set_pose(Pose::Model(&model), &ShowPose::default())
+        .unwrap();
     let snapshot = animator.snapshot();
     let wanted = look(&mut animator);
     let mut altered = serde_json::to_value(&snapshot).unwrap();

@@ -122,7 +122,7 @@ fn blends_move_at_their_weighted_velocity() {
     let mut actor = animator.live_mut(id);
     actor.set_time_scale(2.0).unwrap();
     assert!((f64::from(actor.ground_speed()) - 2.0 * run.length()).abs() < 1e-6);
-    actor.pause();
+    actor.set_paused(true);
     assert_eq!(actor.ground_speed(), 0.0);
 }
 

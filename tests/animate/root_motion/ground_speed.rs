@@ -105,7 +105,10 @@ fn both(character: &Character, speed: f32) -> (Animator, [ActorId; 2]) {
     let mut animator = Animator::new(character).unwrap();
     let blended = animator.add(Play::blend_space("gaits").at(speed)).unwrap();
     let driven = animator.add_driven().unwrap();
-    animator.live_mut(driven).set_float("speed", speed).unwrap();
+    animator
+        .live_mut(driven)
+        .set_parameter("speed", speed)
+        .unwrap();
     for id in [blended, driven] {
         let mut actor = animator.live_mut(id);
         actor.set_root_motion(RootMotionMode::Apply);
@@ -117,9 +120,9 @@ fn both(character: &Character, speed: f32) -> (Animator, [ActorId; 2]) {
 /// Changes the speed of both over some seconds.
 fn change(animator: &mut Animator, [blended, driven]: [ActorId; 2], speed: f32, over_s: f32) {
     let mut it = animator.live_mut(driven);
-    it.set_float_over("speed", speed, over_s).unwrap();
+    it.set_parameter_over("speed", speed, over_s).unwrap();
     let mut it = animator.live_mut(blended);
-    it.set_blend_position_over(0, speed, over_s).unwrap();
+    it.set_blend_position(0, speed, over_s).unwrap();
 }
 
 /// The wanted speeds of both: the position, and the parameter.

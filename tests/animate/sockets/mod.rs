@@ -10,7 +10,7 @@ use crate::reference::rng::Rng;
 use crate::reference::words::Fails;
 use exact::loads;
 use throng::Id;
-use throng::animator::{Animator, Play, ShowPose};
+use throng::animator::{Animator, Play, Pose, ShowPose};
 use throng::glam::{Affine3A, Vec3};
 use throng::skeleton::{Joint, Socket, Transform};
 
@@ -93,7 +93,10 @@ fn joints_of_deep_skeletons() {
         fade_s: 0.0,
         ..ShowPose::default()
     };
-    animator.live_mut(id).show_pose(&local, &show).unwrap();
+    animator
+        .live_mut(id)
+        .set_pose(Pose::Local(&local), &show)
+        .unwrap();
     for joint in [0, 1, 63, 64, 65, 299_u16] {
         let got = animator
             .live(id)

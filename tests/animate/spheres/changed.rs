@@ -60,11 +60,11 @@ fn drive(animator: &mut Animator, id: ActorId, rng: &mut Rng) {
     let mut actor = animator.live_mut(id);
     match actor.parameter(parameter) {
         Ok(Value::Float(_)) => actor
-            .set_float_over(parameter, rng.range(0.0, 4.0), 0.3)
+            .set_parameter_over(parameter, rng.range(0.0, 4.0), 0.3)
             .unwrap(),
-        Ok(Value::Bool(on)) => actor.set_bool(parameter, !on).unwrap(),
-        Ok(Value::Int(value)) => actor.set_int(parameter, value + 1).unwrap(),
-        Ok(_) => actor.set_trigger(parameter).unwrap(),
+        Ok(Value::Bool(on)) => actor.set_parameter(parameter, !on).unwrap(),
+        Ok(Value::Int(value)) => actor.set_parameter(parameter, value + 1).unwrap(),
+        Ok(_) => actor.set_parameter(parameter, true).unwrap(),
         Err(_) if rng.chance(3) => actor.start_state_machine().unwrap(),
         Err(_) => {}
     }

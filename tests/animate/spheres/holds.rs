@@ -88,7 +88,7 @@ fn plays(name: &str, character: &Character, method: SkinningMethod, rounds: usiz
     for round in 0..rounds {
         order(&mut stage.animator, stage.actor, character, rng);
         let actor = stage.animator.live(stage.actor);
-        shows |= actor.shows_pose();
+        shows |= actor.pose().is_some();
         if shows && method != SkinningMethod::Linear {
             // The pose before may still fade out, so start anew.
             stage.animator.remove(stage.actor).unwrap();

@@ -4,7 +4,7 @@ use super::models::{MASK, SPACE};
 use crate::reference::handles::Handles;
 use crate::reference::rng::Rng;
 use throng::Id;
-use throng::animator::{ActorId, Animator, IkSolver, IkTarget, Play, ShowPose, SpringMode};
+use throng::animator::{ActorId, Animator, IkSolver, IkTarget, Play, Pose, ShowPose, SpringMode};
 use throng::character::Character;
 use throng::glam::{Affine3A, Quat, Vec3};
 use throng::ik::{AimTarget, ChainTarget, FeetTarget, GroundHit, Pole, TwoBoneTarget};
@@ -51,7 +51,7 @@ pub(super) fn order(animator: &mut Animator, id: ActorId, character: &Character,
             }
             let show = show(rng, fade_s);
             if rng.chance(2) {
-                actor.show_pose(&local, &show).unwrap();
+                actor.set_pose(Pose::Local(&local), &show).unwrap();
             } else {
                 let mut model = vec![Affine3A::IDENTITY; local.len()];
                 character.skeleton().model_pose(&local, &mut model).unwrap();
@@ -59,7 +59,7 @@ pub(super) fn order(animator: &mut Animator, id: ActorId, character: &Character,
                     // Shear.
                     matrix.matrix3.x_axis += matrix.matrix3.y_axis * rng.range(-0.2, 0.2);
                 }
-                actor.show_model_pose(&model, &show).unwrap();
+                actor.set_pose(Pose::Model(&model), &show).unwrap();
             }
         }
         4 if !character.expressions().is_empty() => {
@@ -77,7 +77,7 @@ pub(super) fn order(animator: &mut Animator, id: ActorId, character: &Character,
         8 => {
             let at = rng.range(0.0, 2.0);
             // There may be no blend space on the layer.
-            let _ = actor.set_blend_position_over(0, at, fade_s);
+            let _ = actor.set_blend_position(0, at, fade_s);
         }
         9 => actor
             .set_speed(rng.below(3) as u8, f64::from(rng.range(-1.0, 2.0)))

@@ -178,7 +178,7 @@ fn a_teleport_carries_the_strand_along() {
 #[test]
 fn time_that_stands_still_or_goes_back_keeps_the_strand() {
     let (mut show, pose) = swinging();
-    show.animator.live_mut(show.actor).pause();
+    show.animator.live_mut(show.actor).set_paused(true);
     for frame in 0..30 {
         let now = show.at(1.0 + f64::from(frame), &way(1.0));
         assert!(apart(&now, &pose) < 1e-6);
@@ -276,7 +276,7 @@ fn an_actor_may_be_listed_twice() {
 #[test]
 fn a_paused_actor_carries_its_strand_through_the_world() {
     let (mut show, pose) = swinging();
-    show.animator.live_mut(show.actor).pause();
+    show.animator.live_mut(show.actor).set_paused(true);
     let mut world = way(1.0);
     for frame in 1..=60 {
         world = Affine3A::from_translation(Vec3::new(0.05, 0.02, 0.0)) * world;
@@ -284,7 +284,7 @@ fn a_paused_actor_carries_its_strand_through_the_world() {
         assert!(apart(&paused, &pose) < 1e-5, "frame {frame}");
     }
     // It swings on from there, as if it had always been at this place.
-    show.animator.live_mut(show.actor).resume();
+    show.animator.live_mut(show.actor).set_paused(false);
     let away = world * way(1.0).inverse();
     let (mut other, _) = swinging();
     for frame in 1..=60 {

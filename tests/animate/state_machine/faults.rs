@@ -76,7 +76,7 @@ fn no_number_in_data_time_or_input_breaks_anything() {
             let name = made::FLOATS[rng.below(3)];
             let value = NUMBERS[rng.below(NUMBERS.len())];
             let id = actor.parameter(name);
-            let set = actor.actor().set_float(id, value);
+            let set = actor.actor().set_parameter(id, value);
             assert_eq!(set.is_ok(), value.is_finite());
             actor.apply(made::input(&mut rng));
             let now_s = if rng.chance(2) {
@@ -160,11 +160,11 @@ fn a_clock_that_goes_back_stops_nothing_and_repeats_nothing() {
 fn names_and_kinds_that_do_not_exist_are_refused() {
     let mut actor = simple_actor(0.0);
     let foreign = actor.parameter("x");
-    assert!(actor.actor().set_int(foreign, 1).is_err());
-    assert!(actor.actor().set_trigger(foreign).is_err());
+    assert!(actor.actor().set_parameter(foreign, 1).is_err());
+    assert!(actor.actor().set_parameter(foreign, true).is_err());
     actor
         .actor()
-        .set_trigger(Id::new(7))
+        .set_parameter(Id::new(7), true)
         .fails("parameter 7 does not exist: there are 7");
     let handle = actor.animator.live(actor.id);
     assert!(handle.layer_status(1).is_err());

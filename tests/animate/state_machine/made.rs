@@ -4,7 +4,7 @@ use crate::reference::handles::Handles;
 use crate::reference::rig::chain;
 use crate::reference::rng::Rng;
 use std::sync::LazyLock;
-use throng::animator::{ActorId, ActorMut, AnimationEventKind, Animator, PlayRecord};
+use throng::animator::{Actor, ActorId, AnimationEventKind, Animator, PlayRecord};
 use throng::character::{AnimationDesc, Character, ClipDesc};
 use throng::clip::{CurveClip, Interpolation, Keys, Track, TrackValues};
 use throng::glam::Vec3;
@@ -125,7 +125,7 @@ impl Driven {
         changes.collect()
     }
 
-    pub(crate) fn actor(&mut self) -> ActorMut<'_> {
+    pub(crate) fn actor(&mut self) -> Actor<&mut Animator> {
         self.animator.live_mut(self.id)
     }
 
@@ -162,10 +162,10 @@ impl Driven {
         let id = self.parameter(name);
         let mut actor = self.actor();
         match input {
-            Input::Float(_, value) => actor.set_float(id, value),
-            Input::Count(value) => actor.set_int(id, value),
-            Input::Flag(value) => actor.set_bool(id, value),
-            Input::Trigger(_) => actor.set_trigger(id),
+            Input::Float(_, value) => actor.set_parameter(id, value),
+            Input::Count(value) => actor.set_parameter(id, value),
+            Input::Flag(value) => actor.set_parameter(id, value),
+            Input::Trigger(_) => actor.set_parameter(id, true),
         }
         .unwrap();
     }

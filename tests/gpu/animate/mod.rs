@@ -14,7 +14,7 @@ use crate::reference::words::Fails;
 use crate::support::{self, Setup};
 use runner::{Runner, Taken};
 use throng::Id;
-use throng::animator::{ActorId, Animator, Play, ShowPose};
+use throng::animator::{ActorId, Animator, Play, Pose, ShowPose};
 use throng::character::{
     AdditiveDesc, AnimationDesc, BlendAt, BlendSpaceDesc, Character, PoseReference,
 };
@@ -180,7 +180,7 @@ fn busy(character: &Character, start_s: f64, rng: &mut Rng) -> (Animator, Vec<Ac
                 actor.play(random_play(character, rng)).unwrap();
             }
             match rng.below(12) {
-                0 => actor.pause(),
+                0 => actor.set_paused(true),
                 1 => actor.set_time_scale(rng.range(0.0, 2.0)).unwrap(),
                 2 => actor.stop(1, rng.range(0.0, 1.0)).unwrap(),
                 _ => {}
@@ -367,7 +367,9 @@ fn only_the_cpu_poses_some_actors() {
 
     let mut change = animator.live_mut(actor);
     let rest = character.skeleton().rest_pose();
-    change.show_pose(&rest, &ShowPose::default()).unwrap();
+    change
+        .set_pose(Pose::Local(&rest), &ShowPose::default())
+        .unwrap();
     assert_eq!(posed_by(&animator, actor), on_cpu(CpuReason::OwnPose));
     let mut change = animator.live_mut(actor);
     change.play("Walk").unwrap();

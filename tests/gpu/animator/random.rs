@@ -7,7 +7,7 @@ use crate::reference::explore::explore;
 use crate::reference::handles::Handles;
 use crate::reference::rng::Rng;
 use crate::support::{SMALL, Setup, each, stages};
-use throng::animator::{IkTarget, Play, ShowPose};
+use throng::animator::{IkTarget, Play, Pose, ShowPose};
 use throng::glam::Affine3A;
 use throng::ik::TwoBoneTarget;
 use throng::motion::{Ease, LoopMode};
@@ -70,13 +70,13 @@ fn show(world: &mut World, member: Member, rng: &mut Rng) {
         ..ShowPose::default()
     };
     if rng.chance(2) {
-        both!(world, member, |it| it.show_pose(&local, &shown));
+        both!(world, member, |it| it.set_pose(Pose::Local(&local), &shown));
         return;
     }
     let skeleton = world.kinds[member.kind].character.skeleton();
     let mut model = vec![Affine3A::IDENTITY; JOINTS];
     skeleton.model_pose(&local, &mut model).unwrap();
-    both!(world, member, |it| it.show_model_pose(&model, &shown));
+    both!(world, member, |it| it.set_pose(Pose::Model(&model), &shown));
 }
 
 fn target(world: &mut World, member: Member, rng: &mut Rng) {
@@ -98,7 +98,7 @@ fn drive(world: &mut World, member: Member, rng: &mut Rng) {
     match rng.below(4) {
         0 => both!(world, member, |it| it.start_state_machine()),
         1 => both!(world, member, |it| it.stop_state_machine(0.2)),
-        _ => both!(world, member, |it| it.set_trigger(go)),
+        _ => both!(world, member, |it| it.set_parameter(go, true)),
     }
 }
 
@@ -122,12 +122,12 @@ fn change(world: &mut World, rng: &mut Rng) {
         7 => {
             if world.crowd.live(member.id).is_paused() {
                 both!(world, member, |it| {
-                    it.resume();
+                    it.set_paused(false);
                     Ok(())
                 });
             } else {
                 both!(world, member, |it| {
-                    it.pause();
+                    it.set_paused(true);
                     Ok(())
                 });
             }

@@ -13,8 +13,8 @@ use throng::animator::{AnimatorSnapshot, Play};
 use throng::glam::{Affine3A, Vec3};
 use throng::skeleton::Joint;
 use throng::{
-    Capacity, Crowd, CrowdSnapshot, Error, Id, InstanceId, InstanceSnapshot, PassId, SkinningStage,
-    Spawn,
+    Attachment, Capacity, Crowd, CrowdSnapshot, Error, Id, InstanceId, InstanceSnapshot, PassId,
+    SkinningStage, Spawn,
 };
 use throng_standalone::Target;
 
@@ -128,14 +128,10 @@ fn dress(setup: &mut Setup, crowd: &mut Crowd) -> Vec<InstanceId> {
         .unwrap();
     let ids: Vec<_> = crowd.instances().collect();
     let character = crowd.live(ids[0]).character();
+    let above = Affine3A::from_translation(Vec3::Y * 0.3);
+    let attachment = Attachment::new(ids[0], Id::<Joint>::new(2)).at(above);
+    crowd.live_mut(ids[3]).attach_to(attachment).unwrap();
     let mut instance = crowd.live_mut(ids[0]);
-    instance
-        .attach(
-            ids[3],
-            Id::<Joint>::new(2),
-            &Affine3A::from_translation(Vec3::Y * 0.3),
-        )
-        .unwrap();
     instance.set_tint([0.5, 1.0, 0.7, 1.0]).unwrap();
     instance.set_user_data(7);
     crowd

@@ -4,7 +4,7 @@
 use super::{FRAMES_IN_FLIGHT, JOINTS, Member, World};
 use crate::reference::handles::Handles;
 use crate::support::{SMALL, Setup, each, stages};
-use throng::animator::{Play, ShowPose};
+use throng::animator::{Play, Pose, ShowPose};
 use throng::glam::Quat;
 use throng::skeleton::Transform;
 use throng::{Capacity, InstanceId, Processor, Stages};
@@ -30,8 +30,8 @@ fn populate(world: &mut World) -> Cast {
         let paused = world.spawn(kind, Play::new("sway").offset_s(0.3));
         world.both(
             paused,
-            |crowd, id| crowd.instance_mut(id).map(|mut it| it.pause()),
-            |animator, actor| animator.actor_mut(actor).map(|mut it| it.pause()),
+            |crowd, id| crowd.instance_mut(id).map(|mut it| it.set_paused(true)),
+            |animator, actor| animator.actor_mut(actor).map(|mut it| it.set_paused(true)),
         );
         world.spawn(kind, Play::new("sway").offset_s(0.4).once());
         let held = world.spawn(kind, Play::new("turn").offset_s(0.2).speed(0.0));
@@ -55,8 +55,16 @@ fn show(world: &mut World, member: Member, kind: usize) {
     let local: Vec<Transform> = turned.collect();
     world.both(
         member,
-        |crowd, id| crowd.on(id, |mut it| it.show_pose(&local, &ShowPose::default())),
-        |animator, actor| animator.on(actor, |mut it| it.show_pose(&local, &ShowPose::default())),
+        |crowd, id| {
+            crowd.on(id, |mut it| {
+                it.set_pose(Pose::Local(&local), &ShowPose::default())
+            })
+        },
+        |animator, actor| {
+            animator.on(actor, |mut it| {
+                it.set_pose(Pose::Local(&local), &ShowPose::default())
+            })
+        },
     );
 }
 

@@ -94,7 +94,11 @@ fn state_machines_tell_whom_they_move() {
         frame(setup, &mut world);
         let machine = world.kinds[0].character.state_machine();
         let go = machine.unwrap().parameter("go").unwrap();
-        world.crowd.live_mut(ids[1]).set_trigger(go).unwrap();
+        world
+            .crowd
+            .live_mut(ids[1])
+            .set_parameter(go, true)
+            .unwrap();
         world.now_s = 0.4;
         let told = frame(setup, &mut world);
         let changes = |id| {

@@ -7,7 +7,7 @@ use crate::reference::words::Fails;
 use crate::support::Setup;
 use throng::animator::{Animator, AnimatorSnapshot};
 use throng::glam::Affine3A;
-use throng::skeleton::Joint;
+use throng::skeleton::Socket;
 use throng::{Crowd, CrowdSnapshot, Id, InstanceId};
 
 /// A crowd and the model of it at a moment.
@@ -135,8 +135,8 @@ impl Model {
             let Some(to) = member.attached else { continue };
             let told = crowd.live(id).attachment().unwrap();
             assert_eq!(
-                (told.parent, told.socket.joint),
-                (to.parent, Id::<Joint>::new(to.joint))
+                (told.parent, told.socket),
+                (to.parent, Socket::at(Id::new(to.joint)).into())
             );
         }
     }

@@ -6,11 +6,11 @@ use crate::reference::explore::Operation;
 use crate::reference::handles::Handles;
 use crate::support::Setup;
 use std::collections::BTreeSet;
-use throng::animator::ShowPose;
+use throng::animator::{Pose, ShowPose};
 use throng::glam::Affine3A;
 use throng::motion::LoopMode;
 use throng::skeleton::Joint;
-use throng::{Capacity, Crowd, Error, Id, InstanceId, Play, Spawn};
+use throng::{Attachment, Capacity, Crowd, Error, Id, InstanceId, Play, Spawn};
 
 impl Model {
     pub(super) fn entries(&self) -> u32 {
@@ -160,8 +160,11 @@ impl Model {
         }
         let joint = self.rng.below(self.kinds[above.character].skeleton().len()) as u16;
         let offset = self.transform();
-        let mut handle = crowd.live_mut(parent);
-        let got = handle.attach(id, Id::<Joint>::new(joint), &offset);
+        let attachment = Attachment {
+            outlives_parent: self.rng.chance(2),
+            ..Attachment::new(parent, Id::<Joint>::new(joint)).at(offset)
+        };
+        let got = crowd.live_mut(id).attach_to(attachment);
         let mut up = std::iter::successors(Some(parent), |id| {
             let member = self.members.iter().find(|member| member.id == *id);
             member.unwrap().attached.map(|to| to.parent)
@@ -171,9 +174,7 @@ impl Model {
             return;
         }
         got.unwrap();
-        let outlives = self.rng.chance(2);
-        let mut handle = crowd.live_mut(id);
-        handle.set_outlives_parent(outlives).unwrap();
+        let outlives = attachment.outlives_parent;
         let member = self.members.iter_mut().find(|member| member.id == id);
         member.unwrap().attached = Some(Attached {
             parent,
@@ -243,10 +244,13 @@ impl Model {
                 let joints = self.kinds[character].skeleton().len();
                 let model: Vec<_> = (0..joints).map(|_| self.transform()).collect();
                 let (animator, show) = (&mut self.animators[character], ShowPose::default());
-                crowd.live_mut(id).show_model_pose(&model, &show).unwrap();
+                crowd
+                    .live_mut(id)
+                    .set_pose(Pose::Model(&model), &show)
+                    .unwrap();
                 animator
                     .live_mut(actor)
-                    .show_model_pose(&model, &show)
+                    .set_pose(Pose::Model(&model), &show)
                     .unwrap();
                 self.members[at].model = (!self.members[at].mixed).then_some(model);
                 self.members[at].layer = None;
@@ -270,8 +274,8 @@ impl Model {
         let id = self.dead[self.rng.below(self.dead.len())];
         assert!(!crowd.is_alive(id));
         let attached = self.members.first().map(|parent| {
-            let mut parent = crowd.live_mut(parent.id);
-            parent.attach(id, Id::<Joint>::new(0), &Affine3A::IDENTITY)
+            let to = Attachment::new(id, Id::<Joint>::new(0));
+            crowd.live_mut(parent.id).attach_to(to)
         });
         let results = [
             attached.unwrap_or_else(|| crowd.despawn(id)),

@@ -19,8 +19,8 @@ use throng::mesh::AlphaMode;
 use throng::palette::SkinningMethod;
 use throng::skeleton::Joint;
 use throng::{
-    Capacity, CharacterDesc, CharacterId, Crowd, Id, InstanceId, PassDesc, PassId, PassKind, Play,
-    SkinningStage, Spawn, Stages, View,
+    Attachment, Capacity, CharacterDesc, CharacterId, Crowd, Id, InstanceId, PassDesc, PassId,
+    PassKind, Play, SkinningStage, Spawn, Stages, View,
 };
 use throng_standalone::{Begin, ImageRead, Target, TargetDesc, read_image};
 
@@ -246,8 +246,8 @@ impl World {
     pub(crate) fn attach(&mut self, child: usize, parent: usize, joint: u16, offset: Affine3A) {
         let (id, to) = (self.actors[child].id, self.actors[parent].id);
         self.crowd
-            .live_mut(to)
-            .attach(id, Id::<Joint>::new(joint), &offset)
+            .live_mut(id)
+            .attach_to(Attachment::new(to, Id::<Joint>::new(joint)).at(offset))
             .unwrap();
         self.actors[child].attached = Some((parent, joint, offset));
     }

@@ -30,8 +30,8 @@ fn the_example_of_the_page_drives_a_character() {
         ["stand", "nothing"]
     );
     let mut actor = animator.live_mut(id);
-    actor.set_float("speed", 1.5).unwrap();
-    actor.set_trigger("wave").unwrap();
+    actor.set_parameter("speed", 1.5).unwrap();
+    actor.set_parameter("wave", true).unwrap();
     animator.update(0.6).unwrap();
     assert_eq!([state(&animator, 0), state(&animator, 1)], ["move", "wave"]);
     // Back at the end of the clip.

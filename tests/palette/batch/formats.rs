@@ -7,7 +7,7 @@ use crate::reference::handles::Handles;
 use crate::reference::rng::Rng;
 use std::fmt::Debug;
 use throng::SimdLevel;
-use throng::animator::ShowPose;
+use throng::animator::{Pose, ShowPose};
 use throng::character::Character;
 use throng::glam::{Affine3A, EulerRot, Mat3A, Quat, Vec3, Vec3A};
 use throng::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, QuatOffset, WriteOnly};
@@ -175,7 +175,9 @@ fn same<E: PaletteEntry + Debug>(character: &Character, model: &[Affine3A]) {
     for level in SimdLevel::available() {
         let mut batch = Batch::new(character, level, &[[]]);
         let mut actor = batch.animator.live_mut(batch.actors[0]);
-        actor.show_model_pose(model, &ShowPose::default()).unwrap();
+        actor
+            .set_pose(Pose::Model(model), &ShowPose::default())
+            .unwrap();
         for (got, want) in guarded::<E>(&mut batch).iter().zip(&want) {
             let off = apart(got, want);
             assert!(off < APART, "{got:?} {want:?}: {off:e}");

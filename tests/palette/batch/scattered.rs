@@ -3,7 +3,7 @@
 
 use crate::reference::batch::{Batch, Sample};
 use crate::reference::handles::Handles;
-use throng::animator::ShowPose;
+use throng::animator::{Pose, ShowPose};
 use throng::builtin;
 use throng::glam::Affine3A;
 use throng::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, QuatOffset};
@@ -31,7 +31,9 @@ fn check<E: PaletteEntry + PartialEq>() {
             let mut batch = Batch::new(&character, level, &crowd);
             for actor in batch.actors.iter().step_by(3) {
                 let mut actor = batch.animator.live_mut(*actor);
-                actor.show_model_pose(&pose, &ShowPose::default()).unwrap();
+                actor
+                    .set_pose(Pose::Model(&pose), &ShowPose::default())
+                    .unwrap();
             }
             for threads in [Threads::One, Threads::Rayon] {
                 batch.animator.set_threads(threads);

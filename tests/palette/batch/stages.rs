@@ -9,7 +9,7 @@ use crate::reference::raws;
 use crate::reference::rig::{chain, keys};
 use crate::reference::rng::Rng;
 use std::sync::Arc;
-use throng::animator::ShowPose;
+use throng::animator::{Pose, ShowPose};
 use throng::character::Character;
 use throng::clip::{ClipOptions, CurveClip, Interpolation, TrackValues};
 use throng::glam::{Affine3A, DMat4, DVec3, Mat4, Vec3};
@@ -111,7 +111,9 @@ fn stages(
     let poses = models.chunks(character.skeleton().len());
     for (actor, model) in batch.actors.iter().zip(poses) {
         let mut actor = batch.animator.live_mut(*actor);
-        actor.show_model_pose(model, &ShowPose::default()).unwrap();
+        actor
+            .set_pose(Pose::Model(model), &ShowPose::default())
+            .unwrap();
     }
     let finished = batch.palettes(UNWRITTEN);
     Stages {

@@ -122,7 +122,7 @@ impl Playback {
             self.base = base;
             for id in ids {
                 let at = at_of(base, crowd, *id, at)?;
-                crowd.instance_mut(*id)?.set_blend_position(0, at)?;
+                crowd.instance_mut(*id)?.set_blend_position(0, at, 0.0)?;
             }
             return Ok(());
         }
@@ -342,16 +342,16 @@ fn set_parameter(
     match value {
         Value::Float(value) => crowd
             .instance_mut(id)
-            .and_then(|mut it| it.set_float(parameter, value)),
+            .and_then(|mut it| it.set_parameter(parameter, value)),
         Value::Int(value) => crowd
             .instance_mut(id)
-            .and_then(|mut it| it.set_int(parameter, value)),
+            .and_then(|mut it| it.set_parameter(parameter, value)),
         Value::Bool(value) => crowd
             .instance_mut(id)
-            .and_then(|mut it| it.set_bool(parameter, value)),
+            .and_then(|mut it| it.set_parameter(parameter, value)),
         Value::Trigger(_) => crowd
             .instance_mut(id)
-            .and_then(|mut it| it.set_trigger(parameter)),
+            .and_then(|mut it| it.set_parameter(parameter, true)),
     }
 }
 

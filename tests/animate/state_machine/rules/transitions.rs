@@ -55,8 +55,8 @@ fn the_first_transition_goes_first_and_takes_its_triggers_back() {
     played.set("tap", 1.0);
     assert_eq!(played.to(4.0), named(&[("c", 3.0)]));
     let id = played.0.parameter("tap");
-    played.0.actor().set_trigger(id).unwrap();
-    played.0.actor().reset_trigger(id).unwrap();
+    played.0.actor().set_parameter(id, true).unwrap();
+    played.0.actor().set_parameter(id, false).unwrap();
     assert_eq!(played.to(5.0), named(&[]));
 }
 
