@@ -55,7 +55,7 @@ fn what_was_set_can_be_asked_for() {
             let character = character(joints, false);
             setup.add(&mut crowd, &character)
         });
-        assert_eq!(crowd.character_name(one), Ok("ribbon of 3"));
+        assert_eq!(crowd.character(one).unwrap().name(), "ribbon of 3");
         assert_eq!(crowd.find_character("ribbon of 4"), Ok(two));
         let missing = crowd.find_character("knight");
         let named = matches!(&missing, Err(Error::UnknownName { what: "character", known, .. })

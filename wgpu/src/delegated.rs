@@ -196,7 +196,6 @@ delegated! {
         /// The CPU data of a character.
         try_get character(id: CharacterId) -> &Character;
         /// The name of a character.
-        try_get character_name(id: CharacterId) -> &str;
         /// The first character with this name.
         try_get find_character(name: &str) -> CharacterId;
         /// The animator of a character.

@@ -221,23 +221,14 @@ impl Crowd {
         all.map(|(index, _)| CharacterId(index))
     }
 
-    /// The name of a character.
-    ///
-    /// It is the name that its importer was given, usually the file's.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] if the character does not exist.
-    pub fn character_name(&self, id: CharacterId) -> Result<&str> {
-        Ok(self.scene.characters.get(id)?.rig.name())
-    }
-
-    /// The first character with this name.
+    /// The first character with this [name](Character::name).
     ///
     /// # Errors
     /// [`Error::UnknownName`], with the names that exist.
     pub fn find_character(&self, name: &str) -> Result<CharacterId> {
-        let named = |id: &CharacterId| self.character_name(*id) == Ok(name);
-        let found = self.characters().find(named);
+        let characters = self.scene.characters.iter();
+        let mut named = characters.filter(|(_, it)| it.rig.name() == name);
+        let found = named.next().map(|(id, _)| CharacterId(id));
         found.ok_or_else(|| {
             let known = self.scene.characters.iter();
             unknown("character", name, known.map(|(_, it)| it.rig.name()))
